@@ -66,6 +66,7 @@ enum {
     X(EventDestroy, "cuEventDestroy_v2", (void *event))
 #define CUDA_NEWER_CALLS(X) \
     X(CtxGetId, "cuCtxGetId", (void *context, unsigned long long *id)) \
+    X(CtxSynchronize, "cuCtxSynchronize", (void)) \
     X(DeviceGetUuid, "cuDeviceGetUuid_v2", \
       (unsigned char *uuid, cuda_device device)) \
     X(DeviceGetPciBusId, "cuDeviceGetPCIBusId", \

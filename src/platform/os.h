@@ -88,6 +88,9 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
                             void (*run)(void *), void *argument);
 void gnomon__os_thread_join(gnomon__os_thread *thread);
 
+/* Whether the calling thread is one of ours. */
+int gnomon__os_is_our_thread(void);
+
 /* How many threads of ours there are. A forked child has none and calls
  * _forget. */
 uint32_t gnomon__os_thread_count(void);

@@ -22,6 +22,7 @@
 #include "platform/atomic.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
+#include "platform/tls.h"
 
 /* ---- Time and identity --------------------------------------------------- */
 
@@ -296,6 +297,13 @@ void gnomon__os_cancel_back(int before)
     (void)pthread_setcancelstate(before, NULL);
 }
 
+static __thread int is_our_thread GNOMON__TLS;
+
+int gnomon__os_is_our_thread(void)
+{
+    return is_our_thread;
+}
+
 /* Uses no heap, as a thread's first use of libc's reserves 64 MiB.
  * Cancellation is off, as code of profilers may run here and could cancel
  * its own thread. */
@@ -303,6 +311,7 @@ static void *thread_main(void *memory)
 {
     gnomon__os_thread *self = memory;
     (void)gnomon__os_cancel_off();
+    is_our_thread = 1;
     (void)prctl(PR_SET_NAME, self->name);
     sub_release(&threads_starting, 1);
     self->run(self->argument);

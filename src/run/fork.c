@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "device/activity.h"
+#include "device/cupti_source.h"
 #include "device/timers.h"
 #include "mark/region.h"
 #include "mark/segment.h"
@@ -33,6 +34,7 @@ static void become_child(int starts)
     gnomon__observers_forget(starts);
     gnomon__timers_forget();
     gnomon__sources_forget();
+    gnomon__cupti_forget();
     gnomon__threads_forget();
     gnomon__readers_forget();
     gnomon__segments_forget();

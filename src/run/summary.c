@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/activity.h"
+#include "device/cupti_source.h"
 #include "device/describe.h"
 #include "device/timers.h"
 #include "mark/calibrate.h"
@@ -47,6 +48,7 @@ void gnomon__devices_read(int is_end)
     gnomon__timers_read((uint64_t)wait, is_end);
     gnomon__sources_flush((uint64_t)wait);
     gnomon__describe_each(write_metadata);
+    gnomon__cupti_describe(write_metadata);
 }
 
 static void take_devices(void)

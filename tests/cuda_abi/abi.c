@@ -52,6 +52,7 @@ CALL(cuEventElapsedTime, "cuEventElapsedTime_v2", float *, CUevent, CUevent);
 CALL(cuCtxGetId, "cuCtxGetId", CUcontext, unsigned long long *);
 #endif
 
+CALL(cuCtxSynchronize, "cuCtxSynchronize", void);
 CALL(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", char *, int, CUdevice);
 CALL(cuDeviceTotalMem, "cuDeviceTotalMem_v2", size_t *, CUdevice);
 IS((int)CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == CUDA_MULTIPROCESSORS);

@@ -129,10 +129,15 @@ static int misuse(const char *what, int result)
     return result;
 }
 
+/* Who is told of each call, at its begin and its end; without the lock. */
+static void (*watcher)(const char *call, int is_over, int result);
+
 /* Every call of the driver: counted, and may be the one that fails. */
 static int enter(const char *call)
 {
     int result = OK;
+    if (watcher)
+        watcher(call, 0, 0);
     pthread_mutex_lock(&lock);
     if (is_unloaded)
         misuse("a call after the end of CUDA", 4);
@@ -168,6 +173,8 @@ static int enter(const char *call)
 static int leave(int result)
 {
     pthread_mutex_unlock(&lock);
+    if (watcher)
+        watcher(NULL, 1, result);
     return result;
 }
 
@@ -264,6 +271,25 @@ static void wait_for_context(const context *c)
         usleep(200);
         pthread_mutex_lock(&lock);
     }
+}
+
+/* All streams with a context; the oldest 256. */
+static stream *streams[256];
+static unsigned stream_count;
+
+static void keep_stream(stream *s)
+{
+    if (stream_count < 256)
+        streams[stream_count++] = s;
+}
+
+static int is_busy(const context *c)
+{
+    for (unsigned i = 0; i < stream_count; i++)
+        if (streams[i]->of == c && !streams[i]->is_gone &&
+            streams[i]->ready > now())
+            return 1;
+    return 0;
 }
 
 static uint64_t come_to(stream *s)
@@ -377,6 +403,7 @@ static context *context_of(int device)
     c->device = device;
     c->legacy = make(sizeof *c->legacy);
     c->legacy->of = c;
+    keep_stream(c->legacy);
     contexts[context_count++] = c;
     return c;
 }
@@ -468,6 +495,25 @@ EXPORT int cuCtxGetDevice(int *device)
     return leave(OK);
 }
 
+/* As real drivers, it spoils a capture in the context in every mode of the thread. */
+EXPORT int cuCtxSynchronize(void)
+{
+    CALL("cuCtxSynchronize");
+    context *c = current();
+    if (!c)
+        return leave(INVALID_CONTEXT);
+    if (c->is_capturing)
+        return leave(misuse("a context is waited for during a capture",
+                            CAPTURE_IMPLICIT));
+    int bad = may_not("a context is waited for during a capture");
+    while (!bad && !c->is_gone && is_busy(c)) {
+        pthread_mutex_unlock(&lock);
+        usleep(100);
+        pthread_mutex_lock(&lock);
+    }
+    return leave(bad ? bad : c->is_gone ? DESTROYED : OK);
+}
+
 EXPORT int cuCtxGetId(const context *c, unsigned long long *id)
 {
     CALL("cuCtxGetId");
@@ -519,6 +565,7 @@ EXPORT int cuStreamCreate(void **out, unsigned flags)
     stream *s = make(sizeof *s);
     s->of = current();
     s->waits_for_none = flags == 1;
+    keep_stream(s);
     alive++;
     *out = s;
     return leave(OK);
@@ -686,6 +733,7 @@ static void *fake_stream(void *c)
     pthread_mutex_lock(&lock);
     stream *s = make(sizeof *s);
     s->of = c;
+    keep_stream(s);
     pthread_mutex_unlock(&lock);
     return s;
 }
@@ -709,6 +757,11 @@ static void fake_launch(void *handle, uint64_t ns)
     s->ready = ns == NEVER || s->ready == NEVER ? NEVER : s->ready + ns;
     s->ends[s->launched++ % QUEUE] = s->ready;
     pthread_mutex_unlock(&lock);
+}
+
+static void fake_watch(void (*call)(const char *, int, int))
+{
+    watcher = call;
 }
 
 static void fake_finish(void *handle)
@@ -872,12 +925,10 @@ static uint64_t fake_retained(void)
 
 EXPORT extern const fake_cuda fake_cuda_table;
 const fake_cuda fake_cuda_table = {
-    fake_clock,    fake_context,        fake_current,
-    fake_stream,   fake_stream_destroy, fake_launch,
-    fake_finish,   fake_capture,        fake_reset,
-    fake_fail,     fake_calls,          fake_event_cost,
-    fake_version,  fake_misuse,         fake_leaks,
-    fake_hang,     fake_unload,         fake_slow,
-    fake_revive,   fake_retained,       fake_early,
-    fake_blocking, fake_queue,          fake_queue_waits,
-    fake_hold};
+    fake_clock,          fake_context,  fake_current, fake_stream,
+    fake_stream_destroy, fake_launch,   fake_finish,  fake_capture,
+    fake_reset,          fake_fail,     fake_calls,   fake_event_cost,
+    fake_version,        fake_misuse,   fake_leaks,   fake_hang,
+    fake_unload,         fake_slow,     fake_revive,  fake_retained,
+    fake_early,          fake_blocking, fake_queue,   fake_queue_waits,
+    fake_hold,           fake_watch};

@@ -57,6 +57,9 @@ typedef struct fake_cuda {
     uint64_t (*queue_waits)(void);
     /* Another thread has the context's lock, or no more: calls wait. */
     void (*hold)(void *context, int is_held);
+    /* `call` is told of each call of the driver at its begin, and with a NULL for a
+     * name at its end; or no more. */
+    void (*watch)(void (*call)(const char *name, int is_over, int result));
 } fake_cuda;
 
 #endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* CUPTI's moments by gnomon's clock. CUPTI is given gnomon's clock, where it takes one.
+ * Else both clocks are read at one moment again and again, and moments between two such
+ * readings lie on the line through them. */
+#ifndef GNOMON_DEVICE_CUPTI_CLOCK_H
+#define GNOMON_DEVICE_CUPTI_CLOCK_H
+
+#include <stdint.h>
+
+/* Before any kind of record is enabled. Gives CUPTI gnomon's clock, once in a process:
+ * giving it anew made later records wrong in some versions. */
+void gnomon__cupti_clock_start(void);
+
+/* Reads both clocks, where CUPTI has its own. Before records are read. Of one thread at
+ * a time, as all below. */
+void gnomon__cupti_clock_anchor(void);
+
+/* A moment of a record in ns of gnomon_now_ns; 0: before the run's zero. */
+uint64_t gnomon__cupti_clock_time(uint64_t moment);
+
+/* The most that a time may be wrong by; 0: CUPTI has gnomon's clock. */
+uint64_t gnomon__cupti_clock_error(void);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Finds and loads CUPTI. A process must not have two: where the host has one already,
+ * as PyTorch does, that one is taken. Then those that the loader finds by name, then
+ * those in the toolkit's folder. $GNOMON_CUPTI_LIBRARY names the only one to try; it is
+ * ignored in a process with more rights than its user.
+ *
+ * A CUPTI of a later generation of CUDA than the driver's does not work with it, so it
+ * is passed over. */
+#include "device/cupti_driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda_driver.h"
+#include "device/cupti_records.h"
+#include "platform/atomic.h"
+#include "platform/os.h"
+
+const gnomon__cupti_symbols gnomon__cupti_symbol = {
+#define CUPTI_NAME(name, symbol, parameters) symbol,
+    CUPTI_CALLS(CUPTI_NAME) CUPTI_NEWER_CALLS(CUPTI_NAME)
+#undef CUPTI_NAME
+};
+
+static gnomon__cupti_calls cupti_calls;
+static const gnomon__cupti_calls *cupti_loaded;
+static uint32_t cupti_version;
+static char cupti_trouble[512];
+
+/* ---- One library --------------------------------------------------------------- */
+
+/* By memcpy: ISO C has no cast from an object's pointer to a function's. */
+static void cupti_find(void *library, const char *symbol, void *call)
+{
+    void *address = gnomon__os_symbol(library, symbol);
+    memcpy(call, &address, sizeof address);
+}
+
+/* The generation of CUDA that a version of CUPTI is of. */
+static unsigned cupti_generation(uint32_t version)
+{
+    if (version >= 10000)
+        return version / 10000;
+    return version > GNOMON__CUPTI_11_8 ? 12 : 11;
+}
+
+/* That of the driver; 0: there is none. */
+static unsigned driver_generation(void)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    int version = 0;
+    return cu && !cu->DriverGetVersion(&version) && version > 0
+               ? (unsigned)version / 1000
+               : 0;
+}
+
+/* Why the calls that were found cannot be used, in cupti_trouble; 0: they can. */
+static int cupti_is_useless(const char *name)
+{
+    const char *missing = NULL;
+    unsigned driver = driver_generation();
+    uint32_t version = 0;
+    int code = cupti_calls.GetVersion ? cupti_calls.GetVersion(&version) : 0;
+#define REQUIRE(call, symbol, parameters) \
+    if (!cupti_calls.call && !missing) \
+        missing = symbol;
+    CUPTI_CALLS(REQUIRE)
+#undef REQUIRE
+    if (cupti_calls.GetVersion && (code || version < GNOMON__CUPTI_11_8))
+        snprintf(cupti_trouble, sizeof cupti_trouble,
+                 "%s is of version %u, or a stub that programs are linked "
+                 "with: CUDA 11.8 has the oldest that can be used (18)",
+                 name, (unsigned)version);
+    else if (missing)
+        snprintf(cupti_trouble, sizeof cupti_trouble, "%s has no %s", name,
+                 missing);
+    else if (driver && cupti_generation(version) > driver)
+        snprintf(cupti_trouble, sizeof cupti_trouble,
+                 "%s is of CUDA %u, and the driver is for CUDA %u: name an "
+                 "older one in $GNOMON_CUPTI_LIBRARY",
+                 name, cupti_generation(version), driver);
+    else
+        cupti_version = version;
+    return !cupti_version;
+}
+
+static int cupti_take(void *library, const char *name)
+{
+    cupti_version = 0;
+#define FIND(call, symbol, parameters) \
+    cupti_find(library, symbol, &cupti_calls.call);
+    CUPTI_CALLS(FIND)
+    CUPTI_NEWER_CALLS(FIND)
+#undef FIND
+    return !cupti_is_useless(name);
+}
+
+static int cupti_open(const char *name)
+{
+    const char *why;
+    void *library = gnomon__os_library(name, &why);
+    if (!library) {
+        if (!*cupti_trouble) /* the first is the likeliest */
+            snprintf(cupti_trouble, sizeof cupti_trouble, "%s", why);
+        return 0;
+    }
+    return cupti_take(library, name);
+}
+
+/* ---- All of them ----------------------------------------------------------------- */
+
+static const char *const cupti_names[] = {
+    "libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8",
+    "libcupti.so.11.7", "libcupti.so.11.6", "libcupti.so"};
+#define CUPTI_NAMES (sizeof cupti_names / sizeof *cupti_names)
+
+/* The loader knows a library by the name in it, which is one of these. */
+static int cupti_take_loaded(void)
+{
+    for (size_t i = 0; i < CUPTI_NAMES; i++) {
+        void *library = gnomon__os_library_loaded(cupti_names[i]);
+        if (library)
+            return cupti_take(library, cupti_names[i]) ? 1 : -1;
+    }
+    return 0;
+}
+
+static int cupti_open_in(const char *folder)
+{
+    char path[512];
+    int n = folder && *folder
+                ? snprintf(path, sizeof path,
+                           "%s/extras/CUPTI/lib64/libcupti.so", folder)
+                : 0;
+    return n > 0 && (size_t)n < sizeof path && cupti_open(path);
+}
+
+/* What the environment says is not asked in a process with more rights than its
+ * user. */
+static int cupti_search(void)
+{
+    int is_secure = gnomon__os_is_secure();
+    const char *given = is_secure ? NULL : getenv("GNOMON_CUPTI_LIBRARY");
+    if (given && *given)
+        return cupti_open(given);
+    int is_loaded = cupti_take_loaded();
+    if (is_loaded)
+        return is_loaded > 0;
+    for (size_t i = 0; i < CUPTI_NAMES; i++)
+        if (cupti_open(cupti_names[i]))
+            return 1;
+    return (!is_secure && (cupti_open_in(getenv("CUDA_HOME")) ||
+                           cupti_open_in(getenv("CUDA_PATH")))) ||
+           cupti_open_in("/usr/local/cuda");
+}
+
+const gnomon__cupti_calls *gnomon__cupti_load(const char **why)
+{
+    if (!cupti_loaded) {
+        *cupti_trouble = 0;
+        int cancel = gnomon__os_cancel_off();
+        if (cupti_search())
+            store_release(&cupti_loaded, &cupti_calls);
+        gnomon__os_cancel_back(cancel);
+    }
+    *why = cupti_loaded ? NULL : cupti_trouble;
+    return cupti_loaded;
+}
+
+const gnomon__cupti_calls *gnomon__cupti(void)
+{
+    return load_acquire(&cupti_loaded);
+}
+
+uint32_t gnomon__cupti_version(void)
+{
+    return gnomon__cupti() ? cupti_version : 0;
+}
+
+/* ---- Errors ------------------------------------------------------------------------ */
+
+/* Who it may be that owns CUPTI: only what says so in the environment is named. */
+static const char *cupti_owner(void)
+{
+    return getenv("NSYS_PROFILING_SESSION_ID") ? ": nsys" : "";
+}
+
+static const char *cupti_advice(int result)
+{
+    switch (result) {
+    case CUPTI_NOT_INITIALIZED:
+        return "there is no GPU, or no driver that this CUPTI works with";
+    case CUPTI_HARDWARE_BUSY:
+        return "another process uses what it needs of the GPU: end the other "
+               "profiler";
+    case CUPTI_VIRTUALIZED:
+        return "it does not work on this virtual GPU";
+    case CUPTI_NO_PRIVILEGES:
+        return "the driver allows it to administrators only: load the nvidia "
+               "module with NVreg_RestrictProfilingToAdminUsers=0, or give the "
+               "process CAP_SYS_ADMIN";
+    case CUPTI_VIRTUALIZED_NO_PRIVILEGES:
+        return "the host of this virtual GPU must allow profiling in it";
+    case CUPTI_CONFIDENTIAL:
+        return "it does not work with confidential computing";
+    default:
+        return NULL;
+    }
+}
+
+void gnomon__cupti_explain(char *text, size_t size, const char *symbol,
+                           int result)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const char *name = NULL, *advice = cupti_advice(result);
+    if (!cupti || cupti->GetResultString(result, &name) || !name)
+        name = "an unknown error";
+    if (result == CUPTI_TWO_SUBSCRIBERS ||
+        (result == CUPTI_MAX_LIMIT_REACHED &&
+         strcmp(symbol, gnomon__cupti_symbol.Subscribe) == 0))
+        snprintf(text, size, "another profiler owns CUPTI%s (%s: %s)",
+                 cupti_owner(), symbol, name);
+    else
+        snprintf(text, size, "%s: %s (%d)%s%s", symbol, name, result,
+                 advice ? ": " : "", advice ? advice : "");
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The calls of CUPTI that gnomon makes, found when the program runs. They are NVIDIA's
+ * documented ABI (cupti_activity.h and cupti_callbacks.h of CUDA 11.8 to 13), written
+ * out here so that nothing of CUDA is needed to build. */
+#ifndef GNOMON_DEVICE_CUPTI_DRIVER_H
+#define GNOMON_DEVICE_CUPTI_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cupti_result;
+
+/* CUptiResult, as far as gnomon tells them apart. */
+enum {
+    CUPTI_OK = 0,
+    CUPTI_MAX_LIMIT_REACHED = 12, /* also: there are no more records */
+    CUPTI_NOT_INITIALIZED = 15,
+    CUPTI_HARDWARE_BUSY = 26,
+    CUPTI_VIRTUALIZED = 33,
+    CUPTI_NO_PRIVILEGES = 35,
+    CUPTI_TWO_SUBSCRIBERS = 39,
+    CUPTI_VIRTUALIZED_NO_PRIVILEGES = 40,
+    CUPTI_CONFIDENTIAL = 41
+};
+
+/* CUpti_CallbackDomain */
+enum { CUPTI_DRIVER_API = 1, CUPTI_RUNTIME_API = 2, CUPTI_RESOURCES = 3 };
+
+/* CUpti_CallbackIdResource */
+#define CUPTI_CONTEXT_ENDS 2u
+
+#define CUPTI_FLUSH_FORCED 1u
+#define CUPTI_SYSTEM_THREADS 1 /* CUpti_ActivityThreadIdType */
+
+/* CUpti_CallbackData, of both interfaces' calls. */
+typedef struct cupti_call_data {
+    int site; /* 0: the call begins, 1: it returns */
+    const char *function;
+    const void *parameters;
+    const int *result; /* set when it returns */
+    const char *symbol;
+    void *context;
+    uint32_t context_id;
+    uint64_t *user;
+    uint32_t correlation;
+} cupti_call_data;
+
+/* CUpti_ResourceData */
+typedef struct cupti_resource_data {
+    void *context;
+    void *resource;
+    void *description;
+} cupti_resource_data;
+
+typedef void cupti_callback(void *user, int domain, uint32_t id,
+                            const void *data);
+typedef void cupti_requested(uint8_t **buffer, size_t *size, size_t *most);
+typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer,
+                             size_t size, size_t valid);
+
+/* Calls that CUPTI of 11.8 has. Those of CUPTI_NEWER_CALLS may be NULL. */
+#define CUPTI_CALLS(X) \
+    X(GetVersion, "cuptiGetVersion", (uint32_t * version)) \
+    X(GetResultString, "cuptiGetResultString", \
+      (cupti_result code, const char **name)) \
+    X(GetTimestamp, "cuptiGetTimestamp", (uint64_t * ns)) \
+    X(GetCallbackName, "cuptiGetCallbackName", \
+      (int domain, uint32_t id, const char **name)) \
+    X(Subscribe, "cuptiSubscribe", \
+      (void **subscriber, cupti_callback *callback, void *user)) \
+    X(Unsubscribe, "cuptiUnsubscribe", (void *subscriber)) \
+    X(EnableCallback, "cuptiEnableCallback", \
+      (uint32_t enable, void *subscriber, int domain, uint32_t id)) \
+    X(RegisterCallbacks, "cuptiActivityRegisterCallbacks", \
+      (cupti_requested * requested, cupti_completed * completed)) \
+    X(Enable, "cuptiActivityEnable", (uint32_t kind)) \
+    X(Disable, "cuptiActivityDisable", (uint32_t kind)) \
+    X(GetNextRecord, "cuptiActivityGetNextRecord", \
+      (uint8_t * buffer, size_t valid, void **record)) \
+    X(GetNumDropped, "cuptiActivityGetNumDroppedRecords", \
+      (void *context, uint32_t stream, size_t *count)) \
+    X(FlushAll, "cuptiActivityFlushAll", (uint32_t flags))
+#define CUPTI_NEWER_CALLS(X) \
+    X(SetThreadIdType, "cuptiSetThreadIdType", (int type)) \
+    X(RegisterTimestamp, "cuptiActivityRegisterTimestampCallback", \
+      (uint64_t(*now)(void))) \
+    X(EnableRuntimeApi, "cuptiActivityEnableRuntimeApi", \
+      (uint32_t id, uint8_t enable)) \
+    X(EnableDriverApi, "cuptiActivityEnableDriverApi", \
+      (uint32_t id, uint8_t enable))
+
+typedef struct gnomon__cupti_calls {
+#define CUPTI_FIELD(name, symbol, parameters) cupti_result(*name) parameters;
+    CUPTI_CALLS(CUPTI_FIELD)
+    CUPTI_NEWER_CALLS(CUPTI_FIELD)
+#undef CUPTI_FIELD
+} gnomon__cupti_calls;
+
+/* The symbols of the calls, as messages name them. */
+typedef struct gnomon__cupti_symbols {
+#define CUPTI_NAME(name, symbol, parameters) const char *name;
+    CUPTI_CALLS(CUPTI_NAME)
+    CUPTI_NEWER_CALLS(CUPTI_NAME)
+#undef CUPTI_NAME
+} gnomon__cupti_symbols;
+extern const gnomon__cupti_symbols gnomon__cupti_symbol;
+
+/* Loads CUPTI, if it is not there yet; a later call tries again, as the host may have
+ * loaded one of its own by then. NULL: *why is one line that says why and what to do,
+ * valid until the next call. In control calls only. Hold no lock that a mark may wait
+ * for: it loads a library. */
+const gnomon__cupti_calls *gnomon__cupti_load(const char **why);
+
+/* What gnomon__cupti_load returned last. Any thread. */
+const gnomon__cupti_calls *gnomon__cupti(void);
+
+/* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
+uint32_t gnomon__cupti_version(void);
+
+/* One line of why a call failed, and what to do. */
+void gnomon__cupti_explain(char *text, size_t size, const char *symbol,
+                           int result);
+
+#endif

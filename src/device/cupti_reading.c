@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Records go on in rows of 64, so that the recorder's lock is taken once for them. No
+ * lock of ours is held while CUPTI is called. */
+#include "device/cupti_reading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/cupti_buffers.h"
+#include "device/cupti_clock.h"
+#include "device/cupti_driver.h"
+#include "device/cupti_names.h"
+#include "device/cupti_records.h"
+#include "platform/atomic.h"
+
+#define ROW 64u
+#define OWN_CALLS 1024u /* a power of two; gnomon makes some hundred a second */
+
+static const gnomon__cupti_listener the_recorder = {
+    gnomon_activity_launched, gnomon_activity_put, gnomon_activity_lost};
+const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
+
+/* By the last bits of their correlation. One that was overwritten is told about. */
+static uint32_t own_calls[OWN_CALLS];
+
+/* What is read and was not told yet. */
+static struct {
+    uint32_t number; /* of the source; 0: nobody listens */
+    uint32_t count;
+    gnomon_activity records[ROW];
+    char texts[ROW][GNOMON__CUPTI_TEXT];
+    char call[128]; /* a call's name, before it is copied */
+    uint64_t unfinished;
+} row;
+
+/* ---- Gnomon's own calls ---------------------------------------------------------- */
+
+void gnomon__cupti_own_call(uint32_t correlation)
+{
+    store_relaxed(&own_calls[correlation & (OWN_CALLS - 1)], correlation);
+}
+
+static int is_own(uint64_t correlation)
+{
+    return correlation &&
+           load_relaxed(&own_calls[correlation & (OWN_CALLS - 1)]) ==
+               correlation;
+}
+
+/* ---- Records ----------------------------------------------------------------------- */
+
+static const char *row_call_name(int is_driver, uint32_t call)
+{
+    return gnomon__cupti_name(is_driver, call, row.call, sizeof row.call)
+               ? row.call
+               : NULL;
+}
+
+static gnomon__cupti_reader reads = {.time = gnomon__cupti_clock_time,
+                                     .call_name = row_call_name};
+
+static void row_tell(void)
+{
+    if (row.count && row.number)
+        gnomon__cupti_listens->put(row.number, row.records, row.count);
+    row.count = 0;
+}
+
+/* CUPTI filters noise where it can (12.5); this is for the others. */
+static int is_of_use(const gnomon_activity *a)
+{
+    if (is_own(a->correlation))
+        return 0;
+    return a->kind != GNOMON_ACTIVITY_CALL ||
+           gnomon__cupti_class_of((a->flags & GNOMON_ACTIVITY_LOW_LEVEL) != 0,
+                                  a->call) != GNOMON__CUPTI_NOISE;
+}
+
+static void row_add(const void *record)
+{
+    gnomon_activity *a = &row.records[row.count];
+    char *text = row.texts[row.count];
+    enum gnomon__cupti_reading is = gnomon__cupti_read(&reads, record, a, text);
+    row.unfinished += is == GNOMON__CUPTI_UNFINISHED;
+    if (is != GNOMON__CUPTI_READ || !is_of_use(a))
+        return;
+    if (a->name == row.call) {
+        snprintf(text, GNOMON__CUPTI_TEXT, "%s", row.call);
+        a->name = text;
+    }
+    if (++row.count == ROW)
+        row_tell();
+}
+
+static uint64_t read_buffer(const gnomon__cupti_buffer *b)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    void *record = NULL;
+    uint64_t count = 0;
+    while (!cupti->GetNextRecord(b->memory, b->valid, &record)) {
+        row_add(record);
+        count++;
+    }
+    row_tell(); /* names of kernels are CUPTI's, the rest is in the buffer */
+    return count;
+}
+
+uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
+{
+    gnomon__cupti_buffer *b;
+    uint64_t count = 0;
+    reads.version = gnomon__cupti_version();
+    reads.has_system_threads = has_system_threads;
+    row.number = number;
+    row.unfinished = 0;
+    gnomon__cupti_clock_anchor();
+    /* No more than there are: threads may fill them as fast as they are read. */
+    for (uint32_t i = 0; i < GNOMON__CUPTI_BUFFERS; i++) {
+        b = gnomon__cupti_buffers_next();
+        if (!b)
+            break;
+        count += read_buffer(b);
+        gnomon__cupti_buffers_give(b);
+    }
+    uint64_t lost = row.unfinished + gnomon__cupti_buffers_lost();
+    if (lost && number)
+        gnomon__cupti_listens->lost(number, lost);
+    return count;
+}
+
+void gnomon__cupti_count_dropped(uint32_t number)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    size_t dropped = 0;
+    if (!cupti->GetNumDropped(NULL, 0, &dropped) && dropped && number)
+        gnomon__cupti_listens->lost(number, dropped);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Full buffers become work that is told to the recorder. Of one thread at a time: the
+ * source's, or a control call where that thread could not be started. */
+#ifndef GNOMON_DEVICE_CUPTI_READING_H
+#define GNOMON_DEVICE_CUPTI_READING_H
+
+#include <stdint.h>
+
+#include "gnomon/activity.h"
+
+/* Whom the source tells: gnomon/activity.h. Tests put others in place. */
+typedef struct gnomon__cupti_listener {
+    void (*launched)(uint32_t source, uint64_t correlation);
+    void (*put)(uint32_t source, const gnomon_activity *records, size_t count);
+    void (*lost)(uint32_t source, uint64_t count);
+} gnomon__cupti_listener;
+extern const gnomon__cupti_listener *gnomon__cupti_listens;
+
+/* A call of gnomon's own, which is not told about. Any thread. */
+void gnomon__cupti_own_call(uint32_t correlation);
+
+/* Reads what is full, oldest first, and tells it to the recorder as work of source
+ * `number`; 0: it is thrown away. Returns how many records were read. */
+uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads);
+
+/* Records that CUPTI dropped, as there was no buffer, since the last call. */
+void gnomon__cupti_count_dropped(uint32_t number);
+
+#endif

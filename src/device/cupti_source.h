@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* CUPTI as a source of work that is over. */
+#ifndef GNOMON_DEVICE_CUPTI_SOURCE_H
+#define GNOMON_DEVICE_CUPTI_SOURCE_H
+
+#include "gnomon/activity.h"
+
+const gnomon_activity_source *gnomon__cupti_source(void);
+
+/* Adds gnomon.cupti.version and, where CUPTI has a clock of its own,
+ * gnomon.cupti.clock_error_ns to what a profile says of its process; nothing where CUPTI
+ * was not in use. */
+void gnomon__cupti_describe(int (*add)(const char *key, const char *json));
+
+/* In a forked child: nothing is called. CUPTI does not work there if it was in use
+ * before. */
+void gnomon__cupti_forget(void);
+
+#endif

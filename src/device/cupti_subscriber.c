@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The callback runs inside the host's calls of CUDA, at their begin and their end. It
+ * takes no lock and no memory, and calls neither CUDA nor CUPTI.
+ *
+ * A call of the runtime calls the driver. Work carries the correlation of one of the
+ * two, of which depends on the version, so both are noted: it is the same scope. */
+#include "device/cupti_subscriber.h"
+
+#include <string.h>
+
+#include "device/cuda_driver.h"
+#include "device/cupti_driver.h"
+#include "device/cupti_names.h"
+#include "device/cupti_reading.h"
+#include "device/cupti_records.h"
+#include "platform/atomic.h"
+#include "platform/error.h"
+#include "platform/os.h"
+
+#define CONTEXTS 16u /* with more, those beyond are not waited for */
+
+static void *cupti_subscriber;
+static uint32_t source_number; /* 0: callbacks do nothing */
+static uint32_t recorded;      /* bits of the kinds that are on */
+static void *launch_contexts[CONTEXTS];
+static uint32_t has_launched, captures_open;
+static void (*at_first_launch)(void);
+
+void gnomon__cupti_at_first_launch(void (*at_launch)(void))
+{
+    store_release(&at_first_launch, at_launch);
+}
+
+/* ---- The callback ------------------------------------------------------------------ */
+
+static void note_context(void *context)
+{
+    void *none = NULL;
+    for (uint32_t i = 0; context && i < CONTEXTS; i++) {
+        void *known = load_relaxed(&launch_contexts[i]);
+        if (known == context)
+            return;
+        if (!known) {
+            if (cas_acq_rel(&launch_contexts[i], &none, context))
+                return;
+            none = NULL;
+        }
+    }
+}
+
+static void forget_context(void *context)
+{
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        void *known = context;
+        (void)cas_acq_rel(&launch_contexts[i], &known, NULL);
+    }
+}
+
+static void count_capture(const cupti_call_data *call, int begins)
+{
+    uint32_t open = load_relaxed(&captures_open);
+    if (begins && call->result && *call->result == 0)
+        add_relaxed(&captures_open, 1);
+    while (!begins && open && !cas_acq_rel(&captures_open, &open, open - 1))
+        ;
+}
+
+static void on_launch(const cupti_call_data *call)
+{
+    void (*first)(void) = load_acquire(&at_first_launch);
+    if (unlikely(first != NULL) && swap_acq_rel(&at_first_launch, NULL))
+        first();
+    note_context(call->context);
+    if (!load_relaxed(&has_launched))
+        store_relaxed(&has_launched, 1);
+}
+
+static void on_call(void *user, int domain, uint32_t id, const void *data)
+{
+    uint32_t number = load_acquire(&source_number);
+    (void)user;
+    if (!number || gnomon__os_is_copy())
+        return;
+    if (domain == CUPTI_RESOURCES) {
+        const cupti_resource_data *resource = data;
+        if (id == CUPTI_CONTEXT_ENDS)
+            forget_context(resource->context);
+        return;
+    }
+    const cupti_call_data *call = data;
+    enum gnomon__cupti_class does =
+        gnomon__cupti_class_of(domain == CUPTI_DRIVER_API, id);
+    if (call->site != 0) {
+        if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
+            does == GNOMON__CUPTI_CAPTURE_ENDS)
+            count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
+        return;
+    }
+    if (gnomon__os_is_our_thread()) {
+        gnomon__cupti_own_call(call->correlation);
+        return;
+    }
+    if (does == GNOMON__CUPTI_LAUNCH)
+        on_launch(call);
+    gnomon__cupti_listens->launched(number, call->correlation);
+}
+
+/* ---- What is on -------------------------------------------------------------------- */
+
+static int is_called_back(enum gnomon__cupti_class does, uint32_t kinds)
+{
+    const uint32_t calls = 1u << GNOMON_ACTIVITY_CALL;
+    const uint32_t waits = 1u << GNOMON_ACTIVITY_SYNC;
+    switch (does) {
+    case GNOMON__CUPTI_LAUNCH:
+    case GNOMON__CUPTI_CAPTURE_BEGINS:
+    case GNOMON__CUPTI_CAPTURE_ENDS:
+        return 1;
+    case GNOMON__CUPTI_WAIT:
+        return (kinds & (calls | waits)) != 0;
+    case GNOMON__CUPTI_OTHER:
+        return (kinds & calls) != 0;
+    default:
+        return 0;
+    }
+}
+
+/* One call that CUPTI refuses is no reason to have none: its version may know more names
+ * than it can call back for. The first code is kept for when all fail. */
+static int set_callbacks(uint32_t kinds, uint32_t before)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int first = CUPTI_OK, works = 0;
+    for (int is_driver = 0; is_driver < 2; is_driver++)
+        for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++) {
+            enum gnomon__cupti_class does =
+                gnomon__cupti_class_of(is_driver, id);
+            int is_on = is_called_back(does, kinds);
+            if (is_on == (before && is_called_back(does, before)))
+                continue;
+            int code = cupti->EnableCallback(
+                (uint32_t)is_on, cupti_subscriber,
+                is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API, id);
+            first = first ? first : code;
+            works |= code == CUPTI_OK;
+        }
+    return works ? CUPTI_OK : first;
+}
+
+int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    *symbol = gnomon__cupti_symbol.Subscribe;
+    int code = cupti->Subscribe(&cupti_subscriber, on_call, NULL);
+    if (code) {
+        cupti_subscriber = NULL;
+        return code;
+    }
+    recorded = 0;
+    memset(launch_contexts, 0, sizeof launch_contexts);
+    store_relaxed(&captures_open, 0);
+    store_relaxed(&has_launched, 0);
+    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
+                                CUPTI_CONTEXT_ENDS);
+    store_release(&source_number, number);
+    return CUPTI_OK;
+}
+
+void gnomon__cupti_unsubscribe(void)
+{
+    store_release(&source_number, 0);
+    if (cupti_subscriber)
+        (void)gnomon__cupti()->Unsubscribe(cupti_subscriber);
+    cupti_subscriber = NULL;
+    recorded = 0;
+}
+
+/* ---- Kinds --------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t kind, of; /* a gnomon_activity_kind */
+} cupti_kinds[] = {{GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_ACTIVITY_KERNEL},
+                   {GNOMON__CUPTI_MEMCPY, GNOMON_ACTIVITY_COPY},
+                   {GNOMON__CUPTI_MEMCPY2, GNOMON_ACTIVITY_COPY},
+                   {GNOMON__CUPTI_MEMSET, GNOMON_ACTIVITY_SET},
+                   {GNOMON__CUPTI_RUNTIME, GNOMON_ACTIVITY_CALL},
+                   {GNOMON__CUPTI_DRIVER, GNOMON_ACTIVITY_CALL},
+                   {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_ACTIVITY_SYNC},
+                   {GNOMON__CUPTI_OVERHEAD, GNOMON_ACTIVITY_OVERHEAD},
+                   {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_ACTIVITY_GRAPH}};
+#define CUPTI_KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
+
+/* After the kind is on: that turns all its calls on again. */
+static void leave_out_noise(uint32_t kind)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int is_driver = kind == GNOMON__CUPTI_DRIVER;
+    cupti_result (*enable)(uint32_t id, uint8_t is_on) =
+        is_driver ? cupti->EnableDriverApi : cupti->EnableRuntimeApi;
+    if (!enable || (!is_driver && kind != GNOMON__CUPTI_RUNTIME))
+        return;
+    for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++)
+        if (gnomon__cupti_class_of(is_driver, id) == GNOMON__CUPTI_NOISE)
+            (void)enable(id, 0);
+}
+
+static int record_kind(uint32_t kind, uint32_t of)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const char *name = NULL;
+    int code = cupti->Enable(kind);
+    if (!code)
+        leave_out_noise(kind);
+    else if (of != GNOMON_ACTIVITY_KERNEL) {
+        if (cupti->GetResultString(code, &name) || !name)
+            name = "an unknown error";
+        gnomon__log("%s: %s (%d): it does not record kind %u, which the report "
+                    "will lack",
+                    gnomon__cupti_symbol.Enable, name, code, (unsigned)kind);
+        code = CUPTI_OK;
+    }
+    return code;
+}
+
+int gnomon__cupti_record(uint32_t kinds, const char **symbol)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int code = set_callbacks(kinds, recorded);
+    *symbol = gnomon__cupti_symbol.EnableCallback;
+    for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
+        uint32_t bit = 1u << cupti_kinds[i].of;
+        *symbol = gnomon__cupti_symbol.Enable;
+        if (kinds & bit & ~recorded)
+            code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
+        else if (recorded & bit & ~kinds)
+            (void)cupti->Disable(cupti_kinds[i].kind);
+    }
+    recorded = code ? recorded : kinds;
+    return code;
+}
+
+/* ---- Waiting ------------------------------------------------------------------------- */
+
+int gnomon__cupti_has_launched(void)
+{
+    return (int)load_relaxed(&has_launched);
+}
+
+/* With the capture mode relaxed, as another thread may begin to capture meanwhile. */
+static int wait_for_context(const gnomon__cuda_calls *cu, void *context)
+{
+    int mode = CUDA_CAPTURE_RELAXED;
+    void *popped;
+    if (cu->CtxPush(context))
+        return 0;
+    cu->CaptureMode(&mode);
+    int code = cu->CtxSynchronize();
+    cu->CaptureMode(&mode);
+    cu->CtxPop(&popped);
+    return code == CUDA_OK;
+}
+
+/* What is launched meanwhile raises the word anew. */
+void gnomon__cupti_wait(void)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    if (!swap_acq_rel(&has_launched, 0))
+        return;
+    int is_over = cu && cu->CtxSynchronize;
+    for (uint32_t i = 0; is_over && i < CONTEXTS; i++) {
+        void *context = load_acquire(&launch_contexts[i]);
+        is_over = !load_relaxed(&captures_open);
+        if (is_over && context)
+            is_over = wait_for_context(cu, context);
+    }
+    if (!is_over)
+        store_relaxed(&has_launched, 1);
+}
+
+void gnomon__cupti_subscriber_forget(void)
+{
+    cupti_subscriber = NULL;
+    source_number = recorded = has_launched = captures_open = 0;
+    memset(launch_contexts, 0, sizeof launch_contexts);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What gnomon has CUPTI do in the host's process: call back where work is launched, and
+ * record. All but the callback itself in control calls. */
+#ifndef GNOMON_DEVICE_CUPTI_SUBSCRIBER_H
+#define GNOMON_DEVICE_CUPTI_SUBSCRIBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Subscribes, and from then on says of each launch, on its thread, that source `number`
+ * will tell of it. A process has one subscriber. 0, or the code of CUPTI's that says
+ * why not; *symbol is the call that failed. */
+int gnomon__cupti_subscribe(uint32_t number, const char **symbol);
+void gnomon__cupti_unsubscribe(void);
+
+/* Has CUPTI record these kinds, bits of 1 << gnomon_activity_kind, and no others. A kind
+ * that it refuses is left out with a line, but kernels: then the code, as above. */
+int gnomon__cupti_record(uint32_t kinds, const char **symbol);
+
+/* `at_launch` is called at the first launch of the process. */
+void gnomon__cupti_at_first_launch(void (*at_launch)(void));
+
+/* Whether work was launched that was not waited for. */
+int gnomon__cupti_has_launched(void);
+
+/* Waits until all that was launched is over. Does nothing where the driver refuses, or
+ * while a graph is captured, which waiting would spoil. On a thread of ours. */
+void gnomon__cupti_wait(void);
+
+/* In a forked child: nothing is called. */
+void gnomon__cupti_subscriber_forget(void);
+
+#endif

@@ -1,0 +1,902 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* CUPTI without a GPU. Records are written to the client's buffers, in the length that
+ * the version has; those of work that is not over have no end yet, and a buffer with one
+ * is not given back without force. One lock over all, which is not held in the client's
+ * callbacks. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake_cupti.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define NEVER UINT64_MAX
+#define IDS 640u /* of each interface */
+
+enum {
+    OK = 0,
+    INVALID_PARAMETER = 1,
+    INVALID_OPERATION = 7,
+    MAX_LIMIT = 12,
+    NOT_INITIALIZED = 15,
+    INVALID_KIND = 21,
+    TWO_SUBSCRIBERS = 39
+};
+
+typedef void callback_function(void *user, int domain, uint32_t id,
+                               const void *data);
+
+typedef struct held {
+    uint8_t *memory;
+    size_t size, used;
+    unsigned unfinished;
+    int is_full;
+} held;
+
+/* Work that is not over: where its end will be written. */
+typedef struct unfinished {
+    uint8_t *record; /* NULL: free */
+    unsigned in;     /* which held buffer */
+    uint64_t end;
+    size_t at; /* of the end, in the record */
+} unfinished;
+
+typedef struct open_call {
+    int domain;
+    uint32_t id, correlation;
+    uint64_t start;
+    void *context;
+} open_call;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t version = 130000;
+static int is_by_driver, has_other, keeps_back, is_unloaded;
+static const uint64_t *the_clock;
+static int64_t clock_offset, clock_gain;
+static uint64_t (*timestamp)(void);
+static callback_function *callback;
+static void *callback_user;
+static int is_subscribed;
+static void (*requested)(uint8_t **, size_t *, size_t *);
+static void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t);
+static uint8_t called_back[4][IDS], left_out[4][IDS];
+static uint8_t recorded[64];
+static held buffers[256], kept_back[256];
+static unsigned kept_count;
+static unfinished works[4096];
+static uint64_t dropped_now, dropped_ever;
+static uint32_t last_correlation;
+static uint64_t ready[64]; /* of each stream */
+static const char *hangs;
+static __thread open_call stack[16];
+static __thread unsigned top;
+static __thread int in_callback;
+
+static struct {
+    const char *call;
+    uint64_t n, many;
+    int result;
+} fault;
+
+static struct {
+    const char *call;
+    uint64_t count;
+} counts[64];
+
+static void lock_all(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_all(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void survive_forks(void)
+{
+    pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
+/* ---- Inside ------------------------------------------------------------------------ */
+
+static void misuse(const char *what, const char *call)
+{
+    fprintf(stderr, "fake CUPTI: %s: %s\n", call, what);
+    abort();
+}
+
+static uint64_t host_now(void)
+{
+    struct timespec t;
+    if (the_clock)
+        return __atomic_load_n(the_clock, __ATOMIC_RELAXED);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t own_now(void)
+{
+    uint64_t ns = host_now();
+    return ns + (uint64_t)clock_offset +
+           (uint64_t)((int64_t)ns / 1000000 * clock_gain);
+}
+
+static uint64_t record_now(void)
+{
+    return timestamp ? timestamp() : own_now();
+}
+
+/* Every call of the client's: counted, and may be the one that fails. Keeps the lock. */
+static int enter(const char *call)
+{
+    int result = OK;
+    if (in_callback && strcmp(call, "cuptiActivityGetNextRecord") != 0)
+        misuse("a call from inside a callback", call);
+    pthread_mutex_lock(&lock);
+    if (is_unloaded)
+        misuse("a call after the end of CUDA", call);
+    for (unsigned i = 0; i < 64; i++) {
+        if (!counts[i].call)
+            counts[i].call = call;
+        if (strcmp(counts[i].call, call) == 0) {
+            counts[i].count++;
+            break;
+        }
+    }
+    while (hangs && strcmp(hangs, call) == 0) {
+        pthread_mutex_unlock(&lock);
+        usleep(1000);
+        pthread_mutex_lock(&lock);
+    }
+    if (fault.call && strcmp(fault.call, call) == 0) {
+        if (fault.n > 1)
+            fault.n--;
+        else if (fault.many) {
+            fault.many--;
+            result = fault.result;
+        }
+    }
+    return result;
+}
+
+static int leave(int result)
+{
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+#define CALL(name) \
+    int failed = enter(name); \
+    if (failed) \
+    return leave(failed)
+
+/* ---- Names --------------------------------------------------------------------------- */
+
+static const struct {
+    int domain;
+    uint32_t id;
+    const char *name;
+} names[] = {{1, 1, "cuInit"},
+             {1, 26, "cuCtxSynchronize"},
+             {1, 73, "cuMemAlloc_v2"},
+             {1, 119, "cuEventRecord"},
+             {1, 120, "cuEventQuery"},
+             {1, 123, "cuEventElapsedTime"},
+             {1, 127, "cuStreamSynchronize"},
+             {1, 277, "cuMemcpyHtoDAsync_v2"},
+             {1, 303, "cuCtxGetCurrent"},
+             {1, 307, "cuLaunchKernel"},
+             {1, 442, "cuLaunchKernel_ptsz"},
+             {1, 514, "cuGraphLaunch"},
+             {1, 520, "cuStreamBeginCapture_v2"},
+             {1, 521, "cuStreamEndCapture"},
+             {2, 10, "cudaGetLastError_v3020"},
+             {2, 17, "cudaGetDevice_v3020"},
+             {2, 20, "cudaMalloc_v3020"},
+             {2, 41, "cudaMemcpyAsync_v3020"},
+             {2, 51, "cudaMemsetAsync_v3020"},
+             {2, 131, "cudaStreamSynchronize_v3020"},
+             {2, 138, "cudaEventQuery_v3020"},
+             {2, 147, "cudaStreamWaitEvent_v3020"},
+             {2, 165, "cudaDeviceSynchronize_v3020"},
+             {2, 211, "cudaLaunchKernel_v7000"},
+             {2, 214, "cudaLaunchKernel_ptsz_v7000"},
+             {2, 294, "cudaGraphInstantiate_v10000"},
+             {2, 311, "cudaGraphLaunch_v10000"},
+             {2, 316, "cudaStreamBeginCapture_v10000"},
+             {2, 318, "cudaStreamEndCapture_v10000"}};
+#define NAMES (sizeof names / sizeof *names)
+
+static const char *name_of(int domain, uint32_t id)
+{
+    static char others[4][IDS][24];
+    for (size_t i = 0; i < NAMES; i++)
+        if (names[i].domain == domain && names[i].id == id)
+            return names[i].name;
+    snprintf(others[domain][id], sizeof *others[domain], "cu%sOther%u",
+             domain == FAKE_RUNTIME_API ? "da" : "", (unsigned)id);
+    return others[domain][id];
+}
+
+/* By the name with or without its version; 0: it has none. */
+static uint32_t find_id(int domain, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < NAMES; i++)
+        if (names[i].domain == domain && strncmp(names[i].name, name, n) == 0 &&
+            (!names[i].name[n] || strncmp(names[i].name + n, "_v", 2) == 0))
+            return names[i].id;
+    return 0;
+}
+
+static uint32_t id_of(int domain, const char *name)
+{
+    uint32_t id = find_id(domain, name);
+    if (!id)
+        misuse("no such call in the fake", name);
+    return id;
+}
+
+/* ---- Buffers ------------------------------------------------------------------------- */
+
+static void give_back(const held *b)
+{
+    unlock_all();
+    in_callback++;
+    completed(NULL, 0, b->memory, b->size, b->used);
+    in_callback--;
+    lock_all();
+}
+
+/* Each is given back on its own, as the client may take it again at once. */
+static void return_buffer(unsigned i)
+{
+    held b = buffers[i];
+    buffers[i] = (held){0};
+    for (unsigned k = 0; k < 4096; k++)
+        if (works[k].record && works[k].in == i)
+            works[k].record = NULL;
+    if (!keeps_back)
+        give_back(&b);
+    else if (kept_count < 256)
+        kept_back[kept_count++] = b;
+}
+
+static void settle(void)
+{
+    uint64_t now = record_now();
+    for (unsigned k = 0; k < 4096; k++)
+        if (works[k].record && works[k].end != NEVER && works[k].end <= now) {
+            memcpy(works[k].record + works[k].at, &works[k].end, 8);
+            buffers[works[k].in].unfinished--;
+            works[k].record = NULL;
+        }
+}
+
+static void return_buffers(int force)
+{
+    settle();
+    for (unsigned i = 0; i < 256; i++)
+        if (buffers[i].used && (force || !buffers[i].unfinished))
+            return_buffer(i);
+}
+
+static held *ask_for_buffer(unsigned i)
+{
+    uint8_t *memory = NULL;
+    size_t size = 0, most = 7;
+    static uint8_t taken; /* by this thread, while it has no lock */
+    buffers[i] = (held){.memory = &taken, .is_full = 1};
+    unlock_all();
+    in_callback++;
+    requested(&memory, &size, &most);
+    in_callback--;
+    lock_all();
+    buffers[i] = (held){0};
+    if (!memory) {
+        if (version < 27)
+            misuse("no buffer, and this version crashes without", "requested");
+        return NULL;
+    }
+    if ((uintptr_t)memory % 8 || size < 4096 || most)
+        misuse("an odd buffer", "requested");
+    for (unsigned k = 0; k < 256; k++)
+        if (buffers[k].memory == memory)
+            misuse("a buffer that CUPTI has", "requested");
+    memset(memory, 0xcc, size);
+    buffers[i] = (held){.memory = memory, .size = size};
+    return &buffers[i];
+}
+
+/* A place of `size` bytes; NULL: dropped. Whatever gives the lock away looks anew. */
+static uint8_t *place_for(size_t size, unsigned *in)
+{
+    unsigned empty = 256;
+    for (unsigned i = 0; i < 256; i++) {
+        held *b = &buffers[i];
+        if (b->memory && !b->is_full && b->used + size <= b->size) {
+            *in = i;
+            b->used += size;
+            return b->memory + b->used - size;
+        }
+        if (b->memory && !b->is_full) {
+            b->is_full = 1;
+            settle();
+            if (!b->unfinished)
+                return_buffer(i);
+            return place_for(size, in);
+        }
+        empty = b->memory || empty < i ? empty : i;
+    }
+    if (empty < 256 && ask_for_buffer(empty))
+        return place_for(size, in);
+    dropped_now++;
+    dropped_ever++;
+    return NULL;
+}
+
+/* Where a record has its end. */
+static size_t end_of(uint32_t kind)
+{
+    return kind == FAKE_RUNTIME || kind == FAKE_DRIVER || kind == FAKE_SYNC ||
+                   kind == FAKE_GRAPH
+               ? 16
+           : kind == FAKE_OVERHEAD ? 32
+                                   : 24;
+}
+
+static void write_record(const fake_record *r)
+{
+    size_t size = fake_size(r->kind, version), at = end_of(r->kind);
+    unsigned in = 0;
+    uint64_t end, none = 0;
+    if (!recorded[r->kind])
+        return;
+    uint8_t *to = place_for(size, &in);
+    if (!to)
+        return;
+    memcpy(to, r, size);
+    memcpy(&end, (const char *)r + at, 8);
+    if (end <= record_now())
+        return;
+    for (unsigned k = 0; k < 2 * 4096; k++) {
+        if (k == 4096)
+            settle();
+        unfinished *w = &works[k % 4096];
+        if (!w->record) {
+            *w = (unfinished){to, in, end, at};
+            memcpy(to + at, &none, 8);
+            buffers[in].unfinished++;
+            return;
+        }
+    }
+    misuse("too much work that is not over", "the fake");
+}
+
+/* ---- CUPTI ----------------------------------------------------------------------------- */
+
+EXPORT int cuptiGetVersion(uint32_t *out)
+{
+    CALL("cuptiGetVersion");
+    *out = version;
+    return leave(OK);
+}
+
+EXPORT int cuptiGetResultString(int code, const char **out)
+{
+    static __thread char text[32];
+    *out = text;
+    if (code == INVALID_KIND)
+        *out = "CUPTI_ERROR_INVALID_KIND";
+    else if (code == 35)
+        *out = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+    else if (code == TWO_SUBSCRIBERS)
+        *out = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+    else if (code > 999)
+        return INVALID_PARAMETER;
+    snprintf(text, sizeof text, "CUPTI_ERROR_%d", code);
+    return OK;
+}
+
+EXPORT int cuptiGetTimestamp(uint64_t *ns)
+{
+    CALL("cuptiGetTimestamp");
+    *ns = record_now();
+    return leave(OK);
+}
+
+EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **out)
+{
+    CALL("cuptiGetCallbackName");
+    if (domain < 1 || domain > 2 || !id || id >= IDS)
+        return leave(INVALID_PARAMETER);
+    *out = name_of(domain, id);
+    return leave(OK);
+}
+
+EXPORT int cuptiSubscribe(void **out, callback_function *function, void *user)
+{
+    CALL("cuptiSubscribe");
+    if (is_subscribed || has_other)
+        return leave(version > 18 ? TWO_SUBSCRIBERS : MAX_LIMIT);
+    callback_user = user;
+    callback = function;
+    is_subscribed = 1;
+    memset(called_back, 0, sizeof called_back);
+    *out = &is_subscribed;
+    return leave(OK);
+}
+
+EXPORT int cuptiUnsubscribe(void *subscriber)
+{
+    CALL("cuptiUnsubscribe");
+    if (subscriber != &is_subscribed || !is_subscribed)
+        misuse("who is no subscriber", "cuptiUnsubscribe");
+    is_subscribed = 0;
+    callback = NULL;
+    return leave(OK);
+}
+
+EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain,
+                               uint32_t id)
+{
+    CALL("cuptiEnableCallback");
+    if (subscriber != &is_subscribed || !is_subscribed)
+        misuse("who is no subscriber", "cuptiEnableCallback");
+    if (domain < 1 || domain > 3 || !id || id >= IDS)
+        return leave(INVALID_PARAMETER);
+    called_back[domain][id] = enable != 0;
+    return leave(OK);
+}
+
+/* What is process-wide may be another client's. */
+static void only_the_subscriber(const char *call)
+{
+    if (!is_subscribed)
+        misuse("before a subscription, which tells whether another has it",
+               call);
+}
+
+EXPORT int cuptiActivityRegisterCallbacks(
+    void (*request)(uint8_t **, size_t *, size_t *),
+    void (*complete)(void *, uint32_t, uint8_t *, size_t, size_t))
+{
+    CALL("cuptiActivityRegisterCallbacks");
+    only_the_subscriber("cuptiActivityRegisterCallbacks");
+    requested = request;
+    completed = complete;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityEnable(uint32_t kind)
+{
+    CALL("cuptiActivityEnable");
+    only_the_subscriber("cuptiActivityEnable");
+    if (!requested)
+        misuse("before there are buffers", "cuptiActivityEnable");
+    if (kind == 3)
+        misuse("a kind that makes kernels run one at a time",
+               "cuptiActivityEnable");
+    if (kind >= 64)
+        return leave(INVALID_KIND);
+    recorded[kind] = 1;
+    if (kind == FAKE_RUNTIME || kind == FAKE_DRIVER)
+        memset(left_out[kind == FAKE_DRIVER ? 1 : 2], 0, IDS);
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityDisable(uint32_t kind)
+{
+    CALL("cuptiActivityDisable");
+    recorded[kind & 63] = 0;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
+                                      uint8_t **record)
+{
+    CALL("cuptiActivityGetNextRecord");
+    uint32_t kind;
+    uint8_t *next = buffer;
+    for (unsigned i = 0; i < 256; i++)
+        if (buffers[i].memory == buffer)
+            misuse("a buffer that CUPTI has", "cuptiActivityGetNextRecord");
+    if (*record) {
+        memcpy(&kind, *record, sizeof kind);
+        next = *record + fake_size(kind, version);
+    }
+    if (next >= buffer + valid)
+        return leave(MAX_LIMIT);
+    *record = next;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream,
+                                             size_t *count)
+{
+    CALL("cuptiActivityGetNumDroppedRecords");
+    (void)context;
+    (void)stream;
+    *count = dropped_now;
+    dropped_now = 0;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityFlushAll(uint32_t flags)
+{
+    CALL("cuptiActivityFlushAll");
+    only_the_subscriber("cuptiActivityFlushAll");
+    if (!requested)
+        return leave(INVALID_OPERATION);
+    return_buffers(flags & 1);
+    return leave(OK);
+}
+
+#ifndef FAKE_PLAIN /* what older versions do not have */
+EXPORT int cuptiSetThreadIdType(int type)
+{
+    CALL("cuptiSetThreadIdType");
+    only_the_subscriber("cuptiSetThreadIdType");
+    return leave(type == 1 ? OK : INVALID_PARAMETER);
+}
+
+EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
+{
+    CALL("cuptiActivityRegisterTimestampCallback");
+    only_the_subscriber("cuptiActivityRegisterTimestampCallback");
+    if (timestamp)
+        misuse("a second time", "cuptiActivityRegisterTimestampCallback");
+    for (unsigned kind = 0; kind < 64; kind++)
+        if (recorded[kind])
+            misuse("after a kind was enabled",
+                   "cuptiActivityRegisterTimestampCallback");
+    timestamp = now;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable)
+{
+    CALL("cuptiActivityEnableRuntimeApi");
+    left_out[2][id % IDS] = !enable;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
+{
+    CALL("cuptiActivityEnableDriverApi");
+    left_out[1][id % IDS] = !enable;
+    return leave(OK);
+}
+
+#endif
+
+EXPORT int cuptiFinalize(void)
+{
+    misuse("it crashes graphs before 12.6, and is of no use", "cuptiFinalize");
+    return OK;
+}
+
+/* ---- Control --------------------------------------------------------------------------- */
+
+/* As CUpti_CallbackData. */
+typedef struct call_data {
+    int site;
+    const char *function;
+    const void *parameters;
+    const void *result;
+    const char *symbol;
+    void *context;
+    uint32_t context_id;
+    uint64_t *user;
+    uint32_t correlation;
+} call_data;
+
+static void fake_version(uint32_t to)
+{
+    version = to;
+}
+
+static void fake_by_driver(int is)
+{
+    is_by_driver = is;
+}
+
+static void fake_clock(const uint64_t *ns)
+{
+    the_clock = ns;
+}
+
+static void fake_own_clock(int64_t offset, int64_t gain)
+{
+    clock_offset = offset;
+    clock_gain = gain;
+}
+
+static void call_back(const open_call *c, int site, const int *result)
+{
+    const call_data data = {.site = site,
+                            .function = "a function",
+                            .result = result,
+                            .context = c->context,
+                            .correlation = c->correlation};
+    lock_all();
+    callback_function *function =
+        callback && c->id && called_back[c->domain][c->id] ? callback : NULL;
+    unlock_all();
+    in_callback++;
+    if (function)
+        function(callback_user, c->domain, c->id, &data);
+    in_callback--;
+}
+
+static uint32_t begin_id(int domain, uint32_t id, void *context)
+{
+    lock_all();
+    open_call c = {domain, id, ++last_correlation, record_now(), context};
+    unlock_all();
+    stack[top++] = c;
+    call_back(&c, 0, NULL);
+    return c.correlation;
+}
+
+static uint32_t fake_begin(int domain, const char *name, void *context)
+{
+    return begin_id(domain, id_of(domain, name), context);
+}
+
+static void fake_end(int result)
+{
+    open_call c = stack[--top];
+    call_back(&c, 1, &result);
+    lock_all();
+    fake_record r = {.call = {.kind = c.domain == FAKE_DRIVER_API
+                                          ? FAKE_DRIVER
+                                          : FAKE_RUNTIME,
+                              .call = c.id,
+                              .start = c.start,
+                              .end = record_now(),
+                              .process = (uint32_t)getpid(),
+                              .thread = (uint32_t)gettid(),
+                              .correlation = c.correlation,
+                              .result = (uint32_t)result}};
+    if (c.id && !left_out[c.domain][c.id])
+        write_record(&r);
+    unlock_all();
+}
+
+/* Calls of the fake driver, of which some are in the table of names. */
+static void on_driver_call(const char *name, int is_over, int result)
+{
+    if (!is_over)
+        begin_id(FAKE_DRIVER_API, find_id(FAKE_DRIVER_API, name), NULL);
+    else
+        fake_end(result);
+}
+
+static const fake_cuda *driver;
+
+static void fake_watch(const fake_cuda *its)
+{
+    driver = its;
+    driver->watch(on_driver_call);
+}
+
+static uint32_t *correlation_of(fake_record *r)
+{
+    switch (r->kind) {
+    case FAKE_KERNEL:
+        return &r->kernel.correlation;
+    case FAKE_MEMCPY:
+        return &r->copy.correlation;
+    case FAKE_MEMCPY2:
+        return &r->peer.correlation;
+    case FAKE_MEMSET:
+        return &r->set.correlation;
+    case FAKE_SYNC:
+        return &r->wait.correlation;
+    case FAKE_GRAPH:
+        return &r->graph.correlation;
+    default:
+        return &r->call.correlation;
+    }
+}
+
+static uint32_t carried_correlation(void)
+{
+    return top ? stack[is_by_driver ? top - 1 : 0].correlation : 0;
+}
+
+static void fake_work(const fake_record *record)
+{
+    fake_record r = *record;
+    uint32_t *correlation = correlation_of(&r);
+    if (!*correlation)
+        *correlation = carried_correlation();
+    lock_all();
+    write_record(&r);
+    unlock_all();
+}
+
+static void fake_flood(const fake_record *record, uint32_t many)
+{
+    fake_record r = *record;
+    lock_all();
+    for (uint32_t i = 0; i < many; i++) {
+        *correlation_of(&r) = ++last_correlation;
+        write_record(&r);
+    }
+    unlock_all();
+}
+
+static uint32_t fake_launch(const fake_place *place, const char *name,
+                            uint64_t ns)
+{
+    uint32_t correlation =
+        fake_begin(FAKE_RUNTIME_API, "cudaLaunchKernel", place->context);
+    uint32_t inner =
+        fake_begin(FAKE_DRIVER_API, "cuLaunchKernel", place->context);
+    lock_all();
+    uint64_t *free_at = &ready[place->stream & 63], now = record_now();
+    uint64_t start = *free_at > now ? *free_at : now;
+    *free_at = ns == NEVER ? NEVER : start + ns;
+    fake_record r = {
+        .kernel = {.kind = FAKE_KERNEL,
+                   .registers = 32,
+                   .start = start,
+                   .end = *free_at,
+                   .device = place->device,
+                   .context = place->context_id,
+                   .stream = place->stream,
+                   .grid = {8, 1, 1},
+                   .block = {256, 1, 1},
+                   .correlation = is_by_driver ? inner : correlation,
+                   .name = name}};
+    write_record(&r);
+    unlock_all();
+    if (place->handle && driver)
+        driver->launch(place->handle, ns);
+    fake_end(0);
+    fake_end(0);
+    return r.kernel.correlation;
+}
+
+static void fake_finish(void)
+{
+    lock_all();
+    uint64_t now = record_now();
+    for (unsigned k = 0; k < 4096; k++)
+        if (works[k].record && works[k].end > now)
+            works[k].end = now;
+    for (unsigned i = 0; i < 64; i++)
+        ready[i] = ready[i] > now ? now : ready[i];
+    unlock_all();
+}
+
+static void fake_context_ends(void *context)
+{
+    const struct {
+        void *context, *resource, *description;
+    } data = {context, NULL, NULL};
+    if (callback && called_back[3][2]) {
+        in_callback++;
+        callback(callback_user, 3, 2, &data);
+        in_callback--;
+    }
+}
+
+static void fake_fail(const char *call, uint64_t n, uint64_t many, int result)
+{
+    lock_all();
+    fault.call = call;
+    fault.n = n;
+    fault.many = many;
+    fault.result = result;
+    unlock_all();
+}
+
+static void fake_hang(const char *call)
+{
+    lock_all();
+    hangs = call;
+    unlock_all();
+}
+
+static void fake_other(int has_it)
+{
+    has_other = has_it;
+}
+
+static void fake_late(int is_late)
+{
+    lock_all();
+    keeps_back = is_late;
+    while (!is_late && kept_count) {
+        held b = kept_back[--kept_count];
+        give_back(&b);
+    }
+    unlock_all();
+}
+
+static void fake_unload(void)
+{
+    is_unloaded = 1;
+}
+
+static uint64_t fake_calls(const char *call)
+{
+    uint64_t n = 0;
+    lock_all();
+    for (unsigned i = 0; i < 64; i++)
+        if (counts[i].call && (!call || strcmp(counts[i].call, call) == 0))
+            n += counts[i].count;
+    unlock_all();
+    return n;
+}
+
+static int fake_records(uint32_t kind)
+{
+    return recorded[kind & 63];
+}
+
+static int fake_calls_back(int domain, const char *name)
+{
+    return is_subscribed && called_back[domain][id_of(domain, name)];
+}
+
+static int fake_records_call(int domain, const char *name)
+{
+    return recorded[domain == FAKE_DRIVER_API ? FAKE_DRIVER : FAKE_RUNTIME] &&
+           !left_out[domain][id_of(domain, name)];
+}
+
+static int fake_subscribers(void)
+{
+    return is_subscribed;
+}
+
+static uint32_t fake_buffers(void)
+{
+    uint32_t n = 0;
+    lock_all();
+    for (unsigned i = 0; i < 256; i++)
+        n += buffers[i].memory != NULL;
+    unlock_all();
+    return n;
+}
+
+static uint64_t fake_dropped(void)
+{
+    return dropped_ever;
+}
+
+EXPORT extern const fake_cupti fake_cupti_table;
+const fake_cupti fake_cupti_table = {
+    .version = fake_version,
+    .by_driver = fake_by_driver,
+    .clock = fake_clock,
+    .own_clock = fake_own_clock,
+    .begin = fake_begin,
+    .end = fake_end,
+    .launch = fake_launch,
+    .watch = fake_watch,
+    .work = fake_work,
+    .flood = fake_flood,
+    .finish = fake_finish,
+    .context_ends = fake_context_ends,
+    .fail = fake_fail,
+    .hang = fake_hang,
+    .other = fake_other,
+    .late = fake_late,
+    .unload = fake_unload,
+    .calls = fake_calls,
+    .records = fake_records,
+    .calls_back = fake_calls_back,
+    .records_call = fake_records_call,
+    .subscribers = fake_subscribers,
+    .buffers = fake_buffers,
+    .dropped = fake_dropped,
+};

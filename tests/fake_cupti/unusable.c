@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Useless libraries with CUPTI's name: one that is too old, the stub for linking, one
+ * that lacks most calls, and another library. */
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#ifndef NO_VERSION
+EXPORT int cuptiGetVersion(uint32_t *version);
+EXPORT int cuptiGetVersion(uint32_t *version)
+{
+    *version = VERSION;
+    return 0;
+}
+#else
+EXPORT extern const int something_else;
+const int something_else = 1;
+#endif

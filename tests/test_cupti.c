@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * CUPTI as a source, on the fake one: what it turns on, what it notes at launches, and
+ * what it tells of the work. */
+#include "fake_cupti.h"
+#include "device/cupti_names.h"
+
+static const uint32_t versions[] = {18, 20, 23, 26, 28, 130000, 130001};
+
+/* ---- What is on ------------------------------------------------------------------------ */
+
+TEST(calls_by_their_names)
+{
+    static const struct {
+        const char *name;
+        enum gnomon__cupti_class is;
+    } calls[] = {
+        {"cudaLaunchKernel_v7000", GNOMON__CUPTI_LAUNCH},
+        {"cudaLaunchKernelExC_ptsz_v11060", GNOMON__CUPTI_LAUNCH},
+        {"cuLaunchCooperativeKernel", GNOMON__CUPTI_LAUNCH},
+        {"cuGraphLaunch_ptsz", GNOMON__CUPTI_LAUNCH},
+        {"cu64MemcpyHtoDAsync", GNOMON__CUPTI_LAUNCH},
+        {"cudaMemcpyPeerAsync_v4000", GNOMON__CUPTI_LAUNCH},
+        {"cuMemsetD2D32_v2_ptds", GNOMON__CUPTI_LAUNCH},
+        {"cudaMemPrefetchAsync_v2_v12020", GNOMON__CUPTI_LAUNCH},
+        {"cuMemSetAccess", GNOMON__CUPTI_OTHER},
+        {"cudaGraphAddMemcpyNode_v10000", GNOMON__CUPTI_OTHER},
+        {"cudaGraphAddEventWaitNode_v11010", GNOMON__CUPTI_OTHER},
+        {"cudaMalloc_v3020", GNOMON__CUPTI_OTHER},
+        {"cuEventRecord", GNOMON__CUPTI_OTHER},
+        {"cudaDeviceSynchronize_v3020", GNOMON__CUPTI_WAIT},
+        {"cuCtxSynchronize", GNOMON__CUPTI_WAIT},
+        {"cudaStreamWaitEvent_ptsz_v7000", GNOMON__CUPTI_WAIT},
+        {"cudaGetDevice_v3020", GNOMON__CUPTI_NOISE},
+        {"cudaGetLastError_v3020", GNOMON__CUPTI_NOISE},
+        {"cudaPeekAtLastError_v3020", GNOMON__CUPTI_NOISE},
+        {"cudaEventQuery_v3020", GNOMON__CUPTI_NOISE},
+        {"cuCtxPushCurrent_v2", GNOMON__CUPTI_NOISE},
+        {"cuThreadExchangeStreamCaptureMode", GNOMON__CUPTI_NOISE},
+        {"cudaStreamBeginCapture_v10000", GNOMON__CUPTI_CAPTURE_BEGINS},
+        {"cuStreamBeginCaptureToGraph", GNOMON__CUPTI_CAPTURE_BEGINS},
+        {"cuStreamEndCapture_ptsz", GNOMON__CUPTI_CAPTURE_ENDS}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!CHECK_EQ(gnomon__cupti_class_of_name(calls[i].name), calls[i].is))
+            fprintf(stderr, "    %s\n", calls[i].name);
+}
+
+TEST(kinds_go_on_and_off)
+{
+    static const uint8_t kinds[] = {FAKE_KERNEL, FAKE_MEMCPY,   FAKE_MEMCPY2,
+                                    FAKE_MEMSET, FAKE_RUNTIME,  FAKE_DRIVER,
+                                    FAKE_SYNC,   FAKE_OVERHEAD, FAKE_GRAPH};
+    fake_cupti_use(130000);
+    CHECK_EQ(cupti->subscribers(), 0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    CHECK_EQ(cupti->subscribers(), 1);
+    for (size_t i = 0; i < sizeof kinds; i++)
+        CHECK_EQ(cupti->records(kinds[i]), kinds[i] == FAKE_KERNEL);
+    CHECK(cupti->calls_back(FAKE_RUNTIME_API, "cudaLaunchKernel"));
+    CHECK(cupti->calls_back(FAKE_DRIVER_API, "cuMemcpyHtoDAsync_v2"));
+    CHECK(cupti->calls_back(FAKE_DRIVER_API, "cuGraphLaunch"));
+    CHECK(!cupti->calls_back(FAKE_RUNTIME_API, "cudaStreamSynchronize"));
+    CHECK(!cupti->calls_back(FAKE_RUNTIME_API, "cudaMalloc"));
+
+    CHECK_STR(open_cupti(KIND(KERNEL) | KIND(SYNC)), NULL); /* while open */
+    CHECK(cupti->records(FAKE_SYNC));
+    CHECK(cupti->calls_back(FAKE_RUNTIME_API, "cudaStreamSynchronize"));
+    CHECK(!cupti->calls_back(FAKE_RUNTIME_API, "cudaMalloc"));
+
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    for (size_t i = 0; i < sizeof kinds; i++)
+        CHECK(cupti->records(kinds[i]));
+    CHECK(cupti->calls_back(FAKE_RUNTIME_API, "cudaMalloc"));
+    CHECK(!cupti->calls_back(FAKE_RUNTIME_API, "cudaGetDevice"));
+    CHECK(cupti->records_call(FAKE_RUNTIME_API, "cudaMalloc"));
+    CHECK(!cupti->records_call(FAKE_RUNTIME_API, "cudaGetDevice"));
+    CHECK(!cupti->records_call(FAKE_DRIVER_API, "cuEventQuery"));
+
+    CHECK_STR(open_cupti(KIND(COPY)), NULL);
+    for (size_t i = 0; i < sizeof kinds; i++)
+        CHECK_EQ(cupti->records(kinds[i]),
+                 kinds[i] == FAKE_MEMCPY || kinds[i] == FAKE_MEMCPY2);
+    CHECK(!cupti->calls_back(FAKE_RUNTIME_API, "cudaMalloc"));
+    CHECK(cupti->calls_back(FAKE_RUNTIME_API, "cudaLaunchKernel"));
+
+    close_cupti();
+    CHECK_EQ(cupti->subscribers(), 0);
+    CHECK(!cupti->records(FAKE_MEMCPY));
+    close_cupti(); /* does nothing */
+
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    CHECK_EQ(cupti->calls("cuptiActivityRegisterTimestampCallback"), 1);
+    CHECK_EQ(cupti->calls("cuptiFinalize"), 0);
+    close_cupti();
+}
+
+/* ---- Launches and work ------------------------------------------------------------------- */
+
+static void launch_both_ways(int by_driver)
+{
+    fake_cupti_use(130000);
+    cupti->by_driver(by_driver);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    uint32_t first = cupti->launch(&place, "first", 1000);
+    CHECK(was_launched(first));
+    uint32_t second = cupti->launch(&place, "second", 500);
+    CHECK(was_launched(second));
+    CHECK_EQ(told_count(), 0);
+    uint64_t at = gnomon__test_ticks;
+    pass(10000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told.count, 2);
+    const gnomon_activity *a = told_of("first"), *b = told_of("second");
+    if (!CHECK(a && b))
+        return;
+    CHECK_EQ(a->kind, GNOMON_ACTIVITY_KERNEL);
+    CHECK_EQ(a->correlation, first);
+    CHECK_EQ(a->begin_ns, at);
+    CHECK_EQ(a->end_ns, at + 1000);
+    CHECK_EQ(a->grid[0], 8);
+    CHECK_EQ(a->stream, 7);
+    CHECK_EQ(b->correlation, second);
+    CHECK_EQ(b->begin_ns, at + 1000);
+    close_cupti();
+    CHECK_EQ(told.count, 2);
+    CHECK_EQ(told.lost, 0);
+}
+
+TEST(work_carries_the_correlation_of_the_runtime)
+{
+    launch_both_ways(0);
+}
+
+TEST(work_carries_the_correlation_of_the_driver)
+{
+    launch_both_ways(1);
+}
+
+/* Each kind of record within its call; each of these calls is noted. */
+static void make_each_kind(uint64_t at)
+{
+    fake_record copy = {.copy = {.kind = FAKE_MEMCPY,
+                                 .direction = 1,
+                                 .from = 1,
+                                 .to = 3,
+                                 .bytes = 4096,
+                                 .start = at,
+                                 .end = at + 5,
+                                 .context = 1,
+                                 .stream = 7}};
+    fake_record set = {.set = {.kind = FAKE_MEMSET,
+                               .bytes = 64,
+                               .start = at,
+                               .end = at + 6,
+                               .context = 1,
+                               .stream = 7,
+                               .memory = 3}};
+    fake_record wait = {.wait = {.kind = FAKE_SYNC,
+                                 .type = 3,
+                                 .start = at,
+                                 .end = at + 7,
+                                 .context = 1,
+                                 .stream = 7}};
+    fake_record overhead = {.overhead = {.kind = FAKE_OVERHEAD,
+                                         .what = 1 << 16,
+                                         .start = at,
+                                         .end = at + 8}};
+    fake_record graph = {.graph = {.kind = FAKE_GRAPH,
+                                   .start = at,
+                                   .end = at + 9,
+                                   .graph = 5,
+                                   .context = 1,
+                                   .stream = 7}};
+    cupti->begin(FAKE_RUNTIME_API, "cudaMemcpyAsync", NULL);
+    cupti->work(&copy);
+    cupti->end(0);
+    cupti->begin(FAKE_RUNTIME_API, "cudaMemsetAsync", NULL);
+    cupti->work(&set);
+    cupti->end(0);
+    cupti->begin(FAKE_RUNTIME_API, "cudaStreamSynchronize", NULL);
+    cupti->work(&wait);
+    cupti->end(0);
+    cupti->work(&overhead);
+    cupti->begin(FAKE_RUNTIME_API, "cudaGraphLaunch", NULL);
+    cupti->work(&graph);
+    cupti->end(0);
+    cupti->begin(FAKE_DRIVER_API, "cuMemAlloc_v2", NULL);
+    cupti->end(2);
+    cupti->begin(FAKE_RUNTIME_API, "cudaGetDevice", NULL);
+    cupti->begin(FAKE_DRIVER_API, "cuCtxGetCurrent", NULL);
+    cupti->end(0);
+    cupti->end(0);
+}
+
+static void check_each_kind(void)
+{
+    const gnomon_activity *copy = told_of("Memcpy HtoD (Pageable -> Device)");
+    const gnomon_activity *set = told_of("Memset (Device)");
+    const gnomon_activity *wait = told_of("Stream Sync");
+    const gnomon_activity *overhead = told_of("Buffer Flush");
+    const gnomon_activity *graph = told_of("Graph");
+    const gnomon_activity *call = told_of("cudaMemcpyAsync");
+    const gnomon_activity *low = told_of("cuMemAlloc_v2");
+    if (!CHECK(copy && set && wait && overhead && graph && call && low))
+        return;
+    CHECK_EQ(copy->bytes, 4096);
+    CHECK_EQ(copy->end_ns - copy->begin_ns, 5);
+    CHECK_EQ(set->bytes, 64);
+    CHECK_EQ(set->kind, GNOMON_ACTIVITY_SET);
+    CHECK_EQ(wait->kind, GNOMON_ACTIVITY_SYNC);
+    CHECK_EQ(overhead->kind, GNOMON_ACTIVITY_OVERHEAD);
+    CHECK_EQ(graph->kind, GNOMON_ACTIVITY_GRAPH);
+    CHECK_EQ(graph->graph, 5);
+    CHECK_EQ(call->kind, GNOMON_ACTIVITY_CALL);
+    CHECK_EQ(call->correlation, copy->correlation);
+    CHECK_EQ(call->flags, 0);
+    CHECK_EQ(low->flags, GNOMON_ACTIVITY_LOW_LEVEL);
+    CHECK_EQ(low->result, 2);
+    const gnomon_activity *each[] = {copy, set, wait, graph, call, low};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        CHECK(was_launched(each[i]->correlation));
+    CHECK(!told_of("cudaGetDevice"));
+    CHECK(!told_of("cuCtxGetCurrent"));
+    CHECK_EQ(told.count, 10);
+}
+
+static void each_kind(const char *library, uint32_t version, int64_t thread)
+{
+    fake_cupti_use_as(library, version);
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    make_each_kind(gnomon__test_ticks);
+    pass(100);
+    flush_cupti(A_SECOND);
+    check_each_kind();
+    const gnomon_activity *call = told_of("cudaMemsetAsync");
+    CHECK(call && call->thread == thread);
+    CHECK_EQ(told_lost(), 0);
+    close_cupti();
+}
+
+/* Each in a process of its own, as CUPTI's version is that of the process. */
+TEST(each_kind_in_each_version)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            each_kind(FAKE_CUPTI("cupti"), versions[i], gnomon__os_thread_id());
+            _exit(test_failures != 0);
+        }
+        waitpid(child, &status, 0);
+        if (!CHECK_EQ(status, 0))
+            fprintf(stderr, "    version %u\n", versions[i]);
+    }
+}
+
+/* One without the calls that are optional: noise is left out when records are read, and
+ * threads are not known. */
+TEST(a_cupti_with_the_oldest_calls_only)
+{
+    each_kind(FAKE_CUPTI("plain"), 18, 0);
+}
+
+/* ---- Gnomon's own calls -------------------------------------------------------------------- */
+
+TEST(own_calls_are_not_told)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(CALL) | KIND(KERNEL)), NULL);
+    cupti->launch(&place, "kernel", 100);
+    cuda->current(place.context);
+    pass(1000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
+    flush_cupti(A_SECOND); /* nothing was launched since: no reason to wait */
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
+    CHECK(told_of("cudaLaunchKernel"));
+    CHECK(told_of("cuLaunchKernel"));
+    CHECK(!told_of("cuCtxSynchronize"));
+    CHECK_EQ(told_count(), 3);
+    cupti->begin(FAKE_DRIVER_API, "cuCtxSynchronize", place.context);
+    cupti->end(0); /* the host's */
+    flush_cupti(0);
+    CHECK(told_of("cuCtxSynchronize"));
+    close_cupti();
+    fake_cuda_is_well();
+}
+
+/* ---- Flushes --------------------------------------------------------------------------------- */
+
+static void *finish_soon(void *place)
+{
+    usleep(20000);
+    pass(5000);
+    return place;
+}
+
+TEST(a_flush_waits_for_the_device)
+{
+    pthread_t thread;
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "slow", 5000);
+    flush_cupti(0); /* no patience */
+    CHECK_EQ(told_count(), 0);
+    pthread_create(&thread, NULL, finish_soon, &place);
+    flush_cupti(60ull * A_SECOND);
+    CHECK_EQ(told_count(), 1);
+    CHECK_EQ(told_lost(), 0);
+    pthread_join(thread, NULL);
+    close_cupti();
+    fake_cuda_is_well();
+}
+
+/* What is not over in this time is told later; what a close finds unfinished is lost. */
+TEST(patience_ends)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "endless", UINT64_MAX);
+    flush_cupti(20000000);
+    CHECK_EQ(told_count(), 0);
+    flush_cupti(20000000); /* the thread still waits for the device */
+    CHECK_EQ(told_count(), 0);
+    cupti->finish();
+    cuda->finish(place.handle);
+    flush_cupti(20ull * A_SECOND);
+    flush_cupti(20ull * A_SECOND);
+    CHECK_EQ(told_count(), 1);
+    cupti->launch(&place, "endless too", UINT64_MAX);
+    close_cupti();
+    CHECK_EQ(told_count(), 1);
+    CHECK_EQ(told_lost(), 1);
+    fake_cuda_is_well();
+}
+
+TEST(a_capture_is_not_spoiled)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "kernel", 100);
+    cupti->begin(FAKE_RUNTIME_API, "cudaStreamBeginCapture", place.context);
+    cupti->begin(FAKE_DRIVER_API, "cuStreamBeginCapture_v2", place.context);
+    cuda->capture(place.handle, 1);
+    cupti->end(0);
+    cupti->end(0);
+    cupti->begin(FAKE_RUNTIME_API, "cudaStreamBeginCapture", place.context);
+    cupti->end(900); /* refused: there is no second one */
+    pass(1000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told_count(), 1); /* it was over */
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 0);
+    cupti->begin(FAKE_RUNTIME_API, "cudaStreamEndCapture", place.context);
+    cupti->begin(FAKE_DRIVER_API, "cuStreamEndCapture", place.context);
+    cuda->capture(place.handle, 0);
+    cupti->end(0);
+    cupti->end(0);
+    cupti->launch(&place, "kernel", 100);
+    pass(1000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
+    CHECK_EQ(told_count(), 2);
+    close_cupti();
+    fake_cuda_is_well();
+}
+
+/* A context that is gone is not waited for: its address may be another one's. */
+TEST(contexts_that_end)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place first = place_on(0), second = place_on(1);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&first, "first", 100);
+    cupti->launch(&second, "second", 100);
+    cupti->context_ends(first.context);
+    cuda->reset(0);
+    pass(1000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
+    CHECK_EQ(cuda->calls("cuCtxPushCurrent"), 1);
+    CHECK_EQ(told_count(), 2);
+    close_cupti();
+    fake_cuda_is_well();
+}
+
+/* ---- Times ------------------------------------------------------------------------------------- */
+
+/* CUPTI's own clock is 1000 s later and gains 50 us in each second. */
+TEST(a_clock_of_its_own)
+{
+    fake_cupti_use_as(FAKE_CUPTI("plain"), 18);
+    cupti->own_clock(1000ll * A_SECOND, 50);
+    gnomon__test_set(A_SECOND);
+    fake_place place = {.stream = 7};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    uint64_t expected[8];
+    for (int i = 0; i < 8; i++) {
+        expected[i] = gnomon__test_ticks;
+        cupti->launch(&place, "kernel", 1000);
+        pass(250u * 1000000u);
+        if (i % 2)
+            flush_cupti(0);
+    }
+    CHECK_EQ(told_count(), 8);
+    for (int i = 0; i < 8; i++) {
+        int64_t off = (int64_t)(told.records[i].begin_ns - expected[i]);
+        if (!CHECK(off > -100 && off < 100))
+            fprintf(stderr, "    number %d: %d ns\n", i, (int)off);
+    }
+    close_cupti();
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * timeout: 300
+ * CUPTI that is missing, too old, another profiler's, forbidden or slow to answer; more
+ * records than there is memory for; forks, ends of processes, calls that fail. The host
+ * goes on, and one line says what to do. */
+#include <sys/wait.h>
+
+#include "child.h"
+#include "fake_cupti.h"
+#include "programs/raw_fork.h"
+#include "device/cupti_buffers.h"
+#include "device/cupti_driver.h"
+#include "platform/memory.h"
+#include "platform/os_calls.h"
+#undef pthread_create /* the test calls libc's own */
+#undef dlopen
+#undef dlsym
+#undef atexit
+
+#define MOST 2000
+#define HANG_AFTER 60 /* seconds */
+
+/* ---- No CUPTI ---------------------------------------------------------------------------- */
+
+static void why_is(const char *why, const char *text)
+{
+    if (!CHECK(why && strstr(why, text) && !strchr(why, '\n')))
+        fprintf(stderr, "    %s\n", why ? why : "(it opened)");
+}
+
+static void library_is_useless(const char *path, const char *text)
+{
+    setenv("GNOMON_CUPTI_LIBRARY", path, 1);
+    why_is(open_cupti(KIND(KERNEL)), text);
+    flush_cupti(A_SECOND);
+    close_cupti();
+}
+
+TEST(libraries_that_are_of_no_use)
+{
+    fake_cuda_use();
+    gnomon__cupti_listens = &ears;
+    library_is_useless("/no/cupti.so", "/no/cupti.so: cannot open shared");
+    library_is_useless(FAKE_CUPTI("old"), "old.so is of version 17, or a stub");
+    library_is_useless(FAKE_CUPTI("stub"),
+                       "stub.so is of version 0, or a stub");
+    library_is_useless(FAKE_CUPTI("partial"),
+                       "partial.so has no cuptiGetResultString");
+    library_is_useless(FAKE_CUPTI("other"), "other.so has no cuptiGetVersion");
+    /* The host may have loaded one by the next time. */
+    cupti = fake_cupti_load(FAKE_CUPTI("cupti"));
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+}
+
+TEST(a_cupti_of_a_later_cuda_than_the_driver)
+{
+    fake_cupti_use(130000);
+    cuda->version(12080);
+    why_is(open_cupti(KIND(KERNEL)),
+           "is of CUDA 13, and the driver is for CUDA 12: name an older one in "
+           "$GNOMON_CUPTI_LIBRARY");
+    cupti->version(28);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+}
+
+/* ---- CUPTI that refuses -------------------------------------------------------------------- */
+
+TEST(another_subscriber)
+{
+    fake_cupti_use(130000);
+    unsetenv("NSYS_PROFILING_SESSION_ID");
+    cupti->other(1);
+    why_is(open_cupti(KIND(KERNEL)),
+           "another profiler owns CUPTI (cuptiSubscribe: "
+           "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)");
+    setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
+    why_is(open_cupti(KIND(KERNEL)), "another profiler owns CUPTI: nsys (");
+    CHECK_EQ(cupti->calls("cuptiActivityRegisterCallbacks"), 0);
+    CHECK_EQ(cupti->calls("cuptiSetThreadIdType"), 0);
+    CHECK_EQ(cupti->calls("cuptiActivityEnable"), 0);
+    cupti->other(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+}
+
+TEST(another_subscriber_of_an_old_version)
+{
+    fake_cupti_use(18);
+    cupti->other(1);
+    why_is(open_cupti(KIND(KERNEL)), "another profiler owns CUPTI");
+}
+
+TEST(errors_that_say_what_to_do)
+{
+    static const struct {
+        const char *call;
+        int result;
+        const char *says;
+    } errors[] = {
+        {"cuptiSubscribe", 15, "there is no GPU, or no driver that"},
+        {"cuptiSubscribe", 26, "end the other profiler"},
+        {"cuptiSubscribe", 33, "it does not work on this virtual GPU"},
+        {"cuptiSubscribe", 40, "the host of this virtual GPU must allow"},
+        {"cuptiSubscribe", 41, "confidential computing"},
+        {"cuptiSubscribe", 5000, "cuptiSubscribe: an unknown error (5000)"},
+        {"cuptiActivityEnable", 35,
+         "cuptiActivityEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35): the "
+         "driver allows it to administrators only: load the nvidia module with "
+         "NVreg_RestrictProfilingToAdminUsers=0, or give the process "
+         "CAP_SYS_ADMIN"},
+        {"cuptiActivityRegisterCallbacks", 7,
+         "cuptiActivityRegisterCallbacks: CUPTI_ERROR_7 (7)"}};
+    fake_cupti_use(130000);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        cupti->fail(errors[i].call, 1, UINT64_MAX, errors[i].result);
+        why_is(open_cupti(KIND(KERNEL)), errors[i].says);
+        CHECK_EQ(cupti->subscribers(), 0);
+    }
+    cupti->fail(NULL, 0, 0, 0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+}
+
+/* Kernels are recorded without what cannot be. */
+TEST(a_kind_that_is_refused)
+{
+    fake_cupti_use(130000);
+    child_folder();
+    fflush(stderr);
+    int before = dup(2);
+    freopen("err", "w", stderr);
+    cupti->fail("cuptiActivityEnable", 2, 1, 21);
+    CHECK_STR(open_cupti(KIND(KERNEL) | KIND(SYNC)), NULL);
+    fflush(stderr);
+    dup2(before, 2);
+    CHECK_STR(child_read("err"),
+              "gnomon: cuptiActivityEnable: CUPTI_ERROR_INVALID_KIND (21): it "
+              "does not record kind 38, which the report will lack\n");
+    CHECK(cupti->records(FAKE_KERNEL));
+    CHECK(!cupti->records(FAKE_SYNC));
+    close_cupti();
+}
+
+/* ---- More than there is room for ------------------------------------------------------------- */
+
+static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A recorder that takes nothing before the test lets it. */
+static void hear_slowly(uint32_t source, const gnomon_activity *records,
+                        size_t count)
+{
+    pthread_mutex_lock(&slow_lock);
+    pthread_mutex_unlock(&slow_lock);
+    hear(source, records, count);
+}
+
+static const gnomon__cupti_listener slow_ears = {hear_launched, hear_slowly,
+                                                 hear_lost};
+
+/* Whatever was made was told or counted as lost. */
+static void flood(uint32_t version, uint32_t many)
+{
+    fake_cupti_use(version);
+    gnomon__cupti_listens = &slow_ears;
+    const fake_record kernel = {
+        .kernel = {
+            .kind = FAKE_KERNEL, .start = 10, .end = 20, .name = "flood"}};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    pthread_mutex_lock(&slow_lock);
+    cupti->flood(&kernel, many);
+    pthread_mutex_unlock(&slow_lock);
+    flush_cupti(60ull * A_SECOND);
+    close_cupti();
+    CHECK_EQ(told_count() + told_lost(), many);
+    CHECK(told_lost() > 0);
+    CHECK(told_count() >= 63ull * (GNOMON__CUPTI_BUFFER / 216));
+    CHECK_EQ(told_lost() - cupti->dropped(), version < 27 ? told_lost() : 0);
+}
+
+/* From 12.9 on CUPTI drops what it has no buffer for. */
+TEST(more_records_than_buffers)
+{
+    flood(130000, 400000);
+}
+
+/* Earlier versions crash without a buffer, so they get the unread ones again. */
+TEST(more_records_than_buffers_in_old_versions)
+{
+    flood(26, 400000);
+}
+
+/* A million, while they are read. */
+TEST(a_million_records)
+{
+    fake_cupti_use(130000);
+    const fake_record kernel = {
+        .kernel = {
+            .kind = FAKE_KERNEL, .start = 10, .end = 20, .name = "flood"}};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    for (int i = 0; i < 1000; i++) {
+        cupti->flood(&kernel, 1000);
+        if (i % 100 == 99)
+            flush_cupti(60ull * A_SECOND);
+    }
+    close_cupti();
+    CHECK_EQ(told_count() + told_lost(), 1000000);
+    CHECK_EQ(told_lost(), cupti->dropped());
+    CHECK_EQ(cupti->dropped(), 0);
+}
+
+TEST(buffers_that_come_late_and_out_of_order)
+{
+    fake_cupti_use(130000);
+    const fake_record kernel = {
+        .kernel = {
+            .kind = FAKE_KERNEL, .start = 10, .end = 20, .name = "late"}};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->late(1);
+    cupti->flood(&kernel, 20000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told_count(), 0);
+    cupti->late(0);
+    flush_cupti(60ull * A_SECOND);
+    CHECK_EQ(told_count(), 20000);
+    cupti->late(1);
+    cupti->flood(&kernel, 100);
+    close_cupti();
+    cupti->late(0); /* nobody listens any more */
+    CHECK_EQ(told_count(), 20000);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->flood(&kernel, 1);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told_count(), 20001);
+    close_cupti();
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------- */
+
+static int stop;
+
+static void *launch_until_stop(void *launches)
+{
+    fake_place place = {.stream = 7, .context_id = 1};
+    place.context = &stop;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) &&
+           *(uint64_t *)launches < 50000) {
+        cupti->launch(&place, "kernel", 10);
+        pass(20);
+        ++*(uint64_t *)launches;
+    }
+    return NULL;
+}
+
+/* All that was launched while it was open is told, once. */
+TEST(threads_that_launch)
+{
+    pthread_t threads[4];
+    uint64_t launches[4] = {0}, sum = 0;
+    fake_cupti_use(130000);
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, launch_until_stop, &launches[i]);
+    for (int i = 0; i < 50; i++) {
+        usleep(1000);
+        flush_cupti(0);
+        flush_cupti(A_SECOND / 100);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        sum += launches[i];
+    }
+    pass(A_SECOND);
+    close_cupti();
+    CHECK(sum > 100);
+    CHECK_EQ(told_count() + told_lost(), 3 * sum); /* two calls and a kernel */
+    CHECK_EQ(told.notes, 2 * sum);
+}
+
+TEST(opened_and_closed_while_threads_launch)
+{
+    pthread_t threads[4];
+    uint64_t launches[4] = {0};
+    fake_cupti_use(130000);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, launch_until_stop, &launches[i]);
+    for (int i = 0; i < 50; i++) {
+        CHECK_STR(open_cupti(i % 2 ? ALL_KINDS : KIND(KERNEL)), NULL);
+        usleep(200);
+        if (i % 3)
+            flush_cupti(0);
+        close_cupti();
+        uint64_t count = told_count();
+        usleep(200);
+        CHECK_EQ(told_count(), count);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(told_count() > 0);
+}
+
+/* CUPTI does not come back from a flush: the host does. */
+TEST(cupti_that_hangs)
+{
+    fake_cupti_use(130000);
+    child_folder();
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    fflush(stderr);
+    int before = dup(2);
+    freopen("err", "w", stderr);
+    cupti->hang("cuptiActivityFlushAll");
+    flush_cupti(10000000);
+    flush_cupti(10000000);
+    fflush(stderr);
+    dup2(before, 2);
+    CHECK_STR(child_read("err"), "gnomon: CUPTI does not answer: some of the "
+                                 "device's work is missing\n");
+    cupti->hang(NULL);
+    close_cupti();
+}
+
+/* ---- Processes ------------------------------------------------------------------------------------ */
+
+/* `is_raw`: by a call that runs no fork handlers. */
+static void child_without_cupti(int is_raw)
+{
+    int status = -1;
+    fake_cupti_use(130000);
+    gnomon_configure("simple(file=/dev/null)"); /* the run watches forks */
+    fake_place place = {.stream = 7};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "kernel", 10);
+    pass(1000);
+    pid_t child = is_raw ? raw_fork() : fork();
+    if (child == 0) {
+        uint64_t flushes = cupti->calls("cuptiActivityFlushAll");
+        uint64_t notes = told.notes;
+        cupti->launch(&place, "kernel", 10); /* as no host may */
+        flush_cupti(A_SECOND);
+        close_cupti();
+        why_is(open_cupti(KIND(KERNEL)), "that was forked from one where it");
+        CHECK_EQ(cupti->calls("cuptiActivityFlushAll"), flushes);
+        CHECK_EQ(cupti->calls("cuptiSubscribe"), 1);
+        CHECK_EQ(told.notes, notes);
+        CHECK_EQ(told_count(), 0);
+        _exit(test_failures != 0);
+    }
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told_count(), 1);
+    close_cupti();
+}
+
+TEST(a_child_has_no_cupti)
+{
+    child_without_cupti(0);
+}
+
+TEST(a_child_without_fork_handlers_has_none_either)
+{
+    child_without_cupti(1);
+}
+
+/* Where its parent had none in use a child may. */
+TEST(a_child_that_is_the_first)
+{
+    int status = -1;
+    fake_cupti_use(130000);
+    pid_t child = fork();
+    if (child == 0) {
+        fake_place place = {.stream = 7};
+        gnomon_setup(NULL);
+        CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+        cupti->launch(&place, "kernel", 10);
+        pass(1000);
+        flush_cupti(A_SECOND);
+        CHECK_EQ(told_count(), 1);
+        close_cupti();
+        _exit(test_failures != 0);
+    }
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+static void unload(void)
+{
+    CHECK_EQ(told_count(), 1); /* what was over was told before */
+    CHECK_EQ(told_lost(), 0);
+    cupti->unload();
+    cuda->unload();
+}
+
+static void at_the_last(void)
+{
+    flush_cupti(A_SECOND);
+    close_cupti();
+    why_is(open_cupti(KIND(KERNEL)), "CUDA has ended");
+    fake_cuda_is_well();
+    if (test_failures)
+        _exit(1);
+}
+
+/* CUDA's exit handlers are registered when it is first used, so before the first launch;
+ * gnomon's own run calls the source after them. */
+TEST(the_end_of_the_process)
+{
+    int status = -1;
+    fake_cupti_use(130000);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        gnomon_setup(NULL);
+        cupti->watch(cuda);
+        fake_place place = place_on(0);
+        atexit(at_the_last);
+        CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+        atexit(unload);
+        cupti->launch(&place, "kernel", 10);
+        pass(1000);
+        exit(0);
+    }
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+/* ---- Calls that fail --------------------------------------------------------------------------------- */
+
+enum { REACHED = 0, FAILED = 1, NOT_REACHED = 2 };
+
+static void run_all(int is_fair)
+{
+    fake_place place = place_on(0);
+    uint64_t before = told_count(), lost = told_lost();
+    const char *why = open_cupti(ALL_KINDS);
+    if (!is_fair)
+        CHECK(!why || (*why && !strchr(why, '\n')));
+    else
+        CHECK_STR(why, NULL);
+    cupti->launch(&place, "kernel", 10);
+    pass(1000);
+    flush_cupti(A_SECOND);
+    close_cupti();
+    if (is_fair || !why)
+        CHECK_EQ(told_count() + told_lost() - before - lost, 3);
+}
+
+static void be_child(const char *call, uint64_t n, uint64_t many)
+{
+    *child_path = 0; /* the parent cleans up */
+    alarm(HANG_AFTER);
+    gnomon_setup(NULL);
+    if (call)
+        gnomon__test_fail_calls(call, n, many, 0);
+    else
+        gnomon__test_fail_allocation(n);
+    run_all(0);
+    int reached =
+        n <= (call ? gnomon__test_calls() : gnomon__test_allocations());
+    gnomon__test_fail_calls(NULL, 0, 1, 0);
+    gnomon__test_fail_allocation(0);
+    run_all(!call || call[0] != 'd'); /* what was loaded stays */
+    uint64_t heap = gnomon__heap_bytes();
+    run_all(!call || call[0] != 'd');
+    CHECK_EQ(gnomon__heap_bytes(), heap);
+    _exit(test_failures ? FAILED : reached ? REACHED : NOT_REACHED);
+}
+
+static int run_child(const char *call, uint64_t n, uint64_t many)
+{
+    int status = -1;
+    child_folder();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        freopen("err", "w", stderr);
+        be_child(call, n, many);
+    }
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == FAILED) {
+        const int the_source_survives = 0;
+        CHECK(the_source_survives);
+        fprintf(stderr, "    number %d of %s: status %x\n%s", (int)n,
+                call ? call : "allocations", (unsigned)status,
+                child_read("err"));
+        return FAILED;
+    }
+    return WEXITSTATUS(status);
+}
+
+static uint64_t fail_each(const char *call)
+{
+    uint64_t n = 1;
+    fake_cupti_use(130000);
+    while (n < MOST && !test_failures && run_child(call, n, 1) == REACHED)
+        n++;
+    CHECK(n < MOST);
+    return n - 1;
+}
+
+TEST(no_memory)
+{
+    fail_each(NULL);
+}
+
+TEST(no_library)
+{
+    CHECK(fail_each("dlopen") >= 1);
+}
+
+TEST(no_symbol)
+{
+    CHECK(fail_each("dlsym") >= 17);
+}
+
+TEST(no_room_for_buffers)
+{
+    CHECK(fail_each("mmap") >= 1);
+}
+
+TEST(no_thread)
+{
+    CHECK(fail_each("pthread_create") >= 1);
+}
+
+TEST(no_exit_handler)
+{
+    CHECK(fail_each("atexit") >= 1);
+}
+
+/* Each of CUPTI's calls fails, in each of its calls. */
+TEST(calls_of_cupti)
+{
+    static const char *const calls[] = {"cuptiGetTimestamp",
+                                        "cuptiSubscribe",
+                                        "cuptiUnsubscribe",
+                                        "cuptiEnableCallback",
+                                        "cuptiActivityRegisterCallbacks",
+                                        "cuptiActivityEnable",
+                                        "cuptiActivityDisable",
+                                        "cuptiActivityGetNumDroppedRecords",
+                                        "cuptiSetThreadIdType",
+                                        "cuptiActivityEnableRuntimeApi"};
+    fake_cupti_use(130000);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (uint64_t n = 1; n < 20; n++) {
+            fflush(NULL);
+            int status = -1;
+            child_folder();
+            pid_t child = fork();
+            if (child == 0) {
+                *child_path = 0;
+                freopen("err", "w", stderr);
+                gnomon_setup(NULL);
+                fake_place place = {.stream = 7};
+                cupti->fail(calls[i], n, 1, 7);
+                const char *why = open_cupti(ALL_KINDS);
+                CHECK(!why || strstr(why, "CUPTI_ERROR_7"));
+                cupti->launch(&place, "kernel", 10);
+                pass(1000);
+                flush_cupti(A_SECOND);
+                close_cupti();
+                _exit(test_failures != 0);
+            }
+            waitpid(child, &status, 0);
+            if (!CHECK_EQ(status, 0))
+                fprintf(stderr, "    number %d of %s\n%s", (int)n, calls[i],
+                        child_read("err"));
+        }
+}
