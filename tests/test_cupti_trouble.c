@@ -59,8 +59,7 @@ TEST(a_cupti_of_a_later_cuda_than_the_driver)
     fake_cupti_use(130000);
     cuda->version(12080);
     why_is(open_cupti(KIND(KERNEL)),
-           "is of CUDA 13, and the driver is for CUDA 12: name an older one in "
-           "$GNOMON_CUPTI_LIBRARY");
+           "is of CUDA 13, and the driver is for CUDA 12: take an older one");
     cupti->version(28);
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     close_cupti();

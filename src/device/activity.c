@@ -25,6 +25,8 @@ static work_source sources[GNOMON__ACTIVITY_SOURCES];
 
 #define ALL_KINDS ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
 
+static uint32_t kinds_wanted = ALL_KINDS;
+
 /* ---- Opening and closing ------------------------------------------------------------ */
 
 static void open_source(work_source *w)
@@ -34,9 +36,22 @@ static void open_source(work_source *w)
     uint32_t number = (uint32_t)(w - sources) + 1;
     w->why = NULL;
     w->is_open =
-        !w->s.open || !w->s.open(w->s.self, number, ALL_KINDS, &w->why);
+        !w->s.open || !w->s.open(w->s.self, number, kinds_wanted, &w->why);
     if (!w->is_open && !w->why)
         w->why = "it does not say why";
+}
+
+/* What it cannot change while it is open stays as it was. */
+void gnomon__sources_want(uint32_t kinds)
+{
+    const char *why;
+    if (kinds == kinds_wanted)
+        return;
+    kinds_wanted = kinds;
+    EACH_SOURCE(w)
+        if (w->is_open && w->s.open)
+            (void)w->s.open(w->s.self, (uint32_t)(w - sources) + 1, kinds,
+                            &why);
 }
 
 static void close_source(work_source *w)

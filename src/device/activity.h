@@ -12,6 +12,10 @@
 int gnomon__sources_add(const gnomon_activity_source *source);
 int gnomon__sources_remove(const gnomon_activity_source *source);
 
+/* Which kinds are wanted, bits of 1 << gnomon_activity_kind: all, at first. Sources that
+ * are open are told. */
+void gnomon__sources_want(uint32_t kinds);
+
 /* A view wants work from now on. GNOMON_EFULL, GNOMON_ENOMEM. */
 int gnomon__sources_watch(uint32_t bit, uint32_t generation);
 /* It does no longer: before gnomon__activities_unwatch. */

@@ -77,8 +77,8 @@ static int cupti_is_useless(const char *name)
                  missing);
     else if (driver && cupti_generation(version) > driver)
         snprintf(cupti_trouble, sizeof cupti_trouble,
-                 "%s is of CUDA %u, and the driver is for CUDA %u: name an "
-                 "older one in $GNOMON_CUPTI_LIBRARY",
+                 "%s is of CUDA %u, and the driver is for CUDA %u: take "
+                 "an older one",
                  name, cupti_generation(version), driver);
     else
         cupti_version = version;
@@ -150,9 +150,14 @@ static int cupti_search(void)
     for (size_t i = 0; i < CUPTI_NAMES; i++)
         if (cupti_open(cupti_names[i]))
             return 1;
-    return (!is_secure && (cupti_open_in(getenv("CUDA_HOME")) ||
-                           cupti_open_in(getenv("CUDA_PATH")))) ||
-           cupti_open_in("/usr/local/cuda");
+    if ((!is_secure && (cupti_open_in(getenv("CUDA_HOME")) ||
+                        cupti_open_in(getenv("CUDA_PATH")))) ||
+        cupti_open_in("/usr/local/cuda"))
+        return 1;
+    size_t used = strlen(cupti_trouble);
+    snprintf(cupti_trouble + used, sizeof cupti_trouble - used,
+             ": name it in $GNOMON_CUPTI_LIBRARY");
+    return 0;
 }
 
 const gnomon__cupti_calls *gnomon__cupti_load(const char **why)

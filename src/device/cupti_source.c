@@ -21,6 +21,7 @@
 
 static int64_t cupti_pid; /* of the process that opened it; 0: none did */
 static int is_open, has_buffers, has_system_threads;
+static uint32_t cupti_recorded; /* kinds */
 static char cupti_why[512];
 
 /* ---- The process's end ------------------------------------------------------------------ */
@@ -115,6 +116,7 @@ static int cupti_open_source(void *self, uint32_t number, uint32_t kinds,
     if (code)
         return code;
     cupti_pid = gnomon__os_pid();
+    cupti_recorded = kinds;
     code = gnomon__cupti_record(kinds, &symbol);
     if (code)
         return is_open ? GNOMON_ESTATE : cupti_refuse(symbol, code, why);
@@ -153,6 +155,14 @@ static const gnomon_activity_source cupti_source = {
     .close = cupti_close_source,
     .flush = cupti_flush_source,
 };
+
+void gnomon__cupti_calls_wanted(int runtime, int driver)
+{
+    const char *symbol;
+    gnomon__cupti_record_calls(runtime, driver);
+    if (cupti_is_ours() && !gnomon__cupti_is_at_end())
+        (void)gnomon__cupti_record(cupti_recorded, &symbol);
+}
 
 const gnomon_activity_source *gnomon__cupti_source(void)
 {

@@ -7,6 +7,9 @@
 
 const gnomon_activity_source *gnomon__cupti_source(void);
 
+/* Which calls are recorded, where calls are wanted: all, at first. In control calls. */
+void gnomon__cupti_calls_wanted(int runtime, int driver);
+
 /* Adds gnomon.cupti.version and, where CUPTI has a clock of its own,
  * gnomon.cupti.clock_error_ns to what a profile says of its process; nothing where CUPTI
  * was not in use. */

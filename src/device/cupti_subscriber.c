@@ -20,8 +20,10 @@
 #define CONTEXTS 16u /* with more, those beyond are not waited for */
 
 static void *cupti_subscriber;
-static uint32_t source_number; /* 0: callbacks do nothing */
-static uint32_t recorded;      /* bits of the kinds that are on */
+static uint32_t source_number;       /* 0: callbacks do nothing */
+static uint32_t recorded;            /* bits of cupti_kinds that are on */
+static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
+static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
 static void *launch_contexts[CONTEXTS];
 static uint32_t has_launched, captures_open;
 static void (*at_first_launch)(void);
@@ -107,19 +109,20 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
 
 /* ---- What is on -------------------------------------------------------------------- */
 
-static int is_called_back(enum gnomon__cupti_class does, uint32_t kinds)
+/* What is recorded is noted, so that it is found below its scope. */
+static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
 {
-    const uint32_t calls = 1u << GNOMON_ACTIVITY_CALL;
-    const uint32_t waits = 1u << GNOMON_ACTIVITY_SYNC;
-    switch (does) {
+    int calls = (kinds >> GNOMON_ACTIVITY_CALL & 1) && calls_wanted[is_driver];
+    int waits = kinds >> GNOMON_ACTIVITY_SYNC & 1;
+    switch (gnomon__cupti_class_of(is_driver, id)) {
     case GNOMON__CUPTI_LAUNCH:
     case GNOMON__CUPTI_CAPTURE_BEGINS:
     case GNOMON__CUPTI_CAPTURE_ENDS:
-        return 1;
+        return kinds != 0;
     case GNOMON__CUPTI_WAIT:
-        return (kinds & (calls | waits)) != 0;
+        return calls || waits;
     case GNOMON__CUPTI_OTHER:
-        return (kinds & calls) != 0;
+        return calls;
     default:
         return 0;
     }
@@ -127,20 +130,21 @@ static int is_called_back(enum gnomon__cupti_class does, uint32_t kinds)
 
 /* One call that CUPTI refuses is no reason to have none: its version may know more names
  * than it can call back for. The first code is kept for when all fail. */
-static int set_callbacks(uint32_t kinds, uint32_t before)
+static int set_callbacks(uint32_t kinds)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     int first = CUPTI_OK, works = 0;
     for (int is_driver = 0; is_driver < 2; is_driver++)
         for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++) {
-            enum gnomon__cupti_class does =
-                gnomon__cupti_class_of(is_driver, id);
-            int is_on = is_called_back(does, kinds);
-            if (is_on == (before && is_called_back(does, before)))
+            uint8_t *is = &callbacks_on[is_driver][id];
+            int on = is_called_back(is_driver, id, kinds);
+            if (on == *is)
                 continue;
             int code = cupti->EnableCallback(
-                (uint32_t)is_on, cupti_subscriber,
+                (uint32_t)on, cupti_subscriber,
                 is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API, id);
+            if (code == CUPTI_OK)
+                *is = (uint8_t)on;
             first = first ? first : code;
             works |= code == CUPTI_OK;
         }
@@ -157,6 +161,7 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
         return code;
     }
     recorded = 0;
+    memset(callbacks_on, 0, sizeof callbacks_on);
     memset(launch_contexts, 0, sizeof launch_contexts);
     store_relaxed(&captures_open, 0);
     store_relaxed(&has_launched, 0);
@@ -222,20 +227,35 @@ static int record_kind(uint32_t kind, uint32_t of)
     return code;
 }
 
+void gnomon__cupti_record_calls(int runtime, int driver)
+{
+    calls_wanted[0] = runtime;
+    calls_wanted[1] = driver;
+}
+
+static int is_wanted(size_t i, uint32_t kinds)
+{
+    uint32_t kind = cupti_kinds[i].kind;
+    return (kinds >> cupti_kinds[i].of & 1) &&
+           (kind != GNOMON__CUPTI_RUNTIME || calls_wanted[0]) &&
+           (kind != GNOMON__CUPTI_DRIVER || calls_wanted[1]);
+}
+
 int gnomon__cupti_record(uint32_t kinds, const char **symbol)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
-    int code = set_callbacks(kinds, recorded);
+    int code = set_callbacks(kinds);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
-        uint32_t bit = 1u << cupti_kinds[i].of;
+        int is_on = recorded >> i & 1, on = is_wanted(i, kinds);
         *symbol = gnomon__cupti_symbol.Enable;
-        if (kinds & bit & ~recorded)
+        if (on && !is_on)
             code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
-        else if (recorded & bit & ~kinds)
+        else if (is_on && !on)
             (void)cupti->Disable(cupti_kinds[i].kind);
+        if (!code)
+            recorded = (recorded & ~(1u << i)) | (uint32_t)on << i;
     }
-    recorded = code ? recorded : kinds;
     return code;
 }
 

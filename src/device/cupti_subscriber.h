@@ -13,9 +13,13 @@
 int gnomon__cupti_subscribe(uint32_t number, const char **symbol);
 void gnomon__cupti_unsubscribe(void);
 
-/* Has CUPTI record these kinds, bits of 1 << gnomon_activity_kind, and no others. A kind
- * that it refuses is left out with a line, but kernels: then the code, as above. */
+/* Has CUPTI record these kinds, bits of 1 << gnomon_activity_kind, and no others; of
+ * calls, those that are wanted. A kind that it refuses is left out with a line, but
+ * kernels: then the code, as above. */
 int gnomon__cupti_record(uint32_t kinds, const char **symbol);
+
+/* Which calls are wanted from the next gnomon__cupti_record on: all, at first. */
+void gnomon__cupti_record_calls(int runtime, int driver);
 
 /* `at_launch` is called at the first launch of the process. */
 void gnomon__cupti_at_first_launch(void (*at_launch)(void));

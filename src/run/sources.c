@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Work of devices: the public calls on its sources, and the views that want it. */
+#include <string.h>
+
 #include "device/activity.h"
+#include "device/cupti_source.h"
 #include "platform/error.h"
 #include "platform/owner.h"
 #include "record/activities.h"
 #include "record/ledger_activities.h"
+#include "profilers/cupti_kinds.h"
 #include "run/host.h"
 #include "run/run.h"
 
@@ -40,6 +44,51 @@ uint64_t gnomon_now_ns(void)
     return gnomon__host.now_ns();
 }
 
+/* ---- What is wanted ------------------------------------------------------------- */
+
+#define EVERY_KIND ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
+
+/* `cupti` has options for it; others get all. */
+static void add_wants(gnomon__cupti_wants *sum, const gnomon__attachment *a)
+{
+    gnomon__cupti_wants its = {.kinds = EVERY_KIND, .runtime = 1, .driver = 1};
+    if (strcmp(a->profiler.name, "cupti") == 0) {
+        gnomon__cupti_wants_read(
+            &its, gnomon__options_text(a->options, "kinds"),
+            gnomon__options_text(a->options, "graphs"), NULL);
+        its.kinds |= 1u << GNOMON_ACTIVITY_COLLECTIVE;
+    }
+    sum->kinds |= its.kinds;
+    sum->runtime |= its.runtime;
+    sum->driver |= its.driver;
+    sum->by_node |= its.by_node;
+}
+
+/* What any attachment wants is recorded; `comes` is one that is not in the list yet. A
+ * graph by its nodes is not recorded as one piece of work. */
+static void tell_wants(const gnomon__attachment *comes)
+{
+    gnomon__cupti_wants sum = {0};
+    if (comes)
+        add_wants(&sum, comes);
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->is_worked)
+            add_wants(&sum, a);
+    if (sum.by_node)
+        sum.kinds &= ~(1u << GNOMON_ACTIVITY_GRAPH);
+    gnomon__cupti_calls_wanted(sum.runtime, sum.driver);
+    if (sum.kinds)
+        gnomon__sources_want(sum.kinds);
+}
+
+/* CUPTI is there from the first profiler on that wants work. */
+static void add_own_source(void)
+{
+    static int is_added;
+    if (!is_added)
+        is_added = !gnomon__sources_add(gnomon__cupti_source());
+}
+
 /* ---- Views ------------------------------------------------------------------------ */
 
 /* What the ledger has names numbers of tables that go with the last view. */
@@ -69,6 +118,8 @@ int gnomon__work_need(gnomon__attachment *a, int *is_missing)
     const char *name, *why;
     gnomon__view *v = a->view;
     v->worked++;
+    add_own_source();
+    tell_wants(a);
     int code = watch_work(v);
     if (code) {
         v->worked--;
@@ -77,8 +128,9 @@ int gnomon__work_need(gnomon__attachment *a, int *is_missing)
     a->is_worked = 1;
     *is_missing = v->has_work && !gnomon__sources_open(&name, &why);
     if (*is_missing && why)
-        gnomon__log("%s: no kernels and copies: %s: %s", a->profiler.name, name,
-                    why);
+        gnomon__log("%s: no kernels and copies: %s: %s; falling back to CUDA "
+                    "events",
+                    a->profiler.name, name, why);
     else if (*is_missing)
         gnomon__log("%s: no kernels and copies: no tool here tells of them; "
                     "scopes on streams are timed instead",
@@ -92,6 +144,7 @@ void gnomon__work_drop(gnomon__attachment *a)
         return;
     a->is_worked = 0;
     a->view->worked--;
+    tell_wants(NULL);
     (void)watch_work(a->view);
 }
 

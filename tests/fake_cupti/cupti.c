@@ -96,9 +96,23 @@ static void unlock_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-__attribute__((constructor)) static void survive_forks(void)
+/* What a process must have before its first line: FAKE_CUPTI_OTHER=1 (another client
+ * owns it), FAKE_CUPTI_VERSION=26, FAKE_CUPTI_FAIL=cuptiSubscribe:35. */
+__attribute__((constructor)) static void begin_as_told(void)
 {
+    const char *other = getenv("FAKE_CUPTI_OTHER");
+    const char *is = getenv("FAKE_CUPTI_VERSION");
+    const char *fails = getenv("FAKE_CUPTI_FAIL");
+    char *result = fails ? strchr(fails, ':') : NULL;
     pthread_atfork(lock_all, unlock_all, unlock_all);
+    has_other = other != NULL;
+    version = is ? (uint32_t)atoi(is) : version;
+    if (result) {
+        fault.call = strndup(fails, (size_t)(result - fails));
+        fault.n = 1;
+        fault.many = UINT64_MAX;
+        fault.result = atoi(result + 1);
+    }
 }
 
 /* ---- Inside ------------------------------------------------------------------------ */
@@ -732,36 +746,48 @@ static void fake_flood(const fake_record *record, uint32_t many)
     unlock_all();
 }
 
+static void put_work(const fake_record *record, uint64_t ns)
+{
+    fake_record r = *record;
+    uint32_t *correlation = correlation_of(&r);
+    if (!*correlation)
+        *correlation = carried_correlation();
+    uint32_t stream = r.kind == FAKE_KERNEL ? r.kernel.stream : r.set.stream;
+    uint64_t *free_at = &ready[stream & 63], now = record_now();
+    uint64_t start = *free_at > now ? *free_at : now;
+    *free_at = ns == NEVER ? NEVER : start + ns;
+    memcpy((char *)&r + end_of(r.kind) - 8, &start, 8);
+    memcpy((char *)&r + end_of(r.kind), free_at, 8);
+    write_record(&r);
+}
+
+static void fake_timed_work(const fake_record *record, uint64_t ns)
+{
+    lock_all();
+    put_work(record, ns);
+    unlock_all();
+}
+
 static uint32_t fake_launch(const fake_place *place, const char *name,
                             uint64_t ns)
 {
-    uint32_t correlation =
-        fake_begin(FAKE_RUNTIME_API, "cudaLaunchKernel", place->context);
-    uint32_t inner =
-        fake_begin(FAKE_DRIVER_API, "cuLaunchKernel", place->context);
-    lock_all();
-    uint64_t *free_at = &ready[place->stream & 63], now = record_now();
-    uint64_t start = *free_at > now ? *free_at : now;
-    *free_at = ns == NEVER ? NEVER : start + ns;
-    fake_record r = {
-        .kernel = {.kind = FAKE_KERNEL,
-                   .registers = 32,
-                   .start = start,
-                   .end = *free_at,
-                   .device = place->device,
-                   .context = place->context_id,
-                   .stream = place->stream,
-                   .grid = {8, 1, 1},
-                   .block = {256, 1, 1},
-                   .correlation = is_by_driver ? inner : correlation,
-                   .name = name}};
-    write_record(&r);
-    unlock_all();
+    const fake_record r = {.kernel = {.kind = FAKE_KERNEL,
+                                      .registers = 32,
+                                      .device = place->device,
+                                      .context = place->context_id,
+                                      .stream = place->stream,
+                                      .grid = {8, 1, 1},
+                                      .block = {256, 1, 1},
+                                      .name = name}};
+    fake_begin(FAKE_RUNTIME_API, "cudaLaunchKernel", place->context);
+    fake_begin(FAKE_DRIVER_API, "cuLaunchKernel", place->context);
+    uint32_t correlation = carried_correlation();
+    fake_timed_work(&r, ns);
     if (place->handle && driver)
         driver->launch(place->handle, ns);
     fake_end(0);
     fake_end(0);
-    return r.kernel.correlation;
+    return correlation;
 }
 
 static void fake_finish(void)
@@ -884,6 +910,7 @@ const fake_cupti fake_cupti_table = {
     .launch = fake_launch,
     .watch = fake_watch,
     .work = fake_work,
+    .timed_work = fake_timed_work,
     .flood = fake_flood,
     .finish = fake_finish,
     .context_ends = fake_context_ends,

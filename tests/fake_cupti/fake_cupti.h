@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Control of the fake CUPTI by tests: found with dlsym as fake_cupti_table. From any
  * thread. It stands for a host that calls CUDA, and for CUPTI that watches it. What a
- * client of CUPTI must not do aborts, with a line. */
+ * client of CUPTI must not do aborts, with a line. What it is from its loading on may be said
+ * by variables of the environment: cupti.c. */
 #ifndef FAKE_CUPTI_H
 #define FAKE_CUPTI_H
 
@@ -45,7 +46,9 @@ typedef struct fake_cupti {
      * record, whose correlation is filled in if it is 0. It is over when the time is
      * its end. */
     void (*work)(const fake_record *record);
-    /* The same `many` times, with correlations from here on, as other threads'. */
+    /* The same, for `ns` after what is in its stream. */
+    void (*timed_work)(const fake_record *record, uint64_t ns);
+    /* As `work`, `many` times, with correlations from here on, as other threads'. */
     void (*flood)(const fake_record *record, uint32_t many);
     /* All is over now. */
     void (*finish)(void);

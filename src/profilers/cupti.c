@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cupti: kernels, copies and calls of CUDA as CUPTI tells them, each below the scope that
+ * launched it: the reports of `gpu` and of `kernels`. Where CUPTI could not be used, the
+ * run times scopes on streams instead, and the report is that of `cuda`. A pure function
+ * from a profile.
+ */
+#include <stdlib.h>
+
+#include "print/device_work.h"
+#include "profilers/cuda_report.h"
+#include "profilers/cupti_kinds.h"
+#include "profilers/gpu_report.h"
+#include "profilers/kernels_report.h"
+
+/* Whether scopes were timed by events on their stream. */
+static int cupti_has_timed(const gnomon_profile *profile)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_NODES);
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_node_info n;
+        if (gnomon_profile_node(profile, i, &n) == GNOMON_OK && n.device &&
+            n.device->count)
+            return 1;
+    }
+    return 0;
+}
+
+static int cupti_summary(void *self, const gnomon_profile *profile,
+                         const gnomon_writer *out)
+{
+    gnomon__device_work work;
+    (void)self;
+    if (!profile)
+        return GNOMON_EINVAL;
+    int code = gnomon__device_work_make(&work, profile);
+    int has_work = work.busy_work || work.waits || work.calls || work.overheads;
+    gnomon__device_work_free(&work);
+    if (code)
+        return code;
+    if (!has_work && cupti_has_timed(profile))
+        return gnomon__cuda_summary(NULL, profile, out);
+    if (!has_work)
+        return out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
+    code = gnomon__gpu_summary(NULL, profile, out);
+    out->write(out, "\n", 1);
+    return code ? code : gnomon__kernels_summary(NULL, profile, out);
+}
+
+/* The run reads the options again: here wrong words are told. */
+static int cupti_create(const gnomon_options *options, void **self)
+{
+    gnomon__cupti_wants wants;
+    gnomon__cupti_wants_read(&wants, options->text(options, "kinds"),
+                             options->text(options, "graphs"), options->log);
+    *self = NULL;
+    return GNOMON_OK;
+}
+
+/* `wait` is read by whoever calls summary: run/summary.c. */
+static const gnomon_option_info cupti_options[] = {
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "kinds",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = GNOMON__CUPTI_ALL_KINDS,
+     .help = "what is recorded"},
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "graphs",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = "launch",
+     .help = "a graph's launch as one piece of work, or each node: launch, "
+             "node"},
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "wait",
+     .type = GNOMON_OPTION_DURATION,
+     .preset = "1s",
+     .help = "at a stage's end, the longest wait for the device"},
+    {.key = NULL}};
+
+static const gnomon_profiler cupti_reporter = {
+    .struct_size = sizeof cupti_reporter,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES,
+    .name = "cupti",
+    .help = "kernels, copies and calls of CUDA, and the scopes they are of",
+    .options = cupti_options,
+    .create = cupti_create,
+    .summary = cupti_summary,
+};
+
+GNOMON_PLUGIN(cupti_reporter);
