@@ -106,7 +106,8 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
     complains("nonsense", "unknown profiler 'nonsense'. There are: "
                           "passthrough, simple, advanced, tree, regions, "
                           "links, counters, steps, gaps, critical, cuda, "
-                          "gpu, kernels, trace, profile, nvtx, log");
+                          "gpu, kernels, cupti, trace, profile, nvtx, "
+                          "log");
     complains("simple,fliter=a",
               "unknown option 'fliter': did you mean 'filter'?");
     complains("simple(extnded=false)",

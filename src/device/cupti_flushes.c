@@ -23,9 +23,10 @@
 #define ANSWER_NS 1000000000ull     /* a call that takes longer hangs */
 
 static gnomon__os_thread cupti_thread;
-static enum { THREAD_NONE, THREAD_RUNS, THREAD_LEFT } cupti_thread_state;
+enum { THREAD_NONE, THREAD_RUNS, THREAD_LEFT };
+static int cupti_thread_state;
 static uint32_t cupti_number; /* of the source; 0: nobody listens */
-static uint32_t has_system_threads;
+static uint32_t threads_are_known;
 static uint32_t is_at_end; /* no call of CUPTI may follow */
 
 /* Under its lock. */
@@ -102,7 +103,7 @@ static void read_all(int flush, uint32_t force)
     if (flush)
         (void)gnomon__cupti()->FlushAll(force);
     gnomon__cupti_read_full(load_relaxed(&cupti_number),
-                            (int)load_relaxed(&has_system_threads));
+                            (int)load_relaxed(&threads_are_known));
     gnomon__cupti_count_dropped(load_relaxed(&cupti_number));
 }
 
@@ -168,7 +169,7 @@ static int cupti_thread_resume(void)
 void gnomon__cupti_flushes_start(uint32_t number, int system_threads)
 {
     store_relaxed(&cupti_number, number);
-    store_relaxed(&has_system_threads, (uint32_t)system_threads);
+    store_relaxed(&threads_are_known, (uint32_t)system_threads);
     flushes_make_conditions();
     if (cupti_thread_state == THREAD_RUNS || cupti_thread_resume())
         return;

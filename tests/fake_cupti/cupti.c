@@ -569,6 +569,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
             misuse("after a kind was enabled",
                    "cuptiActivityRegisterTimestampCallback");
     timestamp = now;
+    memset(ready, 0, sizeof ready); /* they were by the other clock */
     return leave(OK);
 }
 
@@ -752,7 +753,9 @@ static void put_work(const fake_record *record, uint64_t ns)
     uint32_t *correlation = correlation_of(&r);
     if (!*correlation)
         *correlation = carried_correlation();
-    uint32_t stream = r.kind == FAKE_KERNEL ? r.kernel.stream : r.set.stream;
+    uint32_t stream = r.kind == FAKE_KERNEL  ? r.kernel.stream
+                      : r.kind == FAKE_GRAPH ? r.graph.stream
+                                             : r.set.stream;
     uint64_t *free_at = &ready[stream & 63], now = record_now();
     uint64_t start = *free_at > now ? *free_at : now;
     *free_at = ns == NEVER ? NEVER : start + ns;

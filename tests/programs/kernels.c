@@ -81,6 +81,29 @@ static void work(int steps)
     }
 }
 
+/* Graphs of three kernels: CUPTI tells of a graph or of its nodes. */
+static void graph(int launches)
+{
+    const fake_record whole = {
+        .graph = {.kind = FAKE_GRAPH, .graph = 5, .context = 1, .stream = 7}};
+    const fake_record node = {.kernel = {.kind = FAKE_KERNEL,
+                                         .context = 1,
+                                         .stream = 7,
+                                         .graph = 5,
+                                         .graph_node = 1,
+                                         .name = "node_kernel"}};
+    if (!cuda)
+        begin_cuda();
+    for (int i = 0; i < launches; i++) {
+        GNOMON_SCOPE("train_step");
+        cupti->begin(FAKE_RUNTIME_API, "cudaGraphLaunch", place.context);
+        cupti->timed_work(&whole, 1000);
+        for (int k = 0; k < 3 && !cupti->records(FAKE_GRAPH); k++)
+            cupti->timed_work(&node, 300);
+        cupti->end(0);
+    }
+}
+
 static void *work_there(void *steps)
 {
     gnomon_thread_name("worker");
@@ -127,6 +150,8 @@ static int call(const char *name, char *value)
 {
     if (!strcmp(name, "work"))
         work(atoi(value));
+    else if (!strcmp(name, "graph"))
+        graph(atoi(value));
     else if (!strcmp(name, "thread"))
         thread(value);
     else if (!strcmp(name, "stage"))
