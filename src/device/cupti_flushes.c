@@ -96,7 +96,7 @@ static void reading_end(void)
 
 /* CUPTI gives back what is over (with force, all), and it is told. With `flush` 0 only
  * what was given back already. */
-static void read_all(int flush, uint32_t force)
+static void cupti_read_all(int flush, uint32_t force)
 {
     if (load_acquire(&is_at_end))
         return;
@@ -116,7 +116,7 @@ static void make_flush(int is_due, int waits)
         gnomon__cupti_wait();
     if (!reading_begin(UINT64_MAX))
         return;
-    read_all(is_due, 0);
+    cupti_read_all(is_due, 0);
     reading_end();
 }
 
@@ -213,7 +213,7 @@ static void cupti_thread_stop(void)
 void gnomon__cupti_read_here(uint32_t force)
 {
     if (reading_begin(gnomon__os_monotonic_ns() + ANSWER_NS)) {
-        read_all(1, force);
+        cupti_read_all(1, force);
         reading_end();
     } else {
         log_silent_cupti();

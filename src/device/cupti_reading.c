@@ -40,7 +40,7 @@ void gnomon__cupti_own_call(uint32_t correlation)
     store_relaxed(&own_calls[correlation & (OWN_CALLS - 1)], correlation);
 }
 
-static int is_own(uint64_t correlation)
+static int is_own_call(uint64_t correlation)
 {
     return correlation &&
            load_relaxed(&own_calls[correlation & (OWN_CALLS - 1)]) ==
@@ -69,7 +69,7 @@ static void row_tell(void)
 /* CUPTI filters noise where it can (12.5); this is for the others. */
 static int is_of_use(const gnomon_activity *a)
 {
-    if (is_own(a->correlation))
+    if (is_own_call(a->correlation))
         return 0;
     return a->kind != GNOMON_ACTIVITY_CALL ||
            gnomon__cupti_class_of((a->flags & GNOMON_ACTIVITY_LOW_LEVEL) != 0,

@@ -181,6 +181,8 @@ def add_cuda(environment, source, fakes):
     environment["GNOMON_CUDA_LIBRARY"] = os.path.join(fakes, "driver.so")
     environment["FAKE_CUDA_DRIVER"] = environment["GNOMON_CUDA_LIBRARY"]
     environment["FAKE_CUDA_NAME"] = "Simulated GPU"
+    environment["GNOMON_CUPTI_LIBRARY"] = os.path.join(
+        os.path.dirname(fakes), "fake_cupti", "cupti.so")
 
 
 def read(source, name):
