@@ -13,8 +13,8 @@
 enum { BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_READ };
 
 static gnomon__cupti_buffer cupti_buffers[GNOMON__CUPTI_BUFFERS];
-static uint8_t *cupti_memory; /* of all */
-static uint32_t buffer_count; /* that there was memory for */
+static uint8_t *buffer_memory; /* of all */
+static uint32_t buffer_count;  /* that there was memory for */
 static uint64_t buffer_orders, records_overwritten;
 static void (*buffer_completed)(void);
 
@@ -22,18 +22,18 @@ int gnomon__cupti_buffers_make(void (*completed)(void))
 {
     uint32_t count = GNOMON__CUPTI_BUFFERS;
     buffer_completed = completed;
-    while (!cupti_memory && count >= 4) {
-        cupti_memory = gnomon__os_map((size_t)count * GNOMON__CUPTI_BUFFER);
-        if (!cupti_memory)
+    while (!buffer_memory && count >= 4) {
+        buffer_memory = gnomon__os_map((size_t)count * GNOMON__CUPTI_BUFFER);
+        if (!buffer_memory)
             count /= 2;
     }
-    if (!buffer_count && cupti_memory) {
+    if (!buffer_count && buffer_memory) {
         for (uint32_t i = 0; i < count; i++)
             cupti_buffers[i].memory =
-                cupti_memory + (size_t)i * GNOMON__CUPTI_BUFFER;
+                buffer_memory + (size_t)i * GNOMON__CUPTI_BUFFER;
         store_release(&buffer_count, count);
     }
-    return cupti_memory != NULL;
+    return buffer_memory != NULL;
 }
 
 static int buffer_take(gnomon__cupti_buffer *b, uint32_t from, uint32_t to)
@@ -94,7 +94,7 @@ void gnomon__cupti_buffer_requested(uint8_t **buffer, size_t *size,
 void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
                                     uint8_t *buffer, size_t size, size_t valid)
 {
-    uintptr_t from = (uintptr_t)cupti_memory, at = (uintptr_t)buffer;
+    uintptr_t from = (uintptr_t)buffer_memory, at = (uintptr_t)buffer;
     size_t i = (at - from) / GNOMON__CUPTI_BUFFER;
     if (!buffer || at < from || i >= load_acquire(&buffer_count))
         return;

@@ -18,9 +18,9 @@
 #include "platform/os.h"
 
 const gnomon__cupti_symbols gnomon__cupti_symbol = {
-#define CUPTI_NAME(name, symbol, parameters) symbol,
-    CUPTI_CALLS(CUPTI_NAME) CUPTI_NEWER_CALLS(CUPTI_NAME)
-#undef CUPTI_NAME
+#define CUPTI_SYMBOL(name, symbol, parameters) symbol,
+    CUPTI_CALLS(CUPTI_SYMBOL) CUPTI_NEWER_CALLS(CUPTI_SYMBOL)
+#undef CUPTI_SYMBOL
 };
 
 static gnomon__cupti_calls cupti_calls;

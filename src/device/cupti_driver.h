@@ -98,10 +98,10 @@ typedef struct gnomon__cupti_calls {
 
 /* The symbols of the calls, as messages name them. */
 typedef struct gnomon__cupti_symbols {
-#define CUPTI_NAME(name, symbol, parameters) const char *name;
-    CUPTI_CALLS(CUPTI_NAME)
-    CUPTI_NEWER_CALLS(CUPTI_NAME)
-#undef CUPTI_NAME
+#define CUPTI_SYMBOL(name, symbol, parameters) const char *name;
+    CUPTI_CALLS(CUPTI_SYMBOL)
+    CUPTI_NEWER_CALLS(CUPTI_SYMBOL)
+#undef CUPTI_SYMBOL
 } gnomon__cupti_symbols;
 extern const gnomon__cupti_symbols gnomon__cupti_symbol;
 

@@ -27,7 +27,7 @@ enum { THREAD_NONE, THREAD_RUNS, THREAD_LEFT };
 static int cupti_thread_state;
 static uint32_t cupti_number; /* of the source; 0: nobody listens */
 static uint32_t threads_are_known;
-static uint32_t is_at_end; /* no call of CUPTI may follow */
+static uint32_t cupti_is_gone; /* no call of CUPTI may follow */
 
 /* Under its lock. */
 static struct {
@@ -98,7 +98,7 @@ static void reading_end(void)
  * what was given back already. */
 static void cupti_read_all(int flush, uint32_t force)
 {
-    if (load_acquire(&is_at_end))
+    if (load_acquire(&cupti_is_gone))
         return;
     if (flush)
         (void)gnomon__cupti()->FlushAll(force);
@@ -112,7 +112,7 @@ static void cupti_read_all(int flush, uint32_t force)
 /* Without the lock. */
 static void make_flush(int is_due, int waits)
 {
-    if (waits && !load_acquire(&is_at_end))
+    if (waits && !load_acquire(&cupti_is_gone))
         gnomon__cupti_wait();
     if (!reading_begin(UINT64_MAX))
         return;
@@ -256,7 +256,7 @@ void gnomon__cupti_flushes_stop(void)
 
 int gnomon__cupti_is_at_end(void)
 {
-    return (int)load_acquire(&is_at_end);
+    return (int)load_acquire(&cupti_is_gone);
 }
 
 /* The thread makes no call any more when this returns, if it does not hang in one. */
@@ -264,7 +264,7 @@ void gnomon__cupti_end(void)
 {
     gnomon__cupti_flush(ANSWER_NS);
     int is_mine = reading_begin(gnomon__os_monotonic_ns() + ANSWER_NS);
-    store_release(&is_at_end, 1);
+    store_release(&cupti_is_gone, 1);
     if (is_mine)
         reading_end();
 }

@@ -13,7 +13,7 @@
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
 
-#define ROW 64u
+#define CUPTI_ROW 64u
 #define OWN_CALLS 1024u /* a power of two; gnomon makes some hundred a second */
 
 static const gnomon__cupti_listener the_recorder = {
@@ -27,8 +27,8 @@ static uint32_t own_calls[OWN_CALLS];
 static struct {
     uint32_t number; /* of the source; 0: nobody listens */
     uint32_t count;
-    gnomon_activity records[ROW];
-    char texts[ROW][GNOMON__CUPTI_TEXT];
+    gnomon_activity records[CUPTI_ROW];
+    char texts[CUPTI_ROW][GNOMON__CUPTI_TEXT];
     char call[128]; /* a call's name, before it is copied */
     uint64_t unfinished;
 } row;
@@ -88,7 +88,7 @@ static void row_add(const void *record)
         snprintf(text, GNOMON__CUPTI_TEXT, "%s", row.call);
         a->name = text;
     }
-    if (++row.count == ROW)
+    if (++row.count == CUPTI_ROW)
         row_tell();
 }
 

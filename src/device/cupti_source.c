@@ -20,7 +20,7 @@
 #include "platform/os_calls.h"
 
 static int64_t cupti_pid; /* of the process that opened it; 0: none did */
-static int is_open, has_buffers, has_system_threads;
+static int is_cupti_open, has_buffers, has_system_threads;
 static uint32_t cupti_recorded; /* kinds */
 static char cupti_why[512];
 
@@ -28,7 +28,7 @@ static char cupti_why[512];
 
 static void cupti_at_exit(void)
 {
-    if (!gnomon__os_is_owner() || !is_open)
+    if (!gnomon__os_is_owner() || !is_cupti_open)
         return;
     int cancel = gnomon__os_cancel_off();
     int is_inside = gnomon__upcall_exit_enter();
@@ -96,7 +96,7 @@ static int cupti_prepare(const char **why)
 
 static int cupti_is_ours(void)
 {
-    return is_open && cupti_pid == gnomon__os_pid();
+    return is_cupti_open && cupti_pid == gnomon__os_pid();
 }
 
 static int cupti_open_source(void *self, uint32_t number, uint32_t kinds,
@@ -105,10 +105,10 @@ static int cupti_open_source(void *self, uint32_t number, uint32_t kinds,
     const char *symbol;
     (void)self;
     *why = NULL;
-    if (is_open && !cupti_is_ours()) /* a child without fork handlers */
+    if (is_cupti_open && !cupti_is_ours()) /* a child without fork handlers */
         gnomon__cupti_forget();
-    int code = is_open ? GNOMON_OK : cupti_prepare(why);
-    if (!code && !is_open) {
+    int code = is_cupti_open ? GNOMON_OK : cupti_prepare(why);
+    if (!code && !is_cupti_open) {
         gnomon__os_pin_module(&cupti_pid); /* for callbacks */
         gnomon__cupti_read_full(0, 0);     /* of an earlier time */
         code = cupti_begin(number, why);
@@ -119,8 +119,8 @@ static int cupti_open_source(void *self, uint32_t number, uint32_t kinds,
     cupti_recorded = kinds;
     code = gnomon__cupti_record(kinds, &symbol);
     if (code)
-        return is_open ? GNOMON_ESTATE : cupti_refuse(symbol, code, why);
-    is_open = 1;
+        return is_cupti_open ? GNOMON_ESTATE : cupti_refuse(symbol, code, why);
+    is_cupti_open = 1;
     gnomon__cupti_flushes_start(number, has_system_threads);
     return GNOMON_OK;
 }
@@ -144,7 +144,7 @@ static void cupti_close_source(void *self)
     gnomon__cupti_flushes_stop();
     if (!is_at_end)
         gnomon__cupti_unsubscribe();
-    is_open = 0;
+    is_cupti_open = 0;
 }
 
 static const gnomon_activity_source cupti_source = {
@@ -186,5 +186,5 @@ void gnomon__cupti_forget(void)
 {
     gnomon__cupti_subscriber_forget();
     gnomon__cupti_flushes_forget();
-    is_open = 0;
+    is_cupti_open = 0;
 }

@@ -233,7 +233,7 @@ void gnomon__cupti_record_calls(int runtime, int driver)
     calls_wanted[1] = driver;
 }
 
-static int is_wanted(size_t i, uint32_t kinds)
+static int is_kind_wanted(size_t i, uint32_t kinds)
 {
     uint32_t kind = cupti_kinds[i].kind;
     return (kinds >> cupti_kinds[i].of & 1) &&
@@ -247,7 +247,7 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol)
     int code = set_callbacks(kinds);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
-        int is_on = recorded >> i & 1, on = is_wanted(i, kinds);
+        int is_on = recorded >> i & 1, on = is_kind_wanted(i, kinds);
         *symbol = gnomon__cupti_symbol.Enable;
         if (on && !is_on)
             code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
