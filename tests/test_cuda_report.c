@@ -210,7 +210,8 @@ TEST(many_rows)
     end();
 }
 
-/* The same name on many paths, threads and devices is one row. */
+/* The same name on many paths and threads is one row; each of several devices has one
+ * below it. */
 static void *elsewhere(void *unused)
 {
     GNOMON_SCOPE("outer");
@@ -228,6 +229,8 @@ TEST(one_row_for_a_name)
     CHECK_STR(report("cuda"), TITLE("") HEADS
               "\n" /* clang-format off */
 "forward             2      0.003000      0.003000        1.5000        1.0000        2.0000      0.000020\n"
+"  GPU 0             1      0.001000      0.001000        1.0000        1.0000        1.0000              \n"
+"  GPU 1             1      0.002000      0.002000        2.0000        2.0000        2.0000              \n"
 "\n" /* clang-format on */);
     end();
 }

@@ -58,7 +58,8 @@ static void run_all(uint64_t *timed_ones)
         fair(gnomon_profile_check(p));
         for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
             gnomon_node_info n;
-            if (!gnomon_profile_node(p, i, &n) && n.device)
+            if (!gnomon_profile_node(p, i, &n) && n.device &&
+                !(n.flags & GNOMON_NODE_PART))
                 *timed_ones += n.device->count;
         }
     }

@@ -244,6 +244,7 @@ static int64_t recorded(const gpu_row *row)
         gnomon_node_info node;
         gnomon_region_info region;
         if (!gnomon_profile_node(p, i, &node) && node.device &&
+            !(node.flags & GNOMON_NODE_PART) &&
             !gnomon_profile_region(p, node.region, &region) &&
             strcmp(region.name, name) == 0)
             sum += (int64_t)node.device->count;

@@ -78,6 +78,8 @@ uint32_t gnomon__sources_open(const char **name, const char **why)
 
 int gnomon__sources_watch(uint32_t bit, uint32_t generation)
 {
+    if (!gnomon__activity_notes_make())
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for work of devices");
     int code = gnomon__activities_watch(bit, generation);
     if (code)
         return code;

@@ -6,6 +6,7 @@
 
 #include "device/describe.h"
 #include "device/reader.h"
+#include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/os.h"
 
@@ -23,6 +24,12 @@ struct gnomon__device_clock {
     double anchor_ns;
     uint64_t steps;   /* training steps made at the last anchor */
     uint64_t host_ns; /* host time of the last anchor */
+    /* The run's time: before the next anchor was put into the stream; and of a moment
+     * of the device's, half of the time in which it must lie, to both sides. */
+    uint64_t before_ns;
+    double place_ns;
+    uint64_t place_on_host_ns, place_error_ns;
+    int has_place;
     void *row[CLOCK_ROW];
     double event_ns;       /* the time that one event takes in a stream */
     int next_is_recorded;  /* it is in the stream */
@@ -61,11 +68,34 @@ static int clock_record(gnomon__device_clock *c, void **event)
            !c->device->event_record(*event, c->stream);
 }
 
+static uint64_t run_ns(void)
+{
+    return gnomon__clock_ns(gnomon__ticks());
+}
+
 static void clock_record_next(gnomon__device_clock *c)
 {
     c->steps = load_relaxed(&steps_made);
     c->host_ns = gnomon__os_monotonic_ns();
+    c->before_ns = run_ns();
     c->next_is_recorded = clock_record(c, &c->next);
+}
+
+/* The new anchor was passed between before_ns and `after`. What was known of the host's
+ * time stays while it is more exact: its error grows by 1/8192, more than two clocks
+ * drift apart. */
+static void clock_place(gnomon__device_clock *c, uint64_t after)
+{
+    uint64_t half = (after - c->before_ns + 1) / 2;
+    uint64_t middle = c->before_ns + half;
+    uint64_t age = c->has_place ? middle - c->place_on_host_ns : 0;
+    if (c->has_place && c->place_error_ns + (age >> 13) < half)
+        return;
+    c->has_place = 1;
+    c->place_ns = c->anchor_ns;
+    c->place_on_host_ns = middle;
+    c->place_error_ns = half;
+    gnomon__describe_clock(c->device->name, c->index, half);
 }
 
 static int clock_needs_anchor(const gnomon__device_clock *c)
@@ -74,23 +104,47 @@ static int clock_needs_anchor(const gnomon__device_clock *c)
            gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS;
 }
 
-static void clock_advance(gnomon__device_clock *c)
+/* An idle stream passes an event in some us. */
+#define CLOCK_LOOKS 64
+
+/* Looks several times, so that the time in which the event was passed is short. */
+static int clock_look(gnomon__device_clock *c, uint64_t *after)
+{
+    int code = GNOMON_EBUSY;
+    for (int i = 0; code == GNOMON_EBUSY && i < CLOCK_LOOKS; i++) {
+        code = c->device->event_done(c->next);
+        *after = run_ns();
+    }
+    return code;
+}
+
+static void clock_finish(gnomon__device_clock *c)
 {
     double ns = 0;
-    int code =
-        c->next_is_recorded ? c->device->event_done(c->next) : GNOMON_ESTATE;
-    if (code != GNOMON_EBUSY)
-        c->next_is_recorded = 0;
-    if (!code) {
-        if (!c->anchor || !c->device->event_elapsed(c->anchor, c->next, &ns)) {
-            void *was = c->anchor;
-            c->anchor = c->next;
-            c->anchor_ns += ns;
-            c->next = was;
-        }
-    }
-    if (!c->next_is_recorded && clock_needs_anchor(c))
-        clock_record_next(c);
+    uint64_t after = 0;
+    int code = clock_look(c, &after);
+    if (code == GNOMON_EBUSY)
+        return;
+    c->next_is_recorded = 0;
+    if (code ||
+        (c->anchor && c->device->event_elapsed(c->anchor, c->next, &ns)))
+        return;
+    void *was = c->anchor;
+    c->anchor = c->next;
+    c->anchor_ns += ns;
+    c->next = was;
+    clock_place(c, after);
+}
+
+static void clock_advance(gnomon__device_clock *c)
+{
+    if (c->next_is_recorded)
+        clock_finish(c);
+    if (c->next_is_recorded || !clock_needs_anchor(c))
+        return;
+    clock_record_next(c);
+    if (c->next_is_recorded)
+        clock_finish(c);
 }
 
 uint32_t gnomon__device_clock_number(const gnomon__device_clock *c)
@@ -106,6 +160,22 @@ int gnomon__device_clock_time(const gnomon__device_clock *c, void *event,
     int code = c->device->event_elapsed(c->anchor, event, ns);
     *ns += c->anchor_ns;
     return code;
+}
+
+int gnomon__device_clock_host(const gnomon__device_clock *c, void *event,
+                              uint64_t *ns)
+{
+    double at;
+    if (!c || !c->has_place || gnomon__device_clock_time(c, event, &at))
+        return GNOMON_ESTATE;
+    double host = (double)c->place_on_host_ns + (at - c->place_ns);
+    *ns = host > 0 ? (uint64_t)host : 0;
+    return GNOMON_OK;
+}
+
+int32_t gnomon__device_clock_index(const gnomon__device_clock *c)
+{
+    return c ? c->index : -1;
 }
 
 /* ---- What an event costs ------------------------------------------------- */
@@ -153,6 +223,8 @@ static void clock_measure(gnomon__device_clock *c)
         c->event_ns = clock_event_ns(c);
     gnomon__describe_device(c->device->name, c->index, c->name, &c->identity,
                             c->event_ns);
+    if (c->has_place)
+        gnomon__describe_clock(c->device->name, c->index, c->place_error_ns);
     for (uint32_t i = 0; i < CLOCK_ROW; i++) {
         c->device->event_destroy(c->row[i]);
         c->row[i] = NULL;

@@ -16,6 +16,7 @@ typedef struct described_device {
     gnomon_device_identity identity;
     int32_t index;
     double event_ns;
+    uint64_t clock_error_ns; /* UINT64_MAX: not known */
 } described_device;
 
 static described_device described[DEVICES];
@@ -29,17 +30,35 @@ static void make_fit_for_json(char *text)
             *c = '?';
 }
 
+/* Under the lock; described_count: it is not there. */
+static uint32_t find_described(const char *kind, int32_t index)
+{
+    uint32_t i = 0;
+    while (i < described_count && (described[i].index != index ||
+                                   strcmp(described[i].kind, kind) != 0))
+        i++;
+    return i;
+}
+
+void gnomon__describe_clock(const char *kind, int32_t index, uint64_t error_ns)
+{
+    pthread_mutex_lock(&described_lock);
+    uint32_t i = find_described(kind, index);
+    if (i < described_count)
+        described[i].clock_error_ns = error_ns;
+    pthread_mutex_unlock(&described_lock);
+}
+
 void gnomon__describe_device(const char *kind, int32_t index, const char *name,
                              const gnomon_device_identity *identity,
                              double event_ns)
 {
     pthread_mutex_lock(&described_lock);
-    uint32_t i = 0;
-    while (i < described_count && (described[i].index != index ||
-                                   strcmp(described[i].kind, kind) != 0))
-        i++;
+    uint32_t i = find_described(kind, index);
     if (i < DEVICES) {
         described_device *d = &described[i];
+        if (i == described_count)
+            d->clock_error_ns = UINT64_MAX;
         described_count = i < described_count ? described_count : i + 1;
         snprintf(d->kind, sizeof d->kind, "%s", kind);
         snprintf(d->name, sizeof d->name, "%s", name);
@@ -97,6 +116,8 @@ void gnomon__describe_each(int (*add)(const char *key, const char *json))
         add_fact(add, &d, "name", d.name, 0);
         add_fact(add, &d, "event_ns", NULL, (uint64_t)(d.event_ns + 0.5));
         add_identity(add, &d);
+        if (d.clock_error_ns != UINT64_MAX)
+            add_fact(add, &d, "clock_error_ns", NULL, d.clock_error_ns);
     }
 }
 

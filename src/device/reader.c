@@ -7,6 +7,7 @@
  * context is gone. */
 #include "device/reader.h"
 
+#include "record/activities.h"
 #include "record/device_stats.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
@@ -24,6 +25,12 @@ typedef struct reader_pass {
     uint32_t busy_count;
     size_t waiting;
 } reader_pass;
+
+#define TIMED_STREAMS 64u
+static struct {
+    const void *context, *stream;
+} timed[TIMED_STREAMS];
+static uint32_t timed_count;
 
 /* ---- Lists and queues ---------------------------------------------------- */
 
@@ -107,19 +114,46 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
         t->begin_read = gnomon__device_clock_number(pass->clock);
 }
 
-static void add_time(gnomon__thread_timers *timers, const gnomon__timer *t,
-                     double duration)
+/* The stream's number among those that were timed, from 1, by its handle: one that is
+ * used anew keeps it. Those past the last share one. */
+static uint32_t timed_stream(const gnomon__timer *t)
+{
+    uint32_t i = 0;
+    while (i < timed_count && (timed[i].context != t->where.context ||
+                               timed[i].stream != t->stream))
+        i++;
+    if (i < TIMED_STREAMS && i == timed_count) {
+        timed[i].context = t->where.context;
+        timed[i].stream = t->stream;
+        timed_count++;
+    }
+    return i + 1;
+}
+
+static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
+                     const gnomon__timer *t, double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
+    gnomon__timed_scope scope = {.device =
+                                     gnomon__device_clock_index(pass->clock),
+                                 .stream = timed_stream(t),
+                                 .ns = ns};
+    int has_place = t->events && !gnomon__device_clock_host(
+                                     pass->clock, t->begin, &scope.begin_ns);
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
         if (!t->node[i])
             continue;
         uint64_t inner = t->inner_ns[i];
+        scope.self_ns = inner < ns ? ns - inner : 0;
+        scope.begin_ticks =
+            has_place && t->events >> i & 1 ? t->begin_ticks : 0;
         if (t->path[i].generation ==
-                load_relaxed(&gnomon__timer_views[i].generation) &&
-            !gnomon__device_stats_add(&t->path[i], ns,
-                                      inner < ns ? ns - inner : 0))
-            gnomon__trouble(&gnomon__no_thread, timers_failed);
+            load_relaxed(&gnomon__timer_views[i].generation)) {
+            if (!gnomon__device_stats_add(&t->path[i], ns, scope.self_ns))
+                gnomon__trouble(&gnomon__no_thread, timers_failed);
+            else if (scope.device >= 0)
+                gnomon__activities_scope(&t->path[i], &scope);
+        }
         if (t->outer[i])
             timers->timer[t->outer[i] - 1].inner_ns[i] += ns;
     }
@@ -151,7 +185,7 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
         t->begin_read == gnomon__device_clock_number(pass->clock) &&
         !gnomon__device_clock_time(pass->clock, t->end, &end_ns))
         ns = end_ns - t->begin_ns;
-    add_time(timers, t, ns);
+    add_time(pass, timers, t, ns);
     return GNOMON_OK;
 }
 

@@ -44,6 +44,12 @@ uint32_t gnomon__device_clock_number(const gnomon__device_clock *clock);
  * yet. */
 int gnomon__device_clock_time(const gnomon__device_clock *clock, void *event,
                               double *ns);
+/* The run's time at which the device passed `event`, which is over, with the error that
+ * metadata gnomon.KIND.INDEX.clock_error_ns tells. GNOMON_ESTATE: it is not known. */
+int gnomon__device_clock_host(const gnomon__device_clock *clock, void *event,
+                              uint64_t *ns);
+/* The number of its device; -1: no clock. */
+int32_t gnomon__device_clock_index(const gnomon__device_clock *clock);
 /* Continues on every clock what is under way: the next anchor, and measuring the
  * cost of events. */
 void gnomon__device_clocks_advance(void);

@@ -13,6 +13,7 @@
 #include "mark/tree.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "record/activity_notes.h"
 
 /* ---- Open timers --------------------------------------------------------- */
 
@@ -89,6 +90,7 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
     timer->token = token;
     timer->state = GNOMON__TIMER_OPEN;
     timer->begin_read = 0;
+    timer->events = 0;
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
         gnomon__timer_view view = view_at(i);
         timer->node[i] = timer->outer[i] = 0;
@@ -100,6 +102,11 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                                   gnomon__node_at(t, timer->node[i])->number,
                                   gnomon__tree_segment(t, timer->node[i])};
         any |= timer->node[i];
+        if (timer->node[i]) {
+            timer->begin_ticks = gnomon__front_at(t, timer->node[i])->begin;
+            timer->events |=
+                (uint32_t)gnomon__activity_has_events(view.generation) << i;
+        }
         for (uint32_t o = timers->top; o && timer->node[i] && !timer->outer[i];
              o = gnomon__timer_at(timers, o)->next) {
             const gnomon__timer *around = gnomon__timer_at(timers, o);

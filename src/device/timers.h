@@ -44,6 +44,9 @@ typedef struct gnomon__timer {
                                             it, in that stream, of that view */
     uint32_t next; /* number: in the free list, or of the timer around it */
     uint32_t state;
+    uint64_t begin_ticks; /* of the scope on the host */
+    uint32_t events;      /* by view, as a mask: it is wanted as an event too */
+    uint32_t reserved;
     /* The reader's. */
     uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* time of the timers inside */
     double begin_ns;                        /* by the device clock */

@@ -169,7 +169,7 @@ static int diff_read_node(diff_reader *r, size_t number)
     gnomon_track_info track;
     int is_new;
     gnomon_profile_node(r->profile, number, &node);
-    if (node.view != r->view ||
+    if (node.view != r->view || node.flags & GNOMON_NODE_PART ||
         (!diff_has(node.host) && !diff_has(node.device)))
         return GNOMON_OK;
     gnomon_profile_region(r->profile, node.region, &region);

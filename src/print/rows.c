@@ -50,9 +50,11 @@ static int by_row(const void *left, const void *right)
     return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
+/* Those on a stream that are a part of others' are left out. */
 static bool has_times(const gnomon_node_info *n)
 {
-    return (n->host && n->host->count) || (n->device && n->device->count);
+    return !(n->flags & GNOMON_NODE_PART) &&
+           ((n->host && n->host->count) || (n->device && n->device->count));
 }
 
 static size_t sort_nodes(row_node *to, const gnomon__groups *groups,

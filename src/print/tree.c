@@ -160,6 +160,8 @@ static void add_tree_node(gnomon__tree_row *row, const gnomon_node_info *node)
         if (node->host->max_ns > row->max_ns)
             row->max_ns = node->host->max_ns;
     }
+    if (node->flags & GNOMON_NODE_PART)
+        return;
     if (node->device) {
         row->device_calls += node->device->count;
         row->device_ns += node->device->total_ns;
@@ -167,6 +169,14 @@ static void add_tree_node(gnomon__tree_row *row, const gnomon_node_info *node)
     row->has_times |=
         (node->host && (node->host->count || node->host->self_ns)) ||
         (node->device && node->device->count);
+}
+
+/* Work lies on tracks of its own. */
+static bool tree_is_thread(const gnomon_profile *p, uint32_t track)
+{
+    gnomon_track_info t;
+    return gnomon_profile_track(p, track, &t) == GNOMON_OK &&
+           t.kind == GNOMON_TRACK_THREAD;
 }
 
 static void make_level(tree_work *w, gnomon__tree_rows *tree, tree_node *nodes,
@@ -193,7 +203,8 @@ static void make_level(tree_work *w, gnomon__tree_rows *tree, tree_node *nodes,
                                    .category = region.category};
         }
         gnomon__tree_row *row = &tree->rows[tree->count - 1];
-        row->tracks += is_new || nodes[i - 1].track != n->track;
+        if (is_new || nodes[i - 1].track != n->track)
+            row->tracks += tree_is_thread(w->profile, n->track);
         add_tree_node(row, &node);
         w->rows[n->number] = tree->count - 1;
     }

@@ -21,103 +21,8 @@
 #include "gnomon/profiler.h"
 #include "print/groups.h"
 #include "print/letters.h"
+#include "print/timed_rows.h"
 #include "print/width.h"
-
-typedef struct device_row {
-    const char *name;
-    uint32_t group;
-    gnomon_stats device;
-    uint64_t host_calls, host_ns; /* of the same nodes */
-} device_row;
-
-/* ---- Rows ---------------------------------------------------------------- */
-
-/* A node that was timed on a device. */
-typedef struct device_node {
-    const char *name;
-    uint32_t group;
-    uint32_t number;
-} device_node;
-
-static size_t device_find(const gnomon_profile *profile,
-                          const gnomon__groups *groups, device_node *nodes)
-{
-    size_t count = 0, node_count = gnomon_profile_count(profile, GNOMON_NODES);
-    for (size_t i = 1; i <= node_count; i++) {
-        gnomon_node_info n;
-        gnomon_region_info region;
-        if (gnomon_profile_node(profile, i, &n) == GNOMON_OK && n.device &&
-            n.device->count &&
-            gnomon_profile_region(profile, n.region, &region) == GNOMON_OK)
-            nodes[count++] = (device_node){
-                region.name, gnomon__group_of(groups, n.track, n.region),
-                (uint32_t)i};
-    }
-    return count;
-}
-
-static int device_by_name(const void *left, const void *right)
-{
-    const device_node *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-static int device_by_total(const void *left, const void *right)
-{
-    const device_row *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->device.total_ns != b->device.total_ns)
-        return a->device.total_ns > b->device.total_ns ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-/* One row for each name in each group. */
-static size_t device_unite(const gnomon_profile *profile, device_row *rows,
-                           const device_node *nodes, size_t count)
-{
-    size_t united = 0;
-    for (size_t i = 0; i < count; i++) {
-        gnomon_node_info n;
-        (void)gnomon_profile_node(profile, nodes[i].number, &n);
-        if (!i || device_by_name(&nodes[i - 1], &nodes[i]) != 0)
-            rows[united++] =
-                (device_row){.name = nodes[i].name, .group = nodes[i].group};
-        device_row *row = &rows[united - 1];
-        gnomon_stats_add(&row->device, n.device);
-        row->host_calls += n.host ? n.host->count : 0;
-        row->host_ns += n.host ? n.host->total_ns : 0;
-    }
-    return united;
-}
-
-/* Those of a group together, by time. The caller frees *rows. */
-static int device_collect(const gnomon_profile *profile,
-                          const gnomon__groups *groups, device_row **rows,
-                          size_t *count)
-{
-    size_t used = 0;
-    device_node *nodes =
-        calloc(gnomon_profile_count(profile, GNOMON_NODES) + 1, sizeof *nodes);
-    if (!nodes)
-        return GNOMON_ENOMEM;
-    *count = device_find(profile, groups, nodes);
-    if (*count > 1)
-        qsort(nodes, *count, sizeof *nodes, device_by_name);
-    for (size_t i = 0; i < *count; i++)
-        used += !i || device_by_name(&nodes[i - 1], &nodes[i]) != 0;
-    *rows = calloc(used + 1, sizeof **rows);
-    if (*rows)
-        *count = device_unite(profile, *rows, nodes, *count);
-    free(nodes);
-    if (!*rows)
-        return GNOMON_ENOMEM;
-    if (*count > 1)
-        qsort(*rows, *count, sizeof **rows, device_by_total);
-    return GNOMON_OK;
-}
 
 /* ---- Text ---------------------------------------------------------------- */
 
@@ -153,23 +58,33 @@ static void device_line(const gnomon_writer *out, size_t width,
     out->write(out, "\n", 1);
 }
 
-static void device_print_row(const gnomon_writer *out, size_t width,
-                             const device_row *row)
+/* "  GPU 1" below the row of all devices. */
+static const char *device_label(const gnomon__timed_row *row, char text[24])
 {
-    char text[7][48];
+    if (row->number < 0)
+        return row->name;
+    snprintf(text, 24, "  GPU %" PRId32, row->number);
+    return text;
+}
+
+static void device_print_row(const gnomon_writer *out, size_t width,
+                             const gnomon__timed_row *row)
+{
+    char text[7][48], label[24];
     const gnomon_stats *d = &row->device;
+    const int is_all = row->number < 0;
     snprintf(text[0], sizeof text[0],
              d->count < row->host_calls ? "%" PRIu64 "/%" PRIu64 : "%" PRIu64,
              d->count, row->host_calls);
     const char *cells[8] = {
-        row->name,
+        device_label(row, label),
         text[0],
         device_number(text[1], d->total_ns, device_s),
         device_number(text[2], d->self_ns, device_s),
         device_number(text[3], d->total_ns / d->count, device_ms),
         device_number(text[4], d->min_ns, device_ms),
         device_number(text[5], d->max_ns, device_ms),
-        device_number(text[6], row->host_ns, device_s)};
+        is_all ? device_number(text[6], row->host_ns, device_s) : ""};
     device_line(out, width, cells);
 }
 
@@ -238,7 +153,7 @@ static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
     }
 }
 
-static void device_print(const gnomon_profile *profile, device_row *rows,
+static void device_print(const gnomon_profile *profile, gnomon__timed_row *rows,
                          size_t count, const gnomon_writer *out)
 {
     static const char *const heads[8] = {"Action",   "Num calls", "Stream (s)",
@@ -247,8 +162,10 @@ static void device_print(const gnomon_profile *profile, device_row *rows,
     size_t width = strlen(heads[0]);
     device_title(profile, out);
     for (size_t i = 0; i < count; i++) {
+        char label[24];
         rows[i].name = gnomon_shown(out, rows[i].name);
-        size_t is = gnomon__print_width(rows[i].name, strlen(rows[i].name));
+        const char *shown = device_label(&rows[i], label);
+        size_t is = gnomon__print_width(shown, strlen(shown));
         width = is > width ? is : width;
     }
     if (count)
@@ -291,7 +208,7 @@ static const gnomon__column device_columns[DEVICE_COLUMNS] = {
 };
 
 static int device_print_table(gnomon__report_table *table,
-                              const device_row *rows, size_t count,
+                              const gnomon__timed_row *rows, size_t count,
                               const gnomon__table_choice *choice,
                               const gnomon_profile *profile,
                               const gnomon_writer *out)
@@ -304,7 +221,13 @@ static int device_print_table(gnomon__report_table *table,
         gnomon__cell *cells = gnomon__table_add(table, rows[i].group, 0);
         if (!cells)
             return GNOMON_ENOMEM;
-        gnomon__cell_text(&cells[DEVICE_NAME], rows[i].name);
+        const char *name = rows[i].name;
+        if (rows[i].number >= 0)
+            name = gnomon__table_keep(table, "%s (GPU %" PRId32 ")", name,
+                                      rows[i].number);
+        if (!name)
+            return GNOMON_ENOMEM;
+        gnomon__cell_text(&cells[DEVICE_NAME], name);
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             gnomon__cell_count(&cells[DEVICE_CALLS + k], values[k]);
     }
@@ -336,13 +259,13 @@ int gnomon__cuda_summary(void *self, const gnomon_profile *profile,
                                   .columns = device_columns,
                                   .column_count = DEVICE_COLUMNS};
     gnomon__groups groups;
-    device_row *rows = NULL;
+    gnomon__timed_row *rows = NULL;
     size_t count = 0;
     if (!profile)
         return GNOMON_EINVAL;
     int code = gnomon__groups_make(&groups, choice->by, profile, &table);
     if (!code)
-        code = device_collect(profile, &groups, &rows, &count);
+        code = gnomon__timed_rows(profile, &groups, &rows, &count);
     if (!code && choice->is_table)
         code = device_print_table(&table, rows, count, choice, profile, out);
     else if (!code)

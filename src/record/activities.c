@@ -34,29 +34,41 @@ static const struct work_kind {
 #define WORK_KINDS (sizeof work_kinds / sizeof *work_kinds)
 
 static gnomon__activity_sums pending[GNOMON__ACTIVITY_VIEWS];
+static uint32_t watchers[GNOMON__ACTIVITY_VIEWS];
 
 /* ---- Views ------------------------------------------------------------------------ */
 
+/* Its index; GNOMON__ACTIVITY_VIEWS: it has no work. */
+static uint32_t work_view(uint32_t generation)
+{
+    uint32_t i = 0;
+    while (i < GNOMON__ACTIVITY_VIEWS &&
+           gnomon__activity_views[i].generation != generation)
+        i++;
+    return i;
+}
+
 int gnomon__activities_watch(uint32_t bit, uint32_t generation)
 {
-    if (!gnomon__activity_notes_make())
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for work of devices");
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
-        gnomon__activity_view *v = &gnomon__activity_views[i];
-        if (v->generation)
-            continue;
-        store_relaxed(&v->bit, bit);
-        store_relaxed(&v->tapes, 0);
-        store_release(&v->generation, generation);
-        store_release(&gnomon__activity_bits,
-                      gnomon__activity_bits | 1u << bit);
+    uint32_t i = work_view(generation);
+    if (i < GNOMON__ACTIVITY_VIEWS) {
+        watchers[i]++;
         return GNOMON_OK;
     }
-    return gnomon__fail(
-        GNOMON_EFULL,
-        "%u views have work of devices already, which is the most: give them "
-        "the same filter and schedule",
-        GNOMON__ACTIVITY_VIEWS);
+    i = work_view(0);
+    if (i == GNOMON__ACTIVITY_VIEWS)
+        return gnomon__fail(
+            GNOMON_EFULL,
+            "%u views have work of devices already, which is the most: give "
+            "them the same filter and schedule",
+            GNOMON__ACTIVITY_VIEWS);
+    gnomon__activity_view *v = &gnomon__activity_views[i];
+    watchers[i] = 1;
+    store_relaxed(&v->bit, bit);
+    store_relaxed(&v->tapes, 0);
+    store_release(&v->generation, generation);
+    store_release(&gnomon__activity_bits, gnomon__activity_bits | 1u << bit);
+    return GNOMON_OK;
 }
 
 void gnomon__activities_unwatch(uint32_t generation)
@@ -65,7 +77,7 @@ void gnomon__activities_unwatch(uint32_t generation)
     gnomon__activities_lock();
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         gnomon__activity_view *v = &gnomon__activity_views[i];
-        if (v->generation == generation) {
+        if (v->generation == generation && !--watchers[i]) {
             store_release(&v->generation, 0);
             gnomon__activity_sums_empty(&pending[i]);
             gnomon__activity_ring_drop(i, 1);
@@ -89,16 +101,6 @@ void gnomon__activities_forget(void)
     }
     gnomon__activity_notes_forget();
     gnomon__activity_tables_clear(0);
-}
-
-/* Its index; GNOMON__ACTIVITY_VIEWS: it has no work. */
-static uint32_t work_view(uint32_t generation)
-{
-    uint32_t i = 0;
-    while (i < GNOMON__ACTIVITY_VIEWS &&
-           gnomon__activity_views[i].generation != generation)
-        i++;
-    return i;
 }
 
 int gnomon__activities_keep(uint32_t generation, uint32_t bits)
@@ -277,6 +279,44 @@ void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
     }
     gnomon__activities_unlock();
     gnomon__os_cancel_back(cancel);
+}
+
+static int count_scope(uint32_t view, const gnomon__device_path *path,
+                       const gnomon__timed_scope *scope)
+{
+    const gnomon__activity_track track = {GNOMON__LANE_TIMED, scope->device,
+                                          scope->stream};
+    const gnomon__activity_leaf leaf = {
+        .generation = path->generation,
+        .thread = path->thread,
+        .path = path->number,
+        .track = gnomon__activity_find_track(&track)};
+    uint32_t number = leaf.track ? gnomon__activity_find_leaf(&leaf) : 0;
+    gnomon__activity_sum *s =
+        number && gnomon__activity_leaf_at(number)->path
+            ? gnomon__activity_sum_at(&pending[view], number, path->segment)
+            : NULL;
+    if (!s || !gnomon__total_count(&s->total, scope->ns, scope->self_ns))
+        return 0;
+    const gnomon__activity_event event = {.begin_ns = scope->begin_ns,
+                                          .end_ns = scope->begin_ns + scope->ns,
+                                          .launched = scope->begin_ticks,
+                                          .leaf = number,
+                                          .segment = path->segment};
+    if (scope->begin_ticks)
+        gnomon__activity_ring_put(view, &event);
+    return 1;
+}
+
+void gnomon__activities_scope(const gnomon__device_path *path,
+                              const gnomon__timed_scope *scope)
+{
+    gnomon__activities_lock();
+    uint32_t view = work_view(path->generation);
+    if (path->generation && view < GNOMON__ACTIVITY_VIEWS &&
+        !count_scope(view, path, scope))
+        gnomon__work_trouble(activities_lost, 1);
+    gnomon__activities_unlock();
 }
 
 int gnomon__activities_take(uint32_t generation, int stays,

@@ -12,18 +12,34 @@
 #include "record/activity_events.h"
 #include "record/activity_notes.h"
 #include "record/activity_sums.h"
+#include "record/device_stats.h"
 
-/* A view wants work from now on. GNOMON_EFULL and GNOMON_ENOMEM, with a text. In control
- * calls. */
+/* A view wants work, or times of scopes on streams, from now on. GNOMON_EFULL and a text.
+ * In control calls, as often as _unwatch is. */
 int gnomon__activities_watch(uint32_t bit, uint32_t generation);
-/* It does no longer. After the last one the tables are empty. Under the readers' lock,
- * and after gnomon__ledger_drop_activities. */
+/* It does no longer. Where no view does, the tables are empty afterwards. Under the
+ * readers' lock, and the last time after gnomon__ledger_drop_activities. */
 void gnomon__activities_unwatch(uint32_t generation);
 
 /* Adds records; those that cannot be are counted. Any thread but a marking one, inside no
  * lock of ours. */
 void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
                             size_t count);
+
+/* A scope on a stream, as its events timed it. */
+typedef struct gnomon__timed_scope {
+    int32_t device;
+    uint32_t stream; /* a number among the timed ones, from 1 */
+    uint64_t ns, self_ns;
+    /* For an event; begin_ticks 0: none is wanted. */
+    uint64_t begin_ticks; /* on the host's thread */
+    uint64_t begin_ns;    /* on the stream */
+} gnomon__timed_scope;
+
+/* Adds one, of a path of the view with the path's generation. Where it cannot be added it
+ * is missing from the stream's track, and counted. */
+void gnomon__activities_scope(const gnomon__device_path *path,
+                              const gnomon__timed_scope *scope);
 
 /* Passes the view's sums to `add`, which returns 0 where there is no memory, and removes
  * them unless they stay. Returns 0 if any `add` did. Under the readers' lock. */

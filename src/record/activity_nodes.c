@@ -13,6 +13,8 @@
 #include "record/activity_rows.h"
 #include "record/activity_tables.h"
 
+/* Above the numbers that vendors give streams. */
+#define FIRST_TIMED_STREAM 1000000u
 #define MOST_PATH_DEPTH (GNOMON__MAX_DEPTH + 2) /* with an "(other)" */
 
 /* A node to be. A parent comes before its children. */
@@ -26,9 +28,9 @@ typedef struct work_node {
     uint32_t is_work;
     /* The rest: */
     uint32_t flags;
-    uint32_t node; /* in the profile, ... */
-    uint32_t on;   /* ... and its track */
-    uint32_t reserved;
+    uint32_t node;     /* in the profile, ... */
+    uint32_t on;       /* ... and its track */
+    uint32_t is_timed; /* a scope whose times on the stream are known */
     uint64_t bytes;
     gnomon__total total;
 } work_node;
@@ -101,13 +103,18 @@ static int add_sum(work_nodes *w, uint32_t stage,
 {
     const gnomon__activity_leaf *leaf = gnomon__activity_leaf_at(sum->leaf);
     int ok = 1;
+    uint32_t scope = scope_node(w, leaf, stage, &ok);
     const work_node key = {.track = leaf->track,
                            .stage = stage,
-                           .parent = scope_node(w, leaf, stage, &ok),
+                           .parent = scope,
                            .region = leaf->name,
                            .op = leaf->op,
                            .is_work = 1};
-    uint32_t number = ok ? work_node_of(w, &key) : 0;
+    if (ok && !leaf->name && !scope)
+        return 1; /* its path is not known yet: it comes with the next one */
+    uint32_t number = leaf->name ? ok ? work_node_of(w, &key) : 0 : scope;
+    if (number && !leaf->name)
+        w->of[number - 1].is_timed = 1;
     if (!number || !gnomon__total_add(&w->of[number - 1].total, &sum->total))
         return 0;
     w->of[number - 1].bytes += sum->bytes;
@@ -219,6 +226,7 @@ static uint32_t put_track(work_nodes *w, const gnomon__activity_track *from)
 {
     static const char *const names[] = {
         [GNOMON__LANE_STREAM] = "stream %" PRId64,
+        [GNOMON__LANE_TIMED] = "timed stream %" PRId64,
         [GNOMON__LANE_CALLS_OF] = "calls of thread %" PRId64,
         [GNOMON__LANE_OVERHEAD] = "overhead",
         [GNOMON__LANE_GRAPHS] = "graphs",
@@ -229,9 +237,13 @@ static uint32_t put_track(work_nodes *w, const gnomon__activity_track *from)
         return 0;
     t->run = 1;
     t->device = from->device;
-    t->kind = from->lane == GNOMON__LANE_STREAM ? GNOMON_TRACK_STREAM
-                                                : GNOMON_TRACK_LANE;
+    t->kind =
+        from->lane == GNOMON__LANE_STREAM || from->lane == GNOMON__LANE_TIMED
+            ? GNOMON_TRACK_STREAM
+            : GNOMON_TRACK_LANE;
     t->index = (uint32_t)from->number;
+    if (from->lane == GNOMON__LANE_TIMED)
+        t->index += FIRST_TIMED_STREAM;
     if (from->lane == GNOMON__LANE_CALLS) {
         const gnomon__thread *of =
             gnomon__thread_numbered((uint64_t)from->number);
@@ -278,8 +290,9 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
     n->parent = from->parent ? w->of[from->parent - 1].node : 0;
     n->region = region;
     n->op = op;
-    n->flags = from->flags;
-    return !from->is_work || put_times(w, n, from, is_on_host);
+    n->flags = from->flags | (from->is_timed ? (uint32_t)GNOMON_NODE_PART : 0);
+    return (!from->is_work && !from->is_timed) ||
+           put_times(w, n, from, is_on_host);
 }
 
 /* Its work has times on the host. */
@@ -339,8 +352,8 @@ static void complete_places(work_nodes *w)
         p->node = n->node;
         p->track = n->on;
         p->is_on_host = is_host_lane(on->lane);
-        p->is_call =
-            gnomon__activity_name_at(n->region)->kind == GNOMON_KIND_API;
+        p->is_call = n->is_work && gnomon__activity_name_at(n->region)->kind ==
+                                       GNOMON_KIND_API;
     }
 }
 

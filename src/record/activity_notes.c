@@ -49,6 +49,17 @@ void gnomon__activity_notes_forget(void)
         store_relaxed(&gnomon__activity_views[i].generation, 0);
 }
 
+int gnomon__activity_has_events(uint32_t generation)
+{
+    uint32_t open = load_relaxed(&gnomon__open_bits), events = 0;
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
+        const gnomon__activity_view *v = &gnomon__activity_views[i];
+        if (load_relaxed(&v->generation) == generation)
+            events |= open & load_relaxed(&v->tapes);
+    }
+    return events != 0;
+}
+
 /* Sources count from small numbers, so each begins in another part of the table. */
 static work_slot *note_slot(work_slot *all, uint32_t source,
                             uint64_t correlation)

@@ -35,6 +35,9 @@ static inline uint64_t gnomon__note_key(uint32_t source, uint64_t correlation)
     return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
 }
 
+/* Whether events of what a view's thread does now are wanted: 1 or 0. Any thread. */
+int gnomon__activity_has_events(uint32_t generation);
+
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);
 /* Notes where the calling thread is. Any thread; takes no lock and no memory. */

@@ -27,6 +27,7 @@ typedef struct gnomon__activity_name {
 
 enum gnomon__activity_lane {
     GNOMON__LANE_STREAM,
+    GNOMON__LANE_TIMED,    /* a stream whose scopes are timed by events */
     GNOMON__LANE_CALLS,    /* of one of our threads, by its number */
     GNOMON__LANE_CALLS_OF, /* of another one, by the system's number */
     GNOMON__LANE_OVERHEAD,
@@ -54,7 +55,9 @@ typedef struct gnomon__activity_op {
 typedef struct gnomon__activity_leaf {
     uint32_t generation;   /* of the view's tree */
     uint32_t thread, path; /* that launched it; path 0: none, and thread 0 */
-    uint32_t track, name;
+    uint32_t track;
+    uint32_t
+        name;    /* 0: it is the scope of the path itself, as events timed it */
     uint32_t op; /* 0: not known */
 } gnomon__activity_leaf;
 

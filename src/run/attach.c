@@ -108,19 +108,15 @@ static void leave_views(const gnomon__attachment *a)
 
 static int need_device(gnomon__attachment *a)
 {
-    gnomon__view *v = a->view;
-    int code = v->timed
-                   ? GNOMON_OK
-                   : gnomon__timers_watch(v->tree->bit, v->tree->generation);
-    v->timed += !code;
+    int code = gnomon__times_need(a->view);
     a->is_timed = !code;
     return code;
 }
 
 static void drop_device(gnomon__attachment *a)
 {
-    if (a->is_timed && --a->view->timed == 0)
-        gnomon__timers_unwatch(a->view->tree->generation);
+    if (a->is_timed)
+        gnomon__times_drop(a->view);
     a->is_timed = 0;
 }
 

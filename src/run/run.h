@@ -243,6 +243,9 @@ int gnomon__work_need(gnomon__attachment *a, int *is_missing);
 void gnomon__work_drop(gnomon__attachment *a);
 /* Sources tell what is over. */
 void gnomon__work_flush(void);
+/* An attachment wants times of scopes on streams; and no more. */
+int gnomon__times_need(gnomon__view *v);
+void gnomon__times_drop(gnomon__view *v);
 /* An attachment came or went: views of work have events where tapes have them. */
 void gnomon__work_tapes(void);
 /* The view's rank records from now on, or no longer. */

@@ -4,6 +4,7 @@
 
 #include "device/activity.h"
 #include "device/cupti_source.h"
+#include "device/timers.h"
 #include "platform/error.h"
 #include "platform/owner.h"
 #include "record/activities.h"
@@ -91,14 +92,41 @@ static void add_own_source(void)
 
 /* ---- Views ------------------------------------------------------------------------ */
 
-/* What the ledger has names numbers of tables that go with the last view. */
+/* What the ledger has names numbers of tables that go with the last view. `others`:
+ * whether the view still has work of another kind. */
+static void forget_work(gnomon__view *v, int others)
+{
+    gnomon__readers_lock();
+    if (!others)
+        gnomon__ledger_drop_activities(&v->ledger);
+    gnomon__activities_unwatch(v->tree->generation);
+    gnomon__readers_unlock();
+}
+
 static void unwatch_work(gnomon__view *v)
 {
     gnomon__sources_unwatch(v->tree->generation);
-    gnomon__readers_lock();
-    gnomon__ledger_drop_activities(&v->ledger);
-    gnomon__activities_unwatch(v->tree->generation);
-    gnomon__readers_unlock();
+    forget_work(v, v->timed != 0);
+}
+
+int gnomon__times_need(gnomon__view *v)
+{
+    int code =
+        v->timed ? GNOMON_OK
+                 : gnomon__activities_watch(v->tree->bit, v->tree->generation);
+    if (!code && !v->timed &&
+        (code = gnomon__timers_watch(v->tree->bit, v->tree->generation)))
+        forget_work(v, v->has_work);
+    v->timed += !code;
+    return code;
+}
+
+void gnomon__times_drop(gnomon__view *v)
+{
+    if (--v->timed)
+        return;
+    gnomon__timers_unwatch(v->tree->generation);
+    forget_work(v, v->has_work);
 }
 
 static int watch_work(gnomon__view *v)
@@ -157,7 +185,7 @@ void gnomon__work_tapes(void)
 {
     for (const gnomon__view *v = gnomon__views; v; v = v->next) {
         uint32_t bits = 0;
-        if (!v->has_work)
+        if (!v->has_work && !v->timed)
             continue;
         for (const gnomon__view *w = gnomon__views; w; w = w->next)
             if (w->tape && w->base == v)
@@ -175,7 +203,7 @@ void gnomon__work_rank(gnomon__view *v)
 
 int gnomon__work_take(gnomon__view *v, int is_report)
 {
-    return v->has_work
+    return v->has_work || v->timed
                ? gnomon__ledger_take_activities(
                      &v->ledger, v->tree->generation,
                      is_report ? GNOMON__TAKE_AT_REPORT : GNOMON__TAKE_AT_CUT)

@@ -131,6 +131,7 @@ static inline gnomon_stats device_of(const char *name)
         gnomon_node_info n;
         gnomon_region_info r;
         if (gnomon_profile_node(p, i, &n) || !n.device ||
+            (n.flags & GNOMON_NODE_PART) ||
             gnomon_profile_region(p, n.region, &r) || strcmp(r.name, name) != 0)
             continue;
         sum.count += n.device->count;

@@ -143,6 +143,7 @@ static uint64_t launches_read(void)
         gnomon_node_info node;
         gnomon_region_info region;
         if (!gnomon_profile_node(p, i, &node) && node.device &&
+            !(node.flags & GNOMON_NODE_PART) &&
             !gnomon_profile_region(p, node.region, &region) &&
             strcmp(region.name, "launch") == 0)
             n += node.device->count;

@@ -25,7 +25,10 @@ enum gnomon_node_flags {
     GNOMON_NODE_PARTIAL = 8,
     /* The clock stepped back during an execution: its times do not add up, as
      * with GNOMON_NODE_CROSSED. */
-    GNOMON_NODE_CLOCK = 16
+    GNOMON_NODE_CLOCK = 16,
+    /* A scope on one stream: its device times are a part of those that the scope's
+     * node on its thread has, which are of all streams. Who adds up leaves it out. */
+    GNOMON_NODE_PART = 32
 };
 
 /* One path of the call tree: `region`, executed inside `parent`, on one track and
