@@ -20,7 +20,7 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
         return GNOMON_OK;
     f->run.events = &f->events;
     f->run.work = &f->work;
-    if (v->has_work &&
+    if ((v->has_work || v->timed) &&
         !gnomon__activities_read(
             &f->work, v->tree->generation, events->is_stage ? 0 : events->from,
             events->is_stage ? UINT64_MAX : events->until, events->most != 0))
