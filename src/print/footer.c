@@ -221,6 +221,15 @@ int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
     return out->print(out, "\n");
 }
 
+/* Calls of a vendor's interface have times on the host too, but nobody marked them. */
+static int footer_is_marked(const gnomon_profile *profile,
+                            const gnomon_node_info *node)
+{
+    gnomon_track_info track;
+    return gnomon_profile_track(profile, node->track, &track) != GNOMON_OK ||
+           track.kind == GNOMON_TRACK_THREAD;
+}
+
 int gnomon__footer(const gnomon_profile *profile,
                    const gnomon__footer_input *input, const gnomon_writer *out)
 {
@@ -228,10 +237,8 @@ int gnomon__footer(const gnomon_profile *profile,
     uint64_t marks = 0;
     for (size_t i = 1; i <= nodes; i++) {
         gnomon_node_info node;
-        gnomon_track_info track;
         if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host &&
-            gnomon_profile_track(profile, node.track, &track) == GNOMON_OK &&
-            track.kind == GNOMON_TRACK_THREAD)
+            footer_is_marked(profile, &node))
             marks += node.host->count;
     }
     if (input->forked_from)

@@ -351,7 +351,7 @@ static void complete_places(work_nodes *w)
         const gnomon__activity_track *on = gnomon__activity_track_at(n->track);
         p->node = n->node;
         p->track = n->on;
-        p->is_on_host = is_host_lane(on->lane);
+        p->is_on_host = (uint32_t)is_host_lane(on->lane);
         p->is_call = n->is_work && gnomon__activity_name_at(n->region)->kind ==
                                        GNOMON_KIND_API;
     }
