@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mark/names.h"
 #include "mark/tree.h"
 #include "platform/memory.h"
 #include "record/activities.h"
@@ -221,20 +222,50 @@ static uint32_t work_op(work_nodes *w, uint32_t number)
 
 /* ---- Tracks -------------------------------------------------------------------------------- */
 
+static void name_track(char *name, size_t size,
+                       const gnomon__activity_track *of)
+{
+    static const char *const lanes[] = {[GNOMON__LANE_OVERHEAD] = "overhead",
+                                        [GNOMON__LANE_GRAPHS] = "graphs",
+                                        [GNOMON__LANE_COLLECTIVES] =
+                                            "collectives"};
+    char room[16];
+    switch (of->lane) {
+    case GNOMON__LANE_STREAM:
+        (void)snprintf(name, size, "stream %" PRId64, of->number);
+        break;
+    case GNOMON__LANE_TIMED:
+        (void)snprintf(name, size, "timed stream %" PRId64, of->number);
+        break;
+    case GNOMON__LANE_CALLS:
+        (void)snprintf(
+            name, size, "calls of %s",
+            gnomon__thread_name_of(
+                gnomon__thread_numbered((uint64_t)of->number), room));
+        break;
+    case GNOMON__LANE_CALLS_OF:
+        (void)snprintf(name, size, "calls of thread %" PRId64, of->number);
+        break;
+    default:
+        (void)snprintf(name, size, "%s", lanes[of->lane]);
+    }
+}
+
+static int64_t system_thread(const gnomon__activity_track *of)
+{
+    if (of->lane != GNOMON__LANE_CALLS)
+        return of->lane == GNOMON__LANE_CALLS_OF ? of->number : 0;
+    return load_relaxed(&gnomon__thread_numbered((uint64_t)of->number)->os_id);
+}
+
 /* Its number in the profile. 0: no memory. */
 static uint32_t put_track(work_nodes *w, const gnomon__activity_track *from)
 {
-    static const char *const names[] = {
-        [GNOMON__LANE_STREAM] = "stream %" PRId64,
-        [GNOMON__LANE_TIMED] = "timed stream %" PRId64,
-        [GNOMON__LANE_CALLS_OF] = "calls of thread %" PRId64,
-        [GNOMON__LANE_OVERHEAD] = "overhead",
-        [GNOMON__LANE_GRAPHS] = "graphs",
-        [GNOMON__LANE_COLLECTIVES] = "collectives"};
     gnomon_track_info *t = gnomon__model_add(w->b->m, GNOMON_TRACKS);
-    char name[1152], room[16];
+    char name[GNOMON__MAX_NAME + 64];
     if (!t)
         return 0;
+    name_track(name, sizeof name, from);
     t->run = 1;
     t->device = from->device;
     t->kind =
@@ -244,16 +275,7 @@ static uint32_t put_track(work_nodes *w, const gnomon__activity_track *from)
     t->index = (uint32_t)from->number;
     if (from->lane == GNOMON__LANE_TIMED)
         t->index += FIRST_TIMED_STREAM;
-    if (from->lane == GNOMON__LANE_CALLS) {
-        const gnomon__thread *of =
-            gnomon__thread_numbered((uint64_t)from->number);
-        t->os_id = load_relaxed(&of->os_id);
-        (void)snprintf(name, sizeof name, "calls of %s",
-                       gnomon__thread_name_of(of, room));
-    } else {
-        t->os_id = from->lane == GNOMON__LANE_CALLS_OF ? from->number : 0;
-        (void)snprintf(name, sizeof name, names[from->lane], from->number);
-    }
+    t->os_id = system_thread(from);
     t->name = gnomon__model_text(w->b->m, name);
     return t->name ? (uint32_t)gnomon__model_count(w->b->m, GNOMON_TRACKS) : 0;
 }
