@@ -494,7 +494,7 @@ TEST(specs_that_go_have_the_work_so_far)
 /* Work that comes late is added to its stage in the file. */
 TEST(late_work_is_in_the_file)
 {
-    NEEDS_PROGRAM;
+    child_folder();
     gnomon_activity late;
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);

@@ -207,9 +207,9 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
 /* ---- Records -------------------------------------------------------------------------- */
 
 /* 0: no memory or no room. */
-static int count_in_view(uint32_t source, uint32_t view,
-                         gnomon__activity_leaf leaf, const gnomon_activity *r,
-                         const gnomon__activity_note *note)
+static int count_work(uint32_t source, uint32_t view,
+                      gnomon__activity_leaf leaf, const gnomon_activity *r,
+                      const gnomon__activity_note *note)
 {
     leaf.generation = note->generation[view];
     leaf.path = note->path[view];
@@ -251,7 +251,7 @@ static void put_record(uint32_t source, const gnomon_activity *r)
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
         if (ok && note.generation[i] &&
             note.generation[i] == gnomon__activity_views[i].generation)
-            ok = count_in_view(source, i, leaf, r, &note);
+            ok = count_work(source, i, leaf, r, &note);
     if (!ok)
         gnomon__work_trouble(activities_lost, 1);
 }

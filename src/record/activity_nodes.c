@@ -323,8 +323,8 @@ static int is_host_lane(uint32_t lane)
     return lane == GNOMON__LANE_CALLS || lane == GNOMON__LANE_CALLS_OF;
 }
 
-static int track_order(const gnomon__activity_track *a,
-                       const gnomon__activity_track *b)
+static int work_track_order(const gnomon__activity_track *a,
+                            const gnomon__activity_track *b)
 {
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
@@ -334,13 +334,13 @@ static int track_order(const gnomon__activity_track *a,
 }
 
 /* By track; on each in the order of the list. Under the lock of the tables. */
-static int node_order(const void *left, const void *right)
+static int work_node_order(const void *left, const void *right)
 {
     const work_node *const *x = left, *const *y = right;
     int order = (*x)->track == (*y)->track
                     ? 0
-                    : track_order(gnomon__activity_track_at((*x)->track),
-                                  gnomon__activity_track_at((*y)->track));
+                    : work_track_order(gnomon__activity_track_at((*x)->track),
+                                       gnomon__activity_track_at((*y)->track));
     return order ? order : (*x > *y) - (*x < *y);
 }
 
@@ -352,7 +352,7 @@ static int put_nodes(work_nodes *w)
     for (size_t i = 0; ok && i < w->count; i++)
         order[i] = &w->of[i];
     if (ok && w->count)
-        qsort((void *)order, w->count, sizeof *order, node_order);
+        qsort((void *)order, w->count, sizeof *order, work_node_order);
     for (size_t i = 0; ok && i < w->count; i++) {
         const gnomon__activity_track *on =
             gnomon__activity_track_at(order[i]->track);

@@ -16,7 +16,7 @@ typedef struct work_call {
     uint32_t node;
 } work_call;
 
-static int place_order(const void *left, const void *right)
+static int work_place_order(const void *left, const void *right)
 {
     const gnomon__work_place *a = left, *b = right;
     if (a->stage != b->stage)
@@ -24,7 +24,7 @@ static int place_order(const void *left, const void *right)
     return (a->leaf > b->leaf) - (a->leaf < b->leaf);
 }
 
-static int call_order(const void *left, const void *right)
+static int work_call_order(const void *left, const void *right)
 {
     const work_call *a = left, *b = right;
     return (a->correlation > b->correlation) -
@@ -32,7 +32,7 @@ static int call_order(const void *left, const void *right)
 }
 
 /* Of two that begin at one moment the longer first. */
-static int row_order(const void *left, const void *right)
+static int work_row_order(const void *left, const void *right)
 {
     const gnomon__work_row *a = left, *b = right;
     if (a->track != b->track)
@@ -73,7 +73,7 @@ static const gnomon__work_place *place_of(const gnomon__snapshot_builder *b,
     const gnomon__work_place key = {.stage = stage_of_segment(b, e->segment),
                                     .leaf = e->leaf};
     return key.stage && count
-               ? bsearch(&key, places, count, sizeof key, place_order)
+               ? bsearch(&key, places, count, sizeof key, work_place_order)
                : NULL;
 }
 
@@ -84,7 +84,7 @@ static int put_launch(gnomon__snapshot_builder *b, const work_call *calls,
     const work_call key = {.correlation = correlation};
     const work_call *from =
         correlation && count
-            ? bsearch(&key, calls, count, sizeof key, call_order)
+            ? bsearch(&key, calls, count, sizeof key, work_call_order)
             : NULL;
     if (!from)
         return 1;
@@ -101,9 +101,9 @@ static int put_launch(gnomon__snapshot_builder *b, const work_call *calls,
 }
 
 /* Events without a place came after the sums were taken: they are in the next profile. */
-static void make_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
-                      const gnomon__work_place **found, work_call *calls,
-                      size_t *call_count)
+static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
+                           const gnomon__work_place **found, work_call *calls,
+                           size_t *call_count)
 {
     const gnomon__activity_events *events = b->record->work;
     for (size_t i = 0; i < events->count; i++) {
@@ -121,7 +121,7 @@ static void make_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
                 (work_call){e->correlation, row->instance, row->node};
     }
     if (*call_count)
-        qsort(calls, *call_count, sizeof *calls, call_order);
+        qsort(calls, *call_count, sizeof *calls, work_call_order);
 }
 
 static int put_launches(gnomon__snapshot_builder *b,
@@ -154,14 +154,14 @@ int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
         gnomon__alloc(events->count * sizeof *found);
     int ok = rows && calls && found;
     if (ok && count)
-        qsort(places, count, sizeof *places, place_order);
+        qsort(places, count, sizeof *places, work_place_order);
     for (size_t i = 0; ok && i < events->count; i++)
         found[i] = place_of(b, places, count, &events->of[i]);
     if (ok)
-        make_rows(b, rows, found, calls, &call_count);
+        make_work_rows(b, rows, found, calls, &call_count);
     ok = ok && put_launches(b, rows, found, calls, call_count);
     if (ok && rows->count)
-        qsort(rows->of, rows->count, sizeof *rows->of, row_order);
+        qsort(rows->of, rows->count, sizeof *rows->of, work_row_order);
     gnomon__free(calls);
     gnomon__free((void *)found);
     if (ok)
