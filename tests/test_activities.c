@@ -53,6 +53,7 @@ TEST(sums_are_exact)
         CHECK_EQ(n.device->min_ns, 1);
         CHECK_EQ(n.device->max_ns, 40000);
     }
+    CHECK_EQ(n.op, 0); /* nothing is known of it */
     CHECK(n.host == NULL);
     gnomon_profile_free(p);
 }

@@ -124,7 +124,8 @@ GNOMON_API uint64_t gnomon_now_ns(void);
 
 /* On the thread that launches work, before any record of it is given: what comes with
  * this correlation was launched by the innermost scope that is open on this thread.
- * `source`: its number. Takes no lock and no memory. */
+ * `source`: its number. It waits for nothing, as a mark: only after a stage or a profiler
+ * came or went the thread's first call of either takes a lock, and perhaps memory. */
 GNOMON_API void gnomon_activity_launched(uint32_t source, uint64_t correlation);
 /* Work that is over. They lie struct_size of the first one apart. Any thread, not a
  * marking one: it takes a lock. */

@@ -170,6 +170,7 @@ static uint32_t track_of_record(const gnomon_activity *r,
     return gnomon__activity_find_track(&track);
 }
 
+/* 0: nothing is known of it. */
 static uint32_t op_of_record(const gnomon_activity *r, uint32_t name)
 {
     gnomon__activity_op op = {.name = name, .context = r->context};
@@ -183,7 +184,11 @@ static uint32_t op_of_record(const gnomon_activity *r, uint32_t name)
         op.registers = r->registers;
         op.shared = r->shared_static + r->shared_dynamic;
     }
-    return gnomon__activity_find_op(&op);
+    static const gnomon__activity_op unknown;
+    const size_t name_end = offsetof(gnomon__activity_op, context);
+    int is_known = op.bytes || op.communicator ||
+                   memcmp(&op.context, &unknown.context, sizeof op - name_end);
+    return is_known ? gnomon__activity_find_op(&op) : 0;
 }
 
 /* All but whose it is. 0: no memory or no room. */

@@ -40,7 +40,7 @@ int gnomon__activity_has_events(uint32_t generation);
 
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);
-/* Notes where the calling thread is. Any thread; takes no lock and no memory. */
+/* Notes where the calling thread is. Any thread; what it takes, a mark would. */
 void gnomon__activity_note_launch(uint32_t source, uint64_t correlation);
 /* 0: there is no note, or another one took its place. *out is then of no scope, and of
  * the segment in which the work began if that is this one or the one before. */
