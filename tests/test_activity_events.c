@@ -282,3 +282,36 @@ TEST(shapes_of_a_kernel_are_bounded)
     }
     gnomon_profile_free(p);
 }
+
+/* Of more nodes than fit operations are left out, and paths stay. */
+TEST(operations_give_way_to_paths)
+{
+    enum { SCOPES = 3, SHAPES = 60, NAMES = 800, MOST = 131072 };
+    static const char *const scopes[SCOPES] = {"a", "b", "c"};
+    char name[32];
+    toy_begin();
+    for (uint32_t i = 0; i < SCOPES * SHAPES * NAMES; i++) {
+        gnomon_token t = gnomon_begin(gnomon_region_get(
+            scopes[i / (SHAPES * NAMES)], NULL, GNOMON_KIND_SCOPE));
+        snprintf(name, sizeof name, "kernel %u", i % NAMES);
+        toy_kernel(name, 1, 1)->grid[0] = 1 + i / NAMES % SHAPES;
+        toy_tell(&toy);
+        gnomon_end(t);
+    }
+    const uint64_t over = SCOPES * SHAPES * NAMES - MOST;
+    uint64_t count = 0, bare = 0;
+    gnomon_profile *p = profile_of("worker", 0);
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        if (!n.device)
+            continue;
+        CHECK(n.parent != 0);
+        count += n.device->count;
+        bare += n.op ? 0 : n.device->count;
+    }
+    CHECK_EQ(count, MOST + over);
+    CHECK_EQ(bare, over);
+    CHECK_EQ(toy_health().other_names, over);
+    gnomon_profile_free(p);
+}

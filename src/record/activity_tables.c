@@ -17,10 +17,9 @@
 #define MOST_WORK_TRACKS 4096u
 #define MOST_WORK_OPS 65536u
 #define MOST_OPS_OF_NAME 64u
-#define MOST_LEAVES 262144u
-/* Over the caps: "(other)" of each kind and track. */
-#define MORE_WORK_NAMES 16u
-#define MORE_LEAVES 65536u
+/* As many again of leaves whose operation was left out, and of those whose path was. */
+#define MOST_LEAVES 131072u
+#define MORE_WORK_NAMES 16u /* "(other)" of each kind */
 
 typedef struct work_table {
     char *items;
@@ -120,19 +119,20 @@ uint32_t gnomon__activity_find_op(const gnomon__activity_op *op)
 
 uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf)
 {
-    const size_t size = sizeof *leaf;
-    uint32_t number = work_find(&work_leaves, leaf, size);
-    if (number || work_leaves.count < MOST_LEAVES)
-        return number ? number
-                      : work_add_key(&work_leaves, leaf, size, MOST_LEAVES);
-    gnomon__trouble(&gnomon__no_thread, other_names);
-    const gnomon__activity_leaf other = {.generation = leaf->generation,
-                                         .track = leaf->track,
-                                         .name = leaf->name};
-    number = work_find(&work_leaves, &other, size);
-    return number ? number
-                  : work_add_key(&work_leaves, &other, size,
-                                 MOST_LEAVES + MORE_LEAVES);
+    gnomon__activity_leaf l = *leaf;
+    for (size_t most = MOST_LEAVES; most <= 3 * MOST_LEAVES;
+         most += MOST_LEAVES) {
+        uint32_t number = work_find(&work_leaves, &l, sizeof l);
+        if (number || work_leaves.count < most)
+            return number ? number
+                          : work_add_key(&work_leaves, &l, sizeof l, most);
+        if (most == MOST_LEAVES)
+            gnomon__trouble(&gnomon__no_thread, other_names);
+        else
+            l.thread = l.path = 0;
+        l.op = 0;
+    }
+    return 0;
 }
 
 /* ---- Names ----------------------------------------------------------------------------- */

@@ -62,8 +62,8 @@ typedef struct gnomon__activity_leaf {
 } gnomon__activity_leaf;
 
 /* The number of each, which is made where it is new. Where a table is full, of a name
- * that of "(other)" of its kind, of an operation 0, of a leaf that of all work of its name
- * and track. 0: no memory, or no room. `category` is static. */
+ * that of "(other)" of its kind, of an operation 0, of a leaf that without its operation,
+ * and then without its path. 0: no memory, or no room. `category` is static. */
 uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
                                     const char *text);
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track);
