@@ -289,6 +289,65 @@ TEST(own_calls_are_not_told)
     fake_cuda_is_well();
 }
 
+/* Those on the host's threads neither, where scopes on streams are timed too. */
+TEST(own_events_are_not_told)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    cuda->current(place.context);
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+    CHECK_STR(open_cupti(KIND(CALL)), NULL);
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("scope", place.handle);
+        pass(100);
+    }
+    CHECK(cuda->calls("cuEventRecord") >= 20);
+    cupti->begin(FAKE_DRIVER_API, "cuEventRecord", place.context);
+    cupti->end(0); /* the host's */
+    flush_cupti(0);
+    CHECK(told_of("cuEventRecord"));
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    close_cupti();
+    CHECK_EQ(told_count(), 1);
+    fake_cuda_is_well();
+}
+
+/* ---- Names of kernels ------------------------------------------------------------------------ */
+
+static void kernel_is(const char *mangled, const char *name)
+{
+    static uint64_t at;
+    const fake_record kernel = {
+        .kernel = {.kind = FAKE_KERNEL, .start = 1, .end = 2, .name = mangled}};
+    cupti->flood(&kernel, 1);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), ++at);
+    CHECK_STR(told.names[(at - 1) % TOLD], name);
+}
+
+/* By the C++ runtime that the process has; none is loaded for it. */
+TEST(names_of_kernels)
+{
+    fake_cupti_use(130000);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    if (dlopen("libstdc++.so.6", RTLD_NOW | RTLD_NOLOAD))
+        SKIP("a sanitizer has a C++ runtime");
+    kernel_is("_Z4gemmIfEvPT_i", "_Z4gemmIfEvPT_i");
+    if (!dlopen("libstdc++.so.6", RTLD_NOW))
+        SKIP("no C++ runtime here");
+    for (int i = 0; i < 2000; i++) { /* more than are kept */
+        char mangled[64], name[64];
+        snprintf(mangled, sizeof mangled, "_Z5k%04dIfEvPT_i", i);
+        snprintf(name, sizeof name, "void k%04d<float>(float*, int)", i);
+        kernel_is(mangled, name);
+    }
+    kernel_is("_Z4gemmIfEvPT_i", "void gemm<float>(float*, int)");
+    kernel_is("_Z", "_Z");
+    kernel_is("_Z!", "_Z!");
+    close_cupti();
+}
+
 /* ---- Flushes --------------------------------------------------------------------------------- */
 
 static void *finish_soon(void *place)

@@ -15,6 +15,7 @@
 #include "device/cuda_driver.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
+#include "platform/os.h"
 
 #define STREAM_NON_BLOCKING 1u
 
@@ -168,7 +169,9 @@ int gnomon__cuda_context(void *stream, gnomon_device_context *out)
     int result;
     if (!cu)
         return GNOMON_ENOENT;
+    gnomon__os_ours(1);
     CUDA_BORROWING(result, stream, context_now(cu, stream, out, &which));
+    gnomon__os_ours(-1);
     return cuda_code(result, which);
 }
 
@@ -191,16 +194,18 @@ static int cuda_check(void *stream, const gnomon_device_context *where)
     const char *which;
     gnomon_device_context now = *where;
     int result;
+    gnomon__os_ours(1);
     CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
+    gnomon__os_ours(-1);
     int code = cuda_code(result, which);
     return !code && (now.context != where->context || now.id != where->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-int gnomon__cuda_event_create(const gnomon_device_context *where, void **event)
+static int event_create_now(const gnomon__cuda_calls *cu,
+                            const gnomon_device_context *where, void **event)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
     int code = CUDA_TRY(CtxPush, where->context);
@@ -213,11 +218,21 @@ int gnomon__cuda_event_create(const gnomon_device_context *where, void **event)
     return code;
 }
 
+int gnomon__cuda_event_create(const gnomon_device_context *where, void **event)
+{
+    gnomon__os_ours(1);
+    int code = event_create_now(gnomon__cuda(), where, event);
+    gnomon__os_ours(-1);
+    return code;
+}
+
 int gnomon__cuda_record(void *event, void *stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     int result;
+    gnomon__os_ours(1);
     CUDA_BORROWING(result, stream, cu->EventRecord(event, stream));
+    gnomon__os_ours(-1);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "device/cupti_buffers.h"
 #include "device/cupti_clock.h"
+#include "device/cupti_demangle.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 #include "device/cupti_records.h"
@@ -57,6 +58,7 @@ static const char *row_call_name(int is_driver, uint32_t call)
 }
 
 static gnomon__cupti_reader reads = {.time = gnomon__cupti_clock_time,
+                                     .kernel_name = gnomon__cupti_demangled,
                                      .call_name = row_call_name};
 
 static void row_tell(void)
@@ -64,6 +66,7 @@ static void row_tell(void)
     if (row.count && row.number)
         gnomon__cupti_listens->put(row.number, row.records, row.count);
     row.count = 0;
+    gnomon__cupti_demangle_over();
 }
 
 /* CUPTI filters noise where it can (12.5); this is for the others. */
@@ -114,6 +117,7 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
     row.number = number;
     row.unfinished = 0;
     gnomon__cupti_clock_anchor();
+    gnomon__cupti_demangle_begin();
     /* No more than there are: threads may fill them as fast as they are read. */
     for (uint32_t i = 0; i < GNOMON__CUPTI_BUFFERS; i++) {
         b = gnomon__cupti_buffers_next();

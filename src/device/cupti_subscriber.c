@@ -98,7 +98,7 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
             count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
         return;
     }
-    if (gnomon__os_is_our_thread()) {
+    if (gnomon__os_is_ours()) {
         gnomon__cupti_own_call(call->correlation);
         return;
     }

@@ -88,8 +88,11 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
                             void (*run)(void *), void *argument);
 void gnomon__os_thread_join(gnomon__os_thread *thread);
 
-/* Whether the calling thread is one of ours. */
-int gnomon__os_is_our_thread(void);
+/* Calls that the calling thread makes from here on, with 1, are ours and not the host's;
+ * -1 ends it. Pairs nest. */
+void gnomon__os_ours(int by);
+/* Whether they are: always in a thread of ours. */
+int gnomon__os_is_ours(void);
 
 /* How many threads of ours there are. A forked child has none and calls
  * _forget. */

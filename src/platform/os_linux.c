@@ -297,11 +297,16 @@ void gnomon__os_cancel_back(int before)
     (void)pthread_setcancelstate(before, NULL);
 }
 
-static __thread int is_our_thread GNOMON__TLS;
+static __thread int ours_depth GNOMON__TLS;
 
-int gnomon__os_is_our_thread(void)
+void gnomon__os_ours(int by)
 {
-    return is_our_thread;
+    ours_depth += by;
+}
+
+int gnomon__os_is_ours(void)
+{
+    return ours_depth != 0;
 }
 
 /* Uses no heap, as a thread's first use of libc's reserves 64 MiB.
@@ -311,7 +316,7 @@ static void *thread_main(void *memory)
 {
     gnomon__os_thread *self = memory;
     (void)gnomon__os_cancel_off();
-    is_our_thread = 1;
+    gnomon__os_ours(1);
     (void)prctl(PR_SET_NAME, self->name);
     sub_release(&threads_starting, 1);
     self->run(self->argument);
