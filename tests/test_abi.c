@@ -254,7 +254,8 @@ AT(gnomon_host, source_remove, 376);
 AT(gnomon_host, activity_launched, 384);
 AT(gnomon_host, activity_put, 392);
 AT(gnomon_host, activity_lost, 400);
-SIZE(gnomon_host, 408);
+AT(gnomon_host, fail, 408);
+SIZE(gnomon_host, 416);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

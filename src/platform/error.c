@@ -16,6 +16,8 @@
 #include "platform/tls.h"
 
 static __thread char last_error_text[256] GNOMON__TLS;
+/* The text is that of a callback, by gnomon_fail. */
+static __thread char is_reason GNOMON__TLS;
 
 #ifdef GNOMON_TESTING
 void (*gnomon__test_log)(const char *line);
@@ -29,12 +31,42 @@ int gnomon__fail(int code, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
     gnomon__escape_copy(text, last_error_text, sizeof last_error_text);
+    is_reason = 0;
     return code;
 }
 
 void gnomon__fail_clear(void)
 {
     last_error_text[0] = 0;
+    is_reason = 0;
+}
+
+int gnomon_fail(int code, const char *text)
+{
+    return gnomon_fail_n(code, text, GNOMON_TO_NUL);
+}
+
+int gnomon_fail_n(int code, const char *text, size_t length)
+{
+    GNOMON__FORWARD(fail(code, text, length));
+    size_t size = !text                     ? 0
+                  : length == GNOMON_TO_NUL ? strlen(text)
+                                            : length;
+    if (size > sizeof last_error_text)
+        size = sizeof last_error_text;
+    gnomon__fail(code, "%.*s", (int)size, text ? text : "");
+    is_reason = last_error_text[0] != 0;
+    return code;
+}
+
+const char *gnomon__fail_reason(int code)
+{
+    return is_reason ? last_error_text : gnomon_error_name(code);
+}
+
+void gnomon__fail_reason_clear(void)
+{
+    is_reason = 0;
 }
 
 const char *gnomon_error_text(void)
@@ -90,4 +122,10 @@ void gnomon__log(const char *format, ...)
     if (fd >= 0)
         (void)gnomon__os_write(fd, line, length + 1);
     errno = kept_errno;
+}
+
+void gnomon_log(const char *line)
+{
+    GNOMON__FORWARD_VOID(log(line));
+    gnomon__log("%s", line ? line : "");
 }

@@ -9,6 +9,13 @@
  *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */
 int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
 
+/* Why a callback failed, for a line about it: what it told gnomon_fail, else the name of
+ * the code that it returned. Valid until the thread's next call here. */
+const char *gnomon__fail_reason(int code);
+
+/* Before a callback: forgets what an earlier one told. */
+void gnomon__fail_reason_clear(void);
+
 /* Forgets the thread's last error; the entry of every control call. */
 void gnomon__fail_clear(void);
 

@@ -43,11 +43,12 @@ static int make_self(gnomon__attachment *a)
     if (!a->word || !a->options || !a->profiler.create)
         return GNOMON_OK;
     a->options->api.log = gnomon__host.log;
+    gnomon__fail_reason_clear();
     int code = a->profiler.create(&a->options->api, &a->self);
     if (!code || code == GNOMON_DECLINED)
         return code;
     return gnomon__fail(GNOMON_EPLUGIN, "%s: create failed (%s)",
-                        a->profiler.name, gnomon_error_name(code));
+                        a->profiler.name, gnomon__fail_reason(code));
 }
 
 static void call_setup(gnomon__attachment *a)
@@ -56,12 +57,13 @@ static void call_setup(gnomon__attachment *a)
     gnomon__run_describe(&run);
     if (!a->profiler.setup)
         return;
+    gnomon__fail_reason_clear();
     gnomon__os_loading(1); /* setup may load a library */
     int code = a->profiler.setup(a->self, &run, gnomon__stage_name());
     gnomon__os_loading(-1);
     if (code < 0)
         gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
-                    gnomon_error_name(code));
+                    gnomon__fail_reason(code));
 }
 
 /* It counts only together with a tree. */

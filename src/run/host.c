@@ -5,7 +5,6 @@
 #include "gnomon/report.h"
 #include "mark/observer.h"
 #include "platform/clock.h"
-#include "platform/error.h"
 #include "platform/memory.h"
 #include "run/host.h"
 #include "run/run.h"
@@ -16,17 +15,12 @@ static uint64_t host_now_ns(void)
     return gnomon__clock_ns(gnomon__ticks());
 }
 
-static void host_log(const char *line)
-{
-    gnomon__log("%s", line ? line : "");
-}
-
 const gnomon_host gnomon__host = {
     .struct_size = sizeof gnomon__host,
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
     .now_ns = host_now_ns,
-    .log = host_log,
+    .log = gnomon_log,
     .allocate = gnomon__alloc,
     .release = gnomon__free,
     .region_get = gnomon_region_get_n,
@@ -74,4 +68,5 @@ const gnomon_host gnomon__host = {
     .activity_launched = gnomon_activity_launched,
     .activity_put = gnomon_activity_put,
     .activity_lost = gnomon_activity_lost,
+    .fail = gnomon_fail_n,
 };

@@ -352,12 +352,13 @@ static void setup_all(void)
     gnomon_run_info run;
     gnomon__run_describe(&run);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        gnomon__fail_reason_clear();
         int code = a->profiler.setup
                        ? a->profiler.setup(a->self, &run, gnomon__stage_name())
                        : 0;
         if (code < 0)
             gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
-                        gnomon_error_name(code));
+                        gnomon__fail_reason(code));
     }
 }
 

@@ -20,10 +20,11 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
 {
     gnomon__buffer b;
     gnomon__buffer_init(&b, a);
+    gnomon__fail_reason_clear();
     int code = a->profiler.ready(a->self, &m->base, &b.writer);
     if (code < 0)
         gnomon__log("%s: ready failed (%s)", a->profiler.name,
-                    gnomon_error_name(code));
+                    gnomon__fail_reason(code));
     gnomon__buffer_free(&b);
 }
 

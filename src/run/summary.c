@@ -72,13 +72,14 @@ static void take_devices(void)
 int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
                       gnomon__buffer *b)
 {
+    gnomon__fail_reason_clear();
     int code = a->profiler.summary(a->self, profile, &b->writer);
     if (b->code)
         return gnomon__fail(b->code, "no memory for the report of %s",
                             a->profiler.name);
     if (code < 0)
         return gnomon__fail(GNOMON_EPLUGIN, "%s: summary failed (%s)",
-                            a->profiler.name, gnomon_error_name(code));
+                            a->profiler.name, gnomon__fail_reason(code));
     return GNOMON_OK;
 }
 

@@ -10,6 +10,23 @@
 
 GNOMON_BEGIN_DECLS
 
+GNOMON__CALL int gnomon_fail(int code, const char *text)
+{
+    (void)text;
+    return code;
+}
+
+GNOMON__CALL int gnomon_fail_n(int code, const char *text, size_t length)
+{
+    (void)length;
+    return gnomon_fail(code, text);
+}
+
+GNOMON__CALL void gnomon_log(const char *line)
+{
+    (void)line;
+}
+
 GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
                                const char *options)
 {

@@ -121,6 +121,9 @@ typedef struct gnomon_host {
     void (*activity_put)(uint32_t source, const struct gnomon_activity *records,
                          size_t count);
     void (*activity_lost)(uint32_t source, uint64_t count);
+
+    /* gnomon_fail_n, of gnomon/profiler.h. */
+    int (*fail)(int code, const char *text, size_t length);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called

@@ -183,6 +183,22 @@ typedef struct gnomon_profiler {
                  const gnomon_writer *out);
 } gnomon_profiler;
 
+/* ---- Saying why ----------------------------------------------------------------- */
+
+/* For a callback that returns int: keeps one line of text and returns `code`, so
+ *     return gnomon_fail(GNOMON_EIO, "the socket is closed");
+ * The line on stderr then ends in that text, where it would have the code's name;
+ * so does gnomon_error_text() of the control call that came to the callback. The
+ * text is copied, and cut at 255 bytes. NULL and "" are no text. It is forgotten
+ * where the callback returns GNOMON_OK after all. A plugin has host->fail. */
+GNOMON__CALL int gnomon_fail(int code, const char *text);
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_fail_n(int code, const char *text, size_t length);
+
+/* Writes "gnomon: <line>" to stderr, in one piece: options->log and host->log, for
+ * who has neither. Any thread, also in a callback. NULL is an empty line. */
+GNOMON__CALL void gnomon_log(const char *line);
+
 /* ---- Attaching ------------------------------------------------------------------ */
 
 /* All four are control calls: gnomon/run.h says on which threads, and which
