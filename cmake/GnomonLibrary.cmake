@@ -133,6 +133,7 @@ function(gnomon_library target kind name)
   add_library(gnomon::${name} ALIAS ${target})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bindings/cpp>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PRIVATE ${GNOMON_SYSTEM_LIBRARIES})
   set_target_properties(${target} PROPERTIES

@@ -156,7 +156,8 @@ typedef struct gnomon_profiler {
      * borrowed. Marks go on meanwhile. A report that fails is not printed. */
     int (*summary)(void *self, const gnomon_profile *profile,
                    const gnomon_writer *out);
-    /* After the summary of a stage, and at the end. As Lightning's teardown. */
+    /* After the summary of a stage, and at the end. `stage` is as in setup, and ""
+     * at the end. As Lightning's teardown. */
     void (*teardown)(void *self, const char *stage);
     /* Frees `self`. No callback comes after it. */
     void (*destroy)(void *self);

@@ -59,7 +59,7 @@ static void call_setup(gnomon__attachment *a)
         return;
     gnomon__fail_reason_clear();
     gnomon__os_loading(1); /* setup may load a library */
-    int code = a->profiler.setup(a->self, &run, gnomon__stage_name());
+    int code = a->profiler.setup(a->self, &run, gnomon__stage_text());
     gnomon__os_loading(-1);
     if (code < 0)
         gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,

@@ -45,6 +45,12 @@ const char *gnomon__stage_name(void)
     return *name ? name : NULL;
 }
 
+const char *gnomon__stage_text(void)
+{
+    const char *name = gnomon__stage_name();
+    return name ? name : "";
+}
+
 /* ---- What is open ------------------------------------------------------------------ */
 
 uint64_t gnomon__stage_first_mark(void)
@@ -354,7 +360,7 @@ static void setup_all(void)
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         gnomon__fail_reason_clear();
         int code = a->profiler.setup
-                       ? a->profiler.setup(a->self, &run, gnomon__stage_name())
+                       ? a->profiler.setup(a->self, &run, gnomon__stage_text())
                        : 0;
         if (code < 0)
             gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,

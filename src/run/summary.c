@@ -233,7 +233,7 @@ void gnomon__report_stage(int of_specs)
         if (a->word || !of_specs)
             report_one(a);
     gnomon__events_reported();
-    teardown_all(of_specs, 0, gnomon__stage_name());
+    teardown_all(of_specs, 0, gnomon__stage_text());
     gnomon__run_log_rank();
     if (of_specs)
         return;
@@ -293,7 +293,7 @@ void gnomon__report_run(int of_specs)
         else
             report_names(a);
         if (a->profiler.teardown)
-            a->profiler.teardown(a->self, NULL);
+            a->profiler.teardown(a->self, "");
     }
     health_run.struct_size = sizeof health_run;
     gnomon_health_get(&health_run);

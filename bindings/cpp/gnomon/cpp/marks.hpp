@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Marks as objects: they begin where the object is made, and end where it is
+// destroyed, also by an exception. Moving hands the end on; nothing is copied.
+//
+// Which one: GNOMON_SCOPE where the name is a literal and the scope is a block;
+// scope where it is a member, or ends early; action where the name is known only
+// when the program runs; range where another thread ends it.
+//
+// Destructors of marks may be left by pthread_cancel's unwinding out of a
+// profiler's callback, and are noexcept(false) for that. They throw nothing.
+#ifndef GNOMON_CPP_MARKS_HPP
+#define GNOMON_CPP_MARKS_HPP
+
+#include "base.hpp"
+
+// The region of this place, for scope, range, linked and the like. `name` is a
+// string literal. Costs nothing when it runs: the region is static.
+//     gnomon::scope s(GNOMON_REGION_HERE("load"));
+#ifndef GNOMON_DISABLE
+#define GNOMON_REGION_HERE(name) \
+    GNOMON__REGION_HERE(GNOMON_KIND_SCOPE, name, nullptr)
+// The same with a category, a string literal too.
+#define GNOMON_REGION_HERE_IN(category, name) \
+    GNOMON__REGION_HERE(GNOMON_KIND_SCOPE, name, category)
+#define GNOMON__REGION_HERE(kind, name, category) \
+    ::gnomon::region(__extension__({ \
+        static gnomon_region gnomon__region_here = \
+            GNOMON_REGION_INIT(kind, name, category, __func__); \
+        &gnomon__region_here; \
+    }))
+#else
+#define GNOMON_REGION_HERE(name) \
+    ::gnomon::region(sizeof(name) > 0 ? nullptr : nullptr)
+#define GNOMON_REGION_HERE_IN(category, name) \
+    ::gnomon::region(sizeof(category) + sizeof(name) > 0 ? nullptr : nullptr)
+#endif
+
+GNOMON__CPP_BEGIN
+
+// Whether anything is attached, or might be: by one relaxed load.
+GNOMON__CPP_INLINE bool is_on()
+{
+#ifdef GNOMON_DISABLE
+    return false;
+#else
+    return __builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED),
+                            0) != 0;
+#endif
+}
+
+// A region by its address: a plain value, which owns nothing.
+class region
+{
+  public:
+    // The caller's, which must live as long as all uses; a GNOMON_REGION is static.
+    GNOMON__CPP_INLINE region(gnomon_region *of) : region_(of)
+    {
+    }
+    // The region of a name that is known only when the program runs. Takes a lock
+    // and hashes the name: keep the result. `kind` is a gnomon_region_kind.
+    GNOMON__CPP_INLINE explicit region(text name, text category = nullptr,
+                                       int kind = GNOMON_KIND_SCOPE)
+        : region_(gnomon_region_get_n(name.data(), name.length(),
+                                      category.data(), category.length(), kind))
+    {
+        (void)name, (void)category, (void)kind;
+    }
+    GNOMON__CPP_INLINE gnomon_region *get() const
+    {
+        return region_;
+    }
+
+  private:
+    gnomon_region *region_;
+};
+
+// A scope: one execution of a region on this thread.
+class scope
+{
+  public:
+    // No scope.
+    GNOMON__CPP_INLINE scope() : token_(0)
+    {
+    }
+    GNOMON__CPP_INLINE explicit scope(region of)
+        : token_(gnomon_begin(of.get()))
+    {
+        (void)of;
+    }
+    // By a name. Where something is attached, this looks the region up, under a
+    // lock, each time: prefer GNOMON_SCOPE, action, or a region that is kept.
+    GNOMON__CPP_INLINE explicit scope(text name, text category = nullptr)
+        : token_(0)
+    {
+        if (is_on())
+            token_ = gnomon_begin(region(name, category).get());
+        (void)name, (void)category;
+    }
+    GNOMON__CPP_INLINE scope(scope &&from) noexcept : token_(from.release())
+    {
+    }
+    // Ends the scope that this object had.
+    GNOMON__CPP_INLINE scope &operator=(scope &&from) noexcept(false)
+    {
+        if (this != &from) {
+            end();
+            token_ = from.release();
+        }
+        return *this;
+    }
+    GNOMON__CPP_INLINE ~scope() noexcept(false)
+    {
+        gnomon_end(token_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+
+    // Ends it now; once more does nothing. Any thread may, as in C.
+    GNOMON__CPP_INLINE void end()
+    {
+        gnomon_end(release());
+    }
+    // Ends it now, and leaves open what began inside it: gnomon_end_alone.
+    GNOMON__CPP_INLINE void end_alone()
+    {
+        gnomon_end_alone(release());
+    }
+    // Hands the token to the caller, who ends the scope; 0: it is not recorded.
+    GNOMON__CPP_INLINE gnomon_token release() noexcept
+    {
+        const gnomon_token token = token_;
+        token_ = 0;
+        return token;
+    }
+    GNOMON__CPP_INLINE gnomon_token token() const
+    {
+        return token_;
+    }
+
+  private:
+    gnomon_token token_;
+};
+
+// An operation of the model: a scope of the category "op", by which reports group.
+class op : public scope
+{
+  public:
+    GNOMON__CPP_INLINE explicit op(text name) : scope(name, "op")
+    {
+    }
+    // Of a region that is kept: region("matmul", "op").
+    GNOMON__CPP_INLINE explicit op(region of) : scope(of)
+    {
+    }
+    op(op &&) = default;
+    op &operator=(op &&) = default;
+    GNOMON__CPP_INLINE ~op() noexcept(false)
+    {
+    }
+};
+
+// An action, by name: gnomon_start and gnomon_stop. The name may be made when the
+// program runs; it is not copied, and must live as long as the object. Stop it on
+// the thread that started it; an action has one execution at a time on a thread.
+class action
+{
+  public:
+    GNOMON__CPP_INLINE explicit action(const char *name)
+        : action(name ? name : "(null)", GNOMON_TO_NUL)
+    {
+    }
+    GNOMON__CPP_INLINE explicit action(const std::string &name)
+        : action(name.data(), name.size())
+    {
+    }
+    // The name would be gone before the stop.
+    explicit action(const std::string &&) = delete;
+    GNOMON__CPP_INLINE action(const char *name, std::size_t length)
+        : name_(nullptr), length_(length)
+    {
+        if (is_on()) {
+            name_ = name;
+            gnomon_start_n(name_, length_);
+        }
+        (void)name;
+    }
+    GNOMON__CPP_INLINE action(action &&from) noexcept
+        : name_(from.name_), length_(from.length_)
+    {
+        from.name_ = nullptr;
+    }
+    GNOMON__CPP_INLINE ~action() noexcept(false)
+    {
+        end();
+    }
+    action(const action &) = delete;
+    action &operator=(const action &) = delete;
+    action &operator=(action &&) = delete;
+
+    // Stops it now; once more does nothing.
+    GNOMON__CPP_INLINE void end()
+    {
+        if (__builtin_expect(name_ != nullptr, 0))
+            gnomon_stop_n(name_, length_);
+        name_ = nullptr;
+    }
+
+  private:
+    const char *name_; // null: it is not started, or is stopped
+    std::size_t length_;
+};
+
+// A range: may be moved to any thread, and ends there.
+class range
+{
+  public:
+    // No range.
+    GNOMON__CPP_INLINE range() : range_(0)
+    {
+    }
+    GNOMON__CPP_INLINE explicit range(region of)
+        : range_(gnomon_range_begin(of.get()))
+    {
+        (void)of;
+    }
+    // By a name, which is looked up under a lock, as in scope.
+    GNOMON__CPP_INLINE explicit range(text name) : range_(0)
+    {
+        if (is_on())
+            range_ = gnomon_range_begin(
+                region(name, nullptr, GNOMON_KIND_RANGE).get());
+        (void)name;
+    }
+    GNOMON__CPP_INLINE range(range &&from) noexcept : range_(from.release())
+    {
+    }
+    // Ends the range that this object had.
+    GNOMON__CPP_INLINE range &operator=(range &&from) noexcept(false)
+    {
+        if (this != &from) {
+            end();
+            range_ = from.release();
+        }
+        return *this;
+    }
+    GNOMON__CPP_INLINE ~range() noexcept(false)
+    {
+        gnomon_range_end(range_);
+    }
+    range(const range &) = delete;
+    range &operator=(const range &) = delete;
+
+    // Ends it now, on any thread; once more does nothing.
+    GNOMON__CPP_INLINE void end()
+    {
+        gnomon_range_end(release());
+    }
+    // Hands it to the caller, who ends it by gnomon_range_end.
+    GNOMON__CPP_INLINE gnomon_range release() noexcept
+    {
+        const gnomon_range of = range_;
+        range_ = 0;
+        return of;
+    }
+
+  private:
+    gnomon_range range_;
+};
+
+// A counter by its name; keep it: static gnomon::counter loss("loss").
+class counter
+{
+  public:
+    explicit counter(text name) : region_(name, nullptr, GNOMON_KIND_COUNTER)
+    {
+    }
+    GNOMON__CPP_INLINE void sample(double value) const
+    {
+        gnomon_counter(region_.get(), value);
+        (void)value;
+    }
+
+  private:
+    region region_;
+};
+
+// Marks a moment. Make the region with GNOMON_KIND_MARK, or use GNOMON_MARK.
+GNOMON__CPP_INLINE void mark(region of)
+{
+    gnomon_mark(of.get());
+    (void)of;
+}
+
+// gnomon_step and gnomon_step_at: a training step is over.
+GNOMON__CPP_INLINE void step()
+{
+    gnomon_step();
+}
+GNOMON__CPP_INLINE void step_at(std::uint64_t number)
+{
+    gnomon_step_at(number);
+    (void)number;
+}
+
+// Names the calling thread in reports. Before its first mark.
+GNOMON__CPP_INLINE void thread_name(text name)
+{
+    gnomon_thread_name_n(name.data(), name.length());
+    (void)name;
+}
+
+GNOMON__CPP_END
+
+#endif

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a profile is made of, one by one: recorded::node and its like. Included by
+// profile.hpp, whose ranges give them.
+//
+//     for (auto n : profile.nodes())
+//         std::cout << n.path() << ": " << n.count() << '\n';
+//
+// Each holds a copy of the C struct, `n->flags` reads a field of it, and methods
+// lead to what the fields name by number. Numbers, units and texts are those of
+// gnomon/entities.h. What they hand out is the profile's, and lives as long as it.
+#ifndef GNOMON_CPP_RECORDED_HPP
+#define GNOMON_CPP_RECORDED_HPP
+
+#include <gnomon/profile.h>
+
+#include <iterator>
+
+#include "base.hpp"
+
+GNOMON__CPP_BEGIN
+
+// A list inside a struct, as a node's memory. Its items may be larger than this
+// header's struct: they lie as far apart as the first one's struct_size says.
+template <class Item> class list
+{
+  public:
+    class iterator
+    {
+      public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = Item;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Item *;
+        using reference = const Item &;
+
+        iterator() : list_(nullptr), i_(0)
+        {
+        }
+        iterator(const list *of, std::size_t i) : list_(of->first_), i_(i)
+        {
+        }
+        const Item &operator*() const
+        {
+            return *item(list_, i_);
+        }
+        const Item *operator->() const
+        {
+            return item(list_, i_);
+        }
+        iterator &operator++()
+        {
+            i_++;
+            return *this;
+        }
+        iterator operator++(int)
+        {
+            iterator old = *this;
+            i_++;
+            return old;
+        }
+        friend bool operator==(const iterator &a, const iterator &b)
+        {
+            return a.i_ == b.i_;
+        }
+        friend bool operator!=(const iterator &a, const iterator &b)
+        {
+            return a.i_ != b.i_;
+        }
+
+      private:
+        const Item *list_;
+        std::size_t i_;
+    };
+
+    list(const Item *first, std::size_t count) : first_(first), count_(count)
+    {
+    }
+    iterator begin() const
+    {
+        return iterator(this, 0);
+    }
+    iterator end() const
+    {
+        return iterator(this, count_);
+    }
+    std::size_t size() const
+    {
+        return count_;
+    }
+    bool empty() const
+    {
+        return count_ == 0;
+    }
+    // From 0 to size() - 1, which is not checked.
+    const Item &operator[](std::size_t i) const
+    {
+        return *item(first_, i);
+    }
+
+  private:
+    static const Item *item(const Item *first, std::size_t i)
+    {
+        const void *start = first;
+        const void *at =
+            static_cast<const char *>(start) + i * first->struct_size;
+        return static_cast<const Item *>(at);
+    }
+
+    const Item *first_;
+    std::size_t count_;
+};
+
+namespace recorded
+{
+
+// One entity of a kind (gnomon_entity).
+template <class Info, int Kind> class entity
+{
+  public:
+    // Entity `number` of a profile, from 1. None, all zero, where there is no such
+    // number, or where an event of a file cannot be read any more.
+    entity(const gnomon_profile *of, std::size_t number)
+        : of_(of), number_(number), info_(), code_(GNOMON_EINVAL)
+    {
+        info_.struct_size = sizeof info_;
+        if (of)
+            code_ = of->api->get(of, Kind, number, &info_);
+    }
+    // Whether there is one: a node's parent(), say.
+    explicit operator bool() const
+    {
+        return code_ == GNOMON_OK;
+    }
+    // GNOMON_OK, or why there is none.
+    int code() const
+    {
+        return code_;
+    }
+    std::size_t number() const
+    {
+        return number_;
+    }
+    const Info &operator*() const
+    {
+        return info_;
+    }
+    const Info *operator->() const
+    {
+        return &info_;
+    }
+    const gnomon_profile *profile() const
+    {
+        return of_;
+    }
+    static constexpr int kind()
+    {
+        return Kind;
+    }
+    friend bool operator==(const entity &a, const entity &b)
+    {
+        return a.of_ == b.of_ && a.number_ == b.number_;
+    }
+    friend bool operator!=(const entity &a, const entity &b)
+    {
+        return !(a == b);
+    }
+
+  protected:
+    // A text that is none where the entity is.
+    static const char *text_of(const char *of)
+    {
+        return of ? of : "";
+    }
+
+  private:
+    const gnomon_profile *of_;
+    std::size_t number_;
+    Info info_;
+    int code_;
+};
+
+class run : public entity<gnomon_run_info, GNOMON_RUNS>
+{
+  public:
+    using entity::entity;
+
+    list<gnomon_clock_anchor> anchors() const
+    {
+        return list<gnomon_clock_anchor>((*this)->anchors,
+                                         (*this)->anchor_count);
+    }
+};
+
+class stage : public entity<gnomon_stage_info, GNOMON_STAGES>
+{
+  public:
+    using entity::entity;
+
+    const char *name() const
+    {
+        return text_of((*this)->name);
+    }
+    recorded::run run() const
+    {
+        return recorded::run(profile(), (*this)->run);
+    }
+};
+
+class step : public entity<gnomon_step_info, GNOMON_STEPS>
+{
+  public:
+    using entity::entity;
+
+    recorded::stage stage() const
+    {
+        return recorded::stage(profile(), (*this)->stage);
+    }
+    // 0: it is not over.
+    std::uint64_t duration_ns() const
+    {
+        return (*this)->end_ns ? (*this)->end_ns - (*this)->begin_ns : 0;
+    }
+};
+
+class track : public entity<gnomon_track_info, GNOMON_TRACKS>
+{
+  public:
+    using entity::entity;
+
+    const char *name() const
+    {
+        return text_of((*this)->name);
+    }
+    recorded::run run() const
+    {
+        return recorded::run(profile(), (*this)->run);
+    }
+};
+
+class region : public entity<gnomon_region_info, GNOMON_REGIONS>
+{
+  public:
+    using entity::entity;
+
+    const char *name() const
+    {
+        return text_of((*this)->name);
+    }
+    const char *category() const
+    {
+        return text_of((*this)->category);
+    }
+};
+
+class op : public entity<gnomon_op_info, GNOMON_OPS>
+{
+  public:
+    using entity::entity;
+
+    const char *operation() const
+    {
+        return text_of((*this)->operation);
+    }
+    list<gnomon_tensor> inputs() const
+    {
+        return list<gnomon_tensor>((*this)->inputs, (*this)->input_count);
+    }
+    list<gnomon_attribute> attributes() const
+    {
+        return list<gnomon_attribute>((*this)->attributes,
+                                      (*this)->attribute_count);
+    }
+};
+
+class view : public entity<gnomon_view_info, GNOMON_VIEWS>
+{
+  public:
+    using entity::entity;
+
+    const char *words() const
+    {
+        return text_of((*this)->words);
+    }
+};
+
+// A path of the call tree.
+class node : public entity<gnomon_node_info, GNOMON_NODES>
+{
+  public:
+    using entity::entity;
+
+    recorded::region region() const
+    {
+        return recorded::region(profile(), (*this)->region);
+    }
+    // Its region's.
+    const char *name() const
+    {
+        return region().name();
+    }
+    // None where it is outermost.
+    node parent() const
+    {
+        return node(profile(), (*this)->parent);
+    }
+    recorded::track track() const
+    {
+        return recorded::track(profile(), (*this)->track);
+    }
+    recorded::stage stage() const
+    {
+        return recorded::stage(profile(), (*this)->stage);
+    }
+    recorded::op op() const
+    {
+        return recorded::op(profile(), (*this)->op);
+    }
+    // All names from the outermost path down to this: "train_step/forward".
+    std::string path(const char *between = "/") const
+    {
+        std::string all = name();
+        for (node up = parent(); up; up = up.parent())
+            all = std::string(up.name()) + between + all;
+        return all;
+    }
+    // On the host; all 0 where no times were recorded, which (*this)->host tells.
+    std::uint64_t count() const
+    {
+        return (*this)->host ? (*this)->host->count : 0;
+    }
+    std::uint64_t total_ns() const
+    {
+        return (*this)->host ? (*this)->host->total_ns : 0;
+    }
+    std::uint64_t self_ns() const
+    {
+        return (*this)->host ? (*this)->host->self_ns : 0;
+    }
+    // gnomon_quantile_ns: 0.5 is the median.
+    std::uint64_t quantile_ns(double q) const
+    {
+        return (*this)->host ? gnomon_quantile_ns((*this)->host, q) : 0;
+    }
+    list<gnomon_memory_stats> memory() const
+    {
+        return list<gnomon_memory_stats>((*this)->memory,
+                                         (*this)->memory_count);
+    }
+};
+
+class open : public entity<gnomon_open_info, GNOMON_OPENS>
+{
+  public:
+    using entity::entity;
+
+    recorded::node node() const
+    {
+        return recorded::node(profile(), (*this)->node);
+    }
+};
+
+// That one path caused another.
+class link : public entity<gnomon_link_info, GNOMON_LINKS>
+{
+  public:
+    using entity::entity;
+
+    node from() const
+    {
+        return node(profile(), (*this)->from);
+    }
+    node to() const
+    {
+        return node(profile(), (*this)->to);
+    }
+    std::uint64_t count() const
+    {
+        return (*this)->count;
+    }
+};
+
+class counter : public entity<gnomon_counter_info, GNOMON_COUNTERS>
+{
+  public:
+    using entity::entity;
+
+    const char *name() const
+    {
+        return recorded::region(profile(), (*this)->region).name();
+    }
+};
+
+// A single execution or moment.
+class event : public entity<gnomon_event_info, GNOMON_EVENTS>
+{
+  public:
+    using entity::entity;
+
+    // Of an execution its own; else the one around it, or none.
+    recorded::node node() const
+    {
+        return recorded::node(profile(), (*this)->node);
+    }
+    recorded::track track() const
+    {
+        return recorded::track(profile(), (*this)->track);
+    }
+    // Of what it is: the region of an execution, mark or counter.
+    const char *name() const
+    {
+        if ((*this)->kind == GNOMON_EVENT_EXECUTION)
+            return node().name();
+        return recorded::region(profile(), (*this)->region).name();
+    }
+};
+
+class metadata : public entity<gnomon_metadata_info, GNOMON_METADATA>
+{
+  public:
+    using entity::entity;
+};
+class loss : public entity<gnomon_loss_info, GNOMON_LOSSES>
+{
+  public:
+    using entity::entity;
+};
+class step_time : public entity<gnomon_step_time_info, GNOMON_STEP_TIMES>
+{
+  public:
+    using entity::entity;
+};
+class view_time : public entity<gnomon_view_time_info, GNOMON_VIEW_TIMES>
+{
+  public:
+    using entity::entity;
+};
+
+} // namespace recorded
+
+GNOMON__CPP_END
+
+#endif

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# built.sh tests|disabled|plugin COMPILER SOURCE BUILD
+#
+#   tests     each test_cpp_<area>.cpp by this compiler, as C++17: all pass
+#   disabled  with GNOMON_DISABLE, marks leave no symbol, also at -O0, and no text
+#             where there is an optimizer; and programs need no library
+#   plugin    no symbol of gnomon is undefined in a plugin
+set -eu
+check=$1 compiler=$2 source=$3 build=$4
+command -v "$compiler" > /dev/null || { echo "skipped: no $compiler"; exit 77; }
+here=$source/tests/cpp
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$*"; exit 1; }
+compile() { # FLAGS...
+    "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$source/include" \
+        -I"$source/bindings/cpp" "$@"
+}
+# What a file has of gnomon: symbols, but for std::move of its types, and texts.
+left_in() {
+    nm -C "$1" | sed 's/([^)]*)//g' | grep -v ' std::' | grep -i gnomon || true
+}
+texts_in() {
+    strings -a "$1" | grep 'marked name [1-9]' || true
+}
+
+case $check in
+tests)
+    for test in "$here"/test_cpp_*.cpp; do
+        name=$(basename "$test" .cpp)
+        compile -O1 -I"$source/tests" -I"$here" \
+            -DTEST_BINARY_DIR="\"$build/tests\"" "$test" -o "$work/$name" \
+            -L"$build" -lgnomon -Wl,-rpath,"$build" -lpthread -ldl
+        "$work/$name" > "$work/out" 2> "$work/err" || {
+            cat "$work/out" "$work/err"
+            fail "$name fails with $compiler"
+        }
+        echo "$name: $(tail -n 1 "$work/out")"
+    done
+    ;;
+disabled)
+    compile -O0 -DONLY_MARKS -c "$here/disabled.cpp" -o "$work/on.o"
+    left_in "$work/on.o" | grep -q 'U gnomon_begin_slow' ||
+        fail "marks that are not disabled leave nothing"
+    for level in -O0 -O2 -Os; do
+        compile $level -DGNOMON_DISABLE -DONLY_MARKS -c "$here/disabled.cpp" \
+            -o "$work/off.o"
+        left=$(left_in "$work/off.o")
+        # Without an optimizer, texts that are given to a call are still there.
+        [ $level = -O0 ] || left=$left$(texts_in "$work/off.o")
+        [ -z "$left" ] || fail "$level: marks left: $left"
+        compile $level -DGNOMON_DISABLE "$here/disabled.cpp" -o "$work/off"
+        "$work/off" || fail "$level: case $?"
+    done
+    ;;
+plugin)
+    for flags in '' '-fno-exceptions -fno-rtti -O2' '-O0'; do
+        # shellcheck disable=SC2086 # words
+        compile $flags -shared -fPIC "$here/plugin.cpp" -o "$work/plugin.so"
+        left=$(nm -D -u -C "$work/plugin.so" | grep -i gnomon || true)
+        [ -z "$left" ] || fail "a plugin needs $left"
+        nm -D "$work/plugin.so" | grep -q ' T gnomon_plugin_v1$' ||
+            fail "no entry"
+    done
+    ;;
+*) fail "usage: built.sh tests|disabled|plugin COMPILER SOURCE BUILD" ;;
+esac
