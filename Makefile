@@ -102,7 +102,8 @@ lint:
 
 format:
 	$(need) lint
-	@find src include tests examples bench -name '*.[ch]' -o -name '*.cu' | \
+	@find src include tests examples bench bindings -name '*.[ch]' -o \
+	    -name '*.hpp' -o -name '*.cu' | \
 		xargs clang-format -i
 
 clean:

@@ -13,6 +13,8 @@ set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gnomon")
 install(TARGETS ${targets} EXPORT gnomonTargets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/bindings/cpp/"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT gnomonTargets NAMESPACE gnomon:: DESTINATION "${config_dir}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/gnomonConfig.cmake.in"

@@ -124,6 +124,9 @@ file(GLOB GNOMON_INNER_HEADERS CONFIGURE_DEPENDS
 file(GLOB GNOMON_HEADERS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*/*.h")
 
+file(GLOB_RECURSE GNOMON_CPP_HEADERS CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/bindings/cpp/*.hpp")
+
 function(gnomon_library target kind name)
   set(objects gnomon_objects)
   if(TARGET ${target}_objects)

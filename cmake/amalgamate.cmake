@@ -118,3 +118,10 @@ foreach(header IN LISTS headers)
   configure_file("${SOURCE}/include/${header}" "${OUT}/include/${header}"
     COPYONLY)
 endforeach()
+# Those of C++ stand beside them.
+file(GLOB_RECURSE headers RELATIVE "${SOURCE}/bindings/cpp"
+  "${SOURCE}/bindings/cpp/*.hpp")
+foreach(header IN LISTS headers)
+  configure_file("${SOURCE}/bindings/cpp/${header}" "${OUT}/include/${header}"
+    COPYONLY)
+endforeach()

@@ -5,8 +5,8 @@
 set -u
 cd "$(dirname "$0")/.."
 bad=0
-sources=$(find src include tests examples bench -name '*.[ch]' -o \
-    -name '*.cu' | sort)
+sources=$(find src include tests examples bench bindings -name '*.[ch]' -o \
+    -name '*.hpp' -o -name '*.cu' | sort)
 
 echo "==== clang-format"
 # shellcheck disable=SC2086 # words, here and below

@@ -79,7 +79,8 @@ TEST(setup_says_why)
 {
     begin();
     given = 1;
-    CHECK_EQ(gnomon_configure("failing"), GNOMON_OK); /* says why, but is well */
+    CHECK_EQ(gnomon_configure("failing"),
+             GNOMON_OK); /* says why, but is well */
     code = GNOMON_EIO;
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     CHECK_STR(lines, "gnomon: failing: setup failed (no disk); it goes on\n");

@@ -49,12 +49,9 @@ int gnomon_fail(int code, const char *text)
 int gnomon_fail_n(int code, const char *text, size_t length)
 {
     GNOMON__FORWARD(fail(code, text, length));
-    size_t size = !text                     ? 0
-                  : length == GNOMON_TO_NUL ? strlen(text)
-                                            : length;
-    if (size > sizeof last_error_text)
-        size = sizeof last_error_text;
-    gnomon__fail(code, "%.*s", (int)size, text ? text : "");
+    if (length > sizeof last_error_text) /* also GNOMON_TO_NUL */
+        length = sizeof last_error_text;
+    gnomon__fail(code, "%.*s", (int)length, text ? text : "");
     is_reason = last_error_text[0] != 0;
     return code;
 }

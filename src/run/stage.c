@@ -45,12 +45,6 @@ const char *gnomon__stage_name(void)
     return *name ? name : NULL;
 }
 
-const char *gnomon__stage_text(void)
-{
-    const char *name = gnomon__stage_name();
-    return name ? name : "";
-}
-
 /* ---- What is open ------------------------------------------------------------------ */
 
 uint64_t gnomon__stage_first_mark(void)

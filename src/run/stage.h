@@ -20,7 +20,11 @@ typedef struct gnomon__named_stages {
 /* The name of the reported stage, else of the open one; NULL: unnamed. */
 const char *gnomon__stage_name(void);
 /* The same for callbacks; "": unnamed. */
-const char *gnomon__stage_text(void);
+static inline const char *gnomon__stage_text(void)
+{
+    const char *name = gnomon__stage_name();
+    return name ? name : "";
+}
 uint32_t gnomon__stage_ordinal(void);
 int gnomon__stage_was_opened(void);
 /* Ticks of the open stage's first mark, plus 1; 0: no mark. And of its begin. */

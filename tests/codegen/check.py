@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks what a mark costs when it is off, by disassembling marked functions.
 
-    check.py --compiler gcc --include ../../include [--shared libgnomon.so]
+    check.py --compiler gcc --include ../../include [--cpp ../../bindings/cpp]
+             [--shared libgnomon.so]
              [--static libgnomon.a] [--hosts | --self-test]
 
 Compiles the sites of sites.h at -O2, -O3 and -Os as C, C++ inline functions and
@@ -56,6 +57,12 @@ ONLY = {"gcc": ("-fno-ipa-icf",), "clang": ()}
 SITES = {"plain": 1, "call": 1, "early_return": 1, "loop": len, "nested": 2,
          "function": 1, "begin_end": 1, "start_stop": 2, "range": 1, "mark": 1,
          "counter": 1, "step": 1}
+# Sites in C++ alone, with the objects of the C++ binding. Each may add what a site
+# with a macro adds.
+OBJECTS = {"object": "call", "object_loop": "loop",
+           "object_range": "function", "object_moved": "function"}
+SITES.update({site: SITES[twin] for site, twin in OBJECTS.items()})
+LOOPS = ("loop", "object_loop")
 GATES = ("start_stop", "step")
 
 # The most instructions that marks may add to one off path: those of the path
@@ -116,8 +123,10 @@ def run(command):
 class Build:
     """Compiles and links in a folder, with the headers in `include`."""
 
-    def __init__(self, compiler, include, folder, shared=None, static=None):
+    def __init__(self, compiler, include, cpp, folder, shared=None,
+                 static=None):
         self.cc, self.include, self.folder = compiler, include, folder
+        self.cpp = cpp
         self.family = "clang" if "clang" in compiler else "gcc"
         self.cxx = compiler.replace("clang", "clang++").replace("gcc", "g++")
         for tool in (self.cc, self.cxx, "objdump", "ar"):
@@ -136,7 +145,7 @@ class Build:
         run([self.cxx if cxx else self.cc,
              "-std=c++11" if cxx else "-std=c11",
              *COMMON, *ONLY[self.family], *flags,
-             "-I", self.include, "-c", os.path.join(HERE, source),
+             "-I", self.include, "-I", self.cpp, "-c", os.path.join(HERE, source),
              "-o", output])
         return output
 
@@ -198,6 +207,10 @@ class Build:
         return images
 
 
+def sites_of(language):
+    return [site for site in SITES if language != "c" or site not in OBJECTS]
+
+
 def symbol(language, site):
     if language == "template":
         return "_ZN9templatesILi0EE%d%sE" % (len(site), site)
@@ -250,7 +263,7 @@ def compare(site, marked, bare, got, host=()):
                           % (path.reads - old.reads - path.words - path.got))
         # With -fno-plt compilers load functions' addresses before a loop.
         if path.addresses > old.addresses and not ("-fno-plt" in host and
-                                                   site == "loop"):
+                                                   site in LOOPS):
             faults.append("%d loads of functions' addresses"
                           % (path.addresses - old.addresses))
         cost = (path.instructions - old.instructions, path.frame - old.frame)
@@ -259,7 +272,7 @@ def compare(site, marked, bare, got, host=()):
         faults.append("no off path calls %s" % ", ".join(calls or ("nothing",)))
     if not marked:
         faults.append("no path returns")
-    if site == "loop" and ("work",) * 2 in added:
+    if site in LOOPS and ("work",) * 2 in added:
         # The cost of one more iteration: the loop is entered only once.
         one, two = added[("work",)], added[("work",) * 2]
         return (two[0] - one[0], two[1] - one[1]), faults
@@ -270,7 +283,7 @@ def compare(site, marked, bare, got, host=()):
 def limit(build, optimize, language, site, got):
     """The most that LIMITS allows: (instructions, frame)."""
     column = (language != "c") * 2 + (optimize == "-Os")
-    pinned = LIMITS[build.family][site].split()[column]
+    pinned = LIMITS[build.family][OBJECTS.get(site, site)].split()[column]
     most, frame = (int(number) for number in pinned.split("+"))
     words = 1 if callable(SITES[site]) else SITES[site]
     return most + got * words + build.slack[0], frame + build.slack[1]
@@ -285,7 +298,7 @@ def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
             images = build.images(optimize, mode, kinds, host)
             for kind in kinds:
                 for language in LANGUAGES:
-                    for site in SITES:
+                    for site in sites_of(language):
                         got = got_allowed(language, site, mode, host)
                         added, faults = compare(
                             site, walk_site(images[kind], language, site),
@@ -423,6 +436,9 @@ def main():
     parser.add_argument("--compiler", default="gcc", help="gcc or clang")
     parser.add_argument("--include", help="the folder of gnomon.h",
                         default=os.path.join(HERE, "..", "..", "include"))
+    parser.add_argument("--cpp", help="the folder of gnomon.hpp",
+                        default=os.path.join(HERE, "..", "..", "bindings",
+                                             "cpp"))
     parser.add_argument("--shared", help="the libgnomon.so to link")
     parser.add_argument("--static", help="the libgnomon.a to link")
     parser.add_argument("--hosts", action="store_true")
@@ -431,7 +447,7 @@ def main():
     if platform.machine() not in ("x86_64", "AMD64"):
         skip("the walk reads x86-64 only, this is " + platform.machine())
     with tempfile.TemporaryDirectory(prefix="gnomon-codegen.") as folder:
-        build = Build(options.compiler, options.include, folder,
+        build = Build(options.compiler, options.include, options.cpp, folder,
                       options.shared, options.static)
         if options.self_test:
             return 1 if self_test(build) else 0

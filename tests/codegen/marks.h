@@ -6,7 +6,12 @@
 
 #ifndef NO_MARKS
 #include "gnomon.h"
+#ifdef __cplusplus
+#include "gnomon/cpp/marks.hpp"
+#define MARKED(type, name, given) type name(given)
+#endif
 #else
+#define MARKED(type, name, given)
 typedef int gnomon_token;
 typedef int gnomon_range;
 #define GNOMON_SCOPE(name)

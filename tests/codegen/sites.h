@@ -93,6 +93,39 @@ SITE(void, counter, (void))
     GNOMON_COUNTER("counter", value());
 }
 
+#ifdef __cplusplus
+SITE(void, object, (void))
+{
+    {
+        MARKED(gnomon::scope, s, GNOMON_REGION_HERE("object"));
+        work();
+    }
+    after();
+}
+
+SITE(void, object_loop, (int n))
+{
+    int i;
+    for (i = 0; i < n; i++) {
+        MARKED(gnomon::scope, s, GNOMON_REGION_HERE("object_loop"));
+        work();
+    }
+}
+
+SITE(void, object_range, (void))
+{
+    MARKED(gnomon::range, r, GNOMON_REGION_HERE("object_range"));
+    work();
+}
+
+SITE(void, object_moved, (void))
+{
+    MARKED(gnomon::scope, s, GNOMON_REGION_HERE("object_moved"));
+    MARKED(gnomon::scope, moved, std::move(s));
+    work();
+}
+#endif
+
 SITE(void, step, (void))
 {
     gnomon_step();

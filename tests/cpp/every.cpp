@@ -73,8 +73,8 @@ template <class T> T marked(T value)
     plain();
     std::vector<item> items(2);
     items.push_back(item());
-    return static_cast<T>(
-        value + gnomon::linked(GNOMON_REGION_HERE("task"), task)(2));
+    return static_cast<T>(value +
+                          gnomon::linked(GNOMON_REGION_HERE("task"), task)(2));
 }
 
 int control();

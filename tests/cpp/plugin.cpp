@@ -40,8 +40,8 @@ class counting final : public gnomon::profiler
         std::size_t nodes = 0;
         for (auto node : profile.nodes())
             nodes += node.count() > 0;
-        out << scopes_.load() << " scopes, limit " << limit_ << ", nodes " << nodes
-            << '\n';
+        out << scopes_.load() << " scopes, limit " << limit_ << ", nodes "
+            << nodes << '\n';
         return out.code();
     }
 

@@ -76,9 +76,8 @@ TEST(tasks_of_a_pool_are_linked_from_path_to_path)
         GNOMON_SCOPE("train");
         for (int i = 0; i < 100; i++) {
             GNOMON_SCOPE("submit");
-            workers.submit(gnomon::linked("decode", [] {
-                GNOMON_SCOPE("inside");
-            }));
+            workers.submit(
+                gnomon::linked("decode", [] { GNOMON_SCOPE("inside"); }));
         }
         GNOMON_SCOPE("other");
         for (int i = 0; i < 50; i++)
@@ -196,7 +195,8 @@ TEST(functions_and_members_are_callables_too)
     CHECK_EQ(value, 2);
     CHECK_EQ(gnomon::linked("grow", &item::grow)(&i, 2), 7);
     CHECK_EQ(gnomon::linked("size", &item::size)(i), 7);
-    int &same = gnomon::linked("same", [](int &v) -> int & { return v; })(value);
+    int &same =
+        gnomon::linked("same", [](int &v) -> int & { return v; })(value);
     CHECK(&same == &value);
     gnomon::profile p = recorded_now();
     CHECK_EQ(count_at(p, "plain") + count_at(p, "grow"), 2);
@@ -209,8 +209,8 @@ TEST(a_task_without_a_name)
     GNOMON_SCOPE("caller");
     auto task = gnomon::linked([] {});
     std::thread(task).join();
-    std::thread(gnomon::linked(GNOMON_REGION_HERE("back"), [] {},
-                               GNOMON_LINK_BACKWARD))
+    std::thread(gnomon::linked(
+                    GNOMON_REGION_HERE("back"), [] {}, GNOMON_LINK_BACKWARD))
         .join();
     gnomon::profile p = recorded_now();
     CHECK_EQ(links_between(p, "caller", "linked task"), 1);

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check.py SOURCE BUILD WORK CC PAGE: does what the page says, as its reader.
+"""check.py SOURCE BUILD WORK CC CXX PAGE: does what the page says, as its reader.
 
 The library is installed into WORK, the page's files are written into an empty
-folder, and its commands run there in order. `cc` stands for CC with -Wall
--Wextra -Werror.
+folder, and its commands run there in order. `cc` stands for CC and `c++` for CXX
+with -std=c++11, both with -Wall -Wextra -Werror.
 
   ```json          the block is JSON; tests/test_json_read.c reads it too
-  ```c, ```text    the block is a file; its first line, a comment, names it
+  ```c, ```cpp, ```fortran, ```rust, ```text
+                   the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below
                    each must be what it writes, numbers apart, and it must exit
                    with 0. The numbers of both must be right among themselves
-                   (relations.py)
+                   (relations.py). With a word, as ```console rustc, only where
+                   there is a program of that name
   ```sh            for the reader; not run (takes minutes, or root's rights)
   an indented line that begins with GNOMON=    is run, and must complain of
                    nothing
@@ -32,7 +34,8 @@ import sys
 
 import relations
 
-NAME = re.compile(r"^(?:/\*|//|#) ([\w.-]+\.\w+)(?: \*/)?$")
+FILES = ("c", "cpp", "fortran", "rust", "text")
+NAME = re.compile(r"^(?:/\*|//|#|!) ([\w.-]+\.\w+)(?: \*/)?$")
 
 
 def normal(text):
@@ -123,36 +126,44 @@ class Page:
 
     def check(self, text):
         for kind, block, line in blocks(text):
-            if kind in ("c", "text"):
+            if kind in FILES:
                 self.file(block, line)
         for kind, block, line in blocks(text):
             self.done += 1
-            if kind in ("c", "text"):
+            if kind in FILES:
                 continue
-            if kind == "console":
+            kind, _, program = kind.partition(" ")
+            if program and not shutil.which(program):
+                print("%s:%d: not run: no %s" % (self.name, line, program))
+            elif kind == "console":
                 self.console(block, line)
             elif kind == "line":
                 self.line(block, line)
             elif kind == "json":
                 self.json(block, line)
             elif kind != "sh":
-                self.fault(line, "a block of kind %s: say c, text, console, "
-                           "json or sh" % kind)
+                self.fault(line, "a block of kind %s: say %s, console, "
+                           "json or sh" % (kind, ", ".join(FILES)))
 
 
-def prepare(source, build, work, cc):
+def wrap(path, compiler):
+    """A command that is the compiler with flags of ours."""
+    with open(path, "w") as out:
+        # A compiler that looks for itself in PATH, as ccache does, must not find this.
+        out.write('#!/bin/sh\nPATH=%s exec %s -Wall -Wextra -Werror "$@" '
+                  '$DOCS_LIBRARY\n' % (shlex.quote(os.environ["PATH"]), compiler))
+    os.chmod(path, 0o755)
+
+
+def prepare(source, build, work, cc, cxx):
     """Installs the library; the environment in which pages are read."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "bin"))
     prefix = os.path.join(work, "installed")
     subprocess.run(["cmake", "--install", build, "--prefix", prefix],
                    check=True, stdout=subprocess.DEVNULL)
-    wrapper = os.path.join(work, "bin", "cc")
-    with open(wrapper, "w") as out:
-        # A compiler that looks for itself in PATH, as ccache does, must not find this.
-        out.write('#!/bin/sh\nPATH=%s exec "%s" -Wall -Wextra -Werror "$@" '
-                  '$DOCS_LIBRARY\n' % (shlex.quote(os.environ["PATH"]), cc))
-    os.chmod(wrapper, 0o755)
+    wrap(os.path.join(work, "bin", "cc"), '"%s"' % cc)
+    wrap(os.path.join(work, "bin", "c++"), '"%s" -std=c++11' % cxx)
     found = [os.path.join(root, "") for root, _, names in os.walk(prefix)
              if "gnomon.pc" in names]
     library = os.path.dirname(found[0].rstrip("/"))
@@ -193,7 +204,7 @@ def read(source, name):
 def sources(source):
     """All text of the headers and the source, and the names of files."""
     text, files = [], set()
-    for folder in ("include", "src"):
+    for folder in ("include", "src", "bindings"):
         for root, _, names in os.walk(os.path.join(source, folder)):
             for name in names:
                 path = os.path.relpath(os.path.join(root, name), source)
@@ -333,11 +344,11 @@ def check_broken(source, work, environment):
 
 
 def main():
-    source, build, work, cc, name = sys.argv[1:]
+    source, build, work, cc, cxx, name = sys.argv[1:]
     if not shutil.which("pkg-config"):
         print("skipped: no pkg-config")
         return 0
-    environment = prepare(source, build, work, cc)
+    environment = prepare(source, build, work, cc, cxx)
     if name == "broken":
         return check_broken(source, work, environment)
     page = check_page(source, work, environment, name)

@@ -110,7 +110,8 @@ check_symbols() {
 }
 
 check_length() {
-    for file in $(find src include -name '*.[ch]'); do
+    for file in $(find src include bindings '(' -name '*.[ch]' -o \
+        -name '*.hpp' ')'); do
         lines=$(wc -l < "$file")
         [ "$lines" -le 420 ] || echo "$file: $lines lines"
     done
@@ -118,7 +119,8 @@ check_length() {
 
 check_licence() {
     find src include tests examples bench cmake bindings \
-        '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cu' \
+        '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.[ch]pp' -o -name '*.cu' \
+        -o -name '*.f90' \
         -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' |
         while read -r file; do
             head -n 2 "$file" | grep -q \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstring>
 #include <gnomon.h>
-#include <gnomon/profiler.h>
+#include <gnomon.hpp>
 #include <iostream>
 
 template <class T> static T twice(T value)
@@ -12,6 +12,7 @@ template <class T> static T twice(T value)
 
 int main()
 {
+    gnomon::scope all(GNOMON_REGION_HERE("consumer_run"));
     int four = twice(2);
     std::cout << "gnomon " << gnomon_version() << '\n';
     return four == 4 && !std::strcmp(gnomon_version(), GNOMON_VERSION) ? 0 : 1;

@@ -25,8 +25,7 @@ GNOMON__CPP_BEGIN
 template <class F> class linked_task
 {
   public:
-    template <class G>
-    linked_task(region of, int kind, G &&f)
+    template <class G> linked_task(region of, int kind, G &&f)
         : f_(std::forward<G>(f)), region_(of), from_(gnomon_link_out()),
           kind_(kind)
     {
@@ -65,8 +64,8 @@ template <class F> class linked_task
 };
 
 // The callable that is kept for an F: a copy of it, or std::mem_fn of a member.
-template <class F, bool = std::is_member_pointer<
-                       typename std::decay<F>::type>::value>
+template <class F,
+          bool = std::is_member_pointer<typename std::decay<F>::type>::value>
 struct linked_callable {
     using type = typename std::decay<F>::type;
     static F &&of(F &&f)
@@ -82,8 +81,8 @@ template <class F> struct linked_callable<F, true> {
     }
 };
 #ifndef GNOMON_DISABLE
-template <class F>
-using linked_of = linked_task<typename linked_callable<F>::type>;
+template <class F> using linked_of =
+    linked_task<typename linked_callable<F>::type>;
 #else
 template <class F> using linked_of = typename linked_callable<F>::type;
 #endif
@@ -112,8 +111,8 @@ linked_of<F> linked(region of, F &&f, int kind = GNOMON_LINK_SUBMIT)
 template <class F>
 linked_of<F> linked(text name, F &&f, int kind = GNOMON_LINK_SUBMIT)
 {
-    return linked(is_on() ? region(name) : linked_region(),
-                  std::forward<F>(f), kind);
+    return linked(is_on() ? region(name) : linked_region(), std::forward<F>(f),
+                  kind);
 }
 
 // The same in a scope that is named "linked task".

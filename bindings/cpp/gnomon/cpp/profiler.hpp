@@ -41,8 +41,8 @@ class attachment
     // types a base will do too, and then all callbacks are called.
     template <class Profiler>
     explicit attachment(Profiler &of, text options = nullptr)
-        : self_(&of), table_(new(std::nothrow) gnomon_profiler(
-                          table_of<Profiler>::make(of))),
+        : self_(&of), table_(new (std::nothrow)
+                                 gnomon_profiler(table_of<Profiler>::make(of))),
           code_(table_ ? GNOMON_OK : GNOMON_ENOMEM)
     {
         self_->calls_ = own_calls();

@@ -16,8 +16,7 @@ struct about {
     about(const char *its_name, std::uint32_t its_wants = 0,
           const char *its_help = nullptr,
           const gnomon_option_info *its_options = nullptr)
-        : name(its_name), wants(its_wants), help(its_help),
-          options(its_options)
+        : name(its_name), wants(its_wants), help(its_help), options(its_options)
     {
     }
     // In $GNOMON; not null, not "".

@@ -54,13 +54,20 @@ template <bool = GNOMON__THROWS> class border_of
             return call();
         }
         GNOMON__LET_CANCEL_THROUGH
-        catch (const error &e) {
+        catch (const error &e)
+        {
             return fail(calls, e.code(), e.what());
-        } catch (const std::bad_alloc &e) {
+        }
+        catch (const std::bad_alloc &e)
+        {
             return fail(calls, GNOMON_ENOMEM, e.what());
-        } catch (const std::exception &e) {
+        }
+        catch (const std::exception &e)
+        {
             return fail(calls, GNOMON_EPLUGIN, e.what());
-        } catch (...) {
+        }
+        catch (...)
+        {
             return fail(calls, GNOMON_EPLUGIN, unknown());
         }
 #else
@@ -78,9 +85,12 @@ template <bool = GNOMON__THROWS> class border_of
             call();
         }
         GNOMON__LET_CANCEL_THROUGH
-        catch (const std::exception &e) {
+        catch (const std::exception &e)
+        {
             tell(p, name, e.what());
-        } catch (...) {
+        }
+        catch (...)
+        {
             tell(p, name, unknown());
         }
 #else
@@ -106,10 +116,11 @@ template <bool = GNOMON__THROWS> class border_of
         char line[512];
         if (p->thrown_.fetch_add(1, std::memory_order_relaxed) != 0)
             return;
-        std::snprintf(line, sizeof line,
-                      "%s: %s threw: %s; it goes on, and the next ones are only "
-                      "counted",
-                      p->name_, name, why);
+        std::snprintf(
+            line, sizeof line,
+            "%s: %s threw: %s; it goes on, and the next ones are only "
+            "counted",
+            p->name_, name, why);
         if (p->calls_.log)
             p->calls_.log(line);
     }
@@ -121,9 +132,8 @@ using border = border_of<>;
 // be taken, as of one that is private, it has: the base's can be.
 #define GNOMON__OVERRIDES(callback) \
     template <class P> struct overrides_##callback { \
-        template <class Q> \
-        static std::is_same<decltype(&Q::callback), \
-                            decltype(&profiler::callback)> \
+        template <class Q> static std::is_same<decltype(&Q::callback), \
+                                               decltype(&profiler::callback)> \
         same(int); \
         template <class> static std::false_type same(...); \
         static constexpr bool value = !decltype(same<P>(0))::value; \
@@ -277,7 +287,8 @@ template <class P, int = GNOMON__THROWS + 2 * GNOMON__HAS_TYPES> class table_of
         table.help = what.help;
         table.options = what.options;
 #define GNOMON__FILL(callback) \
-    table.callback = with_all || overrides_##callback<P>::value ? callback : nullptr
+    table.callback = \
+        with_all || overrides_##callback<P>::value ? callback : nullptr
         GNOMON__FILL(setup);
         GNOMON__FILL(start);
         GNOMON__FILL(stop);

@@ -54,7 +54,8 @@ class report
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((__format__(__printf__, 2, 3)))
 #endif
-    report &print(const char *format, ...)
+    report &
+    print(const char *format, ...)
     {
         char few[256];
         va_list list, again;
