@@ -3,6 +3,8 @@
  * The out-of-line halves of marks, as bindings to other languages call them: those
  * of actions, steps and links at any time, the others with the mask that was read and
  * the tokens that their begins returned. */
+#include <stdlib.h>
+
 #include "marks.h"
 
 static gnomon_region region =

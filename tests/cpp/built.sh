@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # built.sh tests|disabled|plugin COMPILER SOURCE BUILD
 #
-#   tests     each test_cpp_<area>.cpp by this compiler, as C++17: all pass
+#   tests     each test_cpp_<area>.cpp by this compiler, as C++17: all pass; also
+#             those of tasks beside a file with GNOMON_DISABLE, both without an
+#             optimizer, so that the linker merges what has the same name
 #   disabled  with GNOMON_DISABLE, marks leave no symbol, also at -O0, and no text
 #             where there is an optimizer; and programs need no library
 #   plugin    no symbol of gnomon is undefined in a plugin
@@ -27,6 +29,15 @@ texts_in() {
 
 case $check in
 tests)
+    compile -O0 -DGNOMON_DISABLE -Dmain=unused_main -c "$here/disabled.cpp" \
+        -o "$work/disabled.o"
+    compile -O0 -I"$source/tests" -I"$here" "$work/disabled.o" \
+        "$here/test_cpp_linked.cpp" -o "$work/mixed" \
+        -L"$build" -lgnomon -Wl,-rpath,"$build" -lpthread -ldl
+    "$work/mixed" > "$work/out" 2> "$work/err" || {
+        cat "$work/out" "$work/err"
+        fail "a file with GNOMON_DISABLE changes the others"
+    }
     for test in "$here"/test_cpp_*.cpp; do
         name=$(basename "$test" .cpp)
         compile -O1 -I"$source/tests" -I"$here" \

@@ -267,12 +267,16 @@ inline int load(profile &out, const std::string &path)
 }
 
 // gnomon_profile_read: the bytes of a .gnomon file.
-inline int read(profile &out, text bytes)
+inline int read(profile &out, const void *bytes, std::size_t size)
 {
     gnomon_profile *p = nullptr;
-    const int code = gnomon_profile_read(&p, bytes.data(), bytes.length());
+    const int code = gnomon_profile_read(&p, bytes, size);
     out = profile(p);
     return code;
+}
+inline int read(profile &out, const std::string &bytes)
+{
+    return read(out, bytes.data(), bytes.size());
 }
 
 // Appends, and throws nothing.

@@ -24,7 +24,16 @@
 #define GNOMON__HAS_TYPES 0
 #endif
 
-// pthread_cancel unwinds by an exception that must be let through.
+// pthread_cancel unwinds by an exception that must be let through. It is no object of
+// C++, which sanitizers would tell of.
+#ifdef __has_attribute
+#if __has_attribute(no_sanitize)
+#define GNOMON__CATCHES __attribute__((no_sanitize("null")))
+#endif
+#endif
+#ifndef GNOMON__CATCHES
+#define GNOMON__CATCHES
+#endif
 #if defined(__GLIBCXX__)
 #define GNOMON__LET_CANCEL_THROUGH \
     catch (::abi::__forced_unwind &) \
@@ -47,7 +56,8 @@ template <bool = GNOMON__THROWS> class border_of
     }
 
     // A callback that returns a code.
-    template <class Call> static int code(const error_calls &calls, Call call)
+    template <class Call>
+    GNOMON__CATCHES static int code(const error_calls &calls, Call call)
     {
 #if GNOMON__THROWS
         try {
@@ -78,7 +88,7 @@ template <bool = GNOMON__THROWS> class border_of
 
     // A callback that returns nothing: `name` is the function's.
     template <class Call>
-    static void event(profiler *p, const char *name, Call call)
+    GNOMON__CATCHES static void event(profiler *p, const char *name, Call call)
     {
 #if GNOMON__THROWS
         try {
@@ -307,6 +317,7 @@ template <class P, int = GNOMON__THROWS + 2 * GNOMON__HAS_TYPES> class table_of
     }
 };
 #undef GNOMON__LET_CANCEL_THROUGH
+#undef GNOMON__CATCHES
 
 GNOMON__CPP_END
 
