@@ -16,6 +16,7 @@ option(GNOMON_TESTS "Build the tests" ${whole})
 option(GNOMON_EXAMPLES "Build the examples" ${whole})
 option(GNOMON_BENCH "Build the benchmark" ${whole})
 option(GNOMON_GPU "Build what needs NVIDIA's compiler: tests, bench, demo" OFF)
+option(GNOMON_PYTHON "Build the Python package, if Python's headers are found" ${whole})
 option(GNOMON_INSTALL "Install the library" ${PROJECT_IS_TOP_LEVEL})
 option(GNOMON_MIMALLOC "Use mimalloc for gnomon's own heap if it is installed" ON)
 option(GNOMON_VALGRIND

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the files of the Python module share. The module is written against CPython's
+ * limited API, so one build serves Python 3.9 and all later ones.
+ *
+ * Threads: all functions here are called with the interpreter's lock held (attached,
+ * in a build without that lock), but for those that say otherwise.
+ */
+#ifndef GNOMON_BINDING_H
+#define GNOMON_BINDING_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <gnomon.h>
+
+/* In the limited API since 3.10. 3.9 has it, with the same value and meaning. */
+#ifndef METH_FASTCALL
+#define METH_FASTCALL 0x0080
+#endif
+
+/* A function with another signature than PyCFunction, as METH_FASTCALL needs. */
+#define BINDING_FUNCTION(f) ((PyCFunction)(void (*)(void))(f))
+
+/* How many names an interpreter keeps the objects of. Then it forgets them all, so that
+ * changing names take no memory here. */
+#define BINDING_NAMES 16384
+
+/* What is kept for each interpreter. It lives until the module and all objects that
+ * lead here are gone. */
+typedef struct binding_state {
+    Py_ssize_t users;
+    PyObject *error;      /* gnomon.Error */
+    PyObject *scope_type; /* scopes, by name and category */
+    PyObject *range_type;
+    PyObject *profile_type;
+    PyObject *scopes;    /* dict: name, or (name, category) -> scope */
+    PyObject *ranges;    /* the same for gnomon.range */
+    PyObject *marks;     /* the same for gnomon.mark */
+    PyObject *counters;  /* the same for gnomon.counter */
+    PyObject *tasks_key; /* "asyncio.tasks" */
+    PyObject *running;   /* asyncio._get_running_loop, once it is there */
+    PyObject *current;   /* asyncio.current_task */
+    int is_main;         /* the first interpreter of the process */
+} binding_state;
+
+/* The state of the module object. */
+binding_state *binding_state_of(PyObject *module);
+void binding_state_release(binding_state *state);
+
+/* A scope's object: what gnomon.scope returns. The same type keeps the regions of marks
+ * and counters. */
+typedef struct binding_scope binding_scope;
+gnomon_region *binding_region_of(PyObject *scope);
+/* The object of a name, made at its first use. A new reference; NULL: an error. */
+PyObject *binding_scope_get(binding_state *state, PyObject *cache,
+                            PyObject *name, PyObject *category, int kind);
+
+/* The task that runs, as an address; NULL: none. *in_loop: whether a loop runs here. An
+ * exception that is set stays, and none is added. */
+const void *binding_task(binding_state *state, int *in_loop);
+/* Whether a scope that begins now may be one of the thread: no scope of another task is
+ * open here. If it is of a task, it is told of its begin and its end. */
+int binding_task_may_nest(const void *task, int in_loop);
+void binding_task_begins(const void *task, uint64_t token);
+void binding_task_ends(uint64_t token);
+/* An address that is this thread's while it lives. */
+const void *binding_thread(void);
+
+int binding_scope_types(binding_state *state, PyObject *module);
+int binding_range_types(binding_state *state, PyObject *module);
+extern PyMethodDef binding_scope_methods[];
+extern PyMethodDef binding_range_methods[];
+extern PyMethodDef binding_mark_methods[];
+extern PyMethodDef binding_control_methods[];
+
+/* UTF-8 of a Python text, as a bytes object; lone surrogates are kept as bytes that are
+ * not UTF-8, which gnomon replaces. A new reference; NULL: an error. */
+PyObject *binding_utf8(PyObject *text);
+
+/* The arguments of a function that is called as METH_FASTCALL | METH_KEYWORDS: `names`
+ * are those of its parameters, and the first is a text that must be given. Fills
+ * `given`, which has defaults, with borrowed references. 0: an exception is set. */
+int binding_arguments(const char *function, const char *const *names,
+                      Py_ssize_t most, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords, PyObject **given);
+
+/* Raises gnomon.Error for a negative code, with gnomon's text. Returns NULL. */
+PyObject *binding_raise(binding_state *state, int code);
+/* None, or the exception of a negative code. */
+PyObject *binding_result(binding_state *state, int code);
+
+/* A growing text, outside of Python's heap; no lock is needed. All zero is empty. */
+typedef struct binding_text {
+    char *at;
+    size_t length, room;
+} binding_text;
+int binding_text_add(binding_text *text, const void *bytes, size_t size);
+/* The text as a str, with bytes that are not UTF-8 replaced; frees it. */
+PyObject *binding_text_take(binding_text *text);
+
+/* Before a mark: 0 where it would do nothing. Reads $GNOMON at the process's first
+ * mark, and starts a worker process of multiprocessing, with the interpreter's lock
+ * released, because both may run callbacks in Python. */
+int binding_wake(void);
+/* Not 0: the next mark begins a run in this forked worker. */
+extern int binding_worker_waits;
+
+/* How many forks are between this process and the first one: what began before a fork
+ * is the parent's to end. */
+extern unsigned binding_forks;
+
+/* While it is not NULL, a mark may call profilers in Python on this thread, which then know that
+ * the lock of this interpreter is held. */
+extern __thread binding_state *binding_inside;
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Marks but scopes: actions by name, ranges, steps, counters, moments, links. They raise
+ * for wrong arguments alone, never for gnomon's own trouble, which gnomon.health()
+ * counts. */
+#include "binding.h"
+
+#include <string.h>
+
+/* Whether a mark may do something at all. */
+static int is_on(void)
+{
+    return (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) |
+            (uint32_t)binding_worker_waits) != 0;
+}
+
+/* ---- Arguments ------------------------------------------------------------ */
+
+static int take_keyword(const char *function, const char *const *names,
+                        Py_ssize_t most, PyObject *name, PyObject *value,
+                        PyObject **given, unsigned *seen)
+{
+    for (Py_ssize_t i = 0; i < most; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, names[i]) != 0)
+            continue;
+        if (*seen & (1u << i)) {
+            PyErr_Format(PyExc_TypeError, "%s() got two values for '%s'",
+                         function, names[i]);
+            return 0;
+        }
+        *seen |= 1u << i;
+        given[i] = value;
+        return 1;
+    }
+    PyErr_Format(PyExc_TypeError, "%s() has no argument '%U'", function, name);
+    return 0;
+}
+
+int binding_arguments(const char *function, const char *const *names,
+                      Py_ssize_t most, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords, PyObject **given)
+{
+    unsigned seen = 0;
+    if (count > most) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments",
+                     function, most);
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        given[i] = args[i];
+        seen |= 1u << i;
+    }
+    Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+    for (Py_ssize_t i = 0; i < named; i++)
+        if (!take_keyword(function, names, most, PyTuple_GetItem(keywords, i),
+                          args[count + i], given, &seen))
+            return 0;
+    if (given[0] && PyUnicode_Check(given[0]))
+        return 1;
+    PyErr_Format(PyExc_TypeError, "%s(): '%s' must be a str", function,
+                 names[0]);
+    return 0;
+}
+
+PyObject *binding_utf8(PyObject *text)
+{
+    if (!PyUnicode_Check(text))
+        return PyErr_Format(PyExc_TypeError, "a name is a str");
+    return PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
+}
+
+/* ---- Actions -------------------------------------------------------------- */
+
+static PyObject *mark_action(PyObject *module, PyObject *name,
+                             void (*act)(const char *, size_t))
+{
+    if (!is_on())
+        Py_RETURN_NONE;
+    PyObject *bytes = binding_utf8(name);
+    if (!bytes)
+        return NULL;
+    if (binding_wake()) {
+        binding_inside = binding_state_of(module);
+        act(PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+        binding_inside = NULL;
+    }
+    Py_DECREF(bytes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *mark_start(PyObject *module, PyObject *name)
+{
+    return mark_action(module, name, gnomon_start_n_slow);
+}
+
+static PyObject *mark_stop(PyObject *module, PyObject *name)
+{
+    return mark_action(module, name, gnomon_stop_n_slow);
+}
+
+/* ---- Moments, counters, steps --------------------------------------------- */
+
+static PyObject *mark_moment(PyObject *module, PyObject *const *args,
+                             Py_ssize_t count, PyObject *keywords)
+{
+    static const char *const names[] = {"name", "category"};
+    PyObject *given[2] = {NULL, Py_None};
+    binding_state *state = binding_state_of(module);
+    if (!is_on())
+        Py_RETURN_NONE;
+    if (!binding_arguments("mark", names, 2, args, count, keywords, given))
+        return NULL;
+    if (!binding_wake())
+        Py_RETURN_NONE;
+    PyObject *region = binding_scope_get(state, state->marks, given[0],
+                                         given[1], GNOMON_KIND_MARK);
+    if (!region)
+        return NULL;
+    binding_inside = state;
+    gnomon_mark(binding_region_of(region));
+    binding_inside = NULL;
+    Py_DECREF(region);
+    Py_RETURN_NONE;
+}
+
+static PyObject *mark_counter(PyObject *module, PyObject *const *args,
+                              Py_ssize_t count, PyObject *keywords)
+{
+    static const char *const names[] = {"name", "value", "category"};
+    PyObject *given[3] = {NULL, NULL, Py_None};
+    binding_state *state = binding_state_of(module);
+    if (!is_on())
+        Py_RETURN_NONE;
+    if (!binding_arguments("counter", names, 3, args, count, keywords, given))
+        return NULL;
+    if (!given[1])
+        return PyErr_Format(PyExc_TypeError, "counter(): no value");
+    double value = PyFloat_AsDouble(given[1]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!binding_wake())
+        Py_RETURN_NONE;
+    PyObject *region = binding_scope_get(state, state->counters, given[0],
+                                         given[2], GNOMON_KIND_COUNTER);
+    if (!region)
+        return NULL;
+    binding_inside = state;
+    gnomon_counter(binding_region_of(region), value);
+    binding_inside = NULL;
+    Py_DECREF(region);
+    Py_RETURN_NONE;
+}
+
+/* Threads that make steps at once wait for each other, also while callbacks run; so the
+ * interpreter's lock is released. */
+static PyObject *mark_step(PyObject *module, PyObject *args)
+{
+    PyObject *number = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "|O:step", &number))
+        return NULL;
+    int is_given = number && number != Py_None;
+    unsigned long long value = 0;
+    if (is_given)
+        value = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred())
+        return NULL;
+    if (is_on() && binding_wake()) {
+        Py_BEGIN_ALLOW_THREADS if (is_given) gnomon_step_at(value);
+        else gnomon_step();
+        Py_END_ALLOW_THREADS
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *mark_thread(PyObject *module, PyObject *name)
+{
+    (void)module;
+    PyObject *bytes = binding_utf8(name);
+    if (!bytes)
+        return NULL;
+    if (is_on() && binding_wake()) {
+        binding_inside = binding_state_of(module);
+        gnomon_thread_name_n(PyBytes_AsString(bytes),
+                             (size_t)PyBytes_Size(bytes));
+        binding_inside = NULL;
+    }
+    Py_DECREF(bytes);
+    Py_RETURN_NONE;
+}
+
+/* ---- Links ---------------------------------------------------------------- */
+
+static PyObject *link_out(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    gnomon_link link = gnomon_link_out();
+    return PyBytes_FromStringAndSize((const char *)&link, sizeof link);
+}
+
+static PyObject *link_in(PyObject *module, PyObject *args)
+{
+    const char *kind = "submit", *bytes;
+    Py_ssize_t size;
+    gnomon_link link;
+    if (!PyArg_ParseTuple(args, "y#|s:link_in", &bytes, &size, &kind))
+        return NULL;
+    int number = strcmp(kind, "submit") == 0     ? GNOMON_LINK_SUBMIT
+                 : strcmp(kind, "backward") == 0 ? GNOMON_LINK_BACKWARD
+                 : strcmp(kind, "launch") == 0   ? GNOMON_LINK_LAUNCH
+                                                 : -1;
+    if (size != sizeof link || number < 0)
+        return PyErr_Format(PyExc_ValueError,
+                            "link_in() takes what link_out() returned, and "
+                            "'submit', 'backward' or 'launch'");
+    memcpy(&link, bytes, sizeof link);
+    binding_inside = binding_state_of(module);
+    gnomon_link_in(&link, number);
+    binding_inside = NULL;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef binding_mark_methods[] = {
+    {"start", mark_start, METH_O,
+     "start($module, name, /)\n--\n\n"
+     "Starts the action of this name on the calling thread."},
+    {"stop", mark_stop, METH_O,
+     "stop($module, name, /)\n--\n\nStops the action of this name."},
+    {"mark", BINDING_FUNCTION(mark_moment), METH_FASTCALL | METH_KEYWORDS,
+     "mark(name, category=None)\n--\n\nMarks a moment."},
+    {"counter", BINDING_FUNCTION(mark_counter), METH_FASTCALL | METH_KEYWORDS,
+     "counter(name, value, category=None)\n--\n\nSamples a counter."},
+    {"step", mark_step, METH_VARARGS,
+     "step(number=None)\n--\n\n"
+     "A training step is over; the next one has this number."},
+    {"thread_name", mark_thread, METH_O,
+     "thread_name($module, name, /)\n--\n\nNames the calling thread."},
+    {"link_out", link_out, METH_NOARGS,
+     "link_out($module, /)\n--\n\nWhere the calling thread is, for link_in."},
+    {"link_in", link_in, METH_VARARGS,
+     "link_in(link, kind='submit', /)\n--\n\n"
+     "Says that `link` caused the innermost open scope of this thread."},
+    {NULL, NULL, 0, NULL}};

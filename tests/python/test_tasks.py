@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tasks of asyncio, which take turns on one thread: a scope belongs to its task."""
+import re
+import unittest
+
+from runs import calls, own_lines, run
+
+
+def paths(report):
+    """The paths of a report of `tree`, as tuples of names, with their calls."""
+    found, stack = {}, []
+    for line in report.splitlines():
+        row = re.match(r"( *)(\S+) +[\d.]+  .*?(\d+) +\d+$", line)
+        if row:
+            depth = len(row[1]) // 2
+            stack[depth:] = [row[2]]
+            key = tuple(stack)
+            found[key] = found.get(key, 0) + int(row[3])
+    return found
+
+
+class Tasks(unittest.TestCase):
+    def test_tasks_that_interleave_lose_nothing_and_do_not_nest(self):
+        code = """
+            import asyncio, gnomon
+            async def work(name, mine, other):
+                with gnomon.scope(name):
+                    for _ in range(5):
+                        await mine.acquire()
+                        with gnomon.scope(name + "-step"):
+                            other.release()
+                            await asyncio.sleep(0)
+            async def main():
+                a, b = asyncio.Semaphore(1), asyncio.Semaphore(0)
+                await asyncio.gather(work("a", a, b), work("b", b, a))
+            with gnomon.scope("run"):
+                asyncio.run(main())
+            with gnomon.scope("after"):
+                pass
+            health = gnomon.health()
+            assert not health["crossed"] and not health["unmatched"], health
+            """
+        out, err = run(code, "tree,simple")
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(
+            calls(err),
+            {"run": 1, "a": 1, "b": 1, "a-step": 5, "b-step": 5, "after": 1},
+        )
+        for path in paths(err):
+            letters = {name[0] for name in path} & {"a", "b"}
+            if "after" not in path:
+                self.assertLess(len(letters), 2, path)
+        self.assertIn(("run", "a"), paths(err))
+        self.assertIn(("after",), paths(err))
+
+    def test_one_task_alone_has_its_call_tree(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            @gnomon.scope("fit")
+            async def fit():
+                for _ in range(3):
+                    with gnomon.scope("step"):
+                        await asyncio.sleep(0)
+                        with gnomon.scope("load"):
+                            await asyncio.sleep(0)
+            asyncio.run(fit())
+            asyncio.run(fit())
+            """,
+            "tree",
+        )
+        self.assertEqual(
+            paths(err), {("fit",): 2, ("fit", "step"): 6, ("fit", "step", "load"): 6}
+        )
+
+    def test_many_tasks_with_one_name(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def one(i):
+                with gnomon.scope("task"):
+                    await asyncio.sleep(0)
+                    with gnomon.scope("inner"):
+                        await asyncio.sleep(0)
+            async def main():
+                await asyncio.gather(*[one(i) for i in range(2000)])
+            asyncio.run(main())
+            """,
+            "simple",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(calls(err), {"task": 2000, "inner": 2000})
+
+    def test_cancelled_and_abandoned_tasks_end_their_scopes(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def waits():
+                with gnomon.scope("cancelled"):
+                    await asyncio.sleep(60)
+            async def main():
+                tasks = [asyncio.ensure_future(waits()) for _ in range(3)]
+                await asyncio.sleep(0)
+                tasks[1].cancel()
+                tasks[0].cancel()
+                await asyncio.gather(*tasks[:2], return_exceptions=True)
+            asyncio.run(main())
+            async def never():
+                with gnomon.scope("closed"):
+                    await Waits()
+            class Waits:
+                def __await__(self):
+                    yield
+            coroutine = never()
+            coroutine.send(None)
+            coroutine.close()
+            with gnomon.scope("after"):
+                pass
+            """,
+            "simple",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(calls(err), {"cancelled": 3, "closed": 1, "after": 1})
+
+    def test_loops_on_several_threads(self):
+        out, err = run(
+            """
+            import asyncio, gnomon, threading
+            async def one():
+                with gnomon.scope("task"):
+                    await asyncio.sleep(0)
+            async def main():
+                await asyncio.gather(*[one() for _ in range(20)])
+            threads = [
+                threading.Thread(target=lambda: asyncio.run(main())) for _ in range(4)
+            ]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            """,
+            "simple",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(calls(err), {"task": 80})
+
+
+if __name__ == "__main__":
+    unittest.main()
