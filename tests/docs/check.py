@@ -6,7 +6,7 @@ folder, and its commands run there in order. `cc` stands for CC and `c++` for CX
 with -std=c++11, both with -Wall -Wextra -Werror.
 
   ```json          the block is JSON; tests/test_json_read.c reads it too
-  ```c, ```cpp, ```fortran, ```rust, ```text
+  ```c, ```cpp, ```fortran, ```rust, ```python, ```text
                    the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below
                    each must be what it writes, numbers apart, and it must exit
@@ -34,7 +34,7 @@ import sys
 
 import relations
 
-FILES = ("c", "cpp", "fortran", "rust", "text")
+FILES = ("c", "cpp", "fortran", "rust", "text", "python")
 NAME = re.compile(r"^(?:/\*|//|#|!) ([\w.-]+\.\w+)(?: \*/)?$")
 
 
@@ -178,6 +178,8 @@ def prepare(source, build, work, cc, cxx):
                                     os.path.join(prefix, "bin"),
                                     os.environ["PATH"]))
     environment["PKG_CONFIG_PATH"] = found[0]
+    environment["PYTHONPATH"] = os.path.join(build, "python")
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment["NVTX_TOOLS"] = os.path.join(build, "tests", "nvtx_out")
     environment["LD_LIBRARY_PATH"] = environment["DOCS_FOLDER"] = library
     add_cuda(environment, source, os.path.join(build, "tests", "fake_cuda"))

@@ -35,4 +35,4 @@ def calls(report):
 def own_lines(text):
     """What gnomon said on stderr besides reports and their last lines."""
     lines = re.findall(r"^gnomon: (?!about ).*", text, re.M)
-    return [line for line in lines if not re.match("gnomon: process ", line)]
+    return [line for line in lines if not re.match("gnomon: (process|no rows)", line)]

@@ -42,20 +42,26 @@ from . import _gnomon
 __version__ = version()
 __all__ = [
     "Error",
+    "Profiler",
     "Range",
     "Scope",
+    "attach",
     "configure",
     "counter",
+    "detach",
     "enabled",
     "health",
     "link_in",
     "link_out",
+    "load",
     "mark",
     "metadata",
     "range",
     "record_function",
+    "register",
     "scope",
     "setup",
+    "snapshot",
     "spec",
     "stage",
     "stage_begin",
@@ -120,6 +126,105 @@ def summary(profiler=None):
     if profiler is not None:
         return _gnomon._summary(profiler)
     return "\n".join(filter(None, map(_gnomon._summary, _attached())))
+
+
+# ---- Profiles -----------------------------------------------------------------------
+
+
+def load(path):
+    """The profile in a .gnomon file: gnomon.profile.Profile."""
+    from . import profile
+
+    return profile.load(path)
+
+
+def snapshot(profiler, all_stages=False):
+    """The profile of what an attached profiler has recorded up to now, in the open
+    stage or in all of them."""
+    from . import profile
+
+    return profile.snapshot(profiler, all_stages)
+
+
+# ---- Profilers ----------------------------------------------------------------------
+
+
+class Profiler:
+    """A profiler. Override what you need: only that is called, and costs. All but setup,
+    summary, ready and teardown are called by the threads that mark, at once. Marks
+    inside callbacks are ignored. An exception in one is told in one line, once."""
+
+    wants = ("times",)
+    """More that it needs: "tree" for a profile in summary, "times", "device", "run" for
+    one report at the end, "steps", "events"."""
+
+    options = {}
+    """Its options in $GNOMON with their presets. They are arguments of __init__."""
+
+    def setup(self, stage):
+        """It was attached, or a stage begins."""
+
+    def start(self, frame):
+        """A scope, action or range begins: frame.name, .category, .token, .thread."""
+
+    def stop(self, frame):
+        """It is over: also frame.begin_ns and .end_ns."""
+
+    def step(self, event):
+        """A step is over: event.step, .begin_ns, .end_ns, .thread."""
+
+    def counter(self, event):
+        """A counter was sampled: event.name, .value, .ns, .step, .thread."""
+
+    def mark(self, event):
+        """A moment was marked: event.name, .ns, .step, .thread."""
+
+    def thread(self, event):
+        """A thread got a name: event.name, .thread, .os_id."""
+
+    def summary(self, profile):
+        """The report, as a text, or None. `profile` is None unless "tree" is wanted, and
+        of use during the call only."""
+
+    def ready(self, profile):
+        """With "events": a window of the schedule is over, or the run."""
+
+    def teardown(self, stage):
+        """After the report of a stage, and at the end."""
+
+
+def _finish_at_exit():
+    global _finishes
+    if not _finishes:
+        import atexit
+
+        atexit.register(_gnomon._finish)
+    _finishes = True
+
+
+_finishes = False
+
+
+def register(profiler, name=None):
+    """Makes a subclass of Profiler known to $GNOMON by its name, or that of the class.
+    Call it before the first mark."""
+    _finish_at_exit()
+    line = (profiler.__doc__ or "").strip().partition("\n")[0] or None
+    _gnomon._register(profiler, Profiler, name or profiler.__name__.lower(), line)
+    return profiler
+
+
+def attach(profiler, options="", name=None):
+    """Attaches an object of a subclass of Profiler. `options` are words of $GNOMON, as
+    "filter=opt*"."""
+    _finish_at_exit()
+    name = name or type(profiler).__name__.lower()
+    _gnomon._attach(profiler, Profiler, name, options)
+
+
+def detach(profiler):
+    """Detaches it, without a report. Afterwards no callback comes."""
+    _gnomon._detach(profiler)
 
 
 # ---- Worker processes ---------------------------------------------------------------

@@ -73,6 +73,25 @@ extern PyMethodDef binding_scope_methods[];
 extern PyMethodDef binding_range_methods[];
 extern PyMethodDef binding_mark_methods[];
 extern PyMethodDef binding_control_methods[];
+extern PyMethodDef binding_profiler_methods[];
+extern PyMethodDef binding_profile_methods[];
+
+/* Ends the run of this process, if there is one. Returns None. */
+PyObject *binding_end_run(PyObject *module);
+
+struct gnomon_profile;
+/* The object of a profile that a callback is given, or None for NULL. It is consumed by
+ * its end, after which it has no profile any more. */
+PyObject *binding_profile_lend(binding_state *state,
+                               const struct gnomon_profile *profile);
+void binding_profile_take_back(PyObject *lent);
+/* The gnomon.Profile of such an object, or None. */
+PyObject *binding_profile_wrap(PyObject *raw);
+/* The profile of an object; NULL: an exception is set. */
+const struct gnomon_profile *binding_profile_of(PyObject *object);
+PyObject *binding_profile_columns(PyObject *self, PyObject *args);
+int binding_profile_types(binding_state *state, PyObject *module);
+int binding_event_types(binding_state *state, PyObject *module);
 
 /* UTF-8 of a Python text, as a bytes object; lone surrogates are kept as bytes that are
  * not UTF-8, which gnomon replaces. A new reference; NULL: an error. */
@@ -98,6 +117,7 @@ typedef struct binding_text {
 int binding_text_add(binding_text *text, const void *bytes, size_t size);
 /* The text as a str, with bytes that are not UTF-8 replaced; frees it. */
 PyObject *binding_text_take(binding_text *text);
+void binding_text_free(binding_text *text);
 
 /* Before a mark: 0 where it would do nothing. Reads $GNOMON at the process's first
  * mark, and starts a worker process of multiprocessing, with the interpreter's lock

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Control calls. All release the interpreter's lock: they may run callbacks in Python,
  * on this thread or, in other control calls, on others. */
-#include "binding.h"
+#include "profiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,8 @@ static PyObject *call_setup(PyObject *module, PyObject *args)
     int code = 0;
     if (dir_bytes) {
         binding_worker_waits = 0; /* the worker begins by itself */
-        Py_BEGIN_ALLOW_THREADS code = gnomon_setup(&o);
+        Py_BEGIN_ALLOW_THREADS
+        code = gnomon_setup(&o);
         Py_END_ALLOW_THREADS
     }
     Py_XDECREF(spec_bytes);
@@ -86,8 +87,10 @@ static PyObject *call_teardown(PyObject *module, PyObject *unused)
 {
     int code;
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS code = gnomon_teardown();
-    Py_END_ALLOW_THREADS return binding_result(binding_state_of(module), code);
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_teardown();
+    Py_END_ALLOW_THREADS
+    return binding_result(binding_state_of(module), code);
 }
 
 /* ---- What is attached ----------------------------------------------------- */
@@ -100,8 +103,10 @@ static PyObject *call_configure(PyObject *module, PyObject *spec)
     if (!bytes)
         return NULL;
     size_t length = at ? (size_t)PyBytes_Size(bytes) : 0;
-    Py_BEGIN_ALLOW_THREADS code = gnomon_configure_n(at, length);
-    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_configure_n(at, length);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(bytes);
     return binding_result(binding_state_of(module), code);
 }
 
@@ -112,8 +117,11 @@ static PyObject *call_spec(PyObject *module, PyObject *unused)
     (void)module;
     (void)unused;
     for (;;) {
-        Py_BEGIN_ALLOW_THREADS length = gnomon_spec(text, room);
-        Py_END_ALLOW_THREADS if (length < room) break;
+        Py_BEGIN_ALLOW_THREADS
+        length = gnomon_spec(text, room);
+        Py_END_ALLOW_THREADS
+        if (length < room)
+            break;
         char *more = PyMem_Realloc(text, length + 1);
         if (!more) {
             PyMem_Free(text);
@@ -145,8 +153,10 @@ static PyObject *call_stage_begin(PyObject *module, PyObject *name)
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
     binding_wake();
-    Py_BEGIN_ALLOW_THREADS code = gnomon_stage_begin_n(at, length);
-    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_stage_begin_n(at, length);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(bytes);
     return binding_result(binding_state_of(module), code);
 }
 
@@ -154,8 +164,10 @@ static PyObject *call_stage_end(PyObject *module, PyObject *unused)
 {
     int code;
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS code = gnomon_stage_end();
-    Py_END_ALLOW_THREADS return binding_result(binding_state_of(module), code);
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_stage_end();
+    Py_END_ALLOW_THREADS
+    return binding_result(binding_state_of(module), code);
 }
 
 static PyObject *call_metadata(PyObject *module, PyObject *args)
@@ -172,8 +184,8 @@ static PyObject *call_metadata(PyObject *module, PyObject *args)
         size_t k_length = (size_t)PyBytes_Size(key_bytes);
         size_t j_length = (size_t)PyBytes_Size(json_bytes);
         binding_wake();
-        Py_BEGIN_ALLOW_THREADS code =
-            gnomon_metadata_n(k, k_length, j, j_length);
+        Py_BEGIN_ALLOW_THREADS
+        code = gnomon_metadata_n(k, k_length, j, j_length);
         Py_END_ALLOW_THREADS
     }
     int is_done = json_bytes != NULL;
@@ -211,9 +223,14 @@ PyObject *binding_text_take(binding_text *text)
 {
     PyObject *result = PyUnicode_DecodeUTF8(
         text->at ? text->at : "", (Py_ssize_t)text->length, "replace");
+    binding_text_free(text);
+    return result;
+}
+
+void binding_text_free(binding_text *text)
+{
     free(text->at);
     memset(text, 0, sizeof *text);
-    return result;
 }
 
 static PyObject *call_summary(PyObject *module, PyObject *name)
@@ -227,10 +244,14 @@ static PyObject *call_summary(PyObject *module, PyObject *name)
         return NULL;
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
-    Py_BEGIN_ALLOW_THREADS code = gnomon_summary_n(at, length, &writer);
-    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    binding_asks = 1;
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_summary_n(at, length, &writer);
+    Py_END_ALLOW_THREADS
+    binding_asks = 0;
+    Py_DECREF(bytes);
     if (code < 0) {
-        free(text.at);
+        binding_text_free(&text);
         return binding_raise(binding_state_of(module), code);
     }
     return binding_text_take(&text);

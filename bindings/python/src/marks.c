@@ -165,8 +165,11 @@ static PyObject *mark_step(PyObject *module, PyObject *args)
     if (PyErr_Occurred())
         return NULL;
     if (is_on() && binding_wake()) {
-        Py_BEGIN_ALLOW_THREADS if (is_given) gnomon_step_at(value);
-        else gnomon_step();
+        Py_BEGIN_ALLOW_THREADS
+        if (is_given)
+            gnomon_step_at(value);
+        else
+            gnomon_step();
         Py_END_ALLOW_THREADS
     }
     Py_RETURN_NONE;

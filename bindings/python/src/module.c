@@ -44,8 +44,10 @@ int binding_wake(void)
         return on != 0;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    Py_BEGIN_ALLOW_THREADS wake_worker();
-    Py_END_ALLOW_THREADS PyErr_Restore(type, value, trace);
+    Py_BEGIN_ALLOW_THREADS
+    wake_worker();
+    Py_END_ALLOW_THREADS
+    PyErr_Restore(type, value, trace);
     return __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) != 0;
 }
 
@@ -73,13 +75,20 @@ static PyObject *module_worker(PyObject *module, PyObject *unused)
 /* Where a worker ends, which may be by os._exit. */
 static PyObject *module_end(PyObject *module, PyObject *unused)
 {
+    (void)unused;
+    return binding_end_run(module);
+}
+
+PyObject *binding_end_run(PyObject *module)
+{
     uint32_t on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED);
     (void)module;
-    (void)unused;
     binding_worker_waits = 0;
     if (on && !(on & GNOMON_MASK_UNSEEN)) {
-        Py_BEGIN_ALLOW_THREADS if (gnomon_setup(NULL) != GNOMON_ESTATE) while (
-            gnomon_teardown() != GNOMON_ESTATE);
+        Py_BEGIN_ALLOW_THREADS
+        if (gnomon_setup(NULL) != GNOMON_ESTATE)
+            while (gnomon_teardown() != GNOMON_ESTATE)
+                ;
         Py_END_ALLOW_THREADS
     }
     Py_RETURN_NONE;
@@ -112,9 +121,13 @@ static int make_state(binding_state *state, PyObject *module)
 
 static int module_run(PyObject *module)
 {
-    static PyMethodDef *const methods[] = {
-        own_methods, binding_scope_methods, binding_range_methods,
-        binding_mark_methods, binding_control_methods};
+    static PyMethodDef *const methods[] = {own_methods,
+                                           binding_scope_methods,
+                                           binding_range_methods,
+                                           binding_mark_methods,
+                                           binding_control_methods,
+                                           binding_profiler_methods,
+                                           binding_profile_methods};
     module_data *data = PyModule_GetState(module);
     data->state = calloc(1, sizeof *data->state);
     if (!data->state) {
@@ -122,9 +135,13 @@ static int module_run(PyObject *module)
         return -1;
     }
     data->state->users = 1;
+    data->state->is_main =
+        PyInterpreterState_GetID(PyInterpreterState_Get()) == 0;
     if (make_state(data->state, module) ||
         binding_scope_types(data->state, module) ||
-        binding_range_types(data->state, module))
+        binding_range_types(data->state, module) ||
+        binding_event_types(data->state, module) ||
+        binding_profile_types(data->state, module))
         return -1;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (PyModule_AddFunctions(module, methods[i]))
@@ -134,8 +151,9 @@ static int module_run(PyObject *module)
 
 #define MODULE_OBJECTS(X) \
     X(error) \
-    X(scope_type) X(range_type) X(scopes) X(ranges) X(marks) X(counters) \
-        X(tasks_key) X(running) X(current)
+    X(scope_type) \
+    X(range_type) \
+    X(scopes) X(ranges) X(marks) X(counters) X(tasks_key) X(running) X(current)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {

@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Profiles: what was recorded, as objects and as tables.
+
+    profile = gnomon.load("run.gnomon")
+    for node in profile.nodes:
+        print(node.path, node.host.count, node.host.total_ns)
+    profile.to_pandas()                 # the rows, one for each name
+    profile.to_pandas("events")         # any kind of entity
+
+Numbers of entities begin at 1, as everywhere in gnomon. Moments are ns since the run's
+zero, durations ns.
+"""
+from collections import namedtuple
+
+from . import _gnomon
+
+__all__ = ["Profile", "Row", "Stats", "load", "read", "snapshot"]
+
+REGION_KINDS = (
+    "scope function action range mark counter python api kernel copy set collective line"
+).split()
+TRACK_KINDS = "thread stream lane pool".split()
+LINK_KINDS = "submit backward launch".split()
+EVENT_KINDS = "execution mark counter memory".split()
+
+
+class Stats(namedtuple("Stats", "count total_ns self_ns min_ns max_ns cells")):
+    """Durations of executions that are over. `cells` is their histogram."""
+
+    __slots__ = ()
+
+    @property
+    def mean_ns(self):
+        return self.total_ns / self.count if self.count else 0.0
+
+    def quantile_ns(self, fraction):
+        """The duration below which this fraction of the executions lies."""
+        want, below = fraction * self.count, 0
+        for cell, count in self.cells:
+            if below + count >= want:
+                low = max(_cell_low(cell), self.min_ns)
+                high = min(_cell_low(cell + 1) - 1, self.max_ns)
+                if high <= low:
+                    return float(max(high, self.min_ns))
+                return low + (high - low) * (want - below) / count
+            below += count
+        return float(self.max_ns)
+
+
+def _cell_low(cell):
+    scale = 0 if cell < 32 else cell // 16 - 1
+    return (cell - 16 * scale) << scale
+
+
+Work = namedtuple("Work", "flops bytes")
+Memory = namedtuple(
+    "Memory",
+    "pool allocations frees allocated_bytes freed_bytes live_bytes peak_bytes",
+)
+Anchor = namedtuple("Anchor", "ns unix_ns error_ns")
+Tensor = namedtuple("Tensor", "dtype dims strides")
+Row = namedtuple("Row", "name category host device")
+
+
+class Entity:
+    """One entity of a profile: its fields, and `id`, its number."""
+
+    __slots__ = ("_profile", "id", "_values")
+
+    def __init__(self, profile, number, values):
+        self._profile = profile
+        self.id = number
+        self._values = values
+
+    def __eq__(self, other):
+        return (
+            type(self) is type(other)
+            and self._profile is other._profile
+            and self.id == other.id
+        )
+
+    def __hash__(self):
+        return hash((type(self), self.id))
+
+    def _asdict(self):
+        return dict(zip(self._fields, self._values))
+
+    def __repr__(self):
+        fields = ", ".join(f"{n}={v!r}" for n, v in self._asdict().items())
+        return f"{type(self).__name__}({fields})"
+
+
+def _as(kind):
+    return lambda value: None if value is None else kind(*value)
+
+
+def _word(words):
+    return lambda value: words[value] if value < len(words) else str(value)
+
+
+def _entity(of, plural, refers=None, shows=None, **more):
+    """The class of a kind: each field is a property; fields in `refers` name another
+    entity and give it, or None."""
+    refers, shows = refers or {}, shows or {}
+    fields = _gnomon._fields(plural)
+    space = dict(more, __slots__=(), _fields=fields)
+
+    def plain(i):
+        return lambda self: self._values[i]
+
+    def shown(i, show):
+        return lambda self: show(self._values[i])
+
+    def entity(i, kind):
+        def get(self):
+            number = self._values[i]
+            return getattr(self._profile, kind)._number(number) if number else None
+
+        return get
+
+    for i, field in enumerate(fields):
+        if field in refers:
+            getter = entity(i, refers[field])
+        elif field in shows:
+            getter = shown(i, shows[field])
+        else:
+            getter = plain(i)
+        space[field] = property(getter)
+    return type(of, (Entity,), space)
+
+
+def _of_region(self):
+    region = self.region
+    return region.name if region else ""
+
+
+def _path(self):
+    path, node = [], self
+    while node is not None:
+        path.append(node.name)
+        node = node.parent
+    return tuple(reversed(path))
+
+
+def _event_name(self):
+    region = self.region if self._values[3] else None
+    if region is None and self.node is not None:
+        region = self.node.region
+    return region.name if region else ""
+
+
+_stats = _as(Stats)
+_plain = {
+    "runs": _entity(
+        "Run", "runs", shows={"anchors": lambda v: [Anchor(*a) for a in v]}
+    ),
+    "stages": _entity("Stage", "stages", {"run": "runs"}, {"steps": _stats}),
+    "steps": _entity("Step", "steps", {"stage": "stages"}),
+    "tracks": _entity(
+        "Track", "tracks", {"run": "runs"}, {"kind": _word(TRACK_KINDS)}
+    ),
+    "regions": _entity("Region", "regions", shows={"kind": _word(REGION_KINDS)}),
+    "nodes": _entity(
+        "Node",
+        "nodes",
+        {
+            "track": "tracks",
+            "stage": "stages",
+            "parent": "nodes",
+            "region": "regions",
+            "op": "ops",
+            "view": "views",
+        },
+        {
+            "host": _stats,
+            "device": _stats,
+            "work": _as(Work),
+            "memory": lambda v: [Memory(*m) for m in v],
+        },
+        name=property(_of_region),
+        path=property(_path),
+    ),
+    "opens": _entity("Open", "opens", {"track": "tracks", "node": "nodes"}),
+    "links": _entity(
+        "Link",
+        "links",
+        {"from": "nodes", "to": "nodes"},
+        {"kind": _word(LINK_KINDS)},
+        cause=property(lambda self: getattr(self, "from")),
+        effect=property(lambda self: self.to),
+    ),
+    "counters": _entity(
+        "Counter",
+        "counters",
+        {"track": "tracks", "region": "regions", "stage": "stages"},
+        name=property(_of_region),
+    ),
+    "metadata": _entity("Metadata", "metadata", {"run": "runs"}),
+    "losses": _entity("Loss", "losses", {"track": "tracks", "run": "runs"}),
+    "views": _entity("View", "views"),
+    "ops": _entity(
+        "Op",
+        "ops",
+        shows={
+            "inputs": lambda v: [Tensor(*t) for t in v],
+            "attributes": dict,
+        },
+    ),
+    "events": _entity(
+        "Event",
+        "events",
+        {"track": "tracks", "node": "nodes", "region": "regions"},
+        {"kind": _word(EVENT_KINDS)},
+        name=property(_event_name),
+    ),
+    "step_times": _entity(
+        "StepTime",
+        "step_times",
+        {"stage": "stages", "view": "views", "step": "steps", "region": "regions"},
+        {"time": _stats},
+    ),
+    "view_times": _entity(
+        "ViewTime", "view_times", {"stage": "stages", "view": "views"}
+    ),
+}
+
+
+class Entities:
+    """All entities of one kind, in order. Item 0 is number 1."""
+
+    __slots__ = ("_profile", "_raw", "_kind", "_type")
+
+    def __init__(self, profile, kind):
+        self._profile = profile
+        self._raw = profile._raw
+        self._kind = kind
+        self._type = _plain[kind]
+
+    def __len__(self):
+        return self._raw.count(self._kind)
+
+    def _number(self, number):
+        values = self._raw.get(self._kind, number)
+        return self._type(self._profile, number, values)
+
+    def __getitem__(self, at):
+        if isinstance(at, slice):
+            return [self._number(i + 1) for i in range(*at.indices(len(self)))]
+        at = at + len(self) if at < 0 else at
+        if at < 0:
+            raise IndexError(at)
+        return self._number(at + 1)
+
+    def __iter__(self):
+        for number in range(1, len(self) + 1):
+            yield self._number(number)
+
+    def __repr__(self):
+        return f"<{len(self)} {self._kind}>"
+
+
+class Profile:
+    """What was recorded: runs, stages, steps, tracks, regions, nodes, opens, links,
+    counters, metadata, losses, views, ops, events, step_times, view_times, each as a
+    sequence. It never changes; any thread may read it."""
+
+    __slots__ = ("_raw", "_rows", "__weakref__")
+
+    def __init__(self, raw):
+        self._raw = raw
+        self._rows = None
+
+    def __repr__(self):
+        return (
+            f"<gnomon.Profile: {len(self.runs)} runs, {len(self.tracks)} tracks, "
+            f"{len(self.nodes)} nodes, {len(self.events)} events>"
+        )
+
+    def rows(self):
+        """The sums of each name and category over all paths, threads and stages, by
+        total time. Marks and counters have none."""
+        if self._rows is None:
+            sums = {}
+            for node in self.nodes:
+                region, host = node.region, node.host
+                if host is None or not host.count and node.device is None:
+                    continue
+                sums.setdefault((region.name, region.category), []).append(node)
+            rows = [
+                Row(
+                    name,
+                    category,
+                    _sum(node.host for node in nodes),
+                    _sum(node.device for node in nodes),
+                )
+                for (name, category), nodes in sums.items()
+            ]
+            rows.sort(key=lambda row: -row.host.total_ns)
+            self._rows = rows
+        return list(self._rows)
+
+    def columns(self, kind="nodes"):
+        """The entities of a kind by column: a dict of lists of texts and of arrays of
+        numbers. Statistics are five columns each, as host_count."""
+        from array import array
+
+        columns = {"id": array("q", range(1, self._raw.count(kind) + 1))}
+        for name, (form, values) in self._raw.columns(kind).items():
+            if form == "s":
+                columns[name] = values
+            else:
+                columns[name] = array(form)
+                columns[name].frombytes(values)
+        return columns
+
+    def _table(self, kind):
+        if kind is None:
+            rows = self.rows()
+            columns = {
+                "name": [row.name for row in rows],
+                "category": [row.category for row in rows],
+            }
+            for field in Stats._fields[:5]:
+                columns[field] = [getattr(row.host, field) for row in rows]
+            return columns
+        columns = self.columns(kind)
+        if kind in ("nodes", "events", "counters") and len(self.regions):
+            names = [""] + self._raw.columns("regions")["name"][1]
+            regions = columns["region"]
+            if kind == "events":
+                of_node = [0, *self.columns("nodes")["region"]]
+                regions = [
+                    r or of_node[n] for r, n in zip(regions, columns["node"])
+                ]
+            columns["name"] = [names[r] if r < len(names) else "" for r in regions]
+        return columns
+
+    def to_pandas(self, kind=None):
+        """A DataFrame of the rows, or of the entities of a kind ("nodes", ...)."""
+        import pandas
+
+        return pandas.DataFrame(
+            {name: _numbers(values) for name, values in self._table(kind).items()}
+        )
+
+    def to_arrow(self, kind=None):
+        """The same as a table of pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(
+            {name: pyarrow.array(_numbers(v)) for name, v in self._table(kind).items()}
+        )
+
+    def write(self, path):
+        """Writes all of it to a file: binary, or JSON for a name ending in .json."""
+        data = self._raw.write(1 if str(path).endswith(".json") else 0)
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def _repr_html_(self):
+        from html import escape
+
+        cells = "".join(
+            "<tr><td style='text-align:left'>"
+            + "</td><td>".join(
+                [
+                    escape(row.name),
+                    str(row.host.count),
+                    _time(row.host.total_ns),
+                    _time(row.host.self_ns),
+                    _time(row.host.mean_ns),
+                    _time(row.host.max_ns),
+                ]
+            )
+            + "</td></tr>"
+            for row in self.rows()[:50]
+        )
+        return (
+            f"<p>{escape(repr(self))}</p><table><thead><tr><th>name</th>"
+            "<th>calls</th><th>total</th><th>self</th><th>mean</th><th>max</th>"
+            f"</tr></thead><tbody>{cells}</tbody></table>"
+        )
+
+
+def _kind_property(kind):
+    return property(lambda self: Entities(self, kind))
+
+
+for _kind in _plain:
+    setattr(Profile, _kind, _kind_property(_kind))
+
+
+def _sum(several):
+    """The sum of statistics; None where there are none."""
+    several = [one for one in several if one is not None]
+    if not several:
+        return None
+    cells = {}
+    for one in several:
+        for cell, count in one.cells:
+            cells[cell] = cells.get(cell, 0) + count
+    shortest = [one.min_ns for one in several if one.count]
+    return Stats(
+        sum(one.count for one in several),
+        sum(one.total_ns for one in several),
+        sum(one.self_ns for one in several),
+        min(shortest, default=0),
+        max(one.max_ns for one in several),
+        tuple(sorted(cells.items())),
+    )
+
+
+def _numbers(values):
+    """An array without a copy, where numpy is there."""
+    if not hasattr(values, "typecode"):
+        return values
+    try:
+        import numpy
+    except ImportError:
+        return list(values)
+    return numpy.frombuffer(values, dtype=values.typecode) if len(values) else []
+
+
+def _time(ns):
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= scale:
+            return f"{ns / scale:.4g} {unit}"
+    return f"{ns:.4g} ns"
+
+
+def load(path):
+    """The profile in a .gnomon file."""
+    return Profile(_gnomon._load(path))
+
+
+def read(data):
+    """The profile in the bytes of a .gnomon file."""
+    return Profile(_gnomon._read(data))
+
+
+def snapshot(profiler, all_stages=False):
+    """What an attached profiler has recorded up to now."""
+    return Profile(_gnomon._snapshot(profiler, all_stages))

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from typing import Any, Dict, Generic, Iterator, List, NamedTuple, Optional
+from typing import Sequence, Tuple, TypeVar, overload
+
+_Entity = TypeVar("_Entity", bound="Entity")
+
+class Stats(NamedTuple):
+    count: int
+    total_ns: int
+    self_ns: int
+    min_ns: int
+    max_ns: int
+    cells: Tuple[Tuple[int, int], ...]
+    @property
+    def mean_ns(self) -> float: ...
+    def quantile_ns(self, fraction: float) -> float: ...
+
+class Work(NamedTuple):
+    flops: int
+    bytes: int
+
+class Memory(NamedTuple):
+    pool: int
+    allocations: int
+    frees: int
+    allocated_bytes: int
+    freed_bytes: int
+    live_bytes: int
+    peak_bytes: int
+
+class Anchor(NamedTuple):
+    ns: int
+    unix_ns: int
+    error_ns: int
+
+class Tensor(NamedTuple):
+    dtype: str
+    dims: Tuple[int, ...]
+    strides: Tuple[int, ...]
+
+class Row(NamedTuple):
+    name: str
+    category: str
+    host: Stats
+    device: Optional[Stats]
+
+class Entity:
+    id: int
+
+class Run(Entity):
+    rank: int
+    local_rank: int
+    world_size: int
+    pid: int
+    host: str
+    dir: Optional[str]
+    spec: str
+    clock: str
+    zero_unix_ns: int
+    clock_error_ns: int
+    now_ns: int
+    attempt: Optional[str]
+    job: Optional[str]
+    uuid: Optional[str]
+    anchors: List[Anchor]
+
+class Stage(Entity):
+    ordinal: int
+    name: str
+    begin_ns: int
+    end_ns: int
+    ended: int
+    run: Optional[Run]
+    steps: Optional[Stats]
+    count: int
+    recorded_ns: int
+    late: int
+
+class Step(Entity):
+    stage: Optional[Stage]
+    number: int
+    begin_ns: int
+    end_ns: int
+    phase: int
+    rank: int
+    ordinal: int
+
+class Track(Entity):
+    kind: str
+    name: str
+    os_id: int
+    index: int
+    thread_count: int
+    alive: int
+    inexact: int
+    run: Optional[Run]
+    device: int
+
+class Region(Entity):
+    kind: str
+    name: str
+    category: str
+    file: str
+    function: str
+    line: int
+
+class Node(Entity):
+    track: Optional[Track]
+    stage: Optional[Stage]
+    parent: Optional[Node]
+    region: Optional[Region]
+    op: Optional[Op]
+    open: int
+    flags: int
+    first: int
+    host: Optional[Stats]
+    device: Optional[Stats]
+    memory: List[Memory]
+    work: Optional[Work]
+    view: Optional[View]
+    name: str
+    path: Tuple[str, ...]
+
+class Open(Entity):
+    track: Optional[Track]
+    node: Optional[Node]
+    begin_ns: int
+
+class Link(Entity):
+    cause: Optional[Node]
+    effect: Optional[Node]
+    to: Optional[Node]
+    kind: str
+    count: int
+    from_instance: int
+    to_instance: int
+
+class Counter(Entity):
+    track: Optional[Track]
+    region: Optional[Region]
+    stage: Optional[Stage]
+    count: int
+    last: float
+    min: float
+    max: float
+    sum: float
+    nans: int
+    name: str
+
+class Metadata(Entity):
+    run: Optional[Run]
+    key: str
+    json: str
+
+class Loss(Entity):
+    track: Optional[Track]
+    kind: str
+    count: int
+    begin_ns: int
+    end_ns: int
+    run: Optional[Run]
+
+class View(Entity):
+    words: str
+
+class Op(Entity):
+    flags: int
+    operation: str
+    inputs: List[Tensor]
+    attributes: Dict[str, str]
+    flops: int
+    bytes: int
+
+class Event(Entity):
+    kind: str
+    track: Optional[Track]
+    node: Optional[Node]
+    region: Optional[Region]
+    begin_ns: int
+    duration_ns: int
+    instance: int
+    value: float
+    name: str
+
+class StepTime(Entity):
+    stage: Optional[Stage]
+    view: Optional[View]
+    step: Optional[Step]
+    region: Optional[Region]
+    time: Optional[Stats]
+
+class ViewTime(Entity):
+    stage: Optional[Stage]
+    view: Optional[View]
+    recorded_ns: int
+
+class Entities(Generic[_Entity]):
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, at: int) -> _Entity: ...
+    @overload
+    def __getitem__(self, at: slice) -> List[_Entity]: ...
+    def __iter__(self) -> Iterator[_Entity]: ...
+
+class Profile:
+    runs: Entities[Run]
+    stages: Entities[Stage]
+    steps: Entities[Step]
+    tracks: Entities[Track]
+    regions: Entities[Region]
+    nodes: Entities[Node]
+    opens: Entities[Open]
+    links: Entities[Link]
+    counters: Entities[Counter]
+    metadata: Entities[Metadata]
+    losses: Entities[Loss]
+    views: Entities[View]
+    ops: Entities[Op]
+    events: Entities[Event]
+    step_times: Entities[StepTime]
+    view_times: Entities[ViewTime]
+    def rows(self) -> List[Row]: ...
+    def columns(self, kind: str = "nodes") -> Dict[str, Sequence[Any]]: ...
+    def to_pandas(self, kind: Optional[str] = None) -> Any: ...
+    def to_arrow(self, kind: Optional[str] = None) -> Any: ...
+    def write(self, path: Any) -> None: ...
+
+def load(path: Any) -> Profile: ...
+def read(data: bytes) -> Profile: ...
+def snapshot(profiler: str, all_stages: bool = False) -> Profile: ...

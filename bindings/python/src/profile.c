@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profile as an object: its entities as tuples of their fields, one by one or column
+ * by column. gnomon/profile.py makes of it what users see.
+ *
+ * A profile that a callback was given is borrowed: its object loses it at the callback's
+ * end, and raises from then on. */
+#include "fields.h"
+
+#include <string.h>
+
+#include <gnomon/profiler.h>
+
+typedef struct {
+    PyObject_HEAD const gnomon_profile
+        *profile; /* NULL: it was borrowed, and is gone */
+    int is_ours;  /* freed with the object */
+    binding_state *state;
+} profile_object;
+
+static PyObject *make_object(binding_state *state,
+                             const gnomon_profile *profile, int is_ours)
+{
+    profile_object *self =
+        PyObject_New(profile_object, (PyTypeObject *)state->profile_type);
+    if (!self)
+        return NULL;
+    self->profile = profile;
+    self->is_ours = is_ours;
+    self->state = state;
+    state->users++;
+    return (PyObject *)self;
+}
+
+/* NULL: an exception is set. */
+static const gnomon_profile *profile_of(PyObject *object)
+{
+    const gnomon_profile *profile = ((profile_object *)object)->profile;
+    if (!profile)
+        PyErr_SetString(PyExc_ValueError,
+                        "this profile was lent to a callback that is over");
+    return profile;
+}
+
+/* ---- One entity ----------------------------------------------------------- */
+
+static const binding_entity *find_entity(const char *name)
+{
+    for (size_t i = 0; i < binding_entity_count; i++)
+        if (strcmp(binding_entities[i].name, name) == 0)
+            return &binding_entities[i];
+    PyErr_Format(PyExc_ValueError, "a profile has no '%s'", name);
+    return NULL;
+}
+
+static Py_ssize_t field_count(const binding_entity *entity)
+{
+    Py_ssize_t n = 0;
+    while (entity->fields[n].type != FIELD_END)
+        n++;
+    return n;
+}
+
+static PyObject *profile_count(PyObject *self, PyObject *args)
+{
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s:count", &name))
+        return NULL;
+    const binding_entity *entity = find_entity(name);
+    const gnomon_profile *profile = entity ? profile_of(self) : NULL;
+    return profile ? PyLong_FromSize_t(
+                         gnomon_profile_count(profile, entity->entity))
+                   : NULL;
+}
+
+static PyObject *profile_get(PyObject *self, PyObject *args)
+{
+    const char *name;
+    Py_ssize_t number;
+    binding_info info = {.struct_size = sizeof info};
+    if (!PyArg_ParseTuple(args, "sn:get", &name, &number))
+        return NULL;
+    const binding_entity *entity = find_entity(name);
+    const gnomon_profile *profile = entity ? profile_of(self) : NULL;
+    if (!profile)
+        return NULL;
+    int code =
+        profile->api->get(profile, entity->entity, (size_t)number, &info);
+    if (code == GNOMON_EINVAL)
+        return PyErr_Format(PyExc_IndexError, "%s: no number %zd", name,
+                            number);
+    if (code)
+        return PyErr_Format(((profile_object *)self)->state->error,
+                            "%s: the file has changed", name);
+    PyObject *values = PyTuple_New(field_count(entity));
+    for (Py_ssize_t i = 0; values && i < field_count(entity); i++) {
+        PyObject *value = binding_field_value(&info, &entity->fields[i]);
+        if (!value || PyTuple_SetItem(values, i, value))
+            Py_CLEAR(values);
+    }
+    return values;
+}
+
+/* ---- Files ---------------------------------------------------------------- */
+
+static PyObject *finish_load(binding_state *state, int code,
+                             gnomon_profile *profile)
+{
+    if (code < 0)
+        return binding_raise(state, code);
+    PyObject *object = make_object(state, profile, 1);
+    if (!object)
+        gnomon_profile_free(profile);
+    return object;
+}
+
+static PyObject *call_load(PyObject *module, PyObject *path)
+{
+    gnomon_profile *profile = NULL;
+    PyObject *bytes = NULL;
+    int code;
+    if (!PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    const char *at = PyBytes_AsString(bytes);
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_profile_load(&profile, at);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(bytes);
+    return finish_load(binding_state_of(module), code, profile);
+}
+
+static PyObject *call_read(PyObject *module, PyObject *args)
+{
+    gnomon_profile *profile = NULL;
+    const char *at;
+    Py_ssize_t size;
+    int code;
+    if (!PyArg_ParseTuple(args, "y#:read", &at, &size))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_profile_read(&profile, at, (size_t)size);
+    Py_END_ALLOW_THREADS
+    return finish_load(binding_state_of(module), code, profile);
+}
+
+static PyObject *call_snapshot(PyObject *module, PyObject *args)
+{
+    gnomon_profile *profile = NULL;
+    const char *name;
+    Py_ssize_t length;
+    int all, code;
+    if (!PyArg_ParseTuple(args, "s#p:snapshot", &name, &length, &all))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    code = gnomon_snapshot_n(&profile, name, (size_t)length, all);
+    Py_END_ALLOW_THREADS
+    return finish_load(binding_state_of(module), code, profile);
+}
+
+static int keep_bytes(const gnomon_writer *writer, const void *bytes,
+                      size_t size)
+{
+    return binding_text_add(writer->context, bytes, size);
+}
+
+static PyObject *profile_write(PyObject *self, PyObject *args)
+{
+    binding_text text = {0};
+    gnomon_writer writer = {
+        .struct_size = sizeof writer, .write = keep_bytes, .context = &text};
+    int form, code;
+    if (!PyArg_ParseTuple(args, "i:write", &form))
+        return NULL;
+    const gnomon_profile *profile = profile_of(self);
+    if (!profile)
+        return NULL;
+    code = gnomon_profile_write(profile, form, &writer);
+    PyObject *bytes =
+        code < 0 ? binding_raise(((profile_object *)self)->state, code)
+                 : PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.length);
+    binding_text_free(&text);
+    return bytes;
+}
+
+/* ---- The type ------------------------------------------------------------- */
+
+static void profile_free(PyObject *object)
+{
+    profile_object *self = (profile_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->is_ours)
+        self->profile->api->release((gnomon_profile *)(uintptr_t)self->profile);
+    binding_state_release(self->state);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *profile_new(PyTypeObject *type, PyObject *args,
+                             PyObject *keywords)
+{
+    (void)type;
+    (void)args;
+    (void)keywords;
+    return PyErr_Format(PyExc_TypeError, "call gnomon.load(path)");
+}
+
+static PyObject *field_names(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s:fields", &name))
+        return NULL;
+    const binding_entity *entity = find_entity(name);
+    PyObject *names = entity ? PyTuple_New(field_count(entity)) : NULL;
+    for (Py_ssize_t i = 0; names && i < field_count(entity); i++) {
+        PyObject *one = PyUnicode_FromString(entity->fields[i].name);
+        if (!one || PyTuple_SetItem(names, i, one))
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
+static PyMethodDef profile_methods[] = {
+    {"count", profile_count, METH_VARARGS, NULL},
+    {"get", profile_get, METH_VARARGS, NULL},
+    {"columns", binding_profile_columns, METH_VARARGS, NULL},
+    {"write", profile_write, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PyMethodDef binding_profile_methods[] = {
+    {"_load", call_load, METH_O, NULL},
+    {"_read", call_read, METH_VARARGS, NULL},
+    {"_snapshot", call_snapshot, METH_VARARGS, NULL},
+    {"_fields", field_names, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+#pragma GCC diagnostic ignored \
+    "-Wpedantic" /* CPython keeps functions as void * */
+static PyType_Slot profile_slots[] = {{Py_tp_new, (void *)profile_new},
+                                      {Py_tp_dealloc, (void *)profile_free},
+                                      {Py_tp_methods, profile_methods},
+                                      {0, NULL}};
+static PyType_Spec profile_spec = {"gnomon._Profile", sizeof(profile_object), 0,
+                                   Py_TPFLAGS_DEFAULT, profile_slots};
+
+int binding_profile_types(binding_state *state, PyObject *module)
+{
+    (void)module;
+    state->profile_type = PyType_FromSpec(&profile_spec);
+    return state->profile_type ? 0 : -1;
+}
+
+const gnomon_profile *binding_profile_of(PyObject *object)
+{
+    return profile_of(object);
+}
+
+PyObject *binding_profile_lend(binding_state *state,
+                               const gnomon_profile *profile)
+{
+    if (!profile)
+        Py_RETURN_NONE;
+    return make_object(state, profile, 0);
+}
+
+void binding_profile_take_back(PyObject *lent)
+{
+    if (lent && lent != Py_None)
+        ((profile_object *)lent)->profile = NULL;
+    Py_XDECREF(lent);
+}
+
+PyObject *binding_profile_wrap(PyObject *raw)
+{
+    if (!raw || raw == Py_None) {
+        Py_XINCREF(raw);
+        return raw;
+    }
+    PyObject *module = PyImport_ImportModule("gnomon.profile");
+    PyObject *made =
+        module ? PyObject_CallMethod(module, "Profile", "(O)", raw) : NULL;
+    Py_XDECREF(module);
+    return made;
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Profiles read by Python."""
+import gc
+import os
+import tempfile
+import unittest
+
+import gnomon
+import gnomon.profile
+from runs import run
+
+
+class Loaded(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "run.gnomon")
+        out, err = run(
+            """
+            import gnomon
+            gnomon.metadata("lr", [0.5, "text"])
+            with gnomon.stage("fit"):
+                for _ in range(3):
+                    with gnomon.scope("outer"):
+                        for _ in range(2):
+                            with gnomon.scope("inner", "io"):
+                                pass
+                        gnomon.mark("here")
+                    gnomon.counter("loss", 0.5)
+                    gnomon.step()
+            """,
+            f"trace,file={cls.path}",
+        )
+        cls.profile = gnomon.load(cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        del cls.profile
+        cls.folder.cleanup()
+
+    def test_entities_are_objects(self):
+        p = self.profile
+        self.assertEqual(len(p.runs), 1)
+        self.assertEqual(p.runs[0].pid, p.tracks[0].run.pid)
+        self.assertIn("fit", [stage.name for stage in p.stages])
+        inner = [n for n in p.nodes if n.path == ("outer", "inner")]
+        self.assertTrue(inner)
+        self.assertEqual(inner[0].host.count, 6)
+        self.assertEqual(inner[0].region.category, "io")
+        self.assertEqual(inner[0].region.kind, "scope")
+        self.assertEqual(inner[0].parent.name, "outer")
+        self.assertEqual(inner[0].parent.parent, None)
+        self.assertEqual(inner[0].stage.name, "fit")
+        self.assertEqual(inner[0].track.kind, "thread")
+        self.assertEqual([c.name for c in p.counters], ["loss"])
+        self.assertEqual(p.counters[0].last, 0.5)
+        self.assertIn(("lr", '[0.5, "text"]'), [(m.key, m.json) for m in p.metadata])
+        self.assertEqual(p.nodes[0], p.nodes[-len(p.nodes)])
+        self.assertIn("3 steps" if len(p.steps) == 3 else "steps", repr(p.steps))
+
+    def test_numbers_that_are_not_there_raise(self):
+        for at in (len(self.profile.nodes), -len(self.profile.nodes) - 1, 1 << 40):
+            with self.assertRaises(IndexError):
+                self.profile.nodes[at]
+        self.assertEqual(self.profile.nodes[1000:], [])
+        with self.assertRaises(AttributeError):
+            self.profile.colours
+        with self.assertRaises(ValueError):
+            self.profile.columns("colours")
+
+    def test_rows_add_up(self):
+        rows = {row.name: row for row in self.profile.rows()}
+        self.assertEqual(rows["outer"].host.count, 3)
+        self.assertEqual(rows["inner"].host.count, 6)
+        host = rows["inner"].host
+        self.assertLessEqual(host.min_ns, host.quantile_ns(0.5))
+        self.assertLessEqual(host.quantile_ns(0.5), host.max_ns)
+        self.assertEqual(host.mean_ns, host.total_ns / 6)
+        self.assertEqual(sum(count for _, count in host.cells), 6)
+
+    def test_columns_and_entities_agree(self):
+        p = self.profile
+        columns = p.columns("nodes")
+        for i, node in enumerate(p.nodes):
+            self.assertEqual(columns["host_total_ns"][i], node.host.total_ns)
+            self.assertEqual(columns["id"][i], node.id)
+        for kind in (
+            "runs stages steps tracks regions nodes opens links counters metadata "
+            "losses views ops events step_times view_times"
+        ).split():
+            entities = getattr(p, kind)
+            for name, values in p.columns(kind).items():
+                self.assertEqual(len(values), len(entities), (kind, name))
+            for entity in entities:
+                repr(entity)
+                for field in entity._fields:
+                    getattr(entity, field)
+
+    def test_events_have_names(self):
+        events = list(self.profile.events)
+        names = [event.name for event in events]
+        self.assertEqual(names.count("inner"), 6)
+        self.assertEqual(names.count("here"), 3)
+        self.assertEqual(
+            [e.value for e in events if e.kind == "counter"], [0.5, 0.5, 0.5]
+        )
+
+    def test_a_notebook_shows_a_table(self):
+        html = self.profile._repr_html_()
+        self.assertIn("<td style='text-align:left'>outer</td><td>3</td>", html)
+
+    def test_it_is_written_again(self):
+        again = os.path.join(self.folder.name, "again.gnomon")
+        self.profile.write(again)
+        self.assertEqual(gnomon.load(again).rows(), self.profile.rows())
+        with open(again, "rb") as file:
+            data = file.read()
+        self.assertEqual(gnomon.profile.read(data).rows(), self.profile.rows())
+        text = os.path.join(self.folder.name, "again.json")
+        self.profile.write(text)
+        with open(text) as file:
+            self.assertEqual(file.read(1), "{")
+
+    def test_what_cannot_be_read_raises(self):
+        with self.assertRaises(gnomon.Error) as caught:
+            gnomon.load("/nowhere/run.gnomon")
+        self.assertIn("/nowhere/run.gnomon", str(caught.exception))
+        with self.assertRaises(gnomon.Error):
+            gnomon.profile.read(b"no profile")
+        with self.assertRaises(TypeError):
+            gnomon.load(3)
+
+    def test_entities_outlive_the_profile(self):
+        nodes = gnomon.load(self.path).nodes
+        node = nodes[0]
+        gc.collect()
+        self.assertTrue(node.name)
+        self.assertTrue(node.region.name)
+
+    def test_tables_where_their_packages_are(self):
+        try:
+            import pandas
+        except ImportError:
+            with self.assertRaises(ImportError):
+                self.profile.to_pandas()
+        else:
+            frame = self.profile.to_pandas("nodes")
+            self.assertEqual(len(frame), len(self.profile.nodes))
+            self.assertIsInstance(self.profile.to_pandas(), pandas.DataFrame)
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            with self.assertRaises(ImportError):
+                self.profile.to_arrow()
+        else:
+            self.assertEqual(
+                self.profile.to_arrow("events").num_rows, len(self.profile.events)
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

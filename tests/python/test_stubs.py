@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The type stubs name what the package has."""
+import ast
+import os
+import subprocess
+import sys
+import unittest
+
+import gnomon
+import gnomon.profile
+
+FOLDER = os.path.dirname(gnomon.__file__)
+EVENTS = {"Frame", "StepEvent", "CounterEvent", "MarkEvent", "ThreadEvent"}
+
+
+def stub(name):
+    with open(os.path.join(FOLDER, name + ".pyi")) as file:
+        tree = ast.parse(file.read())
+    return {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+    }
+
+
+def members(node):
+    names = set()
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            names.add(item.name)
+        elif isinstance(item, ast.AnnAssign):
+            names.add(item.target.id)
+    return names
+
+
+class Stubs(unittest.TestCase):
+    def test_they_name_all_that_is_public(self):
+        self.assertEqual(set(stub("__init__")) - EVENTS, set(gnomon.__all__))
+        self.assertTrue(os.path.exists(os.path.join(FOLDER, "py.typed")))
+
+    def test_classes_have_what_they_say(self):
+        for name, node in stub("__init__").items():
+            if isinstance(node, ast.ClassDef) and name not in EVENTS | {"Error"}:
+                for member in members(node):
+                    self.assertTrue(
+                        hasattr(getattr(gnomon, name), member), (name, member)
+                    )
+
+    def test_entities_have_their_fields(self):
+        stubs = stub("profile")
+        for kind, plain in gnomon.profile._plain.items():
+            fields = members(stubs[plain.__name__])
+            self.assertLessEqual(set(plain._fields) - {"from"}, fields, kind)
+            for field in fields:
+                self.assertTrue(hasattr(plain, field), (kind, field))
+
+    def test_functions_have_the_arguments_that_they_say(self):
+        import inspect
+
+        for name, node in stub("__init__").items():
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            said = [a.arg for a in node.args.posonlyargs + node.args.args]
+            said += [a.arg for a in node.args.kwonlyargs]
+            given = inspect.signature(getattr(gnomon, name)).parameters
+            self.assertEqual(list(given), said, name)
+
+    def test_importing_it_loads_nothing_large(self):
+        loaded = subprocess.run(
+            [
+                sys.executable,
+                "-S",
+                "-c",
+                "import sys, os; before = set(sys.modules); import gnomon;"
+                "print(*sorted(set(sys.modules) - before))",
+            ],
+            env=dict(os.environ, PYTHONPATH=os.path.dirname(FOLDER)),
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(loaded.stdout, "gnomon gnomon._gnomon\n", loaded)
+
+
+if __name__ == "__main__":
+    unittest.main()
