@@ -46,6 +46,7 @@ __all__ = [
     "Range",
     "Scope",
     "attach",
+    "calls",
     "configure",
     "counter",
     "detach",
@@ -126,6 +127,14 @@ def summary(profiler=None):
     if profiler is not None:
         return _gnomon._summary(profiler)
     return "\n".join(filter(None, map(_gnomon._summary, _attached())))
+
+
+def calls():
+    """A context manager: while it is open, each call of Python and of functions in C,
+    on all threads, is a scope inside the mark around it."""
+    from . import _calls
+
+    return _calls.calls()
 
 
 # ---- Profiles -----------------------------------------------------------------------

@@ -34,14 +34,15 @@ typedef struct binding_state {
     PyObject *scope_type; /* scopes, by name and category */
     PyObject *range_type;
     PyObject *profile_type;
-    PyObject *scopes;    /* dict: name, or (name, category) -> scope */
-    PyObject *ranges;    /* the same for gnomon.range */
-    PyObject *marks;     /* the same for gnomon.mark */
-    PyObject *counters;  /* the same for gnomon.counter */
-    PyObject *tasks_key; /* "asyncio.tasks" */
-    PyObject *running;   /* asyncio._get_running_loop, once it is there */
-    PyObject *current;   /* asyncio.current_task */
-    int is_main;         /* the first interpreter of the process */
+    PyObject *scopes;        /* dict: name, or (name, category) -> scope */
+    PyObject *ranges;        /* the same for gnomon.range */
+    PyObject *marks;         /* the same for gnomon.mark */
+    PyObject *counters;      /* the same for gnomon.counter */
+    PyObject *tasks_key;     /* "asyncio.tasks" */
+    PyObject *running;       /* asyncio._get_running_loop, once it is there */
+    PyObject *current;       /* asyncio.current_task */
+    PyObject *describe_call; /* of gnomon/_calls.py */
+    int is_main;             /* the first interpreter of the process */
 } binding_state;
 
 /* The state of the module object. */
@@ -75,6 +76,8 @@ extern PyMethodDef binding_mark_methods[];
 extern PyMethodDef binding_control_methods[];
 extern PyMethodDef binding_profiler_methods[];
 extern PyMethodDef binding_profile_methods[];
+extern PyMethodDef binding_call_methods[];
+extern PyMethodDef binding_hook_methods[];
 
 /* Ends the run of this process, if there is one. Returns None. */
 PyObject *binding_end_run(PyObject *module);
@@ -133,5 +136,7 @@ extern unsigned binding_forks;
 /* While it is not NULL, a mark may call profilers in Python on this thread, which then know that
  * the lock of this interpreter is held. */
 extern __thread binding_state *binding_inside;
+/* Not 0: this thread runs a profiler's callback in Python. */
+extern __thread int binding_in_callback;
 
 #endif

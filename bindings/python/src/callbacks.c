@@ -37,11 +37,13 @@ int binding_enter_python(binding_entry *entry)
         }
     }
     PyErr_Fetch(&entry->type, &entry->value, &entry->trace);
+    binding_in_callback++;
     return 1;
 }
 
 void binding_leave_python(binding_entry *entry)
 {
+    binding_in_callback--;
     PyErr_Restore(entry->type, entry->value, entry->trace);
     if (entry->is_held)
         binding_inside = entry->inside;

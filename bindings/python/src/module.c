@@ -11,6 +11,7 @@
 int binding_worker_waits;
 unsigned binding_forks;
 __thread binding_state *binding_inside;
+__thread int binding_in_callback;
 
 typedef struct {
     binding_state *state;
@@ -127,7 +128,9 @@ static int module_run(PyObject *module)
                                            binding_mark_methods,
                                            binding_control_methods,
                                            binding_profiler_methods,
-                                           binding_profile_methods};
+                                           binding_profile_methods,
+                                           binding_call_methods,
+                                           binding_hook_methods};
     module_data *data = PyModule_GetState(module);
     data->state = calloc(1, sizeof *data->state);
     if (!data->state) {
@@ -153,7 +156,9 @@ static int module_run(PyObject *module)
     X(error) \
     X(scope_type) \
     X(range_type) \
-    X(scopes) X(ranges) X(marks) X(counters) X(tasks_key) X(running) X(current)
+    X(scopes) \
+    X(ranges) \
+    X(marks) X(counters) X(tasks_key) X(describe_call) X(running) X(current)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {

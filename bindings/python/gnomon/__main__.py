@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""python -m gnomon [-o FILE] [--profiler WORDS] [--no-calls] SCRIPT [ARGUMENT...]
+
+Runs a script, or a module with -m, and records each of its calls, as $GNOMON says or
+else WORDS: `advanced` where nothing is said. FILE is where the report goes, or the
+profile (.gnomon), or cProfile's statistics (.prof). With --no-calls marks alone are
+recorded.
+"""
+import argparse
+import os
+import sys
+
+import gnomon
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(
+        prog="python -m gnomon",
+        description="Runs a script and records its marks and calls.",
+    )
+    parser.add_argument(
+        "-o", metavar="FILE", help="the report, or a profile: .gnomon, .prof"
+    )
+    parser.add_argument(
+        "--profiler",
+        metavar="WORDS",
+        help="what records, as in $GNOMON, which goes before it; else advanced",
+    )
+    parser.add_argument(
+        "--no-calls", action="store_true", help="marks alone, not each call"
+    )
+    parser.add_argument("-m", action="store_true", help="the script is a module")
+    parser.add_argument("script")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    return parser.parse_args(words)
+
+
+def spec_of(given):
+    """What is attached: the words, and the file."""
+    spec = os.environ.get("GNOMON") or given.profiler or "advanced"
+    if given.o is None:
+        return spec
+    stem, suffix = os.path.splitext(given.o)
+    if suffix == ".prof":
+        return f"{spec},advanced(dump_stats=run,file={stem}.txt)"
+    return f"{spec},file={given.o}"
+
+
+def load(given):
+    """The code of the script, and the variables that it runs in."""
+    import types
+
+    main = types.ModuleType("__main__")
+    if given.m:
+        import runpy
+
+        sys.path.insert(0, os.getcwd())
+        name, found, code = runpy._get_module_details(given.script)
+        main.__spec__, main.__file__ = found, found.origin
+        main.__package__ = found.parent
+    else:
+        path = given.script
+        sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec")
+        main.__file__ = path
+        main.__spec__ = None
+    sys.argv[:] = [main.__file__, *given.rest]
+    return main, code
+
+
+def main():
+    given = arguments(sys.argv[1:])
+    main_path = sys.path.pop(0) if sys.path else None
+    try:
+        module, code = load(given)
+    except OSError as error:
+        sys.path.insert(0, main_path)
+        sys.exit(f"gnomon: {given.script}: {error.strerror}")
+    gnomon.configure(spec_of(given))
+    sys.modules["__main__"] = module
+    name = os.path.basename(given.script)
+    gnomon.start(name)
+    try:
+        if given.no_calls:
+            exec(code, module.__dict__)
+        else:
+            with gnomon.calls():
+                exec(code, module.__dict__)
+    finally:
+        gnomon.stop(name)
+
+
+if __name__ == "__main__":
+    main()

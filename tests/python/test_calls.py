@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of Python as scopes, and python -m gnomon: the counts are cProfile's."""
+import os
+import pstats
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from runs import calls, own_lines, run
+
+SCRIPT = '''
+import functools
+import sys
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+def even(n):
+    return n == 0 or odd(n - 1)
+
+def odd(n):
+    return n != 0 and even(n - 1)
+
+def values(n):
+    for i in range(n):
+        try:
+            yield i
+        except KeyError:
+            yield -1
+
+class Thing:
+    def __init__(self):
+        self.items = []
+    def add(self, item):
+        self.items.append(item)
+        return self
+    @property
+    def size(self):
+        return len(self.items)
+    @staticmethod
+    def fails(depth):
+        if depth:
+            Thing.fails(depth - 1)
+        raise ValueError(depth)
+
+@functools.lru_cache(None)
+def cached(n):
+    return sorted([n, -n])
+
+fib(10)
+even(20)
+sum(values(7))
+g = values(3)
+next(g)
+g.throw(KeyError())
+g.close()
+thing = Thing()
+for i in range(5):
+    thing.add(str(i).upper()).size
+    cached(i % 2)
+try:
+    Thing.fails(4)
+except ValueError:
+    pass
+for wrong in ("x", None):
+    try:
+        float.fromhex(wrong)
+    except (TypeError, ValueError):
+        pass
+max([3, 1, 2], key=lambda n: -n)
+{"a": 1}.get("a")
+[].sort(key=fib)
+'''
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.script = os.path.join(self.folder, "script.py")
+        with open(self.script, "w") as file:
+            file.write(SCRIPT)
+
+    def python(self, *words, status=0, **variables):
+        child = subprocess.run(
+            [sys.executable, "-B", *words],
+            env=dict(os.environ, **variables),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        self.assertEqual(child.returncode, status, child)
+        return child.stdout, child.stderr
+
+    def stats(self, module):
+        """{function: (calls, primitive calls, {caller: calls})} of what the script
+        calls."""
+        path = os.path.join(self.folder, module + ".prof")
+        self.python("-m", module, "-o", path, self.script)
+        stats = pstats.Stats(path).stats
+        own = [key for key in stats if os.path.basename(key[0]) == "script.py"]
+        found = {}
+        for key, (primitive, count, _, _, callers) in stats.items():
+            edges = {
+                self.name(caller): edge[0]
+                for caller, edge in callers.items()
+                if caller in own
+            }
+            if key in own or edges:
+                found[self.name(key)] = (count, primitive, edges)
+        return found
+
+    def name(self, key):
+        return os.path.basename(key[0]), key[1], key[2]
+
+    def test_counts_are_those_of_cprofile(self):
+        theirs, ours = self.stats("cProfile"), self.stats("gnomon")
+        for key in sorted(set(theirs) | set(ours), key=str):
+            self.assertIn(key, ours)
+            self.assertIn(key, theirs)
+            if key[2] in ("<module>", "fib", "even", "odd", "values", "fails"):
+                self.assertEqual(ours[key][:2], theirs[key][:2], key)
+            self.assertEqual(ours[key][2], theirs[key][2], key)
+
+    def test_threads_are_recorded(self):
+        out, err = run(
+            """
+            import gnomon, threading
+            def leaf():
+                pass
+            def work():
+                for _ in range(50):
+                    leaf()
+            with gnomon.calls():
+                gnomon.start("train")
+                leaf()
+                gnomon.stop("train")
+                threads = [threading.Thread(target=work) for _ in range(4)]
+                for thread in threads: thread.start()
+                for thread in threads: thread.join()
+            leaf()
+            assert gnomon.health()["crossed"] == 0, gnomon.health()
+            """,
+            "regions,advanced",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertRegex(err, r"leaf +201 ")
+        train = err.split("Profile stats for: train")[1].split("Profile stats")[0]
+        self.assertRegex(train, r"\n +1 .*\(leaf\)\n")
+
+    def test_scopes_in_generators_and_coroutines_stay_whole(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            def values():
+                with gnomon.scope("in a generator"):
+                    yield 1
+                    yield 2
+            async def task(i):
+                with gnomon.scope("in a task"):
+                    await asyncio.sleep(0)
+                    await asyncio.sleep(0)
+            async def main():
+                await asyncio.gather(*[task(i) for i in range(5)])
+            with gnomon.calls():
+                for _ in range(3):
+                    list(values())
+                asyncio.run(main())
+            health = gnomon.health()
+            assert not health["crossed"] and not health["unmatched"], health
+            """,
+            "simple",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(calls(err), {"in a generator": 3, "in a task": 5})
+
+    def test_it_may_be_switched_on_anywhere(self):
+        out, err = run(
+            """
+            import gnomon
+            def inner(on):
+                if on: on.__enter__()
+                return leaf()
+            def leaf():
+                return 1
+            def outer(on):
+                inner(on)
+                leaf()
+            for _ in range(3):
+                on = gnomon.calls()
+                outer(on)
+                leaf()
+                with gnomon.calls():
+                    leaf()
+                on.__exit__()
+                leaf()
+            health = gnomon.health()
+            assert not health["crossed"] and not health["unmatched"], health
+            """,
+            "regions",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertRegex(err, r"leaf +12 ")
+
+    def test_profilers_in_python_see_calls_and_not_their_own(self):
+        out, err = run(
+            """
+            import gnomon
+            class Names(gnomon.Profiler):
+                def __init__(self):
+                    self.names = []
+                def start(self, frame):
+                    self.note(frame.name)
+                def note(self, name):
+                    self.names.append(name)
+            one = Names()
+            gnomon.attach(one)
+            def leaf():
+                return len("a")
+            with gnomon.calls():
+                leaf()
+            print(one.names)
+            """
+        )
+        self.assertEqual(out, "['leaf', '<built-in method builtins.len>']\n")
+
+    def test_the_script_is_as_without_it(self):
+        with open(self.script, "w") as file:
+            file.write(
+                "import sys, __main__\n"
+                "assert __name__ == '__main__' and __main__.__file__ == __file__\n"
+                "print(sys.argv[1:], sys.path[0])\n"
+                "class Kept: pass\n"
+                "import pickle; pickle.dumps(Kept())\n"
+                "sys.exit(3)\n"
+            )
+        for more in ((), ("--no-calls",)):
+            out, err = self.python(
+                "-m", "gnomon", *more, "script.py", "-o", "x", status=3
+            )
+            self.assertEqual(out, f"['-o', 'x'] {self.folder}\n")
+            self.assertIn("Profile stats for: script.py", err)
+        with open(self.script, "w") as file:
+            file.write("def f():\n    raise ValueError('no')\nf()\n")
+        out, err = self.python("-m", "gnomon", "script.py", status=1)
+        self.assertIn("ValueError: no", err)
+        self.assertIn("script.py:1(f)", err)
+        out, err = self.python("-m", "gnomon", "nowhere.py", status=1)
+        self.assertEqual(err, "gnomon: nowhere.py: No such file or directory\n")
+
+    def test_words_and_files(self):
+        self.python("-m", "gnomon", "-o", "run.gnomon", "script.py")
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "run.gnomon")))
+        words = ("--profiler", "simple,tree", "-m", "script")
+        out, err = self.python("-m", "gnomon", *words)
+        self.assertEqual(calls(err), {"script": 1})
+        self.assertIn("Call Tree", err)
+        out, err = self.python("-m", "gnomon", *words, GNOMON="regions")
+        self.assertNotIn("Call Tree", err)
+        self.assertTrue(re.search(r"fib +\d", err), err)
+
+
+if __name__ == "__main__":
+    unittest.main()
