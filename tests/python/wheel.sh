@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# wheel.sh BUILDER SOURCE WORK: builds the wheel with the packages in the virtual
+# environment BUILDER, installs it alone into a new one, and runs the tests of marks and
+# profiles with it.
+set -eu
+builder=$1 source=$2 work=$3
+"$builder/bin/python" -c "import scikit_build_core" 2> /dev/null || {
+    echo "skipped: no scikit-build-core"
+    exit 77
+}
+rm -rf "$work"
+mkdir -p "$work"
+unset PYTHONPATH
+"$builder/bin/python" -m pip wheel --quiet --no-index --no-build-isolation --no-deps \
+    --disable-pip-version-check -w "$work" "$source/bindings/python" > "$work/log" 2>&1 || {
+    tail -n 40 "$work/log"
+    exit 1
+}
+set -- "$work"/*.whl
+echo "$(basename "$1"): $(($(stat -c %s "$1") / 1024)) KiB"
+case $1 in *-cp39-abi3-*) ;; *) echo "it is for one Python alone"; exit 1 ;; esac
+"$builder/bin/python" -m venv "$work/clean"
+"$work/clean/bin/python" -m pip install --quiet --no-index \
+    --disable-pip-version-check "$1"
+# Nothing of the library is visible to other modules of the process.
+names=$(nm -D --defined-only "$work"/clean/lib/python*/site-packages/gnomon/_gnomon*.so |
+    awk '{print $3}' | grep -v '^PyInit_' || :)
+[ -z "$names" ] || { echo "visible: $names"; exit 1; }
+cd "$source/tests/python"
+for test in test_marks test_profile test_stubs test_calls; do
+    "$work/clean/bin/python" -B -m unittest -q $test > "$work/$test.log" 2>&1 || {
+        cat "$work/$test.log"
+        exit 1
+    }
+done
+rm -rf "$work/clean"
