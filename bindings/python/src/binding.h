@@ -65,8 +65,6 @@ const void *binding_task(binding_state *state, int *in_loop);
 int binding_task_may_nest(const void *task, int in_loop);
 void binding_task_begins(const void *task, uint64_t token);
 void binding_task_ends(uint64_t token);
-/* An address that is this thread's while it lives. */
-const void *binding_thread(void);
 
 int binding_scope_types(binding_state *state, PyObject *module);
 int binding_range_types(binding_state *state, PyObject *module);
@@ -133,10 +131,31 @@ extern int binding_worker_waits;
  * is the parent's to end. */
 extern unsigned binding_forks;
 
-/* While it is not NULL, a mark may call profilers in Python on this thread, which then know that
- * the lock of this interpreter is held. */
-extern __thread binding_state *binding_inside;
-/* Not 0: this thread runs a profiler's callback in Python. */
-extern __thread int binding_in_callback;
+/* What is kept for each thread; its address names the thread while it lives. */
+typedef struct binding_local {
+    /* Not NULL: a mark may call profilers in Python on this thread, which then know that
+     * the lock of this interpreter is held. */
+    binding_state *inside;
+    int in_callback; /* a profiler's callback runs in Python */
+    int is_naming;   /* code of ours runs, which is no call to mark */
+    /* Positions of open scopes and calls: each takes the next one. An end whose position
+     * this is ends the innermost one; any other end leaves it as it is. So positions
+     * differ, and none is above this. */
+    uint32_t open;
+} binding_local;
+extern __thread binding_local binding_here;
+
+/* Ends a scope of this thread that began at `position`. What began inside it and is open
+ * stays open; gnomon_end does the same where nothing is, in less time. */
+static inline void binding_end(binding_local *here, uint64_t token,
+                               uint32_t position)
+{
+    if (here->open == position) {
+        here->open--;
+        gnomon_end(token);
+    } else {
+        gnomon_end_alone(token);
+    }
+}
 
 #endif

@@ -21,12 +21,12 @@ int binding_enter_python(binding_entry *entry)
     memset(entry, 0, sizeof *entry);
     if (__atomic_load_n(&binding_has_ended, __ATOMIC_ACQUIRE))
         return 0;
-    if (binding_inside) {
-        if (!binding_inside->is_main)
+    if (binding_here.inside) {
+        if (!binding_here.inside->is_main)
             return 0;
         entry->is_held = 1;
-        entry->inside = binding_inside;
-        binding_inside = NULL;
+        entry->inside = binding_here.inside;
+        binding_here.inside = NULL;
     } else {
         if (!Py_IsInitialized())
             return 0;
@@ -37,16 +37,16 @@ int binding_enter_python(binding_entry *entry)
         }
     }
     PyErr_Fetch(&entry->type, &entry->value, &entry->trace);
-    binding_in_callback++;
+    binding_here.in_callback++;
     return 1;
 }
 
 void binding_leave_python(binding_entry *entry)
 {
-    binding_in_callback--;
+    binding_here.in_callback--;
     PyErr_Restore(entry->type, entry->value, entry->trace);
     if (entry->is_held)
-        binding_inside = entry->inside;
+        binding_here.inside = entry->inside;
     else
         PyGILState_Release(entry->lock);
 }

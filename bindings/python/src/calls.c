@@ -8,8 +8,8 @@
  *
  * Invariant: a thread's stack of tokens has one for each call that began here and is not
  * over. Calls that began before the switching on are below it, so a return on an empty
- * stack is one of these. All ends are gnomon_end_alone: a generator's frame ends at each
- * value, while a scope in it stays open. */
+ * stack is one of these. A generator's frame ends at each value, while a scope in it stays
+ * open: binding_end. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -20,13 +20,15 @@
 
 typedef struct {
     size_t count, room;
-    uint64_t *tokens;
+    struct open_call {
+        uint64_t token; /* 0: nobody records it */
+        uint32_t position;
+    } * open;
     size_t lost; /* calls above the stack, for which there was no memory */
     unsigned round;
 } call_stack;
 
 static __thread call_stack calls;
-static __thread int is_naming; /* inside code of ours: not marked */
 static pthread_key_t stack_key;
 static unsigned round_now; /* how often calls were switched on */
 static int is_on;
@@ -94,10 +96,10 @@ static gnomon_region *describe(binding_state *state, PyObject *what)
 {
     PyObject *said = NULL;
     gnomon_region *region = NULL;
-    is_naming = 1;
+    binding_here.is_naming = 1;
     if (state->describe_call)
         said = PyObject_CallFunctionObjArgs(state->describe_call, what, NULL);
-    is_naming = 0;
+    binding_here.is_naming = 0;
     if (said && said != Py_None && (region = new_region())) {
         region->mask = GNOMON_MASK_UNSEEN;
         region->struct_size = sizeof *region;
@@ -151,17 +153,17 @@ static gnomon_region *region_of(binding_state *state, const void *key,
 
 static void free_stack(void *stack)
 {
-    free(((call_stack *)stack)->tokens);
-    ((call_stack *)stack)->tokens = NULL;
+    free(((call_stack *)stack)->open);
+    ((call_stack *)stack)->open = NULL;
 }
 
 static int grow_stack(void)
 {
     size_t room = calls.room ? 2 * calls.room : 64;
-    uint64_t *more = realloc(calls.tokens, room * sizeof *more);
+    struct open_call *more = realloc(calls.open, room * sizeof *more);
     if (!more)
         return 0;
-    calls.tokens = more;
+    calls.open = more;
     calls.room = room;
     pthread_setspecific(stack_key, &calls);
     return 1;
@@ -170,45 +172,50 @@ static int grow_stack(void)
 static void end_calls(void)
 {
     while (calls.count)
-        gnomon_end_alone(calls.tokens[--calls.count]);
+        gnomon_end_alone(calls.open[--calls.count].token);
     calls.lost = 0;
 }
 
 void binding_call_begins(binding_state *state, const void *key, PyObject *what)
 {
-    if (is_naming || binding_in_callback ||
+    binding_local *here = &binding_here;
+    call_stack *stack = &calls;
+    if (here->is_naming || here->in_callback ||
         !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
         return;
-    if (calls.round != round_now) {
+    if (stack->round != round_now) {
         end_calls(); /* what was open when calls were switched off */
-        calls.round = round_now;
+        stack->round = round_now;
     }
-    if (calls.lost || (calls.count == calls.room && !grow_stack())) {
-        calls.lost++;
+    if (stack->lost || (stack->count == stack->room && !grow_stack())) {
+        stack->lost++;
         return;
     }
     gnomon_region *region = region_of(state, key, what);
-    uint64_t token = 0;
+    struct open_call *call = &stack->open[stack->count++];
+    call->token = 0;
     if (region && __atomic_load_n(&region->mask, __ATOMIC_RELAXED)) {
-        binding_inside = state;
-        token = gnomon_begin(region);
-        binding_inside = NULL;
+        here->inside = state;
+        call->token = gnomon_begin(region);
+        here->inside = NULL;
+        call->position = call->token ? ++here->open : 0;
     }
-    calls.tokens[calls.count++] = token;
 }
 
 void binding_call_ends(binding_state *state)
 {
-    if (is_naming || binding_in_callback || calls.round != round_now)
+    binding_local *here = &binding_here;
+    call_stack *stack = &calls;
+    if (here->is_naming || here->in_callback || stack->round != round_now)
         return;
-    if (calls.lost) {
-        calls.lost--;
-    } else if (calls.count) {
-        uint64_t token = calls.tokens[--calls.count];
-        if (token) {
-            binding_inside = state;
-            gnomon_end_alone(token);
-            binding_inside = NULL;
+    if (stack->lost) {
+        stack->lost--;
+    } else if (stack->count) {
+        const struct open_call *call = &stack->open[--stack->count];
+        if (call->token) {
+            here->inside = state;
+            binding_end(here, call->token, call->position);
+            here->inside = NULL;
         }
     }
 }

@@ -79,9 +79,9 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
     if (!bytes)
         return NULL;
     if (binding_wake()) {
-        binding_inside = binding_state_of(module);
+        binding_here.inside = binding_state_of(module);
         act(PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
-        binding_inside = NULL;
+        binding_here.inside = NULL;
     }
     Py_DECREF(bytes);
     Py_RETURN_NONE;
@@ -115,9 +115,9 @@ static PyObject *mark_moment(PyObject *module, PyObject *const *args,
                                          given[1], GNOMON_KIND_MARK);
     if (!region)
         return NULL;
-    binding_inside = state;
+    binding_here.inside = state;
     gnomon_mark(binding_region_of(region));
-    binding_inside = NULL;
+    binding_here.inside = NULL;
     Py_DECREF(region);
     Py_RETURN_NONE;
 }
@@ -143,9 +143,9 @@ static PyObject *mark_counter(PyObject *module, PyObject *const *args,
                                          given[2], GNOMON_KIND_COUNTER);
     if (!region)
         return NULL;
-    binding_inside = state;
+    binding_here.inside = state;
     gnomon_counter(binding_region_of(region), value);
-    binding_inside = NULL;
+    binding_here.inside = NULL;
     Py_DECREF(region);
     Py_RETURN_NONE;
 }
@@ -182,10 +182,10 @@ static PyObject *mark_thread(PyObject *module, PyObject *name)
     if (!bytes)
         return NULL;
     if (is_on() && binding_wake()) {
-        binding_inside = binding_state_of(module);
+        binding_here.inside = binding_state_of(module);
         gnomon_thread_name_n(PyBytes_AsString(bytes),
                              (size_t)PyBytes_Size(bytes));
-        binding_inside = NULL;
+        binding_here.inside = NULL;
     }
     Py_DECREF(bytes);
     Py_RETURN_NONE;
@@ -217,9 +217,9 @@ static PyObject *link_in(PyObject *module, PyObject *args)
                             "link_in() takes what link_out() returned, and "
                             "'submit', 'backward' or 'launch'");
     memcpy(&link, bytes, sizeof link);
-    binding_inside = binding_state_of(module);
+    binding_here.inside = binding_state_of(module);
     gnomon_link_in(&link, number);
-    binding_inside = NULL;
+    binding_here.inside = NULL;
     Py_RETURN_NONE;
 }
 

@@ -10,8 +10,7 @@
 
 int binding_worker_waits;
 unsigned binding_forks;
-__thread binding_state *binding_inside;
-__thread int binding_in_callback;
+__thread binding_local binding_here;
 
 typedef struct {
     binding_state *state;

@@ -13,9 +13,9 @@ static void end_range(range_object *self)
     gnomon_range range = __atomic_exchange_n(&self->range, 0, __ATOMIC_RELAXED);
     if (self->forks != binding_forks)
         return; /* it is the parent's */
-    binding_inside = self->state;
+    binding_here.inside = self->state;
     gnomon_range_end(range);
-    binding_inside = NULL;
+    binding_here.inside = NULL;
 }
 
 static PyObject *range_end(PyObject *self, PyObject *unused)
@@ -96,9 +96,9 @@ static PyObject *range_of(PyObject *module, PyObject *const *args,
         state->users++;
     }
     if (self && binding_wake()) {
-        binding_inside = state;
+        binding_here.inside = state;
         self->range = gnomon_range_begin(binding_region_of(scope));
-        binding_inside = NULL;
+        binding_here.inside = NULL;
     }
     Py_DECREF(scope);
     return (PyObject *)self;

@@ -4,8 +4,8 @@
  *
  * A scope that a task of asyncio opens belongs to the task. Other tasks of the thread
  * run while it waits; so it is a scope of the thread only while no scope of another
- * task is open there, and a range otherwise. All ends are gnomon_end_alone: each `with`
- * ends its own scope and no other, in whichever order they end.
+ * task is open there, and a range otherwise. Each `with` ends its own scope and no other,
+ * in whichever order they end (binding_end).
  *
  * Invariant: an entry is in `entries` from __enter__ to its __exit__; only an entry
  * whose `token` is not 0 is put there. */
@@ -21,7 +21,8 @@ typedef struct {
     const void *thread;
     const void *task; /* NULL: none. An address, never followed */
     int is_range;
-    unsigned forks; /* binding_forks when it began */
+    unsigned forks;    /* binding_forks when it began */
+    uint32_t position; /* for binding_end */
 } scope_entry;
 
 struct binding_scope {
@@ -80,7 +81,10 @@ static void end_entry(const scope_entry *entry)
     }
     if (entry->task)
         binding_task_ends(entry->token);
-    gnomon_end_alone(entry->token);
+    if (entry->thread == &binding_here)
+        binding_end(&binding_here, entry->token, entry->position);
+    else
+        gnomon_end_alone(entry->token);
 }
 
 static void enter(binding_scope *self)
@@ -94,10 +98,11 @@ static void enter(binding_scope *self)
     scope_entry entry = {0};
     entry.forks = binding_forks;
     entry.task = binding_task(self->state, &in_loop);
-    entry.thread = binding_thread();
-    binding_inside = self->state;
+    entry.thread = &binding_here;
+    binding_here.inside = self->state;
     if (binding_task_may_nest(entry.task, in_loop)) {
         entry.token = gnomon_begin(self->region);
+        entry.position = entry.token ? ++binding_here.open : 0;
     } else {
         entry.is_range = 1;
         entry.token = gnomon_range_begin(self->region);
@@ -107,7 +112,7 @@ static void enter(binding_scope *self)
     } else if (entry.token && entry.task && !entry.is_range) {
         binding_task_begins(entry.task, entry.token);
     }
-    binding_inside = NULL;
+    binding_here.inside = NULL;
 }
 
 static PyObject *scope_enter(PyObject *object, PyObject *unused)
@@ -127,7 +132,7 @@ static size_t find_entry(const binding_scope *self, const void *task)
 {
     size_t other = self->count;
     for (size_t i = self->count; i--;) {
-        if (self->entries[i].thread != binding_thread())
+        if (self->entries[i].thread != &binding_here)
             continue;
         if (self->entries[i].task == task)
             return i;
@@ -142,7 +147,7 @@ static void leave(binding_scope *self)
     int in_loop;
     const scope_entry *top = &self->entries[self->count - 1];
     const void *task = NULL;
-    if (top->thread != binding_thread() || top->task)
+    if (top->thread != &binding_here || top->task)
         task = binding_task(self->state, &in_loop);
     LOCK();
     size_t i = find_entry(self, task);
@@ -151,9 +156,9 @@ static void leave(binding_scope *self)
             (self->count - i - 1) * sizeof entry);
     self->count--;
     UNLOCK();
-    binding_inside = self->state;
+    binding_here.inside = self->state;
     end_entry(&entry);
-    binding_inside = NULL;
+    binding_here.inside = NULL;
 }
 
 static PyObject *scope_exit(PyObject *object, PyObject *const *args,

@@ -7,8 +7,7 @@
 
 #define TASK_SCOPES 64 /* of tasks, open on one thread; more become ranges */
 
-/* The open scopes of tasks on this thread that are not ranges. Its address names the
- * thread. */
+/* The open scopes of tasks on this thread that are not ranges. */
 static __thread struct {
     size_t count;
     struct {
@@ -16,11 +15,6 @@ static __thread struct {
         uint64_t token;
     } scope[TASK_SCOPES];
 } here;
-
-const void *binding_thread(void)
-{
-    return &here;
-}
 
 static int find_asyncio(binding_state *state)
 {
