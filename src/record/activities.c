@@ -33,7 +33,7 @@ static const struct work_kind {
                                     GNOMON__LANE_COLLECTIVES, 1}};
 #define WORK_KINDS (sizeof work_kinds / sizeof *work_kinds)
 
-static gnomon__activity_sums pending[GNOMON__ACTIVITY_VIEWS];
+static gnomon__activity_sums work_pending[GNOMON__ACTIVITY_VIEWS];
 static uint32_t watchers[GNOMON__ACTIVITY_VIEWS];
 
 /* ---- Views ------------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ void gnomon__activities_unwatch(uint32_t generation)
         gnomon__activity_view *v = &gnomon__activity_views[i];
         if (v->generation == generation && !--watchers[i]) {
             store_release(&v->generation, 0);
-            gnomon__activity_sums_empty(&pending[i]);
+            gnomon__activity_sums_empty(&work_pending[i]);
             gnomon__activity_ring_drop(i, 1);
         }
         if (v->generation)
@@ -94,9 +94,9 @@ void gnomon__activities_unwatch(uint32_t generation)
 void gnomon__activities_forget(void)
 {
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
-        gnomon__keep_reachable(pending[i].of);
-        gnomon__keep_reachable(pending[i].slots.at);
-        pending[i] = (gnomon__activity_sums){0};
+        gnomon__keep_reachable(work_pending[i].of);
+        gnomon__keep_reachable(work_pending[i].slots.at);
+        work_pending[i] = (gnomon__activity_sums){0};
         gnomon__activity_ring_drop(i, 0);
     }
     gnomon__activity_notes_forget();
@@ -186,8 +186,9 @@ static uint32_t op_of_record(const gnomon_activity *r, uint32_t name)
     }
     static const gnomon__activity_op unknown;
     const size_t name_end = offsetof(gnomon__activity_op, context);
-    int is_known = op.bytes || op.communicator ||
-                   memcmp(&op.context, &unknown.context, sizeof op - name_end);
+    int is_known =
+        op.bytes || op.communicator ||
+        memcmp(&op.context, &unknown.context, sizeof op - name_end) != 0;
     return is_known ? gnomon__activity_find_op(&op) : 0;
 }
 
@@ -221,7 +222,8 @@ static int count_work(uint32_t source, uint32_t view,
     leaf.thread = leaf.path ? note->thread : 0;
     uint32_t number = gnomon__activity_find_leaf(&leaf);
     gnomon__activity_sum *s =
-        number ? gnomon__activity_sum_at(&pending[view], number, note->segment)
+        number ? gnomon__activity_sum_at(&work_pending[view], number,
+                                         note->segment)
                : NULL;
     const uint64_t ns = r->end_ns - r->begin_ns;
     if (!s || !gnomon__total_count(&s->total, ns, ns))
@@ -299,7 +301,8 @@ static int count_scope(uint32_t view, const gnomon__device_path *path,
     uint32_t number = leaf.track ? gnomon__activity_find_leaf(&leaf) : 0;
     gnomon__activity_sum *s =
         number && gnomon__activity_leaf_at(number)->path
-            ? gnomon__activity_sum_at(&pending[view], number, path->segment)
+            ? gnomon__activity_sum_at(&work_pending[view], number,
+                                      path->segment)
             : NULL;
     if (!s || !gnomon__total_count(&s->total, scope->ns, scope->self_ns))
         return 0;
@@ -332,15 +335,15 @@ int gnomon__activities_take(uint32_t generation, int stays,
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         if (gnomon__activity_views[i].generation != generation)
             continue;
-        for (size_t k = 0; k < pending[i].count; k++) {
-            const gnomon__activity_sum *s = &pending[i].of[k];
+        for (size_t k = 0; k < work_pending[i].count; k++) {
+            const gnomon__activity_sum *s = &work_pending[i].of[k];
             int is_added = add(context, s);
             if (!is_added && !stays)
                 gnomon__work_trouble(activities_lost, s->total.s.count);
             ok &= is_added;
         }
         if (!stays)
-            gnomon__activity_sums_empty(&pending[i]);
+            gnomon__activity_sums_empty(&work_pending[i]);
     }
     gnomon__activities_unlock();
     return ok;

@@ -18,7 +18,7 @@
 #define MOST_WORK_OPS 65536u
 #define MOST_OPS_OF_NAME 64u
 /* As many again of leaves whose operation was left out, and of those whose path was. */
-#define MOST_LEAVES 131072u
+#define MOST_LEAVES ((size_t)131072)
 #define MORE_WORK_NAMES 16u /* "(other)" of each kind */
 
 typedef struct work_table {
