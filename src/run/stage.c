@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Stages. Marks after one stage's end belong to the next one, which gets its name when
- * it begins. So a stage ends by a cut of the recording, before its reports are
- * written. Of finished stages only sums are kept, by name.
- *
- * Stages change in control calls, under the readers' lock and that of steps. */
+ * it begins. So a stage ends by a cut of the recording, before its reports are written.
+ * Of finished stages only sums are kept, by name. Stages change in control calls, under
+ * the readers' lock and that of steps. */
 #include <string.h>
 
 #include "mark/segment.h"
