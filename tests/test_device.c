@@ -764,8 +764,8 @@ TEST(more_hooks_than_there_are_bits)
 
 /* ---- Many paths ---------------------------------------------------------------- */
 
-/* More paths than the table of their statistics has lists; and memory ends
- * while they are copied, at each allocation. */
+/* More paths than the table of their statistics has lists, each on its thread and on the
+ * stream; and memory ends while they are copied, at each allocation. */
 TEST(many_paths)
 {
     enum { PATHS = 1500 };
@@ -791,7 +791,7 @@ TEST(many_paths)
     } while (n <= gnomon__test_allocations());
     gnomon__test_fail_allocation(0);
     CHECK(failures > 10);
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), PATHS);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2 * PATHS);
     for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         gnomon_node_info node;
         if (!CHECK_EQ(gnomon_profile_node(p, i, &node), GNOMON_OK) ||

@@ -88,7 +88,8 @@ static void row_add(const void *record)
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
         return;
     if (a->name == row.call) {
-        snprintf(text, GNOMON__CUPTI_TEXT, "%s", row.call);
+        snprintf(text, GNOMON__CUPTI_TEXT, "%.*s", (int)GNOMON__CUPTI_TEXT - 1,
+                 row.call);
         a->name = text;
     }
     if (++row.count == CUPTI_ROW)

@@ -188,7 +188,7 @@ static double product_of(const gnomon_op_info *op, const char *key)
         if (*a->json != '[')
             return 0;
         for (at = (char *)(uintptr_t)a->json; *at == '[' || *at == ',';)
-            all *= (double)strtoul(at + 1, &at, 10);
+            all *= (double)strtoull(at + 1, &at, 10);
         return *at == ']' ? all : 0;
     }
     return 0;
@@ -202,7 +202,7 @@ static double processors_of(const gnomon_profile *p, const gnomon_track_info *k)
     snprintf(key, sizeof key, "gnomon.cuda.%" PRId32 ".processors", k->device);
     for (size_t i = 1; !gnomon_profile_metadata(p, i, &m); i++)
         if (m.run == k->run && strcmp(m.key, key) == 0)
-            return (double)strtoul(m.json, NULL, 10);
+            return (double)strtoull(m.json, NULL, 10);
     return 0;
 }
 

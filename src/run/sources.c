@@ -111,12 +111,11 @@ static void unwatch_work(gnomon__view *v)
 
 int gnomon__times_need(gnomon__view *v)
 {
-    int code =
-        v->timed ? GNOMON_OK
-                 : gnomon__activities_watch(v->tree->bit, v->tree->generation);
+    const uint32_t bit = v->tree->bit, generation = v->tree->generation;
+    int code = v->timed ? GNOMON_OK : gnomon__timers_watch(bit, generation);
     if (!code && !v->timed &&
-        (code = gnomon__timers_watch(v->tree->bit, v->tree->generation)))
-        forget_work(v, v->has_work);
+        (code = gnomon__activities_watch(bit, generation)))
+        gnomon__timers_unwatch(generation);
     v->timed += !code;
     return code;
 }
