@@ -139,6 +139,8 @@ class throws : public gnomon::profiler
         out << "half a report";
         if (what == 0)
             throw gnomon::error(GNOMON_EIO, "no disk");
+        if (what == 3)
+            throw gnomon::error(7, "no code");
         if (what == 1)
             throw std::bad_alloc();
         throw "text";
@@ -181,6 +183,9 @@ TEST(what_a_summary_throws_is_its_error)
     CHECK_EQ(gnomon::summary(text, "throws"), GNOMON_EPLUGIN);
     CHECK_STR(gnomon_error_text(), "throws: summary failed (no disk)");
     CHECK_STR(text.c_str(), "");
+    t.what = 3; // a code that is no error
+    CHECK_EQ(gnomon::summary(text, "throws"), GNOMON_EPLUGIN);
+    CHECK_STR(gnomon_error_text(), "throws: summary failed (no code)");
     t.what = 1;
     CHECK_EQ(gnomon::summary(text, "throws"), GNOMON_EPLUGIN);
     CHECK_STR(gnomon_error_text(), "throws: summary failed (std::bad_alloc)");

@@ -12,7 +12,7 @@
 
 #include "profiler_base.hpp"
 
-#if GNOMON__THROWS && defined(__GLIBCXX__)
+#if GNOMON__THROWS && (defined(__GNUC__) || defined(__clang__))
 #include <cxxabi.h>
 #endif
 
@@ -22,26 +22,6 @@
 #include <typeinfo>
 #else
 #define GNOMON__HAS_TYPES 0
-#endif
-
-// pthread_cancel unwinds by an exception that must be let through. It is no object of
-// C++, which sanitizers would tell of.
-#ifdef __has_attribute
-#if __has_attribute(no_sanitize)
-#define GNOMON__CATCHES __attribute__((no_sanitize("null")))
-#endif
-#endif
-#ifndef GNOMON__CATCHES
-#define GNOMON__CATCHES
-#endif
-#if defined(__GLIBCXX__)
-#define GNOMON__LET_CANCEL_THROUGH \
-    catch (::abi::__forced_unwind &) \
-    { \
-        throw; \
-    }
-#else
-#define GNOMON__LET_CANCEL_THROUGH
 #endif
 
 GNOMON__CPP_BEGIN
@@ -56,28 +36,21 @@ template <bool = GNOMON__THROWS> class border_of
     }
 
     // A callback that returns a code.
-    template <class Call>
-    GNOMON__CATCHES static int code(const error_calls &calls, Call call)
+    template <class Call> static int code(const error_calls &calls, Call call)
     {
 #if GNOMON__THROWS
         try {
             return call();
-        }
-        GNOMON__LET_CANCEL_THROUGH
-        catch (const error &e)
-        {
-            return fail(calls, e.code(), e.what());
-        }
-        catch (const std::bad_alloc &e)
-        {
+        } catch (const error &e) {
+            return fail(calls, e.code() < 0 ? e.code() : GNOMON_EPLUGIN,
+                        e.what());
+        } catch (const std::bad_alloc &e) {
             return fail(calls, GNOMON_ENOMEM, e.what());
-        }
-        catch (const std::exception &e)
-        {
+        } catch (const std::exception &e) {
             return fail(calls, GNOMON_EPLUGIN, e.what());
-        }
-        catch (...)
-        {
+        } catch (...) {
+            if (is_cancelled())
+                throw;
             return fail(calls, GNOMON_EPLUGIN, unknown());
         }
 #else
@@ -88,19 +61,16 @@ template <bool = GNOMON__THROWS> class border_of
 
     // A callback that returns nothing: `name` is the function's.
     template <class Call>
-    GNOMON__CATCHES static void event(profiler *p, const char *name, Call call)
+    static void event(profiler *p, const char *name, Call call)
     {
 #if GNOMON__THROWS
         try {
             call();
-        }
-        GNOMON__LET_CANCEL_THROUGH
-        catch (const std::exception &e)
-        {
+        } catch (const std::exception &e) {
             tell(p, name, e.what());
-        }
-        catch (...)
-        {
+        } catch (...) {
+            if (is_cancelled())
+                throw;
             tell(p, name, unknown());
         }
 #else
@@ -111,10 +81,25 @@ template <bool = GNOMON__THROWS> class border_of
 
     static int fail(const error_calls &calls, int code, const char *why)
     {
-        return calls.fail ? calls.fail(code, why, GNOMON_TO_NUL) : code;
+        if (calls.fail)
+            calls.fail(code, why, GNOMON_TO_NUL);
+        else if (calls.log) // an older host, which has no place for it
+            calls.log(why);
+        return code;
     }
 
   private:
+    // In a handler: whether pthread_cancel unwinds the thread, or another language.
+    // Its exception is not C++'s, and must go on.
+    static bool is_cancelled()
+    {
+#if GNOMON__THROWS && (defined(__GNUC__) || defined(__clang__))
+        return ::abi::__cxa_current_exception_type() == nullptr;
+#else
+        return false;
+#endif
+    }
+
     static const char *unknown()
     {
         return "an exception that is no std::exception";
@@ -316,8 +301,6 @@ template <class P, int = GNOMON__THROWS + 2 * GNOMON__HAS_TYPES> class table_of
         return table;
     }
 };
-#undef GNOMON__LET_CANCEL_THROUGH
-#undef GNOMON__CATCHES
 
 GNOMON__CPP_END
 
