@@ -64,6 +64,9 @@ disabled)
         compile $level -DGNOMON_DISABLE "$here/disabled.cpp" -o "$work/off"
         "$work/off" || fail "$level: case $?"
     done
+    # As on a system that gnomon does not know.
+    compile -O2 -U__linux__ "$here/disabled.cpp" -o "$work/off"
+    "$work/off" || fail "another system: case $?"
     ;;
 plugin)
     for flags in '' '-fno-exceptions -fno-rtti -O2' '-O0'; do

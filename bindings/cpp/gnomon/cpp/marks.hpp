@@ -201,7 +201,7 @@ class action
     // Stops it now; once more does nothing.
     GNOMON__CPP_INLINE void end()
     {
-        if (__builtin_expect(name_ != nullptr, 0))
+        if (name_)
             gnomon_stop_n(name_, length_);
         name_ = nullptr;
     }
