@@ -454,6 +454,17 @@ TEST(contexts_that_end)
 
 /* ---- Times ------------------------------------------------------------------------------------- */
 
+static uint64_t clock_error, cupti_version;
+
+static int keep_fact(const char *key, const char *json)
+{
+    if (strcmp(key, "gnomon.cupti.clock_error_ns") == 0)
+        clock_error = strtoull(json, NULL, 10);
+    if (strcmp(key, "gnomon.cupti.version") == 0)
+        cupti_version = strtoull(json, NULL, 10);
+    return GNOMON_OK;
+}
+
 /* CUPTI's own clock is 1000 s later and gains 50 us in each second. */
 TEST(a_clock_of_its_own)
 {
@@ -476,5 +487,41 @@ TEST(a_clock_of_its_own)
         if (!CHECK(off > -100 && off < 100))
             fprintf(stderr, "    number %d: %d ns\n", i, (int)off);
     }
+    gnomon__cupti_describe(keep_fact);
+    CHECK_EQ(cupti_version, 18);
+    CHECK(clock_error < 100);
+    uint64_t before = clock_error;
+    cupti->own_clock(1000ll * A_SECOND, 90); /* it gains more from here on */
+    pass(250u * 1000000u);
+    flush_cupti(0);
+    gnomon__cupti_describe(keep_fact);
+    CHECK(clock_error > before + 1000);
+    cupti->own_clock(2000ll * A_SECOND, 90); /* somebody set it */
+    uint64_t at = gnomon__test_ticks;
+    flush_cupti(0);
+    pass(250u * 1000000u);
+    flush_cupti(0);
+    cupti->launch(&place, "kernel", 1000);
+    uint64_t last = gnomon__test_ticks;
+    pass(1000000);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), 9);
+    int64_t off = (int64_t)(told.records[8].begin_ns - last);
+    CHECK(off > -100000 && off < 100000);
+    CHECK(last > at);
+    close_cupti();
+}
+
+/* The clock is gnomon's own: there is no error. */
+TEST(gnomon_s_clock)
+{
+    fake_cupti_use(130000);
+    gnomon__cupti_describe(keep_fact);
+    CHECK_EQ(cupti_version, 0);
+    clock_error = 7;
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    gnomon__cupti_describe(keep_fact);
+    CHECK_EQ(cupti_version, 130000);
+    CHECK_EQ(clock_error, 7);
     close_cupti();
 }

@@ -71,10 +71,14 @@ TEST(another_subscriber)
 {
     fake_cupti_use(130000);
     unsetenv("NSYS_PROFILING_SESSION_ID");
+    unsetenv("CUDA_INJECTION64_PATH");
     cupti->other(1);
     why_is(open_cupti(KIND(KERNEL)),
            "another profiler owns CUPTI (cuptiSubscribe: "
            "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)");
+    setenv("CUDA_INJECTION64_PATH", "/tool.so", 1);
+    why_is(open_cupti(KIND(KERNEL)),
+           "owns CUPTI: the tool that $CUDA_INJECTION64_PATH names (");
     setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
     why_is(open_cupti(KIND(KERNEL)), "another profiler owns CUPTI: nsys (");
     CHECK_EQ(cupti->calls("cuptiActivityRegisterCallbacks"), 0);
@@ -236,6 +240,33 @@ TEST(buffers_that_come_late_and_out_of_order)
     close_cupti();
 }
 
+/* A kernel that does not end holds up nothing but the buffer that it is in. */
+TEST(records_are_read_while_the_device_works)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    const fake_record kernel = {
+        .kernel = {
+            .kind = FAKE_KERNEL, .start = 10, .end = 20, .name = "others"}};
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "endless", UINT64_MAX);
+    flush_cupti(10000000);
+    for (int i = 0; i < 100; i++) {
+        cupti->flood(&kernel, 4000);
+        flush_cupti(1000);
+    }
+    CHECK(told_count() > 390000);
+    CHECK_EQ(told_lost(), 0);
+    cuda->finish(place.handle);
+    cupti->finish();
+    flush_cupti(60ull * A_SECOND);
+    CHECK_EQ(told_count(), 400001);
+    close_cupti();
+    CHECK_EQ(told_lost(), 0);
+    fake_cuda_is_well();
+}
+
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
 static int stop;
@@ -319,6 +350,22 @@ TEST(cupti_that_hangs)
     CHECK_STR(child_read("err"), "gnomon: CUPTI does not answer: some of the "
                                  "device's work is missing\n");
     cupti->hang(NULL);
+    close_cupti();
+}
+
+/* The host lets go of its own CUPTI, and another part of it calls CUDA still. */
+TEST(the_host_closes_its_cupti)
+{
+    fake_cupti_use(130000);
+    fake_place place = {.stream = 7};
+    void *its = dlopen(FAKE_CUPTI("cupti"), RTLD_NOW | RTLD_NOLOAD);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    for (int i = 0; i < 2; i++) /* this and that of fake_cupti_load */
+        CHECK_EQ(dlclose(its), 0);
+    cupti->launch(&place, "kernel", 10);
+    pass(1000);
+    flush_cupti(A_SECOND);
+    CHECK_EQ(told_count(), 1);
     close_cupti();
 }
 

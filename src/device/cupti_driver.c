@@ -188,7 +188,11 @@ uint32_t gnomon__cupti_version(void)
 /* Who it may be that owns CUPTI: only what says so in the environment is named. */
 static const char *cupti_owner(void)
 {
-    return getenv("NSYS_PROFILING_SESSION_ID") ? ": nsys" : "";
+    if (getenv("NSYS_PROFILING_SESSION_ID"))
+        return ": nsys";
+    return getenv("CUDA_INJECTION64_PATH")
+               ? ": the tool that $CUDA_INJECTION64_PATH names"
+               : "";
 }
 
 static const char *cupti_advice(int result)

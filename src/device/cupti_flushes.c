@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The thread that reads what CUPTI gives back, so that no marking thread does. For a
- * flush it waits for the device, and whoever asked waits for it, but no longer than he
- * has patience; then he reads himself what is there.
+/* Two threads. One makes all calls of CUPTI that could take long, and reads what it gives
+ * back, so that no marking thread does, and so that a CUPTI that hangs blocks nobody: who
+ * asks it for a flush waits for a limited time. Another one waits for the device, where
+ * that is asked for, and lasts no longer; while it does, records are read on.
  *
- * Its lock is held over no call of CUPTI's, CUDA's or the recorder's. CUPTI's callback of
- * a full buffer takes it for some instructions. */
+ * The lock is held over no call of CUPTI's, CUDA's or the recorder's. CUPTI's callback of a
+ * full buffer takes it for some instructions. */
 #include "device/cupti_flushes.h"
 
 #include <pthread.h>
@@ -22,9 +23,10 @@
 #define FLUSH_EACH_NS 1000000000ull /* while work is launched */
 #define ANSWER_NS 1000000000ull     /* a call that takes longer hangs */
 
-static gnomon__os_thread cupti_thread;
+static gnomon__os_thread cupti_thread, cupti_waiter;
 enum { THREAD_NONE, THREAD_RUNS, THREAD_LEFT };
 static int cupti_thread_state;
+static int has_waiter;        /* it was started, and was not joined */
 static uint32_t cupti_number; /* of the source; 0: nobody listens */
 static uint32_t threads_are_known;
 static uint32_t cupti_is_gone; /* no call of CUPTI may follow */
@@ -34,9 +36,9 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake, answer;
     uint64_t asked, answered; /* flushes */
-    int waits;                /* the next one waits for the device */
+    uint32_t force;           /* of the next one */
     int has_full;             /* CUPTI gave a buffer back */
-    int is_reading;           /* somebody reads: the thread or who asks */
+    int is_waiting;           /* for the device */
     int ends, is_over;
     int has_conditions;
 } flushes = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -64,34 +66,16 @@ static int flushes_wait(pthread_cond_t *condition, uint64_t until)
     return pthread_cond_timedwait(condition, &flushes.lock, &at) == 0;
 }
 
+/* On the host's threads too, which another one may cancel. */
 void gnomon__cupti_on_full_buffer(void)
 {
+    int cancel = gnomon__os_cancel_off();
     pthread_mutex_lock(&flushes.lock);
     flushes.has_full = 1;
     if (flushes.has_conditions)
         pthread_cond_signal(&flushes.wake);
     pthread_mutex_unlock(&flushes.lock);
-}
-
-/* One reads at a time. 0: another one still did when the time was over. */
-static int reading_begin(uint64_t until)
-{
-    int is_mine;
-    pthread_mutex_lock(&flushes.lock);
-    while (flushes.is_reading && flushes_wait(&flushes.answer, until))
-        ;
-    is_mine = !flushes.is_reading;
-    flushes.is_reading = 1;
-    pthread_mutex_unlock(&flushes.lock);
-    return is_mine;
-}
-
-static void reading_end(void)
-{
-    pthread_mutex_lock(&flushes.lock);
-    flushes.is_reading = 0;
-    pthread_cond_broadcast(&flushes.answer);
-    pthread_mutex_unlock(&flushes.lock);
+    gnomon__os_cancel_back(cancel);
 }
 
 /* CUPTI gives back what is over (with force, all), and it is told. With `flush` 0 only
@@ -107,34 +91,24 @@ static void cupti_read_all(int flush, uint32_t force)
     gnomon__cupti_count_dropped(load_relaxed(&cupti_number));
 }
 
-/* ---- The thread ----------------------------------------------------------------------- */
+/* ---- The reading thread ------------------------------------------------------------ */
 
-/* Without the lock. */
-static void make_flush(int is_due, int waits)
-{
-    if (waits && !load_acquire(&cupti_is_gone))
-        gnomon__cupti_wait();
-    if (!reading_begin(UINT64_MAX))
-        return;
-    cupti_read_all(is_due, 0);
-    reading_end();
-}
-
-/* Until the thread is to end. Under the lock. */
+/* Until the thread is to end, after one more flush. Under the lock. */
 static void run_flushes(void)
 {
-    while (!flushes.ends) {
+    for (int ends = 0; !ends || !flushes.ends;) {
         int is_due = 0;
         if (flushes.asked == flushes.answered && !flushes.has_full)
             is_due = !flushes_wait(&flushes.wake,
                                    gnomon__os_monotonic_ns() + FLUSH_EACH_NS) &&
                      gnomon__cupti_has_launched();
         uint64_t asked = flushes.asked;
-        int waits = flushes.waits;
+        uint32_t force = asked != flushes.answered ? flushes.force : 0;
         is_due |= asked != flushes.answered;
-        flushes.waits = flushes.has_full = 0;
+        ends = flushes.ends;
+        flushes.has_full = 0;
         pthread_mutex_unlock(&flushes.lock);
-        make_flush(is_due, waits);
+        cupti_read_all(is_due, force);
         pthread_mutex_lock(&flushes.lock);
         flushes.answered = asked;
         pthread_cond_broadcast(&flushes.answer);
@@ -192,65 +166,112 @@ static void log_silent_cupti(void)
     is_logged = 1;
 }
 
+/* Asks for a flush, or for the last one. Returns its number; 0: one that was asked for
+ * before is not made yet. Under the lock. */
+static uint64_t ask_for_flush(uint32_t force, int ends)
+{
+    int hangs = flushes.answered < flushes.asked;
+    flushes.force = force;
+    flushes.ends = ends;
+    flushes.asked += !hangs;
+    pthread_cond_signal(&flushes.wake);
+    return hangs ? 0 : flushes.asked;
+}
+
+static void flush_and_read(void)
+{
+    uint64_t until = gnomon__os_monotonic_ns() + ANSWER_NS;
+    if (cupti_thread_state != THREAD_RUNS) {
+        cupti_read_all(1, 0);
+        return;
+    }
+    pthread_mutex_lock(&flushes.lock);
+    uint64_t asked = ask_for_flush(0, 0);
+    while (asked && flushes.answered < asked &&
+           flushes_wait(&flushes.answer, until))
+        ;
+    int is_answered = asked && flushes.answered >= asked;
+    pthread_mutex_unlock(&flushes.lock);
+    if (!is_answered)
+        log_silent_cupti();
+}
+
 static void cupti_thread_stop(void)
 {
     uint64_t until = gnomon__os_monotonic_ns() + ANSWER_NS;
-    if (cupti_thread_state != THREAD_RUNS)
+    if (cupti_thread_state != THREAD_RUNS) {
+        cupti_read_all(1, CUPTI_FLUSH_FORCED);
         return;
+    }
     pthread_mutex_lock(&flushes.lock);
-    flushes.ends = 1;
-    pthread_cond_signal(&flushes.wake);
+    ask_for_flush(CUPTI_FLUSH_FORCED, 1);
     while (!flushes.is_over && flushes_wait(&flushes.answer, until))
         ;
     cupti_thread_state = flushes.is_over ? THREAD_NONE : THREAD_LEFT;
     pthread_mutex_unlock(&flushes.lock);
     if (cupti_thread_state == THREAD_NONE)
         gnomon__os_thread_join(&cupti_thread);
-}
-
-/* ---- Flushes -------------------------------------------------------------------------- */
-
-void gnomon__cupti_read_here(uint32_t force)
-{
-    if (reading_begin(gnomon__os_monotonic_ns() + ANSWER_NS)) {
-        cupti_read_all(1, force);
-        reading_end();
-    } else {
+    else
         log_silent_cupti();
-    }
 }
 
-/* 0: it has not made the flush in this time, as the device still works, or the last one
- * was not over. */
-static int flush_by_thread(uint64_t patience_ns)
+/* ---- The waiting thread --------------------------------------------------------------- */
+
+static void set_waiting(int is_waiting)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + patience_ns;
-    if (cupti_thread_state != THREAD_RUNS || !patience_ns)
-        return 0;
     pthread_mutex_lock(&flushes.lock);
-    int hangs = flushes.answered < flushes.asked;
-    uint64_t asked = hangs ? UINT64_MAX : ++flushes.asked;
-    flushes.waits = !hangs;
-    pthread_cond_signal(&flushes.wake);
-    while (!hangs && flushes.answered < asked &&
-           flushes_wait(&flushes.answer, until))
-        ;
-    int is_answered = !hangs && flushes.answered >= asked;
+    flushes.is_waiting = is_waiting;
+    pthread_cond_broadcast(&flushes.answer);
     pthread_mutex_unlock(&flushes.lock);
-    return is_answered;
 }
+
+static void cupti_wait_main(void *unused)
+{
+    (void)unused;
+    gnomon__cupti_wait();
+    set_waiting(0);
+}
+
+/* Whether it is over at `until`. */
+static int waiter_is_over(uint64_t until)
+{
+    pthread_mutex_lock(&flushes.lock);
+    while (flushes.is_waiting && flushes_wait(&flushes.answer, until))
+        ;
+    int is_over = !flushes.is_waiting;
+    pthread_mutex_unlock(&flushes.lock);
+    if (is_over && has_waiter)
+        gnomon__os_thread_join(&cupti_waiter);
+    has_waiter &= !is_over;
+    return is_over;
+}
+
+/* One that still waits since an earlier flush is waited for first. Where no thread can be
+ * started, or patience ends, what is not over is told later. */
+static void wait_for_device(uint64_t until)
+{
+    if (!waiter_is_over(until) || !gnomon__cupti_has_launched())
+        return;
+    set_waiting(1);
+    has_waiter = !gnomon__os_thread_start(&cupti_waiter, "gnomon-wait",
+                                          cupti_wait_main, NULL);
+    if (!has_waiter)
+        set_waiting(0);
+    (void)waiter_is_over(until);
+}
+
+/* ---- Flushes ---------------------------------------------------------------------------- */
 
 void gnomon__cupti_flush(uint64_t patience_ns)
 {
-    if (!flush_by_thread(patience_ns))
-        gnomon__cupti_read_here(0);
+    if (patience_ns && !gnomon__cupti_is_at_end())
+        wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
+    flush_and_read();
 }
 
 void gnomon__cupti_flushes_stop(void)
 {
     cupti_thread_stop();
-    if (!gnomon__cupti_is_at_end())
-        gnomon__cupti_read_here(CUPTI_FLUSH_FORCED);
     store_relaxed(&cupti_number, 0);
 }
 
@@ -259,14 +280,13 @@ int gnomon__cupti_is_at_end(void)
     return (int)load_acquire(&cupti_is_gone);
 }
 
-/* The thread makes no call any more when this returns, if it does not hang in one. */
+/* The last flush that is asked for finds that it is the end: then the thread has no call
+ * under way, if it does not hang in one. */
 void gnomon__cupti_end(void)
 {
     gnomon__cupti_flush(ANSWER_NS);
-    int is_mine = reading_begin(gnomon__os_monotonic_ns() + ANSWER_NS);
     store_release(&cupti_is_gone, 1);
-    if (is_mine)
-        reading_end();
+    flush_and_read();
 }
 
 void gnomon__cupti_flushes_forget(void)
@@ -274,5 +294,6 @@ void gnomon__cupti_flushes_forget(void)
     memset(&flushes, 0, sizeof flushes);
     flushes.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     cupti_thread_state = THREAD_NONE;
+    has_waiter = 0;
     store_relaxed(&cupti_number, 0);
 }

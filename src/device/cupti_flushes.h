@@ -14,11 +14,8 @@ void gnomon__cupti_flushes_start(uint32_t number, int has_system_threads);
  * after it returns. */
 void gnomon__cupti_flushes_stop(void);
 
-/* Tells all that is over. Waits for the device at most so long. */
+/* Tells all that is over. Waits for the device at most so long, and a second for CUPTI. */
 void gnomon__cupti_flush(uint64_t patience_ns);
-
-/* The same without the thread. */
-void gnomon__cupti_read_here(uint32_t force);
 
 /* A buffer is full. Any thread. */
 void gnomon__cupti_on_full_buffer(void);

@@ -5,6 +5,7 @@
  * at the first launch, when CUDA's own are, reads the last records. No call follows. */
 #include "device/cupti_source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,7 +42,10 @@ static void cupti_at_exit(void)
 /* Inside the host's launch, once. */
 static void cupti_at_launch(void)
 {
+    int error = errno, cancel = gnomon__os_cancel_off();
     (void)atexit(cupti_at_exit);
+    gnomon__os_cancel_back(cancel);
+    errno = error;
 }
 
 /* ---- Open and close --------------------------------------------------------------------- */
