@@ -274,7 +274,7 @@ static int stop;
 static void *launch_until_stop(void *launches)
 {
     fake_place place = {.stream = 7, .context_id = 1};
-    place.context = &stop;
+    place.context = cuda->context(0);
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) &&
            *(uint64_t *)launches < 50000) {
         cupti->launch(&place, "kernel", 10);
