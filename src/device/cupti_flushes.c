@@ -178,17 +178,24 @@ static uint64_t ask_for_flush(uint32_t force, int ends)
     return hangs ? 0 : flushes.asked;
 }
 
+/* Waits for an answer. 0: for ANSWER_NS nothing was read: CUPTI hangs. Under the lock. */
+static int wait_for_flush(void)
+{
+    uint64_t rows = load_relaxed(&gnomon__cupti_rows_told);
+    return flushes_wait(&flushes.answer,
+                        gnomon__os_monotonic_ns() + ANSWER_NS) ||
+           load_relaxed(&gnomon__cupti_rows_told) != rows;
+}
+
 static void flush_and_read(void)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + ANSWER_NS;
     if (cupti_thread_state != THREAD_RUNS) {
         cupti_read_all(1, 0);
         return;
     }
     pthread_mutex_lock(&flushes.lock);
     uint64_t asked = ask_for_flush(0, 0);
-    while (asked && flushes.answered < asked &&
-           flushes_wait(&flushes.answer, until))
+    while (asked && flushes.answered < asked && wait_for_flush())
         ;
     int is_answered = asked && flushes.answered >= asked;
     pthread_mutex_unlock(&flushes.lock);
@@ -198,14 +205,13 @@ static void flush_and_read(void)
 
 static void cupti_thread_stop(void)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + ANSWER_NS;
     if (cupti_thread_state != THREAD_RUNS) {
         cupti_read_all(1, CUPTI_FLUSH_FORCED);
         return;
     }
     pthread_mutex_lock(&flushes.lock);
     ask_for_flush(CUPTI_FLUSH_FORCED, 1);
-    while (!flushes.is_over && flushes_wait(&flushes.answer, until))
+    while (!flushes.is_over && wait_for_flush())
         ;
     cupti_thread_state = flushes.is_over ? THREAD_NONE : THREAD_LEFT;
     pthread_mutex_unlock(&flushes.lock);

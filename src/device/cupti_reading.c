@@ -21,6 +21,8 @@ static const gnomon__cupti_listener the_recorder = {
     gnomon_activity_launched, gnomon_activity_put, gnomon_activity_lost};
 const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
 
+uint64_t gnomon__cupti_rows_told;
+
 /* By the last bits of their correlation. One that was overwritten is told about. */
 static uint32_t own_calls[OWN_CALLS];
 
@@ -66,6 +68,7 @@ static void row_tell(void)
     if (row.count && row.number)
         gnomon__cupti_listens->put(row.number, row.records, row.count);
     row.count = 0;
+    bump_relaxed(&gnomon__cupti_rows_told, 1);
     gnomon__cupti_demangle_over();
 }
 

@@ -23,6 +23,9 @@ void gnomon__cupti_own_call(uint32_t correlation);
  * `number`; 0: it is thrown away. Returns how many records were read. */
 uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads);
 
+/* How often records were told: it shows that reading goes on. */
+extern uint64_t gnomon__cupti_rows_told;
+
 /* Records that CUPTI dropped, as there was no buffer, since the last call. */
 void gnomon__cupti_count_dropped(uint32_t number);
 
