@@ -34,7 +34,7 @@ static struct {
     char texts[CUPTI_ROW][GNOMON__CUPTI_TEXT];
     char call[128]; /* a call's name, before it is copied */
     uint64_t unfinished;
-} row;
+} cupti_row;
 
 /* ---- Gnomon's own calls ---------------------------------------------------------- */
 
@@ -54,8 +54,9 @@ static int is_own_call(uint64_t correlation)
 
 static const char *row_call_name(int is_driver, uint32_t call)
 {
-    return gnomon__cupti_name(is_driver, call, row.call, sizeof row.call)
-               ? row.call
+    return gnomon__cupti_name(is_driver, call, cupti_row.call,
+                              sizeof cupti_row.call)
+               ? cupti_row.call
                : NULL;
 }
 
@@ -65,9 +66,10 @@ static gnomon__cupti_reader reads = {.time = gnomon__cupti_clock_time,
 
 static void row_tell(void)
 {
-    if (row.count && row.number)
-        gnomon__cupti_listens->put(row.number, row.records, row.count);
-    row.count = 0;
+    if (cupti_row.count && cupti_row.number)
+        gnomon__cupti_listens->put(cupti_row.number, cupti_row.records,
+                                   cupti_row.count);
+    cupti_row.count = 0;
     bump_relaxed(&gnomon__cupti_rows_told, 1);
     gnomon__cupti_demangle_over();
 }
@@ -84,18 +86,18 @@ static int is_of_use(const gnomon_activity *a)
 
 static void row_add(const void *record)
 {
-    gnomon_activity *a = &row.records[row.count];
-    char *text = row.texts[row.count];
+    gnomon_activity *a = &cupti_row.records[cupti_row.count];
+    char *text = cupti_row.texts[cupti_row.count];
     enum gnomon__cupti_reading is = gnomon__cupti_read(&reads, record, a, text);
-    row.unfinished += is == GNOMON__CUPTI_UNFINISHED;
+    cupti_row.unfinished += is == GNOMON__CUPTI_UNFINISHED;
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
         return;
-    if (a->name == row.call) {
+    if (a->name == cupti_row.call) {
         snprintf(text, GNOMON__CUPTI_TEXT, "%.*s", (int)GNOMON__CUPTI_TEXT - 1,
-                 row.call);
+                 cupti_row.call);
         a->name = text;
     }
-    if (++row.count == CUPTI_ROW)
+    if (++cupti_row.count == CUPTI_ROW)
         row_tell();
 }
 
@@ -118,8 +120,8 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
     uint64_t count = 0;
     reads.version = gnomon__cupti_version();
     reads.has_system_threads = has_system_threads;
-    row.number = number;
-    row.unfinished = 0;
+    cupti_row.number = number;
+    cupti_row.unfinished = 0;
     gnomon__cupti_clock_anchor();
     gnomon__cupti_demangle_begin();
     /* No more than there are: threads may fill them as fast as they are read. */
@@ -130,7 +132,7 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
         count += read_buffer(b);
         gnomon__cupti_buffers_give(b);
     }
-    uint64_t lost = row.unfinished + gnomon__cupti_buffers_lost();
+    uint64_t lost = cupti_row.unfinished + gnomon__cupti_buffers_lost();
     if (lost && number)
         gnomon__cupti_listens->lost(number, lost);
     return count;

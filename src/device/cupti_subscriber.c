@@ -21,7 +21,7 @@
 
 static void *cupti_subscriber;
 static uint32_t source_number;       /* 0: callbacks do nothing */
-static uint32_t recorded;            /* bits of cupti_kinds that are on */
+static uint32_t kinds_recorded;      /* bits of cupti_kinds that are on */
 static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
 static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
 static void *launch_contexts[CONTEXTS];
@@ -160,7 +160,7 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
         cupti_subscriber = NULL;
         return code;
     }
-    recorded = 0;
+    kinds_recorded = 0;
     memset(callbacks_on, 0, sizeof callbacks_on);
     memset(launch_contexts, 0, sizeof launch_contexts);
     store_relaxed(&captures_open, 0);
@@ -177,7 +177,7 @@ void gnomon__cupti_unsubscribe(void)
     if (cupti_subscriber)
         (void)gnomon__cupti()->Unsubscribe(cupti_subscriber);
     cupti_subscriber = NULL;
-    recorded = 0;
+    kinds_recorded = 0;
 }
 
 /* ---- Kinds --------------------------------------------------------------------------- */
@@ -247,14 +247,14 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol)
     int code = set_callbacks(kinds);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
-        int is_on = recorded >> i & 1, on = is_kind_wanted(i, kinds);
+        int is_on = kinds_recorded >> i & 1, on = is_kind_wanted(i, kinds);
         *symbol = gnomon__cupti_symbol.Enable;
         if (on && !is_on)
             code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
         else if (is_on && !on)
             (void)cupti->Disable(cupti_kinds[i].kind);
         if (!code)
-            recorded = (recorded & ~(1u << i)) | (uint32_t)on << i;
+            kinds_recorded = (kinds_recorded & ~(1u << i)) | (uint32_t)on << i;
     }
     return code;
 }
@@ -300,6 +300,6 @@ void gnomon__cupti_wait(void)
 void gnomon__cupti_subscriber_forget(void)
 {
     cupti_subscriber = NULL;
-    source_number = recorded = has_launched = captures_open = 0;
+    source_number = kinds_recorded = has_launched = captures_open = 0;
     memset(launch_contexts, 0, sizeof launch_contexts);
 }
