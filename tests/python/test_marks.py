@@ -51,6 +51,22 @@ class Off(unittest.TestCase):
                 gnomon.start(name)
                 gnomon.stop(name)
 
+    def test_decorating_reads_no_environment(self):
+        out, err = run(
+            """
+            import gnomon
+            @gnomon.scope("decorated")
+            def work(): pass
+            class Late(gnomon.Profiler):
+                def start(self, frame):
+                    print(frame.name)
+            gnomon.register(Late)
+            work()
+            """,
+            "late",
+        )
+        self.assertEqual((out, err), ("decorated\n", ""))
+
     def test_a_scope_is_found_again_by_pickle(self):
         scope = gnomon.scope("kept", "category")
         self.assertIs(pickle.loads(pickle.dumps(scope)), scope)

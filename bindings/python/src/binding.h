@@ -52,6 +52,8 @@ void binding_state_release(binding_state *state);
 /* A scope's object: what gnomon.scope returns. The same type keeps the regions of marks
  * and counters. */
 typedef struct binding_scope binding_scope;
+/* Its region, which is made now if it was not. It may release the interpreter's lock: call
+ * it before `inside` is set. */
 gnomon_region *binding_region_of(PyObject *scope);
 /* The object of a name, made at its first use. A new reference; NULL: an error. */
 PyObject *binding_scope_get(binding_state *state, PyObject *cache,
@@ -120,10 +122,12 @@ int binding_text_add(binding_text *text, const void *bytes, size_t size);
 PyObject *binding_text_take(binding_text *text);
 void binding_text_free(binding_text *text);
 
-/* Before a mark: 0 where it would do nothing. Reads $GNOMON at the process's first
- * mark, and starts a worker process of multiprocessing, with the interpreter's lock
- * released, because both may run callbacks in Python. */
+/* Before a mark: 0 where it would do nothing. Starts a worker process of multiprocessing,
+ * with the interpreter's lock released, because that may run callbacks in Python. */
 int binding_wake(void);
+/* gnomon_region_get of two bytes objects, `category` or NULL, with the interpreter's lock
+ * released: the first mark of the process reads $GNOMON there, which may run callbacks. */
+gnomon_region *binding_region_get(PyObject *name, PyObject *category, int kind);
 /* Not 0: the next mark begins a run in this forked worker. */
 extern int binding_worker_waits;
 

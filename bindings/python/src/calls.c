@@ -241,7 +241,9 @@ static PyObject *call_calls_on(PyObject *module, PyObject *describe_call)
     Py_INCREF(describe_call);
     Py_XDECREF(state->describe_call);
     state->describe_call = describe_call;
-    binding_wake();
+    Py_BEGIN_ALLOW_THREADS(void)
+    gnomon_spec(NULL, 0); /* reads $GNOMON */
+    Py_END_ALLOW_THREADS
     if (!is_on)
         round_now++;
     __atomic_store_n(&is_on, 1, __ATOMIC_RELAXED);

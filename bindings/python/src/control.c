@@ -139,6 +139,11 @@ static PyObject *call_is_on(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
+    if (binding_wake()) {
+        Py_BEGIN_ALLOW_THREADS(void)
+        gnomon_spec(NULL, 0); /* reads $GNOMON */
+        Py_END_ALLOW_THREADS
+    }
     return PyBool_FromLong(binding_wake());
 }
 
@@ -152,7 +157,7 @@ static PyObject *call_stage_begin(PyObject *module, PyObject *name)
         return NULL;
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
-    binding_wake();
+    (void)binding_wake();
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_stage_begin_n(at, length);
     Py_END_ALLOW_THREADS
@@ -183,7 +188,7 @@ static PyObject *call_metadata(PyObject *module, PyObject *args)
         const char *j = PyBytes_AsString(json_bytes);
         size_t k_length = (size_t)PyBytes_Size(key_bytes);
         size_t j_length = (size_t)PyBytes_Size(json_bytes);
-        binding_wake();
+        (void)binding_wake();
         Py_BEGIN_ALLOW_THREADS
         code = gnomon_metadata_n(k, k_length, j, j_length);
         Py_END_ALLOW_THREADS

@@ -78,6 +78,8 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
     PyObject *bytes = binding_utf8(name);
     if (!bytes)
         return NULL;
+    if (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) & GNOMON_MASK_UNSEEN)
+        (void)binding_region_get(bytes, NULL, GNOMON_KIND_ACTION);
     if (binding_wake()) {
         binding_here.inside = binding_state_of(module);
         act(PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
@@ -115,8 +117,9 @@ static PyObject *mark_moment(PyObject *module, PyObject *const *args,
                                          given[1], GNOMON_KIND_MARK);
     if (!region)
         return NULL;
+    gnomon_region *of = binding_region_of(region);
     binding_here.inside = state;
-    gnomon_mark(binding_region_of(region));
+    gnomon_mark(of);
     binding_here.inside = NULL;
     Py_DECREF(region);
     Py_RETURN_NONE;
@@ -143,8 +146,9 @@ static PyObject *mark_counter(PyObject *module, PyObject *const *args,
                                          given[2], GNOMON_KIND_COUNTER);
     if (!region)
         return NULL;
+    gnomon_region *of = binding_region_of(region);
     binding_here.inside = state;
-    gnomon_counter(binding_region_of(region), value);
+    gnomon_counter(of, value);
     binding_here.inside = NULL;
     Py_DECREF(region);
     Py_RETURN_NONE;
@@ -182,10 +186,11 @@ static PyObject *mark_thread(PyObject *module, PyObject *name)
     if (!bytes)
         return NULL;
     if (is_on() && binding_wake()) {
-        binding_here.inside = binding_state_of(module);
-        gnomon_thread_name_n(PyBytes_AsString(bytes),
-                             (size_t)PyBytes_Size(bytes));
-        binding_here.inside = NULL;
+        const char *at = PyBytes_AsString(bytes);
+        size_t length = (size_t)PyBytes_Size(bytes);
+        Py_BEGIN_ALLOW_THREADS
+        gnomon_thread_name_n(at, length);
+        Py_END_ALLOW_THREADS
     }
     Py_DECREF(bytes);
     Py_RETURN_NONE;

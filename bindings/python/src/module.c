@@ -31,24 +31,36 @@ void binding_state_release(binding_state *state)
 
 static void wake_worker(void)
 {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_BEGIN_ALLOW_THREADS
     if (__atomic_exchange_n(&binding_worker_waits, 0, __ATOMIC_RELAXED))
         (void)gnomon_setup(NULL);
-    else
-        (void)gnomon_spec(NULL, 0); /* reads $GNOMON */
+    Py_END_ALLOW_THREADS
+    PyErr_Restore(type, value, trace);
 }
 
 int binding_wake(void)
 {
-    uint32_t on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED);
-    if (!(on & GNOMON_MASK_UNSEEN) && !binding_worker_waits)
-        return on != 0;
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    Py_BEGIN_ALLOW_THREADS
-    wake_worker();
-    Py_END_ALLOW_THREADS
-    PyErr_Restore(type, value, trace);
+    if (binding_worker_waits)
+        wake_worker();
     return __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) != 0;
+}
+
+/* The first call in the process reads $GNOMON, and those of other threads wait for it. */
+gnomon_region *binding_region_get(PyObject *name, PyObject *category, int kind)
+{
+    gnomon_region *region;
+    const char *name_at = PyBytes_AsString(name);
+    const char *category_at = category ? PyBytes_AsString(category) : NULL;
+    size_t name_length = (size_t)PyBytes_Size(name);
+    size_t category_length = category ? (size_t)PyBytes_Size(category) : 0;
+    (void)binding_wake();
+    Py_BEGIN_ALLOW_THREADS
+    region = gnomon_region_get_n(name_at, name_length, category_at,
+                                 category_length, kind);
+    Py_END_ALLOW_THREADS
+    return region;
 }
 
 /* In a forked child, before anything else of Python runs there. */

@@ -96,8 +96,9 @@ static PyObject *range_of(PyObject *module, PyObject *const *args,
         state->users++;
     }
     if (self && binding_wake()) {
+        gnomon_region *region = binding_region_of(scope);
         binding_here.inside = state;
-        self->range = gnomon_range_begin(binding_region_of(scope));
+        self->range = gnomon_range_begin(region);
         binding_here.inside = NULL;
     }
     Py_DECREF(scope);

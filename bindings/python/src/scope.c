@@ -27,6 +27,7 @@ typedef struct {
 
 struct binding_scope {
     PyObject_HEAD gnomon_region *region;
+    int kind;
     binding_state *state;
     PyObject *name;
     PyObject *category;
@@ -34,9 +35,35 @@ struct binding_scope {
     scope_entry *entries;
 };
 
+/* The region of a scope that was not entered yet: gnomon_region_get reads $GNOMON, which
+ * is too early where a module is imported. */
+static gnomon_region not_entered = {.mask = GNOMON_MASK_UNSEEN};
+
+static gnomon_region *make_region(const binding_scope *self)
+{
+    gnomon_region *region = &not_entered;
+    PyObject *category = NULL, *name = binding_utf8(self->name);
+    if (name && self->category != Py_None)
+        category = binding_utf8(self->category);
+    if (name && (category || self->category == Py_None))
+        region = binding_region_get(name, category, self->kind);
+    Py_XDECREF(name);
+    Py_XDECREF(category);
+    return region;
+}
+
 gnomon_region *binding_region_of(PyObject *scope)
 {
-    return ((binding_scope *)scope)->region;
+    binding_scope *self = (binding_scope *)scope;
+    if (self->region == &not_entered) {
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        (void)
+            binding_wake(); /* first: gnomon_region_get may wait for callbacks */
+        self->region = make_region(self);
+        PyErr_Restore(type, value, trace);
+    }
+    return self->region;
 }
 
 #ifdef Py_GIL_DISABLED
@@ -90,9 +117,9 @@ static void end_entry(const scope_entry *entry)
 static void enter(binding_scope *self)
 {
     int in_loop;
+    gnomon_region *region = binding_region_of((PyObject *)self);
     if (!binding_wake()) {
-        gnomon_end(
-            gnomon_begin(self->region)); /* makes an unseen region known */
+        gnomon_end(gnomon_begin(region)); /* makes an unseen region known */
         return;
     }
     scope_entry entry = {0};
@@ -101,11 +128,11 @@ static void enter(binding_scope *self)
     entry.thread = &binding_here;
     binding_here.inside = self->state;
     if (binding_task_may_nest(entry.task, in_loop)) {
-        entry.token = gnomon_begin(self->region);
+        entry.token = gnomon_begin(region);
         entry.position = entry.token ? ++binding_here.open : 0;
     } else {
         entry.is_range = 1;
-        entry.token = gnomon_range_begin(self->region);
+        entry.token = gnomon_range_begin(region);
     }
     if (entry.token && !keep_entry(self, entry)) {
         end_entry(&entry); /* a scope that could not be ended */
@@ -274,17 +301,15 @@ static PyType_Spec scope_spec = {"gnomon.Scope", sizeof(binding_scope), 0,
 static PyObject *make_scope(binding_state *state, PyObject *name,
                             PyObject *category, int kind)
 {
-    PyObject *category_bytes = NULL, *bytes = binding_utf8(name);
-    if (bytes && category != Py_None)
-        category_bytes = binding_utf8(category);
-    binding_scope *self = NULL;
-    if (bytes && (category == Py_None || category_bytes))
-        self = PyObject_New(binding_scope, (PyTypeObject *)state->scope_type);
+    if (!PyUnicode_Check(name) ||
+        (category != Py_None && !PyUnicode_Check(category)))
+        return PyErr_Format(PyExc_TypeError,
+                            "names and categories are of type str");
+    binding_scope *self =
+        PyObject_New(binding_scope, (PyTypeObject *)state->scope_type);
     if (self) {
-        self->region = gnomon_region_get_n(
-            PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes),
-            category_bytes ? PyBytes_AsString(category_bytes) : NULL,
-            category_bytes ? (size_t)PyBytes_Size(category_bytes) : 0, kind);
+        self->region = &not_entered;
+        self->kind = kind;
         self->state = state;
         state->users++;
         Py_INCREF(name);
@@ -294,8 +319,6 @@ static PyObject *make_scope(binding_state *state, PyObject *name,
         self->count = self->room = 0;
         self->entries = NULL;
     }
-    Py_XDECREF(bytes);
-    Py_XDECREF(category_bytes);
     return (PyObject *)self;
 }
 
