@@ -65,6 +65,8 @@ bench:
 	$(nvtx)
 	@$(release) --target bench --target bench_static
 	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
+	@if [ -d build/python ]; then cmake --build build --target gnomon_python && \
+		python3 bench/python.py build/python build/bench-python.tsv; fi
 
 test-gpu:
 	@JOBS=$(JOBS) sh cmake/gpu.sh test

@@ -3,6 +3,7 @@
 itself, however it was started."""
 import glob
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -82,7 +83,7 @@ class Workers(unittest.TestCase):
                     err = self.start(method, "simple,file=DIR/%p.txt" + more)
                     self.assertNotIn("Profiler Report", err)
                     files = glob.glob(self.folder + "/*.txt")
-                    self.check([open(path).read() for path in files])
+                    self.check([pathlib.Path(path).read_text() for path in files])
 
     def test_a_forked_child_that_is_no_worker_stays_silent(self):
         out, err = run(
