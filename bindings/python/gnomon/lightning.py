@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gnomon as a profiler of Lightning 2: `lightning` or `pytorch_lightning`.
+
+    from gnomon.lightning import GnomonProfiler
+    trainer = Trainer(profiler=GnomonProfiler("simple,advanced"))
+
+Lightning's actions become actions of gnomon, so marks of the program, of C and of other
+packages are inside them. $GNOMON goes before what is written here: where it is set,
+gnomon reports as it says, and Lightning's own report is empty.
+"""
+import atexit
+import os
+import sys
+import weakref
+
+import gnomon
+
+
+def _base():
+    """Lightning's Profiler: of the package that is imported already, or else can be."""
+    for name in ("lightning.pytorch", "pytorch_lightning"):
+        if name in sys.modules:
+            return __import__(name + ".profilers", fromlist=["Profiler"]).Profiler
+    try:
+        from lightning.pytorch.profilers import Profiler
+    except ImportError:
+        from pytorch_lightning.profilers import Profiler
+    return Profiler
+
+
+def _items(spec):
+    """The items of a spec: what is between commas that are in no brackets."""
+    items, depth, item = [], 0, ""
+    for letter in spec + ",":
+        if letter == "," and not depth:
+            if item.strip():
+                items.append(item.strip())
+            item = ""
+            continue
+        depth += (letter == "(") - (letter == ")")
+        item += letter
+    return items
+
+
+def _is_setting(item):
+    return "=" in item.partition("(")[0]
+
+
+def _without_output(spec):
+    """(spec, names): the spec in which profilers that name no file write none, and the
+    names of these: Lightning writes what they say."""
+    items, names = [], []
+    settings = [item for item in _items(spec) if _is_setting(item)]
+    own = any(s.startswith(("file=", "dir=", "dir")) for s in settings)
+    for item in _items(spec):
+        name, bracket, options = item.partition("(")
+        if not own and not _is_setting(item):
+            words = _items(options.rstrip(")")) if bracket else []
+            if not any(w.split("=")[0].strip() in ("file", "dir") for w in words):
+                names.append(name)
+                item = f"{name}({','.join([*words, 'file=/dev/null'])})"
+        items.append(item)
+    return ",".join(items), names
+
+
+class _Action:
+    """What profile() returns: an action, as a with block."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        gnomon.start(self.name)
+        return self.name
+
+    def __exit__(self, *error):
+        gnomon.stop(self.name)
+
+
+_attached = None  # the process, and what profilers of this kind attached there
+
+
+def _attach(spec):
+    """The first one in a process begins the run, and a later one adds what it names
+    besides. Where the program or $GNOMON attached something, that stays as it is."""
+    global _attached
+    process = os.getpid()
+    if _attached is None or _attached[0] != process:
+        gnomon.setup(spec)
+        names = [i.partition("(")[0] for i in _items(spec) if not _is_setting(i)]
+        is_ours = not os.environ.get("GNOMON") and gnomon._attached() == names
+        _attached = (process, spec if is_ours else None)
+        return
+    before = _attached[1]
+    if before is None or spec == before:
+        return
+    items = _items(before)
+    more = [item for item in _items(spec) if item not in items]
+    if more:
+        _attached = (process, ",".join(items + more))
+        gnomon.configure(_attached[1])
+
+
+_reporting = weakref.WeakSet()
+
+
+def _report_all():
+    """At the end of Python: what an exception or Ctrl-C kept from being reported."""
+    for profiler in list(_reporting):
+        profiler._report_late()
+
+
+class GnomonProfiler(_base()):
+    """`profilers` are words of $GNOMON, or a list of them: "simple",
+    "simple(extended=false),advanced", "trace(file=fit.json)". The reports go where those
+    of Lightning's profilers go: to a file in `dirpath` if there is a `filename`, else to
+    Lightning's log. Profilers that name a file of their own write it themselves.
+
+    The report of a stage comes when Lightning describes it, and also where an exception
+    or Ctrl-C ends it: at the next stage, or when Python ends."""
+
+    def __init__(self, profilers="simple", dirpath=None, filename=None):
+        super().__init__(dirpath=dirpath, filename=filename)
+        if not isinstance(profilers, str):
+            profilers = ",".join(profilers)
+        self._words = profilers
+        self._spec, self._names = _without_output(profilers)
+        self._described = ""
+        self._open = False
+        self._process = None
+        self._begin()
+
+    def _begin(self):
+        """In each process that the profiler comes to."""
+        if self._process == os.getpid():
+            return
+        self._process = os.getpid()
+        self._open = False
+        _attach(self._spec)
+        if not _reporting:
+            atexit.register(_report_all)
+        _reporting.add(self)
+
+    def __getstate__(self):
+        state = dict(self.__dict__, _process=None, _open=False)
+        state["_output_file"] = state["_write_stream"] = None
+        return state
+
+    def start(self, action_name):
+        gnomon.start(action_name)
+
+    def stop(self, action_name):
+        gnomon.stop(action_name)
+
+    def profile(self, action_name):
+        return _Action(action_name)
+
+    def setup(self, stage, local_rank=None, log_dir=None):
+        self._begin()
+        self._report_late()
+        super().setup(stage=stage, local_rank=local_rank, log_dir=log_dir)
+        gnomon.stage_begin(stage)
+        self._open = True
+
+    def summary(self):
+        if self._open:
+            attached = gnomon._attached()
+            texts = [gnomon.summary(n) for n in self._names if n in attached]
+            self._described = "\n".join(filter(None, texts))
+        return self._described
+
+    def teardown(self, stage):
+        if self._open:
+            self._open = False
+            gnomon.stage_end()
+        super().teardown(stage=stage)
+
+    def _report_late(self):
+        if self._open and self._process == os.getpid():
+            self.describe()
+
+
+class _Adopted(gnomon.Profiler):
+    def __init__(self, profiler):
+        self.profiler = profiler
+
+    def setup(self, stage):
+        self.profiler.setup(stage=stage or None)
+
+    def start(self, frame):
+        self.profiler.start(frame.name)
+
+    def stop(self, frame):
+        if frame.finished:
+            self.profiler.stop(frame.name)
+
+    def summary(self, profile):
+        return self.profiler.summary()
+
+    def teardown(self, stage):
+        self.profiler.teardown(stage=stage or None)
+
+
+def adopt(profiler, options=""):
+    """Attaches a profiler that was written for Lightning, an object of a subclass of its
+    Profiler: it gets all scopes and actions of the program, on every thread, under its
+    own rules. Returns what gnomon.detach takes."""
+    adopted = _Adopted(profiler)
+    gnomon.attach(adopted, options, name=type(profiler).__name__.lower())
+    return adopted
