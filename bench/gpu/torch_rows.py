@@ -6,7 +6,8 @@ around the same launches of one thread, in one loop of Python and on one stream.
 Adds rows to the table in FILE: CPU time of the launching thread, ns for one,
 beside torch_launch, which is the loop with its launch alone (a one-element add).
 Rows py_gnomon_* call LIBGNOMON by ctypes, which is most of their time: py_ctypes
-is two such calls that do nothing. TOOL counts what NVTX is told.
+is two such calls that do nothing. gnomon_cupti and torch_profiler record kernels, copies
+and calls. TOOL counts what NVTX is told.
 """
 import ctypes
 import os
@@ -36,7 +37,9 @@ REPETITIONS, BATCHES, BATCH, WARM = 31, 20, 100, 10
 
 
 class Scope(ctypes.Structure):
-    _fields_ = [("token", ctypes.c_uint64), ("timer", ctypes.c_uint64)]
+    """gnomon_device_scope, of include/gnomon/device.h."""
+    _fields_ = [("struct_size", ctypes.c_uint32), ("timer", ctypes.c_uint32),
+                ("token", ctypes.c_uint64)]
 
 
 # No call of these waits, so that the interpreter's lock is kept, which is cheaper.
@@ -53,11 +56,11 @@ def function(name, result, *parameters):
 configure = function("gnomon_configure", ctypes.c_int, ctypes.c_char_p)
 error_text = function("gnomon_error_text", ctypes.c_char_p)
 region_get = function("gnomon_region_get", POINTER, ctypes.c_char_p,
-                      ctypes.c_char_p)
+                      ctypes.c_char_p, ctypes.c_int)
 begin = function("gnomon_begin_slow", U64, POINTER, U32)
 end = function("gnomon_end_slow", None, U64)
-begin_on = function("gnomon_begin_on_slow", Scope, POINTER, U32, POINTER,
-                    POINTER)
+begin_on = function("gnomon_begin_on_slow", None, POINTER, U32, POINTER,
+                    POINTER, ctypes.POINTER(Scope))
 end_on = function("gnomon_end_on_slow", None, ctypes.POINTER(Scope))
 timer_create = function("gnomon_cuda_timer_create", ctypes.c_int,
                         ctypes.POINTER(POINTER))
@@ -66,9 +69,11 @@ timer_start = function("gnomon_cuda_timer_start", ctypes.c_int, POINTER,
 timer_stop = function("gnomon_cuda_timer_stop", ctypes.c_int, POINTER, POINTER)
 timer_destroy = function("gnomon_cuda_timer_destroy", None, POINTER)
 device = function("gnomon_cuda_device", POINTER)()
-region = region_get(b"scope", None)
+region = region_get(b"scope", None, 0)
 mask = U32.from_address(region)  # its first word: 0 is off
 timer = POINTER()
+scope = Scope(ctypes.sizeof(Scope))
+opened = ctypes.byref(scope)
 
 
 def must(code, what):
@@ -116,7 +121,7 @@ def record_function(n):
 
 def by_ctypes(n):
     for _ in range(n):
-        begin_on(None, 0, device, handle)
+        begin_on(None, 0, device, handle, opened)
         number.add_(1)
         timer_destroy(None)
 
@@ -125,10 +130,11 @@ def by_ctypes(n):
 def gnomon_cuda(n):
     for _ in range(n):
         on = mask.value
-        scope = begin_on(region, on, device, handle) if on else None
+        if on:
+            begin_on(region, on, device, handle, opened)
         number.add_(1)
-        if scope:
-            end_on(scope)
+        if on:
+            end_on(opened)
 
 
 def gnomon_timer(n):
@@ -138,7 +144,7 @@ def gnomon_timer(n):
         timer_stop(timer, handle)
 
 
-def gnomon_nvtx(n):
+def gnomon_scope(n):
     for _ in range(n):
         on = mask.value
         token = begin(region, on) if on else 0
@@ -175,8 +181,8 @@ def heard_all(run):
 def timed_all(run):
     """Scopes on the stream: they have timers, or would cost nothing."""
     ns = measure(run)
-    scope = begin_on(region, mask.value, device, handle)
-    end_on(scope)
+    begin_on(region, mask.value, device, handle, opened)
+    end_on(opened)
     if not mask.value or not scope.token or not scope.timer:
         sys.exit("torch_rows.py: a scope on PyTorch's stream is not timed")
     return ns
@@ -217,7 +223,7 @@ rows = {  # name: what is attached, what runs, by what it is measured
     "py_ctypes": (OFF, by_ctypes, measure),
     "py_gnomon_timer": (OFF, gnomon_timer, measure),
     "py_gnomon_cuda": (CUDA, gnomon_cuda, timed_all),
-    "py_gnomon_nvtx": (NVTX, gnomon_nvtx, heard_all),
+    "py_gnomon_nvtx": (NVTX, gnomon_scope, heard_all),
 }
 if configure(NVTX):
     print(f"no row of gnomon's nvtx: {error_text().decode()}")
@@ -235,11 +241,25 @@ must(configure(OFF), "off")
 timer_destroy(timer)
 
 # Last: CUPTI stays attached once it was used, and slows every launch after it;
-# so these are held against launches from before.
+# so these are held against launches from before. gnomon and torch.profiler record
+# the same kernels and calls of one loop, one after the other: a process has one user
+# of CUPTI.
+
+
+def worked(run):
+    must(configure(b"cupti,file=/dev/null"), "cupti")
+    ns = measure(run)
+    must(configure(OFF), "off")
+    return ns
+
+
+worked(launch)
 profiled(launch)
-for name, run in {"torch_profiler": launch,
-                  "torch_profiler_scope": record_function}.items():
-    times[name] = [profiled(run) for _ in range(5)]
+for name, run, by in (("gnomon_cupti", launch, worked),
+                      ("torch_profiler", launch, profiled),
+                      ("gnomon_cupti_scope", gnomon_scope, worked),
+                      ("torch_profiler_scope", record_function, profiled)):
+    times[name] = [by(run) for _ in range(5)]
     floors[name] = times["torch_launch"][:5]
 
 print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}; ns for one, and"
@@ -253,5 +273,5 @@ ran = REPETITIONS * BATCHES * (WARM + BATCH)
 for run, count in told.items():
     if has_tool and count != ran:
         print(f"{run.__name__}: the tool heard {count} of {ran} ranges")
-if has_tool and told.get(gnomon_nvtx, ran) != ran:
+if has_tool and told.get(gnomon_scope, ran) != ran:
     sys.exit(1)
