@@ -641,10 +641,11 @@ static void call_back(const open_call *c, int site, const int *result)
     lock_all();
     callback_function *function =
         callback && c->id && called_back[c->domain][c->id] ? callback : NULL;
+    void *user = callback_user;
     unlock_all();
     in_callback++;
     if (function)
-        function(callback_user, c->domain, c->id, &data);
+        function(user, c->domain, c->id, &data);
     in_callback--;
 }
 
