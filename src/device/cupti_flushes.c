@@ -98,17 +98,18 @@ static void run_flushes(void)
 {
     for (int ends = 0; !ends || !flushes.ends;) {
         int is_due = 0;
-        if (flushes.asked == flushes.answered && !flushes.has_full)
+        if (flushes.asked == flushes.answered && !flushes.has_full &&
+            !flushes.ends)
             is_due = !flushes_wait(&flushes.wake,
                                    gnomon__os_monotonic_ns() + FLUSH_EACH_NS) &&
                      gnomon__cupti_has_launched();
         uint64_t asked = flushes.asked;
-        uint32_t force = asked != flushes.answered ? flushes.force : 0;
-        is_due |= asked != flushes.answered;
         ends = flushes.ends;
+        int is_asked = asked != flushes.answered || ends;
+        uint32_t force = is_asked ? flushes.force : 0;
         flushes.has_full = 0;
         pthread_mutex_unlock(&flushes.lock);
-        cupti_read_all(is_due, force);
+        cupti_read_all(is_due || is_asked, force);
         pthread_mutex_lock(&flushes.lock);
         flushes.answered = asked;
         pthread_cond_broadcast(&flushes.answer);
