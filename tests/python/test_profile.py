@@ -2,12 +2,18 @@
 """Profiles read by Python."""
 import gc
 import os
+import re
 import tempfile
 import unittest
 
 import gnomon
 import gnomon.profile
-from runs import run
+from runs import calls, run
+
+
+def normal(text):
+    """The text with its numbers replaced, and the cells' widths kept."""
+    return re.sub(r"[\d.]+(e-\d+)? *\t", "N\t", text)
 
 
 class Loaded(unittest.TestCase):
@@ -77,6 +83,62 @@ class Loaded(unittest.TestCase):
         self.assertLessEqual(host.quantile_ns(0.5), host.max_ns)
         self.assertEqual(host.mean_ns, host.total_ns / 6)
         self.assertEqual(sum(count for _, count in host.cells), 6)
+
+    def test_the_report_is_lightnings(self):
+        text = os.path.join(self.folder.name, "report-%s.txt")
+        binary = os.path.join(self.folder.name, "both.gnomon")
+        run(
+            """
+            import gnomon
+            for stage in ("fit", "test"):
+                with gnomon.stage(stage):
+                    for i in range(3):
+                        with gnomon.scope("outer"), gnomon.scope("a" * 40, "io"):
+                            gnomon.mark("here")
+                        gnomon.range("range").end()
+            """,
+            f"simple(file={text}),profile(file={binary})",
+        )
+        report = gnomon.load(binary).report("simple")
+        wanted = []
+        for stage in ("fit", "test"):
+            with open(text.replace("%s", stage)) as file:
+                wanted.append(file.read().partition("\ngnomon: ")[0] + "\n")
+        wanted = "\n".join(wanted)
+        # Both were recorded alike, but for the moment at which each was written.
+        self.assertEqual(normal(report), normal(wanted))
+        self.assertEqual(calls(report), calls(wanted))
+        self.assertEqual(calls(report)["outer"], 6)
+
+    def test_views_are_not_added_up(self):
+        path = os.path.join(self.folder.name, "views.gnomon")
+        run(
+            """
+            import gnomon
+            for name in ("opt_step", "other"):
+                with gnomon.scope(name):
+                    pass
+            """,
+            f"simple,regions(filter=opt*),file={path}",
+        )
+        profile = gnomon.load(path)
+        for view in range(1, len(profile.views) + 1):
+            for row in profile.rows(view=view):
+                self.assertEqual(row.host.count, 1)
+
+    def test_other_reports_come_from_the_program(self):
+        program = os.environ.get("GNOMON_PROGRAM")
+        kept = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", kept)
+        os.environ["PATH"] = ""
+        with self.assertRaises(gnomon.Error):
+            self.profile.report("tree")
+        if program:
+            os.environ["PATH"] = os.path.dirname(program)
+            self.assertIn("outer", self.profile.report("tree"))
+            with self.assertRaises(gnomon.Error) as caught:
+                self.profile.report("treee")
+            self.assertIn("did you mean", str(caught.exception))
 
     def test_columns_and_entities_agree(self):
         p = self.profile

@@ -264,11 +264,10 @@ class Profile:
     counters, metadata, losses, views, ops, events, step_times, view_times, each as a
     sequence. It never changes; any thread may read it."""
 
-    __slots__ = ("_raw", "_rows", "__weakref__")
+    __slots__ = ("_raw", "__weakref__")
 
     def __init__(self, raw):
         self._raw = raw
-        self._rows = None
 
     def __repr__(self):
         return (
@@ -276,28 +275,61 @@ class Profile:
             f"{len(self.nodes)} nodes, {len(self.events)} events>"
         )
 
-    def rows(self):
-        """The sums of each name and category over all paths, threads and stages, by
-        total time. Marks and counters have none."""
-        if self._rows is None:
-            sums = {}
-            for node in self.nodes:
-                region, host = node.region, node.host
-                if host is None or not host.count and node.device is None:
-                    continue
+    def rows(self, stage=None, view=None, kinds=None):
+        """The sums of each name and category over all paths and threads, by total time;
+        marks and counters have none. They are of all stages, or of those of one name;
+        and of one view, as profilers with filters of their own record the same marks:
+        `view` is its number, and the first one if it is not given."""
+        sums = {}
+        for node in self.nodes:
+            region, host = node.region, node.host
+            if host is None or not host.count and node.device is None:
+                continue
+            if node._values[_NODE_VIEW] not in (0, view or 1):
+                continue
+            if stage is not None and node.stage.name != stage:
+                continue
+            if region.kind in (kinds or _WITH_ROWS):
                 sums.setdefault((region.name, region.category), []).append(node)
-            rows = [
-                Row(
-                    name,
-                    category,
-                    _sum(node.host for node in nodes),
-                    _sum(node.device for node in nodes),
-                )
-                for (name, category), nodes in sums.items()
-            ]
-            rows.sort(key=lambda row: -row.host.total_ns)
-            self._rows = rows
-        return list(self._rows)
+        rows = [
+            Row(
+                name,
+                category,
+                _sum(node.host for node in nodes),
+                _sum(node.device for node in nodes),
+            )
+            for (name, category), nodes in sums.items()
+        ]
+        return sorted(rows, key=lambda row: -row.host.total_ns)
+
+    def report(self, profiler="simple"):
+        """The report that a profiler makes of this, as a text: Lightning's table for
+        "simple"; others, as "tree" or "advanced(limit=5)", by the program gnomon, which
+        must be in $PATH."""
+        if profiler == "simple":
+            names = list(dict.fromkeys(stage.name for stage in self.stages))
+            texts = [_simple(self, name) for name in names]
+            return "\n".join(filter(None, texts))
+        import os
+        import shutil
+        import subprocess
+        import tempfile
+
+        program = shutil.which("gnomon")
+        if program is None:
+            raise _gnomon.Error(f"report({profiler!r}): there is no program gnomon")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "profile.gnomon")
+            self.write(path)
+            done = subprocess.run(
+                [program, "report", "--as", profiler, path],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        if done.returncode:
+            raise _gnomon.Error(done.stderr.strip())
+        return done.stdout
 
     def columns(self, kind="nodes"):
         """The entities of a kind by column: a dict of lists of texts and of arrays of
@@ -388,6 +420,38 @@ def _kind_property(kind):
 
 for _kind in _plain:
     setattr(Profile, _kind, _kind_property(_kind))
+
+
+_NODE_VIEW = _gnomon._fields("nodes").index("view")
+_LIGHTNING = ("scope", "function", "action", "range")
+_WITH_ROWS = tuple(k for k in REGION_KINDS if k not in ("mark", "counter"))
+
+
+def _simple(profile, stage):
+    """Lightning's table of a stage; "" where nothing ended in it."""
+    rows = profile.rows(stage, kinds=_LIGHTNING)
+    if not rows:
+        return ""
+    wall = sum(
+        s.recorded_ns or s.end_ns - s.begin_ns for s in profile.stages if s.name == stage
+    )
+    width = max(len(row.name) for row in rows)
+
+    def line(name, *cells):
+        return f"|  {name:<{width}}\t|  " + "".join(f"{c:<15}\t|  " for c in cells)[:-2]
+
+    heads = ("Mean duration (s)", "Num calls", "Total time (s)", "Percentage %")
+    total = ("-", sum(row.host.count for row in rows), f"{wall / 1e9:.5}", "100 %")
+    head = line("Action", *heads)
+    rule = "-" * (len(("\n" + head).expandtabs(8)))
+    lines = [head, rule, line("Total", *total), rule]
+    for row in rows:
+        seconds = row.host.total_ns / 1e9
+        share = f"{100.0 * seconds / (wall / 1e9):.5}" if wall else "nan"
+        mean = f"{seconds / row.host.count:.5}"
+        lines.append(line(row.name, mean, row.host.count, f"{seconds:.5}", share))
+    title = (stage.upper() + " " if stage else "") + "Profiler Report"
+    return "\n".join([title, "", rule, *lines, rule, ""])
 
 
 def _sum(several):
