@@ -206,6 +206,29 @@ class Calls(unittest.TestCase):
         self.assertEqual(own_lines(err), [])
         self.assertRegex(err, r"leaf +12 ")
 
+    def test_a_forked_child_has_calls_of_its_own(self):
+        out, err = run(
+            """
+            import gnomon, os, multiprocessing
+            def leaf():
+                return 1
+            def work():
+                for _ in range(5):
+                    leaf()
+            def start():
+                child = multiprocessing.get_context("fork").Process(target=work)
+                child.start()
+                child.join()
+                assert child.exitcode == 0
+            with gnomon.calls():
+                start()
+                leaf()
+            """,
+            "regions",
+        )
+        self.assertEqual(own_lines(err), [])
+        self.assertEqual(sorted(re.findall(r"^leaf +(\d+) ", err, re.M)), ["1", "5"])
+
     def test_profilers_in_python_see_calls_and_not_their_own(self):
         out, err = run(
             """

@@ -38,6 +38,7 @@ typedef struct binding_state {
     PyObject *ranges;        /* the same for gnomon.range */
     PyObject *marks;         /* the same for gnomon.mark */
     PyObject *counters;      /* the same for gnomon.counter */
+    PyObject *actions;       /* dict: the name of an action -> its UTF-8 */
     PyObject *tasks_key;     /* "asyncio.tasks" */
     PyObject *running;       /* asyncio._get_running_loop, once it is there */
     PyObject *current;       /* asyncio.current_task */
@@ -67,6 +68,12 @@ const void *binding_task(binding_state *state, int *in_loop);
 int binding_task_may_nest(const void *task, int in_loop);
 void binding_task_begins(const void *task, uint64_t token);
 void binding_task_ends(uint64_t token);
+
+/* Records no calls any more, and ends those of this thread. */
+void binding_calls_stop(void);
+/* In a forked child: what this thread has open is the parent's. */
+void binding_calls_forked(void);
+void binding_tasks_forked(void);
 
 int binding_scope_types(binding_state *state, PyObject *module);
 int binding_range_types(binding_state *state, PyObject *module);

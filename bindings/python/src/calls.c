@@ -191,6 +191,8 @@ void binding_call_begins(binding_state *state, const void *key, PyObject *what)
         stack->lost++;
         return;
     }
+    if (__builtin_expect(binding_worker_waits, 0))
+        (void)binding_wake();
     gnomon_region *region = region_of(state, key, what);
     struct open_call *call = &stack->open[stack->count++];
     call->token = 0;
@@ -218,6 +220,11 @@ void binding_call_ends(binding_state *state)
             here->inside = NULL;
         }
     }
+}
+
+void binding_calls_forked(void)
+{
+    calls.count = calls.lost = 0;
 }
 
 /* The key of a function in C: its address, which all bound methods of it share. A
@@ -250,12 +257,17 @@ static PyObject *call_calls_on(PyObject *module, PyObject *describe_call)
     Py_RETURN_NONE;
 }
 
+void binding_calls_stop(void)
+{
+    __atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
+    end_calls();
+}
+
 static PyObject *call_calls_off(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    __atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
-    end_calls();
+    binding_calls_stop();
     Py_RETURN_NONE;
 }
 

@@ -70,12 +70,30 @@ PyObject *binding_utf8(PyObject *text)
 
 /* ---- Actions -------------------------------------------------------------- */
 
+/* The UTF-8 of a name, a new reference. Most names come again. */
+static PyObject *action_name(binding_state *state, PyObject *name)
+{
+    if (!PyUnicode_CheckExact(name))
+        return binding_utf8(name);
+    PyObject *bytes = PyDict_GetItemWithError(state->actions, name);
+    if (bytes) {
+        Py_INCREF(bytes);
+        return bytes;
+    }
+    bytes = PyErr_Occurred() ? NULL : binding_utf8(name);
+    if (bytes && PyDict_Size(state->actions) >= BINDING_NAMES)
+        PyDict_Clear(state->actions);
+    if (bytes && PyDict_SetItem(state->actions, name, bytes))
+        Py_CLEAR(bytes);
+    return bytes;
+}
+
 static PyObject *mark_action(PyObject *module, PyObject *name,
                              void (*act)(const char *, size_t))
 {
     if (!is_on())
         Py_RETURN_NONE;
-    PyObject *bytes = binding_utf8(name);
+    PyObject *bytes = action_name(binding_state_of(module), name);
     if (!bytes)
         return NULL;
     if (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) & GNOMON_MASK_UNSEEN)

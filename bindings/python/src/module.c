@@ -69,6 +69,8 @@ static PyObject *module_forked(PyObject *module, PyObject *unused)
     (void)module;
     (void)unused;
     binding_forks++;
+    binding_calls_forked();
+    binding_tasks_forked();
     binding_worker_waits = 0;
     Py_RETURN_NONE;
 }
@@ -96,6 +98,7 @@ PyObject *binding_end_run(PyObject *module)
     uint32_t on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED);
     (void)module;
     binding_worker_waits = 0;
+    binding_calls_stop();
     if (on && !(on & GNOMON_MASK_UNSEEN)) {
         Py_BEGIN_ALLOW_THREADS
         if (gnomon_setup(NULL) != GNOMON_ESTATE)
@@ -124,8 +127,9 @@ static int make_state(binding_state *state, PyObject *module)
     state->ranges = PyDict_New();
     state->marks = PyDict_New();
     state->counters = PyDict_New();
+    state->actions = PyDict_New();
     if (!state->error || !state->tasks_key || !state->scopes ||
-        !state->ranges || !state->marks || !state->counters)
+        !state->ranges || !state->marks || !state->counters || !state->actions)
         return -1;
     Py_INCREF(state->error);
     return PyModule_AddObject(module, "Error", state->error);
@@ -169,7 +173,8 @@ static int module_run(PyObject *module)
     X(range_type) \
     X(scopes) \
     X(ranges) \
-    X(marks) X(counters) X(tasks_key) X(describe_call) X(running) X(current)
+    X(marks) \
+    X(counters) X(actions) X(tasks_key) X(describe_call) X(running) X(current)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {

@@ -85,3 +85,8 @@ void binding_task_begins(const void *task, uint64_t token)
     here.scope[here.count].task = task;
     here.scope[here.count++].token = token;
 }
+
+void binding_tasks_forked(void)
+{
+    here.count = 0;
+}
