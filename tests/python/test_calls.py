@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls of Python as scopes, and python -m gnomon: the counts are cProfile's."""
+import glob
 import os
 import pstats
 import re
@@ -274,6 +275,32 @@ class Calls(unittest.TestCase):
         self.assertIn("script.py:1(f)", err)
         out, err = self.python("-m", "gnomon", "nowhere.py", status=1)
         self.assertEqual(err, "gnomon: nowhere.py: No such file or directory\n")
+
+    def test_workers_of_a_script_report_too(self):
+        with open(self.script, "w") as file:
+            file.write(
+                "import multiprocessing, sys\n"
+                "import gnomon\n"
+                "def work(n):\n"
+                "    with gnomon.scope('work'):\n"
+                "        return n\n"
+                "if __name__ == '__main__':\n"
+                "    context = multiprocessing.get_context(sys.argv[1])\n"
+                "    child = context.Process(target=work, args=(1,))\n"
+                "    child.start(); child.join()\n"
+                "    sys.exit(child.exitcode)\n"
+            )
+        for method in ("fork", "spawn", "forkserver"):
+            words = ("--profiler", "simple", "-o", method + "-%p.txt", "script.py")
+            self.python("-m", "gnomon", *words, method)
+            reports = glob.glob(os.path.join(self.folder, method + "-*.txt"))
+            found = []
+            for path in reports:
+                with open(path) as file:
+                    found.append(calls(file.read()))
+            self.assertEqual(
+                sorted(found, key=str), [{"script.py": 1}, {"work": 1}], method
+            )
 
     def test_words_and_files(self):
         self.python("-m", "gnomon", "-o", "run.gnomon", "script.py")

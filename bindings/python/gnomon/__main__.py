@@ -77,7 +77,7 @@ def main():
     except OSError as error:
         sys.path.insert(0, main_path)
         sys.exit(f"gnomon: {given.script}: {error.strerror}")
-    gnomon.configure(spec_of(given))
+    os.environ["GNOMON"] = spec_of(given)  # its workers and children read it, too
     sys.modules["__main__"] = module
     name = os.path.basename(given.script)
     gnomon.start(name)
