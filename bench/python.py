@@ -9,6 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 FLOOR = """
 class Nothing:
@@ -84,6 +85,33 @@ print((time.process_time_ns() - begin) / 3 / 41891)
 """
 
 
+FIT = """
+import sys, time, warnings, logging
+warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)
+import torch, lightning.pytorch as L
+from lightning.pytorch.profilers import *
+from gnomon.lightning import GnomonProfiler
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2)
+    def training_step(self, batch, i):
+        return self.layer(batch).sum()
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+profiler = eval(sys.argv[1])
+loader = torch.utils.data.DataLoader(torch.randn(2000, 4), batch_size=2)
+trainer = L.Trainer(max_epochs=1, accelerator="cpu", logger=False, profiler=profiler,
+                    enable_progress_bar=False, enable_model_summary=False,
+                    enable_checkpointing=False)
+torch.set_num_threads(1)
+begin = time.process_time_ns()
+trainer.fit(Model(), loader)
+print("ns", (time.process_time_ns() - begin) / 1000)
+"""
+
+
 def child(words, package, spec=None):
     environment = dict(os.environ, PYTHONPATH=package)
     environment.pop("GNOMON", None)
@@ -119,18 +147,16 @@ def measure_marks(package, rounds, n):
 
 
 def measure_calls(package, rounds):
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls.tmp.py")
-    with open(script, "w") as file:
-        file.write(CALLS)
-    try:
-        rows = {"no profiler": [], "cProfile": [], "gnomon": []}
+    rows = {"no profiler": [], "cProfile": [], "gnomon": []}
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "calls.py")
+        with open(script, "w") as file:
+            file.write(CALLS)
         for _ in range(rounds):
             for name, times in rows.items():
                 words = [] if name == "no profiler" else ["-m", name]
                 out = child([*words, script], package)
                 times.append(float(out.split("\n")[0]))
-    finally:
-        os.remove(script)
     for name, times in rows.items():
         ratios = [a / b for a, b in zip(times, rows["cProfile"])]
         goal = 1.0 if name == "gnomon" else None
@@ -141,6 +167,22 @@ def measure_calls(package, rounds):
             statistics.median(ratios),
             goal,
         )
+
+
+def measure_fit(package, rounds):
+    """A step of a fit of 1000 steps, beside one without a profiler."""
+    makers = ("PassThroughProfiler", "SimpleProfiler", "AdvancedProfiler")
+    rows = {name: [] for name in (*makers, "GnomonProfiler")}
+    for _ in range(rounds):
+        for name, times in rows.items():
+            out = child(["-c", FIT, name + "()"], package)
+            if out is None:
+                return  # Lightning is not there
+            times.append(float(out.split("ns ")[-1]))
+    plain = rows["PassThroughProfiler"]
+    for name, times in rows.items():
+        ratio = statistics.median(a / b for a, b in zip(times, plain))
+        yield "fit step, " + name, min(times), statistics.median(times), ratio, None
 
 
 def measure_import(package, rounds):
@@ -156,6 +198,7 @@ def main():
     package, out = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.devnull
     rounds = int(os.environ.get("GNOMON_BENCH_ROUNDS", 5))
     rows = [*measure_marks(package, rounds, 200000), *measure_calls(package, rounds)]
+    rows += measure_fit(package, min(rounds, 3))
     rows += measure_import(package, rounds)
     with open(out, "w") as file:
         file.write("measure\tns_min\tns_median\tratio_median\tgoal\n")
@@ -168,7 +211,8 @@ def main():
             file.write(
                 f"{name}\t{least:.1f}\t{median:.1f}\t{shown}\t{goal or ''}\n"
             )
-    print("ratios: marks to Fp, a context manager that does nothing; calls to cProfile")
+    print("ratios: marks to Fp, a context manager that does nothing; calls to cProfile,"
+          " steps to PassThroughProfiler")
 
 
 main()
