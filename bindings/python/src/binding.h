@@ -142,6 +142,17 @@ extern int binding_worker_waits;
  * is the parent's to end. */
 extern unsigned binding_forks;
 
+/* The open calls of a thread (calls.c). */
+typedef struct binding_calls {
+    size_t count, room;
+    struct binding_call {
+        uint64_t token; /* 0: nobody records it */
+        uint32_t position;
+    } * open;
+    size_t lost;    /* above the stack: there was no memory for them */
+    unsigned round; /* of switching calls on, in which they began */
+} binding_calls;
+
 /* What is kept for each thread; its address names the thread while it lives. */
 typedef struct binding_local {
     /* Not NULL: a mark may call profilers in Python on this thread, which then know that
@@ -153,8 +164,10 @@ typedef struct binding_local {
      * this is ends the innermost one; any other end leaves it as it is. So positions
      * differ, and none is above this. */
     uint32_t open;
+    binding_calls calls;
 } binding_local;
-extern __thread binding_local binding_here;
+extern
+    __attribute__((visibility("hidden"))) __thread binding_local binding_here;
 
 /* Ends a scope of this thread that began at `position`. What began inside it and is open
  * stays open; gnomon_end does the same where nothing is, in less time. */

@@ -18,17 +18,6 @@
 
 #define POOL 4096 /* regions in the module's own memory */
 
-typedef struct {
-    size_t count, room;
-    struct open_call {
-        uint64_t token; /* 0: nobody records it */
-        uint32_t position;
-    } * open;
-    size_t lost; /* calls above the stack, for which there was no memory */
-    unsigned round;
-} call_stack;
-
-static __thread call_stack calls;
 static pthread_key_t stack_key;
 static unsigned round_now; /* how often calls were switched on */
 static int is_on;
@@ -151,50 +140,52 @@ static gnomon_region *region_of(binding_state *state, const void *key,
 
 /* ---- A thread's open calls ------------------------------------------------ */
 
-static void free_stack(void *stack)
+/* At the thread's end. */
+static void free_stack(void *of_thread)
 {
-    free(((call_stack *)stack)->open);
-    ((call_stack *)stack)->open = NULL;
+    binding_calls *stack = of_thread;
+    free(stack->open);
+    memset(stack, 0, sizeof *stack);
 }
 
-static int grow_stack(void)
+static int grow_stack(binding_calls *stack)
 {
-    size_t room = calls.room ? 2 * calls.room : 64;
-    struct open_call *more = realloc(calls.open, room * sizeof *more);
+    size_t room = stack->room ? 2 * stack->room : 64;
+    struct binding_call *more = realloc(stack->open, room * sizeof *more);
     if (!more)
         return 0;
-    calls.open = more;
-    calls.room = room;
-    pthread_setspecific(stack_key, &calls);
+    stack->open = more;
+    stack->room = room;
+    pthread_setspecific(stack_key, stack);
     return 1;
 }
 
-static void end_calls(void)
+static void end_calls(binding_calls *stack)
 {
-    while (calls.count)
-        gnomon_end_alone(calls.open[--calls.count].token);
-    calls.lost = 0;
+    while (stack->count)
+        gnomon_end_alone(stack->open[--stack->count].token);
+    stack->lost = 0;
 }
 
 void binding_call_begins(binding_state *state, const void *key, PyObject *what)
 {
     binding_local *here = &binding_here;
-    call_stack *stack = &calls;
+    binding_calls *stack = &here->calls;
     if (here->is_naming || here->in_callback ||
         !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
         return;
     if (stack->round != round_now) {
-        end_calls(); /* what was open when calls were switched off */
+        end_calls(stack); /* what was open when calls were switched off */
         stack->round = round_now;
     }
-    if (stack->lost || (stack->count == stack->room && !grow_stack())) {
+    if (stack->lost || (stack->count == stack->room && !grow_stack(stack))) {
         stack->lost++;
         return;
     }
     if (__builtin_expect(binding_worker_waits, 0))
         (void)binding_wake();
     gnomon_region *region = region_of(state, key, what);
-    struct open_call *call = &stack->open[stack->count++];
+    struct binding_call *call = &stack->open[stack->count++];
     call->token = 0;
     if (region && __atomic_load_n(&region->mask, __ATOMIC_RELAXED)) {
         here->inside = state;
@@ -207,13 +198,13 @@ void binding_call_begins(binding_state *state, const void *key, PyObject *what)
 void binding_call_ends(binding_state *state)
 {
     binding_local *here = &binding_here;
-    call_stack *stack = &calls;
+    binding_calls *stack = &here->calls;
     if (here->is_naming || here->in_callback || stack->round != round_now)
         return;
     if (stack->lost) {
         stack->lost--;
     } else if (stack->count) {
-        const struct open_call *call = &stack->open[--stack->count];
+        const struct binding_call *call = &stack->open[--stack->count];
         if (call->token) {
             here->inside = state;
             binding_end(here, call->token, call->position);
@@ -224,7 +215,7 @@ void binding_call_ends(binding_state *state)
 
 void binding_calls_forked(void)
 {
-    calls.count = calls.lost = 0;
+    binding_here.calls.count = binding_here.calls.lost = 0;
 }
 
 /* The key of a function in C: its address, which all bound methods of it share. A
@@ -260,7 +251,7 @@ static PyObject *call_calls_on(PyObject *module, PyObject *describe_call)
 void binding_calls_stop(void)
 {
     __atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
-    end_calls();
+    end_calls(&binding_here.calls);
 }
 
 static PyObject *call_calls_off(PyObject *module, PyObject *unused)
