@@ -49,9 +49,8 @@ void gnomon__sources_want(uint32_t kinds)
         return;
     kinds_wanted = kinds;
     EACH_SOURCE(w)
-        if (w->is_open && w->s.open)
-            (void)w->s.open(w->s.self, (uint32_t)(w - sources) + 1, kinds,
-                            &why);
+    if (w->is_open && w->s.open)
+        (void)w->s.open(w->s.self, (uint32_t)(w - sources) + 1, kinds, &why);
 }
 
 static void close_source(work_source *w)

@@ -113,7 +113,10 @@ uint64_t gnomon__export_self(const gnomon__export_tree *t, uint32_t node,
     *track = n.track;
     if (n.host)
         return n.host->self_ns;
-    return n.device && !(n.flags & GNOMON_NODE_PART) && of.kind == GNOMON_TRACK_STREAM ? n.device->self_ns : 0;
+    return n.device && !(n.flags & GNOMON_NODE_PART) &&
+                   of.kind == GNOMON_TRACK_STREAM
+               ? n.device->self_ns
+               : 0;
 }
 
 /* ---- Runs -------------------------------------------------------------------- */
