@@ -29,10 +29,10 @@ struct gnomon__device_clock {
     uint64_t before_ns;
     double place_ns;
     uint64_t place_on_host_ns, place_error_ns;
-    int has_place;
     void *row[CLOCK_ROW];
     double event_ns;       /* the time that one event takes in a stream */
     int next_is_recorded;  /* it is in the stream */
+    int has_place;
     uint32_t row_recorded; /* events of the row in the stream */
     int is_measured;
     uint32_t number;

@@ -42,12 +42,15 @@ ncu)
     ncu=$(find_tool ncu) || exit 77
     GNOMON=nvtx "$folder/gpu_test_lifetimes" a_program 2>&1 |
         grep -q "unknown profiler\|nvtx: this build" && skip "gnomon has no nvtx here"
-    "$ncu" "$folder/gpu_test_lifetimes" a_program > "$log" 2>&1 ||
+    # The GPU's clocks stay as they are: others may use it.
+    "$ncu" --clock-control none "$folder/gpu_test_lifetimes" a_program \
+        > "$log" 2>&1 ||
         { cat "$log" && skip "ncu may not run here"; }
     grep -q "ERR_NVGPUCTRPERM\|No kernels were profiled" "$log" &&
         { cat "$log" && skip "ncu may not read counters here"; }
     # Ten spins are in the range; launches before it are not.
-    GNOMON=nvtx "$ncu" --nvtx --nvtx-include "gnomon@forward" --nvtx-include "gnomon@forward/" \
+    GNOMON=nvtx "$ncu" --clock-control none --nvtx \
+        --nvtx-include "gnomon@forward" --nvtx-include "gnomon@forward/" \
         "$folder/gpu_test_lifetimes" a_program > "$log" 2>&1
     cat "$log"
     [ "$(grep -c '^  *spin' "$log")" -eq 10 ]
