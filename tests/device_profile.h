@@ -164,8 +164,10 @@ static inline void work_add_tracks(gnomon_builder *b, uint32_t run)
     t.name = "stream 13";
     t.index = 13;
     gnomon_add_track(b, &t);
-    t = (gnomon_track_info){
-        .run = run, .kind = GNOMON_TRACK_LANE, .name = "overhead"};
+    t = (gnomon_track_info){.run = run,
+                            .kind = GNOMON_TRACK_LANE,
+                            .name = "overhead",
+                            .device = -1};
     gnomon_add_track(b, &t);
 }
 

@@ -411,6 +411,45 @@ TEST(calls_and_labels)
     gnomon_profile_free(p);
 }
 
+/* A scope that events timed is no label of work: others' labels are there beside it. And
+ * a whole graph is work, in a row of its device. */
+TEST(timed_scopes_and_graphs)
+{
+    world w = open_world(0, 4711);
+    uint32_t label =
+        node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "forward"), 0);
+    uint32_t graphs = gnomon_add_track(
+        w.b, &(gnomon_track_info){
+                 .run = w.run, .kind = GNOMON_TRACK_LANE, .name = "graphs"});
+    uint32_t graph =
+        node(&w, graphs,
+             gnomon_add_region(w.b, &(gnomon_region_info){.name = "Graph",
+                                                          .category = "graph"}),
+             0);
+    uint32_t timed = gnomon_add_node(
+        w.b,
+        &(gnomon_node_info){.track = w.stream,
+                            .stage = w.stage,
+                            .region = region(&w, GNOMON_KIND_SCOPE, "forward"),
+                            .flags = GNOMON_NODE_PART});
+    execution(&w, w.thread, label, 1000, 500, 77);
+    execution(&w, w.stream, timed, 1100, 900, 0);
+    execution(&w, graphs, graph, 1200, 100, 78);
+    gnomon_add_link(w.b, &(gnomon_link_info){.from = label,
+                                             .to = graph,
+                                             .kind = GNOMON_LINK_LAUNCH,
+                                             .count = 1,
+                                             .from_instance = 77,
+                                             .to_instance = 78});
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    CHECK_EQ(times_of(text, "\"cat\":\"gpu_user_annotation\""), 2);
+    has_row(text, "\"cat\":\"kernel\",\"name\":\"Graph\",\"pid\":0,");
+    has_row(text, AT("001.200") ",\"dur\":0.100,\"args\":{\"External id\":1}}");
+    free(text);
+    gnomon_profile_free(p);
+}
+
 /* How much of the device a kernel's grid takes, where its size is known. */
 TEST(share_of_a_device)
 {

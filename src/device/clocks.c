@@ -14,6 +14,9 @@
 #define CLOCK_PART 16u /* the cost is that of the fastest part of the row */
 #define CLOCK_ROW (4 * CLOCK_PART + 1)
 #define CLOCK_ANCHOR_NS 1000000000ull /* the longest time between anchors */
+/* The first anchors follow each other until the host's time is known so well. */
+#define CLOCK_GOOD_NS 5000u
+#define CLOCK_FIRST_ANCHORS 16u
 
 struct gnomon__device_clock {
     const gnomon_device *device; /* NULL: free */
@@ -30,9 +33,10 @@ struct gnomon__device_clock {
     double place_ns;
     uint64_t place_on_host_ns, place_error_ns;
     void *row[CLOCK_ROW];
-    double event_ns;       /* the time that one event takes in a stream */
-    int next_is_recorded;  /* it is in the stream */
+    double event_ns;      /* the time that one event takes in a stream */
+    int next_is_recorded; /* it is in the stream */
     int has_place;
+    uint32_t tries;        /* anchors so far */
     uint32_t row_recorded; /* events of the row in the stream */
     int is_measured;
     uint32_t number;
@@ -62,12 +66,6 @@ static int clock_make_event(gnomon__device_clock *c, void **event)
            (*event || !d->event_create(&c->where, event));
 }
 
-static int clock_record(gnomon__device_clock *c, void **event)
-{
-    return clock_make_event(c, event) &&
-           !c->device->event_record(*event, c->stream);
-}
-
 static uint64_t run_ns(void)
 {
     return gnomon__clock_ns(gnomon__ticks());
@@ -77,8 +75,10 @@ static void clock_record_next(gnomon__device_clock *c)
 {
     c->steps = load_relaxed(&steps_made);
     c->host_ns = gnomon__os_monotonic_ns();
+    int ok = clock_make_event(c, &c->next);
+    c->tries++;
     c->before_ns = run_ns();
-    c->next_is_recorded = clock_record(c, &c->next);
+    c->next_is_recorded = ok && !c->device->event_record(c->next, c->stream);
 }
 
 /* The new anchor was passed between before_ns and `after`. What was known of the host's
@@ -100,7 +100,10 @@ static void clock_place(gnomon__device_clock *c, uint64_t after)
 
 static int clock_needs_anchor(const gnomon__device_clock *c)
 {
-    return !c->anchor || c->steps != load_relaxed(&steps_made) ||
+    return !c->anchor ||
+           (c->place_error_ns > CLOCK_GOOD_NS &&
+            c->tries < CLOCK_FIRST_ANCHORS) ||
+           c->steps != load_relaxed(&steps_made) ||
            gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS;
 }
 

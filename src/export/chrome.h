@@ -227,7 +227,7 @@ int gnomon__chrome_spans_put(gnomon__chrome *c, size_t track, uint64_t ns);
 /* The launch among the links of a row; NULL: none. */
 const gnomon__chrome_end *gnomon__chrome_launch(const gnomon__chrome_end *ends,
                                                 size_t count);
-/* Whether the track is a device's. */
+/* Whether the track is a device's: a stream, or a lane of graphs and the like. */
 int gnomon__chrome_on_device(const gnomon_profile *p, size_t track);
 /* Of the track's run, less `base`. */
 uint64_t gnomon__chrome_zero(const gnomon__chrome *c, size_t track);

@@ -298,8 +298,7 @@ void gnomon__chrome_name_tracks(gnomon__chrome *c)
     for (size_t i = 1; !gnomon_profile_track(c->p, i, &k); i++) {
         if (k.kind == GNOMON_TRACK_POOL || c->ids.hosts[i] != i)
             continue;
-        if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0 &&
-            !is_device_named(c, i))
+        if (gnomon__chrome_on_device(c->p, i) && !is_device_named(c, i))
             name_device(c, i, &k);
         begin_name(c, "thread_name", c->ids.pids[i], c->ids.tracks[i], "name");
         put_track_name(c, i, &k, 0);

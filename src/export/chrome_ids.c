@@ -114,13 +114,14 @@ static void identify(gnomon__chrome_ids *ids, const gnomon_profile *p,
     if (!ids->tracks[track])
         ids->tracks[track] =
             gnomon__chrome_lane_tid(track, GNOMON__CHROME_LANES - 1);
-    if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0) {
+    if (gnomon__chrome_on_device(p, track)) {
         /* Devices of a second run are others, though their numbers are the same. */
         ids->pids[track] =
             before + run > 1
                 ? MADE_UP_PID + (int64_t)(before + run) * 1000 + k.device
                 : k.device;
-        ids->tracks[track] = k.os_id > 0 ? k.os_id : k.index;
+        if (k.kind == GNOMON_TRACK_STREAM)
+            ids->tracks[track] = k.os_id > 0 ? k.os_id : k.index;
     }
 }
 

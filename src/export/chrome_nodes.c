@@ -54,6 +54,8 @@ static const char *category_of(const gnomon_region_info *r,
 {
     if (is_category(r->category))
         return r->category;
+    if (is_on_device && strcmp(r->category, "graph") == 0)
+        return "kernel"; /* the device is busy with it */
     switch (r->kind) {
     case GNOMON_KIND_PYTHON:
         return "python_function";
@@ -294,7 +296,9 @@ static void describe(gnomon__chrome_node *to, const chrome_path *p)
         strcmp(is, "cuda_runtime") == 0 || strcmp(is, "cuda_driver") == 0;
     to->is_annotation = strcmp(is, "user_annotation") == 0;
     to->is_wait = strcmp(is, "cuda_sync") == 0;
-    to->is_span = strcmp(is, "gpu_user_annotation") == 0;
+    to->is_span = strcmp(is, "gpu_user_annotation") == 0 &&
+                  p->region.kind == GNOMON_KIND_SCOPE &&
+                  !(p->node.flags & GNOMON_NODE_PART);
     if (strcmp(is, "gpu_memcpy") == 0 || strcmp(is, "gpu_memset") == 0)
         to->moved = p->op.bytes;
 }

@@ -45,5 +45,6 @@ int gnomon__chrome_on_device(const gnomon_profile *p, size_t track)
 {
     gnomon_track_info k;
     return !gnomon_profile_track(p, track, &k) &&
-           k.kind == GNOMON_TRACK_STREAM && k.device >= 0;
+           (k.kind == GNOMON_TRACK_STREAM || k.kind == GNOMON_TRACK_LANE) &&
+           k.device >= 0;
 }

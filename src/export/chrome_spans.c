@@ -128,7 +128,8 @@ static int order_spans(gnomon__chrome_spans *s, size_t tracks)
     return 1;
 }
 
-/* A profile that has such rows itself, as one that was made of a trace, keeps them. */
+/* A profile that has such rows itself, as one that was made of a trace, keeps them. Scopes
+ * that events timed are others: on tracks of their own, waits included. */
 int gnomon__chrome_spans_find(gnomon__chrome *c)
 {
     gnomon_event_info e;
