@@ -43,7 +43,7 @@ static uint32_t work_view(uint32_t generation)
 {
     uint32_t i = 0;
     while (i < GNOMON__ACTIVITY_VIEWS &&
-           gnomon__activity_views[i].generation != generation)
+           load_relaxed(&gnomon__activity_views[i].generation) != generation)
         i++;
     return i;
 }
@@ -63,11 +63,13 @@ int gnomon__activities_watch(uint32_t bit, uint32_t generation)
             "them the same filter and schedule",
             GNOMON__ACTIVITY_VIEWS);
     gnomon__activity_view *v = &gnomon__activity_views[i];
+    gnomon__activities_lock(); /* those who give records read it under the lock */
     watchers[i] = 1;
     store_relaxed(&v->bit, bit);
     store_relaxed(&v->tapes, 0);
     store_release(&v->generation, generation);
     store_release(&gnomon__activity_bits, gnomon__activity_bits | 1u << bit);
+    gnomon__activities_unlock();
     return GNOMON_OK;
 }
 
