@@ -155,7 +155,7 @@ TEST(shapes_of_kernels_are_operations)
             r->registers = 64;
             r->shared_static = 1024;
             r->shared_dynamic = 3072;
-            r->grid[0] = 8 << i / 3;
+            r->grid[0] = 8u << i / 3;
             r->grid[1] = 8;
             r->grid[2] = r->block[1] = r->block[2] = 1;
             r->block[0] = 256;

@@ -47,7 +47,8 @@ static int has(const char *text, const char *part)
 {
     if (times_in(text, part) == 1)
         return 1;
-    fprintf(stderr, "    not once: %s\n    in: %s\n", part, text);
+    fprintf(stderr, "    not once: %s\n    in: %s\n", part,
+            text ? text : "(nothing)");
     return 0;
 }
 
