@@ -65,7 +65,9 @@ void gnomon__cupti_clock_anchor(void)
     if (anchor_before.ours && !was_set)
         error += (uint64_t)(missed < 0 ? -missed : missed);
     clock_error = error > clock_error ? error : clock_error;
-    anchor_before = was_set ? (cupti_anchor){0} : anchor_last;
+    anchor_before = anchor_last;
+    if (was_set)
+        anchor_before = (cupti_anchor){0};
     anchor_last = now;
 }
 

@@ -174,7 +174,7 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
     gnomon__barriers *firsts = gnomon__alloc((count + 1) * sizeof *firsts);
     int code = all && firsts ? GNOMON_OK : gnomon__no_memory_to_merge();
     gnomon__merge_stream_events(m);
-    for (size_t i = 0; !code && i < count; i++)
+    for (size_t i = 0; all && firsts && !code && i < count; i++)
         code = align_run(all, m, i, name, firsts);
     for (size_t i = 0; firsts && i < count; i++)
         gnomon__barriers_free(&firsts[i]);

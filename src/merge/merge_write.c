@@ -51,7 +51,7 @@ static int write_rest(gnomon__merge *m, merge_writer *to)
         return code;
     gnomon__file_runs(&to->w, p, NULL);
     gnomon_profile_free(p);
-    return code;
+    return GNOMON_OK;
 }
 
 int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,

@@ -224,8 +224,8 @@ static int copy_tapes(gnomon__tape_events *out, uint32_t bit,
             out->threads[i].thread = i;
         if (copy_and_decode(out, bit, generation))
             return GNOMON_OK;
+        gnomon__tape_events_free(out);
     }
-    gnomon__tape_events_free(out);
     return gnomon__fail(GNOMON_ENOMEM, "no memory for the events of a profile");
 }
 
