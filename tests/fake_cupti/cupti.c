@@ -135,8 +135,9 @@ static uint64_t host_now(void)
 static uint64_t own_now(void)
 {
     uint64_t ns = host_now();
-    return ns + (uint64_t)clock_offset +
-           (uint64_t)((int64_t)ns / 1000000 * clock_gain);
+    return ns + (uint64_t)__atomic_load_n(&clock_offset, __ATOMIC_RELAXED) +
+           (uint64_t)((int64_t)ns / 1000000 *
+                      __atomic_load_n(&clock_gain, __ATOMIC_RELAXED));
 }
 
 static uint64_t record_now(void)
@@ -627,8 +628,8 @@ static void fake_clock(const uint64_t *ns)
 
 static void fake_own_clock(int64_t offset, int64_t gain)
 {
-    clock_offset = offset;
-    clock_gain = gain;
+    __atomic_store_n(&clock_offset, offset, __ATOMIC_RELAXED);
+    __atomic_store_n(&clock_gain, gain, __ATOMIC_RELAXED);
 }
 
 static void call_back(const open_call *c, int site, const int *result)
