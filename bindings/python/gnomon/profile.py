@@ -13,6 +13,8 @@ zero, durations ns.
 from collections import namedtuple
 
 from . import _gnomon
+from ._simple import simple
+from ._stats import Anchor, Memory, Stats, Tensor, Work, add, shown_time
 
 __all__ = ["Profile", "Row", "Stats", "load", "read", "snapshot"]
 
@@ -24,41 +26,6 @@ LINK_KINDS = "submit backward launch".split()
 EVENT_KINDS = "execution mark counter memory".split()
 
 
-class Stats(namedtuple("Stats", "count total_ns self_ns min_ns max_ns cells")):
-    """Durations of executions that are over. `cells` is their histogram."""
-
-    __slots__ = ()
-
-    @property
-    def mean_ns(self):
-        return self.total_ns / self.count if self.count else 0.0
-
-    def quantile_ns(self, fraction):
-        """The duration below which this fraction of the executions lies."""
-        want, below = fraction * self.count, 0
-        for cell, count in self.cells:
-            if below + count >= want:
-                low = max(_cell_low(cell), self.min_ns)
-                high = min(_cell_low(cell + 1) - 1, self.max_ns)
-                if high <= low:
-                    return float(max(high, self.min_ns))
-                return low + (high - low) * (want - below) / count
-            below += count
-        return float(self.max_ns)
-
-
-def _cell_low(cell):
-    scale = 0 if cell < 32 else cell // 16 - 1
-    return (cell - 16 * scale) << scale
-
-
-Work = namedtuple("Work", "flops bytes")
-Memory = namedtuple(
-    "Memory",
-    "pool allocations frees allocated_bytes freed_bytes live_bytes peak_bytes",
-)
-Anchor = namedtuple("Anchor", "ns unix_ns error_ns")
-Tensor = namedtuple("Tensor", "dtype dims strides")
 Row = namedtuple("Row", "name category host device")
 
 
@@ -295,8 +262,8 @@ class Profile:
             Row(
                 name,
                 category,
-                _sum(node.host for node in nodes),
-                _sum(node.device for node in nodes),
+                add(node.host for node in nodes),
+                add(node.device for node in nodes),
             )
             for (name, category), nodes in sums.items()
         ]
@@ -308,7 +275,7 @@ class Profile:
         must be in $PATH."""
         if profiler == "simple":
             names = list(dict.fromkeys(stage.name for stage in self.stages))
-            texts = [_simple(self, name) for name in names]
+            texts = [simple(self, name) for name in names]
             return "\n".join(filter(None, texts))
         import os
         import shutil
@@ -398,10 +365,10 @@ class Profile:
                 [
                     escape(row.name),
                     str(row.host.count),
-                    _time(row.host.total_ns),
-                    _time(row.host.self_ns),
-                    _time(row.host.mean_ns),
-                    _time(row.host.max_ns),
+                    shown_time(row.host.total_ns),
+                    shown_time(row.host.self_ns),
+                    shown_time(row.host.mean_ns),
+                    shown_time(row.host.max_ns),
                 ]
             )
             + "</td></tr>"
@@ -423,55 +390,7 @@ for _kind in _plain:
 
 
 _NODE_VIEW = _gnomon._fields("nodes").index("view")
-_LIGHTNING = ("scope", "function", "action", "range")
 _WITH_ROWS = tuple(k for k in REGION_KINDS if k not in ("mark", "counter"))
-
-
-def _simple(profile, stage):
-    """Lightning's table of a stage; "" where nothing ended in it."""
-    rows = profile.rows(stage, kinds=_LIGHTNING)
-    if not rows:
-        return ""
-    wall = sum(
-        s.recorded_ns or s.end_ns - s.begin_ns for s in profile.stages if s.name == stage
-    )
-    width = max(len(row.name) for row in rows)
-
-    def line(name, *cells):
-        return f"|  {name:<{width}}\t|  " + "".join(f"{c:<15}\t|  " for c in cells)[:-2]
-
-    heads = ("Mean duration (s)", "Num calls", "Total time (s)", "Percentage %")
-    total = ("-", sum(row.host.count for row in rows), f"{wall / 1e9:.5}", "100 %")
-    head = line("Action", *heads)
-    rule = "-" * (len(("\n" + head).expandtabs(8)))
-    lines = [head, rule, line("Total", *total), rule]
-    for row in rows:
-        seconds = row.host.total_ns / 1e9
-        share = f"{100.0 * seconds / (wall / 1e9):.5}" if wall else "nan"
-        mean = f"{seconds / row.host.count:.5}"
-        lines.append(line(row.name, mean, row.host.count, f"{seconds:.5}", share))
-    title = (stage.upper() + " " if stage else "") + "Profiler Report"
-    return "\n".join([title, "", rule, *lines, rule, ""])
-
-
-def _sum(several):
-    """The sum of statistics; None where there are none."""
-    several = [one for one in several if one is not None]
-    if not several:
-        return None
-    cells = {}
-    for one in several:
-        for cell, count in one.cells:
-            cells[cell] = cells.get(cell, 0) + count
-    shortest = [one.min_ns for one in several if one.count]
-    return Stats(
-        sum(one.count for one in several),
-        sum(one.total_ns for one in several),
-        sum(one.self_ns for one in several),
-        min(shortest, default=0),
-        max(one.max_ns for one in several),
-        tuple(sorted(cells.items())),
-    )
 
 
 def _numbers(values):
@@ -483,13 +402,6 @@ def _numbers(values):
     except ImportError:
         return list(values)
     return numpy.frombuffer(values, dtype=values.typecode) if len(values) else []
-
-
-def _time(ns):
-    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= scale:
-            return f"{ns / scale:.4g} {unit}"
-    return f"{ns:.4g} ns"
 
 
 def load(path):
