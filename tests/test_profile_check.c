@@ -78,6 +78,7 @@ NODE_LIE(stage_99, n->stage = 99)
 NODE_LIE(own_parent, n->parent = 2)
 NODE_LIE(later_parent, n->parent = 3)
 NODE_LIE(parent_elsewhere, n->parent = 1)
+NODE_LIE(part_on_a_thread, n->flags |= GNOMON_NODE_PART)
 NODE_LIE(closed, n->open = 0)
 STATS_LIE(no_size, s->struct_size = 0)
 STATS_LIE(more_calls, s->count++)
@@ -166,6 +167,7 @@ static const struct {
     WRONG(NODES, 2, own_parent, "node 2"),
     WRONG(NODES, 2, later_parent, "node 2"),
     WRONG(NODES, 4, parent_elsewhere, "node 4"),
+    WRONG(NODES, 2, part_on_a_thread, "node 2: a part of a scope"),
     WRONG(NODES, 2, no_size, "node 2: the struct_size of its host is not set"),
     WRONG(NODES, 2, more_calls, "node 2"),
     WRONG(NODES, 2, fewer_calls, "node 2"),

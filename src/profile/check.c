@@ -133,6 +133,17 @@ static int check_memory(const checker *c, size_t id, const gnomon_node_info *n)
 
 /* ---- Entities --------------------------------------------------------------- */
 
+static int check_part(const checker *c, size_t i, const gnomon_node_info *n)
+{
+    gnomon_track_info track;
+    if (n->host || gnomon_profile_track(c->p, n->track, &track) ||
+        track.kind != GNOMON_TRACK_STREAM)
+        return VIOLATED("node %zu: a part of a scope's times on devices is "
+                        "not on a stream alone",
+                        i);
+    return GNOMON_OK;
+}
+
 static int check_node(checker *c, size_t i, const gnomon_node_info *n)
 {
     gnomon_node_info parent;
@@ -146,6 +157,8 @@ static int check_node(checker *c, size_t i, const gnomon_node_info *n)
     int code = n->host ? check_stats(n->host, "node", i) : GNOMON_OK;
     if (!code && n->device)
         code = check_stats(n->device, "the device's part of node", i);
+    if (!code && n->flags & GNOMON_NODE_PART)
+        code = check_part(c, i, n);
     return code ? code : check_memory(c, i, n);
 }
 
