@@ -110,22 +110,23 @@ static int clock_needs_anchor(const gnomon__device_clock *c)
 /* An idle stream passes an event in some us. */
 #define CLOCK_LOOKS 64
 
-/* Looks several times, so that the time in which the event was passed is short. */
-static int clock_look(gnomon__device_clock *c, uint64_t *after)
+/* `most`: how often it looks. Right after the event was put into the stream several times
+ * make the time short in which it was passed. */
+static int clock_look(gnomon__device_clock *c, int most, uint64_t *after)
 {
     int code = GNOMON_EBUSY;
-    for (int i = 0; code == GNOMON_EBUSY && i < CLOCK_LOOKS; i++) {
+    for (int i = 0; code == GNOMON_EBUSY && i < most; i++) {
         code = c->device->event_done(c->next);
         *after = run_ns();
     }
     return code;
 }
 
-static void clock_finish(gnomon__device_clock *c)
+static void clock_finish(gnomon__device_clock *c, int most)
 {
     double ns = 0;
     uint64_t after = 0;
-    int code = clock_look(c, &after);
+    int code = clock_look(c, most, &after);
     if (code == GNOMON_EBUSY)
         return;
     c->next_is_recorded = 0;
@@ -142,12 +143,12 @@ static void clock_finish(gnomon__device_clock *c)
 static void clock_advance(gnomon__device_clock *c)
 {
     if (c->next_is_recorded)
-        clock_finish(c);
+        clock_finish(c, 1);
     if (c->next_is_recorded || !clock_needs_anchor(c))
         return;
     clock_record_next(c);
     if (c->next_is_recorded)
-        clock_finish(c);
+        clock_finish(c, CLOCK_LOOKS);
 }
 
 uint32_t gnomon__device_clock_number(const gnomon__device_clock *c)

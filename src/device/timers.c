@@ -84,7 +84,8 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                        uint32_t number, uint64_t token)
 {
     gnomon__timer *timer = gnomon__timer_at(timers, number);
-    uint32_t any = 0;
+    uint32_t any = 0, tapes = load_relaxed(&t->open_bits) &
+                              load_relaxed(&gnomon__activity_tapes);
     while (timers->top && !is_open(t, gnomon__timer_at(timers, timers->top)))
         drop_top(t, timers); /* left by longjmp, or of an ended thread */
     timer->token = token;
@@ -102,10 +103,10 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                                   gnomon__node_at(t, timer->node[i])->number,
                                   gnomon__tree_segment(t, timer->node[i])};
         any |= timer->node[i];
-        if (timer->node[i]) {
+        if (tapes && timer->node[i] &&
+            gnomon__activity_has_events(view.generation, tapes)) {
             timer->begin_ticks = gnomon__front_at(t, timer->node[i])->begin;
-            timer->events |=
-                (uint32_t)gnomon__activity_has_events(view.generation) << i;
+            timer->events |= 1u << i;
         }
         for (uint32_t o = timers->top; o && timer->node[i] && !timer->outer[i];
              o = gnomon__timer_at(timers, o)->next) {

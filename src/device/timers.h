@@ -44,14 +44,15 @@ typedef struct gnomon__timer {
                                             it, in that stream, of that view */
     uint32_t next; /* number: in the free list, or of the timer around it */
     uint32_t state;
-    uint64_t begin_ticks; /* of the scope on the host */
-    uint32_t events;      /* by view, as a mask: it is wanted as an event too */
-    uint32_t reserved;
     /* The reader's. */
     uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* time of the timers inside */
     double begin_ns;                        /* by the device clock */
     uint32_t begin_read; /* that clock's number; 0: not read */
     uint32_t later;      /* number of the next one in the reader's list */
+    /* The marking thread's again, last because few are wanted as events. */
+    uint64_t begin_ticks; /* of the scope on the host */
+    uint32_t events;      /* by view, as a mask: which want it */
+    uint32_t reserved;
 } gnomon__timer;
 
 enum gnomon__timer_state {

@@ -73,6 +73,15 @@ int gnomon__activities_watch(uint32_t bit, uint32_t generation)
     return GNOMON_OK;
 }
 
+static void join_tapes(void)
+{
+    uint32_t tapes = 0;
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
+        if (gnomon__activity_views[i].generation)
+            tapes |= gnomon__activity_views[i].tapes;
+    store_relaxed(&gnomon__activity_tapes, tapes);
+}
+
 void gnomon__activities_unwatch(uint32_t generation)
 {
     uint32_t bits = 0;
@@ -88,6 +97,7 @@ void gnomon__activities_unwatch(uint32_t generation)
             bits |= 1u << v->bit;
     }
     store_release(&gnomon__activity_bits, bits);
+    join_tapes();
     if (!bits)
         gnomon__activity_tables_clear(1);
     gnomon__activities_unlock();
@@ -116,6 +126,7 @@ int gnomon__activities_keep(uint32_t generation, uint32_t bits)
     if (!ok)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for events of devices");
     store_relaxed(&gnomon__activity_views[i].tapes, bits);
+    join_tapes();
     return GNOMON_OK;
 }
 

@@ -29,6 +29,7 @@ _Static_assert(sizeof(work_slot) == 64, "a line of the cache");
 
 gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
 uint32_t gnomon__activity_bits;
+uint32_t gnomon__activity_tapes;
 static work_slot *work_slots; /* stays once it is made */
 
 int gnomon__activity_notes_make(void)
@@ -45,19 +46,19 @@ void gnomon__activity_notes_forget(void)
     gnomon__keep_reachable(work_slots);
     store_relaxed(&work_slots, NULL);
     store_relaxed(&gnomon__activity_bits, 0);
+    store_relaxed(&gnomon__activity_tapes, 0);
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
         store_relaxed(&gnomon__activity_views[i].generation, 0);
 }
 
-int gnomon__activity_has_events(uint32_t generation)
+int gnomon__activity_has_events(uint32_t generation, uint32_t open)
 {
-    uint32_t open = load_relaxed(&gnomon__open_bits), events = 0;
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         const gnomon__activity_view *v = &gnomon__activity_views[i];
         if (load_relaxed(&v->generation) == generation)
-            events |= open & load_relaxed(&v->tapes);
+            return (open & load_relaxed(&v->tapes)) != 0;
     }
-    return events != 0;
+    return 0;
 }
 
 /* Sources count from small numbers, so each begins in another part of the table. */

@@ -16,7 +16,8 @@ typedef struct gnomon__activity_view {
     uint32_t tapes;      /* bits of its tapes: it wants events too */
 } gnomon__activity_view;
 extern gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
-extern uint32_t gnomon__activity_bits; /* of their trees; 0: nobody */
+extern uint32_t gnomon__activity_bits;  /* of their trees; 0: nobody */
+extern uint32_t gnomon__activity_tapes; /* of their tapes */
 
 #define GNOMON__NO_LAUNCHER UINT32_MAX
 
@@ -35,8 +36,8 @@ static inline uint64_t gnomon__note_key(uint32_t source, uint64_t correlation)
     return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
 }
 
-/* Whether events of what a view's thread does now are wanted: 1 or 0. Any thread. */
-int gnomon__activity_has_events(uint32_t generation);
+/* Whether one of these tapes, which are open, wants events of the view. Any thread. */
+int gnomon__activity_has_events(uint32_t generation, uint32_t open);
 
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);
