@@ -27,9 +27,10 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *tls, uint32_t others);
-/* An end of the innermost scope of the hot tree that other bits may have
+/* An end, at `now`, of the innermost scope of the hot tree that other bits may have
  * seen too (paths.c). */
-void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
+void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t,
+                        uint64_t now);
 /* Scopes that plain hooks alone see (hook.c); all others are passed on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
@@ -101,7 +102,7 @@ static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
     if (unlikely(d - n->min > n->spread))
         return 0;
     gnomon__count_next(tls, t, gnomon__cell_at(n, d));
-    store_relaxed(&n->total, n->total + d);
+    gnomon__word_sum(&n->total, d);
     return 1;
 }
 
@@ -116,13 +117,13 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
-/* The innermost scope ends, which only the hot tree saw. Calls come last, so
+/* The innermost scope ends at `now`, which only the hot tree saw. Calls come last, so
  * that no register is saved. */
 static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
                                           uint64_t seq, uint32_t node,
-                                          gnomon__front *n)
+                                          gnomon__front *n, uint64_t now)
 {
-    uint64_t d = gnomon__ticks_counter() - n->begin;
+    uint64_t d = now - n->begin;
     if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
         gnomon__slow_close(t, seq, d);
         return;
@@ -136,9 +137,10 @@ static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
  * stays, as it means nothing in a node that is closed. */
 static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
                                             gnomon__thread *t, uint64_t seq,
-                                            uint32_t node, gnomon__front *n)
+                                            uint32_t node, gnomon__front *n,
+                                            uint64_t now)
 {
-    uint64_t d = gnomon__ticks_counter() - n->begin;
+    uint64_t d = now - n->begin;
     if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
         gnomon__taped_close(t, seq, d);
         return;

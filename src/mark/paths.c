@@ -55,7 +55,8 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
 /* ---- Ends that the hot tree shares with end-only recorders ------------------------ */
 
 /* They are called once the tree has closed the node. */
-HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t,
+                            uint64_t now)
 {
     if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
         gnomon__slow_end(token, seq, t);
@@ -69,8 +70,7 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         gnomon__slow_end(token, seq, t);
         return;
     }
-    gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
-                          node};
+    gnomon__finished f = {token, n->begin, now, n->key, node};
     gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);

@@ -45,15 +45,17 @@ static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
         gnomon__hook_end(token, seq, t);
         return;
     }
+    /* Read before what follows, as a processor may wait for all loads in front of it. */
+    uint64_t now = gnomon__ticks_counter();
     /* One word says whether the thread is shut and who else saw the scope: no bit of
      * a mask is GNOMON__NEVER. */
     uint32_t seen = load_loose(&n->seen) | load_relaxed(&t->shut);
     if (likely(!seen))
-        gnomon__hot_end(tls, t, seq, node, n);
+        gnomon__hot_end(tls, t, seq, node, n, now);
     else if (likely(seen == t->taped))
-        gnomon__taped_end(tls, t, seq, node, n);
+        gnomon__taped_end(tls, t, seq, node, n, now);
     else
-        gnomon__shared_end(token, seq, t);
+        gnomon__shared_end(token, seq, t, now);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
@@ -104,7 +106,7 @@ static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
     }
     a->token = 0;
     store_relaxed(&n->seen, 0);
-    gnomon__hot_end(tls, t, seq, node, n);
+    gnomon__hot_end(tls, t, seq, node, n, gnomon__ticks_counter());
 }
 
 /* ---- Entries: one body, four constants -------------------------------------------- */

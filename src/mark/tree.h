@@ -277,7 +277,7 @@ static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
 {
     void *pending = tls->base + tls->pending;
     uint64_t *count = pending;
-    store_relaxed(count, load_relaxed(count) + 1);
+    gnomon__word_sum(count, 1);
     tls->pending = cell;
     store_relaxed(&t->pending, cell);
 }

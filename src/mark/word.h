@@ -19,6 +19,17 @@ static inline void gnomon__word_add(uint64_t *word, uint64_t n)
 #endif
 }
 
+/* Adds to a word that readers may read meanwhile, and only this thread writes, while
+ * its sequence word is odd. One instruction instead of three. */
+static inline void gnomon__word_sum(uint64_t *word, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc");
+#else
+    store_relaxed(word, load_relaxed(word) + n);
+#endif
+}
+
 /* Adds `step` and returns the old value, in one instruction without a lock
  * prefix, so that the next use depends on one load and not on a store and a
  * load. */
