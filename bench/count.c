@@ -30,9 +30,9 @@ static const struct {
     int threads;          /* two new ones change their tapes' blocks often */
     double shared, fixed; /* of the shared library, and of the static one */
 } limits[] = {
-    {"simple_scope", 2, 100, 100},
-    {"trace_scope", 1, 120, 116},
-    {"simple_and_trace", 1, 120, 116},
+    {"simple_scope", 2, 96, 92},
+    {"trace_scope", 1, 112, 108},
+    {"simple_and_trace", 1, 112, 108},
     {"tree_and_window", 1, 0, 175},
 };
 

@@ -104,6 +104,37 @@ TEST(long_executions)
     gnomon_profile_free(p);
 }
 
+/* Also on a node whose bounds take them all in, where most ends are on the hot path. */
+TEST(executions_of_all_lengths_on_one_node)
+{
+    static const uint64_t ticks[] = {
+        100, 0,           1ull << 33,  15, 16, 4294967295u,
+        17,  4294967296u, 4294967297u, 1,  50};
+    enum { LENGTHS = sizeof ticks / sizeof *ticks, ROUNDS = 4 };
+    attach_taper(NULL);
+    uint64_t begin = 1000, sum = 0;
+    for (int i = 0; i < ROUNDS * LENGTHS; i++) {
+        gnomon_token t = gnomon_begin(&outer_region);
+        pass(ticks[i % LENGTHS]);
+        gnomon_end(t);
+        pass(1);
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), ROUNDS * LENGTHS);
+    for (int i = 0; i < ROUNDS * LENGTHS; i++) {
+        uint64_t length = ticks[i % LENGTHS];
+        check_event(p, (size_t)i + 1, "outer", begin, length);
+        begin += length + 1;
+        sum += length;
+    }
+    gnomon_stats s = stats_at(p, "outer");
+    CHECK_EQ(s.count, ROUNDS * LENGTHS);
+    CHECK_EQ(s.total_ns, sum);
+    CHECK_EQ(s.min_ns, 0);
+    CHECK_EQ(s.max_ns, 1ull << 33);
+    gnomon_profile_free(p);
+}
+
 /* An execution has its path though its parent is open and has no event. */
 TEST(inside_what_is_open)
 {

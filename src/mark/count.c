@@ -130,8 +130,13 @@ static void count_in_cell(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     }
     add_to_cell(t, p, ticks);
     if (fits) { /* else the hot path would count into a cell that is not there */
-        store_relaxed(&n->min, p->least);
-        store_relaxed(&n->spread, p->most - p->least);
+        uint64_t min = p->least, max = p->most;
+        min = min < GNOMON__USUAL_MIN ? GNOMON__USUAL_MIN : min;
+        max = max > GNOMON__USUAL_MAX ? GNOMON__USUAL_MAX : max;
+        if (min > max)
+            return;
+        store_relaxed(&n->min, min);
+        store_relaxed(&n->spread, max - min);
     }
 }
 

@@ -95,7 +95,7 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
 
 /* Counts an execution of `d` ticks, whose parent is open. 0: its bounds must
  * change first. One test covers "a new minimum", "a new maximum", "the first
- * two", "no such cell" and "the clock went back". */
+ * two", "no such cell", "an unusual length" and "the clock went back". */
 static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
                                            gnomon__front *n, uint64_t d)
 {
@@ -132,9 +132,8 @@ static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
     store_release(&t->seq, seq + 2);
 }
 
-/* The same where the tape beside the tree saw it, and nothing else. What is needed
- * after the count is loaded again, as no register is free for it until then. `seen`
- * stays, as it means nothing in a node that is closed. */
+/* The same where the tape beside the tree saw it, and nothing else. `seen` stays,
+ * as it means nothing in a node that is closed. */
 static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
                                             gnomon__thread *t, uint64_t seq,
                                             uint32_t node, gnomon__front *n,
@@ -146,14 +145,13 @@ static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
         return;
     }
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
-    __asm__("" : "+m"(t->hot.last));
     gnomon__tape *tape = t->tape;
-    if (unlikely(!gnomon__tape_fits(tape, d))) {
+    if (unlikely(!gnomon__tape_has_room(tape))) {
         gnomon__taped_slow(t, seq, d);
         return;
     }
-    gnomon__tape_write(t, tape, load_relaxed(&n->begin), (uint32_t)d,
-                       t->hot.last | GNOMON__TAPE_SCOPE);
+    gnomon__tape_write(t, tape, load_relaxed(&n->begin), d,
+                       node | GNOMON__TAPE_SCOPE);
     store_release(&t->seq, seq + 2);
 }
 

@@ -46,7 +46,7 @@ typedef struct gnomon__front {
     uint64_t token;  /* 0: closed */
     uint64_t begin;  /* ticks; of a closed node on the chain: its end */
     uint64_t total;  /* ticks of finished executions */
-    uint64_t min;    /* ticks; GNOMON__NO_MIN before the second execution */
+    uint64_t min;    /* ticks; GNOMON__NO_MIN: the hot path counts none */
     uint64_t spread; /* max - min: one unsigned compare tests both bounds */
     uint32_t parent; /* the root's is 0 */
     uint32_t cells;  /* where cell 0 would be, from the base; modulo 2^32 */
@@ -58,6 +58,11 @@ typedef struct gnomon__front {
 } gnomon__front;
 
 #define GNOMON__SEEN_SLOW 0x80000000u /* no bit of a mask */
+
+/* The bounds within which the hot path counts an execution: those of the node, from its
+ * second execution on, and of what gnomon__cell_of_usual and a record of a tape take. */
+#define GNOMON__USUAL_MIN 16u
+#define GNOMON__USUAL_MAX UINT32_MAX
 
 /* GNOMON__NO_MIN with a spread of 0 puts every duration outside the bounds,
  * also a negative one, which wraps to a large value. */

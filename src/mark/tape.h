@@ -220,10 +220,10 @@ void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
  * a scope. In words. */
 #define GNOMON__TAPE_AHEAD 64
 
-/* Writes a record, for which there is room. */
+/* Writes a record, for which there is room. `ticks` has 32 bits. */
 static inline void gnomon__tape_write(const gnomon__thread *t,
                                       gnomon__tape *tape, uint64_t begin,
-                                      uint32_t ticks, uint32_t what)
+                                      uint64_t ticks, uint32_t what)
 {
     uint32_t next = tape->next;
     uint64_t *at = gnomon__at(t, next);
@@ -233,10 +233,10 @@ static inline void gnomon__tape_write(const gnomon__thread *t,
     store_release(&tape->next, next + (uint32_t)sizeof(gnomon__tape_record));
 }
 
-/* Whether one record of the block at hand takes a finished execution. */
-static inline int gnomon__tape_fits(const gnomon__tape *tape, uint64_t ticks)
+/* Whether the block at hand takes a record. */
+static inline int gnomon__tape_has_room(const gnomon__tape *tape)
 {
-    return tape->next != tape->end && !(ticks >> 32);
+    return tape->next != tape->end;
 }
 
 /* A finished execution. */
@@ -244,12 +244,11 @@ static inline void gnomon__tape_scope(gnomon__thread *t, gnomon__tape *tape,
                                       uint64_t begin, uint64_t ticks,
                                       uint32_t node)
 {
-    if (unlikely(!gnomon__tape_fits(tape, ticks))) {
+    if (unlikely(!gnomon__tape_has_room(tape) || ticks > UINT32_MAX)) {
         gnomon__tape_scope_slow(t, tape, begin, ticks, node);
         return;
     }
-    gnomon__tape_write(t, tape, begin, (uint32_t)ticks,
-                       node | GNOMON__TAPE_SCOPE);
+    gnomon__tape_write(t, tape, begin, ticks, node | GNOMON__TAPE_SCOPE);
 }
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef GNOMON_MARK_TREE_H
 #define GNOMON_MARK_TREE_H
 
+#include <string.h>
+
 #include "mark/recorder.h"
 #include "platform/clock.h"
 
@@ -271,6 +273,20 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
     return 16u * e + (uint32_t)(ticks >> e);
 }
 
+/* The same for durations within the bounds of a node, which are exact as a double: its
+ * exponent and the first four bits behind it are octave and index. */
+static inline uint32_t gnomon__cell_of_usual(uint64_t ticks)
+{
+#ifdef __x86_64__
+    double value = (double)(int64_t)ticks;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (uint32_t)(bits >> 48) - 16u * (1023u + 3u);
+#else
+    return gnomon__cell_of_ticks(ticks);
+#endif
+}
+
 /* Counts the pending cell, and makes this one pending. */
 static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
                                       uint32_t cell)
@@ -291,10 +307,10 @@ static inline void gnomon__count_pending(gnomon__thread *t)
     store_relaxed(&t->pending, GNOMON__NO_CELL);
 }
 
-/* The offset of the histogram cell of `ticks`, which is within both bounds. */
+/* The offset of the histogram cell of `ticks`, which is within the bounds of the node. */
 static inline uint32_t gnomon__cell_at(const gnomon__front *n, uint64_t ticks)
 {
-    return n->cells + 8 * gnomon__cell_of_ticks(ticks);
+    return n->cells + 8 * gnomon__cell_of_usual(ticks);
 }
 
 /* Adds a finished execution to a node, outside the hot path, which alone
