@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- release dev-clang asan tsan aarch64
 jobs=${JOBS:-2}
-passed=0 failed=0 skipped=0 broken= culprits=
+passed=0 failed=0 skipped=0 broken= culprits= times=
 
 # Prints an attribute of the testsuite in a JUnit file.
 count() {
@@ -41,6 +41,7 @@ for item in "$@"; do
         continue
     fi
     echo "==== $preset: build"
+    began=$(date +%s)
     if ! build "$preset"; then
         failed=$((failed + 1)) broken="$broken $preset(build)"
         continue
@@ -49,12 +50,12 @@ for item in "$@"; do
 
     # One preset is enough for tests of source text, of one compiler's output, and of
     # how Python packages read files that are the same from each build.
-    once='codegen|compiles|consumer|headers|onefile|packages|structure'
+    once='codegen|compiles|consumer|cpp|dist|docs|headers|onefile|packages|structure'
     [ "$preset" != release ] || once=
     # Under QEMU a process that forks while it has threads sometimes hangs.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'
-    results=$(mktemp)
+    results=$(mktemp) built=$(date +%s)
     echo "==== $preset: test"
     # Some tests sleep, so one more than there are cores runs at once.
     ctest --preset "$preset" -j $((jobs + 1)) --no-tests=error \
@@ -66,6 +67,9 @@ for item in "$@"; do
     [ "${bad:-0}" = 0 ] || culprits="$culprits$preset: $(names_of_failed)
 "
     rm -f "$results"
+    times="$times$preset: built in $((built - began)) s,\
+ tested in $(($(date +%s) - built)) s
+"
     if [ -z "$tests" ] || [ "$tests" -eq 0 ]; then
         tests=1 bad=1 left=0
     fi
@@ -74,6 +78,7 @@ for item in "$@"; do
 done
 
 echo
+printf '%s' "$times"
 [ -z "$broken" ] || echo "not clean:$broken"
 printf '%s' "$culprits"
 if [ "$skipped" -gt 0 ]; then

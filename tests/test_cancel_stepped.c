@@ -24,7 +24,7 @@ static gnomon_region counter =
 static gnomon_region moment =
     GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
 
-#define RUNS 40 /* threads of a test; in a soak one for each instruction */
+#define RUNS 23 /* threads of a test; in a soak one for each instruction */
 
 static volatile long cancel_at, steps; /* of the thread that is stepped */
 
