@@ -3,6 +3,7 @@
  * Scopes on streams as events: on a track of their stream, in the run's time, each a part
  * of its node's times. */
 #include "fake_cuda.h"
+#include "toy_source.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -15,12 +16,17 @@ static const gnomon_profiler placed = {
 
 static void *context, *stream;
 
-static void begin(void)
+static void begin_with(const gnomon_profiler *profiler)
 {
     fake_cuda_use();
     context = cuda->context(0);
     stream = cuda->stream(context);
-    CHECK_EQ(gnomon_attach(&placed, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(profiler, NULL, NULL), GNOMON_OK);
+}
+
+static void begin(void)
+{
+    begin_with(&placed);
 }
 
 static void scope_on(const char *name, void *on, uint64_t ns)
@@ -144,4 +150,111 @@ TEST(scopes_of_a_stream_nest)
     CHECK_EQ(inner.duration_ns, 2 * MS);
     CHECK_EQ(inner.begin_ns, outer.begin_ns + 1 * MS);
     end(p);
+}
+
+/* ---- Parts and their node ------------------------------------------------------------- */
+
+static int is_same_path(const gnomon_profile *p, uint32_t a, uint32_t b)
+{
+    gnomon_node_info x, y;
+    if (!a || !b)
+        return a == b;
+    return !gnomon_profile_node(p, a, &x) && !gnomon_profile_node(p, b, &y) &&
+           x.region == y.region && is_same_path(p, x.parent, y.parent);
+}
+
+/* Adds to *sum, and to its cells. */
+static void add_stats(gnomon_stats *sum, uint64_t *cells, const gnomon_stats *s)
+{
+    gnomon_stats_add(sum, s);
+    for (size_t i = 0; i < s->cell_count; i++)
+        cells[s->cells[i].cell] += s->cells[i].count;
+}
+
+/* Each node's times on devices are the sum of its parts'. Returns how many are timed. */
+static uint64_t check_parts(gnomon_profile *p)
+{
+    static uint64_t cells[2][1024];
+    uint64_t scopes = 0;
+    gnomon_node_info n, part;
+    for (uint32_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
+        gnomon_stats sum[2] = {{.count = 0}, {.count = 0}};
+        memset(cells, 0, sizeof cells);
+        if (!n.device || n.flags & GNOMON_NODE_PART)
+            continue;
+        add_stats(&sum[0], cells[0], n.device);
+        for (uint32_t k = 1; !gnomon_profile_node(p, k, &part); k++)
+            if (part.flags & GNOMON_NODE_PART && part.stage == n.stage &&
+                is_same_path(p, i, k))
+                add_stats(&sum[1], cells[1], part.device);
+        CHECK(memcmp(&sum[0], &sum[1], sizeof sum[0]) == 0);
+        CHECK(memcmp(cells[0], cells[1], sizeof cells[0]) == 0);
+        scopes += n.device->count;
+    }
+    gnomon_profile_free(p);
+    return scopes;
+}
+
+/* In snapshots of the open stage and of all, where a scope is open while its stage ends,
+ * and in two stages of a name. */
+TEST(parts_are_all_of_their_node)
+{
+    begin();
+    void *second = cuda->stream(context);
+    gnomon_region *r = gnomon_region_get("long", NULL, GNOMON_KIND_SCOPE);
+    for (uint64_t i = 1; i <= 3; i++) {
+        CHECK_EQ(gnomon_stage_begin(i % 2 ? "fit" : "validate"), GNOMON_OK);
+        gnomon_device_scope s =
+            gnomon_begin_on(r, gnomon_cuda_device(), stream);
+        scope_on("inner", stream, i * MS);
+        scope_on("inner", second, 5 * MS);
+        scope_on("other", second, 1);
+        pass(20 * MS);
+        CHECK_EQ(check_parts(profile_of("placed", 0)), 3);
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+        pass(1 * MS);
+        gnomon_end_on(s);
+        pass(1 * MS);
+        CHECK_EQ(check_parts(profile_of("placed", 1)), 4 * i);
+    }
+    end(NULL);
+}
+
+/* The node has all of its times; the part that there is no room for is counted. */
+TEST(a_part_without_room_is_counted)
+{
+    static const gnomon_profiler both = {
+        .struct_size = sizeof both,
+        .abi = GNOMON_ABI,
+        .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES,
+        .name = "both"};
+    enum { NAMES = 65536 };
+    static const char *const scopes[] = {"a", "b", "c", "d"};
+    char name[32];
+    setenv("GNOMON_CUPTI_LIBRARY", "/none", 1);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    begin_with(&both);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    for (uint32_t i = 0; i < 4 * NAMES; i++) {
+        gnomon_token t = gnomon_begin(
+            gnomon_region_get(scopes[i / NAMES], NULL, GNOMON_KIND_SCOPE));
+        snprintf(name, sizeof name, "kernel %u", i % NAMES);
+        toy_kernel(name, 1, 1);
+        toy_tell(&toy);
+        gnomon_end(t);
+    }
+    CHECK_EQ(toy_health().activities_lost, 0);
+    scope_on("timed", stream, 1 * MS);
+    scope_on("timed", stream, 2 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = profile_of("both", 0);
+    gnomon_profile_free(p); /* a snapshot counts nothing */
+    CHECK_EQ(toy_health().activities_lost, 0);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(toy_health().activities_lost, 2);
+    p = profile_of("both", 1);
+    CHECK_DEVICE(p, "timed", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&both, NULL), GNOMON_OK);
+    fake_cuda_is_well();
 }

@@ -134,25 +134,27 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
                      const gnomon__timer *t, double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
-    gnomon__timed_scope scope = {.device =
-                                     gnomon__device_clock_index(pass->clock),
-                                 .stream = timed_stream(t),
-                                 .ns = ns};
-    int has_place = t->events && !gnomon__device_clock_host(
-                                     pass->clock, t->begin, &scope.begin_ns);
+    gnomon__device_part part = {.device =
+                                    gnomon__device_clock_index(pass->clock),
+                                .stream = timed_stream(t)};
+    gnomon__activity_event event = {.launched = t->begin_ticks};
+    uint32_t events = t->events;
+    if (events &&
+        gnomon__device_clock_host(pass->clock, t->begin, &event.begin_ns))
+        events = 0; /* its place is not known */
+    event.end_ns = event.begin_ns + ns;
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
         if (!t->node[i])
             continue;
         uint64_t inner = t->inner_ns[i];
-        scope.self_ns = inner < ns ? ns - inner : 0;
-        scope.begin_ticks =
-            has_place && t->events >> i & 1 ? t->begin_ticks : 0;
-        if (t->path[i].generation ==
+        part.path = t->path[i];
+        if (part.path.generation ==
             load_relaxed(&gnomon__timer_views[i].generation)) {
-            if (!gnomon__device_stats_add(&t->path[i], ns, scope.self_ns))
+            if (!gnomon__device_stats_add(&part, ns,
+                                          inner < ns ? ns - inner : 0))
                 gnomon__trouble(&gnomon__no_thread, timers_failed);
-            else if (scope.device >= 0)
-                gnomon__activities_scope(&t->path[i], &scope);
+            else if (events >> i & 1)
+                gnomon__activities_scope(&part, event);
         }
         if (t->outer[i])
             timers->timer[t->outer[i] - 1].inner_ns[i] += ns;

@@ -79,6 +79,44 @@ static int is_same_device(const gnomon_device *a, const gnomon_device *b)
     return a == b || strcmp(a->name, b->name) == 0;
 }
 
+/* The innermost timer around it in the same stream that the view saw; 0: there is none. */
+static uint32_t find_outer(gnomon__thread_timers *timers,
+                           const gnomon__timer *timer, uint32_t view)
+{
+    uint32_t o = timers->top;
+    for (; o; o = gnomon__timer_at(timers, o)->next) {
+        const gnomon__timer *around = gnomon__timer_at(timers, o);
+        if (around->stream == timer->stream && around->node[view] &&
+            around->where.context == timer->where.context &&
+            is_same_device(around->device, timer->device))
+            break;
+    }
+    return o;
+}
+
+/* Notes the scope's node in a view. 0: it has none there. */
+static uint32_t note_node(gnomon__thread *t, gnomon__thread_timers *timers,
+                          gnomon__timer *timer, uint32_t i, uint32_t tapes)
+{
+    const gnomon__timer_view view = view_at(i);
+    uint32_t node =
+        has_tree(t, &view) ? gnomon__tree_find(t, view.bit, timer->token) : 0;
+    timer->node[i] = node;
+    timer->outer[i] = 0;
+    if (!node)
+        return 0;
+    timer->inner_ns[i] = 0;
+    timer->path[i] = (gnomon__device_path){view.generation, t->number,
+                                           gnomon__node_at(t, node)->number,
+                                           gnomon__tree_segment(t, node)};
+    timer->outer[i] = find_outer(timers, timer, i);
+    if (tapes && gnomon__activity_has_events(view.generation, tapes)) {
+        timer->begin_ticks = gnomon__front_at(t, node)->begin;
+        timer->events |= 1u << i;
+    }
+    return node;
+}
+
 /* After the scope's begin: notes its nodes and the timers around it. */
 static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                        uint32_t number, uint64_t token)
@@ -92,31 +130,8 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
     timer->state = GNOMON__TIMER_OPEN;
     timer->begin_read = 0;
     timer->events = 0;
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
-        gnomon__timer_view view = view_at(i);
-        timer->node[i] = timer->outer[i] = 0;
-        timer->inner_ns[i] = 0;
-        if (has_tree(t, &view))
-            timer->node[i] = gnomon__tree_find(t, view.bit, token);
-        timer->path[i] =
-            (gnomon__device_path){view.generation, t->number,
-                                  gnomon__node_at(t, timer->node[i])->number,
-                                  gnomon__tree_segment(t, timer->node[i])};
-        any |= timer->node[i];
-        if (tapes && timer->node[i] &&
-            gnomon__activity_has_events(view.generation, tapes)) {
-            timer->begin_ticks = gnomon__front_at(t, timer->node[i])->begin;
-            timer->events |= 1u << i;
-        }
-        for (uint32_t o = timers->top; o && timer->node[i] && !timer->outer[i];
-             o = gnomon__timer_at(timers, o)->next) {
-            const gnomon__timer *around = gnomon__timer_at(timers, o);
-            if (around->stream == timer->stream && around->node[i] &&
-                around->where.context == timer->where.context &&
-                is_same_device(around->device, timer->device))
-                timer->outer[i] = o;
-        }
-    }
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+        any |= note_node(t, timers, timer, i, tapes);
     if (!any) { /* no node of its own: it may be in "(other)" */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;

@@ -301,44 +301,46 @@ void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
     gnomon__os_cancel_back(cancel);
 }
 
-static int count_scope(uint32_t view, const gnomon__device_path *path,
-                       const gnomon__timed_scope *scope)
+/* ---- Scopes on streams ----------------------------------------------------------------- */
+
+/* Under the lock. */
+static uint32_t leaf_of_scope(const gnomon__device_part *part)
 {
-    const gnomon__activity_track track = {GNOMON__LANE_TIMED, scope->device,
-                                          scope->stream};
+    const gnomon__activity_track track = {GNOMON__LANE_TIMED, part->device,
+                                          part->stream};
     const gnomon__activity_leaf leaf = {
-        .generation = path->generation,
-        .thread = path->thread,
-        .path = path->number,
+        .generation = part->path.generation,
+        .thread = part->path.thread,
+        .path = part->path.number,
         .track = gnomon__activity_find_track(&track)};
     uint32_t number = leaf.track ? gnomon__activity_find_leaf(&leaf) : 0;
-    gnomon__activity_sum *s =
-        number && gnomon__activity_leaf_at(number)->path
-            ? gnomon__activity_sum_at(&work_pending[view], number,
-                                      path->segment)
-            : NULL;
-    if (!s || !gnomon__total_count(&s->total, scope->ns, scope->self_ns))
-        return 0;
-    const gnomon__activity_event event = {.begin_ns = scope->begin_ns,
-                                          .end_ns = scope->begin_ns + scope->ns,
-                                          .launched = scope->begin_ticks,
-                                          .leaf = number,
-                                          .segment = path->segment};
-    if (scope->begin_ticks)
-        gnomon__activity_ring_put(view, &event);
-    return 1;
+    return number && gnomon__activity_leaf_at(number)->path ? number : 0;
 }
 
-void gnomon__activities_scope(const gnomon__device_path *path,
-                              const gnomon__timed_scope *scope)
+uint32_t gnomon__activities_leaf(const gnomon__device_part *part,
+                                 uint64_t count)
 {
     gnomon__activities_lock();
-    uint32_t view = work_view(path->generation);
-    if (path->generation && view < GNOMON__ACTIVITY_VIEWS &&
-        !count_scope(view, path, scope))
-        gnomon__work_trouble(activities_lost, 1);
+    uint32_t number = leaf_of_scope(part);
+    if (!number)
+        gnomon__work_trouble(activities_lost, count);
+    gnomon__activities_unlock();
+    return number;
+}
+
+void gnomon__activities_scope(const gnomon__device_part *part,
+                              gnomon__activity_event event)
+{
+    gnomon__activities_lock();
+    uint32_t view = work_view(part->path.generation);
+    event.leaf = leaf_of_scope(part);
+    event.segment = part->path.segment;
+    if (view < GNOMON__ACTIVITY_VIEWS && event.leaf)
+        gnomon__activity_ring_put(view, &event);
     gnomon__activities_unlock();
 }
+
+/* ---- The ledger's ------------------------------------------------------------------------ */
 
 int gnomon__activities_take(uint32_t generation, int stays,
                             gnomon__activities_to *add, void *context)

@@ -26,20 +26,13 @@ void gnomon__activities_unwatch(uint32_t generation);
 void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
                             size_t count);
 
-/* A scope on a stream, as its events timed it. */
-typedef struct gnomon__timed_scope {
-    int32_t device;
-    uint32_t stream; /* a number among the timed ones, from 1 */
-    uint64_t ns, self_ns;
-    /* For an event; begin_ticks 0: none is wanted. */
-    uint64_t begin_ticks; /* on the host's thread */
-    uint64_t begin_ns;    /* on the stream */
-} gnomon__timed_scope;
-
-/* Adds one, of a path of the view with the path's generation. Where it cannot be added it
- * is missing from the stream's track, and counted. */
-void gnomon__activities_scope(const gnomon__device_path *path,
-                              const gnomon__timed_scope *scope);
+/* The leaf of scopes on a stream, as events timed them; `count` are added to it. 0: they
+ * are missing from the stream's track, and counted, as there is no room. */
+uint32_t gnomon__activities_leaf(const gnomon__device_part *part,
+                                 uint64_t count);
+/* Adds an event of one; its leaf and segment are set here. */
+void gnomon__activities_scope(const gnomon__device_part *part,
+                              gnomon__activity_event event);
 
 /* Passes the view's sums to `add`, which returns 0 where there is no memory, and removes
  * them unless they stay. Returns 0 if any `add` did. Under the readers' lock. */

@@ -9,7 +9,7 @@
 
 typedef struct device_stats {
     struct device_stats *next;
-    gnomon__device_path path;
+    gnomon__device_part part;
     gnomon__total total;
 } device_stats;
 
@@ -18,43 +18,44 @@ typedef struct device_stats {
 static device_stats **buckets; /* NULL: nothing was added yet */
 static pthread_mutex_t stats_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static device_stats **stats_bucket(const gnomon__device_path *path)
+static device_stats **stats_bucket(const gnomon__device_part *part)
 {
+    const gnomon__device_path *path = &part->path;
     uint32_t hash = path->number + path->thread * 7919 + path->generation * 31 +
-                    path->segment * 101;
+                    path->segment * 101 + part->stream * 257;
     return &buckets[hash % STATS_BUCKETS];
 }
 
-static device_stats *stats_at(const gnomon__device_path *path)
+static device_stats *stats_at(const gnomon__device_part *part)
 {
     if (!buckets && !(buckets = gnomon__alloc(STATS_BUCKETS * sizeof *buckets)))
         return NULL;
-    device_stats **bucket = stats_bucket(path), *s = *bucket;
-    while (s && memcmp(&s->path, path, sizeof *path) != 0)
+    device_stats **bucket = stats_bucket(part), *s = *bucket;
+    while (s && memcmp(&s->part, part, sizeof *part) != 0)
         s = s->next;
     if (s || !(s = gnomon__alloc(sizeof *s)))
         return s;
-    s->path = *path;
+    s->part = *part;
     s->next = *bucket;
     *bucket = s;
     return s;
 }
 
-int gnomon__device_stats_add(const gnomon__device_path *path, uint64_t ns,
+int gnomon__device_stats_add(const gnomon__device_part *part, uint64_t ns,
                              uint64_t self_ns)
 {
     pthread_mutex_lock(&stats_lock);
-    device_stats *s = stats_at(path);
+    device_stats *s = stats_at(part);
     int ok = s && gnomon__total_count(&s->total, ns, self_ns);
     pthread_mutex_unlock(&stats_lock);
     return ok;
 }
 
-static int ignore_stats(void *context, const gnomon__device_path *path,
+static int ignore_stats(void *context, const gnomon__device_part *part,
                         const gnomon__total *total)
 {
     (void)context;
-    (void)path;
+    (void)part;
     (void)total;
     return 1;
 }
@@ -68,9 +69,9 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
         device_stats **at = &buckets[i];
         while (*at) {
             device_stats *s = *at;
-            int is_of_generation = s->path.generation == generation;
+            int is_of_generation = s->part.path.generation == generation;
             if (is_of_generation)
-                ok &= add(context, &s->path, &s->total);
+                ok &= add(context, &s->part, &s->total);
             if (!is_of_generation || stays) {
                 at = &s->next;
                 continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Times of scopes on devices, by path and by the segment in which they began, until
- * the ledger takes them. The reader of events adds to them, never a marking thread.
- * They have a lock of their own, held for some dozens of nanoseconds. */
+/* Times of scopes on devices, by path, by the segment in which they began, and by stream,
+ * until the ledger takes them. The reader of events adds each once, never a marking
+ * thread; a node's sum is made of its parts by the ledger. They have a lock of their own,
+ * held for some dozens of nanoseconds. */
 #ifndef GNOMON_RECORD_DEVICE_STATS_H
 #define GNOMON_RECORD_DEVICE_STATS_H
 
@@ -14,14 +15,22 @@ typedef struct gnomon__device_path {
     uint32_t segment;
 } gnomon__device_path;
 
+/* What a path has on one stream. No padding: compared as bytes. */
+typedef struct gnomon__device_part {
+    gnomon__device_path path;
+    int32_t device;  /* -1: not known */
+    uint32_t stream; /* a number among the timed ones, from 1 */
+} gnomon__device_part;
+
 /* Adds one execution. 0: no memory, nothing was added. */
-int gnomon__device_stats_add(const gnomon__device_path *path, uint64_t ns,
+int gnomon__device_stats_add(const gnomon__device_part *part, uint64_t ns,
                              uint64_t self_ns);
 
 /* Passes all of a generation to `add`, which returns 0 where there is no memory, and
- * removes them unless `stays`. Returns 0 if any `add` did. */
+ * removes them unless `stays`. Returns 0 if any `add` did. `add` may take the lock of
+ * activities. */
 typedef int gnomon__device_stats_to(void *context,
-                                    const gnomon__device_path *path,
+                                    const gnomon__device_part *part,
                                     const gnomon__total *total);
 int gnomon__device_stats_take(uint32_t generation, int stays,
                               gnomon__device_stats_to *add, void *context);

@@ -9,15 +9,13 @@
 #include "gnomon/profile.h"
 #include "mark/segment.h"
 #include "platform/memory.h"
-#include "record/device_stats.h"
 #include "record/ledger_activities.h"
 #include "record/slice.h"
 
 /* ---- Which stage ----------------------------------------------------------------- */
 
-/* The sums for executions that began in a segment. *is_late: their stage is over. */
-static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
-                                      int *is_late)
+gnomon__totals *gnomon__ledger_segment(gnomon__ledger *l, uint32_t segment,
+                                       int *is_late)
 {
     gnomon__stage_key stage = gnomon__segments_stage(segment);
     *is_late = stage.ordinal && stage.ordinal != l->ordinal;
@@ -130,7 +128,7 @@ static gnomon__total *sums_at_begin(gnomon__ledger *l,
 {
     int is_late;
     uint32_t number = t->rows.rows[row].number;
-    gnomon__totals *to = segment_totals(l, segment, &is_late);
+    gnomon__totals *to = gnomon__ledger_segment(l, segment, &is_late);
     gnomon__total *s = to ? gnomon__totals_path(to, t->thread, number) : NULL;
     if (s && is_late) {
         s->flags |= GNOMON_NODE_PARTIAL;
@@ -187,7 +185,7 @@ static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
 {
     const gnomon__rows *r = &t->rows;
     int ok = keep_paths(l, t), is_late;
-    gnomon__totals *own = segment_totals(l, r->segment, &is_late);
+    gnomon__totals *own = gnomon__ledger_segment(l, r->segment, &is_late);
     gnomon__totals_thread *thread =
         own ? gnomon__totals_thread_at(own, t->thread) : NULL;
     ok = ok && thread;
@@ -209,35 +207,6 @@ static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
     for (size_t i = 0; ok && i < r->late_count; i++)
         ok = add_late(l, t, &r->late[i]);
     return ok && add_opens(l, t);
-}
-
-/* ---- Devices --------------------------------------------------------------------------- */
-
-static int add_device(gnomon__totals *to, const gnomon__device_path *path,
-                      const gnomon__total *total)
-{
-    gnomon__total *s =
-        to ? gnomon__totals_path(to, path->thread, path->number) : NULL;
-    if (s && !s->device)
-        s->device = gnomon__alloc(sizeof *s->device);
-    return s && s->device && gnomon__total_add(s->device, total);
-}
-
-/* Times of the stage that was closed last count in its own sums and in those of its
- * name, as its reports are not written yet. */
-static int take_device(void *context, const gnomon__device_path *path,
-                       const gnomon__total *total)
-{
-    int is_late;
-    gnomon__ledger *l = context;
-    gnomon__stage_key stage = gnomon__segments_stage(path->segment);
-    if (!stage.ordinal || stage.ordinal != l->closed_ordinal)
-        return add_device(segment_totals(l, path->segment, &is_late), path,
-                          total);
-    int ok = add_device(&l->closed, path, total);
-    return gnomon__grow_zeroed(&l->names, &l->name_room, stage.name + 1,
-                               sizeof *l->names) &&
-           add_device(&l->names[stage.name], path, total) && ok;
 }
 
 /* ---- All of it --------------------------------------------------------------------------- */
@@ -277,13 +246,6 @@ int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
     gnomon__ranges_open(gnomon__segments_hold);
     gnomon__slice_free(&slice);
     return code;
-}
-
-int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation)
-{
-    return gnomon__device_stats_take(generation, 0, take_device, l)
-               ? GNOMON_OK
-               : GNOMON_ENOMEM;
 }
 
 /* ---- Copies -------------------------------------------------------------------------------- */
@@ -328,11 +290,11 @@ int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                             .closed_ordinal = l->closed_ordinal};
     /* Before the trees, so that these have all its paths. */
     int ok =
-        !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
+        !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY) &&
+        gnomon__ledger_copy_devices(out, generation);
     int code = gnomon__slice_copy(&slice, bit, generation);
     ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
-         !add_slice(out, &slice) &&
-         gnomon__device_stats_take(generation, 1, take_device, out);
+         !add_slice(out, &slice);
     gnomon__slice_free(&slice);
     if (!ok)
         gnomon__ledger_free(out);

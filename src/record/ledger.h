@@ -64,6 +64,8 @@ int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation);
 /* Takes the device times that were read so far. Those of the stage that was closed
  * last are added to it until its report. */
 int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation);
+/* For _copy: adds them to *out, and they stay for the ledger. 0: no memory. */
+int gnomon__ledger_copy_devices(gnomon__ledger *out, uint32_t generation);
 
 /* A copy of the ledger as if there were a cut now, with `names` if `with_names`.
  * Recording goes on. GNOMON_ENOMEM: *out is empty. */
@@ -79,6 +81,11 @@ int gnomon__ledger_close(gnomon__ledger *l, uint32_t name, uint32_t next,
 /* Moves `late` to `late_reported` and adds it to the sums of its stages' names. The
  * open stage goes on. Returns as above. */
 int gnomon__ledger_settle(gnomon__ledger *l);
+
+/* The sums for executions that began in a segment. *is_late: their stage is over.
+ * NULL: no memory. */
+gnomon__totals *gnomon__ledger_segment(gnomon__ledger *l, uint32_t segment,
+                                       int *is_late);
 
 /* NULL: the path is unknown. */
 gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,

@@ -48,8 +48,8 @@ void gnomon__total_first(gnomon__total *s, uint64_t first)
 
 int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns)
 {
-    uint32_t cell = gnomon_cell_of(ns);
-    if (!gnomon__total_hold(s, cell / GNOMON__CELLS, cell / GNOMON__CELLS))
+    uint32_t cell = gnomon_cell_of(ns), octave = cell / GNOMON__CELLS;
+    if (octave - s->low >= s->room && !gnomon__total_hold(s, octave, octave))
         return 0;
     const gnomon_stats one = {.struct_size = sizeof one,
                               .count = 1,
