@@ -225,7 +225,8 @@ TEST(a_million_records)
     uint64_t lost = lost_of(p, "activities_overwritten", &loss);
     uint64_t kept = gnomon_profile_count(p, GNOMON_EVENTS);
     CHECK_EQ(lost + kept, MANY + 1); /* and the scope */
-    CHECK_EQ(kept - 1, (8u << 20) / 4 / 48);
+    CHECK(kept - 1 <= (8u << 20) / 4 / 48);
+    CHECK(kept - 1 + 65536 / 48 >= (8u << 20) / 4 / 48); /* but one block */
     CHECK_EQ(loss.begin_ns, 0);
     CHECK_EQ(loss.end_ns, 1000 * (lost - 1));
     gnomon_profile_free(p);

@@ -162,6 +162,14 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
 void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
                        uint64_t last);
 
+/* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
+ * which sets `bytes`. 0: there is no memory for events. */
+uint32_t gnomon__tape_chunk(uint32_t *bytes);
+/* Of tapes `bits`: whether one keeps the last events; and the oldest full block of such a
+ * one, which becomes the caller's, with its size. 0: there is none. Takes the lock. */
+int gnomon__tapes_keep_last(uint32_t bits);
+uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes);
+
 /* A scope that has no node of its own in the tree of bit `tree`: lost on each tape
  * beside that tree whose window is open. */
 void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks);

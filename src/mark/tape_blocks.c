@@ -100,9 +100,7 @@ static void split_chunk(uint32_t at, uint32_t size, uint32_t bytes)
         gnomon__chunk_give(at + size / 2, size / 2);
 }
 
-/* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
- * which sets `bytes`. 0: there is no memory. */
-static uint32_t take_chunk(uint32_t *bytes)
+uint32_t gnomon__tape_chunk(uint32_t *bytes)
 {
     uint32_t at = 0, size = *bytes;
     for (; size <= TAPE_LAST_BLOCK && !at; size *= 2)
@@ -158,7 +156,7 @@ static int next_block(gnomon__thread *t, gnomon__tape *tape)
         return 0;
     if (tape->block)
         gnomon__tape_close(tape, pool, now, 0);
-    uint32_t bytes = tape->bytes, at = take_chunk(&bytes);
+    uint32_t bytes = tape->bytes, at = gnomon__tape_chunk(&bytes);
     if (at && gnomon__tapes_are_due(pool))
         gnomon__tapes_sweep(t, pool, tape->bit, 0);
     bytes = at ? bytes : tape->bytes;
@@ -215,6 +213,38 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
     store_relaxed(&t->states[bit], 0);
     fence_release();
     gnomon__chunk_give(at, (uint32_t)sizeof *tape);
+}
+
+/* ---- For events of devices ---------------------------------------------------------- */
+
+int gnomon__tapes_keep_last(uint32_t bits)
+{
+    int is_any = 0;
+    gnomon__each_bit(bit, bits) {
+        is_any |=
+            load_relaxed(&gnomon__tape_pools[bit].generation) &&
+            load_relaxed(&gnomon__tape_pools[bit].keep) == GNOMON__KEEP_LAST;
+    }
+    return is_any;
+}
+
+uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
+{
+    uint32_t at = 0;
+    gnomon__lock();
+    gnomon__each_bit(bit, bits) {
+        gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+        if (at || !pool->generation || pool->keep != GNOMON__KEEP_LAST ||
+            !pool->first)
+            continue;
+        at = gnomon__tape_unqueue(pool);
+        overwrite_block(pool, bit, at);
+        *bytes = gnomon__tape_block_at(at)->bytes;
+        store_relaxed(&gnomon__tape_block_at(at)->serial, 0);
+        fence_release(); /* before its memory is another's */
+    }
+    gnomon__unlock();
+    return at;
 }
 
 /* ---- All of a bit ------------------------------------------------------------------- */

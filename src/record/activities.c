@@ -91,7 +91,7 @@ void gnomon__activities_unwatch(uint32_t generation)
         if (v->generation == generation && !--watchers[i]) {
             store_release(&v->generation, 0);
             gnomon__activity_sums_empty(&work_pending[i]);
-            gnomon__activity_ring_drop(i, 1);
+            gnomon__activity_events_drop(i, 1);
         }
         if (v->generation)
             bits |= 1u << v->bit;
@@ -109,25 +109,25 @@ void gnomon__activities_forget(void)
         gnomon__keep_reachable(work_pending[i].of);
         gnomon__keep_reachable(work_pending[i].slots.at);
         work_pending[i] = (gnomon__activity_sums){0};
-        gnomon__activity_ring_drop(i, 0);
+        gnomon__activity_events_drop(i, 0);
     }
     gnomon__activity_notes_forget();
     gnomon__activity_tables_clear(0);
 }
 
-int gnomon__activities_keep(uint32_t generation, uint32_t bits)
+void gnomon__activities_keep(uint32_t generation, uint32_t bits)
 {
     uint32_t i = work_view(generation);
     if (i == GNOMON__ACTIVITY_VIEWS)
-        return GNOMON_OK;
+        return;
     gnomon__activities_lock();
-    int ok = !bits || gnomon__activity_ring_make(i);
-    gnomon__activities_unlock();
-    if (!ok)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for events of devices");
     store_relaxed(&gnomon__activity_views[i].tapes, bits);
     join_tapes();
-    return GNOMON_OK;
+    if (bits)
+        gnomon__activity_events_keep(i);
+    else
+        gnomon__activity_events_drop(i, 1);
+    gnomon__activities_unlock();
 }
 
 int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
@@ -138,7 +138,7 @@ int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
     if (i == GNOMON__ACTIVITY_VIEWS)
         return 1;
     gnomon__activities_lock();
-    int ok = gnomon__activity_ring_read(out, i, from, until, gives);
+    int ok = gnomon__activity_events_read(out, i, from, until, gives);
     gnomon__activities_unlock();
     return ok;
 }
@@ -147,7 +147,7 @@ void gnomon__activities_taken(uint32_t generation, uint64_t until)
 {
     uint32_t i = work_view(generation);
     if (i < GNOMON__ACTIVITY_VIEWS)
-        gnomon__activity_ring_taken(i, until);
+        gnomon__activity_events_taken(i, until);
 }
 
 /* ---- The numbers of a record --------------------------------------------------------- */
@@ -223,6 +223,16 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
     return 1;
 }
 
+/* Under the lock. */
+static void put_event(uint32_t view, const gnomon__activity_event *event)
+{
+    if (event->leaf)
+        gnomon__activity_events_put(
+            view, load_relaxed(&gnomon__activity_views[view].tapes), event);
+    else
+        gnomon__activity_events_lose(view, event);
+}
+
 /* ---- Records -------------------------------------------------------------------------- */
 
 /* 0: no memory or no room. */
@@ -251,7 +261,7 @@ static int count_work(uint32_t source, uint32_t view,
         .leaf = number,
         .segment = note->segment};
     if (note->events >> view & 1)
-        gnomon__activity_ring_put(view, &event);
+        put_event(view, &event);
     return 1;
 }
 
@@ -335,8 +345,8 @@ void gnomon__activities_scope(const gnomon__device_part *part,
     uint32_t view = work_view(part->path.generation);
     event.leaf = leaf_of_scope(part);
     event.segment = part->path.segment;
-    if (view < GNOMON__ACTIVITY_VIEWS && event.leaf)
-        gnomon__activity_ring_put(view, &event);
+    if (view < GNOMON__ACTIVITY_VIEWS)
+        put_event(view, &event);
     gnomon__activities_unlock();
 }
 

@@ -42,9 +42,9 @@ int gnomon__activities_take(uint32_t generation, int stays,
                             gnomon__activities_to *add, void *context);
 
 /* The view wants events too: those of work that is launched while one of the tapes `bits`
- * is open. GNOMON_ENOMEM and a text. In control calls. */
-int gnomon__activities_keep(uint32_t generation, uint32_t bits);
-/* The view's events, as gnomon__activity_ring_read. 0: no memory. */
+ * is open; 0: it wants none. In control calls. */
+void gnomon__activities_keep(uint32_t generation, uint32_t bits);
+/* The view's events, as gnomon__activity_events_read. 0: no memory. */
 int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
                             uint64_t from, uint64_t until, int gives);
 /* What was launched before `until` is not wanted any more. Any thread. */

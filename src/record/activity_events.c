@@ -1,100 +1,217 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rings of events. Positions only grow: of position p the entry is p modulo the room. */
+/* A view's blocks are a queue, the oldest first; only the last one has room. They are
+ * chunks of the arena, as those of tapes (mark/tape_blocks.c), and become larger with
+ * each. Where there is no memory, and below its share, the view takes the oldest block of
+ * its tapes; then its own oldest one makes room.
+ *
+ * Stored by atomic words: a reader of what the memory held before may still read it. */
 #include "record/activity_events.h"
 
 #include <string.h>
 
-#include "mark/thread.h"
+#include "mark/tape.h"
 #include "platform/memory.h"
 #include "record/activity_notes.h"
 
-/* Of the memory for marks (mem=): 350 000 events of 64 MiB. It is the heap's, which has
- * pages for what is in use. */
-#define RING_SHARE 4u
+/* A view has at most such a part of the memory for marks (mem=): 350 000 events of
+ * 64 MiB. */
+#define EVENT_SHARE 4u
+#define EVENT_LAST_BLOCK 65536u
+#define EVENT_WORDS (sizeof(gnomon__activity_event) / sizeof(uint64_t))
 
-typedef struct work_ring {
-    gnomon__activity_event *of; /* NULL: none */
-    size_t room;
-    uint64_t count; /* positions used */
-    uint64_t given; /* positions below were given away */
+typedef struct event_block {
+    uint64_t chunk; /* of the arena's free chunks */
+    uint32_t bytes;
+    uint32_t next; /* 0: it is the last */
+    uint64_t count;
+    uint64_t newest; /* ticks: its latest launch */
+} event_block;
+
+typedef struct event_queue {
+    int is_kept;
+    uint32_t first, last; /* 0: it is empty */
+    uint32_t bytes;       /* of all its blocks */
+    uint32_t block_bytes; /* of its next one */
+    uint64_t serials;     /* of all that were put */
     uint64_t overwritten, first_ns, last_ns;
-} work_ring;
+} event_queue;
 
-static work_ring rings[GNOMON__ACTIVITY_VIEWS];
-static uint64_t ring_taken[GNOMON__ACTIVITY_VIEWS]; /* ticks; any thread */
+static event_queue queues[GNOMON__ACTIVITY_VIEWS];
+static uint64_t work_taken[GNOMON__ACTIVITY_VIEWS]; /* ticks; any thread */
 
-int gnomon__activity_ring_make(uint32_t view)
+static event_block *block_at(uint32_t at)
 {
-    work_ring *r = &rings[view];
-    if (r->of)
-        return 1;
-    r->room = gnomon__marks_arena.size / RING_SHARE / sizeof *r->of;
-    r->of = gnomon__alloc(r->room * sizeof *r->of);
-    return r->of != NULL;
+    return (event_block *)(void *)(gnomon__marks_arena.base + at);
 }
 
-void gnomon__activity_ring_drop(uint32_t view, int frees)
+static gnomon__activity_event *events_at(uint32_t at)
 {
-    if (frees)
-        gnomon__free(rings[view].of);
+    return (gnomon__activity_event *)(void *)(block_at(at) + 1);
+}
+
+/* ---- Blocks ----------------------------------------------------------------------- */
+
+static uint32_t unqueue_block(event_queue *q)
+{
+    uint32_t at = q->first;
+    q->first = block_at(at)->next;
+    q->last = q->first ? q->last : 0;
+    q->bytes -= block_at(at)->bytes;
+    return at;
+}
+
+static void queue_block(event_queue *q, uint32_t at, uint32_t bytes)
+{
+    event_block *b = block_at(at);
+    store_relaxed(&b->bytes, bytes);
+    store_relaxed(&b->next, 0);
+    store_relaxed(&b->count, 0);
+    store_relaxed(&b->newest, 0);
+    if (q->last)
+        store_relaxed(&block_at(q->last)->next, at);
     else
-        gnomon__keep_reachable(rings[view].of);
-    rings[view] = (work_ring){0};
-    store_relaxed(&ring_taken[view], 0);
+        q->first = at;
+    q->last = at;
+    q->bytes += bytes;
 }
 
-static gnomon__activity_event *ring_at(const work_ring *r, uint64_t position)
+static void give_first(event_queue *q)
 {
-    return &r->of[position % r->room];
+    uint32_t bytes = block_at(q->first)->bytes;
+    gnomon__chunk_give(unqueue_block(q), bytes);
 }
 
-static uint64_t ring_first(const work_ring *r)
+static void lose_event(event_queue *q, uint64_t begin_ns)
 {
-    uint64_t first = r->count > r->room ? r->count - r->room : 0;
-    return first > r->given ? first : r->given;
+    if (!q->overwritten++ || begin_ns < q->first_ns)
+        q->first_ns = begin_ns;
+    if (begin_ns > q->last_ns)
+        q->last_ns = begin_ns;
 }
 
-void gnomon__activity_ring_put(uint32_t view,
-                               const gnomon__activity_event *event)
+/* The oldest block, whose events are missing if nobody took them; 0: they stay. */
+static uint32_t overwrite_first(event_queue *q, uint32_t tapes, uint64_t taken)
 {
-    work_ring *r = &rings[view];
-    if (!r->of)
-        return;
-    gnomon__activity_event *e = ring_at(r, r->count);
-    if (r->count >= r->room && r->count - r->room >= r->given &&
-        e->launched >= load_relaxed(&ring_taken[view])) {
-        if (!r->overwritten++ || e->begin_ns < r->first_ns)
-            r->first_ns = e->begin_ns;
-        if (e->begin_ns > r->last_ns)
-            r->last_ns = e->begin_ns;
-    }
-    *e = *event;
-    e->serial = ++r->count;
-}
-
-int gnomon__activity_ring_read(gnomon__activity_events *out, uint32_t view,
-                               uint64_t from, uint64_t until, int gives)
-{
-    work_ring *r = &rings[view];
-    uint64_t taken = load_relaxed(&ring_taken[view]);
-    *out = (gnomon__activity_events){.overwritten = r->overwritten,
-                                     .first_ns = r->first_ns,
-                                     .last_ns = r->last_ns};
-    size_t most = (size_t)(r->count - ring_first(r));
-    from = taken > from ? taken : from;
-    if (!r->of || !most)
-        return 1;
-    if (!(out->of = gnomon__alloc(most * sizeof *out->of)))
+    if (!q->first || !gnomon__tapes_keep_last(tapes))
         return 0;
-    for (uint64_t p = ring_first(r); p < r->count; p++) {
-        const gnomon__activity_event *e = ring_at(r, p);
-        if (e->launched >= from && e->launched < until)
-            out->of[out->count++] = *e;
+    const event_block *b = block_at(q->first);
+    const gnomon__activity_event *e = events_at(q->first);
+    for (uint64_t i = 0; i < b->count; i++)
+        if (e[i].launched >= taken)
+            lose_event(q, e[i].begin_ns);
+    return unqueue_block(q);
+}
+
+/* 0: there is no room. */
+static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
+{
+    uint32_t at = 0, bytes = q->block_bytes;
+    while (q->first && block_at(q->first)->newest < taken)
+        give_first(q);
+    if (q->bytes + bytes <= gnomon__marks_arena.size / EVENT_SHARE) {
+        at = gnomon__tape_chunk(&bytes);
+        at = at ? at : gnomon__tapes_oldest(tapes, &bytes);
     }
-    if (gives) {
-        r->given = r->count;
-        r->overwritten = r->first_ns = r->last_ns = 0;
+    if (!at && (at = overwrite_first(q, tapes, taken)) != 0)
+        bytes = block_at(at)->bytes;
+    if (!at)
+        return 0;
+    queue_block(q, at, bytes);
+    if (q->block_bytes < EVENT_LAST_BLOCK)
+        q->block_bytes *= 2;
+    return 1;
+}
+
+static int has_event_room(const event_queue *q)
+{
+    if (!q->last)
+        return 0;
+    const event_block *b = block_at(q->last);
+    return sizeof *b + (b->count + 1) * sizeof(gnomon__activity_event) <=
+           b->bytes;
+}
+
+/* ---- A view's ------------------------------------------------------------------------ */
+
+void gnomon__activity_events_keep(uint32_t view)
+{
+    event_queue *q = &queues[view];
+    if (!q->is_kept)
+        *q = (event_queue){.is_kept = 1,
+                           .block_bytes = GNOMON__TAPE_FIRST_BLOCK};
+}
+
+void gnomon__activity_events_drop(uint32_t view, int frees)
+{
+    while (frees && queues[view].first)
+        give_first(&queues[view]);
+    queues[view] = (event_queue){0};
+    store_relaxed(&work_taken[view], 0);
+}
+
+void gnomon__activity_events_lose(uint32_t view,
+                                  const gnomon__activity_event *event)
+{
+    if (queues[view].is_kept)
+        lose_event(&queues[view], event->begin_ns);
+}
+
+void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
+                                 const gnomon__activity_event *event)
+{
+    event_queue *q = &queues[view];
+    gnomon__activity_event its = *event;
+    uint64_t words[EVENT_WORDS];
+    if (!q->is_kept)
+        return;
+    if (!has_event_room(q) &&
+        !add_block(q, tapes, load_relaxed(&work_taken[view]))) {
+        lose_event(q, event->begin_ns);
+        return;
     }
+    event_block *b = block_at(q->last);
+    uint64_t *to = (uint64_t *)(void *)&events_at(q->last)[b->count];
+    its.serial = ++q->serials;
+    memcpy(words, &its, sizeof words);
+    for (size_t i = 0; i < EVENT_WORDS; i++)
+        store_relaxed(&to[i], words[i]);
+    store_relaxed(&b->count, b->count + 1);
+    if (its.launched > b->newest)
+        store_relaxed(&b->newest, its.launched);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------- */
+
+static size_t count_events(const event_queue *q)
+{
+    size_t count = 0;
+    for (uint32_t at = q->first; at; at = block_at(at)->next)
+        count += (size_t)block_at(at)->count;
+    return count;
+}
+
+int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
+                                 uint64_t from, uint64_t until, int gives)
+{
+    event_queue *q = &queues[view];
+    uint64_t taken = load_relaxed(&work_taken[view]);
+    *out = (gnomon__activity_events){.overwritten = q->overwritten,
+                                     .first_ns = q->first_ns,
+                                     .last_ns = q->last_ns};
+    size_t most = count_events(q);
+    from = taken > from ? taken : from;
+    if (most && !(out->of = gnomon__alloc(most * sizeof *out->of)))
+        return 0;
+    for (uint32_t at = q->first; at; at = block_at(at)->next) {
+        const gnomon__activity_event *e = events_at(at);
+        for (uint64_t i = 0; i < block_at(at)->count; i++)
+            if (e[i].launched >= from && e[i].launched < until)
+                out->of[out->count++] = e[i];
+    }
+    while (gives && q->first)
+        give_first(q);
+    if (gives)
+        q->overwritten = q->first_ns = q->last_ns = 0;
     return 1;
 }
 
@@ -104,8 +221,8 @@ void gnomon__activity_events_free(gnomon__activity_events *e)
     *e = (gnomon__activity_events){0};
 }
 
-void gnomon__activity_ring_taken(uint32_t view, uint64_t until)
+void gnomon__activity_events_taken(uint32_t view, uint64_t until)
 {
-    if (until > load_relaxed(&ring_taken[view]))
-        store_relaxed(&ring_taken[view], until);
+    if (until > load_relaxed(&work_taken[view]))
+        store_relaxed(&work_taken[view], until);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Single records of work, for views that want events: of each view the last ones, in a
- * ring of fixed size. An event belongs where its launch was, as in sums. Under the lock of
- * activities, if not said otherwise. */
+/* Single records of work, for views that want events: of each view the last ones, in
+ * blocks of the arena that marks write to. An event belongs where its launch was, as in
+ * sums. Under the lock of activities, if not said otherwise. */
 #ifndef GNOMON_RECORD_ACTIVITY_EVENTS_H
 #define GNOMON_RECORD_ACTIVITY_EVENTS_H
 
@@ -12,7 +12,7 @@ typedef struct gnomon__activity_event {
     uint64_t begin_ns, end_ns;
     uint64_t launched;    /* ticks */
     uint64_t correlation; /* with the source's number; 0: not known */
-    uint64_t serial;      /* 1, 2, ... in the ring */
+    uint64_t serial;      /* 1, 2, ... in the view */
     uint32_t leaf;
     uint32_t segment; /* of the launch */
 } gnomon__activity_event;
@@ -25,22 +25,27 @@ typedef struct gnomon__activity_events {
     uint64_t first_ns, last_ns;
 } gnomon__activity_events;
 
-/* Makes the ring of a view, by its index; 0: no memory. And drops it. */
-int gnomon__activity_ring_make(uint32_t view);
-void gnomon__activity_ring_drop(uint32_t view, int frees);
+/* The view, by its index, wants events; and no longer: they are gone. With `frees` 0 in a
+ * forked child, whose memory is the parent's. */
+void gnomon__activity_events_keep(uint32_t view);
+void gnomon__activity_events_drop(uint32_t view, int frees);
 
-/* `serial` is set here. */
-void gnomon__activity_ring_put(uint32_t view,
-                               const gnomon__activity_event *event);
+/* Adds one, whose `serial` is set here. `tapes`: bits of the view's tapes, which say what
+ * goes where memory is full. Takes the lock of marks once for each block. */
+void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
+                                 const gnomon__activity_event *event);
+/* One for which there is no room. */
+void gnomon__activity_events_lose(uint32_t view,
+                                  const gnomon__activity_event *event);
 
 /* Copies those of the view that were launched in this time, in ticks, and that were not
- * given away. With `gives` they are from now on. 0: no memory. */
-int gnomon__activity_ring_read(gnomon__activity_events *out, uint32_t view,
-                               uint64_t from, uint64_t until, int gives);
+ * taken. With `gives` they are from now on. 0: no memory. */
+int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
+                                 uint64_t from, uint64_t until, int gives);
 void gnomon__activity_events_free(gnomon__activity_events *e);
 
 /* What was launched before `until` is not missed where it is overwritten, and is in no
  * profile any more. Takes no lock; any thread. */
-void gnomon__activity_ring_taken(uint32_t view, uint64_t until);
+void gnomon__activity_events_taken(uint32_t view, uint64_t until);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* One table for the process: a correlation has one slot, and a later one takes it over.
- * Vendors count correlations up, so a note stays for 65536 launches of its source.
+/* One table for the process, in the memory for marks: a correlation has one slot, and a
+ * later one takes it over. Vendors count correlations up, so a note stays for as many
+ * launches as there are slots.
  *
  * A slot is a copy that is checked by a word: odd while somebody writes it. Of two
  * launches that write one slot at once the second is not noted. */
@@ -12,7 +13,8 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-#define NOTES 65536u /* 4 MiB, of which the used ones take memory */
+#define MOST_NOTES 65536u /* 4 MiB, of which the used ones take pages */
+#define NOTES_SHARE 8u    /* of mem=, at most */
 
 /* A line of the cache. */
 typedef struct work_slot {
@@ -30,20 +32,29 @@ _Static_assert(sizeof(work_slot) == 64, "a line of the cache");
 gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
 uint32_t gnomon__activity_bits;
 uint32_t gnomon__activity_tapes;
-static work_slot *work_slots; /* stays once it is made */
+static work_slot *work_slots;    /* stays once it is made */
+static uint32_t work_slot_count; /* a power of two */
 
 int gnomon__activity_notes_make(void)
 {
+    uint32_t count = MOST_NOTES, at;
     if (load_relaxed(&work_slots))
         return 1;
-    work_slot *made = gnomon__alloc(NOTES * sizeof *made);
-    store_release(&work_slots, made);
-    return made != NULL;
+    while (count * sizeof(work_slot) > gnomon__marks_arena.size / NOTES_SHARE)
+        count /= 2;
+    at = count ? gnomon__chunk_take(count * (uint32_t)sizeof(work_slot),
+                                    GNOMON__FOR_PATHS)
+               : 0;
+    if (!at)
+        return 0;
+    work_slot_count = count;
+    store_release(&work_slots,
+                  (work_slot *)(void *)(gnomon__marks_arena.base + at));
+    return 1;
 }
 
 void gnomon__activity_notes_forget(void)
 {
-    gnomon__keep_reachable(work_slots);
     store_relaxed(&work_slots, NULL);
     store_relaxed(&gnomon__activity_bits, 0);
     store_relaxed(&gnomon__activity_tapes, 0);
@@ -65,8 +76,8 @@ int gnomon__activity_has_events(uint32_t generation, uint32_t open)
 static work_slot *note_slot(work_slot *all, uint32_t source,
                             uint64_t correlation)
 {
-    uint32_t first = source * (NOTES / GNOMON__ACTIVITY_SOURCES);
-    return &all[(first + (uint32_t)correlation) % NOTES];
+    uint32_t first = source * (work_slot_count / GNOMON__ACTIVITY_SOURCES);
+    return &all[(first + (uint32_t)correlation) & (work_slot_count - 1)];
 }
 
 /* The thread's number of its innermost open path in the view; 0: none. */

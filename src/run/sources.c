@@ -189,8 +189,7 @@ void gnomon__work_tapes(void)
         for (const gnomon__view *w = gnomon__views; w; w = w->next)
             if (w->tape && w->base == v)
                 bits |= 1u << w->tape->bit;
-        if (gnomon__activities_keep(v->tree->generation, bits))
-            gnomon__log("%s", gnomon_error_text());
+        gnomon__activities_keep(v->tree->generation, bits);
     }
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What events and launches of devices' work take is of mem=, and what does not fit is
+ * counted.
+ *
+ * links: testing
+ * timeout: 300 */
+#include "toy_source.h"
+
+#include "sanitizer.h"
+#include "taping.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define CONSTANT (128u << 10) /* of the heap: tables of one kernel, counts */
+#define DEVICE_EVENT 48u      /* bytes */
+
+static gnomon_region step_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "step", NULL, NULL);
+
+#define TRACES \
+    .struct_size = sizeof(gnomon_profiler), .abi = GNOMON_ABI, \
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS
+
+static const gnomon_profiler tracer = {TRACES, .name = "tracer", KEEPS("last")};
+
+static void trace(const char *spec, const char *options)
+{
+    gnomon__test_set(1000);
+    setenv("GNOMON_CUPTI_LIBRARY", "/none", 1); /* the toy is the only source */
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&tracer, NULL, options), GNOMON_OK);
+}
+
+static void scopes(int many)
+{
+    for (int i = 0; i < many; i++) {
+        gnomon_token t = gnomon_begin(&step_region);
+        pass(1);
+        gnomon_end(t);
+    }
+}
+
+static void kernels(int many)
+{
+    for (int i = 0; i < many; i++) {
+        toy_kernel("k", gnomon__test_ticks, 5);
+        toy_tell(&toy);
+        pass(1);
+    }
+}
+
+/* Events of devices, or else of threads. */
+static uint64_t events_of(const gnomon_profile *p, int of_device)
+{
+    uint64_t count = 0;
+    gnomon_event_info e;
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++)
+        count += !gnomon_profile_track(p, e.track, &k) &&
+                 (k.kind == GNOMON_TRACK_STREAM) == of_device;
+    return count;
+}
+
+static uint64_t missing_work(const gnomon_profile *p)
+{
+    gnomon_loss_info l;
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
+        if (strcmp(l.kind, "activities_overwritten") == 0)
+            return l.count;
+    return 0;
+}
+
+/* Both kinds have a part of the memory, whichever filled it first. */
+static void check_both(uint64_t of_thread, uint64_t of_device,
+                       uint64_t least_of_thread)
+{
+    gnomon_profile *p = profile_of("tracer", 0);
+    const uint64_t kept = events_of(p, 1);
+    CHECK_EQ(events_of(p, 0) + missing(p, NULL), of_thread);
+    CHECK_EQ(kept + missing_work(p), of_device);
+    CHECK(kept <= MIB / 4 / DEVICE_EVENT);
+    CHECK(kept >= MIB / 8 / DEVICE_EVENT);
+    CHECK(events_of(p, 0) >= least_of_thread);
+    CHECK_EQ(toy_health().activities_lost, 0);
+    gnomon_profile_free(p);
+}
+
+TEST(events_are_within_mem)
+{
+    enum { MANY = 60000 };
+    trace("passthrough,mem=1MiB", NULL);
+    const uint64_t heap = toy_health().heap_bytes;
+    scopes(MANY); /* they fill all that events may have */
+    kernels(MANY);
+    CHECK(toy_health().mapped_bytes <= MIB);
+    CHECK(toy_health().heap_bytes - heap <= CONSTANT);
+    check_both(MANY, MANY, MIB / 4 / 16);
+    scopes(MANY);
+    kernels(MANY);
+    CHECK(toy_health().mapped_bytes <= MIB);
+    CHECK(toy_health().heap_bytes - heap <= CONSTANT);
+    check_both(2 * MANY, 2 * MANY, MIB / 4 / 16);
+}
+
+/* Where nothing is wanted any more, others have the memory. */
+TEST(memory_of_events_is_used_again)
+{
+    enum { MANY = 30000 };
+    uint64_t mapped = 0;
+    for (int i = 0; i < 10; i++) {
+        trace("passthrough,mem=1MiB", NULL);
+        kernels(MANY);
+        CHECK_EQ(gnomon_detach(&tracer, NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_activity_source_remove(&toy.api), GNOMON_OK);
+        mapped = mapped ? mapped : toy_health().mapped_bytes;
+        CHECK(toy_health().mapped_bytes <= mapped + (8u << 10));
+    }
+}
+
+/* With keep=first what came first stays: nothing has a place for work that comes later. */
+TEST(work_without_room_is_counted)
+{
+    enum { MANY = 60000, FEW = 1000 };
+    trace("passthrough,mem=1MiB", "keep=first");
+    kernels(FEW);
+    scopes(MANY);
+    kernels(MANY);
+    gnomon_profile *p = profile_of("tracer", 0);
+    const uint64_t kept = events_of(p, 1);
+    CHECK(kept >= FEW && kept < 2 * FEW);
+    CHECK_EQ(kept + missing_work(p), MANY + FEW);
+    CHECK_EQ(events_of(p, 0) + missing(p, "events_lost"), MANY);
+    CHECK_EQ(missing(p, "events_overwritten"), 0);
+    gnomon_profile_free(p);
+    CHECK(toy_health().mapped_bytes <= MIB);
+}
+
+/* The least memory has notes of few launches; of the others the scope is not known. */
+TEST(launches_are_within_mem)
+{
+    enum { NOTES = 32768 / 8 / 64, MANY = 200 };
+    trace("passthrough,mem=32KiB", NULL);
+    CHECK(toy_health().mapped_bytes <= 32768);
+    {
+        GNOMON_SCOPE("step");
+        for (int i = 0; i < MANY; i++)
+            toy_kernel("k", gnomon__test_ticks, 5);
+    }
+    toy_tell(&toy);
+    CHECK_EQ(toy_health().activities_unlinked, MANY - NOTES);
+    CHECK(toy_health().mapped_bytes <= 32768);
+}
