@@ -161,6 +161,68 @@ TEST(events_are_of_the_stage_of_their_launch)
     CHECK_EVENTS(0, "stream 7 step>b 9500+200\n");
 }
 
+/* The stage of each event of a device, as "NAME:BEGIN "; a sum without an event too, as
+ * "NAME! ". */
+static void stages_of_events(char *out, size_t size, const gnomon_profile *p)
+{
+    size_t used = 0;
+    *out = 0;
+    gnomon_node_info n;
+    for (uint32_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
+        gnomon_event_info e;
+        gnomon_stage_info stage = {.name = "-"};
+        uint64_t count = n.device ? n.device->count : 0;
+        gnomon_profile_stage(p, n.stage, &stage);
+        for (size_t k = 1; !gnomon_profile_event(p, k, &e); k++)
+            if (e.node == i && n.device) {
+                used += (size_t)snprintf(out + used, size - used, "%s:%d ",
+                                         stage.name, (int)e.begin_ns);
+                count--;
+            }
+        if (count)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s! ", stage.name);
+    }
+}
+
+#define CHECK_STAGES(all_stages, text) \
+    do { \
+        char shown_[256]; \
+        gnomon_profile *p_ = profile_of("tracer", all_stages); \
+        stages_of_events(shown_, sizeof shown_, p_); \
+        CHECK_STR(shown_, text); \
+        gnomon_profile_free(p_); \
+    } while (0)
+
+/* A trace that begins between two stages: work of the first that is told later is in its
+ * stage, as is its time. Nobody noted its launch, as nobody recorded then. */
+TEST(work_of_a_stage_before_the_trace)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    for (int i = 0; i < 3; i++) {
+        pass(1000);
+        CHECK_EQ(gnomon_stage_begin(i ? "fit" : "sanity"), GNOMON_OK);
+        pass(1000);
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    }
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&tracer, NULL, "at=end"), GNOMON_OK);
+    pass(1000);
+    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "a", 6500, 100);
+    toy_tell(&toy);
+    CHECK_STAGES(1, "fit:6500 ");
+    CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
+    pass(1000);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("b", 9500, 200);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_STAGES(1, "fit:6500 test:9500 ");
+    CHECK_EQ(toy_health().activities_late, 1);
+}
+
 /* With a schedule sums are of all steps, and events of its windows. */
 TEST(schedules_choose_events)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* When the stages of the run ended: of an event only its moment is known. Kept for the
- * last stages, and only while something records events or work; what is earlier is of no
- * stage. Under the readers' lock. */
+ * last stages, and where nothing records events or work for the last one, of which work
+ * may be told later; what is earlier is of no stage. Under the readers' lock. */
 #include <string.h>
 
 #include "mark/segment.h"
@@ -21,19 +21,23 @@ static int are_needed(void)
     return 0;
 }
 
+/* The first of the last `count` has the time of all before it, and is of no stage. */
+static void forget_spans(size_t count)
+{
+    if (stage_spans_count <= count)
+        return;
+    memmove(spans, spans + stage_spans_count - count, count * sizeof *spans);
+    spans[0].ordinal = 0;
+    spans[0].name = UINT32_MAX;
+    stage_spans_count = count;
+}
+
 void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage)
 {
-    static const gnomon__stage_key none = {.name = UINT32_MAX};
-    if (!are_needed()) {
-        stage_spans_count = 0; /* one that has the time of all before it */
-        stage = &none;
-    }
-    if (stage_spans_count == MOST_SPANS) {
-        stage_spans_count = MOST_SPANS / 2;
-        memmove(spans, spans + MOST_SPANS / 2,
-                stage_spans_count * sizeof *spans);
-        spans[0].ordinal = 0; /* it has the time of all before it */
-    }
+    if (!are_needed())
+        forget_spans(1);
+    else if (stage_spans_count == MOST_SPANS)
+        forget_spans(MOST_SPANS / 2);
     if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
                      sizeof *spans))
         spans[stage_spans_count++] = (gnomon__stage_span){
