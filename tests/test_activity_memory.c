@@ -6,6 +6,13 @@
  * timeout: 300 */
 #include "toy_source.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "each_allocation.h"
+#include "mark/tape.h"
+#include "platform/memory.h"
 #include "sanitizer.h"
 #include "taping.h"
 
@@ -149,4 +156,148 @@ TEST(launches_are_within_mem)
     toy_tell(&toy);
     CHECK_EQ(toy_health().activities_unlinked, MANY - NOTES);
     CHECK(toy_health().mapped_bytes <= 32768);
+}
+
+/* ---- Streams ---------------------------------------------------------------------------- */
+
+static struct {
+    uint64_t of_device, of_thread, missing, launches;
+    int parts;
+} streamed;
+
+static uint64_t count_links(const gnomon_profile *p)
+{
+    uint64_t count = 0;
+    gnomon_link_info l;
+    for (size_t i = 1; !gnomon_profile_link(p, i, &l); i++)
+        count += l.kind == GNOMON_LINK_LAUNCH;
+    return count;
+}
+
+static int note_part(void *self, const gnomon_profile *p,
+                     const gnomon_writer *out)
+{
+    (void)self;
+    (void)out;
+    int code = gnomon_profile_check(p);
+    CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM);
+    streamed.of_device += events_of(p, 1);
+    streamed.of_thread += events_of(p, 0);
+    streamed.missing += missing_work(p);
+    streamed.launches += count_links(p);
+    __atomic_fetch_add(&streamed.parts, 1, __ATOMIC_RELEASE);
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler streamer = {TRACES, .name = "streamer",
+                                         KEEPS("stream"), .ready = note_part};
+
+static void start_stream(void)
+{
+    memset(&streamed, 0, sizeof streamed);
+    gnomon__test_set(1000);
+    setenv("GNOMON_CUPTI_LIBRARY", "/none", 1);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&streamer, NULL, NULL), GNOMON_OK);
+}
+
+/* The thread that writes parts took what there was. */
+static void wait_for_parts(void)
+{
+    while (gnomon__tapes_are_full())
+        usleep(100);
+}
+
+/* A scope a thousand kernels: what is full is the devices' part of the memory. Whoever
+ * leaves the writer its time loses nothing. */
+TEST(a_stream_of_work_loses_nothing)
+{
+    enum { ROUNDS = 60, OF_ROUND = 1000 };
+    start_stream();
+    for (int i = 0; i < ROUNDS; i++) {
+        gnomon_token t = gnomon_begin(&step_region);
+        kernels(OF_ROUND);
+        gnomon_end(t);
+        wait_for_parts();
+    }
+    CHECK(streamed.parts > 10); /* 2700 events are half of a quarter of 1 MiB */
+    CHECK(toy_health().mapped_bytes <= MIB);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(streamed.of_device, ROUNDS * OF_ROUND);
+    CHECK_EQ(streamed.of_thread, ROUNDS);
+    CHECK_EQ(streamed.missing, 0);
+}
+
+/* A launch and its work that are told together are in one part, with their link. */
+TEST(parts_have_launches)
+{
+    enum { ROUNDS = 20000 };
+    start_stream();
+    for (int i = 0; i < ROUNDS; i++) {
+        const uint64_t now = gnomon__test_ticks;
+        toy_work(&toy, GNOMON_ACTIVITY_CALL, "launch", now, 1);
+        uint64_t correlation = toy.records[0].correlation;
+        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "k", now + 2, 3)->correlation =
+            correlation;
+        toy_tell(&toy);
+        pass(10);
+        if (i % 100 == 0)
+            wait_for_parts();
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK(streamed.parts > 5);
+    CHECK_EQ(streamed.of_device, ROUNDS);
+    CHECK_EQ(streamed.of_thread, ROUNDS); /* calls */
+    CHECK(streamed.launches + 2 * (uint64_t)streamed.parts >= ROUNDS);
+}
+
+/* Whoever does not: what is too much is counted, once. */
+TEST(a_flood_of_work)
+{
+    enum { MANY = 300000 };
+    start_stream();
+    kernels(MANY);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(streamed.of_device + streamed.missing, MANY);
+    CHECK(streamed.parts > 1);
+}
+
+/* What a part lacks that could not be made is counted in the next one; after the last
+ * there is a line. */
+static int stream_without(uint64_t n)
+{
+    enum { ROUNDS = 4, OF_ROUND = 3500, MADE = ROUNDS * OF_ROUND };
+    const uint64_t failing = (n - 1) * EACH_RUN + 1;
+    int err = dup(2), to = open("err", O_RDWR | O_CREAT | O_TRUNC, 0644);
+    alarm(120);
+    dup2(to, 2);
+    start_stream();
+    gnomon__test_fail_allocation(failing);
+    for (int i = 0; i < ROUNDS; i++) {
+        kernels(OF_ROUND);
+        wait_for_parts();
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    const int came = gnomon__test_allocations() >= failing;
+    gnomon__test_fail_allocation(0);
+    dup2(err, 2);
+    close(err);
+    close(to);
+    const uint64_t told =
+        streamed.of_device + streamed.missing + toy_health().activities_lost;
+    if (!CHECK(told == MADE || (told < MADE && came &&
+                                times_in(child_read("err"), "no memory"))))
+        fprintf(stderr, "    %llu events\n%s", (unsigned long long)told,
+                child_read("err"));
+    return test_failures ? ALLOCATION_HARMED
+           : came        ? ALLOCATION_CAME
+                         : ALLOCATION_NEVER_CAME;
+}
+
+TEST(each_allocation_may_fail)
+{
+    child_folder();
+    CHECK(fail_each_allocation(stream_without) > 200 / (int)EACH_RUN);
 }

@@ -140,6 +140,8 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 /* Whether a quarter of all memory is full blocks, or a thread found no memory. Any
  * time. */
 int gnomon__tapes_are_full(void);
+/* The same of events of devices, which streams give away too. Takes the lock. */
+void gnomon__tapes_fill(void);
 /* A round of taking begins, after which a thread may find memory full again. Where one
  * found none, blocks of idle threads join the full ones. Takes the lock. Bytes of these. */
 uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation);
@@ -165,9 +167,10 @@ void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
 /* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
  * which sets `bytes`. 0: there is no memory for events. */
 uint32_t gnomon__tape_chunk(uint32_t *bytes);
-/* Of tapes `bits`: whether one keeps the last events; and the oldest full block of such a
- * one, which becomes the caller's, with its size. 0: there is none. Takes the lock. */
-int gnomon__tapes_keep_last(uint32_t bits);
+/* Of tapes `bits`: whether one has this gnomon__keep_mode; and of those that keep the last
+ * events the oldest full block, which becomes the caller's, with its size. 0: there is
+ * none. Takes the lock. */
+int gnomon__tapes_keep(uint32_t bits, uint32_t mode);
 uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes);
 
 /* A scope that has no node of its own in the tree of bit `tree`: lost on each tape

@@ -217,14 +217,11 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
 
 /* ---- For events of devices ---------------------------------------------------------- */
 
-int gnomon__tapes_keep_last(uint32_t bits)
+int gnomon__tapes_keep(uint32_t bits, uint32_t mode)
 {
     int is_any = 0;
-    gnomon__each_bit(bit, bits) {
-        is_any |=
-            load_relaxed(&gnomon__tape_pools[bit].generation) &&
-            load_relaxed(&gnomon__tape_pools[bit].keep) == GNOMON__KEEP_LAST;
-    }
+    gnomon__each_bit(bit, bits)
+        is_any |= load_relaxed(&gnomon__tape_pools[bit].keep) == mode;
     return is_any;
 }
 

@@ -3,6 +3,7 @@
  * waits for that: without memory its events are lost, and counted. */
 #include "mark/observer.h"
 #include "mark/tape.h"
+#include "mark/upcall.h"
 
 enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
 
@@ -31,6 +32,19 @@ int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room)
     else if (pool->queued >= gnomon__marks_arena.size / 4 && !was)
         store_relaxed(&streams_state, STREAMS_ARE_FULL);
     return was != load_relaxed(&streams_state);
+}
+
+void gnomon__tapes_fill(void)
+{
+    if (gnomon__tapes_are_full())
+        return;
+    gnomon__lock();
+    int wakes = streams_state == STREAMS_WAIT;
+    if (wakes)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    gnomon__unlock();
+    if (wakes)
+        gnomon__upcall_tape_full();
 }
 
 uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)

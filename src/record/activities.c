@@ -131,16 +131,27 @@ void gnomon__activities_keep(uint32_t generation, uint32_t bits)
 }
 
 int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
-                            uint64_t from, uint64_t until, int gives)
+                            uint64_t from, uint64_t until, size_t most)
 {
     uint32_t i = work_view(generation);
     *out = (gnomon__activity_events){0};
     if (i == GNOMON__ACTIVITY_VIEWS)
         return 1;
     gnomon__activities_lock();
-    int ok = gnomon__activity_events_read(out, i, from, until, gives);
+    int ok = gnomon__activity_events_read(out, i, from, until, most);
     gnomon__activities_unlock();
     return ok;
+}
+
+uint64_t gnomon__activities_waiting(uint32_t generation)
+{
+    uint32_t i = work_view(generation);
+    gnomon__activities_lock();
+    uint64_t bytes = i < GNOMON__ACTIVITY_VIEWS
+                         ? gnomon__activity_events_bytes(i)
+                         : 0;
+    gnomon__activities_unlock();
+    return bytes;
 }
 
 void gnomon__activities_taken(uint32_t generation, uint64_t until)

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "mark/tape.h"
 #include "platform/memory.h"
 #include "record/activity_notes.h"
+#include "record/activity_tables.h"
 
 /* A view has at most such a part of the memory for marks (mem=): 350 000 events of
  * 64 MiB. */
@@ -29,11 +29,11 @@ typedef struct event_block {
 
 typedef struct event_queue {
     int is_kept;
-    uint32_t first, last; /* 0: it is empty */
-    uint32_t bytes;       /* of all its blocks */
-    uint32_t block_bytes; /* of its next one */
-    uint64_t serials;     /* of all that were put */
-    uint64_t overwritten, first_ns, last_ns;
+    uint32_t first, last;      /* 0: it is empty */
+    uint32_t bytes;            /* of all its blocks */
+    uint32_t block_bytes;      /* of its next one */
+    uint64_t serials;          /* of all that were put */
+    gnomon__tape_loss missing; /* in ns */
 } event_queue;
 
 static event_queue queues[GNOMON__ACTIVITY_VIEWS];
@@ -81,42 +81,44 @@ static void give_first(event_queue *q)
     gnomon__chunk_give(unqueue_block(q), bytes);
 }
 
-static void lose_event(event_queue *q, uint64_t begin_ns)
+static void lose_event(gnomon__tape_loss *loss, const gnomon__activity_event *e)
 {
-    if (!q->overwritten++ || begin_ns < q->first_ns)
-        q->first_ns = begin_ns;
-    if (begin_ns > q->last_ns)
-        q->last_ns = begin_ns;
+    gnomon__tape_lose(loss, 1, e->begin_ns, e->begin_ns);
 }
 
 /* The oldest block, whose events are missing if nobody took them; 0: they stay. */
 static uint32_t overwrite_first(event_queue *q, uint32_t tapes, uint64_t taken)
 {
-    if (!q->first || !gnomon__tapes_keep_last(tapes))
+    if (!q->first || !gnomon__tapes_keep(tapes, GNOMON__KEEP_LAST))
         return 0;
     const event_block *b = block_at(q->first);
     const gnomon__activity_event *e = events_at(q->first);
     for (uint64_t i = 0; i < b->count; i++)
         if (e[i].launched >= taken)
-            lose_event(q, e[i].begin_ns);
+            lose_event(&q->missing, &e[i]);
     return unqueue_block(q);
 }
 
 /* 0: there is no room. */
 static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
 {
+    const uint32_t share = gnomon__marks_arena.size / EVENT_SHARE;
     uint32_t at = 0, bytes = q->block_bytes;
     while (q->first && block_at(q->first)->newest < taken)
         give_first(q);
-    if (q->bytes + bytes <= gnomon__marks_arena.size / EVENT_SHARE) {
+    if (q->bytes + bytes <= share) {
         at = gnomon__tape_chunk(&bytes);
         at = at ? at : gnomon__tapes_oldest(tapes, &bytes);
     }
     if (!at && (at = overwrite_first(q, tapes, taken)) != 0)
         bytes = block_at(at)->bytes;
+    if (at)
+        queue_block(q, at, bytes);
+    if ((!at || q->bytes > share / 2) &&
+        gnomon__tapes_keep(tapes, GNOMON__KEEP_STREAM))
+        gnomon__tapes_fill();
     if (!at)
         return 0;
-    queue_block(q, at, bytes);
     if (q->block_bytes < EVENT_LAST_BLOCK)
         q->block_bytes *= 2;
     return 1;
@@ -153,7 +155,7 @@ void gnomon__activity_events_lose(uint32_t view,
                                   const gnomon__activity_event *event)
 {
     if (queues[view].is_kept)
-        lose_event(&queues[view], event->begin_ns);
+        lose_event(&queues[view].missing, event);
 }
 
 void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
@@ -166,7 +168,7 @@ void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
         return;
     if (!has_event_room(q) &&
         !add_block(q, tapes, load_relaxed(&work_taken[view]))) {
-        lose_event(q, event->begin_ns);
+        lose_event(&q->missing, event);
         return;
     }
     event_block *b = block_at(q->last);
@@ -182,41 +184,71 @@ void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
 
 /* ---- Copies ---------------------------------------------------------------------------- */
 
-static size_t count_events(const event_queue *q)
+/* The last block of about `most` bytes from the oldest on; 0: there is none. */
+static uint32_t last_of_part(const event_queue *q, size_t most, size_t *count)
 {
-    size_t count = 0;
-    for (uint32_t at = q->first; at; at = block_at(at)->next)
-        count += (size_t)block_at(at)->count;
-    return count;
+    uint32_t last = 0;
+    size_t bytes = 0;
+    *count = 0;
+    for (uint32_t at = q->first; at && (!most || bytes < most);
+         at = block_at(at)->next) {
+        bytes += block_at(at)->bytes;
+        *count += (size_t)block_at(at)->count;
+        last = at;
+    }
+    return last;
 }
 
 int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
-                                 uint64_t from, uint64_t until, int gives)
+                                 uint64_t from, uint64_t until, size_t most)
 {
     event_queue *q = &queues[view];
     uint64_t taken = load_relaxed(&work_taken[view]);
-    *out = (gnomon__activity_events){.overwritten = q->overwritten,
-                                     .first_ns = q->first_ns,
-                                     .last_ns = q->last_ns};
-    size_t most = count_events(q);
+    size_t room;
+    *out = (gnomon__activity_events){.missing = q->missing};
+    const uint32_t last = last_of_part(q, most, &room);
     from = taken > from ? taken : from;
-    if (most && !(out->of = gnomon__alloc(most * sizeof *out->of)))
+    if (room && !(out->of = gnomon__alloc(room * sizeof *out->of)))
         return 0;
-    for (uint32_t at = q->first; at; at = block_at(at)->next) {
+    for (uint32_t at = q->first, left = last; left; at = block_at(at)->next) {
         const gnomon__activity_event *e = events_at(at);
         for (uint64_t i = 0; i < block_at(at)->count; i++)
             if (e[i].launched >= from && e[i].launched < until)
                 out->of[out->count++] = e[i];
+        left = at == last ? 0 : left;
     }
-    while (gives && q->first)
-        give_first(q);
-    if (gives)
-        q->overwritten = q->first_ns = q->last_ns = 0;
+    if (!most)
+        return 1;
+    for (uint32_t left = last; left; give_first(q))
+        left = q->first == last ? 0 : left;
+    q->missing = (gnomon__tape_loss){0};
+    out->given_by = view + 1;
     return 1;
+}
+
+uint64_t gnomon__activity_events_bytes(uint32_t view)
+{
+    return queues[view].bytes;
+}
+
+void gnomon__activity_events_miss(gnomon__activity_events *e,
+                                  const gnomon__activity_event *event)
+{
+    if (e->given_by)
+        lose_event(&e->missing, event);
 }
 
 void gnomon__activity_events_free(gnomon__activity_events *e)
 {
+    if (e->given_by) {
+        gnomon__activities_lock();
+        gnomon__tape_loss *missing = &queues[e->given_by - 1].missing;
+        for (size_t i = 0; i < e->count; i++)
+            lose_event(missing, &e->of[i]);
+        gnomon__tape_lose(missing, e->missing.count, e->missing.first,
+                          e->missing.last);
+        gnomon__activities_unlock();
+    }
     gnomon__free(e->of);
     *e = (gnomon__activity_events){0};
 }

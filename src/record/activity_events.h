@@ -6,7 +6,8 @@
 #define GNOMON_RECORD_ACTIVITY_EVENTS_H
 
 #include <stddef.h>
-#include <stdint.h>
+
+#include "mark/tape.h"
 
 typedef struct gnomon__activity_event {
     uint64_t begin_ns, end_ns;
@@ -21,8 +22,9 @@ typedef struct gnomon__activity_event {
 typedef struct gnomon__activity_events {
     gnomon__activity_event *of;
     size_t count;
-    uint64_t overwritten; /* how many are missing, that began in this time */
-    uint64_t first_ns, last_ns;
+    gnomon__tape_loss missing; /* in ns: they began in this time */
+    /* They were given away to no profile yet: the view's index, from 1. */
+    uint32_t given_by;
 } gnomon__activity_events;
 
 /* The view, by its index, wants events; and no longer: they are gone. With `frees` 0 in a
@@ -39,9 +41,17 @@ void gnomon__activity_events_lose(uint32_t view,
                                   const gnomon__activity_event *event);
 
 /* Copies those of the view that were launched in this time, in ticks, and that were not
- * taken. With `gives` they are from now on. 0: no memory. */
+ * taken. `most` 0: all, and they stay; else the oldest, of about so many bytes, which are
+ * given away. 0: no memory. */
 int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
-                                 uint64_t from, uint64_t until, int gives);
+                                 uint64_t from, uint64_t until, size_t most);
+/* Bytes that wait to be read. */
+uint64_t gnomon__activity_events_bytes(uint32_t view);
+/* One of them has no place in the profile: counts it as missing if it was given away. */
+void gnomon__activity_events_miss(gnomon__activity_events *e,
+                                  const gnomon__activity_event *event);
+/* Without the lock. What was given away and is in no profile counts as missing in the
+ * next. */
 void gnomon__activity_events_free(gnomon__activity_events *e);
 
 /* What was launched before `until` is not missed where it is overwritten, and is in no

@@ -105,11 +105,13 @@ static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
                            const gnomon__work_place **found, work_call *calls,
                            size_t *call_count)
 {
-    const gnomon__activity_events *events = b->record->work;
+    gnomon__activity_events *events = b->record->work;
     for (size_t i = 0; i < events->count; i++) {
         const gnomon__activity_event *e = &events->of[i];
-        if (!found[i])
+        if (!found[i]) {
+            gnomon__activity_events_miss(events, e);
             continue;
+        }
         gnomon__work_row *row = &rows->of[rows->count++];
         *row = (gnomon__work_row){.begin_ns = e->begin_ns,
                                   .duration_ns = e->end_ns - e->begin_ns,
@@ -174,15 +176,15 @@ int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
 int gnomon__snapshot_work_loss(gnomon__snapshot_builder *b)
 {
     const gnomon__activity_events *events = b->record->work;
-    if (!events || !events->overwritten)
+    if (!events || !events->missing.count)
         return 1;
     gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
     if (!l)
         return 0;
     l->run = 1;
     l->kind = "activities_overwritten";
-    l->count = events->overwritten;
-    l->begin_ns = events->first_ns;
-    l->end_ns = events->last_ns;
+    l->count = events->missing.count;
+    l->begin_ns = events->missing.first;
+    l->end_ns = events->missing.last;
     return 1;
 }

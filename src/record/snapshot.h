@@ -49,8 +49,8 @@ typedef struct gnomon__run_record {
     const gnomon_metadata_info *metadata;
     size_t metadata_count;
     struct gnomon__tape_events *events; /* NULL: none; the profile takes them */
-    const struct gnomon__activity_events *work; /* likewise, of devices */
-    const gnomon__stage_span *spans; /* of the stages that are over */
+    struct gnomon__activity_events *work; /* likewise, of devices */
+    const gnomon__stage_span *spans;      /* of the stages that are over */
     size_t span_count;
 } gnomon__run_record;
 

@@ -8,6 +8,7 @@
 
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "record/activity_events.h"
 #include "record/tape_read.h"
 
 /* The stage that a path was looked up in last, and its node there. */
@@ -291,6 +292,8 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     s->base = (gnomon__event_source){count, get_taped, free_taped, 0};
     s->e = *e;
     s->e.is_streamed = 0; /* they have arrived */
+    if (b->record->work)
+        b->record->work->given_by = 0;
     memset(e, 0, sizeof *e);
     gnomon__model_set_events(b->m, &s->base);
     return 1;

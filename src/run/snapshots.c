@@ -23,7 +23,7 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
     if ((v->has_work || v->timed) &&
         !gnomon__activities_read(
             &f->work, v->tree->generation, events->is_stage ? 0 : events->from,
-            events->is_stage ? UINT64_MAX : events->until, events->most != 0))
+            events->is_stage ? UINT64_MAX : events->until, events->most))
         return GNOMON_ENOMEM;
     if (events->most)
         return gnomon__tape_take(&f->events, events->window->tape->bit,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Streams (keep=stream): once a quarter of all memory is full blocks of events, the thread
- * that waits for the end of the process (end.c) gives them to the callback `ready`, as
- * profiles of PART_BYTES of them. The blocks are free again once they are copied, before
- * the profile is made and written. In control calls. */
+/* Streams (keep=stream): once a quarter of all memory is full blocks of events, or an
+ * eighth events of devices, the thread that waits for the end of the process (end.c) gives
+ * them to the callback `ready`, as profiles of PART_BYTES of each. The blocks are free again
+ * once they are copied, before the profile is made and written. In control calls. */
 #include "platform/error.h"
+#include "record/activities.h"
 #include "run/files.h"
 #include "run/run.h"
 
@@ -56,15 +57,20 @@ static int deliver_part(gnomon__view *v, size_t bytes)
     return is_done;
 }
 
+/* Bytes of full blocks, and of events of devices. */
+static uint64_t gather(const gnomon__view *v)
+{
+    return gnomon__tape_gather(v->tape->bit, v->tape->generation) +
+           gnomon__activities_waiting(v->base->tree->generation);
+}
+
 static void deliver_parts(gnomon__view *v, int all)
 {
     uint64_t part = gnomon__marks_arena.size / 4;
     part = part < PART_BYTES ? part : PART_BYTES;
     /* Threads may mark faster than parts are written: then others follow later. */
     uint64_t rounds = gnomon__marks_arena.size / part + 1, least = 1;
-    while (rounds-- &&
-           gnomon__tape_gather(v->tape->bit, v->tape->generation) >= least &&
-           deliver_part(v, (size_t)part))
+    while (rounds-- && gather(v) >= least && deliver_part(v, (size_t)part))
         least = all ? 1 : part;
 }
 
