@@ -9,6 +9,9 @@
 #include "child.h"
 #include "sanitizer.h"
 
+static gnomon_region outer_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "outer", NULL, NULL);
+
 static const gnomon_profiler tracer = {
     .struct_size = sizeof tracer,
     .abi = GNOMON_ABI,
@@ -123,6 +126,36 @@ TEST(work_of_one_launch_has_instances_of_its_own)
                     "stream 7 step>a 4000+500 by 1100\n");
 }
 
+/* Where no calls are recorded: of the executions of the scope that launched it the one
+ * that was open then, and none where that has no event. */
+TEST(events_of_work_have_the_scope_of_their_launch)
+{
+    trace(NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    for (uint64_t i = 0; i < 3; i++) {
+        GNOMON_SCOPE("step");
+        pass(10);
+        toy_kernel("a", 2000 + 1000 * i, 100);
+        if (i == 1)
+            toy_kernel("b", 6000, 200);
+        pass(10);
+    }
+    toy_kernel("c", 7000, 300);
+    pass(10);
+    toy_tell(&toy);
+    CHECK_EVENTS(0, "stream 7 outer>step>a 2000+100 by 1000\n"
+                    "stream 7 outer>step>a 3000+100 by 1020\n"
+                    "stream 7 outer>step>a 4000+100 by 1040\n"
+                    "stream 7 outer>step>b 6000+200 by 1020\n"
+                    "stream 7 outer>c 7000+300\n");
+    gnomon_end(outer);
+    CHECK_EVENTS(0, "stream 7 outer>step>a 2000+100 by 1000\n"
+                    "stream 7 outer>step>a 3000+100 by 1020\n"
+                    "stream 7 outer>step>a 4000+100 by 1040\n"
+                    "stream 7 outer>step>b 6000+200 by 1020\n"
+                    "stream 7 outer>c 7000+300 by 1000\n");
+}
+
 /* An event is of the stage of its launch, as its time is. */
 TEST(events_are_of_the_stage_of_their_launch)
 {
@@ -158,7 +191,7 @@ TEST(events_are_of_the_stage_of_their_launch)
     }
     CHECK_EQ(seen, 2);
     gnomon_profile_free(p);
-    CHECK_EVENTS(0, "stream 7 step>b 9500+200\n");
+    CHECK_EVENTS(0, "stream 7 step>b 9500+200 by 4000\n");
 }
 
 /* The stage of each event of a device, as "NAME:BEGIN "; a sum without an event too, as
@@ -237,7 +270,7 @@ TEST(schedules_choose_events)
         }
         toy_tell(&mine);
         if (i == 1) /* in the window */
-            CHECK_EVENTS(0, "stream 7 step>k 6000+100\n");
+            CHECK_EVENTS(0, "stream 7 step>k 6000+100 by 1010\n");
         gnomon_step();
     }
     gnomon_profile *p = profile_of("tracer", 0);

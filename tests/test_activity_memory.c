@@ -285,12 +285,13 @@ static int stream_without(uint64_t n)
     dup2(err, 2);
     close(err);
     close(to);
-    const uint64_t told =
-        streamed.of_device + streamed.missing + toy_health().activities_lost;
-    if (!CHECK(told == MADE || (told < MADE && came &&
-                                times_in(child_read("err"), "no memory"))))
-        fprintf(stderr, "    %llu events\n%s", (unsigned long long)told,
-                child_read("err"));
+    /* A record for which there was no memory is lost, and so may be its sum alone. */
+    const uint64_t told = streamed.of_device + streamed.missing;
+    const uint64_t lost = toy_health().activities_lost;
+    if (!CHECK(told <= MADE) ||
+        !CHECK(told + lost >= MADE ||
+               (came && times_in(child_read("err"), "no memory"))))
+        fprintf(stderr, "    %llu events\n", (unsigned long long)told);
     return test_failures ? ALLOCATION_HARMED
            : came        ? ALLOCATION_CAME
                          : ALLOCATION_NEVER_CAME;
@@ -299,5 +300,5 @@ static int stream_without(uint64_t n)
 TEST(each_allocation_may_fail)
 {
     child_folder();
-    CHECK(fail_each_allocation(stream_without) > 200 / (int)EACH_RUN);
+    CHECK(fail_each_allocation(stream_without) > 100 / (int)EACH_RUN);
 }

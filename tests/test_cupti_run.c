@@ -178,6 +178,41 @@ TEST(kinds)
     CHECK_EQ(count_of(r.err, "\nCalls\n", "cuLaunchKernel"), 15);
 }
 
+/* How many arrows lead from executions of each kind to the work of a trace. */
+static void check_arrows(const char *spec, size_t from_scopes,
+                         size_t from_calls)
+{
+    char environment[1024];
+    snprintf(environment, sizeof environment,
+             CUDA "GNOMON=trace,%s,dir=.,file=t", spec);
+    child_result r = kernels(environment, "work=5");
+    CHECK_EQ(r.status, 0);
+    const char *text = child_read("t.pt.trace.json");
+    size_t scopes = 0, calls = 0;
+    int is_call = 0;
+    for (const char *row = text; row; row = strchr(row, '\n')) {
+        row += *row == '\n';
+        if (strncmp(row, "{\"ph\":\"X\"", 9) == 0)
+            is_call = strncmp(row, "{\"ph\":\"X\",\"cat\":\"cuda_", 21) == 0;
+        if (strncmp(row, "{\"ph\":\"s\"", 9) == 0)
+            *(is_call ? &calls : &scopes) += 1;
+    }
+    CHECK_EQ(scopes, from_scopes);
+    CHECK_EQ(calls, from_calls);
+    CHECK_EQ(times_in(text, "{\"ph\":\"f\",\"bp\":\"e\","), 15);
+    unlink("t.pt.trace.json");
+}
+
+/* Each step launches two kernels in forward, and one beside it. Their records have the
+ * number of the runtime's call: the driver's is not known to have launched them. */
+TEST(arrows_to_work)
+{
+    child_folder();
+    check_arrows("cupti(kinds=kernel)", 10, 0);
+    check_arrows("cupti(kinds=kernel|runtime)", 0, 15);
+    check_arrows("cupti(kinds=kernel|driver)", 10, 0);
+}
+
 /* What one profiler wants all get. */
 TEST(kinds_of_two_profilers)
 {

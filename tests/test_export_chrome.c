@@ -411,6 +411,47 @@ TEST(calls_and_labels)
     gnomon_profile_free(p);
 }
 
+/* Where no calls were recorded the arrow comes from the scope that launched the work, one
+ * for all that it launched; so it is on the work's stream. */
+TEST(work_that_a_scope_launched)
+{
+    static const char *const in_order[] = {
+        "\"name\":\"forward\",\"pid\":4711,\"tid\":4711," AT(
+            "001.000") ",\"dur\":0.500,\"args\":{\"External id\":1}},\n"
+                       "{\"ph\":\"s\",\"id\":1,\"cat\":\"ac2g\",\"name\":"
+                       "\"ac2g\",\"pid\":4711,\"tid\":4711," AT("001.000") "},",
+        "\"cat\":\"gpu_user_annotation\",\"name\":\"forward\",\"pid\":0,"
+        "\"tid\":7," AT("001.200") ",\"dur\":0.800,",
+        "\"name\":\"gemm\",\"pid\":0,\"tid\":7," AT(
+            "001.200") ",\"dur\":0.100,\"args\":{\"correlation\":1,"
+                       "\"External id\":1,\"device\":0,\"stream\":7}},\n"
+                       "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"cat\":\"ac2g\"",
+        "\"name\":\"gemm\",\"pid\":0,\"tid\":7," AT("001.900"),
+        "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"cat\":\"ac2g\"",
+        NULL};
+    world w = open_world(0, 4711);
+    uint32_t label =
+        node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "forward"), 0);
+    uint32_t gemm =
+        node(&w, w.stream, region(&w, GNOMON_KIND_KERNEL, "gemm"), 0);
+    execution(&w, w.thread, label, 1000, 500, 77);
+    execution(&w, w.stream, gemm, 1200, 100, 78);
+    execution(&w, w.stream, gemm, 1900, 100, 79);
+    for (uint64_t i = 78; i < 80; i++)
+        gnomon_add_link(w.b, &(gnomon_link_info){.from = label,
+                                                 .to = gemm,
+                                                 .kind = GNOMON_LINK_LAUNCH,
+                                                 .count = 1,
+                                                 .from_instance = 77,
+                                                 .to_instance = i});
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    has_in_order(text, in_order);
+    CHECK_EQ(times_of(text, "\"ph\":\"s\""), 1);
+    free(text);
+    gnomon_profile_free(p);
+}
+
 /* A scope that events timed is no label of work: others' labels are there beside it. And
  * a whole graph is work, in a row of its device. */
 TEST(timed_scopes_and_graphs)

@@ -369,10 +369,13 @@ static void complete_places(work_nodes *w)
 {
     for (size_t i = 0; i < w->place_count; i++) {
         gnomon__work_place *p = &w->places[i];
+        const gnomon__activity_leaf *leaf = gnomon__activity_leaf_at(p->leaf);
         const work_node *n = &w->of[p->node - 1];
         const gnomon__activity_track *on = gnomon__activity_track_at(n->track);
         p->node = n->node;
         p->track = n->on;
+        p->thread = leaf->thread;
+        p->path = leaf->name ? leaf->path : 0;
         p->is_on_host = (uint32_t)is_host_lane(on->lane);
         p->is_call = n->is_work && gnomon__activity_name_at(n->region)->kind ==
                                        GNOMON_KIND_API;

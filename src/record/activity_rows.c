@@ -7,9 +7,7 @@
 #include "gnomon/link.h"
 #include "platform/memory.h"
 #include "record/activity_events.h"
-
-/* Instances of work have this bit, which tokens of scopes have not (mark/node.h). */
-#define WORK_INSTANCE (UINT64_C(1) << 60)
+#include "record/activity_launches.h"
 
 typedef struct work_call {
     uint64_t correlation, instance;
@@ -77,17 +75,18 @@ static const gnomon__work_place *place_of(const gnomon__snapshot_builder *b,
                : NULL;
 }
 
-static int put_launch(gnomon__snapshot_builder *b, const work_call *calls,
-                      size_t count, const gnomon__work_row *to,
-                      uint64_t correlation)
+static const work_call *call_of(const work_call *calls, size_t count,
+                                uint64_t correlation)
 {
     const work_call key = {.correlation = correlation};
-    const work_call *from =
-        correlation && count
-            ? bsearch(&key, calls, count, sizeof key, work_call_order)
-            : NULL;
-    if (!from)
-        return 1;
+    return correlation && count
+               ? bsearch(&key, calls, count, sizeof key, work_call_order)
+               : NULL;
+}
+
+static int put_launch(gnomon__snapshot_builder *b, const work_call *from,
+                      const gnomon__work_row *to)
+{
     gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
     if (!l)
         return 0;
@@ -115,7 +114,7 @@ static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
         gnomon__work_row *row = &rows->of[rows->count++];
         *row = (gnomon__work_row){.begin_ns = e->begin_ns,
                                   .duration_ns = e->end_ns - e->begin_ns,
-                                  .instance = WORK_INSTANCE | e->serial,
+                                  .instance = GNOMON__WORK_INSTANCE | e->serial,
                                   .node = found[i]->node,
                                   .track = found[i]->track};
         if (found[i]->is_call && e->correlation)
@@ -126,19 +125,42 @@ static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
         qsort(calls, *call_count, sizeof *calls, work_call_order);
 }
 
+/* Work without a call waits for the scopes' executions. */
+static int add_launch(gnomon__work_launches *l, const gnomon__work_row *to,
+                      const gnomon__work_place *place, uint64_t ticks)
+{
+    if (!place->path)
+        return 1;
+    if (!gnomon__grow(&l->of, &l->room, l->count + 1, sizeof *l->of))
+        return 0;
+    l->of[l->count++] = (gnomon__work_launch){.thread = place->thread,
+                                              .path = place->path,
+                                              .ticks = ticks,
+                                              .instance = to->instance,
+                                              .node = to->node};
+    return 1;
+}
+
 static int put_launches(gnomon__snapshot_builder *b,
                         const gnomon__work_rows *rows,
                         const gnomon__work_place *const *found,
                         const work_call *calls, size_t call_count)
 {
     const gnomon__activity_events *events = b->record->work;
+    gnomon__work_launches others = {0};
     int ok = 1;
     for (size_t i = 0, row = 0; ok && i < events->count; i++) {
-        if (found[i] && !found[i]->is_on_host)
-            ok = put_launch(b, calls, call_count, &rows->of[row],
-                            events->of[i].correlation);
+        const gnomon__activity_event *e = &events->of[i];
+        const gnomon__work_row *to = &rows->of[row];
         row += found[i] != NULL;
+        if (!found[i] || found[i]->is_on_host)
+            continue;
+        const work_call *from = call_of(calls, call_count, e->correlation);
+        ok = from ? put_launch(b, from, to)
+                  : add_launch(&others, to, found[i], e->launched);
     }
+    ok = ok && gnomon__snapshot_launches(b, &others);
+    gnomon__free(others.of);
     return ok;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Events of work in a profile, and the links from the calls that launched it. */
+/* Events of work in a profile, and the links from what launched it: its call, or where
+ * that is not known the scope. */
 #ifndef GNOMON_RECORD_ACTIVITY_ROWS_H
 #define GNOMON_RECORD_ACTIVITY_ROWS_H
 
@@ -11,6 +12,8 @@ typedef struct gnomon__work_place {
     uint32_t node, track; /* in the profile */
     uint32_t is_on_host;  /* on a lane of calls, or ... */
     uint32_t is_call;     /* ... a call itself */
+    uint32_t thread,
+        path; /* that launched it; path 0: none, or the scope itself */
 } gnomon__work_place;
 
 typedef struct gnomon__work_row {

@@ -57,11 +57,12 @@ static int deliver_part(gnomon__view *v, size_t bytes)
     return is_done;
 }
 
-/* Bytes of full blocks, and of events of devices. */
+/* Bytes of full blocks, and twice those of events of devices, of which half as many are
+ * enough for a part. */
 static uint64_t gather(const gnomon__view *v)
 {
     return gnomon__tape_gather(v->tape->bit, v->tape->generation) +
-           gnomon__activities_waiting(v->base->tree->generation);
+           2 * gnomon__activities_waiting(v->base->tree->generation);
 }
 
 static void deliver_parts(gnomon__view *v, int all)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A launch was in the execution of its path that was open at that moment. A path has one
+ * at a time, so the last one that began before it is the only one that can be it. */
+#include "record/activity_launches.h"
+
+#include <stdlib.h>
+
+#include "gnomon/link.h"
+#include "platform/memory.h"
+#include "record/tape_read.h"
+
+static int launch_order(const void *left, const void *right)
+{
+    const gnomon__work_launch *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+/* The instance by which links name the execution. 0: no memory. */
+static uint64_t name_entry(gnomon__tape_events *e, gnomon__tape_entry *entry)
+{
+    if (!(entry->what & GNOMON__ENTRY_MORE)) {
+        if (!gnomon__grow(&e->more, &e->more_room, e->more_count + 1,
+                          sizeof *e->more))
+            return 0;
+        e->more[e->more_count] = (gnomon__tape_more){.length = entry->length};
+        entry->length = (uint32_t)e->more_count++;
+        entry->what |= GNOMON__ENTRY_MORE;
+    }
+    gnomon__tape_more *more = &e->more[entry->length];
+    if (!more->instance)
+        more->instance = GNOMON__SCOPE_INSTANCE | entry->length;
+    return more->instance;
+}
+
+static int link_launch(gnomon__snapshot_builder *b, gnomon__tape_entry *entry,
+                       const gnomon__work_launch *l)
+{
+    gnomon__tape_events *e = b->record->events;
+    size_t span = 0;
+    if (l->ticks - entry->begin > gnomon__entry_length(e, entry))
+        return 1;
+    uint32_t from = gnomon__snapshot_node(
+        b, l->thread, l->path,
+        gnomon__snapshot_stage_at(b, entry->begin, &span));
+    gnomon_link_info *to = from ? gnomon__model_add(b->m, GNOMON_LINKS) : NULL;
+    if (!to)
+        return !from;
+    to->from = from;
+    to->to = l->node;
+    to->kind = GNOMON_LINK_LAUNCH;
+    to->count = 1;
+    to->from_instance = name_entry(e, entry);
+    to->to_instance = l->instance;
+    return to->from_instance != 0;
+}
+
+/* Launches of one thread, the earliest first. */
+static int link_thread(gnomon__snapshot_builder *b, gnomon__tape_thread *t,
+                       const gnomon__work_launch *of, size_t count)
+{
+    const size_t room = b->ledger->paths[t->thread].room;
+    size_t *last = gnomon__alloc((room + 1) * sizeof *last), at = 0;
+    int ok = last != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        for (; at < t->count && t->entries[at].begin <= of[i].ticks; at++) {
+            const uint32_t what = t->entries[at].what;
+            if (GNOMON__ENTRY_KIND(what) == GNOMON_EVENT_EXECUTION &&
+                GNOMON__ENTRY_NUMBER(what) < room)
+                last[GNOMON__ENTRY_NUMBER(what)] = at + 1;
+        }
+        if (of[i].path < room && last[of[i].path])
+            ok = link_launch(b, &t->entries[last[of[i].path] - 1], &of[i]);
+    }
+    gnomon__free(last);
+    return ok;
+}
+
+int gnomon__snapshot_launches(gnomon__snapshot_builder *b,
+                              gnomon__work_launches *l)
+{
+    const gnomon__tape_events *e = b->record->events;
+    int ok = 1;
+    if (!e || !l->count)
+        return 1;
+    qsort(l->of, l->count, sizeof *l->of, launch_order);
+    for (size_t i = 0, end; ok && i < l->count; i = end) {
+        const uint32_t thread = l->of[i].thread;
+        for (end = i; end < l->count && l->of[end].thread == thread;)
+            end++;
+        if (thread < e->thread_count && thread < b->ledger->path_threads)
+            ok = link_thread(b, &e->threads[thread], l->of + i, end - i);
+    }
+    return ok;
+}
