@@ -590,6 +590,26 @@ EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
 
 #endif
 
+/* For bench_attribution alone: gnomon does not call these. */
+static __thread uint64_t external_ids[16];
+static __thread unsigned external_depth;
+
+EXPORT int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
+{
+    if (kind < 1 || external_depth == 16)
+        misuse("no such kind, or too deep", "external ids");
+    external_ids[external_depth++] = id;
+    return OK;
+}
+
+EXPORT int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
+{
+    if (kind < 1 || !external_depth)
+        misuse("there is none", "external ids");
+    *id = external_ids[--external_depth];
+    return OK;
+}
+
 EXPORT int cuptiFinalize(void)
 {
     misuse("it crashes graphs before 12.6, and is of no use", "cuptiFinalize");
