@@ -50,7 +50,8 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|escape|utf8)\\.c$"
   "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|health|intern|leave|link|names|outside"
   "|observer|pretty|region|repair|segment|tape_(blocks|idle|queue|stream)|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
-  "|/src/device/(clocks|cuda|cuda_driver|cuda_timer|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
+  "|/src/device/(clocks|cuda|cuda_driver|cuda_timer|cupti_(clock|demangle|driver|flushes|names|reading|records|source)"
+  "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(export/(text|lanes|chrome_rows)|profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")

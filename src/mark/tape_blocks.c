@@ -220,8 +220,10 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
 int gnomon__tapes_keep(uint32_t bits, uint32_t mode)
 {
     int is_any = 0;
+    gnomon__lock();
     gnomon__each_bit(bit, bits)
-        is_any |= load_relaxed(&gnomon__tape_pools[bit].keep) == mode;
+        is_any |= gnomon__tape_pools[bit].keep == mode;
+    gnomon__unlock();
     return is_any;
 }
 

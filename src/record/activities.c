@@ -147,9 +147,8 @@ uint64_t gnomon__activities_waiting(uint32_t generation)
 {
     uint32_t i = work_view(generation);
     gnomon__activities_lock();
-    uint64_t bytes = i < GNOMON__ACTIVITY_VIEWS
-                         ? gnomon__activity_events_bytes(i)
-                         : 0;
+    uint64_t bytes =
+        i < GNOMON__ACTIVITY_VIEWS ? gnomon__activity_events_bytes(i) : 0;
     gnomon__activities_unlock();
     return bytes;
 }
@@ -234,16 +233,6 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
     return 1;
 }
 
-/* Under the lock. */
-static void put_event(uint32_t view, const gnomon__activity_event *event)
-{
-    if (event->leaf)
-        gnomon__activity_events_put(
-            view, load_relaxed(&gnomon__activity_views[view].tapes), event);
-    else
-        gnomon__activity_events_lose(view, event);
-}
-
 /* ---- Records -------------------------------------------------------------------------- */
 
 /* 0: no memory or no room. */
@@ -272,7 +261,7 @@ static int count_work(uint32_t source, uint32_t view,
         .leaf = number,
         .segment = note->segment};
     if (note->events >> view & 1)
-        put_event(view, &event);
+        gnomon__activity_events_put(view, &event);
     return 1;
 }
 
@@ -357,7 +346,7 @@ void gnomon__activities_scope(const gnomon__device_part *part,
     event.leaf = leaf_of_scope(part);
     event.segment = part->path.segment;
     if (view < GNOMON__ACTIVITY_VIEWS)
-        put_event(view, &event);
+        gnomon__activity_events_put(view, &event);
     gnomon__activities_unlock();
 }
 

@@ -49,6 +49,11 @@ static gnomon__activity_event *events_at(uint32_t at)
     return (gnomon__activity_event *)(void *)(block_at(at) + 1);
 }
 
+static uint32_t event_share(void)
+{
+    return gnomon__marks_arena.size / EVENT_SHARE;
+}
+
 /* ---- Blocks ----------------------------------------------------------------------- */
 
 static uint32_t unqueue_block(event_queue *q)
@@ -99,29 +104,33 @@ static uint32_t overwrite_first(event_queue *q, uint32_t tapes, uint64_t taken)
     return unqueue_block(q);
 }
 
-/* 0: there is no room. */
+/* Memory for a block of *bytes, or of another size, which it sets. 0: there is none. */
+static uint32_t find_block(event_queue *q, uint32_t tapes, uint64_t taken,
+                           uint32_t *bytes)
+{
+    uint32_t at = 0;
+    if (q->bytes + *bytes <= event_share() && !(at = gnomon__tape_chunk(bytes)))
+        at = gnomon__tapes_oldest(tapes, bytes);
+    if (!at && (at = overwrite_first(q, tapes, taken)) != 0)
+        *bytes = block_at(at)->bytes;
+    return at;
+}
+
+/* 0: there is no room. A stream is taken from before there is none. */
 static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
 {
-    const uint32_t share = gnomon__marks_arena.size / EVENT_SHARE;
-    uint32_t at = 0, bytes = q->block_bytes;
+    uint32_t bytes = q->block_bytes;
     while (q->first && block_at(q->first)->newest < taken)
         give_first(q);
-    if (q->bytes + bytes <= share) {
-        at = gnomon__tape_chunk(&bytes);
-        at = at ? at : gnomon__tapes_oldest(tapes, &bytes);
-    }
-    if (!at && (at = overwrite_first(q, tapes, taken)) != 0)
-        bytes = block_at(at)->bytes;
+    const uint32_t at = find_block(q, tapes, taken, &bytes);
     if (at)
         queue_block(q, at, bytes);
-    if ((!at || q->bytes > share / 2) &&
+    if (at && q->block_bytes < EVENT_LAST_BLOCK)
+        q->block_bytes *= 2;
+    if ((!at || q->bytes > event_share() / 2) &&
         gnomon__tapes_keep(tapes, GNOMON__KEEP_STREAM))
         gnomon__tapes_fill();
-    if (!at)
-        return 0;
-    if (q->block_bytes < EVENT_LAST_BLOCK)
-        q->block_bytes *= 2;
-    return 1;
+    return at != 0;
 }
 
 static int has_event_room(const event_queue *q)
@@ -151,23 +160,18 @@ void gnomon__activity_events_drop(uint32_t view, int frees)
     store_relaxed(&work_taken[view], 0);
 }
 
-void gnomon__activity_events_lose(uint32_t view,
-                                  const gnomon__activity_event *event)
-{
-    if (queues[view].is_kept)
-        lose_event(&queues[view].missing, event);
-}
-
-void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
+void gnomon__activity_events_put(uint32_t view,
                                  const gnomon__activity_event *event)
 {
     event_queue *q = &queues[view];
+    const uint32_t tapes = load_relaxed(&gnomon__activity_views[view].tapes);
     gnomon__activity_event its = *event;
     uint64_t words[EVENT_WORDS];
     if (!q->is_kept)
         return;
-    if (!has_event_room(q) &&
-        !add_block(q, tapes, load_relaxed(&work_taken[view]))) {
+    if (!event->leaf ||
+        (!has_event_room(q) &&
+         !add_block(q, tapes, load_relaxed(&work_taken[view])))) {
         lose_event(&q->missing, event);
         return;
     }

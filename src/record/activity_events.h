@@ -32,13 +32,10 @@ typedef struct gnomon__activity_events {
 void gnomon__activity_events_keep(uint32_t view);
 void gnomon__activity_events_drop(uint32_t view, int frees);
 
-/* Adds one, whose `serial` is set here. `tapes`: bits of the view's tapes, which say what
- * goes where memory is full. Takes the lock of marks once for each block. */
-void gnomon__activity_events_put(uint32_t view, uint32_t tapes,
+/* Adds one, whose `serial` is set here; without a leaf it is missing. The view's tapes say
+ * what goes where memory is full. Takes the lock of marks once for each block. */
+void gnomon__activity_events_put(uint32_t view,
                                  const gnomon__activity_event *event);
-/* One for which there is no room. */
-void gnomon__activity_events_lose(uint32_t view,
-                                  const gnomon__activity_event *event);
 
 /* Copies those of the view that were launched in this time, in ticks, and that were not
  * taken. `most` 0: all, and they stay; else the oldest, of about so many bytes, which are

@@ -34,16 +34,19 @@ static uint64_t name_entry(gnomon__tape_events *e, gnomon__tape_entry *entry)
     return more->instance;
 }
 
-static int link_launch(gnomon__snapshot_builder *b, gnomon__tape_entry *entry,
+/* Of a path the last execution that began so far. */
+typedef struct last_entry {
+    gnomon__tape_entry *at; /* NULL: none */
+    uint32_t stage;
+} last_entry;
+
+static int link_launch(gnomon__snapshot_builder *b, const last_entry *last,
                        const gnomon__work_launch *l)
 {
     gnomon__tape_events *e = b->record->events;
-    size_t span = 0;
-    if (l->ticks - entry->begin > gnomon__entry_length(e, entry))
+    if (l->ticks - last->at->begin > gnomon__entry_length(e, last->at))
         return 1;
-    uint32_t from = gnomon__snapshot_node(
-        b, l->thread, l->path,
-        gnomon__snapshot_stage_at(b, entry->begin, &span));
+    uint32_t from = gnomon__snapshot_node(b, l->thread, l->path, last->stage);
     gnomon_link_info *to = from ? gnomon__model_add(b->m, GNOMON_LINKS) : NULL;
     if (!to)
         return !from;
@@ -51,7 +54,7 @@ static int link_launch(gnomon__snapshot_builder *b, gnomon__tape_entry *entry,
     to->to = l->node;
     to->kind = GNOMON_LINK_LAUNCH;
     to->count = 1;
-    to->from_instance = name_entry(e, entry);
+    to->from_instance = name_entry(e, last->at);
     to->to_instance = l->instance;
     return to->from_instance != 0;
 }
@@ -61,17 +64,20 @@ static int link_thread(gnomon__snapshot_builder *b, gnomon__tape_thread *t,
                        const gnomon__work_launch *of, size_t count)
 {
     const size_t room = b->ledger->paths[t->thread].room;
-    size_t *last = gnomon__alloc((room + 1) * sizeof *last), at = 0;
+    last_entry *last = gnomon__alloc((room + 1) * sizeof *last);
+    size_t at = 0, span = 0;
     int ok = last != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         for (; at < t->count && t->entries[at].begin <= of[i].ticks; at++) {
-            const uint32_t what = t->entries[at].what;
-            if (GNOMON__ENTRY_KIND(what) == GNOMON_EVENT_EXECUTION &&
-                GNOMON__ENTRY_NUMBER(what) < room)
-                last[GNOMON__ENTRY_NUMBER(what)] = at + 1;
+            gnomon__tape_entry *e = &t->entries[at];
+            const uint32_t path = GNOMON__ENTRY_NUMBER(e->what);
+            if (GNOMON__ENTRY_KIND(e->what) == GNOMON_EVENT_EXECUTION &&
+                path < room)
+                last[path] = (last_entry){
+                    e, gnomon__snapshot_stage_at(b, e->begin, &span)};
         }
-        if (of[i].path < room && last[of[i].path])
-            ok = link_launch(b, &t->entries[last[of[i].path] - 1], &of[i]);
+        if (of[i].path < room && last[of[i].path].at)
+            ok = link_launch(b, &last[of[i].path], &of[i]);
     }
     gnomon__free(last);
     return ok;

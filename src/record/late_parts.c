@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What was recorded for stages after they were over. */
+/* Which stage something is recorded for, also after that was over. */
 #include "platform/memory.h"
 #include "record/ledger.h"
 
@@ -17,6 +17,14 @@ gnomon__totals *gnomon__late_of(gnomon__late_parts *late,
         late->count++;
     }
     return &late->of[i].totals;
+}
+
+gnomon__totals *gnomon__ledger_segment(gnomon__ledger *l, uint32_t segment,
+                                       int *is_late)
+{
+    gnomon__stage_key stage = gnomon__segments_stage(segment);
+    *is_late = stage.ordinal && stage.ordinal != l->ordinal;
+    return *is_late ? gnomon__late_of(&l->late, stage) : &l->open;
 }
 
 void gnomon__late_clear(gnomon__late_parts *late)

@@ -12,16 +12,6 @@
 #include "record/ledger_activities.h"
 #include "record/slice.h"
 
-/* ---- Which stage ----------------------------------------------------------------- */
-
-gnomon__totals *gnomon__ledger_segment(gnomon__ledger *l, uint32_t segment,
-                                       int *is_late)
-{
-    gnomon__stage_key stage = gnomon__segments_stage(segment);
-    *is_late = stage.ordinal && stage.ordinal != l->ordinal;
-    return *is_late ? gnomon__late_of(&l->late, stage) : &l->open;
-}
-
 /* ---- Paths ------------------------------------------------------------------------- */
 
 static int keep_paths(gnomon__ledger *l, const gnomon__slice_thread *t)

@@ -19,20 +19,6 @@ typedef struct found_node {
 
 /* ---- Which paths ----------------------------------------------------------------- */
 
-uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
-                                   uint64_t ticks, size_t *at)
-{
-    const gnomon__run_record *r = b->record;
-    gnomon__stage_key key = {.ordinal = r->open};
-    while (*at < r->span_count && ticks >= r->spans[*at].until)
-        ++*at;
-    if (*at < r->span_count)
-        key = (gnomon__stage_key){.ordinal = r->spans[*at].ordinal,
-                                  .name = r->spans[*at].name};
-    uint32_t stage = gnomon__snapshot_stage(b, key);
-    return stage <= r->stage_count ? stage : 0;
-}
-
 static size_t path_room(const gnomon__snapshot_builder *b, uint32_t thread)
 {
     return b->ledger->paths[thread].room;

@@ -147,6 +147,20 @@ uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
+uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
+                                   uint64_t ticks, size_t *at)
+{
+    const gnomon__run_record *r = b->record;
+    gnomon__stage_key key = {.ordinal = r->open};
+    while (*at < r->span_count && ticks >= r->spans[*at].until)
+        ++*at;
+    if (*at < r->span_count)
+        key = (gnomon__stage_key){.ordinal = r->spans[*at].ordinal,
+                                  .name = r->spans[*at].name};
+    uint32_t stage = gnomon__snapshot_stage(b, key);
+    return stage <= r->stage_count ? stage : 0;
+}
+
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,
                           uint32_t path, uint32_t stage)
 {

@@ -45,10 +45,6 @@ int gnomon__snapshot_need_events(gnomon__snapshot_builder *b);
 /* After all nodes: the events, the links between executions, the steps that are not
  * there, and what is lost. */
 int gnomon__snapshot_put_events(gnomon__snapshot_builder *b);
-/* The stage of a moment in ticks, by its number in the profile; 0: it is not in the
- * profile. As moments ascend, *at says where the last one was found; 0 at first. */
-uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
-                                   uint64_t ticks, size_t *at);
 /* The links between executions, before their events are put: snapshot_links.c, with those
  * from path to path. */
 int gnomon__snapshot_event_links(gnomon__snapshot_builder *b);
@@ -61,6 +57,10 @@ int gnomon__snapshot_activities(gnomon__snapshot_builder *b);
 /* The stage's number in the profile; stage_count + 1: it is not in the profile. */
 uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
                                 gnomon__stage_key key);
+/* The stage of a moment in ticks, by its number in the profile; 0: it is not in the
+ * profile. As moments ascend, *at says where the last one was found; 0 at first. */
+uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
+                                   uint64_t ticks, size_t *at);
 /* The path and all above it are chosen, in the stage if it has it there, else without a
  * stage. 0: no memory. */
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,
