@@ -105,8 +105,8 @@ static uint32_t overwrite_first(event_queue *q, uint32_t tapes, uint64_t taken)
 }
 
 /* Memory for a block of *bytes, or of another size, which it sets. 0: there is none. */
-static uint32_t find_block(event_queue *q, uint32_t tapes, uint64_t taken,
-                           uint32_t *bytes)
+static uint32_t find_event_block(event_queue *q, uint32_t tapes, uint64_t taken,
+                                 uint32_t *bytes)
 {
     uint32_t at = 0;
     if (q->bytes + *bytes <= event_share() && !(at = gnomon__tape_chunk(bytes)))
@@ -122,7 +122,7 @@ static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
     uint32_t bytes = q->block_bytes;
     while (q->first && block_at(q->first)->newest < taken)
         give_first(q);
-    const uint32_t at = find_block(q, tapes, taken, &bytes);
+    const uint32_t at = find_event_block(q, tapes, taken, &bytes);
     if (at)
         queue_block(q, at, bytes);
     if (at && q->block_bytes < EVENT_LAST_BLOCK)
