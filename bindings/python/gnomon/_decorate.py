@@ -7,6 +7,14 @@ from ._gnomon import range as _range
 from ._gnomon import scope as _scope
 
 
+def _is_suspended(function):
+    return (
+        inspect.iscoroutinefunction(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
+
+
 def decorate(scope, function):
     """`function` with the scope around it. The scope of a coroutine covers all of its
     life and belongs to its task. That of a generator is a range, for what the caller
@@ -16,6 +24,8 @@ def decorate(scope, function):
     if not callable(function):
         raise TypeError(f"a scope decorates a function, not {function!r}")
     name, category = scope.name, scope.category
+    if scope.stream is not None and _is_suspended(function):
+        raise TypeError("a scope on a stream decorates a function that runs at once")
     if inspect.iscoroutinefunction(function):
 
         async def marked(*args, **keywords):

@@ -7,41 +7,20 @@
  * task is open there, and a range otherwise. Each `with` ends its own scope and no other,
  * in whichever order they end (binding_end).
  *
+ * A scope on a CUDA stream that ends out of order is timed on the host alone.
+ *
  * Invariant: an entry is in `entries` from __enter__ to its __exit__; only an entry
  * whose `token` is not 0 is put there. */
-#include "binding.h"
+#include "scope.h"
 
+#include <gnomon/cuda.h>
 #include <string.h>
 
-#define CROWDED 16 /* entries past which gnomon.scope makes another object */
-
-/* One execution. */
-typedef struct {
-    uint64_t token; /* of gnomon_begin, or a range */
-    const void *thread;
-    const void *task; /* NULL: none. An address, never followed */
-    int is_range;
-    unsigned forks;    /* binding_forks when it began */
-    uint32_t position; /* for binding_end */
-} scope_entry;
-
-struct binding_scope {
-    PyObject_HEAD gnomon_region *region;
-    int kind;
-    binding_state *state;
-    PyObject *name;
-    PyObject *category;
-    size_t count, room;
-    scope_entry *entries;
-};
-
-/* The region of a scope that was not entered yet: gnomon_region_get reads $GNOMON, which
- * is too early where a module is imported. */
-static gnomon_region not_entered = {.mask = GNOMON_MASK_UNSEEN};
+gnomon_region binding_not_entered = {.mask = GNOMON_MASK_UNSEEN};
 
 static gnomon_region *make_region(const binding_scope *self)
 {
-    gnomon_region *region = &not_entered;
+    gnomon_region *region = &binding_not_entered;
     PyObject *category = NULL, *name = binding_utf8(self->name);
     if (name && self->category != Py_None)
         category = binding_utf8(self->category);
@@ -55,7 +34,7 @@ static gnomon_region *make_region(const binding_scope *self)
 gnomon_region *binding_region_of(PyObject *scope)
 {
     binding_scope *self = (binding_scope *)scope;
-    if (self->region == &not_entered) {
+    if (self->region == &binding_not_entered) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
         (void)
@@ -108,10 +87,31 @@ static void end_entry(const scope_entry *entry)
     }
     if (entry->task)
         binding_task_ends(entry->token);
-    if (entry->thread == &binding_here)
-        binding_end(&binding_here, entry->token, entry->position);
-    else
+    if (entry->thread != &binding_here) {
         gnomon_end_alone(entry->token);
+    } else if (entry->timer && binding_here.open == entry->position) {
+        gnomon_device_scope on = {sizeof on, entry->timer, entry->token};
+        binding_here.open--;
+        gnomon_end_on(on);
+    } else {
+        binding_end(&binding_here, entry->token, entry->position);
+    }
+}
+
+/* Begins a scope of the thread, and on the stream if it has one. */
+static void begin_entry(const binding_scope *self, gnomon_region *region,
+                        scope_entry *entry)
+{
+    if (self->stream == Py_None) {
+        entry->token = gnomon_begin(region);
+    } else {
+        gnomon_cuda_stream stream = PyLong_AsVoidPtr(self->stream);
+        gnomon_device_scope on = gnomon_begin_on(
+            region, gnomon_cuda_device(), gnomon_cuda_stream_of(stream));
+        entry->token = on.token;
+        entry->timer = on.timer;
+    }
+    entry->position = entry->token ? ++binding_here.open : 0;
 }
 
 static void enter(binding_scope *self)
@@ -128,8 +128,7 @@ static void enter(binding_scope *self)
     entry.thread = &binding_here;
     binding_here.inside = self->state;
     if (binding_task_may_nest(entry.task, in_loop)) {
-        entry.token = gnomon_begin(region);
-        entry.position = entry.token ? ++binding_here.open : 0;
+        begin_entry(self, region, &entry);
     } else {
         entry.is_range = 1;
         entry.token = gnomon_range_begin(region);
@@ -235,6 +234,7 @@ static void scope_free(PyObject *object)
     PyMem_Free(self->entries);
     Py_XDECREF(self->name);
     Py_XDECREF(self->category);
+    Py_XDECREF(self->stream);
     binding_state_release(self->state);
     PyObject_Free(object);
     Py_DECREF(type);
@@ -243,13 +243,16 @@ static void scope_free(PyObject *object)
 static PyObject *scope_repr(PyObject *object)
 {
     binding_scope *self = (binding_scope *)object;
+    if (self->stream != Py_None)
+        return PyUnicode_FromFormat("gnomon.scope(%R, %R, stream=%R)",
+                                    self->name, self->category, self->stream);
     if (self->category == Py_None)
         return PyUnicode_FromFormat("gnomon.scope(%R)", self->name);
     return PyUnicode_FromFormat("gnomon.scope(%R, %R)", self->name,
                                 self->category);
 }
 
-/* Found again by its name, in another process too. */
+/* Found again by its name, in another process too, where its stream is not. */
 static PyObject *scope_reduce(PyObject *object, PyObject *unused)
 {
     binding_scope *self = (binding_scope *)object;
@@ -275,6 +278,13 @@ static PyObject *scope_category(PyObject *object, void *unused)
     return ((binding_scope *)object)->category;
 }
 
+static PyObject *scope_stream(PyObject *object, void *unused)
+{
+    (void)unused;
+    Py_INCREF(((binding_scope *)object)->stream);
+    return ((binding_scope *)object)->stream;
+}
+
 static PyMethodDef scope_members[] = {
     {"__enter__", scope_enter, METH_NOARGS, NULL},
     {"__exit__", BINDING_FUNCTION(scope_exit), METH_FASTCALL, NULL},
@@ -284,6 +294,7 @@ static PyMethodDef scope_members[] = {
 static PyGetSetDef scope_fields[] = {
     {"name", scope_name, NULL, NULL, NULL},
     {"category", scope_category, NULL, NULL, NULL},
+    {"stream", scope_stream, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 #pragma GCC diagnostic ignored \
@@ -297,95 +308,6 @@ static PyType_Slot scope_slots[] = {{Py_tp_new, (void *)scope_new},
                                     {0, NULL}};
 static PyType_Spec scope_spec = {"gnomon.Scope", sizeof(binding_scope), 0,
                                  Py_TPFLAGS_DEFAULT, scope_slots};
-
-static PyObject *make_scope(binding_state *state, PyObject *name,
-                            PyObject *category, int kind)
-{
-    if (!PyUnicode_Check(name) ||
-        (category != Py_None && !PyUnicode_Check(category)))
-        return PyErr_Format(PyExc_TypeError,
-                            "names and categories are of type str");
-    binding_scope *self =
-        PyObject_New(binding_scope, (PyTypeObject *)state->scope_type);
-    if (self) {
-        self->region = &not_entered;
-        self->kind = kind;
-        self->state = state;
-        state->users++;
-        Py_INCREF(name);
-        self->name = name;
-        Py_INCREF(category);
-        self->category = category;
-        self->count = self->room = 0;
-        self->entries = NULL;
-    }
-    return (PyObject *)self;
-}
-
-PyObject *binding_scope_get(binding_state *state, PyObject *cache,
-                            PyObject *name, PyObject *category, int kind)
-{
-    PyObject *key = name;
-    if (category != Py_None) {
-        key = PyTuple_Pack(2, name, category);
-        if (!key)
-            return NULL;
-    }
-    PyObject *scope = PyDict_GetItemWithError(cache, key);
-    if (scope && ((binding_scope *)scope)->count < CROWDED) {
-        Py_INCREF(scope);
-    } else if (scope || !PyErr_Occurred()) {
-        int is_new = !scope;
-        scope = make_scope(state, name, category, kind);
-        if (scope && is_new && PyDict_Size(cache) >= BINDING_NAMES)
-            PyDict_Clear(cache);
-        if (scope && is_new && PyDict_SetItem(cache, key, scope)) {
-            Py_DECREF(scope);
-            scope = NULL;
-        }
-    }
-    if (key != name)
-        Py_DECREF(key);
-    return scope;
-}
-
-/* ---- gnomon.scope, gnomon.record_function --------------------------------- */
-
-static PyObject *scope_of(PyObject *module, PyObject *const *args,
-                          Py_ssize_t count, PyObject *keywords)
-{
-    static const char *const names[] = {"name", "category"};
-    PyObject *given[2] = {NULL, Py_None};
-    binding_state *state = binding_state_of(module);
-    if (!binding_arguments("scope", names, 2, args, count, keywords, given))
-        return NULL;
-    return binding_scope_get(state, state->scopes, given[0], given[1],
-                             GNOMON_KIND_SCOPE);
-}
-
-/* `args` is what torch.profiler.record_function takes, which keeps it nowhere. */
-static PyObject *record_function(PyObject *module, PyObject *const *args,
-                                 Py_ssize_t count, PyObject *keywords)
-{
-    static const char *const names[] = {"name", "args"};
-    PyObject *given[2] = {NULL, Py_None};
-    binding_state *state = binding_state_of(module);
-    if (!binding_arguments("record_function", names, 2, args, count, keywords,
-                           given))
-        return NULL;
-    return binding_scope_get(state, state->scopes, given[0], Py_None,
-                             GNOMON_KIND_SCOPE);
-}
-
-PyMethodDef binding_scope_methods[] = {
-    {"scope", BINDING_FUNCTION(scope_of), METH_FASTCALL | METH_KEYWORDS,
-     "scope(name, category=None)\n--\n\n"
-     "A named scope: a context manager and a decorator."},
-    {"record_function", BINDING_FUNCTION(record_function),
-     METH_FASTCALL | METH_KEYWORDS,
-     "record_function(name, args=None)\n--\n\n"
-     "The same, by the name that torch.profiler has for it."},
-    {NULL, NULL, 0, NULL}};
 
 int binding_scope_types(binding_state *state, PyObject *module)
 {
