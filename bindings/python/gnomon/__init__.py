@@ -137,6 +137,15 @@ def calls():
     return _calls.calls()
 
 
+def __getattr__(name):
+    """gnomon.torch and gnomon.lightning are imported where they are first used."""
+    if name in ("torch", "lightning"):
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # ---- Profiles -----------------------------------------------------------------------
 
 
