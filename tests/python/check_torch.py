@@ -790,6 +790,9 @@ class Compiled(Case):
 
     def setUp(self):
         super().setUp()
+        self.forget()
+
+    def forget(self):
         import torch._dynamo.testing
 
         torch._dynamo.reset()
@@ -818,6 +821,8 @@ class Compiled(Case):
                     watch_first = make()
                     handle = self.watch(watch_first)
                     self.check(self.compile(watch_first, fullgraph=True), self.WHOLE)
+                    regions = gnomon.snapshot("tree").regions
+                    self.assertNotIn("OptimizedModule", [r.category for r in regions])
                     handle.close()
                     compiled = self.compile(model, fullgraph=True)
                     handle = self.watch(compiled)
@@ -873,9 +878,7 @@ class Compiled(Case):
 
         seen = []
         for watched in (False, True):
-            torch._dynamo.reset()
-            torch._dynamo.utils.counters.clear()
-            self.counter.clear()
+            self.forget()
             model = Model()
             if watched:
                 self.watch(model)
@@ -887,6 +890,18 @@ class Compiled(Case):
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(found["model/model.parts/model.parts.0"], 1)
         self.assertIn("model/backward", found)
+
+    def test_a_backward_that_is_compiled_by_itself(self):
+        from torch._dynamo import compiled_autograd
+
+        model = self.Outer()
+        self.watch(model)
+        compiler = torch.compile(backend="eager", fullgraph=True)
+        enable = getattr(compiled_autograd, "_enable", None) or compiled_autograd.enable
+        with enable(compiler):
+            found = names(lambda: model(batch()).sum().backward())
+        self.assertEqual(found["model.b.0.linear"], 1)
+        self.assertFalse(torch._dynamo.utils.counters["graph_break"])
 
     def test_compiled_functions_that_call_the_model(self):
         model = self.Outer()

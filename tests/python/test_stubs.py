@@ -65,6 +65,24 @@ class Stubs(unittest.TestCase):
             given = inspect.signature(getattr(gnomon, name)).parameters
             self.assertEqual(list(given), said, name)
 
+    def test_torchs_stub_has_what_its_source_has(self):
+        with open(os.path.join(FOLDER, "torch.py")) as file:
+            source = ast.parse(file.read())
+        (said,) = [
+            ast.literal_eval(node.value)
+            for node in source.body
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+        ]
+        stubs = stub("torch")
+        self.assertEqual(sorted(stubs), said)
+        for node in source.body:
+            if getattr(node, "name", None) == "watch":
+                arguments = [a.arg for a in node.args.args + node.args.kwonlyargs]
+            if getattr(node, "name", None) == "Watch":
+                self.assertLessEqual(members(stubs["Watch"]), members(node))
+        node = stubs["watch"].args
+        self.assertEqual([a.arg for a in node.args + node.kwonlyargs], arguments)
+
     def test_importing_it_loads_nothing_large(self):
         loaded = subprocess.run(
             [

@@ -20,6 +20,7 @@ import threading
 
 import torch
 from torch.autograd import Variable, _get_sequence_nr
+from torch.compiler import is_compiling
 
 from . import _gnomon, link_in, link_out, scope
 
@@ -150,7 +151,7 @@ class Call:
 
     @runs_as_it_is
     def _begin(self, *gradients):
-        if self.is_open or not _gnomon._on():
+        if is_compiling() or self.is_open or not _gnomon._on():
             return
         opened = _here.open
         while opened and not opened[-1]._contains(self):
@@ -172,8 +173,10 @@ class Call:
 
     @runs_as_it_is
     def _end(self, *gradients):
+        if is_compiling() or not self.is_open:
+            return
         opened = _here.open
-        if self.is_open and self in opened:
+        if self in opened:
             while opened[-1] is not self:
                 opened.pop()._close()
             opened.pop()._close()

@@ -50,13 +50,13 @@ class _Layer:
     __slots__ = ("name", "kind", "level", "module", "watches", "is_inner")
     __slots__ += ("forward", "backward")
 
-    def __init__(self, module, name, level):
-        self.name, self.kind, self.level = name, type(module).__name__, level
+    def __init__(self, module, name, kind, level):
+        self.name, self.kind, self.level = name, kind, level
         self.module = weakref.ref(module, lambda _, key=id(module): _forget(key))
         self.watches = []
         self.is_inner = False  # called by what torch.compile made of it
-        self.forward = scope(name, self.kind)
-        self.backward = scope(name + " backward", self.kind)
+        self.forward = scope(name, kind)
+        self.backward = scope(name + " backward", kind)
 
     @_runs_as_it_is
     def __call__(self, *args, **keywords):
@@ -122,7 +122,7 @@ def _added(module, name, submodule):
             watch._add_all(submodule, f"{layer.name}.{name}", layer.level + 1)
     elif inner is not None and name == "_orig_mod":
         for watch in inner.watches:
-            watch._add(module, inner.name, inner.level)
+            watch._add(module, inner.name, inner.kind, inner.level)
         inner.is_inner = True
 
 
@@ -211,10 +211,10 @@ class Watch:
         self._only, self._depth = only, depth
         self._layers, self._hooks = {}, []
 
-    def _add(self, module, name, level):
+    def _add(self, module, name, kind, level):
         key = id(module)
         if key not in _layers:
-            _layers[key] = _Layer(module, name, level)
+            _layers[key] = _Layer(module, name, kind, level)
         if key not in self._layers:
             self._layers[key] = _layers[key]
             _layers[key].watches.append(self)
@@ -227,7 +227,8 @@ class Watch:
             own = [part for part in parts if part != "_orig_mod"]  # of torch.compile
             full, depth = ".".join([name, *own]), level + len(own)
             if depth <= self._depth and self._only(full, inner):
-                layer = self._add(inner, full, depth)
+                kind = type(getattr(inner, "_orig_mod", inner)).__name__
+                layer = self._add(inner, full, kind, depth)
                 layer.is_inner = layer.is_inner or parts[-1:] == ["_orig_mod"]
 
     def close(self):
