@@ -8,6 +8,7 @@ import dataclasses
 import gc
 import io
 import pickle
+import sys
 import threading
 import unittest
 import weakref
@@ -589,6 +590,46 @@ class Untouched(Case):
         self.assertEqual(calls, [])
         handle.close()
 
+    def test_a_graph_outlives_watches_and_model(self):
+        model = nn.Linear(4, 4)
+        with gnomon.torch.watch(model):
+            out = model(batch()).sum()
+        handle = self.watch(model)
+        again = model(batch()).sum()
+        del model
+        gc.collect()
+        self.assertEqual(gnomon.torch._layers, {})
+        self.assertEqual(len(handle._layers), 0)
+        found = names(lambda: (out.backward(), again.backward()))
+        self.assertEqual(found, {"backward": 2, "model backward": 2})
+
+    def test_watches_come_and_go_while_threads_call(self):
+        model = nn.Sequential(nn.Identity(), nn.Identity())
+        x, errors, stop = torch.zeros(1), [], threading.Event()
+
+        def call():
+            try:
+                while not stop.is_set():
+                    model(x)
+            except Exception as error:
+                errors.append(error)
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        self.addCleanup(sys.setswitchinterval, interval)
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for i in range(2000):
+            with gnomon.torch.watch(model):
+                if i % 100 == 0:
+                    gnomon.configure(None)
+                    gnomon.configure("tree(file=/dev/null)")
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+
     def test_off_and_on_again(self):
         gnomon.configure(None)
         model = nn.Linear(4, 4)
@@ -607,6 +648,8 @@ class Untouched(Case):
                 wrong()
         with self.assertRaises(AttributeError):
             gnomon.torch.watch(None, 3)
+        with self.assertRaises(ZeroDivisionError):
+            gnomon.torch.watch(nn.Linear(1, 1), only=lambda name, module: 1 / 0)
         self.assertEqual(gnomon.torch._watches, [])
 
 

@@ -6,7 +6,7 @@
 
 Each call of a module is a scope, and so is its backward; `record_function` marks, which
 optimizers and data loaders have in torch itself, are taken in; an optimizer's step ends
-a training step. docs/python.md says more. PyTorch 2.2 or later.
+a training step. docs/python.md says more. PyTorch 2.4 or later.
 
 Models are not touched. A module's call is replaced where torch itself does it, by an
 attribute of the class of all modules, so copies, pickles, scripts and compiled code of
@@ -15,11 +15,14 @@ all modules make torch.compile warn.
 """
 import functools
 import re
+import sys
 import threading
+import time
 import weakref
 
 import torch
 from torch.compiler import is_compiling as _is_compiling
+from torch.compiler import is_dynamo_compiling as _is_traced
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from . import _gnomon, scope, step
@@ -38,7 +41,14 @@ for _owner, _name in (
 _layers = {}  # by the id of a module that lives: its _Layer
 _watches = []  # those that are not closed
 _undo = []  # what takes back what is replaced in torch; empty: nothing is
-_here = threading.local()  # .step_is_over
+
+
+class _Here(threading.local):
+    looked = None  # the layer that torch found and will look for again (_ModuleCall)
+    step_is_over = False  # an optimizer made its step, and is in its mark
+
+
+_here = _Here()
 
 
 # ---- Calls of modules ---------------------------------------------------------------
@@ -47,12 +57,14 @@ _here = threading.local()  # .step_is_over
 class _Layer:
     """A watched module, which it does not keep alive."""
 
-    __slots__ = ("name", "kind", "level", "module", "watches", "is_inner")
-    __slots__ += ("forward", "backward")
+    __slots__ = (
+        *("name", "kind", "level", "module", "watches", "is_inner"),
+        *("forward", "backward"),
+    )
 
     def __init__(self, module, name, kind, level):
         self.name, self.kind, self.level = name, kind, level
-        self.module = weakref.ref(module, lambda _, key=id(module): _forget(key))
+        self.module = weakref.ref(module, functools.partial(_forget, id(module)))
         self.watches = []
         self.is_inner = False  # called by what torch.compile made of it
         self.forward = scope(name, kind)
@@ -60,8 +72,11 @@ class _Layer:
 
     @_runs_as_it_is
     def __call__(self, *args, **keywords):
+        _here.looked = None
         module = self.module()
         call = module.__dict__.get("_compiled_call_impl") or module._call_impl
+        if not self.watches or not _gnomon._on() or _is_compiling():
+            return call(*args, **keywords)
         if self.is_inner and _is_in(self.name):
             return call(*args, **keywords)
         stream = _stream(args)
@@ -72,9 +87,11 @@ class _Layer:
         return result
 
 
-def _forget(key):
-    for watch in _layers.pop(key).watches:
-        del watch._layers[key]
+def _forget(key, module):
+    """The module of this id is gone. Graphs may keep layers of earlier watches."""
+    if key in _layers and _layers[key].module is module:
+        for watch in _layers.pop(key).watches:
+            del watch._layers[key]
 
 
 @_runs_as_it_is
@@ -96,22 +113,45 @@ def _stream(args):
 
 
 class _ModuleCall:
-    """Module._compiled_call_impl: what a module's call goes to unless it is None."""
+    """Module._compiled_call_impl: what a module's call goes to unless it is None.
+
+    Torch looks at it twice, to compare and to call. The second look must find what the
+    first one found, also where the watch is closed in between, on another thread or in a
+    signal handler."""
 
     @_runs_as_it_is
     def __get__(self, module, owner=None):
-        if _is_compiling():  # torch.compile knows this call, and looks no further
+        if _is_traced():  # torch.compile knows this call, and looks no further
             return None
-        layer = _layers.get(id(module)) if _gnomon._on() else None
-        if layer is None and module is not None:
-            return module.__dict__.get("_compiled_call_impl")
-        return layer
+        layer = _layers.get(id(module))
+        if layer is not None and (layer.watches or _here.looked is layer):
+            _here.looked = layer
+            return layer
+        return None if module is None else module.__dict__.get("_compiled_call_impl")
 
     def __set__(self, module, value):  # by Module.compile
         module.__dict__["_compiled_call_impl"] = value
 
     def __delete__(self, module):
         del module.__dict__["_compiled_call_impl"]
+
+
+def _settle():
+    """Waits until no thread is between two looks. False: one stays there, as where this
+    is a signal handler of its own."""
+    looks = _ModuleCall.__get__.__code__, torch.nn.Module.__call__.__code__
+    for _ in range(1000):
+        for frame in sys._current_frames().values():
+            is_between = frame.f_code in looks
+            while frame is not None and not is_between:
+                is_between = frame.f_code is looks[0]
+                frame = frame.f_back
+            if is_between:
+                break
+        else:
+            return True
+        time.sleep(0)
+    return False
 
 
 def _added(module, name, submodule):
@@ -153,18 +193,12 @@ def _leaving(leave):
         if marks:
             marks.pop().__exit__(*error)
         result = leave(self, *error)
-        if self.name.startswith("Optimizer.step#") and _step_is_over():
+        if _here.step_is_over and self.name.startswith("Optimizer.step#"):
+            _here.step_is_over = False
             step()  # here, so that the step has all of the optimizer's time
         return result
 
     return __exit__
-
-
-@_runs_as_it_is
-def _step_is_over():
-    is_over = getattr(_here, "step_is_over", False)
-    _here.step_is_over = False
-    return is_over
 
 
 def _stepped(optimizer, args, keywords):
@@ -187,7 +221,7 @@ def _replace(owner, name, value):
     _undo.append(undo)
 
 
-def _begin():
+def _install():
     module, mark = torch.nn.Module, torch.autograd.profiler.record_function
     _replace(module, "_compiled_call_impl", _ModuleCall())
     _replace(mark, "__enter__", _entering(mark.__enter__))
@@ -197,8 +231,13 @@ def _begin():
     _undo.append(register_module_module_registration_hook(_added).remove)
 
 
-def _end():
-    while _undo:
+def _clean():
+    """Takes back what nothing needs any more."""
+    if not _settle():
+        return  # the next one does it
+    for key in [key for key, layer in _layers.items() if not layer.watches]:
+        del _layers[key]
+    while _undo and not _watches:
         _undo.pop()()
 
 
@@ -234,15 +273,12 @@ class Watch:
     def close(self):
         for hook in self._hooks:
             hook.remove()
-        for key, layer in self._layers.items():
+        for layer in self._layers.values():
             layer.watches.remove(self)
-            if not layer.watches:
-                del _layers[key]
         self._layers, self._hooks = {}, []
         if self in _watches:
             _watches.remove(self)
-            if not _watches:
-                _end()
+        _clean()
 
     def __enter__(self):
         return self
@@ -262,7 +298,8 @@ def _chooser(only):
 
 def _free_name(name, model):
     """`name`, or with a number where another model has it."""
-    others = [x for x in _layers.values() if x.level == 0 and x.module() is not model]
+    others = [x for x in _layers.values() if x.level == 0 and x.watches]
+    others = [x for x in others if x.module() is not model]
     taken, number, free = {layer.name for layer in others}, 1, name
     while free in taken:
         number += 1
@@ -288,9 +325,13 @@ def watch(model=None, optimizer=None, *, name="model", depth=None, only=None):
     handle = Watch(_chooser(only), float("inf") if depth is None else depth)
     for last in optimizer[-1:]:
         handle._hooks.append(last.register_step_post_hook(_stepped))
-    if not _watches:
-        _begin()
     _watches.append(handle)
-    if model is not None:
-        handle._add_all(model, _free_name(name, model), 0)
+    if not _undo:
+        _install()
+    try:
+        if model is not None:
+            handle._add_all(model, _free_name(name, model), 0)
+    except BaseException:  # of the caller's function
+        handle.close()
+        raise
     return handle

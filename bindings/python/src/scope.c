@@ -106,8 +106,8 @@ static void begin_entry(const binding_scope *self, gnomon_region *region,
         entry->token = gnomon_begin(region);
     } else {
         gnomon_cuda_stream stream = PyLong_AsVoidPtr(self->stream);
-        gnomon_device_scope on = gnomon_begin_on(
-            region, gnomon_cuda_device(), gnomon_cuda_stream_of(stream));
+        gnomon_device_scope on = gnomon_begin_on(region, gnomon_cuda_device(),
+                                                 gnomon_cuda_stream_of(stream));
         entry->token = on.token;
         entry->timer = on.timer;
     }

@@ -130,7 +130,8 @@ static PyObject *record_function(PyObject *module, PyObject *const *args,
 PyMethodDef binding_scope_methods[] = {
     {"scope", BINDING_FUNCTION(scope_of), METH_FASTCALL | METH_KEYWORDS,
      "scope(name, category=None, stream=None)\n--\n\n"
-     "A named scope: a context manager and a decorator. `stream`: what is put into "
+     "A named scope: a context manager and a decorator. `stream`: what is put "
+     "into "
      "this CUDA stream is timed there too."},
     {"record_function", BINDING_FUNCTION(record_function),
      METH_FASTCALL | METH_KEYWORDS,
