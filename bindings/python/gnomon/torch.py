@@ -116,17 +116,18 @@ class _ModuleCall:
     """Module._compiled_call_impl: what a module's call goes to unless it is None.
 
     Torch looks at it twice, to compare and to call. The second look must find what the
-    first one found, also where the watch is closed in between, on another thread or in a
-    signal handler."""
+    first one found, also where another thread or a signal handler closes the watch in
+    between, or detaches what records."""
 
     @_runs_as_it_is
     def __get__(self, module, owner=None):
         if _is_traced():  # torch.compile knows this call, and looks no further
             return None
         layer = _layers.get(id(module))
-        if layer is not None and (layer.watches or _here.looked is layer):
-            _here.looked = layer
-            return layer
+        if layer is not None:
+            if layer.watches and _gnomon._on() or _here.looked is layer:
+                _here.looked = layer
+                return layer
         return None if module is None else module.__dict__.get("_compiled_call_impl")
 
     def __set__(self, module, value):  # by Module.compile
