@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gnomon.torch on torch for the CPU: which modules are marked, and where in the tree. The
+"""gnomon.torch on torch for the CPU: which modules are marked, and where in the tree. All
 check_torch*.py run in a virtual environment that has torch and Lightning."""
 import collections
 import dataclasses
@@ -138,9 +138,9 @@ class Layers(Case):
         model = nn.Sequential(nn.Linear(4, 4))
         self.watch(model, depth=2)
         model.append(nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.ReLU())))
-        found = names(lambda: model(batch()))
+        parts = ("", ".0", ".1", ".1.0", ".1.1")
         self.assertEqual(
-            found, {"model": 1, "model.0": 1, "model.1": 1, "model.1.0": 1, "model.1.1": 1}
+            names(lambda: model(batch())), {"model" + part: 1 for part in parts}
         )
 
     def test_outputs_of_all_kinds(self):
@@ -283,8 +283,8 @@ class Layers(Case):
                 total[path.rpartition("/")[2]] += count
             self.assertEqual(total["model.1"], 2)
             self.assertEqual(total["model.1 backward"], 1)
-            again = [p for p in found if p.startswith("backward/") and p.endswith("/model")]
-            self.assertEqual(len(again), 1, found)
+            again = [p for p in found if p.endswith("/model")]
+            self.assertEqual([p.split("/")[0] for p in again], ["backward"], found)
 
     def test_threads_have_paths_of_their_own(self):
         model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gnomon.torch in whole programs: $GNOMON, CUDA streams of a driver without a device,
-several processes, Lightning. Run in a virtual environment that has torch and Lightning."""
+several processes, Lightning."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -72,25 +73,38 @@ class Programs(unittest.TestCase):
             torch.cuda.is_initialized = lambda: True
             torch._C._cuda_getDevice = lambda: 0
             torch._C._cuda_getCurrentRawStream = lambda device: stream.cuda_stream
+            class Launch(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, ms):
+                    ctx.ms = ms
+                    stream.launch(ms)
+                    return x.clone()
+                @staticmethod
+                def backward(ctx, gradient):
+                    stream.launch(2 * ctx.ms)
+                    return gradient, None
             class Work(nn.Module):
                 def __init__(self, ms):
                     super().__init__()
                     self.ms = ms
                 def forward(self, x):
-                    stream.launch(self.ms)
-                    return x
+                    return Launch.apply(x, self.ms)
             net = nn.Sequential(Work(2), Work(5))
             gnomon.torch.watch(net)
-            net(torch.ones(1))
+            with torch.profiler.record_function("all"):
+                net(torch.ones(1, requires_grad=True)).sum().backward()
             """,
             "cuda",
             GNOMON_CUDA_LIBRARY=fake_cuda.driver(),
         )
-        rows = {line.split()[0]: line.split() for line in err.splitlines() if line}
-        ms = {name: float(rows[name][2]) * 1000 for name in ("model", "model.0", "model.1")}
-        self.assertGreaterEqual(ms["model.0"], 2)
-        self.assertGreaterEqual(ms["model.1"], 5)
-        self.assertGreaterEqual(ms["model"], 7)
+        rows = re.findall(r"^(\S+(?: backward)?) +1 +([\d.]+) ", err, re.M)
+        ms = {name: float(seconds) * 1000 for name, seconds in rows}
+        for name, least in (("model.0", 2), ("model.1", 5), ("model", 7)):
+            self.assertGreaterEqual(ms[name], least)
+            self.assertGreaterEqual(ms[name + " backward"], 2 * least)
+        self.assertLess(ms["model.0"], ms["model"])
+        self.assertGreaterEqual(ms["backward"], 14)
+        self.assertGreaterEqual(ms["all"], 21)
 
     def test_several_processes(self):
         code = MODEL + textwrap.dedent(
@@ -170,11 +184,13 @@ class Programs(unittest.TestCase):
         batch = "run_training_epoch/run_training_batch"
         paths = [line.split() for line in out.splitlines()]
         found = {p[0]: p[-1] for p in paths if "backward" not in p[1:]}
-        inside = [p for p in found if p.startswith(batch) and p.endswith("/model.net.2")]
+        inside = [p for p in found if p.startswith(batch)]
+        inside = [p for p in inside if p.endswith("/model.net.2")]
         self.assertEqual([found[p] for p in inside], ["4"], out)
         self.assertIn("training_step", inside[0])
         back = [" ".join(p) for p in paths if p[-2:] == ["backward", "4"]]
-        inside = [p for p in back if p.endswith("model.net backward/model.net.2 backward 4")]
+        ending = "/model.net backward/model.net.2 backward 4"
+        inside = [p for p in back if p.endswith(ending)]
         self.assertEqual(len(inside), 1, out)
         self.assertIn(".backward/backward/", inside[0])
 

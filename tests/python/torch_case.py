@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the tests of gnomon.torch share: models, what is marked, and that nothing is left
-open or lost after each test."""
+"""What the tests of gnomon.torch share: models, what is marked, and that nothing stays
+open or is lost after each test."""
 import collections
 import unittest
 

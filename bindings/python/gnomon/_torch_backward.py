@@ -42,6 +42,20 @@ def runs_as_it_is(function):
     return function
 
 
+@runs_as_it_is
+def on_stream(mark, values=()):
+    """The mark; where CUDA is in use, on the stream that the work on the first of some
+    values is put into now."""
+    if not torch.cuda.is_initialized():
+        return mark
+    first = values[0] if values else None
+    device = first.get_device() if isinstance(first, torch.Tensor) else -1
+    if device < 0:
+        device = torch._C._cuda_getDevice()
+    stream = torch._C._cuda_getCurrentRawStream(device)
+    return scope(mark.name, mark.category, stream)
+
+
 class _Here(threading.local):
     def __init__(self):
         self.call = None  # the innermost call that runs on this thread
@@ -70,7 +84,7 @@ def _nodes_of(value, depth, nodes):
             if value._base is not None and value._base.grad_fn is not None:
                 # A change in place makes the view's node anew, but not this one.
                 nodes.append(value._base.grad_fn)
-    elif depth == _DEPTH:
+    elif depth == _DEPTH or len(nodes) >= _MOST_NODES:
         return
     elif isinstance(value, (tuple, list)):
         for item in value:
@@ -103,7 +117,7 @@ def _last_of(nodes, first):
 class Call:
     """One call of a layer: a context manager around its forward."""
 
-    __slots__ = ("layer", "parent", "first", "last", "link", "is_followed", "is_open")
+    __slots__ = ("layer", "parent", "first", "last", "link", "is_followed", "mark")
 
     @runs_as_it_is
     def __init__(self, layer):
@@ -111,7 +125,8 @@ class Call:
         self.parent = _here.call
         self.last = None  # the first node of the calls inside
         self.link = None
-        self.is_followed = self.is_open = False
+        self.is_followed = False
+        self.mark = None  # its backward, while that is open
 
     @runs_as_it_is
     def __enter__(self):
@@ -126,7 +141,9 @@ class Call:
 
     @runs_as_it_is
     def follow(self, result):
-        """Puts hooks on the nodes that this call made, where there are some."""
+        """Puts hooks on the nodes that this call made, where there are some. With calls
+        inside, the first node is looked for from theirs on; one before them that leads to
+        none of them is not found, and is taken for one of the caller's."""
         if not torch.is_grad_enabled():
             return
         found, made, first = [], set(), self.first
@@ -150,8 +167,8 @@ class Call:
     # ---- Backward, on autograd's threads ----
 
     @runs_as_it_is
-    def _begin(self, *gradients):
-        if is_compiling() or self.is_open or not _gnomon._on():
+    def _begin(self, gradients):
+        if is_compiling() or self.mark is not None or not _gnomon._on():
             return
         opened = _here.open
         while opened and not opened[-1]._contains(self):
@@ -161,19 +178,19 @@ class Call:
                 functools.partial(close_all, opened)
             )
         around, new = self.parent, [self]
-        while around is not None and not around.is_open:
+        while around is not None and around.mark is None:
             if around.is_followed:
                 new.append(around)
             around = around.parent
         for call in reversed(new):
-            call.is_open = True
+            call.mark = on_stream(call.layer.backward, gradients)
             opened.append(call)
-            call.layer.backward.__enter__()
+            call.mark.__enter__()
             link_in(call.link, "backward")
 
     @runs_as_it_is
     def _end(self, *gradients):
-        if is_compiling() or not self.is_open:
+        if is_compiling() or self.mark is None:
             return
         opened = _here.open
         if self in opened:
@@ -189,8 +206,8 @@ class Call:
 
     @runs_as_it_is
     def _close(self):
-        self.is_open = False
-        self.layer.backward.__exit__(None, None, None)
+        mark, self.mark = self.mark, None
+        mark.__exit__()
 
 
 @runs_as_it_is
@@ -212,7 +229,7 @@ def marked(run_backward):
             return run_backward(*args, **keywords)
         outer, _here.open = (_here.open, _here.runs), []
         _here.runs = True
-        with scope("backward"):
+        with on_stream(scope("backward")):
             try:
                 return run_backward(*args, **keywords)
             finally:

@@ -27,7 +27,7 @@ from torch.nn.modules.module import register_module_module_registration_hook
 
 from . import _gnomon, scope, step
 from . import _torch_backward as _backward
-from ._torch_backward import runs_as_it_is as _runs_as_it_is
+from ._torch_backward import on_stream as _on_stream, runs_as_it_is as _runs_as_it_is
 
 __all__ = ["Watch", "watch"]
 
@@ -67,7 +67,7 @@ class _Layer:
         self.module = weakref.ref(module, functools.partial(_forget, id(module)))
         self.watches = []
         self.is_inner = False  # called by what torch.compile made of it
-        self.forward = scope(name, kind)
+        self.forward = scope(name, kind)  # both without a stream
         self.backward = scope(name + " backward", kind)
 
     @_runs_as_it_is
@@ -79,9 +79,7 @@ class _Layer:
             return call(*args, **keywords)
         if self.is_inner and _is_in(self.name):
             return call(*args, **keywords)
-        stream = _stream(args)
-        mark = self.forward if stream is None else scope(self.name, self.kind, stream)
-        with mark, _backward.Call(self) as this:
+        with _on_stream(self.forward, args), _backward.Call(self) as this:
             result = call(*args, **keywords)
             this.follow(result)
         return result
@@ -98,18 +96,6 @@ def _forget(key, module):
 def _is_in(name):
     around = _backward.running_call()
     return around is not None and around.layer.name == name
-
-
-@_runs_as_it_is
-def _stream(args):
-    """The CUDA stream that a call's work is put into, as a handle; or None."""
-    if not torch.cuda.is_initialized():
-        return None
-    first = args[0] if args else None
-    device = first.get_device() if isinstance(first, torch.Tensor) else -1
-    if device < 0:
-        device = torch._C._cuda_getDevice()
-    return torch._C._cuda_getCurrentRawStream(device)
 
 
 class _ModuleCall:
@@ -178,7 +164,7 @@ def _entering(enter):
         if _gnomon._on():
             # One name for all steps, as torch.profiler's table has it.
             is_step = self.name.startswith("ProfilerStep#")
-            mark = scope("ProfilerStep*" if is_step else self.name)
+            mark = _on_stream(scope("ProfilerStep*" if is_step else self.name))
             self.__dict__.setdefault("_gnomon", []).append(mark)
             mark.__enter__()
         return result
@@ -236,8 +222,9 @@ def _clean():
     """Takes back what nothing needs any more."""
     if not _settle():
         return  # the next one does it
-    for key in [key for key, layer in _layers.items() if not layer.watches]:
-        del _layers[key]
+    for key, layer in list(_layers.items()):
+        if not layer.watches:
+            _layers.pop(key, None)
     while _undo and not _watches:
         _undo.pop()()
 
@@ -299,9 +286,10 @@ def _chooser(only):
 
 def _free_name(name, model):
     """`name`, or with a number where another model has it."""
-    others = [x for x in _layers.values() if x.level == 0 and x.watches]
-    others = [x for x in others if x.module() is not model]
-    taken, number, free = {layer.name for layer in others}, 1, name
+    taken, number, free = set(), 1, name
+    for layer in list(_layers.values()):
+        if layer.level == 0 and layer.watches and layer.module() is not model:
+            taken.add(layer.name)
     while free in taken:
         number += 1
         free = f"{name}{number}"
