@@ -2,8 +2,8 @@
 """python_torch.py: what gnomon.torch.watch adds to calls of modules, beside torch's own
 hooks. Run it with a Python that has torch, and the package in $PYTHONPATH.
 
-The figures are nanoseconds of CPU time that a row adds to the plain one: the least of many
-rounds, in which rows take turns."""
+The figures are nanoseconds of CPU time that a row adds to the plain one: the least of
+many rounds, in which rows take turns."""
 import time
 import warnings
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gnomon.torch on torch for the CPU: which modules are marked, and where in the tree. All
-check_torch*.py run in a virtual environment that has torch and Lightning."""
+"""gnomon.torch on torch for the CPU: which modules are marked, and where in the tree.
+All check_torch*.py run in a virtual environment that has torch and Lightning."""
 import collections
 import dataclasses
 import threading

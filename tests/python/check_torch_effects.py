@@ -156,7 +156,7 @@ class Untouched(Case):
         del model, optimizer, out
         gnomon.configure(None)
         self.assertEqual([ref() for ref in gone], [None] * 4)
-        self.assertEqual(gnomon.torch._layers, {})
+        self.assertEqual((gnomon.torch._layers, gnomon.torch._watches), ({}, []))
         calls = [x for x in gc.get_objects() if type(x).__name__ == "Call"]
         self.assertEqual(calls, [])
         handle.close()

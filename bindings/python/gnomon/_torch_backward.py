@@ -142,8 +142,8 @@ class Call:
     @runs_as_it_is
     def follow(self, result):
         """Puts hooks on the nodes that this call made, where there are some. With calls
-        inside, the first node is looked for from theirs on; one before them that leads to
-        none of them is not found, and is taken for one of the caller's."""
+        inside, the first node is looked for from theirs on. One before them that leads
+        to none of them is not found, and is taken for one of the caller's."""
         if not torch.is_grad_enabled():
             return
         found, made, first = [], set(), self.first

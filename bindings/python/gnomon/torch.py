@@ -86,10 +86,12 @@ class _Layer:
 
 
 def _forget(key, module):
-    """The module of this id is gone. Graphs may keep layers of earlier watches."""
-    if key in _layers and _layers[key].module is module:
+    """The module of this id is gone. A watch ends with its model."""
+    if key in _layers and _layers[key].module is module:  # not of an earlier watch
         for watch in _layers.pop(key).watches:
             del watch._layers[key]
+            if not watch._layers and watch in _watches:
+                _watches.remove(watch)
 
 
 @_runs_as_it_is
@@ -231,8 +233,8 @@ def _clean():
 
 class Watch:
     """What watch() returns. close(), or the end of a with block, takes back all that
-    watch() did. It keeps no model and no optimizer alive. It may be dropped: the watch
-    goes on."""
+    watch() did. It keeps no model and no optimizer alive. Where it is dropped, the watch
+    goes on as long as the model lives."""
 
     def __init__(self, only, depth):
         self._only, self._depth = only, depth
