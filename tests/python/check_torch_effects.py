@@ -201,6 +201,30 @@ class Untouched(Case):
             thread.join()
         self.assertEqual(errors, [])
 
+    def test_a_signal_handler_closes_between_the_two_looks(self):
+        model = nn.Identity()
+        handle = self.watch(model)
+        on = gnomon.torch._gnomon
+
+        class Interrupting:
+            looks = 0
+
+            def _on(self):
+                self.looks += 1
+                if self.looks == 2:  # inside of torch's second look
+                    handle.close()
+                return True
+
+        gnomon.torch._gnomon = interrupting = Interrupting()
+        try:
+            self.assertEqual(float(model(torch.zeros(()))), 0)
+        finally:
+            gnomon.torch._gnomon = on
+        self.assertGreaterEqual(interrupting.looks, 2)
+        self.assertIsNotNone(nn.Module.__dict__["_compiled_call_impl"])
+        handle.close()
+        self.assertIsNone(nn.Module.__dict__["_compiled_call_impl"])
+
     def test_off_and_on_again(self):
         gnomon.configure(None)
         model = nn.Linear(4, 4)

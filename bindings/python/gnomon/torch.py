@@ -125,21 +125,26 @@ class _ModuleCall:
         del module.__dict__["_compiled_call_impl"]
 
 
+def _is_between(frame):
+    """Whether a thread with this innermost frame is between two looks."""
+    if frame.f_code is torch.nn.Module.__call__.__code__:
+        return True
+    while frame is not None and frame.f_code is not _ModuleCall.__get__.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _settle():
-    """Waits until no thread is between two looks. False: one stays there, as where this
-    is a signal handler of its own."""
-    looks = _ModuleCall.__get__.__code__, torch.nn.Module.__call__.__code__
-    for _ in range(1000):
-        for frame in sys._current_frames().values():
-            is_between = frame.f_code in looks
-            while frame is not None and not is_between:
-                is_between = frame.f_code is looks[0]
-                frame = frame.f_back
-            if is_between:
-                break
-        else:
+    """Waits until no thread is between two looks. False: one stays there, as this one
+    does where it is in a signal handler."""
+    for tries in range(600):
+        frames = sys._current_frames()
+        between = [thread for thread in frames if _is_between(frames[thread])]
+        if not between:
             return True
-        time.sleep(0)
+        if threading.get_ident() in between:
+            return False
+        time.sleep(0 if tries < 100 else 0.001)
     return False
 
 
