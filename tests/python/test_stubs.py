@@ -83,6 +83,10 @@ class Stubs(unittest.TestCase):
         node = stubs["watch"].args
         self.assertEqual([a.arg for a in node.args + node.kwonlyargs], arguments)
 
+    def test_it_has_no_more_attributes_than_it_says(self):
+        with self.assertRaisesRegex(AttributeError, "'gnomon' has no attribute 'tensor'"):
+            gnomon.tensor
+
     def test_importing_it_loads_nothing_large(self):
         loaded = subprocess.run(
             [
