@@ -287,6 +287,15 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(number, 1);
 }
+
+/* Begins the open step anew: it begins now, with the number `number`. For what comes
+ * between two steps and is of none, as a validation. No step is over, and schedules
+ * do not move. */
+GNOMON_INLINE void gnomon_step_begin(uint64_t number)
+{
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
+        gnomon_step_slow(number, 2);
+}
 #endif
 
 GNOMON_END_DECLS

@@ -255,7 +255,8 @@ AT(gnomon_host, activity_launched, 384);
 AT(gnomon_host, activity_put, 392);
 AT(gnomon_host, activity_lost, 400);
 AT(gnomon_host, fail, 408);
-SIZE(gnomon_host, 416);
+AT(gnomon_host, device_wait, 416);
+SIZE(gnomon_host, 424);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

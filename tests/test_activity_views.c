@@ -45,6 +45,22 @@ TEST(each_view_has_its_own_scopes)
     check_work_of("other_worker", "stream 7/ outer>gemm 1 100\n");
 }
 
+/* A snapshot alone waits for nothing. */
+TEST(waiting_for_devices_lets_sources_take_their_time)
+{
+    toy_begin();
+    check_work_of("worker", "");
+    CHECK_EQ(toy.patience_ns, 0);
+    {
+        GNOMON_SCOPE("outer");
+        toy_kernel("gemm", 1, 100);
+    }
+    CHECK_EQ(gnomon_device_wait(5000), GNOMON_OK);
+    CHECK_EQ(toy.patience_ns, 5000);
+    CHECK_EQ(toy.count, 0);
+    check_work_of("worker", "stream 7/ outer>gemm 1 100\n");
+}
+
 TEST(a_profiler_that_wants_no_work_has_none_in_its_view)
 {
     toy_begin();

@@ -251,6 +251,57 @@ TEST(steps_with_numbers_of_their_own)
     gnomon_profile_free(p);
 }
 
+/* What comes between two steps is of none. */
+TEST(a_step_may_begin_anew)
+{
+    attach_probe();
+    pass(7);
+    gnomon_stage_begin("fit");
+    pass(10);
+    {
+        GNOMON_SCOPE("sanity check");
+    }
+    pass(20);
+    gnomon_step_begin(4); /* also the first one, after marks */
+    pass(100);
+    gnomon_step();
+    pass(1000);
+    gnomon_step_begin(9);
+    pass(200);
+    gnomon_step();
+    pass(300);
+    gnomon_step();
+    static const uint64_t numbers[] = {4, 9, 10}, took[] = {100, 200, 300};
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(stage_at(p, 1).steps->count, 3);
+    CHECK_EQ(stage_at(p, 1).steps->total_ns, 600);
+    for (size_t i = 1; i <= 3; i++) {
+        gnomon_step_info s;
+        CHECK_EQ(gnomon_profile_step(p, i, &s), GNOMON_OK);
+        CHECK_EQ(s.number, numbers[i - 1]);
+        CHECK_EQ(s.end_ns - s.begin_ns, took[i - 1]);
+    }
+    gnomon_profile_free(p);
+}
+
+/* That of one stage says nothing of the next one's first step. */
+TEST(a_step_that_began_anew_ends_with_its_stage)
+{
+    attach_probe();
+    gnomon_stage_begin("fit");
+    gnomon_step_begin(4);
+    pass(100);
+    gnomon_stage_begin("test");
+    pass(10);
+    gnomon_step();
+    gnomon_profile *p = profile_of("probe", 0);
+    gnomon_step_info s;
+    CHECK_EQ(gnomon_profile_step(p, 1, &s), GNOMON_OK);
+    CHECK_EQ(s.number, 0);
+    CHECK_EQ(s.end_ns - s.begin_ns, 10);
+    gnomon_profile_free(p);
+}
+
 /* A profile lists the last steps only; their statistics are of all. */
 TEST(many_steps)
 {

@@ -17,6 +17,7 @@ typedef struct toy_source {
     gnomon_activity_source api;
     uint32_t number, kinds;
     int opens, closes, flushes;
+    uint64_t patience_ns; /* of the last flush */
     const char *broken; /* not NULL: it cannot be opened, and says this */
     gnomon_activity records[TOY_RECORDS];
     size_t count;
@@ -47,7 +48,7 @@ static inline void toy_tell(toy_source *s)
 
 static void toy_source_flush(void *self, uint64_t patience_ns)
 {
-    (void)patience_ns;
+    ((toy_source *)self)->patience_ns = patience_ns;
     ((toy_source *)self)->flushes++;
     toy_tell(self);
 }

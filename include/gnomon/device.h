@@ -176,6 +176,12 @@ GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
 GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
                                      const char *name, size_t length);
 
+/* Waits until devices have done what was launched so far, but no longer than
+ * `patience_ns`, and reads its times: what gnomon_snapshot takes next has them. A
+ * control call (gnomon/run.h). GNOMON_OK, also where nothing is timed or patience
+ * ended. */
+GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
+
 /* A scope from this line to the end of the block, on the host and in `stream`.
  * `name` is a string literal. A declaration, as GNOMON_SCOPE: give it a line of
  * its own in a block. */

@@ -62,6 +62,41 @@ GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path)
     return GNOMON_ESTATE;
 }
 
+GNOMON__CALL int gnomon_export(const gnomon_profile *profile, int form,
+                               const gnomon_writer *out)
+{
+    (void)profile;
+    (void)form;
+    (void)out;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_export_file(const gnomon_profile *profile, int form,
+                                    const char *path)
+{
+    (void)profile;
+    (void)form;
+    (void)path;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
+                               const char *report, const gnomon_writer *out)
+{
+    (void)profile;
+    (void)report;
+    (void)out;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_report_n(const gnomon_profile *profile,
+                                 const char *report, size_t length,
+                                 const gnomon_writer *out)
+{
+    (void)length;
+    return gnomon_report(profile, report, out);
+}
+
 GNOMON_END_DECLS
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon_summary and gnomon_snapshot. A summary runs a profiler's callback, so it is a
+/* gnomon_summary, gnomon_snapshot and gnomon_device_wait. A summary runs a profiler's callback, so it is a
  * control call. A snapshot runs only our code: any thread may take one at any time,
  * even while a control call waits for that thread. */
+#include "device/activity.h"
+#include "device/timers.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
@@ -77,6 +79,18 @@ int gnomon_summary_n(const char *profiler, size_t length,
 int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
     return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
+}
+
+int gnomon_device_wait(uint64_t patience_ns)
+{
+    GNOMON__FORWARD_CONTROL(device_wait(patience_ns));
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__timers_read(patience_ns, 0);
+    gnomon__sources_flush(patience_ns);
+    gnomon__control_leave();
+    return GNOMON_OK;
 }
 
 /* The first call reads $GNOMON. Finished device times are read unless another thread

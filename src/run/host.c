@@ -69,4 +69,5 @@ const gnomon_host gnomon__host = {
     .activity_put = gnomon_activity_put,
     .activity_lost = gnomon_activity_lost,
     .fail = gnomon_fail_n,
+    .device_wait = gnomon_device_wait,
 };

@@ -24,7 +24,8 @@
  *     metadata.c   the run's metadata
  *     window.c     schedules: open windows and armed masks
  *     summary.c    reports: into buffers, with their footers
- *     ask.c        gnomon_summary and gnomon_snapshot
+ *     ask.c        gnomon_summary, gnomon_snapshot, gnomon_device_wait
+ *     exports.c    exports and reports of a profile that somebody holds
  *     profiles.c   profiles into files
  *     output.c     where reports go
  *     paths.c      the names of files

@@ -13,6 +13,8 @@
 #include "record/step_times.h"
 #include "run/step_marks.h"
 
+#define GNOMON__STEP_ANEW 2 /* `given` of gnomon_step_slow */
+
 static gnomon__tick_sum stage_steps; /* of the open stage */
 
 static gnomon__step_record
@@ -21,6 +23,7 @@ static uint64_t steps_kept;         /* in the ring so far, of all stages */
 static uint64_t steps_over;         /* in the open stage */
 static uint64_t step_number;        /* of the open step */
 static uint64_t step_begin;
+static int was_begun_anew; /* the open step, by gnomon_step_begin */
 static gnomon__total reported_steps; /* of the stage that is reported, in ns */
 
 uint64_t gnomon__stage_steps(void)
@@ -32,12 +35,14 @@ static void begin_step(uint64_t number, uint64_t ticks)
 {
     step_number = number;
     step_begin = ticks;
+    was_begun_anew = 0;
     store_relaxed(&gnomon__step_under_way, number);
 }
 
 void gnomon__steps_begin(uint64_t ticks)
 {
     step_begin = ticks;
+    was_begun_anew = 0;
 }
 
 static void count_in_recorders(const gnomon__view *v,
@@ -118,7 +123,9 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
-    uint64_t first = stage_steps.count ? 0 : gnomon__stage_first_mark();
+    uint64_t first = stage_steps.count || was_begun_anew
+                         ? 0
+                         : gnomon__stage_first_mark();
     if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
         step_begin = first - 1;
     if (now < step_begin) /* another thread's later step was counted first */
@@ -142,6 +149,16 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     store_relaxed(&steps_over, steps_over + 1);
     begin_step(given ? number : step_number + 1, now);
     return done;
+}
+
+static void begin_step_anew(uint64_t number)
+{
+    uint64_t now = gnomon__ticks();
+    gnomon__step_lock();
+    begin_step(number, now);
+    was_begun_anew = 1;
+    store_relaxed(&gnomon__step_since, now);
+    gnomon__step_unlock();
 }
 
 static void step_recorders(gnomon__thread *t, const gnomon__step_record *done,
@@ -221,6 +238,9 @@ void gnomon_step_slow(uint64_t number, int given)
     if (!t)
         return;
     gnomon__repair(t, (uintptr_t)__builtin_frame_address(0));
-    make_step(t, number, given);
+    if (given == GNOMON__STEP_ANEW)
+        begin_step_anew(number);
+    else
+        make_step(t, number, given);
     gnomon__leave(t);
 }

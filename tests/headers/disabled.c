@@ -60,6 +60,7 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_thread_name_n(a_name(), 1);
     gnomon_step();
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
+    gnomon_step_begin(GNOMON_CAST(uint64_t, once()));
     gnomon_range_end((once(), range));
     gnomon_end((once(), token));
     gnomon_end_alone((once(), token));

@@ -173,6 +173,7 @@ static uint64_t marks(void)
     gnomon_end_alone(0);
     gnomon_step();
     gnomon_step_at(17);
+    gnomon_step_begin(18);
     return token | range | ((made.mask | pretty.mask) & ~GNOMON_MASK_UNSEEN);
 }
 

@@ -156,6 +156,11 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
     (void)number;
 }
 
+GNOMON_INLINE void gnomon_step_begin(uint64_t number)
+{
+    (void)number;
+}
+
 #define gnomon_region_get(name, category, kind) \
     gnomon__no_region(1 ? GNOMON_NULL : gnomon_region_get(name, category, kind))
 #define gnomon_region_get_n(name, length, category, category_length, kind) \
@@ -179,6 +184,7 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
 #define gnomon_thread_name_n(name, length) \
     GNOMON__NOT(gnomon_thread_name_n(name, length))
 #define gnomon_step_at(number) GNOMON__NOT(gnomon_step_at(number))
+#define gnomon_step_begin(number) GNOMON__NOT(gnomon_step_begin(number))
 
 /* Not looked at. Its texts are compiled, but are not in it. */
 #define GNOMON_REGION_INIT(kind, name, category, function) \

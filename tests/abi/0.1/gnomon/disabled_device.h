@@ -52,6 +52,12 @@ GNOMON_INLINE void gnomon_stream_name_n(const gnomon_device *device,
     (void)length;
 }
 
+GNOMON_INLINE int gnomon_device_wait(uint64_t patience_ns)
+{
+    (void)patience_ns;
+    return GNOMON_ESTATE;
+}
+
 #define gnomon_stream_name(device, stream, name) \
     GNOMON__NOT(gnomon_stream_name(device, stream, name))
 #define gnomon_stream_name_n(device, stream, name, length) \

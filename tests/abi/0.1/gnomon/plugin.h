@@ -61,7 +61,7 @@ typedef struct gnomon_host {
     void (*link_in)(const gnomon_link *from, int kind);
     void (*counter)(gnomon_region *region, uint32_t mask, double value);
     void (*mark)(gnomon_region *region, uint32_t mask);
-    /* gnomon_step, or with `given` not 0 gnomon_step_at. */
+    /* gnomon_step; with a `given` of 1 gnomon_step_at, of 2 gnomon_step_begin. */
     void (*step)(uint64_t number, int given);
     void (*thread_name)(const char *name, size_t length);
 
@@ -124,6 +124,8 @@ typedef struct gnomon_host {
 
     /* gnomon_fail_n, of gnomon/profiler.h. */
     int (*fail)(int code, const char *text, size_t length);
+    /* gnomon_device_wait, of gnomon/device.h. */
+    int (*device_wait)(uint64_t patience_ns);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called

@@ -173,17 +173,20 @@ GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
 
 /* ---- Files ---------------------------------------------------------------- */
 
-/* The two forms of a file. Both hold all of a profile; docs/file-format.md
+/* The forms of a file. The first two hold all of a profile; docs/file-format.md
  * describes them. */
 enum gnomon_form {
     /* Binary, with checksums: .gnomon. */
     GNOMON_FORM_FILE = 0,
     /* Text, for other tools: .gnomon.json. */
-    GNOMON_FORM_JSON = 1
+    GNOMON_FORM_JSON = 1,
+    /* For gnomon_export: a trace, made of events, as torch.profiler writes it: for
+     * Perfetto, chrome://tracing, TensorBoard (docs/exports.md). */
+    GNOMON_FORM_CHROME = 2
 };
 
 /* Writes all of a profile to `out`, from start to end. Equal profiles give equal
- * bytes. `form` is a gnomon_form; only out->write is needed. Any thread.
+ * bytes. `form` is one of the first two; only out->write is needed. Any thread.
  * GNOMON_OK, or the writer's error; GNOMON_EINVAL: profile or writer is NULL, or
  * there is no such form; GNOMON_EFULL: more than the form can hold, as 4 GiB of
  * texts; GNOMON_ENOMEM. */
@@ -203,6 +206,33 @@ GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
  * are asked for: a descriptor stays open until the profile is freed, and memory
  * does not grow with their number. */
 GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
+
+/* Writes a profile in any gnomon_form, as gnomon_profile_write. The profile may be
+ * exported any number of times. What else `gnomon export` knows, as flame graphs, is
+ * in the program alone. */
+GNOMON__CALL int gnomon_export(const gnomon_profile *profile, int form,
+                               const gnomon_writer *out);
+/* The same into the file at `path`, which others see whole or not at all: missing
+ * folders are made, and a file that is there is replaced. A device or a pipe is
+ * written to. Besides: GNOMON_EIO: it cannot be written. */
+GNOMON__CALL int gnomon_export_file(const gnomon_profile *profile, int form,
+                                    const char *path);
+
+/* ---- Reports -------------------------------------------------------------- */
+
+/* Writes the report that a built-in profiler makes of a profile: `report` is its name
+ * with its options, as in $GNOMON, "tree" or "regions(limit=5)". It needs no run and
+ * takes no lock. Only out->write is needed; it is called once, with all of the text.
+ * GNOMON_OK, or the writer's error; GNOMON_ENOENT: there is no such report;
+ * GNOMON_EINVAL: an option is wrong, or something is NULL; GNOMON_ESTATE: the profile
+ * has several runs, stages or views, of each of which `gnomon report` makes one;
+ * GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
+                               const char *report, const gnomon_writer *out);
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_report_n(const gnomon_profile *profile,
+                                 const char *report, size_t length,
+                                 const gnomon_writer *out);
 
 GNOMON_END_DECLS
 

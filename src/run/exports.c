@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Exports and reports of a profile that somebody holds. Nothing here looks at the run: a
+ * profile never changes, so any number of threads may do this, without a lock. */
+#include <errno.h>
+
+#include "export/export.h"
+#include "platform/error.h"
+#include "profilers/table.h"
+#include "run/fd_writer.h"
+#include "run/files.h"
+
+/* ---- Exports ------------------------------------------------------------------------ */
+
+static int export_form(const gnomon_profile *p, int form,
+                       const gnomon_writer *out)
+{
+    const gnomon__export what = {.profiles = &p, .count = 1};
+    if (form != GNOMON_FORM_CHROME)
+        return gnomon_profile_write(p, form, out);
+    int code = gnomon__export_chrome.write(&what, out);
+    return code == GNOMON_ENOMEM
+               ? gnomon__fail(code, "no memory for the trace")
+               : code;
+}
+
+/* The writer, the caller's, is called while memory of ours is held. */
+int gnomon_export(const gnomon_profile *profile, int form,
+                  const gnomon_writer *out)
+{
+    gnomon__fail_clear();
+    if (!profile || !out || !out->write)
+        return gnomon__fail(GNOMON_EINVAL, "no profile, or no writer");
+    int cancel = gnomon__os_cancel_off();
+    int code = export_form(profile, form, out);
+    gnomon__os_cancel_back(cancel);
+    return code;
+}
+
+typedef struct export_job {
+    const gnomon_profile *profile;
+    int form;
+    int *code; /* of the export, apart from the file's */
+} export_job;
+
+static int export_make(int fd, const void *context)
+{
+    const export_job *job = context;
+    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
+    if (!w)
+        return ENOMEM;
+    int code = export_form(job->profile, job->form, &w->writer);
+    *job->code = code == GNOMON_EIO ? GNOMON_OK : code; /* errno says more */
+    return gnomon__fd_writer_end(w, code);
+}
+
+int gnomon_export_file(const gnomon_profile *profile, int form,
+                       const char *path)
+{
+    int code = GNOMON_OK;
+    const export_job job = {profile, form, &code};
+    gnomon__fail_clear();
+    if (!profile || !path || !*path)
+        return gnomon__fail(GNOMON_EINVAL, "no profile, or no path");
+    int cancel = gnomon__os_cancel_off();
+    int why = gnomon__os_publish_made(path, export_make, &job, NULL, 0);
+    gnomon__os_cancel_back(cancel);
+    if (why && !code)
+        code = gnomon__fail(why == ENOMEM ? GNOMON_ENOMEM : GNOMON_EIO,
+                            "cannot write %s: %s", path,
+                            gnomon__os_error_text(why));
+    return code;
+}
+
+/* ---- Reports ------------------------------------------------------------------------ */
+
+/* Built-in ones only: those that are registered may go while this runs. */
+static const gnomon_profiler *reporter_named(const char *name)
+{
+    gnomon__suggestion s = gnomon__suggest(name);
+    for (size_t i = 0; gnomon__profilers[i]; i++) {
+        const gnomon_profiler *p = *gnomon__profilers[i];
+        if (!p->summary)
+            continue;
+        if (gnomon__same_word(p->name, name))
+            return p;
+        gnomon__suggest_offer(&s, p->name);
+    }
+    if (s.best)
+        gnomon__fail(GNOMON_ENOENT, "no report '%.64s': did you mean '%s'?",
+                     name, s.best);
+    else
+        gnomon__fail(GNOMON_ENOENT, "no report '%.64s'", name);
+    return NULL;
+}
+
+/* What create has to say: its code becomes the call's. */
+static void reporter_log(const char *line)
+{
+    (void)gnomon__fail(GNOMON_EINVAL, "%s", line);
+}
+
+static int report_by(const gnomon_profiler *by, gnomon__options *options,
+                     const gnomon_profile *profile, gnomon__buffer *b)
+{
+    void *self = NULL;
+    options->api.log = reporter_log;
+    int code = by->create ? by->create(&options->api, &self) : GNOMON_OK;
+    if (code)
+        return code;
+    code = by->summary(self, profile, &b->writer);
+    if (by->destroy)
+        by->destroy(self);
+    return b->code ? b->code : code;
+}
+
+/* What chooses what is recorded, and where reports go, is none of a report's. */
+static int check_options(const gnomon__settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++)
+        if (gnomon__option_find(gnomon__core_options, settings->at[i].key))
+            return gnomon__fail(GNOMON_EINVAL, "a report has no option '%s'",
+                                settings->at[i].key);
+    return GNOMON_OK;
+}
+
+static int report_parsed(const gnomon__spec *spec,
+                         const gnomon_profile *profile, gnomon__buffer *b)
+{
+    gnomon__complaints complaints = {0};
+    gnomon__options *options = NULL;
+    if (spec->item_count != 1 || spec->defaults.count)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "say one report: tree, or 'tree(limit=3)'");
+    const gnomon_profiler *by = reporter_named(spec->items[0].name);
+    if (!by)
+        return GNOMON_ENOENT;
+    int code = check_options(&spec->items[0].settings);
+    if (!code)
+        code = gnomon__options_create_of(&options, by, spec, 0, &complaints);
+    if (complaints.count)
+        code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+    if (!code)
+        code = report_by(by, options, profile, b);
+    gnomon__options_destroy(options);
+    gnomon__complaints_free(&complaints);
+    return code;
+}
+
+static int report_text_of(const char *words, const gnomon_profile *profile,
+                          gnomon__buffer *b)
+{
+    gnomon__spec spec = {0};
+    gnomon__complaints complaints = {0};
+    int code = gnomon__spec_parse(&spec, words, "gnomon_report", &complaints);
+    if (complaints.count)
+        code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+    if (!code)
+        code = report_parsed(&spec, profile, b);
+    gnomon__spec_free(&spec);
+    gnomon__complaints_free(&complaints);
+    return code;
+}
+
+/* A report is of one stage of one view of a run: to take them apart and to add runs up
+ * is the program's. */
+static int check_is_one(const gnomon_profile *p)
+{
+    if (gnomon_profile_count(p, GNOMON_RUNS) <= 1 &&
+        gnomon_profile_count(p, GNOMON_STAGES) <= 1 &&
+        gnomon_profile_count(p, GNOMON_VIEWS) <= 1)
+        return GNOMON_OK;
+    return gnomon__fail(GNOMON_ESTATE,
+                        "it has several runs, stages or views: the program "
+                        "`gnomon report` makes a report of each");
+}
+
+int gnomon_report_n(const gnomon_profile *profile, const char *report,
+                    size_t length, const gnomon_writer *out)
+{
+    gnomon__buffer b;
+    gnomon__fail_clear();
+    if (!profile || !report || !out || !out->write)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "no profile, no report or no writer");
+    gnomon__text words = gnomon__text_of(report, length);
+    int cancel = gnomon__os_cancel_off(); /* also in the caller's write */
+    int code = check_is_one(profile);
+    char *copy = code ? NULL : gnomon__strndup(words.at, words.length);
+    gnomon__buffer_init(&b, NULL); /* so names are as they are */
+    b.writer.columns = GNOMON_HAS(out, columns) ? out->columns : 0;
+    if (!code)
+        code = copy ? report_text_of(copy, profile, &b) : GNOMON_ENOMEM;
+    if (code == GNOMON_ENOMEM)
+        gnomon__fail(code, "no memory for the report");
+    if (!code && b.length)
+        code = out->write(out, b.text, b.length);
+    gnomon__buffer_free(&b);
+    gnomon__free(copy);
+    gnomon__os_cancel_back(cancel);
+    return code;
+}
+
+int gnomon_report(const gnomon_profile *profile, const char *report,
+                  const gnomon_writer *out)
+{
+    return gnomon_report_n(profile, report, GNOMON_TO_NUL, out);
+}
