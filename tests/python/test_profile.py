@@ -7,7 +7,6 @@ import tempfile
 import unittest
 
 import gnomon
-import gnomon.profile
 from runs import calls, run
 
 
@@ -126,19 +125,124 @@ class Loaded(unittest.TestCase):
             for row in profile.rows(view=view):
                 self.assertEqual(row.host.count, 1)
 
-    def test_other_reports_come_from_the_program(self):
-        program = os.environ.get("GNOMON_PROGRAM")
+    def without_program(self):
         kept = os.environ["PATH"]
         self.addCleanup(os.environ.__setitem__, "PATH", kept)
         os.environ["PATH"] = ""
+
+    def with_program(self):
+        program = os.environ.get("GNOMON_PROGRAM")
+        if not program:
+            self.skipTest("the program gnomon is not built")
+        self.without_program()
+        os.environ["PATH"] = os.path.dirname(program)
+
+    def of_stages(self, names):
+        path = os.path.join(self.folder.name, names + ".gnomon")
+        run(
+            f"""
+            import gnomon
+            for stage in {names.split()}:
+                with gnomon.stage(stage), gnomon.scope("outer"):
+                    with gnomon.scope("inner"):
+                        gnomon.step()
+            """,
+            f"trace(on_trace_ready=none),file={path}",
+        )
+        return gnomon.load(path)
+
+    def test_reports_of_one_stage_need_no_program(self):
+        self.without_program()
+        profile = self.of_stages("fit")
+        self.assertIn("  inner ", profile.report("tree"))
+        self.assertNotIn("inner", profile.report("tree(limit=1)"))
+        for wrong in ("treee", "ranks", "tree(limit=x)", "tree(file=x)", ""):
+            with self.assertRaises(gnomon.Error):
+                profile.report(wrong)
+        with self.assertRaises(gnomon.Error) as caught:
+            self.of_stages("fit test").report("tree")
+        self.assertIn("no program gnomon is in $PATH", str(caught.exception))
+        with self.assertRaises(TypeError):
+            profile.report(3)
+
+    def test_the_library_reports_as_the_program(self):
+        profile = self.of_stages("fit")
+        own = profile.report("tree")
+        self.with_program()
+        made = []
+        from gnomon import _forms
+
+        kept, _forms._run = _forms._run, lambda *words: made.append(kept(*words))
+        self.addCleanup(setattr, _forms, "_run", kept)
         with self.assertRaises(gnomon.Error):
-            self.profile.report("tree")
-        if program:
-            os.environ["PATH"] = os.path.dirname(program)
-            self.assertIn("outer", self.profile.report("tree"))
-            with self.assertRaises(gnomon.Error) as caught:
-                self.profile.report("treee")
-            self.assertIn("did you mean", str(caught.exception))
+            profile.report("treee")
+        self.assertEqual(made, [])
+        path = os.path.join(self.folder.name, "fit.gnomon")
+        import subprocess
+
+        words = [os.environ["GNOMON_PROGRAM"], "report", "--as", "tree", path]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        self.assertEqual(own, done.stdout)
+
+    def test_other_reports_come_from_the_program(self):
+        self.with_program()
+        both = self.of_stages("fit test").report("tree")
+        self.assertIn("FIT Call Tree", both)
+        self.assertIn("TEST Call Tree", both)
+        self.assertIn("outer", self.profile.report("json"))
+        with self.assertRaises(gnomon.Error) as caught:
+            self.profile.report("treee")
+        self.assertIn("did you mean", str(caught.exception))
+
+    def test_exports_of_the_library_need_no_program(self):
+        import gzip
+        import json
+
+        self.without_program()
+        for name in ("plain.json", "packed.json.gz"):
+            path = os.path.join(self.folder.name, "made", name)
+            self.profile.export("chrome", path)
+            opened = gzip.open(path) if name.endswith(".gz") else open(path)
+            with opened as file:
+                rows = json.load(file)["traceEvents"]
+            self.assertEqual([r["name"] for r in rows].count("inner"), 6)
+        again = os.path.join(self.folder.name, "made", "again.gnomon")
+        self.profile.export("gnomon", again)
+        self.assertEqual(gnomon.load(again).rows(), self.profile.rows())
+        self.profile.export("json", again)
+        with open(again) as file:
+            self.assertEqual(file.read(1), "{")
+        names = set(os.listdir(os.path.dirname(again)))
+        self.assertEqual(names, {"plain.json", "packed.json.gz", "again.gnomon"})
+        with self.assertRaises(gnomon.Error) as caught:
+            self.profile.export("stacks", again)
+        self.assertIn("program", str(caught.exception))
+
+    def test_other_exports_come_from_the_program(self):
+        self.with_program()
+        path = os.path.join(self.folder.name, "stacks.txt")
+        self.profile.export("stacks", path)
+        with open(path) as file:
+            self.assertIn(";outer;inner ", file.read())
+        with self.assertRaises(gnomon.Error):
+            self.profile.export("stakcs", path)
+
+    def test_an_export_that_cannot_be_written_raises(self):
+        for path in (
+            "/dev/full",
+            f"{self.path}/x.json",
+            f"{self.path}/x.json.gz",
+            "/proc/x.json.gz",
+        ):
+            with self.subTest(path), self.assertRaises(gnomon.Error) as caught:
+                self.profile.export("chrome", path)
+            self.assertIn("cannot write", str(caught.exception))
+
+    def test_rows_and_statistics_are_pickled(self):
+        import pickle
+
+        rows = self.profile.rows()
+        self.assertEqual(pickle.loads(pickle.dumps(rows)), rows)
 
     def test_columns_and_entities_agree(self):
         p = self.profile
@@ -177,7 +281,7 @@ class Loaded(unittest.TestCase):
         self.assertEqual(gnomon.load(again).rows(), self.profile.rows())
         with open(again, "rb") as file:
             data = file.read()
-        self.assertEqual(gnomon.profile.read(data).rows(), self.profile.rows())
+        self.assertEqual(gnomon.read(data).rows(), self.profile.rows())
         text = os.path.join(self.folder.name, "again.json")
         self.profile.write(text)
         with open(text) as file:
@@ -188,7 +292,7 @@ class Loaded(unittest.TestCase):
             gnomon.load("/nowhere/run.gnomon")
         self.assertIn("/nowhere/run.gnomon", str(caught.exception))
         with self.assertRaises(gnomon.Error):
-            gnomon.profile.read(b"no profile")
+            gnomon.read(b"no profile")
         with self.assertRaises(TypeError):
             gnomon.load(3)
 

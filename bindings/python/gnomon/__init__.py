@@ -42,7 +42,10 @@ from . import _gnomon
 __version__ = version()
 __all__ = [
     "Error",
+    "Profile",
     "Profiler",
+    "ProfilerAction",
+    "ProfilerActivity",
     "Range",
     "Scope",
     "attach",
@@ -57,9 +60,12 @@ __all__ = [
     "load",
     "mark",
     "metadata",
+    "profile",
     "range",
+    "read",
     "record_function",
     "register",
+    "schedule",
     "scope",
     "setup",
     "snapshot",
@@ -72,9 +78,36 @@ __all__ = [
     "stop",
     "summary",
     "teardown",
+    "tensorboard_trace_handler",
     "thread_name",
     "version",
 ]
+
+_LATER = {  # loaded when they are asked for
+    "Profile": "_profiles",
+    "ProfilerAction": "_schedule",
+    "ProfilerActivity": "_arguments",
+    "profile": "_recording",
+    "schedule": "_schedule",
+    "tensorboard_trace_handler": "_arguments",
+}
+
+
+def __getattr__(name):
+    """Also gnomon.torch and gnomon.lightning are imported where they are first used."""
+    from importlib import import_module
+
+    if name in ("torch", "lightning"):
+        return import_module("." + name, __name__)
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module("." + _LATER[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def setup(spec=None, *, dir=None, rank=None, local_rank=None, world_size=None):
@@ -137,31 +170,29 @@ def calls():
     return _calls.calls()
 
 
-def __getattr__(name):
-    """gnomon.torch and gnomon.lightning are imported where they are first used."""
-    if name in ("torch", "lightning"):
-        import importlib
-
-        return importlib.import_module("." + name, __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # ---- Profiles -----------------------------------------------------------------------
 
 
 def load(path):
-    """The profile in a .gnomon file: gnomon.profile.Profile."""
-    from . import profile
+    """The profile in a .gnomon file: a gnomon.Profile."""
+    from . import _profiles
 
-    return profile.load(path)
+    return _profiles.load(path)
+
+
+def read(data):
+    """The profile in the bytes of a .gnomon file."""
+    from . import _profiles
+
+    return _profiles.read(data)
 
 
 def snapshot(profiler, all_stages=False):
     """The profile of what an attached profiler has recorded up to now, in the open
     stage or in all of them."""
-    from . import profile
+    from . import _profiles
 
-    return profile.snapshot(profiler, all_stages)
+    return _profiles.snapshot(profiler, all_stages)
 
 
 # ---- Profilers ----------------------------------------------------------------------

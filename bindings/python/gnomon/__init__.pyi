@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-from typing import Any, Callable, ContextManager, Dict, Mapping, NamedTuple
-from typing import Optional, Sequence, TypeVar, Union
+import os
+from enum import Enum
+from typing import Any, Callable, ContextManager, Dict, Iterable, List, Mapping
+from typing import NamedTuple, NoReturn, Optional, Sequence, Set, TypeVar, Union
 
-from .profile import Profile
+from ._profiles import Event
+from ._profiles import Profile as Profile
 
+_Path = Union[str, "os.PathLike[str]"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
+_Self = TypeVar("_Self")
 
 __version__: str
 
@@ -67,7 +72,89 @@ def health() -> Dict[str, int]: ...
 def version() -> str: ...
 def calls() -> ContextManager[Any]: ...
 def load(path: Any) -> Profile: ...
+def read(data: bytes) -> Profile: ...
 def snapshot(profiler: str, all_stages: bool = False) -> Profile: ...
+
+class ProfilerAction(Enum):
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+class ProfilerActivity(Enum):
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+class profile(ContextManager["profile"]):
+    activities: Set[ProfilerActivity]
+    schedule: Callable[[int], Any]
+    on_trace_ready: Optional[Callable[[Any], Any]]
+    with_stack: bool
+    custom_trace_id_callback: Optional[Callable[[], str]]
+    step_num: int
+    current_action: ProfilerAction
+    def __init__(
+        self,
+        *,
+        activities: Optional[Iterable[Any]] = None,
+        schedule: Optional[Callable[[int], Any]] = None,
+        on_trace_ready: Optional[Callable[[Any], Any]] = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        use_cuda: Optional[bool] = None,
+        custom_trace_id_callback: Optional[Callable[[], str]] = None,
+        post_processing_timeout_s: Optional[float] = None,
+    ) -> None: ...
+    def __enter__(self: _Self) -> _Self: ...
+    def __exit__(self, *error: object) -> None: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def step(self) -> None: ...
+    def profile(self) -> Profile: ...
+    def report(self, profiler: str = "simple") -> str: ...
+    def events(self) -> List[Event]: ...
+    def export_chrome_trace(
+        self, path: _Path, use_python_export: bool = False
+    ) -> None: ...
+    def export_stacks(
+        self, path: _Path, metric: str = "self_cpu_time_total"
+    ) -> None: ...
+    def add_metadata(self, key: str, value: str) -> None: ...
+    def add_metadata_json(self, key: str, value: str) -> None: ...
+    def preset_metadata_json(self, key: str, value: str) -> None: ...
+    def get_trace_id(self) -> Optional[str]: ...
+    def set_custom_trace_id_callback(
+        self, callback: Optional[Callable[[], str]]
+    ) -> None: ...
+    def key_averages(self, *args: Any, **keywords: Any) -> NoReturn: ...
+    def export_memory_timeline(self, *args: Any, **keywords: Any) -> NoReturn: ...
+    def toggle_collection_dynamic(self, *args: Any, **keywords: Any) -> NoReturn: ...
+
+def schedule(
+    *,
+    wait: int,
+    warmup: int,
+    active: int,
+    repeat: int = 0,
+    skip_first: int = 0,
+    skip_first_wait: int = 0,
+) -> Callable[[int], ProfilerAction]: ...
+def tensorboard_trace_handler(
+    dir_name: str,
+    worker_name: Optional[str] = None,
+    use_gzip: bool = False,
+    use_python_export: bool = False,
+) -> Callable[[profile], None]: ...
 
 class Frame(NamedTuple):
     name: str

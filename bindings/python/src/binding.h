@@ -34,6 +34,7 @@ typedef struct binding_state {
     PyObject *scope_type; /* scopes, by name and category */
     PyObject *range_type;
     PyObject *profile_type;
+    PyObject *recording_type;
     PyObject *scopes;        /* dict: name, or (name, category) -> scope */
     PyObject *ranges;        /* the same for gnomon.range */
     PyObject *marks;         /* the same for gnomon.mark */
@@ -83,6 +84,7 @@ extern PyMethodDef binding_mark_methods[];
 extern PyMethodDef binding_control_methods[];
 extern PyMethodDef binding_profiler_methods[];
 extern PyMethodDef binding_profile_methods[];
+extern PyMethodDef binding_recording_methods[];
 extern PyMethodDef binding_call_methods[];
 extern PyMethodDef binding_hook_methods[];
 
@@ -90,6 +92,10 @@ extern PyMethodDef binding_hook_methods[];
 PyObject *binding_end_run(PyObject *module);
 
 struct gnomon_profile;
+/* The object of a profile that a call gave us, which owns it; the exception of an error
+ * code. */
+PyObject *binding_profile_own(binding_state *state, int code,
+                              struct gnomon_profile *profile);
 /* The object of a profile that a callback is given, or None for NULL. It is consumed by
  * its end, after which it has no profile any more. */
 PyObject *binding_profile_lend(binding_state *state,
@@ -101,6 +107,7 @@ PyObject *binding_profile_wrap(PyObject *raw);
 const struct gnomon_profile *binding_profile_of(PyObject *object);
 PyObject *binding_profile_columns(PyObject *self, PyObject *args);
 int binding_profile_types(binding_state *state, PyObject *module);
+int binding_recording_types(binding_state *state, PyObject *module);
 int binding_event_types(binding_state *state, PyObject *module);
 
 /* UTF-8 of a Python text, as a bytes object; lone surrogates are kept as bytes that are

@@ -144,6 +144,7 @@ static int module_run(PyObject *module)
                                            binding_control_methods,
                                            binding_profiler_methods,
                                            binding_profile_methods,
+                                           binding_recording_methods,
                                            binding_call_methods,
                                            binding_hook_methods};
     module_data *data = PyModule_GetState(module);
@@ -159,7 +160,8 @@ static int module_run(PyObject *module)
         binding_scope_types(data->state, module) ||
         binding_range_types(data->state, module) ||
         binding_event_types(data->state, module) ||
-        binding_profile_types(data->state, module))
+        binding_profile_types(data->state, module) ||
+        binding_recording_types(data->state, module))
         return -1;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (PyModule_AddFunctions(module, methods[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A profile as an object: its entities as tuples of their fields, one by one or column
- * by column. gnomon/profile.py makes of it what users see.
+ * by column. gnomon/_profiles.py makes of it what users see.
  *
  * A profile that a callback was given is borrowed: its object loses it at the callback's
  * end, and raises from then on. */
@@ -102,8 +102,8 @@ static PyObject *profile_get(PyObject *self, PyObject *args)
 
 /* ---- Files ---------------------------------------------------------------- */
 
-static PyObject *finish_load(binding_state *state, int code,
-                             gnomon_profile *profile)
+PyObject *binding_profile_own(binding_state *state, int code,
+                              gnomon_profile *profile)
 {
     if (code < 0)
         return binding_raise(state, code);
@@ -125,7 +125,7 @@ static PyObject *call_load(PyObject *module, PyObject *path)
     code = gnomon_profile_load(&profile, at);
     Py_END_ALLOW_THREADS
     Py_DECREF(bytes);
-    return finish_load(binding_state_of(module), code, profile);
+    return binding_profile_own(binding_state_of(module), code, profile);
 }
 
 static PyObject *call_read(PyObject *module, PyObject *args)
@@ -139,7 +139,7 @@ static PyObject *call_read(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_profile_read(&profile, at, (size_t)size);
     Py_END_ALLOW_THREADS
-    return finish_load(binding_state_of(module), code, profile);
+    return binding_profile_own(binding_state_of(module), code, profile);
 }
 
 static PyObject *call_snapshot(PyObject *module, PyObject *args)
@@ -153,7 +153,7 @@ static PyObject *call_snapshot(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_snapshot_n(&profile, name, (size_t)length, all);
     Py_END_ALLOW_THREADS
-    return finish_load(binding_state_of(module), code, profile);
+    return binding_profile_own(binding_state_of(module), code, profile);
 }
 
 static int keep_bytes(const gnomon_writer *writer, const void *bytes,
@@ -179,6 +179,63 @@ static PyObject *profile_write(PyObject *self, PyObject *args)
                  : PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.length);
     binding_text_free(&text);
     return bytes;
+}
+
+/* Releases the interpreter's lock for long work on a profile, but not on a borrowed one:
+ * another thread could let its callback end meanwhile. The caller has a reference. */
+static PyThreadState *unlock(PyObject *self)
+{
+    return ((profile_object *)self)->is_ours ? PyEval_SaveThread() : NULL;
+}
+
+static void lock(PyThreadState *thread)
+{
+    if (thread)
+        PyEval_RestoreThread(thread);
+}
+
+static PyObject *profile_export(PyObject *self, PyObject *args)
+{
+    PyObject *path;
+    int form, code;
+    if (!PyArg_ParseTuple(args, "iO&:export", &form, PyUnicode_FSConverter,
+                          &path))
+        return NULL;
+    const gnomon_profile *profile = profile_of(self);
+    const char *at = PyBytes_AsString(path);
+    if (!profile) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    PyThreadState *thread = unlock(self);
+    code = gnomon_export_file(profile, form, at);
+    lock(thread);
+    PyObject *result = binding_result(((profile_object *)self)->state, code);
+    Py_DECREF(path);
+    return result;
+}
+
+static PyObject *profile_report(PyObject *self, PyObject *report)
+{
+    binding_text text = {0};
+    gnomon_writer writer = {
+        .struct_size = sizeof writer, .write = keep_bytes, .context = &text};
+    int code;
+    const gnomon_profile *profile = profile_of(self);
+    PyObject *bytes = profile ? binding_utf8(report) : NULL;
+    if (!bytes)
+        return NULL;
+    const char *at = PyBytes_AsString(bytes);
+    size_t length = (size_t)PyBytes_Size(bytes);
+    PyThreadState *thread = unlock(self);
+    code = gnomon_report_n(profile, at, length, &writer);
+    lock(thread);
+    PyObject *result =
+        code < 0 ? binding_raise(((profile_object *)self)->state, code)
+                 : binding_text_take(&text);
+    binding_text_free(&text);
+    Py_DECREF(bytes);
+    return result;
 }
 
 /* ---- The type ------------------------------------------------------------- */
@@ -224,6 +281,8 @@ static PyMethodDef profile_methods[] = {
     {"get", profile_get, METH_VARARGS, NULL},
     {"columns", binding_profile_columns, METH_VARARGS, NULL},
     {"write", profile_write, METH_VARARGS, NULL},
+    {"export", profile_export, METH_VARARGS, NULL},
+    {"report", profile_report, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 PyMethodDef binding_profile_methods[] = {
@@ -275,7 +334,7 @@ PyObject *binding_profile_wrap(PyObject *raw)
         Py_XINCREF(raw);
         return raw;
     }
-    PyObject *module = PyImport_ImportModule("gnomon.profile");
+    PyObject *module = PyImport_ImportModule("gnomon._profiles");
     PyObject *made =
         module ? PyObject_CallMethod(module, "Profile", "(O)", raw) : NULL;
     Py_XDECREF(module);

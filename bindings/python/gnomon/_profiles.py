@@ -13,7 +13,6 @@ zero, durations ns.
 from collections import namedtuple
 
 from . import _gnomon
-from ._simple import simple
 from ._stats import Anchor, Memory, Stats, Tensor, Work, add, shown_time
 
 __all__ = ["Profile", "Row", "Stats", "load", "read", "snapshot"]
@@ -271,32 +270,21 @@ class Profile:
 
     def report(self, profiler="simple"):
         """The report that a profiler makes of this, as a text: Lightning's table for
-        "simple"; others, as "tree" or "advanced(limit=5)", by the program gnomon, which
-        must be in $PATH."""
-        if profiler == "simple":
-            names = list(dict.fromkeys(stage.name for stage in self.stages))
-            texts = [simple(self, name) for name in names]
-            return "\n".join(filter(None, texts))
-        import os
-        import shutil
-        import subprocess
-        import tempfile
+        "simple"; others, as "tree" or "advanced(limit=5)". Of several runs, stages or
+        views it comes from the program gnomon, which must be in $PATH, and so do
+        reports that only the program has, as "ranks"."""
+        from . import _forms
 
-        program = shutil.which("gnomon")
-        if program is None:
-            raise _gnomon.Error(f"report({profiler!r}): there is no program gnomon")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "profile.gnomon")
-            self.write(path)
-            done = subprocess.run(
-                [program, "report", "--as", profiler, path],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        if done.returncode:
-            raise _gnomon.Error(done.stderr.strip())
-        return done.stdout
+        return _forms.report(self, profiler)
+
+    def export(self, form, path):
+        """Writes it in the format of another tool: "chrome" (for Perfetto, TensorBoard,
+        chrome://tracing), "json" or "gnomon"; and, by the program gnomon, which must be
+        in $PATH, "perfetto", "stacks", "speedscope", "csv" or "prof". A file of a name
+        that ends in .gz is compressed."""
+        from . import _forms
+
+        _forms.export(self, form, path)
 
     def columns(self, kind="nodes"):
         """The entities of a kind by column: a dict of lists of texts and of arrays of

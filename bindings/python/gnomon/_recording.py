@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gnomon.profile: what torch.profiler.profile is, by its names, without torch.
+
+    with gnomon.profile(
+        schedule=gnomon.schedule(wait=1, warmup=1, active=3, repeat=2),
+        on_trace_ready=gnomon.tensorboard_trace_handler("log"),
+    ) as prof:
+        for batch in loader:
+            train(batch)
+            prof.step()
+
+Each cycle is a recording of its own: attached at its first active step, taken as a
+gnomon.Profile and detached after its last one.
+"""
+import json
+import os
+import uuid
+import warnings
+import weakref
+
+from . import _gnomon
+from ._arguments import IGNORED, ProfilerActivity, activities_of, member_of, name_once
+from ._profiles import Profile
+from ._schedule import NONE, RECORD, SAVE, WARMUP, ProfilerAction
+
+
+def _always(step):
+    return RECORD
+
+
+def _instead(name, what):
+    def missing(self, *args, **keywords):
+        raise NotImplementedError(f"gnomon.profile has no {name}() yet: {what}")
+
+    missing.__name__ = name
+    missing.__doc__ = f"Not there yet: {what}."
+    return missing
+
+
+# ---- The profiler -------------------------------------------------------------------
+
+_DEVICE_WAIT_S = 10  # for what was launched in a cycle
+
+_TIMES, _WORK = 1, 2  # of devices: of scopes on streams; kernels, copies and calls
+
+
+def _record(devices, idle):
+    try:
+        return _gnomon._record(devices, idle)
+    except _gnomon.Error as error:
+        text = str(error)
+        if text.startswith("GNOMON_EFULL") and devices:
+            name_once("ProfilerActivity.CUDA", text, 5)
+            devices = 0
+        elif text.startswith("GNOMON_ESTATE"):
+            # A child that was forked from one that records is off until it asks.
+            _gnomon._setup(None, None, None, None, None)
+        else:
+            raise
+    return _gnomon._record(devices, idle)
+
+
+def _uses_cuda():
+    """Whether the process has loaded CUDA's driver."""
+    with open("/proc/self/maps") as maps:
+        return any("/libcuda.so" in line for line in maps)
+
+
+def _has_work(profile):
+    """Whether somebody told of work of devices."""
+    return any(entry.key == "gnomon.cupti.version" for entry in profile.metadata) or any(
+        track.kind == "stream" for track in profile.tracks
+    )
+
+
+_leader = None  # a weak reference: the profile whose steps are those of the run
+
+
+class profile:
+    """Records what is marked, by Python, C and others, on all threads, from start() to
+    stop(), or as its schedule says, and calls `on_trace_ready` with itself after each
+    cycle. It records beside what $GNOMON names, and beside other profiles.
+
+    Arguments and methods are those of torch.profiler.profile. What has no effect here
+    is named once; what is not there yet raises NotImplementedError."""
+
+    def __init__(
+        self,
+        *,
+        activities=None,
+        schedule=None,
+        on_trace_ready=None,
+        record_shapes=False,
+        profile_memory=False,
+        with_stack=False,
+        with_flops=False,
+        with_modules=False,
+        experimental_config=None,
+        execution_trace_observer=None,
+        acc_events=False,
+        use_cuda=None,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s=None,
+    ):
+        given = locals()
+        self.activities = activities_of(activities, use_cuda)
+        for name, why in IGNORED.items():
+            if given[name]:
+                name_once(name, why)
+        self.schedule = schedule or _always
+        self.on_trace_ready = on_trace_ready
+        self.with_stack = with_stack
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.step_num = 0
+        self.current_action = self._action(0)
+        self._devices = _WORK if ProfilerActivity.CUDA in self.activities else 0
+        self._asks_first = activities is None
+        self._process = None  # the one in which it was started
+        self._recording = self._idle = self._calls = self._profile = None
+        self._metadata = {}
+        self._trace_id = None
+
+    def __repr__(self):
+        return f"<gnomon.profile: step {self.step_num}, {self.current_action.name}>"
+
+    # ---- Steps
+
+    def _action(self, step):
+        return member_of(ProfilerAction, self.schedule(step))
+
+    def _is_here(self):
+        """A child that was forked has no part in what its parent records."""
+        return self._process == os.getpid()
+
+    def _leads(self):
+        return _leader is not None and _leader() is self
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+    def start(self):
+        """Begins with the action of the current step. A second time is ignored."""
+        global _leader
+        if self._is_here():
+            return
+        self._process = os.getpid()
+        self._recording = self._idle = self._calls = None
+        led = _leader and _leader()
+        if led is None or not led._is_here():
+            _leader = weakref.ref(self)
+        self._change(NONE, self.current_action)
+        if self._leads():
+            _gnomon._step_begin(self.step_num)
+
+    def stop(self):
+        """Ends it. A cycle that is being recorded ends with it, and is delivered."""
+        global _leader
+        if not self._is_here():
+            return
+        self._process = None
+        if self._leads():
+            _leader = None
+        self._change(self.current_action, None)
+
+    def step(self):
+        """A step is over, and the next one begins. It is a gnomon.step() too: of two
+        profiles at once those of the one that began first."""
+        action = self._action(self.step_num + 1)  # may raise: nothing has changed then
+        before, self.current_action = self.current_action, action
+        self.step_num += 1
+        if not self._is_here():
+            return
+        if self._leads():
+            _gnomon.step(self.step_num)
+        if before is action is not SAVE or (before, action) == (RECORD, SAVE):
+            return
+        try:
+            self._change(before, action)
+        finally:
+            if self._leads():
+                _gnomon._step_begin(self.step_num)  # without what came in between
+
+    def _change(self, before, after):
+        """From the action of a step to another one, or after SAVE to a new cycle; None:
+        there is no step any more."""
+        if (before, after) in ((WARMUP, NONE), (RECORD, NONE), (RECORD, WARMUP)):
+            warnings.warn(
+                f"Incorrect schedule: {before.name} followed by {after.name}",
+                stacklevel=3,
+            )
+        try:
+            if before in (RECORD, SAVE):
+                self._end()
+                if self.on_trace_ready:
+                    self.on_trace_ready(self)
+        finally:
+            if after in (RECORD, SAVE):
+                self._begin()
+            elif after is WARMUP and self._wanted_devices() == _WORK:
+                self._idle = _record(_WORK, True)
+            else:
+                self._drop_idle()
+
+    # ---- Recording
+
+    def _wanted_devices(self):
+        return self._devices if not self._asks_first or _uses_cuda() else 0
+
+    def _begin(self):
+        make = self.custom_trace_id_callback or (lambda: uuid.uuid4().hex.upper())
+        self._trace_id = make()
+        self._recording = _record(self._wanted_devices(), False)
+        self._drop_idle()  # after the other came, so that devices stay on
+        self._put("trace_id", json.dumps(self._trace_id))
+        for key, text in self._metadata.items():
+            self._put(key, text)
+        if self.with_stack:
+            from ._calls import calls
+
+            try:
+                self._calls = calls()
+                self._calls.__enter__()
+            except _gnomon.Error as error:
+                self._calls = None
+                name_once("with_stack", str(error))
+
+    def _drop_idle(self):
+        idle, self._idle = self._idle, None
+        if idle:
+            idle.end()
+
+    def _end(self):
+        recording, self._recording = self._recording, None
+        calls, self._calls = self._calls, None
+        if calls:
+            calls.__exit__()
+        if recording is None:
+            return
+        try:
+            if self._wanted_devices():
+                _gnomon._device_wait(_DEVICE_WAIT_S)
+            self._profile = Profile(recording.take())
+        finally:
+            recording.end()
+        if self._wanted_devices() == _WORK and not _has_work(self._profile):
+            self._devices = _TIMES  # one line has said why, and none says it again
+
+    def profile(self):
+        """The last cycle as a gnomon.Profile; while the first one is recorded, what
+        there is of it."""
+        if self._profile is not None:
+            return self._profile
+        if self._recording is None or not self._is_here():
+            raise AssertionError(
+                "gnomon.profile: nothing was recorded yet: ask in on_trace_ready, or "
+                "after the end of a cycle"
+            )
+        return Profile(self._recording.take())
+
+    # ---- Results
+
+    def export_chrome_trace(self, path, use_python_export=False):
+        """Writes the last cycle as a trace; one whose name ends in .gz is compressed. Any
+        number of times, also after the end."""
+        self.profile().export("chrome", path)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Writes a line for each path of the last cycle: its names, from the outermost
+        one on, and its own time in us, for flamegraph.pl."""
+        kinds = {"self_cpu_time_total": "host", "self_cuda_time_total": "device"}
+        if metric not in kinds:
+            raise ValueError(f"{metric!r} is none of {', '.join(kinds)}")
+        lines = []
+        for node in self.profile().nodes:
+            stats = getattr(node, kinds[metric])
+            us = stats.self_ns // 1000 if stats else 0
+            if us and not node.flags & _PART:
+                path_of = (name.translate(_STACK_LETTERS) for name in node.path)
+                lines.append(f"{';'.join(path_of)} {us}\n")
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.writelines(lines)
+
+    def events(self):
+        """The executions of the last cycle, as events of its gnomon.Profile."""
+        return [e for e in self.profile().events if e.kind == "execution"]
+
+    def report(self, profiler="simple"):
+        """A report of the last cycle, as gnomon.Profile.report."""
+        return self.profile().report(profiler)
+
+    # ---- Metadata
+
+    def add_metadata(self, key, value):
+        """Adds a text to this trace and later ones; it becomes an entry of the run."""
+        self.add_metadata_json(key, json.dumps(value))
+
+    def add_metadata_json(self, key, value):
+        """The same of JSON text."""
+        json.loads(value)
+        self._metadata[key] = value
+        if self._recording is not None:
+            self._put(key, value)
+        elif self._profile is not None:
+            name_once(
+                f"add_metadata({key!r})", "its cycle is over; later ones have it"
+            )
+
+    preset_metadata_json = add_metadata_json
+
+    def _put(self, key, text):
+        _gnomon._metadata(key, text)
+
+    def get_trace_id(self):
+        return self._trace_id
+
+    def set_custom_trace_id_callback(self, callback):
+        self.custom_trace_id_callback = callback
+
+    # ---- Not there yet
+
+    key_averages = _instead(
+        "key_averages", 'report("simple") and report("tree") have sums of names and paths'
+    )
+    export_memory_timeline = _instead(
+        "export_memory_timeline", "memory of marked pools is in the trace"
+    )
+    toggle_collection_dynamic = _instead(
+        "toggle_collection_dynamic", "choose by schedule=, or by stop() and start()"
+    )
+
+
+_PART = 32  # GNOMON_NODE_PART: what its scope's node has already
+_STACK_LETTERS = str.maketrans(" ;\t\n", "____")
