@@ -322,11 +322,12 @@ class Trouble(Recording):
 class Together(Recording):
     def test_two_at_once_have_each_their_own(self):
         outer = profile(schedule=plan("NRRS"))
-        inner = profile(schedule=plan("NS"))
+        inner = profile(schedule=plan("NNS"))
         with outer, inner:
             for i in range(4):
                 with gnomon.scope(f"work{i}"):
                     pass
+                inner.step()
                 inner.step()
                 outer.step()
         self.assertEqual([e.name for e in inner.events()], ["work1"])
@@ -588,8 +589,8 @@ class Processes(unittest.TestCase):
 
     def test_marks_of_c_are_in_it(self):
         """Of another copy of the library, by ctypes."""
-        library = os.environ.get("GNOMON_LIBRARY")
-        if not library:
+        library = os.environ.get("GNOMON_LIBRARY", "")
+        if ".so" not in library:
             self.skipTest("no shared library in this build")
         out, err = run(
             """
@@ -602,6 +603,46 @@ class Processes(unittest.TestCase):
             """
         )
         self.assertEqual((out, err), ("['from C']\n", ""))
+
+    def test_work_of_cuda_is_in_its_cycle(self):
+        """Also what was launched last and is not over, and from the first step on."""
+        fakes = os.path.join(os.environ.get("GNOMON_TESTS", ""), "fake_cuda")
+        if not os.path.exists(os.path.join(fakes, "libcudart.so")):
+            self.skipTest("no simulated CUDA in this build")
+        out, err = run(
+            """
+            import ctypes, gnomon, os, sys
+            from gnomon import ProfilerActivity as A
+            cuda = ctypes.CDLL(os.path.join(sys.argv[1], "libcudart.so"))
+            cuda.cudaMemsetAsync.argtypes = [ctypes.c_void_p, ctypes.c_int,
+                                             ctypes.c_size_t, ctypes.c_void_p]
+            stream = ctypes.c_void_p()
+            cuda.cudaStreamCreate(ctypes.byref(stream))
+            def ready(prof):
+                sets = [e.node for e in prof.events() if "Memset (" in e.name]
+                print([n.path for n in sets])
+                prof.export_stacks("/dev/stdout", "self_cuda_time_total")
+            with gnomon.profile(activities=[A.CPU, A.CUDA], on_trace_ready=ready,
+                                schedule=gnomon.schedule(wait=1, warmup=1, active=1)
+                                ) as prof:
+                for i in range(6):
+                    with gnomon.scope(f"step {i}"):
+                        cuda.cudaMemsetAsync(None, 0, 11000000, stream)
+                    if i < 2:
+                        print("CUPTI:", "fake_cupti" in open("/proc/self/maps").read())
+                    prof.step()
+            """,
+            argv=(fakes,),
+            GNOMON_CUDA_LIBRARY=os.path.join(fakes, "driver.so"),
+            FAKE_CUDA_DRIVER=os.path.join(fakes, "driver.so"),
+            GNOMON_CUPTI_LIBRARY=os.path.join(fakes, "..", "fake_cupti", "cupti.so"),
+        )
+        self.assertEqual(own_lines(err), [], err)
+        wanted = ["CUPTI: False", "CUPTI: True"]  # since the warm-up
+        for i in (2, 5):
+            wanted.append(f"[('step {i}', 'Memset (Device)')]")
+            wanted.append(f"step_{i};Memset_(Device) 100")
+        self.assertEqual(out.splitlines(), wanted)
 
     def test_where_there_is_no_cupti_one_line_says_so(self):
         out, err = run(
