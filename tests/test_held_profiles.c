@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "each_allocation.h"
 #include "marks.h"
+#include "platform/memory.h"
 #include "program.h"
 #include "sanitizer.h"
 #include "taping.h"
@@ -259,10 +261,66 @@ TEST(an_export_returns_what_its_writer_returned)
     gnomon_profile_free(p);
 }
 
-/* ---- Threads ------------------------------------------------------------------------ */
+/* ---- Without memory ----------------------------------------------------------------- */
 
 static gnomon_profile *shared_profile;
-static held_text shared_tree, shared_trace;
+
+/* Either all was made, or `code` says why not. */
+static int is_right(uint64_t failing, int code, int is_whole)
+{
+    int came = gnomon__test_allocations() >= failing;
+    gnomon__test_fail_allocation(0);
+    if (code == GNOMON_OK ? !is_whole
+                          : code != GNOMON_ENOMEM || !*gnomon_error_text())
+        return ALLOCATION_HARMED;
+    return came ? ALLOCATION_CAME : ALLOCATION_NEVER_CAME;
+}
+
+static held_text shared_report, shared_trace;
+
+static int report_failing(uint64_t failing)
+{
+    held_text t = {0};
+    gnomon_writer w = writer_to(&t);
+    gnomon__test_fail_allocation(failing);
+    int code = gnomon_report(shared_profile, "regions(limit=2)", &w);
+    if (code && t.calls)
+        return ALLOCATION_HARMED;
+    return is_right(failing, code,
+                    t.at && strcmp(t.at, shared_report.at) == 0);
+}
+
+/* Each is a process that removes the test's folder when it ends. */
+static int export_failing(uint64_t failing)
+{
+    static const char path[] = TEST_BINARY_DIR "/held_without_memory.json";
+    gnomon__test_fail_allocation(failing);
+    int code = gnomon_export_file(shared_profile, GNOMON_FORM_CHROME, path);
+    if (code && access(path, F_OK) == 0)
+        return ALLOCATION_HARMED;
+    if (!code)
+        holds(path, &shared_trace);
+    unlink(path);
+    return is_right(failing, code, !test_failures);
+}
+
+TEST(without_memory_both_say_so)
+{
+    shared_profile = held_profile();
+    shared_report = report_of(shared_profile, "regions(limit=2)");
+    shared_trace = export_of(shared_profile, GNOMON_FORM_CHROME);
+    CHECK(fail_each_allocation(report_failing) > 5);
+    CHECK(fail_each_allocation(export_failing) > 5);
+    free(shared_report.at);
+    free(shared_trace.at);
+    gnomon_profile_free(shared_profile);
+}
+
+/* ---- Threads ------------------------------------------------------------------------ */
+
+static const char *const shared_words[] = {"tree", "simple", "advanced",
+                                           "regions(by=thread)", "steps"};
+static held_text shared_texts[5];
 
 /* Each into a file of its own and into one that all write. */
 static void *use_profile(void *number)
@@ -270,9 +328,9 @@ static void *use_profile(void *number)
     char own[32];
     snprintf(own, sizeof own, "own%d", *(int *)number);
     for (int i = 0; i < (IS_SLOW ? 5 : 50); i++) {
-        held_text tree = report_of(shared_profile, "tree");
-        CHECK_STR(tree.at, shared_tree.at);
-        free(tree.at);
+        held_text t = report_of(shared_profile, shared_words[i % 5]);
+        CHECK_STR(t.at, shared_texts[i % 5].at);
+        free(t.at);
         CHECK_EQ(gnomon_export_file(shared_profile, GNOMON_FORM_CHROME, own),
                  GNOMON_OK);
         holds(own, &shared_trace);
@@ -289,7 +347,8 @@ TEST(threads_use_one_profile_at_once)
     int numbers[3];
     child_folder();
     shared_profile = held_profile();
-    shared_tree = report_of(shared_profile, "tree");
+    for (int i = 0; i < 5; i++)
+        shared_texts[i] = report_of(shared_profile, shared_words[i]);
     shared_trace = export_of(shared_profile, GNOMON_FORM_CHROME);
     for (int i = 0; i < 3; i++) {
         numbers[i] = i;
@@ -297,7 +356,8 @@ TEST(threads_use_one_profile_at_once)
     }
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    free(shared_tree.at);
+    for (int i = 0; i < 5; i++)
+        free(shared_texts[i].at);
     free(shared_trace.at);
     gnomon_profile_free(shared_profile);
 }

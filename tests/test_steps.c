@@ -259,6 +259,30 @@ TEST(a_schedule_s_windows_alone_count)
 }
 
 /* A profiler that does not want steps has none, and an equal tree. */
+/* Neither the time between two steps nor what was marked in it; of a scope that is open
+ * meanwhile, what comes after. */
+TEST(what_comes_before_a_step_begins_anew_is_of_none)
+{
+    begin("steps");
+    scope("load", 1 * MS);
+    gnomon_step();
+    gnomon_start("epoch");
+    scope("validate", 100 * MS);
+    scope("load", 7 * MS);
+    gnomon_step_begin(1);
+    scope("load", 2 * MS);
+    gnomon_stop("epoch");
+    gnomon_step();
+    gnomon_profile *p = profile_of("steps", 0);
+    CHECK_EQ(step_stats(p, 1, NULL).count, 2);
+    CHECK_EQ(step_stats(p, 1, NULL).total_ns, 3 * MS);
+    CHECK_EQ(step_stats(p, 1, "validate").count, 0);
+    CHECK_EQ(step_stats(p, 1, "load").total_ns, 3 * MS);
+    CHECK_EQ(step_stats(p, 1, "epoch").total_ns, 2 * MS);
+    CHECK_EQ(slow_step_ns(p, 1, 1, "load"), 2 * MS);
+    gnomon_profile_free(p);
+}
+
 TEST(only_views_that_want_steps_have_them)
 {
     begin("simple");

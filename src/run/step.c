@@ -151,10 +151,14 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     return done;
 }
 
+/* What came since the last step is of none. */
 static void begin_step_anew(uint64_t number)
 {
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->counts_steps)
+            count_in_recorders(v, NULL);
     begin_step(number, now);
     was_begun_anew = 1;
     store_relaxed(&gnomon__step_since, now);
