@@ -267,6 +267,19 @@ class Trouble(Recording):
             prof.export_stacks(self.path("x"), "cpu")
         self.assertEqual(os.listdir(self.folder), ["file"])
 
+    def test_where_no_more_can_be_attached(self):
+        many, ready = [], []
+        with self.assertRaisesRegex(gnomon.Error, "GNOMON_EFULL"):
+            for _ in range(40):
+                prof = profile(on_trace_ready=ready.append)
+                prof.start()
+                many.append(prof)
+        prof.stop()  # was never started
+        self.assertEqual(ready, [])
+        for prof in many:
+            prof.stop()
+        self.assertEqual(ready, many)
+
     def test_wrong_arguments(self):
         with self.assertRaises(TypeError):
             profile([ProfilerActivity.CPU])
@@ -528,6 +541,24 @@ class Processes(unittest.TestCase):
             """
         )
         self.assertEqual((out, err), ("", ""))
+
+    def test_events_that_found_no_room_are_named(self):
+        out, err = run(
+            """
+            import gnomon, warnings
+            with gnomon.profile() as prof:
+                for _ in range(300000):
+                    with gnomon.scope("work"):
+                        pass
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    prof.stop()
+            count = int(str(caught[0].message).split()[1])
+            print(caught[0].filename, len(caught), count + len(prof.events()))
+            """,
+            "mem=2MiB",
+        )
+        self.assertEqual((out, err), ("<string> 1 300000\n", ""))
 
     def test_a_forked_child_has_no_part_in_it(self):
         out, err = run(

@@ -28,7 +28,7 @@ names=$(nm -D --defined-only "$work"/clean/lib/python*/site-packages/gnomon/_gno
     awk '{print $3}' | grep -v '^PyInit_' || :)
 [ -z "$names" ] || { echo "visible: $names"; exit 1; }
 cd "$source/tests/python"
-for test in test_marks test_profile test_stubs test_calls; do
+for test in test_marks test_profile test_recording test_stubs test_calls; do
     "$work/clean/bin/python" -B -m unittest -q $test > "$work/$test.log" 2>&1 || {
         cat "$work/$test.log"
         exit 1

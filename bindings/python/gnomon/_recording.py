@@ -150,10 +150,13 @@ class profile:
         self._process = os.getpid()
         self._recording = self._idle = self._calls = None
         led = _leader and _leader()
+        try:
+            self._change(NONE, self.current_action)
+        except BaseException:
+            self._process = None
+            raise
         if led is None or not led._is_here():
             _leader = weakref.ref(self)
-        self._change(NONE, self.current_action)
-        if self._leads():
             _gnomon._step_begin(self.step_num)
 
     def stop(self):
@@ -193,10 +196,8 @@ class profile:
                 stacklevel=3,
             )
         try:
-            if before in (RECORD, SAVE):
-                self._end()
-                if self.on_trace_ready:
-                    self.on_trace_ready(self)
+            if before in (RECORD, SAVE) and self._end() and self.on_trace_ready:
+                self.on_trace_ready(self)
         finally:
             if after in (RECORD, SAVE):
                 self._begin()
@@ -234,12 +235,13 @@ class profile:
             idle.end()
 
     def _end(self):
+        """False: there was none, as it could not be attached."""
         recording, self._recording = self._recording, None
         calls, self._calls = self._calls, None
         if calls:
             calls.__exit__()
         if recording is None:
-            return
+            return False
         try:
             if self._wanted_devices():
                 _gnomon._device_wait(_DEVICE_WAIT_S)
@@ -248,6 +250,18 @@ class profile:
             recording.end()
         if self._wanted_devices() == _WORK and not _has_work(self._profile):
             self._devices = _TIMES  # one line has said why, and none says it again
+        missing = sum(
+            loss.count
+            for loss in self._profile.losses
+            if loss.kind.startswith(("events_", "activities_"))
+        )
+        if missing:
+            warnings.warn(
+                f"gnomon.profile: {missing} events of this cycle are missing: say "
+                "GNOMON=mem=1GiB for more room, or have shorter cycles",
+                stacklevel=4,
+            )
+        return True
 
     def profile(self):
         """The last cycle as a gnomon.Profile; while the first one is recorded, what
