@@ -61,6 +61,7 @@ template <class T> T marked(T value)
     gnomon::mark(GNOMON_REGION_HERE("moment"));
     gnomon::step();
     gnomon::step_at(3);
+    gnomon::step_begin(3);
     gnomon::thread_name("name");
     gnomon::device_scope d(GNOMON_REGION_HERE("device"), nullptr);
     gnomon::device_scope e(GNOMON_REGION_HERE("device"), nullptr, nullptr);

@@ -5,7 +5,7 @@ import gzip
 import json
 import os
 import re
-import sys
+import shutil
 import tempfile
 import threading
 import unittest
@@ -216,6 +216,19 @@ class Trouble(Recording):
                     else:
                         prof.step()
         self.assertEqual(seen, [["work0"], ["work1", "work2"]])
+
+    def test_a_handler_may_stop_it(self):
+        seen = []
+
+        def ready(prof):
+            seen.append(prof.step_num)
+            prof.stop()
+            self.assertFalse(gnomon.enabled())
+
+        with profile(schedule=plan("SSSSS"), on_trace_ready=ready) as prof:
+            self.steps(prof, 4)
+        self.assertEqual(seen, [1])
+        self.assertEqual([e.name for e in prof.events()], ["work0"])
 
     def test_a_schedule_that_raises_changes_nothing(self):
         def odd(step):
@@ -574,6 +587,7 @@ class Processes(unittest.TestCase):
                 if not child:
                     with gnomon.scope("work"):
                         prof.step()
+                        prof.add_metadata("child", "x")
                     prof.stop()  # as at the end of the block
                     try:
                         prof.profile()
@@ -674,6 +688,40 @@ class Processes(unittest.TestCase):
             wanted.append(f"[('step {i}', 'Memset (Device)')]")
             wanted.append(f"step_{i};Memset_(Device) 100")
         self.assertEqual(out.splitlines(), wanted)
+
+    def test_cuda_is_recorded_from_its_first_use_on(self):
+        """Where no activities are given: also if it is loaded during a cycle."""
+        fakes = os.path.join(os.environ.get("GNOMON_TESTS", ""), "fake_cuda")
+        if not os.path.exists(os.path.join(fakes, "libcudart.so")):
+            self.skipTest("no simulated CUDA in this build")
+        with tempfile.TemporaryDirectory() as folder:
+            driver = os.path.join(folder, "libcuda.so.1")
+            shutil.copy(os.path.join(fakes, "driver.so"), driver)
+            out, err = run(
+                """
+                import ctypes, gnomon, os, sys
+                from gnomon import ProfilerAction as A
+                def ready(prof):
+                    print([e.name for e in prof.events()])
+                with gnomon.profile(on_trace_ready=ready,
+                                    schedule=lambda step: A.RECORD_AND_SAVE) as prof:
+                    cuda = ctypes.CDLL(os.path.join(sys.argv[1], "libcudart.so"))
+                    cuda.cudaMemsetAsync.argtypes = [ctypes.c_void_p, ctypes.c_int,
+                                                     ctypes.c_size_t, ctypes.c_void_p]
+                    stream = ctypes.c_void_p()
+                    cuda.cudaStreamCreate(ctypes.byref(stream))
+                    for i in range(3):
+                        cuda.cudaMemsetAsync(None, 0, 11000000, stream)
+                        prof.step()
+                    prof.on_trace_ready = None
+                """,
+                argv=(fakes,),
+                GNOMON_CUDA_LIBRARY=driver,
+                FAKE_CUDA_DRIVER=driver,
+                GNOMON_CUPTI_LIBRARY=os.path.join(fakes, "..", "fake_cupti", "cupti.so"),
+            )
+        work = "['cudaMemsetAsync', 'Memset (Device)']"
+        self.assertEqual((out.splitlines(), err), (["[]", work, work], ""))
 
     def test_where_there_is_no_cupti_one_line_says_so(self):
         out, err = run(

@@ -114,7 +114,7 @@ class profile:
         self.step_num = 0
         self.current_action = self._action(0)
         self._devices = _WORK if ProfilerActivity.CUDA in self.activities else 0
-        self._asks_first = activities is None
+        self._asks_first = activities is None  # whether the process uses CUDA
         self._process = None  # the one in which it was started
         self._recording = self._idle = self._calls = self._profile = None
         self._metadata = {}
@@ -199,7 +199,9 @@ class profile:
             if before in (RECORD, SAVE) and self._end() and self.on_trace_ready:
                 self.on_trace_ready(self)
         finally:
-            if after in (RECORD, SAVE):
+            if not self._is_here():  # it is stopped, perhaps by the handler
+                self._drop_idle()
+            elif after in (RECORD, SAVE):
                 self._begin()
             elif after is WARMUP and self._wanted_devices() == _WORK:
                 self._idle = _record(_WORK, True)
@@ -209,12 +211,15 @@ class profile:
     # ---- Recording
 
     def _wanted_devices(self):
-        return self._devices if not self._asks_first or _uses_cuda() else 0
+        if self._asks_first and _uses_cuda():
+            self._asks_first = False
+        return 0 if self._asks_first else self._devices
 
     def _begin(self):
         make = self.custom_trace_id_callback or (lambda: uuid.uuid4().hex.upper())
         self._trace_id = make()
-        self._recording = _record(self._wanted_devices(), False)
+        self._recorded = self._wanted_devices()
+        self._recording = _record(self._recorded, False)
         self._drop_idle()  # after the other came, so that devices stay on
         self._put("trace_id", json.dumps(self._trace_id))
         for key, text in self._metadata.items():
@@ -243,12 +248,12 @@ class profile:
         if recording is None:
             return False
         try:
-            if self._wanted_devices():
+            if self._recorded:
                 _gnomon._device_wait(_DEVICE_WAIT_S)
             self._profile = Profile(recording.take())
         finally:
             recording.end()
-        if self._wanted_devices() == _WORK and not _has_work(self._profile):
+        if self._recorded == _WORK and not _has_work(self._profile):
             self._devices = _TIMES  # one line has said why, and none says it again
         missing = sum(
             loss.count
@@ -316,7 +321,7 @@ class profile:
         """The same of JSON text."""
         json.loads(value)
         self._metadata[key] = value
-        if self._recording is not None:
+        if self._recording is not None and self._is_here():
             self._put(key, value)
         elif self._profile is not None:
             name_once(

@@ -292,7 +292,8 @@ GNOMON__CPP_INLINE void mark(region of)
     (void)of;
 }
 
-// gnomon_step and gnomon_step_at: a training step is over.
+// gnomon_step and gnomon_step_at: a training step is over. gnomon_step_begin: the open one
+// begins anew.
 GNOMON__CPP_INLINE void step()
 {
     gnomon_step();
@@ -300,6 +301,11 @@ GNOMON__CPP_INLINE void step()
 GNOMON__CPP_INLINE void step_at(std::uint64_t number)
 {
     gnomon_step_at(number);
+    (void)number;
+}
+GNOMON__CPP_INLINE void step_begin(std::uint64_t number)
+{
+    gnomon_step_begin(number);
     (void)number;
 }
 
