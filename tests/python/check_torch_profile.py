@@ -154,7 +154,7 @@ class Torch(unittest.TestCase):
         """Actions, numbers of steps, when the handler is called, and what it finds."""
         choose = random.Random(SEED + 1)
         delivered = collections.Counter()
-        for _ in range(150):
+        for _ in range(90):
             program = random_program(choose)
             arguments = random_arguments(choose)
             if isinstance(actions_of(gnomon.schedule, arguments)[0], str):
@@ -166,14 +166,14 @@ class Torch(unittest.TestCase):
             self.assertEqual(ours.texts, theirs.texts)
             for entry in ours.seen:
                 delivered[entry[0]] += 1
-        self.assertGreater(delivered["ready"], 100)
-        self.assertGreater(delivered["stop"], 100)
+        self.assertGreater(delivered["ready"], 60)
+        self.assertGreater(delivered["stop"], 60)
 
     def test_schedules_of_the_program_do_what_torchs_do(self):
         """But where a recording is broken off: it is delivered here, and dropped there."""
         choose = random.Random(SEED + 2)
         broken = 0
-        for _ in range(100):
+        for _ in range(60):
             words, program = random_words(choose), random_program(choose)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -190,7 +190,7 @@ class Torch(unittest.TestCase):
                     del wanted[i - 1]
                     broken += 1
             self.assertEqual(wanted, theirs.seen, (words, program))
-        self.assertGreater(broken, 10)
+        self.assertGreater(broken, 5)
 
     def test_traces_have_torchs_steps_and_labels(self):
         """The step that stop() cuts short has a row in torch's trace alone."""

@@ -227,6 +227,7 @@ class Trouble(Recording):
 
         with profile(schedule=plan("SSSSS"), on_trace_ready=ready) as prof:
             self.steps(prof, 4)
+        self.assertFalse(gnomon.enabled())
         self.assertEqual(seen, [1])
         self.assertEqual([e.name for e in prof.events()], ["work0"])
 
