@@ -34,8 +34,9 @@ static int held_write(const gnomon_writer *w, const void *bytes, size_t size)
 
 static gnomon_writer writer_to(held_text *t)
 {
-    return (gnomon_writer){
-        .struct_size = sizeof(gnomon_writer), .write = held_write, .context = t};
+    return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
+                           .write = held_write,
+                           .context = t};
 }
 
 /* Scopes of three names in two levels, with events. */
@@ -286,8 +287,7 @@ static int report_failing(uint64_t failing)
     int code = gnomon_report(shared_profile, "regions(limit=2)", &w);
     if (code && t.calls)
         return ALLOCATION_HARMED;
-    return is_right(failing, code,
-                    t.at && strcmp(t.at, shared_report.at) == 0);
+    return is_right(failing, code, t.at && strcmp(t.at, shared_report.at) == 0);
 }
 
 /* Each is a process that removes the test's folder when it ends. */

@@ -18,7 +18,7 @@ typedef struct toy_source {
     uint32_t number, kinds;
     int opens, closes, flushes;
     uint64_t patience_ns; /* of the last flush */
-    const char *broken; /* not NULL: it cannot be opened, and says this */
+    const char *broken;   /* not NULL: it cannot be opened, and says this */
     gnomon_activity records[TOY_RECORDS];
     size_t count;
 } toy_source;

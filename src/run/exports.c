@@ -18,9 +18,8 @@ static int export_form(const gnomon_profile *p, int form,
     if (form != GNOMON_FORM_CHROME)
         return gnomon_profile_write(p, form, out);
     int code = gnomon__export_chrome.write(&what, out);
-    return code == GNOMON_ENOMEM
-               ? gnomon__fail(code, "no memory for the trace")
-               : code;
+    return code == GNOMON_ENOMEM ? gnomon__fail(code, "no memory for the trace")
+                                 : code;
 }
 
 /* The writer, the caller's, is called while memory of ours is held. */

@@ -23,7 +23,7 @@ static uint64_t steps_kept;         /* in the ring so far, of all stages */
 static uint64_t steps_over;         /* in the open stage */
 static uint64_t step_number;        /* of the open step */
 static uint64_t step_begin;
-static int was_begun_anew; /* the open step, by gnomon_step_begin */
+static int was_begun_anew;           /* the open step, by gnomon_step_begin */
 static gnomon__total reported_steps; /* of the stage that is reported, in ns */
 
 uint64_t gnomon__stage_steps(void)
@@ -123,9 +123,8 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
-    uint64_t first = stage_steps.count || was_begun_anew
-                         ? 0
-                         : gnomon__stage_first_mark();
+    uint64_t first =
+        stage_steps.count || was_begun_anew ? 0 : gnomon__stage_first_mark();
     if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
         step_begin = first - 1;
     if (now < step_begin) /* another thread's later step was counted first */

@@ -206,6 +206,7 @@ class Loaded(unittest.TestCase):
             with opened as file:
                 rows = json.load(file)["traceEvents"]
             self.assertEqual([r["name"] for r in rows].count("inner"), 6)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
         again = os.path.join(self.folder.name, "made", "again.gnomon")
         self.profile.export("gnomon", again)
         self.assertEqual(gnomon.load(again).rows(), self.profile.rows())

@@ -48,7 +48,8 @@ def export(profile, form, path):
 
 
 def _export_packed(profile, form, path):
-    """As the library does with other files: the old one or the new one, whole."""
+    """As the library does with other files: the old one or the new one, whole, and for
+    its owner only."""
     folder = os.path.dirname(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".gnomon-") as work:
@@ -56,6 +57,7 @@ def _export_packed(profile, form, path):
         profile._raw.export(FORMS[form], plain)
         with open(plain, "rb") as file, gzip.open(packed, "wb", 6) as to:
             shutil.copyfileobj(file, to, 1 << 20)
+        os.chmod(packed, 0o600)
         os.replace(packed, path)
 
 
