@@ -285,9 +285,11 @@ static int report_failing(uint64_t failing)
     gnomon_writer w = writer_to(&t);
     gnomon__test_fail_allocation(failing);
     int code = gnomon_report(shared_profile, "regions(limit=2)", &w);
+    int is_whole = t.at && strcmp(t.at, shared_report.at) == 0;
+    free(t.at);
     if (code && t.calls)
         return ALLOCATION_HARMED;
-    return is_right(failing, code, t.at && strcmp(t.at, shared_report.at) == 0);
+    return is_right(failing, code, is_whole);
 }
 
 /* Each is a process that removes the test's folder when it ends. */
