@@ -229,6 +229,19 @@ class Torch(unittest.TestCase):
         self.assertEqual(set(found[0][1]) - set(found[1][1]), {"ProfilerStep#9"})
         self.assertLessEqual(set(found[1][1]), set(found[0][1]))
 
+    def test_layers_of_a_watched_model_are_in_it(self):
+        import gnomon.torch
+
+        model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+        with gnomon.torch.watch(model):
+            with gnomon.profile(schedule=gnomon.schedule(wait=1, warmup=1, active=1)) as p:
+                for _ in range(3):
+                    model(torch.ones(2, 4)).sum().backward()
+                    p.step()
+        names = collections.Counter(e.name for e in p.events())
+        for name in ("model", "model.0", "model.1", "model.0 backward", "backward"):
+            self.assertEqual(names[name], 1, names)
+
     def test_a_script_switches_by_its_import(self):
         """The same files, under the same names, and the same last line."""
         script = """
