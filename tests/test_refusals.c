@@ -63,6 +63,33 @@ TEST(the_launcher_s_attempt_is_in_the_profile)
     gnomon_profile_free(p);
 }
 
+static int rank_of_the_run(void)
+{
+    gnomon_run_info run;
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_run(p, 1, &run), GNOMON_OK);
+    gnomon_profile_free(p);
+    return run.rank;
+}
+
+TEST(the_first_setup_with_a_rank_counts_for_all)
+{
+    gnomon_setup_options o = {
+        .struct_size = sizeof o, .has_rank = 1, .rank = 2, .world_size = 2};
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    attach_probe();
+    one_scope();
+    CHECK_EQ(rank_of_the_run(), -1);
+    CHECK_EQ(gnomon_setup(&o), GNOMON_EINVAL);
+    CHECK_EQ(rank_of_the_run(), -1);
+    o.rank = 1;
+    CHECK_EQ(gnomon_setup(&o), GNOMON_OK);
+    CHECK_EQ(rank_of_the_run(), 1);
+    o.rank = 0;
+    CHECK_EQ(gnomon_setup(&o), GNOMON_OK);
+    CHECK_EQ(rank_of_the_run(), 1);
+}
+
 /* ---- Configuring --------------------------------------------------------- */
 
 TEST(of_many_wrong_words_the_first_are_reported)

@@ -48,9 +48,9 @@ typedef struct gnomon_setup_options {
     const char *dir;
 } gnomon_setup_options;
 
-/* Begins a run, or joins the one that is open. Setups nest: only the options of
- * the outermost one count. NULL is no options. The options are read during the
- * call; their texts are copied.
+/* Begins a run, or joins the one that is open. Setups nest: the options of the
+ * outermost one count, and the first rank that any of them gives. NULL is no
+ * options. The options are read during the call; their texts are copied.
  * It counts as a setup also where it fails for its options: the run goes on
  * without the wrong ones until gnomon_teardown.
  * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,

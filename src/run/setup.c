@@ -155,43 +155,74 @@ void gnomon__run_ready(void)
     gnomon__fail_clear();
 }
 
-static int take_options(const gnomon_setup_options *given)
+/* A copy of the options as this version has them. */
+static int copy_options(gnomon_setup_options *to,
+                        const gnomon_setup_options *given)
 {
-    gnomon_setup_options o = {0};
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size)
-            return gnomon__fail(GNOMON_EINVAL,
-                                "gnomon_setup: set options.struct_size to "
-                                "sizeof options");
-        memcpy(&o, given,
-               given->struct_size < sizeof o ? given->struct_size : sizeof o);
-    }
-    gnomon__run_find_rank();
-    if (o.dir) {
+    memset(to, 0, sizeof *to);
+    if (!given)
+        return GNOMON_OK;
+    if (given->struct_size < sizeof given->struct_size)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_setup: set options.struct_size to "
+                            "sizeof options");
+    memcpy(to, given,
+           given->struct_size < sizeof *to ? given->struct_size : sizeof *to);
+    return GNOMON_OK;
+}
+
+/* A wrong rank is not taken. */
+static int take_rank(const gnomon_setup_options *o)
+{
+    if (!o->has_rank)
+        return GNOMON_OK;
+    if (o->world_size <= 0 || o->rank < 0 || o->rank >= o->world_size)
+        return GNOMON_EINVAL;
+    gnomon__readers_lock();
+    our_rank.rank = o->rank;
+    our_rank.local_rank = o->local_rank;
+    our_rank.world_size = o->world_size;
+    our_rank.source = "setup";
+    gnomon__readers_unlock();
+    gnomon__views_rank(o->rank); /* of marks that came before */
+    return GNOMON_OK;
+}
+
+static int take_others(const gnomon_setup_options *o)
+{
+    if (o->dir) {
         gnomon__readers_lock();
         gnomon__free(given_dir);
-        given_dir = gnomon__strdup(o.dir);
+        given_dir = gnomon__strdup(o->dir);
         gnomon__readers_unlock();
     }
-    int right = !o.has_rank ||
-                (o.world_size > 0 && o.rank >= 0 && o.rank < o.world_size);
-    if (o.has_rank && right) {
-        gnomon__readers_lock();
-        our_rank.rank = o.rank;
-        our_rank.local_rank = o.local_rank;
-        our_rank.world_size = o.world_size;
-        our_rank.source = "setup";
-        gnomon__readers_unlock();
-        gnomon__views_rank(o.rank); /* of marks that came before */
-    }
-    int code = gnomon__run_from_environment(o.spec);
-    if (o.dir && !given_dir)
+    int code = gnomon__run_from_environment(o->spec);
+    if (o->dir && !given_dir)
         code = gnomon__fail(GNOMON_ENOMEM,
                             "gnomon_setup: no memory for the name of dir");
-    if (!right) /* the rest holds */
-        code = gnomon__fail(GNOMON_EINVAL,
+    return code;
+}
+
+static int rank_is_given(void)
+{
+    return our_rank.source && strcmp(our_rank.source, "setup") == 0;
+}
+
+/* All of the outermost setup, and of inner ones the rank, where none was given. What is
+ * right is taken, whatever else is wrong. */
+static int take_options(const gnomon_setup_options *o)
+{
+    int is_outermost = setup_depth == 0, rank_code = GNOMON_OK,
+        code = GNOMON_OK;
+    gnomon__run_find_rank();
+    if (is_outermost || !rank_is_given())
+        rank_code = take_rank(o);
+    if (is_outermost)
+        code = take_others(o);
+    if (rank_code)
+        code = gnomon__fail(rank_code,
                             "gnomon_setup: rank %d is not below world size %d",
-                            (int)o.rank, (int)o.world_size);
+                            (int)o->rank, (int)o->world_size);
     return code;
 }
 
@@ -205,8 +236,10 @@ int gnomon_setup(const gnomon_setup_options *options)
     gnomon__control_start();
     if (depth_inherited)
         setup_depth = depth_inherited = 0;
-    if (setup_depth == 0)
-        code = take_options(options);
+    gnomon_setup_options o;
+    code = copy_options(&o, options);
+    if (!code)
+        code = take_options(&o);
     setup_depth++;
     gnomon__end_watch();
     gnomon__control_leave();
@@ -237,7 +270,7 @@ int gnomon_teardown(void)
  * variables are read again, because they may differ for each child. */
 void gnomon__setup_forget(void)
 {
-    int given = our_rank.source && strcmp(our_rank.source, "setup") == 0;
+    int given = rank_is_given();
     depth_inherited = setup_depth > 0;
     is_configured = 0;
     is_configuring = 0;
