@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gnomon.lightning without Lightning: on a stand-in for its base class, with the calls
-that a real Trainer made. check_lightning.py runs the real one."""
+that a real Trainer made. check_lightning_trainer.py runs the real one."""
 import os
 import tempfile
 import textwrap

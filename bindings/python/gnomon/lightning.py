@@ -10,6 +10,7 @@ gnomon reports as it says, and Lightning's own report is empty.
 """
 import atexit
 import os
+import re
 import sys
 import weakref
 
@@ -63,6 +64,24 @@ def _without_output(spec):
     return ",".join(items), names
 
 
+_FILE = re.compile(r'file=("[^"]*"|[^,)]*)')
+
+
+def _own_name(found):
+    name = found[1].strip('"')
+    folder, base = os.path.split(name)
+    stem, dot, suffix = base.partition(".")
+    return f'file="{os.path.join(folder, stem)}-%w{dot}{suffix}"'
+
+
+def _for_workers(spec):
+    """Of a spec what writes files, for the workers of data loaders, where %w is what
+    tells them apart. "": nothing writes files."""
+    items = [item for item in _items(spec) if "file=/dev/" not in item]
+    text = ",".join(items)
+    return _FILE.sub(_own_name, text) if _FILE.search(text) else ""
+
+
 class _Action:
     """What profile() returns: an action, as a with block."""
 
@@ -89,6 +108,8 @@ def _attach(spec):
     process = os.getpid()
     if _attached is None or _attached[0] != process:
         gnomon.setup(spec)
+        if not gnomon._attached() and not os.environ.get("GNOMON"):
+            gnomon.configure(spec)  # a mark, or somebody else, began the run before
         names = [i.partition("(")[0] for i in _items(spec) if not _is_setting(i)]
         is_ours = not os.environ.get("GNOMON") and gnomon._attached() == names
         _attached = (process, spec if is_ours else None)
@@ -101,6 +122,18 @@ def _attach(spec):
     if more:
         _attached = (process, ",".join(items + more))
         gnomon.configure(_attached[1])
+
+
+_ranked = None  # the process that was told its rank
+
+
+def _tell_rank(rank):
+    """Lightning's launchers tell it only when a stage begins; the first call counts."""
+    global _ranked
+    if _ranked != os.getpid():
+        _ranked = os.getpid()
+        gnomon.setup(**rank)
+        gnomon.teardown()  # of this setup: that of _attach goes on
 
 
 _reporting = weakref.WeakSet()
@@ -129,7 +162,8 @@ class GnomonProfiler(_base()):
         self._spec, self._names = _without_output(profilers)
         self._described = ""
         self._open = False
-        self._process = None
+        self._loaders = None
+        self._process = self._rank_on_node = None
         self._begin()
 
     def _begin(self):
@@ -144,8 +178,9 @@ class GnomonProfiler(_base()):
         _reporting.add(self)
 
     def __getstate__(self):
-        state = dict(self.__dict__, _process=None, _open=False)
+        state = dict(self.__dict__, _process=None, _open=False, _loaders=None)
         state["_output_file"] = state["_write_stream"] = None
+        state.pop("_lightning_module", None)  # a weak proxy, which cannot be pickled
         return state
 
     def start(self, action_name):
@@ -157,17 +192,67 @@ class GnomonProfiler(_base()):
     def profile(self, action_name):
         return _Action(action_name)
 
+    @property
+    def local_rank(self):
+        return self._rank_on_node or 0
+
+    def _trainer(self):
+        try:
+            return self._lightning_module.trainer  # which the trainer sets before setup
+        except (AttributeError, ReferenceError, RuntimeError):
+            return None
+
+    def _rank(self):
+        """The rank among all nodes, as arguments of gnomon.setup; {}: not known."""
+        trainer = self._trainer()
+        if self._rank_on_node is None or trainer is None:
+            return {}
+        return {
+            "rank": trainer.global_rank,
+            "local_rank": self._rank_on_node,
+            "world_size": trainer.world_size,
+        }
+
     def setup(self, stage, local_rank=None, log_dir=None):
         self._begin()
         self._report_late()
         super().setup(stage=stage, local_rank=local_rank, log_dir=log_dir)
+        self._rank_on_node = local_rank
+        rank = self._rank()
+        if rank:
+            # In names, and for whose report is printed: nodes may share a folder.
+            self._local_rank = rank["rank"]
+            _tell_rank(rank)
         gnomon.stage_begin(stage)
         self._open = True
+        if "torch" in sys.modules and gnomon.enabled():
+            from . import _loader
+
+            self._loaders = _loader.Stage(self._loads_for, self._run_of_workers(rank))
+            _loader.begin(self._loaders)
+
+    def _loads_for(self):
+        """What a data loader that starts now is for: "train", "val", ..."""
+        state = getattr(self._trainer(), "state", None)
+        stage = getattr(state, "stage", None)
+        return getattr(stage, "dataloader_prefix", None) or self._stage
+
+    def _run_of_workers(self, rank):
+        """What workers record, if that goes to files: their own reports on stderr, a
+        table for each worker and epoch, would bury the report."""
+        is_ours = _attached[1] is not None
+        spec = _for_workers(_attached[1] if is_ours else gnomon.spec())
+        if not spec:
+            return None
+        return {"spec": spec if is_ours else "", "rank": rank, "stage": self._stage}
 
     def summary(self):
-        if self._open:
+        # Without a trainer there may be no stage at all.
+        if self._open or (self._stage is None and self._process == os.getpid()):
             attached = gnomon._attached()
             texts = [gnomon.summary(n) for n in self._names if n in attached]
+            if self._loaders:
+                texts.append(self._loaders.report(self._stage))
             self._described = "\n".join(filter(None, texts))
         return self._described
 
@@ -175,6 +260,11 @@ class GnomonProfiler(_base()):
         if self._open:
             self._open = False
             gnomon.stage_end()
+        if self._loaders:
+            from . import _loader
+
+            _loader.end(self._loaders)
+            self._loaders = None
         super().teardown(stage=stage)
 
     def _report_late(self):
