@@ -17,6 +17,8 @@
  * 64 MiB. */
 #define EVENT_SHARE 4u
 #define EVENT_LAST_BLOCK 65536u
+/* A view without memory looks for it again once in so many events. */
+#define EVENT_TRY_AGAIN 64u
 #define EVENT_WORDS (sizeof(gnomon__activity_event) / sizeof(uint64_t))
 
 typedef struct event_block {
@@ -29,10 +31,11 @@ typedef struct event_block {
 
 typedef struct event_queue {
     int is_kept;
-    uint32_t first, last;      /* 0: it is empty */
-    uint32_t bytes;            /* of all its blocks */
-    uint32_t block_bytes;      /* of its next one */
-    uint64_t serials;          /* of all that were put */
+    uint32_t first, last; /* 0: it is empty */
+    uint32_t bytes;       /* of all its blocks */
+    uint32_t block_bytes; /* of its next one */
+    uint32_t refused;     /* events since there was no memory; 0: there was */
+    uint64_t serials;     /* of all that were put */
     gnomon__tape_loss missing; /* in ns */
 } event_queue;
 
@@ -120,6 +123,8 @@ static uint32_t find_event_block(event_queue *q, uint32_t tapes, uint64_t taken,
 static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
 {
     uint32_t bytes = q->block_bytes;
+    if (q->refused && q->refused++ % EVENT_TRY_AGAIN)
+        return 0;
     while (q->first && block_at(q->first)->newest < taken)
         give_first(q);
     const uint32_t at = find_event_block(q, tapes, taken, &bytes);
@@ -130,6 +135,7 @@ static int add_block(event_queue *q, uint32_t tapes, uint64_t taken)
     if ((!at || q->bytes > event_share() / 2) &&
         gnomon__tapes_keep(tapes, GNOMON__KEEP_STREAM))
         gnomon__tapes_fill();
+    q->refused = !at;
     return at != 0;
 }
 
@@ -226,6 +232,7 @@ int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
     for (uint32_t left = last; left; give_first(q))
         left = q->first == last ? 0 : left;
     q->missing = (gnomon__tape_loss){0};
+    q->refused = 0;
     out->given_by = view + 1;
     return 1;
 }

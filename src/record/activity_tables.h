@@ -11,7 +11,8 @@
 
 /* The lock of activities: of these tables, the sums that wait and the events. Held for less
  * than 1 us a record, and by a profile's making for its nodes of work. No marking thread
- * takes it, and nothing of ours is called under it but the heap and the ledger. */
+ * takes it; under it come the heap, the ledger, and the lock of marks, for blocks of
+ * events. */
 void gnomon__activities_lock(void);
 void gnomon__activities_unlock(void);
 
