@@ -26,6 +26,32 @@
  * changing names take no memory here. */
 #define BINDING_NAMES 16384
 
+/* Threads of a Python without a global lock run at once in all that is written for it.
+ * What is written and read in few instructions, which call nothing of Python, has such a
+ * lock; with a global lock it is nothing. */
+#ifdef Py_GIL_DISABLED
+typedef PyMutex binding_mutex;
+#define BINDING_LOCK(mutex) PyMutex_Lock(mutex)
+#define BINDING_UNLOCK(mutex) PyMutex_Unlock(mutex)
+#else
+typedef char binding_mutex;
+#define BINDING_LOCK(mutex) (void)(mutex)
+#define BINDING_UNLOCK(mutex) (void)(mutex)
+#endif
+
+/* The value of a key, a new reference; NULL: there is none, or an exception is set. */
+static inline PyObject *binding_find(PyObject *dict, PyObject *key)
+{
+#ifdef Py_GIL_DISABLED
+    PyObject *found = NULL;
+    (void)PyDict_GetItemRef(dict, key, &found);
+#else
+    PyObject *found = PyDict_GetItemWithError(dict, key);
+    Py_XINCREF(found);
+#endif
+    return found;
+}
+
 /* What is kept for each interpreter. It lives until the module and all objects that
  * lead here are gone. */
 typedef struct binding_state {
@@ -49,6 +75,8 @@ typedef struct binding_state {
 
 /* The state of the module object. */
 binding_state *binding_state_of(PyObject *module);
+/* One object more, or one less, leads here. */
+void binding_state_hold(binding_state *state);
 void binding_state_release(binding_state *state);
 
 /* A scope's object: what gnomon.scope returns. The same type keeps the regions of marks
@@ -144,6 +172,10 @@ int binding_wake(void);
 gnomon_region *binding_region_get(PyObject *name, PyObject *category, int kind);
 /* Not 0: the next mark begins a run in this forked worker. */
 extern int binding_worker_waits;
+static inline uint32_t binding_waits(void)
+{
+    return (uint32_t)__atomic_load_n(&binding_worker_waits, __ATOMIC_RELAXED);
+}
 
 /* How many forks are between this process and the first one: what began before a fork
  * is the parent's to end. */

@@ -80,11 +80,10 @@ static PyObject *call_method(binding_profiler *self, const char *method,
     Py_XDECREF(argument);
     if (result)
         return result;
-    if (self->told & 1u << bit)
+    if (__atomic_fetch_or(&self->told, 1u << bit, __ATOMIC_RELAXED) & 1u << bit)
         PyErr_Clear();
     else
         binding_tell(self->of, method);
-    self->told |= 1u << bit;
     return NULL;
 }
 
@@ -322,7 +321,8 @@ static int on_summary(void *self, const gnomon_profile *profile,
     binding_entry entry;
     if (!binding_enter_python(&entry))
         return GNOMON_OK;
-    ((binding_profiler *)self)->told &= ~(1u << 8);
+    __atomic_fetch_and(&((binding_profiler *)self)->told, ~(1u << 8),
+                       __ATOMIC_RELAXED);
     int code = with_profile(self, "summary", 8, profile, out);
     binding_leave_python(&entry);
     return code == GNOMON_EPLUGIN && !binding_asks ? GNOMON_OK : code;

@@ -29,38 +29,63 @@ typedef struct {
     gnomon_region *region; /* NULL: a call of gnomon's own */
 } call_entry;
 
-static call_entry *table; /* open addressing; a power of two of entries */
-static size_t table_room, table_count;
-#ifdef Py_GIL_DISABLED
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK() pthread_mutex_lock(&table_lock)
-#define UNLOCK() pthread_mutex_unlock(&table_lock)
-#else
-#define LOCK() (void)0
-#define UNLOCK() (void)0
-#endif
+/* Found without a lock: an entry never changes once its key is there, and tables that
+ * became too small stay, which takes as much memory again. */
+typedef struct {
+    size_t room; /* a power of two */
+    call_entry entries[];
+} call_table;
 
-static size_t place_of(const call_entry *in, size_t room, const void *key)
+static call_table *table;
+static size_t table_count;
+static binding_mutex table_lock; /* for all that changes the table */
+
+/* The entry of the key, or the free one for it. */
+static call_entry *place_of(call_table *in, const void *key)
 {
-    size_t i = ((uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u;
-    for (i = (i >> 20) & (room - 1); in[i].key && in[i].key != key;)
-        i = (i + 1) & (room - 1);
-    return i;
+    size_t i = (((uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u) >> 20;
+    for (;; i++) {
+        call_entry *entry = &in->entries[i & (in->room - 1)];
+        const void *its = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
+        if (!its || its == key)
+            return entry;
+    }
 }
 
 static int grow_table(void)
 {
-    size_t room = table_room ? 2 * table_room : 1024;
-    call_entry *fresh = calloc(room, sizeof *fresh);
+    size_t room = table ? 2 * table->room : 1024;
+    call_table *fresh = calloc(1, sizeof *fresh + room * sizeof(call_entry));
     if (!fresh)
         return 0;
-    for (size_t i = 0; i < table_room; i++)
-        if (table[i].key)
-            fresh[place_of(fresh, room, table[i].key)] = table[i];
-    free(table);
-    table = fresh;
-    table_room = room;
+    fresh->room = room;
+    for (size_t i = 0; table && i < table->room; i++)
+        if (table->entries[i].key)
+            *place_of(fresh, table->entries[i].key) = table->entries[i];
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);
     return 1;
+}
+
+/* Puts a region there, unless another thread was first. NULL: there is no memory, or no
+ * region is recorded. */
+static gnomon_region *put_region(const void *key, PyObject *what,
+                                 gnomon_region *region)
+{
+    gnomon_region *found = NULL;
+    BINDING_LOCK(&table_lock);
+    if ((table && 2 * table_count < table->room) || grow_table()) {
+        call_entry *entry = place_of(table, key);
+        if (!entry->key) {
+            if (key == what)
+                Py_INCREF(what);
+            entry->region = region;
+            __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);
+            table_count++;
+        }
+        found = entry->region;
+    }
+    BINDING_UNLOCK(&table_lock);
+    return found;
 }
 
 /* Regions of the pool need no look for the module that they are in. */
@@ -68,7 +93,8 @@ static gnomon_region *new_region(void)
 {
     static gnomon_region pool[POOL];
     static size_t used;
-    return used < POOL ? &pool[used++] : calloc(1, sizeof(gnomon_region));
+    size_t next = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+    return next < POOL ? &pool[next] : calloc(1, sizeof(gnomon_region));
 }
 
 static const char *keep_item(PyObject *tuple, Py_ssize_t i)
@@ -86,8 +112,10 @@ static gnomon_region *describe(binding_state *state, PyObject *what)
     PyObject *said = NULL;
     gnomon_region *region = NULL;
     binding_here.is_naming = 1;
-    if (state->describe_call)
-        said = PyObject_CallFunctionObjArgs(state->describe_call, what, NULL);
+    PyObject *describe_call =
+        __atomic_load_n(&state->describe_call, __ATOMIC_ACQUIRE);
+    if (describe_call)
+        said = PyObject_CallFunctionObjArgs(describe_call, what, NULL);
     binding_here.is_naming = 0;
     if (said && said != Py_None && (region = new_region())) {
         region->mask = GNOMON_MASK_UNSEEN;
@@ -109,33 +137,15 @@ static gnomon_region *describe(binding_state *state, PyObject *what)
 static gnomon_region *region_of(binding_state *state, const void *key,
                                 PyObject *what)
 {
-    LOCK();
-    size_t at = table_room ? place_of(table, table_room, key) : 0;
-    if (table_room && table[at].key) {
-        gnomon_region *region = table[at].region;
-        UNLOCK();
-        return region;
-    }
-    UNLOCK();
+    call_table *now = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    const call_entry *entry = now ? place_of(now, key) : NULL;
+    if (entry && __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE) == key)
+        return entry->region;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     gnomon_region *region = describe(state, what);
     PyErr_Restore(type, value, trace);
-    LOCK();
-    if (2 * table_count >= table_room && !grow_table()) {
-        UNLOCK();
-        return NULL; /* it is described again next time */
-    }
-    at = place_of(table, table_room, key);
-    if (!table[at].key) {
-        if (key == what)
-            Py_INCREF(what);
-        table[at] = (call_entry){key, region};
-        table_count++;
-    }
-    region = table[at].region;
-    UNLOCK();
-    return region;
+    return put_region(key, what, region);
 }
 
 /* ---- A thread's open calls ------------------------------------------------ */
@@ -174,15 +184,16 @@ void binding_call_begins(binding_state *state, const void *key, PyObject *what)
     if (here->is_naming || here->in_callback ||
         !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
         return;
-    if (stack->round != round_now) {
+    unsigned round = __atomic_load_n(&round_now, __ATOMIC_RELAXED);
+    if (stack->round != round) {
         end_calls(stack); /* what was open when calls were switched off */
-        stack->round = round_now;
+        stack->round = round;
     }
     if (stack->lost || (stack->count == stack->room && !grow_stack(stack))) {
         stack->lost++;
         return;
     }
-    if (__builtin_expect(binding_worker_waits, 0))
+    if (__builtin_expect(binding_waits() != 0, 0))
         (void)binding_wake();
     gnomon_region *region = region_of(state, key, what);
     struct binding_call *call = &stack->open[stack->count++];
@@ -199,7 +210,8 @@ void binding_call_ends(binding_state *state)
 {
     binding_local *here = &binding_here;
     binding_calls *stack = &here->calls;
-    if (here->is_naming || here->in_callback || stack->round != round_now)
+    if (here->is_naming || here->in_callback ||
+        stack->round != __atomic_load_n(&round_now, __ATOMIC_RELAXED))
         return;
     if (stack->lost) {
         stack->lost--;
@@ -229,21 +241,31 @@ const void *binding_c_function(PyObject *callable)
 
 /* ---- On and off ----------------------------------------------------------- */
 
+static int has_key;
+
+static void make_key(void)
+{
+    has_key = !pthread_key_create(&stack_key, free_stack);
+}
+
 static PyObject *call_calls_on(PyObject *module, PyObject *describe_call)
 {
     binding_state *state = binding_state_of(module);
-    static int has_key;
-    if (!has_key && pthread_key_create(&stack_key, free_stack))
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    PyObject *none = NULL;
+    pthread_once(&once, make_key);
+    if (!has_key)
         return PyErr_NoMemory();
-    has_key = 1;
-    Py_INCREF(describe_call);
-    Py_XDECREF(state->describe_call);
-    state->describe_call = describe_call;
+    Py_INCREF(describe_call); /* the same each time */
+    if (!__atomic_compare_exchange_n(&state->describe_call, &none,
+                                     describe_call, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        Py_DECREF(describe_call);
     Py_BEGIN_ALLOW_THREADS(void)
     gnomon_spec(NULL, 0); /* reads $GNOMON */
     Py_END_ALLOW_THREADS
-    if (!is_on)
-        round_now++;
+    if (!__atomic_load_n(&is_on, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&round_now, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&is_on, 1, __ATOMIC_RELAXED);
     Py_RETURN_NONE;
 }

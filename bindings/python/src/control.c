@@ -73,7 +73,8 @@ static PyObject *call_setup(PyObject *module, PyObject *args)
     PyObject *dir_bytes = spec_bytes ? optional_text(dir, &o.dir) : NULL;
     int code = 0;
     if (dir_bytes) {
-        binding_worker_waits = 0; /* the worker begins by itself */
+        /* The worker begins by itself. */
+        __atomic_store_n(&binding_worker_waits, 0, __ATOMIC_RELAXED);
         Py_BEGIN_ALLOW_THREADS
         code = gnomon_setup(&o);
         Py_END_ALLOW_THREADS

@@ -10,7 +10,7 @@
 static int is_on(void)
 {
     return (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) |
-            (uint32_t)binding_worker_waits) != 0;
+            binding_waits()) != 0;
 }
 
 /* Whether marks do something, for code of ours that marks: in far less time than
@@ -84,11 +84,9 @@ static PyObject *action_name(binding_state *state, PyObject *name)
 {
     if (!PyUnicode_CheckExact(name))
         return binding_utf8(name);
-    PyObject *bytes = PyDict_GetItemWithError(state->actions, name);
-    if (bytes) {
-        Py_INCREF(bytes);
+    PyObject *bytes = binding_find(state->actions, name);
+    if (bytes)
         return bytes;
-    }
     bytes = PyErr_Occurred() ? NULL : binding_utf8(name);
     if (bytes && PyDict_Size(state->actions) >= BINDING_NAMES)
         PyDict_Clear(state->actions);

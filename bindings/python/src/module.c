@@ -21,9 +21,14 @@ binding_state *binding_state_of(PyObject *module)
     return ((module_data *)PyModule_GetState(module))->state;
 }
 
+void binding_state_hold(binding_state *state)
+{
+    __atomic_fetch_add(&state->users, 1, __ATOMIC_RELAXED);
+}
+
 void binding_state_release(binding_state *state)
 {
-    if (--state->users == 0)
+    if (__atomic_sub_fetch(&state->users, 1, __ATOMIC_ACQ_REL) == 0)
         free(state);
 }
 
@@ -42,7 +47,7 @@ static void wake_worker(void)
 
 int binding_wake(void)
 {
-    if (binding_worker_waits)
+    if (binding_waits())
         wake_worker();
     return __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) != 0;
 }
@@ -71,7 +76,7 @@ static PyObject *module_forked(PyObject *module, PyObject *unused)
     binding_forks++;
     binding_calls_forked();
     binding_tasks_forked();
-    binding_worker_waits = 0;
+    __atomic_store_n(&binding_worker_waits, 0, __ATOMIC_RELAXED);
     Py_RETURN_NONE;
 }
 
@@ -82,7 +87,7 @@ static PyObject *module_worker(PyObject *module, PyObject *unused)
     (void)module;
     (void)unused;
     if (!__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED))
-        binding_worker_waits = 1;
+        __atomic_store_n(&binding_worker_waits, 1, __ATOMIC_RELAXED);
     Py_RETURN_NONE;
 }
 
@@ -97,7 +102,7 @@ PyObject *binding_end_run(PyObject *module)
 {
     uint32_t on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED);
     (void)module;
-    binding_worker_waits = 0;
+    __atomic_store_n(&binding_worker_waits, 0, __ATOMIC_RELAXED);
     binding_calls_stop();
     if (on && !(on & GNOMON_MASK_UNSEEN)) {
         Py_BEGIN_ALLOW_THREADS

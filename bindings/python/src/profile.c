@@ -6,14 +6,16 @@
  * end, and raises from then on. */
 #include "fields.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include <gnomon/profiler.h>
 
 typedef struct {
     PyObject_HEAD const gnomon_profile
-        *profile; /* NULL: it was borrowed, and is gone */
-    int is_ours;  /* freed with the object */
+        *profile;   /* NULL: it was borrowed, and is gone */
+    int is_ours;    /* freed with the object */
+    unsigned users; /* threads that read it now */
     binding_state *state;
 } profile_object;
 
@@ -26,15 +28,17 @@ static PyObject *make_object(binding_state *state,
         return NULL;
     self->profile = profile;
     self->is_ours = is_ours;
+    self->users = 0;
     self->state = state;
-    state->users++;
+    binding_state_hold(state);
     return (PyObject *)self;
 }
 
 /* NULL: an exception is set. */
 static const gnomon_profile *profile_of(PyObject *object)
 {
-    const gnomon_profile *profile = ((profile_object *)object)->profile;
+    const gnomon_profile *profile =
+        __atomic_load_n(&((profile_object *)object)->profile, __ATOMIC_SEQ_CST);
     if (!profile)
         PyErr_SetString(PyExc_ValueError,
                         "this profile was lent to a callback that is over");
@@ -276,13 +280,31 @@ static PyObject *field_names(PyObject *self, PyObject *args)
     return names;
 }
 
+/* A method, so that who takes a lent profile back waits for its end: without a global
+ * lock another thread may be in one. */
+#define READER(name, method) \
+    static PyObject *name(PyObject *self, PyObject *args) \
+    { \
+        unsigned *users = &((profile_object *)self)->users; \
+        __atomic_fetch_add(users, 1, __ATOMIC_SEQ_CST); \
+        PyObject *result = method(self, args); \
+        __atomic_fetch_sub(users, 1, __ATOMIC_SEQ_CST); \
+        return result; \
+    }
+READER(read_count, profile_count)
+READER(read_one, profile_get)
+READER(read_columns, binding_profile_columns)
+READER(read_all, profile_write)
+READER(read_export, profile_export)
+READER(read_report, profile_report)
+
 static PyMethodDef profile_methods[] = {
-    {"count", profile_count, METH_VARARGS, NULL},
-    {"get", profile_get, METH_VARARGS, NULL},
-    {"columns", binding_profile_columns, METH_VARARGS, NULL},
-    {"write", profile_write, METH_VARARGS, NULL},
-    {"export", profile_export, METH_VARARGS, NULL},
-    {"report", profile_report, METH_O, NULL},
+    {"count", read_count, METH_VARARGS, NULL},
+    {"get", read_one, METH_VARARGS, NULL},
+    {"columns", read_columns, METH_VARARGS, NULL},
+    {"write", read_all, METH_VARARGS, NULL},
+    {"export", read_export, METH_VARARGS, NULL},
+    {"report", read_report, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 PyMethodDef binding_profile_methods[] = {
@@ -323,8 +345,15 @@ PyObject *binding_profile_lend(binding_state *state,
 
 void binding_profile_take_back(PyObject *lent)
 {
-    if (lent && lent != Py_None)
-        ((profile_object *)lent)->profile = NULL;
+    if (lent && lent != Py_None) {
+        profile_object *self = (profile_object *)lent;
+        __atomic_store_n(&self->profile, NULL, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(&self->users, __ATOMIC_SEQ_CST)) {
+            Py_BEGIN_ALLOW_THREADS(void)
+            sched_yield();
+            Py_END_ALLOW_THREADS
+        }
+    }
     Py_XDECREF(lent);
 }
 

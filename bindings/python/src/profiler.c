@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static binding_profiler *profilers; /* the interpreter's lock guards it */
+static binding_profiler *profilers;
+static binding_mutex profilers_lock; /* of this list, and of is_ours in it */
 
 /* ---- Objects -------------------------------------------------------------- */
 
@@ -24,18 +25,22 @@ static binding_profiler *make_profiler(const binding_class *of,
     p->of = of;
     p->object = object;
     p->is_ours = is_ours;
+    BINDING_LOCK(&profilers_lock);
     p->next = profilers;
     profilers = p;
+    BINDING_UNLOCK(&profilers_lock);
     return p;
 }
 
 static void free_profiler(binding_profiler *p)
 {
+    BINDING_LOCK(&profilers_lock);
     for (binding_profiler **at = &profilers; *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
         }
+    BINDING_UNLOCK(&profilers_lock);
     Py_DECREF(p->object);
     free(p);
 }
@@ -123,14 +128,17 @@ static void destroy(void *self)
     X(14) \
     X(15) \
     X(16) \
-    X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) \
-        X(29) X(30) X(31)
+    X(17) \
+    X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
+        X(30) X(31)
 #define MOST_CLASSES 32
 static binding_class *classes[MOST_CLASSES];
+static binding_mutex classes_lock; /* for those who register */
 #define CREATE(n) \
     static int create_##n(const gnomon_options *options, void **self) \
     { \
-        return create(classes[n], options, self); \
+        return create(__atomic_load_n(&classes[n], __ATOMIC_ACQUIRE), options, \
+                      self); \
     }
 CLASSES(CREATE)
 #undef CREATE
@@ -273,18 +281,22 @@ static PyObject *call_register(PyObject *module, PyObject *args)
     binding_class *c = make_class(state, type, base, name);
     if (!c)
         return NULL;
+    c->table.help = help == Py_None ? NULL : keep_text(help);
+    if (PyErr_Occurred())
+        return NULL;
+    BINDING_LOCK(&classes_lock);
     while (n < MOST_CLASSES && classes[n] &&
            strcmp(classes[n]->table.name, c->table.name) != 0)
         n++; /* one of the same name gets its place */
+    if (n < MOST_CLASSES) {
+        c->table.create = creates[n];
+        __atomic_store_n(&classes[n], c, __ATOMIC_RELEASE);
+    }
+    BINDING_UNLOCK(&classes_lock);
     if (n == MOST_CLASSES) {
         PyErr_SetString(state->error, "too many classes are registered");
         return NULL;
     }
-    c->table.help = help == Py_None ? NULL : keep_text(help);
-    if (PyErr_Occurred())
-        return NULL;
-    classes[n] = c;
-    c->table.create = creates[n];
     int code;
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_register(&c->table);
@@ -319,11 +331,17 @@ static PyObject *call_attach(PyObject *module, PyObject *args)
     return binding_result(state, code);
 }
 
-static binding_profiler *first_of_ours(void)
+/* Takes one that gnomon.attach attached, of this object, or any; nobody else can take it
+ * again. NULL: there is none. */
+static binding_profiler *take_ours(const PyObject *object)
 {
+    BINDING_LOCK(&profilers_lock);
     binding_profiler *p = profilers;
-    while (p && !p->is_ours)
+    while (p && !(p->is_ours && (!object || p->object == object)))
         p = p->next;
+    if (p)
+        p->is_ours = 0;
+    BINDING_UNLOCK(&profilers_lock);
     return p;
 }
 
@@ -340,24 +358,32 @@ static int detach(binding_profiler *p)
 
 static PyObject *call_detach(PyObject *module, PyObject *object)
 {
-    for (binding_profiler *p = profilers; p; p = p->next)
-        if (p->object == object && p->is_ours)
-            return binding_result(binding_state_of(module), detach(p));
-    PyErr_SetString(binding_state_of(module)->error, "it is not attached");
-    return NULL;
+    binding_profiler *p = take_ours(object);
+    if (!p) {
+        PyErr_SetString(binding_state_of(module)->error, "it is not attached");
+        return NULL;
+    }
+    int code = detach(p);
+    if (code) { /* it may be tried again */
+        BINDING_LOCK(&profilers_lock);
+        p->is_ours = 1;
+        BINDING_UNLOCK(&profilers_lock);
+    }
+    return binding_result(binding_state_of(module), code);
 }
 
 /* Python ends: the reports come while callbacks can still run. */
 static PyObject *call_finish(PyObject *module, PyObject *unused)
 {
     (void)unused;
-    if (profilers)
+    BINDING_LOCK(&profilers_lock);
+    int is_any = profilers != NULL;
+    BINDING_UNLOCK(&profilers_lock);
+    if (is_any)
         Py_XDECREF(binding_end_run(module));
     binding_profiler *p;
-    while ((p = first_of_ours())) {
-        p->is_ours = 0; /* once each */
+    while ((p = take_ours(NULL)))
         (void)detach(p);
-    }
     __atomic_store_n(&binding_has_ended, 1, __ATOMIC_RELEASE);
     Py_RETURN_NONE;
 }

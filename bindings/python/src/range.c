@@ -93,7 +93,7 @@ static PyObject *range_of(PyObject *module, PyObject *const *args,
         self->range = 0;
         self->forks = binding_forks;
         self->state = state;
-        state->users++;
+        binding_state_hold(state);
     }
     if (self && binding_wake()) {
         gnomon_region *region = binding_region_of(scope);

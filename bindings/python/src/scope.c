@@ -31,36 +31,28 @@ static gnomon_region *make_region(const binding_scope *self)
     return region;
 }
 
+/* Threads that find out at once find the same one. */
 gnomon_region *binding_region_of(PyObject *scope)
 {
     binding_scope *self = (binding_scope *)scope;
-    if (self->region == &binding_not_entered) {
+    gnomon_region *region = __atomic_load_n(&self->region, __ATOMIC_ACQUIRE);
+    if (region == &binding_not_entered) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
-        (void)
-            binding_wake(); /* first: gnomon_region_get may wait for callbacks */
-        self->region = make_region(self);
+        (void)binding_wake(); /* before what may wait for callbacks */
+        region = make_region(self);
+        __atomic_store_n(&self->region, region, __ATOMIC_RELEASE);
         PyErr_Restore(type, value, trace);
     }
-    return self->region;
+    return region;
 }
-
-#ifdef Py_GIL_DISABLED
-#include <pthread.h>
-static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK() pthread_mutex_lock(&entries_lock)
-#define UNLOCK() pthread_mutex_unlock(&entries_lock)
-#else
-#define LOCK() (void)0
-#define UNLOCK() (void)0
-#endif
 
 /* ---- Enter and exit ------------------------------------------------------- */
 
 static int keep_entry(binding_scope *self, scope_entry entry)
 {
     int kept = 1;
-    LOCK();
+    BINDING_LOCK(&self->lock);
     if (self->count == self->room) {
         size_t room = self->room ? 2 * self->room : 2;
         scope_entry *more =
@@ -71,9 +63,11 @@ static int keep_entry(binding_scope *self, scope_entry entry)
             self->room = room;
         }
     }
-    if (kept)
-        self->entries[self->count++] = entry;
-    UNLOCK();
+    if (kept) {
+        self->entries[self->count] = entry;
+        __atomic_store_n(&self->count, self->count + 1, __ATOMIC_RELAXED);
+    }
+    BINDING_UNLOCK(&self->lock);
     return kept;
 }
 
@@ -145,8 +139,9 @@ static PyObject *scope_enter(PyObject *object, PyObject *unused)
 {
     binding_scope *self = (binding_scope *)object;
     (void)unused;
-    if (__atomic_load_n(&self->region->mask, __ATOMIC_RELAXED) |
-        (uint32_t)binding_worker_waits)
+    const gnomon_region *region =
+        __atomic_load_n(&self->region, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&region->mask, __ATOMIC_RELAXED) | binding_waits())
         enter(self);
     Py_INCREF(object);
     return object;
@@ -168,20 +163,44 @@ static size_t find_entry(const binding_scope *self, const void *task)
     return other < self->count ? other : self->count - 1;
 }
 
-static void leave(binding_scope *self)
+static void remove_entry(binding_scope *self, size_t i, scope_entry *entry)
+{
+    *entry = self->entries[i];
+    memmove(self->entries + i, self->entries + i + 1,
+            (self->count - i - 1) * sizeof *entry);
+    __atomic_store_n(&self->count, self->count - 1, __ATOMIC_RELAXED);
+}
+
+/* Takes the last entry, if it is of this thread and of no task. */
+static int take_last(binding_scope *self, scope_entry *entry)
+{
+    BINDING_LOCK(&self->lock);
+    size_t last = self->count - 1; /* none: another thread ended it meanwhile */
+    int is_plain = self->count && self->entries[last].thread == &binding_here &&
+                   !self->entries[last].task;
+    if (is_plain)
+        remove_entry(self, last, entry);
+    BINDING_UNLOCK(&self->lock);
+    return is_plain;
+}
+
+static int take_entry(binding_scope *self, scope_entry *entry)
 {
     int in_loop;
-    const scope_entry *top = &self->entries[self->count - 1];
-    const void *task = NULL;
-    if (top->thread != &binding_here || top->task)
-        task = binding_task(self->state, &in_loop);
-    LOCK();
-    size_t i = find_entry(self, task);
-    scope_entry entry = self->entries[i];
-    memmove(self->entries + i, self->entries + i + 1,
-            (self->count - i - 1) * sizeof entry);
-    self->count--;
-    UNLOCK();
+    const void *task = binding_task(self->state, &in_loop);
+    BINDING_LOCK(&self->lock);
+    int is_there = self->count != 0;
+    if (is_there)
+        remove_entry(self, find_entry(self, task), entry);
+    BINDING_UNLOCK(&self->lock);
+    return is_there;
+}
+
+static void leave(binding_scope *self)
+{
+    scope_entry entry;
+    if (!take_last(self, &entry) && !take_entry(self, &entry))
+        return;
     binding_here.inside = self->state;
     end_entry(&entry);
     binding_here.inside = NULL;
@@ -193,7 +212,7 @@ static PyObject *scope_exit(PyObject *object, PyObject *const *args,
     binding_scope *self = (binding_scope *)object;
     (void)args;
     (void)count;
-    if (__builtin_expect(self->count != 0, 0))
+    if (__builtin_expect(binding_scope_count(self) != 0, 0))
         leave(self);
     Py_RETURN_NONE;
 }
@@ -264,18 +283,12 @@ static PyObject *scope_reduce(PyObject *object, PyObject *unused)
                  : NULL;
 }
 
-static PyObject *scope_name(PyObject *object, void *unused)
+static PyObject *scope_text(PyObject *object, void *is_category)
 {
-    (void)unused;
-    Py_INCREF(((binding_scope *)object)->name);
-    return ((binding_scope *)object)->name;
-}
-
-static PyObject *scope_category(PyObject *object, void *unused)
-{
-    (void)unused;
-    Py_INCREF(((binding_scope *)object)->category);
-    return ((binding_scope *)object)->category;
+    const binding_scope *self = (binding_scope *)object;
+    PyObject *text = is_category ? self->category : self->name;
+    Py_INCREF(text);
+    return text;
 }
 
 static PyObject *scope_stream(PyObject *object, void *unused)
@@ -292,8 +305,8 @@ static PyMethodDef scope_members[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef scope_fields[] = {
-    {"name", scope_name, NULL, NULL, NULL},
-    {"category", scope_category, NULL, NULL, NULL},
+    {"name", scope_text, NULL, NULL, NULL},
+    {"category", scope_text, NULL, NULL, (void *)1},
     {"stream", scope_stream, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -23,9 +23,16 @@ struct binding_scope {
     PyObject *name;
     PyObject *category;
     PyObject *stream; /* None, or the handle of a CUDA stream as an int */
-    size_t count, room;
+    size_t count; /* changed with the lock, and read by exits without it */
+    size_t room;
     scope_entry *entries;
+    binding_mutex lock; /* of the entries */
 };
+
+static inline size_t binding_scope_count(const binding_scope *self)
+{
+    return __atomic_load_n(&self->count, __ATOMIC_RELAXED);
+}
 
 /* The region of a scope that was not entered yet: gnomon_region_get reads $GNOMON, which
  * is too early where a module is imported. */

@@ -3,6 +3,8 @@
  * gnomon.record_function. Each is made once and kept (BINDING_NAMES). */
 #include "scope.h"
 
+#include <string.h>
+
 #define CROWDED 16 /* entries past which gnomon.scope makes another object */
 
 static PyObject *make_scope(binding_state *state, PyObject *name,
@@ -18,7 +20,7 @@ static PyObject *make_scope(binding_state *state, PyObject *name,
         self->region = &binding_not_entered;
         self->kind = kind;
         self->state = state;
-        state->users++;
+        binding_state_hold(state);
         Py_INCREF(name);
         self->name = name;
         Py_INCREF(category);
@@ -27,6 +29,7 @@ static PyObject *make_scope(binding_state *state, PyObject *name,
         self->stream = stream;
         self->count = self->room = 0;
         self->entries = NULL;
+        memset(&self->lock, 0, sizeof self->lock);
     }
     return (PyObject *)self;
 }
@@ -49,11 +52,12 @@ static PyObject *get_scope(binding_state *state, PyObject *cache,
     PyObject *key = key_of(name, category, stream);
     if (!key)
         return NULL;
-    PyObject *scope = PyDict_GetItemWithError(cache, key);
-    if (scope && ((binding_scope *)scope)->count < CROWDED) {
-        Py_INCREF(scope);
-    } else if (scope || !PyErr_Occurred()) {
+    PyObject *scope = binding_find(cache, key);
+    int is_crowded =
+        scope && binding_scope_count((binding_scope *)scope) >= CROWDED;
+    if (is_crowded || (!scope && !PyErr_Occurred())) {
         int is_new = !scope;
+        Py_XDECREF(scope);
         scope = make_scope(state, name, category, stream, kind);
         if (scope && is_new && PyDict_Size(cache) >= BINDING_NAMES)
             PyDict_Clear(cache);

@@ -16,10 +16,18 @@ static __thread struct {
     } scope[TASK_SCOPES];
 } here;
 
+/* Keeps what one thread found; what others found meanwhile is the same. */
+static void keep_found(PyObject **at, PyObject *found)
+{
+    PyObject *none = NULL;
+    if (!__atomic_compare_exchange_n(at, &none, found, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        Py_DECREF(found);
+}
+
 static int find_asyncio(binding_state *state)
 {
-    PyObject *tasks =
-        PyDict_GetItemWithError(PyImport_GetModuleDict(), state->tasks_key);
+    PyObject *tasks = binding_find(PyImport_GetModuleDict(), state->tasks_key);
     if (!tasks)
         return 0;
     PyObject *current = PyObject_GetAttrString(tasks, "current_task");
@@ -27,12 +35,14 @@ static int find_asyncio(binding_state *state)
     PyObject *running =
         events ? PyObject_GetAttrString(events, "_get_running_loop") : NULL;
     Py_XDECREF(events);
+    Py_DECREF(tasks);
     if (!running) { /* it is being imported */
         Py_XDECREF(current);
         return 0;
     }
-    state->current = current;
-    state->running = running;
+    keep_found(&state->current,
+               current); /* first: the other says that both are */
+    keep_found(&state->running, running);
     return 1;
 }
 
@@ -40,7 +50,7 @@ const void *binding_task(binding_state *state, int *in_loop)
 {
     PyObject *type, *value, *trace, *loop, *task = NULL;
     *in_loop = 0;
-    if (!state->running) {
+    if (!__atomic_load_n(&state->running, __ATOMIC_ACQUIRE)) {
         PyErr_Fetch(&type, &value, &trace);
         int found = find_asyncio(state);
         PyErr_Restore(type, value, trace);
