@@ -262,7 +262,7 @@ class Stage:
     def report(self, stage):
         """Two tables as a text; "" where no loader had workers."""
         sums = self.over.copy()
-        for iteration in self.iterations:
+        for iteration in list(self.iterations):
             sums.add(iteration)
         if not sums.loaders:
             return ""
