@@ -58,10 +58,12 @@ const void *binding_task(binding_state *state, int *in_loop)
             return NULL;
     }
     PyErr_Fetch(&type, &value, &trace);
-    loop = PyObject_CallObject(state->running, NULL);
+    loop = PyObject_CallObject(
+        __atomic_load_n(&state->running, __ATOMIC_ACQUIRE), NULL);
     if (loop && loop != Py_None) {
+        PyObject *current = __atomic_load_n(&state->current, __ATOMIC_ACQUIRE);
         *in_loop = 1;
-        task = PyObject_CallFunctionObjArgs(state->current, loop, NULL);
+        task = PyObject_CallFunctionObjArgs(current, loop, NULL);
     }
     Py_XDECREF(loop);
     const void *address = task == Py_None ? NULL : task;
