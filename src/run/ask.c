@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon_summary, gnomon_snapshot and gnomon_device_wait. A summary runs a profiler's callback, so it is a
- * control call. A snapshot runs only our code: any thread may take one at any time,
- * even while a control call waits for that thread. */
+/* gnomon_summary, gnomon_snapshot and gnomon_device_wait. A summary runs a profiler's
+ * callback, so it is a control call. A snapshot runs only our code: any thread may take
+ * one at any time, even while a control call waits for that thread. */
 #include "device/activity.h"
 #include "device/timers.h"
 #include "platform/error.h"
