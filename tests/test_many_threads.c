@@ -5,6 +5,8 @@
  * with scopes open, with destructors that mark, under names; and ranges that
  * two of them end. */
 #include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "gnomon/cuda.h"
 #include "recording_threads.h"
@@ -57,6 +59,49 @@ static long long executions_of_all(const gnomon_profile *p)
         sum += t.thread_count;
     }
     return sum;
+}
+
+/* ---- While another thread's first mark reads $GNOMON ------------------------------ */
+
+enum { EARLY = 100 };
+static pthread_t early_thread;
+static int early_is_over;
+
+static void *mark_early(void *unused)
+{
+    for (int i = 0; i < EARLY; i++) {
+        gnomon_start("early");
+        gnomon_stop("early");
+    }
+    gnomon_step();
+    store_release(&early_is_over, 1);
+    return unused;
+}
+
+/* The thread has time to make its marks, if none of them waits. */
+static int create_slowly(const gnomon_options *options, void **self)
+{
+    (void)options;
+    *self = NULL;
+    CHECK_EQ(pthread_create(&early_thread, NULL, mark_early, NULL), 0);
+    for (int i = 0; i < 50 && !load_acquire(&early_is_over); i++)
+        usleep(1000);
+    return GNOMON_OK;
+}
+
+TEST(marks_by_name_wait_until_the_first_one_has_read_the_environment)
+{
+    static const gnomon_profiler slow = {.struct_size = sizeof slow,
+                                         .abi = GNOMON_ABI,
+                                         .wants = GNOMON_WANT_TREE,
+                                         .name = "slow",
+                                         .create = create_slowly};
+    setenv("GNOMON", "slow", 1);
+    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    gnomon_end(gnomon_begin(&outer_region));
+    pthread_join(early_thread, NULL);
+    CHECK_EQ(live_count_of("slow", "early"), EARLY);
+    live_check_no_trouble();
 }
 
 /* ---- Many ------------------------------------------------------------------- */

@@ -104,8 +104,15 @@ void gnomon__observer_start(void)
         if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
             gnomon__tls_set(&gnomon__no_thread);
         store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
-        gnomon__observer_write_active_words(gnomon__attached_bits);
     }
+    gnomon__unlock();
+}
+
+void gnomon__observer_started(void)
+{
+    gnomon__lock();
+    if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN)
+        gnomon__observer_write_active_words(gnomon__attached_bits);
     gnomon__unlock();
 }
 

@@ -104,6 +104,9 @@ void gnomon__observer_write_active_words(uint32_t bits);
 
 /* First of all: marks can be taken from then on. Idempotent. */
 void gnomon__observer_start(void);
+/* What $GNOMON names is attached: marks of other threads waited for that, so that none is
+ * lost. From then on they are off where nothing is attached. Idempotent. */
+void gnomon__observer_started(void);
 
 /* A barrier: marks that begin after it see what this thread wrote before it,
  * and this thread sees what marks wrote that began before it. In control

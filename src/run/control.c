@@ -134,6 +134,7 @@ void gnomon__control_start(void)
         return;
     gnomon__os_atomic_word(&gnomon_enabled);
     gnomon__observer_start();
+    gnomon__observer_started();
     store_release(&has_started, 1);
 }
 
@@ -149,6 +150,7 @@ static int start(void)
     if (!has_started) {
         gnomon__observer_start();
         gnomon__run_from_environment(NULL);
+        gnomon__observer_started();
         store_release(&has_started, 1);
     }
     pthread_mutex_unlock(&control_lock);
