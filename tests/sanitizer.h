@@ -47,6 +47,7 @@
 #else
 #define EACH 1
 #endif
-#define EACH_RUN (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 5u : EACH == 1 ? 2u : EACH)
+#define EACH_RUN \
+    (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 5u : EACH == 1 ? 2u : EACH)
 
 #endif

@@ -129,8 +129,9 @@ static void destroy(void *self)
     X(15) \
     X(16) \
     X(17) \
-    X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
-        X(30) X(31)
+    X(18) \
+    X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) \
+        X(31)
 #define MOST_CLASSES 32
 static binding_class *classes[MOST_CLASSES];
 static binding_mutex classes_lock; /* for those who register */

@@ -23,7 +23,7 @@ struct binding_scope {
     PyObject *name;
     PyObject *category;
     PyObject *stream; /* None, or the handle of a CUDA stream as an int */
-    size_t count; /* changed with the lock, and read by exits without it */
+    size_t count;     /* changed with the lock, and read by exits without it */
     size_t room;
     scope_entry *entries;
     binding_mutex lock; /* of the entries */
