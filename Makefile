@@ -66,7 +66,9 @@ bench:
 	@$(release) --target bench --target bench_static
 	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
 	@if [ -d build/python ]; then cmake --build build --target gnomon_python && \
-		python3 bench/python.py build/python build/bench-python.tsv; fi
+		python=build/tests/python/lightning/bin/python && \
+		{ [ -x $$python ] || python=python3; } && \
+		$$python bench/python.py build/python build/bench-python.tsv; fi
 
 test-gpu:
 	@JOBS=$(JOBS) sh cmake/gpu.sh test
