@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The arena that all marks write to, and its chunks. A chunk that is given
  * back goes to a list of its size and is reused. Any thread; the lists are
- * under the lock. A chunk is zeroed when it is taken again, as a reader may
- * still read what it held before. */
+ * under the lock. A chunk is zeroed when it is taken again, not when it is given
+ * back, as a reader may still read what it held before. */
 #include "mark/arena.h"
 
 #include "mark/thread.h"
@@ -38,6 +38,8 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
     if (chunk)
         *list = *(uint32_t *)(void *)(arena->base + chunk);
     gnomon__unlock();
+    if (chunk && need == GNOMON__FOR_EVENTS)
+        return chunk;
     if (chunk) {
         /* Atomic, as a reader of the tree that had it before may still read
          * it. */
