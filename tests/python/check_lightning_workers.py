@@ -341,9 +341,9 @@ class Workers(unittest.TestCase):
         self.assertEqual({key: row[key] for key in want}, want)
 
     def test_times_are_written_with_units(self):
-        texts = [_loader._time(ns) for ns in (0, 7, 1500, 99e6, 12.345e9, 0.4)]
+        texts = [_loader.shown_time(ns) for ns in (0, 7, 1500, 99e6, 12.345e9, 0.4)]
         self.assertEqual(
-            texts, ["0", "7 ns", "1.500 us", "99.00 ms", "12.35 s", "0 ns"]
+            texts, ["0", "7 ns", "1.500 us", "99.00 ms", "12.35 s", "0.4 ns"]
         )
 
 

@@ -17,6 +17,7 @@ import threading
 import weakref
 
 import gnomon
+from ._stats import shown_time
 from ._worker import BATCHES, COLLATE, FETCH, FIELDS, LONGEST_COLLATE, LONGEST_FETCH
 from ._worker import PROCESS, SINCE, UP, Worker, now
 
@@ -297,14 +298,14 @@ def _loader_row(label, s):
         label,
         s["workers"],
         s["starts"],
-        _time(s["start_ns"]),
-        _time(s["longest_up_ns"]),
+        shown_time(s["start_ns"]),
+        shown_time(s["longest_up_ns"]),
         s["waits"],
-        _time(s["first_ns"]),
-        _time(s["waited_ns"]),
-        _time(s["longest_ns"]),
-        _time(s["worked_ns"]),
-        _time(max(s["worked_ns"] - s["in_waits_ns"], 0)),
+        shown_time(s["first_ns"]),
+        shown_time(s["waited_ns"]),
+        shown_time(s["longest_ns"]),
+        shown_time(s["worked_ns"]),
+        shown_time(max(s["worked_ns"] - s["in_waits_ns"], 0)),
         f"{s['ready'] / nexts:.1f}" if nexts > 0 else "-",
         s["unready"],
     ]
@@ -315,22 +316,15 @@ def _worker_row(label, number, s):
         f"{label} {number}",
         s["process"],
         s["started"],
-        _time(s["up_ns"] / max(s["started"], 1)),
+        shown_time(s["up_ns"] / max(s["started"], 1)),
         s["batches"],
         s["items"],
-        _time(s["fetch_ns"]),
-        _time(s["fetch_ns"] / s["items"]) if s["items"] else "-",
-        _time(s["longest_fetch_ns"]),
-        _time(s["collate_ns"]),
-        _time(s["longest_collate_ns"]),
+        shown_time(s["fetch_ns"]),
+        shown_time(s["fetch_ns"] / s["items"]) if s["items"] else "-",
+        shown_time(s["longest_fetch_ns"]),
+        shown_time(s["collate_ns"]),
+        shown_time(s["longest_collate_ns"]),
     ]
-
-
-def _time(ns):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:#.4g} {unit}"
-    return f"{ns:.0f} ns" if ns else "0"
 
 
 def _table(heads, rows):

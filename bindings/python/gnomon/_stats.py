@@ -63,5 +63,5 @@ def add(several):
 def shown_time(ns):
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= scale:
-            return f"{ns / scale:.4g} {unit}"
-    return f"{ns:.4g} ns"
+            return f"{ns / scale:#.4g} {unit}"
+    return f"{ns:.4g} ns" if ns else "0"
