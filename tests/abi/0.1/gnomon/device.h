@@ -176,9 +176,10 @@ GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
 GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
                                      const char *name, size_t length);
 
-/* Waits until devices have done what was launched so far, but no longer than
- * `patience_ns`, and reads its times: what gnomon_snapshot takes next has them. A
- * control call (gnomon/run.h). GNOMON_OK, also where nothing is timed or patience
+/* Waits until devices have done what was launched so far, and reads its times: what
+ * gnomon_snapshot takes next has them. It waits `patience_ns` at most for scopes on
+ * streams, and as long again for each source of work (gnomon/activity.h). A control
+ * call (gnomon/run.h). GNOMON_OK, also where nothing is timed or patience
  * ended. */
 GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
 
