@@ -18,4 +18,4 @@ cmake -S "$source/bindings/python" -B "$build" -DPython3_EXECUTABLE="$python" \
 cd "$source/tests/python"
 PYTHONPATH=$build exec "$python" -B -W error::RuntimeWarning -m unittest -q \
     test_threads test_marks test_tasks test_calls test_profilers test_profile \
-    test_interpreters test_workers
+    test_interpreters test_workers test_recording test_streams

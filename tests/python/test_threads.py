@@ -13,7 +13,6 @@ import asyncio, sys, threading
 import gnomon
 sys.setswitchinterval(1e-5)
 THREADS, ROUNDS = 8, 400
-gnomon.enabled()  # reads $GNOMON, during which actions of other threads are lost
 
 def all_at_once(*works):
     start = threading.Barrier(THREADS)
@@ -165,6 +164,29 @@ class Threads(unittest.TestCase):
             None,
         )
         self.assertEqual(err, "")
+
+    def test_a_recording_is_taken_while_it_ends(self):
+        out, err = self.run_threads(
+            """
+            from gnomon import _gnomon
+            current = [_gnomon._record(0, False)]
+            def replace(number):
+                for i in range(50):
+                    last, current[0] = current[0], _gnomon._record(0, False)
+                    last.end()
+            def take(number):
+                for i in range(50):
+                    with gnomon.scope("s"): pass
+                    try:
+                        current[0].take()
+                    except gnomon.Error:
+                        pass  # it was over
+            all_at_once(replace, take, take, take)
+            current[0].end()
+            """,
+            None,
+        )
+        self.assertNotIn("Error", err)
 
     def test_each_call_on_many_threads(self):
         out, err = self.run_threads(

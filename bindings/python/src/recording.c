@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gnomon/profiler.h>
 
@@ -20,6 +21,7 @@ typedef struct {
     PyObject_HEAD recording_table *table; /* NULL: it is over */
     binding_state *state;
     unsigned forks; /* in which it is attached: a fork's child has none of it */
+    char name[32];  /* the table's, also while another thread ends it */
 } recording_object;
 
 /* Of no scope, but as one that is wanted: what devices tell of stays on. */
@@ -49,12 +51,10 @@ static recording_table *make_table(int devices)
 /* With the interpreter's lock, which it releases. */
 static int end_recording(recording_object *self)
 {
-    recording_table *table = self->table;
+    recording_table *table =
+        __atomic_exchange_n(&self->table, NULL, __ATOMIC_ACQ_REL);
     int code = GNOMON_OK;
-    self->table = NULL;
-    if (!table)
-        return code;
-    if (self->forks != binding_forks)
+    if (!table || self->forks != binding_forks)
         return code;
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_detach(&table->profiler, table);
@@ -70,16 +70,14 @@ static PyObject *recording_take(PyObject *object, PyObject *unused)
 {
     recording_object *self = (recording_object *)object;
     gnomon_profile *profile = NULL;
-    char name[sizeof self->table->name];
     int code;
     (void)unused;
-    if (!self->table) {
+    if (!__atomic_load_n(&self->table, __ATOMIC_ACQUIRE)) {
         PyErr_SetString(self->state->error, "the recording is over");
         return NULL;
     }
-    snprintf(name, sizeof name, "%s", self->table->name);
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_snapshot(&profile, name, 1);
+    code = gnomon_snapshot(&profile, self->name, 1);
     Py_END_ALLOW_THREADS
     return binding_profile_own(self->state, code, profile);
 }
@@ -129,13 +127,14 @@ static PyObject *call_record(PyObject *module, PyObject *args)
         return NULL;
     self->state = state;
     self->forks = binding_forks;
-    state->users++;
+    binding_state_hold(state);
     recording_table *table = make_table(devices);
     self->table = NULL;
     if (!table) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
+    memcpy(self->name, table->name, sizeof self->name);
     (void)binding_wake();
     Py_BEGIN_ALLOW_THREADS
     code = gnomon_attach(&table->profiler, table, idle ? nothing : NULL);
