@@ -341,6 +341,7 @@ class Control(unittest.TestCase):
         self.assertEqual(caught.exception.code, -1)
         self.assertIn("GNOMON_EINVAL", str(caught.exception))
         self.assertIn("did you mean 'filter'", str(caught.exception))
+        self.assertEqual(gnomon.Error("the package's own").code, 0)
         with self.assertRaises(gnomon.Error):
             gnomon.summary("nobody")
         with self.assertRaises(gnomon.Error):

@@ -20,7 +20,7 @@ def report(profile, profiler):
     try:
         return profile._raw.report(profiler)
     except _gnomon.Error as error:
-        if not str(error).startswith(("GNOMON_ESTATE", "GNOMON_ENOENT")):
+        if error.code not in (_gnomon.ESTATE, _gnomon.ENOENT):
             raise
         program = shutil.which("gnomon")
         if program is None:

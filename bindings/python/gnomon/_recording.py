@@ -48,11 +48,10 @@ def _record(devices, idle):
     try:
         return _gnomon._record(devices, idle)
     except _gnomon.Error as error:
-        text = str(error)
-        if text.startswith("GNOMON_EFULL") and devices:
-            name_once("ProfilerActivity.CUDA", text, 5)
+        if error.code == _gnomon.EFULL and devices:
+            name_once("ProfilerActivity.CUDA", str(error), 5)
             devices = 0
-        elif text.startswith("GNOMON_ESTATE"):
+        elif error.code == _gnomon.ESTATE:
             # A child that was forked from one that records is off until it asks.
             _gnomon._setup(None, None, None, None, None)
         else:

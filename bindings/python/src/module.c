@@ -122,11 +122,25 @@ static PyMethodDef own_methods[] = {
 
 /* ---- The module ----------------------------------------------------------- */
 
+/* The codes of errors, as ENOENT. */
+static int add_codes(PyObject *module)
+{
+#define ADD_CODE(name, code, text) \
+    if (PyModule_AddIntConstant(module, #name, code)) \
+        return -1;
+    GNOMON_ERRORS(ADD_CODE)
+#undef ADD_CODE
+    return 0;
+}
+
 static int make_state(binding_state *state, PyObject *module)
 {
+    PyObject *members = Py_BuildValue("{si}", "code", 0);
     state->error = PyErr_NewExceptionWithDoc(
-        "gnomon.Error", "A control call failed: .code says how.",
-        PyExc_RuntimeError, NULL);
+        "gnomon.Error",
+        "A call failed: .code is gnomon's code, 0 where the package raised it.",
+        PyExc_RuntimeError, members);
+    Py_XDECREF(members);
     state->tasks_key = PyUnicode_InternFromString("asyncio.tasks");
     state->scopes = PyDict_New();
     state->ranges = PyDict_New();
@@ -134,7 +148,8 @@ static int make_state(binding_state *state, PyObject *module)
     state->counters = PyDict_New();
     state->actions = PyDict_New();
     if (!state->error || !state->tasks_key || !state->scopes ||
-        !state->ranges || !state->marks || !state->counters || !state->actions)
+        !state->ranges || !state->marks || !state->counters ||
+        !state->actions || add_codes(module))
         return -1;
     Py_INCREF(state->error);
     return PyModule_AddObject(module, "Error", state->error);
