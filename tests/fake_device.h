@@ -17,6 +17,7 @@
 typedef struct toy_context {
     uint64_t life; /* 0: destroyed */
     int32_t index;
+    uint32_t entered; /* by how many threads */
 } toy_context;
 
 typedef struct toy_stream {
@@ -40,6 +41,7 @@ static toy_stream toy_own; /* the calling thread's own stream */
 static __thread toy_stream *toy_mine;
 static __thread toy_context *toy_entered;
 static pthread_mutex_t toy_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t toy_left = PTHREAD_COND_INITIALIZER;
 
 /* ---- What its host does ------------------------------------------------------- */
 
@@ -48,7 +50,7 @@ static inline toy_context *toy_device_context(int32_t index)
     if (toy_context_count == sizeof toy_contexts / sizeof *toy_contexts)
         abort();
     toy_context *c = &toy_contexts[toy_context_count++];
-    *c = (toy_context){++toy_lives, index};
+    *c = (toy_context){++toy_lives, index, 0};
     return c;
 }
 
@@ -81,10 +83,14 @@ static inline void toy_finish(toy_stream *s)
     pthread_mutex_unlock(&toy_lock);
 }
 
-/* The device is reset, or lost where `comes_back` is 0. */
+/* The device is reset, or lost where `comes_back` is 0. As with CUDA, its host does that
+ * while no thread is in the context: one that is could still read the times of events that
+ * are gone. */
 static inline void toy_reset(toy_context *c, int comes_back)
 {
     pthread_mutex_lock(&toy_lock);
+    while (c->entered)
+        pthread_cond_wait(&toy_left, &toy_lock);
     c->life = comes_back ? ++toy_lives : 0;
     pthread_mutex_unlock(&toy_lock);
 }
@@ -180,6 +186,7 @@ static int toy_enter(const gnomon_device_context *context)
     toy_faults += toy_entered != NULL;
     toy_entries++;
     toy_entered = c;
+    c->entered++;
     return toy_leave_call(GNOMON_OK);
 }
 
@@ -187,6 +194,8 @@ static void toy_leave(void)
 {
     toy_enter_call();
     toy_faults += toy_entered == NULL;
+    if (toy_entered && --toy_entered->entered == 0)
+        pthread_cond_broadcast(&toy_left);
     toy_entered = NULL;
     toy_leave_call(0);
 }
