@@ -6,157 +6,20 @@
  * links: testing
  * labels: guest */
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include <gnomon.h>
 
-#include "child.h"
-#include "platform/atomic.h"
-#include "platform/os.h"
+#include "shared_folder.h"
 #include "platform/os_calls.h"
-#include "publish.h"
-#include "test.h"
 #undef open /* the test calls libc's own */
 #undef close
 #undef read
 #undef write
-#undef syscall
 #undef fcntl
 
 #define ONE "do=train_step"
-#define STRANGER 12345
-#define OWNER 12346
-
-static int publish(const char *path)
-{
-    return publish_bytes(path, "report", 6);
-}
-
-static int make_report(int fd, const void *unused)
-{
-    (void)unused;
-    return gnomon__os_write(fd, "report", 6);
-}
-
-static void put(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
-}
-
-/* 0: only root gives files away. */
-static int give(const char *path, uid_t user)
-{
-    return lchown(path, user, user) == 0;
-}
-
-static void make_folder(const char *path, mode_t mode)
-{
-    CHECK_EQ(mkdir(path, 0777) | chmod(path, mode), 0);
-}
-
-/* ---- Links that change --------------------------------------------------- */
-
-static uint32_t flips, flipper_stop;
-
-/* Two names change places, each time in one step. */
-static void *flip(void *unused)
-{
-    (void)unused;
-    while (!load_relaxed(&flipper_stop)) {
-        (void)syscall(SYS_renameat2, AT_FDCWD, "all/r", AT_FDCWD, "all/other",
-                      2u /* RENAME_EXCHANGE */);
-        add_relaxed(&flips, 1);
-    }
-    return NULL;
-}
-
-static int is_link(const char *path)
-{
-    struct stat info;
-    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
-/* Links of `user`, to what a report is written to and to a private file. */
-static void make_links(const char *stream, uid_t user)
-{
-    (void)unlink("all/r");
-    (void)unlink("all/other");
-    CHECK_EQ(symlink(stream, "all/r"), 0);
-    CHECK_EQ(symlink("../private", "all/other"), 0);
-    if (user)
-        CHECK(give("all/r", user) && give("all/other", user));
-}
-
-static void report_among_flips(mode_t mode, const char *stream, uid_t user)
-{
-    gnomon__os_file mine = {0, 0, 0};
-    pthread_t flipper;
-    make_folder("all", mode);
-    put("private", "private");
-    make_links(stream, user);
-    store_relaxed(&flipper_stop, 0);
-    store_relaxed(&flips, 0);
-    pthread_create(&flipper, NULL, flip, NULL);
-    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++) {
-        (void)publish("all/r");
-        (void)gnomon__os_append_made("all/r", make_report, NULL, &mine);
-        if (!is_link("all/r") || !is_link("all/other"))
-            make_links(stream, user); /* a report took the place of one */
-    }
-    store_relaxed(&flipper_stop, 1);
-    pthread_join(flipper, NULL);
-    CHECK_STR(child_read("private"), "private");
-    CHECK_EQ(system("rm -r all private"), 0);
-}
-
-TEST(no_report_into_a_private_file_by_a_link_that_flips)
-{
-    child_folder();
-    report_among_flips(0777, "/dev/null", 0);
-    report_among_flips(01777, "/dev/null", 0);
-    CHECK_EQ(mkfifo("pipe", 0600), 0); /* which nobody reads */
-    report_among_flips(0777, "../pipe", 0);
-}
-
-TEST(no_report_by_a_link_of_another_user)
-{
-    child_folder();
-    put("file", "");
-    if (!give("file", STRANGER))
-        SKIP("only root gives files away");
-    report_among_flips(0777, "/dev/null", STRANGER);
-    report_among_flips(01777, "/dev/null", STRANGER);
-}
-
-/* The folder itself: first a folder, then a link of another user to a
- * private one. */
-TEST(no_report_into_a_private_folder)
-{
-    pthread_t flipper;
-    child_folder();
-    make_folder("all", 0777);
-    make_folder("all/r", 0755);
-    make_folder("private", 0700);
-    CHECK_EQ(symlink("../private", "all/other"), 0);
-    if (!give("all/other", STRANGER))
-        SKIP("only root gives files away");
-    pthread_create(&flipper, NULL, flip, NULL);
-    int written = 0;
-    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++)
-        written += publish("all/r/report") == 0;
-    store_relaxed(&flipper_stop, 1);
-    pthread_join(flipper, NULL);
-    CHECK(written > 0);
-    CHECK(access("private/report", F_OK) != 0);
-}
 
 /* ---- What is followed ---------------------------------------------------- */
 
@@ -252,29 +115,6 @@ TEST(another_users_pipe_gets_nothing)
     CHECK(give("sticky", STRANGER)); /* whose folder it is now */
     CHECK_EQ(publish("sticky/pipe"), 0);
     CHECK_EQ(read(reader, text, 15), 6);
-}
-
-/* It was the user's own when it was checked. */
-TEST(a_pipe_is_checked_after_it_is_opened)
-{
-    char bytes[64];
-    child_folder();
-    make_folder("all", 0777);
-    CHECK_EQ(mkfifo("all/r", 0600) | mkfifo("all/other", 0600), 0);
-    if (!give("all/other", STRANGER))
-        SKIP("only root gives files away");
-    int mine = open("all/r", O_RDONLY | O_NONBLOCK);
-    int theirs = open("all/other", O_RDONLY | O_NONBLOCK), got = 0;
-    pthread_t flipper;
-    pthread_create(&flipper, NULL, flip, NULL);
-    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++) {
-        (void)publish("all/r");
-        got += read(mine, bytes, sizeof bytes) > 0;
-    }
-    store_relaxed(&flipper_stop, 1);
-    pthread_join(flipper, NULL);
-    CHECK(got > 0);
-    CHECK_EQ(read(theirs, bytes, sizeof bytes), 0);
 }
 
 TEST(another_users_file_stays_in_a_sticky_folder)
