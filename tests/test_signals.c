@@ -7,10 +7,11 @@
  * exactly; a mark that hits a mark is refused, counted, and shown by
  * a token of 0. */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 
 #include "recording_threads.h"
+#include "stepping.h"
+#include "turns.h"
 
 #define THREADS 2
 
@@ -119,6 +120,35 @@ static void *mark_on(void *item)
     return NULL;
 }
 
+/* ---- Each instruction ----------------------------------------------------------- */
+
+static void at_instruction(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    if (stepping_is_in_program(context))
+        handler(number);
+}
+
+/* The first marks of their paths, and others. */
+static void mark_thrice(void)
+{
+    for (int i = 0; i < 3; i++)
+        mark_once();
+}
+
+TEST(at_each_instruction_of_marks)
+{
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    step_through(mark_thrice, at_instruction);
+    if (!runs)
+        SKIP("no single steps here");
+    CHECK(runs > 1000);
+    CHECK(refused > 0 && refused < runs);
+    check_all(3);
+}
+
 /* ---- Threads that mark without pause ----------------------------------------- */
 
 static void storm(uint64_t signals)
@@ -127,9 +157,12 @@ static void storm(uint64_t signals)
     long long made[THREADS] = {0}, all = 0;
     install();
     live_start(threads, THREADS, mark_on, made, sizeof *made);
-    while (load_relaxed(&runs) < signals) {
+    for (uint32_t tries = 0; load_relaxed(&runs) < signals;) {
+        uint64_t before = load_relaxed(&runs);
         for (int i = 0; i < THREADS; i++)
             pthread_kill(threads[i], SIGUSR1);
+        while (load_relaxed(&runs) == before)
+            give_turn(&tries);
     }
     store_release(&stopping, 1);
     live_join(threads, THREADS);
@@ -141,7 +174,7 @@ static void storm(uint64_t signals)
 TEST(soak_marks_are_exact_under_signals)
 {
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
-    storm((uint64_t)live_times(20000, 10000000));
+    storm((uint64_t)live_times(2000, 10000000));
     CHECK(IS_SLOW || refused > 0); /* some must have hit a mark */
 }
 
@@ -187,7 +220,7 @@ TEST(soak_hooks_see_pairs_under_signals)
     seen s = {0, 0, 0};
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&seeing, &s, "exclude=range"), GNOMON_OK);
-    storm((uint64_t)live_times(20000, 5000000));
+    storm((uint64_t)live_times(2000, 5000000));
     CHECK(s.starts > 0);
     CHECK_EQ(s.starts, s.stops);
     CHECK_EQ(s.wrong, 0);
@@ -207,12 +240,13 @@ TEST(soak_a_thread_s_first_mark_and_last)
 {
     long long made = 0;
     long lives = live_times(2000, 100000);
+    uint32_t tries = 0;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     install();
     for (long i = 0; i < lives; i++) {
         pthread_t t;
         CHECK_EQ(pthread_create(&t, NULL, live_shortly, &made), 0);
-        while (pthread_tryjoin_np(t, NULL) == EBUSY)
+        for (; pthread_tryjoin_np(t, NULL) == EBUSY; give_turn(&tries))
             pthread_kill(t, SIGUSR1);
     }
     check_all(made);
@@ -224,10 +258,8 @@ TEST(soak_a_thread_s_first_mark_and_last)
 
 static void *pester(void *target)
 {
-    while (!load_acquire(&stopping)) {
+    for (uint32_t tries = 0; !load_acquire(&stopping); give_turn(&tries))
         pthread_kill(*(pthread_t *)target, SIGUSR1);
-        sched_yield();
-    }
     return NULL;
 }
 
@@ -303,7 +335,7 @@ TEST(the_process_s_first_mark)
         pid_t child = fork();
         if (child == 0) {
             pthread_t self = pthread_self(), other;
-            alarm(30);
+            alarm(200);
             pthread_create(&other, NULL, pester, &self);
             while (!load_relaxed(&runs))
                 mark_once();
