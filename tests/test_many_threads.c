@@ -4,12 +4,12 @@
  * Threads that come and go: by the thousand, at once and one after another,
  * with scopes open, with destructors that mark, under names; and ranges that
  * two of them end. */
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "gnomon/cuda.h"
 #include "recording_threads.h"
+#include "turns.h"
 #include "mark/thread.h"
 #include "run/run.h"
 
@@ -439,10 +439,11 @@ typedef struct ender {
 static void *end_ranges(void *item)
 {
     ender *e = item;
+    uint32_t tries = 0;
     while (e->count) {
         gnomon_range r = load_acquire(e->range);
         if (r == e->last) {
-            sched_yield();
+            give_turn(&tries);
             continue;
         }
         gnomon_range_end(r);
@@ -458,6 +459,7 @@ TEST(soak_a_range_ends_once)
         GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
     pthread_t threads[2];
     gnomon_range range = 0;
+    uint32_t tries = 0;
     long n = live_times(20000, 2000000);
     ender enders[2] = {{&range, 0, n}, {&range, 0, n}};
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
@@ -469,12 +471,12 @@ TEST(soak_a_range_ends_once)
          * reads it. */
         while (load_acquire(&enders[0].last) != r &&
                load_acquire(&enders[1].last) != r)
-            sched_yield();
+            give_turn(&tries);
         if (i % 16 == 0)
             gnomon_range_end(gnomon_range_begin(&region));
         while (load_acquire(&enders[0].last) != r ||
                load_acquire(&enders[1].last) != r)
-            sched_yield();
+            give_turn(&tries);
     }
     live_join(threads, 2);
     CHECK_EQ(live_count_of("keeper", "range"), n + (n + 15) / 16);

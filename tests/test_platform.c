@@ -17,6 +17,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "test.h"
+#include "turns.h"
 
 /* ---- Identity ------------------------------------------------------------ */
 
@@ -93,8 +94,7 @@ static void wait_for(const uint32_t *word, uint32_t value)
 {
     uint32_t tries = 0;
     while (load_acquire(word) != value)
-        if (++tries % 4096 == 0)
-            sched_yield();
+        give_turn(&tries);
 }
 
 static cpu_set_t processors; /* that the process may use */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A profile is read at each instruction of a mark: the processor steps
- * through the mark, and at each step another thread takes a profile. A half
- * written node must not mislead the reader, nor count anything twice. The
+ * through the mark, and at each step (EACH) another thread takes a profile. A
+ * half written node must not mislead the reader, nor count anything twice. The
  * handler of the steps reads the stack itself, as that takes no lock.
  *
  * links: testing
  * timeout: 300 */
-#include <sched.h>
+#include <semaphore.h>
 
 #include "recording_threads.h"
 #include "mark/segment.h"
@@ -24,6 +24,7 @@ static gnomon_region counter =
     GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "counter", NULL, NULL);
 
 static uint32_t steps, reads, is_over;
+static sem_t stepped, has_read;     /* one of the two threads runs at a time */
 static uint64_t begun[4], ended[4]; /* of a, b, range, act */
 static const char *const names[4] = {"a", "b", "range", "act"};
 
@@ -33,11 +34,11 @@ static void at_step(int number, siginfo_t *info, void *context)
     (void)number;
     (void)info;
     (void)context;
-    if (gnomon__tls_now()->busy)
+    if (gnomon__tls_now()->busy || steps++ % EACH != 0)
         return;
-    store_release(&steps, steps + 1);
-    while (load_acquire(&reads) != steps)
-        sched_yield();
+    sem_post(&stepped);
+    while (sem_wait(&has_read) != 0)
+        continue;
 }
 
 static void one(gnomon_region *r, int number, uint64_t ticks)
@@ -113,7 +114,8 @@ static void *mark_on(void *mark)
     void (*call)(void);
     memcpy(&call, mark, sizeof call);
     step_through(call, at_step);
-    store_release(&is_over, 1);
+    is_over = 1;
+    sem_post(&stepped);
     return NULL;
 }
 
@@ -138,20 +140,18 @@ static void read_while(void (*mark)(void))
         SKIP("no single steps here");
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     gnomon_region_get("act", NULL, GNOMON_KIND_SCOPE);
+    sem_init(&stepped, 0, 0);
+    sem_init(&has_read, 0, 0);
     CHECK_EQ(pthread_create(&t, NULL, mark_on, &mark), 0);
-    int good = 1;
-    while (!load_acquire(&is_over)) {
-        if (load_acquire(&steps) == reads) {
-            sched_yield();
-            continue;
-        }
+    for (int good = 1; sem_wait(&stepped) != 0 || !is_over;) {
         good = good && check_profile();
-        store_release(&reads, steps);
+        reads++;
+        sem_post(&has_read);
     }
     pthread_join(t, NULL);
     if (!reads)
         SKIP("no single steps here");
-    CHECK(reads > 1000);
+    CHECK(reads > 1000 / EACH);
     for (int i = 0; i < 4; i++)
         CHECK_EQ(live_count_of("keeper", names[i]), begun[i]);
     live_check_no_trouble();

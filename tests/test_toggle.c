@@ -285,7 +285,7 @@ static void run_against(void (*change)(long rounds), long rounds)
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     live_start(threads, THREADS, mark_on, workers, sizeof *workers);
     while (!sum_of(OUTER, 1))
-        sched_yield();
+        usleep(50);
     change(rounds);
     store_release(&stopping, 1);
     live_join(threads, THREADS);
@@ -356,7 +356,7 @@ static void change_hooks(long rounds)
         hook *h = attach_hook(NULL);
         /* Sometimes waits until a thread is inside it, otherwise at once. */
         while (i % 4 == 0 && !load_relaxed(&h->starts))
-            sched_yield();
+            usleep(20);
         starts += detach_hook(h);
     }
     CHECK((long)starts >= rounds / 4);

@@ -5,7 +5,6 @@
  *
  * links: static */
 #include <dirent.h>
-#include <sched.h>
 #include <time.h>
 
 #include "recording_threads.h"
@@ -225,21 +224,20 @@ static int our_threads(unsigned long long *blocked)
  * longer. */
 static int wait_for_threads(int want, unsigned long long *blocked)
 {
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 50000; i++) {
         if (our_threads(blocked) == want)
             return 1;
-        sched_yield();
+        usleep(1000);
     }
     return 0;
 }
 
 static int wait_for_mask(uint32_t want)
 {
-    struct timespec pause = {0, 1000000};
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 50000; i++) {
         if ((load_relaxed(&work_region.mask) != 0) == want)
             return 1;
-        nanosleep(&pause, NULL);
+        usleep(1000);
     }
     return 0;
 }

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -64,7 +63,7 @@ static int others_are_asleep(void)
 static void settle(void)
 {
     while (IS_ASAN && !others_are_asleep())
-        sched_yield();
+        usleep(50);
 }
 
 static pid_t fork_when_settled(void)
@@ -135,7 +134,7 @@ static void among_threads(pid_t (*make)(void), int times)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, meet_names, &items[i]);
     while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < THREADS)
-        sched_yield();
+        usleep(50);
     for (int i = 0; i < times; i++)
         one(make, 100);
     __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
@@ -217,7 +216,7 @@ static void *send_signals(void *to)
         sig_atomic_t before = handler_forks;
         pthread_kill(*(pthread_t *)to, SIGUSR1);
         while (handler_forks == before)
-            sched_yield();
+            usleep(50);
     }
     __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
     return NULL;
