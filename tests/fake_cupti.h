@@ -151,6 +151,8 @@ static inline void close_cupti(void)
 }
 
 #define A_SECOND 1000000000u
+/* Of a test whose device is done: no machine is so busy. */
+#define PATIENCE (60ull * A_SECOND)
 
 /* A stream of the fake driver, in a context of its own. */
 static inline fake_place place_on(int device)

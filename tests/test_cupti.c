@@ -109,7 +109,7 @@ static void launch_both_ways(int by_driver)
     CHECK_EQ(told_count(), 0);
     uint64_t at = gnomon__test_ticks;
     pass(10000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told.count, 2);
     const gnomon_activity *a = told_of("first"), *b = told_of("second");
     if (!CHECK(a && b))
@@ -231,7 +231,7 @@ static void each_kind(const char *library, uint32_t version, int64_t thread)
     CHECK_STR(open_cupti(ALL_KINDS), NULL);
     make_each_kind(gnomon__test_ticks);
     pass(100);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     check_each_kind();
     const gnomon_activity *call = told_of("cudaMemsetAsync");
     CHECK(call && call->thread == thread);
@@ -273,9 +273,9 @@ TEST(own_calls_are_not_told)
     cupti->launch(&place, "kernel", 100);
     cuda->current(place.context);
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
-    flush_cupti(A_SECOND); /* nothing was launched since: no reason to wait */
+    flush_cupti(PATIENCE); /* nothing was launched since: no reason to wait */
     CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
     CHECK(told_of("cudaLaunchKernel"));
     CHECK(told_of("cuLaunchKernel"));
@@ -368,7 +368,7 @@ TEST(a_flush_waits_for_the_device)
     flush_cupti(0); /* no patience */
     CHECK_EQ(told_count(), 0);
     pthread_create(&thread, NULL, finish_soon, &place);
-    flush_cupti(60ull * A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 1);
     CHECK_EQ(told_lost(), 0);
     pthread_join(thread, NULL);
@@ -390,8 +390,8 @@ TEST(patience_ends)
     CHECK_EQ(told_count(), 0);
     cupti->finish();
     cuda->finish(place.handle);
-    flush_cupti(20ull * A_SECOND);
-    flush_cupti(20ull * A_SECOND);
+    flush_cupti(PATIENCE);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 1);
     cupti->launch(&place, "endless too", UINT64_MAX);
     close_cupti();
@@ -415,7 +415,7 @@ TEST(a_capture_is_not_spoiled)
     cupti->begin(FAKE_RUNTIME_API, "cudaStreamBeginCapture", place.context);
     cupti->end(900); /* refused: there is no second one */
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 1); /* it was over */
     CHECK_EQ(cuda->calls("cuCtxSynchronize"), 0);
     cupti->begin(FAKE_RUNTIME_API, "cudaStreamEndCapture", place.context);
@@ -425,7 +425,7 @@ TEST(a_capture_is_not_spoiled)
     cupti->end(0);
     cupti->launch(&place, "kernel", 100);
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
     CHECK_EQ(told_count(), 2);
     close_cupti();
@@ -444,7 +444,7 @@ TEST(contexts_that_end)
     cupti->context_ends(first.context);
     cuda->reset(0);
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(cuda->calls("cuCtxSynchronize"), 1);
     CHECK_EQ(cuda->calls("cuCtxPushCurrent"), 1);
     CHECK_EQ(told_count(), 2);

@@ -34,7 +34,7 @@ static void library_is_useless(const char *path, const char *text)
 {
     setenv("GNOMON_CUPTI_LIBRARY", path, 1);
     why_is(open_cupti(KIND(KERNEL)), text);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     close_cupti();
 }
 
@@ -176,7 +176,7 @@ static void flood(uint32_t version, uint32_t many)
     pthread_mutex_lock(&slow_lock);
     cupti->flood(&kernel, many);
     pthread_mutex_unlock(&slow_lock);
-    flush_cupti(60ull * A_SECOND);
+    flush_cupti(PATIENCE);
     close_cupti();
     CHECK_EQ(told_count() + told_lost(), many);
     CHECK(told_lost() > 0);
@@ -208,7 +208,7 @@ TEST(a_million_records)
     for (uint64_t i = 0; i < floods; i++) {
         cupti->flood(&kernel, 1000);
         if (i % 100 == 99)
-            flush_cupti(60ull * A_SECOND);
+            flush_cupti(PATIENCE);
     }
     close_cupti();
     CHECK_EQ(told_count() + told_lost(), 1000 * floods);
@@ -225,10 +225,10 @@ TEST(buffers_that_come_late_and_out_of_order)
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     cupti->late(1);
     cupti->flood(&kernel, 20000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 0);
     cupti->late(0);
-    flush_cupti(60ull * A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 20000);
     cupti->late(1);
     cupti->flood(&kernel, 100);
@@ -237,7 +237,7 @@ TEST(buffers_that_come_late_and_out_of_order)
     CHECK_EQ(told_count(), 20000);
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     cupti->flood(&kernel, 1);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 20001);
     close_cupti();
 }
@@ -262,7 +262,7 @@ TEST(records_are_read_while_the_device_works)
     CHECK_EQ(told_lost(), 0);
     cuda->finish(place.handle);
     cupti->finish();
-    flush_cupti(60ull * A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 400001);
     close_cupti();
     CHECK_EQ(told_lost(), 0);
@@ -271,58 +271,71 @@ TEST(records_are_read_while_the_device_works)
 
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
+enum { LAUNCHERS = 4, MOST_LAUNCHES = 50000 }; /* of each */
 static int stop;
+static uint64_t launched; /* by all */
 
 static void *launch_until_stop(void *launches)
 {
     fake_place place = {.stream = 7, .context_id = 1};
     place.context = cuda->context(0);
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) &&
-           *(uint64_t *)launches < 50000) {
+           *(uint64_t *)launches < MOST_LAUNCHES) {
         cupti->launch(&place, "kernel", 10);
         pass(20);
+        __atomic_add_fetch(&launched, 1, __ATOMIC_RELAXED);
         if (++*(uint64_t *)launches % 64 == 0)
             usleep(50);
     }
     return NULL;
 }
 
+/* Until each thread could have launched once more. */
+static void wait_for_launches(void)
+{
+    uint64_t least = __atomic_load_n(&launched, __ATOMIC_RELAXED) + LAUNCHERS;
+    if (least > LAUNCHERS * MOST_LAUNCHES)
+        least = LAUNCHERS * MOST_LAUNCHES;
+    while (__atomic_load_n(&launched, __ATOMIC_RELAXED) < least)
+        usleep(100);
+}
+
 /* All that was launched while it was open is told, once. */
 TEST(threads_that_launch)
 {
-    pthread_t threads[4];
-    uint64_t launches[4] = {0}, sum = 0;
+    pthread_t threads[LAUNCHERS];
+    uint64_t launches[LAUNCHERS] = {0}, sum = 0;
     fake_cupti_use(130000);
     CHECK_STR(open_cupti(ALL_KINDS), NULL);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < LAUNCHERS; i++)
         pthread_create(&threads[i], NULL, launch_until_stop, &launches[i]);
     for (int i = 0; i < 50; i++) {
-        usleep(1000);
+        wait_for_launches();
         flush_cupti(0);
         flush_cupti(A_SECOND / 100);
     }
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < LAUNCHERS; i++) {
         pthread_join(threads[i], NULL);
         sum += launches[i];
     }
     pass(A_SECOND);
     close_cupti();
-    CHECK(sum > 100);
+    CHECK(sum >= 50 * LAUNCHERS);
     CHECK_EQ(told_count() + told_lost(), 3 * sum); /* two calls and a kernel */
     CHECK_EQ(told.notes, 2 * sum);
 }
 
 TEST(opened_and_closed_while_threads_launch)
 {
-    pthread_t threads[4];
-    uint64_t launches[4] = {0};
+    pthread_t threads[LAUNCHERS];
+    uint64_t launches[LAUNCHERS] = {0};
     fake_cupti_use(130000);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < LAUNCHERS; i++)
         pthread_create(&threads[i], NULL, launch_until_stop, &launches[i]);
     for (int i = 0; i < 50; i++) {
         CHECK_STR(open_cupti(i % 2 ? ALL_KINDS : KIND(KERNEL)), NULL);
-        usleep(200);
+        wait_for_launches();
         if (i % 3)
             flush_cupti(0);
         close_cupti();
@@ -331,7 +344,7 @@ TEST(opened_and_closed_while_threads_launch)
         CHECK_EQ(told_count(), count);
     }
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < LAUNCHERS; i++)
         pthread_join(threads[i], NULL);
     CHECK(told_count() > 0);
 }
@@ -345,6 +358,7 @@ TEST(cupti_that_hangs)
     fflush(stderr);
     int before = dup(2);
     freopen("err", "w", stderr);
+    gnomon__test_hang_ns = GNOMON__HANG_NS;
     cupti->hang("cuptiActivityFlushAll");
     flush_cupti(10000000);
     flush_cupti(10000000);
@@ -367,7 +381,7 @@ TEST(the_host_closes_its_cupti)
         CHECK_EQ(dlclose(its), 0);
     cupti->launch(&place, "kernel", 10);
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 1);
     close_cupti();
 }
@@ -389,7 +403,7 @@ static void child_without_cupti(int is_raw)
         uint64_t flushes = cupti->calls("cuptiActivityFlushAll");
         uint64_t notes = told.notes;
         cupti->launch(&place, "kernel", 10); /* as no host may */
-        flush_cupti(A_SECOND);
+        flush_cupti(PATIENCE);
         close_cupti();
         why_is(open_cupti(KIND(KERNEL)), "that was forked from one where it");
         CHECK_EQ(cupti->calls("cuptiActivityFlushAll"), flushes);
@@ -400,7 +414,7 @@ static void child_without_cupti(int is_raw)
     }
     waitpid(child, &status, 0);
     CHECK_EQ(status, 0);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     CHECK_EQ(told_count(), 1);
     close_cupti();
 }
@@ -427,7 +441,7 @@ TEST(a_child_that_is_the_first)
         CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
         cupti->launch(&place, "kernel", 10);
         pass(1000);
-        flush_cupti(A_SECOND);
+        flush_cupti(PATIENCE);
         CHECK_EQ(told_count(), 1);
         close_cupti();
         _exit(test_failures != 0);
@@ -446,7 +460,7 @@ static void unload(void)
 
 static void at_the_last(void)
 {
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     close_cupti();
     why_is(open_cupti(KIND(KERNEL)), "CUDA has ended");
     fake_cuda_is_well();
@@ -492,7 +506,7 @@ static void run_all(int is_fair)
         CHECK_STR(why, NULL);
     cupti->launch(&place, "kernel", 10);
     pass(1000);
-    flush_cupti(A_SECOND);
+    flush_cupti(PATIENCE);
     close_cupti();
     if (is_fair || !why)
         CHECK_EQ(told_count() + told_lost() - before - lost, 3);
@@ -611,7 +625,7 @@ TEST(calls_of_cupti)
                 CHECK(!why || strstr(why, "CUPTI_ERROR_7"));
                 cupti->launch(&place, "kernel", 10);
                 pass(1000);
-                flush_cupti(A_SECOND);
+                flush_cupti(PATIENCE);
                 close_cupti();
                 _exit(test_failures != 0);
             }

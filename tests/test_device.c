@@ -12,6 +12,7 @@
 #include "fake_device.h"
 #include "device/timers.h"
 #include "platform/memory.h"
+#include "platform/os.h"
 #include "platform/owner.h"
 #include "sanitizer.h"
 
@@ -440,8 +441,8 @@ TEST(a_reader_that_is_held_up)
     end(p);
 }
 
-/* The next queries of `stream` take 600 ms each; the answer is the state at
- * the begin of the query. */
+/* The next queries of `stream` take 2 s each, together longer than a call may; the
+ * answer is the state at the begin of the query. */
 static uint32_t slow_questions;
 
 static int slow_event_done(void *event)
@@ -450,7 +451,7 @@ static int slow_event_done(void *event)
     if (((toy_event *)event)->in == stream &&
         load_relaxed(&slow_questions) != 0) {
         add_relaxed(&slow_questions, UINT32_MAX);
-        usleep(600000);
+        usleep(2000000);
     }
     return code;
 }
@@ -463,6 +464,7 @@ TEST(a_reader_waits_for_a_slow_one_before_it)
     slow = toy;
     slow.name = "slow";
     slow.event_done = slow_event_done;
+    gnomon__test_hang_ns = 3500000000;
     begin();
     toy_launch(stream, TOY_NEVER);
     gnomon_end_on(gnomon_begin_on(
@@ -493,6 +495,7 @@ TEST(a_clock_that_is_slow_to_set)
     slow = toy;
     slow.name = "slow";
     slow.event_record = slow_event_record;
+    gnomon__test_hang_ns = 2000000000;
     begin();
     for (uint64_t i = 1; i <= 2; i++) {
         gnomon_end_on(gnomon_begin_on(

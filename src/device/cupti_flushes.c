@@ -21,7 +21,7 @@
 #include "platform/os_calls.h"
 
 #define FLUSH_EACH_NS 1000000000ull /* while work is launched */
-#define ANSWER_NS 1000000000ull     /* a call that takes longer hangs */
+#define FLUSH_EXIT_NS 1000000000ull /* at the end of the process */
 
 static gnomon__os_thread cupti_thread, cupti_waiter;
 enum { THREAD_NONE, THREAD_RUNS, THREAD_LEFT };
@@ -179,12 +179,13 @@ static uint64_t ask_for_flush(uint32_t force, int ends)
     return hangs ? 0 : flushes.asked;
 }
 
-/* Waits for an answer. 0: for ANSWER_NS nothing was read: CUPTI hangs. Under the lock. */
+/* Waits for an answer. 0: for gnomon__hang_ns nothing was read: CUPTI hangs. Under the
+ * lock. */
 static int wait_for_flush(void)
 {
     uint64_t rows = load_relaxed(&gnomon__cupti_rows_told);
     return flushes_wait(&flushes.answer,
-                        gnomon__os_monotonic_ns() + ANSWER_NS) ||
+                        gnomon__os_monotonic_ns() + gnomon__hang_ns()) ||
            load_relaxed(&gnomon__cupti_rows_told) != rows;
 }
 
@@ -291,7 +292,7 @@ int gnomon__cupti_is_at_end(void)
  * under way, if it does not hang in one. */
 void gnomon__cupti_end(void)
 {
-    gnomon__cupti_flush(ANSWER_NS);
+    gnomon__cupti_flush(FLUSH_EXIT_NS);
     store_release(&cupti_is_gone, 1);
     flush_and_read();
 }

@@ -23,7 +23,7 @@
 
 #define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
 #define READER_POLL_NS 200000ull     /* between passes that are waited for */
-#define READER_PASS_NS 1000000000ull /* a call that takes longer hangs */
+#define READER_EXIT_NS 1000000000ull /* at the end of the process */
 
 static gnomon__os_thread reader_thread;
 static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
@@ -68,7 +68,7 @@ static int wait_for_answer(uint64_t *until)
 {
     uint64_t calls = load_relaxed(&gnomon__reader_calls);
     int is_answered = condition_wait(&reader.answer, *until);
-    *until = gnomon__os_monotonic_ns() + READER_PASS_NS;
+    *until = gnomon__os_monotonic_ns() + gnomon__hang_ns();
     return is_answered || load_relaxed(&gnomon__reader_calls) != calls;
 }
 
@@ -191,7 +191,7 @@ static void log_silent_driver(void)
 
 static void reader_stop(void)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
+    uint64_t until = gnomon__os_monotonic_ns() + gnomon__hang_ns();
     pthread_mutex_lock(&reader.lock);
     reader.ends = 1;
     call_reader();
@@ -210,7 +210,7 @@ static void reader_stop(void)
  * device; 0 also where the driver does not answer. */
 static size_t reader_ask_pass(int gives_up)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
+    uint64_t until = gnomon__os_monotonic_ns() + gnomon__hang_ns();
     if (reader_state != READER_RUNS) {
         size_t waiting = reader_pass_once();
         if (gives_up)
@@ -309,7 +309,7 @@ static void timers_at_exit(void)
         return;
     int cancel = gnomon__os_cancel_off(); /* also where is_inside is 0 */
     int is_inside = gnomon__upcall_exit_enter();
-    gnomon__timers_read(READER_PASS_NS, 1);
+    gnomon__timers_read(READER_EXIT_NS, 1);
     store_relaxed(&gnomon__timers_closed, 1);
     store_relaxed(&gnomon__timer_bits, 0);
     if (reader_state == READER_RUNS)

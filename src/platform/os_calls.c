@@ -15,6 +15,7 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
+#include "platform/os.h"
 
 static struct call_fault {
     const char *name;
@@ -78,6 +79,8 @@ const char *gnomon__test_call_name(size_t i)
 {
     return i < sizeof call_names / sizeof *call_names ? call_names[i] : NULL;
 }
+
+uint64_t gnomon__test_hang_ns = 60 * GNOMON__HANG_NS;
 
 /* Profilers and exports use libc's heap: their calls in tests. */
 void *gnomon__test_calloc(size_t count, size_t bytes);
