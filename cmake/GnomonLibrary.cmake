@@ -53,7 +53,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|/src/device/(clocks|cuda|cuda_driver|cuda_timer|cupti_(clock|demangle|driver|flushes|names|reading|records|source)"
   "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
-  "/src/(export/(text|lanes|chrome_rows)|profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
+  "/src/(export/(text|lanes|chrome_around|chrome_calls|chrome_row|chrome_rows)|profile/(build|event_block|event_blocks|event_cache|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.

@@ -198,6 +198,55 @@ TEST(a_forged_block_crashes_nothing)
     free(b.at);
 }
 
+/* Replaces the only block by one of these events, of the same size. */
+static void replace_events(bytes *b, const gnomon_event_info *events, int count)
+{
+    char room[GNOMON__SECTION_FULL];
+    gnomon__block k;
+    size_t at = find_section(b, GNOMON__BLOCK_KIND);
+    gnomon__block_begin(&k, room, sizeof room);
+    for (int i = 0; i < count; i++)
+        gnomon__block_add(&k, &events[i]);
+    gnomon__block_end(&k);
+    CHECK_EQ(k.used, gnomon__get_64(b->at + at + 8));
+    memcpy(b->at + at + GNOMON__SECTION_HEADER, room, k.used);
+    fuzz_bless(b->at, b->size);
+}
+
+/* A path that is there is not enough: a mark of no region, or of one that is not there, is
+ * left out, and an execution loses the region. */
+TEST(a_region_that_is_not_there_is_never_read)
+{
+    enum { COUNT = 4, NOT_THERE = 60 };
+    gnomon_event_info e[COUNT] = {
+        {.track = 1, .node = 1, .begin_ns = 10, .region = 1},
+        {.track = 1, .node = 1, .begin_ns = 20, .region = 1},
+        {.track = 1, .node = 1, .begin_ns = 30, .region = 1},
+        {.track = 1, .node = 1, .begin_ns = 40, .region = 1}};
+    e[1].kind = e[3].kind = GNOMON_EVENT_MARK;
+    gnomon_builder *builder = paths_of_threads();
+    for (int i = 0; i < COUNT; i++)
+        gnomon_add_event(builder, &e[i]);
+    gnomon_profile *p = finished(builder);
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    e[0].region = e[1].region = NOT_THERE;
+    e[3].region = 0;
+    e[3].instance = 1; /* as many bytes */
+    replace_events(&b, e, COUNT);
+    gnomon_profile *q = read_back(&b);
+    CHECK_EQ(gnomon_profile_count(q, GNOMON_EVENTS), 2);
+    for (size_t i = 1; i <= 2; i++) {
+        gnomon_event_info x;
+        CHECK_EQ(gnomon_profile_event(q, i, &x), GNOMON_OK);
+        CHECK_EQ(x.kind, GNOMON_EVENT_EXECUTION);
+        CHECK_EQ(x.begin_ns, i == 1 ? 10 : 30);
+        CHECK_EQ(x.region, i == 1 ? 0 : 1);
+    }
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+    free(b.at);
+}
+
 /* ---- Other formats ------------------------------------------------------------------ */
 
 static bytes file_at(const char *path)

@@ -94,8 +94,8 @@ static void leave_other_runs(const gnomon__model *m, gnomon_event_info *e)
 }
 
 /* Gives an event the model's numbers. 0: it names nothing that the model has. */
-static int fit_event(const gnomon__event_blocks *s, gnomon_event_info *e,
-                     uint64_t number, gnomon__dangling *dangling)
+static int fit_any_event(const gnomon__event_blocks *s, gnomon_event_info *e,
+                         uint64_t number, gnomon__dangling *dangling)
 {
     const gnomon__struct *rows = &gnomon__structs[GNOMON_EVENTS];
     for (unsigned i = 0; i < rows->field_count; i++) {
@@ -119,21 +119,42 @@ static int fit_event(const gnomon__event_blocks *s, gnomon_event_info *e,
     return n && n->track == e->track;
 }
 
+/* The same for the most frequent ones, executions whose path is on their track: nothing
+ * else of them is a number. 0: it is not such a one, and is as it was. */
+static inline int fit_execution(const gnomon__event_blocks *s,
+                                gnomon_event_info *e)
+{
+    const uint32_t track = number_in_model(s, GNOMON_TRACKS, e->track);
+    const uint32_t node = number_in_model(s, GNOMON_NODES, e->node);
+    if (e->kind != GNOMON_EVENT_EXECUTION || e->region || !track || !node)
+        return 0;
+    const gnomon_node_info *n = gnomon__model_at(s->m, GNOMON_NODES, node);
+    if (n->track != track)
+        return 0;
+    e->track = track;
+    e->node = node;
+    return 1;
+}
+
 int gnomon__blocks_decode(const gnomon__event_blocks *s,
                           const gnomon__stored_block *b, const char *bytes,
                           gnomon_event_info *out, gnomon__dangling *dangling)
 {
-    int kept = 0;
+    uint32_t kept = 0;
     if (gnomon__crc32(0, bytes, b->size) != b->crc ||
         !gnomon__block_read(bytes, b->size, b->count, out))
         return -1;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (fit_event(s, &out[i], b->number + i, dangling))
-            out[kept++] = out[i];
-        else if (dangling)
+        if (fit_execution(s, &out[i]) ||
+            fit_any_event(s, &out[i], b->number + i, dangling)) {
+            if (kept != i)
+                out[kept] = out[i];
+            kept++;
+        } else if (dangling) {
             dangling->left_out[GNOMON_EVENTS]++;
+        }
     }
-    return kept;
+    return (int)kept;
 }
 
 /* ---- The pass over all blocks ---------------------------------------------------- */

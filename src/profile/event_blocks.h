@@ -26,7 +26,7 @@ typedef struct gnomon__block_slot {
     uint32_t locked;
     uint32_t reserved;
     size_t block_plus_one; /* 0: none; others read it to see what to lock */
-    uint64_t used;         /* when, in calls; likewise */
+    uint64_t used;         /* when, in loads; likewise */
     gnomon_event_info *events;
 } gnomon__block_slot;
 
@@ -41,7 +41,7 @@ typedef struct gnomon__event_blocks {
     gnomon__stored_block *blocks;
     size_t count, room;
     uint64_t total; /* bytes of all blocks */
-    uint64_t calls; /* any thread */
+    uint64_t loads; /* of blocks so far; any thread */
     size_t last;    /* block of the last event, as a hint; any thread */
     gnomon__block_slot slots[GNOMON__BLOCK_SLOTS];
 } gnomon__event_blocks;

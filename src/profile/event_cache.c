@@ -51,11 +51,17 @@ static void unlock_slot(gnomon__block_slot *slot)
     store_release(&slot->locked, 0);
 }
 
+/* The i-th slot to try for a block. A walk over all blocks finds each at its first try. */
+static gnomon__block_slot *slot_at(gnomon__event_blocks *s, size_t block, int i)
+{
+    return &s->slots[(block + (size_t)i) % GNOMON__BLOCK_SLOTS];
+}
+
 /* The slot that has the block, locked; NULL: none that is free. */
 static gnomon__block_slot *slot_of(gnomon__event_blocks *s, size_t block)
 {
     for (int i = 0; i < GNOMON__BLOCK_SLOTS; i++) {
-        gnomon__block_slot *slot = &s->slots[i];
+        gnomon__block_slot *slot = slot_at(s, block, i);
         if (load_relaxed(&slot->block_plus_one) != block + 1 ||
             !lock_slot(slot))
             continue;
@@ -67,12 +73,12 @@ static gnomon__block_slot *slot_of(gnomon__event_blocks *s, size_t block)
 }
 
 /* The one that was not used for longest, locked. */
-static gnomon__block_slot *oldest_slot(gnomon__event_blocks *s)
+static gnomon__block_slot *oldest_slot(gnomon__event_blocks *s, size_t block)
 {
     for (;;) {
-        gnomon__block_slot *oldest = &s->slots[0];
+        gnomon__block_slot *oldest = slot_at(s, block, 0);
         for (int i = 1; i < GNOMON__BLOCK_SLOTS; i++) {
-            gnomon__block_slot *slot = &s->slots[i];
+            gnomon__block_slot *slot = slot_at(s, block, i);
             if (load_relaxed(&oldest->locked) ||
                 (!load_relaxed(&slot->locked) &&
                  load_relaxed(&slot->used) < load_relaxed(&oldest->used)))
@@ -121,12 +127,13 @@ static int get_cached(gnomon__event_source *source, size_t number,
     gnomon__block_slot *slot = slot_of(s, block);
     int code = GNOMON_OK;
     if (!slot) {
-        slot = oldest_slot(s);
+        slot = oldest_slot(s, block);
         code = load_block(s, block, slot);
+        add_relaxed(&s->loads, 1u);
     }
     if (!code)
         *e = slot->events[number - s->blocks[block].first];
-    store_relaxed(&slot->used, add_relaxed(&s->calls, 1u));
+    store_relaxed(&slot->used, load_relaxed(&s->loads));
     unlock_slot(slot);
     return code;
 }
