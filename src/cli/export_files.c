@@ -204,19 +204,32 @@ static int make_parts(const file_job *job, unsigned *number, int depth)
     return gnomon__cli_worse(status, make_parts(&second, number, depth + 1));
 }
 
+static int make_files(file_job *job)
+{
+    const uint64_t max = job->request->max;
+    unsigned number = 0;
+    if (!max || size_of_export(job) <= max)
+        return make_file(job);
+    return make_parts(job, &number, 0);
+}
+
 int gnomon__export_files(const gnomon__export_request *r,
                          const gnomon_profile *const *profiles, size_t count,
                          const char *path)
 {
-    unsigned number = 0;
+    gnomon__export_span *spans = gnomon__alloc((count + 1) * sizeof *spans);
     file_job job = {.request = r,
                     .what = {.profiles = profiles,
                              .count = count,
-                             .for_tensorboard = r->for_tensorboard},
+                             .for_tensorboard = r->for_tensorboard,
+                             .spans = spans},
                     .path = path && strcmp(path, "-") != 0 ? path : NULL};
-    if (!r->max || size_of_export(&job) <= r->max)
-        return make_file(&job);
-    return make_parts(&job, &number, 0);
+    for (size_t i = 0; spans && i < count; i++)
+        spans[i].is_known = gnomon__profile_span(
+            profiles[i], &spans[i].from_unix_ns, &spans[i].until_unix_ns);
+    int status = make_files(&job);
+    gnomon__free(spans);
+    return status;
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */

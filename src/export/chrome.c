@@ -45,6 +45,18 @@ static void take_times(chrome_time *time, const gnomon__export *what,
     }
 }
 
+/* Without reading events. 0: they are not known. */
+static int take_span(chrome_time *time, const gnomon__export *what, size_t i)
+{
+    const gnomon__export_span *s = what->spans ? &what->spans[i] : NULL;
+    if (what->until_unix_ns || !s || !s->is_known)
+        return 0;
+    time->from = earlier(time->from, s->from_unix_ns);
+    if (s->until_unix_ns > time->until)
+        time->until = s->until_unix_ns;
+    return 1;
+}
+
 static void find_times(gnomon__chrome *c)
 {
     gnomon_run_info run;
@@ -54,7 +66,8 @@ static void find_times(gnomon__chrome *c)
         const gnomon_profile *p = c->what->profiles[i];
         for (size_t k = 1; !gnomon_profile_run(p, k, &run); k++)
             zero = earlier(zero, run.zero_unix_ns);
-        take_times(&time, c->what, p);
+        if (!take_span(&time, c->what, i))
+            take_times(&time, c->what, p);
     }
     zero = zero == UINT64_MAX ? 0 : zero;
     if (time.from > time.until)

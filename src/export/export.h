@@ -11,6 +11,12 @@
 
 #include "gnomon/profile.h"
 
+/* From the first begin to the last end of all events of a profile. */
+typedef struct gnomon__export_span {
+    uint64_t from_unix_ns, until_unix_ns;
+    int is_known;
+} gnomon__export_span;
+
 /* What is exported. */
 typedef struct gnomon__export {
     const gnomon_profile *const *profiles; /* each of one run or of many */
@@ -19,6 +25,8 @@ typedef struct gnomon__export {
     int for_tensorboard; /* chrome: categories that its plugin knows */
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;
+    /* Of each profile, which saves a pass over its events; NULL: not known. */
+    const gnomon__export_span *spans;
 } gnomon__export;
 
 typedef struct gnomon__exporter {

@@ -51,6 +51,7 @@ void gnomon__blocks_free(gnomon__event_blocks *s)
     gnomon__numbers_free(&s->maps);
     gnomon__free(s->bytes);
     gnomon__free(s->blocks);
+    gnomon__free(s->times);
     gnomon__free(s);
 }
 
@@ -166,17 +167,24 @@ typedef struct settling {
     char *bytes;               /* of one block */
     gnomon_event_info *events; /* likewise */
     uint64_t *last;            /* by track: when its last event began */
+    uint64_t latest;           /* bits of all times */
     size_t kept;               /* blocks so far */
     size_t events_so_far;
     uint64_t bytes_so_far;
 } settling;
 
-static void see_order(settling *w, int count)
+/* An end above 2^64 is a small number again; its begin or duration shows in `latest`. */
+static void see_times(settling *w, int count)
 {
     for (int i = 0; i < count; i++) {
         const gnomon_event_info *e = &w->events[i];
+        gnomon__event_times *t = &w->s->times[e->track];
+        const uint64_t end = e->begin_ns + e->duration_ns;
         w->out->is_unsorted |= e->begin_ns < w->last[e->track];
         w->last[e->track] = e->begin_ns;
+        w->latest |= e->begin_ns | e->duration_ns | end;
+        t->begin_ns = e->begin_ns < t->begin_ns ? e->begin_ns : t->begin_ns;
+        t->end_ns = end > t->end_ns ? end : t->end_ns;
     }
 }
 
@@ -198,7 +206,7 @@ static int settle_block(settling *w, gnomon__stored_block b,
     }
     if (!kept)
         return GNOMON_OK;
-    see_order(w, kept);
+    see_times(w, kept);
     b.kept = (uint32_t)kept;
     b.first = w->events_so_far + 1;
     if (s->bytes) {
@@ -223,21 +231,32 @@ static int hold(gnomon__event_blocks *s, const gnomon__source *from)
     return GNOMON_OK;
 }
 
+static int make_times(gnomon__event_blocks *s, size_t tracks)
+{
+    s->times = gnomon__alloc(tracks * sizeof *s->times);
+    for (size_t i = 0; s->times && i < tracks; i++)
+        s->times[i].begin_ns = UINT64_MAX;
+    return s->times ? GNOMON_OK : no_memory_for_events();
+}
+
 int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
                           gnomon__dangling *dangling, gnomon__settled *out)
 {
     const size_t tracks = gnomon__model_count(s->m, GNOMON_TRACKS) + 1;
     settling w = {.s = s, .from = from, .out = out};
+    int code = make_times(s, tracks);
     w.bytes = gnomon__alloc(GNOMON__SECTION_FULL);
     w.events = gnomon__alloc(GNOMON__BLOCK_EVENTS * sizeof *w.events);
     w.last = gnomon__alloc(tracks * sizeof *w.last);
-    int code =
-        w.bytes && w.events && w.last ? hold(s, from) : no_memory_for_events();
+    if (!code)
+        code = w.bytes && w.events && w.last ? hold(s, from)
+                                             : no_memory_for_events();
     for (size_t i = 0; !code && i < s->count; i++)
         code = settle_block(&w, s->blocks[i], dangling);
     if (!code)
         s->count = w.kept;
     s->base.count = w.events_so_far;
+    s->base.times = w.latest <= GNOMON__TIMES_MOST ? s->times : NULL;
     s->base.free = free_blocks;
     gnomon__free(w.bytes);
     gnomon__free(w.events);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The events of a file that stay in it: a profile reads a block of them when one is asked
- * for. In memory are 40 bytes a block and a few blocks. Small files, and what is not a
- * file, are kept as blocks in memory. */
+ * for. In memory are 40 bytes a block, 16 a track, and a few blocks. Small files, and what
+ * is not a file, are kept as blocks in memory. */
 #ifndef GNOMON_PROFILE_EVENT_BLOCKS_H
 #define GNOMON_PROFILE_EVENT_BLOCKS_H
 
@@ -39,6 +39,7 @@ typedef struct gnomon__event_blocks {
     int fd;                            /* below 0: the blocks are in `bytes` */
     char *bytes;                       /* all blocks, one after the other */
     gnomon__stored_block *blocks;
+    gnomon__event_times *times; /* of each track, by its number */
     size_t count, room;
     uint64_t total; /* bytes of all blocks */
     uint64_t loads; /* of blocks so far; any thread */

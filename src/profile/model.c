@@ -88,6 +88,40 @@ int gnomon__profile_has_failed(const gnomon_profile *p)
     return p->api == &readers && m->events && load_relaxed(&m->events->failed);
 }
 
+/* Of a track's run, or of the first where it has none; 0: nobody knows. */
+static uint64_t zero_of_track(const gnomon__model *m, size_t track)
+{
+    const gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, track);
+    const uint32_t run = t->run ? t->run : 1;
+    if (run > m->tables[GNOMON_RUNS].count)
+        return 0;
+    const gnomon_run_info *r = gnomon__model_at(m, GNOMON_RUNS, run);
+    return r->zero_unix_ns;
+}
+
+int gnomon__profile_span(const gnomon_profile *p, uint64_t *from_unix_ns,
+                         uint64_t *until_unix_ns)
+{
+    const gnomon__model *m = (const gnomon__model *)(const void *)p;
+    if (p->api != &readers || !m->events || !m->events->times)
+        return 0;
+    *from_unix_ns = UINT64_MAX;
+    *until_unix_ns = 0;
+    for (size_t i = 1; i <= m->tables[GNOMON_TRACKS].count; i++) {
+        const gnomon__event_times *t = &m->events->times[i];
+        if (t->begin_ns > t->end_ns)
+            continue;
+        const uint64_t zero = zero_of_track(m, i);
+        if (zero > GNOMON__TIMES_MOST)
+            return 0;
+        if (zero + t->begin_ns < *from_unix_ns)
+            *from_unix_ns = zero + t->begin_ns;
+        if (zero + t->end_ns > *until_unix_ns)
+            *until_unix_ns = zero + t->end_ns;
+    }
+    return *from_unix_ns <= *until_unix_ns;
+}
+
 gnomon__model *gnomon__model_create(void)
 {
     gnomon__model *m = gnomon__alloc(sizeof *m);

@@ -13,6 +13,14 @@ typedef struct gnomon__table {
 
 typedef struct gnomon__model_block gnomon__model_block;
 
+/* From the first begin to the last end of a track's events; a begin after the end: it has
+ * none. None is above GNOMON__TIMES_MOST, so that Unix times do not overflow. */
+typedef struct gnomon__event_times {
+    uint64_t begin_ns, end_ns;
+} gnomon__event_times;
+
+#define GNOMON__TIMES_MOST (UINT64_MAX >> 1)
+
 /* Events that are decoded when they are read. `get` fills all fields but struct_size of
  * event 1 .. count, or returns an error, as where a file is gone; any number of threads
  * may call it. `free` is called with the model. */
@@ -21,7 +29,8 @@ typedef struct gnomon__event_source {
     int (*get)(struct gnomon__event_source *s, size_t number,
                gnomon_event_info *e);
     void (*free)(struct gnomon__event_source *s);
-    uint32_t failed; /* a `get` did; any thread may set it */
+    const gnomon__event_times *times; /* by track, 0 is none; NULL: not known */
+    uint32_t failed;                  /* a `get` did; any thread may set it */
 } gnomon__event_source;
 
 typedef struct gnomon__model {
@@ -52,6 +61,11 @@ void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events);
 /* Whether some event of a profile could not be read when it was asked for. A loop over its
  * events then ended early. */
 int gnomon__profile_has_failed(const gnomon_profile *p);
+
+/* From the first begin to the last end of all events, in Unix ns, without reading one. 0:
+ * not known, as of events in memory, or there are none. */
+int gnomon__profile_span(const gnomon_profile *p, uint64_t *from_unix_ns,
+                         uint64_t *until_unix_ns);
 
 /* Item 1 .. count; of events only where they are in the table. */
 void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);

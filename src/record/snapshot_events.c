@@ -275,7 +275,8 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     s->work = b->work;
     b->work = NULL;
     count += s->work ? s->work->count : 0;
-    s->base = (gnomon__event_source){count, get_taped, free_taped, 0};
+    s->base = (gnomon__event_source){
+        .count = count, .get = get_taped, .free = free_taped};
     s->e = *e;
     s->e.is_streamed = 0; /* they have arrived */
     if (b->record->work)

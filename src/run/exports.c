@@ -5,6 +5,7 @@
 
 #include "export/export.h"
 #include "platform/error.h"
+#include "profile/model.h"
 #include "profilers/table.h"
 #include "run/fd_writer.h"
 #include "run/files.h"
@@ -14,7 +15,10 @@
 static int export_form(const gnomon_profile *p, int form,
                        const gnomon_writer *out)
 {
-    const gnomon__export what = {.profiles = &p, .count = 1};
+    gnomon__export_span span;
+    span.is_known =
+        gnomon__profile_span(p, &span.from_unix_ns, &span.until_unix_ns);
+    const gnomon__export what = {.profiles = &p, .count = 1, .spans = &span};
     if (form != GNOMON_FORM_CHROME)
         return gnomon_profile_write(p, form, out);
     int code = gnomon__export_chrome.write(&what, out);
