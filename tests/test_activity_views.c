@@ -152,6 +152,33 @@ TEST(a_view_that_stays_without_its_worker)
     check_work_of("regions", "");
 }
 
+/* One that wants times of scopes on streams alone keeps no source open, and opens none. */
+TEST(sources_are_open_for_work_alone)
+{
+    static const gnomon_profiler timer = {.struct_size = sizeof timer,
+                                          .abi = GNOMON_ABI,
+                                          .wants = GNOMON_WANT_TREE |
+                                                   GNOMON_WANT_DEVICE,
+                                          .name = "timer"};
+    TOY_SOURCE(later, "later");
+    setenv("GNOMON_CUDA_LIBRARY", "/none", 1);
+    toy_begin();
+    CHECK_EQ(gnomon_attach(&timer, NULL, "filter=outer*"), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&worker, NULL), GNOMON_OK);
+    CHECK_EQ(toy.opens, 1);
+    CHECK_EQ(toy.closes, 1);
+    CHECK_EQ(gnomon_activity_source_add(&later.api), GNOMON_OK);
+    CHECK_EQ(later.opens, 0);
+    CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(toy.opens, 2);
+    CHECK_EQ(later.opens, 1);
+    CHECK_EQ(gnomon_detach(&timer, NULL), GNOMON_OK);
+    CHECK_EQ(toy.closes, 1);
+    CHECK_EQ(gnomon_detach(&worker, NULL), GNOMON_OK);
+    CHECK_EQ(toy.closes, 2);
+    CHECK_EQ(later.closes, 1);
+}
+
 TEST(the_fifth_view_is_refused)
 {
     static const char *const filters[] = {"filter=a", "filter=b", "filter=c"};

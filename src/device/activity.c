@@ -26,6 +26,7 @@ static work_source sources[GNOMON__ACTIVITY_SOURCES];
 #define ALL_KINDS ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
 
 static uint32_t kinds_wanted = ALL_KINDS;
+static uint32_t work_views; /* that want work: others want times of scopes alone */
 
 /* ---- Opening and closing ------------------------------------------------------------ */
 
@@ -82,21 +83,19 @@ int gnomon__sources_watch(uint32_t bit, uint32_t generation)
     int code = gnomon__activities_watch(bit, generation);
     if (code)
         return code;
+    work_views++;
     EACH_SOURCE(w)
     open_source(w);
     return code;
 }
 
 /* What sources tell while they close is of views that are still there. */
-void gnomon__sources_unwatch(uint32_t generation)
+void gnomon__sources_unwatch(void)
 {
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
-        others |= gnomon__activity_views[i].generation &&
-                  gnomon__activity_views[i].generation != generation;
+    if (--work_views)
+        return;
     EACH_SOURCE(w)
-    if (!others)
-        close_source(w);
+    close_source(w);
 }
 
 void gnomon__sources_flush(uint64_t patience_ns)
@@ -141,7 +140,7 @@ int gnomon__sources_add(const gnomon_activity_source *source)
     memcpy(&free_one->s, source,
            source->struct_size < sizeof free_one->s ? source->struct_size
                                                     : sizeof free_one->s);
-    if (load_relaxed(&gnomon__activity_bits))
+    if (work_views)
         open_source(free_one);
     return GNOMON_OK;
 }
@@ -164,6 +163,7 @@ void gnomon__sources_forget(void)
 {
     EACH_SOURCE(w)
     w->is_open = 0;
+    work_views = 0;
     gnomon__activities_forget();
 }
 

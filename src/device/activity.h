@@ -18,8 +18,8 @@ void gnomon__sources_want(uint32_t kinds);
 
 /* A view wants work from now on. GNOMON_EFULL, GNOMON_ENOMEM. */
 int gnomon__sources_watch(uint32_t bit, uint32_t generation);
-/* It does no longer: before gnomon__activities_unwatch. */
-void gnomon__sources_unwatch(uint32_t generation);
+/* One does no longer: before gnomon__activities_unwatch. The last closes all sources. */
+void gnomon__sources_unwatch(void);
 
 /* How many are open. Where none is, *why says in one line why not; NULL: there is none. */
 uint32_t gnomon__sources_open(const char **name, const char **why);

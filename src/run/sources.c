@@ -105,7 +105,7 @@ static void forget_work(gnomon__view *v, int others)
 
 static void unwatch_work(gnomon__view *v)
 {
-    gnomon__sources_unwatch(v->tree->generation);
+    gnomon__sources_unwatch();
     forget_work(v, v->timed != 0);
 }
 
