@@ -35,9 +35,30 @@ static void put_cause(gnomon_builder *b, uint32_t from, uint32_t to,
                                            .to_instance = to});
 }
 
+/* The scope that launched the kernel, as events timed it on the stream. */
+static void put_timed(gnomon_builder *b)
+{
+    const gnomon_cell cell = {gnomon_cell_of(60 * US), 0, 1};
+    const gnomon_stats once = {.struct_size = sizeof once,
+                               .count = 1,
+                               .total_ns = 60 * US,
+                               .self_ns = 60 * US,
+                               .min_ns = 60 * US,
+                               .max_ns = 60 * US,
+                               .cells = &cell,
+                               .cell_count = 1};
+    uint32_t timed =
+        gnomon_add_node(b, &(gnomon_node_info){.track = STREAM,
+                                               .stage = 1,
+                                               .region = FORWARD,
+                                               .device = &once,
+                                               .flags = GNOMON_NODE_PART});
+    put(b, timed, STREAM, 32, 92);
+}
+
 /* In a step of 100 us the thread waits for a batch that a worker decodes, then launches
  * a kernel and waits for that. */
-static void save_step(int has_events)
+static void save_step_with(int has_events, int is_timed)
 {
     static const char *const names[] = {"load", "decode", "forward", "gemm",
                                         "sync"};
@@ -83,15 +104,23 @@ static void save_step(int has_events)
                                    .host = i + 1 == GEMM ? NULL : &once,
                                    .device = i + 1 == GEMM ? &once : NULL});
     }
+    if (is_timed)
+        put_timed(b);
     for (uint32_t i = 0; has_events && i < NODES; i++)
         put(b, i + 1, tracks[i], at[i][0], at[i][1]);
     put_cause(b, DECODE, LOAD, GNOMON_LINK_SUBMIT);
-    put_cause(b, FORWARD, GEMM, GNOMON_LINK_LAUNCH);
+    if (!is_timed)
+        put_cause(b, FORWARD, GEMM, GNOMON_LINK_LAUNCH);
     put_cause(b, GEMM, SYNC, GNOMON_LINK_SUBMIT);
     if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
+}
+
+static void save_step(int has_events)
+{
+    save_step_with(has_events, 0);
 }
 
 TEST(the_critical_path_goes_through_worker_and_device)
@@ -115,6 +144,26 @@ TEST(the_critical_path_goes_through_worker_and_device)
         "  forward           15.00 us  15.00  30.00 us  main      runs\n"
         "  gemm              45.00 us  45.00  45.00 us  stream 7  runs   "
         "launch\n"
+        "  sync              5.000 us   5.00  90.00 us  main      runs   "
+        "submit\n"
+        "  (nothing marked)  5.000 us   5.00  95.00 us  main      idle\n");
+}
+
+/* A stream works in its kernels: in the rest of a scope that was timed there it waits. */
+TEST(the_critical_path_leaves_out_timed_scopes)
+{
+    NEEDS_PROGRAM;
+    save_step_with(1, 1);
+    child_result r = shell("$G report --as critical a.gnomon");
+    CHECK_STR(r.err, "");
+    CHECK_STR(
+        r.out,
+        "Critical Path by step\n"
+        "\n"
+        "Step 4, 100 us\n"
+        "  What                  Time      %        At  Thread    State  Link\n"
+        "  (nothing marked)  45.00 us  45.00      0 ns  stream 7  idle\n"
+        "  gemm              45.00 us  45.00  45.00 us  stream 7  runs\n"
         "  sync              5.000 us   5.00  90.00 us  main      runs   "
         "submit\n"
         "  (nothing marked)  5.000 us   5.00  95.00 us  main      idle\n");

@@ -57,7 +57,8 @@ static bool critical_read_tracks(gnomon__critical *c)
     for (size_t i = 1; i <= c->node_count; i++) {
         gnomon_node_info n;
         if (gnomon_profile_node(c->profile, i, &n) == GNOMON_OK)
-            c->is_taken[i] = n.region && !(n.flags & GNOMON_NODE_RANGE);
+            c->is_taken[i] =
+                n.region && !(n.flags & (GNOMON_NODE_RANGE | GNOMON_NODE_PART));
     }
     return true;
 }

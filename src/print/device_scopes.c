@@ -33,7 +33,8 @@ static int scopes_by_name(const void *left, const void *right)
     return scopes_by_key(left, right);
 }
 
-/* Work without a parent has itself as its scope's stand-in: a row named "". */
+/* Scopes have no times on a device's track, or those of events. Work without a parent has
+ * itself as its scope's stand-in: a row named "". */
 static bool scopes_leads(const scopes_maker *m, const gnomon_node_info *n,
                          uint32_t number)
 {
@@ -42,7 +43,8 @@ static bool scopes_leads(const scopes_maker *m, const gnomon_node_info *n,
     if (work != GNOMON__WORK_NONE)
         return gnomon__work_is_busy(work) && !n->parent;
     return gnomon_profile_track(m->work->profile, n->track, &t) == GNOMON_OK &&
-           t.device >= 0 && !gnomon__work_stats(n);
+           t.device >= 0 &&
+           (!gnomon__work_stats(n) || n->flags & GNOMON_NODE_PART);
 }
 
 static bool scopes_make_rows(scopes_maker *m, const gnomon__groups *groups)

@@ -69,7 +69,7 @@ static int work_on_device(const gnomon_region_info *r, bool is_stream)
 static int work_kind(const gnomon_node_info *n, const gnomon_region_info *r,
                      const gnomon_track_info *t)
 {
-    if (!gnomon__work_stats(n))
+    if (!gnomon__work_stats(n) || n->flags & GNOMON_NODE_PART)
         return GNOMON__WORK_NONE;
     if (t->device >= 0 && t->kind == GNOMON_TRACK_STREAM)
         return work_on_device(r, true);
