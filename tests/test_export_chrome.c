@@ -452,13 +452,13 @@ TEST(work_that_a_scope_launched)
     gnomon_profile_free(p);
 }
 
-/* A scope that events timed is no label of work: others' labels are there beside it. And
- * a whole graph is work, in a row of its device. */
+/* A scope that events timed is no label of work: others' labels are there beside it. On its
+ * own stream it stands for its label. And a whole graph is work, in a row of its device. */
 TEST(timed_scopes_and_graphs)
 {
     world w = open_world(0, 4711);
-    uint32_t label =
-        node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "forward"), 0);
+    uint32_t forward = region(&w, GNOMON_KIND_SCOPE, "forward");
+    uint32_t label = node(&w, w.thread, forward, 0);
     uint32_t graphs = gnomon_add_track(
         w.b, &(gnomon_track_info){
                  .run = w.run, .kind = GNOMON_TRACK_LANE, .name = "graphs"});
@@ -467,21 +467,29 @@ TEST(timed_scopes_and_graphs)
              gnomon_add_region(w.b, &(gnomon_region_info){.name = "Graph",
                                                           .category = "graph"}),
              0);
-    uint32_t timed = gnomon_add_node(
+    uint32_t timed =
+        gnomon_add_node(w.b, &(gnomon_node_info){.track = w.stream,
+                                                 .stage = w.stage,
+                                                 .region = forward,
+                                                 .flags = GNOMON_NODE_PART});
+    uint32_t gemm = gnomon_add_node(
         w.b,
         &(gnomon_node_info){.track = w.stream,
                             .stage = w.stage,
-                            .region = region(&w, GNOMON_KIND_SCOPE, "forward"),
-                            .flags = GNOMON_NODE_PART});
+                            .parent = timed,
+                            .region = region(&w, GNOMON_KIND_KERNEL, "gemm")});
     execution(&w, w.thread, label, 1000, 500, 77);
     execution(&w, w.stream, timed, 1100, 900, 0);
+    execution(&w, w.stream, gemm, 1300, 100, 79);
     execution(&w, graphs, graph, 1200, 100, 78);
-    gnomon_add_link(w.b, &(gnomon_link_info){.from = label,
-                                             .to = graph,
-                                             .kind = GNOMON_LINK_LAUNCH,
-                                             .count = 1,
-                                             .from_instance = 77,
-                                             .to_instance = 78});
+    for (uint64_t work = 78; work <= 79; work++)
+        gnomon_add_link(w.b,
+                        &(gnomon_link_info){.from = label,
+                                            .to = work == 78 ? graph : gemm,
+                                            .kind = GNOMON_LINK_LAUNCH,
+                                            .count = 1,
+                                            .from_instance = 77,
+                                            .to_instance = work});
     gnomon_profile *p = close_world(&w);
     char *text = chrome_of_one(p);
     CHECK_EQ(times_of(text, "\"cat\":\"gpu_user_annotation\""), 2);

@@ -85,6 +85,8 @@ typedef struct gnomon__chrome_node {
     uint32_t is_annotation; /* a label that is no operation */
     uint32_t is_span;       /* what is written of one on a stream */
     uint32_t is_wait;       /* no work: a stream that waits */
+    uint32_t is_timed;      /* a scope on a stream, as events timed it */
+    uint32_t has_rows;      /* it, in this trace */
 } gnomon__chrome_node;
 
 typedef struct gnomon__chrome_nodes {

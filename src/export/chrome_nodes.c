@@ -296,9 +296,9 @@ static void describe(gnomon__chrome_node *to, const chrome_path *p)
         strcmp(is, "cuda_runtime") == 0 || strcmp(is, "cuda_driver") == 0;
     to->is_annotation = strcmp(is, "user_annotation") == 0;
     to->is_wait = strcmp(is, "cuda_sync") == 0;
+    to->is_timed = (p->node.flags & GNOMON_NODE_PART) != 0;
     to->is_span = strcmp(is, "gpu_user_annotation") == 0 &&
-                  p->region.kind == GNOMON_KIND_SCOPE &&
-                  !(p->node.flags & GNOMON_NODE_PART);
+                  p->region.kind == GNOMON_KIND_SCOPE && !to->is_timed;
     if (strcmp(is, "gpu_memcpy") == 0 || strcmp(is, "gpu_memset") == 0)
         to->moved = p->op.bytes;
 }

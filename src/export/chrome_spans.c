@@ -2,7 +2,8 @@
 /* How long labels are on streams, as Kineto writes it: for each label and stream a row
  * from the begin of the first to the end of the last work that was launched under it.
  * Kineto's rows are 2 ns longer and so overlap their neighbours', which viewers drop;
- * these are exact. */
+ * these are exact. A scope that events timed on the stream has a row of its own there,
+ * and needs none of these. */
 #include "export/chrome.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ typedef struct gnomon__chrome_label {
 typedef struct gnomon__chrome_span {
     uint64_t begin, end;
     uint32_t track, label;
-    uint32_t next; /* of the same label */
+    uint32_t next;  /* of the same label */
+    uint32_t timed; /* its scope on the track, where events timed it; 0: not */
 } gnomon__chrome_span;
 
 /* ---- Labels ---------------------------------------------------------------------- */
@@ -56,10 +58,38 @@ void gnomon__chrome_spans_end(gnomon__chrome_spans *s)
     *s = (gnomon__chrome_spans){0};
 }
 
+/* ---- Timed scopes ------------------------------------------------------------------- */
+
+static uint32_t span_depth(const gnomon_profile *p, uint32_t node)
+{
+    gnomon_node_info n;
+    uint32_t depth = 0;
+    for (; node && !gnomon_profile_node(p, node, &n); node = n.parent)
+        depth++;
+    return depth;
+}
+
+/* The path to a label is also on the track of its work. Its node there, if events timed
+ * it; 0: they did not. */
+static uint32_t span_timed(const gnomon_profile *p, uint32_t work,
+                           uint32_t label)
+{
+    gnomon_node_info n, of;
+    uint32_t depth = span_depth(p, work), wanted = span_depth(p, label);
+    uint32_t at = work;
+    for (; depth > wanted && !gnomon_profile_node(p, at, &n); depth--)
+        at = n.parent;
+    return at && !gnomon_profile_node(p, at, &n) &&
+                   !gnomon_profile_node(p, label, &of) &&
+                   n.flags & GNOMON_NODE_PART && n.region == of.region
+               ? at
+               : 0;
+}
+
 /* ---- Spans -------------------------------------------------------------------------- */
 
-static int extend_span(gnomon__chrome_spans *s, uint32_t label,
-                       const gnomon_event_info *e)
+static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
+                       uint32_t label, const gnomon_event_info *e)
 {
     const uint64_t end = e->begin_ns + e->duration_ns;
     uint32_t at = s->labels[label].first;
@@ -75,8 +105,13 @@ static int extend_span(gnomon__chrome_spans *s, uint32_t label,
     s->of = of;
     if (!ok)
         return 0;
-    s->of[++s->count] = (gnomon__chrome_span){e->begin_ns, end, e->track, label,
-                                              s->labels[label].first};
+    s->of[++s->count] = (gnomon__chrome_span){
+        .begin = e->begin_ns,
+        .end = end,
+        .track = e->track,
+        .label = label,
+        .next = s->labels[label].first,
+        .timed = span_timed(p, e->node, s->labels[label].node)};
     s->labels[label].first = (uint32_t)s->count;
     return 1;
 }
@@ -94,7 +129,7 @@ static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
     for (; label; label = c->spans.labels[label].around) {
         const gnomon__chrome_node *n =
             gnomon__chrome_node_at(c, c->spans.labels[label].node);
-        if (!n || (n->is_annotation && !extend_span(&c->spans, label, e)))
+        if (!n || (n->is_annotation && !extend_span(&c->spans, c->p, label, e)))
             return 0;
     }
     return 1;
@@ -113,14 +148,18 @@ static int compare_spans(const void *left, const void *right)
     return (a->label > b->label) - (a->label < b->label);
 }
 
-/* By track and begin, from 0 on. */
-static int order_spans(gnomon__chrome_spans *s, size_t tracks)
+/* By track and begin, from 0 on, without those of scopes that have rows. */
+static int order_spans(gnomon__chrome_spans *s,
+                       const gnomon__chrome_nodes *nodes, size_t tracks)
 {
+    size_t used = 0;
     s->next = calloc(tracks + 2, sizeof *s->next);
     if (!s->next)
         return 0;
-    for (size_t i = 0; i < s->count; i++)
-        s->of[i] = s->of[i + 1];
+    for (size_t i = 1; i <= s->count; i++)
+        if (!s->of[i].timed || !nodes->of[s->of[i].timed].has_rows)
+            s->of[used++] = s->of[i];
+    s->count = used;
     if (s->count)
         qsort(s->of, s->count, sizeof *s->of, compare_spans);
     for (size_t i = s->count; i > 0; i--)
@@ -129,7 +168,7 @@ static int order_spans(gnomon__chrome_spans *s, size_t tracks)
 }
 
 /* A profile that has such rows itself, as one that was made of a trace, keeps them. Scopes
- * that events timed are others: on tracks of their own, waits included. */
+ * that events timed are others: waits are included. */
 int gnomon__chrome_spans_find(gnomon__chrome *c)
 {
     gnomon_event_info e;
@@ -146,12 +185,15 @@ int gnomon__chrome_spans_find(gnomon__chrome *c)
                 c->what, c->base + gnomon__chrome_zero(c, track) + e.begin_ns))
             continue;
         const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e.node);
-        ok = n && (n->is_span || n->is_wait || extend_spans(c, &e));
+        if (n && n->is_timed)
+            c->nodes.of[e.node].has_rows = 1;
+        ok = n &&
+             (n->is_span || n->is_wait || n->is_timed || extend_spans(c, &e));
         if (n && n->is_span)
             c->spans.count = c->spans.label_count = 0;
     }
-    return ok &&
-           order_spans(&c->spans, gnomon_profile_count(c->p, GNOMON_TRACKS));
+    return ok && order_spans(&c->spans, &c->nodes,
+                             gnomon_profile_count(c->p, GNOMON_TRACKS));
 }
 
 /* ---- Rows ------------------------------------------------------------------------------ */
