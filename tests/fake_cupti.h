@@ -158,10 +158,10 @@ static inline void close_cupti(void)
 static inline fake_place place_on(int device)
 {
     fake_place p = {.device = (uint32_t)device,
-                    .context_id = (uint32_t)device + 1,
-                    .stream = 7};
+                    .context_id = (uint32_t)device + 1};
     p.context = cuda->context(device);
     p.handle = cuda->stream(p.context);
+    CHECK_EQ(cuda->stream_number(p.context, p.handle, 0, &p.stream), 0);
     return p;
 }
 

@@ -119,7 +119,7 @@ static void launch_both_ways(int by_driver)
     CHECK_EQ(a->begin_ns, at);
     CHECK_EQ(a->end_ns, at + 1000);
     CHECK_EQ(a->grid[0], 8);
-    CHECK_EQ(a->stream, 7);
+    CHECK_EQ(a->stream, place.stream);
     CHECK_EQ(b->correlation, second);
     CHECK_EQ(b->begin_ns, at + 1000);
     close_cupti();

@@ -35,6 +35,7 @@ typedef struct context {
     int entered; /* by how many pushes */
     struct stream *legacy;
     struct stream *blocking; /* those that wait for `legacy`, and it for them */
+    uint32_t streams;        /* that were made, besides `legacy` */
 } context;
 
 #define QUEUE 64u
@@ -46,6 +47,7 @@ typedef struct stream {
     uint64_t ends
         [QUEUE]; /* of what was launched; the last one is ends[launched - 1] */
     uint32_t launched;
+    uint32_t number; /* as CUPTI's records name it: unique in its context */
     int is_gone, is_capturing, waits_for_none, is_early;
 } stream;
 
@@ -102,6 +104,10 @@ __attribute__((constructor)) static void survive_forks(void)
     pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
+/* As real drivers count, who have some streams of their own in each context. */
+#define LEGACY_NUMBER 7u
+#define FIRST_NUMBER 13u
+
 /* ---- Inside ---------------------------------------------------------------- */
 
 /* Zeroed, never freed, reachable for leak checkers. */
@@ -111,6 +117,14 @@ static void *make(size_t size)
     *block = kept;
     kept = block;
     return block + 1;
+}
+
+static stream *make_stream(context *c)
+{
+    stream *s = make(sizeof *s);
+    s->of = c;
+    s->number = FIRST_NUMBER + c->streams++;
+    return s;
 }
 
 static uint64_t now(void)
@@ -206,10 +220,8 @@ static stream *stream_of(void *handle)
         return handle;
     if ((uintptr_t)handle < 2 || !c)
         return c ? c->legacy : NULL;
-    if (!own || own->of != c) {
-        own = make(sizeof *own);
-        own->of = c;
-    }
+    if (!own || own->of != c)
+        own = make_stream(c);
     return own;
 }
 
@@ -393,19 +405,26 @@ EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
     return leave(OK);
 }
 
-static context *context_of(int device)
+static context *make_context(int device)
 {
-    for (unsigned i = 0; i < context_count; i++)
-        if (contexts[i]->device == device && !contexts[i]->is_gone)
-            return contexts[i];
     context *c = make(sizeof *c);
     c->id = context_count + 1;
     c->device = device;
     c->legacy = make(sizeof *c->legacy);
     c->legacy->of = c;
+    c->legacy->number = LEGACY_NUMBER;
     keep_stream(c->legacy);
     contexts[context_count++] = c;
     return c;
+}
+
+/* The primary context: the first one. */
+static context *context_of(int device)
+{
+    for (unsigned i = 0; i < context_count; i++)
+        if (contexts[i]->device == device && !contexts[i]->is_gone)
+            return contexts[i];
+    return make_context(device);
 }
 
 EXPORT int cuDeviceGetCount(int *count)
@@ -562,8 +581,7 @@ EXPORT int cuStreamCreate(void **out, unsigned flags)
     int not = may_not("a stream is made during a capture");
     if (not )
         return leave(not );
-    stream *s = make(sizeof *s);
-    s->of = current();
+    stream *s = make_stream(current());
     s->waits_for_none = flags == 1;
     keep_stream(s);
     alive++;
@@ -731,8 +749,7 @@ static void fake_current(void *c)
 static void *fake_stream(void *c)
 {
     pthread_mutex_lock(&lock);
-    stream *s = make(sizeof *s);
-    s->of = c;
+    stream *s = make_stream(c);
     keep_stream(s);
     pthread_mutex_unlock(&lock);
     return s;
@@ -744,6 +761,42 @@ static void fake_stream_destroy(void *handle)
     pthread_mutex_lock(&lock);
     s->is_gone = 1;
     pthread_mutex_unlock(&lock);
+}
+
+static void *fake_further_context(int device)
+{
+    pthread_mutex_lock(&lock);
+    context *c = make_context(device);
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static void fake_stream_again(void *handle)
+{
+    stream *s = handle;
+    pthread_mutex_lock(&lock);
+    if (!s->is_gone)
+        abort();
+    context *of = s->of;
+    *s = (stream){.of = of, .number = FIRST_NUMBER + of->streams++};
+    pthread_mutex_unlock(&lock);
+}
+
+static int fake_stream_number(void *context_or_null, void *handle, int is_own,
+                              uint32_t *number)
+{
+    pthread_mutex_lock(&lock);
+    const stream *s = stream_of(!handle && is_own ? (void *)2 : handle);
+    int bad = !s || !current() ? INVALID_CONTEXT : OK;
+    if (!bad)
+        check_stream(s);
+    if (!bad &&
+        (s->of->is_gone || (context_or_null && context_or_null != s->of)))
+        bad = INVALID_HANDLE;
+    if (!bad)
+        *number = s->number;
+    pthread_mutex_unlock(&lock);
+    return bad;
 }
 
 static void fake_launch(void *handle, uint64_t ns)
@@ -925,10 +978,11 @@ static uint64_t fake_retained(void)
 
 EXPORT extern const fake_cuda fake_cuda_table;
 const fake_cuda fake_cuda_table = {
-    fake_clock,          fake_context,  fake_current, fake_stream,
-    fake_stream_destroy, fake_launch,   fake_finish,  fake_capture,
-    fake_reset,          fake_fail,     fake_calls,   fake_event_cost,
-    fake_version,        fake_misuse,   fake_leaks,   fake_hang,
-    fake_unload,         fake_slow,     fake_revive,  fake_retained,
-    fake_early,          fake_blocking, fake_queue,   fake_queue_waits,
-    fake_hold,           fake_watch};
+    fake_clock,          fake_context,  fake_current,         fake_stream,
+    fake_stream_destroy, fake_launch,   fake_finish,          fake_capture,
+    fake_reset,          fake_fail,     fake_calls,           fake_event_cost,
+    fake_version,        fake_misuse,   fake_leaks,           fake_hang,
+    fake_unload,         fake_slow,     fake_revive,          fake_retained,
+    fake_early,          fake_blocking, fake_queue,           fake_queue_waits,
+    fake_hold,           fake_watch,    fake_further_context, fake_stream_again,
+    fake_stream_number};

@@ -60,6 +60,15 @@ typedef struct fake_cuda {
     /* `call` is told of each call of the driver at its begin, and with a NULL for a
      * name at its end; or no more. */
     void (*watch)(void (*call)(const char *name, int is_over, int result));
+    /* Another context of the device, besides the primary one. */
+    void *(*further_context)(int device);
+    /* The handle of a stream that was destroyed is that of a new one. */
+    void (*stream_again)(void *stream);
+    /* What the fake CUPTI tells of a stream: unique in its context, 7 for the legacy
+     * one. With `is_own` 0 is the thread's own. Not 0: there is no such stream in the
+     * context, which may be NULL. A destroyed stream aborts. */
+    int (*stream_number)(void *context, void *stream, int is_own,
+                         uint32_t *number);
 } fake_cuda;
 
 #endif

@@ -61,6 +61,13 @@ static const fake_cupti *cupti_now(void)
     return tool ? dlsym(tool, "fake_cupti_table") : NULL;
 }
 
+static uint32_t number_of(cudaStream_t stream)
+{
+    uint32_t number = 0;
+    cuda->stream_number(NULL, stream, 0, &number);
+    return number;
+}
+
 /* A call whose record of work has no times yet. */
 static int work(const char *name, const fake_record *record, uint64_t ns,
                 cudaStream_t stream)
@@ -85,7 +92,7 @@ EXPORT int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind,
                                     .to = 3,
                                     .bytes = size,
                                     .context = 1,
-                                    .stream = 7}};
+                                    .stream = number_of(stream)}};
     (void)to;
     (void)from;
     (void)kind;
@@ -98,7 +105,7 @@ EXPORT int cudaMemsetAsync(void *memory, int value, size_t size,
     const fake_record r = {.set = {.kind = FAKE_MEMSET,
                                    .bytes = size,
                                    .context = 1,
-                                   .stream = 7,
+                                   .stream = number_of(stream),
                                    .memory = 3}};
     (void)memory;
     (void)value;
