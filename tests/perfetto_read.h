@@ -279,8 +279,8 @@ static void pf_free(pf_trace *t)
 /* ---- Questions ----------------------------------------------------------------- */
 
 /* The annotation of this name. */
-static int pf_note(const pf_trace *t, const pf_event *e, const char *name,
-                   pf_bytes *note)
+static inline int pf_note(const pf_trace *t, const pf_event *e,
+                          const char *name, pf_bytes *note)
 {
     pf_field f;
     for (unsigned i = 0; pf_get(e->body, 4, i, &f); i++) {
@@ -294,8 +294,8 @@ static int pf_note(const pf_trace *t, const pf_event *e, const char *name,
     return 0;
 }
 
-static int pf_says(const pf_trace *t, const pf_event *e, const char *name,
-                   const char *text)
+static inline int pf_says(const pf_trace *t, const pf_event *e,
+                          const char *name, const char *text)
 {
     pf_bytes note;
     if (!CHECK(pf_note(t, e, name, &note)))
@@ -305,8 +305,8 @@ static int pf_says(const pf_trace *t, const pf_event *e, const char *name,
                  text);
 }
 
-static uint64_t pf_says_number(const pf_trace *t, const pf_event *e,
-                               const char *name)
+static inline uint64_t pf_says_number(const pf_trace *t, const pf_event *e,
+                                      const char *name)
 {
     pf_bytes note;
     if (!CHECK(pf_note(t, e, name, &note)))
@@ -316,7 +316,7 @@ static uint64_t pf_says_number(const pf_trace *t, const pf_event *e,
 }
 
 /* The only event of this name; NULL, and a failed check: there is not exactly one. */
-static const pf_event *pf_event_of(const pf_trace *t, const char *name)
+static inline const pf_event *pf_event_of(const pf_trace *t, const char *name)
 {
     const pf_event *found = NULL;
     for (size_t i = 0; i < t->event_count; i++)
@@ -329,7 +329,7 @@ static const pf_event *pf_event_of(const pf_trace *t, const char *name)
     return found;
 }
 
-static const pf_track *pf_track_of(const pf_trace *t, const char *name)
+static inline const pf_track *pf_track_of(const pf_trace *t, const char *name)
 {
     const pf_track *found = NULL;
     for (size_t i = 0; i < t->track_count; i++)

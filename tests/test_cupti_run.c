@@ -123,6 +123,50 @@ TEST(beside_other_profilers)
     CHECK_EQ(times_in(r.err, "FIT GPU\n"), 2);
 }
 
+/* Scopes that events timed and the kernels of their stream have one track, in reports of
+ * the run and of its file. */
+TEST(timed_scopes_in_files)
+{
+    NEEDS_PROGRAM;
+    child_result r =
+        kernels(CUDA "GNOMON=cupti,cuda,file=x.gnomon", "stage=fit", "work=4",
+                "thread=2", "end", "misuse");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "misuse 0\n");
+    check_steps(r.err, 6);
+    static const char *const reports[] = {"cupti", "gpu", "kernels", "cuda"};
+    for (size_t i = 0; i < 4; i++) {
+        child_result later = shell("$G report --as %s x.gnomon", reports[i]);
+        CHECK_EQ(later.status, 0);
+        CHECK_STR(later.err, "");
+        if (!CHECK(strstr(r.err, later.out) != NULL))
+            fprintf(stderr, "    %s\n", later.out);
+    }
+    child_result later = shell("$G cat x.gnomon");
+    CHECK_EQ(later.status, 0);
+    CHECK_EQ(times_in(later.out, "\"stream 13\""), 1);
+    CHECK_EQ(times_in(later.out, "timed stream"), 0);
+    later = shell("$G report --as 'gpu(by=thread)' x.gnomon");
+    CHECK_EQ(later.status, 0);
+    CHECK_EQ(times_in(later.out, "\nThread 13 stream 13\n"), 1);
+}
+
+/* Where one profiler's kernels are not those of another's scopes, which have a filter. */
+TEST(timed_scopes_of_another_view)
+{
+    NEEDS_PROGRAM;
+    child_result r =
+        kernels(CUDA "GNOMON=kernels,cuda(filter=forward),file=x.gnomon",
+                "stage=fit", "work=4", "end");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(count_of(r.err, "FIT Kernels\n", "gemm"), 4);
+    CHECK_EQ(count_of(r.err, "FIT Device Report\n", "forward"), 4);
+    child_result later = shell("$G cat x.gnomon");
+    CHECK_EQ(later.status, 0);
+    CHECK_EQ(times_in(later.out, "\"stream 13\""), 1);
+    CHECK_EQ(times_in(later.out, "timed stream"), 0);
+}
+
 TEST(kept_profiles)
 {
     NEEDS_PROGRAM;
@@ -317,6 +361,16 @@ TEST(the_end_of_cuda)
     CHECK_EQ(r.status, 0);
     check_steps(r.err, 5);
     CHECK_EQ(times_in(r.err, "fake CUPTI"), 0);
+}
+
+/* A scope that begins when CUPTI is gone, and CUDA is not. */
+TEST(a_scope_after_the_end_of_cupti)
+{
+    child_result r = kernels(CUDA "GNOMON=cupti,cuda", "late", "misuse");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "misuse 0\nlate\n");
+    CHECK_EQ(times_in(r.err, "fake CUPTI"), 0);
+    CHECK_EQ(count_of(r.err, "Device Report\n", "late"), 1);
 }
 
 TEST(work_that_does_not_end)

@@ -98,6 +98,13 @@ typedef struct gnomon_device {
     /* Fills in what is known of the entered context's device. NULL: nothing is. */
     int (*identify)(const gnomon_device_context *where,
                     gnomon_device_identity *out);
+
+    /* The number by which records of work name `stream` (gnomon/activity.h). With it
+     * scopes lie on the track of their stream's work; without, where this is NULL or
+     * fails, on one of their own. Called as a scope begins, on marking threads, so
+     * after the stream's end nothing asks for it. `where` is the stream's context. */
+    int (*stream_number)(void *stream, const gnomon_device_context *where,
+                         uint32_t *number);
 } gnomon_device;
 
 /* ---- Scopes on a stream -------------------------------------------------- */

@@ -13,11 +13,13 @@
 #include <stdio.h>
 
 #include "device/cuda_driver.h"
+#include "device/cupti_streams.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os.h"
 
 #define STREAM_NON_BLOCKING 1u
+#define OWN_STREAM 2u /* CU_STREAM_PER_THREAD */
 
 /* ---- Failures ------------------------------------------------------------ */
 
@@ -242,6 +244,27 @@ static int cuda_event_record(void *event, void *stream)
                      gnomon__cuda_symbol.EventRecord);
 }
 
+/* With a current context, as the driver's own calls need one. That of the special streams
+ * is the current one, if there is one. */
+static int cuda_stream_number(void *stream, const gnomon_device_context *where,
+                              uint32_t *number)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    void *current = NULL, *popped;
+    if (!gnomon__cupti_knows_streams())
+        return GNOMON_ENOENT;
+    gnomon__os_ours(1);
+    int is_pushed = !cu->CtxGetCurrent(&current) && !current &&
+                    !cu->CtxPush(where->context);
+    int is_known = gnomon__cupti_stream_number(
+        gnomon__cuda_is_special(stream) ? NULL : stream,
+        (uintptr_t)stream == OWN_STREAM, number);
+    if (is_pushed)
+        cu->CtxPop(&popped);
+    gnomon__os_ours(-1);
+    return is_known ? GNOMON_OK : GNOMON_ENOENT;
+}
+
 /* ---- The reader ---------------------------------------------------------- */
 
 static int mode_before; /* of the reader's thread */
@@ -375,6 +398,7 @@ static const gnomon_device cuda = {
     .stream_destroy = cuda_stream_destroy,
     .describe = cuda_describe,
     .identify = cuda_identify,
+    .stream_number = cuda_stream_number,
 };
 
 const gnomon_device *gnomon_cuda_device(void)

@@ -30,7 +30,8 @@ enum { CUPTI_DRIVER_API = 1, CUPTI_RUNTIME_API = 2, CUPTI_RESOURCES = 3 };
 #define CUPTI_CONTEXT_ENDS 2u
 
 #define CUPTI_FLUSH_FORCED 1u
-#define CUPTI_SYSTEM_THREADS 1 /* CUpti_ActivityThreadIdType */
+#define CUPTI_NO_STREAM UINT32_MAX /* CUPTI_INVALID_STREAM_ID */
+#define CUPTI_SYSTEM_THREADS 1     /* CUpti_ActivityThreadIdType */
 
 /* CUpti_CallbackData, of both interfaces' calls. */
 typedef struct cupti_call_data {
@@ -84,6 +85,8 @@ typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer,
     X(SetThreadIdType, "cuptiSetThreadIdType", (int type)) \
     X(RegisterTimestamp, "cuptiActivityRegisterTimestampCallback", \
       (uint64_t(*now)(void))) \
+    X(GetStreamIdEx, "cuptiGetStreamIdEx", \
+      (void *context, void *stream, uint8_t is_own, uint32_t *number)) \
     X(EnableRuntimeApi, "cuptiActivityEnableRuntimeApi", \
       (uint32_t id, uint8_t enable)) \
     X(EnableDriverApi, "cuptiActivityEnableDriverApi", \

@@ -180,6 +180,11 @@ void gnomon__cupti_unsubscribe(void)
     kinds_recorded = 0;
 }
 
+int gnomon__cupti_is_subscribed(void)
+{
+    return load_acquire(&source_number) != 0 && !gnomon__os_is_copy();
+}
+
 /* ---- Kinds --------------------------------------------------------------------------- */
 
 static const struct {

@@ -13,6 +13,9 @@
 int gnomon__cupti_subscribe(uint32_t number, const char **symbol);
 void gnomon__cupti_unsubscribe(void);
 
+/* Whether there is a subscription now. Any thread. */
+int gnomon__cupti_is_subscribed(void);
+
 /* Has CUPTI record these kinds, bits of 1 << gnomon_activity_kind, and no others; of
  * calls, those that are wanted. A kind that it refuses is left out with a line, but
  * kernels: then the code, as above. */

@@ -114,8 +114,8 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
         t->begin_read = gnomon__device_clock_number(pass->clock);
 }
 
-/* The stream's number among those that were timed, from 1, by its handle: one that is
- * used anew keeps it. Those past the last share one. */
+/* The number of a stream that records of work do not name: among such, from 1, by its
+ * handle; one that is used anew keeps it. Those past the last share one. */
 static uint32_t timed_stream(const gnomon__timer *t)
 {
     uint32_t i = 0;
@@ -134,9 +134,10 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
                      const gnomon__timer *t, double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
-    gnomon__device_part part = {.device =
-                                    gnomon__device_clock_index(pass->clock),
-                                .stream = timed_stream(t)};
+    gnomon__device_part part = {
+        .device = gnomon__device_clock_index(pass->clock),
+        .stream = t->has_number ? t->number : timed_stream(t),
+        .is_of_work = t->has_number};
     gnomon__activity_event event = {.launched = t->begin_ticks};
     uint32_t events = t->events;
     if (events &&

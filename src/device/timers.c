@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device/cuda.h"
 #include "device/timers.h"
 #include "mark/tree.h"
 #include "platform/os.h"
@@ -216,6 +217,18 @@ static int is_device(const gnomon_device *device)
            device->struct_size >= FIRST_DEVICE;
 }
 
+/* Asks now, as the stream may be gone when the times are read. The `cuda` of another copy
+ * of the library does not know what is open in this one. */
+static void number_stream(gnomon__timer *timer, const gnomon_device *device)
+{
+    const gnomon_device *own = gnomon_cuda_device();
+    const gnomon_device *asked = is_same_device(device, own) ? own : device;
+    timer->has_number =
+        asked->struct_size > offsetof(gnomon_device, stream_number) &&
+        asked->stream_number &&
+        !asked->stream_number(timer->stream, &timer->where, &timer->number);
+}
+
 static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
     gnomon_device_context where = {.struct_size = sizeof where};
@@ -231,6 +244,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
     gnomon__timer *timer = gnomon__timer_at(timers, number);
     timer->stream = stream;
+    number_stream(timer, device);
     code = make_events(timer);
     if (!code)
         code = device->event_record(timer->begin, stream);

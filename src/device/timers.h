@@ -52,6 +52,8 @@ typedef struct gnomon__timer {
     /* The marking thread's again, last because few are wanted as events. */
     uint64_t begin_ticks; /* of the scope on the host */
     uint32_t events;      /* by view, as a mask: which want it */
+    uint32_t has_number;  /* the stream's, in records of work, is known: */
+    uint32_t number;
     uint32_t reserved;
 } gnomon__timer;
 

@@ -316,8 +316,9 @@ void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
 /* Under the lock. */
 static uint32_t leaf_of_scope(const gnomon__device_part *part)
 {
-    const gnomon__activity_track track = {GNOMON__LANE_TIMED, part->device,
-                                          part->stream};
+    const gnomon__activity_track track = {part->is_of_work ? GNOMON__LANE_STREAM
+                                                           : GNOMON__LANE_TIMED,
+                                          part->device, part->stream};
     const gnomon__activity_leaf leaf = {
         .generation = part->path.generation,
         .thread = part->path.thread,

@@ -29,7 +29,8 @@ static int work_call_order(const void *left, const void *right)
            (a->correlation < b->correlation);
 }
 
-/* Of two that begin at one moment the longer first. */
+/* Of two that begin at one moment the longer first, and of equal ones the outer one: a
+ * path's number is above that of the path around it. */
 static int work_row_order(const void *left, const void *right)
 {
     const gnomon__work_row *a = left, *b = right;
@@ -39,6 +40,8 @@ static int work_row_order(const void *left, const void *right)
         return a->begin_ns < b->begin_ns ? -1 : 1;
     if (a->duration_ns != b->duration_ns)
         return a->duration_ns > b->duration_ns ? -1 : 1;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
     return (a->instance > b->instance) - (a->instance < b->instance);
 }
 

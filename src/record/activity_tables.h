@@ -28,7 +28,7 @@ typedef struct gnomon__activity_name {
 
 enum gnomon__activity_lane {
     GNOMON__LANE_STREAM,
-    GNOMON__LANE_TIMED,    /* a stream whose scopes are timed by events */
+    GNOMON__LANE_TIMED,    /* a stream of timed scopes that no record names */
     GNOMON__LANE_CALLS,    /* of one of our threads, by its number */
     GNOMON__LANE_CALLS_OF, /* of another one, by the system's number */
     GNOMON__LANE_OVERHEAD,

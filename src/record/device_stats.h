@@ -18,8 +18,11 @@ typedef struct gnomon__device_path {
 /* What a path has on one stream. No padding: compared as bytes. */
 typedef struct gnomon__device_part {
     gnomon__device_path path;
-    int32_t device;  /* -1: not known */
-    uint32_t stream; /* a number among the timed ones, from 1 */
+    int32_t device; /* -1: not known */
+    uint32_t stream;
+    /* The stream's number is that of its records of work; 0: one among the streams of
+     * which that is not known, from 1. */
+    uint32_t is_of_work;
 } gnomon__device_part;
 
 /* Adds one execution. 0: no memory, nothing was added. */

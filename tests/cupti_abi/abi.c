@@ -33,6 +33,7 @@ CALL(cuptiActivityGetNumDroppedRecords, CUcontext, uint32_t, size_t *);
 CALL(cuptiActivityFlushAll, uint32_t);
 CALL(cuptiSetThreadIdType, CUpti_ActivityThreadIdType);
 CALL(cuptiActivityRegisterTimestampCallback, CUpti_TimestampCallbackFunc);
+CALL(cuptiGetStreamIdEx, CUcontext, CUstream, uint8_t, uint32_t *);
 CALL(cuptiActivityEnableRuntimeApi, CUpti_CallbackId, uint8_t);
 CALL(cuptiActivityEnableDriverApi, CUpti_CallbackId, uint8_t);
 
@@ -44,6 +45,7 @@ IS(sizeof(CUpti_ActivityKind) == sizeof(uint32_t));
 IS(sizeof(CUpti_ActivityThreadIdType) == sizeof(int));
 IS(sizeof(CUpti_SubscriberHandle) == sizeof(void *));
 IS(sizeof(CUcontext) == sizeof(void *));
+IS(sizeof(CUstream) == sizeof(void *));
 
 /* ---- Numbers ---------------------------------------------------------------------------- */
 
@@ -65,6 +67,7 @@ SAME(CUPTI_RESOURCES, CUPTI_CB_DOMAIN_RESOURCE);
 SAME(CUPTI_CONTEXT_ENDS, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 SAME(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 SAME(CUPTI_SYSTEM_THREADS, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+IS(CUPTI_NO_STREAM == CUPTI_INVALID_STREAM_ID);
 SAME(0, CUPTI_API_ENTER);
 SAME(1, CUPTI_API_EXIT);
 

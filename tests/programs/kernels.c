@@ -15,7 +15,7 @@
 
 static const fake_cuda *cuda;
 static const fake_cupti *cupti;
-static fake_place place = {.context_id = 1, .stream = 7};
+static fake_place place = {.context_id = 1};
 
 /* As a runtime does: at the first use. */
 static void begin_cuda(void)
@@ -30,6 +30,7 @@ static void begin_cuda(void)
         exit(2);
     place.context = cuda->context(0);
     place.handle = cuda->stream(place.context);
+    cuda->stream_number(place.context, place.handle, 0, &place.stream);
     if (cupti)
         cupti->watch(cuda);
 }
@@ -51,7 +52,7 @@ static void copy(uint64_t bytes)
                               .bytes = bytes,
                               .start = 0,
                               .context = 1,
-                              .stream = 7}};
+                              .stream = place.stream}};
     if (!cupti)
         return;
     cupti->begin(FAKE_RUNTIME_API, "cudaMemcpyAsync", place.context);
@@ -84,16 +85,18 @@ static void work(int steps)
 /* Graphs of three kernels: CUPTI tells of a graph or of its nodes. */
 static void graph(int launches)
 {
-    const fake_record whole = {
-        .graph = {.kind = FAKE_GRAPH, .graph = 5, .context = 1, .stream = 7}};
+    if (!cuda)
+        begin_cuda();
+    const fake_record whole = {.graph = {.kind = FAKE_GRAPH,
+                                         .graph = 5,
+                                         .context = 1,
+                                         .stream = place.stream}};
     const fake_record node = {.kernel = {.kind = FAKE_KERNEL,
                                          .context = 1,
-                                         .stream = 7,
+                                         .stream = place.stream,
                                          .graph = 5,
                                          .graph_node = 1,
                                          .name = "node_kernel"}};
-    if (!cuda)
-        begin_cuda();
     for (int i = 0; i < launches; i++) {
         GNOMON_SCOPE("train_step");
         cupti->begin(FAKE_RUNTIME_API, "cudaGraphLaunch", place.context);
@@ -140,6 +143,25 @@ static void end_cuda(void)
     cuda->unload();
 }
 
+/* Between the last flush of gnomon's and the end of its timers: CUPTI may be gone, CUDA is
+ * not. */
+static void mark_without_cupti(void)
+{
+    cupti->unload();
+    GNOMON_SCOPE_ON("late", place.handle);
+    printf("late\n");
+}
+
+static void mark_late(void)
+{
+    if (!cuda)
+        begin_cuda();
+    GNOMON_SCOPE_ON("early",
+                    place.handle); /* timers' handler comes first, ... */
+    atexit(mark_without_cupti);
+    launch("first", 1000); /* ... and CUPTI's last: it is called first */
+}
+
 static void print_misuse(void)
 {
     const char *last;
@@ -164,6 +186,8 @@ static int call(const char *name, char *value)
         gnomon_configure(value);
     else if (!strcmp(name, "fork"))
         fork_off(value);
+    else if (!strcmp(name, "late"))
+        mark_late();
     else if (!strcmp(name, "exits")) {
         begin_cuda();
         atexit(end_cuda);
