@@ -101,6 +101,7 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
         gnomon__chrome_links_begin(&c->links, c->p, c->flows + 1) &&
         gnomon__chrome_nodes_begin(&c->nodes, c->p) &&
         gnomon__chrome_opens_begin(&c->opens, c->p) &&
+        gnomon__crossed_begin(&c->crossed, c->p) &&
         gnomon__chrome_calls_begin(&c->calls, c->p, &c->ids) &&
         gnomon__chrome_around_begin(
             &c->around, gnomon_profile_count(c->p, GNOMON_TRACKS)) &&
@@ -117,6 +118,7 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
                         gnomon_profile_count(c->p, GNOMON_STEPS) +
                         gnomon_profile_count(c->p, GNOMON_OPENS);
     gnomon__lanes_end(&c->lanes);
+    gnomon__crossed_end(&c->crossed);
     gnomon__chrome_around_end(&c->around);
     gnomon__chrome_spans_end(&c->spans);
     gnomon__chrome_calls_end(&c->calls);

@@ -180,6 +180,7 @@ typedef struct gnomon__chrome {
     gnomon__chrome_nodes nodes;
     gnomon__chrome_opens opens;
     gnomon__lanes lanes;
+    gnomon__crossed crossed;
     gnomon__chrome_around around;
     gnomon__chrome_spans spans;
     gnomon__chrome_calls calls;

@@ -92,11 +92,11 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
 
 /* Up to its args. 0: no memory. */
 static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
-                           size_t track, uint64_t zero, uint64_t begin,
-                           uint64_t duration, int64_t *tid)
+                           size_t track, uint32_t first_lane, uint64_t zero,
+                           uint64_t begin, uint64_t duration, int64_t *tid)
 {
-    uint32_t lane =
-        gnomon__lanes_put(&c->lanes, track, begin, begin + duration);
+    uint32_t lane = gnomon__lanes_put_after(&c->lanes, track, first_lane, begin,
+                                            begin + duration);
     if (!n || lane == GNOMON__NO_LANE)
         return 0;
     *tid = lane ? gnomon__chrome_lane_tid(track, lane) : c->ids.tracks[track];
@@ -129,7 +129,9 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     const gnomon__chrome_end *ends =
         e->instance ? gnomon__chrome_links_at(&c->links, e->instance, &links)
                     : NULL;
-    if (!begin_execution(c, n, host, zero, e->begin_ns, e->duration_ns, &tid))
+    if (!begin_execution(c, n, host,
+                         gnomon__crossed_lane(&c->crossed, e, number), zero,
+                         e->begin_ns, e->duration_ns, &tid))
         return 0;
     uint64_t own = c->labels_before + number;
     const gnomon__chrome_end *launch = gnomon__chrome_launch(ends, links);
@@ -193,7 +195,7 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
         if (end < begin)
             continue;
         const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
-        if (!begin_execution(c, n, track, zero, begin, end - begin, &tid))
+        if (!begin_execution(c, n, track, 0, zero, begin, end - begin, &tid))
             return 0;
         if (!put_open_args(c, n, o, begin, end))
             return 0;

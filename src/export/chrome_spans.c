@@ -169,29 +169,35 @@ static int order_spans(gnomon__chrome_spans *s,
 
 /* A profile that has such rows itself, as one that was made of a trace, keeps them. Scopes
  * that events timed are others: waits are included. */
+static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
+{
+    const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
+    if (n && n->is_timed)
+        c->nodes.of[e->node].has_rows = 1;
+    if (n && n->is_span)
+        c->spans.count = c->spans.label_count = 0;
+    return n && (n->is_wait || n->is_timed || !c->spans.label_count ||
+                 extend_spans(c, e));
+}
+
 int gnomon__chrome_spans_find(gnomon__chrome *c)
 {
     gnomon_event_info e;
     size_t events = gnomon_profile_count(c->p, GNOMON_EVENTS);
     size_t track = 0;
     int is_wanted = 0, ok = 1;
-    for (size_t i = 1; ok && c->spans.label_count && i <= events; i++) {
-        if (gnomon_profile_event(c->p, i, &e))
+    for (size_t i = 1; ok && i <= events; i++) {
+        if ((!c->spans.label_count && !c->crossed.is_timed) ||
+            gnomon_profile_event(c->p, i, &e))
             break;
         if (e.track != track)
             is_wanted = gnomon__chrome_on_device(c->p, track = e.track);
-        if (!is_wanted || e.kind != GNOMON_EVENT_EXECUTION ||
-            !gnomon__export_takes(
+        if (is_wanted && e.kind == GNOMON_EVENT_EXECUTION &&
+            gnomon__export_takes(
                 c->what, c->base + gnomon__chrome_zero(c, track) + e.begin_ns))
-            continue;
-        const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e.node);
-        if (n && n->is_timed)
-            c->nodes.of[e.node].has_rows = 1;
-        ok = n &&
-             (n->is_span || n->is_wait || n->is_timed || extend_spans(c, &e));
-        if (n && n->is_span)
-            c->spans.count = c->spans.label_count = 0;
+            ok = gnomon__crossed_meet(&c->crossed, &e, i) && meet_work(c, &e);
     }
+    gnomon__crossed_ready(&c->crossed);
     return ok && order_spans(&c->spans, &c->nodes,
                              gnomon_profile_count(c->p, GNOMON_TRACKS));
 }

@@ -50,11 +50,13 @@ static int perfetto_put_profile(gnomon__perfetto *f, const gnomon_profile *p)
 {
     f->p = p;
     int ok = gnomon__perfetto_rows_begin(f) &&
+             gnomon__crossed_begin(&f->crossed, p) &&
              gnomon__perfetto_links_begin(f) &&
              gnomon__perfetto_names_begin(f) && perfetto_put_all(f);
     gnomon__perfetto_names_end(f);
     gnomon__perfetto_places_end(f);
     gnomon__perfetto_links_end(f);
+    gnomon__crossed_end(&f->crossed);
     gnomon__perfetto_rows_end(f);
     f->runs_before += f->run_count + 1;
     return ok;

@@ -16,7 +16,7 @@
  *   perfetto.c          the file, profile by profile
  *
  * A run is a sequence of packets of its own. Memory grows with runs, tracks, lanes,
- * names, operations, links and open executions. */
+ * names, operations, links, open executions and scopes that their work crosses. */
 #ifndef GNOMON_EXPORT_PERFETTO_H
 #define GNOMON_EXPORT_PERFETTO_H
 
@@ -115,6 +115,7 @@ typedef struct gnomon__perfetto {
     gnomon__perfetto_places places;
     gnomon__perfetto_names names;
     gnomon__lanes lanes;
+    gnomon__crossed crossed;
 } gnomon__perfetto;
 
 /* ---- Packets: perfetto_packet.c -------------------------------------------------- */
@@ -233,11 +234,11 @@ void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t op);
 #define GNOMON__PERFETTO_NEVER UINT64_MAX
 
 uint64_t gnomon__perfetto_end_of(uint64_t begin, uint64_t duration);
-/* Begins a slice on the lane of the row where it nests, after the ends of those that
+/* Begins a slice on the first lane of the row, from this one on, where it nests, after the ends of those that
  * are over; gnomon__perfetto_event_end closes the event. A row's begins come in order.
  * 0: no memory. */
-int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint64_t begin,
-                           uint64_t end, size_t *from);
+int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint32_t first_lane,
+                           uint64_t begin, uint64_t end, size_t *from);
 /* Writes the ends of what is over at `until`. */
 void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until);
 

@@ -23,8 +23,9 @@ static int perfetto_put_execution(gnomon__perfetto *f,
         return 1;
     gnomon__perfetto_intern(f, run, n.region, n.op);
     if (!gnomon__perfetto_begin(
-            f, e->track, e->begin_ns,
-            gnomon__perfetto_end_of(e->begin_ns, e->duration_ns), &from))
+            f, e->track, gnomon__crossed_lane(&f->crossed, e, number),
+            e->begin_ns, gnomon__perfetto_end_of(e->begin_ns, e->duration_ns),
+            &from))
         return 0;
     gnomon__perfetto_name(f, n.region);
     gnomon__perfetto_flows(f, run, e, number);
@@ -79,7 +80,7 @@ static int perfetto_put_open(gnomon__perfetto *f, const gnomon_open_info *o)
     if (gnomon_profile_node(f->p, o->node, &n))
         return 1;
     gnomon__perfetto_intern(f, f->rows[o->track].run, n.region, n.op);
-    if (!gnomon__perfetto_begin(f, o->track, begin, GNOMON__PERFETTO_NEVER,
+    if (!gnomon__perfetto_begin(f, o->track, 0, begin, GNOMON__PERFETTO_NEVER,
                                 &from))
         return 0;
     gnomon__perfetto_name(f, n.region);

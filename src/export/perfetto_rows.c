@@ -153,6 +153,8 @@ static void perfetto_look_at(gnomon__perfetto *f, const gnomon_event_info *e,
     if (!gnomon__export_takes(f->what, unix_ns))
         return;
     run->first = unix_ns < run->first ? unix_ns : run->first;
+    if (!gnomon__crossed_meet(&f->crossed, e, number))
+        f->has_no_memory = 1;
     if (e->instance && e->kind == GNOMON_EVENT_EXECUTION)
         gnomon__perfetto_links_meet(f, row->run, e, number, unix_ns);
 }
@@ -162,6 +164,7 @@ void gnomon__perfetto_look(gnomon__perfetto *f)
     gnomon_event_info e;
     for (size_t i = 1; !gnomon_profile_event(f->p, i, &e); i++)
         perfetto_look_at(f, &e, i);
+    gnomon__crossed_ready(&f->crossed);
     for (size_t i = 0; i <= f->run_count; i++) {
         gnomon__perfetto_run *run = &f->runs[i];
         if (f->what->until_unix_ns)

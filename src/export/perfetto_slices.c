@@ -28,12 +28,13 @@ uint64_t gnomon__perfetto_end_of(uint64_t begin, uint64_t duration)
                : GNOMON__PERFETTO_NEVER - 1;
 }
 
-int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint64_t begin,
-                           uint64_t end, size_t *from)
+int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint32_t first_lane,
+                           uint64_t begin, uint64_t end, size_t *from)
 {
     const gnomon__perfetto_row *r = &f->rows[row];
     gnomon__perfetto_ends(f, row, begin);
-    uint32_t lane = gnomon__lanes_put(&f->lanes, row, begin, end);
+    uint32_t lane =
+        gnomon__lanes_put_after(&f->lanes, row, first_lane, begin, end);
     uint64_t uuid =
         lane == GNOMON__NO_LANE ? 0 : gnomon__perfetto_lane(f, row, lane);
     if (!uuid)

@@ -35,7 +35,7 @@ static int perfetto_put_step(gnomon__perfetto *f, const perfetto_step *s)
         run->skipped_steps++;
         return 1;
     }
-    if (!gnomon__perfetto_begin(f, s->row, s->info.begin_ns, end, &from))
+    if (!gnomon__perfetto_begin(f, s->row, 0, s->info.begin_ns, end, &from))
         return 0;
     gnomon__wire *w = &f->wire;
     gnomon__wire_text(w, EVENT_CATEGORIES, "step");
