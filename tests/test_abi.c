@@ -77,7 +77,9 @@ AT(gnomon_health, activities_lost, 224);
 AT(gnomon_health, activities_unlinked, 232);
 AT(gnomon_health, activities_late, 240);
 AT(gnomon_health, activities_odd, 248);
-SIZE(gnomon_health, 256);
+AT(gnomon_health, bad_ops, 256);
+AT(gnomon_health, lost_ops, 264);
+SIZE(gnomon_health, 272);
 
 AT(gnomon_open_scope, struct_size, 0);
 AT(gnomon_open_scope, name, 8);
@@ -256,7 +258,9 @@ AT(gnomon_host, activity_put, 392);
 AT(gnomon_host, activity_lost, 400);
 AT(gnomon_host, fail, 408);
 AT(gnomon_host, device_wait, 416);
-SIZE(gnomon_host, 424);
+AT(gnomon_host, op_region, 424);
+AT(gnomon_host, region_op, 432);
+SIZE(gnomon_host, 440);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

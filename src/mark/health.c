@@ -29,6 +29,7 @@ void gnomon_health_get(gnomon_health *health)
         all.threads += i < total && load_relaxed(&t->alive);
 #define ADD(field, text) all.field += load_relaxed(&t->health.field);
         GNOMON__HEALTH_OF_MARKS(ADD)
+        GNOMON__HEALTH_OF_OPS(ADD)
 #undef ADD
     }
 #define ADD(field, text) all.field = load_relaxed(&gnomon__work_health.field);

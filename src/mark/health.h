@@ -13,6 +13,7 @@ struct gnomon__thread;
 #define GNOMON__COUNT(field, text) uint64_t field;
 typedef struct gnomon__mark_counts {
     GNOMON__HEALTH_OF_MARKS(GNOMON__COUNT)
+    GNOMON__HEALTH_OF_OPS(GNOMON__COUNT)
 } gnomon__mark_counts;
 typedef struct gnomon__work_counts {
     GNOMON__HEALTH_OF_WORK(GNOMON__COUNT)

@@ -27,6 +27,8 @@ static gnomon__entry first_entries[BLOCK];
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
 static uint32_t entry_count; /* ids are 1 .. entry_count */
+static uint32_t op_entry_count;
+uint32_t gnomon__first_op_id = UINT32_MAX;
 
 gnomon_region gnomon__other_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", GNOMON_NULL, GNOMON_NULL);
@@ -39,6 +41,11 @@ const gnomon__entry *gnomon__region_entry(uint32_t id)
 uint32_t gnomon__region_count(void)
 {
     return load_acquire(&entry_count);
+}
+
+uint32_t gnomon__op_region_count(void)
+{
+    return load_relaxed(&op_entry_count);
 }
 
 /* The short name of a C++ function, which stays the region's own from here on.
@@ -54,8 +61,7 @@ static void shorten_name(gnomon_region *region)
     region->kind = (uint8_t)(region->kind & ~GNOMON_KIND_PRETTY);
 }
 
-/* The region's entry. NULL: it has none; it may be a region that waits. */
-static const gnomon__entry *entry_of_region(const gnomon_region *region)
+const gnomon__entry *gnomon__entry_of(const gnomon_region *region)
 {
     const void *link = load_acquire(&region->link);
     return gnomon__is_waiting(link) ? NULL : link;
@@ -63,30 +69,31 @@ static const gnomon__entry *entry_of_region(const gnomon_region *region)
 
 const char *gnomon__region_name(const gnomon_region *region)
 {
-    const gnomon__entry *entry = entry_of_region(region);
+    const gnomon__entry *entry = gnomon__entry_of(region);
     return entry ? entry->name : "";
 }
 
-uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
+/* The next entry, not counted yet. NULL: the table is full, or no memory. */
+static gnomon__entry *next_entry(void)
 {
     uint32_t id = entry_count + 1;
     if (id >= GNOMON__MAX_REGIONS)
-        return 0;
+        return NULL;
     gnomon__entry **block = &entry_blocks[id / BLOCK];
     if (!*block) {
         gnomon__entry *fresh = gnomon__os_map(BLOCK * sizeof **block);
         if (!fresh)
-            return 0;
+            return NULL;
         store_release(block, fresh);
     }
-    gnomon__entry *entry = &(*block)[id % BLOCK];
-    entry->region = region;
-    entry->name =
-        region->name ? gnomon__name_clean(region->name, name_length) : "(null)";
-    entry->category = "";
-    if (region->category)
-        entry->category =
-            gnomon__name_clean(region->category, strlen(region->category));
+    return &(*block)[id % BLOCK];
+}
+
+/* All but `wanted` is filled in. Returns its id. */
+static uint32_t add_entry(gnomon__entry *entry)
+{
+    gnomon_region *region = entry->region;
+    uint32_t id = entry_count + 1;
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
         if (gnomon__observers[bit].is_taken &&
@@ -97,6 +104,39 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
     store_release(&entry_count, id);
     store_release(&region->mask, entry->wanted & gnomon__armed_bits);
     return id;
+}
+
+uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
+{
+    gnomon__entry *entry = next_entry();
+    if (!entry)
+        return 0;
+    entry->region = region;
+    entry->name =
+        region->name ? gnomon__name_clean(region->name, name_length) : "(null)";
+    entry->category = "";
+    if (region->category)
+        entry->category =
+            gnomon__name_clean(region->category, strlen(region->category));
+    entry->op = NULL;
+    entry->plain = entry_count + 1;
+    return add_entry(entry);
+}
+
+uint32_t gnomon__region_append_op(gnomon_region *region, const gnomon__op *op,
+                                  const gnomon__entry *plain)
+{
+    gnomon__entry *entry = next_entry();
+    if (!entry)
+        return 0;
+    *entry = *plain;
+    entry->region = region;
+    entry->op = op;
+    /* Before the id is known to anybody. */
+    if (!op_entry_count)
+        store_relaxed(&gnomon__first_op_id, entry_count + 1);
+    store_relaxed(&op_entry_count, op_entry_count + 1);
+    return add_entry(entry);
 }
 
 void gnomon__region_enter_other(void)
@@ -141,7 +181,7 @@ static int is_other(const gnomon_region *region)
 static uint32_t enter_region(gnomon_region *region)
 {
     gnomon__region_enter_other();
-    const gnomon__entry *entry = entry_of_region(region);
+    const gnomon__entry *entry = gnomon__entry_of(region);
     if (!entry && entry_count + 1 >= GNOMON__MAX_REGIONS)
         become_other(region);
     if (is_other(region))
@@ -159,31 +199,55 @@ static uint32_t enter_region(gnomon_region *region)
     return load_relaxed(&region->mask);
 }
 
+/* 0: a region of another generation, which is switched off and counted. */
+static int is_region(gnomon_region *region)
+{
+    if (region && region->abi == GNOMON_ABI &&
+        region->struct_size >= FIRST_REGION)
+        return 1;
+    gnomon__trouble(&gnomon__no_thread, bad_regions);
+    if (region)
+        store_relaxed(&region->mask, 0);
+    return 0;
+}
+
+/* A region is written to later, so its module must stay mapped. The region stays
+ * unseen until a mark outside of a signal handler has pinned the module. Counted. */
+static int may_enter(const gnomon_region *region)
+{
+    if (gnomon__entry_of(region) || pin(region))
+        return 1;
+    gnomon__trouble(&gnomon__no_thread, reentered);
+    return 0;
+}
+
 uint32_t gnomon__region_enter(gnomon_region *region)
 {
-    if (!region || region->abi != GNOMON_ABI ||
-        region->struct_size < FIRST_REGION) {
-        gnomon__trouble(&gnomon__no_thread, bad_regions);
-        if (region)
-            store_relaxed(&region->mask, 0);
+    if (!is_region(region))
         return 0;
-    }
     gnomon__os_atomic_word(&region->mask);
-    if (!entry_of_region(region)) {
-        if (gnomon__region_waits(region))
-            return 0;
-        /* A region is written to later, so its module must stay mapped. The
-         * region stays unseen until a mark outside of a signal handler has
-         * pinned the module. */
-        if (!pin(region)) {
-            gnomon__trouble(&gnomon__no_thread, reentered);
-            return 0;
-        }
-    }
+    if (!gnomon__entry_of(region) && gnomon__region_waits(region))
+        return 0;
+    if (!may_enter(region))
+        return 0;
     gnomon__lock();
     uint32_t mask = enter_region(region);
     gnomon__unlock();
     return mask;
+}
+
+const gnomon__entry *gnomon__region_register(gnomon_region *region)
+{
+    if (!is_region(region) || !may_enter(region))
+        return NULL;
+    const gnomon__entry *entry = gnomon__entry_of(region);
+    if (entry)
+        return entry;
+    gnomon__os_atomic_word(&region->mask);
+    gnomon__lock();
+    enter_region(region);
+    gnomon__unlock();
+    return gnomon__entry_of(region);
 }
 
 uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count)
@@ -235,7 +299,9 @@ void gnomon__regions_hand_over(void)
 uint32_t gnomon__region_excluded(uint32_t bit)
 {
     uint32_t n = 0;
-    for (uint32_t id = GNOMON__OTHER_ID + 1; id <= entry_count; id++)
-        n += !(gnomon__region_entry(id)->wanted >> bit & 1);
+    for (uint32_t id = GNOMON__OTHER_ID + 1; id <= entry_count; id++) {
+        const gnomon__entry *entry = gnomon__region_entry(id);
+        n += !entry->op && !(entry->wanted >> bit & 1);
+    }
     return n;
 }

@@ -5,24 +5,41 @@
 #ifndef GNOMON_MARK_REGION_H
 #define GNOMON_MARK_REGION_H
 
-#include "gnomon.h"
+#include "gnomon/op.h"
 #include "mark/node.h"
+#include "platform/atomic.h"
 #include "platform/utf8.h"
 
 #define GNOMON__MAX_NAMES (1u << 17) /* interned ones; static ones always fit */
+
+/* An operation, which several regions may compute. Never changes, never freed. */
+typedef struct gnomon__op {
+    gnomon_op_info info;
+    uint32_t number; /* 1, 2, ... */
+    uint32_t reserved;
+} gnomon__op;
 
 /* What the table knows of a region beyond the region itself. */
 typedef struct gnomon__entry {
     gnomon_region *region;
     const char *name;     /* valid UTF-8, at most GNOMON__MAX_NAME bytes */
     const char *category; /* never NULL */
-    uint32_t wanted;      /* bits whose filters let it pass */
+    const gnomon__op *op; /* NULL: it is not of gnomon_op_region */
+    uint32_t plain;  /* the id of the region that computes `op`, or its own */
+    uint32_t wanted; /* bits whose filters let it pass */
 } gnomon__entry;
 
 /* Registers `region` if need be and returns its mask now. 0 for a region of
  * another generation; and for one of a module that is not pinned yet, where a signal
  * handler marks it first: it stays unseen. Takes the lock. */
 uint32_t gnomon__region_enter(gnomon_region *region);
+
+/* Registers it also where nothing is attached. Its entry, perhaps that of "(other)".
+ * NULL: a region of another generation, or not now. Takes the lock. */
+const gnomon__entry *gnomon__region_register(gnomon_region *region);
+
+/* The region's entry; NULL: it has none, for example as it waits. */
+const gnomon__entry *gnomon__entry_of(const gnomon_region *region);
 
 /* waiting.c. If nothing is attached the region is switched off, without a
  * pin or an entry, until gnomon__regions_wake. 0: something is attached.
@@ -41,6 +58,9 @@ void gnomon__regions_hand_over(void);
 /* Adds it: its id, or 0 where the table is full or there is no memory. Under the
  * lock. */
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);
+/* The same of a region that computes `op`; `plain` is the one that it stands for. */
+uint32_t gnomon__region_append_op(gnomon_region *region, const gnomon__op *op,
+                                  const gnomon__entry *plain);
 
 /* "(other)", and its entry in the table if it has none. Under the lock. */
 extern gnomon_region gnomon__other_region;
@@ -54,6 +74,9 @@ gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
  * holds are always there. */
 const gnomon__entry *gnomon__region_entry(uint32_t id);
 uint32_t gnomon__region_count(void);
+/* How many of them compute an operation; the lowest id of these, or UINT32_MAX. */
+uint32_t gnomon__op_region_count(void);
+extern uint32_t gnomon__first_op_id;
 
 /* The region "(other)"; its id is fixed. */
 #define GNOMON__OTHER_ID 1u
@@ -64,6 +87,15 @@ static inline uint32_t gnomon__key_of(const gnomon_region *region)
 {
     uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
     return id ? id : GNOMON__OTHER_ID;
+}
+
+/* The id of the region that a profile shows for this one: that of the plain region where
+ * it computes an operation. */
+static inline uint32_t gnomon__plain_id(uint32_t id)
+{
+    return unlikely(id >= load_relaxed(&gnomon__first_op_id))
+               ? gnomon__region_entry(id)->plain
+               : id;
 }
 
 /* Rewrites masks, wanted & armed: `count` of them from id `from`. Returns the
@@ -78,7 +110,7 @@ void gnomon__region_unwant(uint32_t bit);
 /* Nobody wants any region, and all have this mask. Under the lock. */
 void gnomon__regions_forget(uint32_t mask);
 
-/* How many regions the filter of `bit` excludes. Under the lock. */
+/* How many plain regions the filter of `bit` excludes. Under the lock. */
 uint32_t gnomon__region_excluded(uint32_t bit);
 
 /* A region's name in the table, for callbacks: valid UTF-8. */

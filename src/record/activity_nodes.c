@@ -298,12 +298,13 @@ static int put_times(work_nodes *w, gnomon_node_info *n, const work_node *from,
 static int put_node(work_nodes *w, work_node *from, uint32_t track,
                     int is_on_host)
 {
-    uint32_t op = from->op ? work_op(w, from->op) : 0;
+    uint32_t op = from->is_work && from->op ? work_op(w, from->op) : 0;
     uint32_t region = from->is_work
                           ? work_region(w, from->region)
                           : gnomon__snapshot_region(w->b, from->region);
     gnomon_node_info *n = gnomon__model_add(w->b->m, GNOMON_NODES);
-    if (!n || !region || (from->op && !op))
+    if (!n || !region || (from->op && !op) ||
+        (!from->is_work && !gnomon__snapshot_op(w->b, from->region, &op)))
         return 0;
     from->node = (uint32_t)gnomon__model_count(w->b->m, GNOMON_NODES);
     n->track = from->on = track;

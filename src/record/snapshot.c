@@ -207,6 +207,7 @@ int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
     }
     gnomon__free(b.threads);
     gnomon__free(b.region_numbers);
+    gnomon__free(b.op_numbers);
     gnomon__free(b.links);
     gnomon__free(b.work);
     if (ok)

@@ -284,9 +284,10 @@ static int put_item(gnomon__snapshot_builder *b, uint32_t thread,
 {
     const gnomon__snapshot_thread *t = &b->threads[thread];
     const gnomon__path *p = path_of(b, thread, item->path);
+    uint32_t id = GNOMON__KEY_REGION(p->key);
     gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
-    if (!n ||
-        !(n->region = gnomon__snapshot_region(b, GNOMON__KEY_REGION(p->key))))
+    if (!n || !(n->region = gnomon__snapshot_region(b, id)) ||
+        !gnomon__snapshot_op(b, id, &n->op))
         return 0;
     item->node = (uint32_t)gnomon__model_count(b->m, GNOMON_NODES);
     n->track = t->track;
@@ -302,7 +303,8 @@ static int put_item(gnomon__snapshot_builder *b, uint32_t thread,
     n->first = s->first;
     n->host = gnomon__snapshot_stats(b, s);
     n->device = s->device ? gnomon__snapshot_stats(b, s->device) : NULL;
-    return n->host && (n->device || !s->device);
+    return n->host && (n->device || !s->device) &&
+           gnomon__snapshot_work(b, id, s->s.count, &n->work);
 }
 
 /* In the order of order_entries: parents before their children. */

@@ -34,6 +34,8 @@ typedef struct gnomon__snapshot_builder {
     uint32_t serial;          /* number of this snapshot, noted in paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     size_t region_room;
+    uint32_t *op_numbers; /* likewise, by number of the operation */
+    size_t op_room;
     struct gnomon__event_links *links; /* between executions; NULL: none */
     struct gnomon__work_rows *work;    /* events of devices; NULL: none */
 } gnomon__snapshot_builder;
@@ -73,8 +75,17 @@ uint32_t gnomon__snapshot_node(const gnomon__snapshot_builder *b,
 gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
                                      const gnomon__total *s);
 
-/* The number of a region; 0: no memory. */
+/* The number of a region, of one that computes an operation that of its plain region; 0:
+ * no memory. */
 uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id);
+
+/* The number of what a region computes, 0: nothing, to *op. Returns 0: no memory. */
+int gnomon__snapshot_op(gnomon__snapshot_builder *b, uint32_t id, uint32_t *op);
+
+/* What `count` executions of a region computed. *work is NULL where it computes nothing,
+ * or how much is not known. Returns 0: no memory. */
+int gnomon__snapshot_work(gnomon__snapshot_builder *b, uint32_t id,
+                          uint64_t count, const gnomon_work_stats **work);
 
 /* Chooses the paths that the profile has, of all threads. This and the next return 0
  * when there is no memory. */

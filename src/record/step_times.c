@@ -71,7 +71,7 @@ static void step_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
     step_table *own = gnomon__at(t, t->states[bit]);
     uint64_t since = load_relaxed(&gnomon__step_since);
     uint64_t begin = f->begin > since ? f->begin : since;
-    uint32_t id = GNOMON__KEY_REGION(f->key);
+    uint32_t id = gnomon__plain_id(GNOMON__KEY_REGION(f->key));
     id = id < STEP_REGIONS ? id : GNOMON__OTHER_ID;
     uint32_t at = load_relaxed(&own->pages[id / STEP_PAGE]);
     if (unlikely(!at) && !(at = make_page(own, id / STEP_PAGE)))

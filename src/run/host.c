@@ -2,6 +2,7 @@
 /* The one table through which plugins and other copies of the library reach this
  * one. Fields are only ever appended. */
 #include "gnomon/activity.h"
+#include "gnomon/op.h"
 #include "gnomon/report.h"
 #include "mark/observer.h"
 #include "platform/clock.h"
@@ -70,4 +71,6 @@ const gnomon_host gnomon__host = {
     .activity_lost = gnomon_activity_lost,
     .fail = gnomon_fail_n,
     .device_wait = gnomon_device_wait,
+    .op_region = gnomon_op_region,
+    .region_op = gnomon_region_op,
 };

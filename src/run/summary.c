@@ -101,7 +101,7 @@ static void collect_footer(const gnomon__attachment *a,
     memset(footer, 0, sizeof *footer);
     footer->rank_excluded = !v->rank_on;
     footer->scheduled = w->scheduled && !w->was_active_then;
-    footer->regions_seen = gnomon__region_count();
+    footer->regions_seen = gnomon__region_count() - gnomon__op_region_count();
     if (footer->regions_seen)
         footer->regions_seen--; /* "(other)" is ours */
     gnomon__lock();

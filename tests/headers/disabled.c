@@ -4,6 +4,7 @@
  * where it can be, run without the library. disabled.sh looks at what is left
  * of it with ONLY_MARKS; else the exit status is the line that went wrong. */
 #include <gnomon.h>
+#include <gnomon/op.h>
 #include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 
@@ -44,7 +45,10 @@ void disabled_marks(int argument, const gnomon_link *from)
     GNOMON_REGION(never_used, "marked name 6", GNOMON_NULL);
     gnomon_token token = gnomon_begin((once(), &region));
     gnomon_range range = gnomon_range_begin((once(), &region));
+    gnomon_token computed =
+        gnomon_begin_op((once(), &region), (once(), GNOMON_NULL));
     int only_counted = argument + 1;
+    (void)gnomon_op_region((once(), &region), GNOMON_NULL);
     (void)gnomon_region_get(a_name(), a_name(), GNOMON_KIND_SCOPE);
     (void)gnomon_region_get_n(a_name(), 1, a_name(), GNOMON_TO_NUL,
                               GNOMON_KIND_MARK);
@@ -62,6 +66,7 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
     gnomon_step_begin(GNOMON_CAST(uint64_t, once()));
     gnomon_range_end((once(), range));
+    gnomon_end((once(), computed));
     gnomon_end((once(), token));
     gnomon_end_alone((once(), token));
     if (argument > 1)
@@ -112,6 +117,9 @@ static int calls(void)
         if (nowhere.word[i] != 0)
             return __LINE__;
     if (gnomon_begin(GNOMON_NULL) != 0 || gnomon_range_begin(GNOMON_NULL) != 0)
+        return __LINE__;
+    if (gnomon_begin_op(GNOMON_NULL, GNOMON_NULL) != 0 ||
+        gnomon_region_op(GNOMON_NULL) != GNOMON_NULL)
         return __LINE__;
     if (gnomon_region_get("x", "y", GNOMON_KIND_SCOPE) != GNOMON_NULL)
         return __LINE__;

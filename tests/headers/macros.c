@@ -6,6 +6,7 @@
 #include <gnomon.h>
 #include <gnomon/base.h>
 #include <gnomon/cuda.h>
+#include <gnomon/op.h>
 #include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 #include <gnomon/report.h>

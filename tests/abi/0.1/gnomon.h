@@ -18,8 +18,8 @@
  *
  * Further headers, each by itself: gnomon/profiler.h to write a profiler,
  * gnomon/profile.h to read what was recorded, gnomon/report.h to print it,
- * gnomon/device.h and gnomon/cuda.h for time on devices. gnomon.hpp has all of it
- * as C++ objects.
+ * gnomon/device.h and gnomon/cuda.h for time on devices, gnomon/op.h for what
+ * scopes compute. gnomon.hpp has all of it as C++ objects.
  *
  * For all marks:
  * Setup: they need none. The first mark reads $GNOMON.

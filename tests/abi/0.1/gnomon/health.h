@@ -26,8 +26,9 @@ GNOMON_BEGIN_DECLS
  * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
  * Devices: timers_..., each a scope whose time on the device is missing while its
  * time on the host is there; activities_..., of gnomon/activity.h.
- * Clocks: clock_back. Stages: late_lost. */
-/* Of marks, and of records of work, which come from elsewhere. */
+ * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops, of
+ * gnomon/op.h. */
+/* Of marks; of records of work, which come from elsewhere; of operations. */
 #define GNOMON__HEALTH_OF_MARKS(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
@@ -63,9 +64,13 @@ GNOMON_BEGIN_DECLS
     X(activities_late, \
       "records of device work that came after their stage's report") \
     X(activities_odd, "records of device work that cannot be")
+#define GNOMON__HEALTH_OF_OPS(X) \
+    X(bad_ops, "operations, or parts of them, that cannot be") \
+    X(lost_ops, "scopes without their operation: too many operations")
 #define GNOMON_HEALTH(X) \
     GNOMON__HEALTH_OF_MARKS(X) \
-    GNOMON__HEALTH_OF_WORK(X)
+    GNOMON__HEALTH_OF_WORK(X) \
+    GNOMON__HEALTH_OF_OPS(X)
 
 /* The counts, since the start of the process, of all threads together. */
 typedef struct gnomon_health {

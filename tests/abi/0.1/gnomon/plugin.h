@@ -126,6 +126,11 @@ typedef struct gnomon_host {
     int (*fail)(int code, const char *text, size_t length);
     /* gnomon_device_wait, of gnomon/device.h. */
     int (*device_wait)(uint64_t patience_ns);
+
+    /* gnomon/op.h. */
+    gnomon_region *(*op_region)(gnomon_region *region,
+                                const gnomon_op_info *op);
+    const gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
