@@ -17,6 +17,8 @@ set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")
 set(wanted_nvtx3/nvToolsExtCounters.h
   "GNOMON_WITH_NVTX && __has_include(<nvtx3/nvToolsExtCounters.h>)")
+set(wanted_nvtx3/nvToolsExtPayload.h
+  "GNOMON_WITH_NVTX && __has_include(<nvtx3/nvToolsExtPayload.h>)")
 set(wanted_valgrind/drd.h
   "defined GNOMON_WITH_VALGRIND && GNOMON_WITH_VALGRIND")
 set(wanted_valgrind/helgrind.h "${wanted_valgrind/drd.h}")

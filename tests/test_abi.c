@@ -105,7 +105,8 @@ AT(gnomon_options, reserved, 4);
 AT(gnomon_options, text, 8);
 AT(gnomon_options, number, 16);
 AT(gnomon_options, log, 24);
-SIZE(gnomon_options, 32);
+AT(gnomon_options, region_op, 32);
+SIZE(gnomon_options, 40);
 
 AT(gnomon_counter_event, struct_size, 0);
 AT(gnomon_counter_event, thread, 4);

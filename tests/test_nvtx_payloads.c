@@ -84,6 +84,20 @@ TEST(parameters_of_nccl_are_counters)
     gnomon_profile_free(p);
 }
 
+/* What gnomon's own profiler nvtx sends with an operation. */
+TEST(operations_of_gnomon_are_counters)
+{
+    NEEDS_EXTENSIONS;
+    gnomon_profile *p = profile_of(run_at(AT("ops"), "profile,file=p.gnomon",
+                                          (const char *const[]){NULL}));
+    CHECK_EQ(count_at(p, "linear [mine]"), 2);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 3);
+    CHECK_COUNTER(p, "linear.flops [mine]", 2, 65536);
+    CHECK_COUNTER(p, "linear.bytes [mine]", 2, 20480);
+    CHECK_COUNTER(p, "linear.backward [mine]", 2, 2);
+    gnomon_profile_free(p);
+}
+
 TEST(events_that_are_payloads_have_text_and_category)
 {
     NEEDS_EXTENSIONS;

@@ -70,7 +70,10 @@ static const gnomon_profiler *find_simple(void)
 static int render(const fake_profile *p, int extended, fake_writer *w)
 {
     const gnomon_profiler *simple = find_simple();
-    gnomon_options options = {sizeof options, 0, say_text, say_number, hear};
+    gnomon_options options = {.struct_size = sizeof options,
+                              .text = say_text,
+                              .number = say_number,
+                              .log = hear};
     void *self = NULL;
     int code;
     said_extended = extended;

@@ -37,6 +37,9 @@ typedef struct gnomon_options {
      * later, by any thread. Unlike stdio it raises no signal where stderr is a
      * closed pipe, and is silent where the host closed stderr. */
     void (*log)(const char *line);
+    /* gnomon_region_op, of gnomon/op.h: what a frame's region computes; NULL: nothing
+     * that was told. May be kept and called later, by any thread. */
+    const gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_options;
 
 /* What an option's value must be; another one is refused before create. */

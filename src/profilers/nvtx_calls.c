@@ -22,8 +22,7 @@
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
-
-#include "profilers/nvtx_tool.h"
+#include "profilers/nvtx_payload.h"
 
 /* It runs once and is the largest function of the library, so it is made cold. Not for
  * clang, which takes the attribute only at the definition, which is NVTX's. */
@@ -51,6 +50,8 @@ struct gnomon__nvtx_domain {
     gnomon__nvtx_domain *next;
     nvtxDomainHandle_t handle;  /* NULL: the tool has the default domain only */
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
+    uint64_t layout;            /* of payloads; 0: the tool knows none */
+    gnomon__nvtx_region_op *region_op;
     int64_t pid; /* a forked child does not use its parent's handles */
     nvtx_kept_region *blocks[NVTX_BLOCKS]; /* by region id */
     uint32_t categories[NVTX_CATEGORIES];  /* whose names were sent */
@@ -69,7 +70,8 @@ static int nvtx_claim(uint32_t *state)
 
 static gnomon__nvtx_domain *nvtx_domains; /* changed in control calls */
 
-int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
+int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name,
+                            gnomon__nvtx_region_op *region_op)
 {
     int64_t pid = getpid();
     for (gnomon__nvtx_domain *d = nvtx_domains; d; d = d->next) {
@@ -83,6 +85,7 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
         return GNOMON_ENOMEM;
     strcpy(d->name, name);
     d->pid = pid;
+    d->region_op = region_op;
     nvtxInitialize(NULL);
     d->handle = nvtxDomainCreateA(name);
     if (!d->handle && (nvtx_has_domains() || !nvtx_has_core())) {
@@ -91,6 +94,7 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     }
     if (d->handle)
         d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
+    d->layout = region_op ? nvtx_register_layout(d->handle) : 0;
     d->next = nvtx_domains;
     nvtx_domains = d;
     *out = d;
@@ -240,6 +244,8 @@ nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
         /* A tool that registers no strings gets the text with each event. */
         if (registered) {
             event = &p->event;
+            nvtx_add_payload(&p->event, d->handle, d->layout,
+                             d->layout ? d->region_op(region) : NULL);
             __atomic_store_n(&p->state, NVTX_READY, __ATOMIC_RELEASE);
         }
     }

@@ -16,13 +16,19 @@
 
 typedef struct gnomon__nvtx_domain gnomon__nvtx_domain;
 
+/* gnomon_options.region_op. */
+typedef const gnomon_op_info *
+gnomon__nvtx_region_op(const gnomon_region *region);
+
 /* The domain of this name, made at its first use and never freed. In control calls.
+ * `region_op` NULL: nobody tells what regions compute.
  * GNOMON_OK; GNOMON__NVTX_NO_DOMAINS: the tool has no domains, so all is sent in the
  * default one; GNOMON__NVTX_REFUSED: it has domains, but does not want this one;
  * GNOMON_ENOMEM; GNOMON_DECLINED: there is no tool. */
 #define GNOMON__NVTX_NO_DOMAINS (GNOMON_DECLINED + 1)
 #define GNOMON__NVTX_REFUSED (GNOMON_DECLINED + 2)
-int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name);
+int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name,
+                            gnomon__nvtx_region_op *region_op);
 
 /* The profiler's callbacks. `self` points to a struct whose first field is a pointer to
  * the domain. Any thread, at any time. */

@@ -43,6 +43,7 @@ static int make_self(gnomon__attachment *a)
     if (!a->word || !a->options || !a->profiler.create)
         return GNOMON_OK;
     a->options->api.log = gnomon__host.log;
+    a->options->api.region_op = gnomon__host.region_op;
     gnomon__fail_reason_clear();
     int code = a->profiler.create(&a->options->api, &a->self);
     if (!code || code == GNOMON_DECLINED)

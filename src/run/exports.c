@@ -9,6 +9,7 @@
 #include "profilers/table.h"
 #include "run/fd_writer.h"
 #include "run/files.h"
+#include "run/host.h"
 
 /* ---- Exports ------------------------------------------------------------------------ */
 
@@ -107,6 +108,7 @@ static int report_by(const gnomon_profiler *by, gnomon__options *options,
 {
     void *self = NULL;
     options->api.log = reporter_log;
+    options->api.region_op = gnomon__host.region_op;
     int code = by->create ? by->create(&options->api, &self) : GNOMON_OK;
     if (code)
         return code;

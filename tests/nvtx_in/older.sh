@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # older.sh COMPILER HEADERS SOURCE WORK
-# src/inject compiles with headers of NVTX that are older than these: without
+# src/inject and the profiler nvtx compile with headers of NVTX that are older than these: without
 # extensions, without counters, and where extensions had other names.
 set -eu
 compiler=$1 headers=$2 source=$3 work=$4
 
 check() {
-    for file in "$source"/src/inject/*.c; do
+    for file in "$source"/src/inject/*.c "$source"/src/profilers/nvtx_calls.c; do
         "$compiler" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only \
+            -DGNOMON_BUILTIN -DGNOMON_WITH_NVTX=1 \
             -isystem "$work/include" -I "$source/include" -I "$source/src" \
             "$file" || { echo "$1"; exit 1; }
     done

@@ -7,11 +7,14 @@
  *   start THREAD RANGE EVENT          end THREAD RANGE
  *   mark THREAD EVENT                 thread THREAD own|other NAME
  *   counter ID NAME                   sample THREAD ID VALUE
+ *   layout DOMAIN ID NAME SIZE FIELD@OFFSET...
  *
- * with EVENT = DOMAIN category CATEGORY colour COLOUR [value VALUE] "NAME", and
- * `plain` before the name of a string that was not registered. THREAD counts from
+ * with EVENT = DOMAIN category CATEGORY colour COLOUR [value VALUE] "NAME" [PAYLOAD],
+ * `plain` before the name of a string that was not registered, and PAYLOAD = NAME of its
+ * layout{FIELD=VALUE;...}, read as the layout says. THREAD counts from
  * 0, in the order in which they come. What must not be is a line with FAULT.
- * $NVTX_TOOL_COUNTERS: it knows the extension of counters. $NVTX_TOOL_DEAF: it
+ * $NVTX_TOOL_COUNTERS: it knows the extension of counters, $NVTX_TOOL_PAYLOADS that of
+ * payloads; with "late" it refuses layouts. $NVTX_TOOL_DEAF: it
  * wants nothing, so nobody listens. $NVTX_TOOL_NO_STRINGS: it registers none.
  * $NVTX_TOOL_CORE: it knows no domains, as before NVTX 3; "names": no attributes
  * either. Then DOMAIN is "default". */
@@ -27,6 +30,13 @@
 #include <nvtx3/nvToolsExt.h>
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
+#endif
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
+#if defined(NVTX_PAYLOAD_API_FUNCTIONS_V1) && \
+    defined(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
+#define HAS_PAYLOADS
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
@@ -104,13 +114,85 @@ static void category_name(nvtxDomainHandle_t domain, uint32_t id,
         (unsigned)id, name);
 }
 
+/* ---- Payloads ---------------------------------------------------------------- */
+
+#ifdef HAS_PAYLOADS
+/* The only layout: its structs are the registering program's, and static. */
+static nvtxPayloadSchemaAttr_t layout;
+static const string_handle *layout_domain;
+
+static uint64_t layout_register(nvtxDomainHandle_t domain,
+                                const nvtxPayloadSchemaAttr_t *a)
+{
+    char fields[1024];
+    size_t used = 0;
+    const char *word = getenv("NVTX_TOOL_PAYLOADS");
+    layout_domain = (const string_handle *)(void *)domain;
+    for (size_t i = 0; i < a->numEntries; i++)
+        used += (size_t)snprintf(fields + used, sizeof fields - used, " %s@%u",
+                                 a->entries[i].name,
+                                 (unsigned)a->entries[i].offset);
+    if (layout.entries || a->type != NVTX_PAYLOAD_SCHEMA_TYPE_STATIC ||
+        a->schemaId < NVTX_PAYLOAD_SCHEMA_ID_STATIC_START ||
+        a->schemaId >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START)
+        say("FAULT: a wrong layout\n");
+    say("layout %s %" PRIu64 " %s %u%s\n", layout_domain->text, a->schemaId,
+        a->name, (unsigned)a->payloadStaticSize, fields);
+    layout = *a;
+    return strcmp(word, "late") == 0 ? 0 : a->schemaId;
+}
+
+static size_t put_field(char *text, size_t size,
+                        const nvtxPayloadSchemaEntry_t *field,
+                        const char *payload)
+{
+    const string_handle *word;
+    uint64_t number = 0;
+    size_t wide = field->type == NVTX_PAYLOAD_ENTRY_TYPE_UINT64 ? 8 : 4;
+    if (field->type != NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE) {
+        memcpy(&number, payload + field->offset, wide);
+        return (size_t)snprintf(text, size, "%s=%" PRIu64 ";", field->name,
+                                number);
+    }
+    memcpy(&word, payload + field->offset, sizeof word);
+    if (word->domain != layout_domain)
+        say("FAULT: a text of another domain\n");
+    return (size_t)snprintf(text, size, "%s=%s;", field->name, word->text);
+}
+
+static void put_payload(char *text, size_t size, const nvtxEventAttributes_t *e)
+{
+    const nvtxPayloadData_t *data =
+        (const nvtxPayloadData_t *)(uintptr_t)e->payload.ullValue;
+    size_t used = (size_t)snprintf(text, size, " %s{", layout.name);
+    if (e->reserved0 != 1 || data->schemaId != layout.schemaId ||
+        data->size != layout.payloadStaticSize)
+        say("FAULT: a payload of no layout\n");
+    for (size_t i = 0; i < layout.numEntries; i++)
+        used += put_field(text + used, size - used, &layout.entries[i],
+                          data->payload);
+    snprintf(text + used, size - used, "}");
+}
+
+static int payloads_init(nvtxExtModuleInfo_t *module)
+{
+    if (!getenv("NVTX_TOOL_PAYLOADS"))
+        return 0;
+    module->segments->functionSlots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+        (intptr_t)layout_register;
+    return 1;
+}
+#endif
+
+/* ---- Events ------------------------------------------------------------------- */
+
 /* The part of a line that is an event. */
 static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
                          const nvtxEventAttributes_t *e)
 {
     const string_handle *d = (const string_handle *)(void *)domain;
     const char *where = d ? d->text : "default";
-    char value[64] = "";
+    char value[64] = "", payload[2000] = "";
     const char *name = "", *kind = "";
     if (e->version != NVTX_VERSION || e->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE)
         say("FAULT: version %d, size %d\n", e->version, e->size);
@@ -128,10 +210,14 @@ static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
     }
     if (e->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE)
         snprintf(value, sizeof value, " value %g", e->payload.dValue);
-    snprintf(text, size, "%s category %u colour %08x%s %s\"%s\"", where,
+#ifdef HAS_PAYLOADS
+    if (e->payloadType == NVTX_PAYLOAD_TYPE_EXT)
+        put_payload(payload, sizeof payload, e);
+#endif
+    snprintf(text, size, "%s category %u colour %08x%s %s\"%s\"%s", where,
              (unsigned)e->category,
              e->colorType == NVTX_COLOR_ARGB ? (unsigned)e->color : 0, value,
-             kind, name);
+             kind, name, payload);
     return text;
 }
 
@@ -312,16 +398,30 @@ static void counter_sample(nvtxDomainHandle_t domain, uint64_t id, double value)
     say("sample %u %" PRIu64 " %g\n", me(), id, value);
 }
 
-EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
-
-EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+static int counters_init(nvtxExtModuleInfo_t *module)
 {
-    if (!getenv("NVTX_TOOL_COUNTERS") ||
-        module->moduleId != NVTX_EXT_COUNTERS_MODULEID)
+    if (!getenv("NVTX_TOOL_COUNTERS"))
         return 0;
     intptr_t *slots = module->segments->functionSlots;
     slots[NVTX3EXT_CBID_nvtxCounterRegister] = (intptr_t)counter_register;
     slots[NVTX3EXT_CBID_nvtxCounterSampleFloat64] = (intptr_t)counter_sample;
     return 1;
+}
+#endif
+
+#if defined(NVTX_COUNTER_API_FUNCTIONS_V1) || defined(HAS_PAYLOADS)
+EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
+
+EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+{
+#ifdef NVTX_COUNTER_API_FUNCTIONS_V1
+    if (module->moduleId == NVTX_EXT_COUNTERS_MODULEID)
+        return counters_init(module);
+#endif
+#ifdef HAS_PAYLOADS
+    if (module->moduleId == NVTX_EXT_PAYLOAD_MODULEID)
+        return payloads_init(module);
+#endif
+    return 0;
 }
 #endif

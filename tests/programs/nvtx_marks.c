@@ -12,6 +12,7 @@
 
 #include <gnomon.h>
 #include <gnomon/cuda.h>
+#include <gnomon/op.h>
 
 static void control(int code)
 {
@@ -122,6 +123,37 @@ static void names(void)
     gnomon_mark(gnomon_region_get(name, name, GNOMON_KIND_MARK));
 }
 
+/* Two operations of one region, a range, and a scope without one. */
+static void compute(void)
+{
+    GNOMON_REGION(linear, "linear", GNOMON_NULL);
+    static const int64_t dims[] = {8, 64, 32}, strides[] = {64, 1};
+    const gnomon_tensor inputs[] = {
+        {sizeof *inputs, 2, "float32", dims, strides},
+        {sizeof *inputs, 2, "float32", dims + 1, GNOMON_NULL},
+        {sizeof *inputs, 0, "a \"b\"", GNOMON_NULL, GNOMON_NULL}};
+    const gnomon_attribute attributes[] = {
+        {sizeof *attributes, 0, "transpose", "[false, true]"},
+        {sizeof *attributes, 0, "eps", "1e-5"}};
+    gnomon_op_info op = {.struct_size = sizeof op,
+                         .operation = "matmul",
+                         .inputs = inputs,
+                         .input_count = 2,
+                         .flops = 32768,
+                         .bytes = 10240};
+    for (int i = 0; i < 2; i++)
+        gnomon_end(gnomon_begin_op(&linear, &op));
+    op.flags = GNOMON_OP_BACKWARD;
+    op.input_count = 3;
+    op.attributes = attributes;
+    op.attribute_count = 2;
+    op.flops = UINT64_MAX;
+    gnomon_end(gnomon_begin_op(&linear, &op));
+    gnomon_end(gnomon_begin(&linear));
+    op = (gnomon_op_info){.struct_size = sizeof op, .operation = "relu"};
+    gnomon_range_end(gnomon_range_begin(gnomon_op_region(&linear, &op)));
+}
+
 static void *named_thread(void *name)
 {
     gnomon_thread_name(name);
@@ -226,7 +258,7 @@ static const struct {
     {"facts", facts}, {"names", names},      {"threads", name_threads},
     {"crowd", crowd}, {"fork", fork_child},  {"detach", detach},
     {"masks", masks}, {"errno", keep_errno}, {"step", gnomon_step},
-    {"move", move},
+    {"move", move},   {"compute", compute},
 };
 
 int main(int argc, char **argv)
