@@ -16,6 +16,10 @@ void marked(int n)
     gnomon::range r(GNOMON_REGION_HERE("marked name 4"));
     gnomon::device_scope d(GNOMON_REGION_HERE("marked name 5"), nullptr);
     gnomon::op o("marked name 6");
+    gnomon_op_info what = gnomon_op_info();
+    what.operation = "marked name 7";
+    gnomon::op computed(GNOMON_REGION_HERE("marked name 8"), what);
+    gnomon::scope kept(gnomon::region(nullptr).computing(what));
     gnomon::scope moved(std::move(s));
     gnomon::step();
     done += n;

@@ -48,6 +48,11 @@ template <class T> T marked(T value)
     gnomon::scope taken(std::move(in));
     taken = gnomon::scope("by name", "category");
     gnomon::op o("op"), other(gnomon::region("op", "op"));
+    gnomon_op_info what = gnomon_op_info();
+    what.struct_size = sizeof what;
+    what.operation = "matmul";
+    gnomon::op computed(GNOMON_REGION_HERE("computed"), what);
+    gnomon::scope again(gnomon::region("op", "op").computing(what));
     const std::string name("action");
     gnomon::action a(name), b("literal"), c(std::move(b));
     gnomon::range r(GNOMON_REGION_HERE("range")), empty("range");

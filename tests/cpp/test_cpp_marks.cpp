@@ -131,6 +131,31 @@ TEST(scopes_by_names_that_are_made_at_run_time)
              1);
 }
 
+TEST(operations_say_what_they_compute)
+{
+    tree t;
+    gnomon::attachment here(t);
+    gnomon_op_info what = gnomon_op_info();
+    what.struct_size = sizeof what;
+    what.operation = "matmul";
+    const gnomon::region linear("linear", "op");
+    for (what.flops = 8; what.flops <= 16; what.flops += 8)
+        gnomon::op by_info(linear, what);
+    what.flops = 16;
+    gnomon::op kept(linear.computing(what));
+    kept.end();
+    gnomon::profile p = recorded_now();
+    CHECK_EQ(count_at(p, "linear"), 3);
+    CHECK_EQ(p.ops().size(), 2);
+    for (auto node : p.nodes()) {
+        CHECK_STR(node.op().operation(), "matmul");
+        CHECK_EQ(node->work &&
+                     node->work->flops == node.count() * node.op()->flops,
+                 1);
+    }
+    check_health();
+}
+
 TEST(a_scope_may_end_before_what_is_in_it)
 {
     tree t;

@@ -70,6 +70,12 @@ class region
     {
         return region_;
     }
+    // The region that stands for this one computing `what`: gnomon_op_region.
+    GNOMON__CPP_INLINE region computing(const gnomon_op_info &what) const
+    {
+        (void)what;
+        return region(gnomon_op_region(region_, &what));
+    }
 
   private:
     gnomon_region *region_;
@@ -87,6 +93,12 @@ class scope
         : token_(gnomon_begin(of.get()))
     {
         (void)of;
+    }
+    // That computes `what`, which is looked up where it is recorded: gnomon_begin_op.
+    GNOMON__CPP_INLINE scope(region of, const gnomon_op_info &what)
+        : token_(gnomon_begin_op(of.get(), &what))
+    {
+        (void)of, (void)what;
     }
     // By a name. Where something is attached, this looks the region up, under a
     // lock, each time: prefer GNOMON_SCOPE, action, or a region that is kept.
@@ -151,6 +163,11 @@ class op : public scope
     }
     // Of a region that is kept: region("matmul", "op").
     GNOMON__CPP_INLINE explicit op(region of) : scope(of)
+    {
+    }
+    // The same with what it computes: shapes, flops, bytes.
+    GNOMON__CPP_INLINE op(region of, const gnomon_op_info &what)
+        : scope(of, what)
     {
     }
     op(op &&) = default;
