@@ -93,6 +93,38 @@ TEST(work_below_the_scopes_that_launched_it)
     }
 }
 
+/* Each kernel is below the operation that launched it, and its row is that of the
+ * region. */
+TEST(kernels_of_operations)
+{
+    gnomon_profile *p = NULL;
+    gnomon_node_info n, above;
+    gnomon_op_info op;
+    gnomon_region_info region;
+    uint64_t seen = 0;
+    child_result r = kernels(CUDA "GNOMON=cupti,file=x.gnomon", "compute=6");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(work_of(r.err, "linear"), 6);
+    CHECK_EQ(times_in(r.err, "\nlinear "), 1);
+    if (!CHECK_EQ(gnomon_profile_load(&p, "x.gnomon"), GNOMON_OK))
+        return;
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    for (size_t i = 1; gnomon_profile_node(p, i, &n) == GNOMON_OK; i++) {
+        gnomon_profile_region(p, n.region, &region);
+        if (region.kind != GNOMON_KIND_KERNEL || !n.device)
+            continue;
+        CHECK_STR(region.name, "gemm");
+        CHECK_EQ(n.device->count, 2);
+        CHECK_EQ(gnomon_profile_node(p, n.parent, &above), GNOMON_OK);
+        CHECK_EQ(gnomon_profile_op(p, above.op, &op), GNOMON_OK);
+        CHECK_STR(op.operation, "matmul");
+        CHECK_EQ(n.device->total_ns, 2 * op.flops);
+        seen += op.flops;
+    }
+    CHECK_EQ(seen, 600);
+    gnomon_profile_free(p);
+}
+
 /* Work counts in the stage of its launch. */
 TEST(stages)
 {

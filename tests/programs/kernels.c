@@ -12,6 +12,7 @@
 
 #include "fake_cupti/fake_cupti.h"
 #include "gnomon/cuda.h"
+#include "gnomon/op.h"
 
 static const fake_cuda *cuda;
 static const fake_cupti *cupti;
@@ -79,6 +80,21 @@ static void work(int steps)
             launch("adam", 1000);
         }
         gnomon_step();
+    }
+}
+
+/* Each scope computes as many flops as its kernel takes ns: 100, 200, 300, in turn. */
+static void compute(int scopes)
+{
+    GNOMON_REGION(linear, "linear", NULL);
+    gnomon_op_info op = {.struct_size = sizeof op, .operation = "matmul"};
+    if (!cuda)
+        begin_cuda();
+    for (int i = 0; i < scopes; i++) {
+        op.flops = 100 * (uint64_t)(i % 3 + 1);
+        gnomon_token scope = gnomon_begin_op(&linear, &op);
+        launch("gemm", op.flops);
+        gnomon_end(scope);
     }
 }
 
@@ -172,6 +188,8 @@ static int call(const char *name, char *value)
 {
     if (!strcmp(name, "work"))
         work(atoi(value));
+    else if (!strcmp(name, "compute"))
+        compute(atoi(value));
     else if (!strcmp(name, "graph"))
         graph(atoi(value));
     else if (!strcmp(name, "thread"))
