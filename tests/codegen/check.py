@@ -55,8 +55,8 @@ ONLY = {"gcc": ("-fno-ipa-icf",), "clang": ()}
 # How many loads of masks a path of each site has: a number, or a function of
 # the opaque calls on the path.
 SITES = {"plain": 1, "call": 1, "early_return": 1, "loop": len, "nested": 2,
-         "function": 1, "begin_end": 1, "start_stop": 2, "range": 1, "mark": 1,
-         "counter": 1, "step": 1}
+         "function": 1, "begin_end": 1, "begin_op": 1, "start_stop": 2,
+         "range": 1, "mark": 1, "counter": 1, "step": 1}
 # Sites in C++ alone, with the objects of the C++ binding. Each may add what a site
 # with a macro adds.
 OBJECTS = {"object": "call", "object_loop": "loop",
@@ -82,6 +82,7 @@ LIMITS = {
         "nested": "9+5 10+5 6+5 7+5",
         "function": "3+0 3+0 3+7 4+7",
         "begin_end": "3+0 3+0 3+0 3+0",
+        "begin_op": "3+0 3+0 3+0 3+0",
         "start_stop": "6+3 6+3 6+3 6+3",
         "range": "3+0 3+0 3+0 3+0",
         "mark": "3+0 3+0 3+0 3+0",
@@ -96,6 +97,7 @@ LIMITS = {
         "nested": "9+5 9+5 12+5 12+5",
         "function": "3+2 3+2 6+7 6+7",
         "begin_end": "3+2 3+2 3+2 3+2",
+        "begin_op": "3+2 3+2 3+2 3+2",
         "start_stop": "6+3 6+3 6+3 6+3",
         "range": "3+2 3+2 3+2 3+2",
         "mark": "3+0 3+0 3+0 3+0",

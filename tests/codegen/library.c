@@ -2,12 +2,19 @@
 /* The symbols that the sites need, for check.py without --shared or --static. What the
  * functions do makes no difference, because nothing is run. */
 #include "gnomon.h"
+#include "gnomon/op.h"
 
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
 
 gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {
     return region->mask & mask;
+}
+
+gnomon_token gnomon_begin_op_slow(gnomon_region *region,
+                                  const gnomon_op_info *op, uint32_t mask)
+{
+    return region->mask & mask & op->flags;
 }
 
 void gnomon_end_slow(gnomon_token token)

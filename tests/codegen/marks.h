@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The marks of gnomon.h. With NO_MARKS they are empty macros, to show what the sites cost
- * without marks. work, after and value are defined in opaque.c. */
+ * without marks. work, after and value are defined in opaque.c, marked_op too. */
 #ifndef CODEGEN_MARKS_H
 #define CODEGEN_MARKS_H
 
 #ifndef NO_MARKS
 #include "gnomon.h"
+#include "gnomon/op.h"
 #ifdef __cplusplus
 #include "gnomon/cpp/marks.hpp"
 #define MARKED(type, name, given) type name(given)
@@ -20,6 +21,7 @@ typedef int gnomon_range;
 #define GNOMON_MARK(name)
 #define GNOMON_COUNTER(name, value)
 #define gnomon_begin(region) 0
+#define gnomon_begin_op(region, op) 0
 #define gnomon_end(token) ((void)(token))
 #define gnomon_start(name)
 #define gnomon_stop(name)
@@ -34,6 +36,9 @@ extern "C" {
 void work(void);
 void after(void);
 double value(void);
+#ifndef NO_MARKS
+extern const gnomon_op_info marked_op;
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -68,6 +68,14 @@ SITE(void, begin_end, (void))
     gnomon_end(token);
 }
 
+SITE(void, begin_op, (void))
+{
+    GNOMON_REGION(marked_region, "begin_op", GNOMON_NULL);
+    gnomon_token token = gnomon_begin_op(&marked_region, &marked_op);
+    work();
+    gnomon_end(token);
+}
+
 SITE(void, start_stop, (void))
 {
     gnomon_start("start_stop");
