@@ -3,6 +3,7 @@
  * table. Modules may be closed, and their regions stay.
  *
  * labels: guest */
+#include "gnomon/profile.h"
 #include "test.h"
 
 #include "child.h"
@@ -100,6 +101,41 @@ TEST(versions_of_one_generation_join)
     ONE_TABLE(RUN("without", FIRST, ELDER, "again"), "first", "elder");
     ONE_TABLE(RUN("without", SHARING, ELDER, FIRST, "again"), "sharing",
               "elder", "first");
+}
+
+/* Each copy's operations are in the owner's table, where its scopes are. */
+TEST(operations_of_all_copies_are_in_one_profile)
+{
+    static const char *const modules[][4] = {{FIRST, SHARING, "self", "again"},
+                                             {"self", SECOND, ELDER, "again"}};
+    for (int i = 0; i < 2; i++) {
+        gnomon_profile *p = NULL;
+        gnomon_node_info n;
+        gnomon_op_info op;
+        gnomon_region_info region;
+        int nodes = 0;
+        child_folder();
+        child_result r = child_run(
+            AT("with_copy"), "GNOMON=profile(file=x.gnomon)",
+            (const char *const[]){modules[i][0], modules[i][1], modules[i][2],
+                                  modules[i][3], NULL});
+        CHECK_EQ(r.status, 0);
+        if (!CHECK_EQ(gnomon_profile_load(&p, "x.gnomon"), GNOMON_OK))
+            continue;
+        for (size_t k = 1; gnomon_profile_node(p, k, &n) == GNOMON_OK; k++) {
+            gnomon_profile_region(p, n.region, &region);
+            if (strncmp(region.name, "op of ", 6) != 0)
+                continue;
+            nodes++;
+            CHECK_EQ(n.host->count, 6);
+            CHECK_EQ(gnomon_profile_op(p, n.op, &op), GNOMON_OK);
+            CHECK_STR(op.operation, region.name);
+            CHECK(n.work && n.work->flops == 48);
+        }
+        CHECK_EQ(nodes, 2);
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_OPS), 2);
+        gnomon_profile_free(p);
+    }
 }
 
 /* The calls of row `name` of cuda's table; -1: there is none. */

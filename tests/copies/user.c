@@ -10,6 +10,7 @@
 #include "../fake_cuda/fake_cuda.h"
 #include "gnomon.h"
 #include "gnomon/cuda.h"
+#include "gnomon/op.h"
 #include "gnomon/profiler.h"
 
 /* Of the fake driver, where $GNOMON_CUDA_LIBRARY names it; else none. */
@@ -22,6 +23,18 @@ static gnomon_cuda_stream null_stream(void)
     if (cuda)
         stream = cuda->stream(cuda->context(0));
     return stream;
+}
+
+/* The same operation, looked up each time, and found once. */
+static void compute(void)
+{
+    static gnomon_region *found;
+    GNOMON_REGION(region, "op of " USER, NULL);
+    const gnomon_op_info op = {
+        .struct_size = sizeof op, .operation = "op of " USER, .flops = 8};
+    gnomon_end(gnomon_begin_op(&region, &op));
+    found = found ? found : gnomon_op_region(&region, &op);
+    gnomon_end(gnomon_begin(found));
 }
 
 void use(int times)
@@ -37,6 +50,7 @@ void use(int times)
         gnomon_range_end(gnomon_range_begin(&region));
         GNOMON_COUNTER("counter of " USER, i);
         GNOMON_MARK("mark of " USER);
+        compute();
         {
             GNOMON_SCOPE_ON("stream of " USER, null_stream());
         }
