@@ -20,10 +20,16 @@ _Static_assert(LEAST_PART == offsetof(gnomon_attribute, key), "both lists");
     ((uint32_t)(GNOMON_OP_BACKWARD | GNOMON_OP_FLOPS_GIVEN | \
                 GNOMON_OP_BYTES_GIVEN))
 
-static void read_sized(void *to, size_t size, const void *from, uint32_t has)
+/* `size` is a constant, so that the usual case is a few moves. */
+static inline __attribute__((always_inline)) void
+read_sized(void *to, size_t size, const void *from, uint32_t has)
 {
-    memset(to, 0, size);
-    memcpy(to, from, has < size ? has : size);
+    if (likely(has >= size)) {
+        memcpy(to, from, size);
+    } else {
+        memset(to, 0, size);
+        memcpy(to, from, has);
+    }
 }
 
 /* The distance of a list's items; 0: it cannot be read. */
@@ -99,11 +105,32 @@ static uint64_t hash_numbers(uint64_t hash, const int64_t *of, uint32_t count)
     return hash_number(hash, of ? count : UINT64_MAX);
 }
 
+/* All of up to seven bytes, by loads that overlap. */
+static uint64_t short_word(const char *text, size_t length)
+{
+    uint32_t first, last;
+    if (length < 4)
+        return (uint64_t)(unsigned char)text[0] << 16 |
+               (uint64_t)(unsigned char)text[length / 2] << 8 |
+               (unsigned char)text[length - 1];
+    memcpy(&first, text, sizeof first);
+    memcpy(&last, text + length - sizeof last, sizeof last);
+    return (uint64_t)first << 32 | last;
+}
+
 /* NULL and "" are not the same, as a copy has a name for NULL. */
 static uint64_t hash_words(uint64_t hash, const char *text)
 {
-    return hash_number(
-        text ? gnomon__hash_bytes(hash, text, strlen(text)) : hash, !text);
+    size_t length = text ? strlen(text) : SIZE_MAX;
+    hash = hash_number(hash, length);
+    if (!text || !length)
+        return hash;
+    for (; length >= 8; length -= 8, text += 8) {
+        uint64_t word;
+        memcpy(&word, text, sizeof word);
+        hash = hash_number(hash, word);
+    }
+    return length ? hash_number(hash, short_word(text, length)) : hash;
 }
 
 uint64_t gnomon__op_hash(gnomon__op_view *of)
