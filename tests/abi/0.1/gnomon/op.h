@@ -44,6 +44,7 @@ GNOMON_BEGIN_DECLS
  * is no JSON, or has more than 4 KiB, is null (bad_ops); names are made fit as those of
  * regions are (bad_names). Such an operation takes a lock each time.
  * `op` and all that it points to are copied. What a shorter struct does not have is 0.
+ * The module of a static region stays mapped.
  * Any thread. It hashes `op` and takes no lock where it has seen that before: 50 ns
  * and more, so keep the result where the operation is always the same. */
 GNOMON__CALL gnomon_region *gnomon_op_region(gnomon_region *region,
