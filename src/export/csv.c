@@ -34,11 +34,27 @@ static const char csv_header[] =
 
 /* ---- Cells ------------------------------------------------------------------- */
 
+/* ASCII that is written as it is, in any cell: nearly all text is. */
+static int csv_is_plain(char c)
+{
+    const unsigned char u = (unsigned char)c;
+    return u >= ' ' && u < 0x80 && u != '"' && u != ',' && u != '/' &&
+           u != '\\';
+}
+
+static size_t csv_plain_size(const char *text)
+{
+    size_t size = 0;
+    while (csv_is_plain(text[size]))
+        size++;
+    return size;
+}
+
 /* The inside of a cell in quotes. `in_path`: a separator in a name is escaped. */
 static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
 {
     const char *from = text;
-    while (*text) {
+    while (*(text += csv_plain_size(text))) {
         size_t size = gnomon__export_size(text);
         int is_special =
             *text == '"' || (in_path && (*text == '/' || *text == '\\'));
@@ -59,7 +75,13 @@ static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
 
 static void csv_text(gnomon__export_text *t, const char *text)
 {
-    const int is_quoted = strpbrk(text, ",\"\r\n") != NULL;
+    const size_t size = csv_plain_size(text);
+    const int is_quoted = text[size] && strpbrk(text + size, ",\"\r\n");
+    if (!text[size]) {
+        gnomon__export_put(t, text, size);
+        gnomon__export_literal(t, ",");
+        return;
+    }
     if (is_quoted)
         gnomon__export_literal(t, "\"");
     csv_inside(t, text, 0);
