@@ -130,7 +130,7 @@ TEST(structs_of_any_size)
     uint64_t room[sizeof p.op / 8 + 4] = {0};
     memset(room, 0xff, sizeof room);
     memcpy(room, &product_of(&p)->op, sizeof p.op);
-    *(uint32_t *)room = sizeof room;
+    memcpy(room, &(uint32_t){sizeof room}, sizeof(uint32_t));
     CHECK(gnomon_op_region(&product, (const gnomon_op_info *)(void *)room) ==
           region_of(&p));
 }
