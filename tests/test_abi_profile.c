@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* As test_abi.c, for gnomon/entities.h and gnomon/profile.h: a line here is
- * added and a SIZE rises, and no other line ever changes. */
+ * added and a SIZE rises, and no other line ever changes.
+ * threads: none */
 #include "gnomon/profile.h"
 
 #include "abi.h"

@@ -2,6 +2,7 @@
 /* Clocks of ranks compared by barriers: ranks whose clocks are off by known amounts, and
  * drift, come to one time within the error that is stated.
  * links: static
+ * threads: none
  * needs: cli */
 #include "program.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Profiles that a program builds, and the error of each wrong one.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "full_profile.h"
 
 #include "platform/memory.h"

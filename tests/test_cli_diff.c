@@ -2,6 +2,7 @@
 /* gnomon diff: its options, tables, gates and exit codes.
  *
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 120 */
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The memory of commands does not grow with the events of files.
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "program.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* How much memory commands take for large files, as a multiple of the file's size.
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "program.h"

@@ -2,6 +2,7 @@
 /* Links in reports of a job whose links are known: their table in groups, and filters
  * that leave out who submitted or what was submitted.
  * links: static
+ * threads: none
  * needs: cli */
 #include "program.h"
 

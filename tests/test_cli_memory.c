@@ -3,6 +3,7 @@
  * command says so and leaves nothing behind. And files that the system does not let
  * them read.
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 120 */
 #include "program.h"

@@ -2,6 +2,7 @@
 /* gnomon merge, and reports of many ranks: which ranks are missing, there twice
  * or restarted, and how ranks compare.
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 120 */
 #include "json_form.h"

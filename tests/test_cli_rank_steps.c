@@ -2,6 +2,7 @@
 /* Steps of many ranks, each by itself: the same as those of one rank alone, and in little
  * memory.
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "program.h"

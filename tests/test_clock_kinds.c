@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static Which clock is chosen on other processors, kernels and hosts
+ * threads: none
  * than this: the clock once more, with a cpuid, a counter and a kernel's clock
  * that tests set. */
 #include "test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * threads: none
  * The conversion of ticks to ns, with simulated clocks: it stays close to
  * CLOCK_MONOTONIC, never goes back, and never changes the time of a moment. */
 #include "clock_world.h"

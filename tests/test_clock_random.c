@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static Random events of a clock: whatever happens to the machine,
+ * threads: none
  * converted times do not change, later ticks give later times, memory is bounded,
  * and in quiet times the line is back at CLOCK_MONOTONIC. A failure prints its seed. */
 #include "clock_world.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * threads: none
  * The line from ticks to ns where the machine slept, its counter began again,
  * stood still, or changed its rate: what ran while it was awake is measured
  * as if nothing had happened. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The comparison of two sides: values, intervals, confidence, and their table.
  * links: testing
+ * threads: none
  * needs: cli */
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two sides' rows, matched and summed.
  * links: testing
+ * threads: none
  * needs: cli */
 #include <math.h>
 

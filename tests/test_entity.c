@@ -2,6 +2,7 @@
 /* The rows that describe a profile's structs (src/profile/entity.c) leave no field
  * out, and each field is kept by building, both forms and merging.
  * links: testing
+ * threads: none
  * needs: cli */
 #include "json_form.h"
 #include "merging.h"

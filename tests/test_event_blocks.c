@@ -2,6 +2,7 @@
 /* Events in .gnomon files: how many bytes they take, that any of them come back, what
  * damage costs, and files of format 1.
  * links: testing
+ * threads: none
  * timeout: 300 */
 #include "file_edit.h"
 #include "fuzz/fuzz_bless.h"

@@ -3,6 +3,7 @@
  * device, and the gaps of tracks; of a profile whose answers are known.
  *
  * links: static
+ * threads: none
  * needs: cli */
 #include "program.h"
 

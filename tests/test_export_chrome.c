@@ -3,6 +3,7 @@
  * links, overlaps and open scopes become; hostile names; and several runs.
  *
  * links: static
+ * threads: none
  * needs: cli */
 #include <math.h>
 

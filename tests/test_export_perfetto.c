@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Perfetto's format, byte by byte. tests/export reads it with Perfetto itself.
  * links: testing
+ * threads: none
  * needs: exports */
 #include "test.h"
 

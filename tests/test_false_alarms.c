@@ -2,6 +2,7 @@
 /* How often a gate fails without a change, by the kind of noise and the number of
  * jobs a side: the table in docs/comparing.md.
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include <math.h>

@@ -2,6 +2,7 @@
 /* How much of a large file one wrong bit costs, the line that says so, and the exit
  * status of commands.
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "program.h"

@@ -2,6 +2,7 @@
 /* .gnomon files: what is written is read, and damaged, cut and forged files
  * crash nothing and are reported.
  * links: testing
+ * threads: none
  * timeout: 300 */
 #include "file_edit.h"
 #include "sanitizer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* docs/file-format.md lists the fields that .gnomon files have.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "test.h"
 
 #include "profile/entity.h"

@@ -2,6 +2,7 @@
 /* Files of many runs: where each of them is, that each is read by itself, and that
  * damage to one does not affect the others.
  * links: testing
+ * threads: none
  * timeout: 300 */
 #include "profile_bytes.h"
 #include "same_profile.h"

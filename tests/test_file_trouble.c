@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* .gnomon files: what is read of damaged ones, profiles that no file can hold, and
  * reading and writing without memory.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "file_edit.h"
 #include "full_profile.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The lines after a report.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "fake_profile.h"
 #include "print/footer.h"
 #include "test.h"

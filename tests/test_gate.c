@@ -3,6 +3,7 @@
  * simulated pairs of sides with and without a change, from fixed seeds.
  *
  * links: static
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include <math.h>

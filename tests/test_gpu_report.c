@@ -2,6 +2,7 @@
 /* Reports of device work, of a profile whose answers are known.
  *
  * links: static
+ * threads: none
  * needs: cli */
 #include "program.h"
 

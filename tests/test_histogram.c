@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Histograms: which cell a duration belongs to, that recorded ones land there,
  * and quantiles of known distributions within the stated 6.3 %.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: testing */
+/* links: testing
+ * threads: none */
 #include "test.h"
 
 #include <stdlib.h>

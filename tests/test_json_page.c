@@ -2,6 +2,7 @@
 /* What docs/file-format.md says of JSON holds.
  *
  * links: testing
+ * threads: none
  * needs: cli */
 #include "json_form.h"
 #include "profile/entity.h"

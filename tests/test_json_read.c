@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* JSON as people write it: what is read, and what is refused with a line.
  * links: testing
+ * threads: none
  * needs: cli */
 #include <math.h>
 

@@ -2,6 +2,7 @@
 /* Damaged files, missing ones, missing memory, and no jansson: JSON is read or
  * gives an error, and nothing crashes.
  * links: testing
+ * threads: none
  * needs: cli */
 #include "json_form.h"
 #include "command/inputs.h"

@@ -3,6 +3,7 @@
  * more names than the limit.
  *
  * links: testing
+ * threads: none
  * timeout: 120 */
 #include <stdlib.h>
 

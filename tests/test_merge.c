@@ -4,6 +4,7 @@
  * counts once.
  *
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "merging.h"

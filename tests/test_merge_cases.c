@@ -2,6 +2,7 @@
 /* Merging, case by case: which of two records of one run is kept, what belongs to no
  * run or to the file, inputs that change meanwhile, and merging without memory.
  * links: testing
+ * threads: none
  * needs: cli */
 #include "file_edit.h"
 #include "merging.h"

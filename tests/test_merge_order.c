@@ -2,6 +2,7 @@
 /* Merging files that differ: whatever they differ in, any order gives the same
  * bytes.
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include <math.h>

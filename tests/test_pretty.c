@@ -2,7 +2,8 @@
 /* Names of C++ functions as gcc 12 and clang 14 write them, in C++11 and
  * C++20, and the short names that gnomon makes; and other texts.
  *
- * links: static */
+ * links: static
+ * threads: none */
 #include "mark/pretty.h"
 
 #include <stdlib.h>

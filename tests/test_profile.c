@@ -2,7 +2,8 @@
 /* What a profile contains: readers of structs of any size, open scopes, one
  * stage by itself, and views that show only their own scopes.
  *
- * links: testing */
+ * links: testing
+ * threads: none */
 #include <stdlib.h>
 
 #include "marks.h"

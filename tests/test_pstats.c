@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The words and numbers of pstats. Its printed tables are tested in tests/golden.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "test.h"
 
 #include "print/pstats.h"

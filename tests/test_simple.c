@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lightning's table, from profiles made by hand. tests/golden tests the
  * same rules with real marks.
- * links: testing */
+ * links: testing
+ * threads: none */
 #include <locale.h>
 
 #include "fake_profile.h"

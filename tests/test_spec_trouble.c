@@ -2,6 +2,7 @@
 /* Specs that are refused: far too many profilers, and files that would hang the
  * reader or hold secrets.
  * links: testing
+ * threads: none
  * labels: guest */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * are kept, and each has its rank.
  *
  * links: testing
+ * threads: none
  * needs: cli */
 #include "merging.h"
 #include "step_times.h"

@@ -2,7 +2,8 @@
 /* Statistics that are summed before they are checked, as those of a file of
  * several parts are: wrong ones are still found.
  *
- * links: testing */
+ * links: testing
+ * threads: none */
 #include "profile/sums.h"
 #include "test.h"
 
