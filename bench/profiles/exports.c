@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What an export of single executions costs, beside writing the same bytes from memory;
- * and that its memory does not grow with events. */
+/* What an export of single executions costs, from memory and from a file, beside writing
+ * the same bytes from memory; and that its memory does not grow with events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "../bench.h"
 #include "export/export.h"
 #include "exports.h"
+#include "profile/model.h"
 
 #define NAMES 20u
 #define THREADS 4u
@@ -103,19 +104,55 @@ static int take_bytes(const gnomon_writer *w, const void *bytes, size_t size)
     return GNOMON_OK;
 }
 
-static size_t export_to(bytes_out *to, const gnomon__exporter *exporter,
-                        size_t events)
+static void must_export(int code)
 {
-    const made_profile made = {{&made_api}, exports_nodes, events};
-    const gnomon_profile *p = &made.base;
-    const gnomon__export what = {.profiles = &p, .count = 1};
+    if (!code)
+        return;
+    fprintf(stderr, "bench: export: %s\n", gnomon_error_text());
+    exit(2);
+}
+
+static size_t export_to(bytes_out *to, const gnomon_profile *p,
+                        const gnomon__export_span *span)
+{
+    const gnomon__export what = {.profiles = &p, .count = 1, .spans = span};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = take_bytes, .context = to};
     to->size = 0;
-    if (exporter->write(&what, &w)) {
-        fprintf(stderr, "bench: export: no memory\n");
-        exit(2);
-    }
+    must_export(gnomon__export_chrome.write(&what, &w));
+    return to->size;
+}
+
+static size_t export_made(bytes_out *to, size_t events)
+{
+    const made_profile made = {{&made_api}, exports_nodes, events};
+    return export_to(to, &made.base, NULL);
+}
+
+static bytes_out exports_file; /* of such a profile */
+
+static void make_file(size_t events)
+{
+    const made_profile made = {{&made_api}, exports_nodes, events};
+    const gnomon_writer w = {
+        .struct_size = sizeof w, .write = take_bytes, .context = &exports_file};
+    must_export(gnomon_profile_write(&made.base, GNOMON_FORM_FILE, &w));
+    exports_file.at = malloc(exports_file.size);
+    exports_file.size = 0;
+    must_export(gnomon_profile_write(&made.base, GNOMON_FORM_FILE, &w));
+}
+
+/* As the program does it, with the check of all that is in the file. */
+static size_t export_file(bytes_out *to, size_t events)
+{
+    gnomon_profile *p = NULL;
+    gnomon__export_span span;
+    (void)events;
+    must_export(gnomon_profile_read(&p, exports_file.at, exports_file.size));
+    span.is_known =
+        gnomon__profile_span(p, &span.from_unix_ns, &span.until_unix_ns);
+    export_to(to, p, &span);
+    gnomon_profile_free(p);
     return to->size;
 }
 
@@ -149,21 +186,22 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+typedef size_t export_call(bytes_out *to, size_t events);
+
 static void measure_export(bench_table *t, const char *name,
-                           const gnomon__exporter *exporter, size_t events,
-                           int rounds)
+                           export_call *export_all, size_t events, int rounds)
 {
     double ns[15], ratio[15];
     bytes_out all = {0};
-    all.at = malloc(export_to(&all, exporter, events));
-    export_to(&all, exporter, events);
+    all.at = malloc(export_all(&all, events));
+    export_all(&all, events);
     for (int i = 0; i < rounds; i++) {
         bytes_out none = {0};
         double before = cpu_ns();
         write_again(&all);
         double floor = cpu_ns() - before;
         before = cpu_ns();
-        export_to(&none, exporter, events);
+        export_all(&none, events);
         ns[i] = (cpu_ns() - before) / (double)events;
         ratio[i] = ns[i] * (double)events / floor;
     }
@@ -186,21 +224,25 @@ static void measure_export(bench_table *t, const char *name,
 static void measure_growth(bench_table *t, size_t few, size_t many)
 {
     bytes_out none = {0};
-    export_to(&none, &gnomon__export_chrome, few);
+    export_made(&none, few);
     double before = peak();
-    export_to(&none, &gnomon__export_chrome, many);
+    export_made(&none, many);
     bench_result *r = bench_line(t, "export_growth_bytes", 1, "static", 1);
     r->ns_min = r->ns_median = peak() - before;
 }
 
 void bench_exports(bench_table *t, int smoke, int soaks)
 {
+    const size_t events = smoke ? 10000 : 500000;
+    const int rounds = smoke ? 3 : 15;
     exports_nodes = build_nodes();
     if (!exports_nodes)
         exit(2);
     /* First, as memory that is freed later stays in the peak. */
     measure_growth(t, 10000, smoke ? 100000 : soaks ? 100000000 : 1000000);
-    measure_export(t, "export_chrome", &gnomon__export_chrome,
-                   smoke ? 10000 : 500000, smoke ? 3 : 15);
+    measure_export(t, "export_chrome", export_made, events, rounds);
+    make_file(events);
+    measure_export(t, "export_file", export_file, events, rounds);
+    free(exports_file.at);
     gnomon_profile_free(exports_nodes);
 }
