@@ -5,7 +5,9 @@
  * EACH: tests that do a thing for each of many on one thread do it for each
  * EACH-th where that takes long and shows nothing new. gcc's build does each;
  * the others' numbers have no common factor, so together they do more of them.
- * EACH_RUN: the same of things that are whole runs, with gcc too; 1 in a soak. */
+ * EACH_RUN: the same of things that are whole runs, with gcc too; 1 in a soak.
+ * SHARE: what is random, for instance programs, is this many times less with a
+ * sanitizer too: more of the same. */
 #ifndef GNOMON_TESTS_SANITIZER_H
 #define GNOMON_TESTS_SANITIZER_H
 
@@ -47,7 +49,8 @@
 #else
 #define EACH 1
 #endif
+#define SHARE (IS_ASAN ? 3 : EACH)
 #define EACH_RUN \
-    (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 5u : EACH == 1 ? 2u : EACH)
+    (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 5u : EACH == 1 ? 3u : EACH)
 
 #endif

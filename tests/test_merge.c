@@ -101,7 +101,7 @@ static void check_round(int round)
 
 TEST(soak_any_order_and_grouping)
 {
-    int rounds = getenv("GNOMON_SOAK") ? 20000 : 200 / EACH;
+    int rounds = getenv("GNOMON_SOAK") ? 20000 : 200 / SHARE;
     for (int i = 0; i < rounds && !test_failures; i++) {
         random_word = (uint64_t)i * 0x9e3779b97f4a7c15u + 1;
         check_round(i);

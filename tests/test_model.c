@@ -162,7 +162,7 @@ static void run_programs(uint64_t first, uint64_t count)
 static void run_part(uint64_t part)
 {
     int is_soak = getenv("GNOMON_SOAK") != NULL;
-    uint64_t count = is_soak ? SOAK_PROGRAMS : SHORT_PROGRAMS / EACH;
+    uint64_t count = is_soak ? SOAK_PROGRAMS : SHORT_PROGRAMS / SHARE;
     run_programs(1 + part * SOAK_PROGRAMS, count / PARTS);
 }
 
