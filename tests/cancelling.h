@@ -24,7 +24,7 @@
 #undef pthread_create
 #undef atexit
 
-#define HANG_AFTER 60 /* seconds */
+#define HANG_AFTER 200 /* seconds */
 #define DIED 3        /* exit status */
 
 /* How the thread is cancelled. */

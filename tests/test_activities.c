@@ -3,7 +3,7 @@
  * what is counted instead of it.
  *
  * links: testing
- * timeout: 120 */
+ * timeout: 300 */
 #include "toy_source.h"
 
 #define US 1000u

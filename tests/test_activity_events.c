@@ -3,7 +3,7 @@
  * what happens to many.
  *
  * links: testing
- * timeout: 300 */
+ * timeout: 600 */
 #include "toy_source.h"
 
 #include "child.h"

@@ -130,7 +130,7 @@ static void end_in(enum where where, mortal *m, int count, int which)
 static void in_each_callback(int count, int has_tree, const char *options)
 {
     mortal m[3];
-    alarm(60);
+    alarm(200);
     if (has_tree)
         CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     attach_mortals(m, count, options);
@@ -233,7 +233,7 @@ TEST(a_loop_of_marks_at_any_moment)
     int rounds = (int)live_times(300, 5000);
     if (IS_SANITIZED)
         SKIP("a sanitizer");
-    alarm(100);
+    alarm(200);
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     long done = cancel_loopers(rounds);
     long long outer = live_count_of("keeper", "outer");

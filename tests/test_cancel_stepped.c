@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * labels: guest
- * timeout: 300
+ * timeout: 600
  * A thread of the asynchronous type is cancelled at an instruction of a mark, one
  * thread for each of many. Whatever it was doing, others go on marking, control calls do
  * not wait, hooks get one stop at most for a start, and the profile holds together:
@@ -233,7 +233,7 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     long died = 0;
     if (!CAN_STEP)
         SKIP("no single steps here");
-    alarm(250);
+    alarm(500);
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_attach(all[i], NULL, NULL), GNOMON_OK);

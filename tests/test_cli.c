@@ -4,7 +4,7 @@
  *
  * links: static
  * needs: cli
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 #include "sanitizer.h"
 

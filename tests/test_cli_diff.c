@@ -4,7 +4,7 @@
  * links: static
  * threads: none
  * needs: cli
- * timeout: 120 */
+ * timeout: 300 */
 #include <sys/stat.h>
 
 #include "program.h"

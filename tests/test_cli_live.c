@@ -2,7 +2,7 @@
 /* Reports of a real run, with real clocks and threads, are equal to those made of its
  * files, for each stage and for the whole run.
  * links: static
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 
 #include <pthread.h>

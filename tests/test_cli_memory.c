@@ -5,7 +5,7 @@
  * links: testing
  * threads: none
  * needs: cli
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `gnomon run`: the program that it runs behaves as it does by itself.
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 
 #include <signal.h>
@@ -317,7 +317,7 @@ TEST(ignored_signals_stay_ignored)
     pid_t child = fork();
     if (child == 0) {
         signal(SIGCHLD, SIG_IGN);
-        alarm(60);
+        alarm(200);
         execl(PROGRAM_PATH, "gnomon", "run", "sh", "-c", "exit 4", (char *)0);
         _exit(127);
     }

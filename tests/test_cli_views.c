@@ -3,7 +3,7 @@
  * in comparisons of files.
  * links: testing
  * needs: cli
- * timeout: 120 */
+ * timeout: 300 */
 #include <sys/stat.h>
 
 #include "program.h"

@@ -4,7 +4,7 @@
  * drivers that are useless or hang.
  *
  * labels: guest
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 #include "sanitizer.h"
 

@@ -4,7 +4,7 @@
  * CUPTI cannot be used, threads, children and the ends of processes.
  *
  * labels: guest
- * timeout: 120 */
+ * timeout: 300 */
 #include "program.h"
 #include "sanitizer.h"
 

@@ -20,7 +20,7 @@
 #undef atexit
 
 #define MOST 2000
-#define HANG_AFTER 60 /* seconds */
+#define HANG_AFTER 200 /* seconds */
 
 /* ---- No CUPTI ---------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* labels: guest
- * timeout: 120
+ * timeout: 300
  * Each way in which a program ends (programs/ends): its report comes once, and its
  * exit status is the one that it has without gnomon. */
 #include "test.h"

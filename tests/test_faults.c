@@ -6,7 +6,7 @@
  * what is missing; and the next run there is not affected.
  * links: testing
  * labels: guest
- * timeout: 300 */
+ * timeout: 600 */
 #include <dirent.h>
 #include <errno.h>
 
@@ -26,7 +26,7 @@
 #undef dlopen
 
 #define MOST 9000     /* calls of a run */
-#define HANG_AFTER 60 /* seconds */
+#define HANG_AFTER 200 /* seconds */
 
 /* ---- The run ----------------------------------------------------------------- */
 

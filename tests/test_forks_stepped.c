@@ -140,7 +140,7 @@ static void come_out(pid_t child, void *context)
         return;
     }
     is_child = 1;
-    alarm(20);
+    alarm(200);
     stepping_leave(context);
 }
 

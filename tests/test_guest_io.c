@@ -4,7 +4,7 @@
  * lost, and the report goes to stderr if possible.
  *
  * labels: guest
- * timeout: 120 */
+ * timeout: 300 */
 #include "test.h"
 
 #include "child.h"

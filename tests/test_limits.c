@@ -2,7 +2,7 @@
 /* Limits: scopes that are too deep and paths past the memory limit go to
  * "(other)" of their parent; memory stays bounded and the sums true.
  * links: testing
- * timeout: 120 */
+ * timeout: 300 */
 #include <stdlib.h>
 
 #include "marks.h"

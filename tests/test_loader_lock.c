@@ -72,7 +72,7 @@ static void both(void (*in_constructor)(void))
     setenv("GNOMON",
            "simple(file=/dev/null)," TEST_BINARY_DIR "/plugins/passthrough.so",
            1);
-    alarm(60);
+    alarm(200);
     waits_for = syscall(SYS_gettid);
     CHECK_EQ(pthread_create(&loader, NULL, load_module, NULL), 0);
     while (!load_acquire(&is_constructing))
@@ -124,7 +124,7 @@ static void *walk(void *unused)
 TEST(setup_in_a_walk_of_the_list)
 {
     pthread_t walker;
-    alarm(60);
+    alarm(200);
     unsetenv("GNOMON");
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     waits_for = syscall(SYS_gettid);

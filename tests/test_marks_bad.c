@@ -2,7 +2,7 @@
 /* Every wrong use of marks, one by one: it is counted in its own field of
  * gnomon_health and in no other, and what was recorded stays right.
  * links: testing
- * timeout: 120 */
+ * timeout: 300 */
 #include <errno.h>
 #include <stdlib.h>
 

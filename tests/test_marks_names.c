@@ -4,7 +4,7 @@
  *
  * links: testing
  * threads: none
- * timeout: 120 */
+ * timeout: 300 */
 #include <stdlib.h>
 
 #include "marks.h"

@@ -2,7 +2,7 @@
 /* Stages, steps, metadata, setup and teardown, used well and badly: to
  * which stage marks belong, and what the profile says.
  * links: testing
- * timeout: 120 */
+ * timeout: 300 */
 #include <stdlib.h>
 
 #include "marks.h"

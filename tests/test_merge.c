@@ -6,7 +6,7 @@
  * links: testing
  * threads: none
  * needs: cli
- * timeout: 300 */
+ * timeout: 600 */
 #include "merging.h"
 #include "random_profile.h"
 #include "same_profile.h"

@@ -4,7 +4,7 @@
  * and printed.
  *
  * links: testing
- * timeout: 300 */
+ * timeout: 600 */
 #include <stdlib.h>
 
 #include "model_program.h"

@@ -4,7 +4,7 @@
  * control calls go on or say GNOMON_ENOMEM; what was recorded is a valid
  * profile; and afterwards everything works.
  * links: testing
- * timeout: 300 */
+ * timeout: 600 */
 #include <stdlib.h>
 
 #include "child.h"

@@ -3,7 +3,7 @@
  * that fail, and threads that register the same at once.
  * links: testing
  * needs: nvtx
- * timeout: 120
+ * timeout: 300
  * labels: guest */
 #include "test.h"
 

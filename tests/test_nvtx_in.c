@@ -2,7 +2,7 @@
 /* NVTX's marks in programs without gnomon (tests/nvtx_in), which load
  * libgnomon-nvtx.so because of their environment.
  *
- * timeout: 200
+ * timeout: 300
  * labels: guest */
 #include "gnomon.h"
 #include "injected.h"

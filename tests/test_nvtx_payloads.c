@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Structured payloads and registered counters of programs that know nothing of
  * gnomon (tests/nvtx_in/extended.c).
- * timeout: 200
+ * timeout: 300
  * labels: guest */
 #include <math.h>
 

@@ -5,7 +5,7 @@
  *
  * links: testing
  * needs: nvtx
- * timeout: 120
+ * timeout: 300
  * labels: guest */
 #include "test.h"
 

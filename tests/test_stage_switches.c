@@ -4,7 +4,7 @@
  * is printed and not judged.
  *
  * links: static
- * timeout: 300 */
+ * timeout: 600 */
 #include <sys/stat.h>
 #include <time.h>
 

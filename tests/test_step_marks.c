@@ -2,7 +2,7 @@
 /* step=: ends of scopes, functions, actions and ranges that are steps, in a program
  * that does not call gnomon_step.
  * links: testing
- * timeout: 120 */
+ * timeout: 300 */
 #include <string.h>
 
 #include "child.h"

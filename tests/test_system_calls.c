@@ -477,7 +477,7 @@ TEST(a_fork_inside_that_finds_the_lock_taken)
     pid_t child = fork();
     gnomon__unguard();
     if (child == 0) {
-        alarm(20);
+        alarm(200);
         gnomon__lock();
         gnomon__unlock();
         *child_path = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * timeout: 300
+ * timeout: 600
  * keep=stream: events are given away while threads mark. Each is in one part or counted
  * as missing, also where memory fails, and in each process of a fork. */
 #include <fcntl.h>
