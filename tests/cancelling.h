@@ -25,7 +25,7 @@
 #undef atexit
 
 #define HANG_AFTER 200 /* seconds */
-#define DIED 3        /* exit status */
+#define DIED 3         /* exit status */
 
 /* How the thread is cancelled. */
 enum way {

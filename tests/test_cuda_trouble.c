@@ -14,7 +14,7 @@
 
 #define US 1000u
 #define MS 1000000u
-#define MOST 2000     /* allocations of a run */
+#define MOST 2000      /* allocations of a run */
 #define HANG_AFTER 200 /* seconds */
 
 static void *context, *stream;

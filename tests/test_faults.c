@@ -25,7 +25,7 @@
 #undef atexit
 #undef dlopen
 
-#define MOST 9000     /* calls of a run */
+#define MOST 9000      /* calls of a run */
 #define HANG_AFTER 200 /* seconds */
 
 /* ---- The run ----------------------------------------------------------------- */

@@ -234,9 +234,9 @@ void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t op);
 #define GNOMON__PERFETTO_NEVER UINT64_MAX
 
 uint64_t gnomon__perfetto_end_of(uint64_t begin, uint64_t duration);
-/* Begins a slice on the first lane of the row, from this one on, where it nests, after the ends of those that
- * are over; gnomon__perfetto_event_end closes the event. A row's begins come in order.
- * 0: no memory. */
+/* Begins a slice on the first lane of the row, from `first_lane` on, where it nests,
+ * after the ends of those that are over; gnomon__perfetto_event_end closes the event. A
+ * row's begins come in order. 0: no memory. */
 int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint32_t first_lane,
                            uint64_t begin, uint64_t end, size_t *from);
 /* Writes the ends of what is over at `until`. */

@@ -239,6 +239,14 @@ static int make_times(gnomon__event_blocks *s, size_t tracks)
     return s->times ? GNOMON_OK : no_memory_for_events();
 }
 
+static int settle_blocks(settling *w, gnomon__dangling *dangling)
+{
+    int code = hold(w->s, w->from);
+    for (size_t i = 0; !code && i < w->s->count; i++)
+        code = settle_block(w, w->s->blocks[i], dangling);
+    return code;
+}
+
 int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
                           gnomon__dangling *dangling, gnomon__settled *out)
 {
@@ -248,11 +256,10 @@ int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
     w.bytes = gnomon__alloc(GNOMON__SECTION_FULL);
     w.events = gnomon__alloc(GNOMON__BLOCK_EVENTS * sizeof *w.events);
     w.last = gnomon__alloc(tracks * sizeof *w.last);
-    if (!code)
-        code = w.bytes && w.events && w.last ? hold(s, from)
-                                             : no_memory_for_events();
-    for (size_t i = 0; !code && i < s->count; i++)
-        code = settle_block(&w, s->blocks[i], dangling);
+    if (!code && !(w.bytes && w.events && w.last))
+        code = no_memory_for_events();
+    else if (!code)
+        code = settle_blocks(&w, dangling);
     if (!code)
         s->count = w.kept;
     s->base.count = w.events_so_far;

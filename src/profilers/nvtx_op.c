@@ -19,17 +19,23 @@ typedef struct nvtx_block {
     int is_full; /* no memory: nothing more is written */
 } nvtx_block;
 
+static int nvtx_grow(nvtx_block *b, size_t size)
+{
+    size_t room = 2 * (b->size + size);
+    char *text = realloc(b->text, room);
+    if (!text)
+        return 0;
+    b->text = text;
+    b->room = room;
+    return 1;
+}
+
 static int nvtx_write(const gnomon_writer *w, const void *bytes, size_t size)
 {
     nvtx_block *b = w->context;
-    if (!b->is_full && size > b->room - b->size) {
-        size_t room = 2 * (b->size + size);
-        char *text = realloc(b->text, room);
-        b->is_full = !text;
-        b->text = text ? text : b->text;
-        b->room = text ? room : b->room;
-    }
-    if (b->is_full)
+    if (size > b->room - b->size && !b->is_full)
+        b->is_full = !nvtx_grow(b, size);
+    if (b->is_full || !b->text)
         return GNOMON_ENOMEM;
     memcpy(b->text + b->size, bytes, size);
     b->size += size;
