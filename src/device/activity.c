@@ -26,8 +26,8 @@ static work_source sources[GNOMON__ACTIVITY_SOURCES];
 #define ALL_KINDS ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
 
 static uint32_t kinds_wanted = ALL_KINDS;
-static uint32_t
-    work_views; /* that want work: others want times of scopes alone */
+/* How many views want work; others want times of scopes alone. */
+static uint32_t work_views;
 
 /* ---- Opening and closing ------------------------------------------------------------ */
 

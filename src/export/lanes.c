@@ -105,7 +105,7 @@ typedef struct gnomon__crossed_open {
 
 int gnomon__crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
 {
-    size_t timed = 0;
+    size_t timed_nodes = 0;
     gnomon_node_info n;
     *c = (gnomon__crossed){.nodes = gnomon_profile_count(p, GNOMON_NODES)};
     c->is_timed = calloc(c->nodes + 1, 1);
@@ -113,8 +113,8 @@ int gnomon__crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
         return 0;
     for (size_t i = 1; i <= c->nodes; i++)
         if (!gnomon_profile_node(p, i, &n) && n.flags & GNOMON_NODE_PART)
-            timed += c->is_timed[i] = 1;
-    if (!timed)
+            timed_nodes += c->is_timed[i] = 1;
+    if (!timed_nodes)
         gnomon__crossed_end(c);
     return 1;
 }
