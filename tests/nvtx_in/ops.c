@@ -5,6 +5,9 @@
 
 #include "profilers/nvtx_payload.h"
 
+static nvtxEventAttributes_t
+    event; /* has the payload as long as the program runs */
+
 int main(void)
 {
     static const int64_t dims[] = {8, 64, 32};
@@ -19,7 +22,7 @@ int main(void)
                                       .flops = 32768,
                                       .bytes = 10240};
     nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
-    nvtxEventAttributes_t event = {
+    event = (nvtxEventAttributes_t){
         .version = NVTX_VERSION,
         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
         .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
