@@ -163,6 +163,14 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     return token;
 }
 
+/* The range's end may run the hook's stop meanwhile, which writes to its slot as it
+ * likes. Then the end has cleared the bit, and what was read here is not used. */
+static __attribute__((noinline, no_sanitize("thread"))) uint64_t
+slot_before_claim(const uint64_t *slot)
+{
+    return *(const volatile uint64_t *)slot;
+}
+
 uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
                              gnomon__unfinished *out, uint32_t room,
                              uint32_t *from)
@@ -179,7 +187,7 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
         gnomon__unfinished *u = &out[n];
         gnomon__frame_describe(t, &u->frame, load_relaxed(&r->region), token,
                                GNOMON_FRAME_RANGE);
-        u->slot = load_relaxed(&r->slots[slot % MAX_HOOKS]);
+        u->slot = slot_before_claim(&r->slots[slot % MAX_HOOKS]);
         u->begin = load_relaxed(&r->begin);
         /* No range begins with this bit any more, so a bit that is still set
          * is of the range that was read. */
