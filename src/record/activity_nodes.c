@@ -295,16 +295,27 @@ static int put_times(work_nodes *w, gnomon_node_info *n, const work_node *from,
     return s && (work || !from->bytes);
 }
 
+/* What a node is of: work, or the scope around it. 0: no memory. */
+static int find_work_place(work_nodes *w, const work_node *from,
+                           uint32_t *region, uint32_t *op)
+{
+    if (!from->is_work) {
+        *region = gnomon__snapshot_region(w->b, from->region);
+        return *region && gnomon__snapshot_op(w->b, from->region, op);
+    }
+    *region = work_region(w, from->region);
+    *op = from->op ? work_op(w, from->op) : 0;
+    return *region && (*op || !from->op);
+}
+
 static int put_node(work_nodes *w, work_node *from, uint32_t track,
                     int is_on_host)
 {
-    uint32_t op = from->is_work && from->op ? work_op(w, from->op) : 0;
-    uint32_t region = from->is_work
-                          ? work_region(w, from->region)
-                          : gnomon__snapshot_region(w->b, from->region);
-    gnomon_node_info *n = gnomon__model_add(w->b->m, GNOMON_NODES);
-    if (!n || !region || (from->op && !op) ||
-        (!from->is_work && !gnomon__snapshot_op(w->b, from->region, &op)))
+    uint32_t region, op;
+    gnomon_node_info *n = find_work_place(w, from, &region, &op)
+                              ? gnomon__model_add(w->b->m, GNOMON_NODES)
+                              : NULL;
+    if (!n)
         return 0;
     from->node = (uint32_t)gnomon__model_count(w->b->m, GNOMON_NODES);
     n->track = from->on = track;

@@ -136,11 +136,13 @@ static int add_codes(PyObject *module)
 static int make_state(binding_state *state, PyObject *module)
 {
     PyObject *members = Py_BuildValue("{si}", "code", 0);
+    if (!members)
+        return -1;
     state->error = PyErr_NewExceptionWithDoc(
         "gnomon.Error",
         "A call failed: .code is gnomon's code, 0 where the package raised it.",
         PyExc_RuntimeError, members);
-    Py_XDECREF(members);
+    Py_DECREF(members);
     state->tasks_key = PyUnicode_InternFromString("asyncio.tasks");
     state->scopes = PyDict_New();
     state->ranges = PyDict_New();
