@@ -205,6 +205,15 @@ int gnomon__tapes_are_due(const gnomon__tape_pool *pool);
 void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
                          uint32_t bit, int takes);
 
+/* ---- Pages ahead of need: tape_pages.c ------------------------------------------ */
+
+/* Under the lock. Whether our thread is to be woken, which then takes them. */
+int gnomon__tape_wants_pages(void);
+/* In that thread: asks the system for them, under no lock. */
+void gnomon__tape_take_pages(void);
+/* In a forked child, under the lock. */
+void gnomon__tape_forget_pages(void);
+
 /* ---- Marks: tape.c ---------------------------------------------------------- */
 
 /* For the table of recorders. */

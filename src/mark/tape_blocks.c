@@ -181,11 +181,13 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
         return 0; /* without the lock, which all that are full would take */
     gnomon__lock();
     int has_room = next_block(t, tape);
-    int is_full =
-        gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
+    int wakes = gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
+    /* Who marks little needs none. */
+    if (has_room && tape->end - tape->block == TAPE_LAST_BLOCK)
+        wakes |= gnomon__tape_wants_pages();
     gnomon__unlock();
-    if (is_full)
-        gnomon__upcall_tape_full();
+    if (wakes)
+        gnomon__upcall_wake();
     return has_room;
 }
 
@@ -319,4 +321,5 @@ void gnomon__tapes_forget(void)
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
         gnomon__tape_pools[bit] = (gnomon__tape_pool){0};
     gnomon__tape_stream_over();
+    gnomon__tape_forget_pages();
 }

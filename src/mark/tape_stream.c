@@ -44,7 +44,7 @@ void gnomon__tapes_fill(void)
         store_relaxed(&streams_state, STREAMS_ARE_FULL);
     gnomon__unlock();
     if (wakes)
-        gnomon__upcall_tape_full();
+        gnomon__upcall_wake();
 }
 
 uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)

@@ -19,8 +19,9 @@ int gnomon__upcall_start(void);
 int gnomon__upcall_exit_enter(void);
 void gnomon__upcall_exit_leave(void);
 
-/* Full blocks of a tape wait to be given away. On a marking thread; waits for nothing. */
-void gnomon__upcall_tape_full(void);
+/* Our thread has work: full blocks of a tape are to be given away, or pages are wanted.
+ * On a marking thread; waits for nothing. */
+void gnomon__upcall_wake(void);
 
 /* Whether the filter of bit `bit` lets this region pass. Under the lock. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category);

@@ -60,6 +60,9 @@ int gnomon__os_locks_pages(void);
  * its own. */
 void *gnomon__os_map(size_t bytes);
 void gnomon__os_unmap(void *pages, size_t bytes);
+/* Allocates pages that were mapped so before they are touched. 0: there is no memory, or
+ * the system cannot (Linux before 5.14). */
+int gnomon__os_populate(void *pages, size_t bytes);
 
 /* Bytes that the process may still map under its limits (RLIMIT_AS and
  * RLIMIT_DATA); UINT64_MAX where it has none. Opens a file. */

@@ -24,6 +24,10 @@
 #include "platform/os_calls.h"
 #include "platform/tls.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; headers may be older */
+#endif
+
 /* ---- Time and identity --------------------------------------------------- */
 
 static uint64_t read_clock(clockid_t id)
@@ -178,6 +182,14 @@ void gnomon__os_unmap(void *pages, size_t bytes)
     if (pages != NULL)
         (void)munmap(pages, bytes);
     errno = kept_errno;
+}
+
+int gnomon__os_populate(void *pages, size_t bytes)
+{
+    int kept_errno = errno;
+    int is_done = madvise(pages, bytes, MADV_POPULATE_WRITE) == 0;
+    errno = kept_errno;
+    return is_done;
 }
 
 /* The smallest unit of statm is a page, its first word all that is mapped, its

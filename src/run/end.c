@@ -103,7 +103,7 @@ static void deliver_events(void)
     gnomon__control_leave();
 }
 
-void gnomon__upcall_tape_full(void)
+void gnomon__upcall_wake(void)
 {
     gnomon__end_wake();
 }
@@ -123,6 +123,8 @@ static void run_end_thread(void *unused)
         if (now == END_STOPPING)
             return;
         gnomon__clock_anchor(); /* for programs without steps and stages */
+        if (now == END_WAITING)
+            gnomon__tape_take_pages();
         if (now == END_WAITING && events_are_due())
             deliver_events();
         if (now == END_BEGUN && rang) {
