@@ -55,7 +55,7 @@ static const weak_program new_node = {
          {FN(RELEASE,
              "mark/tree.c|store_relaxed(&tree->newest, at); fence_release();")},
          {ST(B, 1, RELAXED,
-             "mark/position.h|store_relaxed(&p.cursor->current, node);")}},
+             "mark/position.h|store_relaxed(&p.cursor->current, current);")}},
         {{LD(B, 0, ACQUIRE, "record/stack.c|load_acquire(&t->hot.current)")},
          {LD(A, 1, RELAXED, "record/stack.c|load_relaxed(&node->parent)")}}}};
 

@@ -27,10 +27,9 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *tls, uint32_t others);
-/* An end, at `now`, of the innermost scope of the hot tree that other bits may have
- * seen too (paths.c). */
-void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t,
-                        uint64_t now);
+/* An end of the innermost scope of the hot tree that other bits may have seen too
+ * (paths.c). */
+void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 /* Scopes that plain hooks alone see (hook.c); all others are passed on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
@@ -39,11 +38,11 @@ void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
-/* The rest of a hot end that changes the minimum or maximum. */
-void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
-/* The same of a taped end; and where a record does not fit, once the tree has
- * closed the node. */
-void gnomon__taped_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
+/* The rest of a hot end that changes the minimum or maximum of the node, which is closed
+ * and was the last one to end; the same of a taped end; and of one whose record does not
+ * fit, where the tree has counted it. */
+void gnomon__slow_count(gnomon__thread *t, uint64_t seq, uint64_t ticks);
+void gnomon__taped_count(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 
 /* Load the constant first: a load as the first instruction costs 4 ns on Zen 5
@@ -93,17 +92,25 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
     return token;
 }
 
-/* Counts an execution of `d` ticks, whose parent is open. 0: its bounds must
- * change first. One test covers "a new minimum", "a new maximum", "the first
- * two", "no such cell", "an unusual length" and "the clock went back". */
+/* Counts an execution of `d` ticks, once the pending cell is counted. 0: its bounds must
+ * change first. One test covers "a new minimum", "a new maximum", "the first two", "no
+ * such cell", "an unusual length" and "the clock went back". */
 static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
                                            gnomon__front *n, uint64_t d)
 {
     if (unlikely(d - n->min > n->spread))
         return 0;
-    gnomon__count_next(tls, t, gnomon__cell_at(n, d));
+    gnomon__count_later(tls, t, gnomon__cell_at(n, d));
     gnomon__word_sum(&n->total, d);
     return 1;
+}
+
+/* The same of a node whose bounds must change. */
+static inline void gnomon__count_slowly(gnomon__near *tls, gnomon__thread *t,
+                                        uint32_t node, uint64_t d)
+{
+    gnomon__count_later(tls, t, GNOMON__NO_CELL);
+    gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
 }
 
 /* The innermost node, whose parent is open, closes after `d` ticks. */
@@ -112,39 +119,49 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
                                             gnomon__front *n, uint64_t d,
                                             const int is_seen)
 {
+    gnomon__count_last(tls);
     if (unlikely(!gnomon__hot_count(tls, t, n, d)))
-        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
+        gnomon__count_slowly(tls, t, node, d);
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
-/* The innermost scope ends at `now`, which only the hot tree saw. Calls come last, so
- * that no register is saved. */
+/* The innermost node closes: first all that needs no clock, as the loads of it then wait
+ * beside those that found the node, and the next begin finds what it needs stored. How
+ * long it was open, in ticks. `seen` stays, as it means nothing in a node that is
+ * closed. */
+static inline ALWAYS uint64_t gnomon__hot_ticks(gnomon__near *tls,
+                                                gnomon__thread *t,
+                                                uint32_t node, gnomon__front *n)
+{
+    gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
+    gnomon__count_last(tls);
+    return gnomon__ticks_counter() - n->begin;
+}
+
+/* The innermost scope ends, which only the hot tree saw. Calls come last, so that no
+ * register is saved. */
 static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
                                           uint64_t seq, uint32_t node,
-                                          gnomon__front *n, uint64_t now)
+                                          gnomon__front *n)
 {
-    uint64_t d = now - n->begin;
+    uint64_t d = gnomon__hot_ticks(tls, t, node, n);
     if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
-        gnomon__slow_close(t, seq, d);
+        gnomon__slow_count(t, seq, d);
         return;
     }
-    gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
     store_release(&t->seq, seq + 2);
 }
 
-/* The same where the tape beside the tree saw it, and nothing else. `seen` stays,
- * as it means nothing in a node that is closed. */
+/* The same where the tape beside the tree saw it, and nothing else. */
 static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
                                             gnomon__thread *t, uint64_t seq,
-                                            uint32_t node, gnomon__front *n,
-                                            uint64_t now)
+                                            uint32_t node, gnomon__front *n)
 {
-    uint64_t d = now - n->begin;
+    uint64_t d = gnomon__hot_ticks(tls, t, node, n);
     if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
-        gnomon__taped_close(t, seq, d);
+        gnomon__taped_count(t, seq, d);
         return;
     }
-    gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
     gnomon__tape *tape = t->tape;
     if (unlikely(!gnomon__tape_has_room(tape))) {
         gnomon__taped_slow(t, seq, d);

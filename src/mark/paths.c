@@ -55,8 +55,7 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
 /* ---- Ends that the hot tree shares with end-only recorders ------------------------ */
 
 /* They are called once the tree has closed the node. */
-HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t,
-                            uint64_t now)
+HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
         gnomon__slow_end(token, seq, t);
@@ -70,7 +69,8 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t,
         gnomon__slow_end(token, seq, t);
         return;
     }
-    gnomon__finished f = {token, n->begin, now, n->key, node};
+    gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
+                          node};
     gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);
@@ -84,19 +84,14 @@ void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks)
     store_release(&t->seq, seq + 2);
 }
 
-void gnomon__taped_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+void gnomon__taped_count(gnomon__thread *t, uint64_t seq, uint64_t ticks)
 {
-    uint32_t node = t->hot.current;
-    gnomon__hot_close(gnomon__tls_now(), t, node, gnomon__front_at(t, node),
-                      ticks, 1);
+    gnomon__count_slowly(gnomon__tls_now(), t, t->hot.last, ticks);
     gnomon__taped_slow(t, seq, ticks);
 }
 
-void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+void gnomon__slow_count(gnomon__thread *t, uint64_t seq, uint64_t ticks)
 {
-    uint32_t node = t->hot.current;
-    gnomon__front *n = gnomon__front_at(t, node);
-    gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, ticks);
-    gnomon__node_close(gnomon__hot_position(gnomon__tls_now(), t), node, n, 0);
+    gnomon__count_slowly(gnomon__tls_now(), t, t->hot.last, ticks);
     store_release(&t->seq, seq + 2);
 }

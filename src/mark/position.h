@@ -4,8 +4,8 @@
  * constants.
  *
  * A position is the tree's cursor and its guess of what begins next. The hot
- * tree's cursor is in the thread's state, its guess in the thread-local
- * words. */
+ * tree's cursor is in the thread's state, with a copy of `current` and the guess
+ * in the thread-local words. */
 #ifndef GNOMON_MARK_POSITION_H
 #define GNOMON_MARK_POSITION_H
 
@@ -37,8 +37,8 @@ static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
     return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
 }
 
-/* Of any tree. The hot tree's guess cannot be reached from another thread;
- * none is needed there, as its thread settles before it marks. */
+/* Of any tree. The thread-local words cannot be reached from another thread;
+ * they need not be, as their thread settles before it marks. */
 static inline ALWAYS gnomon__position gnomon__position_of(gnomon__thread *t,
                                                           gnomon__tree *tree,
                                                           uint32_t bit)
@@ -61,13 +61,21 @@ static inline ALWAYS void gnomon__guess(gnomon__position p, uint32_t node)
 }
 
 /* Readers read `current` of the cursor and no other field. */
+static inline ALWAYS void gnomon__move(gnomon__position p, uint32_t current,
+                                       uint32_t guess)
+{
+    store_relaxed(&p.cursor->current, current);
+    if (p.is_hot)
+        p.tls->open = current;
+    gnomon__guess(p, guess);
+}
+
 static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
                                       uint32_t current)
 {
     gnomon__position p = gnomon__position_of(t, gnomon__tree_of(t, bit), bit);
-    store_relaxed(&p.cursor->current, current);
+    gnomon__move(p, current, 0);
     p.cursor->last = 0;
-    gnomon__guess(p, 0);
 }
 
 /* No execution is open on the line any more. */
@@ -85,8 +93,7 @@ static inline ALWAYS void gnomon__node_open(gnomon__position p, uint32_t node,
 {
     store_relaxed(&n->token, token);
     store_relaxed(&n->seen, seen);
-    store_relaxed(&p.cursor->current, node);
-    gnomon__guess(p, n->child);
+    gnomon__move(p, node, n->child);
 }
 
 /* Closes the cursor's node, which the caller has counted. `is_seen`: others
@@ -99,8 +106,7 @@ static inline ALWAYS void gnomon__node_close(gnomon__position p, uint32_t node,
         gnomon__front_clear(n);
     else
         store_relaxed(&n->token, 0);
-    store_relaxed(&p.cursor->current, n->parent);
-    gnomon__guess(p, n->next);
+    gnomon__move(p, n->parent, n->next);
     p.cursor->last = node;
 }
 

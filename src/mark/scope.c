@@ -6,7 +6,8 @@
  * The word turns odd before anything is read: else a signal handler that marks
  * could change the prediction between its read and its use. About 30
  * instructions to begin, in two lines of code, and 45 to end, in three lines
- * and the return; with a tape 60 to end. Data: first the region's line and the
+ * and the return; with a tape 62 to end. A clock read waits for the loads in front of
+ * it, so what it waits for anyway hides the rest of what comes before it. Data: first the region's line and the
  * thread-local one; then, all three at once, the thread's, the node's and one of a
  * histogram.
  *
@@ -39,23 +40,21 @@ static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
 static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
                                     uint64_t seq, gnomon_token token)
 {
-    uint32_t node = load_loose(&t->hot.current);
-    gnomon__front *n = gnomon__front_now(t, node);
+    uint32_t node = tls->open;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (likely(load_loose(&n->token) != token)) {
         gnomon__hook_end(token, seq, t);
         return;
     }
-    /* Read before what follows, as a processor may wait for all loads in front of it. */
-    uint64_t now = gnomon__ticks_counter();
     /* One word says whether the thread is shut and who else saw the scope: no bit of
      * a mask is GNOMON__NEVER. */
     uint32_t seen = load_loose(&n->seen) | load_relaxed(&t->shut);
     if (likely(!seen))
-        gnomon__hot_end(tls, t, seq, node, n, now);
+        gnomon__hot_end(tls, t, seq, node, n);
     else if (likely(seen == t->taped))
-        gnomon__taped_end(tls, t, seq, node, n, now);
+        gnomon__taped_end(tls, t, seq, node, n);
     else
-        gnomon__shared_end(token, seq, t, now);
+        gnomon__shared_end(token, seq, t);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
@@ -95,8 +94,8 @@ static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
                                       uint64_t seq, const char *name)
 {
     gnomon__action *a = action_of(t, name);
-    uint32_t node = load_loose(&t->hot.current);
-    gnomon__front *n = gnomon__front_now(t, node);
+    uint32_t node = tls->open;
+    gnomon__front *n = gnomon__front_by(tls, node);
     /* No scope's token equals an action's, as only a start by name sets the
      * flag. */
     if (unlikely(!a || !a->token || load_loose(&n->token) != a->token ||
@@ -106,7 +105,7 @@ static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
     }
     a->token = 0;
     store_relaxed(&n->seen, 0);
-    gnomon__hot_end(tls, t, seq, node, n, gnomon__ticks_counter());
+    gnomon__hot_end(tls, t, seq, node, n);
 }
 
 /* ---- Entries: one body, four constants -------------------------------------------- */

@@ -115,6 +115,7 @@ static inline void gnomon__tls_set(gnomon__thread *t)
     tls->guess = 0;
     tls->pending = GNOMON__NO_CELL;
     tls->slow_bits = ~t->end_only_bits;
+    tls->open = t->hot.current;
     fence_signal();
     tls->thread = t;
 }

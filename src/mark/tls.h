@@ -29,6 +29,9 @@ typedef struct gnomon__tls {
     /* Bits whose begin, beside the hot tree's, is more than a note in its
      * node: all but those of end-only recorders. */
     uint32_t slow_bits;
+    /* The cursor's node of the hot tree, as in the thread's state. An end looks for its
+     * token there: by way of the state, its clock read would wait for two more loads. */
+    uint32_t open;
     /* lock.c: */
     struct gnomon__thread *guarded; /* whose word turned odd */
     uint32_t busy;                  /* how deep this thread is guarded, */

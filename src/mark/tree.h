@@ -26,15 +26,8 @@ static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
     return (gnomon__front *)(void *)(t->base + offset);
 }
 
-/* The same where a control call may cut the thread meanwhile: what is read
- * is then not used, as the hot path is shut. */
-static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
-                                               uint32_t offset)
-{
-    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
-}
-
-/* The same, without a load from the thread's state. */
+/* The same, without a load from the thread's state. Where a control call has cut the
+ * thread meanwhile, what is read is not used, as the hot path is shut. */
 static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
                                               uint32_t offset)
 {
@@ -287,13 +280,17 @@ static inline uint32_t gnomon__cell_of_usual(uint64_t ticks)
 #endif
 }
 
-/* Counts the pending cell, and makes this one pending. */
-static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
-                                      uint32_t cell)
+/* Counts the pending cell; another must become pending before the mark is over. */
+static inline void gnomon__count_last(gnomon__near *tls)
 {
     void *pending = tls->base + tls->pending;
     uint64_t *count = pending;
     gnomon__word_sum(count, 1);
+}
+
+static inline void gnomon__count_later(gnomon__near *tls, gnomon__thread *t,
+                                       uint32_t cell)
+{
     tls->pending = cell;
     store_relaxed(&t->pending, cell);
 }
