@@ -94,6 +94,40 @@ static void put_rank(int32_t rank)
     gnomon_profile_free(p);
 }
 
+/* "load" submitted "task" twice and "store" three times. The links of "store" are
+ * between single executions, as files with events have them, in any order. */
+static void put_single_links(void)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = -1});
+    gnomon_add_stage(
+        b, &(gnomon_stage_info){
+               .run = run, .ordinal = 1, .name = "fit", .end_ns = 100 * US});
+    uint32_t of[2];
+    for (uint32_t i = 0; i < 2; i++)
+        of[i] = gnomon_add_track(
+            b, &(gnomon_track_info){.run = run, .index = i, .device = -1});
+    const uint32_t load = node_of(b, of[0], 0, region_of(b, "load", "", ""), 1,
+                                  10 * US, 10 * US),
+                   store = node_of(b, of[0], 0, region_of(b, "store", "", ""),
+                                   1, 10 * US, 10 * US),
+                   task = node_of(b, of[1], 0, region_of(b, "task", "", ""), 5,
+                                  5 * US, 5 * US);
+    for (uint64_t i = 0; i < 5; i++)
+        gnomon_add_link(b,
+                        &(gnomon_link_info){.from = i % 2 ? load : store,
+                                            .to = task,
+                                            .kind = GNOMON_LINK_SUBMIT,
+                                            .count = 1,
+                                            .from_instance = i % 2 ? 0 : 2,
+                                            .to_instance = i % 2 ? 0 : 10 + i});
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, "single.gnomon");
+    gnomon_profile_free(p);
+}
+
 static void put_job(void)
 {
     for (int32_t rank = 0; rank < 4; rank++)
@@ -263,4 +297,29 @@ TEST(submitted_work_stays_below_what_is_kept)
                  "stage,action,name,calls,cumulative_ns\n"
                  "fit,step,step,1,20000\n"
                  "fit,step,copy,2,2000\n");
+}
+
+/* Files with events have a link for each execution that was submitted. Reports add these
+ * up: the tree is that of a file without events. */
+TEST(links_between_executions_count_in_the_tree)
+{
+    NEEDS_PROGRAM;
+    put_single_links();
+    check_report("--as tree --columns calls,total single.gnomon",
+                 "FIT Call Tree\n"
+                 "\n"
+                 "Path      Calls     Total\n"
+                 "load          1  10.00 us\n"
+                 "store         1  10.00 us\n"
+                 "  ~ task      5  5.000 us\n");
+    check_report("--as links --columns to,count --exclude store single.gnomon",
+                 "FIT Links\n"
+                 "\n"
+                 "From  To    Links\n"
+                 "load  task      2\n");
+    check_report("--as advanced --format csv --columns calls,cumulative "
+                 "--filter 'store|task' single.gnomon",
+                 "stage,action,name,calls,cumulative_ns\n"
+                 "fit,store,store,1,10000\n"
+                 "fit,store,task,5,5000\n");
 }

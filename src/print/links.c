@@ -7,28 +7,67 @@
 
 #include "gnomon.h"
 
-typedef struct submitter {
+/* How often one node submitted another. */
+typedef struct submission {
+    uint32_t to, from;
     uint64_t count;
-    uint32_t node; /* 0: none */
-    uint32_t reserved;
-} submitter;
+} submission;
 
-static void read_links(submitter *of, size_t nodes, const gnomon_profile *p)
+static int compare_submissions(const void *a, const void *b)
+{
+    const submission *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to > y->to ? 1 : -1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Puts the submissions of the profile into `of`, by `to`, then `from`. A pair of nodes
+ * may have many links, as those between single executions have one each: links of a
+ * pair that follow one another are one element, others are several. Returns how many
+ * elements there are. */
+static size_t read_submissions(submission *of, size_t nodes,
+                               const gnomon_profile *p)
 {
     gnomon_link_info link;
+    size_t count = 0;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
         if (gnomon_profile_link(p, i, &link) != GNOMON_OK ||
-            link.kind != GNOMON_LINK_SUBMIT || link.from_instance ||
-            link.to_instance || !link.from || link.from > nodes || !link.to ||
-            link.to > nodes)
+            link.kind != GNOMON_LINK_SUBMIT || !link.from ||
+            link.from > nodes || !link.to || link.to > nodes)
             continue;
-        submitter *s = &of[link.to];
-        if (link.count > s->count ||
-            (link.count == s->count && s->node && link.from < s->node)) {
-            s->count = link.count;
-            s->node = link.from;
+        submission *last = count ? &of[count - 1] : NULL;
+        if (last && last->to == link.to && last->from == link.from)
+            last->count += link.count;
+        else
+            of[count++] = (submission){link.to, link.from, link.count};
+    }
+    qsort(of, count, sizeof *of, compare_submissions);
+    return count;
+}
+
+/* Writes to submitters[node] which node submitted it most often, of equal ones the
+ * first; 0: none. */
+static bool find_submitters(uint32_t *submitters, size_t nodes,
+                            const gnomon_profile *p)
+{
+    size_t links = gnomon_profile_count(p, GNOMON_LINKS);
+    submission *of = calloc(links + 1, sizeof *of);
+    if (!of)
+        return false;
+    size_t count = read_submissions(of, nodes, p);
+    uint64_t most = 0;
+    for (size_t i = 0; i < count;) {
+        submission sum = of[i];
+        most = i && of[i - 1].to == sum.to ? most : 0;
+        for (i++; i < count && !compare_submissions(&of[i], &sum); i++)
+            sum.count += of[i].count;
+        if (sum.count > most) {
+            most = sum.count;
+            submitters[sum.to] = sum.from;
         }
     }
+    free(of);
+    return true;
 }
 
 /* Whether `at` is `node` or below it. The parents contain no circle so far. */
@@ -43,13 +82,14 @@ int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
                            const gnomon_profile *p)
 {
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
-    submitter *of = calloc(nodes + 1, sizeof *of);
+    uint32_t *submitters = calloc(nodes + 1, sizeof *submitters);
     uint32_t *to = *parents = calloc(nodes + 1, sizeof *to);
     bool *linked = calloc(nodes + 1, sizeof *linked);
     if (is_linked)
         *is_linked = linked;
-    if (!of || !to || !linked) {
-        free(of);
+    if (!submitters || !to || !linked ||
+        !find_submitters(submitters, nodes, p)) {
+        free(submitters);
         free(to);
         free(linked);
         *parents = NULL;
@@ -62,14 +102,13 @@ int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
         (void)gnomon_profile_node(p, i, &node);
         to[i] = node.parent < i ? node.parent : 0;
     }
-    read_links(of, nodes, p);
     for (uint32_t i = 1; i <= nodes; i++) {
-        if (!of[i].node || is_within(to, of[i].node, i))
+        if (!submitters[i] || is_within(to, submitters[i], i))
             continue;
-        to[i] = of[i].node;
+        to[i] = submitters[i];
         linked[i] = true;
     }
-    free(of);
+    free(submitters);
     if (!is_linked)
         free(linked);
     return GNOMON_OK;

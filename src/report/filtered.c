@@ -138,8 +138,7 @@ static void count_submits(const gnomon__filtered *f, const bool *is_linked,
     gnomon_link_info link;
     for (size_t i = 1; i <= f->links; i++)
         if (gnomon_profile_link(f->of, i, &link) == GNOMON_OK &&
-            link.kind == GNOMON_LINK_SUBMIT && !link.from_instance &&
-            !link.to_instance && is_linked[link.to] &&
+            link.kind == GNOMON_LINK_SUBMIT && is_linked[link.to] &&
             link.from == f->parents[link.to])
             counts[link.to] += link.count;
 }
