@@ -168,6 +168,15 @@ TEST(formats_are_words_in_any_letters)
     gnomon_configure(NULL);
 }
 
+/* A line says so; no report loses its numbers by a wrong word. */
+TEST(unknown_columns_leave_the_usual_ones)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,tree(columns=totl),file=/dev/null");
+    check_live("tree", 0, tree);
+    gnomon_configure(NULL);
+}
+
 /* Advanced's tables have it too. */
 TEST(advanced_has_what_an_action_submitted)
 {

@@ -73,8 +73,11 @@ TEST(on_trace_ready_may_be_none)
     CHECK_STR(r.err, "");
     CHECK(!is_there("trace.pt.trace.json"));
     r = host("GNOMON=trace(on_trace_ready=svg)", STEP, "say=went on");
-    has_line(r, "trace: on_trace_ready is chrome or none\n");
+    has_line(r, "gnomon: trace: on_trace_ready=svg: say chrome or none\n");
+    has_line(r, "gnomon: trace: 2 events in ./trace.pt.trace.json\n");
+    CHECK_EQ(times_in(r.err, "gnomon:"), 2);
     CHECK_STR(r.out, "went on\n");
+    CHECK(is_there("trace.pt.trace.json"));
 }
 
 /* ---- Of cycles ---------------------------------------------------------------------- */

@@ -138,16 +138,20 @@ static int column_named(const table_words *w, const char *word, size_t n)
     return -1;
 }
 
-/* Words of columns= are separated by commas, bars or blanks. */
+/* Words of columns= are separated by commas, bars or blanks. Where none of them is a
+ * column the report has those that it has without columns=. */
 static void choose_columns(gnomon__table_choice *c, const table_words *w,
                            const char *text)
 {
     static const char between[] = "|, \t";
+    bool is_any = false;
     c->columns[c->count++] = 0; /* a row always has its name */
     for (text += strspn(text, between); *text; text += strspn(text, between)) {
         size_t n = strcspn(text, between);
         int column = column_named(w, text, n);
-        if (gnomon__print_same_word(text, n, "all")) {
+        bool is_all = gnomon__print_same_word(text, n, "all");
+        is_any |= is_all || column >= 0;
+        if (is_all) {
             c->count = 0;
             for (size_t i = 0; i < w->count; i++)
                 c->columns[c->count++] = (uint8_t)i;
@@ -158,6 +162,8 @@ static void choose_columns(gnomon__table_choice *c, const table_words *w,
         }
         text += n;
     }
+    if (!is_any)
+        c->count = 0;
 }
 
 static void choose_format(gnomon__table_choice *c, const table_words *w,

@@ -28,8 +28,11 @@ static int trace_create(const gnomon_options *options, void **self)
     const char *keep = options->text(options, "keep");
     int writes = strcmp(word, "chrome") == 0;
     if (!writes && strcmp(word, "none") != 0) {
-        options->log("trace: on_trace_ready is chrome or none");
-        return GNOMON_EINVAL;
+        char line[96];
+        (void)snprintf(line, sizeof line,
+                       "trace: on_trace_ready=%.48s: say chrome or none", word);
+        options->log(line);
+        writes = 1;
     }
     trace_writer *t = calloc(1, sizeof *t);
     if (!t)
