@@ -177,7 +177,19 @@ static void check_fits(const char *text)
     CHECK(*text != '.' && !strstr(text, "\n."));
 }
 
-/* Help, the man page and completions list the whole table of options. */
+/* Whether `word` is in the text, and not as a part of another word. */
+static int has_word(const char *text, const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    for (; (text = strstr(text, word)); text++)
+        if (!strchr(letters, text[-1]) &&
+            (!text[strlen(word)] || !strchr(letters, text[strlen(word)])))
+            return 1;
+    return 0;
+}
+
+/* Help, the man page and completions list the whole table of options, and help each
+ * word that an option takes; of families, as device-mean, some. */
 TEST(the_table_is_the_same_everywhere)
 {
     char name[96];
@@ -209,6 +221,11 @@ TEST(the_table_is_the_same_everywhere)
             CHECK(strstr(zsh.out, name));
             snprintf(name, sizeof name, " -l %s", o->name);
             CHECK(strstr(fish.out, name));
+            for (int k = 0; o->words && o->words[k]; k++)
+                if (!strchr(o->words[k], '-') &&
+                    !CHECK(has_word(help.out, o->words[k])))
+                    printf("%s --%s: help lacks %s\n", c->name, o->name,
+                           o->words[k]);
         }
     }
     shell("$G help --man > gnomon.1");

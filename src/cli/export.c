@@ -30,7 +30,8 @@ static const gnomon__cli_option export_options[] = {
     [EXPORT_TO] = {.name = "to",
                    .value = "FORMAT",
                    .words = export_words,
-                   .help = "the format (required)"},
+                   .help = "chrome, csv, json, perfetto, prof, speedscope or "
+                           "stacks (required)"},
     [EXPORT_OUTPUT] = {.name = "output",
                        .letter = 'o',
                        .kind = GNOMON__VALUE_FILE,
@@ -40,7 +41,8 @@ static const gnomon__cli_option export_options[] = {
     [EXPORT_FOR] = {.name = "for",
                     .value = "TOOL",
                     .words = export_readers,
-                    .help = "with chrome: categories that this tool knows"},
+                    .help = "with chrome: categories that this tool knows: "
+                            "tensorboard"},
     [EXPORT_MAX] = {.name = "max",
                     .value = "SIZE",
                     .help = "several files, by time, each at most this large"},
