@@ -90,6 +90,17 @@ TEST(a_slow_step_is_reported_with_what_was_longer)
         "step 0     12 ms\n");
 }
 
+/* A heading alone would leave a user of a trainer that makes no steps to guess. */
+TEST(without_steps_a_line_says_what_makes_them)
+{
+    begin("steps");
+    scope("training_step", MS);
+    check_text("Steps\n"
+               "\n"
+               "no step was recorded: gnomon_step() makes one, or step= in "
+               "$GNOMON\n");
+}
+
 static void nested(int step)
 {
     GNOMON_SCOPE("epoch_step");

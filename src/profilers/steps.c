@@ -164,16 +164,22 @@ static void steps_print_all(const steps_report *t)
 static int steps_print_stage(steps_report *t, uint32_t stage)
 {
     int code = GNOMON_OK;
+    bool is_any = false;
     size_t views = gnomon_profile_count(t->of.profile, GNOMON_VIEWS);
     for (uint32_t view = 0; !code && view <= views; view++) {
         gnomon__slow_steps_read(&t->of, stage, view);
         if (!view)
             gnomon__print_title(t->out, t->of.stage.name, "Steps\n");
+        is_any |= t->of.all || t->of.slow_count;
         if (t->of.all)
             steps_print_all(t);
         steps_print_slow(t);
         code = steps_print_events(t, stage);
     }
+    if (!is_any)
+        t->out->print(t->out,
+                      "\nno step was recorded: gnomon_step() makes one, "
+                      "or step= in $GNOMON\n");
     return code;
 }
 
