@@ -113,8 +113,12 @@ TEST(a_schedule_that_never_recorded_is_told)
 {
     child_result r = host("GNOMON=trace(schedule=wait:5/active:1)", STEP, STEP);
     has_line(r, "trace: its schedule never recorded: its first active step is "
-                "5, and no stage came so far\n");
+                "5, and no stage had more than 2 steps\n");
     CHECK_EQ(times_in(r.err, "\n"), 1);
+    r = host("GNOMON=trace(schedule=wait:5/active:1)", "do=a");
+    has_line(r, "trace: its schedule never recorded: its first active step is "
+                "5, and no step was made: gnomon_step() makes one, or step= in "
+                "$GNOMON\n");
 }
 
 /* ---- What is missing ------------------------------------------------------------------ */

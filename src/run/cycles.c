@@ -4,6 +4,7 @@
  * a profile of the cycle's events and calls `ready`. Where a stage ends first, the
  * control call that ends it does so. Notes are under the lock of steps; all else is in
  * control calls. */
+#include <stdio.h>
 #include <string.h>
 
 #include "mark/region.h"
@@ -38,6 +39,8 @@ void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now)
 {
     gnomon__cycles *c = &v->cycles;
     uint64_t number = gnomon__schedule_cycle(&v->schedule, step);
+    if (step > c->most_steps)
+        c->most_steps = step;
     if (c->is_open && (!v->is_open || c->number != number))
         end_cycle(c, now);
     if (v->is_open && !c->is_open && v->rank_on) {
@@ -115,12 +118,21 @@ static void log_unreached(const gnomon__attachment *a)
     const gnomon__view *v = a->window;
     if (v->cycles.was_any || !v->rank_on)
         return;
+    gnomon__step_lock(); /* steps go on meanwhile */
+    uint64_t most = v->cycles.most_steps;
+    gnomon__step_unlock();
+    char made[64] =
+        "no step was made: gnomon_step() makes one, or step= in $GNOMON";
+    if (most)
+        snprintf(made, sizeof made, "no stage had more than %llu step%s",
+                 (unsigned long long)most, most == 1 ? "" : "s");
     gnomon__log(
         "%s: its schedule never recorded: its first active step is "
-        "%llu, and no stage came so far",
+        "%llu, and %s",
         a->profiler.name,
         (unsigned long long)gnomon__schedule_next_active(&v->schedule, 0) +
-            v->schedule.warmup);
+            v->schedule.warmup,
+        made);
 }
 
 static void deliver_run(gnomon__attachment *a, uint64_t now)

@@ -63,9 +63,10 @@
 typedef struct gnomon__cycles {
     int is_open;
     int was_any;
-    uint64_t number; /* of the open one */
-    uint64_t begin;  /* ticks */
-    uint32_t count;  /* of those that are over */
+    uint64_t number;     /* of the open one */
+    uint64_t begin;      /* ticks */
+    uint64_t most_steps; /* that one stage made */
+    uint32_t count;      /* of those that are over */
     struct gnomon__cycle {
         uint64_t begin, end; /* ticks */
     } over[GNOMON__WAITING_CYCLES];
