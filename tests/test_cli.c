@@ -154,6 +154,10 @@ TEST(each_exit_code)
           {"report none nowhere.json", 2, "gnomon: nowhere.json: No such"});
     WORDS({"report empty.json", 3, "gnomon: nothing to report: no scope"},
           {"report --as steps p.json", 3, "nothing to report: no step ended"},
+          {"report --exclude '*' p.json", 3,
+           "nothing to report: the filter leaves out all that ended"},
+          {"report --as 'tree(filter=nix)' p.json", 3,
+           "nothing to report: the filter leaves out all that ended"},
           {"report --stage test p.json", 3,
            "nothing to report: no stage is named 'test'; gnomon info"},
           {"report --stage Fti p.json", 3,

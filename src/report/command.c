@@ -14,6 +14,7 @@
 #include "command/progress.h"
 #include "command/text.h"
 #include "platform/error.h"
+#include "report/content.h"
 #include "report/filtered.h"
 #include "report/joined.h"
 #include "report/profiler.h"
@@ -121,7 +122,8 @@ typedef struct report_request {
     char near[128]; /* the name nearest to --stage; "": none */
     size_t distance;
     size_t printed; /* reports */
-    int has_rows;   /* one of them has */
+    int has_rows;   /* one of them has ... */
+    int had_rows;   /* ... or would have without the filter */
 } report_request;
 
 static int report_is(const report_request *r, const char *name)
@@ -175,39 +177,6 @@ static int report_words(report_request *r, int argc, char **argv)
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
-static int report_has_rows(const report_request *r, const gnomon_profile *p)
-{
-    gnomon_node_info n;
-    gnomon_stage_info stage;
-    if (report_is(r, "steps"))
-        return gnomon_profile_count(p, GNOMON_STEPS) > 0 ||
-               (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK &&
-                stage.steps && stage.steps->count > 0);
-    if (report_is(r, "counters") && gnomon_profile_count(p, GNOMON_COUNTERS))
-        return 1;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
-        if (!gnomon_profile_node(p, i, &n) &&
-            (n.device || (n.host && n.host->count)))
-            return 1;
-    return 0;
-}
-
-/* Without step times a profile has the last steps, and a sum of ranks has none. */
-static void report_log_steps(const char *path, const gnomon_profile *p)
-{
-    gnomon_stage_info s;
-    size_t kept = gnomon_profile_count(p, GNOMON_STEPS);
-    if (gnomon_profile_count(p, GNOMON_STEP_TIMES) ||
-        gnomon_profile_stage(p, 1, &s) != GNOMON_OK || !s.steps ||
-        s.steps->count <= kept)
-        return;
-    char kept_text[64] = "which of its steps were slow is not in it";
-    if (kept)
-        snprintf(kept_text, sizeof kept_text,
-                 "only its last %zu steps are in it", kept);
-    gnomon__log("%s: %s: GNOMON=steps keeps the slowest", path, kept_text);
-}
-
 static int report_one(report_request *r, const char *path, const char *view,
                       const gnomon_profile *p, gnomon__rank_table *ranks)
 {
@@ -217,7 +186,7 @@ static int report_one(report_request *r, const char *path, const char *view,
         gnomon__log("%s: it has one rank only", path);
         return GNOMON_OK;
     }
-    r->has_rows |= report_has_rows(r, p);
+    r->has_rows |= gnomon__report_has_rows(kind->profiler->name, p);
     r->printed++;
     gnomon__joined_next(&r->out, path, view, ranks->run_count,
                         r->profiler.is_table);
@@ -225,7 +194,7 @@ static int report_one(report_request *r, const char *path, const char *view,
         return gnomon__rank_table_print(ranks, kind->self, p, out);
     int code = kind->profiler->summary(kind->self, p, out);
     if (!code && report_is(r, "steps"))
-        report_log_steps(path, p);
+        gnomon__report_log_steps(path, p);
     if (code || !ranks->run_count || kind->by || !r->out.is_text ||
         report_is(r, "steps"))
         return code;
@@ -240,6 +209,7 @@ static int report_filtered(report_request *r, const char *path,
 {
     if (!r->profiler.filter)
         return report_one(r, path, view, p, ranks);
+    r->had_rows |= gnomon__report_has_rows(r->profiler.profiler->name, p);
     gnomon__filtered *f = gnomon__filtered_create(p, r->profiler.filter);
     int code = f ? report_one(r, path, view, gnomon__filtered_profile(f), ranks)
                  : GNOMON_ENOMEM;
@@ -389,6 +359,8 @@ static int report_nothing(const report_request *r)
         gnomon__log("nothing to report: no stage is named '%s'; gnomon info "
                     "lists them",
                     r->stage);
+    else if (!r->has_rows && r->had_rows)
+        gnomon__log("nothing to report: the filter leaves out all that ended");
     else if (!r->has_rows)
         gnomon__log("nothing to report: no %s ended",
                     report_is(r, "steps") ? "step" : "scope");
