@@ -261,6 +261,14 @@ TEST(ranks_get_one_time_by_a_named_region)
     r = shell("$G merge --align collectives -o none.gnomon r?.gnomon");
     CHECK(strstr(r.err, "rank 3: by the clocks of the hosts, read within "
                         "1.400 us\n") != NULL);
+    CHECK(strstr(r.err,
+                 "gnomon: --align collectives: no two ranks have single "
+                 "executions of collectives; files have them of trace\n"));
+    r = shell("$G merge --align all_redcue -o none.gnomon r?.gnomon");
+    CHECK(strstr(r.err, "gnomon: --align all_redcue: no two ranks have single "
+                        "executions of that name; files have them of trace\n"));
+    r = shell("$G merge --align hosts -o none.gnomon r?.gnomon");
+    CHECK_EQ(times_in(r.err, "--align"), 0);
 }
 
 static void has(child_result r, const char *words)

@@ -91,6 +91,21 @@ static int merge_make(void *context, int form, const gnomon_writer *out)
     return code;
 }
 
+/* A name that is mistyped, or files without events, would look like success. */
+static void note_unaligned(const merge_job *job, const char *by)
+{
+    size_t compared = 0;
+    for (size_t i = 0; i < gnomon__merge_count(job->g.merge); i++) {
+        if (job->aligned[i].fit.count)
+            return;
+        compared += job->aligned[i].to != i;
+    }
+    if (compared && strcmp(by, "hosts") != 0)
+        gnomon__log("--align %s: no two ranks have single executions of %s; "
+                    "files have them of trace",
+                    by, strcmp(by, "collectives") == 0 ? by : "that name");
+}
+
 /* 0: the error is logged. */
 static int align_runs(merge_job *job, const char *by)
 {
@@ -100,6 +115,7 @@ static int align_runs(merge_job *job, const char *by)
         return 0;
     }
     gnomon__align_notes(job->aligned, job->g.merge);
+    note_unaligned(job, by);
     return 1;
 }
 
