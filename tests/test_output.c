@@ -173,6 +173,19 @@ TEST(a_wrong_rank_is_reported_to_the_host)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
 }
 
+/* Programs end where setup fails: a user's mistyped word would end the training. */
+TEST(wrong_words_of_the_user_are_no_error_of_setup)
+{
+    child_result r = host("GNOMON=simpel,simple,fliter=a,/nowhere/at/all.so",
+                          "setup", ONE, "teardown");
+    CHECK_STR(r.out, "");
+    CHECK_EQ(times_in(r.err, "gnomon: $GNOMON: "), 3);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    r = host(NULL, "default=simpel", "setup", ONE, "teardown");
+    CHECK_STR(r.out, "setup: GNOMON_EINVAL: setup: unknown profiler 'simpel': "
+                     "did you mean 'simple'?\n");
+}
+
 TEST(ranks_choose_who_records)
 {
     for (int i = 0; i < 4; i++) {

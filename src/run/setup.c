@@ -138,6 +138,12 @@ int gnomon__run_from_environment(const char *fallback)
     }
     if (spec)
         code = gnomon__configure(spec, origin);
+    if (code && spec != fallback) {
+        /* The user's words: lines on stderr told the user. A program that ends where its
+         * own call fails must not end by them. */
+        gnomon__fail_clear();
+        code = GNOMON_OK;
+    }
     is_configuring = 0;
     store_release(&is_configured, 1);
     return code;

@@ -53,8 +53,9 @@ typedef struct gnomon_setup_options {
  * options. The options are read during the call; their texts are copied.
  * It counts as a setup also where it fails for its options: the run goes on
  * without the wrong ones until gnomon_teardown.
+ * What is wrong in $GNOMON is a line on stderr, and no error of this call.
  * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,
- * or the spec has a wrong word. GNOMON_ENOMEM. */
+ * or the options' spec has a wrong word. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
 /* Undoes one setup. The outermost one writes the reports that are due and
