@@ -137,6 +137,9 @@ TEST(a_wrong_report_says_what_to_do)
     refused(p, "tree(limit=many)", GNOMON_EINVAL, "limit");
     refused(p, "tree(limmit=1)", GNOMON_EINVAL, "did you mean 'limit'?");
     refused(p, "tree(filter=a*)", GNOMON_EINVAL, "no option 'filter'");
+    refused(p, "tree(columns=totl)", GNOMON_EINVAL, "columns=totl: say name");
+    refused(p, "tree(format=xml)", GNOMON_EINVAL, "format=xml: say text");
+    refused(p, "simple(sort=size)", GNOMON_EINVAL, "sort=size: say total");
     refused(p, "tree(", GNOMON_EINVAL, "");
     refused(p, "tree,simple", GNOMON_EINVAL, "one report");
     refused(p, "", GNOMON_EINVAL, "one report");

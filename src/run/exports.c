@@ -112,7 +112,10 @@ static int report_by(const gnomon_profiler *by, gnomon__options *options,
     int code = by->create ? by->create(&options->api, &self) : GNOMON_OK;
     if (code)
         return code;
-    code = by->summary(self, profile, &b->writer);
+    if (*gnomon_error_text()) /* of reporter_log: a profiler goes on without the word */
+        code = GNOMON_EINVAL;
+    else
+        code = by->summary(self, profile, &b->writer);
     if (by->destroy)
         by->destroy(self);
     return b->code ? b->code : code;
