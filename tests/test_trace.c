@@ -80,6 +80,20 @@ TEST(on_trace_ready_may_be_none)
     CHECK(is_there("trace.pt.trace.json"));
 }
 
+/* A report that is thrown away, or goes to a terminal, takes no other file along. */
+TEST(a_trace_is_never_beside_a_stream)
+{
+    child_result r = host("GNOMON=trace,simple,file=/dev/null", STEP);
+    has_line(r, "gnomon: trace: 2 events in ./trace.pt.trace.json\n");
+    CHECK(is_there("trace.pt.trace.json"));
+    r = host("GNOMON=trace,simple,file=/dev/null,dir=out", STEP);
+    has_line(r, "gnomon: trace: 2 events in out/trace.pt.trace.json\n");
+    CHECK(is_there("out/trace.pt.trace.json"));
+    CHECK(!is_there("out/simple.txt"));
+    r = host("GNOMON=simple,file=/dev/stdout,dir=out", STEP);
+    CHECK_EQ(times_in(r.out, "Profiler Report"), 1);
+}
+
 /* ---- Of cycles ---------------------------------------------------------------------- */
 
 #define CYCLES "schedule=wait:1/warmup:1/active:2/repeat:2"

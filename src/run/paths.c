@@ -56,6 +56,14 @@ char *gnomon__path_root_missing(const gnomon__attachment *a)
     return NULL;
 }
 
+/* Whether file= is a stream: other files are not beside it, as they would be in /dev, and
+ * dir= is for these alone. */
+static int is_stream(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    return file && gnomon__file_is_stream(file);
+}
+
 int gnomon__path_is_given(const gnomon__attachment *a)
 {
     return report_file(a) || gnomon__options_text(a->options, "dir");
@@ -63,8 +71,7 @@ int gnomon__path_is_given(const gnomon__attachment *a)
 
 int gnomon__path_is_file(const gnomon__attachment *a)
 {
-    const char *file = report_file(a);
-    return gnomon__path_is_given(a) && !(file && gnomon__file_is_stream(file));
+    return gnomon__path_is_given(a) && !is_stream(a);
 }
 
 int gnomon__path_has_folder(const gnomon__attachment *a)
@@ -72,7 +79,7 @@ int gnomon__path_has_folder(const gnomon__attachment *a)
     const char *file = gnomon__options_text(a->options, "file");
     if (gnomon__options_text(a->options, "dir"))
         return 1;
-    return file ? !gnomon__file_is_stream(file) : gnomon__run_dir() != NULL;
+    return (file && !is_stream(a)) || gnomon__run_dir() != NULL;
 }
 
 /* The value of dir=; without a value it is the host's log folder. */
@@ -88,7 +95,8 @@ static const char *folder_named(const char *dir)
 static char *path_in(const char *dir, const gnomon__attachment *a,
                      const char *part, const char *extension)
 {
-    const char *file = report_file(a), *folder = folder_named(dir);
+    const char *file = is_stream(a) ? NULL : report_file(a);
+    const char *folder = folder_named(dir);
     const gnomon__rank *r = gnomon__run_rank();
     size_t size = (part ? strlen(part) : 0) + 24;
     char *action = gnomon__alloc(size);
@@ -208,9 +216,10 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
                       const char *extension)
 {
     const char *dir = gnomon__options_text(a->options, "dir");
-    if (dir)
+    int is_beside_stream = is_stream(a) && extension;
+    if (dir && (is_beside_stream || !is_stream(a)))
         return path_in(dir, a, part, extension ? extension : ".txt");
-    if (!gnomon__options_text(a->options, "file"))
+    if (is_beside_stream || !gnomon__options_text(a->options, "file"))
         return path_in("true", a, part, extension);
     char *path = path_expanded(a, gnomon__stage_name(), 0, 1);
     return extension ? path_next_to(a, path, part, extension) : path;
