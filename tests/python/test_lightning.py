@@ -124,6 +124,68 @@ class Lightning(unittest.TestCase):
         self.assertEqual(out, "2 1\n")
         self.assertEqual(calls(err), {"a": 2})  # described twice
 
+    def steps(self, words, spec=None):
+        """How many steps a fit of three batches has, and a validation of two."""
+        out, err = self.run_code(
+            f"""
+            import gnomon
+            from gnomon.lightning import GnomonProfiler
+            profiler = GnomonProfiler({words})
+            def validate():
+                for i in range(2):
+                    with profiler.profile("[Strategy]One.validation_step"):
+                        pass
+            profiler.setup("fit")
+            validate()  # the sanity check
+            for i in range(3):
+                with profiler.profile("run_training_batch"):
+                    profiler.start("[Strategy]One.training_step")
+                    profiler.stop("[Strategy]One.training_step")
+            profiler.describe()
+            profiler.setup("validate")
+            validate()
+            profiler.start("[Strategy]One.validation_step")
+            profiler.stop("[Strategy]One.validation_step")
+            stages = gnomon.snapshot("profile", all_stages=True).stages
+            print([s.steps.count if s.steps else 0 for s in stages if s.name])
+            """,
+            spec,
+        )
+        return out
+
+    def test_each_batch_is_a_step(self):
+        self.assertEqual(self.steps("'profile(file=/dev/null)'"), "[3, 3]\n")
+        self.assertEqual(self.steps("steps=True", "profile"), "[3, 3]\n")
+        self.assertEqual(
+            self.steps("'profile(file=/dev/null)', steps=False"), "[0, 0]\n"
+        )
+        spec = "profile,step=*.training_step"
+        self.assertEqual(self.steps("", spec), "[3, 0]\n")
+
+    def test_traces_go_to_the_folder_of_reports(self):
+        code = """
+            import os
+            from gnomon.lightning import GnomonProfiler
+            os.chdir(FOLDER)
+            profiler = GnomonProfiler(WORDS)
+            profiler.setup("fit")
+            for i in range(6):
+                with profiler.profile("run_training_batch"):
+                    pass
+            profiler.describe()
+            """
+        words = '"trace(schedule=wait:1/active:2/repeat:1),simple"'
+        out, err = self.run_code(code.replace("WORDS", words))
+        self.assertIn("fit-trace-cycle1.pt.trace.json", os.listdir(self.folder))
+        folder = os.path.join(self.folder, 'a "b"), c')
+        os.mkdir(folder)
+        words += f", {os.path.basename(folder)!r}, 'perf'"
+        self.run_code(code.replace("WORDS", words))
+        inner = os.listdir(folder)
+        self.assertEqual(
+            sorted(inner), ["fit-perf.txt", "fit-trace-cycle1.pt.trace.json"]
+        )
+
     def test_threads_have_actions_of_their_own(self):
         out, err = self.run_code(
             """

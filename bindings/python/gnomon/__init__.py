@@ -139,19 +139,28 @@ def metadata(key, value):
     _gnomon._metadata(key, json.dumps(value))
 
 
+def _items(words):
+    """The items of a spec: what is between commas that are in no brackets and quotes."""
+    items, item, depth, quoted, escaped = [], "", 0, False, False
+    for letter in words + ",":
+        if letter == "," and not depth and not quoted:
+            items.append(item.strip())
+            item = ""
+            continue
+        if quoted:
+            quoted = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        else:
+            quoted = letter == '"'
+            depth += (letter == "(") - (letter == ")")
+        item += letter
+    return [item for item in [*items, item.strip(" ,")] if item]
+
+
 def _attached():
     """The names of the attached profilers."""
-    names, depth, word = [], 0, ""
-    for letter in spec() + ",":
-        if letter == "," and not depth:
-            name, bracket, _ = word.partition("(")
-            if word and (bracket or "=" not in name):
-                names.append(name)
-            word = ""
-            continue
-        depth += (letter == "(") - (letter == ")")
-        word += letter
-    return names
+    split = [item.partition("(") for item in _items(spec())]
+    return [name for name, bracket, _ in split if bracket or "=" not in name]
 
 
 def summary(profiler=None):

@@ -29,37 +29,28 @@ def _base():
     return Profiler
 
 
-def _items(spec):
-    """The items of a spec: what is between commas that are in no brackets."""
-    items, depth, item = [], 0, ""
-    for letter in spec + ",":
-        if letter == "," and not depth:
-            if item.strip():
-                items.append(item.strip())
-            item = ""
-            continue
-        depth += (letter == "(") - (letter == ")")
-        item += letter
-    return items
-
-
 def _is_setting(item):
     return "=" in item.partition("(")[0]
 
 
-def _without_output(spec):
-    """(spec, names): the spec in which profilers that name no file write none, and the
-    names of these: Lightning writes what they say."""
+def _without_output(spec, folder=None):
+    """(spec, names): the spec in which profilers that name no file write no report, and
+    the names of these: Lightning writes what they say. Their other files, as traces, go
+    to the folder, if it is one of this machine."""
     items, names = [], []
-    settings = [item for item in _items(spec) if _is_setting(item)]
+    output = ["file=/dev/null"]
+    if folder and "://" not in str(folder):
+        quoted = os.fspath(folder).replace("\\", "\\\\").replace('"', '\\"')
+        output.append(f'dir="{quoted}"')
+    settings = [item for item in gnomon._items(spec) if _is_setting(item)]
     own = any(s.startswith(("file=", "dir=", "dir")) for s in settings)
-    for item in _items(spec):
+    for item in gnomon._items(spec):
         name, bracket, options = item.partition("(")
         if not own and not _is_setting(item):
-            words = _items(options.rstrip(")")) if bracket else []
+            words = gnomon._items(options.rstrip(")")) if bracket else []
             if not any(w.split("=")[0].strip() in ("file", "dir") for w in words):
                 names.append(name)
-                item = f"{name}({','.join([*words, 'file=/dev/null'])})"
+                item = f"{name}({','.join([*words, *output])})"
         items.append(item)
     return ",".join(items), names
 
@@ -77,7 +68,7 @@ def _own_name(found):
 def _for_workers(spec):
     """Of a spec what writes files, for the workers of data loaders, where %w is what
     tells them apart. "": nothing writes files."""
-    items = [item for item in _items(spec) if "file=/dev/" not in item]
+    items = [item for item in gnomon._items(spec) if "file=/dev/" not in item]
     text = ",".join(items)
     return _FILE.sub(_own_name, text) if _FILE.search(text) else ""
 
@@ -98,6 +89,25 @@ class _Action:
         gnomon.stop(self.name)
 
 
+class _Batch(_Action):
+    """The same of an action whose end is a step."""
+
+    __slots__ = ()
+
+    def __exit__(self, *error):
+        gnomon.stop(self.name)
+        gnomon.step()
+
+
+# How the name of the action ends whose end is a step, by stage. Validations inside of
+# fit are none, as those of its sanity check.
+_STEPS = {
+    "fit": "run_training_batch",
+    "validate": ".validation_step",
+    "test": ".test_step",
+    "predict": ".predict_step",
+}
+
 _attached = None  # the process, and what profilers of this kind attached there
 
 
@@ -110,15 +120,15 @@ def _attach(spec):
         gnomon.setup(spec)
         if not gnomon._attached() and not os.environ.get("GNOMON"):
             gnomon.configure(spec)  # a mark, or somebody else, began the run before
-        names = [i.partition("(")[0] for i in _items(spec) if not _is_setting(i)]
+        names = [i.partition("(")[0] for i in gnomon._items(spec) if not _is_setting(i)]
         is_ours = not os.environ.get("GNOMON") and gnomon._attached() == names
         _attached = (process, spec if is_ours else None)
         return
     before = _attached[1]
     if before is None or spec == before:
         return
-    items = _items(before)
-    more = [item for item in _items(spec) if item not in items]
+    items = gnomon._items(before)
+    more = [item for item in gnomon._items(spec) if item not in items]
     if more:
         _attached = (process, ",".join(items + more))
         gnomon.configure(_attached[1])
@@ -152,16 +162,20 @@ class GnomonProfiler(_base()):
     Lightning's log. Profilers that name a file of their own write it themselves.
 
     The report of a stage comes when Lightning describes it, and also where an exception
-    or Ctrl-C ends it: at the next stage, or when Python ends."""
+    or Ctrl-C ends it: at the next stage, or when Python ends.
 
-    def __init__(self, profilers="simple", dirpath=None, filename=None):
+    Each batch is a step, unless `steps` is False, or `step=` says what is one: for
+    programs that call gnomon.step themselves."""
+
+    def __init__(self, profilers="simple", dirpath=None, filename=None, steps=True):
         super().__init__(dirpath=dirpath, filename=filename)
         if not isinstance(profilers, str):
             profilers = ",".join(profilers)
         self._words = profilers
-        self._spec, self._names = _without_output(profilers)
+        self._spec, self._names = _without_output(profilers, dirpath)
         self._described = ""
         self._open = False
+        self._steps, self._step = steps, ()
         self._loaders = None
         self._process = self._rank_on_node = None
         self._begin()
@@ -188,8 +202,12 @@ class GnomonProfiler(_base()):
 
     def stop(self, action_name):
         gnomon.stop(action_name)
+        if action_name.endswith(self._step):
+            gnomon.step()
 
     def profile(self, action_name):
+        if action_name.endswith(self._step):
+            return _Batch(action_name)
         return _Action(action_name)
 
     @property
@@ -225,6 +243,9 @@ class GnomonProfiler(_base()):
             _tell_rank(rank)
         gnomon.stage_begin(stage)
         self._open = True
+        said = any(i.startswith("step=") for i in gnomon._items(gnomon.spec()))
+        if self._steps and not said:
+            self._step = _STEPS.get(getattr(stage, "value", stage), ())
         if "torch" in sys.modules and gnomon.enabled():
             from . import _loader
 
@@ -257,6 +278,7 @@ class GnomonProfiler(_base()):
         return self._described
 
     def teardown(self, stage):
+        self._step = ()
         if self._open:
             self._open = False
             gnomon.stage_end()
