@@ -302,6 +302,31 @@ class Calls(unittest.TestCase):
                 sorted(found, key=str), [{"script.py": 1}, {"work": 1}], method
             )
 
+    def test_statistics_are_of_all_stages(self):
+        with open(self.script, "w") as file:
+            file.write(
+                "import gnomon\n"
+                "def leaf(): pass\n"
+                "leaf()\n"
+                "for name in ('fit', 'a/b', 'fit'):\n"
+                "    with gnomon.stage(name):\n"
+                "        leaf()\n"
+                "leaf()\n"
+            )
+        for name in ("stale-all.prof", "out.prof"):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write("old")
+        self.python("-m", "gnomon", "-o", "out.prof", "script.py")
+        stats = pstats.Stats(os.path.join(self.folder, "out.prof")).stats
+        found = {key[2]: value[1] for key, value in stats.items()}
+        self.assertEqual(found["leaf"], 5)
+        self.assertEqual(found["<module>"], 1)
+        self.assertEqual(found["script.py"], 1)
+        self.assertEqual(
+            sorted(f for f in os.listdir(self.folder) if f.endswith(".prof")),
+            ["out.prof", "stale-all.prof"],
+        )
+
     def test_words_and_files(self):
         self.python("-m", "gnomon", "-o", "run.gnomon", "script.py")
         self.assertTrue(os.path.exists(os.path.join(self.folder, "run.gnomon")))

@@ -7,8 +7,11 @@ profile (.gnomon), or cProfile's statistics (.prof). With --no-calls marks alone
 recorded.
 """
 import argparse
+import atexit
 import os
+import re
 import sys
+import time
 
 import gnomon
 
@@ -42,8 +45,30 @@ def spec_of(given):
         return spec
     stem, suffix = os.path.splitext(given.o)
     if suffix == ".prof":
-        return f"{spec},advanced(dump_stats=run,file={stem}.txt)"
+        return f"{spec},advanced(dump_stats=run,at=end,file={stem}.txt)"
     return f"{spec},file={given.o}"
+
+
+def join_stages(path, began, process):
+    """One file of the statistics of all stages, as cProfile writes: gnomon writes one
+    for each name of stages, `fit-out.prof`. Names with % or a rank stay as they are."""
+    import pstats
+
+    if os.getpid() != process or "%" in path:
+        return
+    try:
+        stages = gnomon.snapshot("advanced", all_stages=True).stages
+    except gnomon.Error:  # the script replaced what was attached
+        return
+    names = {re.sub(r'[\\/:*?"<>|\n\r\t]+', "_", stage.name) for stage in stages}
+    gnomon.configure("")  # which writes them
+    folder, base = os.path.split(path)
+    own = [os.path.join(folder, "-".join(filter(None, (n, base)))) for n in names]
+    found = [f for f in own if os.path.exists(f) and os.stat(f).st_mtime_ns >= began]
+    if found and found != [path]:
+        pstats.Stats(*found).dump_stats(path)
+        for part in set(found) - {path}:
+            os.remove(part)
 
 
 def load(given):
@@ -79,6 +104,11 @@ def main():
         sys.exit(f"gnomon: {given.script}: {error.strerror}")
     os.environ["GNOMON"] = spec_of(given)  # its workers and children read it, too
     sys.modules["__main__"] = module
+    if given.o and given.o.endswith(".prof"):
+        # Registered before the script runs: so it comes after what that registers.
+        # Clocks of files may be some ms behind.
+        began = time.time_ns() - 10**8
+        atexit.register(join_stages, given.o, began, os.getpid())
     name = os.path.basename(given.script)
     gnomon.start(name)
     try:
