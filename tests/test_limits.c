@@ -78,6 +78,25 @@ TEST(a_million_deep)
     check_deep(DEEP);
 }
 
+/* cProfile's table would name a line of gnomon's own. */
+TEST(other_has_no_place_in_the_source)
+{
+    gnomon_region_info region;
+    int found = 0;
+    attach_probe();
+    go_deep(gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE), 1030);
+    gnomon_profile *p = profile_of("probe", 1);
+    for (size_t i = 1; !gnomon_profile_region(p, i, &region); i++) {
+        if (strcmp(region.name, "(other)") != 0)
+            continue;
+        found++;
+        CHECK_STR(region.file ? region.file : "", "");
+        CHECK_EQ(region.line, 0);
+    }
+    CHECK_EQ(found, 1);
+    gnomon_profile_free(p);
+}
+
 /* Each view has a tree of its own, and its own limit. */
 TEST(two_views_and_a_million_deep)
 {

@@ -31,13 +31,18 @@ static uint32_t names_made, regions_made, field_counters_made;
 /* Used where no new name can be made. */
 static gnomon__inject_name inject_other_name = {
     .domain = &gnomon__inject_default, .text = "(other)"};
-static gnomon_region inject_other_scope =
-    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", NULL, NULL);
+/* Without a place in the source: tables would show that of the line. */
+#define INJECT_OTHER(of_kind) \
+    { \
+        .mask = GNOMON_MASK_UNSEEN, .struct_size = sizeof(gnomon_region), \
+        .abi = GNOMON_ABI, .kind = of_kind, .name = "(other)" \
+    }
+static gnomon_region inject_other_scope = INJECT_OTHER(GNOMON_KIND_SCOPE);
 static gnomon__inject_regions inject_other_regions = {
     .scope = &inject_other_scope,
     .name = &inject_other_name,
-    .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
-    .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
+    .mark = INJECT_OTHER(GNOMON_KIND_MARK),
+    .counter = INJECT_OTHER(GNOMON_KIND_COUNTER)};
 
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what)
 {

@@ -30,8 +30,12 @@ static uint32_t entry_count; /* ids are 1 .. entry_count */
 static uint32_t op_entry_count;
 uint32_t gnomon__first_op_id = UINT32_MAX;
 
-gnomon_region gnomon__other_region =
-    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", GNOMON_NULL, GNOMON_NULL);
+/* Without a place in the source: tables would show that of this line. */
+gnomon_region gnomon__other_region = {.mask = GNOMON_MASK_UNSEEN,
+                                      .struct_size = sizeof(gnomon_region),
+                                      .abi = GNOMON_ABI,
+                                      .kind = GNOMON_KIND_SCOPE,
+                                      .name = "(other)"};
 
 const gnomon__entry *gnomon__region_entry(uint32_t id)
 {
