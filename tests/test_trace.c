@@ -268,6 +268,23 @@ TEST(export_splits_by_size)
     CHECK_EQ(b, 1);
 }
 
+/* Else a viewer shows an empty file, and nobody knows why. */
+TEST(an_export_without_executions_is_told)
+{
+    NEEDS_PROGRAM;
+    static const char *const words[] = {"chrome", "perfetto", "csv"};
+    host("GNOMON=profile,file=sums.gnomon", STEP);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        child_result r = shell("$G export sums.gnomon --to %s", words[i]);
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(r.err, "gnomon: sums.gnomon: no single executions are in it, "
+                         "and so none in the export: record them with "
+                         "GNOMON=trace,file=run.gnomon\n");
+    }
+    child_result r = shell("$G export sums.gnomon --to speedscope");
+    CHECK_STR(r.err, "");
+}
+
 TEST(wrong_words_of_export_are_told)
 {
     NEEDS_PROGRAM;

@@ -145,11 +145,23 @@ static int log_damage_of(const char *path, const gnomon_profile *p)
     return status;
 }
 
+/* Whether the format has events and nothing else of what was recorded. */
+static int is_of_events(const gnomon__exporter *e)
+{
+    return e == &gnomon__export_chrome || e == &gnomon__export_perfetto ||
+           e == &gnomon__export_csv;
+}
+
 /* Says what readers of the export would not see. */
-static void note_losses(const char *path, const gnomon_profile *p)
+static void note_lacking(const char *path, const gnomon_profile *p,
+                         const gnomon__exporter *e)
 {
     uint64_t lost = 0;
     gnomon_loss_info l;
+    if (is_of_events(e) && !gnomon_profile_count(p, GNOMON_EVENTS))
+        gnomon__log("%s: no single executions are in it, and so none in the "
+                    "export: record them with GNOMON=trace,file=run.gnomon",
+                    path);
     for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
         if (strncmp(l.kind, "events_", 7) == 0)
             lost += l.count;
@@ -173,7 +185,7 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
             continue;
         }
         status = gnomon__cli_worse(status, log_damage_of(in->paths[i], p));
-        note_losses(in->paths[i], p);
+        note_lacking(in->paths[i], p, r->exporter);
         profiles[count++] = p;
         if (is_folder) {
             status =
