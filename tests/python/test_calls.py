@@ -327,6 +327,17 @@ class Calls(unittest.TestCase):
             ["out.prof", "stale-all.prof"],
         )
 
+    def test_calls_have_more_memory_than_marks(self):
+        with open(self.script, "w") as file:
+            file.write("import gnomon\nprint(gnomon.spec())\n")
+        for words, memory in (
+            ([], "512MiB"),
+            (["--no-calls"], "64MiB"),
+            (["--profiler", "simple,mem=2MiB"], "2MiB"),
+        ):
+            out, err = self.python("-m", "gnomon", *words, "script.py")
+            self.assertTrue(out.endswith(f",mem={memory}\n"), out)
+
     def test_words_and_files(self):
         self.python("-m", "gnomon", "-o", "run.gnomon", "script.py")
         self.assertTrue(os.path.exists(os.path.join(self.folder, "run.gnomon")))

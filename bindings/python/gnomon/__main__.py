@@ -39,8 +39,10 @@ def arguments(words):
 
 
 def spec_of(given):
-    """What is attached: the words, and the file."""
+    """What is attached: the words, the memory, and the file."""
     spec = os.environ.get("GNOMON") or given.profiler or "advanced"
+    if not given.no_calls and not any(i.startswith("mem=") for i in gnomon._items(spec)):
+        spec += ",mem=512MiB"  # the imports of torch alone are 300000 paths
     if given.o is None:
         return spec
     stem, suffix = os.path.splitext(given.o)
