@@ -220,6 +220,22 @@ class Lightning(unittest.TestCase):
         self.assertEqual(calls(err), {"a": 1})
         self.assertEqual(self.report("fit-perf.txt"), "")
 
+    def test_a_mistyped_variable_ends_no_training(self):
+        out, err = self.run_code(
+            """
+            from gnomon.lightning import GnomonProfiler
+            profiler = GnomonProfiler()
+            profiler.setup("fit")
+            with profiler.profile("run_training_batch"):
+                pass
+            profiler.describe()
+            print("trained")
+            """,
+            "simpel",
+        )
+        self.assertEqual(out, "trained\n")
+        self.assertIn("gnomon: $GNOMON: unknown profiler 'simpel': did you", err)
+
     def test_specs_keep_files_that_they_name(self):
         out, err = self.run_code(
             """
