@@ -58,7 +58,7 @@ char *gnomon__path_root_missing(const gnomon__attachment *a)
 
 /* Whether file= is a stream: other files are not beside it, as they would be in /dev, and
  * dir= is for these alone. */
-static int is_stream(const gnomon__attachment *a)
+static int goes_to_stream(const gnomon__attachment *a)
 {
     const char *file = gnomon__options_text(a->options, "file");
     return file && gnomon__file_is_stream(file);
@@ -71,7 +71,7 @@ int gnomon__path_is_given(const gnomon__attachment *a)
 
 int gnomon__path_is_file(const gnomon__attachment *a)
 {
-    return gnomon__path_is_given(a) && !is_stream(a);
+    return gnomon__path_is_given(a) && !goes_to_stream(a);
 }
 
 int gnomon__path_has_folder(const gnomon__attachment *a)
@@ -79,7 +79,7 @@ int gnomon__path_has_folder(const gnomon__attachment *a)
     const char *file = gnomon__options_text(a->options, "file");
     if (gnomon__options_text(a->options, "dir"))
         return 1;
-    return (file && !is_stream(a)) || gnomon__run_dir() != NULL;
+    return (file && !goes_to_stream(a)) || gnomon__run_dir() != NULL;
 }
 
 /* The value of dir=; without a value it is the host's log folder. */
@@ -95,7 +95,7 @@ static const char *folder_named(const char *dir)
 static char *path_in(const char *dir, const gnomon__attachment *a,
                      const char *part, const char *extension)
 {
-    const char *file = is_stream(a) ? NULL : report_file(a);
+    const char *file = goes_to_stream(a) ? NULL : report_file(a);
     const char *folder = folder_named(dir);
     const gnomon__rank *r = gnomon__run_rank();
     size_t size = (part ? strlen(part) : 0) + 24;
@@ -216,8 +216,8 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
                       const char *extension)
 {
     const char *dir = gnomon__options_text(a->options, "dir");
-    int is_beside_stream = is_stream(a) && extension;
-    if (dir && (is_beside_stream || !is_stream(a)))
+    int is_beside_stream = goes_to_stream(a) && extension;
+    if (dir && (is_beside_stream || !goes_to_stream(a)))
         return path_in(dir, a, part, extension ? extension : ".txt");
     if (is_beside_stream || !gnomon__options_text(a->options, "file"))
         return path_in("true", a, part, extension);
