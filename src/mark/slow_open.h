@@ -23,8 +23,10 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
     if (others & ~t->end_only_bits)
         return gnomon__frame_begin(t, region, m, token, flags);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));
-    if (!node)
+    if (!node) { /* its end finds neither a node nor a frame */
+        gnomon__tapes_lose(t, t->hot_bit, gnomon__ticks());
         return -1;
+    }
     gnomon__front *n = gnomon__front_at(t, node);
     others |= gnomon__seen_of(t, node);
     if (flags & GNOMON_FRAME_ACTION) {

@@ -203,24 +203,22 @@ static uint32_t other_child(gnomon__thread *t, gnomon__tree *tree,
     return node;
 }
 
-static uint32_t count_other(gnomon__thread *t, uint32_t bit, uint32_t node)
+static uint32_t count_other(gnomon__thread *t, uint32_t node)
 {
     if (node) {
         gnomon__trouble(t, other_nodes);
         return node;
     }
     gnomon__trouble(t, lost_scopes);
-    gnomon__tapes_lose(t, bit, gnomon__ticks());
     return node;
 }
 
 /* A scope that begins inside an "(other)" counts as one of that node,
  * without time: its time is in that of the scope around it. */
 static void count_inside_other(gnomon__thread *t, gnomon__tree *tree,
-                               uint32_t bit, uint32_t node)
+                               uint32_t node)
 {
     gnomon__tree_count(t, tree, node, 0);
-    gnomon__tapes_lose(t, bit, gnomon__ticks());
     if (gnomon__node_at(t, node)->depth > GNOMON__MAX_DEPTH)
         gnomon__trouble(t, too_deep);
     else
@@ -239,7 +237,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__index_use(t);
     }
     if (current->flags & GNOMON__NODE_OTHER) {
-        count_inside_other(t, tree, bit, c->current);
+        count_inside_other(t, tree, c->current);
         return 0;
     }
     /* The guess: what followed the last one below here. */
@@ -254,7 +252,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
     }
     uint32_t node = gnomon__tree_path(t, bit, c->current, key);
     if (!node)
-        return count_other(t, bit, other_child(t, tree, c->current));
+        return count_other(t, other_child(t, tree, c->current));
     store_relaxed(followed, node);
     return node;
 }
@@ -263,6 +261,14 @@ uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t node = gnomon__tree_path(t, bit, tree->ranges, key);
-    return node ? node
-                : count_other(t, bit, other_child(t, tree, tree->ranges));
+    return node ? node : other_child(t, tree, tree->ranges);
+}
+
+uint32_t gnomon__tree_range_counted(gnomon__thread *t, uint32_t bit,
+                                    uint32_t key)
+{
+    uint32_t node = gnomon__tree_range(t, bit, key);
+    int is_other =
+        !node || (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER);
+    return is_other ? count_other(t, node) : node;
 }

@@ -158,7 +158,7 @@ int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tree_drop(gnomon__thread *t, uint32_t bit);
 
 /* The child `key` of the cursor's node, found or made, or its "(other)"; 0:
- * there is none (a scope below "(other)", or no memory), counted. */
+ * there is none (a scope below "(other)", or no memory), counted, but not on tapes. */
 uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 
 /* The child `key` of `parent`, found or made; 0: no memory. */
@@ -168,8 +168,11 @@ uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
 /* The hot path uses the hash of paths of the tree that is hot now. */
 void gnomon__index_use(gnomon__thread *t);
 
-/* The node of ranges of `key`; 0: no memory, counted. */
+/* The node of ranges of `key`, or their "(other)"; 0: no memory. */
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
+/* The same; counts what has no path of its own. */
+uint32_t gnomon__tree_range_counted(gnomon__thread *t, uint32_t bit,
+                                    uint32_t key);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
 

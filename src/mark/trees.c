@@ -34,6 +34,13 @@ static inline gnomon__front *innermost(gnomon__thread *t,
     return gnomon__front_at(t, tree->cursor.current);
 }
 
+/* No tree has a node for it, so no end comes. */
+static APART void lose_scope(gnomon__thread *t, uint32_t m, uint64_t now)
+{
+    gnomon__each_bit(bit, m & t->tree_bits)
+        gnomon__tapes_lose(t, bit, now);
+}
+
 HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                      uint64_t seq, gnomon__thread *t)
 {
@@ -59,6 +66,8 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     uint64_t now = gnomon__ticks_counter();
     for (uint32_t i = 0; i < n; i++)
         store_relaxed(&opened[i]->begin, now);
+    if (unlikely(!n))
+        lose_scope(t, m, now);
     store_release(&t->seq, seq + 2);
     return n ? token : 0;
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * Each event is in the profile or counted as missing, once, also where the tree has no
+ * path for it: below an "(other)", and without memory. */
+#include "marks.h"
+#include "taping.h"
+
+#define DEEP 1100
+
+static gnomon_region mark_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_MARK, "mark", NULL, NULL);
+static gnomon_region loss_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "loss", NULL, NULL);
+
+static void ignore_start(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self, (void)f, (void)slot;
+}
+
+static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                     .abi = GNOMON_ABI,
+                                     .name = "hook",
+                                     .start = ignore_start};
+static const gnomon_profiler other_taper = {TAPES("other")};
+
+static void attach(const gnomon_profiler *p, const char *options)
+{
+    CHECK_EQ(gnomon_attach(p, NULL, options), GNOMON_OK);
+}
+
+static void check_counts(const char *profiler, uint64_t made)
+{
+    gnomon_profile *p = profile_of(profiler, 0);
+    CHECK_EQ(events(p) + missing(p, NULL), made);
+    gnomon_profile_free(p);
+}
+
+static void nest_with_marks(void)
+{
+    static gnomon_region regions[DEEP];
+    static char names[DEEP][8];
+    gnomon_token tokens[DEEP];
+    for (int i = 0; i < DEEP; i++) {
+        snprintf(names[i], sizeof names[i], "r%d", i);
+        regions[i] = (gnomon_region)GNOMON_REGION_INIT(GNOMON_KIND_SCOPE,
+                                                       names[i], NULL, NULL);
+        tokens[i] = gnomon_begin(&regions[i]);
+        gnomon_mark(&mark_region);
+        gnomon_counter(&loss_region, i);
+        pass(1);
+    }
+    for (int i = DEEP; i-- > 0;)
+        gnomon_end(tokens[i]);
+}
+
+TEST(marks_below_other_count_once)
+{
+    attach(&taper, NULL);
+    nest_with_marks();
+    check_counts("taper", 3 * DEEP);
+}
+
+TEST(scopes_below_other_beside_a_hook)
+{
+    attach(&taper, NULL);
+    attach(&hook, NULL);
+    nest_with_marks();
+    check_counts("taper", 3 * DEEP);
+}
+
+TEST(scopes_below_other_of_two_trees)
+{
+    attach(&taper, NULL);
+    attach(&other_taper, "exclude=r0");
+    nest_with_marks();
+    check_counts("taper", 3 * DEEP);
+    check_counts("other", 3 * DEEP - 1);
+}
+
+/* ---- Without memory for paths -------------------------------------------------- */
+
+enum { NAMES = 4000 };
+
+static gnomon_region *many_region(int i, int kind)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d-%d", kind, i);
+    return gnomon_region_get(name, NULL, kind);
+}
+
+static void mark_many_names(void)
+{
+    for (int i = 0; i < NAMES; i++) {
+        gnomon_token outer =
+            gnomon_begin(many_region(i / 50, GNOMON_KIND_SCOPE));
+        gnomon_range range =
+            gnomon_range_begin(many_region(i, GNOMON_KIND_RANGE));
+        gnomon_token inner =
+            gnomon_begin(many_region(NAMES + i, GNOMON_KIND_SCOPE));
+        gnomon_mark(many_region(i, GNOMON_KIND_MARK));
+        pass(1);
+        gnomon_end(inner);
+        gnomon_range_end(range);
+        gnomon_end(outer);
+    }
+}
+
+TEST(names_without_memory)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach(&taper, NULL);
+    mark_many_names();
+    check_counts("taper", 4 * NAMES);
+}
+
+TEST(names_without_memory_beside_a_hook)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach(&taper, NULL);
+    attach(&hook, NULL);
+    mark_many_names();
+    check_counts("taper", 4 * NAMES);
+}
+
+TEST(names_without_memory_of_two_trees)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach(&taper, NULL);
+    attach(&other_taper, "exclude=zzz*");
+    mark_many_names();
+    check_counts("taper", 4 * NAMES);
+    check_counts("other", 4 * NAMES);
+}
