@@ -131,3 +131,28 @@ TEST(names_without_memory_of_two_trees)
     check_counts("taper", 4 * NAMES);
     check_counts("other", 4 * NAMES);
 }
+
+static gnomon_region range_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_range open_ranges[50];
+
+static void *end_ranges(void *unused)
+{
+    for (int i = 0; i < 50; i++)
+        gnomon_range_end(open_ranges[i]);
+    return unused;
+}
+
+/* The thread that ends them has no memory for a tree. */
+TEST(ranges_that_end_without_memory)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=128KiB"), GNOMON_OK);
+    attach(&taper, NULL);
+    for (int i = 0; i < 50; i++)
+        open_ranges[i] = gnomon_range_begin(&range_region);
+    mark_many_names();
+    gnomon_health before = health_now();
+    on_thread(end_ranges, NULL);
+    CHECK_EQ(health_now().lost_scopes - before.lost_scopes, 50);
+    check_counts("taper", 4 * NAMES);
+}

@@ -196,10 +196,11 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
     return n;
 }
 
-/* Bits attached again since the range began are other profilers. */
-static uint32_t still_attached(const gnomon__thread *t, const open_range *r)
+/* Those of `mask` that saw the range begin: bits attached again since then are other
+ * profilers. */
+static uint32_t still_the_same(const open_range *r, uint32_t mask)
 {
-    uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
+    mask &= load_relaxed(&r->mask);
     gnomon__each_bit(bit, mask) {
         if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) - r->epoch) >
             0)
@@ -227,7 +228,9 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
         gnomon__trouble(t, unmatched);
         return;
     }
-    uint32_t mask = still_attached(t, r);
+    uint32_t mask = still_the_same(r, load_relaxed(&t->attached));
+    if (unlikely(t->short_bits) && still_the_same(r, t->short_bits))
+        gnomon__trouble(t, lost_scopes);
     const gnomon__finished f = {.token = token,
                                 .begin = r->begin,
                                 .end = now,
