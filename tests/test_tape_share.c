@@ -240,3 +240,40 @@ TEST(blocks_are_taken_while_their_threads_mark)
     }
     CHECK_EQ(count_events().made, made + (uint64_t)(many / 10 * 10));
 }
+
+/* ---- Names ------------------------------------------------------------------------ */
+
+static void *mark_as(void *name)
+{
+    gnomon_thread_name(name);
+    mark_region(&few_region, FEW);
+    return NULL;
+}
+
+static int has_track(const gnomon_profile *p, const char *name)
+{
+    gnomon_track_info t;
+    for (size_t i = 1; !gnomon_profile_track(p, i, &t); i++)
+        if (strcmp(t.name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Events use what is theirs up; that is no lack of memory for threads. */
+TEST(threads_keep_their_names_beside_a_full_tape)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
+    mark_region(&many_region, 300000);
+    char names[10][16];
+    for (int i = 0; i < 10; i++) {
+        pthread_t thread;
+        snprintf(names[i], sizeof names[i], "worker %d", i);
+        pthread_create(&thread, NULL, mark_as, names[i]);
+        pthread_join(thread, NULL);
+    }
+    gnomon_profile *p = live_snapshot("taper");
+    for (int i = 0; i < 10; i++)
+        CHECK(has_track(p, names[i]));
+    gnomon_profile_free(p);
+}

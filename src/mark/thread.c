@@ -196,11 +196,12 @@ static void set_os_name(gnomon__thread *t, const char *os_name)
     store_relaxed(&t->os_name[1], words[1]);
 }
 
-/* Whether a quarter of the arena is left: paths, frames and names need it. */
+/* Whether less than an eighth of the arena is left, which paths, frames and names need.
+ * Events leave a quarter. */
 static int is_short_of_room(void)
 {
     const gnomon__arena *arena = &gnomon__marks_arena;
-    return load_relaxed(&arena->used) > arena->size - arena->size / 4;
+    return load_relaxed(&arena->used) > arena->size - arena->size / 8;
 }
 
 /* A state for a new thread. Beyond DEAD_LIMIT ended threads, threads with
