@@ -250,11 +250,13 @@ TEST(each_kind_of_row)
             "007.000") ",\"args\":{\"value\":0.5}}",
         "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\","
         "\"name\":\"tick\",\"pid\":4711,\"tid\":4711," AT(
-            "007.002") ",\"args\":{}}"};
+            "007.002") ",\"args\":{}}",
+        "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\","
+        "\"name\":\"loss\",\"pid\":4711,\"tid\":4711," AT(
+            "007.001") ",\"args\":{\"value\":\"NaN\"}}"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         has_row(text, rows[i]);
     lacks(text, "ProfilerStep#2"); /* was not recorded */
-    lacks(text, "007.001");        /* a sample that is no number */
     lacks(text, "[1]");            /* metadata with a name of the file's own */
     free(text);
     gnomon_profile_free(p);

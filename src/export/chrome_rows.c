@@ -212,22 +212,33 @@ static const char *region_name(const gnomon__chrome *c, uint32_t region)
     return r.name;
 }
 
+/* `value`: of a sample; NULL: none. */
 static void put_mark(gnomon__chrome *c, const gnomon_event_info *e,
-                     uint64_t zero)
+                     uint64_t zero, const char *value)
 {
     gnomon__chrome_moment(c, e->track, zero + e->begin_ns,
                           "\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\"",
                           region_name(c, e->region));
+    if (value) {
+        gnomon__export_literal(c->t, "\"value\":\"");
+        gnomon__export_string(c->t, value);
+        gnomon__export_literal(c->t, "\"");
+    }
     gnomon__export_literal(c->t, "}}");
 }
 
-/* A sample that is no number leaves a gap: viewers read no such values. */
+/* A sample that is no number is an instant, as viewers draw no such value. */
 static void put_sample(gnomon__chrome *c, const gnomon_event_info *e,
                        uint64_t zero)
 {
-    double is_number = e->value - e->value;
-    if (is_number < 0 || is_number > 0 || !(is_number >= 0))
+    double rest = e->value - e->value; /* 0, if it is a number */
+    if (!(rest >= 0)) {
+        put_mark(c, e, zero,
+                 e->value > 0   ? "inf"
+                 : e->value < 0 ? "-inf"
+                                : "NaN");
         return;
+    }
     gnomon__chrome_moment(c, e->track, zero + e->begin_ns, "\"C\"",
                           region_name(c, e->region));
     gnomon__export_literal(c->t, "\"value\":");
@@ -242,7 +253,7 @@ static int put_event(gnomon__chrome *c, const gnomon_event_info *e,
     case GNOMON_EVENT_EXECUTION:
         return put_execution(c, e, number, zero);
     case GNOMON_EVENT_MARK:
-        put_mark(c, e, zero);
+        put_mark(c, e, zero, NULL);
         return 1;
     case GNOMON_EVENT_COUNTER:
         put_sample(c, e, zero);
