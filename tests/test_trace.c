@@ -4,6 +4,7 @@
  * links: static
  * needs: cli */
 #include "program.h"
+#include "taping.h"
 
 #define STEP "do=a", "do=b", "step"
 
@@ -202,6 +203,86 @@ TEST(a_folder_that_cannot_be_written_is_one_line)
     CHECK_STR(r.out, "went on\n");
     CHECK_EQ(times_in(r.err, "\n"), 1);
     CHECK(times_in(r.err, "/proc/none") >= 1);
+}
+
+/* ---- A file that another process wrote meanwhile ----------------------------------------- */
+
+static char written_path[256];
+
+static int make_mine(void *context, const gnomon_writer *file)
+{
+    (void)context;
+    return file->print(file, "mine\n");
+}
+
+static int write_and_ask(void *self, const gnomon_profile *p,
+                         const gnomon_writer *out)
+{
+    (void)self, (void)p;
+    int code =
+        out->stream(out, "part1", ".pt.trace.json", make_mine, written_path);
+    snprintf(written_path, sizeof written_path, "%s", out->path(out));
+    return code;
+}
+
+/* Viewers know traces by all of the extension. */
+TEST(a_trace_apart_keeps_its_extension_and_says_its_name)
+{
+    static const gnomon_profiler writer = {TAPES("writer"),
+                                           .ready = write_and_ask};
+    static gnomon_region region =
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL);
+    char apart[64];
+    child_folder();
+    snprintf(apart, sizeof apart, "./writer-part1-%d.pt.trace.json",
+             (int)getpid());
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&writer, NULL, "dir=."), GNOMON_OK);
+    gnomon_end(gnomon_begin(&region));
+    child_next_tick();
+    program_put("writer-part1.pt.trace.json", "theirs\n");
+    gnomon_teardown();
+    CHECK_STR(written_path, apart);
+    CHECK_STR(child_read(apart), "mine\n");
+    CHECK_STR(child_read("writer-part1.pt.trace.json"), "theirs\n");
+}
+
+static int stream_code, made_code;
+
+static int fail_to_make(void *context, const gnomon_writer *file)
+{
+    (void)context;
+    CHECK_EQ(file->print(file, "%0*d", 100000, 7), GNOMON_OK);
+    return made_code;
+}
+
+static int write_and_fail(void *self, const gnomon_profile *p,
+                          const gnomon_writer *out)
+{
+    (void)self, (void)p;
+    stream_code = out->stream(out, NULL, ".txt", fail_to_make, NULL);
+    CHECK_EQ(out->stream(out, "all", ".txt", make_mine, NULL), GNOMON_OK);
+    return GNOMON_OK;
+}
+
+TEST(a_stream_returns_what_make_returned)
+{
+    static const gnomon_profiler writer = {TAPES("writer"),
+                                           .ready = write_and_fail};
+    child_folder();
+    made_code = GNOMON_ENOENT;
+    for (int fails = 1; fails >= 0; fails--) {
+        CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(&writer, NULL, "dir=."), GNOMON_OK);
+        GNOMON_MARK("a");
+        CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+        CHECK_EQ(stream_code, made_code);
+        CHECK_EQ(gnomon_detach(&writer, NULL), GNOMON_OK);
+        CHECK_EQ(is_there("writer.txt"), !fails);
+        CHECK_STR(child_read("writer-all.txt"), "mine\n");
+        made_code = GNOMON_OK;
+    }
+    CHECK_EQ(strlen(child_read("writer.txt")), 100000);
 }
 
 /* ---- gnomon export ---------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 #include "run/fd_writer.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "platform/memory.h"
@@ -30,6 +32,31 @@ static int fd_write(const gnomon_writer *writer, const void *bytes, size_t size)
     return GNOMON_OK;
 }
 
+static int fd_print(const gnomon_writer *writer, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+static int fd_print(const gnomon_writer *writer, const char *format, ...)
+{
+    char brief[512], *text = brief;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(brief, sizeof brief, format, arguments);
+    if (n >= (int)sizeof brief) {
+        text = gnomon__alloc((size_t)n + 1);
+        if (text)
+            vsnprintf(text, (size_t)n + 1, format, again);
+    }
+    va_end(again);
+    va_end(arguments);
+    int code = n < 0  ? GNOMON_EINVAL
+               : text ? fd_write(writer, text, (size_t)n)
+                      : GNOMON_ENOMEM;
+    if (text != brief)
+        gnomon__free(text);
+    return code;
+}
+
 gnomon__fd_writer *gnomon__fd_writer_begin(int fd)
 {
     gnomon__fd_writer *w = gnomon__alloc(sizeof *w);
@@ -37,6 +64,7 @@ gnomon__fd_writer *gnomon__fd_writer_begin(int fd)
         return NULL;
     w->writer.struct_size = sizeof w->writer;
     w->writer.write = fd_write;
+    w->writer.print = fd_print;
     w->writer.context = w;
     w->fd = fd;
     return w;

@@ -22,6 +22,8 @@ typedef struct written_file {
     gnomon__os_file file; /* identity of what was written last */
     uint64_t part;        /* which part it holds; 0: reports */
     uint32_t view;        /* the only view that writes it; 0: any */
+    /* Where ours went, as another process wrote this one; of the same view. */
+    const struct written_file *apart;
     int was_written;
     int logged_errno; /* of the last failure that was logged; 0: none */
     gnomon__file_counts counts; /* of its entities, where it grows */
@@ -153,9 +155,10 @@ static int publish_at(written_file *f, gnomon__file_job *job)
 
 /* Another process wrote `path` meanwhile: both files stay, ours under a name with
  * the process id. */
-static int publish_apart(const char *path, gnomon__file_job *job)
+static int publish_apart(written_file *of, gnomon__file_job *job)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *path = of->path, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
     size_t stem =
         (size_t)(name - path) + gnomon__file_extension(name, strlen(name));
     size_t size = strlen(path) + 24;
@@ -171,6 +174,7 @@ static int publish_apart(const char *path, gnomon__file_job *job)
         gnomon__log("another process wrote %s meanwhile: this one's is %s; "
                     "%%p in file= keeps them apart",
                     path, apart);
+    of->apart = why ? NULL : f;
     gnomon__free(apart);
     return why;
 }
@@ -181,7 +185,15 @@ int gnomon__file_put(const char *path, gnomon__file_job *job)
     if (f && f->logged_errno == GNOMON__OS_UNREAD)
         return f->logged_errno; /* cut short: no second try */
     int why = f ? publish_at(f, job) : ENOMEM;
-    return why == EEXIST ? publish_apart(path, job) : why;
+    if (f)
+        f->apart = NULL;
+    return why == EEXIST ? publish_apart(f, job) : why;
+}
+
+const char *gnomon__file_where(const char *path)
+{
+    const written_file *f = file_known(path);
+    return f && f->apart ? f->apart->path : path;
 }
 
 int gnomon__file_failed(const char *path, int why)

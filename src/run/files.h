@@ -84,6 +84,8 @@ typedef struct gnomon__file_job {
 /* Makes or appends to a file; if another process wrote it meanwhile, under a name with
  * the process id. 0, or an errno, and then the file is as it was. */
 int gnomon__file_put(const char *path, gnomon__file_job *job);
+/* Where that file is: `path`, or the name with the process id. Valid until the next file. */
+const char *gnomon__file_where(const char *path);
 /* After a failure: whether to log it, as it was not logged since the last success. */
 int gnomon__file_failed(const char *path, int why);
 /* The same of bytes. Part 0 is reports, which are appended to this process's earlier

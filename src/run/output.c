@@ -215,9 +215,8 @@ static int file_over(char *path, int why)
         gnomon__log("cannot write %s: %s: give file= or dir= another path",
                     path ? path : "a file", gnomon__os_error_text(why));
     gnomon__free(last_path);
-    last_path = why ? NULL : path;
-    if (why)
-        gnomon__free(path);
+    last_path = why ? NULL : gnomon__strdup(gnomon__file_where(path));
+    gnomon__free(path);
     return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
 }
 
@@ -240,14 +239,22 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
                    : ENOMEM);
 }
 
+typedef struct stream_job {
+    const gnomon__stream *stream;
+    int *code; /* of `make` */
+} stream_job;
+
 static int make_stream(int fd, const void *context, gnomon__file_counts *counts)
 {
-    const gnomon__stream *stream = context;
+    const stream_job *job = context;
     gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
     (void)counts;
-    return w ? gnomon__fd_writer_end(w,
-                                     stream->make(stream->context, &w->writer))
-             : ENOMEM;
+    if (!w)
+        return ENOMEM;
+    *job->code = job->stream->make(job->stream->context, &w->writer);
+    if (w->why) /* says more than the code that `make` passes on */
+        *job->code = GNOMON_OK;
+    return gnomon__fd_writer_end(w, *job->code);
 }
 
 int gnomon__output_stream(const gnomon__attachment *a, const char *part,
@@ -257,8 +264,14 @@ int gnomon__output_stream(const gnomon__attachment *a, const char *part,
         return GNOMON_ESTATE;
     if (!a->view->rank_on)
         return GNOMON_ENOENT;
+    int code = GNOMON_OK;
+    const stream_job all = {stream, &code};
     char *path = path_of_file(a, part, extension ? extension : "");
     gnomon__file_job job = {
-        .part = part_hash(part), .make = make_stream, .context = stream};
-    return file_over(path, path ? gnomon__file_put(path, &job) : ENOMEM);
+        .part = part_hash(part), .make = make_stream, .context = &all};
+    int why = path ? gnomon__file_put(path, &job) : ENOMEM;
+    if (!code || code == GNOMON_ENOMEM)
+        return file_over(path, why);
+    gnomon__free(path); /* `make` knows why there is no file */
+    return code;
 }

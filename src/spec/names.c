@@ -88,10 +88,11 @@ int gnomon__file_misnamed(char *line, size_t size, const char *pattern)
 
 size_t gnomon__file_extension(const char *name, size_t n)
 {
-    static const char json[] = ".gnomon.json";
-    size_t known = sizeof json - 1, i;
-    if (n > known && name_ends(name, n, json))
-        return n - known;
+    static const char *const known[] = {".gnomon.json", ".pt.trace.json"};
+    size_t i;
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (n > strlen(known[i]) && name_ends(name, n, known[i]))
+            return n - strlen(known[i]);
     for (i = n; i-- > 1;)
         if (name[i] == '.')
             return i;
