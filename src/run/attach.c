@@ -175,6 +175,7 @@ static int take_bits(gnomon__attachment *a)
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch)
 {
+    gnomon__fork_watch();
     gnomon__copies_wake();
     gnomon__attachment *a = gnomon__alloc(sizeof *a);
     if (!a || (word && !(a->word = gnomon__strdup(word)))) {
@@ -216,7 +217,6 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     gnomon__readers_unlock();
     gnomon__work_tapes();
     gnomon__windows_refresh(1);
-    gnomon__fork_watch();
     gnomon__end_watch();
     return GNOMON_OK;
 }

@@ -282,6 +282,7 @@ int gnomon__configure(const char *text, const char *origin)
 {
     gnomon__spec spec = {0};
     gnomon__complaints complaints = {0};
+    gnomon__fork_watch();
     gnomon__notes_begin();
     int code = gnomon__spec_parse(&spec, text, origin, &complaints);
     size_t count;

@@ -7,6 +7,7 @@
  * it, of ours, libc's or a profiler's, returns and releases its locks. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
@@ -28,6 +29,15 @@ static uint32_t has_started;                 /* $GNOMON was read */
 #define STUCK_AFTER_NS 1000000000ull
 #define PAUSE_NS 100000u
 static uint32_t is_stuck;
+
+/* Where something will be attached. The variable is read again under the lock. */
+static void watch_forks(void)
+{
+    const char *spec =
+        load_relaxed(&has_started) ? NULL : getenv("GNOMON");
+    if (spec && *spec)
+        gnomon__fork_watch();
+}
 
 static int take_lock(void)
 {
@@ -88,6 +98,7 @@ static int enter(int cancel)
     if (code)
         return code;
     go_in(cancel);
+    watch_forks();
     if (take_lock())
         return GNOMON_OK;
     in_control = 0;
@@ -145,6 +156,7 @@ static int start(void)
         store_release(&has_started, 1);
         return 1;
     }
+    watch_forks();
     if (!take_lock())
         return 0;
     if (!has_started) {

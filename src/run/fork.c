@@ -22,7 +22,7 @@
 
 static uint32_t child_is_off; /* a child without gnomon_setup */
 static int64_t forked_from;
-static int forks_watched;
+static uint32_t forks_watched;
 
 /* `starts`: it records from its next mark on; else it is off. */
 static void become_child(int starts)
@@ -67,11 +67,13 @@ static void after_fork_child(void)
                  !gnomon__busy() && !gnomon__control_is_inside());
 }
 
+/* Before the lock of control calls is taken for the first time: a child that another
+ * thread forks meanwhile would wait for it for ever. */
 void gnomon__fork_watch(void)
 {
-    if (forks_watched)
+    uint32_t none = 0;
+    if (load_relaxed(&forks_watched) || !cas_acq_rel(&forks_watched, &none, 1))
         return;
-    forks_watched = 1;
     gnomon__os_claim();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
