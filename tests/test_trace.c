@@ -136,6 +136,15 @@ TEST(a_schedule_that_never_recorded_is_told)
                 "$GNOMON\n");
 }
 
+TEST(active_steps_without_marks_are_told)
+{
+    child_result r = host("GNOMON=trace(schedule=wait:2/active:1)", STEP, STEP);
+    CHECK_STR(r.err, "gnomon: trace: nothing was marked in the active steps of "
+                     "its schedule\n");
+    r = host("GNOMON=trace(schedule=wait:2/active:1)", STEP, STEP, STEP);
+    CHECK_STR(r.err, "gnomon: trace: 2 events in ./trace-cycle1.pt.trace.json\n");
+}
+
 /* ---- What is missing ------------------------------------------------------------------ */
 
 TEST(what_does_not_fit_is_told)
@@ -148,6 +157,14 @@ TEST(what_does_not_fit_is_told)
     has_line(r, " more are missing: mem= makes room\n");
     text = child_read("trace.pt.trace.json");
     CHECK_EQ(times_in(text, "\"kind\": \"events_lost\""), 1);
+}
+
+TEST(one_event_is_one)
+{
+    child_result r = host("GNOMON=trace(keep=1steps)", "do=a", "step", "do=a",
+                          "step", "do=a");
+    has_line(r, "trace: 2 events in ./trace.pt.trace.json; 1 older one is not "
+                "kept\n");
 }
 
 /* The line of a wrong option, and the preset holds. */

@@ -64,6 +64,20 @@ static uint64_t trace_missing(const gnomon_profile *p)
     return missing;
 }
 
+/* Without events there is no file, but what is missing is told. */
+static void trace_tell_none(const trace_writer *t, const gnomon_profile *p)
+{
+    char line[96];
+    uint64_t lost = trace_missing(p);
+    if (lost && !t->few_steps) {
+        snprintf(line, sizeof line,
+                 "trace: no file, as %" PRIu64
+                 " event%s missing: mem= makes room",
+                 lost, lost == 1 ? " is" : "s are");
+        t->log(line);
+    }
+}
+
 static void trace_tell(const trace_writer *t, const gnomon_profile *p,
                        const char *path)
 {
@@ -72,10 +86,12 @@ static void trace_tell(const trace_writer *t, const gnomon_profile *p,
     uint64_t lost = trace_missing(p);
     if (lost)
         snprintf(missing, sizeof missing,
-                 t->few_steps ? "; %" PRIu64 " older ones are not kept"
-                              : "; %" PRIu64
-                                " more are missing: mem= makes room",
-                 lost);
+                 t->few_steps ? "; %" PRIu64 " older %s not kept"
+                              : "; %" PRIu64 " more %s missing: mem= makes room",
+                 lost,
+                 !t->few_steps ? (lost == 1 ? "is" : "are")
+                 : lost == 1   ? "one is"
+                               : "ones are");
     size_t length = strlen(path);
     const char *shown = length > 300 ? path + length - 300 : path;
     snprintf(line, sizeof line, "trace: %" PRIu64 " event%s in %s%s%s", events,
@@ -106,8 +122,12 @@ static int trace_ready(void *self, const gnomon_profile *profile,
     char part[32];
     trace_job job = {t, profile};
     t->cycles++;
-    if (!t->writes || !gnomon_profile_count(profile, GNOMON_EVENTS))
+    if (!t->writes)
         return GNOMON_OK;
+    if (!gnomon_profile_count(profile, GNOMON_EVENTS)) {
+        trace_tell_none(t, profile);
+        return GNOMON_OK;
+    }
     snprintf(part, sizeof part, "%s%u", t->streams ? "part" : "cycle",
              t->cycles);
     int code = out->stream(out, t->scheduled || t->streams ? part : NULL,

@@ -97,6 +97,8 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
         if (!code)
             gnomon__call_ready(a, m);
     }
+    v->cycles.had_events |=
+        code || (m && gnomon_profile_count(&m->base, GNOMON_EVENTS));
     if (code)
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
     if (m)
@@ -116,8 +118,14 @@ void gnomon__cycles_deliver(int is_closed)
 static void log_unreached(const gnomon__attachment *a)
 {
     const gnomon__view *v = a->window;
-    if (v->cycles.was_any || !v->rank_on)
+    if (v->cycles.had_events || !v->rank_on)
         return;
+    if (v->cycles.was_any) {
+        gnomon__log(
+            "%s: nothing was marked in the active steps of its schedule",
+            a->profiler.name);
+        return;
+    }
     gnomon__step_lock(); /* steps go on meanwhile */
     uint64_t most = v->cycles.most_steps;
     gnomon__step_unlock();

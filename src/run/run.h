@@ -63,6 +63,7 @@
 typedef struct gnomon__cycles {
     int is_open;
     int was_any;
+    int had_events;      /* in control calls: of those that were given */
     uint64_t number;     /* of the open one */
     uint64_t begin;      /* ticks */
     uint64_t most_steps; /* that one stage made */
