@@ -222,6 +222,16 @@ TEST(a_folder_that_cannot_be_written_is_one_line)
     CHECK(times_in(r.err, "/proc/none") >= 1);
 }
 
+TEST(a_stream_that_cannot_be_written_is_two_lines)
+{
+    child_result r = host("GNOMON=trace(keep=stream),dir=/proc/none,mem=1MiB",
+                          "loop=100000");
+    CHECK_EQ(times_in(r.err, "\n"), 2);
+    CHECK(times_in(r.err, "cannot write /proc/none/trace-part1.") == 1);
+    CHECK(times_in(r.err, "trace: 100000 events of ") == 1);
+    CHECK(times_in(r.err, " parts could not be written\n") == 1);
+}
+
 /* ---- A file that another process wrote meanwhile ----------------------------------------- */
 
 static char written_path[256];

@@ -18,6 +18,8 @@ typedef struct trace_writer {
     int streams;     /* keep=stream: each part is a file */
     int few_steps;   /* keep=8steps: what is older is not missed */
     unsigned cycles; /* that were delivered */
+    uint64_t unwritten;       /* events of parts that could not be written ... */
+    unsigned unwritten_parts; /* ... and how many these are */
     void (*log)(const char *line);
 } trace_writer;
 
@@ -134,8 +136,27 @@ static int trace_ready(void *self, const gnomon_profile *profile,
                            ".pt.trace.json", trace_make, &job);
     if (!code)
         trace_tell(t, profile, out->path(out));
+    if (code) {
+        t->unwritten += gnomon_profile_count(profile, GNOMON_EVENTS) +
+                        trace_missing(profile);
+        t->unwritten_parts++;
+    }
     /* Of a file that cannot be written a line has said why. */
     return code == GNOMON_ENOMEM ? code : GNOMON_OK;
+}
+
+/* Of a stream only the first part that could not be written had a line. */
+static void trace_destroy(void *self)
+{
+    trace_writer *t = self;
+    char line[128];
+    snprintf(line, sizeof line,
+             "trace: %" PRIu64 " events of %u part%s could not be written",
+             t->unwritten, t->unwritten_parts,
+             t->unwritten_parts == 1 ? "" : "s");
+    if (t->streams && t->unwritten)
+        t->log(line);
+    free(t);
 }
 
 static const gnomon_option_info trace_options[] = {
@@ -162,7 +183,7 @@ static const gnomon_profiler tracer = {
     .options = trace_options,
     .create = trace_create,
     .ready = trace_ready,
-    .destroy = free,
+    .destroy = trace_destroy,
 };
 
 GNOMON_PLUGIN(tracer);

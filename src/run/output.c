@@ -208,10 +208,27 @@ static char *path_of_file(const gnomon__attachment *a, const char *part,
     return path;
 }
 
-/* Of a file that was written to `path`, which it takes, or was not. */
-static int file_over(char *path, int why)
+/* The stream (keep=stream) whose last part could not be written, and why. */
+static const gnomon__attachment *failed_stream;
+static int failed_stream_why;
+
+/* Parts of a stream have a name each, and a job may have thousands: of those that fail
+ * one after the other for one reason the first is news. */
+static int is_news(const gnomon__attachment *a, const char *path, int why)
 {
-    if (why && gnomon__file_failed(path, why))
+    int is_stream = a->window->keep.mode == GNOMON__KEEP_STREAM;
+    int is_known = is_stream && failed_stream == a && failed_stream_why == why;
+    if (is_stream) {
+        failed_stream = why ? a : NULL;
+        failed_stream_why = why;
+    }
+    return why && gnomon__file_failed(path, why) && !is_known;
+}
+
+/* Of a file of `a` that was written to `path`, which it takes, or was not. */
+static int file_over(const gnomon__attachment *a, char *path, int why)
+{
+    if (is_news(a, path, why))
         gnomon__log("cannot write %s: %s: give file= or dir= another path",
                     path ? path : "a file", gnomon__os_error_text(why));
     gnomon__free(last_path);
@@ -235,7 +252,7 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
     }
     char *path = path_of_file(a, part, extension ? extension : "");
     return file_over(
-        path, path ? gnomon__file_put_bytes(path, part_hash(part), bytes, size)
+        a, path, path ? gnomon__file_put_bytes(path, part_hash(part), bytes, size)
                    : ENOMEM);
 }
 
@@ -271,7 +288,7 @@ int gnomon__output_stream(const gnomon__attachment *a, const char *part,
         .part = part_hash(part), .make = make_stream, .context = &all};
     int why = path ? gnomon__file_put(path, &job) : ENOMEM;
     if (!code || code == GNOMON_ENOMEM)
-        return file_over(path, why);
+        return file_over(a, path, why);
     gnomon__free(path); /* `make` knows why there is no file */
     return code;
 }
