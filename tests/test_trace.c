@@ -142,7 +142,8 @@ TEST(active_steps_without_marks_are_told)
     CHECK_STR(r.err, "gnomon: trace: nothing was marked in the active steps of "
                      "its schedule\n");
     r = host("GNOMON=trace(schedule=wait:2/active:1)", STEP, STEP, STEP);
-    CHECK_STR(r.err, "gnomon: trace: 2 events in ./trace-cycle1.pt.trace.json\n");
+    CHECK_STR(r.err,
+              "gnomon: trace: 2 events in ./trace-cycle1.pt.trace.json\n");
 }
 
 /* ---- What is missing ------------------------------------------------------------------ */
@@ -330,6 +331,23 @@ TEST(export_writes_to_standard_output)
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.err, "");
     CHECK_EQ(executions("all.json", "a"), 1);
+}
+
+TEST(export_replaces_none_of_its_files)
+{
+    NEEDS_PROGRAM;
+    save_run("run.gnomon");
+    child_result r = shell("cp run.gnomon was; ln -s run.gnomon link; "
+                           "$G export run.gnomon --to csv -o ./link");
+    CHECK_EQ(r.status, 1);
+    CHECK_STR(r.err, "gnomon: -o ./link: it is run.gnomon, which the export "
+                     "would replace: say another name\n");
+    CHECK_EQ(shell("cmp was run.gnomon").status, 0);
+    r = shell("$G export run.gnomon ./run.gnomon --to csv -o twice.csv && "
+              "$G export run.gnomon --to csv -o once.csv && "
+              "cmp once.csv twice.csv");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "gnomon: ./run.gnomon: is given twice: exported once\n");
 }
 
 TEST(export_compresses)

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/export_files.h"
 #include "command/command.h"
@@ -166,8 +167,56 @@ static void note_lacking(const char *path, const gnomon_profile *p,
         if (strncmp(l.kind, "events_", 7) == 0)
             lost += l.count;
     if (lost)
-        gnomon__log("%s: %llu events are missing", path,
-                    (unsigned long long)lost);
+        gnomon__log("%s: %llu event%s missing", path, (unsigned long long)lost,
+                    lost == 1 ? " is" : "s are");
+}
+
+typedef struct file_identity {
+    dev_t device;
+    ino_t inode; /* 0: no regular file */
+} file_identity;
+
+static file_identity identity_of(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode)
+               ? (file_identity){s.st_dev, s.st_ino}
+               : (file_identity){0};
+}
+
+/* Whether both are one file, by whatever names. */
+static int is_one_file(file_identity a, file_identity b)
+{
+    return a.inode && a.inode == b.inode && a.device == b.device;
+}
+
+/* An export has not all that a profile has, so it never takes the place of one. */
+static int check_output(const gnomon__export_request *r,
+                        const gnomon__cli_inputs *in)
+{
+    file_identity out = identity_of(r->to ? r->to : "-");
+    for (size_t i = 0; out.inode && i < in->count; i++)
+        if (is_one_file(out, identity_of(in->paths[i]))) {
+            gnomon__log("-o %s: it is %s, which the export would replace: say "
+                        "another name",
+                        r->to, in->paths[i]);
+            return GNOMON__EXIT_USAGE;
+        }
+    return GNOMON__EXIT_OK;
+}
+
+/* Whether a file stands in the list before: its events would be there twice. `before`
+ * has those of lower numbers, and gets this one. */
+static int is_given_before(file_identity *before, const char *path,
+                           size_t number)
+{
+    before[number] = identity_of(path);
+    for (size_t i = 0; i < number; i++)
+        if (is_one_file(before[i], before[number])) {
+            gnomon__log("%s: is given twice: exported once", path);
+            return 1;
+        }
+    return 0;
 }
 
 /* Each FILE is an export of its own in a folder; else all are one. */
@@ -175,11 +224,16 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
 {
     const gnomon_profile **profiles =
         gnomon__alloc((in->count + 1) * sizeof *profiles);
-    int status = profiles ? GNOMON__EXIT_OK : GNOMON__EXIT_UNREADABLE;
+    file_identity *identities =
+        gnomon__alloc((in->count + 1) * sizeof *identities);
+    int status =
+        profiles && identities ? GNOMON__EXIT_OK : GNOMON__EXIT_UNREADABLE;
     int is_folder = gnomon__export_is_folder(r->to);
     size_t count = 0;
-    for (size_t i = 0; profiles && i < in->count; i++) {
+    for (size_t i = 0; profiles && identities && i < in->count; i++) {
         gnomon_profile *p;
+        if (is_given_before(identities, in->paths[i], i))
+            continue;
         if (gnomon__cli_load(in->paths[i], &p)) {
             status = gnomon__cli_worse(status, GNOMON__EXIT_UNREADABLE);
             continue;
@@ -199,6 +253,7 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
             status, gnomon__export_files(r, profiles, count, r->to));
     while (count)
         gnomon_profile_free((gnomon_profile *)(size_t)profiles[--count]);
+    gnomon__free(identities);
     gnomon__free(profiles);
     return status;
 }
@@ -216,7 +271,10 @@ static int export_run(int argc, char **argv)
     if (status)
         return status;
     status = gnomon__cli_expand(&in, argv + optind);
-    if (in.count)
+    int is_bad = check_output(&r, &in);
+    if (is_bad)
+        status = is_bad;
+    else if (in.count)
         status = gnomon__cli_worse(status, export_all(&r, &in));
     gnomon__cli_inputs_free(&in);
     return status;

@@ -13,12 +13,12 @@
 #include "gnomon/profiler.h"
 
 typedef struct trace_writer {
-    int writes;      /* on_trace_ready */
-    int scheduled;   /* each cycle is a file */
-    int streams;     /* keep=stream: each part is a file */
-    int few_steps;   /* keep=8steps: what is older is not missed */
-    unsigned cycles; /* that were delivered */
-    uint64_t unwritten;       /* events of parts that could not be written ... */
+    int writes;         /* on_trace_ready */
+    int scheduled;      /* each cycle is a file */
+    int streams;        /* keep=stream: each part is a file */
+    int few_steps;      /* keep=8steps: what is older is not missed */
+    unsigned cycles;    /* that were delivered */
+    uint64_t unwritten; /* events of parts that could not be written ... */
     unsigned unwritten_parts; /* ... and how many these are */
     void (*log)(const char *line);
 } trace_writer;
@@ -89,7 +89,8 @@ static void trace_tell(const trace_writer *t, const gnomon_profile *p,
     if (lost)
         snprintf(missing, sizeof missing,
                  t->few_steps ? "; %" PRIu64 " older %s not kept"
-                              : "; %" PRIu64 " more %s missing: mem= makes room",
+                              : "; %" PRIu64
+                                " more %s missing: mem= makes room",
                  lost,
                  !t->few_steps ? (lost == 1 ? "is" : "are")
                  : lost == 1   ? "one is"

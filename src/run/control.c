@@ -33,8 +33,7 @@ static uint32_t is_stuck;
 /* Where something will be attached. The variable is read again under the lock. */
 static void watch_forks(void)
 {
-    const char *spec =
-        load_relaxed(&has_started) ? NULL : getenv("GNOMON");
+    const char *spec = load_relaxed(&has_started) ? NULL : getenv("GNOMON");
     if (spec && *spec)
         gnomon__fork_watch();
 }

@@ -252,8 +252,9 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
     }
     char *path = path_of_file(a, part, extension ? extension : "");
     return file_over(
-        a, path, path ? gnomon__file_put_bytes(path, part_hash(part), bytes, size)
-                   : ENOMEM);
+        a, path,
+        path ? gnomon__file_put_bytes(path, part_hash(part), bytes, size)
+             : ENOMEM);
 }
 
 typedef struct stream_job {
