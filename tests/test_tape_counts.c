@@ -2,6 +2,7 @@
 /* links: testing
  * Each event is in the profile or counted as missing, once, also where the tree has no
  * path for it: below an "(other)", and without memory. */
+#include "child.h"
 #include "marks.h"
 #include "taping.h"
 
@@ -77,6 +78,85 @@ TEST(scopes_below_other_of_two_trees)
     check_counts("other", 3 * DEEP - 1);
 }
 
+/* ---- In the parts of a file ------------------------------------------------------ */
+
+static gnomon_region range_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_region scope_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "scope", NULL, NULL);
+
+static void *end_range(void *range)
+{
+    gnomon_range_end(*(gnomon_range *)range);
+    return NULL;
+}
+
+/* What is open over the end of its stage, and ends here, there or on another thread. */
+static void mark_over_stages(void)
+{
+    gnomon__test_set(1000);
+    gnomon_stage_begin("fit");
+    pass(1);
+    gnomon_mark(&mark_region);
+    gnomon_range here = gnomon_range_begin(&range_region),
+                 there = gnomon_range_begin(&range_region);
+    gnomon_token scope = gnomon_begin(&scope_region);
+    gnomon_start("act");
+    pass(1);
+    gnomon_stage_end();
+    gnomon_stage_begin("validate");
+    pass(1);
+    gnomon_token inside = gnomon_begin(&scope_region);
+    pass(1);
+    gnomon_end(inside);
+    gnomon_stop("act");
+    gnomon_range_end(here);
+    pass(1);
+    gnomon_stage_end();
+    gnomon_stage_begin("test");
+    pass(1);
+    gnomon_end(scope);
+    on_thread(end_range, &there);
+    gnomon_mark(&mark_region);
+    gnomon_stage_end();
+}
+
+/* How many events of the region, of a stage, a profile has. */
+static int events_of(const gnomon_profile *p, const char *stage,
+                     const char *region)
+{
+    int count = 0;
+    gnomon_event_info e;
+    gnomon_node_info n;
+    gnomon_stage_info s;
+    gnomon_region_info r;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++)
+        count += e.kind == GNOMON_EVENT_EXECUTION &&
+                 !gnomon_profile_node(p, e.node, &n) &&
+                 !gnomon_profile_region(p, n.region, &r) &&
+                 !gnomon_profile_stage(p, n.stage, &s) &&
+                 strcmp(s.name, stage) == 0 && strcmp(r.name, region) == 0;
+    return count;
+}
+
+TEST(events_that_end_after_their_stage_are_in_the_file)
+{
+    gnomon_profile *p;
+    child_folder();
+    CHECK_EQ(gnomon_configure("trace(on_trace_ready=none),file=run.gnomon"),
+             GNOMON_OK);
+    mark_over_stages();
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_EQ(events(p), 7);
+    CHECK_EQ(missing(p, NULL), 0);
+    CHECK_EQ(events_of(p, "fit", "range"), 2);
+    CHECK_EQ(events_of(p, "fit", "scope"), 1);
+    CHECK_EQ(events_of(p, "fit", "act"), 1);
+    CHECK_EQ(events_of(p, "validate", "scope"), 1);
+    gnomon_profile_free(p);
+}
+
 /* ---- Without memory for paths -------------------------------------------------- */
 
 enum { NAMES = 4000 };
@@ -132,8 +212,6 @@ TEST(names_without_memory_of_two_trees)
     check_counts("other", 4 * NAMES);
 }
 
-static gnomon_region range_region =
-    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
 static gnomon_range open_ranges[50];
 
 static void *end_ranges(void *unused)

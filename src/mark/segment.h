@@ -11,6 +11,10 @@
 extern uint32_t gnomon__segment;
 extern uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
 
+/* The first one of the open stage: a cut need not end the stage. Written in control
+ * calls, outside of cuts. */
+extern uint32_t gnomon__stage_segment;
+
 /* Ends the segment at `ticks`. When it returns, no thread records in it, and
  * what was recorded rests until the next cut. A thread that stayed inside
  * one mark for a second is left out; returns how many were. What such a

@@ -6,6 +6,7 @@
 
 #include "mark/observer.h"
 #include "mark/position.h"
+#include "mark/segment.h"
 
 /* A record with one further one. */
 static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
@@ -122,6 +123,16 @@ void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
     memcpy(&bits, &value, sizeof bits);
     write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), key,
                node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, 0);
+}
+
+void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    if (!tape->cut_at) /* of a later thread than that cut */
+        tape->cut_at = t->segment_begin;
+    if ((int32_t)(t->segment - load_relaxed(&gnomon__stage_segment)) <= 0)
+        tape->stage_at = tape->cut_at;
+    tape->cut_at = gnomon__ticks();
 }
 
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,

@@ -86,6 +86,9 @@ typedef struct gnomon__tape {
     gnomon__tape_loss lost;        /* no room, or no node */
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
+    /* Ticks, under the lock: the thread's last cut, and the one with which the stage began
+     * that this one ended. */
+    uint64_t cut_at, stage_at;
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
@@ -225,6 +228,7 @@ void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
                        const gnomon__finished *f);
 void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value);
+void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
                        const gnomon__stepped *done);
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);

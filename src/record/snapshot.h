@@ -28,6 +28,7 @@ typedef struct gnomon__step_record {
 /* When a stage of the run ended, in ticks; ascending. */
 typedef struct gnomon__stage_span {
     uint64_t until;
+    uint64_t cut; /* ticks: all threads were cut by then */
     uint32_t ordinal;
     uint32_t name;    /* its number */
     uint32_t segment; /* its last */

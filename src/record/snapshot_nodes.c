@@ -17,6 +17,7 @@
 #include "mark/node.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "record/tape_read.h"
 
 /* ---- Choice of paths ------------------------------------------------------------ */
 
@@ -152,6 +153,8 @@ uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
 {
     const gnomon__run_record *r = b->record;
     gnomon__stage_key key = {.ordinal = r->open};
+    if (r->events && r->events->which != GNOMON__TAPE_ALL)
+        return 1; /* all are of the profile's only stage */
     while (*at < r->span_count && ticks >= r->spans[*at].until)
         ++*at;
     if (*at < r->span_count)

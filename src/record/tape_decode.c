@@ -181,6 +181,40 @@ static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
     }
 }
 
+static uint64_t end_of_record(const gnomon__tape_record *r,
+                              const uint64_t more[2])
+{
+    switch (GNOMON__TAPE_KIND(r->what)) {
+    case GNOMON__TAPE_SCOPE:
+        return r->begin + r->ticks;
+    case GNOMON__TAPE_LONG:
+        return r->begin + more[0];
+    default:
+        return r->begin;
+    }
+}
+
+static int is_link(const gnomon__tape_record *r)
+{
+    uint32_t kind = GNOMON__TAPE_KIND(r->what);
+    return kind == GNOMON__TAPE_LINK_OUT || kind == GNOMON__TAPE_LINK_IN;
+}
+
+static int is_asked_for(const tape_decoder *d, const gnomon__tape_record *r,
+                        const uint64_t more[2])
+{
+    const gnomon__tape_events *e = d->e;
+    uint64_t end = end_of_record(r, more);
+    if (r->begin < e->from || r->begin >= e->until)
+        return 0;
+    if (e->which == GNOMON__TAPE_ALL)
+        return 1;
+    uint64_t stage_at = d->t->stage_at;
+    int is_late = r->begin < stage_at;
+    return end <= d->t->cut_at && (end > stage_at || !stage_at) &&
+           is_late == (e->which == GNOMON__TAPE_LATE);
+}
+
 /* Entries replace the records that were read: there are never more. */
 static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
 {
@@ -194,7 +228,12 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
         if (GNOMON__TAPE_MORE_OF(r.what) && i + 1 < count)
             memcpy(more, &t->entries[i + 1], sizeof more);
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
-        if (r.begin < e->from || r.begin >= e->until)
+        if (e->which == GNOMON__TAPE_LATE && is_link(&r)) {
+            /* It names an execution; the link itself was given. */
+            ok = wait_for(&d, GNOMON__TAPE_NODE(r.what), r.begin, more[0]);
+            continue;
+        }
+        if (!is_asked_for(&d, &r, more))
             continue;
         if (r.begin >= e->since)
             ok = decode_record(&d, &r, more);

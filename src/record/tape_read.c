@@ -9,6 +9,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "mark/observer.h"
+#include "mark/segment.h"
 
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
 
@@ -49,6 +50,15 @@ static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
         to->lost.first = until; /* those before were told */
 }
 
+/* A thread that stayed inside one mark was not cut. */
+static void take_cuts(gnomon__tape_thread *to, const gnomon__thread *t,
+                      const gnomon__tape *tape)
+{
+    int is_cut = load_relaxed(&t->segment) == gnomon__segment;
+    to->cut_at = is_cut ? tape->cut_at : UINT64_MAX;
+    to->stage_at = tape->stage_at;
+}
+
 /* Under the lock: no thread has another block until it is free. */
 static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                         uint32_t generation)
@@ -57,8 +67,9 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
     p->count = p->wanted = 0;
     if (pool->generation != generation)
         return;
-    if (out->from < pool->until)
+    if (out->from < pool->until && out->which == GNOMON__TAPE_ALL)
         out->from = pool->until; /* the rest was taken */
+    out->taken = out->from < pool->until ? pool->until : out->from;
     out->since = pool->since;
     size_t bytes = 0;
     for (uint32_t at = pool->first; at && (!out->most || bytes < out->most);
@@ -72,8 +83,10 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         if (load_relaxed(&t->generations[bit]) != generation)
             continue;
         const gnomon__tape *tape = gnomon__tape_of(t, bit);
-        take_losses(&out->threads[i], tape,
-                    pool->until > pool->told ? pool->until : pool->told);
+        take_cuts(&out->threads[i], t, tape);
+        if (out->which != GNOMON__TAPE_LATE)
+            take_losses(&out->threads[i], tape,
+                        pool->until > pool->told ? pool->until : pool->told);
         if (out->most)
             continue;
         uint32_t next = load_acquire(&tape->next);
@@ -205,7 +218,7 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
     for (size_t i = 0; ok && i < pieces.count; i++)
         if (pieces.of[i].thread < out->thread_count)
             ok = copy_piece(&out->threads[pieces.of[i].thread], &pieces.of[i],
-                            out->from);
+                            out->taken);
     if (ok && out->most)
         give_pieces(out, &pieces);
     gnomon__free(pieces.of);
@@ -230,9 +243,10 @@ static int copy_tapes(gnomon__tape_events *out, uint32_t bit,
 }
 
 int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, uint64_t from, uint64_t until)
+                      uint32_t generation, uint64_t from, uint64_t until,
+                      enum gnomon__tape_which which)
 {
-    *out = (gnomon__tape_events){.from = from, .until = until};
+    *out = (gnomon__tape_events){.from = from, .until = until, .which = which};
     return copy_tapes(out, bit, generation);
 }
 

@@ -9,6 +9,16 @@
 
 #include "mark/tape.h"
 
+/* Which of the events that began in a time. */
+enum gnomon__tape_which {
+    GNOMON__TAPE_ALL,
+    /* Those of the stage that the last cut ended, as the tree counts it: by the cuts of
+     * their threads, whatever the time. */
+    GNOMON__TAPE_ON_TIME,
+    /* Those that ended in that stage and began before it. */
+    GNOMON__TAPE_LATE
+};
+
 /* An event. While it is read: ticks and node's offset. In a profile: ns and the node's
  * number. */
 typedef struct gnomon__tape_entry {
@@ -57,7 +67,8 @@ typedef struct gnomon__tape_thread {
     gnomon__tape_entry *entries; /* first the records */
     size_t count, room;
     gnomon__tape_loss lost, overwritten;
-    uint64_t taken; /* of a stream: events in its blocks */
+    uint64_t taken;            /* of a stream: events in its blocks */
+    uint64_t cut_at, stage_at; /* as of the tape */
     uint32_t thread;
     uint32_t track; /* in a profile */
     size_t first;   /* number of its first event there, from 1 */
@@ -75,7 +86,9 @@ typedef struct gnomon__tape_events {
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
     uint64_t from, until; /* ticks: all began in this time */
-    uint64_t since;       /* ticks: what began earlier is missing */
+    enum gnomon__tape_which which;
+    uint64_t taken; /* ticks: blocks that were full before have nothing */
+    uint64_t since; /* ticks: what began earlier is missing */
     /* Of a stream: bytes of blocks that are taken. 0: all is copied, and stays. */
     size_t most;
     uint32_t bit, generation; /* of a stream */
@@ -88,7 +101,8 @@ typedef struct gnomon__tape_events {
  * GNOMON_OK or GNOMON_ENOMEM, and then `out` is empty. Under the readers' lock; any
  * thread; no marking thread waits for it. */
 int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, uint64_t from, uint64_t until);
+                      uint32_t generation, uint64_t from, uint64_t until,
+                      enum gnomon__tape_which which);
 /* Takes full blocks, the oldest first, of about `most` bytes: they are given back, and
  * losses are told once. Of GNOMON__KEEP_STREAM; else as _read. */
 int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,

@@ -15,5 +15,6 @@ const gnomon__recorder gnomon__tape_recorder = {
     .link_out = gnomon__tape_link_out,
     .link_in = gnomon__tape_link_in,
     .step = gnomon__tape_step,
+    .cut = gnomon__tape_cut,
     .kept_bytes = sizeof(gnomon__kept),
 };

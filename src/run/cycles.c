@@ -64,8 +64,8 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
-        *range =
-            (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0, 0};
+        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0,
+                                       GNOMON__TAPE_ALL};
         memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
         store_relaxed(&cycles_due, cycles_due - 1);
     }
@@ -145,7 +145,7 @@ static void log_unreached(const gnomon__attachment *a)
 
 static void deliver_run(gnomon__attachment *a, uint64_t now)
 {
-    gnomon__event_range range = {a->window, 0, now, 0, 0};
+    gnomon__event_range range = {a->window, 0, now, 0, GNOMON__TAPE_ALL};
     gnomon__model *m = NULL;
     if (gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES, &range)) {
         gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());

@@ -15,15 +15,16 @@ int gnomon__attachment_has_events(const gnomon__attachment *a)
 const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room)
 {
-    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0, 0};
+    *room =
+        (gnomon__event_range){a->window, 0, UINT64_MAX, 0, GNOMON__TAPE_ALL};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
 const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
                                                    gnomon__event_range *room)
 {
-    const gnomon__stage_record *s = gnomon__stage_reported();
-    *room = (gnomon__event_range){a->window, s->from, s->until, 0, 1};
+    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0,
+                                  GNOMON__TAPE_ON_TIME};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 

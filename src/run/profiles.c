@@ -142,7 +142,9 @@ static void put_late(const gnomon__attachment *a)
 {
     gnomon__model *m = NULL;
     uint32_t which = 0;
-    while (!gnomon__snapshot_late(&m, a->view, which++) && m) {
+    const gnomon__view *window =
+        gnomon__attachment_has_events(a) ? a->window : NULL;
+    while (!gnomon__snapshot_late(&m, a->view, which++, window) && m) {
         gnomon_stage_info stage = {.struct_size = sizeof stage};
         gnomon_profile_stage(&m->base, 1, &stage);
         put_profile(a, name_or_null(stage.name), m);

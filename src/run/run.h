@@ -307,7 +307,9 @@ typedef struct gnomon__event_range {
     uint64_t from, until; /* ticks */
     size_t
         most; /* instead: full blocks of so many bytes, which are taken; 0: none */
-    int is_stage; /* it is all of a stage: of work what was launched in that */
+    /* ON_TIME: it is all of a stage, and of work what was launched in that. LATE: what
+     * ended after its stage, and no work. */
+    enum gnomon__tape_which which;
 } gnomon__event_range;
 
 /* Whether its profiles have events. */
@@ -364,7 +366,7 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
 /* Late records of an earlier stage, as a profile of it; `which` is 0, 1, ...; *out is
  * NULL after the last. As above. */
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
-                          uint32_t which);
+                          uint32_t which, const gnomon__view *window);
 /* All of one name, or ALL_NAMES, that are over. As above. */
 #define GNOMON__ALL_NAMES UINT32_MAX
 int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,

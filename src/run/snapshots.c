@@ -18,12 +18,14 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
     f->run.spans = gnomon__stage_spans(&f->run.span_count);
     if (!events || !events->window->tape)
         return GNOMON_OK;
+    int is_stage = events->which == GNOMON__TAPE_ON_TIME;
     f->run.events = &f->events;
-    f->run.work = &f->work;
-    if ((v->has_work || v->timed) &&
+    if (events->which != GNOMON__TAPE_LATE)
+        f->run.work = &f->work;
+    if (f->run.work && (v->has_work || v->timed) &&
         !gnomon__activities_read(
-            &f->work, v->tree->generation, events->is_stage ? 0 : events->from,
-            events->is_stage ? UINT64_MAX : events->until, events->most))
+            &f->work, v->tree->generation, is_stage ? 0 : events->from,
+            is_stage ? UINT64_MAX : events->until, events->most))
         return GNOMON_ENOMEM;
     if (events->most)
         return gnomon__tape_take(&f->events, events->window->tape->bit,
@@ -31,7 +33,7 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
                                  events->most);
     return gnomon__tape_read(&f->events, events->window->tape->bit,
                              events->window->tape->generation, events->from,
-                             events->until);
+                             events->until, events->which);
 }
 
 /* The run's part. GNOMON_ENOMEM and a text. */
@@ -94,8 +96,44 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
     return snapshot_stage(out, v, &stage, events);
 }
 
+static int is_span_of(const gnomon__stage_span *span,
+                      const gnomon__stage_key *stage)
+{
+    return span->ordinal == stage->ordinal && span->name == stage->name;
+}
+
+static int has_late_part(const gnomon__view *v, const gnomon__stage_span *span)
+{
+    const gnomon__late_parts *late = &v->ledger.late_reported;
+    for (size_t i = 0; i < late->count; i++)
+        if (is_span_of(span, &late->of[i].stage))
+            return 1;
+    return 0;
+}
+
+/* Those that began in the stage; none if its time is not known any more. What began while
+ * threads were cut, one after the other, is of that stage whose late part there is. */
+static gnomon__event_range late_events(const gnomon__view *v,
+                                       const gnomon__view *window,
+                                       const gnomon__stage_key *stage)
+{
+    gnomon__event_range range = {window, 0, 0, 0, GNOMON__TAPE_LATE};
+    size_t count;
+    const gnomon__stage_span *spans = gnomon__stage_spans(&count), *before;
+    for (size_t i = 0; i < count; i++) {
+        before = i ? &spans[i - 1] : NULL;
+        if (!is_span_of(&spans[i], stage))
+            continue;
+        range.until = spans[i].cut;
+        range.from = !before                    ? 0
+                     : has_late_part(v, before) ? before->cut
+                                                : before->until;
+    }
+    return range;
+}
+
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
-                          uint32_t which)
+                          uint32_t which, const gnomon__view *window)
 {
     *out = NULL;
     if (which >= v->ledger.late_reported.count)
@@ -107,7 +145,10 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         .count = 1,
         .is_over = 1,
         .totals = &part->totals};
-    return snapshot_stage(out, v, &stage, NULL);
+    gnomon__event_range range;
+    if (window)
+        range = late_events(v, window, &part->stage);
+    return snapshot_stage(out, v, &stage, window ? &range : NULL);
 }
 
 /* ---- All of their names --------------------------------------------------------------- */

@@ -16,17 +16,16 @@
 /* Of the open stage. */
 static struct {
     uint32_t ordinal;
-    int32_t
-        was_opened; /* by gnomon_stage_begin; else it begins at its first mark */
-    char *name;     /* NULL: "" */
-    uint64_t opened; /* ticks */
-    uint64_t first;  /* its first mark's in segments that are over, + 1 */
+    int32_t was_opened; /* else it begins at its first mark */
+    char *name;         /* NULL: "" */
+    uint64_t opened;    /* ticks */
+    uint64_t first;     /* its first mark's in segments that are over, + 1 */
 } open_stage = {.ordinal = 1};
 
 static gnomon__stage_record reported; /* the stage whose reports are written */
 static char *reported_name;           /* its name, if it is over; else NULL */
-static gnomon__stage_record
-    unfinished; /* the open one, while specs are detached in it */
+/* The open one, while specs are detached in it. */
+static gnomon__stage_record unfinished;
 static uint32_t unreached_threads; /* threads that the last cut did not reach */
 
 /* ---- Names ---------------------------------------------------------------------- */
@@ -158,6 +157,7 @@ static void begin_next(void)
     open_stage.was_opened = 0;
     open_stage.first = 0;
     open_stage.ordinal++;
+    store_relaxed(&gnomon__stage_segment, gnomon__segment);
 }
 
 static int close_views(const gnomon__stage_record *s, uint64_t begin,
@@ -241,6 +241,7 @@ static int settle_late(void)
     gnomon__readers_lock();
     gnomon__stage_describe(&reported);
     int code = cut(gnomon__ticks());
+    store_relaxed(&gnomon__stage_segment, gnomon__segment);
     reported.name = NULL; /* there is nothing of it to report */
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         code = gnomon__ledger_settle(&v->ledger) ? GNOMON_ENOMEM : code;
@@ -410,11 +411,10 @@ int gnomon_stage_end(void)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    if (!open_stage.was_opened)
-        code =
-            gnomon__fail(GNOMON_ESTATE, "gnomon_stage_end: no stage is open");
-    else
+    if (open_stage.was_opened)
         gnomon__stage_over();
+    else
+        code = gnomon__fail(GNOMON_ESTATE, "%s: no stage is open", __func__);
     gnomon__control_leave();
     return code;
 }

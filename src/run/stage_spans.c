@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
+#include "platform/clock.h"
 #include "platform/memory.h"
 #include "run/run.h"
 
@@ -41,7 +42,8 @@ void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage)
     if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
                      sizeof *spans))
         spans[stage_spans_count++] = (gnomon__stage_span){
-            until, stage->ordinal, stage->name, gnomon__segment - 1, 0};
+            until,       gnomon__ticks(),     stage->ordinal,
+            stage->name, gnomon__segment - 1, 0};
 }
 
 const gnomon__stage_span *gnomon__stage_spans(size_t *count)

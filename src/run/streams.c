@@ -33,7 +33,8 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
  * it. */
 static int deliver_part(gnomon__view *v, size_t bytes)
 {
-    const gnomon__event_range range = {v, 0, UINT64_MAX, bytes, 0};
+    const gnomon__event_range range = {v, 0, UINT64_MAX, bytes,
+                                       GNOMON__TAPE_ALL};
     gnomon__model *m = NULL;
     int code = GNOMON_OK;
     for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {

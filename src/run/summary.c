@@ -127,7 +127,7 @@ static void print_late(const gnomon__attachment *a, const gnomon_writer *out)
     gnomon__model *m = NULL;
     uint32_t which = 0;
     while (gnomon__attachment_has_tree(a) &&
-           !gnomon__snapshot_late(&m, a->view, which++) && m) {
+           !gnomon__snapshot_late(&m, a->view, which++, NULL) && m) {
         gnomon__footer_late(&m->base, out);
         gnomon_profile_free(&m->base);
     }
