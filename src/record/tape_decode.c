@@ -194,7 +194,7 @@ static uint64_t end_of_record(const gnomon__tape_record *r,
     }
 }
 
-static int is_link(const gnomon__tape_record *r)
+static int is_link_record(const gnomon__tape_record *r)
 {
     uint32_t kind = GNOMON__TAPE_KIND(r->what);
     return kind == GNOMON__TAPE_LINK_OUT || kind == GNOMON__TAPE_LINK_IN;
@@ -228,7 +228,7 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
         if (GNOMON__TAPE_MORE_OF(r.what) && i + 1 < count)
             memcpy(more, &t->entries[i + 1], sizeof more);
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
-        if (e->which == GNOMON__TAPE_LATE && is_link(&r)) {
+        if (e->which == GNOMON__TAPE_LATE && is_link_record(&r)) {
             /* It names an execution; the link itself was given. */
             ok = wait_for(&d, GNOMON__TAPE_NODE(r.what), r.begin, more[0]);
             continue;

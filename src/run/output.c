@@ -214,7 +214,8 @@ static int failed_stream_why;
 
 /* Parts of a stream have a name each, and a job may have thousands: of those that fail
  * one after the other for one reason the first is news. */
-static int is_news(const gnomon__attachment *a, const char *path, int why)
+static int is_new_failure(const gnomon__attachment *a, const char *path,
+                          int why)
 {
     int is_stream = a->window->keep.mode == GNOMON__KEEP_STREAM;
     int is_known = is_stream && failed_stream == a && failed_stream_why == why;
@@ -228,7 +229,7 @@ static int is_news(const gnomon__attachment *a, const char *path, int why)
 /* Of a file of `a` that was written to `path`, which it takes, or was not. */
 static int file_over(const gnomon__attachment *a, char *path, int why)
 {
-    if (is_news(a, path, why))
+    if (is_new_failure(a, path, why))
         gnomon__log("cannot write %s: %s: give file= or dir= another path",
                     path ? path : "a file", gnomon__os_error_text(why));
     gnomon__free(last_path);
