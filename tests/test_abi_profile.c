@@ -239,7 +239,8 @@ AT(gnomon_profile_api, abi, 4);
 AT(gnomon_profile_api, count, 8);
 AT(gnomon_profile_api, get, 16);
 AT(gnomon_profile_api, release, 24);
-SIZE(gnomon_profile_api, 32);
+AT(gnomon_profile_api, get_many, 32);
+SIZE(gnomon_profile_api, 40);
 
 AT(gnomon_profile, api, 0);
 SIZE(gnomon_profile, 8);

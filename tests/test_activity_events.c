@@ -7,6 +7,7 @@
 #include "toy_source.h"
 
 #include "child.h"
+#include "event_runs.h"
 #include "sanitizer.h"
 
 static gnomon_region outer_region =
@@ -64,6 +65,7 @@ static const char *events_of(toy_text *t, const gnomon_profile *p)
         static toy_text shown_; \
         gnomon_profile *p_ = profile_of("tracer", all_stages); \
         CHECK_STR(events_of(&shown_, p_), text); \
+        check_event_runs(p_); \
         gnomon_profile_free(p_); \
     } while (0)
 

@@ -8,6 +8,7 @@
 
 #include "file_edit.h"
 #include "child.h"
+#include "event_runs.h"
 #include "many_events.h"
 #include "same_profile.h"
 #include "sanitizer.h"
@@ -72,6 +73,50 @@ TEST(memory_does_not_grow_with_events)
     CHECK(many < few + TRACKS * SCOPES / 8); /* an eighth of a byte each */
 }
 
+/* ---- Many at a time --------------------------------------------------------------- */
+
+/* A profile that a plugin made: its readers have no get_many. */
+typedef struct one_by_one {
+    gnomon_profile base;
+    const gnomon_profile *of;
+} one_by_one;
+
+static size_t single_count(const gnomon_profile *p, int entity)
+{
+    return gnomon_profile_count(((const one_by_one *)(const void *)p)->of,
+                                entity);
+}
+
+static int single_get(const gnomon_profile *p, int entity, size_t number,
+                      void *info)
+{
+    const gnomon_profile *of = ((const one_by_one *)(const void *)p)->of;
+    return of->api->get(of, entity, number, info);
+}
+
+TEST(events_come_many_at_a_time)
+{
+    static const gnomon_profile_api api = {.struct_size = sizeof api,
+                                           .abi = GNOMON_ABI,
+                                           .count = single_count,
+                                           .get = single_get};
+    child_folder();
+    gnomon_profile *p = plain_scopes(2500);
+    one_by_one single = {{&api}, p};
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    put_file(&b);
+    gnomon_profile *in_memory = read_back(&b), *q = load();
+    check_event_runs(p);
+    check_event_runs(&single.base);
+    check_event_runs(in_memory);
+    check_event_runs(q);
+    CHECK(!gnomon__profile_has_failed(q));
+    gnomon_profile_free(p);
+    gnomon_profile_free(in_memory);
+    gnomon_profile_free(q);
+    free(b.at);
+}
+
 /* ---- Threads --------------------------------------------------------------------- */
 
 static const gnomon_profile *all, *from_file;
@@ -81,13 +126,15 @@ static void *read_some(void *seed)
     uint64_t at = (uint64_t)(size_t)seed;
     size_t wrong = 0;
     for (int i = 0; i < (IS_SANITIZED ? 2000 : 20000); i++) {
-        gnomon_event_info x, y;
+        gnomon_event_info x, y, some[3];
         at = at * 6364136223846793005u + 1442695040888963407u;
         size_t number = 1 + (size_t)(at >> 33) % (TRACKS * SCOPES);
         number = i % 100 ? 1 + (size_t)i : number;
         gnomon_profile_event(all, number, &x);
         wrong += gnomon_profile_event(from_file, number, &y) != GNOMON_OK ||
                  memcmp(&x, &y, sizeof x) != 0;
+        wrong += !gnomon_profile_events(from_file, number, some, 3) ||
+                 memcmp(&x, some, sizeof x) != 0;
     }
     return (void *)wrong;
 }
@@ -144,10 +191,13 @@ static void fails_in_time(gnomon_profile *p)
     const gnomon_writer w = {.struct_size = sizeof w, .write = forget};
     gnomon_event_info e;
     int code = GNOMON_OK;
-    for (size_t i = 1; !code && i <= TRACKS * (SCOPES / 4); i++)
-        code = gnomon_profile_event(p, i, &e);
+    size_t i = 0;
+    while (!code && i < TRACKS * (SCOPES / 4))
+        code = gnomon_profile_event(p, ++i, &e);
     CHECK_EQ(code, GNOMON_EIO);
     CHECK_EQ(e.track, 0);
+    CHECK_EQ(event_run(p, i, 10), 0);
+    CHECK(event_run(p, i - 10, 20) == 10);
     CHECK(gnomon__profile_has_failed(p));
     CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &w), GNOMON_EIO);
     CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w), GNOMON_EIO);

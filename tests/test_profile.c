@@ -95,6 +95,28 @@ TEST(readers_of_structs_of_any_size)
     gnomon_profile_free(p);
 }
 
+TEST(readers_of_many_structs_of_any_size)
+{
+    gnomon_profile *p = rich_profile();
+    for (size_t k = 0; k < KINDS; k++)
+        for (uint32_t size = 4; size <= 128; size += 4) {
+            char many[4 * 128 + 4];
+            const size_t have = gnomon_profile_count(p, kinds[k].entity);
+            const size_t want = have < 4 ? have : 4;
+            memset(many, 0x5a, sizeof many);
+            memcpy(many, &size, sizeof size);
+            CHECK_EQ(p->api->get_many(p, kinds[k].entity, 1, many, want), want);
+            for (size_t i = 0; i < want; i++) {
+                any_info one = {.struct_size = size};
+                CHECK_EQ(p->api->get(p, kinds[k].entity, i + 1, &one),
+                         GNOMON_OK);
+                CHECK(memcmp(many + i * size, &one, size) == 0);
+            }
+            CHECK_EQ(many[want * size], 0x5a);
+        }
+    gnomon_profile_free(p);
+}
+
 TEST(readers_out_of_range)
 {
     gnomon_profile *p = rich_profile();
@@ -111,12 +133,15 @@ TEST(readers_out_of_range)
             CHECK_EQ(info.struct_size, kinds[k].size);
             for (uint32_t b = 4; b < kinds[k].size; b++)
                 CHECK_EQ(info.bytes[b], 0);
+            CHECK_EQ(p->api->get_many(p, kinds[k].entity, numbers[i], &info, 1),
+                     0);
         }
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         info.struct_size = sizeof info;
         CHECK_EQ(gnomon_profile_count(p, wrong[i]), 0);
         CHECK_EQ(p->api->get(p, wrong[i], 1, &info), GNOMON_EINVAL);
+        CHECK_EQ(p->api->get_many(p, wrong[i], 1, &info, 1), 0);
     }
     gnomon_profile_free(p);
 }

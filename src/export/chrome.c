@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 /* Kineto's times count from Unix time rounded down to this, a quarter of a year. With
  * the same rule traces that were written apart, and torch's own, share a time base. */
 #define QUARTER_NS UINT64_C(7889238000000000)
@@ -25,23 +27,22 @@ static void take_times(chrome_time *time, const gnomon__export *what,
                        const gnomon_profile *p)
 {
     uint32_t track = 0;
-    gnomon_event_info e;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     gnomon_track_info k;
     gnomon_run_info run = {.zero_unix_ns = 0};
-    size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
-    for (size_t i = 1; i <= count; i++) {
-        if (gnomon_profile_event(p, i, &e))
-            break;
-        if (e.track != track) {
-            (void)gnomon_profile_track(p, track = e.track, &k);
+    gnomon__walk_all(&walk, p);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->track != track) {
+            (void)gnomon_profile_track(p, track = e->track, &k);
             (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);
         }
-        uint64_t at = gnomon__export_unix(&run, e.begin_ns);
+        uint64_t at = gnomon__export_unix(&run, e->begin_ns);
         if (!gnomon__export_takes(what, at))
             continue;
         time->from = earlier(time->from, at);
-        if (at + e.duration_ns > time->until)
-            time->until = at + e.duration_ns;
+        if (at + e->duration_ns > time->until)
+            time->until = at + e->duration_ns;
     }
 }
 

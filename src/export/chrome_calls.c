@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 #define CALLS 256u
 
 typedef struct gnomon__chrome_lane {
@@ -44,17 +46,22 @@ void gnomon__chrome_calls_end(gnomon__chrome_calls *l)
 
 static void read_calls(gnomon__chrome_lane *lane, const gnomon_profile *p)
 {
-    size_t events = gnomon_profile_count(p, GNOMON_EVENTS);
+    const size_t events = gnomon_profile_count(p, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    gnomon__walk_from(&walk, p, lane->next, events);
     lane->at = lane->count = 0;
-    for (; lane->next <= events && lane->count < CALLS; lane->next++) {
-        gnomon_event_info *e = &lane->of[lane->count];
-        if (gnomon_profile_event(p, lane->next, e)) {
+    while (lane->count < CALLS) {
+        const gnomon_event_info *e = gnomon__walk_next(&walk);
+        if (!e) {
             lane->next = events + 1;
             return;
         }
-        if (e->track == lane->track)
-            lane->numbers[lane->count++] = lane->next;
+        if (e->track == lane->track) {
+            lane->numbers[lane->count] = walk.number;
+            lane->of[lane->count++] = *e;
+        }
     }
+    lane->next = walk.number + 1;
 }
 
 int gnomon__chrome_calls_next(gnomon__chrome_calls *l, const gnomon_profile *p,

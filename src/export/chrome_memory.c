@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 /* A track with such events. */
 typedef struct chrome_source {
     uint64_t zero;
@@ -25,17 +27,21 @@ static void find_next(const gnomon_profile *p, chrome_source *s, size_t from)
 static size_t find_sources(const gnomon__chrome *c, chrome_source *of,
                            size_t *at)
 {
-    gnomon_event_info e;
-    size_t count = gnomon_profile_count(c->p, GNOMON_EVENTS), n = 0;
-    for (size_t i = 1; i <= count; i++) {
-        if (gnomon_profile_event(c->p, i, &e) || e.kind != GNOMON_EVENT_MEMORY)
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    size_t n = 0;
+    gnomon__walk_all(&walk, c->p);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_MEMORY)
             continue;
-        if (!at[e.track]) {
-            of[n] = (chrome_source){gnomon__chrome_zero(c, e.track), e.track, i,
-                                    i, e};
-            at[e.track] = ++n;
+        if (!at[e->track]) {
+            of[n] = (chrome_source){.zero = gnomon__chrome_zero(c, e->track),
+                                    .track = e->track,
+                                    .next = walk.number,
+                                    .e = *e};
+            at[e->track] = ++n;
         }
-        of[at[e.track] - 1].last = i;
+        of[at[e->track] - 1].last = walk.number;
     }
     return n;
 }

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 /* ---- Flows ------------------------------------------------------------------------- */
 
 static const char *flow_name(int kind)
@@ -335,21 +337,21 @@ static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
 
 static int put_events(gnomon__chrome *c, int of_devices)
 {
-    size_t count = gnomon_profile_count(c->p, GNOMON_EVENTS), last = 0;
+    size_t last = 0;
     uint64_t zero = 0;
     int ok = 1, is_wanted = 0;
-    gnomon_event_info e;
-    for (size_t i = 1; ok && i <= count && !c->t->code; i++) {
-        if (gnomon_profile_event(c->p, i, &e))
-            break;
-        if (e.track != last) {
-            zero = gnomon__chrome_zero(c, last = e.track);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon__walk_all(&walk, c->p);
+    while (ok && !c->t->code && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->track != last) {
+            zero = gnomon__chrome_zero(c, last = e->track);
             is_wanted = gnomon__chrome_on_device(c->p, last) == of_devices &&
                         c->ids.hosts[last] == last;
         }
         if (is_wanted)
-            ok = (of_devices || put_calls(c, last, e.begin_ns)) &&
-                 put_in_order(c, &e, i, zero, of_devices);
+            ok = (of_devices || put_calls(c, last, e->begin_ns)) &&
+                 put_in_order(c, e, walk.number, zero, of_devices);
     }
     return ok;
 }

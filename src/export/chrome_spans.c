@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 typedef struct gnomon__chrome_label {
     uint64_t id;
     uint32_t node, around;
@@ -182,20 +184,20 @@ static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
 
 int gnomon__chrome_spans_find(gnomon__chrome *c)
 {
-    gnomon_event_info e;
-    size_t events = gnomon_profile_count(c->p, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     size_t track = 0;
     int is_wanted = 0, ok = 1;
-    for (size_t i = 1; ok && i <= events; i++) {
-        if ((!c->spans.label_count && !c->crossed.is_timed) ||
-            gnomon_profile_event(c->p, i, &e))
-            break;
-        if (e.track != track)
-            is_wanted = gnomon__chrome_on_device(c->p, track = e.track);
-        if (is_wanted && e.kind == GNOMON_EVENT_EXECUTION &&
+    gnomon__walk_all(&walk, c->p);
+    while (ok && (c->spans.label_count || c->crossed.is_timed) &&
+           (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->track != track)
+            is_wanted = gnomon__chrome_on_device(c->p, track = e->track);
+        if (is_wanted && e->kind == GNOMON_EVENT_EXECUTION &&
             gnomon__export_takes(
-                c->what, c->base + gnomon__chrome_zero(c, track) + e.begin_ns))
-            ok = gnomon__crossed_meet(&c->crossed, &e, i) && meet_work(c, &e);
+                c->what, c->base + gnomon__chrome_zero(c, track) + e->begin_ns))
+            ok = gnomon__crossed_meet(&c->crossed, e, walk.number) &&
+                 meet_work(c, e);
     }
     gnomon__crossed_ready(&c->crossed);
     return ok && order_spans(&c->spans, &c->nodes,

@@ -13,6 +13,7 @@
 #include "merge/merging.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/event_walk.h"
 
 #define CHUNK 1024u
 /* More than so many at one moment of one track are put in order piece by piece. */
@@ -49,23 +50,23 @@ typedef struct event_merge {
 
 static int index_reading(event_merge *w, size_t reading)
 {
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     const gnomon_profile *p = w->run->of[reading].p;
     const size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
     event_chunk *c = gnomon__alloc((count / CHUNK + 1) * sizeof *c);
     w->chunks[reading] = c;
     if (!c)
         return gnomon__no_memory_to_merge();
-    for (size_t i = 0; i < count; i++) {
-        gnomon_event_info e;
-        event_chunk *at = &c[i / CHUNK];
-        if (gnomon_profile_event(p, i + 1, &e))
-            return gnomon__changed_while_merged();
-        if (i % CHUNK == 0)
-            *at = (event_chunk){e.track, e.track};
-        at->low = e.track < at->low ? e.track : at->low;
-        at->high = e.track > at->high ? e.track : at->high;
+    gnomon__walk_all(&walk, p);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        event_chunk *at = &c[(walk.number - 1) / CHUNK];
+        if ((walk.number - 1) % CHUNK == 0)
+            *at = (event_chunk){e->track, e->track};
+        at->low = e->track < at->low ? e->track : at->low;
+        at->high = e->track > at->high ? e->track : at->high;
     }
-    return GNOMON_OK;
+    return walk.number == count ? GNOMON_OK : gnomon__changed_while_merged();
 }
 
 /* Gives it the numbers of the result. 0: it is not in the run. */

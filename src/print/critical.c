@@ -9,6 +9,7 @@
 
 #include "gnomon.h"
 #include "print/critical_step.h"
+#include "print/event_walk.h"
 
 #define CRITICAL_TURNS 16u /* that lead to no earlier moment */
 
@@ -90,16 +91,16 @@ static void critical_see(gnomon__critical *c, critical_last *last,
 
 static bool critical_read_ends(gnomon__critical *c)
 {
-    const size_t events = gnomon_profile_count(c->profile, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     critical_last *last = calloc(c->steps.count + 1, sizeof *last);
-    for (size_t i = 1; last && i <= events; i++) {
-        gnomon_event_info e;
-        if (gnomon_profile_event(c->profile, i, &e) != GNOMON_OK ||
-            e.kind != GNOMON_EVENT_EXECUTION || e.track > c->track_count)
+    gnomon__walk_all(&walk, c->profile);
+    while (last && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->track > c->track_count)
             continue;
         c->has_events = true;
-        if (e.node <= c->node_count && c->is_taken[e.node])
-            critical_see(c, last, &e);
+        if (e->node <= c->node_count && c->is_taken[e->node])
+            critical_see(c, last, e);
     }
     for (size_t i = 0; last && i < c->steps.count; i++)
         c->tracks[last[i].track].last_ends++;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "print/event_walk.h"
+
 /* ---- Executions ----------------------------------------------------------------- */
 
 static uint64_t critical_end(const gnomon_event_info *e)
@@ -49,16 +51,15 @@ static int critical_by_track(const void *left, const void *right)
 static bool critical_read_items(critical_step *s, const gnomon__critical *c,
                                 uint32_t run)
 {
-    const size_t events = gnomon_profile_count(c->profile, GNOMON_EVENTS);
-    for (size_t i = 1; i <= events; i++) {
-        gnomon_event_info e;
-        if (gnomon_profile_event(c->profile, i, &e) == GNOMON_OK &&
-            e.kind == GNOMON_EVENT_EXECUTION && e.track <= c->track_count &&
-            e.node <= c->node_count && c->is_taken[e.node] &&
-            c->tracks[e.track].run == run && e.begin_ns < s->end &&
-            critical_end(&e) > s->begin && !critical_add_item(s, &e, i))
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon__walk_all(&walk, c->profile);
+    while ((e = gnomon__walk_next(&walk)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION && e->track <= c->track_count &&
+            e->node <= c->node_count && c->is_taken[e->node] &&
+            c->tracks[e->track].run == run && e->begin_ns < s->end &&
+            critical_end(e) > s->begin && !critical_add_item(s, e, walk.number))
             return false;
-    }
     if (s->item_count)
         qsort(s->items, s->item_count, sizeof *s->items, critical_by_track);
     return true;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/event_walk.h"
+
 /* How many cells that table may have. */
 #define GAP_CELLS ((size_t)1 << 22)
 
@@ -110,20 +112,20 @@ typedef struct idle_asked {
 static void idle_add_events(idle_asked *asked, size_t count,
                             const gnomon__device_work *w)
 {
-    gnomon_event_info e;
-    const size_t events = gnomon_profile_count(w->profile, GNOMON_EVENTS);
-    for (size_t i = 1; i <= events; i++) {
-        if (gnomon_profile_event(w->profile, i, &e) != GNOMON_OK ||
-            e.kind != GNOMON_EVENT_EXECUTION || e.node > w->nodes)
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon__walk_all(&walk, w->profile);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->node > w->nodes)
             continue;
-        const uint64_t end = e.begin_ns + e.duration_ns;
+        const uint64_t end = e->begin_ns + e->duration_ns;
         for (size_t k = 0; k < count; k++) {
             idle_asked *a = &asked[k];
             const uint64_t from =
-                e.begin_ns > a->begin_ns ? e.begin_ns : a->begin_ns;
+                e->begin_ns > a->begin_ns ? e->begin_ns : a->begin_ns;
             const uint64_t until = end < a->end_ns ? end : a->end_ns;
-            if (a->thread == e.track && until > from)
-                a->overlap[e.node] += until - from;
+            if (a->thread == e->track && until > from)
+                a->overlap[e->node] += until - from;
         }
     }
 }

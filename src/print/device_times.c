@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon/link.h"
+#include "print/event_walk.h"
 
 /* ---- Calls ------------------------------------------------------------------------ */
 
@@ -72,17 +73,17 @@ static void times_find_call(const times_reader *r, gnomon__work_item *item)
 
 /* ---- Events ----------------------------------------------------------------------- */
 
-static void times_count(times_reader *r, size_t events, size_t *items,
-                        size_t *calls)
+static void times_count(times_reader *r, size_t *items, size_t *calls)
 {
     const gnomon__device_work *w = r->t->work;
-    gnomon_event_info e;
-    for (size_t i = 1; i <= events; i++) {
-        if (gnomon_profile_event(w->profile, i, &e) != GNOMON_OK ||
-            e.kind != GNOMON_EVENT_EXECUTION || e.node > w->nodes)
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon__walk_all(&walk, w->profile);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->node > w->nodes)
             continue;
-        *items += gnomon__work_is_busy(w->work[e.node]);
-        *calls += w->work[e.node] == GNOMON__WORK_CALL && e.instance;
+        *items += gnomon__work_is_busy(w->work[e->node]);
+        *calls += w->work[e->node] == GNOMON__WORK_CALL && e->instance;
     }
 }
 
@@ -123,19 +124,18 @@ static int times_by_begin(const void *left, const void *right)
 
 static bool times_read(times_reader *r)
 {
-    const gnomon_profile *p = r->t->work->profile;
-    const size_t events = gnomon_profile_count(p, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     size_t items = 0, calls = 0;
-    gnomon_event_info e;
-    times_count(r, events, &items, &calls);
+    times_count(r, &items, &calls);
     r->t->items = calloc(items + 1, sizeof *r->t->items);
     r->calls = calloc(calls + 1, sizeof *r->calls);
     if (!r->t->items || !r->calls || !times_read_launches(r))
         return false;
-    for (size_t i = 1; i <= events; i++)
-        if (gnomon_profile_event(p, i, &e) == GNOMON_OK &&
-            e.kind == GNOMON_EVENT_EXECUTION && e.node <= r->t->work->nodes)
-            times_take(r, &e, items, calls);
+    gnomon__walk_all(&walk, r->t->work->profile);
+    while ((e = gnomon__walk_next(&walk)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION && e->node <= r->t->work->nodes)
+            times_take(r, e, items, calls);
     if (r->call_count)
         qsort(r->calls, r->call_count, sizeof *r->calls, times_by_instance);
     for (size_t i = 0; i < r->t->count; i++)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/event_walk.h"
+
 /* ---- What is not known ------------------------------------------------------------ */
 
 static bool gaps_is_loss_of_events(const gnomon_loss_info *l)
@@ -158,7 +160,8 @@ static bool gaps_read_nodes(gnomon__gaps *g)
 int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
                       size_t limit, size_t groups, const uint32_t *group_of)
 {
-    const size_t events = gnomon_profile_count(profile, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     const size_t nodes = gnomon_profile_count(profile, GNOMON_NODES);
     const size_t tracks = gnomon_profile_count(profile, GNOMON_TRACKS);
     *g = (gnomon__gaps){.profile = profile,
@@ -170,14 +173,13 @@ int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
     if (!g->tracks || !g->heaps || !gaps_read_nodes(g) || !gaps_read_losses(g))
         return GNOMON_ENOMEM;
     int code = gnomon__event_steps_make(&g->steps, profile);
-    for (size_t i = 1; !code && i <= events; i++) {
-        gnomon_event_info e;
-        if (gnomon_profile_event(profile, i, &e) != GNOMON_OK ||
-            e.kind != GNOMON_EVENT_EXECUTION || e.track > tracks)
+    gnomon__walk_all(&walk, profile);
+    while (!code && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->track > tracks)
             continue;
         g->has_events = true;
-        if (e.node <= nodes && g->is_top[e.node] &&
-            !gaps_add_execution(g, &e, group_of ? group_of[e.track] : 0))
+        if (e->node <= nodes && g->is_top[e->node] &&
+            !gaps_add_execution(g, e, group_of ? group_of[e->track] : 0))
             code = GNOMON_ENOMEM;
     }
     for (size_t i = 0; i < g->groups; i++)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/event_walk.h"
+
 typedef struct step_events_step {
     gnomon_step_info step;
     uint64_t ns;
@@ -66,17 +68,16 @@ typedef void step_event_use(void *context, const gnomon_event_info *e);
 static void each_execution(const gnomon_profile *p, uint32_t run,
                            step_event_use *use, void *context)
 {
-    gnomon_event_info e;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     gnomon_track_info track = {.run = 0};
     uint32_t last = 0;
-    size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
-    for (size_t i = 1; i <= count; i++) {
-        if (gnomon_profile_event(p, i, &e))
-            break;
-        if (e.track != last)
-            (void)gnomon_profile_track(p, last = e.track, &track);
-        if (track.run == run && e.kind == GNOMON_EVENT_EXECUTION)
-            use(context, &e);
+    gnomon__walk_all(&walk, p);
+    while ((e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->track != last)
+            (void)gnomon_profile_track(p, last = e->track, &track);
+        if (track.run == run && e->kind == GNOMON_EVENT_EXECUTION)
+            use(context, e);
     }
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The last blocks that were decoded, for any number of threads. A thread locks one block
- * while it copies an event or decodes; no thread waits for another one that reads the
+ * while it copies events or decodes; no thread waits for another one that reads the
  * file, unless all blocks are in use. The file is read by pread, not mapped: if it gets
  * shorter, a read fails, and no signal comes. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/atomic.h"
 #include "platform/error.h"
@@ -119,8 +120,9 @@ static int load_block(gnomon__event_blocks *s, size_t block,
     return code;
 }
 
-static int get_cached(gnomon__event_source *source, size_t number,
-                      gnomon_event_info *e)
+/* Up to the end of the block. */
+static size_t read_cached(gnomon__event_source *source, size_t number,
+                          gnomon_event_info *events, size_t room)
 {
     gnomon__event_blocks *s = (gnomon__event_blocks *)(void *)source;
     const size_t block = find_block(s, number);
@@ -131,16 +133,19 @@ static int get_cached(gnomon__event_source *source, size_t number,
         code = load_block(s, block, slot);
         add_relaxed(&s->loads, 1u);
     }
-    if (!code)
-        *e = slot->events[number - s->blocks[block].first];
+    const size_t at = number - s->blocks[block].first;
+    const size_t left = s->blocks[block].kept - at;
+    room = code ? 0 : room < left ? room : left;
+    if (room)
+        memcpy(events, slot->events + at, room * sizeof *events);
     store_relaxed(&slot->used, load_relaxed(&s->loads));
     unlock_slot(slot);
-    return code;
+    return room;
 }
 
 void gnomon__blocks_open(gnomon__event_blocks *s)
 {
-    s->base.get = get_cached;
+    s->base.read = read_cached;
 }
 
 /* ---- All at once ------------------------------------------------------------------- */
@@ -162,7 +167,7 @@ int gnomon__blocks_to_table(gnomon__event_blocks *s, gnomon__model *m)
         gnomon_event_info *e = gnomon__model_add(m, GNOMON_EVENTS);
         if (!e)
             return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-        if (get_cached(&s->base, i, e))
+        if (!read_cached(&s->base, i, e, 1))
             return gnomon__fail(GNOMON_EIO, "the file has changed meanwhile");
     }
     gnomon__table *t = &m->tables[GNOMON_EVENTS];

@@ -5,6 +5,8 @@
 #include "profile/file_write.h"
 #include "profile/layout.h"
 
+#define SOME_EVENTS 64u
+
 static void begin_block(gnomon__file_writer *w)
 {
     char *bytes = w->block.bytes;
@@ -51,12 +53,17 @@ void gnomon__file_event(gnomon__file_writer *w, gnomon_event_info *e)
 
 void gnomon__file_events(gnomon__file_writer *w, gnomon__file_range some)
 {
-    gnomon_event_info e;
-    for (size_t i = 0; !w->code && i < some.count; i++) {
-        e.struct_size = sizeof e;
-        w->code = w->p->api->get(w->p, GNOMON_EVENTS, some.first + i, &e);
-        if (!w->code)
-            gnomon__file_event(w, &e);
+    gnomon_event_info e[SOME_EVENTS];
+    size_t done = 0;
+    while (!w->code && done < some.count) {
+        const size_t left = some.count - done;
+        const size_t count =
+            gnomon_profile_events(w->p, some.first + done, e,
+                                  left < SOME_EVENTS ? left : SOME_EVENTS);
+        w->code = count ? GNOMON_OK : GNOMON_EIO;
+        for (size_t i = 0; !w->code && i < count; i++)
+            gnomon__file_event(w, &e[i]);
+        done += count;
     }
     gnomon__file_events_end(w);
 }

@@ -25,20 +25,27 @@ static size_t read_count(const gnomon_profile *profile, int entity)
     return gnomon__model_count(m, entity);
 }
 
-/* Of an event that is there: how much of it was filled in. */
-static uint32_t read_from_source(const gnomon__model *m, size_t number,
-                                 void *info, uint32_t have)
+/* Events that are there, as read_many. */
+static size_t read_from_source(const gnomon__model *m, size_t number,
+                               gnomon_event_info *events, size_t room)
 {
-    gnomon_event_info e = {.struct_size = sizeof e};
-    if (have == sizeof e) {
-        if (!m->events->get(m->events, number, info))
-            return have;
-    } else if (!m->events->get(m->events, number, &e)) {
-        memcpy(info, &e, have);
-        return have;
-    }
-    store_relaxed(&m->events->failed, 1u);
-    return 0;
+    const size_t count = m->events->read(m->events, number, events, room);
+    if (!count)
+        store_relaxed(&m->events->failed, 1u);
+    return count;
+}
+
+/* One: how much of it was filled in. */
+static uint32_t read_one_event(const gnomon__model *m, size_t number,
+                               void *info, uint32_t have)
+{
+    gnomon_event_info e;
+    if (have == sizeof e)
+        return read_from_source(m, number, info, 1) ? have : 0;
+    if (!read_from_source(m, number, &e, 1))
+        return 0;
+    memcpy(info, &e, have);
+    return have;
 }
 
 static int read_get(const gnomon_profile *profile, int entity, size_t number,
@@ -53,7 +60,7 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
         have = (uint32_t)m->tables[entity].size;
         have = size < have ? size : have;
         if (entity == GNOMON_EVENTS && m->events)
-            have = read_from_source(m, number, info, have);
+            have = read_one_event(m, number, info, have);
         else
             memcpy(info, gnomon__model_at(m, entity, number), have);
         code = have ? GNOMON_OK : GNOMON_EIO;
@@ -61,6 +68,27 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
     memset((char *)info + have, 0, size - have);
     memcpy(info, &size, sizeof size);
     return code;
+}
+
+/* Whole events of a source come as they are stored; all else one by one. */
+static size_t read_many(const gnomon_profile *profile, int entity,
+                        size_t number, void *infos, size_t room)
+{
+    const gnomon__model *m = (const gnomon__model *)(const void *)profile;
+    uint32_t size;
+    size_t done = 0;
+    memcpy(&size, infos, sizeof size);
+    if (entity == GNOMON_EVENTS && m->events && number &&
+        number <= m->events->count && size == sizeof(gnomon_event_info)) {
+        const size_t left = m->events->count - number + 1;
+        return read_from_source(m, number, infos, room < left ? room : left);
+    }
+    for (char *at = infos; done < room; at += size, done++) {
+        memcpy(at, &size, sizeof size);
+        if (read_get(profile, entity, number + done, at) != GNOMON_OK)
+            break;
+    }
+    return done;
 }
 
 static void release(gnomon_profile *profile)
@@ -79,7 +107,12 @@ static void release(gnomon_profile *profile)
 }
 
 static const gnomon_profile_api readers = {
-    sizeof(gnomon_profile_api), GNOMON_ABI, read_count, read_get, release,
+    sizeof(gnomon_profile_api),
+    GNOMON_ABI,
+    read_count,
+    read_get,
+    release,
+    read_many,
 };
 
 int gnomon__profile_has_failed(const gnomon_profile *p)
@@ -161,23 +194,11 @@ void gnomon__model_drop_entities(gnomon__model *m)
     }
 }
 
-size_t gnomon__model_count(const gnomon__model *m, int entity)
-{
-    return entity == GNOMON_EVENTS && m->events ? m->events->count
-                                                : m->tables[entity].count;
-}
-
 void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events)
 {
     if (m->events)
         m->events->free(m->events);
     m->events = events;
-}
-
-void *gnomon__model_at(const gnomon__model *m, int entity, size_t number)
-{
-    const gnomon__table *t = &m->tables[entity];
-    return t->items + (number - 1) * t->size;
 }
 
 void *gnomon__model_room(gnomon__model *m, size_t bytes)

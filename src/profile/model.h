@@ -21,16 +21,17 @@ typedef struct gnomon__event_times {
 
 #define GNOMON__TIMES_MOST (UINT64_MAX >> 1)
 
-/* Events that are decoded when they are read. `get` fills all fields but struct_size of
- * event 1 .. count, or returns an error, as where a file is gone; any number of threads
- * may call it. `free` is called with the model. */
+/* Events that are decoded when they are read. `read` fills the events from `number` on
+ * (1 .. count), as many as it has at hand but at most `room`, and returns how many; 0: it
+ * cannot, as where a file is gone. Any number of threads may call it. `free` is called
+ * with the model. */
 typedef struct gnomon__event_source {
     size_t count;
-    int (*get)(struct gnomon__event_source *s, size_t number,
-               gnomon_event_info *e);
+    size_t (*read)(struct gnomon__event_source *s, size_t number,
+                   gnomon_event_info *events, size_t room);
     void (*free)(struct gnomon__event_source *s);
     const gnomon__event_times *times; /* by track, 0 is none; NULL: not known */
-    uint32_t failed;                  /* a `get` did; any thread may set it */
+    uint32_t failed;                  /* a `read` did; any thread may set it */
 } gnomon__event_source;
 
 typedef struct gnomon__model {
@@ -53,7 +54,11 @@ int gnomon__model_reserve(gnomon__model *m, int entity, size_t count);
 /* Its entities go; what they point to stays. */
 void gnomon__model_drop_entities(gnomon__model *m);
 
-size_t gnomon__model_count(const gnomon__model *m, int entity);
+static inline size_t gnomon__model_count(const gnomon__model *m, int entity)
+{
+    return entity == GNOMON_EVENTS && m->events ? m->events->count
+                                                : m->tables[entity].count;
+}
 
 /* The model owns it from now on; its table of events is empty. */
 void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events);
@@ -68,7 +73,12 @@ int gnomon__profile_span(const gnomon_profile *p, uint64_t *from_unix_ns,
                          uint64_t *until_unix_ns);
 
 /* Item 1 .. count; of events only where they are in the table. */
-void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);
+static inline void *gnomon__model_at(const gnomon__model *m, int entity,
+                                     size_t number)
+{
+    const gnomon__table *t = &m->tables[entity];
+    return t->items + (number - 1) * t->size;
+}
 
 /* Zeroed memory that lives as long as the profile, for any type of its entities;
  * NULL: none. */

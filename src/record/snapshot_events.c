@@ -213,43 +213,55 @@ static const gnomon__tape_thread *thread_of_event(const gnomon__tape_events *e,
     return &e->threads[low];
 }
 
-static int get_work(const gnomon__work_row *row, gnomon_event_info *to)
+static void get_work(const gnomon__work_row *row, gnomon_event_info *to)
 {
-    *to = (gnomon_event_info){.struct_size = to->struct_size,
+    *to = (gnomon_event_info){.struct_size = sizeof *to,
                               .kind = GNOMON_EVENT_EXECUTION,
                               .track = row->track,
                               .node = row->node,
                               .begin_ns = row->begin_ns,
                               .duration_ns = row->duration_ns,
                               .instance = row->instance};
-    return GNOMON_OK;
 }
 
-static int get_taped(gnomon__event_source *s, size_t number,
-                     gnomon_event_info *to)
+static void get_taped(const gnomon__tape_events *e,
+                      const gnomon__tape_thread *t,
+                      const gnomon__tape_entry *entry, gnomon_event_info *to)
 {
-    const taped_source *source = (const void *)s;
-    const gnomon__tape_events *e = &source->e;
-    if (number > source->taped)
-        return get_work(&source->work->of[number - source->taped - 1], to);
-    const gnomon__tape_thread *t = thread_of_event(e, number);
-    const gnomon__tape_entry *entry = &t->entries[number - t->first];
-    uint32_t size = to->struct_size;
-    *to = (gnomon_event_info){.struct_size = size,
+    *to = (gnomon_event_info){.struct_size = sizeof *to,
                               .kind = GNOMON__ENTRY_KIND(entry->what),
                               .track = t->track,
                               .node = GNOMON__ENTRY_NUMBER(entry->what),
                               .begin_ns = entry->begin,
                               .duration_ns = entry->length};
     if (!(entry->what & GNOMON__ENTRY_MORE))
-        return GNOMON_OK;
+        return;
     const gnomon__tape_more *more = &e->more[entry->length];
     to->duration_ns = more->length;
     to->instance = more->instance;
     to->value = more->value;
     if (to->kind != GNOMON_EVENT_EXECUTION)
         to->region = more->region;
-    return GNOMON_OK;
+}
+
+/* Up to the thread's last. */
+static size_t read_taped(gnomon__event_source *s, size_t number,
+                         gnomon_event_info *to, size_t room)
+{
+    const taped_source *source = (const void *)s;
+    const int is_work = number > source->taped;
+    const gnomon__tape_thread *t =
+        is_work ? NULL : thread_of_event(&source->e, number);
+    const size_t first = is_work ? source->taped + 1 : t->first;
+    const size_t count = is_work ? source->work->count : t->count;
+    const size_t left = count - (number - first);
+    room = room < left ? room : left;
+    for (size_t i = 0; i < room; i++)
+        if (is_work)
+            get_work(&source->work->of[number - first + i], &to[i]);
+        else
+            get_taped(&source->e, t, &t->entries[number - first + i], &to[i]);
+    return room;
 }
 
 static void free_taped(gnomon__event_source *s)
@@ -276,7 +288,7 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     b->work = NULL;
     count += s->work ? s->work->count : 0;
     s->base = (gnomon__event_source){
-        .count = count, .get = get_taped, .free = free_taped};
+        .count = count, .read = read_taped, .free = free_taped};
     s->e = *e;
     s->e.is_streamed = 0; /* they have arrived */
     if (b->record->work)
