@@ -4,16 +4,36 @@
  * is empty where there is none, which is no number.
  *
  * Numbers of runs, tracks and nodes go on from profile to profile, so that they are
- * keys of the whole file. */
+ * keys of the whole file.
+ *
+ * Most of a row is the same in all rows of its path, and is kept as text. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "export/tree.h"
+#include "print/event_walk.h"
+
+/* Whose text is kept: that of the last rows, at most so many, and none that is longer. So
+ * the memory does not grow with paths. */
+#define CSV_KEPT 4096u
+#define CSV_KEPT_MOST 4096u
+
+/* What rows of the same four numbers begin with, up to the stage; and how they end,
+ * from the count on. */
+typedef struct csv_kept {
+    uint32_t kind, track, node, region; /* track 0: it is free */
+    size_t begin, size;                 /* of the text; the end is the rest */
+    char *text;
+} csv_kept;
 
 typedef struct csv_export {
     gnomon__export_text *t;
     const gnomon__export *what;
     const gnomon_profile *p;
     gnomon__export_tree tree;
+    size_t track_count;
+    uint64_t *zeros; /* by track: its run's, in Unix ns; 0: not known */
+    csv_kept *kept;
     size_t runs, tracks, nodes; /* of the profiles before this one */
 } csv_export;
 
@@ -157,7 +177,8 @@ static void csv_put_track(csv_export *x, const csv_row *row, uint32_t run)
     csv_text(x->t, is_known ? track.name : "");
 }
 
-static void csv_put_row(csv_export *x, const csv_row *row, uint32_t run)
+/* Up to the stage. */
+static void csv_put_begin(csv_export *x, const csv_row *row, uint32_t run)
 {
     const uint32_t node = row->node <= x->tree.count ? row->node : 0;
     gnomon_stage_info stage;
@@ -171,28 +192,37 @@ static void csv_put_row(csv_export *x, const csv_row *row, uint32_t run)
     csv_text(x->t, gnomon_profile_stage(x->p, x->tree.nodes[node].stage, &stage)
                        ? ""
                        : stage.name);
+}
+
+/* What is rarely the same in two rows. */
+static void csv_put_middle(csv_export *x, const csv_row *row)
+{
     csv_number(x->t, row->begin_ns);
     csv_number(x->t, row->duration_ns);
     csv_number(x->t, row->instance);
     csv_value(x->t, row);
+}
+
+static void csv_put_end(csv_export *x, const csv_row *row)
+{
     csv_number(x->t, row->count);
     csv_text(x->t, row->region.file ? row->region.file : "");
     gnomon__export_number(x->t, row->region.line);
     gnomon__export_literal(x->t, "\n");
 }
 
-/* 0: it is outside of the time that was asked for. */
-static int csv_begin(csv_export *x, const gnomon_event_info *e, csv_row *row)
+static void csv_put_row(csv_export *x, const csv_row *row, uint32_t run)
 {
-    gnomon_track_info track;
-    gnomon_run_info run = {.zero_unix_ns = 0};
-    if (gnomon_profile_track(x->p, e->track, &track) == GNOMON_OK)
-        (void)gnomon_profile_run(x->p, track.run, &run);
-    row->begin_ns = gnomon__export_unix(&run, e->begin_ns);
-    return gnomon__export_takes(x->what, row->begin_ns);
+    csv_put_begin(x, row, run);
+    csv_put_middle(x, row);
+    csv_put_end(x, row);
 }
 
-static void csv_event(csv_export *x, const gnomon_event_info *e)
+/* ---- Events ------------------------------------------------------------------ */
+
+/* What the row says of the event's path and track. */
+static void csv_describe(const csv_export *x, const gnomon_event_info *e,
+                         csv_row *row)
 {
     static const char *const kinds[] = {[GNOMON_EVENT_EXECUTION] = "execution",
                                         [GNOMON_EVENT_MARK] = "mark",
@@ -200,27 +230,82 @@ static void csv_event(csv_export *x, const gnomon_event_info *e)
                                         [GNOMON_EVENT_MEMORY] = "memory"};
     gnomon_track_info pool;
     uint32_t region = e->region;
-    csv_row row = {.kind = e->kind <= GNOMON_EVENT_MEMORY ? kinds[e->kind] : "",
-                   .name = "",
-                   .track = e->track,
-                   .node = e->node,
-                   .duration_ns = e->duration_ns,
-                   .instance = e->instance,
-                   .count = 1,
-                   .value = e->value,
-                   .has_value = e->kind == GNOMON_EVENT_COUNTER ||
-                                e->kind == GNOMON_EVENT_MEMORY};
-    if (!csv_begin(x, e, &row))
-        return;
+    row->kind = e->kind <= GNOMON_EVENT_MEMORY ? kinds[e->kind] : "";
+    row->name = "";
+    row->track = e->track;
+    row->node = e->node;
+    row->count = 1;
     if (e->kind == GNOMON_EVENT_EXECUTION)
         region = e->node <= x->tree.count ? x->tree.nodes[e->node].region : 0;
     if (e->kind == GNOMON_EVENT_MEMORY) {
         if (gnomon_profile_track(x->p, region, &pool) == GNOMON_OK)
-            row.name = pool.name;
-    } else if (gnomon_profile_region(x->p, region, &row.region) == GNOMON_OK) {
-        row.name = row.region.name;
+            row->name = pool.name;
+    } else if (gnomon_profile_region(x->p, region, &row->region) == GNOMON_OK) {
+        row->name = row->region.name;
     }
-    csv_put_row(x, &row, 0);
+}
+
+/* Keeps what was just written, `size` bytes, if they are still in the buffer. */
+static void csv_keep(csv_export *x, csv_kept *k, uint64_t size)
+{
+    char *text = size <= x->t->used && k->size + size <= CSV_KEPT_MOST
+                     ? realloc(k->text, k->size + (size_t)size)
+                     : NULL;
+    if (!text) {
+        k->track = 0;
+        return;
+    }
+    memcpy(text + k->size, x->t->room + x->t->used - size, (size_t)size);
+    k->text = text;
+    k->size += (size_t)size;
+}
+
+/* Writes the row, and keeps its begin and end. */
+static void csv_put_new(csv_export *x, const gnomon_event_info *e, csv_row *row,
+                        csv_kept *k)
+{
+    csv_describe(x, e, row);
+    k->kind = e->kind;
+    k->track = e->track;
+    k->node = e->node;
+    k->region = e->region;
+    k->size = 0;
+    uint64_t from = gnomon__export_text_size(x->t);
+    csv_put_begin(x, row, 0);
+    csv_keep(x, k, gnomon__export_text_size(x->t) - from);
+    k->begin = k->size;
+    csv_put_middle(x, row);
+    from = gnomon__export_text_size(x->t);
+    csv_put_end(x, row);
+    csv_keep(x, k, gnomon__export_text_size(x->t) - from);
+}
+
+static int csv_is_kept(const csv_kept *k, const gnomon_event_info *e)
+{
+    return k->track && k->track == e->track && k->node == e->node &&
+           k->kind == e->kind && k->region == e->region;
+}
+
+static void csv_event(csv_export *x, const gnomon_event_info *e)
+{
+    const size_t slot = (e->node + 31 * (size_t)e->region + e->kind) % CSV_KEPT;
+    csv_kept *k = &x->kept[slot];
+    const uint64_t zero = e->track <= x->track_count ? x->zeros[e->track] : 0;
+    csv_row row = {.begin_ns = zero + e->begin_ns,
+                   .duration_ns = e->duration_ns,
+                   .instance = e->instance,
+                   .value = e->value,
+                   .has_value = e->kind == GNOMON_EVENT_COUNTER ||
+                                e->kind == GNOMON_EVENT_MEMORY};
+    if (!gnomon__export_takes(x->what, row.begin_ns))
+        return;
+    if (!csv_is_kept(k, e)) {
+        csv_put_new(x, e, &row, k);
+        return;
+    }
+    gnomon__export_put(x->t, k->text, k->begin);
+    csv_put_middle(x, &row);
+    gnomon__export_put(x->t, k->text + k->begin, k->size - k->begin);
 }
 
 /* Losses have no place among the events, and stand after them whatever time was asked
@@ -241,23 +326,48 @@ static void csv_loss(csv_export *x, const gnomon_loss_info *loss)
     csv_put_row(x, &row, loss->run);
 }
 
+static int csv_profile_begin(csv_export *x)
+{
+    x->track_count = gnomon_profile_count(x->p, GNOMON_TRACKS);
+    x->zeros = calloc(x->track_count + 1, sizeof *x->zeros);
+    x->kept = calloc(CSV_KEPT, sizeof *x->kept);
+    for (size_t i = 1; x->zeros && i <= x->track_count; i++) {
+        gnomon_track_info track;
+        gnomon_run_info run;
+        if (gnomon_profile_track(x->p, i, &track) == GNOMON_OK &&
+            gnomon_profile_run(x->p, track.run, &run) == GNOMON_OK)
+            x->zeros[i] = run.zero_unix_ns;
+    }
+    int code = gnomon__export_tree_begin(&x->tree, x->p);
+    return x->zeros && x->kept ? code : GNOMON_ENOMEM;
+}
+
+static void csv_profile_end(csv_export *x)
+{
+    x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
+    x->tracks += x->track_count;
+    x->nodes += gnomon_profile_count(x->p, GNOMON_NODES);
+    for (size_t i = 0; x->kept && i < CSV_KEPT; i++)
+        free(x->kept[i].text);
+    free(x->kept);
+    free(x->zeros);
+    gnomon__export_tree_end(&x->tree);
+}
+
 static int csv_profile(csv_export *x)
 {
-    gnomon_event_info e;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     gnomon_loss_info loss;
-    int code = gnomon__export_tree_begin(&x->tree, x->p);
-    const size_t events = gnomon_profile_count(x->p, GNOMON_EVENTS);
+    int code = csv_profile_begin(x);
     const size_t losses = gnomon_profile_count(x->p, GNOMON_LOSSES);
-    for (size_t i = 1; !code && !x->t->code && i <= events; i++)
-        if (gnomon_profile_event(x->p, i, &e) == GNOMON_OK)
-            csv_event(x, &e);
+    gnomon__walk_all(&walk, x->p);
+    while (!code && !x->t->code && (e = gnomon__walk_next(&walk)) != NULL)
+        csv_event(x, e);
     for (size_t i = 1; !code && i <= losses; i++)
         if (gnomon_profile_loss(x->p, i, &loss) == GNOMON_OK)
             csv_loss(x, &loss);
-    gnomon__export_tree_end(&x->tree);
-    x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
-    x->tracks += gnomon_profile_count(x->p, GNOMON_TRACKS);
-    x->nodes += gnomon_profile_count(x->p, GNOMON_NODES);
+    csv_profile_end(x);
     return code;
 }
 

@@ -161,8 +161,13 @@ void gnomon__export_double(gnomon__export_text *t, double value)
         gnomon__export_literal(t, "null");
         return;
     }
+    if (value > -1e15 && value < 1e15 && (double)(int64_t)value == value &&
+        !(signbit(value) && value == 0)) {
+        gnomon__export_signed(t, (int64_t)value);
+        return;
+    }
     int n = snprintf(text, sizeof text, "%.15g", value);
-    if (strtod(text, NULL) < value || strtod(text, NULL) > value)
+    if (strtod(text, NULL) != value)
         n = snprintf(text, sizeof text, "%.17g", value);
     for (int i = 0; i < n; i++) /* a host's locale may have another point */
         if (text[i] == ',')
