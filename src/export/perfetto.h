@@ -35,7 +35,7 @@
 /* By the number of a run; 0 is what has no run. */
 typedef struct gnomon__perfetto_run {
     uint64_t zero;         /* in Unix ns, as the next two */
-    uint64_t first;        /* event that is taken; UINT64_MAX: none */
+    uint64_t first;        /* event that was taken; UINT64_MAX: none */
     uint64_t floor;        /* nothing is shown before it */
     uint64_t uuid;         /* of its process's track */
     uint64_t notices_uuid; /* of the track with what it is and lacks */
@@ -84,11 +84,24 @@ typedef struct gnomon__perfetto_places {
     size_t used, room; /* room is a power of two */
 } gnomon__perfetto_places;
 
-/* In which run's sequence something was interned last: one that comes again is
- * interned again, with the same words. */
+typedef struct gnomon__perfetto_node {
+    uint32_t region, op;
+} gnomon__perfetto_node;
+
+/* `sequence`: in which run's it was interned last; 0: it was not. */
+typedef struct gnomon__perfetto_region {
+    uint32_t sequence, has_source;
+    uint64_t category; /* 0: none */
+} gnomon__perfetto_region;
+
+/* By number. What comes again in another run's sequence is interned again, with the same
+ * words. */
 typedef struct gnomon__perfetto_names {
-    uint32_t *regions, *ops; /* sequences, by number */
-    uint64_t *strings;       /* of each op, the number of its first string */
+    gnomon__perfetto_node *nodes;
+    size_t node_count;
+    gnomon__perfetto_region *regions;
+    uint32_t *ops;     /* sequences */
+    uint64_t *strings; /* of each op, the number of its first string */
 } gnomon__perfetto_names;
 
 /* A process's number, or a thread's in its run (`group`), and who has it. */
@@ -156,8 +169,8 @@ int gnomon__perfetto_owns(const gnomon__perfetto_id *ids, size_t count,
 /* Fills runs and rows but what events say. 0: no memory. */
 int gnomon__perfetto_rows_begin(gnomon__perfetto *f);
 void gnomon__perfetto_rows_end(gnomon__perfetto *f);
-/* Reads all events once: the first of each run, where memory is, and the ends of
- * links. */
+/* Reads all events, if it must: the ends of links, crossed scopes, and from where on
+ * each run is shown. */
 void gnomon__perfetto_look(gnomon__perfetto *f);
 
 /* ---- Tracks: perfetto_tracks.c ------------------------------------------------------ */
@@ -220,10 +233,16 @@ void gnomon__perfetto_json_text(gnomon__wire *w, uint32_t field,
 
 int gnomon__perfetto_names_begin(gnomon__perfetto *f);
 void gnomon__perfetto_names_end(gnomon__perfetto *f);
+/* NULL: there is no such node. */
+static inline const gnomon__perfetto_node *
+gnomon__perfetto_node_at(const gnomon__perfetto *f, uint32_t node)
+{
+    return node && node <= f->names.node_count ? &f->names.nodes[node] : NULL;
+}
 /* Interns a region, and an op unless it is 0, where they are not yet. */
 void gnomon__perfetto_intern(gnomon__perfetto *f, uint32_t run, uint32_t region,
                              uint32_t op);
-/* Writes name, category and place of an event. */
+/* Writes name, category and place of an event. The region was interned. */
 void gnomon__perfetto_name(gnomon__perfetto *f, uint32_t region);
 /* Writes what it computes. */
 void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t op);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The events of a profile, in its order, and among them what had not ended. */
 #include "export/perfetto.h"
+#include "print/event_walk.h"
 
 #include <stdlib.h>
 
@@ -17,19 +18,19 @@ static int perfetto_put_execution(gnomon__perfetto *f,
                                   const gnomon_event_info *e, size_t number)
 {
     uint32_t run = f->rows[e->track].run;
-    gnomon_node_info n;
+    const gnomon__perfetto_node *n = gnomon__perfetto_node_at(f, e->node);
     size_t from;
-    if (gnomon_profile_node(f->p, e->node, &n))
+    if (!n)
         return 1;
-    gnomon__perfetto_intern(f, run, n.region, n.op);
+    gnomon__perfetto_intern(f, run, n->region, n->op);
     if (!gnomon__perfetto_begin(
             f, e->track, gnomon__crossed_lane(&f->crossed, e, number),
             e->begin_ns, gnomon__perfetto_end_of(e->begin_ns, e->duration_ns),
             &from))
         return 0;
-    gnomon__perfetto_name(f, n.region);
+    gnomon__perfetto_name(f, n->region);
     gnomon__perfetto_flows(f, run, e, number);
-    gnomon__perfetto_op(f, n.op);
+    gnomon__perfetto_op(f, n->op);
     gnomon__perfetto_event_end(f, from);
     return 1;
 }
@@ -71,20 +72,20 @@ static int perfetto_put_open(gnomon__perfetto *f, const gnomon_open_info *o)
     const gnomon__perfetto_run *run = &f->runs[f->rows[o->track].run];
     uint64_t unix_ns = gnomon__perfetto_unix(run, o->begin_ns);
     uint64_t begin = o->begin_ns;
-    gnomon_node_info n;
+    const gnomon__perfetto_node *n = gnomon__perfetto_node_at(f, o->node);
     size_t from;
     if (f->what->until_unix_ns && unix_ns >= f->what->until_unix_ns)
         return 1;
     if (unix_ns < run->floor)
         begin = run->floor - run->zero;
-    if (gnomon_profile_node(f->p, o->node, &n))
+    if (!n)
         return 1;
-    gnomon__perfetto_intern(f, f->rows[o->track].run, n.region, n.op);
+    gnomon__perfetto_intern(f, f->rows[o->track].run, n->region, n->op);
     if (!gnomon__perfetto_begin(f, o->track, 0, begin, GNOMON__PERFETTO_NEVER,
                                 &from))
         return 0;
-    gnomon__perfetto_name(f, n.region);
-    gnomon__perfetto_op(f, n.op);
+    gnomon__perfetto_name(f, n->region);
+    gnomon__perfetto_op(f, n->op);
     if (unix_ns < run->floor)
         gnomon__perfetto_note(&f->wire, GNOMON__PERFETTO_BEGAN, unix_ns);
     gnomon__perfetto_event_end(f, from);
@@ -165,19 +166,38 @@ static int perfetto_put_event(gnomon__perfetto *f, const gnomon_event_info *e,
     return 1;
 }
 
+/* If it is taken, and before it what was open. */
+static int perfetto_put_in_order(gnomon__perfetto *f, perfetto_opens *opens,
+                                 const gnomon_event_info *e, size_t number)
+{
+    gnomon__perfetto_run *run = &f->runs[f->rows[e->track].run];
+    const uint64_t unix_ns = gnomon__perfetto_unix(run, e->begin_ns);
+    if (!gnomon__export_takes(f->what, unix_ns))
+        return 1;
+    run->first = unix_ns < run->first ? unix_ns : run->first;
+    return perfetto_put_opens(f, opens, e->track, e->begin_ns) &&
+           perfetto_put_event(f, e, number);
+}
+
+static void perfetto_note_memory(gnomon__perfetto_row *row, size_t number)
+{
+    row->last_memory = number;
+    if (!row->first_memory)
+        row->first_memory = number;
+}
+
 int gnomon__perfetto_events(gnomon__perfetto *f)
 {
     perfetto_opens opens = {0};
-    gnomon_event_info e;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     int ok = perfetto_find_opens(f, &opens);
-    for (size_t i = 1; ok && !f->t->code && !f->has_no_memory &&
-                       !gnomon_profile_event(f->p, i, &e);
-         i++) {
-        const gnomon__perfetto_run *run = &f->runs[f->rows[e.track].run];
-        if (gnomon__export_takes(f->what,
-                                 gnomon__perfetto_unix(run, e.begin_ns)))
-            ok = perfetto_put_opens(f, &opens, e.track, e.begin_ns) &&
-                 perfetto_put_event(f, &e, i);
+    gnomon__walk_all(&walk, f->p);
+    while (ok && !f->t->code && !f->has_no_memory &&
+           (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind == GNOMON_EVENT_MEMORY)
+            perfetto_note_memory(&f->rows[e->track], walk.number);
+        ok = perfetto_put_in_order(f, &opens, e, walk.number);
     }
     for (size_t i = 1; ok && i <= f->track_count; i++)
         ok = perfetto_put_opens(f, &opens, i, UINT64_MAX);

@@ -23,11 +23,16 @@ int gnomon__perfetto_names_begin(gnomon__perfetto *f)
     size_t regions = gnomon_profile_count(f->p, GNOMON_REGIONS);
     size_t ops = gnomon_profile_count(f->p, GNOMON_OPS);
     gnomon_op_info op;
+    gnomon_node_info node;
+    n->node_count = gnomon_profile_count(f->p, GNOMON_NODES);
+    n->nodes = calloc(n->node_count + 1, sizeof *n->nodes);
     n->regions = calloc(regions + 1, sizeof *n->regions);
     n->ops = calloc(ops + 1, sizeof *n->ops);
     n->strings = calloc(ops + 2, sizeof *n->strings);
-    if (!n->regions || !n->ops || !n->strings)
+    if (!n->nodes || !n->regions || !n->ops || !n->strings)
         return 0;
+    for (size_t i = 1; !gnomon_profile_node(f->p, i, &node); i++)
+        n->nodes[i] = (gnomon__perfetto_node){node.region, node.op};
     n->strings[0] = n->strings[1] = GNOMON__PERFETTO_KEY_COUNT;
     for (size_t i = 1; !gnomon_profile_op(f->p, i, &op); i++)
         n->strings[i + 1] =
@@ -37,6 +42,7 @@ int gnomon__perfetto_names_begin(gnomon__perfetto *f)
 
 void gnomon__perfetto_names_end(gnomon__perfetto *f)
 {
+    free(f->names.nodes);
     free(f->names.regions);
     free(f->names.ops);
     free(f->names.strings);
@@ -82,6 +88,8 @@ static void perfetto_put_region(gnomon__perfetto *f, uint32_t region)
     (void)gnomon_profile_region(f->p, region, &r);
     perfetto_put_entry(w, INTERNED_NAME, region, r.name);
     uint64_t category = perfetto_category_of(&r, region);
+    f->names.regions[region].category = category;
+    f->names.regions[region].has_source = perfetto_has_source(&r) != 0;
     if (category)
         perfetto_put_entry(w, INTERNED_CATEGORY, category,
                            *r.category ? r.category
@@ -197,7 +205,7 @@ void gnomon__perfetto_intern(gnomon__perfetto *f, uint32_t run, uint32_t region,
                              uint32_t op)
 {
     uint32_t sequence = f->runs[run].sequence;
-    int has_region = f->names.regions[region] == sequence;
+    int has_region = f->names.regions[region].sequence == sequence;
     int has_op = !op || f->names.ops[op] == sequence;
     if (has_region && has_op)
         return;
@@ -209,19 +217,17 @@ void gnomon__perfetto_intern(gnomon__perfetto *f, uint32_t run, uint32_t region,
         perfetto_put_op_texts(f, op);
     gnomon__wire_close(w, from);
     gnomon__perfetto_packet_end(f);
-    f->names.regions[region] = sequence;
+    f->names.regions[region].sequence = sequence;
     f->names.ops[op] = sequence;
 }
 
 void gnomon__perfetto_name(gnomon__perfetto *f, uint32_t region)
 {
-    gnomon_region_info r = {.category = "", .file = "", .function = ""};
+    const gnomon__perfetto_region *r = &f->names.regions[region];
     gnomon__wire *w = &f->wire;
-    (void)gnomon_profile_region(f->p, region, &r);
-    uint64_t category = perfetto_category_of(&r, region);
     gnomon__wire_number(w, EVENT_NAME_IID, region);
-    if (category)
-        gnomon__wire_number(w, EVENT_CATEGORY_IIDS, category);
-    if (perfetto_has_source(&r))
+    if (r->category)
+        gnomon__wire_number(w, EVENT_CATEGORY_IIDS, r->category);
+    if (r->has_source)
         gnomon__wire_number(w, EVENT_SOURCE_IID, region);
 }

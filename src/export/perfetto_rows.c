@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the export must know before it writes a profile's first event. So events are
- * read twice, and once more where there is memory. */
+/* What the export must know before it writes a profile's first event. Where something of
+ * it is in the events, they are read twice; and once more where there is memory. */
 #include "export/perfetto.h"
+#include "print/event_walk.h"
 
 #include <stdlib.h>
 
@@ -142,14 +143,9 @@ void gnomon__perfetto_rows_end(gnomon__perfetto *f)
 static void perfetto_look_at(gnomon__perfetto *f, const gnomon_event_info *e,
                              size_t number)
 {
-    gnomon__perfetto_row *row = &f->rows[e->track];
+    const gnomon__perfetto_row *row = &f->rows[e->track];
     gnomon__perfetto_run *run = &f->runs[row->run];
     uint64_t unix_ns = gnomon__perfetto_unix(run, e->begin_ns);
-    if (e->kind == GNOMON_EVENT_MEMORY) {
-        row->last_memory = number;
-        if (!row->first_memory)
-            row->first_memory = number;
-    }
     if (!gnomon__export_takes(f->what, unix_ns))
         return;
     run->first = unix_ns < run->first ? unix_ns : run->first;
@@ -159,11 +155,22 @@ static void perfetto_look_at(gnomon__perfetto *f, const gnomon_event_info *e,
         gnomon__perfetto_links_meet(f, row->run, e, number, unix_ns);
 }
 
+/* Whether links, crossed scopes, or the time that is shown depend on all events. */
+static int perfetto_must_look(const gnomon__perfetto *f)
+{
+    int has_wrapped = 0;
+    for (size_t i = 0; i <= f->run_count; i++)
+        has_wrapped |= f->runs[i].has_wrapped;
+    return has_wrapped || f->links.count || f->crossed.is_timed;
+}
+
 void gnomon__perfetto_look(gnomon__perfetto *f)
 {
-    gnomon_event_info e;
-    for (size_t i = 1; !gnomon_profile_event(f->p, i, &e); i++)
-        perfetto_look_at(f, &e, i);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon__walk_from(&walk, f->p, 1, perfetto_must_look(f) ? SIZE_MAX : 0);
+    while ((e = gnomon__walk_next(&walk)) != NULL)
+        perfetto_look_at(f, e, walk.number);
     gnomon__crossed_ready(&f->crossed);
     for (size_t i = 0; i <= f->run_count; i++) {
         gnomon__perfetto_run *run = &f->runs[i];
