@@ -10,6 +10,7 @@
 
 #include "export/lanes.h"
 #include "export/tree.h"
+#include "print/event_walk.h"
 
 /* Where a track's executions are among the events; without events, where its nodes
  * are. */
@@ -189,12 +190,11 @@ static void speedscope_put_tree(speedscope_export *x, uint32_t track)
 
 /* ---- Events -------------------------------------------------------------------- */
 
-/* Reads an event; whether it is an execution that can be shown. */
-static int speedscope_event(const speedscope_export *x, size_t number,
-                            gnomon_event_info *e)
+/* Whether it is an execution that can be shown. */
+static int speedscope_takes(const speedscope_export *x,
+                            const gnomon_event_info *e)
 {
-    return gnomon_profile_event(x->p, number, e) == GNOMON_OK &&
-           e->kind == GNOMON_EVENT_EXECUTION && e->node &&
+    return e->kind == GNOMON_EVENT_EXECUTION && e->node &&
            e->node <= x->tree.count && x->tree.nodes[e->node].region;
 }
 
@@ -208,18 +208,18 @@ static void speedscope_found(speedscope_export *x, uint32_t track, size_t at)
 static int speedscope_find_tracks(speedscope_export *x)
 {
     const size_t tracks = gnomon_profile_count(x->p, GNOMON_TRACKS);
-    const size_t events = gnomon_profile_count(x->p, GNOMON_EVENTS);
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     x->tracks = calloc(tracks + 1, sizeof *x->tracks);
     x->has_event = 0;
     if (!x->tracks)
         return GNOMON_ENOMEM;
-    for (size_t i = 1; i <= events; i++) {
-        gnomon_event_info e;
-        if (!speedscope_event(x, i, &e) || e.track > tracks)
-            continue;
-        speedscope_found(x, e.track, i);
-        x->has_event = 1;
-    }
+    gnomon__walk_all(&walk, x->p);
+    while ((e = gnomon__walk_next(&walk)) != NULL)
+        if (speedscope_takes(x, e) && e->track <= tracks) {
+            speedscope_found(x, e->track, walk.number);
+            x->has_event = 1;
+        }
     for (uint32_t i = 1; !x->has_event && i <= x->tree.count; i++) {
         uint32_t track;
         if (gnomon__export_self(&x->tree, i, &track))
@@ -271,19 +271,21 @@ static int speedscope_lane(speedscope_export *x, uint32_t track,
                            uint64_t zero_ns, uint32_t lane, int *more)
 {
     gnomon__lanes lanes;
-    gnomon_event_info e;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     uint64_t from = 0, until = 0;
     int code = GNOMON_OK, is_first = 1;
     *more = 0;
     if (!gnomon__lanes_begin(&lanes, 1))
         return GNOMON_ENOMEM;
-    for (size_t i = x->tracks[track].first;
-         !code && !x->t->code && i <= x->tracks[track].last; i++) {
-        if (!speedscope_event(x, i, &e) || e.track != track ||
-            !gnomon__export_takes(x->what, x->zero + zero_ns + e.begin_ns))
+    gnomon__walk_from(&walk, x->p, x->tracks[track].first,
+                      x->tracks[track].last);
+    while (!code && !x->t->code && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (!speedscope_takes(x, e) || e->track != track ||
+            !gnomon__export_takes(x->what, x->zero + zero_ns + e->begin_ns))
             continue;
-        const uint64_t begin = speedscope_sum(zero_ns, e.begin_ns);
-        const uint64_t end = speedscope_sum(begin, e.duration_ns);
+        const uint64_t begin = speedscope_sum(zero_ns, e->begin_ns);
+        const uint64_t end = speedscope_sum(begin, e->duration_ns);
         uint32_t of = gnomon__lanes_put(&lanes, 1, begin, end);
         *more |= of > lane;
         if (of == GNOMON__NO_LANE)
@@ -297,8 +299,8 @@ static int speedscope_lane(speedscope_export *x, uint32_t track,
         }
         until = end > until ? end : until;
         code = speedscope_put(
-            x, speedscope_frame_of(x, x->tree.nodes[e.node].region), begin, end,
-            is_first);
+            x, speedscope_frame_of(x, x->tree.nodes[e->node].region), begin,
+            end, is_first);
         is_first = 0;
     }
     speedscope_close(x, UINT64_MAX);
