@@ -238,7 +238,7 @@ TEST(large_profiles_go_out_in_pieces)
     gnomon__test_fail_allocation(0);
     CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w.base), GNOMON_OK);
     CHECK_EQ(gnomon__test_allocations(), 1);
-    CHECK_EQ(largest_piece, 65536);
+    CHECK(largest_piece > 65000 && largest_piece <= 65536);
     CHECK(w.size > 400000);
     if (GNOMON_WITH_JANSSON) {
         q = profile_of_json(w.text);

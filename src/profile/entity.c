@@ -37,7 +37,8 @@ const char *const *gnomon__words(const gnomon__field *f)
 
 /* clang-format off */
 #define ROW(type, name, of, count_at, rules, standard) \
-    {#name, offsetof(S, name), count_at, GNOMON__TYPE_##type, of, rules, standard}
+    {#name, offsetof(S, name), count_at, GNOMON__TYPE_##type, of, rules, \
+     sizeof #name - 1, standard}
 #define FIELD(type, name, rules) ROW(type, name, 0, 0, rules, 0)
 #define ELSE(type, name, rules, standard) ROW(type, name, 0, 0, rules, standard)
 #define OF(type, name, of, rules, standard) \

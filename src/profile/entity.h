@@ -60,13 +60,14 @@ enum gnomon__field_rules {
 };
 
 typedef struct gnomon__field {
-    const char *name;  /* in C and in JSON */
-    uint16_t at;       /* in its struct */
-    uint16_t count_at; /* of a list's count */
-    uint8_t type;      /* gnomon__type */
-    uint8_t of;        /* by type: a gnomon_entity, a struct, some words */
-    uint8_t rules;     /* bits: gnomon__field_rules */
-    int16_t standard;  /* the default of a number that JSON leaves out */
+    const char *name;   /* in C and in JSON */
+    uint16_t at;        /* in its struct */
+    uint16_t count_at;  /* of a list's count */
+    uint8_t type;       /* gnomon__type */
+    uint8_t of;         /* by type: a gnomon_entity, a struct, some words */
+    uint8_t rules;      /* bits: gnomon__field_rules */
+    uint16_t name_size; /* without its NUL */
+    int16_t standard;   /* the default of a number that JSON leaves out */
 } gnomon__field;
 
 /* The first reference of an entity that is not shared leads to its run, directly or

@@ -15,6 +15,9 @@
 #include "profile/fields.h"
 
 #define JSON_BUFFER ((size_t)64 << 10)
+#define DIGITS_MOST 20u /* of 64 bits */
+#define KEY_MOST 64u    /* a name, and what is around it */
+#define SOME_EVENTS 64u
 
 typedef struct json_stream {
     const gnomon_writer *to;
@@ -30,7 +33,15 @@ static void stream_flush(json_stream *s)
     s->used = 0;
 }
 
-static void stream_bytes(json_stream *s, const char *bytes, size_t n)
+/* Room for a few bytes, which the caller adds to `used`. */
+static char *stream_room(json_stream *s, size_t n)
+{
+    if (n > JSON_BUFFER - s->used)
+        stream_flush(s);
+    return s->buffer + s->used;
+}
+
+static void stream_many(json_stream *s, const char *bytes, size_t n)
 {
     while (n) {
         size_t part = JSON_BUFFER - s->used;
@@ -45,6 +56,16 @@ static void stream_bytes(json_stream *s, const char *bytes, size_t n)
     }
 }
 
+static inline void stream_bytes(json_stream *s, const char *bytes, size_t n)
+{
+    if (n > JSON_BUFFER - s->used) {
+        stream_many(s, bytes, n);
+        return;
+    }
+    memcpy(s->buffer + s->used, bytes, n);
+    s->used += n;
+}
+
 static void stream_words(json_stream *s, const char *words)
 {
     stream_bytes(s, words, strlen(words));
@@ -52,23 +73,36 @@ static void stream_words(json_stream *s, const char *words)
 
 /* ---- Values ---------------------------------------------------------------------- */
 
+static size_t count_digits(uint64_t value)
+{
+    size_t n = 1;
+    for (; value >= 10000; value /= 10000)
+        n += 4;
+    return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* Where they stay: a copy of bytes that were just stored waits for them. */
 static void stream_digits(json_stream *s, uint64_t value)
 {
-    char text[20];
-    size_t at = sizeof text;
-    do
-        text[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    stream_bytes(s, text + at, sizeof text - at);
+    char *at = stream_room(s, DIGITS_MOST);
+    const size_t size = count_digits(value);
+    for (at += size; value >= 10; value /= 100) {
+        const uint32_t pair = (uint32_t)(value % 100);
+        *--at = (char)('0' + pair % 10);
+        *--at = (char)('0' + pair / 10);
+    }
+    if (size % 2)
+        *--at = (char)('0' + value);
+    s->used += size;
 }
 
 /* Most readers stop at 2^63 - 1, or go on inexactly: above it is a text. */
 static void stream_u64(json_stream *s, uint64_t value)
 {
-    const char *quote = value > INT64_MAX ? "\"" : "";
-    stream_words(s, quote);
+    const size_t quote = value > INT64_MAX;
+    stream_bytes(s, "\"", quote);
     stream_digits(s, value);
-    stream_words(s, quote);
+    stream_bytes(s, "\"", quote);
 }
 
 static void stream_i64(json_stream *s, int64_t value)
@@ -235,26 +269,63 @@ static void stream_value(json_stream *s, const gnomon__field *f, const void *of)
     }
 }
 
+/* {"name": , or with a comma instead of the brace. */
+static void stream_key(json_stream *s, const gnomon__field *f, int is_first)
+{
+    char *to = stream_room(s, KEY_MOST);
+    if (is_first)
+        to = (char *)memcpy(to, "{\"", 2) + 2;
+    else
+        to = (char *)memcpy(to, ", \"", 3) + 3;
+    memcpy(to, f->name, f->name_size);
+    memcpy(to + f->name_size, "\": ", 3);
+    s->used = (size_t)(to - s->buffer) + f->name_size + 3;
+}
+
 static void stream_struct(json_stream *s, const gnomon__struct *what,
                           const void *of)
 {
-    const char *comma = "{\"";
     gnomon__any room;
+    int is_first = 1;
     of = gnomon__struct_whole(what, of, &room);
     for (unsigned i = 0; i < what->field_count && !s->code; i++) {
         const gnomon__field *f = &what->fields[i];
         if (is_left_out(f, of))
             continue;
-        stream_words(s, comma);
-        stream_words(s, f->name);
-        stream_words(s, "\": ");
+        stream_key(s, f, is_first);
         stream_value(s, f, of);
-        comma = ", \"";
+        is_first = 0;
     }
-    stream_words(s, *comma == '{' ? "{}" : "}");
+    stream_words(s, is_first ? "{}" : "}");
 }
 
 /* ---- The whole ------------------------------------------------------------------- */
+
+static size_t stream_one(json_stream *s, const gnomon_profile *p, int entity,
+                         size_t number)
+{
+    gnomon__any any;
+    any.struct_size = gnomon__structs[entity].size;
+    s->code = p->api->get(p, entity, number, &any);
+    stream_words(s, number > 1 ? ",\n" : "\n");
+    stream_struct(s, &gnomon__structs[entity], &any);
+    return 1;
+}
+
+/* The same of as many as are read at a time. Returns how many. */
+static size_t stream_events(json_stream *s, const gnomon_profile *p,
+                            size_t first)
+{
+    gnomon_event_info some[SOME_EVENTS];
+    const size_t count = gnomon_profile_events(p, first, some, SOME_EVENTS);
+    if (!count)
+        s->code = GNOMON_EIO;
+    for (size_t i = 0; i < count && !s->code; i++) {
+        stream_words(s, first + i > 1 ? ",\n" : "\n");
+        stream_struct(s, &gnomon__structs[GNOMON_EVENTS], &some[i]);
+    }
+    return count;
+}
 
 /* No runs is said, as a reader makes one where none is named. */
 static void stream_kind(json_stream *s, const gnomon_profile *p, int entity)
@@ -266,13 +337,9 @@ static void stream_kind(json_stream *s, const gnomon_profile *p, int entity)
     stream_words(s, ",\n\"");
     stream_words(s, what->many);
     stream_words(s, "\": [");
-    for (size_t i = 1; i <= n && !s->code; i++) {
-        gnomon__any any;
-        any.struct_size = what->size;
-        s->code = p->api->get(p, entity, i, &any);
-        stream_words(s, i > 1 ? ",\n" : "\n");
-        stream_struct(s, what, &any);
-    }
+    for (size_t i = 1; i <= n && !s->code;)
+        i += entity == GNOMON_EVENTS ? stream_events(s, p, i)
+                                     : stream_one(s, p, entity, i);
     stream_words(s, "]");
 }
 
