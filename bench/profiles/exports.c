@@ -112,21 +112,23 @@ static void must_export(int code)
     exit(2);
 }
 
-static size_t export_to(bytes_out *to, const gnomon_profile *p,
+static size_t export_to(bytes_out *to, const gnomon__exporter *format,
+                        const gnomon_profile *p,
                         const gnomon__export_span *span)
 {
     const gnomon__export what = {.profiles = &p, .count = 1, .spans = span};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = take_bytes, .context = to};
     to->size = 0;
-    must_export(gnomon__export_chrome.write(&what, &w));
+    must_export(format->write(&what, &w));
     return to->size;
 }
 
-static size_t export_made(bytes_out *to, size_t events)
+static size_t export_made(bytes_out *to, const gnomon__exporter *format,
+                          size_t events)
 {
     const made_profile made = {{&made_api}, exports_nodes, events};
-    return export_to(to, &made.base, NULL);
+    return export_to(to, format, &made.base, NULL);
 }
 
 static bytes_out exports_file; /* of such a profile */
@@ -143,7 +145,8 @@ static void make_file(size_t events)
 }
 
 /* As the program does it, with the check of all that is in the file. */
-static size_t export_file(bytes_out *to, size_t events)
+static size_t export_file(bytes_out *to, const gnomon__exporter *format,
+                          size_t events)
 {
     gnomon_profile *p = NULL;
     gnomon__export_span span;
@@ -151,7 +154,7 @@ static size_t export_file(bytes_out *to, size_t events)
     must_export(gnomon_profile_read(&p, exports_file.at, exports_file.size));
     span.is_known =
         gnomon__profile_span(p, &span.from_unix_ns, &span.until_unix_ns);
-    export_to(to, p, &span);
+    export_to(to, format, p, &span);
     gnomon_profile_free(p);
     return to->size;
 }
@@ -186,22 +189,25 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-typedef size_t export_call(bytes_out *to, size_t events);
+typedef size_t export_call(bytes_out *to, const gnomon__exporter *format,
+                           size_t events);
 
 static void measure_export(bench_table *t, const char *name,
-                           export_call *export_all, size_t events, int rounds)
+                           export_call *export_all,
+                           const gnomon__exporter *format, size_t events,
+                           int rounds)
 {
     double ns[15], ratio[15];
     bytes_out all = {0};
-    all.at = malloc(export_all(&all, events));
-    export_all(&all, events);
+    all.at = malloc(export_all(&all, format, events));
+    export_all(&all, format, events);
     for (int i = 0; i < rounds; i++) {
         bytes_out none = {0};
         double before = cpu_ns();
         write_again(&all);
         double floor = cpu_ns() - before;
         before = cpu_ns();
-        export_all(&none, events);
+        export_all(&none, format, events);
         ns[i] = (cpu_ns() - before) / (double)events;
         ratio[i] = ns[i] * (double)events / floor;
     }
@@ -224,15 +230,22 @@ static void measure_export(bench_table *t, const char *name,
 static void measure_growth(bench_table *t, size_t few, size_t many)
 {
     bytes_out none = {0};
-    export_made(&none, few);
+    export_made(&none, &gnomon__export_chrome, few);
     double before = peak();
-    export_made(&none, many);
+    export_made(&none, &gnomon__export_chrome, many);
     bench_result *r = bench_line(t, "export_growth_bytes", 1, "static", 1);
     r->ns_min = r->ns_median = peak() - before;
 }
 
 void bench_exports(bench_table *t, int smoke, int soaks)
 {
+    static const struct {
+        const char *name;
+        const gnomon__exporter *format;
+    } of_files[] = {{"export_file", &gnomon__export_chrome},
+                    {"csv_file", &gnomon__export_csv},
+                    {"perfetto_file", &gnomon__export_perfetto},
+                    {"speedscope_file", &gnomon__export_speedscope}};
     const size_t events = smoke ? 10000 : 500000;
     const int rounds = smoke ? 3 : 15;
     exports_nodes = build_nodes();
@@ -240,9 +253,12 @@ void bench_exports(bench_table *t, int smoke, int soaks)
         exit(2);
     /* First, as memory that is freed later stays in the peak. */
     measure_growth(t, 10000, smoke ? 100000 : soaks ? 100000000 : 1000000);
-    measure_export(t, "export_chrome", export_made, events, rounds);
+    measure_export(t, "export_chrome", export_made, &gnomon__export_chrome,
+                   events, rounds);
     make_file(events);
-    measure_export(t, "export_file", export_file, events, rounds);
+    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+        measure_export(t, of_files[i].name, export_file, of_files[i].format,
+                       events, rounds);
     free(exports_file.at);
     gnomon_profile_free(exports_nodes);
 }
