@@ -15,8 +15,8 @@
 #include "profile/fields.h"
 
 #define JSON_BUFFER ((size_t)64 << 10)
-#define DIGITS_MOST 20u /* of 64 bits */
-#define KEY_MOST 64u    /* a name, and what is around it */
+#define DECIMALS_MOST 20u /* of 64 bits */
+#define KEY_MOST 64u      /* a name, and what is around it */
 #define SOME_EVENTS 64u
 
 typedef struct json_stream {
@@ -73,7 +73,7 @@ static void stream_words(json_stream *s, const char *words)
 
 /* ---- Values ---------------------------------------------------------------------- */
 
-static size_t count_digits(uint64_t value)
+static size_t count_decimals(uint64_t value)
 {
     size_t n = 1;
     for (; value >= 10000; value /= 10000)
@@ -84,8 +84,8 @@ static size_t count_digits(uint64_t value)
 /* Where they stay: a copy of bytes that were just stored waits for them. */
 static void stream_digits(json_stream *s, uint64_t value)
 {
-    char *at = stream_room(s, DIGITS_MOST);
-    const size_t size = count_digits(value);
+    char *at = stream_room(s, DECIMALS_MOST);
+    const size_t size = count_decimals(value);
     for (at += size; value >= 10; value /= 100) {
         const uint32_t pair = (uint32_t)(value % 100);
         *--at = (char)('0' + pair % 10);
