@@ -24,9 +24,11 @@ static gnomon_region counter =
 static gnomon_region moment =
     GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
 
-/* Threads of a test; in a soak one for each instruction. Each steps through all before
- * its own: 25 us for an instruction, of up to 50000. */
-#define RUNS (EACH == 1 ? 13 : 5)
+/* Threads of a test, at least; in a soak one for each instruction. Each steps through all
+ * before its own: 25 us for an instruction, of up to 50000. Of few instructions more
+ * are taken, as long as threads that run to the end make MORE steps in all. */
+#define RUNS(all) (EACH > 1 || (all) > 20000 ? 5 : 13)
+#define MORE (EACH > 1 ? 20000 : 40000)
 
 static volatile long cancel_at, steps; /* of the thread that is stepped */
 
@@ -228,6 +230,17 @@ static long long count_of_a(void)
     return n;
 }
 
+/* Instructions of a run that is not cancelled. The first has first marks of the process,
+ * and one after a thread's death has more than others: it clears up. */
+static long length_of_run(const stepped *s)
+{
+    run_one(s, 0);
+    long usual = steps;
+    run_one(s, usual / 2 + 1);
+    run_one(s, 0);
+    return steps > usual ? steps : usual;
+}
+
 /* Threads that died at each `stride`-th instruction, to the end of the marks. */
 static long die_at_each(const stepped *s, long stride)
 {
@@ -255,13 +268,15 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     run_one(s, 0);
     if (!steps)
         SKIP("no single steps here");
-    run_one(s, 0); /* no first marks are left in the process */
+    long all_steps = length_of_run(s), runs = MORE / all_steps;
+    long fewest = RUNS(all_steps);
     /* A run may have much fewer instructions than that one had. */
-    long all_steps = steps, stride = live_times(all_steps / RUNS + 1, 1);
-    for (; died <= RUNS / 2 && stride > 0 && !test_failures; stride /= 2)
+    long stride =
+        live_times(all_steps / (runs > fewest ? runs : fewest) + 1, 1);
+    for (; died <= fewest / 2 && stride > 0 && !test_failures; stride /= 2)
         died += die_at_each(s, stride);
     fprintf(stderr, "    %ld of %ld instructions\n", died, all_steps);
-    CHECK(died > RUNS / 2);
+    CHECK(died > fewest / 2);
     run_one(s, 0); /* a new thread works */
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_detach(all[i], NULL), GNOMON_OK);
