@@ -64,6 +64,7 @@ OBJECTS = {"object": "call", "object_loop": "loop",
 SITES.update({site: SITES[twin] for site, twin in OBJECTS.items()})
 LOOPS = ("loop", "object_loop")
 GATES = ("start_stop", "step")
+OF_SITES = "(c|inline)_|_ZN9templates" # as `symbol` names them
 
 # The most instructions that marks may add to one off path: those of the path
 # itself + those of the frame (push, pop, moves of rsp, ret). Measured with the
@@ -191,7 +192,7 @@ class Build:
                 *host] if "-flto" in host else []
         run([self.cxx, linked, *late, *sites, self.opaque(mode), "-o", output,
              "-Wl,--unresolved-symbols=ignore-all", *library])
-        return walk.Image(output)
+        return walk.Image(output, OF_SITES)
 
     @functools.lru_cache(maxsize=None)
     def bare(self, optimize, mode, host):
@@ -219,6 +220,7 @@ def symbol(language, site):
     return language + "_" + site
 
 
+@functools.lru_cache(maxsize=None)
 def walk_site(image, language, site):
     prefix = symbol(language, site)
     exact = [name for name in image.functions

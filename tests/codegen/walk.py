@@ -84,21 +84,14 @@ class Instruction:
 
 
 class Image:
-    """A linked file: its instructions, functions, mark words and GOT."""
+    """A linked file: its instructions, functions, mark words and GOT. Of a function
+    whose name does not match `wanted` there may be no instructions: a library has many
+    more of them than are walked."""
 
-    def __init__(self, path):
+    def __init__(self, path, wanted=""):
         self.text = {}  # by address: an instruction's text, the next address
         self.code = {}
-        last = None
-        listing = output_of("objdump", "-htd", "--no-show-raw-insn", path)
-        for line in listing.splitlines():
-            address, colon, text = line.partition(":\t")
-            if colon and text.strip():
-                address = int(address, 16)
-                self.text[address] = [text, None]
-                if last is not None:
-                    self.text[last][1] = address
-                last = address
+        listing = output_of("objdump", "-ht", path)
         self.functions = {}
         self.words = []
         for found in SYMBOL.finditer(listing):
@@ -110,6 +103,8 @@ class Image:
             elif is_word(name):
                 self.words.append(span + (name,))
         self.words.sort()
+        for start, end in self.ranges(wanted):
+            self.disassemble(path, start, end)
         self.got = []
         for found in GOT.finditer(listing):
             size, start = (int(number, 16) for number in found.groups())
@@ -122,6 +117,30 @@ class Image:
             fields = line.split()
             if len(fields) == 3 and fields[1].startswith("R_X86_64_"):
                 self.slots[int(fields[0], 16)] = fields[2].split("@")[0]
+
+    def ranges(self, wanted):
+        """Spans of code with all functions whose names match; near ones are one."""
+        ranges = []
+        for start, end in sorted(span for name, span in self.functions.items()
+                                 if re.match(wanted, name)):
+            if ranges and start - ranges[-1][1] < 4096:
+                ranges[-1][1] = max(end, ranges[-1][1])
+            else:
+                ranges.append([start, end])
+        return ranges
+
+    def disassemble(self, path, start, end):
+        last = None
+        for line in output_of(
+                "objdump", "-d", "--no-show-raw-insn", "--start-address=%d" % start,
+                "--stop-address=%d" % end, path).splitlines():
+            address, colon, text = line.partition(":\t")
+            if colon and text.strip():
+                address = int(address, 16)
+                self.text[address] = [text, None]
+                if last is not None:
+                    self.text[last][1] = address
+                last = address
 
     def instruction_at(self, address):
         """The instruction at the address, or None. It is parsed at the first
