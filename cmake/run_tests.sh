@@ -52,10 +52,11 @@ for item in "$@"; do
     # how Python packages read files that are the same from each build.
     once='codegen|compiles|consumer|cpp|dist|docs|headers|onefile|packages|structure'
     [ "$preset" != release ] || once=
-    # Nor does the processor matter where each system call or allocation fails in turn,
-    # or a file is damaged; under QEMU these take a sixth of the time.
+    # Nor does the processor matter where each call of the system, an allocation or the
+    # driver fails in turn, or a file is damaged; under QEMU these take a fifth of the
+    # time.
     [ "$preset" != aarch64 ] ||
-        once="$once|faults|no_memory|file_damage|merge_order|model"
+        once="$once|faults|no_memory|cuda_trouble|file_damage|merge_order|model"
     # Under QEMU a process that forks while it has threads sometimes hangs.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'

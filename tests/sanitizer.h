@@ -5,7 +5,8 @@
  * EACH: tests that do a thing for each of many on one thread do it for each
  * EACH-th where that takes long and shows nothing new. gcc's build does each;
  * the others' numbers have no common factor, so together they do more of them.
- * EACH_RUN: the same of things that are whole runs, with gcc too; 1 in a soak.
+ * EACH_RUN: the same of things that are whole runs, with gcc too, and of fewer with
+ * ThreadSanitizer; 1 in a soak.
  * SHARE: what is random, for instance programs, is this many times less with a
  * sanitizer too: more of the same. */
 #ifndef GNOMON_TESTS_SANITIZER_H
@@ -51,6 +52,10 @@
 #endif
 #define SHARE (IS_ASAN ? 3 : EACH)
 #define EACH_RUN \
-    (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 5u : EACH == 1 ? 3u : EACH)
+    (getenv("GNOMON_SOAK") ? 1u \
+     : IS_ASAN             ? 5u \
+     : IS_TSAN             ? 23u \
+     : EACH == 1           ? 3u \
+                           : EACH)
 
 #endif

@@ -287,5 +287,5 @@ static void come_and_go(int turns)
  * streams that eight threads fill. */
 TEST(soak_views_come_and_go)
 {
-    come_and_go((int)live_times(IS_SLOW ? 60 : 20, 5000));
+    come_and_go((int)live_times(IS_SLOW ? 30 : 10, 5000));
 }

@@ -13,7 +13,7 @@
 #include "stepping.h"
 
 #define WELL 42
-#define STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 4 : EACH)
+#define STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 9 : 2 * EACH)
 
 LIVE_KEEPER(keeper, "keeper");
 
@@ -156,7 +156,7 @@ static void clone_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, EACH == 1 ? 1 : 3))
+    if (is_taken(context, EACH == 1 ? 2 : 5))
         come_out(raw_fork(), context);
 }
 

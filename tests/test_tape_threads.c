@@ -204,7 +204,7 @@ TEST(a_reader_at_any_moment)
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_until, (void *)(i + 1));
-    for (long i = live_times(40, 4000); i--;)
+    for (long i = live_times(EACH > 1 ? 10 : 20, 4000); i--;)
         gnomon_profile_free(live_snapshot("taper"));
     store_relaxed(&stop_marking, 1);
     for (size_t i = 0; i < THREADS; i++) {
