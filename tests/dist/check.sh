@@ -21,7 +21,7 @@ int main(void)
     GNOMON_SCOPE("train_step");
 }
 END
-"$cc" -O1 -I"$one/include" train.c "$one/gnomon.c" -o train -lpthread -ldl
+"$cc" -O0 -I"$one/include" train.c "$one/gnomon.c" -o train -lpthread -ldl
 GNOMON=simple ./train 2>&1 | grep -q '^|  train_step' ||
     { echo "the one file does not report"; exit 1; }
 for file in LICENSE README.md CHANGELOG.md Makefile CMakeLists.txt; do

@@ -3,9 +3,11 @@
 # check.sh CASE COMPILER ONEFILE SOURCE NVTX
 # Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
 #
-#   strict   as C11, gnu11 and gnu17, every warning an error, -O0 to -O3
+#   strict   as C11, gnu11 and gnu17, every warning an error, -O0; gnu17 with
+#            the optimizer: gcc -O3, clang -Os
 #   lto      hidden, link-time optimization; a program with -fno-plt, and a
-#            library, which exports the public names, no other
+#            library, which exports the public names, no other. That takes the
+#            optimizer 20 s: gcc's has the program, clang's the library
 #   program  with a plugin that it loads; a static one loads none, and says so
 #   late     a library that has gnomon.c, loaded with dlopen; exports the same
 #   nvtx     with the headers of NVTX in the folder NVTX, as C11 with every
@@ -73,8 +75,10 @@ own_streams=-DCUDA_API_PER_THREAD_DEFAULT_STREAM
 # shellcheck disable=SC2086 # words
 case $case in
 strict)
-    for flags in '-std=c11 -O0' '-std=gnu17 -O3 -fno-pie -no-pie' \
-        "-std=gnu11 -Os -fPIC -DGNOMON_WITH_MIMALLOC=0 $own_streams"; do
+    level=-O3
+    [ "$cc" != clang ] || level=-Os
+    for flags in '-std=c11 -O0' "-std=gnu17 $level -fno-pie -no-pie" \
+        "-std=gnu11 -O0 -fPIC -DGNOMON_WITH_MIMALLOC=0 $own_streams"; do
         build app $errors $flags $all
         quiet "$work/app"
         GNOMON=simple reported "$work/app"
@@ -82,10 +86,12 @@ strict)
     ;;
 lto)
     hidden='-flto -fvisibility=hidden -std=gnu11'
-    build app -O2 $hidden -fno-plt $errors $all
+    of_app=-O2 of_library=-O0
+    [ "$cc" != clang ] || of_app=-O0 of_library=-O1
+    build app $of_app $hidden -fno-plt $errors $all
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
-    build lib.so -O1 $hidden -fPIC -shared "$onefile/gnomon.c"
+    build lib.so $of_library $hidden -fPIC -shared "$onefile/gnomon.c"
     exports "$work/lib.so"
     build app -O1 "$tests/app.c" "$work/lib.so" "-Wl,-rpath,$work"
     GNOMON=simple reported "$work/app"
