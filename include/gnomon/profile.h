@@ -101,8 +101,10 @@ static inline size_t gnomon_profile_events(const gnomon_profile *p,
                                            gnomon_event_info *events,
                                            size_t room)
 {
+    size_t reach = offsetof(gnomon_profile_api, get_many) +
+                   sizeof p->api->get_many; /* older libraries have none */
     size_t count = 0;
-    if (p->api->get_many && room) {
+    if (p->api->struct_size >= reach && p->api->get_many && room) {
         events->struct_size = sizeof *events;
         return p->api->get_many(p, GNOMON_EVENTS, number, events, room);
     }
