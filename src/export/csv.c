@@ -260,6 +260,12 @@ static void csv_keep(csv_export *x, csv_kept *k, uint64_t size)
     k->size += (size_t)size;
 }
 
+/* How many bytes the text has so far. */
+static uint64_t csv_size(const csv_export *x)
+{
+    return x->t->written + x->t->used;
+}
+
 /* Writes the row, and keeps its begin and end. */
 static void csv_put_new(csv_export *x, const gnomon_event_info *e, csv_row *row,
                         csv_kept *k)
@@ -270,14 +276,14 @@ static void csv_put_new(csv_export *x, const gnomon_event_info *e, csv_row *row,
     k->node = e->node;
     k->region = e->region;
     k->size = 0;
-    uint64_t from = gnomon__export_text_size(x->t);
+    uint64_t from = csv_size(x);
     csv_put_begin(x, row, 0);
-    csv_keep(x, k, gnomon__export_text_size(x->t) - from);
+    csv_keep(x, k, csv_size(x) - from);
     k->begin = k->size;
     csv_put_middle(x, row);
-    from = gnomon__export_text_size(x->t);
+    from = csv_size(x);
     csv_put_end(x, row);
-    csv_keep(x, k, gnomon__export_text_size(x->t) - from);
+    csv_keep(x, k, csv_size(x) - from);
 }
 
 static int csv_is_kept(const csv_kept *k, const gnomon_event_info *e)

@@ -23,12 +23,6 @@ typedef struct gnomon__export_text {
 gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
 int gnomon__export_text_end(gnomon__export_text *t);
 void gnomon__export_text_flush(gnomon__export_text *t);
-/* How many bytes all of it has so far. */
-static inline uint64_t gnomon__export_text_size(const gnomon__export_text *t)
-{
-    return t->written + t->used;
-}
-
 void gnomon__export_put_slow(gnomon__export_text *t, const char *bytes,
                              size_t size);
 static inline void gnomon__export_put(gnomon__export_text *t, const char *bytes,
