@@ -57,8 +57,10 @@ static inline int fake_get(const gnomon_profile *profile, int entity,
     return GNOMON_OK;
 }
 
-static const gnomon_profile_api fake_api = {sizeof fake_api, GNOMON_ABI,
-                                            fake_count, fake_get, NULL};
+static const gnomon_profile_api fake_api = {.struct_size = sizeof fake_api,
+                                            .abi = GNOMON_ABI,
+                                            .count = fake_count,
+                                            .get = fake_get};
 
 /* Fails the write that would exceed `limit` bytes, and each later one. */
 typedef struct fake_writer {

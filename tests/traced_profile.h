@@ -338,7 +338,10 @@ static inline int renamed_get(const gnomon_profile *p, int entity,
     return code;
 }
 
-static const gnomon_profile_api renamed_api = {
-    sizeof renamed_api, GNOMON_ABI, renamed_count, renamed_get, NULL};
+static const gnomon_profile_api renamed_api = {.struct_size =
+                                                   sizeof renamed_api,
+                                               .abi = GNOMON_ABI,
+                                               .count = renamed_count,
+                                               .get = renamed_get};
 
 #endif
