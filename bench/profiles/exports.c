@@ -49,8 +49,10 @@ static int made_get(const gnomon_profile *p, int entity, size_t number,
     return GNOMON_OK;
 }
 
-static const gnomon_profile_api made_api = {sizeof made_api, GNOMON_ABI,
-                                            made_count, made_get, NULL};
+static const gnomon_profile_api made_api = {.struct_size = sizeof made_api,
+                                            .abi = GNOMON_ABI,
+                                            .count = made_count,
+                                            .get = made_get};
 
 static gnomon_profile *build_nodes(void)
 {
