@@ -277,3 +277,35 @@ TEST(threads_keep_their_names_beside_a_full_tape)
         CHECK(has_track(p, names[i]));
     gnomon_profile_free(p);
 }
+
+static const gnomon_profiler tree_alone = {.struct_size = sizeof tree_alone,
+                                           .abi = GNOMON_ABI,
+                                           .wants = GNOMON_WANT_TREE,
+                                           .name = "tree_alone"};
+
+/* What a tape gave back is in large pieces; a tree takes small ones. */
+TEST(paths_use_the_memory_of_a_tape_that_is_over)
+{
+    enum { SIDE = 40 };
+    static gnomon_region regions[SIDE];
+    static char names[SIDE][8];
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
+    mark_region(&many_region, 300000);
+    CHECK_EQ(gnomon_detach(&taper, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&tree_alone, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < SIDE; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        regions[i] = (gnomon_region)GNOMON_REGION_INIT(GNOMON_KIND_SCOPE,
+                                                       names[i], NULL, NULL);
+    }
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        gnomon_token outer = gnomon_begin(&regions[i / SIDE]);
+        mark_region(&regions[i % SIDE], 1);
+        gnomon_end(outer);
+    }
+    gnomon_health health = {.struct_size = sizeof health};
+    gnomon_health_get(&health);
+    CHECK_EQ(health.other_nodes, 0);
+    CHECK_EQ(health.lost_scopes, 0);
+}

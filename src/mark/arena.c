@@ -28,29 +28,43 @@ static uint32_t log2_of(uint32_t bytes)
     return 32u - (uint32_t)__builtin_clz(bytes - 1);
 }
 
-uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
+/* The lists are under the lock. */
+static uint32_t take_listed(uint32_t log2)
 {
-    gnomon__arena *arena = &gnomon__marks_arena;
-    uint32_t *list = &chunk_lists[log2_of(bytes)];
-    bytes = 1u << log2_of(bytes);
-    gnomon__lock();
-    uint32_t chunk = *list;
+    uint32_t chunk = chunk_lists[log2];
     if (chunk)
-        *list = *(uint32_t *)(void *)(arena->base + chunk);
-    gnomon__unlock();
-    if (chunk && need == GNOMON__FOR_EVENTS)
-        return chunk;
-    if (chunk) {
-        /* Atomic, as a reader of the tree that had it before may still read
-         * it. */
-        uint64_t *words = (uint64_t *)(void *)(arena->base + chunk);
-        for (uint32_t i = 0; i < bytes / 8; i++)
-            store_relaxed(&words[i], 0);
-        return chunk;
+        chunk_lists[log2] =
+            *(uint32_t *)(void *)(gnomon__marks_arena.base + chunk);
+    return chunk;
+}
+
+static void list_chunk(uint32_t chunk, uint32_t log2)
+{
+    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
+                  chunk_lists[log2]);
+    chunk_lists[log2] = chunk;
+}
+
+/* A part of a larger free chunk, as tapes that are over leave large ones. */
+static uint32_t take_part(uint32_t log2)
+{
+    uint32_t chunk = 0, of = log2;
+    while (!chunk && of < 31)
+        chunk = take_listed(++of);
+    while (chunk && of > log2) {
+        of--;
+        list_chunk(chunk + (1u << of), of);
     }
+    return chunk;
+}
+
+/* From what no chunk was taken from yet, and so zeroed; 0: none is left for that. */
+static uint32_t take_new(uint32_t bytes, enum gnomon__need need)
+{
     static const uint32_t parts[] = {[GNOMON__FOR_EVENTS] = 4,
                                      [GNOMON__FOR_PATHS] = 16,
                                      [GNOMON__FOR_SUMS] = 32};
+    gnomon__arena *arena = &gnomon__marks_arena;
     uint64_t kept = 0;
     if (need != GNOMON__FOR_OTHER)
         kept =
@@ -60,12 +74,34 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
     return gnomon__arena_take(arena, bytes);
 }
 
+uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
+{
+    uint32_t log2 = log2_of(bytes);
+    gnomon__lock();
+    uint32_t chunk = take_listed(log2);
+    gnomon__unlock();
+    if (!chunk) {
+        chunk = take_new(1u << log2, need);
+        if (chunk || need == GNOMON__FOR_EVENTS)
+            return chunk;
+        gnomon__lock();
+        chunk = take_part(log2);
+        gnomon__unlock();
+    }
+    if (chunk && need != GNOMON__FOR_EVENTS) {
+        /* Atomic, as a reader of the tree that had it before may still read
+         * it. */
+        uint64_t *words =
+            (uint64_t *)(void *)(gnomon__marks_arena.base + chunk);
+        for (uint32_t i = 0; i < (1u << log2) / 8; i++)
+            store_relaxed(&words[i], 0);
+    }
+    return chunk;
+}
+
 void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
 {
-    uint32_t *list = &chunk_lists[log2_of(bytes)];
     gnomon__lock();
-    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
-                  *list);
-    *list = chunk;
+    list_chunk(chunk, log2_of(bytes));
     gnomon__unlock();
 }
