@@ -23,11 +23,11 @@ static int nvtx_grow(nvtx_block *b, size_t size)
 {
     size_t room = 2 * (b->size + size);
     char *text = realloc(b->text, room);
-    if (!text)
-        return 0;
-    b->text = text;
-    b->room = room;
-    return 1;
+    if (text) {
+        b->text = text;
+        b->room = room;
+    }
+    return text != NULL;
 }
 
 static int nvtx_write(const gnomon_writer *w, const void *bytes, size_t size)
