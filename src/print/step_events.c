@@ -121,10 +121,10 @@ static void add_to_step(void *context, const gnomon_event_info *e)
     const step_sum *sum = context;
     if (e->begin_ns < sum->step->begin_ns || e->begin_ns >= sum->step->end_ns)
         return;
-    if (sum->usual) {
+    if (sum->usual)
         sum->usual[e->node] += e->duration_ns;
+    if (!sum->paths)
         return;
-    }
     gnomon__step_path *path = &sum->paths[e->node];
     uint64_t at = e->begin_ns - sum->step->begin_ns;
     if (!path->node || at < path->at_ns)
