@@ -6,6 +6,7 @@
  * with its reports.
  *
  * links: testing
+ * optimized: yes
  * labels: guest
  * timeout: 300 */
 #include "cancelling.h"

@@ -4,6 +4,7 @@
  * instruction). Only that thread ends: others go on marking, nothing waits for
  * it, and at most the one scope that it was marking is missing.
  * links: static
+ * optimized: yes
  * labels: guest */
 #include "child.h"
 #include "recording_threads.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * optimized: yes
  * labels: guest
  * timeout: 600
  * A thread of the asynchronous type is cancelled at an instruction of a mark, one
