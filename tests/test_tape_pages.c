@@ -10,6 +10,7 @@
 #include "marks.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "sanitizer.h"
 #include "taping.h"
 #undef mincore /* the test calls libc's own */
 
@@ -143,6 +144,8 @@ TEST(a_system_that_refuses)
 /* A child has an arena of its own, whose pages are asked for from the beginning. */
 TEST(a_child_gets_its_own)
 {
+    if (IS_TSAN)
+        SKIP("ThreadSanitizer allows no thread in a child");
     if (!system_populates())
         SKIP("this system gives no memory in advance");
     start("passthrough,mem=16MiB", NULL);
