@@ -250,12 +250,25 @@ uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 
 /* ---- All of a bit ------------------------------------------------------------------- */
 
+/* Word by word, as a mark under way may still read `tree` and `freed`. */
+static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
+                     uint32_t tree, uint32_t keep)
+{
+    pool->generation = generation;
+    store_relaxed(&pool->tree, tree);
+    pool->keep = keep;
+    store_relaxed(&pool->freed, 0u);
+    pool->first = pool->newest = 0;
+    pool->queued = pool->unswept = 0;
+    pool->until = pool->since = pool->told = 0;
+}
+
 void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
                         uint32_t keep)
 {
     gnomon__lock();
-    gnomon__tape_pools[bit] = (gnomon__tape_pool){
-        .generation = generation, .tree = tree, .keep = keep, .freed = 1};
+    set_pool(&gnomon__tape_pools[bit], generation, tree, keep);
+    store_relaxed(&gnomon__tape_pools[bit].freed, 1u);
     gnomon__each_thread(t)
         gnomon__thread_shut(t); /* they look which tape is hot */
     gnomon__unlock();
@@ -268,7 +281,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
     while (pool->generation == generation && pool->first)
         gnomon__tape_give(gnomon__tape_unqueue(pool));
     if (pool->generation == generation)
-        *pool = (gnomon__tape_pool){0};
+        set_pool(pool, 0, 0, 0);
     gnomon__tape_stream_over();
     gnomon__unlock();
 }
@@ -319,7 +332,7 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
 void gnomon__tapes_forget(void)
 {
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        gnomon__tape_pools[bit] = (gnomon__tape_pool){0};
+        set_pool(&gnomon__tape_pools[bit], 0, 0, 0);
     gnomon__tape_stream_over();
     gnomon__tape_forget_pages();
 }
