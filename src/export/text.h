@@ -23,6 +23,7 @@ typedef struct gnomon__export_text {
 gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
 int gnomon__export_text_end(gnomon__export_text *t);
 void gnomon__export_text_flush(gnomon__export_text *t);
+
 void gnomon__export_put_slow(gnomon__export_text *t, const char *bytes,
                              size_t size);
 static inline void gnomon__export_put(gnomon__export_text *t, const char *bytes,

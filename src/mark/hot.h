@@ -125,10 +125,9 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
-/* The innermost node closes: first all that needs no clock, as the loads of it then wait
- * beside those that found the node, and the next begin finds what it needs stored. How
- * long it was open, in ticks. `seen` stays, as it means nothing in a node that is
- * closed. */
+/* Closes the innermost node, and counts the pending cell; reads the clock last (scope.c
+ * says why). Returns for how many ticks the node was open. Its `seen` stays: nobody reads
+ * it in a closed node. */
 static inline ALWAYS uint64_t gnomon__hot_ticks(gnomon__near *tls,
                                                 gnomon__thread *t,
                                                 uint32_t node, gnomon__front *n)

@@ -60,7 +60,8 @@ static inline ALWAYS void gnomon__guess(gnomon__position p, uint32_t node)
         *p.guess = node;
 }
 
-/* Readers read `current` of the cursor and no other field. */
+/* The cursor's node is `current` from now on. Readers read that and no other field of the
+ * cursor. */
 static inline ALWAYS void gnomon__move(gnomon__position p, uint32_t current,
                                        uint32_t guess)
 {

@@ -6,10 +6,12 @@
  * The word turns odd before anything is read: else a signal handler that marks
  * could change the prediction between its read and its use. About 30
  * instructions to begin, in two lines of code, and 45 to end, in three lines
- * and the return; with a tape 62 to end. A clock read waits for the loads in front of
- * it, so what it waits for anyway hides the rest of what comes before it. Data: first the region's line and the
+ * and the return; with a tape 62 to end. Data: first the region's line and the
  * thread-local one; then, all three at once, the thread's, the node's and one of a
  * histogram.
+ *
+ * Reading the clock takes longest, and waits for all loads before it to finish. So an end
+ * does what needs no time before it reads the clock, beside those loads, and little after.
  *
  * The hook path is the fall-through: it has no clock read to hide a taken
  * jump. */

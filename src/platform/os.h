@@ -60,7 +60,7 @@ int gnomon__os_locks_pages(void);
  * its own. */
 void *gnomon__os_map(size_t bytes);
 void gnomon__os_unmap(void *pages, size_t bytes);
-/* Allocates pages that were mapped so before they are touched. 0: there is no memory, or
+/* Gives memory to pages of gnomon__os_map that nobody has touched yet. 0: there is none, or
  * the system cannot (Linux before 5.14). */
 int gnomon__os_populate(void *pages, size_t bytes);
 

@@ -139,8 +139,8 @@ int gnomon__run_from_environment(const char *fallback)
     if (spec)
         code = gnomon__configure(spec, origin);
     if (code && spec != fallback) {
-        /* The user's words: lines on stderr told the user. A program that ends where its
-         * own call fails must not end by them. */
+        /* The mistake is the user's, who was told on stderr. A program that ends when
+         * gnomon_setup fails must not end because of it. */
         gnomon__fail_clear();
         code = GNOMON_OK;
     }
