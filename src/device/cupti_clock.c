@@ -5,6 +5,7 @@
 #include "device/cupti_clock.h"
 
 #include "device/cupti_driver.h"
+#include "platform/atomic.h"
 #include "platform/clock.h"
 
 #define CLOCK_TRIES 9       /* the one with the least time between is taken */
@@ -18,7 +19,7 @@ typedef struct cupti_anchor {
 
 static int clock_is_given;
 static cupti_anchor anchor_before, anchor_last; /* ours 0: none */
-static uint64_t clock_error;
+static uint64_t clock_error; /* atomic: any thread describes the process */
 
 static uint64_t cupti_now(void)
 {
@@ -64,7 +65,8 @@ void gnomon__cupti_clock_anchor(void)
     uint64_t error = now.error;
     if (anchor_before.ours && !was_set)
         error += (uint64_t)(missed < 0 ? -missed : missed);
-    clock_error = error > clock_error ? error : clock_error;
+    if (error > load_relaxed(&clock_error))
+        store_relaxed(&clock_error, error);
     anchor_before = anchor_last;
     if (was_set)
         anchor_before = (cupti_anchor){0};
@@ -99,5 +101,5 @@ uint64_t gnomon__cupti_clock_time(uint64_t moment)
 
 uint64_t gnomon__cupti_clock_error(void)
 {
-    return clock_is_given ? 0 : clock_error;
+    return clock_is_given ? 0 : load_relaxed(&clock_error);
 }

@@ -18,7 +18,7 @@ void gnomon__cupti_clock_anchor(void);
 /* A moment of a record in ns of gnomon_now_ns; 0: before the run's zero. */
 uint64_t gnomon__cupti_clock_time(uint64_t moment);
 
-/* The most that a time may be wrong by; 0: CUPTI has gnomon's clock. */
+/* The most that a time may be wrong by; 0: CUPTI has gnomon's clock. Of any thread. */
 uint64_t gnomon__cupti_clock_error(void);
 
 #endif
