@@ -28,7 +28,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
-    const char *clean = gnomon__region_name(gnomon__region_intern(
+    const char *clean = gnomon__region_name(gnomon__region_named(
         gnomon__text_of(name, length),
         gnomon__text_of("stream name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
     uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;

@@ -162,6 +162,8 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
         gnomon__trouble(t, lost_scopes);
         return;
     }
+    if (a->region == &gnomon__other_region)
+        gnomon__trouble(t, other_names);
     if (a->token && !is_forgotten(t, a)) {
         if (load_relaxed(&a->region->id) == GNOMON__OTHER_ID)
             start_inside_other(t, a);

@@ -94,16 +94,12 @@ static gnomon_region *find_or_make(gnomon__text name, gnomon__text category,
             is_text(r->category, category))
             return r;
     }
-    if (name_count >= GNOMON__MAX_NAMES) {
-        gnomon__trouble(&gnomon__no_thread, other_names);
+    if (name_count >= GNOMON__MAX_NAMES)
         return &gnomon__other_region;
-    }
     gnomon_region *region = make_region(name, category, kind);
     uint32_t id = region ? gnomon__region_append(region, name.length) : 0;
-    if (!id) {
-        gnomon__trouble(&gnomon__no_thread, other_names);
+    if (!id)
         return &gnomon__other_region;
-    }
     name_map[at] = id;
     name_count++;
     return region;
@@ -129,6 +125,15 @@ gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
     return region;
 }
 
+gnomon_region *gnomon__region_named(gnomon__text name, gnomon__text category,
+                                    int kind)
+{
+    gnomon_region *region = gnomon__region_intern(name, category, kind);
+    if (region == &gnomon__other_region)
+        gnomon__trouble(&gnomon__no_thread, other_names);
+    return region;
+}
+
 gnomon_region *gnomon_region_get_n(const char *name, size_t length,
                                    const char *category, size_t category_length,
                                    int kind)
@@ -138,9 +143,9 @@ gnomon_region *gnomon_region_get_n(const char *name, size_t length,
     GNOMON__FORWARD(region_get(name, length, category, category_length, kind));
     if (kind < 0 || kind > GNOMON_KIND_LINE)
         kind = GNOMON_KIND_SCOPE;
-    return gnomon__region_intern(gnomon__text_of(name, length),
-                                 gnomon__text_of(category, category_length),
-                                 kind);
+    return gnomon__region_named(gnomon__text_of(name, length),
+                                gnomon__text_of(category, category_length),
+                                kind);
 }
 
 gnomon_region *gnomon_region_get(const char *name, const char *category,

@@ -66,9 +66,13 @@ uint32_t gnomon__region_append_op(gnomon_region *region, const gnomon__op *op,
 extern gnomon_region gnomon__other_region;
 void gnomon__region_enter_other(void);
 
-/* intern.c: as gnomon_region_get_n. Takes the lock. */
+/* intern.c: the region of a name, or gnomon__other_region where it is past a limit.
+ * Takes the lock. The second one counts that in gnomon_health; callers of the first
+ * one do, as a stop is no further loss. */
 gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
                                      int kind);
+gnomon_region *gnomon__region_named(gnomon__text name, gnomon__text category,
+                                    int kind);
 
 /* Entry `id`, 1 .. gnomon__region_count(); without the lock, ids that a node
  * holds are always there. */

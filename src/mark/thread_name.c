@@ -55,7 +55,7 @@ void gnomon_thread_name_n(const char *name, size_t length)
     GNOMON__FORWARD_VOID(thread_name(name, length));
     if (!load_relaxed(&gnomon_enabled))
         return; /* off: nothing is kept of threads */
-    const char *clean = gnomon__region_name(gnomon__region_intern(
+    const char *clean = gnomon__region_name(gnomon__region_named(
         gnomon__text_of(name, length),
         gnomon__text_of("thread name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
     int known = gnomon__tls_now()->thread != &gnomon__no_thread;

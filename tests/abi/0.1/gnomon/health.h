@@ -21,8 +21,9 @@ GNOMON_BEGIN_DECLS
  * Mistakes of the program that marks: unmatched, crossed, foreign, twice,
  * never_started, left_open, reentered, bad_names, bad_regions.
  * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names
- * (what does not fit counts under "(other)", so that sums stay true), lost_links,
- * lost_counters, lost_ranges, bad_stages.
+ * (what does not fit counts under "(other)", so that sums stay true; of names each
+ * start counts, not its stop, each gnomon_region_get, and each record of work),
+ * lost_links, lost_counters, lost_ranges, bad_stages.
  * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
  * Devices: timers_..., each a scope whose time on the device is missing while its
  * time on the host is there; activities_..., of gnomon/activity.h.
@@ -39,7 +40,7 @@ GNOMON_BEGIN_DECLS
     X(too_deep, "scopes past the depth limit, counted under (other)") \
     X(reentered, "marks made inside gnomon, by a callback or a signal") \
     X(other_nodes, "paths past the memory limit, counted under (other)") \
-    X(other_names, "names past the limit, counted under (other)") \
+    X(other_names, "marks of names past the limit, counted under (other)") \
     X(bad_names, "names that were NULL, too long or not UTF-8") \
     X(bad_regions, "regions of another generation, or NULL") \
     X(lost_scopes, "marks lost: no memory for the thread (raise mem=)") \
