@@ -92,6 +92,23 @@ TEST(tables_on_stderr_show_them)
     CHECK(is_safe(r.err));
 }
 
+/* Letters of a name become capitals, those of its escapes do not. A name is capitals
+ * throughout, whatever its length and its characters' sizes. */
+TEST(headings_keep_escapes)
+{
+    child_result r =
+        host("GNOMON=simple,regions", "stage=new\nline\\n\x1b", "do=a");
+    CHECK_EQ(times_in(r.err, "NEW\\nLINE\\N\\x1b Profiler Report\n"), 1);
+    CHECK_EQ(times_in(r.err, "NEW\\nLINE\\N\\x1b Regions\n"), 1);
+    char stage[256] = "stage=", want[256] = "";
+    for (int i = 0; i < 40; i++) {
+        strcat(stage, "x\xe2\x82\xac");
+        strcat(want, "X\xe2\x82\xac");
+    }
+    r = host("GNOMON=regions", stage, "do=a");
+    CHECK_EQ(times_in(r.err, strcat(want, " Regions\n")), 1);
+}
+
 /* A rule is as long as its row as shown. */
 TEST(columns_fit_what_is_shown)
 {

@@ -182,7 +182,7 @@ static void simple_stage(simple_table *table, const gnomon_profile *profile)
     table->wall = (double)wall_ns / 1e9;
     if (count == 1 && gnomon_profile_stage(profile, 1, &s) == GNOMON_OK &&
         s.name)
-        table->stage = gnomon_shown(table->out, s.name);
+        table->stage = s.name;
 }
 
 /* ---- Text ----------------------------------------------------------------- */
