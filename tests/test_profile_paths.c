@@ -180,9 +180,18 @@ TEST(profile_prints_no_report)
     CHECK_EQ(times_in(r.err, "it records no profile"), 0);
     r = host("GNOMON=profile,file=%s-%d.gnomon", "stage=a", ONE, "stage=b", ONE,
              "stage=a", ONE);
-    CHECK_EQ(times_in(r.err, "'%d' is not known and stays"), 3);
-    CHECK_EQ(lines_of_ours(r.err), 3); /* once for each stage */
+    CHECK_EQ(times_in(r.err, "'%d' is not known and stays"), 1);
+    CHECK_EQ(lines_of_ours(r.err), 1); /* once, and not for each stage */
     CHECK_EQ(marks_in("a-%d.gnomon"), 2);
+}
+
+TEST(an_unknown_percent_is_told_once_for_each_file)
+{
+    child_result r = host("GNOMON=simple,advanced,regions(file=b%d),file=a%q",
+                          "stage=a", ONE, "stage=b", ONE);
+    CHECK_EQ(times_in(r.err, "simple: file=a%q: '%q' is not known"), 1);
+    CHECK_EQ(times_in(r.err, "'%q' is not known"), 1);
+    CHECK_EQ(times_in(r.err, "'%d' is not known"), 1);
 }
 
 /* ---- When -------------------------------------------------------------------------- */

@@ -139,11 +139,26 @@ static char *pattern_expanded(const char *pattern, const char *who,
     return path;
 }
 
+/* Whether what is wrong in its file= was logged: once for all attachments with the same
+ * one, and not for each of their files. */
+static int is_file_told(const gnomon__attachment *a, const char *file)
+{
+    if (a->is_file_told)
+        return 1;
+    for (gnomon__attachment *b = gnomon__attachments; b; b = b->next) {
+        const char *other = gnomon__options_text(b->options, "file");
+        if (other && strcmp(other, file) == 0)
+            b->is_file_told = 1;
+    }
+    return 0;
+}
+
 static char *path_expanded(const gnomon__attachment *a, const char *stage,
                            uint32_t view, int logs)
 {
-    return pattern_expanded(gnomon__options_text(a->options, "file"),
-                            a->profiler.name, stage, view, logs);
+    const char *file = gnomon__options_text(a->options, "file");
+    return pattern_expanded(file, a->profiler.name, stage, view,
+                            logs && !is_file_told(a, file));
 }
 
 /* ---- gnomon_file_name------------------------------------------------------------- */

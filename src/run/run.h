@@ -138,6 +138,7 @@ typedef struct gnomon__attachment {
                              and has a schedule, which then is the window's alone */
     uint32_t hook_bit; /* GNOMON__BITS: none */
     int is_timed, is_worked; /* it is one of view->timed, of view->worked */
+    int is_file_told;        /* paths.c: errors of its file= were logged */
 } gnomon__attachment;
 
 /* ---- control.c -------------------------------------------------------------- */
