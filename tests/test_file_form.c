@@ -312,6 +312,29 @@ TEST(each_allocation_may_fail)
     free(good.at);
 }
 
+/* The file is named, and the reason is there, however long the path is. */
+TEST(errors_of_a_file_name_it)
+{
+    gnomon_profile *p;
+    char path[] = "/tmp/gnomon-form-XXXXXX", deep[400] = "", *at = deep;
+    int fd = mkstemp(path);
+    CHECK_EQ(write(fd, "no profile, but long enough", 27), 27);
+    close(fd);
+    CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_EINVAL);
+    CHECK(strncmp(gnomon_error_text(), path, sizeof path - 1) == 0);
+    CHECK_STR(gnomon_error_text() + sizeof path - 1, ": not a .gnomon file");
+    while (at < deep + 300)
+        at += sprintf(at, "/.");
+    strcpy(at, path);
+    CHECK_EQ(gnomon_profile_load(&p, deep), GNOMON_EINVAL);
+    const char *text = gnomon_error_text(), *end = strrchr(text, ':');
+    CHECK_STR(end, ": not a .gnomon file");
+    CHECK(strncmp(text, deep, (size_t)(end - text)) == 0);
+    unlink(path);
+    CHECK_EQ(gnomon_profile_load(&p, deep), GNOMON_ENOENT);
+    CHECK(strstr(gnomon_error_text(), "/.: No such file or directory"));
+}
+
 TEST(files_of_the_system)
 {
     gnomon_profile *p = full_of("01"), *q;

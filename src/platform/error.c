@@ -35,6 +35,15 @@ int gnomon__fail(int code, const char *format, ...)
     return code;
 }
 
+int gnomon__fail_in_file(int code, const char *path)
+{
+    char reason[sizeof last_error_text];
+    size_t used = strlen(last_error_text) + 3; /* ": " and the NUL */
+    size_t room = used < sizeof reason ? sizeof reason - used : 0;
+    memcpy(reason, last_error_text, sizeof reason);
+    return gnomon__fail(code, "%.*s: %s", (int)room, path, reason);
+}
+
 void gnomon__fail_clear(void)
 {
     last_error_text[0] = 0;

@@ -9,6 +9,10 @@
  *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */
 int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
 
+/* Puts "PATH: " before the thread's last error, which is of this file; a long path is cut
+ * where the reason would not fit. Returns `code`. */
+int gnomon__fail_in_file(int code, const char *path);
+
 /* Why a callback failed, for a line about it: what it told gnomon_fail, else the name of
  * the code that it returned. Valid until the thread's next call here. */
 const char *gnomon__fail_reason(int code);

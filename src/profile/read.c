@@ -25,29 +25,23 @@ int gnomon_profile_read(gnomon_profile **out, const void *bytes, size_t size)
     return gnomon__read_file(out, &from);
 }
 
-typedef struct open_file_at {
-    int fd;
-    const char *path;
-} open_file_at;
-
 static int read_file_at(void *context, uint64_t at, void *bytes, size_t size)
 {
-    const open_file_at *f = context;
-    int error = gnomon__os_read_at(f->fd, at, bytes, size);
-    return error ? gnomon__fail(GNOMON_EIO, "%s: %s", f->path, strerror(error))
-                 : GNOMON_OK;
+    const int *fd = context;
+    int error = gnomon__os_read_at(*fd, at, bytes, size);
+    return error ? gnomon__fail(GNOMON_EIO, "%s", strerror(error)) : GNOMON_OK;
 }
 
 static int hold_file(void *context)
 {
-    const open_file_at *f = context;
-    return gnomon__os_open_again(f->fd);
+    const int *fd = context;
+    return gnomon__os_open_again(*fd);
 }
 
 int gnomon_profile_load(gnomon_profile **out, const char *path)
 {
-    open_file_at f = {-1, path};
-    gnomon__source from = {0, read_file_at, &f, hold_file};
+    int fd = -1;
+    gnomon__source from = {0, read_file_at, &fd, hold_file};
     gnomon__fail_clear();
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
@@ -55,14 +49,14 @@ int gnomon_profile_load(gnomon_profile **out, const char *path)
     if (!path)
         return gnomon__fail(GNOMON_EINVAL, "no file to read a profile from");
     int cancel = gnomon__os_cancel_off();
-    int error = gnomon__os_open(path, &f.fd, &from.size), code;
+    int error = gnomon__os_open(path, &fd, &from.size), code;
     if (error) {
-        code = gnomon__fail(error == ENOENT ? GNOMON_ENOENT : GNOMON_EIO,
-                            "%s: %s", path, strerror(error));
+        code = gnomon__fail(error == ENOENT ? GNOMON_ENOENT : GNOMON_EIO, "%s",
+                            strerror(error));
     } else {
         code = gnomon__read_file(out, &from);
-        gnomon__os_close(f.fd);
+        gnomon__os_close(fd);
     }
     gnomon__os_cancel_back(cancel);
-    return code;
+    return code ? gnomon__fail_in_file(code, path) : GNOMON_OK;
 }
