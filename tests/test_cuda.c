@@ -964,6 +964,7 @@ TEST(no_context_anywhere)
     }
     gnomon_profile_free(snapshot());
     CHECK(strstr(logged, "cuStreamIsCapturing: CUDA_ERROR_201 (201): some"));
+    CHECK(strstr(logged, "call cudaSetDevice on it before its scopes"));
     CHECK_EQ(health().timers_failed, 1);
     CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"), 0);
     context = cuda->context(0);
@@ -975,6 +976,22 @@ TEST(no_context_anywhere)
     gnomon__test_log = NULL;
     CHECK(strstr(logged, "cuEventRecord: CUDA_ERROR_719 (719): some"));
     CHECK_EQ(times_in(logged, "some device times are missing"), 2);
+    end(p);
+}
+
+/* The line says what to do, and not the driver's name for it alone. */
+TEST(cuda_was_not_initialized)
+{
+    begin();
+    gnomon__test_log = keep_log;
+    cuda->fail("cuStreamIsCapturing", 1, 1, 3);
+    scope_on("a", stream, 0);
+    gnomon_profile *p = snapshot();
+    gnomon__test_log = NULL;
+    CHECK(strstr(logged, "cuStreamIsCapturing: CUDA_ERROR_3 (3): some device "
+                         "times are missing: CUDA was not initialized at "
+                         "their scopes: call cudaSetDevice, or cuInit, "));
+    CHECK_EQ(health().timers_failed, 1);
     end(p);
 }
 

@@ -50,6 +50,18 @@ static int cuda_code(int result, const char *call)
     return code;
 }
 
+/* What to do about a failure, after its line; "": nothing that is known. */
+static const char *cuda_advice(int result)
+{
+    if (result == CUDA_NOT_INITIALIZED)
+        return ": CUDA was not initialized at their scopes: call "
+               "cudaSetDevice, or cuInit, before them";
+    if (result == CUDA_NO_CONTEXT)
+        return ": the thread had no context, and none could be borrowed: call "
+               "cudaSetDevice on it before its scopes";
+    return "";
+}
+
 void gnomon__cuda_log_failures(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -58,8 +70,9 @@ void gnomon__cuda_log_failures(void)
         if (!call || result <= 0)
             continue;
         store_relaxed(&cuda_first_failures[i].result, -1);
-        gnomon__log("%s: %s (%d): some device times are missing", call,
-                    gnomon__cuda_result_name(result), result);
+        gnomon__log("%s: %s (%d): some device times are missing%s", call,
+                    gnomon__cuda_result_name(result), result,
+                    cuda_advice(result));
     }
 }
 
