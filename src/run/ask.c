@@ -10,6 +10,7 @@
 #include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 static int not_attached(gnomon__text name)
 {

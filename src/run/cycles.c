@@ -12,6 +12,7 @@
 #include "platform/error.h"
 #include "run/files.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 static uint32_t cycles_due; /* how many are over, of all views */
 

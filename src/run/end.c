@@ -22,6 +22,7 @@
 #include "platform/os_calls.h"
 #include "run/files.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 #define REPORT_LIMIT_NS 5000000000ull
 #define HANDLER_WAIT_MS 100

@@ -5,6 +5,7 @@
 #include "record/activities.h"
 #include "run/files.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 int gnomon__attachment_has_events(const gnomon__attachment *a)
 {

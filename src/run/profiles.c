@@ -16,6 +16,7 @@
 #include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 /* ---- Who writes which -------------------------------------------------------------- */
 

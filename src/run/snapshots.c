@@ -10,6 +10,7 @@
 #include "record/activities.h"
 #include "run/host.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 /* Before the tree is read, so that all their paths are known there. */
 static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,

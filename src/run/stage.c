@@ -9,9 +9,9 @@
 #include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/owner.h"
 #include "run/host.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 /* Of the open stage. */
 static struct {
@@ -275,6 +275,24 @@ void gnomon__run_over(void)
     gnomon__report_run(0);
 }
 
+/* ---- The begin of a stage ------------------------------------------------------------ */
+
+uint32_t gnomon__stage_open(char *name)
+{
+    gnomon__clock_anchor();
+    gnomon__readers_lock();
+    gnomon__step_lock();
+    open_stage.was_opened = 1;
+    open_stage.opened = gnomon__ticks();
+    open_stage.name = name;
+    gnomon__steps_begin(open_stage.opened);
+    uint32_t unnotified =
+        gnomon__windows_move(gnomon__stage_steps(), 0, open_stage.opened);
+    gnomon__step_unlock();
+    gnomon__readers_unlock();
+    return unnotified;
+}
+
 /* ---- All of a name --------------------------------------------------------------------- */
 
 /* In the order of first begins; the name "" (number 0) is last. */
@@ -343,78 +361,4 @@ void gnomon__stages_forget(void)
     gnomon__steps_restart();
     gnomon__stage_spans_clear(0);
     gnomon__metadata_forget();
-}
-
-/* ---- Calls --------------------------------------------------------------------------- */
-
-static void setup_all(void)
-{
-    gnomon_run_info run;
-    gnomon__run_describe(&run);
-    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        gnomon__fail_reason_clear();
-        int code = a->profiler.setup
-                       ? a->profiler.setup(a->self, &run, gnomon__stage_text())
-                       : 0;
-        if (code < 0)
-            gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
-                        gnomon__fail_reason(code));
-    }
-}
-
-static int begin_stage(gnomon__text name)
-{
-    if (!name.at)
-        return gnomon__fail(GNOMON_EINVAL, "gnomon_stage_begin: no name");
-    char *copy = gnomon__clean_copy(name);
-    if (!copy)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a stage");
-    if (open_stage.was_opened)
-        gnomon__stage_over();
-    gnomon__clock_anchor();
-    gnomon__readers_lock();
-    gnomon__step_lock();
-    open_stage.was_opened = 1;
-    open_stage.opened = gnomon__ticks();
-    open_stage.name = copy;
-    gnomon__steps_begin(open_stage.opened);
-    uint32_t unnotified =
-        gnomon__windows_move(gnomon__stage_steps(), 0, open_stage.opened);
-    gnomon__step_unlock();
-    gnomon__readers_unlock();
-    setup_all();
-    gnomon__windows_notify(unnotified, NULL);
-    gnomon__end_watch();
-    return GNOMON_OK;
-}
-
-int gnomon_stage_begin_n(const char *name, size_t length)
-{
-    GNOMON__FORWARD_CONTROL(stage_begin(name, length));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    code = begin_stage(gnomon__text_of(name, length));
-    gnomon__control_leave();
-    return code;
-}
-
-int gnomon_stage_begin(const char *name)
-{
-    return gnomon_stage_begin_n(name, GNOMON_TO_NUL);
-}
-
-int gnomon_stage_end(void)
-{
-    GNOMON__FORWARD_CONTROL(stage_end());
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    if (open_stage.was_opened)
-        gnomon__stage_over();
-    else
-        code = gnomon__fail(GNOMON_ESTATE, "%s: no stage is open", __func__);
-    gnomon__control_leave();
-    return code;
 }

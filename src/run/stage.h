@@ -32,6 +32,9 @@ uint64_t gnomon__stage_first_mark(void);
 uint64_t gnomon__stage_begin_ticks(uint64_t now);
 /* Whether anything was marked or opened since the stage before ended. */
 int gnomon__stage_is_due(void);
+/* The stage begins, if none is open; it takes over `name`. Returns the watchers of windows
+ * that are to be notified. */
+uint32_t gnomon__stage_open(char *name);
 /* Ends the stage, named or not, with its reports. */
 void gnomon__stage_over(void);
 /* The same, and the reports of the whole run. */

@@ -8,6 +8,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 #define MOST_SPANS 65536u
 

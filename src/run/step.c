@@ -11,6 +11,7 @@
 #include "platform/owner.h"
 #include "record/step_sums.h"
 #include "record/step_times.h"
+#include "run/snapshots.h"
 #include "run/step_marks.h"
 
 #define GNOMON__STEP_ANEW 2 /* `given` of gnomon_step_slow */

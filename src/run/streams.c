@@ -7,6 +7,7 @@
 #include "record/activities.h"
 #include "run/files.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 /* What a part is made of may take four times as much of the heap. */
 #define PART_BYTES (8u << 20)

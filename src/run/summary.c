@@ -17,6 +17,7 @@
 #include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 #define DEVICE_WAIT_NS 1000000000
 

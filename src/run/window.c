@@ -13,6 +13,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "run/run.h"
+#include "run/snapshots.h"
 
 #define ARM_AHEAD 4 /* steps */
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What profiles of views are made of: which events they have, the cycles of schedules
+ * and streams whose events are given to profilers, when stages ended, and snapshots. */
+#ifndef GNOMON_RUN_SNAPSHOTS_H
+#define GNOMON_RUN_SNAPSHOTS_H
+
+#include "record/activity_events.h"
+#include "record/snapshot.h"
+#include "record/tape_read.h"
+#include "run/run.h"
+
+#define GNOMON__LAST_STEPS 64
+
+/* What a snapshot is made of, with the memory for it. Used under the readers' lock. */
+typedef struct gnomon__snapshot_input {
+    gnomon__run_record run;
+    gnomon__stage_record *stages;
+    char *spec;
+    gnomon__total open_steps;
+    gnomon__ledger ledger; /* a copy, for a live snapshot */
+    gnomon__tape_events events;
+    gnomon__activity_events work;
+    gnomon__step_record last_steps[GNOMON__LAST_STEPS];
+} gnomon__snapshot_input;
+
+/* ---- events.c ------------------------------------------------------------------------ */
+
+/* Which events a profile has: those on the tape of a window that began in this time. */
+typedef struct gnomon__event_range {
+    const gnomon__view *window;
+    uint64_t from, until; /* ticks */
+    size_t
+        most; /* instead: full blocks of so many bytes, which are taken; 0: none */
+    /* ON_TIME: it is all of a stage, and of work what was launched in that. LATE: what
+     * ended after its stage, and no work. */
+    enum gnomon__tape_which which;
+} gnomon__event_range;
+
+/* Whether its profiles have events. */
+int gnomon__attachment_has_events(const gnomon__attachment *a);
+/* Those of the stage that is reported; of all that the tape holds. NULL: its profiles
+ * have none; else `room`. */
+const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
+                                                   gnomon__event_range *room);
+const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
+                                                 gnomon__event_range *room);
+/* A step that began at this moment, in ticks, is over. Under the lock of steps. */
+void gnomon__events_step(gnomon__view *v, uint64_t begin);
+/* A profile has the window's events until this moment, or nobody wants them. */
+void gnomon__events_taken(const gnomon__view *v, uint64_t until);
+/* The stage was reported: windows whose profilers need its events no more forget them. */
+void gnomon__events_reported(void);
+
+/* ---- cycles.c -------------------------------------------------------------------- */
+
+/* Under the lock of steps: a view's schedule is at `step` from `now` on; the stage is
+ * over at `now`. */
+void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now);
+void gnomon__cycles_end(uint64_t now);
+/* Whether a cycle is over. Any time. */
+int gnomon__cycles_are_due(void);
+/* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
+ * the stage that is reported. In control calls. */
+void gnomon__cycles_deliver(int is_closed);
+/* The run is over: gives all events to profilers without a schedule. */
+void gnomon__run_deliver(int of_specs);
+
+/* ---- streams.c -------------------------------------------------------------------- */
+
+/* Gives full blocks of streams to their profilers, in parts; `all`: until none is left.
+ * In control calls. */
+void gnomon__streams_deliver(int all);
+/* The profiler wants the callback `ready`, and can write; calls it. */
+int gnomon__wants_ready(const gnomon__attachment *a);
+void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m);
+
+/* ---- stage_spans.c --------------------------------------------------------------- */
+
+/* After the stage's cut. Under the readers' lock. */
+void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage);
+const gnomon__stage_span *gnomon__stage_spans(size_t *count);
+void gnomon__stage_spans_clear(int frees);
+
+/* ---- snapshots.c -------------------------------------------------------------------- */
+
+/* The profile of the stage that is reported, with the events of `events` unless that is
+ * NULL, as in the next ones. In control calls. GNOMON_ENOMEM and a text. */
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
+                            const gnomon__event_range *events);
+/* Late records of an earlier stage, as a profile of it; `which` is 0, 1, ...; *out is
+ * NULL after the last. As above. */
+int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
+                          uint32_t which, const gnomon__view *window);
+/* All of one name, or ALL_NAMES, that are over. As above. */
+#define GNOMON__ALL_NAMES UINT32_MAX
+int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
+                           uint32_t name, const gnomon__event_range *events);
+/* Of the open stage, or of all by their names. Under the readers' lock. */
+int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name,
+                          const gnomon__event_range *events);
+void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
+
+#endif
