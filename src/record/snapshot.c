@@ -190,8 +190,8 @@ static int build(gnomon__snapshot_builder *b)
         ok = put_sums(b, i);
     return ok && gnomon__snapshot_activities(b) &&
            gnomon__snapshot_event_links(b) && gnomon__snapshot_put_events(b) &&
-           gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
-           put_losses(b);
+           gnomon__snapshot_own_steps(b) && gnomon__snapshot_opens(b) &&
+           gnomon__snapshot_links(b) && put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,

@@ -47,6 +47,9 @@ typedef struct gnomon__run_record {
     uint32_t open;    /* ordinal of the open stage */
     const gnomon__step_record *steps;
     size_t step_count;
+    /* ns: the profile has the steps that began in this time. `steps_until` is UINT64_MAX
+     * where it goes on, and 0 where the profile has all steps. */
+    uint64_t steps_from, steps_until;
     const gnomon_metadata_info *metadata;
     size_t metadata_count;
     struct gnomon__tape_events *events; /* NULL: none; the profile takes them */

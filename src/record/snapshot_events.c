@@ -150,43 +150,26 @@ static int put_event_loss(gnomon__snapshot_builder *b, uint32_t track,
     return 1;
 }
 
-/* Among the first `count`. */
-static int has_step(const gnomon__snapshot_builder *b, size_t count,
-                    uint64_t begin_ns)
-{
-    for (size_t i = 1; i <= count; i++) {
-        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
-        if (s->begin_ns == begin_ns)
-            return 1;
-    }
-    return 0;
-}
-
-/* The profile keeps the last steps of a run; the tape has those of its events. */
 static int put_taped_steps(gnomon__snapshot_builder *b,
                            const gnomon__tape_events *e)
 {
     size_t kept = gnomon__model_count(b->m, GNOMON_STEPS);
-    for (size_t i = 0; i < e->step_count; i++) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < e->step_count; i++) {
+        const gnomon__tape_step_read *s = &e->steps[i];
         size_t span = 0;
-        uint64_t begin = gnomon__clock_ns(e->steps[i].begin);
-        uint32_t stage = gnomon__snapshot_stage_at(b, e->steps[i].begin, &span);
-        if (!stage || has_step(b, kept, begin))
-            continue;
-        gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
-        if (!s)
-            return 0;
-        s->stage = stage;
-        s->number = e->steps[i].number;
-        s->begin_ns = begin;
-        s->end_ns = gnomon__clock_ns(e->steps[i].begin + e->steps[i].ticks);
-        s->phase = GNOMON_PHASE_RECORD;
-        s->rank = -1;
-        s->ordinal = span < b->record->span_count
-                         ? b->record->spans[span].ordinal
-                         : b->record->open;
+        uint32_t stage = gnomon__snapshot_stage_at(b, s->begin, &span);
+        const gnomon__step_record f = {
+            .ordinal = span < b->record->span_count
+                           ? b->record->spans[span].ordinal
+                           : b->record->open,
+            .phase = GNOMON_PHASE_RECORD,
+            .number = s->number,
+            .begin_ns = gnomon__clock_ns(s->begin),
+            .end_ns = gnomon__clock_ns(s->begin + s->ticks)};
+        ok = !stage || gnomon__snapshot_taped_step(b, stage, &f, kept);
     }
-    return 1;
+    return ok;
 }
 
 /* ---- The profile's reader --------------------------------------------------------------- */

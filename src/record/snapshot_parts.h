@@ -104,5 +104,11 @@ int gnomon__snapshot_opens(gnomon__snapshot_builder *b);
 int gnomon__snapshot_steps(gnomon__snapshot_builder *b);
 int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
                                 const void *sums);
+/* A step of a tape, unless it is among the first `kept` ones. */
+int gnomon__snapshot_taped_step(gnomon__snapshot_builder *b, uint32_t stage,
+                                const gnomon__step_record *f, size_t kept);
+/* Once all steps are there: statistics of those alone, for stages of which the profile
+ * does not have all. */
+int gnomon__snapshot_own_steps(gnomon__snapshot_builder *b);
 
 #endif

@@ -3,6 +3,20 @@
 #include "record/snapshot_parts.h"
 #include "record/step_sums.h"
 
+/* Whether the profile has a step of this begin. */
+static int has_moment(const gnomon__run_record *r, uint64_t begin_ns)
+{
+    return !r->steps_until ||
+           (begin_ns >= r->steps_from && begin_ns < r->steps_until);
+}
+
+/* Whether the sums of a stage have steps that the profile does not have. */
+static int has_other_steps(const gnomon__run_record *r, size_t stage)
+{
+    return r->steps_until && (r->steps_until != UINT64_MAX ||
+                              r->stages[stage].key.begin_ns < r->steps_from);
+}
+
 static int put_step(gnomon__snapshot_builder *b, uint32_t stage,
                     const gnomon__step_record *f)
 {
@@ -28,12 +42,56 @@ int gnomon__snapshot_steps(gnomon__snapshot_builder *b)
         while (stage < record->stage_count &&
                record->stages[stage].key.ordinal != f->ordinal)
             stage++;
-        if (stage == record->stage_count)
+        if (stage == record->stage_count || !has_moment(record, f->begin_ns))
             continue;
         if (!put_step(b, (uint32_t)stage + 1, f))
             return 0;
     }
     return 1;
+}
+
+/* Of tapes. The profile has the last steps of the run; tapes have those of its events. */
+int gnomon__snapshot_taped_step(gnomon__snapshot_builder *b, uint32_t stage,
+                                const gnomon__step_record *f, size_t kept)
+{
+    if (!has_moment(b->record, f->begin_ns))
+        return 1;
+    for (size_t i = 1; i <= kept; i++) {
+        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
+        if (s->begin_ns == f->begin_ns)
+            return 1;
+    }
+    return put_step(b, stage, f);
+}
+
+static int sum_own_steps(gnomon__snapshot_builder *b, uint32_t stage,
+                         gnomon__total *sum)
+{
+    size_t count = gnomon__model_count(b->m, GNOMON_STEPS);
+    int ok = 1;
+    for (size_t i = 1; ok && i <= count; i++) {
+        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
+        uint64_t ns = s->end_ns - s->begin_ns;
+        ok = s->stage != stage || gnomon__total_count(sum, ns, ns);
+    }
+    return ok;
+}
+
+int gnomon__snapshot_own_steps(gnomon__snapshot_builder *b)
+{
+    int ok = 1;
+    for (uint32_t i = 1; ok && i <= b->record->stage_count; i++) {
+        gnomon__total sum = {0};
+        gnomon_stats *stats = NULL;
+        if (!has_other_steps(b->record, i - 1))
+            continue;
+        ok = sum_own_steps(b, i, &sum) &&
+             (!sum.s.count || (stats = gnomon__snapshot_stats(b, &sum)));
+        ((gnomon_stage_info *)gnomon__model_at(b->m, GNOMON_STAGES, i))->steps =
+            stats;
+        gnomon__total_empty(&sum);
+    }
+    return ok;
 }
 
 /* ---- Times in steps ------------------------------------------------------------- */
@@ -99,6 +157,10 @@ int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
     const gnomon__step_sums *steps = sums;
     const gnomon_step_time_info info = {.stage = stage};
     int ok = 1;
+    /* Of a view that came later they are its own; of a cycle they are the stage's. */
+    if (b->record->steps_until != UINT64_MAX &&
+        has_other_steps(b->record, stage - 1))
+        return 1;
     for (uint32_t i = 0; ok && i < steps->room; i++)
         ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
     for (uint32_t i = 0; ok && i < steps->slow_count; i++)

@@ -106,6 +106,8 @@ typedef struct gnomon__view {
     int is_open;           /* its window, since ... */
     uint64_t open_since;   /* ... these ticks */
     uint64_t open_before; /* ticks, in windows of this stage that were closed */
+    uint64_t
+        since; /* ticks: it came, and steps had been made; 0: it was before these */
     gnomon__ledger ledger;
 } gnomon__view;
 

@@ -12,6 +12,20 @@
 #include "run/run.h"
 #include "run/snapshots.h"
 
+/* A cycle has its own steps, and so has a view that came after steps had been made. */
+static void choose_steps(gnomon__run_record *r,
+                         const gnomon__event_range *events)
+{
+    uint64_t from = events->window->since > events->from ? events->window->since
+                                                         : events->from;
+    if (events->which != GNOMON__TAPE_ALL || events->most || !from)
+        return;
+    r->steps_from = gnomon__clock_ns(from);
+    r->steps_until = events->until == UINT64_MAX
+                         ? UINT64_MAX
+                         : gnomon__clock_ns(events->until);
+}
+
 /* Before the tree is read, so that all their paths are known there. */
 static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
                        const gnomon__event_range *events)
@@ -21,6 +35,7 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
         return GNOMON_OK;
     int is_stage = events->which == GNOMON__TAPE_ON_TIME;
     f->run.events = &f->events;
+    choose_steps(&f->run, events);
     if (events->which != GNOMON__TAPE_LATE)
         f->run.work = &f->work;
     if (f->run.work && (v->has_work || v->timed) &&

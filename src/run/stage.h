@@ -84,6 +84,8 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_record *out);
+/* Whether any step of the run was over. */
+int gnomon__steps_were_made(void);
 void gnomon__steps_restart(void);
 
 #endif

@@ -89,6 +89,11 @@ int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
                                 gnomon__clock_rate(begin, now));
 }
 
+int gnomon__steps_were_made(void)
+{
+    return steps_kept != 0;
+}
+
 size_t gnomon__steps_last(gnomon__step_record *out)
 {
     size_t n = 0;

@@ -113,6 +113,7 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
     v->number = batch == GNOMON__BATCH_OF_STEPS ? UINT32_MAX : ++view_count;
     lock_all();
     v->ledger.ordinal = gnomon__stage_ordinal();
+    v->since = gnomon__steps_were_made() ? gnomon__ticks() : 0;
     v->next = gnomon__views;
     gnomon__views = v;
     unlock_all();

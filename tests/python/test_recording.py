@@ -95,17 +95,46 @@ class Cycles(Recording):
 
     def test_a_step_begins_after_the_handler(self):
         """What on_trace_ready takes is in no step."""
-        with profile(
-            schedule=plan("RSRS"), on_trace_ready=lambda p: [self.trace(p)] * 3
-        ) as prof:
+        numbers = {}
+
+        def ready(prof):
+            self.assertTrue(self.trace(prof))
+            numbers.update((s.number, s) for s in prof.profile().steps)
+
+        with profile(schedule=plan("RSRS"), on_trace_ready=ready) as prof:
             gnomon.scope("before").__enter__().__exit__(None, None, None)
             self.steps(prof, 4)
-        profiled = prof.profile()
-        numbers = {s.number: s for s in profiled.steps}
         first = min(e.begin_ns for e in prof.events())
         self.assertLessEqual(numbers[2].begin_ns, first)
         self.assertGreater(numbers[2].begin_ns, numbers[1].end_ns)
         self.assertEqual(numbers[3].begin_ns, numbers[2].end_ns)
+
+    def test_each_cycle_has_its_own_steps(self):
+        """In a process of its own, for a report is of one stage."""
+        out, err = run(
+            """
+            import re
+            import gnomon
+            from gnomon import profile, schedule
+
+            def ready(prof):
+                numbers = sorted(step.number for step in prof.profile().steps)
+                (stage,) = prof.profile().stages
+                listed = re.findall(r"^step (\\d+) ", prof.report("steps"), re.M)
+                print(numbers, stage.steps.count, sorted(map(int, listed)))
+
+            with profile(
+                schedule=schedule(wait=0, warmup=1, active=2, repeat=2),
+                on_trace_ready=ready,
+            ) as prof:
+                for i in range(7):
+                    with gnomon.scope("work"):
+                        sum(range(1000))
+                    prof.step()
+            """
+        )
+        self.assertEqual(out, "[1, 2] 2 [1, 2]\n[4, 5] 2 [4, 5]\n")
+        self.assertEqual(own_lines(err), [])
 
     def test_a_cycle_that_is_cut_short_is_delivered(self):
         seen = []
