@@ -308,7 +308,7 @@ class Calls(unittest.TestCase):
                 "import gnomon\n"
                 "def leaf(): pass\n"
                 "leaf()\n"
-                "for name in ('fit', 'a/b', 'fit'):\n"
+                "for name in ('fit', 'a/b', 'fit', ' x__y ', 'z?' * 50):\n"
                 "    with gnomon.stage(name):\n"
                 "        leaf()\n"
                 "leaf()\n"
@@ -319,13 +319,22 @@ class Calls(unittest.TestCase):
         self.python("-m", "gnomon", "-o", "out.prof", "script.py")
         stats = pstats.Stats(os.path.join(self.folder, "out.prof")).stats
         found = {key[2]: value[1] for key, value in stats.items()}
-        self.assertEqual(found["leaf"], 5)
+        self.assertEqual(found["leaf"], 7)
         self.assertEqual(found["<module>"], 1)
         self.assertEqual(found["script.py"], 1)
         self.assertEqual(
             sorted(f for f in os.listdir(self.folder) if f.endswith(".prof")),
             ["out.prof", "stale-all.prof"],
         )
+
+    def test_the_notes_of_gnomon_run_stay(self):
+        """They are read here, and by the program after that."""
+        notes = os.path.join(self.folder, "notes")
+        open(notes, "w").close()
+        self.python("-m", "gnomon", "-o", "out.prof", "script.py", GNOMON_RUN_NOTES=notes)
+        with open(notes, "rb") as file:
+            written = file.read().split(b"\0")
+        self.assertIn(b"f" + os.fsencode(os.path.join(self.folder, "out.prof")), written)
 
     def test_calls_have_more_memory_than_marks(self):
         with open(self.script, "w") as file:

@@ -9,9 +9,8 @@ recorded.
 import argparse
 import atexit
 import os
-import re
 import sys
-import time
+import tempfile
 
 import gnomon
 
@@ -51,26 +50,54 @@ def spec_of(given):
     return f"{spec},file={given.o}"
 
 
-def join_stages(path, began, process):
+# The library appends a note on each file that it writes to this one; `gnomon run` has it
+# too. A note is a letter, f for a file, its path, and a zero.
+NOTES = "GNOMON_RUN_NOTES"
+
+
+def begin_notes():
+    """The file of the notes, which is read when the first mark reads $GNOMON, and
+    whether it is ours."""
+    path = os.environ.get(NOTES)
+    if path and os.path.isfile(path):
+        return path, False
+    handle, path = tempfile.mkstemp(prefix="gnomon-notes-")
+    os.close(handle)
+    os.environ[NOTES] = path
+    return path, True
+
+
+def written_by(work, notes):
+    """The files that the library writes meanwhile."""
+    before = os.path.getsize(notes)
+    work()
+    with open(notes, "rb") as file:
+        file.seek(before)
+        found = [n[1:] for n in file.read().split(b"\0") if n.startswith(b"f")]
+    return [os.fsdecode(path) for path in dict.fromkeys(found)]
+
+
+def join_stages(path, notes, process):
     """One file of the statistics of all stages, as cProfile writes: gnomon writes one
     for each name of stages, `fit-out.prof`. Names with % or a rank stay as they are."""
     import pstats
 
-    if os.getpid() != process or "%" in path:
+    if os.getpid() != process:
         return
     try:
-        stages = gnomon.snapshot("advanced", all_stages=True).stages
-    except gnomon.Error:  # the script replaced what was attached
-        return
-    names = {re.sub(r'[\\/:*?"<>|\n\r\t]+', "_", stage.name) for stage in stages}
-    gnomon.configure("")  # which writes them
-    folder, base = os.path.split(path)
-    own = [os.path.join(folder, "-".join(filter(None, (n, base)))) for n in names]
-    found = [f for f in own if os.path.exists(f) and os.stat(f).st_mtime_ns >= began]
-    if found and found != [path]:
-        pstats.Stats(*found).dump_stats(path)
-        for part in set(found) - {path}:
-            os.remove(part)
+        if "%" in path or "dump_stats=run" not in gnomon.spec():
+            return  # or the script replaced what was attached
+        base = os.path.basename(path)
+        written = written_by(lambda: gnomon.configure(""), notes[0])
+        names = [(os.path.basename(file), file) for file in written]
+        found = [f for n, f in names if n == base or n.endswith("-" + base)]
+        if found and found != [os.path.abspath(path)]:
+            pstats.Stats(*found).dump_stats(path)
+            for part in set(found) - {os.path.abspath(path)}:
+                os.remove(part)
+    finally:
+        if notes[1]:
+            os.remove(notes[0])
 
 
 def load(given):
@@ -106,13 +133,15 @@ def main():
         sys.exit(f"gnomon: {given.script}: {error.strerror}")
     os.environ["GNOMON"] = spec_of(given)  # its workers and children read it, too
     sys.modules["__main__"] = module
+    notes = None, False
     if given.o and given.o.endswith(".prof"):
         # Registered before the script runs: so it comes after what that registers.
-        # Clocks of files may be some ms behind.
-        began = time.time_ns() - 10**8
-        atexit.register(join_stages, given.o, began, os.getpid())
+        notes = begin_notes()
+        atexit.register(join_stages, given.o, notes, os.getpid())
     name = os.path.basename(given.script)
     gnomon.start(name)
+    if notes[1]:
+        del os.environ[NOTES]  # its children's files are not ours
     try:
         if given.no_calls:
             exec(code, module.__dict__)
