@@ -323,3 +323,28 @@ TEST(links_between_executions_count_in_the_tree)
                  "fit,store,store,1,10000\n"
                  "fit,store,task,5,5000\n");
 }
+
+/* A heading alone would leave one to guess; programs get columns and no line. */
+TEST(reports_without_rows_say_so)
+{
+    NEEDS_PROGRAM;
+    put_single_links();
+    check_report("--as links --exclude task single.gnomon",
+                 "FIT Links\n"
+                 "\n"
+                 "no link was recorded: gnomon_link_in() makes one, from "
+                 "gnomon_link_out()\n");
+    check_report("--as links --exclude task --columns to --format csv "
+                 "single.gnomon",
+                 "stage,from,to\n");
+    check_report("--as counters single.gnomon",
+                 "FIT Counters and Marks\n"
+                 "\n"
+                 "no counter was sampled and no mark made: gnomon_counter() "
+                 "and gnomon_mark() do so\n");
+    check_report("--as counters --format md single.gnomon",
+                 "### FIT Counters and Marks\n"
+                 "\n"
+                 "no counter was sampled and no mark made: gnomon_counter() "
+                 "and gnomon_mark() do so\n");
+}

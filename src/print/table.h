@@ -58,6 +58,9 @@ typedef struct gnomon__report_table {
     bool is_ordered;                 /* rows stay as they were added */
     bool is_tree;
     bool is_part; /* of a report: no stage's name in its title */
+    const char *
+        if_empty; /* a line below the title where there are no rows, for people;
+                             NULL: none */
     gnomon__table_row *rows;
     gnomon__cell *cells;
     size_t row_count, row_room, cell_room;

@@ -303,6 +303,8 @@ void gnomon__table_as_text(const gnomon__report_table *t,
     if (is_md)
         out->write(out, "### ", 4);
     put_title(t, profile, out);
+    if (!t->row_count && t->if_empty)
+        out->print(out, "\n%s\n", t->if_empty);
     find_widths(t, c, out, widths);
     for (size_t i = 0; i < t->row_count; i++) {
         const gnomon__table_row *row = &t->rows[i];

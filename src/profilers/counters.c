@@ -180,7 +180,11 @@ static int counters_summary(void *self, const gnomon_profile *profile,
     gnomon__report_table table = {.name = "counters",
                                   .title = "Counters and Marks",
                                   .columns = columns,
-                                  .column_count = COUNTERS_COLUMNS};
+                                  .column_count = COUNTERS_COLUMNS,
+                                  .if_empty =
+                                      "no counter was sampled and no mark "
+                                      "made: gnomon_counter() and "
+                                      "gnomon_mark() do so"};
     gnomon__groups groups;
     if (!profile)
         return GNOMON_EINVAL;

@@ -173,7 +173,10 @@ static int links_summary(void *self, const gnomon_profile *profile,
     gnomon__report_table table = {.name = "links",
                                   .title = "Links",
                                   .columns = links_columns,
-                                  .column_count = LINKS_COLUMNS};
+                                  .column_count = LINKS_COLUMNS,
+                                  .if_empty =
+                                      "no link was recorded: gnomon_link_in() "
+                                      "makes one, from gnomon_link_out()"};
     gnomon__groups groups;
     if (!profile)
         return GNOMON_EINVAL;
