@@ -271,16 +271,16 @@ TEST(lines_below)
     pass(100 * MS);
     gnomon_stage_end();
     char *out = child_read("out.txt");
-    CHECK_EQ(times_in(out, "\ngnomon: 1 device times not taken: captured into "
+    CHECK_EQ(times_in(out, "\ngnomon: 1 device time not taken: captured into "
                            "a graph\n"),
              1);
-    CHECK_EQ(times_in(out, "\ngnomon: 1 device times lost: the device refused "
+    CHECK_EQ(times_in(out, "\ngnomon: 1 device time lost: the device refused "
                            "a call\n"),
              1);
-    CHECK_EQ(times_in(out, "\ngnomon: 1 device times lost: not over when the "
+    CHECK_EQ(times_in(out, "\ngnomon: 1 device time lost: not over when the "
                            "report was due\n"),
              1);
-    CHECK_EQ(times_in(out, "device times"), 3);
+    CHECK_EQ(times_in(out, "device time"), 3);
     CHECK_EQ(times_in(out, "FIT Device Report\n\nAction"), 1);
     end();
 }

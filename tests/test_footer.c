@@ -4,6 +4,7 @@
  * threads: none */
 #include "fake_profile.h"
 #include "print/footer.h"
+#include "print/losses.h"
 #include "test.h"
 
 /* One stage of 10.1 s; `count` executions of one region, `open` open scopes. */
@@ -130,6 +131,15 @@ TEST(rank)
     expect(&facts, 0, 0, "gnomon: no rows: this rank is not in ranks=\n");
 }
 
+/* The first noun is that of the other text without its s. */
+static int is_singular(const char *one, const char *several)
+{
+    while (*one && *one == *several)
+        one++, several++;
+    return *several == 's' && (*one == ' ' || *one == ',') &&
+           one[0] == several[1];
+}
+
 /* Every counter has its line, and counts what was added since `before`. */
 TEST(health)
 {
@@ -138,15 +148,31 @@ TEST(health)
     uint64_t n = 0;
 #define ONE(field, text) \
     facts.before.field = 10; \
-    facts.after.field = 10 + ++n; \
-    snprintf(line, sizeof line, "gnomon: %llu %s\n", (unsigned long long)n, \
-             text); \
+    facts.after.field = 11 + ++n; \
+    snprintf(line, sizeof line, "gnomon: %llu %s\n", \
+             (unsigned long long)n + 1, text); \
     strcat(want, line);
     GNOMON_HEALTH(ONE)
 #undef ONE
     expect(&facts, 1, 0, want);
     facts.before = facts.after;
     expect(&facts, 1, 0, "");
+}
+
+TEST(health_of_one)
+{
+    gnomon__footer_input facts = {.regions_seen = 1};
+    facts.after.never_started = 1;
+    expect(&facts, 1, 0, "gnomon: 1 stop of an action that was not open\n");
+    CHECK(gnomon__loss_words("sum", 1) == NULL);
+#define ONE(field, text) \
+    CHECK_STR(gnomon__loss_words(#field, 2), text); \
+    CHECK(is_singular(gnomon__loss_words(#field, 1), text));
+    GNOMON_HEALTH(ONE)
+    ONE(events_lost,
+        "events lost: no memory, or no path of their own (raise mem=)")
+    ONE(events_overwritten, "events overwritten by later ones (raise mem=)")
+#undef ONE
 }
 
 TEST(without_a_profile_only_health)

@@ -21,7 +21,7 @@ static child_result report(const char *what)
 }
 
 #define LOSSES \
-    "gnomon: a.gnomon: 1 records of device work whose launch was not seen\n"
+    "gnomon: a.gnomon: 1 record of device work whose launch was not seen\n"
 
 TEST(a_gpu_is_busy_idle_and_late)
 {

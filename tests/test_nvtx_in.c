@@ -311,7 +311,7 @@ TEST(pops_without_a_push_change_nothing)
     CHECK_STR(r.out, "-1 -1 0 -1\n0 0 0\n");
     CHECK_TABLE(r.err, "Profiler Report", "x", "around", "in lib");
     CHECK(strstr(r.err, /* a range id that was never given */
-                 "1 ends of scopes that were not open on the thread\n"));
+                 "1 end of a scope that was not open on the thread\n"));
 }
 
 /* Domains whose ranges cross: each range has its own time. */

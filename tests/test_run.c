@@ -222,7 +222,7 @@ TEST(trouble_is_reported_after_the_report)
     CHECK_EQ(times_in(r.err, line), 1);
     r = host("GNOMON=simple", "do=a", "stop=a", "stage=fit", "do=b", "end");
     CHECK_EQ(times_in(r.err, "never"), 0);
-    CHECK_EQ(times_in(r.err, "gnomon: 1 stops of actions that were not"), 1);
+    CHECK_EQ(times_in(r.err, "gnomon: 1 stop of an action that was not"), 1);
     r = host("GNOMON=log", ONE, "stop=a", "stop=b"); /* without a profile */
     CHECK_EQ(times_in(r.err, line), 1);
 }

@@ -10,35 +10,18 @@
 #include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/footer.h"
-
-/* The words for a loss that gnomon_health counts, or of events; NULL: it is another
- * loss. */
-static const char *health_words(const char *kind)
-{
-    static const struct {
-        const char *kind, *words;
-    } known[] = {
-#define KNOWN(field, words) {#field, words},
-        GNOMON_HEALTH(KNOWN)
-#undef KNOWN
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].kind, kind) == 0)
-            return known[i].words;
-    return gnomon__footer_event_loss(kind);
-}
+#include "print/losses.h"
 
 /* An unknown section, of a later gnomon, is no damage. */
 int gnomon__cli_is_damage(const gnomon_loss_info *l)
 {
-    return !l->run && !health_words(l->kind) &&
+    return !l->run && !gnomon__loss_words(l->kind, l->count) &&
            strncmp(l->kind, "unknown section", 15) != 0;
 }
 
 const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
 {
-    const char *words = health_words(l->kind);
+    const char *words = gnomon__loss_words(l->kind, l->count);
     if (words)
         snprintf(text, size, "%" PRIu64 " %s", l->count, words);
     else

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print/losses.h"
+
 #define FOOTER_NAMES 5u /* the most names of scopes in a line */
 
 /* With three digits after the point. The unit is fixed, so that scripts can read the
@@ -142,6 +144,13 @@ static void footer_cost(const gnomon_profile *profile, uint64_t marks,
                footer_plural(marks), (uint64_t)(pair_ns + 0.5));
 }
 
+static void footer_loss(const gnomon_writer *out, const char *kind,
+                        uint64_t count)
+{
+    out->print(out, "gnomon: %" PRIu64 " %s\n", count,
+               gnomon__loss_words(kind, count));
+}
+
 /* For spent memory the line names mem=, the option to change. */
 static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
@@ -157,24 +166,12 @@ static void footer_health(const gnomon__footer_input *input,
         *input->memory ? input->after.other_nodes : before.other_nodes;
 #define FOOTER_HEALTH(field, text) \
     if (input->after.field > before.field) \
-        out->print(out, "gnomon: %" PRIu64 " %s\n", \
-                   input->after.field - before.field, text);
+        footer_loss(out, #field, input->after.field - before.field);
     GNOMON_HEALTH(FOOTER_HEALTH)
 #undef FOOTER_HEALTH
 }
 
 /* ---- Events ------------------------------------------------------ */
-
-const char *gnomon__footer_event_loss(const char *kind)
-{
-    if (strcmp(kind, "events_lost") == 0)
-        return "events lost: no memory, or no path of their own (raise mem=)";
-    if (strcmp(kind, "events_overwritten") == 0)
-        return "events overwritten by later ones (raise mem=)";
-    if (strcmp(kind, "activities_overwritten") == 0)
-        return "events of device work overwritten by later ones (raise mem=)";
-    return NULL;
-}
 
 /* A line for each kind, all threads together. */
 static void footer_events(const gnomon_profile *profile,
@@ -188,8 +185,7 @@ static void footer_events(const gnomon_profile *profile,
         for (size_t i = 1; !gnomon_profile_loss(profile, i, &l); i++)
             count += strcmp(l.kind, kinds[k]) == 0 ? l.count : 0;
         if (count)
-            out->print(out, "gnomon: %" PRIu64 " %s\n", count,
-                       gnomon__footer_event_loss(kinds[k]));
+            footer_loss(out, kinds[k], count);
     }
 }
 

@@ -33,8 +33,4 @@ int gnomon__footer_late(const gnomon_profile *profile,
 int gnomon__footer(const gnomon_profile *profile,
                    const gnomon__footer_input *input, const gnomon_writer *out);
 
-/* The words for a loss of events (gnomon_loss_info.kind), after its count; NULL: it is
- * another loss. */
-const char *gnomon__footer_event_loss(const char *kind);
-
 #endif

@@ -206,7 +206,8 @@ static void kernels_print_losses(const kernels_report *r)
                   " pieces of work was found",
                   w->busy_work - missed, w->busy_work);
     if (w->lost)
-        r->out->print(r->out, "; %" PRIu64 " records were lost", w->lost);
+        r->out->print(r->out, "; %" PRIu64 " record%s lost", w->lost,
+                      w->lost == 1 ? " was" : "s were");
     if (w->late)
         r->out->print(r->out, "; %" PRIu64 " came after their stage's report",
                       w->late);

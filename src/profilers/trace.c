@@ -152,8 +152,8 @@ static void trace_destroy(void *self)
     trace_writer *t = self;
     char line[128];
     snprintf(line, sizeof line,
-             "trace: %" PRIu64 " events of %u part%s could not be written",
-             t->unwritten, t->unwritten_parts,
+             "trace: %" PRIu64 " event%s of %u part%s could not be written",
+             t->unwritten, t->unwritten == 1 ? "" : "s", t->unwritten_parts,
              t->unwritten_parts == 1 ? "" : "s");
     if (t->streams && t->unwritten)
         t->log(line);

@@ -349,7 +349,7 @@ TEST(the_report_of_one_in_flight)
         SKIP(NO_GPU);
     child_result r = program("GNOMON=cuda(wait=100ms)", "a_program_in_flight");
     CHECK_EQ(times_in(r.err, "FIT Device Report"), 1);
-    CHECK_EQ(times_in(r.err, "1 device times lost"), 1);
+    CHECK_EQ(times_in(r.err, "1 device time lost"), 1);
 }
 
 /* ---- What the timing itself takes ------------------------------------------------ */
