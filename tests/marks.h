@@ -157,4 +157,16 @@ static inline void on_thread(void *(*run)(void *), void *argument)
         pthread_join(thread, NULL);
 }
 
+static inline void *end_given_range(void *range)
+{
+    gnomon_range_end(*(gnomon_range *)range);
+    return NULL;
+}
+
+/* Ends it on another thread. */
+static inline void end_range_there(gnomon_range range)
+{
+    on_thread(end_given_range, &range);
+}
+
 #endif

@@ -13,13 +13,6 @@ static gnomon_region *region(const char *name)
 
 /* ---- Ranges --------------------------------------------------------------------- */
 
-static void *end_range(void *range)
-{
-    pass(5);
-    gnomon_range_end(*(gnomon_range *)range);
-    return NULL;
-}
-
 TEST(a_range_that_ends_on_another_thread)
 {
     attach_probe();
@@ -27,7 +20,8 @@ TEST(a_range_that_ends_on_another_thread)
     gnomon_token scope = gnomon_begin(region("around"));
     gnomon_range r = gnomon_range_begin(region("range"));
     pass(10);
-    on_thread(end_range, &r);
+    pass(5);
+    end_range_there(r);
     gnomon_end(scope);
     CHECK_HEALTH(before, .unmatched = 0);
     gnomon_profile *p = profile_of("probe", 1);
@@ -49,7 +43,8 @@ TEST(ranges_that_end_twice)
     gnomon_health before = health_now();
     gnomon_range_end(r);
     gnomon_range_end(r);
-    on_thread(end_range, &r);
+    pass(5);
+    end_range_there(r);
     CHECK_HEALTH(before, .unmatched = 2);
     for (int i = 0; i < 1000; i++) { /* the place is used again in time */
         gnomon_range again = gnomon_range_begin(region("range"));

@@ -210,21 +210,12 @@ TEST(ends_of_other_threads)
     gnomon_profile_free(p);
 }
 
-static gnomon_range open_range;
-
-static void *end_range(void *unused)
-{
-    (void)unused;
-    gnomon_range_end(open_range);
-    return NULL;
-}
-
 TEST(ranges)
 {
     attach_taper(NULL);
-    open_range = gnomon_range_begin(&range_region);
+    gnomon_range open_range = gnomon_range_begin(&range_region);
     nest(1, 2, 3);
-    on_thread(end_range, NULL);
+    end_range_there(open_range);
     gnomon_profile *p = taped();
     CHECK_EQ(events(p), 3);
     size_t found = 0;

@@ -85,12 +85,6 @@ static gnomon_region range_region =
 static gnomon_region scope_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "scope", NULL, NULL);
 
-static void *end_range(void *range)
-{
-    gnomon_range_end(*(gnomon_range *)range);
-    return NULL;
-}
-
 /* What is open over the end of its stage, and ends here, there or on another thread. */
 static void mark_over_stages(void)
 {
@@ -116,7 +110,7 @@ static void mark_over_stages(void)
     gnomon_stage_begin("test");
     pass(1);
     gnomon_end(scope);
-    on_thread(end_range, &there);
+    end_range_there(there);
     gnomon_mark(&mark_region);
     gnomon_stage_end();
 }
