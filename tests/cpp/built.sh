@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # built.sh tests|disabled|plugin COMPILER SOURCE BUILD
 #
-#   tests     each test_cpp_<area>.cpp by this compiler, as C++17: all pass; also
+#   tests     each test_cpp_<area>.cpp by this compiler, as C++17: all pass; clang's
+#             with its optimizer, which gcc has in other builds of them. Also
 #             those of tasks beside a file with GNOMON_DISABLE, both without an
 #             optimizer, so that the linker merges what has the same name
 #   disabled  with GNOMON_DISABLE, marks leave no symbol, also at -O0, and no text
@@ -16,7 +17,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; exit 1; }
 compile() { # FLAGS...
-    "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$source/include" \
+    "$compiler" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+        -Wundef -Wcast-qual -Wpointer-arith -Wwrite-strings -Wformat=2 \
+        -Wdouble-promotion -Werror -I"$source/include" \
         -I"$source/bindings/cpp" "$@"
 }
 # What a file has of gnomon: symbols, but for std::move of its types, and texts.
@@ -29,6 +32,8 @@ texts_in() {
 
 case $check in
 tests)
+    level=-O0
+    case $compiler in *clang*) level=-O1 ;; esac
     compile -O0 -DGNOMON_DISABLE -Dmain=unused_main -c "$here/disabled.cpp" \
         -o "$work/disabled.o"
     compile -O0 -I"$source/tests" -I"$here" "$work/disabled.o" \
@@ -40,7 +45,7 @@ tests)
     }
     for test in "$here"/test_cpp_*.cpp; do
         name=$(basename "$test" .cpp)
-        compile -O1 -I"$source/tests" -I"$here" \
+        compile $level -I"$source/tests" -I"$here" \
             -DTEST_BINARY_DIR="\"$build/tests\"" "$test" -o "$work/$name" \
             -L"$build" -lgnomon -Wl,-rpath,"$build" -lpthread -ldl
         "$work/$name" > "$work/out" 2> "$work/err" || {
