@@ -266,6 +266,39 @@ class Lightning(unittest.TestCase):
         )
         self.assertEqual(out.splitlines()[-1], "{'mine': 1, 'action': 1}")
 
+    def test_layers_of_a_watched_model_are_inside_its_actions(self):
+        out, err = self.run_model(
+            """
+            import gnomon.torch
+            class Module(Model):
+                def __init__(self):
+                    super().__init__()
+                    self.layer = torch.nn.Sequential(
+                        torch.nn.Linear(4, 4), torch.nn.ReLU(inplace=True),
+                        torch.nn.Linear(4, 4))
+            module = Module()
+            gnomon.torch.watch(module)
+            class Look(L.Callback):
+                def on_train_end(self, trainer, module):
+                    for node in gnomon.snapshot("tree").nodes:
+                        print("/".join(node.path), node.host.count)
+            trainer(GnomonProfiler("tree"), max_epochs=1, callbacks=[Look()]).fit(
+                module, loader())
+            """
+        )
+        batch = "run_training_epoch/run_training_batch"
+        paths = [line.split() for line in out.splitlines()]
+        found = {p[0]: p[-1] for p in paths if "backward" not in p[1:]}
+        inside = [p for p in found if p.startswith(batch)]
+        inside = [p for p in inside if p.endswith("/model.layer.2")]
+        self.assertEqual([found[p] for p in inside], ["4"], out)
+        self.assertIn("training_step", inside[0])
+        back = [" ".join(p) for p in paths if p[-2:] == ["backward", "4"]]
+        ending = "/model.layer backward/model.layer.2 backward 4"
+        inside = [p for p in back if p.endswith(ending)]
+        self.assertEqual(len(inside), 1, out)
+        self.assertIn(".backward/backward/", inside[0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,11 +5,7 @@ import collections
 import json
 import os
 import random
-import re
-import subprocess
-import sys
 import tempfile
-import textwrap
 import unittest
 import warnings
 
@@ -241,61 +237,6 @@ class Torch(unittest.TestCase):
         names = collections.Counter(e.name for e in p.events())
         for name in ("model", "model.0", "model.1", "model.0 backward", "backward"):
             self.assertEqual(names[name], 1, names)
-
-    def test_a_script_switches_by_its_import(self):
-        """The same files, under the same names, and the same last line."""
-        script = """
-            import sys, torch
-            from {module} import (profile, schedule, record_function, ProfilerActivity,
-                                  ProfilerAction, tensorboard_trace_handler)
-            from torch.utils.data import DataLoader
-            if __name__ == "__main__":
-                model = torch.nn.Linear(4, 2)
-                optimizer = torch.optim.SGD(model.parameters(), 0.1)
-                loader = DataLoader(torch.randn(16, 4), batch_size=2, num_workers=2)
-                with profile(
-                    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-                    schedule=schedule(wait=1, warmup=1, active=2, repeat=2),
-                    on_trace_ready=tensorboard_trace_handler(sys.argv[1]),
-                    record_shapes=True, profile_memory=True, with_flops=True,
-                ) as prof:
-                    prof.add_metadata("job", "switch")
-                    for batch in loader:
-                        with record_function("train"):
-                            model(batch).sum().backward()
-                            optimizer.step()
-                            optimizer.zero_grad()
-                        prof.step()
-                    assert prof.current_action == ProfilerAction.NONE
-                print(prof.step_num)
-        """
-        results = []
-        for module in ("torch.profiler", "gnomon"):
-            path = os.path.join(self.folder, f"with_{module}.py")
-            with open(path, "w") as file:
-                file.write(textwrap.dedent(script.format(module=module)))
-            folder = os.path.join(self.folder, "log", module)
-            child = subprocess.run(
-                [sys.executable, "-B", path, folder],
-                capture_output=True,
-                text=True,
-                timeout=100,
-                env=dict(os.environ, GNOMON_CUPTI_LIBRARY="/none"),
-            )
-            self.assertEqual(child.returncode, 0, child.stderr)
-            names = sorted(os.listdir(folder))
-            shape = [re.sub(r"\d+", "N", name) for name in names]
-            counts = []
-            for name in names:
-                with open(os.path.join(folder, name)) as file:
-                    trace = json.load(file)
-                self.assertEqual(trace["schemaVersion"], 1)
-                labels = [r["name"] for r in trace["traceEvents"] if r["ph"] == "X"]
-                counts.append((labels.count("train"), trace.get("job")))
-            results.append((child.stdout, shape, counts))
-        self.assertEqual(results[1][:2], results[0][:2])
-        self.assertEqual(results[1][2], [(2, "switch"), (2, "switch")])
-        self.assertEqual([c for c, _ in results[0][2]], [2, 2])
 
 
 if __name__ == "__main__":

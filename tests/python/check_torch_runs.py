@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gnomon.torch in whole programs: $GNOMON, CUDA streams of a driver without a device,
-several processes, Lightning."""
+several processes, torch's own profiler. The programs are children of this process, which
+has imported torch, and nothing else of it or of gnomon.torch."""
+import json
 import os
 import re
-import subprocess
+import runpy
 import sys
 import tempfile
 import textwrap
 import unittest
 
+os.environ["KINETO_LOG_LEVEL"] = "9"  # else a line for each start and stop
 import fake_cuda
-from runs import calls, run
+import torch  # noqa: F401
+from forked import run_forked, start_forked
+from runs import calls
 
 MODEL = """
 import gc, os, sys, warnings
@@ -24,8 +29,21 @@ def model():
 
 
 class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_case(self, case, **variables):
+        status, out, err = run_forked(case, self.folder, **variables)
+        self.assertEqual(status, 0, err[-3000:])
+        return out, err
+
     def run_code(self, code, spec=None, **variables):
-        return run(MODEL + textwrap.dedent(code), spec, **variables)
+        program = compile(MODEL + textwrap.dedent(code), "program", "exec")
+        if spec is not None:
+            variables["GNOMON"] = spec
+        return self.run_case(lambda: exec(program, {"__name__": "__main__"}), **variables)
 
     def test_three_lines(self):
         out, err = self.run_code(
@@ -131,68 +149,78 @@ class Programs(unittest.TestCase):
             dist.destroy_process_group()
             """
         )
-        with tempfile.TemporaryDirectory() as folder:
-            environment = dict(os.environ, GNOMON="simple")
-            children = [
-                subprocess.Popen(
-                    [sys.executable, "-B", "-c", code, str(rank), folder + "/store"],
-                    env=environment,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-                for rank in range(2)
-            ]
-            for child in children:
-                err = child.communicate(timeout=100)[1]
-                self.assertEqual(child.returncode, 0, err[-3000:])
-                found = calls(err)
-                for part in ("ddp", "ddp.module", "ddp.module.0", "ddp.module.2"):
-                    self.assertEqual(found[part], 2)
-                    self.assertEqual(found[part + " backward"], 2)
-                for part in ("fsdp", "fsdp.0", "fsdp.2"):
-                    self.assertEqual(found[part], 2)
-                    self.assertEqual(found[part + " backward"], 2)
-                self.assertEqual(found["DistributedDataParallel.forward"], 2)
 
-    def test_in_lightnings_fit(self):
-        out, err = self.run_code(
-            """
-            import lightning.pytorch as L
-            import gnomon.torch
-            from gnomon.lightning import GnomonProfiler
-            class Module(L.LightningModule):
-                def __init__(self):
-                    super().__init__()
-                    self.net = model()
-                def training_step(self, batch, i):
-                    return self.net(batch).sum()
-                def configure_optimizers(self):
-                    return torch.optim.SGD(self.parameters(), 0.1)
-            module = Module()
-            gnomon.torch.watch(module)
-            loader = torch.utils.data.DataLoader(torch.randn(8, 4), 2)
-            class Look(L.Callback):
-                def on_train_end(self, trainer, module):
-                    for node in gnomon.snapshot("tree").nodes:
-                        print("/".join(node.path), node.host.count)
-            L.Trainer(max_epochs=1, accelerator="cpu", logger=False, callbacks=[Look()],
-                      profiler=GnomonProfiler("tree"), enable_progress_bar=False,
-                      enable_model_summary=False, enable_checkpointing=False,
-                      default_root_dir="/nowhere").fit(module, loader)
-            """
-        )
-        batch = "run_training_epoch/run_training_batch"
-        paths = [line.split() for line in out.splitlines()]
-        found = {p[0]: p[-1] for p in paths if "backward" not in p[1:]}
-        inside = [p for p in found if p.startswith(batch)]
-        inside = [p for p in inside if p.endswith("/model.net.2")]
-        self.assertEqual([found[p] for p in inside], ["4"], out)
-        self.assertIn("training_step", inside[0])
-        back = [" ".join(p) for p in paths if p[-2:] == ["backward", "4"]]
-        ending = "/model.net backward/model.net.2 backward 4"
-        inside = [p for p in back if p.endswith(ending)]
-        self.assertEqual(len(inside), 1, out)
-        self.assertIn(".backward/backward/", inside[0])
+        def case(rank):
+            sys.argv[1:] = [rank, os.path.join(self.folder, "store")]
+            exec(compile(code, "program", "exec"), {"__name__": "__main__"})
+
+        children = [
+            start_forked(lambda: case(rank), self.folder, GNOMON="simple") for rank in "01"
+        ]
+        for wait in children:
+            status, out, err = wait()
+            self.assertEqual(status, 0, err[-3000:])
+            found = calls(err)
+            for part in ("ddp", "ddp.module", "ddp.module.0", "ddp.module.2"):
+                self.assertEqual(found[part], 2)
+                self.assertEqual(found[part + " backward"], 2)
+            for part in ("fsdp", "fsdp.0", "fsdp.2"):
+                self.assertEqual(found[part], 2)
+                self.assertEqual(found[part + " backward"], 2)
+            self.assertEqual(found["DistributedDataParallel.forward"], 2)
+
+    def test_a_script_switches_by_its_import(self):
+        """The same files, under the same names, and the same last line."""
+        script = """
+            import sys, torch
+            from {module} import (profile, schedule, record_function, ProfilerActivity,
+                                  ProfilerAction, tensorboard_trace_handler)
+            from torch.utils.data import DataLoader
+            if __name__ == "__main__":
+                model = torch.nn.Linear(4, 2)
+                optimizer = torch.optim.SGD(model.parameters(), 0.1)
+                loader = DataLoader(torch.randn(16, 4), batch_size=2, num_workers=2)
+                with profile(
+                    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
+                    schedule=schedule(wait=1, warmup=1, active=2, repeat=2),
+                    on_trace_ready=tensorboard_trace_handler(sys.argv[1]),
+                    record_shapes=True, profile_memory=True, with_flops=True,
+                ) as prof:
+                    prof.add_metadata("job", "switch")
+                    for batch in loader:
+                        with record_function("train"):
+                            model(batch).sum().backward()
+                            optimizer.step()
+                            optimizer.zero_grad()
+                        prof.step()
+                    assert prof.current_action == ProfilerAction.NONE
+                print(prof.step_num)
+        """
+        results = []
+        for module in ("torch.profiler", "gnomon"):
+            path = os.path.join(self.folder, f"with_{module}.py")
+            with open(path, "w") as file:
+                file.write(textwrap.dedent(script.format(module=module)))
+            folder = os.path.join(self.folder, "log", module)
+
+            def case():
+                sys.argv[1:] = [folder]
+                runpy.run_path(path, run_name="__main__")
+
+            out, err = self.run_case(case, GNOMON_CUPTI_LIBRARY="/none")
+            names = sorted(os.listdir(folder))
+            shape = [re.sub(r"\d+", "N", name) for name in names]
+            counts = []
+            for name in names:
+                with open(os.path.join(folder, name)) as file:
+                    trace = json.load(file)
+                self.assertEqual(trace["schemaVersion"], 1)
+                labels = [r["name"] for r in trace["traceEvents"] if r["ph"] == "X"]
+                counts.append((labels.count("train"), trace.get("job")))
+            results.append((out, shape, counts))
+        self.assertEqual(results[1][:2], results[0][:2])
+        self.assertEqual(results[1][2], [(2, "switch"), (2, "switch")])
+        self.assertEqual([c for c, _ in results[0][2]], [2, 2])
 
 
 if __name__ == "__main__":

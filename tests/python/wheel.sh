@@ -21,9 +21,11 @@ unset PYTHONPATH
 set -- "$work"/*.whl
 echo "$(basename "$1"): $(($(stat -c %s "$1") / 1024)) KiB"
 case $1 in *-cp39-abi3-*) ;; *) echo "it is for one Python alone"; exit 1 ;; esac
-"$builder/bin/python" -m venv "$work/clean"
-"$work/clean/bin/python" -m pip install --quiet --no-index \
-    --disable-pip-version-check "$1"
+# Without a pip of its own, which takes as long to install as all the rest.
+"$builder/bin/python" -m venv --without-pip "$work/clean"
+folder=$("$work/clean/bin/python" -c "import sysconfig as s; print(s.get_path('platlib'))")
+"$builder/bin/python" -m pip install --quiet --no-index \
+    --disable-pip-version-check --target "$folder" "$1"
 # Nothing of the library is visible to other modules of the process.
 names=$(nm -D --defined-only "$work"/clean/lib/python*/site-packages/gnomon/_gnomon*.so |
     awk '{print $3}' | grep -v '^PyInit_' || :)
