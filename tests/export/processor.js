@@ -4,6 +4,9 @@
 // both of the type TraceProcessorRpcStream.
 const fs = require('fs');
 const path = require('path');
+// Without the optimizing compiler, which would take a second for each trace. A node that
+// does not know the flag goes on without it.
+require('v8').setFlagsFromString('--liftoff-only');
 const folder = process.argv[2];
 const answers = [];
 const node = process;
