@@ -28,8 +28,14 @@ static gnomon_region moment =
 /* Threads of a test, at least; in a soak one for each instruction. Each steps through all
  * before its own: 25 us for an instruction, of up to 50000. Of few instructions more
  * are taken, as long as threads that run to the end make MORE steps in all. */
-#define RUNS(all) (EACH > 1 || (all) > 20000 ? 5 : 13)
-#define MORE (EACH > 1 ? 20000 : 40000)
+#define RUNS(all) (EACH > 1 || (all) > 20000 ? 3 : 7)
+#define MORE (EACH > 1 ? 10000 : 20000)
+
+/* Where the thread is cancelled: a number of an instruction. Else it runs to the end:
+ * by steps; by steps, where what the last thread left open may be counted; without. */
+#define NEVER 0
+#define AFTER_A_DEATH (-1)
+#define NOT_STEPPED (-2)
 
 static volatile long cancel_at, steps; /* of the thread that is stepped */
 
@@ -174,10 +180,13 @@ static void at_step(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (!marking || !stepping_is_in_program(context) || ++steps != cancel_at)
+    if (!marking || !stepping_is_in_program(context))
         return;
-    stepping_leave(context); /* a guarded region delays it */
-    pthread_cancel(pthread_self());
+    steps++;
+    if (cancel_at == NOT_STEPPED || steps == cancel_at)
+        stepping_leave(context); /* a guarded region delays the cancellation */
+    if (steps == cancel_at)
+        pthread_cancel(pthread_self());
 }
 
 static void mark(void)
@@ -201,9 +210,6 @@ static void *run_stepped(void *of)
     was_cancelled = 0;
     return NULL;
 }
-
-/* A run to the end, in which what the last thread left open may be counted. */
-#define AFTER_A_DEATH (-1)
 
 /* Whether it was cancelled. */
 static int run_one(const stepped *s, long at)
@@ -239,22 +245,23 @@ static long long count_of_a(void)
     return n;
 }
 
-/* Instructions of a run that is not cancelled. The first has first marks of the process,
- * and one after a thread's death has more than others: it clears up. */
+/* Instructions of a run that is not cancelled, and not the process' first. One after a
+ * thread's death has more than others: it clears up. */
 static long length_of_run(const stepped *s)
 {
-    run_one(s, 0);
+    run_one(s, NEVER);
     long usual = steps;
     run_one(s, usual / 2 + 1);
     run_one(s, AFTER_A_DEATH);
     return steps > usual ? steps : usual;
 }
 
-/* Threads that died at each `stride`-th instruction, to the end of the marks. */
-static long die_at_each(const stepped *s, long stride)
+/* Threads that died at each `stride`-th of `all` instructions, or of those of a run. */
+static long die_at_each(const stepped *s, long all, long stride)
 {
     long died = 0;
-    for (long at = 1; !test_failures && run_one(s, at); at += stride) {
+    for (long at = 1; at <= all && !test_failures && run_one(s, at);
+         at += stride) {
         if (at % 4 == 0)
             count_of_a();
         if (at % 16 == 0)
@@ -274,7 +281,7 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_attach(all[i], NULL, NULL), GNOMON_OK);
     known_scopes_before();
-    run_one(s, 0);
+    run_one(s, NOT_STEPPED);
     if (!steps)
         SKIP("no single steps here");
     long all_steps = length_of_run(s), runs = MORE / all_steps;
@@ -283,10 +290,10 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     long stride =
         live_times(all_steps / (runs > fewest ? runs : fewest) + 1, 1);
     for (; died <= fewest / 2 && stride > 0 && !test_failures; stride /= 2)
-        died += die_at_each(s, stride);
+        died += die_at_each(s, all_steps, stride);
     fprintf(stderr, "    %ld of %ld instructions\n", died, all_steps);
     CHECK(died > fewest / 2);
-    run_one(s, 0); /* a new thread works */
+    run_one(s, NOT_STEPPED); /* a new thread works */
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_detach(all[i], NULL), GNOMON_OK);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);

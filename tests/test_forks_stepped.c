@@ -14,6 +14,7 @@
 
 #define WELL 42
 #define STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 9 : 2 * EACH)
+#define FREE_STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 2 : EACH)
 
 LIVE_KEEPER(keeper, "keeper");
 
@@ -115,13 +116,15 @@ static void everything(void)
 /* ---- Handlers -------------------------------------------------------------------- */
 
 /* A fork waits some ms for a lock that its own thread holds: of these steps
- * it takes one of `stride`. */
-static int is_taken(const void *context, int stride)
+ * it takes one of `stride`, and of the others one of `free_stride`. */
+static int is_taken(const void *context, int stride, int free_stride)
 {
     if (!stepping_is_in_program(context))
         return 0;
     steps++;
-    return !gnomon__tls_now()->busy || ++busy_steps % stride == 0;
+    if (gnomon__tls_now()->busy)
+        return ++busy_steps % stride == 0;
+    return (steps - busy_steps) % free_stride == 0;
 }
 
 static void look_at(pid_t child)
@@ -148,7 +151,7 @@ static void fork_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, STRIDE))
+    if (is_taken(context, STRIDE, FREE_STRIDE))
         come_out(fork(), context);
 }
 
@@ -156,7 +159,7 @@ static void clone_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, EACH == 1 ? 2 : 5))
+    if (is_taken(context, EACH == 1 ? 2 : 5, FREE_STRIDE))
         come_out(raw_fork(), context);
 }
 
@@ -164,7 +167,7 @@ static void vfork_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (!is_taken(context, 1))
+    if (!is_taken(context, 1, 1))
         return;
     pid_t child = vfork();
     if (child == 0) {
@@ -178,7 +181,7 @@ static void mark_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, 1))
+    if (is_taken(context, 1, 1))
         gnomon_end(gnomon_begin(&handled));
 }
 
