@@ -315,29 +315,51 @@ static void *mark_a_hundred(void *region)
     return NULL;
 }
 
+static void *do_a_hundred_actions(void *unused)
+{
+    gnomon_thread_name("worker");
+    for (int i = 0; i < 100; i++) {
+        gnomon_start("a");
+        gnomon_stop("a");
+    }
+    pthread_barrier_wait(&all_marked);
+    return unused;
+}
+
 /* Threads for which there is no memory: each mark is counted, or reported as
  * lost. */
-TEST(marks_of_threads_that_do_not_fit)
+static void mark_on_too_many_threads(void *(*mark)(void *),
+                                     gnomon_region *region)
 {
     enum { THREADS = 400 };
     static pthread_t threads[THREADS];
     pthread_attr_t small;
-    gnomon_region *region = gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE);
     CHECK_EQ(gnomon_configure("passthrough,mem=512KiB"), GNOMON_OK);
     attach_probe();
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
     pthread_barrier_init(&all_marked, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
-        if (!CHECK(
-                !pthread_create(&threads[i], &small, mark_a_hundred, region)))
+        if (!CHECK(!pthread_create(&threads[i], &small, mark, region)))
             _exit(1);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     gnomon_profile *p = profile_of("probe", 1);
     CHECK(health_now().lost_scopes > 0);
     CHECK_EQ(calls_of(p, "a") + health_now().lost_scopes, THREADS * 100);
+    CHECK_EQ(health_now().never_started, 0);
     gnomon_profile_free(p);
+}
+
+TEST(marks_of_threads_that_do_not_fit)
+{
+    mark_on_too_many_threads(mark_a_hundred,
+                             gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE));
+}
+
+TEST(actions_of_threads_that_do_not_fit)
+{
+    mark_on_too_many_threads(do_a_hundred_actions, NULL);
 }
 
 TEST(a_megabyte_of_paths)

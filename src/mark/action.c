@@ -247,9 +247,17 @@ void gnomon_start_n_slow(const char *name, size_t length)
         mark_action(t, start_entered, name, length);
 }
 
+/* Whether the thread has no state because there was no memory: its start was counted as
+ * lost, which is once for both. */
+static int is_start_lost(void)
+{
+    return gnomon__tls_now()->thread == &gnomon__no_thread &&
+           load_relaxed(&gnomon__no_thread.health.lost_scopes);
+}
+
 void gnomon_stop_n_slow(const char *name, size_t length)
 {
-    gnomon__thread *t = enter_action();
+    gnomon__thread *t = is_start_lost() ? NULL : enter_action();
     GNOMON__FORWARD_VOID(stop(name, length));
     if (t)
         mark_action(t, stop_entered, name, length);

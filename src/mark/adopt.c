@@ -196,6 +196,18 @@ void gnomon__thread_take_foreign_ends(gnomon__thread *t)
         gnomon__foreign_take(t, 0);
 }
 
+/* Tapes whose tree found no memory for this thread: they would lose each event, which is
+ * counted as lost already. */
+static uint32_t tapes_alone(const gnomon__thread *t)
+{
+    uint32_t alone = 0;
+    gnomon__each_bit(bit, t->short_bits ? t->tape_bits : 0) {
+        uint32_t tree = load_relaxed(&gnomon__tape_pools[bit].tree);
+        alone |= (t->short_bits >> tree & 1) << bit;
+    }
+    return alone;
+}
+
 void gnomon__thread_take_changes(gnomon__thread *t)
 {
     gnomon__thread_take_foreign_ends(t);
@@ -205,7 +217,8 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
     store_relaxed(&t->open_bits, load_relaxed(&t->attached) &
-                                     load_relaxed(&gnomon__open_bits));
+                                     load_relaxed(&gnomon__open_bits) &
+                                     ~tapes_alone(t));
     choose_hot_tree(t);
     choose_tape(t);
     choose_hook_ways(t);

@@ -194,7 +194,9 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     uint32_t hooks = m & ~t->recorder_bits;
     gnomon__frame *frame = push_frame(t);
     if (!frame) {
-        gnomon__trouble(t, lost_frames);
+        /* Trees take it all the same, and tapes count it themselves. */
+        if (m & ~(t->tree_bits | t->tape_bits))
+            gnomon__trouble(t, lost_frames);
         return begin_without(t, region, m, token, flags);
     }
     gnomon__frame_describe(t, &frame->seen, region, token, flags);

@@ -85,13 +85,19 @@ void gnomon__observer_rewrite(void);
  * O(threads): a thread whose hot tree may change settles at its next mark. */
 void gnomon__observer_open(uint32_t which, uint32_t open);
 
+/* The open bits of `mask` whose recorders have no memory for this thread. */
+static inline uint32_t gnomon__who_lacks(const gnomon__thread *t, uint32_t mask)
+{
+    uint32_t lacking = t->short_bits & mask;
+    return unlikely(lacking) ? lacking & load_relaxed(&gnomon__open_bits) : 0;
+}
+
 /* The bits of `mask` that take a mark of this thread. Counted as lost where
  * a recorder has no memory for the thread; the hot path is then off, so
  * every mark comes here. */
 static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
 {
-    uint32_t lacking = t->short_bits & mask;
-    if (unlikely(lacking) && (lacking & load_relaxed(&gnomon__open_bits)))
+    if (gnomon__who_lacks(t, mask))
         gnomon__trouble(t, lost_scopes);
     return mask & load_relaxed(&t->open_bits);
 }

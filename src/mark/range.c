@@ -110,15 +110,21 @@ static uint32_t few_hooks(gnomon__thread *t, uint32_t hooks)
     return hooks;
 }
 
+/* A recorder without memory for the thread has counted the range already. */
+static void count_lost_range(gnomon__thread *t, uint32_t mask)
+{
+    if (t->ranges.block_count == MAX_BLOCKS)
+        gnomon__trouble(t, lost_ranges);
+    else if (!gnomon__who_lacks(t, mask))
+        gnomon__trouble(t, lost_scopes);
+}
+
 static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
-                                    uint32_t m)
+                                    uint32_t mask, uint32_t m)
 {
     uint32_t slot = take_slot(t);
     if (slot == NO_SLOT) {
-        if (t->ranges.block_count == MAX_BLOCKS)
-            gnomon__trouble(t, lost_ranges);
-        else
-            gnomon__trouble(t, lost_scopes);
+        count_lost_range(t, mask);
         return 0;
     }
     open_range *r = range_at(t, slot);
@@ -158,7 +164,7 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     if (!t)
         return 0;
     uint32_t m = gnomon__who_takes(t, mask);
-    uint64_t token = m ? range_begin_entered(t, region, m) : 0;
+    uint64_t token = m ? range_begin_entered(t, region, mask, m) : 0;
     gnomon__leave(t);
     return token;
 }

@@ -280,7 +280,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         t->leave_serial = gnomon__leave_serial; /* nothing is open */
         gnomon__thread_take_changes(t);
         gnomon__thread_watch(t);
-    } else {
+    } else if (!name) { /* a name alone is no mark that is lost */
         gnomon__trouble(&gnomon__no_thread, lost_scopes);
     }
     if (unlikely(forks != load_relaxed(&gnomon__forks))) {
