@@ -151,6 +151,113 @@ TEST(events_that_end_after_their_stage_are_in_the_file)
     gnomon_profile_free(p);
 }
 
+/* Returns how many events it made. */
+static uint64_t mark_four_stages(void)
+{
+    enum { SCOPES = 3000 };
+    for (int stage = 0; stage < 4; stage++) {
+        gnomon_stage_begin(stage % 2 ? "validate" : "fit");
+        pass(1);
+        for (int i = 0; i < SCOPES; i++) {
+            gnomon_token outer = gnomon_begin(&scope_region);
+            gnomon_mark(&mark_region);
+            gnomon_range range = gnomon_range_begin(&range_region);
+            pass(3);
+            gnomon_range_end(range);
+            gnomon_counter(&loss_region, i);
+            gnomon_end(outer);
+            pass(1);
+            if (i % 500 == 499)
+                gnomon_step();
+        }
+        gnomon_stage_end();
+    }
+    return 4ull * 4 * SCOPES;
+}
+
+static void check_file(const char *path, uint64_t made)
+{
+    gnomon_profile *p;
+    CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK);
+    CHECK(events(p) > 0);
+    CHECK(missing(p, NULL) > 0);
+    CHECK_EQ(events(p) + missing(p, NULL), made);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
+/* What an earlier part of the file has is not missing where it is overwritten later, and
+ * what an earlier part lacks is still missing. */
+TEST(events_of_stages_in_little_memory_count_once)
+{
+    static const char *const specs[] = {
+        "trace(on_trace_ready=none),file=0.gnomon,mem=300KiB",
+        "trace(on_trace_ready=none,keep=first),file=1.gnomon",
+        "trace(on_trace_ready=none,keep=2steps),file=2.gnomon",
+        "gaps,file=3.gnomon", "gaps(at=end),file=4.gnomon"};
+    child_folder();
+    for (int i = 0; i < 5; i++) {
+        char path[16];
+        CHECK_EQ(gnomon_configure(specs[i]), GNOMON_OK);
+        uint64_t made = mark_four_stages();
+        CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+        snprintf(path, sizeof path, "%d.gnomon", i);
+        check_file(path, made);
+    }
+}
+
+static uint64_t told_by_report;
+
+static int add_told(void *self, const gnomon_profile *p,
+                    const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    told_by_report += events(p) + missing(p, NULL);
+    return GNOMON_OK;
+}
+
+static int take_run(void *self, const gnomon_profile *p,
+                    const gnomon_writer *out)
+{
+    (void)self, (void)p, (void)out;
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler told_taper = {TAPES("told"), .summary = add_told};
+/* Its window keeps the events of all stages. */
+static const gnomon_profiler late_taper = {TAPES("late"), .summary = add_told,
+                                           .ready = take_run};
+
+TEST(each_stage_is_told_of_its_own_losses)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=300KiB"), GNOMON_OK);
+    attach(&late_taper, NULL);
+    uint64_t made = mark_four_stages();
+    CHECK_EQ(told_by_report, made);
+}
+
+TEST(a_stage_has_no_events_of_others)
+{
+    attach(&taper, "at=end");
+    uint64_t made = mark_four_stages();
+    gnomon_stage_begin("test");
+    gnomon_mark(&mark_region);
+    check_counts("taper", 1);
+    gnomon_profile *p = profile_of("taper", 1);
+    CHECK_EQ(events(p), made + 1);
+    gnomon_profile_free(p);
+}
+
+TEST(reports_at_the_end_have_events)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    attach(&told_taper, "at=end");
+    uint64_t made = mark_four_stages();
+    CHECK_EQ(told_by_report, 0);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(told_by_report, made);
+}
+
 /* ---- Without memory for paths -------------------------------------------------- */
 
 enum { NAMES = 4000 };

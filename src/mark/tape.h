@@ -86,6 +86,13 @@ typedef struct gnomon__tape {
     gnomon__tape_loss lost;        /* no room, or no node */
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
+    /* What profiles of stages are told, each once. Under the lock. They have what ended
+     * up to `reported_at`, in ticks; of what ended later `unreported` is overwritten. Of
+     * `lost` they were told `lost_reported`. The last two: what the last one was told. */
+    uint64_t reported_at;
+    gnomon__tape_loss unreported;
+    uint64_t lost_reported;
+    uint64_t last_unreported, last_lost;
     /* Ticks, under the lock: the thread's last cut, and the one with which the stage began
      * that this one ended. */
     uint64_t cut_at, stage_at;
@@ -133,6 +140,10 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
 /* What began before `until` was taken: full blocks with nothing newer are given back,
  * and what is lost of it counts no more. Takes the lock. */
 void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
+
+/* The stage that the last cut ended was reported: its losses are of no later stage. Takes
+ * the lock. */
+void gnomon__tape_reported(uint32_t bit, uint32_t generation);
 
 /* What began before `since` is not wanted any more: counts as overwritten, and full
  * blocks with nothing newer are given back. Takes the lock. */

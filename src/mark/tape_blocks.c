@@ -60,6 +60,34 @@ static uint64_t count_missed(uint32_t at, uint64_t until)
     return n;
 }
 
+static uint64_t end_of_taped(const gnomon__tape_record *r)
+{
+    return GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LONG
+               ? r->begin + r[1].begin
+               : r->begin + (GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_SCOPE
+                                 ? r->ticks
+                                 : 0);
+}
+
+/* Events of a full block that ended after `reported_at`, and so are in no profile of a
+ * stage. Only a block in use at that moment is read. */
+static uint64_t count_unreported(uint32_t at, uint64_t reported_at)
+{
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    const gnomon__tape_record *r =
+        (const void *)(gnomon__marks_arena.base + at);
+    uint64_t n = 0;
+    if (b->first > reported_at)
+        return b->events;
+    if (b->last < reported_at)
+        return 0;
+    for (uint32_t i = HEAD / RECORD; i < b->used / RECORD;
+         i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
+        n += end_of_taped(&r[i]) > reported_at &&
+             GNOMON__TAPE_IS_EVENT(r[i].what);
+    return n;
+}
+
 /* The block goes, with what it holds: told to whom it belonged. */
 static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
                             uint32_t at)
@@ -67,10 +95,13 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
     const gnomon__tape_block *b = gnomon__tape_block_at(at);
     gnomon__thread *t = gnomon__thread_numbered(b->thread);
     gnomon__tape *tape = t && t->states[bit] ? gnomon__tape_of(t, bit) : NULL;
-    if (tape && t->generations[bit] == pool->generation)
-        gnomon__tape_lose(&tape->overwritten, count_missed(at, pool->until),
-                          b->first > pool->until ? b->first : pool->until,
-                          b->last);
+    if (!tape || t->generations[bit] != pool->generation)
+        return;
+    gnomon__tape_lose(&tape->overwritten, count_missed(at, pool->until),
+                      b->first > pool->until ? b->first : pool->until, b->last);
+    uint64_t reported_at = tape->reported_at;
+    gnomon__tape_lose(&tape->unreported, count_unreported(at, reported_at),
+                      b->first > reported_at ? b->first : reported_at, b->last);
 }
 
 /* ---- Blocks of a tape -------------------------------------------------------------- */
@@ -310,6 +341,30 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
         gnomon__each_thread(t)
             forget_losses(t, pool, bit);
     }
+    gnomon__unlock();
+}
+
+/* What threads lost since the profiles were made is left for the next stage's. */
+static void forget_reported(gnomon__thread *t, const gnomon__tape_pool *pool,
+                            uint32_t bit)
+{
+    if (!t->states[bit] || t->generations[bit] != pool->generation)
+        return;
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    tape->lost_reported = tape->last_lost;
+    tape->unreported.count -= tape->last_unreported;
+    if (tape->last_unreported)
+        tape->unreported.first = tape->reported_at;
+    tape->last_unreported = 0;
+}
+
+void gnomon__tape_reported(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (pool->generation == generation)
+        gnomon__each_thread(t)
+            forget_reported(t, pool, bit);
     gnomon__unlock();
 }
 

@@ -134,6 +134,22 @@ static int add_step_time(gnomon__model *m, gnomon_step_time_info *to,
     return 1;
 }
 
+/* Each part says what was lost of its own events; all else that is lost is counted since
+ * the process began. */
+static void join_loss(gnomon_loss_info *to, const gnomon_loss_info *from)
+{
+    gnomon_loss_info sum = *from;
+    if (from->kind && (strcmp(from->kind, "events_lost") == 0 ||
+                       strcmp(from->kind, "events_overwritten") == 0)) {
+        sum.count += to->count;
+        if (to->begin_ns < sum.begin_ns)
+            sum.begin_ns = to->begin_ns;
+        if (to->end_ns > sum.end_ns)
+            sum.end_ns = to->end_ns;
+    }
+    *to = sum;
+}
+
 /* Merges `from` into `to`. Kinds without sums take the later record. */
 static int join(gnomon__model *m, int entity, void *to, const void *from)
 {
@@ -147,6 +163,9 @@ static int join(gnomon__model *m, int entity, void *to, const void *from)
         return 1;
     case GNOMON_TRACKS:
         take_track(to, from);
+        return 1;
+    case GNOMON_LOSSES:
+        join_loss(to, from);
         return 1;
     case GNOMON_STEP_TIMES:
         return add_step_time(m, to, from);

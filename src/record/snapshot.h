@@ -45,6 +45,8 @@ typedef struct gnomon__run_record {
     size_t stage_count;
     uint32_t by_name; /* 1: each is all stages of a name; 0: one stage */
     uint32_t open;    /* ordinal of the open stage */
+    /* Events of other stages are not in it. 0: those of no known stage are. */
+    uint32_t has_some_stages;
     const gnomon__step_record *steps;
     size_t step_count;
     /* ns: the profile has the steps that began in this time. `steps_until` is UINT64_MAX

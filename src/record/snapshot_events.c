@@ -24,6 +24,12 @@ static size_t path_room(const gnomon__snapshot_builder *b, uint32_t thread)
     return b->ledger->paths[thread].room;
 }
 
+/* Whether the profile is of other stages than this event. */
+static int is_elsewhere(const gnomon__snapshot_builder *b, uint32_t stage)
+{
+    return !stage && b->record->has_some_stages;
+}
+
 /* Calls of `need` are few: once for each change of a path's stage. */
 static int need_of_thread(gnomon__snapshot_builder *b,
                           const gnomon__tape_thread *t)
@@ -35,7 +41,8 @@ static int need_of_thread(gnomon__snapshot_builder *b,
         uint32_t path = GNOMON__ENTRY_NUMBER(t->entries[i].what);
         uint32_t stage =
             gnomon__snapshot_stage_at(b, t->entries[i].begin, &span);
-        if (!path || path >= room || found[path].stage_plus_one == stage + 1 ||
+        if (!path || path >= room || is_elsewhere(b, stage) ||
+            found[path].stage_plus_one == stage + 1 ||
             !gnomon__ledger_path(b->ledger, t->thread, path))
             continue;
         found[path].stage_plus_one = stage + 1;
@@ -118,6 +125,8 @@ static int convert_thread(gnomon__snapshot_builder *b, gnomon__tape_events *e,
         gnomon__tape_entry entry = t->entries[i];
         uint32_t path = GNOMON__ENTRY_NUMBER(entry.what);
         uint32_t stage = gnomon__snapshot_stage_at(b, entry.begin, &span);
+        if (is_elsewhere(b, stage))
+            continue;
         uint32_t node = node_at(b, found, room, t->thread, path, stage);
         if (!node && GNOMON__ENTRY_KIND(entry.what) == GNOMON_EVENT_EXECUTION)
             continue;

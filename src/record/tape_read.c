@@ -38,16 +38,42 @@ static void list_piece(tape_pieces *p, uint32_t at, uint32_t used,
                                          b->events, b->first, b->last};
 }
 
+/* Those that `told` counts, all before `until`, were told. */
+static void take_lost(gnomon__tape_thread *to, const gnomon__tape *tape,
+                      uint64_t told, uint64_t until)
+{
+    to->lost.count = load_relaxed(&tape->lost.count) - told;
+    to->lost.first = load_relaxed(&tape->lost.first);
+    to->lost.last = load_relaxed(&tape->lost.last);
+    if (told && to->lost.first < until)
+        to->lost.first = until;
+}
+
 static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
                         uint64_t until)
 {
-    uint64_t lost = load_relaxed(&tape->lost.count);
     to->overwritten = tape->overwritten;
-    to->lost.count = lost - tape->told;
-    to->lost.first = load_relaxed(&tape->lost.first);
-    to->lost.last = load_relaxed(&tape->lost.last);
-    if (tape->told && to->lost.first < until)
-        to->lost.first = until; /* those before were told */
+    take_lost(to, tape, tape->told, until);
+}
+
+/* For the profile of a stage: what no other stage's was told. */
+static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
+                              uint32_t keep)
+{
+    uint64_t told = tape->lost_reported;
+    if (keep == GNOMON__KEEP_STREAM && tape->told > told)
+        told = tape->told; /* by parts of the stream */
+    to->overwritten = tape->unreported;
+    take_lost(to, tape, told, tape->reported_at);
+}
+
+/* The copy has all that ended before the cut, or counts it: what is overwritten of that
+ * from now on is not missed. */
+static void note_reported(const gnomon__tape_thread *to, gnomon__tape *tape)
+{
+    tape->last_unreported = tape->unreported.count;
+    tape->last_lost = load_relaxed(&tape->lost.count);
+    tape->reported_at = to->cut_at == UINT64_MAX ? gnomon__ticks() : to->cut_at;
 }
 
 /* A thread that stayed inside one mark was not cut. */
@@ -84,7 +110,9 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
             continue;
         const gnomon__tape *tape = gnomon__tape_of(t, bit);
         take_cuts(&out->threads[i], t, tape);
-        if (out->which != GNOMON__TAPE_LATE)
+        if (out->which == GNOMON__TAPE_ON_TIME)
+            take_stage_losses(&out->threads[i], tape, pool->keep);
+        else if (out->which == GNOMON__TAPE_ALL)
             take_losses(&out->threads[i], tape,
                         pool->until > pool->told ? pool->until : pool->told);
         if (out->most)
@@ -95,14 +123,28 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
     }
 }
 
+/* Under the lock: the lists of this stage are complete. */
+static void note_stage(const gnomon__tape_events *out, uint32_t bit,
+                       uint32_t generation)
+{
+    for (uint32_t i = 0; i < out->thread_count; i++) {
+        const gnomon__thread *t = gnomon__threads[i];
+        if (load_relaxed(&t->generations[bit]) == generation)
+            note_reported(&out->threads[i], gnomon__tape_of(t, bit));
+    }
+}
+
 static int list_all(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                     uint32_t generation)
 {
     for (;;) {
         gnomon__lock();
         list_pieces(p, out, bit, generation);
+        int is_whole = p->wanted <= p->room;
+        if (is_whole && out->which == GNOMON__TAPE_ON_TIME)
+            note_stage(out, bit, generation);
         gnomon__unlock();
-        if (p->wanted <= p->room)
+        if (is_whole)
             return 1;
         if (!gnomon__grow(&p->of, &p->room, p->wanted + p->wanted / 4 + 16,
                           sizeof *p->of))

@@ -156,7 +156,7 @@ static void deliver_run(gnomon__attachment *a, uint64_t now)
     gnomon_profile_free(&m->base);
 }
 
-void gnomon__run_deliver(int of_specs)
+uint64_t gnomon__run_deliver(int of_specs)
 {
     gnomon__streams_deliver(1);
     uint64_t now = gnomon__ticks();
@@ -169,8 +169,13 @@ void gnomon__run_deliver(int of_specs)
         else if (gnomon__region_count() > 1)
             deliver_run(a, now);
     }
+    return now;
+}
+
+void gnomon__run_delivered(int of_specs, uint64_t until)
+{
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->tape && !v->scheduled &&
             (!of_specs || gnomon__view_is_of_spec(v)))
-            gnomon__events_taken(v, now);
+            gnomon__events_taken(v, until);
 }

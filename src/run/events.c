@@ -71,11 +71,14 @@ void gnomon__events_step(gnomon__view *v, uint64_t begin)
         gnomon__activities_taken(v->base->tree->generation, since);
 }
 
-void gnomon__events_reported(void)
+void gnomon__events_reported(int of_specs)
 {
     uint64_t until = gnomon__stage_reported()->until;
     for (const gnomon__view *v = gnomon__views; v; v = v->next) {
-        int is_needed = !v->tape;
+        if (!v->tape || (of_specs && !gnomon__view_is_of_spec(v)))
+            continue;
+        gnomon__tape_reported(v->tape->bit, v->tape->generation);
+        int is_needed = 0;
         for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
             is_needed |= a->window == v && is_late_reader(a);
         if (!is_needed)

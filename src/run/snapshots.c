@@ -250,6 +250,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
     *out = NULL;
     gnomon__readers_lock();
     int code = take_run(&f, v, events);
+    f.run.has_some_stages = name != GNOMON__ALL_NAMES;
     if (!code && reported->steps && !reported->is_over &&
         !gnomon__total_add(&f.open_steps, reported->steps))
         code = GNOMON_ENOMEM;
@@ -286,6 +287,7 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name,
     gnomon__snapshot_input f;
     gnomon__stage_record open;
     int code = take_run(&f, v, events);
+    f.run.has_some_stages = !by_name;
     if (!code)
         code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree->bit,
                                    v->tree->generation, by_name);

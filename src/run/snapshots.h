@@ -48,8 +48,9 @@ const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
 void gnomon__events_step(gnomon__view *v, uint64_t begin);
 /* A profile has the window's events until this moment, or nobody wants them. */
 void gnomon__events_taken(const gnomon__view *v, uint64_t until);
-/* The stage was reported: windows whose profilers need its events no more forget them. */
-void gnomon__events_reported(void);
+/* The stage was reported: windows whose profilers need its events no more forget them, and
+ * the next stage has losses of its own. With `of_specs` those of specs alone. */
+void gnomon__events_reported(int of_specs);
 
 /* ---- cycles.c -------------------------------------------------------------------- */
 
@@ -62,8 +63,11 @@ int gnomon__cycles_are_due(void);
 /* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
  * the stage that is reported. In control calls. */
 void gnomon__cycles_deliver(int is_closed);
-/* The run is over: gives all events to profilers without a schedule. */
-void gnomon__run_deliver(int of_specs);
+/* The run is over: gives all events to profilers without a schedule. Returns up to when,
+ * in ticks. */
+uint64_t gnomon__run_deliver(int of_specs);
+/* After the reports of the run: what began before `until` is needed no more. */
+void gnomon__run_delivered(int of_specs, uint64_t until);
 
 /* ---- streams.c -------------------------------------------------------------------- */
 

@@ -233,7 +233,7 @@ void gnomon__report_stage(int of_specs)
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)
             report_one(a);
-    gnomon__events_reported();
+    gnomon__events_reported(of_specs);
     teardown_all(of_specs, 0, gnomon__stage_text());
     gnomon__run_log_rank();
     if (of_specs)
@@ -285,7 +285,7 @@ static void report_run(gnomon__attachment *a)
 
 void gnomon__report_run(int of_specs)
 {
-    gnomon__run_deliver(of_specs);
+    uint64_t until = gnomon__run_deliver(of_specs);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         if (!a->profiler.summary || !is_at_end(a) || (of_specs && !a->word))
             continue;
@@ -296,6 +296,7 @@ void gnomon__report_run(int of_specs)
         if (a->profiler.teardown)
             a->profiler.teardown(a->self, "");
     }
+    gnomon__run_delivered(of_specs, until);
     health_run.struct_size = sizeof health_run;
     gnomon_health_get(&health_run);
 }
