@@ -100,6 +100,16 @@ TEST(marks_in_atexit_handlers_before_and_after_ours)
     CHECK_EQ(times_in(r.err, ": work "), 1);
 }
 
+/* In the table of `simple`, of the action whose row begins so. */
+static int calls_in(const char *table, const char *row)
+{
+    const char *at = strstr(table, row);
+    int calls = -1;
+    if (!at || sscanf(at, "|%*[^|]|%*[^|]|%d", &calls) != 1)
+        return -1;
+    return calls;
+}
+
 TEST(marks_before_and_after_main_and_of_dying_threads)
 {
     static const char *const none[] = {NULL};
@@ -117,6 +127,9 @@ TEST(marks_before_and_after_main_and_of_dying_threads)
             CHECK(times_in(r.err, "|  thread-local object") == 1 &&
                   times_in(r.err, "|  constructor") == 1 &&
                   times_in(r.err, "|  static object") == 1);
+        /* Of 20 threads, of two keys made later than ours. */
+        if (i == 0)
+            CHECK_EQ(calls_in(r.err, "|  key "), 40);
     }
 }
 

@@ -38,7 +38,9 @@ GNOMON_BEGIN_DECLS
     X(never_started, "stops of actions that were not open") \
     X(left_open, "scopes that were open when their thread ended") \
     X(too_deep, "scopes past the depth limit, counted under (other)") \
-    X(reentered, "marks made inside gnomon, by a callback or a signal") \
+    X(reentered, \
+      "marks made inside gnomon, by a callback or a signal, or after the end " \
+      "of their thread") \
     X(other_nodes, "paths past the memory limit, counted under (other)") \
     X(other_names, "marks of names past the limit, counted under (other)") \
     X(bad_names, "names that were NULL, too long or not UTF-8") \

@@ -59,6 +59,16 @@ void gnomon__thread_give_up(gnomon__thread *t)
     dead_count += !t->is_torn;
 }
 
+/* Whether the end waits for the next round of destructors: those of keys that were made
+ * later than ours may still mark, and end what is open. */
+static int is_too_early(gnomon__thread *t)
+{
+    if (t->watched != GNOMON__WATCHED)
+        return 0;
+    t->watched = GNOMON__WATCHED_LAST;
+    return gnomon__thread_watch_again(t);
+}
+
 /* The destructor of the thread's key. If the word is odd, the thread was
  * cancelled inside a mark, between any two instructions or in a callback,
  * and that mark may be half done. The chains that are walked here are whole,
@@ -69,6 +79,8 @@ static void thread_over(void *state)
     gnomon__thread *t = state;
     if (t != gnomon__tls_now()->thread)
         return; /* of the process that this one was forked from */
+    if (is_too_early(t))
+        return;
     int cancel = gnomon__os_cancel_off();
     uint64_t word = load_relaxed(&t->seq);
     store_relaxed(&t->is_torn, (uint32_t)(word & 1));
@@ -276,7 +288,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         store_relaxed(&t->os_id, gnomon__os_thread_id());
         if (!t->named)
             set_os_name(t, os_name);
-        t->is_watched = 0;
+        t->watched = GNOMON__UNWATCHED;
         t->leave_serial = gnomon__leave_serial; /* nothing is open */
         gnomon__thread_take_changes(t);
         gnomon__thread_watch(t);

@@ -22,6 +22,9 @@
 #include "mark/word.h"
 #include "platform/atomic.h"
 
+/* Whether the end of a thread will be noticed; the last: in this round of destructors. */
+enum gnomon__watch { GNOMON__UNWATCHED, GNOMON__WATCHED, GNOMON__WATCHED_LAST };
+
 typedef struct gnomon__thread {
     /* The hot line. */
     uint64_t seq; /* only grows; odd: inside gnomon */
@@ -86,7 +89,7 @@ typedef struct gnomon__thread {
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
     } foreign;                /* any thread: ends of its scopes */
-    uint16_t is_watched;      /* its end will be noticed */
+    uint16_t watched;         /* gnomon__watch */
     uint16_t named;           /* `name` was given, not taken from the system */
     uint32_t leave_serial;    /* the last detach that it served */
     uint32_t short_bits;      /* recorders that found no memory: tried again */
@@ -211,6 +214,8 @@ int gnomon__marks_map(uint64_t budget);
 void gnomon__threads_watch(void (*at_end)(void *state));
 /* Watches this one, the caller's. Under the lock. */
 void gnomon__thread_watch(gnomon__thread *t);
+/* In the destructor of the key: it comes again in the next round. 0: it does not. */
+int gnomon__thread_watch_again(gnomon__thread *t);
 
 /* Whether a mark is refused, and counted: a signal handler makes it and
  * interrupted gnomon on this thread, so it cannot take the lock. */

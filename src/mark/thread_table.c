@@ -62,12 +62,17 @@ void gnomon__threads_watch(void (*at_end)(void *state))
  * once more. */
 void gnomon__thread_watch(gnomon__thread *t)
 {
-    if (t->is_watched || !end_key_made)
+    if (t->watched || !end_key_made)
         return;
     if (end_key < KEYS_AT_HAND || !gnomon__os_in_handler(1)) {
-        t->is_watched = 1;
+        t->watched = GNOMON__WATCHED;
         pthread_setspecific(end_key, t);
     } else {
         gnomon__thread_shut(t);
     }
+}
+
+int gnomon__thread_watch_again(gnomon__thread *t)
+{
+    return !pthread_setspecific(end_key, t);
 }

@@ -67,7 +67,7 @@ int main()
 {
     pthread_t thread;
     static marking inner("local static object");
-    /* One whose turn comes before that of gnomon's own, one after. */
+    /* Both come after gnomon's own, which the first mark made. */
     pthread_key_create(&keys[0], key_over<0>);
     mark(local.name);
     pthread_key_create(&keys[1], key_over<1>);
