@@ -274,6 +274,9 @@ TEST(without_a_folder_one_line)
     CHECK_STR(
         said,
         "gnomon: advanced: its files have no folder: give dir= or file=\n");
+    *said = 0;
+    CHECK_STR(summary(), the_report);
+    CHECK_STR(said, ""); /* once is enough */
     end();
 }
 

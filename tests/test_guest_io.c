@@ -201,7 +201,8 @@ TEST(no_descriptors_left)
     if (SANITIZED)
         SKIP("a sanitizer's leak check opens files at exit");
     child_folder();
-    told_of("Too many open files", "GNOMON=simple,file=r.txt", ONE, "fds=3");
+    told_of("Too many open files: raise the limit of open files (ulimit -n)",
+            "GNOMON=simple,file=r.txt", ONE, "fds=3");
     told_of("Too many open files", "GNOMON=simple(dir=logs)", "fds=3",
             "stage=fit", ONE, "end");
     child_result r = host("GNOMON=@spec,/no/plugin.so,simple", "fds=3", ONE,
@@ -226,7 +227,8 @@ TEST(the_file_size_limit)
         ".out", "pipe");
     child_result r = {child_wait(child), child_read(".out"), err};
     CHECK(read(pipe, err, sizeof err - 1) > 0);
-    check_report(r, "File too large");
+    check_report(r,
+                 "File too large: raise the limit of file sizes (ulimit -f)");
     CHECK_EQ(access("a", F_OK), -1); /* nothing is left behind */
     r = host("GNOMON=simple", "fsize=100", ONE, "exit=7");
     CHECK_EQ(r.status, 7); /* stderr is a file too */

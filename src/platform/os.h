@@ -195,6 +195,8 @@ enum gnomon__os_trouble {
 };
 /* The text of an errno, or of one of these. */
 const char *gnomon__os_error_text(int error);
+/* What to do about it where a file cannot be written; `usual` where another path may help. */
+const char *gnomon__os_error_advice(int error, const char *usual);
 
 /* `gnomon run` names a file of its own in this variable, which processes that it
  * starts append to: a letter, a path where the letter has one, a NUL. */

@@ -31,6 +31,13 @@ const char *gnomon__os_error_text(int error)
     return error == GNOMON__OS_UNREAD ? "nobody reads it" : strerror(error);
 }
 
+const char *gnomon__os_error_advice(int error, const char *usual)
+{
+    if (error == EMFILE)
+        return "raise the limit of open files (ulimit -n)";
+    return error == EFBIG ? "raise the limit of file sizes (ulimit -f)" : usual;
+}
+
 void gnomon__os_note(const char *file, char note, const char *path)
 {
     size_t n = path ? strlen(path) : 0, used = 1;

@@ -22,13 +22,13 @@ void gnomon__profile_keep(const gnomon__attachment *a,
  * Names are escaped if the reports of `of` go to a terminal. */
 typedef struct gnomon__buffer {
     gnomon_writer writer; /* first */
-    const gnomon__attachment *of;
+    gnomon__attachment *of;
     char *text;
     size_t length, room;
     int code; /* the first error */
     gnomon__escaped_names *names;
 } gnomon__buffer;
-void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
+void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
 /* Whether this process may write. Not so in a child that was forked inside a callback
@@ -37,7 +37,7 @@ int gnomon__output_is_ours(void);
 
 /* Writes a report to where the attachment's options say; and another file of its, as
  * gnomon_writer.file. */
-int gnomon__output_file(const gnomon__attachment *a, const char *part,
+int gnomon__output_file(gnomon__attachment *a, const char *part,
                         const char *extension, const void *bytes, size_t size);
 /* The same as gnomon_writer.stream. */
 typedef struct gnomon__stream {

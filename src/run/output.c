@@ -91,7 +91,7 @@ static const char *buffer_shown(const gnomon_writer *writer, const char *name)
     return "";
 }
 
-void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
+void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of)
 {
     memset(b, 0, sizeof *b);
     b->writer.struct_size = sizeof b->writer;
@@ -137,15 +137,17 @@ void gnomon__output_plain(const char *text, size_t length)
                     strerror(why));
 }
 
+#define ANOTHER_PATH "give file= or dir= another path"
+
 static void output_to_file(const char *path, const char *text, size_t length)
 {
     int why = gnomon__file_put_bytes(path, 0, text, length);
     if (!why)
         return;
     if (gnomon__file_failed(path, why))
-        gnomon__log("cannot write the report to %s: %s: give file= or dir= "
-                    "another path; here it is",
-                    path, gnomon__os_error_text(why));
+        gnomon__log("cannot write the report to %s: %s: %s; here it is", path,
+                    gnomon__os_error_text(why),
+                    gnomon__os_error_advice(why, ANOTHER_PATH));
     gnomon__output_plain(text, length);
 }
 
@@ -230,15 +232,16 @@ static int is_new_failure(const gnomon__attachment *a, const char *path,
 static int file_over(const gnomon__attachment *a, char *path, int why)
 {
     if (is_new_failure(a, path, why))
-        gnomon__log("cannot write %s: %s: give file= or dir= another path",
-                    path ? path : "a file", gnomon__os_error_text(why));
+        gnomon__log("cannot write %s: %s: %s", path ? path : "a file",
+                    gnomon__os_error_text(why),
+                    gnomon__os_error_advice(why, ANOTHER_PATH));
     gnomon__free(last_path);
     last_path = why ? NULL : gnomon__strdup(gnomon__file_where(path));
     gnomon__free(path);
     return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
 }
 
-int gnomon__output_file(const gnomon__attachment *a, const char *part,
+int gnomon__output_file(gnomon__attachment *a, const char *part,
                         const char *extension, const void *bytes, size_t size)
 {
     if (!gnomon__output_is_ours())
@@ -246,7 +249,7 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
     if (!a->view->rank_on)
         return GNOMON_ENOENT;
     if (!gnomon__path_has_folder(a)) {
-        if (gnomon__run_rank()->rank <= 0)
+        if (gnomon__run_rank()->rank <= 0 && !a->told_no_folder++)
             gnomon__log("%s: its files have no folder: give dir= or file=",
                         a->profiler.name);
         return GNOMON_ENOENT;

@@ -80,9 +80,9 @@ static int make_profile(int fd, const void *context,
 static void log_failure(const char *path, int why)
 {
     if (why && gnomon__file_failed(path, why))
-        gnomon__log("cannot write the profile to %s: %s: give file= another "
-                    "path",
-                    path ? path : "a file", gnomon__os_error_text(why));
+        gnomon__log("cannot write the profile to %s: %s: %s",
+                    path ? path : "a file", gnomon__os_error_text(why),
+                    gnomon__os_error_advice(why, "give file= another path"));
 }
 
 /* Replaces *path where another view wrote there. 0, or an errno. */
