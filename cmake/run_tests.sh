@@ -48,15 +48,19 @@ for item in "$@"; do
     fi
     [ "$item" = "$preset" ] || continue
 
-    # One preset is enough for tests of source text, of one compiler's output, and of
-    # how Python packages read files that are the same from each build.
-    once='codegen|compiles|consumer|cpp|dist|docs|headers|onefile|packages|structure'
+    # One preset is enough for tests of source text, of one compiler's output, of
+    # how Python packages read files that are the same from each build, and of much
+    # arithmetic.
+    once='codegen|compiles|consumer|cpp|dist|docs|headers|once|onefile|packages'
+    once="$once|structure"
     [ "$preset" != release ] || once=
     # Nor does the processor matter where each call of the system, an allocation or the
     # driver fails in turn, or a file is damaged; under QEMU these take a fifth of the
     # time.
-    [ "$preset" != aarch64 ] ||
-        once="$once|faults|no_memory|cuda_trouble|file_damage|merge_order|model"
+    if [ "$preset" = aarch64 ]; then
+        once="$once|faults|no_memory|cuda_trouble|file_damage|event_times"
+        once="$once|merge_order|model"
+    fi
     # Under QEMU a process that forks while it has threads sometimes hangs.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'

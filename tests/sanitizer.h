@@ -7,6 +7,8 @@
  * the others' numbers have no common factor, so together they do more of them.
  * EACH_RUN: the same of things that are whole runs, with gcc too, and of fewer with
  * ThreadSanitizer; 1 in a soak.
+ * TEST_ALONE: a TEST that takes long and starts no thread, so that ThreadSanitizer would
+ * see nothing: its build is without.
  * SHARE: what is random, for instance programs, is this many times less with a
  * sanitizer too: more of the same. */
 #ifndef GNOMON_TESTS_SANITIZER_H
@@ -50,6 +52,13 @@
 #else
 #define EACH 1
 #endif
+#if IS_TSAN
+#define TEST_ALONE(name) \
+    __attribute__((unused)) static void test_alone_##name(void)
+#else
+#define TEST_ALONE(name) TEST(name)
+#endif
+
 #define SHARE (IS_ASAN ? 3 : EACH)
 #define EACH_RUN \
     (getenv("GNOMON_SOAK") ? 1u \

@@ -330,7 +330,7 @@ TEST(a_million_records)
 }
 
 /* Of more names than there is room for the rest is "(other)", and sums stay true. */
-TEST(a_hundred_thousand_names)
+TEST_ALONE(a_hundred_thousand_names)
 {
     const uint64_t many = IS_SLOW ? 70000 : 100000;
     char name[32];
@@ -382,7 +382,7 @@ TEST(shapes_of_a_kernel_are_bounded)
 }
 
 /* Of more nodes than fit operations are left out, and paths stay. */
-TEST(operations_give_way_to_paths)
+TEST_ALONE(operations_give_way_to_paths)
 {
     enum { SCOPES = 3, SHAPES = 60, NAMES = 800, MOST = 131072 };
     static const char *const scopes[SCOPES] = {"a", "b", "c"};

@@ -110,7 +110,7 @@ TEST(events_are_within_mem)
 }
 
 /* Where nothing is wanted any more, others have the memory. */
-TEST(memory_of_events_is_used_again)
+TEST_ALONE(memory_of_events_is_used_again)
 {
     enum { MANY = 30000 };
     uint64_t mapped = 0;

@@ -70,7 +70,7 @@ static void put_large(void)
     gnomon_profile_free(p);
 }
 
-TEST(each_exit_code)
+TEST_ALONE(each_exit_code)
 {
     NEEDS_PROGRAM;
     program_put("p.json", tiny);

@@ -64,7 +64,7 @@ static uint64_t heap_of_all(uint32_t of_thread)
     return after - before;
 }
 
-TEST(memory_does_not_grow_with_events)
+TEST_ALONE(memory_does_not_grow_with_events)
 {
     child_folder();
     gnomon__heap_start();
@@ -101,7 +101,7 @@ static size_t past_the_end(const gnomon_profile *p, int entity, size_t number,
     abort();
 }
 
-TEST(events_come_many_at_a_time)
+TEST_ALONE(events_come_many_at_a_time)
 {
     static const gnomon_profile_api api = {.struct_size = sizeof api,
                                            .abi = GNOMON_ABI,

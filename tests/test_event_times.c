@@ -2,6 +2,7 @@
 /* When the events of a file are is known from its check: it is the same as all events say,
  * also of damaged files, and exports read each event once less.
  * links: testing
+ * threads: none
  * needs: cli
  * timeout: 300 */
 #include "cli/export_files.h"

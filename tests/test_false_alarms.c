@@ -4,6 +4,7 @@
  * links: static
  * threads: none
  * needs: cli
+ * labels: once
  * timeout: 300 */
 #include <math.h>
 #include <stdio.h>

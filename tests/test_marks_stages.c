@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "sanitizer.h"
 
 #define MOST_NAMES 1023 /* and those without one */
 
@@ -163,7 +164,7 @@ static void mark_stages(int count)
 }
 
 /* Past the limit of names stages are added up under "(other)". */
-TEST(five_thousand_stages)
+TEST_ALONE(five_thousand_stages)
 {
     uint64_t heap[2];
     for (int round = 0; round < 2; round++) {

@@ -549,7 +549,7 @@ TEST(names_end_where_numbers_of_pytorch_begin)
 }
 
 /* Pushes without a pop take memory up to a limit; then they are counted. */
-TEST(pushes_without_a_pop_are_bounded)
+TEST_ALONE(pushes_without_a_pop_are_bounded)
 {
     gnomon_attach(&keeper, NULL, NULL);
     start_with(ROOM);

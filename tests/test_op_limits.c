@@ -7,10 +7,11 @@
 #include <errno.h>
 
 #include "products.h"
+#include "sanitizer.h"
 
 /* ---- Limits ---------------------------------------------------------------------- */
 
-TEST(past_the_limit_of_operations_scopes_have_none)
+TEST_ALONE(past_the_limit_of_operations_scopes_have_none)
 {
     product_op p;
     product_of(&p);
@@ -31,7 +32,7 @@ TEST(past_the_limit_of_operations_scopes_have_none)
     CHECK_HEALTH(before, .lost_ops = 2);
 }
 
-TEST(the_memory_of_operations_is_limited)
+TEST_ALONE(the_memory_of_operations_is_limited)
 {
     static char name[1001];
     static gnomon_attribute attributes[17];
