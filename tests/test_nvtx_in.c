@@ -112,7 +112,7 @@ TEST(threads_come_and_go)
 TEST(a_million_ranges_are_counted)
 {
     NEEDS_NVTX;
-    long long n = IS_TSAN || IS_ASAN ? 50000 : 1000000;
+    long long n = IS_SLOW ? 50000 : 1000000;
     gnomon_profile *p =
         n == 50000 ? PROFILE("many=50000") : PROFILE("many=1000000");
     CHECK_EQ(count_at(p, "outer"), n / 1000);
@@ -238,8 +238,7 @@ TEST(numbers_in_names_are_kept_with_fold_off)
 TEST(a_million_numbers_take_bounded_memory)
 {
     NEEDS_NVTX;
-    const char *words =
-        IS_TSAN || IS_ASAN ? "numbered=20000" : "numbered=1000000";
+    const char *words = IS_SLOW ? "numbered=20000" : "numbered=1000000";
     child_result r = RUN("simple,mem=2MiB", words);
     CHECK_EQ(calls_of(r.err, "iteration #"), atoi(words + 9));
     CHECK_EQ(calls_of(r.err, "batch_#"), atoi(words + 9));
@@ -355,7 +354,7 @@ TEST(no_wrong_call_harms_the_program)
 TEST(names_past_the_limit_are_other)
 {
     NEEDS_NVTX;
-    for (int i = 0; i < 2; i++) {
+    for (int i = IS_SANITIZED; i < 2; i++) {
         child_result r = RUN("simple,mem=64MiB,limit=1,sort=calls",
                              i ? "fresh_twice=70000" : "fresh=140000");
         CHECK_EQ(r.status, 0);
