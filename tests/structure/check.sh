@@ -121,12 +121,14 @@ check_licence() {
     find src include tests examples bench cmake bindings \
         '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.[ch]pp' -o -name '*.cu' \
         -o -name '*.f90' \
-        -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' |
-        while read -r file; do
-            head -n 2 "$file" | grep -q \
-                'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception' ||
-                echo "$file: no licence line"
-        done
+        -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' \
+        -exec awk '
+        function told() { if (file && !found) print file ": no licence line" }
+        FNR == 1 { told(); file = FILENAME; found = 0 }
+        FNR <= 2 && /SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception/ {
+            found = 1
+        }
+        END { told() }' {} +
 }
 
 check_statics() {
