@@ -131,15 +131,6 @@ TEST(rank)
     expect(&facts, 0, 0, "gnomon: no rows: this rank is not in ranks=\n");
 }
 
-/* The first noun is that of the other text without its s. */
-static int is_singular(const char *one, const char *several)
-{
-    while (*one && *one == *several)
-        one++, several++;
-    return *several == 's' && (*one == ' ' || *one == ',') &&
-           one[0] == several[1];
-}
-
 /* Every counter has its line, and counts what was added since `before`. */
 TEST(health)
 {
@@ -159,20 +150,74 @@ TEST(health)
     expect(&facts, 1, 0, "");
 }
 
+#define HEALTH_OF_ONE(X) \
+    X(unmatched, "end of a scope that was not open on the thread") \
+    X(crossed, "scope ended by the end of one around it") \
+    X(foreign, "end on another thread than the begin's that ended nothing") \
+    X(twice, "start of an action that was open") \
+    X(never_started, "stop of an action that was not open") \
+    X(left_open, "scope that was open when its thread ended") \
+    X(too_deep, "scope past the depth limit, counted under (other)") \
+    X(reentered, "mark made inside gnomon, by a callback or a signal") \
+    X(other_nodes, "path past the memory limit, counted under (other)") \
+    X(other_names, "mark whose name is past the limit, counted under (other)") \
+    X(bad_names, "name that was NULL, too long or not UTF-8") \
+    X(bad_regions, "region of another generation, or NULL") \
+    X(lost_scopes, "mark lost: no memory for the thread (raise mem=)") \
+    X(lost_ranges, "range lost: too many open") \
+    X(lost_links, "link lost: too many") \
+    X(lost_counters, "counter sample lost: too many counters") \
+    X(lost_frames, "scope that hooks did not see: too many open, or no " \
+                   "memory (raise mem=)") \
+    X(bad_stages, "stage of too many names, added up under (other)") \
+    X(timers_full, "device time lost: too many scopes waited for the device") \
+    X(timers_captured, "device time not taken: captured into a graph") \
+    X(timers_failed, "device time lost: the device refused a call") \
+    X(timers_late, "device time lost: not over when the report was due") \
+    X(timers_unended, \
+      "device time lost: scopes that were crossed or left open") \
+    X(clock_back, "end before its begin: the clock stepped back") \
+    X(late_lost, \
+      "end after its stage, counted in a later one: no memory to tell") \
+    X(activities_lost, "record of device work lost") \
+    X(activities_unlinked, "record of device work whose launch was not seen") \
+    X(activities_late, \
+      "record of device work that came after its stage's report") \
+    X(activities_odd, "record of device work that cannot be") \
+    X(bad_ops, "operation, or a part of it, that cannot be") \
+    X(lost_ops, "scope without its operation: too many operations")
+
+static void check_loss(const char *several, const char *one)
+{
+    char room[GNOMON__LOSS_WORDS], line[256];
+    CHECK(gnomon__loss_words(room, several, 2) == several);
+    if (CHECK(one[0]))
+        CHECK_STR(gnomon__loss_words(room, several, 1), one);
+    snprintf(line, sizeof line, "%.100s, and more", several);
+    CHECK(strlen(gnomon__loss_words(room, line, 1)) < GNOMON__LOSS_WORDS);
+}
+
+/* Each has a text of one that reads right. */
 TEST(health_of_one)
 {
     gnomon__footer_input facts = {.regions_seen = 1};
     facts.after.never_started = 1;
     expect(&facts, 1, 0, "gnomon: 1 stop of an action that was not open\n");
-    CHECK(gnomon__loss_words("sum", 1) == NULL);
-#define ONE(field, text) \
-    CHECK_STR(gnomon__loss_words(#field, 2), text); \
-    CHECK(is_singular(gnomon__loss_words(#field, 1), text));
-    GNOMON_HEALTH(ONE)
-    ONE(events_lost,
-        "events lost: no memory, or no path of their own (raise mem=)")
-    ONE(events_overwritten, "events overwritten by later ones (raise mem=)")
-#undef ONE
+    struct {
+#define FIELD(field, text) const char *field;
+        GNOMON_HEALTH(FIELD)
+    } one = {0};
+#define ONE_TEXT(field, text) one.field = text;
+    HEALTH_OF_ONE(ONE_TEXT)
+#define PAIR(field, text) check_loss(text, one.field ? one.field : "");
+    GNOMON_HEALTH(PAIR)
+    check_loss(gnomon__event_loss("events_lost"),
+               "event lost: no memory, or no path of their own (raise mem=)");
+    check_loss(gnomon__event_loss("events_overwritten"),
+               "event overwritten by later ones (raise mem=)");
+    check_loss(gnomon__event_loss("activities_overwritten"),
+               "event of device work overwritten by later ones (raise mem=)");
+    CHECK(!gnomon__event_loss("unmatched"));
 }
 
 TEST(without_a_profile_only_health)

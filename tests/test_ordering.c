@@ -161,8 +161,9 @@ static const char *const published[][2] = {
      "device/reader.c|load_acquire(&gnomon__all_timers)"},
     {"device/reader_thread.c|store_release(&v->generation, generation);",
      "device/timers.c|load_acquire(&gnomon__timer_views[i].generation)"},
-    {"device/cuda.c|store_release(&cuda_first_failures[i].call, call);",
-     "device/cuda.c|load_acquire(&cuda_first_failures[i].call)"},
+    {"device/cuda_failures.c|store_release(&cuda_first_failures[i].call, "
+     "call);",
+     "device/cuda_failures.c|load_acquire(&cuda_first_failures[i].call)"},
     {"inject/nvtx_names.c|add_release(&domain->labelled, 1);",
      "inject/nvtx_names.c|load_acquire(&domain->labelled)"},
 };

@@ -12,18 +12,37 @@
 #include "platform/memory.h"
 #include "print/losses.h"
 
+/* The words for a loss that gnomon_health counts, or of events; NULL: it is another
+ * loss. */
+static const char *health_words(const char *kind)
+{
+    static const struct {
+        const char *kind, *words;
+    } known[] = {
+#define KNOWN(field, words) {#field, words},
+        GNOMON_HEALTH(KNOWN)
+#undef KNOWN
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].kind, kind) == 0)
+            return known[i].words;
+    return gnomon__event_loss(kind);
+}
+
 /* An unknown section, of a later gnomon, is no damage. */
 int gnomon__cli_is_damage(const gnomon_loss_info *l)
 {
-    return !l->run && !gnomon__loss_words(l->kind, l->count) &&
+    return !l->run && !health_words(l->kind) &&
            strncmp(l->kind, "unknown section", 15) != 0;
 }
 
 const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
 {
-    const char *words = gnomon__loss_words(l->kind, l->count);
+    char room[GNOMON__LOSS_WORDS];
+    const char *words = health_words(l->kind);
     if (words)
-        snprintf(text, size, "%" PRIu64 " %s", l->count, words);
+        snprintf(text, size, "%" PRIu64 " %s", l->count,
+                 gnomon__loss_words(room, words, l->count));
     else
         snprintf(text, size, "%s%.200s: %" PRIu64,
                  gnomon__cli_is_damage(l) ? "damaged: " : "", l->kind,

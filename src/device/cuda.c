@@ -21,63 +21,8 @@
 #define STREAM_NON_BLOCKING 1u
 #define OWN_STREAM 2u /* CU_STREAM_PER_THREAD */
 
-/* ---- Failures ------------------------------------------------------------ */
-
-/* The first failure for lack of a context, which is often temporary, and the first
- * failure of any other kind. */
-static struct {
-    int result; /* 0: none; -1: logged */
-    const char *call;
-} cuda_first_failures[2];
-
-int gnomon__cuda_code(int result)
-{
-    if (result == CUDA_OK)
-        return GNOMON_OK;
-    if (result == CUDA_NOT_READY || result == CUDA_CAPTURE_IMPLICIT)
-        return GNOMON_EBUSY;
-    return result == CUDA_NO_DEVICE ? GNOMON_ENOENT : GNOMON_ESTATE;
-}
-
-static int cuda_code(int result, const char *call)
-{
-    int none = 0, code = gnomon__cuda_code(result);
-    int i = result != CUDA_NO_CONTEXT && result != CUDA_NOT_INITIALIZED;
-    if (code && code != GNOMON_EBUSY &&
-        !load_relaxed(&cuda_first_failures[i].result) &&
-        cas_acq_rel(&cuda_first_failures[i].result, &none, result))
-        store_release(&cuda_first_failures[i].call, call);
-    return code;
-}
-
-/* What to do about a failure, after its line; "": nothing that is known. */
-static const char *cuda_advice(int result)
-{
-    if (result == CUDA_NOT_INITIALIZED)
-        return ": CUDA was not initialized at their scopes: call "
-               "cudaSetDevice, or cuInit, before them";
-    if (result == CUDA_NO_CONTEXT)
-        return ": the thread had no context, and none could be borrowed: call "
-               "cudaSetDevice on it before its scopes";
-    return "";
-}
-
-void gnomon__cuda_log_failures(void)
-{
-    for (int i = 0; i < 2; i++) {
-        const char *call = load_acquire(&cuda_first_failures[i].call);
-        int result = load_relaxed(&cuda_first_failures[i].result);
-        if (!call || result <= 0)
-            continue;
-        store_relaxed(&cuda_first_failures[i].result, -1);
-        gnomon__log("%s: %s (%d): some device times are missing%s", call,
-                    gnomon__cuda_result_name(result), result,
-                    cuda_advice(result));
-    }
-}
-
 #define CUDA_TRY(call, ...) \
-    cuda_code(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
+    gnomon__cuda_failed(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
 
 /* ---- Marking threads ----------------------------------------------------- */
 
@@ -187,7 +132,7 @@ int gnomon__cuda_context(void *stream, gnomon_device_context *out)
     gnomon__os_ours(1);
     CUDA_BORROWING(result, stream, context_now(cu, stream, out, &which));
     gnomon__os_ours(-1);
-    return cuda_code(result, which);
+    return gnomon__cuda_failed(result, which);
 }
 
 /* The special streams stay valid over a reset, so for them the context is read
@@ -212,7 +157,7 @@ static int cuda_check(void *stream, const gnomon_device_context *where)
     gnomon__os_ours(1);
     CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
     gnomon__os_ours(-1);
-    int code = cuda_code(result, which);
+    int code = gnomon__cuda_failed(result, which);
     return !code && (now.context != where->context || now.id != where->id)
                ? GNOMON_ESTATE
                : code;
@@ -253,8 +198,8 @@ int gnomon__cuda_record(void *event, void *stream)
 
 static int cuda_event_record(void *event, void *stream)
 {
-    return cuda_code(gnomon__cuda_record(event, stream),
-                     gnomon__cuda_symbol.EventRecord);
+    return gnomon__cuda_failed(gnomon__cuda_record(event, stream),
+                               gnomon__cuda_symbol.EventRecord);
 }
 
 /* With a current context, as the driver's own calls need one. That of the special streams

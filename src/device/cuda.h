@@ -17,6 +17,9 @@ int gnomon__cuda_context(void *stream, gnomon_device_context *out);
 /* Records an event in a stream of its context. Returns the driver's result. */
 int gnomon__cuda_record(void *event, void *stream);
 
+/* The code for a result of the call of that name, which is kept if it is the first of its
+ * kind. Any thread; waits for nobody. */
+int gnomon__cuda_failed(int result, const char *call);
 /* Logs the first failures of the driver, each once. */
 void gnomon__cuda_log_failures(void);
 

@@ -7,6 +7,7 @@
 #include "print/footer.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,17 +145,32 @@ static void footer_cost(const gnomon_profile *profile, uint64_t marks,
                footer_plural(marks), (uint64_t)(pair_ns + 0.5));
 }
 
-static void footer_loss(const gnomon_writer *out, const char *kind,
+static void footer_loss(const gnomon_writer *out, const char *words,
                         uint64_t count)
 {
+    char room[GNOMON__LOSS_WORDS];
     out->print(out, "gnomon: %" PRIu64 " %s\n", count,
-               gnomon__loss_words(kind, count));
+               gnomon__loss_words(room, words, count));
+}
+
+/* The counts follow one another, as their texts do. */
+static uint64_t footer_count(const gnomon_health *h, size_t i)
+{
+    uint64_t count;
+    memcpy(&count,
+           (const char *)h + offsetof(gnomon_health, unmatched) +
+               i * sizeof count,
+           sizeof count);
+    return count;
 }
 
 /* For spent memory the line names mem=, the option to change. */
 static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
 {
+#define FOOTER_TEXT(field, text) text "\0"
+    static const char texts[] = GNOMON_HEALTH(FOOTER_TEXT);
+#undef FOOTER_TEXT
     uint64_t other = input->after.other_nodes - input->before.other_nodes;
     if (other && *input->memory)
         out->print(out,
@@ -164,11 +180,13 @@ static void footer_health(const gnomon__footer_input *input,
     gnomon_health before = input->before;
     before.other_nodes =
         *input->memory ? input->after.other_nodes : before.other_nodes;
-#define FOOTER_HEALTH(field, text) \
-    if (input->after.field > before.field) \
-        footer_loss(out, #field, input->after.field - before.field);
-    GNOMON_HEALTH(FOOTER_HEALTH)
-#undef FOOTER_HEALTH
+    size_t i = 0;
+    for (const char *words = texts; *words; words += strlen(words) + 1, i++) {
+        uint64_t was = footer_count(&before, i),
+                 is = footer_count(&input->after, i);
+        if (is > was)
+            footer_loss(out, words, is - was);
+    }
 }
 
 /* ---- Events ------------------------------------------------------ */
@@ -185,7 +203,7 @@ static void footer_events(const gnomon_profile *profile,
         for (size_t i = 1; !gnomon_profile_loss(profile, i, &l); i++)
             count += strcmp(l.kind, kinds[k]) == 0 ? l.count : 0;
         if (count)
-            footer_loss(out, kinds[k], count);
+            footer_loss(out, gnomon__event_loss(kinds[k]), count);
     }
 }
 
