@@ -15,7 +15,6 @@
 #include "device/cuda_driver.h"
 #include "device/cupti_streams.h"
 #include "platform/atomic.h"
-#include "platform/error.h"
 #include "platform/os.h"
 
 #define STREAM_NON_BLOCKING 1u
