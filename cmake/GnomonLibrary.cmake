@@ -48,7 +48,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "/src/(spec|record|profile|print|export|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|escape|utf8)\\.c$"
-  "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|health|intern|leave|link|names|outside"
+  "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|frame_memory|health|intern|leave|link|names|outside"
   "|observer|op_copy|pretty|region|repair|segment|tape_(blocks|idle|pages|queue|stream)|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|cuda_failures|cuda_timer|cupti_(clock|demangle|driver|flushes|names|reading|records|source)"
   "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
