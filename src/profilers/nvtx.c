@@ -17,7 +17,9 @@
 
 #include "gnomon/profiler.h"
 #include "profilers/nvtx_calls.h"
+/* As a plugin it contains what nvtx_calls.c needs: the files of these headers. */
 #include "profilers/nvtx_op.h"
+#include "profilers/nvtx_text.h"
 
 #if GNOMON_WITH_NVTX
 
