@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mark/names.h"
 #include "mark/tree.h"
 #include "platform/memory.h"
 #include "record/activities.h"
 #include "record/activity_rows.h"
 #include "record/activity_tables.h"
+#include "record/activity_tracks.h"
 
-/* Above the numbers that vendors give streams. */
-#define FIRST_TIMED_STREAM 1000000u
 #define MOST_PATH_DEPTH (GNOMON__MAX_DEPTH + 2) /* with an "(other)" */
 
 /* A node to be. A parent comes before its children. */
@@ -220,66 +218,6 @@ static uint32_t work_op(work_nodes *w, uint32_t number)
     return w->ops[number] = (uint32_t)gnomon__model_count(m, GNOMON_OPS);
 }
 
-/* ---- Tracks -------------------------------------------------------------------------------- */
-
-static void name_track(char *name, size_t size,
-                       const gnomon__activity_track *of)
-{
-    static const char *const lanes[] = {[GNOMON__LANE_OVERHEAD] = "overhead",
-                                        [GNOMON__LANE_GRAPHS] = "graphs",
-                                        [GNOMON__LANE_COLLECTIVES] =
-                                            "collectives"};
-    char room[16];
-    switch (of->lane) {
-    case GNOMON__LANE_STREAM:
-        (void)snprintf(name, size, "stream %" PRId64, of->number);
-        break;
-    case GNOMON__LANE_TIMED:
-        (void)snprintf(name, size, "timed stream %" PRId64, of->number);
-        break;
-    case GNOMON__LANE_CALLS:
-        (void)snprintf(
-            name, size, "calls of %s",
-            gnomon__thread_name_of(
-                gnomon__thread_numbered((uint64_t)of->number), room));
-        break;
-    case GNOMON__LANE_CALLS_OF:
-        (void)snprintf(name, size, "calls of thread %" PRId64, of->number);
-        break;
-    default:
-        (void)snprintf(name, size, "%s", lanes[of->lane]);
-    }
-}
-
-static int64_t system_thread(const gnomon__activity_track *of)
-{
-    if (of->lane != GNOMON__LANE_CALLS)
-        return of->lane == GNOMON__LANE_CALLS_OF ? of->number : 0;
-    return load_relaxed(&gnomon__thread_numbered((uint64_t)of->number)->os_id);
-}
-
-/* Its number in the profile. 0: no memory. */
-static uint32_t put_track(work_nodes *w, const gnomon__activity_track *from)
-{
-    gnomon_track_info *t = gnomon__model_add(w->b->m, GNOMON_TRACKS);
-    char name[GNOMON__MAX_NAME + 64];
-    if (!t)
-        return 0;
-    name_track(name, sizeof name, from);
-    t->run = 1;
-    t->device = from->device;
-    t->kind =
-        from->lane == GNOMON__LANE_STREAM || from->lane == GNOMON__LANE_TIMED
-            ? GNOMON_TRACK_STREAM
-            : GNOMON_TRACK_LANE;
-    t->index = (uint32_t)from->number;
-    if (from->lane == GNOMON__LANE_TIMED)
-        t->index += FIRST_TIMED_STREAM;
-    t->os_id = system_thread(from);
-    t->name = gnomon__model_text(w->b->m, name);
-    return t->name ? (uint32_t)gnomon__model_count(w->b->m, GNOMON_TRACKS) : 0;
-}
-
 /* ---- Nodes --------------------------------------------------------------------------------- */
 
 static int put_times(work_nodes *w, gnomon_node_info *n, const work_node *from,
@@ -329,30 +267,15 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
            put_times(w, n, from, is_on_host);
 }
 
-/* Its work has times on the host. */
-static int is_host_lane(uint32_t lane)
-{
-    return lane == GNOMON__LANE_CALLS || lane == GNOMON__LANE_CALLS_OF;
-}
-
-static int work_track_order(const gnomon__activity_track *a,
-                            const gnomon__activity_track *b)
-{
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
 /* By track; on each in the order of the list. Under the lock of the tables. */
 static int work_node_order(const void *left, const void *right)
 {
     const work_node *const *x = left, *const *y = right;
     int order = (*x)->track == (*y)->track
                     ? 0
-                    : work_track_order(gnomon__activity_track_at((*x)->track),
-                                       gnomon__activity_track_at((*y)->track));
+                    : gnomon__activity_track_order(
+                          gnomon__activity_track_at((*x)->track),
+                          gnomon__activity_track_at((*y)->track));
     return order ? order : (*x > *y) - (*x < *y);
 }
 
@@ -369,8 +292,9 @@ static int put_nodes(work_nodes *w)
         const gnomon__activity_track *on =
             gnomon__activity_track_at(order[i]->track);
         if (!i || order[i]->track != order[i - 1]->track)
-            track = put_track(w, on);
-        ok = track && put_node(w, order[i], track, is_host_lane(on->lane));
+            track = gnomon__activity_put_track(w->b->m, on);
+        ok = track && put_node(w, order[i], track,
+                               gnomon__activity_is_host_lane(on->lane));
     }
     gnomon__free((void *)order);
     return ok;
@@ -388,7 +312,7 @@ static void complete_places(work_nodes *w)
         p->track = n->on;
         p->thread = leaf->thread;
         p->path = leaf->name ? leaf->path : 0;
-        p->is_on_host = (uint32_t)is_host_lane(on->lane);
+        p->is_on_host = (uint32_t)gnomon__activity_is_host_lane(on->lane);
         p->is_call = n->is_work && gnomon__activity_name_at(n->region)->kind ==
                                        GNOMON_KIND_API;
     }
