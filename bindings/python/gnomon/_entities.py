@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The entities of a profile as objects: a class for each kind, made of the fields that
+the library names, and sequences of them."""
+from . import _gnomon
+from ._stats import Anchor, Memory, Stats, Tensor, Work
+
+REGION_KINDS = (
+    "scope function action range mark counter python api kernel copy set collective line"
+).split()
+TRACK_KINDS = "thread stream lane pool".split()
+LINK_KINDS = "submit backward launch".split()
+EVENT_KINDS = "execution mark counter memory".split()
+
+
+class Entity:
+    """One entity of a profile: its fields, and `id`, its number."""
+
+    __slots__ = ("_profile", "id", "_values")
+
+    def __init__(self, profile, number, values):
+        self._profile = profile
+        self.id = number
+        self._values = values
+
+    def __eq__(self, other):
+        return (
+            type(self) is type(other)
+            and self._profile is other._profile
+            and self.id == other.id
+        )
+
+    def __hash__(self):
+        return hash((type(self), self.id))
+
+    def _asdict(self):
+        return dict(zip(self._fields, self._values))
+
+    def __repr__(self):
+        fields = ", ".join(f"{n}={v!r}" for n, v in self._asdict().items())
+        return f"{type(self).__name__}({fields})"
+
+
+def _as(kind):
+    return lambda value: None if value is None else kind(*value)
+
+
+def _word(words):
+    return lambda value: words[value] if value < len(words) else str(value)
+
+
+def _entity(of, plural, refers=None, shows=None, **more):
+    """The class of a kind: each field is a property; fields in `refers` name another
+    entity and give it, or None."""
+    refers, shows = refers or {}, shows or {}
+    fields = _gnomon._fields(plural)
+    space = dict(more, __slots__=(), _fields=fields)
+
+    def plain(i):
+        return lambda self: self._values[i]
+
+    def shown(i, show):
+        return lambda self: show(self._values[i])
+
+    def entity(i, kind):
+        def get(self):
+            number = self._values[i]
+            return getattr(self._profile, kind)._number(number) if number else None
+
+        return get
+
+    for i, field in enumerate(fields):
+        if field in refers:
+            getter = entity(i, refers[field])
+        elif field in shows:
+            getter = shown(i, shows[field])
+        else:
+            getter = plain(i)
+        space[field] = property(getter)
+    return type(of, (Entity,), space)
+
+
+def _of_region(self):
+    region = self.region
+    return region.name if region else ""
+
+
+def _path(self):
+    path, node = [], self
+    while node is not None:
+        path.append(node.name)
+        node = node.parent
+    return tuple(reversed(path))
+
+
+def _event_name(self):
+    region = self.region if self._values[3] else None
+    if region is None and self.node is not None:
+        region = self.node.region
+    return region.name if region else ""
+
+
+_stats = _as(Stats)
+_plain = {
+    "runs": _entity(
+        "Run", "runs", shows={"anchors": lambda v: [Anchor(*a) for a in v]}
+    ),
+    "stages": _entity("Stage", "stages", {"run": "runs"}, {"steps": _stats}),
+    "steps": _entity("Step", "steps", {"stage": "stages"}),
+    "tracks": _entity(
+        "Track", "tracks", {"run": "runs"}, {"kind": _word(TRACK_KINDS)}
+    ),
+    "regions": _entity("Region", "regions", shows={"kind": _word(REGION_KINDS)}),
+    "nodes": _entity(
+        "Node",
+        "nodes",
+        {
+            "track": "tracks",
+            "stage": "stages",
+            "parent": "nodes",
+            "region": "regions",
+            "op": "ops",
+            "view": "views",
+        },
+        {
+            "host": _stats,
+            "device": _stats,
+            "work": _as(Work),
+            "memory": lambda v: [Memory(*m) for m in v],
+        },
+        name=property(_of_region),
+        path=property(_path),
+    ),
+    "opens": _entity("Open", "opens", {"track": "tracks", "node": "nodes"}),
+    "links": _entity(
+        "Link",
+        "links",
+        {"from": "nodes", "to": "nodes"},
+        {"kind": _word(LINK_KINDS)},
+        cause=property(lambda self: getattr(self, "from")),
+        effect=property(lambda self: self.to),
+    ),
+    "counters": _entity(
+        "Counter",
+        "counters",
+        {"track": "tracks", "region": "regions", "stage": "stages"},
+        name=property(_of_region),
+    ),
+    "metadata": _entity("Metadata", "metadata", {"run": "runs"}),
+    "losses": _entity("Loss", "losses", {"track": "tracks", "run": "runs"}),
+    "views": _entity("View", "views"),
+    "ops": _entity(
+        "Op",
+        "ops",
+        shows={
+            "inputs": lambda v: [Tensor(*t) for t in v],
+            "attributes": dict,
+        },
+    ),
+    "events": _entity(
+        "Event",
+        "events",
+        {"track": "tracks", "node": "nodes", "region": "regions"},
+        {"kind": _word(EVENT_KINDS)},
+        name=property(_event_name),
+    ),
+    "step_times": _entity(
+        "StepTime",
+        "step_times",
+        {"stage": "stages", "view": "views", "step": "steps", "region": "regions"},
+        {"time": _stats},
+    ),
+    "view_times": _entity(
+        "ViewTime", "view_times", {"stage": "stages", "view": "views"}
+    ),
+}
+
+
+class Entities:
+    """All entities of one kind, in order. Item 0 is number 1."""
+
+    __slots__ = ("_profile", "_raw", "_kind", "_type")
+
+    def __init__(self, profile, kind):
+        self._profile = profile
+        self._raw = profile._raw
+        self._kind = kind
+        self._type = _plain[kind]
+
+    def __len__(self):
+        return self._raw.count(self._kind)
+
+    def _number(self, number):
+        values = self._raw.get(self._kind, number)
+        return self._type(self._profile, number, values)
+
+    def __getitem__(self, at):
+        if isinstance(at, slice):
+            return [self._number(i + 1) for i in range(*at.indices(len(self)))]
+        at = at + len(self) if at < 0 else at
+        if at < 0:
+            raise IndexError(at)
+        return self._number(at + 1)
+
+    def __iter__(self):
+        for number in range(1, len(self) + 1):
+            yield self._number(number)
+
+    def __repr__(self):
+        return f"<{len(self)} {self._kind}>"
