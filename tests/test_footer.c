@@ -158,7 +158,8 @@ TEST(health)
     X(never_started, "stop of an action that was not open") \
     X(left_open, "scope that was open when its thread ended") \
     X(too_deep, "scope past the depth limit, counted under (other)") \
-    X(reentered, "mark made inside gnomon, by a callback or a signal") \
+    X(reentered, "mark made inside gnomon, by a callback or a signal, or " \
+                 "after the end of its thread") \
     X(other_nodes, "path past the memory limit, counted under (other)") \
     X(other_names, "mark whose name is past the limit, counted under (other)") \
     X(bad_names, "name that was NULL, too long or not UTF-8") \

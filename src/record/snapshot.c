@@ -4,6 +4,9 @@
  * threads do not wait for it. */
 #include "record/snapshot.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "mark/thread.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
@@ -141,28 +144,29 @@ static int put_thread(gnomon__snapshot_builder *b, uint32_t thread)
 
 /* ---- The whole ----------------------------------------------------------------- */
 
-/* All counts of gnomon_health that are not 0, of the whole process. */
+/* All counts of gnomon_health that are not 0, of the whole process. The counts follow one
+ * another, as their names do. */
 static int put_losses(gnomon__snapshot_builder *b)
 {
+#define LOSS(field, text) #field "\0"
+    static const char kinds[] = GNOMON_HEALTH(LOSS);
+#undef LOSS
     gnomon_health h = {.struct_size = sizeof h};
     gnomon_health_get(&h);
-    const struct {
-        const char *kind;
+    const char *at = (const char *)&h + offsetof(gnomon_health, unmatched);
+    for (const char *kind = kinds; *kind; kind += strlen(kind) + 1) {
         uint64_t count;
-    } losses[] = {
-#define LOSS(field, text) {#field, h.field},
-        GNOMON_HEALTH(LOSS)
-#undef LOSS
-    };
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        if (!losses[i].count)
-            continue;
-        gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
-        if (!l)
+        memcpy(&count, at, sizeof count);
+        at += sizeof count;
+        gnomon_loss_info *l =
+            count ? gnomon__model_add(b->m, GNOMON_LOSSES) : NULL;
+        if (count && !l)
             return 0;
+        if (!count)
+            continue;
         l->run = 1;
-        l->kind = losses[i].kind;
-        l->count = losses[i].count;
+        l->kind = kind;
+        l->count = count;
     }
     return 1;
 }
