@@ -346,7 +346,7 @@ TEST(the_file_size_limit_is_reported)
     CHECK_EQ(r.status, 7);
     CHECK_STR(r.out, "pending 0 caught 0\nunharmed\n");
     CHECK_STR(r.err, "gnomon: cannot write the profile to large.gnomon: File "
-                     "too large: give file= another path\n");
+                     "too large: raise the limit of file sizes (ulimit -f)\n");
     CHECK_EQ(files_in("."), 0);
 }
 
