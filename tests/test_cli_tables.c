@@ -470,6 +470,26 @@ TEST(names_are_clipped_to_the_terminal)
     gnomon_configure(NULL);
 }
 
+TEST(short_names_are_indented_like_others)
+{
+    gnomon__test_set(1000);
+    gnomon_configure("tree(columns=calls),file=/dev/null");
+    gnomon_start("a");
+    gnomon_start("b");
+    gnomon_start("c");
+    gnomon_stop("c");
+    gnomon_stop("b");
+    gnomon_stop("a");
+    check_live("tree", 0,
+               "Call Tree\n"
+               "\n"
+               "Path   Calls\n"
+               "a          1\n"
+               "  b        1\n"
+               "    c      1\n");
+    gnomon_configure(NULL);
+}
+
 /* Our notes are not in output for programs. */
 TEST(reports_for_programs_hold_nothing_else)
 {

@@ -355,3 +355,32 @@ TEST(actions_that_always_overlap)
                  (long long)h.too_deep,
              n + 1);
 }
+
+/* ---- Scopes that are left open ------------------------------------------------ */
+
+static void *leave_the_last_open(void *unused)
+{
+    for (int i = 0; i < 1000; i++) {
+        gnomon_token outer = gnomon_begin(&apple);
+        gnomon_end(gnomon_begin(&both));
+        gnomon_end(outer);
+    }
+    (void)gnomon_begin(&apple);
+    return unused;
+}
+
+/* The children of earlier executions took longer than the one that was left. */
+TEST(a_scope_left_open_takes_no_self_time_of_others)
+{
+    pthread_t thread;
+    CHECK_EQ(gnomon_attach(&apples, NULL, NULL), GNOMON_OK);
+    live_start(&thread, 1, leave_the_last_open, &thread, 0);
+    live_join(&thread, 1);
+    gnomon_profile *p = live_snapshot("apples");
+    gnomon_stage_info stage = {.struct_size = sizeof stage};
+    gnomon_node_info n = {.struct_size = sizeof n};
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++)
+        CHECK(n.host->self_ns <= stage.end_ns - stage.begin_ns);
+    gnomon_profile_free(p);
+}

@@ -256,7 +256,8 @@ void gnomon__tree_cut(gnomon__thread *t, uint32_t bit)
 /* ---- A thread's end -------------------------------------------------------------- */
 
 /* Ends the carry of an open scope at `now`. Without memory for a carry the
- * scope is left out. */
+ * scope is left out. Of one that began in this segment the self time is in the sums of
+ * its path: earlier executions of the path had children too. */
 static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                        uint64_t now)
 {
@@ -264,8 +265,9 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     gnomon__front *line = gnomon__front_at(t, node);
     uint32_t at = n->carry ? n->carry : begin_carry(t, tree, node);
     uint64_t inside = since_cut(t, line, now);
-    uint64_t self = inside - in_children(t, tree, node) +
-                    (uint64_t)gnomon__part_at(t, node)->adjust;
+    uint64_t self = n->carry ? inside - in_children(t, tree, node) +
+                                   (uint64_t)gnomon__part_at(t, node)->adjust
+                             : 0;
     store_relaxed(&n->carry, 0);
     gnomon__front_clear(line);
     if (!at)
@@ -274,7 +276,7 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     unlink_carry(t, tree, at);
     c->is_left = 1;
     c->inside = inside;
-    c->self = self;
+    c->self = (int64_t)self < 0 ? 0 : self; /* as above */
     hand_over(t, tree, at);
 }
 

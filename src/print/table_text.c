@@ -221,6 +221,16 @@ static void find_widths(const gnomon__report_table *t,
     }
 }
 
+/* Blanks before a name of a tree: fewer where the column is cut for a terminal, so that
+ * some of the name is left. */
+static size_t indent_of(const char *name, size_t depth, size_t width)
+{
+    size_t least = text_width(name) < 4 ? text_width(name) : 4;
+    if (2 * depth + least <= width)
+        return 2 * depth;
+    return width > least ? width - least : 0;
+}
+
 static void put_row(const gnomon__report_table *t,
                     const gnomon__table_choice *c, const gnomon__table_row *row,
                     const size_t widths[], const gnomon_writer *out)
@@ -234,8 +244,7 @@ static void put_row(const gnomon__report_table *t,
         if (k)
             blanks += 2;
         if (row && t->is_tree && !column) {
-            size_t in = 2 * (size_t)row->depth;
-            in = in + 4 < width ? in : width > 4 ? width - 4 : 0;
+            size_t in = indent_of(text, row->depth, width);
             blanks += in;
             width -= in;
         }
