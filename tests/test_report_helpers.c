@@ -61,6 +61,34 @@ TEST(rows_are_names_and_categories_with_their_histograms)
     gnomon_profile_free(p);
 }
 
+/* An open scope has self time on a path without a finished execution. What has no other
+ * is no row. */
+TEST(rows_have_the_self_time_of_open_paths)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_configure("simple,file=/dev/null"), GNOMON_OK);
+    mark("load", "", 100);
+    gnomon_token outer =
+        gnomon_begin(gnomon_region_get("outer", "", GNOMON_KIND_SCOPE));
+    gnomon_token inner =
+        gnomon_begin(gnomon_region_get("load", "", GNOMON_KIND_SCOPE));
+    pass(30);
+    gnomon_profile *p = profile_of("simple", 0);
+    gnomon_rows *rows;
+    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    if (CHECK_EQ(rows->count, 1)) {
+        CHECK_STR(gnomon_row_at(rows, 0)->name, "load");
+        CHECK_EQ(gnomon_row_at(rows, 0)->host->count, 1);
+        CHECK_EQ(gnomon_row_at(rows, 0)->host->total_ns, 100);
+        CHECK_EQ(gnomon_row_at(rows, 0)->host->self_ns, 130);
+    }
+    gnomon_rows_free(rows);
+    gnomon_profile_free(p);
+    gnomon_end(inner);
+    gnomon_end(outer);
+    gnomon_configure(NULL);
+}
+
 TEST(wrong_arguments_are_refused)
 {
     gnomon_profile *p = some();

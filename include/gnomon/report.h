@@ -92,12 +92,13 @@ typedef struct gnomon_sum {
     uint64_t cells[GNOMON_CELLS];
 } gnomon_sum;
 
-/* Adds statistics to a sum. The result does not depend on the order. NULL and
- * empty statistics are ignored. One thread at a time for each sum. */
+/* Adds statistics to a sum. The result does not depend on the order. NULL is ignored;
+ * self time alone may be added too: that of paths whose executions went on elsewhere. One
+ * thread at a time for each sum. */
 static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
 {
     size_t i;
-    if (!s || !s->count)
+    if (!s)
         return;
     gnomon_stats_add(&sum->stats, s);
     for (i = 0; i < s->cell_count; i++)

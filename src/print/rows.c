@@ -50,11 +50,13 @@ static int by_row(const void *left, const void *right)
     return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
-/* Those on a stream that are a part of others' are left out. */
+/* Those on a stream that are a part of others' are left out. A path that was left before an
+ * end has self time alone. */
 static bool has_times(const gnomon_node_info *n)
 {
     return !(n->flags & GNOMON_NODE_PART) &&
-           ((n->host && n->host->count) || (n->device && n->device->count));
+           ((n->host && (n->host->count || n->host->self_ns)) ||
+            (n->device && n->device->count));
 }
 
 static size_t sort_nodes(row_node *to, const gnomon__groups *groups,
@@ -116,14 +118,16 @@ static void add_row_node(gnomon__region_row *row, row_sums *sums,
         row->first = n->first;
 }
 
-/* Leaves the sums empty. */
+/* Leaves the sums empty. What has no finished execution is no row. */
 static bool close_row(gnomon__region_rows *all, row_sums *sums)
 {
     gnomon__region_row *row = &all->rows[all->count - 1];
     bool ok = keep_sum(all, &row->host, &sums->host) &&
               keep_sum(all, &row->device, &sums->device);
+    if (!sums->host.stats.count && !sums->device.stats.count)
+        all->count--;
     memset(&sums->host, 0, sizeof sums->host);
-    if (sums->device.stats.count)
+    if (sums->device.stats.struct_size)
         memset(&sums->device, 0, sizeof sums->device);
     return ok;
 }
@@ -141,7 +145,7 @@ static bool add_up(gnomon__region_rows *all, const row_node *nodes, size_t n,
                                         .category = nodes[i].category,
                                         .group = nodes[i].group,
                                         .first = UINT64_MAX};
-            if (i && row[-1].group == row->group &&
+            if (all->count > 1 && row[-1].group == row->group &&
                 strcmp(row[-1].name, row->name) == 0)
                 row->shares_name = row[-1].shares_name = true;
         }
