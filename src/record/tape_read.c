@@ -250,6 +250,15 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
     memset(e, 0, sizeof *e);
 }
 
+/* Blocks that were full before this moment have nothing that is asked for. Without it each
+ * stage's end would copy the events of all stages before. */
+static uint64_t needed_since(const gnomon__tape_events *e,
+                             const gnomon__tape_thread *t)
+{
+    int is_stage = e->which == GNOMON__TAPE_ON_TIME;
+    return is_stage && t->stage_at > e->taken ? t->stage_at : e->taken;
+}
+
 /* A thread's blocks are in the queue in the order in which they were full, and its own
  * comes last. */
 static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
@@ -257,10 +266,12 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
 {
     tape_pieces pieces = {0};
     int ok = list_all(&pieces, out, bit, generation);
-    for (size_t i = 0; ok && i < pieces.count; i++)
-        if (pieces.of[i].thread < out->thread_count)
-            ok = copy_piece(&out->threads[pieces.of[i].thread], &pieces.of[i],
-                            out->taken);
+    for (size_t i = 0; ok && i < pieces.count; i++) {
+        const tape_piece *p = &pieces.of[i];
+        gnomon__tape_thread *t =
+            p->thread < out->thread_count ? &out->threads[p->thread] : NULL;
+        ok = !t || copy_piece(t, p, needed_since(out, t));
+    }
     if (ok && out->most)
         give_pieces(out, &pieces);
     gnomon__free(pieces.of);
