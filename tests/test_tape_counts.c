@@ -258,6 +258,63 @@ TEST(reports_at_the_end_have_events)
     CHECK_EQ(told_by_report, made);
 }
 
+/* Returns how many events it made in steps 1, 3, 5, ... */
+static uint64_t mark_two_hundred_steps(void)
+{
+    gnomon_stage_begin("fit");
+    for (int step = 0; step < 200; step++) {
+        pass(1);
+        for (int i = 0; i < 100; i++) {
+            gnomon_token scope = gnomon_begin(&scope_region);
+            pass(1);
+            gnomon_end(scope);
+        }
+        gnomon_step();
+    }
+    gnomon_stage_end();
+    return 100 * 100;
+}
+
+/* More than fit one block of the thread. */
+TEST(reports_of_a_schedule_have_all_its_events)
+{
+    attach(&told_taper, "schedule=wait:1/active:1");
+    uint64_t made = mark_two_hundred_steps();
+    CHECK_EQ(told_by_report, made);
+}
+
+TEST(reports_of_a_schedule_have_them_beside_a_trace)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure("passthrough"), GNOMON_OK);
+    attach(&told_taper, "schedule=wait:1/active:1");
+    attach(&late_taper, "schedule=wait:1/active:1");
+    uint64_t made = mark_two_hundred_steps();
+    CHECK_EQ(told_by_report, 2 * made);
+}
+
+/* The file has the events, whichever of its profilers is named first. */
+TEST(a_file_of_two_profilers_has_events)
+{
+    static const char *const specs[] = {
+        "profile,trace(on_trace_ready=none),file=0.gnomon",
+        "trace(on_trace_ready=none),profile,file=1.gnomon",
+        "profile,trace(on_trace_ready=none,schedule=wait:1/active:1),"
+        "file=2.gnomon"};
+    child_folder();
+    for (int i = 0; i < 3; i++) {
+        char path[16];
+        gnomon_profile *p;
+        CHECK_EQ(gnomon_configure(specs[i]), GNOMON_OK);
+        uint64_t made = mark_two_hundred_steps();
+        CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+        snprintf(path, sizeof path, "%d.gnomon", i);
+        CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK);
+        CHECK_EQ(events(p), i == 2 ? made : 2 * made);
+        gnomon_profile_free(p);
+    }
+}
+
 /* ---- Without memory for paths -------------------------------------------------- */
 
 enum { NAMES = 4000 };

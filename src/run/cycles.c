@@ -76,18 +76,27 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
 
 /* ---- Delivery ------------------------------------------------------------------ */
 
+/* Whether a report or a file of the stage has these events too. */
+static int are_needed_later(const gnomon__view *v)
+{
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->window == v && gnomon__attachment_has_events(a) &&
+            (a->profiler.summary || gnomon__profile_is_kept(a)))
+            return 1;
+    return 0;
+}
+
 /* One profile for all profilers of the window. */
 static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
                           int is_closed)
 {
     gnomon__model *m = NULL;
-    int code = GNOMON_OK, is_kept = 0;
+    int code = GNOMON_OK;
     if (!is_closed && v->base->has_work)
         gnomon__work_flush();
     for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
         if (a->window != v || !gnomon__wants_ready(a))
             continue;
-        is_kept |= gnomon__profile_is_kept(a);
         if (!m && is_closed) {
             code = gnomon__snapshot_closed(&m, v->base, range);
         } else if (!m) {
@@ -104,7 +113,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
     if (m)
         gnomon_profile_free(&m->base);
-    if (!is_kept) /* else the stage's end writes them to a file */
+    if (!are_needed_later(v))
         gnomon__events_taken(v, range->until);
 }
 
@@ -175,7 +184,6 @@ uint64_t gnomon__run_deliver(int of_specs)
 void gnomon__run_delivered(int of_specs, uint64_t until)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->tape && !v->scheduled &&
-            (!of_specs || gnomon__view_is_of_spec(v)))
+        if (v->tape && (!of_specs || gnomon__view_is_of_spec(v)))
             gnomon__events_taken(v, until);
 }

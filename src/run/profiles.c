@@ -33,17 +33,23 @@ static int has_a_tree(const gnomon__attachment *a)
     return (a->profiler.wants & GNOMON_WANT_TREE) != 0;
 }
 
-/* Of two profilers of one view only the first writes the file: it would be the same. */
+/* Of the profilers of one view only one writes the file: the first of those that have
+ * events, else the first. The others' would be the same, or lack the events. */
 int gnomon__profile_is_kept(const gnomon__attachment *a)
 {
-    const gnomon__attachment *b = gnomon__attachments;
+    int has_events = gnomon__attachment_has_events(a), is_before = 1;
     if (!has_a_tree(a) || gnomon__path_form(a) < 0)
         return 0;
-    while (b && b != a &&
-           (b->view != a->view || !has_a_tree(b) ||
-            !same_word_of(a, b, "file") || !same_word_of(a, b, "dir")))
-        b = b->next;
-    return !b || b == a;
+    for (const gnomon__attachment *b = gnomon__attachments; b; b = b->next) {
+        int others = gnomon__attachment_has_events(b);
+        if (b == a)
+            is_before = 0;
+        else if (b->view == a->view && has_a_tree(b) &&
+                 same_word_of(a, b, "file") && same_word_of(a, b, "dir") &&
+                 (others > has_events || (others == has_events && is_before)))
+            return 0;
+    }
+    return 1;
 }
 
 const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
