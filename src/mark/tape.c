@@ -133,6 +133,10 @@ void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
     if ((int32_t)(t->segment - load_relaxed(&gnomon__stage_segment)) <= 0)
         tape->stage_at = tape->cut_at;
     tape->cut_at = gnomon__ticks();
+    tape->lost_at_cut = load_relaxed(&tape->lost.count);
+    gnomon__tape_lose(&tape->unreported, tape->newer.count, tape->newer.first,
+                      tape->newer.last);
+    tape->newer = (gnomon__tape_loss){0};
 }
 
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,

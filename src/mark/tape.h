@@ -87,11 +87,12 @@ typedef struct gnomon__tape {
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
     /* What profiles of stages are told, each once. Under the lock. They have what ended
-     * up to `reported_at`, in ticks; of what ended later `unreported` is overwritten. Of
-     * `lost` they were told `lost_reported`. The last two: what the last one was told. */
+     * up to `reported_at`, in ticks. Of what ended later, up to the last cut `unreported`
+     * is overwritten, and `newer` since then. Of `lost`, which was `lost_at_cut`, they
+     * were told `lost_reported`. The last two: what the last one was told. */
     uint64_t reported_at;
-    gnomon__tape_loss unreported;
-    uint64_t lost_reported;
+    gnomon__tape_loss unreported, newer;
+    uint64_t lost_at_cut, lost_reported;
     uint64_t last_unreported, last_lost;
     /* Ticks, under the lock: the thread's last cut, and the one with which the stage began
      * that this one ended. */

@@ -69,22 +69,21 @@ static uint64_t end_of_taped(const gnomon__tape_record *r)
                                  : 0);
 }
 
-/* Events of a full block that ended after `reported_at`, and so are in no profile of a
- * stage. Only a block in use at that moment is read. */
-static uint64_t count_unreported(uint32_t at, uint64_t reported_at)
+/* Events of a full block that ended after `moment`. Only one that was in use then is
+ * read. */
+static uint64_t count_ended_after(uint32_t at, uint64_t moment)
 {
     const gnomon__tape_block *b = gnomon__tape_block_at(at);
     const gnomon__tape_record *r =
         (const void *)(gnomon__marks_arena.base + at);
     uint64_t n = 0;
-    if (b->first > reported_at)
+    if (b->first > moment)
         return b->events;
-    if (b->last < reported_at)
+    if (b->last < moment)
         return 0;
     for (uint32_t i = HEAD / RECORD; i < b->used / RECORD;
          i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
-        n += end_of_taped(&r[i]) > reported_at &&
-             GNOMON__TAPE_IS_EVENT(r[i].what);
+        n += end_of_taped(&r[i]) > moment && GNOMON__TAPE_IS_EVENT(r[i].what);
     return n;
 }
 
@@ -99,9 +98,14 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
         return;
     gnomon__tape_lose(&tape->overwritten, count_missed(at, pool->until),
                       b->first > pool->until ? b->first : pool->until, b->last);
-    uint64_t reported_at = tape->reported_at;
-    gnomon__tape_lose(&tape->unreported, count_unreported(at, reported_at),
+    uint64_t reported_at = tape->reported_at, cut_at = tape->cut_at;
+    cut_at = cut_at > reported_at ? cut_at : reported_at;
+    uint64_t newer = count_ended_after(at, cut_at);
+    gnomon__tape_lose(&tape->unreported,
+                      count_ended_after(at, reported_at) - newer,
                       b->first > reported_at ? b->first : reported_at, b->last);
+    gnomon__tape_lose(&tape->newer, newer,
+                      b->first > cut_at ? b->first : cut_at, b->last);
 }
 
 /* ---- Blocks of a tape -------------------------------------------------------------- */

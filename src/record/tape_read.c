@@ -38,11 +38,11 @@ static void list_piece(tape_pieces *p, uint32_t at, uint32_t used,
                                          b->events, b->first, b->last};
 }
 
-/* Those that `told` counts, all before `until`, were told. */
+/* Of `lost` events, those that `told` counts, all before `until`, were told. */
 static void take_lost(gnomon__tape_thread *to, const gnomon__tape *tape,
-                      uint64_t told, uint64_t until)
+                      uint64_t lost, uint64_t told, uint64_t until)
 {
-    to->lost.count = load_relaxed(&tape->lost.count) - told;
+    to->lost.count = lost > told ? lost - told : 0;
     to->lost.first = load_relaxed(&tape->lost.first);
     to->lost.last = load_relaxed(&tape->lost.last);
     if (told && to->lost.first < until)
@@ -53,10 +53,11 @@ static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
                         uint64_t until)
 {
     to->overwritten = tape->overwritten;
-    take_lost(to, tape, tape->told, until);
+    take_lost(to, tape, load_relaxed(&tape->lost.count), tape->told, until);
 }
 
-/* For the profile of a stage: what no other stage's was told. */
+/* For the profile of a stage: what was lost up to the cut, and no other stage's profile was
+ * told. */
 static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
                               uint32_t keep)
 {
@@ -64,7 +65,7 @@ static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
     if (keep == GNOMON__KEEP_STREAM && tape->told > told)
         told = tape->told; /* by parts of the stream */
     to->overwritten = tape->unreported;
-    take_lost(to, tape, told, tape->reported_at);
+    take_lost(to, tape, tape->lost_at_cut, told, tape->reported_at);
 }
 
 /* The copy has all that ended before the cut, or counts it: what is overwritten of that
@@ -72,7 +73,7 @@ static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
 static void note_reported(const gnomon__tape_thread *to, gnomon__tape *tape)
 {
     tape->last_unreported = tape->unreported.count;
-    tape->last_lost = load_relaxed(&tape->lost.count);
+    tape->last_lost = tape->lost_at_cut;
     tape->reported_at = to->cut_at == UINT64_MAX ? gnomon__ticks() : to->cut_at;
 }
 
@@ -165,9 +166,9 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
     }
 }
 
-/* 0: no memory. */
+/* A block that was taken after `until` had nothing that is missed. 0: no memory. */
 static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
-                      uint64_t from)
+                      uint64_t from, uint64_t until)
 {
     uint32_t bytes = p->used - HEAD;
     if (!bytes || (p->last && p->last < from))
@@ -180,7 +181,7 @@ static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
     fence_acquire();
     if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial)
         t->count += bytes / sizeof *t->entries;
-    else
+    else if (p->first <= until)
         gnomon__tape_lose(&t->overwritten,
                           p->events ? p->events : bytes / sizeof *t->entries,
                           p->first > from ? p->first : from,
@@ -259,6 +260,16 @@ static uint64_t needed_since(const gnomon__tape_events *e,
     return is_stage && t->stage_at > e->taken ? t->stage_at : e->taken;
 }
 
+/* Blocks that were taken after this moment had nothing that is missed. Late events are few,
+ * and the profile of the stage has counted the blocks. */
+static uint64_t missed_until(const gnomon__tape_events *e,
+                             const gnomon__tape_thread *t)
+{
+    if (e->which == GNOMON__TAPE_LATE)
+        return 0;
+    return e->which == GNOMON__TAPE_ON_TIME ? t->cut_at : UINT64_MAX;
+}
+
 /* A thread's blocks are in the queue in the order in which they were full, and its own
  * comes last. */
 static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
@@ -270,7 +281,7 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
         const tape_piece *p = &pieces.of[i];
         gnomon__tape_thread *t =
             p->thread < out->thread_count ? &out->threads[p->thread] : NULL;
-        ok = !t || copy_piece(t, p, needed_since(out, t));
+        ok = !t || copy_piece(t, p, needed_since(out, t), missed_until(out, t));
     }
     if (ok && out->most)
         give_pieces(out, &pieces);
