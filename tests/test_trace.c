@@ -411,6 +411,21 @@ TEST(an_export_without_executions_is_told)
     CHECK_STR(r.err, "");
 }
 
+/* What is made of the tree has all of it. */
+TEST(an_export_of_events_tells_what_is_missing)
+{
+    NEEDS_PROGRAM;
+    host("GNOMON=trace(on_trace_ready=none,keep=1steps),file=some.gnomon", STEP,
+         STEP, STEP, STEP);
+    child_result r = shell("$G export some.gnomon --to chrome");
+    CHECK_EQ(times_in(r.err, "gnomon: some.gnomon: "), 1);
+    CHECK_EQ(times_in(r.err, " missing\n"), 1);
+    r = shell("$G export some.gnomon --to stacks");
+    CHECK_STR(r.err, "");
+    r = shell("$G export some.gnomon --to prof > some.prof");
+    CHECK_STR(r.err, "");
+}
+
 TEST(wrong_words_of_export_are_told)
 {
     NEEDS_PROGRAM;

@@ -153,6 +153,12 @@ static int is_of_events(const gnomon__exporter *e)
            e == &gnomon__export_csv;
 }
 
+/* Those that are made of the tree lack no event. */
+static int shows_events(const gnomon__exporter *e)
+{
+    return e != &gnomon__export_prof && e != &gnomon__export_stacks;
+}
+
 /* Says what readers of the export would not see. */
 static void note_lacking(const char *path, const gnomon_profile *p,
                          const gnomon__exporter *e)
@@ -166,7 +172,7 @@ static void note_lacking(const char *path, const gnomon_profile *p,
     for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
         if (strncmp(l.kind, "events_", 7) == 0)
             lost += l.count;
-    if (lost)
+    if (lost && shows_events(e))
         gnomon__log("%s: %llu event%s missing", path, (unsigned long long)lost,
                     lost == 1 ? " is" : "s are");
 }
