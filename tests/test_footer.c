@@ -190,12 +190,18 @@ TEST(health)
 
 static void check_loss(const char *several, const char *one)
 {
-    char room[GNOMON__LOSS_WORDS], line[256];
+    char room[GNOMON__LOSS_WORDS], line[512];
     CHECK(gnomon__loss_words(room, several, 2) == several);
     if (CHECK(one[0]))
         CHECK_STR(gnomon__loss_words(room, several, 1), one);
-    snprintf(line, sizeof line, "%.100s, and more", several);
-    CHECK(strlen(gnomon__loss_words(room, line, 1)) < GNOMON__LOSS_WORDS);
+    for (int more = 0; more < 140; more++) {
+        snprintf(line, sizeof line, "%.90s%.*s:%s", several, more,
+                 " and, , more,, and more, and more, and  more, and more, and "
+                 "more, and, , , , more, and more, and more, and more,,, and "
+                 "more, and more, and so on",
+                 several);
+        CHECK(strlen(gnomon__loss_words(room, line, 1)) < GNOMON__LOSS_WORDS);
+    }
 }
 
 /* Each has a text of one that reads right. */

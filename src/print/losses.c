@@ -39,16 +39,19 @@ const char *gnomon__loss_words(char room[GNOMON__LOSS_WORDS],
     while (*several && *several != ':') {
         size_t length = strcspn(several, " ,:"), took = length;
         const char *word = loss_word(several, &length, &is_said);
-        if (used + length + 2 > GNOMON__LOSS_WORDS)
+        if (used + length + 1 >= GNOMON__LOSS_WORDS)
             break;
         memcpy(room + used, word, length);
         used += length;
         several += took;
-        while (*several == ' ' || *several == ',')
+        while ((*several == ' ' || *several == ',') &&
+               used + 1 < GNOMON__LOSS_WORDS)
             room[used++] = *several++;
     }
-    strncpy(room + used, several, GNOMON__LOSS_WORDS - 1 - used);
-    room[GNOMON__LOSS_WORDS - 1] = '\0';
+    size_t rest = strlen(several), left = GNOMON__LOSS_WORDS - 1 - used;
+    rest = rest < left ? rest : left;
+    memcpy(room + used, several, rest);
+    room[used + rest] = '\0';
     return room;
 }
 
