@@ -176,6 +176,8 @@ TEST(profile_prints_no_report)
     CHECK_STR(r.err, "");
     CHECK_STR(r.out, "profile(ranks=all,at=stage,file=x.gnomon),mem=64MiB\n");
     CHECK_EQ(marks_in("x.gnomon"), 3);
+    r = host("GNOMON=profile,mem=300KiB,file=x.gnomon", "spec");
+    CHECK_EQ(times_in(r.out, ",mem=300KiB\n"), 1);
     r = host("GNOMON=log,profile,file=x.gnomon", ONE);
     CHECK_EQ(times_in(r.err, "it records no profile"), 0);
     r = host("GNOMON=profile,file=%s-%d.gnomon", "stage=a", ONE, "stage=b", ONE,

@@ -102,12 +102,12 @@ TEST(of_many_wrong_words_the_first_are_reported)
     CHECK_EQ(times_in(log_text, "gnomon: gnomon_configure: and 3 more\n"), 1);
 }
 
-TEST(uneven_sizes_are_shown_in_bytes)
+TEST(uneven_sizes_are_shown_in_kibibytes)
 {
     char spec[256];
     CHECK_EQ(gnomon_configure("passthrough,mem=1100KiB"), GNOMON_OK);
     gnomon_spec(spec, sizeof spec);
-    CHECK(strstr(spec, ",mem=1126400") != NULL);
+    CHECK(strstr(spec, ",mem=1100KiB") != NULL);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
 }
 

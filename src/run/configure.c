@@ -95,8 +95,10 @@ static void print_help(void)
 void gnomon__memory_print(char *text, size_t size)
 {
     uint32_t bytes = gnomon__marks_arena.size;
-    if (bytes % (1u << 20))
+    if (bytes % 1024)
         snprintf(text, size, "%u", (unsigned)bytes);
+    else if (bytes % (1u << 20))
+        snprintf(text, size, "%uKiB", (unsigned)(bytes >> 10));
     else
         snprintf(text, size, "%uMiB", (unsigned)(bytes >> 20));
 }
