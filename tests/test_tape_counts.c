@@ -296,11 +296,12 @@ TEST(reports_of_a_schedule_have_them_beside_a_trace)
 /* The file has the events, whichever of its profilers is named first. */
 TEST(a_file_of_two_profilers_has_events)
 {
+    static const char scheduled[] =
+        "profile,trace(on_trace_ready=none,schedule=wait:1/active:1),"
+        "file=2.gnomon";
     static const char *const specs[] = {
         "profile,trace(on_trace_ready=none),file=0.gnomon",
-        "trace(on_trace_ready=none),profile,file=1.gnomon",
-        "profile,trace(on_trace_ready=none,schedule=wait:1/active:1),"
-        "file=2.gnomon"};
+        "trace(on_trace_ready=none),profile,file=1.gnomon", scheduled};
     child_folder();
     for (int i = 0; i < 3; i++) {
         char path[16];
