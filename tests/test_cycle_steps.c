@@ -79,8 +79,7 @@ static int check_cycle(void *self, const gnomon_profile *p,
     return GNOMON_OK;
 }
 
-static gnomon_profiler cycle_taper = {TAPES("cycles"),
-                                            .ready = check_cycle};
+static gnomon_profiler cycle_taper = {TAPES("cycles"), .ready = check_cycle};
 
 static void run_cycles(const char *schedule, int steps)
 {

@@ -42,7 +42,8 @@ GNOMON_BEGIN_DECLS
       "marks made inside gnomon, by a callback or a signal, or after the end " \
       "of their thread") \
     X(other_nodes, "paths past the memory limit, counted under (other)") \
-    X(other_names, "marks whose name is past the limit, counted under (other)") \
+    X(other_names, \
+      "marks whose name is past the limit, counted under (other)") \
     X(bad_names, "names that were NULL, too long or not UTF-8") \
     X(bad_regions, "regions of another generation, or NULL") \
     X(lost_scopes, "marks lost: no memory for the thread (raise mem=)") \

@@ -125,7 +125,7 @@ typedef struct gnomon__attachment {
         *window;       /* of its tape and hook: the same, unless it wants events
                              and has a schedule, which then is the window's alone */
     uint32_t hook_bit; /* GNOMON__BITS: none */
-    int told_no_folder; /* the line that its files have none comes once */
+    int told_no_folder;      /* the line that its files have none comes once */
     int is_timed, is_worked; /* it is one of view->timed, of view->worked */
     int is_file_told;        /* paths.c: errors of its file= were logged */
 } gnomon__attachment;
