@@ -225,6 +225,13 @@ class Untouched(Case):
         handle.close()
         self.assertIsNone(nn.Module.__dict__["_compiled_call_impl"])
 
+    def test_who_looks_and_does_not_call_holds_no_watch(self):
+        model = nn.Identity()
+        handle = self.watch(model)
+        self.assertIsNotNone(model._compiled_call_impl)
+        handle.close()
+        self.assertIsNone(nn.Module.__dict__["_compiled_call_impl"])
+
     def test_off_and_on_again(self):
         gnomon.configure(None)
         model = nn.Linear(4, 4)

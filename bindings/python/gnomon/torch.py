@@ -14,6 +14,7 @@ a model are what they were. Hooks of a module would be a part of them all, and h
 all modules make torch.compile warn.
 """
 import functools
+import os
 import re
 import sys
 import threading
@@ -41,10 +42,12 @@ for _owner, _name in (
 _layers = {}  # by the id of a module that lives: its _Layer
 _watches = []  # those that are not closed
 _undo = []  # what takes back what is replaced in torch; empty: nothing is
+_CALL = torch.nn.Module.__call__.__code__  # it looks twice (_ModuleCall)
+_looked = {}  # by thread: the layer that it found, and will look for again
+os.register_at_fork(after_in_child=_looked.clear)
 
 
 class _Here(threading.local):
-    looked = None  # the layer that torch found and will look for again (_ModuleCall)
     step_is_over = False  # an optimizer made its step, and is in its mark
 
 
@@ -72,7 +75,7 @@ class _Layer:
 
     @_runs_as_it_is
     def __call__(self, *args, **keywords):
-        _here.looked = None
+        _looked.pop(threading.get_ident(), None)
         module = self.module()
         call = module.__dict__.get("_compiled_call_impl") or module._call_impl
         if not self.watches or not _gnomon._on() or _is_compiling():
@@ -111,11 +114,15 @@ class _ModuleCall:
     def __get__(self, module, owner=None):
         if _is_traced():  # torch.compile knows this call, and looks no further
             return None
-        layer = _layers.get(id(module))
+        layer, thread = _layers.get(id(module)), threading.get_ident()
         if layer is not None:
-            if layer.watches and _gnomon._on() or _here.looked is layer:
-                _here.looked = layer
-                return layer
+            is_second = _looked.get(thread) is layer
+            if layer.watches or is_second:
+                if sys._getframe(1).f_code is _CALL:
+                    _looked[thread] = layer
+                if layer.watches and _gnomon._on() or is_second:
+                    return layer
+                _looked.pop(thread, None)
         return None if module is None else module.__dict__.get("_compiled_call_impl")
 
     def __set__(self, module, value):  # by Module.compile
@@ -125,24 +132,17 @@ class _ModuleCall:
         del module.__dict__["_compiled_call_impl"]
 
 
-def _is_between(frame):
-    """Whether a thread with this innermost frame is between two looks."""
-    if frame.f_code is torch.nn.Module.__call__.__code__:
-        return True
-    while frame is not None and frame.f_code is not _ModuleCall.__get__.__code__:
-        frame = frame.f_back
-    return frame is not None
-
-
 def _settle():
     """Waits until no thread is between two looks. False: one stays there, as this one
-    does where it is in a signal handler."""
+    does where it is in a signal handler. The watch is over already: a thread that begins
+    to look says so first, and then sees that.
+
+    The frames of the threads would say it too, but these run on while one goes over them,
+    and Python 3.11 crashed there."""
     for tries in range(600):
-        frames = sys._current_frames()
-        between = [thread for thread in frames if _is_between(frames[thread])]
-        if not between:
+        if not _looked:
             return True
-        if threading.get_ident() in between:
+        if threading.get_ident() in _looked:
             return False
         time.sleep(0 if tries < 100 else 0.001)
     return False
