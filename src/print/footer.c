@@ -169,8 +169,11 @@ static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
 {
 #define FOOTER_TEXT(field, text) text "\0"
+#define FOOTER_ONE(field, text) +1
     static const char texts[] = GNOMON_HEALTH(FOOTER_TEXT);
+    const size_t counts = 0 GNOMON_HEALTH(FOOTER_ONE);
 #undef FOOTER_TEXT
+#undef FOOTER_ONE
     uint64_t other = input->after.other_nodes - input->before.other_nodes;
     if (other && *input->memory)
         out->print(out,
@@ -180,8 +183,8 @@ static void footer_health(const gnomon__footer_input *input,
     gnomon_health before = input->before;
     before.other_nodes =
         *input->memory ? input->after.other_nodes : before.other_nodes;
-    size_t i = 0;
-    for (const char *words = texts; *words; words += strlen(words) + 1, i++) {
+    const char *words = texts;
+    for (size_t i = 0; i < counts; i++, words += strlen(words) + 1) {
         uint64_t was = footer_count(&before, i),
                  is = footer_count(&input->after, i);
         if (is > was)

@@ -149,12 +149,16 @@ static int put_thread(gnomon__snapshot_builder *b, uint32_t thread)
 static int put_losses(gnomon__snapshot_builder *b)
 {
 #define LOSS(field, text) #field "\0"
+#define ONE(field, text) +1
     static const char kinds[] = GNOMON_HEALTH(LOSS);
+    const size_t counts = 0 GNOMON_HEALTH(ONE);
 #undef LOSS
+#undef ONE
     gnomon_health h = {.struct_size = sizeof h};
     gnomon_health_get(&h);
     const char *at = (const char *)&h + offsetof(gnomon_health, unmatched);
-    for (const char *kind = kinds; *kind; kind += strlen(kind) + 1) {
+    const char *kind = kinds;
+    for (size_t i = 0; i < counts; i++, kind += strlen(kind) + 1) {
         uint64_t count;
         memcpy(&count, at, sizeof count);
         at += sizeof count;
