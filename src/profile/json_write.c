@@ -115,7 +115,8 @@ static void stream_i64(json_stream *s, int64_t value)
 static void stream_double(json_stream *s, double value)
 {
     char text[GNOMON__JSON_REAL];
-    stream_bytes(s, text, gnomon__json_real(value, text));
+    size_t length = gnomon__json_real(value, text);
+    stream_bytes(s, text, length);
 }
 
 /* What needs no escape goes out in one piece, however long it is. */
