@@ -6,6 +6,8 @@
  * links: static
  * optimized: yes
  * labels: guest */
+#include <semaphore.h>
+
 #include "child.h"
 #include "recording_threads.h"
 
@@ -166,6 +168,44 @@ TEST(in_a_callback_with_a_tree)
 TEST(in_a_callback_of_several_with_a_tree)
 {
     in_each_callback(3, 1, NULL);
+}
+
+/* ---- With other destructors ------------------------------------------------------ */
+
+static sem_t is_destroying, is_detached;
+
+static void wait_for_detach(void *unused)
+{
+    (void)unused;
+    sem_post(&is_destroying);
+    sem_wait(&is_detached);
+}
+
+static void *mark_with_a_key(void *key)
+{
+    pthread_setspecific(*(pthread_key_t *)key, key);
+    return mark_to_the_end(NULL);
+}
+
+/* The key is made after gnomon's, so that its destructor is called after gnomon's. */
+TEST(a_detach_does_not_wait_for_later_destructors)
+{
+    mortal m = {.where = NOWHERE};
+    pthread_key_t key;
+    pthread_t thread;
+    alarm(200);
+    attach_mortals(&m, 1, NULL);
+    mark_to_the_end(NULL);
+    CHECK_EQ(pthread_key_create(&key, wait_for_detach), 0);
+    sem_init(&is_destroying, 0, 0);
+    sem_init(&is_detached, 0, 0);
+    m.where = IN_START;
+    CHECK_EQ(pthread_create(&thread, NULL, mark_with_a_key, &key), 0);
+    sem_wait(&is_destroying);
+    CHECK_EQ(gnomon_detach(&hook, &m), GNOMON_OK);
+    sem_post(&is_detached);
+    pthread_join(thread, NULL);
+    pthread_key_delete(key);
 }
 
 /* With a second view scopes have frames, by the slow path. */

@@ -60,10 +60,12 @@ void gnomon__thread_give_up(gnomon__thread *t)
 }
 
 /* Whether the end waits for the next round of destructors: those of keys that were made
- * later than ours may still mark, and end what is open. */
+ * later than ours may still mark, and end what is open. They cannot where the thread was
+ * cancelled inside a mark; then a detach that waits for that mark must not wait for
+ * them. */
 static int is_too_early(gnomon__thread *t)
 {
-    if (t->watched != GNOMON__WATCHED)
+    if (t->watched != GNOMON__WATCHED || (load_relaxed(&t->seq) & 1))
         return 0;
     t->watched = GNOMON__WATCHED_LAST;
     return gnomon__thread_watch_again(t);
