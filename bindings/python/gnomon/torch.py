@@ -42,7 +42,7 @@ for _owner, _name in (
 _layers = {}  # by the id of a module that lives: its _Layer
 _watches = []  # those that are not closed
 _undo = []  # what takes back what is replaced in torch; empty: nothing is
-_CALL = torch.nn.Module.__call__.__code__  # it looks twice (_ModuleCall)
+_CALL = torch.nn.Module._wrapped_call_impl.__code__  # it looks twice (_ModuleCall)
 _looked = {}  # by thread: the layer that it found, and will look for again
 os.register_at_fork(after_in_child=_looked.clear)
 
