@@ -276,7 +276,7 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     unlink_carry(t, tree, at);
     c->is_left = 1;
     c->inside = inside;
-    c->self = (int64_t)self < 0 ? 0 : self; /* as above */
+    c->self = (int64_t)self < 0 ? 0 : self; /* their children count in it too */
     hand_over(t, tree, at);
 }
 

@@ -11,7 +11,7 @@
  * histogram.
  *
  * Reading the clock takes longest, and waits for all loads before it to finish. So an end
- * does what needs no time before it reads the clock, beside those loads, and little after.
+ * first does all that needs no time, while those loads are under way, and little after.
  *
  * The hook path is the fall-through: it has no clock read to hide a taken
  * jump. */

@@ -86,14 +86,14 @@ typedef struct gnomon__tape {
     gnomon__tape_loss lost;        /* no room, or no node */
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
-    /* What profiles of stages are told, each once. Under the lock. They have what ended
-     * up to `reported_at`, in ticks. Of what ended later, up to the last cut `unreported`
-     * is overwritten, and `newer` since then. Of `lost`, which was `lost_at_cut`, they
-     * were told `lost_reported`. The last two: what the last one was told. */
-    uint64_t reported_at;
+    /* So that of the profiles of stages one alone counts each loss. Under the lock. */
+    uint64_t reported_at; /* ticks: profiles have what ended until then */
+    /* Overwritten, and ended later: up to the last cut, and since then. */
     gnomon__tape_loss unreported, newer;
-    uint64_t lost_at_cut, lost_reported;
-    uint64_t last_unreported, last_lost;
+    uint64_t lost_at_cut; /* `lost` at the last cut */
+    uint64_t
+        lost_reported; /* of `lost`, in profiles of stages that were reported */
+    uint64_t last_unreported, last_lost; /* in the profile being reported */
     /* Ticks, under the lock: the thread's last cut, and the one with which the stage began
      * that this one ended. */
     uint64_t cut_at, stage_at;

@@ -56,8 +56,8 @@ static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
     take_lost(to, tape, load_relaxed(&tape->lost.count), tape->told, until);
 }
 
-/* For the profile of a stage: what was lost up to the cut, and no other stage's profile was
- * told. */
+/* For the profile of a stage: what was lost up to the stage's end, without what profiles of
+ * earlier stages have counted. */
 static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
                               uint32_t keep)
 {
@@ -166,7 +166,8 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
     }
 }
 
-/* A block that was taken after `until` had nothing that is missed. 0: no memory. */
+/* A block that was overwritten meanwhile is lost, unless all in it is later than `until`.
+ * 0: no memory. */
 static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
                       uint64_t from, uint64_t until)
 {

@@ -21,9 +21,9 @@ GNOMON_BEGIN_DECLS
  * Mistakes of the program that marks: unmatched, crossed, foreign, twice,
  * never_started, left_open, reentered, bad_names, bad_regions.
  * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names
- * (what does not fit counts under "(other)", so that sums stay true; of names each
- * start counts, not its stop, each gnomon_region_get, and each record of work),
- * lost_links, lost_counters, lost_ranges, bad_stages.
+ * (what does not fit counts under "(other)", so that sums stay true), lost_links,
+ * lost_counters, lost_ranges, bad_stages. other_names counts starts by name, calls of
+ * gnomon_region_get and records of devices' work; a stop is not counted beside its start.
  * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
  * Devices: timers_..., each a scope whose time on the device is missing while its
  * time on the host is there; activities_..., of gnomon/activity.h.
