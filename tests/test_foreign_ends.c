@@ -71,6 +71,27 @@ TEST(it_ends_at_the_time_of_the_call)
     gnomon_profile_free(p);
 }
 
+/* The thread that ends "a" has read the clock, and is then held up until "b", which is
+ * inside, has ended later. */
+TEST(an_end_that_is_heard_of_late)
+{
+    attach_probe();
+    gnomon_token outer = begin("outer"), a = begin("a");
+    pass(1);
+    gnomon_token b = begin("b");
+    pass(9);
+    gnomon_end(b);
+    gnomon__test_pass((uint64_t)-4);
+    end_elsewhere(a);
+    pass(14);
+    gnomon_end(outer);
+    gnomon_profile *p = profile_of("probe", 0); /* which it checks */
+    CHECK_NODE(p, "outer>a>b", 1, 9, 9);
+    CHECK_NODE(p, "outer>a", 1, 6, 0);
+    CHECK_NODE(p, "outer", 1, 20, 11); /* Each moment is of one scope. */
+    gnomon_profile_free(p);
+}
+
 /* A profile shows the end, also if the thread makes no mark any more. */
 TEST(a_thread_that_makes_no_mark_is_read_right)
 {

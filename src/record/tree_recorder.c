@@ -75,9 +75,27 @@ static uint64_t not_below_zero(uint64_t ns)
                            : ns; /* rounding, or a copy of several moments */
 }
 
+/* Children took longer than the row: one ended after it, though it was closed before. An
+ * end from another thread reads the clock there, and the owner may end what is inside
+ * before it hears of that end; or the clocks of processors differ. As with all that
+ * outlives its parent, the rest is time of the next row up, whose self time has it too. */
+static uint64_t give_excess_up(gnomon__slice_thread *t, gnomon__row *row,
+                               uint64_t self)
+{
+    int64_t rounding = row->part.adjust ? -1 : 0;
+    if ((int64_t)self >= rounding || !t->rows.is_exact)
+        return not_below_zero(self);
+    cross_row(row, 0);
+    if (row->parent != GNOMON__NO_ROW) {
+        cross_row(&t->rows.rows[row->parent], 0);
+        t->shares[row->parent].self_ns += self;
+    }
+    return 0;
+}
+
 static void share_self(gnomon__slice_thread *t, size_t i)
 {
-    const gnomon__row *row = &t->rows.rows[i];
+    gnomon__row *row = &t->rows.rows[i];
     gnomon__share *s = &t->shares[i];
     int64_t adjust = row->part.adjust;
     uint64_t adjust_ns = gnomon__slice_ns(t, adjust < 0 ? 0 - (uint64_t)adjust
@@ -91,7 +109,7 @@ static void share_self(gnomon__slice_thread *t, size_t i)
         s->self_ns = 0;
     } else {
         uint64_t carried = gnomon__slice_ns(t, row->carried_self);
-        s->self_ns = not_below_zero(self - carried);
+        s->self_ns = give_excess_up(t, row, self - carried);
     }
     if (!row->carried && !began_earlier(&t->rows, row))
         return;
@@ -117,7 +135,7 @@ static int share_out(gnomon__slice_thread *t)
         if (row->parent != GNOMON__NO_ROW)
             t->shares[row->parent].self_ns -= whole_ns(t, row);
     }
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = r->count; i-- > 0;)
         share_self(t, i);
     return 1;
 }
