@@ -91,7 +91,7 @@ static const goal goals[] = {
      "first_mark_region <= 2 us (ns)"},
     {VALUE, "startup", 0, 200000, 200000, "startup <= 0.2 ms (ns)"},
     /* As tests/size. What each room takes is in README.md. */
-    {VALUE, "text_bytes", 0, 565e3, 565e3, "text <= 565 KB"},
+    {VALUE, "text_bytes", 0, 592e3, 592e3, "text <= 592 KB"},
     /* A page or two: a duration of a new magnitude needs a block of cells. */
     {VALUE, "rss_growth_bytes", 0, 16384, 16384,
      "rss growth, 100 x the scopes <= 16 KiB"},

@@ -85,9 +85,10 @@ static uint64_t give_excess_up(gnomon__slice_thread *t, gnomon__row *row,
     int64_t rounding = row->part.adjust ? -1 : 0;
     if ((int64_t)self >= rounding || !t->rows.is_exact)
         return not_below_zero(self);
+    gnomon__row *above = row_above(&t->rows, row);
     cross_row(row, 0);
-    if (row->parent != GNOMON__NO_ROW) {
-        cross_row(&t->rows.rows[row->parent], 0);
+    if (above) {
+        cross_row(above, 0);
         t->shares[row->parent].self_ns += self;
     }
     return 0;
@@ -126,14 +127,13 @@ static int share_out(gnomon__slice_thread *t)
     if (!t->shares)
         return 0;
     settle_open(r);
-    for (size_t i = 0; i < r->count; i++)
-        t->shares[i].self_ns = whole_ns(t, &r->rows[i]);
     /* Each child's whole time is subtracted from its parent's. This may go below 0,
      * modulo 2^64; share_self corrects it. */
-    for (size_t i = r->count; i-- > 0;) {
-        const gnomon__row *row = &r->rows[i];
-        if (row->parent != GNOMON__NO_ROW)
-            t->shares[row->parent].self_ns -= whole_ns(t, row);
+    for (size_t i = 0; i < r->count; i++) {
+        uint64_t whole = whole_ns(t, &r->rows[i]);
+        t->shares[i].self_ns += whole;
+        if (r->rows[i].parent != GNOMON__NO_ROW)
+            t->shares[r->rows[i].parent].self_ns -= whole;
     }
     for (size_t i = r->count; i-- > 0;)
         share_self(t, i);
