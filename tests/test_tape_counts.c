@@ -236,6 +236,28 @@ TEST(each_stage_is_told_of_its_own_losses)
     CHECK_EQ(told_by_report, made);
 }
 
+/* What belongs to which stage is no matter of time. */
+TEST(stages_at_one_moment)
+{
+    enum { STAGES = 3, SCOPES = 10 };
+    uint64_t told[STAGES];
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    attach(&told_taper, NULL);
+    for (int stage = 0; stage < STAGES; stage++) {
+        gnomon_stage_begin("fit");
+        for (int i = 0; i < SCOPES; i++) {
+            gnomon_end(gnomon_begin(&scope_region));
+            gnomon_counter(&loss_region, i);
+        }
+        gnomon_stage_end();
+        told[stage] = told_by_report;
+    }
+    CHECK_EQ(told[0], 2 * SCOPES);
+    CHECK_EQ(told[1], 4 * SCOPES);
+    CHECK_EQ(told[2], 6 * SCOPES);
+}
+
 TEST(a_stage_has_no_events_of_others)
 {
     attach(&taper, "at=end");

@@ -23,7 +23,7 @@ static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
     store_relaxed(&at[1], ticks | (uint64_t)(what | GNOMON__TAPE_MORE) << 32);
     store_relaxed(&at[2], a);
     store_relaxed(&at[3], b);
-    tape->more += is_event ? 1 : 2;
+    store_relaxed(&tape->more, tape->more + (is_event ? 1 : 2));
     store_release(&tape->next,
                   tape->next + 2 * (uint32_t)sizeof(gnomon__tape_record));
 }
@@ -128,11 +128,16 @@ void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
-    if (!tape->cut_at) /* of a later thread than that cut */
-        tape->cut_at = t->segment_begin;
-    if ((int32_t)(t->segment - load_relaxed(&gnomon__stage_segment)) <= 0)
-        tape->stage_at = tape->cut_at;
-    tape->cut_at = gnomon__ticks();
+    gnomon__tape_stage *stage = &tape->stage;
+    if (!stage->until_at) /* of a later thread than that cut */
+        stage->until_at = t->segment_begin;
+    if ((int32_t)(t->segment - load_relaxed(&gnomon__stage_segment)) <= 0) {
+        stage->from_at = stage->until_at;
+        stage->from = stage->until;
+    }
+    stage->until_at = gnomon__ticks();
+    stage->until = gnomon__tape_here(tape);
+    tape->late = GNOMON__TAPE_LATE_UNKNOWN;
     tape->lost_at_cut = load_relaxed(&tape->lost.count);
     gnomon__tape_lose(&tape->unreported, tape->newer.count, tape->newer.first,
                       tape->newer.last);

@@ -71,6 +71,22 @@ typedef struct gnomon__tape_loss {
     uint64_t first, last;
 } gnomon__tape_loss;
 
+#define GNOMON__TAPE_LATE_UNKNOWN UINT64_MAX /* nobody read the stage's yet */
+
+/* A place between two records of a tape: what was written before it is in blocks with
+ * lower serials, and in the first `used` bytes of this one. */
+typedef struct gnomon__tape_place {
+    uint64_t serial; /* 0: before all */
+    uint32_t used;
+    uint32_t events; /* in these bytes */
+} gnomon__tape_place;
+
+/* From the cut with which a stage began to the thread's last one, which ended it. */
+typedef struct gnomon__tape_stage {
+    gnomon__tape_place from, until;
+    uint64_t from_at, until_at; /* ticks */
+} gnomon__tape_stage;
+
 /* One thread's tape for one bit. */
 typedef struct gnomon__tape {
     gnomon__state state;
@@ -79,24 +95,22 @@ typedef struct gnomon__tape {
     uint32_t block;
     uint32_t bit;
     uint32_t generation;
-    uint32_t more;    /* records in the block that are no events */
+    uint32_t
+        more; /* records in the block that are no events; readers load it */
     uint32_t bytes;   /* of its next block */
     uint32_t full_at; /* the pool's `freed` when it had no block; 0: it had */
     uint64_t linked;  /* token of the newest GNOMON__TAPE_LINK_OUT */
     gnomon__tape_loss lost;        /* no room, or no node */
     gnomon__tape_loss overwritten; /* under the lock */
-    uint64_t told; /* of `lost`, in what was taken; under the lock */
-    /* So that of the profiles of stages one alone counts each loss. Under the lock. */
-    uint64_t reported_at; /* ticks: profiles have what ended until then */
-    /* Overwritten, and ended later: up to the last cut, and since then. */
+    uint64_t told;            /* of `lost`, in what was taken; under the lock */
+    gnomon__tape_stage stage; /* under the lock, as all to idle_since */
+    /* So that of the profiles of stages one alone counts each loss: up to here they have,
+     * or count, all; and what was overwritten behind it: up to the last cut, and later. */
+    gnomon__tape_place reported;
     gnomon__tape_loss unreported, newer;
-    uint64_t lost_at_cut; /* `lost` at the last cut */
-    uint64_t
-        lost_reported; /* of `lost`, in profiles of stages that were reported */
-    uint64_t last_unreported, last_lost; /* in the profile being reported */
-    /* Ticks, under the lock: the thread's last cut, and the one with which the stage began
-     * that this one ended. */
-    uint64_t cut_at, stage_at;
+    uint64_t lost_at_cut;   /* `lost` at the last cut */
+    uint64_t lost_reported; /* of `lost`, in profiles of reported stages */
+    uint64_t late; /* late events that a file has neither got nor counted yet */
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
@@ -129,6 +143,29 @@ static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
 {
     return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
 }
+
+/* ---- Places ------------------------------------------------------------------- */
+
+/* What is before the place of a block that ends at `all`. */
+static inline gnomon__tape_place gnomon__tape_before(gnomon__tape_place place,
+                                                     gnomon__tape_place all)
+{
+    if (place.serial > all.serial)
+        return all;
+    return place.serial == all.serial ? place : (gnomon__tape_place){0, 0, 0};
+}
+
+/* Events of a block in use that has so many bytes. */
+static inline uint32_t gnomon__tape_events_in(const gnomon__tape *tape,
+                                              uint32_t used)
+{
+    return (used - (uint32_t)sizeof(gnomon__tape_block)) /
+               (uint32_t)sizeof(gnomon__tape_record) -
+           load_relaxed(&tape->more);
+}
+
+/* Behind all that was written. Under the lock, while the thread writes nothing. */
+gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape);
 
 /* ---- Blocks: tape_blocks.c -------------------------------------------------- */
 

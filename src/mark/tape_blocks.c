@@ -26,6 +26,7 @@ void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
 {
     if (!count)
         return;
+    last = last < first ? first : last; /* by clocks of two threads */
     if (!loss->count || first < loss->first)
         store_relaxed(&loss->first, first);
     if (!loss->count || last > loss->last)
@@ -60,31 +61,12 @@ static uint64_t count_missed(uint32_t at, uint64_t until)
     return n;
 }
 
-static uint64_t end_of_taped(const gnomon__tape_record *r)
+/* The events of a block that are in this part of the time. */
+static void lose_part(gnomon__tape_loss *loss, const gnomon__tape_block *b,
+                      uint64_t count, uint64_t from, uint64_t until)
 {
-    return GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LONG
-               ? r->begin + r[1].begin
-               : r->begin + (GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_SCOPE
-                                 ? r->ticks
-                                 : 0);
-}
-
-/* Events of a full block that ended after `moment`. Only one that was in use then is
- * read. */
-static uint64_t count_ended_after(uint32_t at, uint64_t moment)
-{
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    const gnomon__tape_record *r =
-        (const void *)(gnomon__marks_arena.base + at);
-    uint64_t n = 0;
-    if (b->first > moment)
-        return b->events;
-    if (b->last < moment)
-        return 0;
-    for (uint32_t i = HEAD / RECORD; i < b->used / RECORD;
-         i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
-        n += end_of_taped(&r[i]) > moment && GNOMON__TAPE_IS_EVENT(r[i].what);
-    return n;
+    gnomon__tape_lose(loss, count, b->first > from ? b->first : from,
+                      b->last < until ? b->last : until);
 }
 
 /* The block goes, with what it holds: told to whom it belonged. */
@@ -96,16 +78,24 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
     gnomon__tape *tape = t && t->states[bit] ? gnomon__tape_of(t, bit) : NULL;
     if (!tape || t->generations[bit] != pool->generation)
         return;
-    gnomon__tape_lose(&tape->overwritten, count_missed(at, pool->until),
-                      b->first > pool->until ? b->first : pool->until, b->last);
-    uint64_t reported_at = tape->reported_at, cut_at = tape->cut_at;
-    cut_at = cut_at > reported_at ? cut_at : reported_at;
-    uint64_t newer = count_ended_after(at, cut_at);
-    gnomon__tape_lose(&tape->unreported,
-                      count_ended_after(at, reported_at) - newer,
-                      b->first > reported_at ? b->first : reported_at, b->last);
-    gnomon__tape_lose(&tape->newer, newer,
-                      b->first > cut_at ? b->first : cut_at, b->last);
+    lose_part(&tape->overwritten, b, count_missed(at, pool->until), pool->until,
+              b->last);
+    gnomon__tape_place all = {b->serial, b->used, b->events};
+    uint32_t told = gnomon__tape_before(tape->reported, all).events;
+    uint32_t cut = gnomon__tape_before(tape->stage.until, all).events;
+    lose_part(&tape->unreported, b, cut - told, tape->stage.from_at,
+              tape->stage.until_at);
+    lose_part(&tape->newer, b, b->events - cut, tape->stage.until_at, b->last);
+}
+
+gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
+{
+    uint32_t used = load_relaxed(&tape->next) - tape->block;
+    if (!tape->block) /* its next one has this serial, or a higher one */
+        return (gnomon__tape_place){block_serials + 1, 0, 0};
+    return (gnomon__tape_place){
+        load_relaxed(&gnomon__tape_block_at(tape->block)->serial), used,
+        gnomon__tape_events_in(tape, used)};
 }
 
 /* ---- Blocks of a tape -------------------------------------------------------------- */
@@ -123,7 +113,7 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     store_relaxed(&b->thread, t->number);
     store_relaxed(&b->first, now);
     tape->block = at;
-    tape->more = 0;
+    store_relaxed(&tape->more, 0u);
     store_relaxed(&tape->next, at + HEAD);
     tape->end = at + bytes;
 }
@@ -355,11 +345,9 @@ static void forget_reported(gnomon__thread *t, const gnomon__tape_pool *pool,
     if (!t->states[bit] || t->generations[bit] != pool->generation)
         return;
     gnomon__tape *tape = gnomon__tape_of(t, bit);
-    tape->lost_reported = tape->last_lost;
-    tape->unreported.count -= tape->last_unreported;
-    if (tape->last_unreported)
-        tape->unreported.first = tape->reported_at;
-    tape->last_unreported = 0;
+    tape->lost_reported = tape->lost_at_cut;
+    tape->unreported = (gnomon__tape_loss){0};
+    tape->reported = tape->stage.until;
 }
 
 void gnomon__tape_reported(uint32_t bit, uint32_t generation)

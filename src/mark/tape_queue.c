@@ -2,9 +2,6 @@
 /* The queue of a bit's full blocks, the oldest first. Under the lock. */
 #include "mark/tape.h"
 
-#define HEAD ((uint32_t)sizeof(gnomon__tape_block))
-#define RECORD ((uint32_t)sizeof(gnomon__tape_record))
-
 gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
 
 static void queue_last(gnomon__tape_pool *pool, uint32_t at)
@@ -48,7 +45,7 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
     gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
     uint32_t used = load_relaxed(&tape->next) - tape->block;
     store_relaxed(&b->used, used);
-    store_relaxed(&b->events, (used - HEAD) / RECORD - tape->more);
+    store_relaxed(&b->events, gnomon__tape_events_in(tape, used));
     store_relaxed(&b->last, last);
     if (is_oldest)
         queue_first(pool, tape->block);

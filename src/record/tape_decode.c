@@ -181,19 +181,6 @@ static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
     }
 }
 
-static uint64_t end_of_record(const gnomon__tape_record *r,
-                              const uint64_t more[2])
-{
-    switch (GNOMON__TAPE_KIND(r->what)) {
-    case GNOMON__TAPE_SCOPE:
-        return r->begin + r->ticks;
-    case GNOMON__TAPE_LONG:
-        return r->begin + more[0];
-    default:
-        return r->begin;
-    }
-}
-
 static int is_link_record(const gnomon__tape_record *r)
 {
     uint32_t kind = GNOMON__TAPE_KIND(r->what);
@@ -201,18 +188,19 @@ static int is_link_record(const gnomon__tape_record *r)
 }
 
 static int is_asked_for(const tape_decoder *d, const gnomon__tape_record *r,
-                        const uint64_t more[2])
+                        size_t i)
 {
     const gnomon__tape_events *e = d->e;
-    uint64_t end = end_of_record(r, more);
-    if (r->begin < e->from || r->begin >= e->until)
-        return 0;
-    if (e->which == GNOMON__TAPE_ALL)
-        return 1;
-    uint64_t stage_at = d->t->stage_at;
-    int is_late = r->begin < stage_at;
-    return end <= d->t->cut_at && (end > stage_at || !stage_at) &&
-           is_late == (e->which == GNOMON__TAPE_LATE);
+    gnomon__tape_thread *t = d->t;
+    int is_in_time = r->begin >= e->from && r->begin < e->until;
+    if (e->which == GNOMON__TAPE_ALL || i < t->early)
+        return is_in_time && i >= t->early;
+    int is_late = r->begin < t->stage.from_at;
+    int asks_late = gnomon__tape_is_late(e->which);
+    uint64_t one = is_late && GNOMON__TAPE_IS_EVENT(r->what);
+    t->late += one;
+    t->asked += asks_late && is_in_time ? one : 0;
+    return is_in_time && is_late == asks_late;
 }
 
 /* Entries replace the records that were read: there are never more. */
@@ -224,16 +212,17 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
     for (size_t i = 0; ok && i < count;) {
         gnomon__tape_record r;
         uint64_t more[2] = {0, 0};
+        size_t at = i;
         memcpy(&r, &t->entries[i], sizeof r);
         if (GNOMON__TAPE_MORE_OF(r.what) && i + 1 < count)
             memcpy(more, &t->entries[i + 1], sizeof more);
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
-        if (e->which == GNOMON__TAPE_LATE && is_link_record(&r)) {
+        if (gnomon__tape_is_late(e->which) && is_link_record(&r)) {
             /* It names an execution; the link itself was given. */
             ok = wait_for(&d, GNOMON__TAPE_NODE(r.what), r.begin, more[0]);
             continue;
         }
-        if (!is_asked_for(&d, &r, more))
+        if (!is_asked_for(&d, &r, at))
             continue;
         if (r.begin >= e->since)
             ok = decode_record(&d, &r, more);

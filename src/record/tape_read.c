@@ -17,7 +17,8 @@
 typedef struct tape_piece {
     uint64_t serial;
     uint32_t at, used, thread;
-    uint32_t events; /* of a full block */
+    uint32_t early;  /* bytes that were written before the stage; 0: none */
+    uint32_t events; /* behind these */
     uint64_t first, last;
 } tape_piece;
 
@@ -28,14 +29,29 @@ typedef struct tape_pieces {
 
 /* ---- Which blocks ------------------------------------------------------------- */
 
-static void list_piece(tape_pieces *p, uint32_t at, uint32_t used,
-                       uint32_t thread)
+/* A block, of which so much is written; of a stage up to the cut. */
+static void list_piece(tape_pieces *p, const gnomon__tape_events *e,
+                       uint32_t at, uint32_t thread, uint32_t used,
+                       uint32_t events)
 {
     const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    gnomon__tape_place all = {b->serial, used, events}, early = {0, 0, 0};
+    if (thread >= e->thread_count)
+        return;
+    if (e->which != GNOMON__TAPE_ALL) {
+        const gnomon__tape_thread *t = &e->threads[thread];
+        early = gnomon__tape_before(t->stage.from, all);
+        all = gnomon__tape_before(t->stage.until, all);
+    }
+    /* What is late may be named by links of earlier stages. */
+    if (all.used <= (gnomon__tape_is_late(e->which) ? HEAD : early.used))
+        return;
     p->wanted++;
     if (p->count < p->room)
-        p->of[p->count++] = (tape_piece){b->serial, at,       used,   thread,
-                                         b->events, b->first, b->last};
+        p->of[p->count++] =
+            (tape_piece){b->serial, at,         all.used,
+                         thread,    early.used, all.events - early.events,
+                         b->first,  b->last};
 }
 
 /* Of `lost` events, those that `told` counts, all before `until`, were told. */
@@ -65,32 +81,25 @@ static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
     if (keep == GNOMON__KEEP_STREAM && tape->told > told)
         told = tape->told; /* by parts of the stream */
     to->overwritten = tape->unreported;
-    take_lost(to, tape, tape->lost_at_cut, told, tape->reported_at);
+    take_lost(to, tape, tape->lost_at_cut, told, tape->stage.from_at);
 }
 
-/* The copy has all that ended before the cut, or counts it: what is overwritten of that
- * from now on is not missed. */
-static void note_reported(const gnomon__tape_thread *to, gnomon__tape *tape)
+/* Under the lock. NULL: the thread has no such tape. */
+static gnomon__tape *tape_of(size_t thread, uint32_t bit, uint32_t generation)
 {
-    tape->last_unreported = tape->unreported.count;
-    tape->last_lost = tape->lost_at_cut;
-    tape->reported_at = to->cut_at == UINT64_MAX ? gnomon__ticks() : to->cut_at;
+    const gnomon__thread *t = gnomon__threads[thread];
+    return t->states[bit] && load_relaxed(&t->generations[bit]) == generation
+               ? gnomon__tape_of(t, bit)
+               : NULL;
 }
 
-/* A thread that stayed inside one mark was not cut. */
-static void take_cuts(gnomon__tape_thread *to, const gnomon__thread *t,
-                      const gnomon__tape *tape)
-{
-    int is_cut = load_relaxed(&t->segment) == gnomon__segment;
-    to->cut_at = is_cut ? tape->cut_at : UINT64_MAX;
-    to->stage_at = tape->stage_at;
-}
-
-/* Under the lock: no thread has another block until it is free. */
+/* Under the lock: no thread has another block until it is free. A thread that stayed
+ * inside one mark was not cut: what it wrote comes with the next stage, as in the tree. */
 static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                         uint32_t generation)
 {
     const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    const gnomon__tape *tape;
     p->count = p->wanted = 0;
     if (pool->generation != generation)
         return;
@@ -98,40 +107,36 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         out->from = pool->until; /* the rest was taken */
     out->taken = out->from < pool->until ? pool->until : out->from;
     out->since = pool->since;
+    for (uint32_t i = 0; i < out->thread_count; i++) {
+        if (!(tape = tape_of(i, bit, generation)))
+            continue;
+        gnomon__tape_thread *to = &out->threads[i];
+        to->stage = tape->stage;
+        if (load_relaxed(&gnomon__threads[i]->segment) != gnomon__segment)
+            to->stage.from = tape->stage.until;
+        to->is_first = !gnomon__tape_is_late(out->which) ||
+                       tape->late == GNOMON__TAPE_LATE_UNKNOWN;
+        if (out->which == GNOMON__TAPE_ALL)
+            take_losses(to, tape,
+                        pool->until > pool->told ? pool->until : pool->told);
+        else if (to->is_first)
+            take_stage_losses(to, tape, pool->keep);
+    }
     size_t bytes = 0;
     for (uint32_t at = pool->first; at && (!out->most || bytes < out->most);
          at = gnomon__tape_block_at(at)->next) {
-        bytes += gnomon__tape_block_at(at)->used;
-        list_piece(p, at, gnomon__tape_block_at(at)->used,
-                   gnomon__tape_block_at(at)->thread);
+        const gnomon__tape_block *b = gnomon__tape_block_at(at);
+        if (out->most && b->thread >= out->thread_count)
+            break; /* its thread came meanwhile: the next time */
+        bytes += b->used;
+        list_piece(p, out, at, b->thread, b->used, b->events);
     }
-    for (uint32_t i = 0; i < out->thread_count; i++) {
-        const gnomon__thread *t = gnomon__threads[i];
-        if (load_relaxed(&t->generations[bit]) != generation)
+    for (uint32_t i = 0; i < out->thread_count && !out->most; i++) {
+        if (!(tape = tape_of(i, bit, generation)) || !tape->block)
             continue;
-        const gnomon__tape *tape = gnomon__tape_of(t, bit);
-        take_cuts(&out->threads[i], t, tape);
-        if (out->which == GNOMON__TAPE_ON_TIME)
-            take_stage_losses(&out->threads[i], tape, pool->keep);
-        else if (out->which == GNOMON__TAPE_ALL)
-            take_losses(&out->threads[i], tape,
-                        pool->until > pool->told ? pool->until : pool->told);
-        if (out->most)
-            continue;
-        uint32_t next = load_acquire(&tape->next);
-        if (tape->block && next > tape->block + HEAD)
-            list_piece(p, tape->block, next - tape->block, i);
-    }
-}
-
-/* Under the lock: the lists of this stage are complete. */
-static void note_stage(const gnomon__tape_events *out, uint32_t bit,
-                       uint32_t generation)
-{
-    for (uint32_t i = 0; i < out->thread_count; i++) {
-        const gnomon__thread *t = gnomon__threads[i];
-        if (load_relaxed(&t->generations[bit]) == generation)
-            note_reported(&out->threads[i], gnomon__tape_of(t, bit));
+        uint32_t used = load_acquire(&tape->next) - tape->block;
+        list_piece(p, out, tape->block, i, used,
+                   gnomon__tape_events_in(tape, used));
     }
 }
 
@@ -142,8 +147,6 @@ static int list_all(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         gnomon__lock();
         list_pieces(p, out, bit, generation);
         int is_whole = p->wanted <= p->room;
-        if (is_whole && out->which == GNOMON__TAPE_ON_TIME)
-            note_stage(out, bit, generation);
         gnomon__unlock();
         if (is_whole)
             return 1;
@@ -166,41 +169,33 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
     }
 }
 
-/* A block that was overwritten meanwhile is lost, unless all in it is later than `until`.
- * 0: no memory. */
-static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
-                      uint64_t from, uint64_t until)
+/* A block that was overwritten meanwhile is lost, for whom counts the stage's losses. 0: no
+ * memory. */
+static int copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
+                      const tape_piece *p)
 {
     uint32_t bytes = p->used - HEAD;
-    if (!bytes || (p->last && p->last < from))
-        return 1; /* an empty block, or a full one of an earlier time */
+    if (p->last && p->last < e->taken)
+        return 1; /* a full block of an earlier time */
     if (!gnomon__grow(&t->entries, &t->room,
                       t->count + bytes / sizeof *t->entries,
                       sizeof *t->entries))
         return 0;
     copy_records(t->entries + t->count, p->at + HEAD, bytes);
     fence_acquire();
-    if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial)
+    if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial) {
         t->count += bytes / sizeof *t->entries;
-    else if (p->first <= until)
-        gnomon__tape_lose(&t->overwritten,
-                          p->events ? p->events : bytes / sizeof *t->entries,
-                          p->first > from ? p->first : from,
+        if (p->early)
+            t->early += (p->early - HEAD) / sizeof *t->entries;
+    } else if (t->is_first) {
+        gnomon__tape_lose(&t->overwritten, p->events,
+                          p->first > e->taken ? p->first : e->taken,
                           p->last ? p->last : gnomon__ticks());
+    }
     return 1;
 }
 
 /* ---- The whole ----------------------------------------------------------------- */
-
-/* The thread's tape that a stream was taken from; NULL: it is gone. */
-static gnomon__tape *tape_taken(const gnomon__tape_events *e, size_t i)
-{
-    const gnomon__thread *t = gnomon__threads[i];
-    return t->states[e->bit] &&
-                   load_relaxed(&t->generations[e->bit]) == e->generation
-               ? gnomon__tape_of(t, e->bit)
-               : NULL;
-}
 
 /* Losses that come meanwhile are told the next time. */
 static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
@@ -208,10 +203,9 @@ static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
     gnomon__lock();
     gnomon__tape_streamed(e->bit, e->generation, p->count, gnomon__ticks());
     for (size_t i = 0; i < p->count; i++)
-        if (p->of[i].thread < e->thread_count)
-            e->threads[p->of[i].thread].taken += p->of[i].events;
+        e->threads[p->of[i].thread].taken += p->of[i].events;
     for (size_t i = 0; i < e->thread_count; i++) {
-        gnomon__tape *tape = tape_taken(e, i);
+        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
         if (!tape)
             continue;
         tape->told += e->threads[i].lost.count;
@@ -226,7 +220,7 @@ static void count_undelivered(gnomon__tape_events *e)
     gnomon__lock();
     for (size_t i = 0; i < e->thread_count; i++) {
         const gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape = tape_taken(e, i);
+        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
         uint64_t now = gnomon__ticks();
         if (!tape)
             continue;
@@ -252,23 +246,26 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
     memset(e, 0, sizeof *e);
 }
 
-/* Blocks that were full before this moment have nothing that is asked for. Without it each
- * stage's end would copy the events of all stages before. */
-static uint64_t needed_since(const gnomon__tape_events *e,
-                             const gnomon__tape_thread *t)
+/* What one part of a file saw of late events, no later one may find any more. */
+static void count_late(gnomon__tape_events *e, uint32_t bit,
+                       uint32_t generation)
 {
-    int is_stage = e->which == GNOMON__TAPE_ON_TIME;
-    return is_stage && t->stage_at > e->taken ? t->stage_at : e->taken;
-}
-
-/* Blocks that were taken after this moment had nothing that is missed. Late events are few,
- * and the profile of the stage has counted the blocks. */
-static uint64_t missed_until(const gnomon__tape_events *e,
-                             const gnomon__tape_thread *t)
-{
-    if (e->which == GNOMON__TAPE_LATE)
-        return 0;
-    return e->which == GNOMON__TAPE_ON_TIME ? t->cut_at : UINT64_MAX;
+    gnomon__lock();
+    for (uint32_t i = 0; i < e->thread_count; i++) {
+        gnomon__tape_thread *t = &e->threads[i];
+        gnomon__tape *tape = tape_of(i, bit, generation);
+        if (!tape || tape->stage.until_at != t->stage.until_at)
+            continue; /* or it was inside one mark for long, and is cut now */
+        if (t->is_first)
+            tape->late = t->late;
+        tape->late -= t->asked;
+        if (e->which != GNOMON__TAPE_LATE_LAST)
+            continue;
+        gnomon__tape_lose(&t->overwritten, tape->late, tape->stage.from_at,
+                          tape->stage.until_at);
+        tape->late = 0;
+    }
+    gnomon__unlock();
 }
 
 /* A thread's blocks are in the queue in the order in which they were full, and its own
@@ -280,14 +277,15 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
     int ok = list_all(&pieces, out, bit, generation);
     for (size_t i = 0; ok && i < pieces.count; i++) {
         const tape_piece *p = &pieces.of[i];
-        gnomon__tape_thread *t =
-            p->thread < out->thread_count ? &out->threads[p->thread] : NULL;
-        ok = !t || copy_piece(t, p, needed_since(out, t), missed_until(out, t));
+        ok = copy_piece(out, &out->threads[p->thread], p);
     }
     if (ok && out->most)
         give_pieces(out, &pieces);
     gnomon__free(pieces.of);
-    return ok && gnomon__tape_decode(out);
+    ok = ok && gnomon__tape_decode(out);
+    if (ok && out->which != GNOMON__TAPE_ALL)
+        count_late(out, bit, generation);
+    return ok;
 }
 
 /* *out has what is asked for. */

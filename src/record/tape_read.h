@@ -15,9 +15,16 @@ enum gnomon__tape_which {
     /* Those of the stage that the last cut ended, as the tree counts it: by the cuts of
      * their threads, whatever the time. */
     GNOMON__TAPE_ON_TIME,
-    /* Those that ended in that stage and began before it. */
-    GNOMON__TAPE_LATE
+    /* Those that ended in that stage and began before it. A file gets them in several
+     * parts; the last one counts those that are overwritten by then. */
+    GNOMON__TAPE_LATE,
+    GNOMON__TAPE_LATE_LAST
 };
+
+static inline int gnomon__tape_is_late(enum gnomon__tape_which which)
+{
+    return which >= GNOMON__TAPE_LATE;
+}
 
 /* An event. While it is read: ticks and node's offset. In a profile: ns and the node's
  * number. */
@@ -67,8 +74,11 @@ typedef struct gnomon__tape_thread {
     gnomon__tape_entry *entries; /* first the records */
     size_t count, room;
     gnomon__tape_loss lost, overwritten;
-    uint64_t taken;            /* of a stream: events in its blocks */
-    uint64_t cut_at, stage_at; /* as of the tape */
+    uint64_t taken;           /* of a stream: events in its blocks */
+    gnomon__tape_stage stage; /* as of the tape */
+    size_t early;             /* so many of the records are from before it */
+    int is_first; /* no one else counts the stage's losses for the file */
+    uint64_t late, asked; /* late events: all, and those asked for */
     uint32_t thread;
     uint32_t track; /* in a profile */
     size_t first;   /* number of its first event there, from 1 */

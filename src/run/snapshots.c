@@ -36,7 +36,7 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
     int is_stage = events->which == GNOMON__TAPE_ON_TIME;
     f->run.events = &f->events;
     choose_steps(&f->run, events);
-    if (events->which != GNOMON__TAPE_LATE)
+    if (!gnomon__tape_is_late(events->which))
         f->run.work = &f->work;
     if (f->run.work && (v->has_work || v->timed) &&
         !gnomon__activities_read(
@@ -164,6 +164,8 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
     gnomon__event_range range;
     if (window)
         range = late_events(v, window, &part->stage);
+    if (window && which + 1 == v->ledger.late_reported.count)
+        range.which = GNOMON__TAPE_LATE_LAST;
     return snapshot_stage(out, v, &stage, window ? &range : NULL);
 }
 
