@@ -54,7 +54,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(export/(text|lanes|chrome_around|chrome_calls|chrome_row|chrome_rows)|profile/(event_block|event_blocks|event_cache|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
-  "|run/(step|window))\\.c$")
+  "|run/step)\\.c$")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
