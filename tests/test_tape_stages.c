@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * timeout: 300
- * Stages end while threads mark without a pause, in so little memory that events are
- * overwritten while they are read: also then each is in the file or counted, once. */
+ * Stages and cycles end while threads mark without a pause, in so little memory that
+ * events are overwritten while they are read: also then each is there or counted, once. */
 #include "child.h"
 #include "recording_threads.h"
 #include "taping.h"
@@ -81,4 +81,51 @@ TEST(stages_end_while_threads_have_no_room)
     child_folder();
     end_stages("trace(on_trace_ready=none,keep=first),file=run.gnomon,mem=1MiB",
                live_times(100, 2000));
+}
+
+/* ---- Cycles ---------------------------------------------------------------------- */
+
+enum { NESTED = 3 }; /* as mark_until_over has open at one time */
+
+static uint64_t cycles, told;
+
+static int add_cycle(void *self, const gnomon_profile *p,
+                     const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    cycles++;
+    told += events(p) + missing(p, NULL);
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler cycle_taper = {TAPES("cycles"),
+                                            .ready = add_cycle};
+
+/* Windows without a gap. What was open when its cycle was read is there as open. */
+TEST(cycles_end_while_threads_mark)
+{
+    pthread_t threads[THREADS];
+    uint64_t sum = 0;
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=active:2"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    live_start(threads, THREADS, mark_until_over, made, sizeof *made);
+    for (long i = 0; i < live_times(200, 4000); i++) {
+        usleep((useconds_t)(i * 37 % 700));
+        gnomon_step();
+    }
+    store_relaxed(&is_over, 1u);
+    live_join(threads, THREADS);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    for (int i = 0; i < THREADS; i++)
+        sum += made[i];
+    CHECK(cycles > 0);
+    CHECK(told <= sum);
+    CHECK(sum - told <= cycles * THREADS * NESTED);
+    if (test_failures)
+        fprintf(stderr, "    %llu of %llu in %llu cycles\n",
+                (unsigned long long)told, (unsigned long long)sum,
+                (unsigned long long)cycles);
 }

@@ -178,6 +178,8 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
 /* What began before `until` was taken: full blocks with nothing newer are given back,
  * and what is lost of it counts no more. Takes the lock. */
 void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
+/* Its half that keeps the counts of losses. Under the lock. */
+void gnomon__tape_give_until(uint32_t bit, uint64_t until);
 
 /* The stage that the last cut ended was reported: its losses are of no later stage. Takes
  * the lock. */

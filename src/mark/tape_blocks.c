@@ -323,15 +323,21 @@ static void forget_losses(gnomon__thread *t, const gnomon__tape_pool *pool,
     tape->told = load_relaxed(&tape->lost.count);
 }
 
+void gnomon__tape_give_until(uint32_t bit, uint64_t until)
+{
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    pool->until = until;
+    while (pool->first && gnomon__tape_block_at(pool->first)->last < until)
+        gnomon__tape_give(gnomon__tape_unqueue(pool));
+    store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+}
+
 void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
 {
     gnomon__lock();
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     if (pool->generation == generation && until > pool->until) {
-        pool->until = until;
-        while (pool->first && gnomon__tape_block_at(pool->first)->last < until)
-            gnomon__tape_give(gnomon__tape_unqueue(pool));
-        store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+        gnomon__tape_give_until(bit, until);
         gnomon__each_thread(t)
             forget_losses(t, pool, bit);
     }

@@ -282,7 +282,7 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     s->base = (gnomon__event_source){
         .count = count, .read = read_taped, .free = free_taped};
     s->e = *e;
-    s->e.is_streamed = 0; /* they have arrived */
+    s->e.is_taken = 0; /* they have arrived */
     if (b->record->work)
         b->record->work->given_by = 0;
     memset(e, 0, sizeof *e);

@@ -153,7 +153,7 @@ uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
 {
     const gnomon__run_record *r = b->record;
     gnomon__stage_key key = {.ordinal = r->open};
-    if (r->events && r->events->which != GNOMON__TAPE_ALL)
+    if (r->events && gnomon__tape_is_of_stage(r->events->which))
         return 1; /* all are of the profile's only stage */
     while (*at < r->span_count && ticks >= r->spans[*at].until)
         ++*at;

@@ -193,7 +193,7 @@ static int is_asked_for(const tape_decoder *d, const gnomon__tape_record *r,
     const gnomon__tape_events *e = d->e;
     gnomon__tape_thread *t = d->t;
     int is_in_time = r->begin >= e->from && r->begin < e->until;
-    if (e->which == GNOMON__TAPE_ALL || i < t->early)
+    if (!gnomon__tape_is_of_stage(e->which) || i < t->early)
         return is_in_time && i >= t->early;
     int is_late = r->begin < t->stage.from_at;
     int asks_late = gnomon__tape_is_late(e->which);

@@ -20,6 +20,7 @@ typedef struct tape_piece {
     uint32_t early;  /* bytes that were written before the stage; 0: none */
     uint32_t events; /* behind these */
     uint64_t first, last;
+    size_t copied; /* its first record among the copied ones, plus 1; 0: none */
 } tape_piece;
 
 typedef struct tape_pieces {
@@ -38,7 +39,7 @@ static void list_piece(tape_pieces *p, const gnomon__tape_events *e,
     gnomon__tape_place all = {b->serial, used, events}, early = {0, 0, 0};
     if (thread >= e->thread_count)
         return;
-    if (e->which != GNOMON__TAPE_ALL) {
+    if (gnomon__tape_is_of_stage(e->which)) {
         const gnomon__tape_thread *t = &e->threads[thread];
         early = gnomon__tape_before(t->stage.from, all);
         all = gnomon__tape_before(t->stage.until, all);
@@ -48,10 +49,14 @@ static void list_piece(tape_pieces *p, const gnomon__tape_events *e,
         return;
     p->wanted++;
     if (p->count < p->room)
-        p->of[p->count++] =
-            (tape_piece){b->serial, at,         all.used,
-                         thread,    early.used, all.events - early.events,
-                         b->first,  b->last};
+        p->of[p->count++] = (tape_piece){.serial = b->serial,
+                                         .at = at,
+                                         .used = all.used,
+                                         .thread = thread,
+                                         .early = early.used,
+                                         .events = all.events - early.events,
+                                         .first = b->first,
+                                         .last = b->last};
 }
 
 /* Of `lost` events, those that `told` counts, all before `until`, were told. */
@@ -103,7 +108,7 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
     p->count = p->wanted = 0;
     if (pool->generation != generation)
         return;
-    if (out->from < pool->until && out->which == GNOMON__TAPE_ALL)
+    if (out->from < pool->until && !gnomon__tape_is_of_stage(out->which))
         out->from = pool->until; /* the rest was taken */
     out->taken = out->from < pool->until ? pool->until : out->from;
     out->since = pool->since;
@@ -114,9 +119,10 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         to->stage = tape->stage;
         if (load_relaxed(&gnomon__threads[i]->segment) != gnomon__segment)
             to->stage.from = tape->stage.until;
-        to->is_first = !gnomon__tape_is_late(out->which) ||
-                       tape->late == GNOMON__TAPE_LATE_UNKNOWN;
-        if (out->which == GNOMON__TAPE_ALL)
+        to->is_first = out->which != GNOMON__TAPE_CYCLE &&
+                       (!gnomon__tape_is_late(out->which) ||
+                        tape->late == GNOMON__TAPE_LATE_UNKNOWN);
+        if (to->is_first && out->which == GNOMON__TAPE_ALL)
             take_losses(to, tape,
                         pool->until > pool->told ? pool->until : pool->told);
         else if (to->is_first)
@@ -172,7 +178,7 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
 /* A block that was overwritten meanwhile is lost, for whom counts the stage's losses. 0: no
  * memory. */
 static int copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
-                      const tape_piece *p)
+                      tape_piece *p)
 {
     uint32_t bytes = p->used - HEAD;
     if (p->last && p->last < e->taken)
@@ -184,6 +190,7 @@ static int copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
     copy_records(t->entries + t->count, p->at + HEAD, bytes);
     fence_acquire();
     if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial) {
+        p->copied = t->count + 1;
         t->count += bytes / sizeof *t->entries;
         if (p->early)
             t->early += (p->early - HEAD) / sizeof *t->entries;
@@ -212,7 +219,58 @@ static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
         tape->overwritten = (gnomon__tape_loss){0};
     }
     gnomon__unlock();
-    e->is_streamed = 1;
+    e->is_taken = 1;
+}
+
+/* Events of a copied piece that the profile has. */
+static uint64_t count_copied(const gnomon__tape_events *e, const tape_piece *p)
+{
+    const gnomon__tape_entry *r = e->threads[p->thread].entries + p->copied - 1;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < (p->used - HEAD) / sizeof *r;
+         i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
+        n += r[i].begin >= e->taken && r[i].begin < e->until &&
+             GNOMON__TAPE_IS_EVENT(r[i].what);
+    return n;
+}
+
+/* Blocks that were overwritten after they were copied are among the losses, but are not
+ * missing. */
+static void find_overwritten(gnomon__tape_events *e, tape_pieces *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        tape_piece *piece = &p->of[i];
+        const gnomon__tape_block *b = gnomon__tape_block_at(piece->at);
+        if (!piece->copied || load_relaxed(&b->serial) == piece->serial)
+            continue;
+        e->threads[piece->thread].not_missing += count_copied(e, piece);
+        piece->copied = 0;
+    }
+}
+
+/* Tells all losses up to now, and takes what the copy has. */
+static void take_copied(gnomon__tape_events *e, tape_pieces *p)
+{
+    const gnomon__tape_pool *pool = &gnomon__tape_pools[e->bit];
+    find_overwritten(e, p); /* most of them, without the lock */
+    gnomon__lock();
+    find_overwritten(e, p);
+    for (size_t i = 0; i < e->thread_count; i++) {
+        gnomon__tape_thread *t = &e->threads[i];
+        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
+        if (!tape)
+            continue;
+        take_losses(t, tape, e->taken);
+        t->overwritten.count -= t->not_missing < t->overwritten.count
+                                    ? t->not_missing
+                                    : t->overwritten.count;
+        tape->told += t->lost.count;
+        tape->overwritten = (gnomon__tape_loss){0};
+    }
+    if (pool->generation == e->generation && e->until > pool->until)
+        gnomon__tape_give_until(e->bit, e->until);
+    gnomon__unlock();
+    e->is_taken = 1;
 }
 
 static void count_undelivered(gnomon__tape_events *e)
@@ -234,7 +292,7 @@ static void count_undelivered(gnomon__tape_events *e)
 
 void gnomon__tape_events_free(gnomon__tape_events *e)
 {
-    if (e->is_streamed)
+    if (e->is_taken)
         count_undelivered(e);
     for (size_t i = 0; i < e->thread_count; i++)
         gnomon__free(e->threads[i].entries);
@@ -276,14 +334,19 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
     tape_pieces pieces = {0};
     int ok = list_all(&pieces, out, bit, generation);
     for (size_t i = 0; ok && i < pieces.count; i++) {
-        const tape_piece *p = &pieces.of[i];
+        tape_piece *p = &pieces.of[i];
         ok = copy_piece(out, &out->threads[p->thread], p);
     }
     if (ok && out->most)
         give_pieces(out, &pieces);
+    if (ok && out->which == GNOMON__TAPE_CYCLE)
+        take_copied(out, &pieces);
     gnomon__free(pieces.of);
     ok = ok && gnomon__tape_decode(out);
-    if (ok && out->which != GNOMON__TAPE_ALL)
+    for (size_t i = 0; out->is_taken && !out->most && i < out->thread_count;
+         i++)
+        out->threads[i].taken = out->threads[i].count;
+    if (ok && gnomon__tape_is_of_stage(out->which))
         count_late(out, bit, generation);
     return ok;
 }
@@ -309,7 +372,11 @@ int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
                       uint32_t generation, uint64_t from, uint64_t until,
                       enum gnomon__tape_which which)
 {
-    *out = (gnomon__tape_events){.from = from, .until = until, .which = which};
+    *out = (gnomon__tape_events){.from = from,
+                                 .until = until,
+                                 .which = which,
+                                 .bit = bit,
+                                 .generation = generation};
     return copy_tapes(out, bit, generation);
 }
 

@@ -12,6 +12,8 @@
 /* Which of the events that began in a time. */
 enum gnomon__tape_which {
     GNOMON__TAPE_ALL,
+    /* The same, which are taken: no other profile gets what began earlier. */
+    GNOMON__TAPE_CYCLE,
     /* Those of the stage that the last cut ended, as the tree counts it: by the cuts of
      * their threads, whatever the time. */
     GNOMON__TAPE_ON_TIME,
@@ -20,6 +22,11 @@ enum gnomon__tape_which {
     GNOMON__TAPE_LATE,
     GNOMON__TAPE_LATE_LAST
 };
+
+static inline int gnomon__tape_is_of_stage(enum gnomon__tape_which which)
+{
+    return which >= GNOMON__TAPE_ON_TIME;
+}
 
 static inline int gnomon__tape_is_late(enum gnomon__tape_which which)
 {
@@ -74,8 +81,9 @@ typedef struct gnomon__tape_thread {
     gnomon__tape_entry *entries; /* first the records */
     size_t count, room;
     gnomon__tape_loss lost, overwritten;
-    uint64_t taken;           /* of a stream: events in its blocks */
+    uint64_t taken;           /* events that were taken */
     gnomon__tape_stage stage; /* as of the tape */
+    uint64_t not_missing;     /* of what is overwritten: the copy has it */
     size_t early;             /* so many of the records are from before it */
     int is_first; /* no one else counts the stage's losses for the file */
     uint64_t late, asked; /* late events: all, and those asked for */
@@ -101,12 +109,13 @@ typedef struct gnomon__tape_events {
     uint64_t since; /* ticks: what began earlier is missing */
     /* Of a stream: bytes of blocks that are taken. 0: all is copied, and stays. */
     size_t most;
-    uint32_t bit, generation; /* of a stream */
-    /* Its blocks are given back, and no profile has the events yet. */
-    int is_streamed;
+    uint32_t bit, generation;
+    /* It was taken, and no profile has the events yet. */
+    int is_taken;
 } gnomon__tape_events;
 
-/* What the tapes of `bit` hold of the time from `from` to `until`, which they keep.
+/* What the tapes of `bit` hold of the time from `from` to `until`, which they keep but for
+ * a cycle's.
  * What was taken is left out (gnomon__tape_taken).
  * GNOMON_OK or GNOMON_ENOMEM, and then `out` is empty. Under the readers' lock; any
  * thread; no marking thread waits for it. */

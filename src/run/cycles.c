@@ -58,24 +58,6 @@ void gnomon__cycles_end(uint64_t now)
             end_cycle(&v->cycles, now);
 }
 
-/* The oldest cycle that waits. 0: there is none. */
-static int take_cycle(gnomon__view *v, gnomon__event_range *range)
-{
-    gnomon__cycles *c = &v->cycles;
-    gnomon__step_lock();
-    int is_any = c->count != 0;
-    if (is_any) {
-        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0,
-                                       GNOMON__TAPE_ALL};
-        memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
-        store_relaxed(&cycles_due, cycles_due - 1);
-    }
-    gnomon__step_unlock();
-    return is_any;
-}
-
-/* ---- Delivery ------------------------------------------------------------------ */
-
 /* Whether a report or a file of the stage has these events too. */
 static int are_needed_later(const gnomon__view *v)
 {
@@ -85,6 +67,25 @@ static int are_needed_later(const gnomon__view *v)
             return 1;
     return 0;
 }
+
+/* The oldest cycle that waits. 0: there is none. */
+static int take_cycle(gnomon__view *v, gnomon__event_range *range)
+{
+    gnomon__cycles *c = &v->cycles;
+    gnomon__step_lock();
+    int is_any = c->count != 0;
+    if (is_any) {
+        *range = (gnomon__event_range){
+            v, c->over[0].begin, c->over[0].end, 0,
+            are_needed_later(v) ? GNOMON__TAPE_ALL : GNOMON__TAPE_CYCLE};
+        memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
+        store_relaxed(&cycles_due, cycles_due - 1);
+    }
+    gnomon__step_unlock();
+    return is_any;
+}
+
+/* ---- Delivery ------------------------------------------------------------------ */
 
 /* One profile for all profilers of the window. */
 static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
@@ -113,7 +114,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
     if (m)
         gnomon_profile_free(&m->base);
-    if (!are_needed_later(v))
+    if (range->which == GNOMON__TAPE_CYCLE)
         gnomon__events_taken(v, range->until);
 }
 

@@ -18,7 +18,7 @@ static void choose_steps(gnomon__run_record *r,
 {
     uint64_t from = events->window->since > events->from ? events->window->since
                                                          : events->from;
-    if (events->which != GNOMON__TAPE_ALL || events->most || !from)
+    if (gnomon__tape_is_of_stage(events->which) || events->most || !from)
         return;
     r->steps_from = gnomon__clock_ns(from);
     r->steps_until = events->until == UINT64_MAX
