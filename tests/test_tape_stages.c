@@ -23,7 +23,7 @@ static gnomon_region loss_region =
 static uint32_t is_over;
 static uint64_t made[THREADS];
 
-/* Records of all lengths; what is open when a stage ends is late in the next one. */
+/* Makes events of every kind. A scope that is open when a stage ends, ends in the next. */
 static void *mark_until_over(void *count)
 {
     uint64_t *events_made = count;

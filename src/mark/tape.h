@@ -71,7 +71,8 @@ typedef struct gnomon__tape_loss {
     uint64_t first, last;
 } gnomon__tape_loss;
 
-#define GNOMON__TAPE_LATE_UNKNOWN UINT64_MAX /* nobody read the stage's yet */
+#define GNOMON__TAPE_LATE_UNKNOWN \
+    UINT64_MAX /* no profile of the stage was made yet */
 
 /* A place between two records of a tape: what was written before it is in blocks with
  * lower serials, and in the first `used` bytes of this one. */
@@ -104,8 +105,9 @@ typedef struct gnomon__tape {
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told;            /* of `lost`, in what was taken; under the lock */
     gnomon__tape_stage stage; /* under the lock, as all to idle_since */
-    /* So that of the profiles of stages one alone counts each loss: up to here they have,
-     * or count, all; and what was overwritten behind it: up to the last cut, and later. */
+    /* So that the profile of one stage alone counts each loss: where the last reported
+     * stage ended; and events written since then that were overwritten, those of before
+     * the last cut (unreported) and of after it (newer). */
     gnomon__tape_place reported;
     gnomon__tape_loss unreported, newer;
     uint64_t lost_at_cut;   /* `lost` at the last cut */
@@ -164,7 +166,7 @@ static inline uint32_t gnomon__tape_events_in(const gnomon__tape *tape,
            load_relaxed(&tape->more);
 }
 
-/* Behind all that was written. Under the lock, while the thread writes nothing. */
+/* The end of what the thread has written so far. Under the lock, while it writes nothing. */
 gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape);
 
 /* ---- Blocks: tape_blocks.c -------------------------------------------------- */
@@ -178,7 +180,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
 /* What began before `until` was taken: full blocks with nothing newer are given back,
  * and what is lost of it counts no more. Takes the lock. */
 void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
-/* Its half that keeps the counts of losses. Under the lock. */
+/* The same, but the counts of lost events stay. Under the lock. */
 void gnomon__tape_give_until(uint32_t bit, uint64_t until);
 
 /* The stage that the last cut ended was reported: its losses are of no later stage. Takes

@@ -61,7 +61,7 @@ static uint64_t count_missed(uint32_t at, uint64_t until)
     return n;
 }
 
-/* The events of a block that are in this part of the time. */
+/* So many events of a block are lost, all of them from this part of the time. */
 static void lose_part(gnomon__tape_loss *loss, const gnomon__tape_block *b,
                       uint64_t count, uint64_t from, uint64_t until)
 {

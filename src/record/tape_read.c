@@ -44,7 +44,7 @@ static void list_piece(tape_pieces *p, const gnomon__tape_events *e,
         early = gnomon__tape_before(t->stage.from, all);
         all = gnomon__tape_before(t->stage.until, all);
     }
-    /* What is late may be named by links of earlier stages. */
+    /* Records of earlier stages may link to an execution that ends in this one. */
     if (all.used <= (gnomon__tape_is_late(e->which) ? HEAD : early.used))
         return;
     p->wanted++;

@@ -18,7 +18,8 @@ enum gnomon__tape_which {
      * their threads, whatever the time. */
     GNOMON__TAPE_ON_TIME,
     /* Those that ended in that stage and began before it. A file gets them in several
-     * parts; the last one counts those that are overwritten by then. */
+     * parts, one for each earlier stage. The last part counts as lost those that were
+     * overwritten before their part was read. */
     GNOMON__TAPE_LATE,
     GNOMON__TAPE_LATE_LAST
 };

@@ -58,7 +58,7 @@ void gnomon__cycles_end(uint64_t now)
             end_cycle(&v->cycles, now);
 }
 
-/* Whether a report or a file of the stage has these events too. */
+/* Whether a cycle's events are also for a report or a file of the stage. */
 static int are_needed_later(const gnomon__view *v)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)

@@ -32,7 +32,7 @@ typedef struct gnomon__event_range {
     size_t
         most; /* instead: full blocks of so many bytes, which are taken; 0: none */
     /* ON_TIME: it is all of a stage, and of work what was launched in that. LATE: what
-     * ended after its stage, and no work; _LAST: the last part of that. */
+     * ended after its stage, and no work; LATE_LAST: the last part of such events. */
     enum gnomon__tape_which which;
 } gnomon__event_range;
 
