@@ -30,7 +30,11 @@ enum { A, B, C, D, E };
 
 /* What several programs say. */
 #define TURN_ODD "mark/hot.h|gnomon__word_next(&t->seq, one); fence_acq_rel();"
-#define RAISE "mark/hook.c|store_release(&t->in_hook, (uint32_t)seq + 1);"
+#define TURN_ODD_ONLY \
+    "mark/hot.h|gnomon__word_add(&t->seq, one); fence_acq_rel();"
+#define TURN_EVEN \
+    "mark/hot.h|store_release(&t->seq, load_relaxed(&t->seq) + 1);"
+#define RAISE "mark/hook.c|store_release(&t->in_hook, (uint32_t)odd);"
 #define LOWER "mark/hook.c|store_relaxed(&t->in_hook, 0);"
 #define QUIET_SEQ "record/rows_copy.h|load_acquire(&t->seq)"
 #define QUIET_HOOK "record/rows_copy.h|load_acquire(&t->in_hook)"
@@ -68,17 +72,16 @@ static int is_torn_row(weak_registers r)
 static const weak_program row = {
     .name = "row",
     .is_bad = is_torn_row,
-    .thread = {
-        {{UP(A, ANY, 1, 0, RELAXED, NULL)},
-         {FN(ACQ_REL, TURN_ODD)},
-         {ST(B, 1, RELAXED, NULL)},
-         {ST(C, 1, RELAXED, NULL)},
-         {ST(A, 2, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);")}},
-        {{LD(A, 0, ACQUIRE, QUIET_SEQ)},
-         {LD(B, 1, RELAXED, NULL)},
-         {LD(C, 2, RELAXED, NULL)},
-         {FN(ACQUIRE, STILL)},
-         {LD(A, 3, ACQUIRE, QUIET_SEQ), SPARE}}}};
+    .thread = {{{UP(A, ANY, 1, 0, RELAXED, NULL)},
+                {FN(ACQ_REL, TURN_ODD_ONLY)},
+                {ST(B, 1, RELAXED, NULL)},
+                {ST(C, 1, RELAXED, NULL)},
+                {ST(A, 2, RELEASE, TURN_EVEN)}},
+               {{LD(A, 0, ACQUIRE, QUIET_SEQ)},
+                {LD(B, 1, RELAXED, NULL)},
+                {LD(C, 2, RELAXED, NULL)},
+                {FN(ACQUIRE, STILL)},
+                {LD(A, 3, ACQUIRE, QUIET_SEQ), SPARE}}}};
 
 /* A: the word, B: the flag of callbacks, C and D: the data. */
 static int is_torn_beside_hooks(weak_registers r)
@@ -102,32 +105,30 @@ static const weak_program hooks_then_tree = {
     .name = "hooks_then_tree",
     .first = {1},
     .is_bad = is_torn_beside_hooks,
-    .thread = {
-        {{ST(B, 1, RELEASE, RAISE), SPARE},
-         {ST(B, 0, RELAXED, LOWER)},
-         {FN(RELEASE, "mark/hook.c|fence_release(); "
-                      "return begin_guessed(t, seq, frame);")},
-         {ST(C, 1, RELAXED, NULL)},
-         {ST(D, 1, RELAXED, NULL)},
-         {ST(A, 2, RELEASE, "mark/hot.h|store_release(&t->seq, token + 1);")}},
-        {COPY_BESIDE_HOOKS(NEEDED, SPARE)}}};
+    .thread = {{{ST(B, 1, RELEASE, RAISE), SPARE},
+                {ST(B, 0, RELAXED, LOWER)},
+                {FN(RELEASE, "mark/hook.c|fence_release(); "
+                             "return begin_guessed(t, seq, frame);")},
+                {ST(C, 1, RELAXED, NULL)},
+                {ST(D, 1, RELAXED, NULL)},
+                {ST(A, 2, RELEASE, TURN_EVEN)}},
+               {COPY_BESIDE_HOOKS(NEEDED, SPARE)}}};
 
 /* One ends: the tree first; and another mark follows. */
 static const weak_program tree_then_hooks = {
     .name = "tree_then_hooks",
     .first = {1},
     .is_bad = is_torn_beside_hooks,
-    .thread = {
-        {{ST(C, 1, RELAXED, NULL)},
-         {ST(D, 1, RELAXED, NULL)},
-         {ST(B, 1, RELEASE, RAISE)},
-         {ST(B, 0, RELAXED, LOWER)},
-         {ST(A, 2, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);")},
-         {UP(A, ANY, 3, 0, RELAXED, NULL)},
-         {FN(ACQ_REL, TURN_ODD)},
-         {ST(C, 2, RELAXED, NULL)},
-         {ST(D, 2, RELAXED, NULL)}},
-        {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
+    .thread = {{{ST(C, 1, RELAXED, NULL)},
+                {ST(D, 1, RELAXED, NULL)},
+                {ST(B, 1, RELEASE, RAISE)},
+                {ST(B, 0, RELAXED, LOWER)},
+                {ST(A, 2, RELEASE, TURN_EVEN)},
+                {UP(A, ANY, 3, 0, RELAXED, NULL)},
+                {FN(ACQ_REL, TURN_ODD)},
+                {ST(C, 2, RELAXED, NULL)},
+                {ST(D, 2, RELAXED, NULL)}},
+               {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
 
 #define ENTER \
     "mark/callbacks.h|store_release(&t->in_hook, " \
@@ -233,15 +234,14 @@ static const weak_program begin_of_token = {
         {{UP(A, ANY, 3, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
          {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")},
-         {ST(A, 4, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);"),
-          SPARE},
+         {ST(A, 4, RELEASE, TURN_EVEN), SPARE},
          {UP(A, ANY, 5, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
          {ST(B, 5, RELAXED,
              "mark/position.h|store_relaxed(&n->token, token);")},
          {ST(C, 5, RELAXED,
              "mark/hot.h|store_relaxed(&n->begin, gnomon__ticks_counter());")},
-         {ST(A, 6, RELEASE, "mark/hot.h|store_release(&t->seq, token + 1);")}},
+         {ST(A, 6, RELEASE, TURN_EVEN)}},
         {{LD(B, 0, RELAXED, "record/stack.c|load_relaxed(&line->token)")},
          {FN(ACQUIRE, "record/stack.c|fence_acquire(); uint64_t seq = "
                       "load_acquire(&t->seq)"),
@@ -325,7 +325,7 @@ static const weak_program cut_outside = {
     .is_bad = cuts_amid_a_mark,
     .thread = {
         {{ST(C, 1, RELAXED, NULL)},
-         {ST(B, 2, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);")},
+         {ST(B, 2, RELEASE, TURN_EVEN)},
          {UP(B, ANY, 3, 1, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
          {LD(A, 0, RELAXED, IS_SHUT)}},

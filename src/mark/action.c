@@ -214,16 +214,14 @@ static inline void mark_action(gnomon__thread *t, action_mark *mark,
     gnomon__leave(t);
 }
 
-void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name)
+void gnomon__slow_start(gnomon__thread *t, const char *name)
 {
-    (void)seq;
     gnomon__thread_settle(t);
     mark_action(t, start_entered, name, GNOMON_TO_NUL);
 }
 
-void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
+void gnomon__slow_stop(gnomon__thread *t, const char *name)
 {
-    (void)seq;
     gnomon__thread_settle(t);
     mark_action(t, stop_entered, name, GNOMON_TO_NUL);
 }

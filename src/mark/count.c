@@ -53,8 +53,6 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     if (!histogram)
         return 0;
     gnomon__count_pending(t); /* the pending cell may be in the old histogram */
-    if (gnomon__tls_now()->thread == t)
-        gnomon__tls_now()->pending = GNOMON__NO_CELL;
     if (p->histogram) {
         const uint64_t *from = gnomon__at(t, p->histogram);
         uint64_t *to = gnomon__at(t, histogram);

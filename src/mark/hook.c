@@ -9,9 +9,9 @@
 
 /* No fence: where the system has no membarrier, `plain` is 0. The value is
  * new each time, as it is the mark's token. */
-static inline void raise_flag(gnomon__thread *t, uint64_t seq)
+static inline void raise_flag(gnomon__thread *t, uint64_t odd)
 {
-    store_release(&t->in_hook, (uint32_t)seq + 1);
+    store_release(&t->in_hook, (uint32_t)odd);
     fence_signal();
 }
 
@@ -82,7 +82,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     frame->begin = 0;
     if (!tree) /* before the flag says that trees are at rest */
         gnomon__frame_inside(gnomon__front_at(t, t->hot.current));
-    raise_flag(t, seq);
+    raise_flag(t, seq + 1);
     uint32_t hooks = (m ^ tree) & load_relaxed(&t->open_bits);
     frame->mask = hooks | tree;
     frame->hooks = hooks;
@@ -162,29 +162,29 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
 }
 
 /* Together with the hot tree, whose inner scopes may have no frame. */
-static APART void end_more(gnomon_token token, uint64_t seq, gnomon__thread *t,
+static APART void end_more(gnomon_token token, gnomon__thread *t,
                            gnomon__frame *frame)
 {
     /* While the hot path is shut no bit is plain, so a frame that is being
      * taken away is not used here. */
     uint32_t mask = load_relaxed(&frame->mask);
     if (unlikely(mask & ~load_relaxed(&t->plain))) {
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
         return;
     }
     const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
     if (frame->seen.flags || (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
         ((mask & t->tree_bits) && !end_tree(t, token, mask))) {
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
         return;
     }
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
-    raise_flag(t, seq);
+    raise_flag(t, load_relaxed(&t->seq));
     uint32_t live = mask & load_relaxed(&t->attached);
     gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
     lower_flag(t);
-    gnomon__even_again(t, seq);
+    gnomon__turn_even(t);
 }
 
 /* Whether exactly the hooks of `pair` saw it, and it is a plain scope. */
@@ -195,7 +195,7 @@ static inline int is_of(const gnomon__frame *frame, uint64_t pair)
 }
 
 /* Several, all that there are. */
-static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
+static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
 {
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
@@ -204,38 +204,38 @@ static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
         h--;
         h->stop(h->self, &frame->seen, frame->slots + h->rank);
     } while (h != t->hooks);
-    gnomon__even_again(t, seq);
+    gnomon__turn_even(t);
 }
 
 /* The end of a scope whose frame is not on top. A function of its own, as
  * begin_other(). */
-static APART void end_other(gnomon_token token, uint64_t seq, gnomon__thread *t)
+static APART void end_other(gnomon_token token, gnomon__thread *t)
 {
     if (load_relaxed(&t->tree_only))
-        gnomon__trees_end(token, seq, t);
+        gnomon__trees_end(token, t);
     else
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
 }
 
-HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
 {
     uint32_t last = load_loose(&t->frame_last);
     gnomon__frame *frame = gnomon__frame_at(t, last);
     if (unlikely(load_loose(&frame->seen.token) != token)) {
-        end_other(token, seq, t);
+        end_other(token, t);
         return;
     }
     if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
         uint32_t all = load_relaxed(&t->all_hooks);
         if (is_of(frame, gnomon__frame_pair(all, all)))
-            end_all(frame, seq, t);
+            end_all(frame, t);
         else
-            end_more(token, seq, t, frame);
+            end_more(token, t, frame);
         return;
     }
     t->frame_last = frame->below;
     t->frame_top = last;
     const gnomon__hook *h = t->hooks;
     h->stop(h->self, &frame->seen, frame->slots);
-    gnomon__even_again(t, seq);
+    gnomon__turn_even(t);
 }

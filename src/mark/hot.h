@@ -11,16 +11,18 @@
 
 #define HOT __attribute__((hot, aligned(64)))
 #define APART __attribute__((noinline))
+/* What leads to `x` is done by now. */
+#define KEEP_HERE(x) __asm__ volatile("" : "+r"(x))
 
 /* The word was odd: the thread has no state, has ended, or is inside gnomon. */
 gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask);
 void gnomon__refused_end(gnomon_token token);
-/* The word has been turned odd, from `seq`; these turn it even. */
+/* The word has been turned odd, by a begin from `seq`; these turn it even. */
 gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
-void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
-void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name);
-void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
+void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
+void gnomon__slow_start(gnomon__thread *t, const char *name);
+void gnomon__slow_stop(gnomon__thread *t, const char *name);
 /* A begin for the hot tree and the end-only recorders `others`, where the
  * guess was wrong (paths.c). Passing what begin has loaded avoids saving
  * registers. */
@@ -29,21 +31,21 @@ gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 gnomon__near *tls, uint32_t others);
 /* An end of the innermost scope of the hot tree that other bits may have seen too
  * (paths.c). */
-void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
+void gnomon__shared_end(gnomon_token token, gnomon__thread *t);
 /* Scopes that plain hooks alone see (hook.c); all others are passed on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
-void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
+void gnomon__hook_end(gnomon_token token, gnomon__thread *t);
 /* Scopes that several trees see, and no hook (trees.c). */
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
-void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
+void gnomon__trees_end(gnomon_token token, gnomon__thread *t);
 /* The rest of a hot end that changes the minimum or maximum of the node, which is closed
  * and was the last one to end; the same of a taped end; and of one whose record does not
  * fit, where the tree has counted it. */
-void gnomon__slow_count(gnomon__thread *t, uint64_t seq, uint64_t ticks);
-void gnomon__taped_count(gnomon__thread *t, uint64_t seq, uint64_t ticks);
-void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks);
+void gnomon__slow_count(gnomon__thread *t, uint64_t ticks);
+void gnomon__taped_count(gnomon__thread *t, uint64_t ticks);
+void gnomon__taped_slow(gnomon__thread *t, uint64_t ticks);
 
 /* Load the constant first: a load as the first instruction costs 4 ns on Zen 5
  * where marks are called through a pointer, as a shared library's are. */
@@ -68,6 +70,22 @@ static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
     return seq;
 }
 
+/* The same where nobody needs the value, which takes fewer instructions. */
+static inline ALWAYS void gnomon__turn_odd_only(gnomon__thread *t, uint64_t one)
+{
+    gnomon__word_add(&t->seq, one);
+    fence_acq_rel();
+}
+
+static inline ALWAYS void gnomon__turn_even(gnomon__thread *t)
+{
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    gnomon__word_add(&t->seq, 1); /* a release: its stores keep their order */
+#else
+    store_release(&t->seq, load_relaxed(&t->seq) + 1);
+#endif
+}
+
 /* Whether only trees, and end-only recorders with them, see a scope. */
 static inline int gnomon__is_tree_only(const gnomon__thread *t, uint32_t m)
 {
@@ -88,28 +106,28 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
     gnomon__node_open(gnomon__hot_position(tls, t), node, n, token | flags,
                       seen);
     store_relaxed(&n->begin, gnomon__ticks_counter());
-    store_release(&t->seq, token + 1);
+    gnomon__turn_even(t);
     return token;
 }
 
 /* Counts an execution of `d` ticks, once the pending cell is counted. 0: its bounds must
  * change first. One test covers "a new minimum", "a new maximum", "the first two", "no
  * such cell", "an unusual length" and "the clock went back". */
-static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
-                                           gnomon__front *n, uint64_t d)
+static inline ALWAYS int gnomon__hot_count(gnomon__thread *t, gnomon__front *n,
+                                           uint64_t d)
 {
     if (unlikely(d - n->min > n->spread))
         return 0;
-    gnomon__count_later(tls, t, gnomon__cell_at(n, d));
+    store_relaxed(&t->pending, gnomon__cell_at(n, d));
     gnomon__word_sum(&n->total, d);
     return 1;
 }
 
 /* The same of a node whose bounds must change. */
-static inline void gnomon__count_slowly(gnomon__near *tls, gnomon__thread *t,
-                                        uint32_t node, uint64_t d)
+static inline void gnomon__count_slowly(gnomon__thread *t, uint32_t node,
+                                        uint64_t d)
 {
-    gnomon__count_later(tls, t, GNOMON__NO_CELL);
+    store_relaxed(&t->pending, GNOMON__NO_CELL);
     gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
 }
 
@@ -119,56 +137,59 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
                                             gnomon__front *n, uint64_t d,
                                             const int is_seen)
 {
-    gnomon__count_last(tls);
-    if (unlikely(!gnomon__hot_count(tls, t, n, d)))
-        gnomon__count_slowly(tls, t, node, d);
+    gnomon__word_sum(gnomon__pending_cell(t, t->base), 1);
+    if (unlikely(!gnomon__hot_count(t, n, d)))
+        gnomon__count_slowly(t, node, d);
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
-/* Closes the innermost node, and counts the pending cell; reads the clock last (scope.c
- * says why). Returns for how many ticks the node was open. Its `seen` stays: nobody reads
- * it in a closed node. */
+/* Closes the innermost node, reads the clock, and counts the pending cell, whose place is
+ * known before: scope.c says why. Returns for how many ticks the node was open. Its `seen`
+ * stays: nobody reads it in a closed node. */
 static inline ALWAYS uint64_t gnomon__hot_ticks(gnomon__near *tls,
-                                                gnomon__thread *t,
+                                                gnomon__thread *t, char *base,
                                                 uint32_t node, gnomon__front *n)
 {
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
-    gnomon__count_last(tls);
-    return gnomon__ticks_counter() - n->begin;
+    uint64_t *pending = gnomon__pending_cell(t, base);
+    KEEP_HERE(pending);
+    uint64_t now = gnomon__ticks_counter();
+    gnomon__word_sum(pending, 1);
+    return now - n->begin;
 }
 
 /* The innermost scope ends, which only the hot tree saw. Calls come last, so that no
  * register is saved. */
 static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
-                                          uint64_t seq, uint32_t node,
+                                          char *base, uint32_t node,
                                           gnomon__front *n)
 {
-    uint64_t d = gnomon__hot_ticks(tls, t, node, n);
-    if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
-        gnomon__slow_count(t, seq, d);
+    uint64_t d = gnomon__hot_ticks(tls, t, base, node, n);
+    if (unlikely(!gnomon__hot_count(t, n, d))) {
+        gnomon__slow_count(t, d);
         return;
     }
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
 }
 
 /* The same where the tape beside the tree saw it, and nothing else. */
 static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
-                                            gnomon__thread *t, uint64_t seq,
+                                            gnomon__thread *t, char *base,
                                             uint32_t node, gnomon__front *n)
 {
-    uint64_t d = gnomon__hot_ticks(tls, t, node, n);
-    if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
-        gnomon__taped_count(t, seq, d);
+    uint64_t d = gnomon__hot_ticks(tls, t, base, node, n);
+    if (unlikely(!gnomon__hot_count(t, n, d))) {
+        gnomon__taped_count(t, d);
         return;
     }
     gnomon__tape *tape = t->tape;
     if (unlikely(!gnomon__tape_has_room(tape))) {
-        gnomon__taped_slow(t, seq, d);
+        gnomon__taped_slow(t, d);
         return;
     }
     gnomon__tape_write(t, tape, load_relaxed(&n->begin), d,
                        node | GNOMON__TAPE_SCOPE);
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
 }
 
 /* Computes the return value after the callbacks: before them it would need

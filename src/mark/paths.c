@@ -55,10 +55,10 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
 /* ---- Ends that the hot tree shares with end-only recorders ------------------------ */
 
 /* They are called once the tree has closed the node. */
-HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+HOT void gnomon__shared_end(gnomon_token token, gnomon__thread *t)
 {
     if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
         return;
     }
     gnomon__near *tls = gnomon__tls_now();
@@ -66,32 +66,32 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     gnomon__front *n = gnomon__front_at(t, node);
     uint32_t end_only = n->seen;
     if (unlikely(end_only & ~t->end_only_bits)) {
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
         return;
     }
     gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
                           node};
     gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
 }
 
-void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+void gnomon__taped_slow(gnomon__thread *t, uint64_t ticks)
 {
     uint32_t node = t->hot.last;
     gnomon__tape_scope(t, t->tape, gnomon__front_at(t, node)->begin, ticks,
                        node);
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
 }
 
-void gnomon__taped_count(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+void gnomon__taped_count(gnomon__thread *t, uint64_t ticks)
 {
-    gnomon__count_slowly(gnomon__tls_now(), t, t->hot.last, ticks);
-    gnomon__taped_slow(t, seq, ticks);
+    gnomon__count_slowly(t, t->hot.last, ticks);
+    gnomon__taped_slow(t, ticks);
 }
 
-void gnomon__slow_count(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+void gnomon__slow_count(gnomon__thread *t, uint64_t ticks)
 {
-    gnomon__count_slowly(gnomon__tls_now(), t, t->hot.last, ticks);
-    store_release(&t->seq, seq + 2);
+    gnomon__count_slowly(t, t->hot.last, ticks);
+    gnomon__turn_even(t);
 }

@@ -104,9 +104,8 @@ void gnomon__refused_end(gnomon_token token)
         gnomon__trouble(&gnomon__no_thread, foreign);
 }
 
-void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+void gnomon__slow_end(gnomon_token token, gnomon__thread *t)
 {
-    (void)seq;
     gnomon__thread_settle(t);
     gnomon__end_entered(t, token);
     gnomon__leave(t);

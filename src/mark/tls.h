@@ -15,17 +15,12 @@ struct gnomon__thread;
 
 /* What the hot path reads before the thread's state: so the cold lines that a
  * pair needs are loaded all at once, not one after the other. No other thread
- * reads it; its first half changes only while the word is odd.
- *
- * The histogram cell of the execution that ended last is counted when the
- * next one ends. A store whose address depends on the clock just read makes
- * the next read wait: 7 ns of a pair's 19 on one processor measured. */
+ * reads it; its first half changes only while the word is odd. */
 typedef struct gnomon__tls {
     struct gnomon__thread
         *thread;    /* the calling thread's state, or the dummy */
     char *base;     /* as the thread's */
     uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
-    uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
     /* Bits whose begin, beside the hot tree's, is more than a note in its
      * node: all but those of end-only recorders. */
     uint32_t slow_bits;

@@ -283,26 +283,17 @@ static inline uint32_t gnomon__cell_of_usual(uint64_t ticks)
 #endif
 }
 
-/* Counts the pending cell; another must become pending before the mark is over. */
-static inline void gnomon__count_last(gnomon__near *tls)
+/* The pending cell. Once it is counted another becomes pending before the mark is over. */
+static inline uint64_t *gnomon__pending_cell(const gnomon__thread *t,
+                                             char *base)
 {
-    void *pending = tls->base + tls->pending;
-    uint64_t *count = pending;
-    gnomon__word_sum(count, 1);
+    return (uint64_t *)(void *)(base + t->pending);
 }
 
-static inline void gnomon__count_later(gnomon__near *tls, gnomon__thread *t,
-                                       uint32_t cell)
-{
-    tls->pending = cell;
-    store_relaxed(&t->pending, cell);
-}
-
-/* Counts the pending cell, by the thread's own word: a control call that
- * cuts the thread counts that one and cannot reach the thread-local word. */
+/* Counts it, off the hot path. */
 static inline void gnomon__count_pending(gnomon__thread *t)
 {
-    uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
+    uint64_t *cell = gnomon__pending_cell(t, t->base);
     store_relaxed(cell, load_relaxed(cell) + 1);
     store_relaxed(&t->pending, GNOMON__NO_CELL);
 }

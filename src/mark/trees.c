@@ -104,7 +104,7 @@ static APART void end_in_recorders(gnomon__thread *t, uint32_t end_only,
     gnomon__recorders_end(t, end_only, &f);
 }
 
-HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
 {
     gnomon__tree *trees[GNOMON__BITS];
     uint32_t seen = seen_by(t, token), count = 0;
@@ -116,7 +116,7 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     /* Slow if it is not the innermost in all of its trees, or began while
      * one of them was the hot tree. */
     if (unlikely(!seen || !count)) {
-        gnomon__slow_end(token, seq, t);
+        gnomon__slow_end(token, t);
         return;
     }
     uint64_t now = gnomon__ticks_counter();
@@ -126,5 +126,5 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     uint32_t end_only = seen & t->end_only_bits & load_relaxed(&t->attached);
     if (unlikely(end_only))
         end_in_recorders(t, end_only, first, token, now);
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
 }
