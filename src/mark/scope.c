@@ -4,9 +4,9 @@
  * path. All else is a tail call, so that these functions save no registers.
  *
  * The word turns odd before anything is read: else a signal handler that marks
- * could change the prediction between its read and its use. About 30
- * instructions to begin, in two lines of code, and 45 to end, in three lines
- * and the return; with a tape 62 to end. Data: first the region's line and the
+ * could change the prediction between its read and its use. About 33
+ * instructions to begin, in two lines of code, and 44 to end, in three lines
+ * and the return; with a tape 60 to end. Data: first the region's line and the
  * thread-local one; then, all three at once, the thread's, the node's and one of a
  * histogram.
  *
