@@ -3,8 +3,12 @@
  * timeout: 300
  * Stages and cycles end while threads mark without a pause, in so little memory that
  * events are overwritten while they are read: also then each is there or counted, once. */
+#include <semaphore.h>
+
 #include "child.h"
+#include "platform/os.h"
 #include "recording_threads.h"
+#include "stepping.h"
 #include "taping.h"
 
 enum { THREADS = 3 };
@@ -81,6 +85,87 @@ TEST(stages_end_while_threads_have_no_room)
     child_folder();
     end_stages("trace(on_trace_ready=none,keep=first),file=run.gnomon,mem=1MiB",
                live_times(100, 2000));
+}
+
+/* ---- A thread that stays inside one mark --------------------------------------- */
+
+static sem_t stopped, may_go_on;
+static uint32_t stop_at, steps_made;
+
+static void stop_once(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    if (!stepping_is_in_program(context) || ++steps_made != stop_at)
+        return;
+    sem_post(&stopped);
+    while (sem_wait(&may_go_on) != 0)
+        continue;
+    stepping_leave(context);
+}
+
+static void mark_some(void)
+{
+    for (int i = 0; i < 5; i++)
+        gnomon_end(gnomon_begin(&inner_region));
+}
+
+static void *stop_inside_a_mark(void *unused)
+{
+    for (int i = 0; i < 1000; i++) /* more than a few blocks hold */
+        mark_some();
+    step_through(mark_some, stop_once);
+    mark_some();
+    sem_post(&stopped); /* also where the steps came to an end before */
+    return unused;
+}
+
+/* Stops at instruction `stop_at` of its marks, over a stage's end. Whether that end did not
+ * wait for it. */
+static int end_stage_amid_a_mark(const char *profiler)
+{
+    char spec[80], file[32];
+    pthread_t thread;
+    gnomon_profile *p = NULL;
+    steps_made = 0;
+    snprintf(file, sizeof file, "run%u.gnomon", stop_at);
+    snprintf(spec, sizeof spec, "%s,file=%s", profiler, file);
+    sem_init(&stopped, 0, 0);
+    sem_init(&may_go_on, 0, 0);
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    CHECK_EQ(pthread_create(&thread, NULL, stop_inside_a_mark, NULL), 0);
+    while (sem_wait(&stopped) != 0)
+        continue;
+    uint64_t began = gnomon__os_monotonic_ns();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    uint64_t took = gnomon__os_monotonic_ns() - began;
+    CHECK_EQ(gnomon_stage_begin("validate"), GNOMON_OK);
+    sem_post(&may_go_on);
+    pthread_join(thread, NULL);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    if (!CHECK_EQ(gnomon_profile_load(&p, file), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    else if (!CHECK_EQ(events(p), 5010) || !CHECK_EQ(missing(p, NULL), 0))
+        fprintf(stderr, "    stopped at instruction %u\n", stop_at);
+    gnomon_profile_free(p);
+    return took >= 1000000000u;
+}
+
+/* At several places of a begin and an end. Its events are of the next stage then. */
+TEST(a_thread_stays_inside_one_mark_over_a_stages_end)
+{
+    int unreached = 0;
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    child_folder();
+    /* `gaps` needs no event once a stage is reported, so that full blocks are given back. */
+    for (stop_at = 20; stop_at <= 140; stop_at += 24)
+        unreached += end_stage_amid_a_mark(
+            stop_at / 24 % 2 ? "trace(on_trace_ready=none)" : "gaps");
+    if (!steps_made)
+        SKIP("no single steps here");
+    CHECK(unreached > 0);
 }
 
 /* ---- Cycles ---------------------------------------------------------------------- */

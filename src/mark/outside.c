@@ -57,6 +57,8 @@ uint32_t gnomon__cut(uint64_t ticks)
     uint32_t total = gnomon__thread_total;
     gnomon__each_thread(t)
         gnomon__thread_shut(t);
+    if (!total)
+        gnomon__segment_settled = gnomon__segment;
     gnomon__unlock();
     if (!total)
         return 0;
@@ -67,6 +69,8 @@ uint32_t gnomon__cut(uint64_t ticks)
         do
             left += !cut_thread(gnomon__threads[i], deadline);
         while (++i < total && i % LOCKED_THREADS);
+        if (i == total)
+            gnomon__segment_settled = gnomon__segment;
         gnomon__unlock();
     }
     return left;

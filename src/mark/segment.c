@@ -6,7 +6,7 @@
 
 uint32_t gnomon__segment = 1;
 uint64_t gnomon__segment_begin;
-uint32_t gnomon__stage_segment = 1;
+uint32_t gnomon__segment_settled = 1;
 
 static uint64_t first_mark; /* of the open segment, plus 1; 0: none */
 
@@ -31,7 +31,7 @@ int gnomon__segment_first(uint64_t *ticks)
 void gnomon__segments_forget(void)
 {
     store_relaxed(&gnomon__segment, 1);
-    store_relaxed(&gnomon__stage_segment, 1);
+    gnomon__segment_settled = 1;
     store_relaxed(&gnomon__segment_begin, 0);
     store_relaxed(&first_mark, 0);
 }

@@ -11,9 +11,9 @@
 extern uint32_t gnomon__segment;
 extern uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
 
-/* The first one of the open stage: a cut need not end the stage. Written in control
- * calls, outside of cuts. */
-extern uint32_t gnomon__stage_segment;
+/* The newest one whose cut is over. While it is another than the open one, threads are
+ * being cut. Under the lock. */
+extern uint32_t gnomon__segment_settled;
 
 /* Ends the segment at `ticks`. When it returns, no thread records in it, and
  * what was recorded rests until the next cut. A thread that stayed inside

@@ -6,7 +6,6 @@
 
 #include "mark/observer.h"
 #include "mark/position.h"
-#include "mark/segment.h"
 
 /* A record with one further one. */
 static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
@@ -123,25 +122,6 @@ void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
     memcpy(&bits, &value, sizeof bits);
     write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), key,
                node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, 0);
-}
-
-void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
-{
-    gnomon__tape *tape = gnomon__tape_of(t, bit);
-    gnomon__tape_stage *stage = &tape->stage;
-    if (!stage->until_at) /* of a later thread than that cut */
-        stage->until_at = t->segment_begin;
-    if ((int32_t)(t->segment - load_relaxed(&gnomon__stage_segment)) <= 0) {
-        stage->from_at = stage->until_at;
-        stage->from = stage->until;
-    }
-    stage->until_at = gnomon__ticks();
-    stage->until = gnomon__tape_here(tape);
-    tape->late = GNOMON__TAPE_LATE_UNKNOWN;
-    tape->lost_at_cut = load_relaxed(&tape->lost.count);
-    gnomon__tape_lose(&tape->unreported, tape->newer.count, tape->newer.first,
-                      tape->newer.last);
-    tape->newer = (gnomon__tape_loss){0};
 }
 
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,

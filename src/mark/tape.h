@@ -16,6 +16,7 @@
 #ifndef GNOMON_MARK_TAPE_H
 #define GNOMON_MARK_TAPE_H
 
+#include "mark/segment.h"
 #include "mark/tree.h"
 #include "spec/keep.h"
 
@@ -82,7 +83,8 @@ typedef struct gnomon__tape_place {
     uint32_t events; /* in these bytes */
 } gnomon__tape_place;
 
-/* From the cut with which a stage began to the thread's last one, which ended it. */
+/* From where profiles of stages had all, up to the thread's last cut, which ended one. What
+ * began before `from_at` belongs to an earlier one: it is late. */
 typedef struct gnomon__tape_stage {
     gnomon__tape_place from, until;
     uint64_t from_at, until_at; /* ticks */
@@ -105,10 +107,9 @@ typedef struct gnomon__tape {
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told;            /* of `lost`, in what was taken; under the lock */
     gnomon__tape_stage stage; /* under the lock, as all to idle_since */
-    /* So that the profile of one stage alone counts each loss: where the last reported
-     * stage ended; and events written since then that were overwritten, those of before
-     * the last cut (unreported) and of after it (newer). */
-    gnomon__tape_place reported;
+    /* So that the profile of one stage alone counts each loss: events written since
+     * stage.from that were overwritten, those of before the last cut (unreported) and of
+     * after it (newer). */
     gnomon__tape_loss unreported, newer;
     uint64_t lost_at_cut;   /* `lost` at the last cut */
     uint64_t lost_reported; /* of `lost`, in profiles of reported stages */
@@ -116,6 +117,7 @@ typedef struct gnomon__tape {
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
+    uint32_t is_late; /* its last cut came after that of the others was over */
     uint64_t idle_since;
 } gnomon__tape;
 
@@ -144,6 +146,14 @@ static inline gnomon__tape *gnomon__tape_of(const gnomon__thread *t,
 static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
 {
     return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
+}
+
+/* Whether the thread took part in the last cut. One that stayed inside one mark for long
+ * did not: what it recorded comes with the next stage. Under the lock. */
+static inline int gnomon__tape_is_on_time(const gnomon__thread *t,
+                                          const gnomon__tape *tape)
+{
+    return load_relaxed(&t->segment) == gnomon__segment && !tape->is_late;
 }
 
 /* ---- Places ------------------------------------------------------------------- */
@@ -183,13 +193,17 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
 /* The same, but the counts of lost events stay. Under the lock. */
 void gnomon__tape_give_until(uint32_t bit, uint64_t until);
 
-/* The stage that the last cut ended was reported: its losses are of no later stage. Takes
- * the lock. */
-void gnomon__tape_reported(uint32_t bit, uint32_t generation);
-
 /* What began before `since` is not wanted any more: counts as overwritten, and full
  * blocks with nothing newer are given back. Takes the lock. */
 void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
+
+/* ---- Stages: tape_stages.c ------------------------------------------------------ */
+
+/* For the table of recorders. */
+void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
+/* The stage that the last cut ended was reported: what it had, and its losses, are of no
+ * later stage. Takes the lock. */
+void gnomon__tape_reported(uint32_t bit, uint32_t generation);
 
 /* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
 
@@ -281,7 +295,6 @@ void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
                        const gnomon__finished *f);
 void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value);
-void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
                        const gnomon__stepped *done);
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);

@@ -81,7 +81,7 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
     lose_part(&tape->overwritten, b, count_missed(at, pool->until), pool->until,
               b->last);
     gnomon__tape_place all = {b->serial, b->used, b->events};
-    uint32_t told = gnomon__tape_before(tape->reported, all).events;
+    uint32_t told = gnomon__tape_before(tape->stage.from, all).events;
     uint32_t cut = gnomon__tape_before(tape->stage.until, all).events;
     lose_part(&tape->unreported, b, cut - told, tape->stage.from_at,
               tape->stage.until_at);
@@ -226,6 +226,7 @@ int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     tape->bit = bit;
     tape->generation = generation;
     tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
+    tape->stage.from_at = t->segment_begin;
     store_release(&t->states[bit], at);
     return 1;
 }
@@ -323,11 +324,22 @@ static void forget_losses(gnomon__thread *t, const gnomon__tape_pool *pool,
     tape->told = load_relaxed(&tape->lost.count);
 }
 
+/* Whether the oldest block has nothing that the profile of a later stage may have. */
+static int is_oldest_over(const gnomon__tape_pool *pool, uint32_t bit,
+                          uint64_t until)
+{
+    const gnomon__tape_block *b = gnomon__tape_block_at(pool->first);
+    const gnomon__thread *t = gnomon__thread_numbered(b->thread);
+    return b->last < until &&
+           (!t || !t->states[bit] || t->generations[bit] != pool->generation ||
+            gnomon__tape_is_on_time(t, gnomon__tape_of(t, bit)));
+}
+
 void gnomon__tape_give_until(uint32_t bit, uint64_t until)
 {
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     pool->until = until;
-    while (pool->first && gnomon__tape_block_at(pool->first)->last < until)
+    while (pool->first && is_oldest_over(pool, bit, until))
         gnomon__tape_give(gnomon__tape_unqueue(pool));
     store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
 }
@@ -341,28 +353,6 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
         gnomon__each_thread(t)
             forget_losses(t, pool, bit);
     }
-    gnomon__unlock();
-}
-
-/* What threads lost since the profiles were made is left for the next stage's. */
-static void forget_reported(gnomon__thread *t, const gnomon__tape_pool *pool,
-                            uint32_t bit)
-{
-    if (!t->states[bit] || t->generations[bit] != pool->generation)
-        return;
-    gnomon__tape *tape = gnomon__tape_of(t, bit);
-    tape->lost_reported = tape->lost_at_cut;
-    tape->unreported = (gnomon__tape_loss){0};
-    tape->reported = tape->stage.until;
-}
-
-void gnomon__tape_reported(uint32_t bit, uint32_t generation)
-{
-    gnomon__lock();
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    if (pool->generation == generation)
-        gnomon__each_thread(t)
-            forget_reported(t, pool, bit);
     gnomon__unlock();
 }
 

@@ -98,8 +98,7 @@ static gnomon__tape *tape_of(size_t thread, uint32_t bit, uint32_t generation)
                : NULL;
 }
 
-/* Under the lock: no thread has another block until it is free. A thread that stayed
- * inside one mark was not cut: what it wrote comes with the next stage, as in the tree. */
+/* Under the lock: no thread has another block until it is free. */
 static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                         uint32_t generation)
 {
@@ -110,18 +109,23 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         return;
     if (out->from < pool->until && !gnomon__tape_is_of_stage(out->which))
         out->from = pool->until; /* the rest was taken */
-    out->taken = out->from < pool->until ? pool->until : out->from;
+    if (!gnomon__tape_is_of_stage(out->which))
+        out->taken = out->from < pool->until ? pool->until : out->from;
     out->since = pool->since;
     for (uint32_t i = 0; i < out->thread_count; i++) {
         if (!(tape = tape_of(i, bit, generation)))
             continue;
         gnomon__tape_thread *to = &out->threads[i];
         to->stage = tape->stage;
-        if (load_relaxed(&gnomon__threads[i]->segment) != gnomon__segment)
-            to->stage.from = tape->stage.until;
         to->is_first = out->which != GNOMON__TAPE_CYCLE &&
                        (!gnomon__tape_is_late(out->which) ||
                         tape->late == GNOMON__TAPE_LATE_UNKNOWN);
+        if (gnomon__tape_is_of_stage(out->which) &&
+            !gnomon__tape_is_on_time(gnomon__threads[i], tape)) {
+            to->stage.from = tape->stage.until; /* nothing of it, */
+            to->stage.until_at = UINT64_MAX;    /* and no cut of it */
+            to->is_first = 0;
+        }
         if (to->is_first && out->which == GNOMON__TAPE_ALL)
             take_losses(to, tape,
                         pool->until > pool->told ? pool->until : pool->told);
@@ -313,7 +317,7 @@ static void count_late(gnomon__tape_events *e, uint32_t bit,
         gnomon__tape_thread *t = &e->threads[i];
         gnomon__tape *tape = tape_of(i, bit, generation);
         if (!tape || tape->stage.until_at != t->stage.until_at)
-            continue; /* or it was inside one mark for long, and is cut now */
+            continue; /* or it is cut only now */
         if (t->is_first)
             tape->late = t->late;
         tape->late -= t->asked;

@@ -157,7 +157,6 @@ static void begin_next(void)
     open_stage.was_opened = 0;
     open_stage.first = 0;
     open_stage.ordinal++;
-    store_relaxed(&gnomon__stage_segment, gnomon__segment);
 }
 
 static int close_views(const gnomon__stage_record *s, uint64_t begin,
@@ -241,7 +240,6 @@ static int settle_late(void)
     gnomon__readers_lock();
     gnomon__stage_describe(&reported);
     int code = cut(gnomon__ticks());
-    store_relaxed(&gnomon__stage_segment, gnomon__segment);
     reported.name = NULL; /* there is nothing of it to report */
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         code = gnomon__ledger_settle(&v->ledger) ? GNOMON_ENOMEM : code;

@@ -314,6 +314,7 @@ void gnomon__report_late(void)
         if (gnomon__profile_is_kept(a))
             gnomon__profile_keep(a, NULL);
     }
+    gnomon__events_reported(0);
 }
 
 void gnomon__reports_forget(void)
