@@ -49,8 +49,8 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|escape|utf8)\\.c$"
   "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|frame_memory|health|intern|leave|link|names|outside"
-  "|observer|op_copy|pretty|region|repair|segment|tape_(blocks|idle|pages|queue|stream)|thread|thread_name|thread_table|tree|tree_memory|waiting)\\.c$"
-  "|/src/device/(clocks|cuda|cuda_driver|cuda_failures|cuda_timer|cupti_(clock|demangle|driver|flushes|names|reading|records|source)"
+  "|observer|op_copy|pretty|region|repair|segment|slow_begin|slow_end|tape_(blocks|idle|pages|queue|stream|taken)|thread|thread_name|thread_table|tree|tree_memory|waiting)\\.c$"
+  "|/src/device/(clocks|cuda|cuda_driver|cuda_failures|cuda_timer|cupti_(buffers|clock|demangle|driver|flushes|names|reading|records|source)"
   "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(export/(text|lanes|chrome_around|chrome_calls|chrome_row|chrome_rows)|profile/(event_block|event_blocks|event_cache|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"

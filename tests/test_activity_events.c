@@ -8,6 +8,7 @@
 
 #include "child.h"
 #include "event_runs.h"
+#include "platform/memory.h"
 #include "sanitizer.h"
 
 static gnomon_region outer_region =
@@ -293,6 +294,62 @@ static uint64_t lost_of(const gnomon_profile *p, const char *kind,
         if (strcmp(loss->kind, kind) == 0)
             return loss->count;
     return 0;
+}
+
+static uint64_t work_told;
+
+static int add_work(void *self, const gnomon_profile *p,
+                    const gnomon_writer *out)
+{
+    gnomon_event_info e;
+    gnomon_track_info k;
+    gnomon_loss_info loss;
+    (void)self, (void)out;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++)
+        work_told += !gnomon_profile_track(p, e.track, &k) &&
+                     k.kind != GNOMON_TRACK_THREAD;
+    work_told += lost_of(p, "activities_overwritten", &loss);
+    return GNOMON_OK;
+}
+
+static void launch_three(toy_source *mine)
+{
+    gnomon_stage_begin("fit");
+    for (int i = 0; i < 3; i++) {
+        GNOMON_SCOPE("step");
+        toy_work(mine, GNOMON_ACTIVITY_KERNEL, "k", 5000, 100);
+        pass(10);
+    }
+    toy_tell(mine);
+    gnomon_step();
+    pass(1);
+}
+
+/* Also of a cycle for which there is no memory, each is told once: in the next one. What
+ * finds no memory when it is recorded is in activities_lost instead; if only its sums find
+ * none, in both. */
+TEST(cycles_tell_each_event_of_work_once)
+{
+    static toy_source mine;
+    gnomon_profiler cycler = tracer;
+    uint64_t failing = 0;
+    cycler.ready = add_work;
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, "schedule=active:1"), GNOMON_OK);
+    mine.number = toy.number;
+    launch_three(&mine);
+    gnomon_stage_end();
+    do {
+        launch_three(&mine);
+        gnomon__test_fail_allocation(++failing);
+        gnomon_stage_end();
+    } while (gnomon__test_allocations() >= failing);
+    gnomon__test_fail_allocation(0);
+    launch_three(&mine);
+    gnomon_stage_end();
+    CHECK(failing > 10);
+    CHECK(work_told <= 3 * (failing + 2));
+    CHECK(work_told + toy_health().activities_lost >= 3 * (failing + 2));
 }
 
 /* Events are overwritten, and counted; sums are of all. */

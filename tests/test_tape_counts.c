@@ -4,6 +4,7 @@
  * path for it: below an "(other)", and without memory. */
 #include "child.h"
 #include "marks.h"
+#include "platform/memory.h"
 #include "taping.h"
 
 #define DEEP 1100
@@ -234,6 +235,49 @@ TEST(each_stage_is_told_of_its_own_losses)
     attach(&late_taper, NULL);
     uint64_t made = mark_four_stages();
     CHECK_EQ(told_by_report, made);
+}
+
+/* ---- Cycles ------------------------------------------------------------------------ */
+
+static uint64_t told_in_cycles;
+
+static int add_cycle(void *self, const gnomon_profile *p,
+                     const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    told_in_cycles += events(p) + missing(p, NULL);
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler cycle_taper = {TAPES("cycles"),
+                                            .ready = add_cycle};
+
+static void mark_a_cycle(void)
+{
+    gnomon_stage_begin("fit");
+    for (int i = 0; i < 10; i++) {
+        gnomon_end(gnomon_begin(&scope_region));
+        pass(1);
+    }
+    gnomon_step();
+    pass(1);
+}
+
+/* Of each allocation with which it is delivered. */
+TEST(events_of_a_cycle_without_memory_are_missing_in_the_next)
+{
+    uint64_t failing = 0;
+    attach(&cycle_taper, "schedule=active:1");
+    do {
+        mark_a_cycle();
+        gnomon__test_fail_allocation(++failing);
+        gnomon_stage_end();
+    } while (gnomon__test_allocations() >= failing);
+    gnomon__test_fail_allocation(0);
+    CHECK(failing > 10);
+    mark_a_cycle();
+    gnomon_stage_end();
+    CHECK_EQ(told_in_cycles, 10 * (failing + 1));
 }
 
 /* What belongs to which stage is no matter of time. */

@@ -187,23 +187,25 @@ void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
                         uint32_t keep);
 /* Gives the full blocks back. Takes the lock; after the bit was detached. */
 void gnomon__tape_stop(uint32_t bit, uint32_t generation);
-/* What began before `until` was taken: full blocks with nothing newer are given back,
- * and what is lost of it counts no more. Takes the lock. */
-void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
-/* The same, but the counts of lost events stay. Under the lock. */
-void gnomon__tape_give_until(uint32_t bit, uint64_t until);
-
 /* What began before `since` is not wanted any more: counts as overwritten, and full
  * blocks with nothing newer are given back. Takes the lock. */
 void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 
-/* ---- Stages: tape_stages.c ------------------------------------------------------ */
+/* ---- What profiles have: tape_taken.c ------------------------------------------- */
 
 /* For the table of recorders. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
 /* The stage that the last cut ended was reported: what it had, and its losses, are of no
  * later stage. Takes the lock. */
 void gnomon__tape_reported(uint32_t bit, uint32_t generation);
+
+/* No profile needs what began before `until`: full blocks with nothing newer are given
+ * back. `is_told`: a profile had it, and told what is lost of it, which counts no more;
+ * else it counts as overwritten. Takes the lock. */
+void gnomon__tape_over(uint32_t bit, uint32_t generation, uint64_t until,
+                       int is_told);
+/* The same, but all counts stay. Under the lock. */
+void gnomon__tape_give_until(uint32_t bit, uint64_t until);
 
 /* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
 
@@ -230,6 +232,10 @@ void gnomon__tape_stream_over(void);
 /* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
  * word odd. */
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
+
+/* Events that began in this time, of a block of which so much is written. Under the lock. */
+uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
+                            uint64_t until);
 
 void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
                        uint64_t last);

@@ -44,21 +44,29 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
 
 /* ---- What a block holds ---------------------------------------------------------- */
 
+uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
+                            uint64_t until)
+{
+    const gnomon__tape_record *r =
+        (const void *)(gnomon__marks_arena.base + at);
+    uint64_t n = 0, begin;
+    for (uint32_t i = HEAD / RECORD, what; i < used / RECORD;
+         i += 1 + GNOMON__TAPE_MORE_OF(what)) {
+        what = load_relaxed(&r[i].what);
+        begin = load_relaxed(&r[i].begin);
+        n += begin >= from && begin < until && GNOMON__TAPE_IS_EVENT(what);
+    }
+    return n;
+}
+
 /* Events of a full block that began at `until` or later, and so are missed if it goes. */
 static uint64_t count_missed(uint32_t at, uint64_t until)
 {
     const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    const gnomon__tape_record *r =
-        (const void *)(gnomon__marks_arena.base + at);
-    uint64_t n = 0;
     if (!until)
         return b->events;
-    if (b->last < until)
-        return 0;
-    for (uint32_t i = HEAD / RECORD; i < b->used / RECORD;
-         i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
-        n += r[i].begin >= until && GNOMON__TAPE_IS_EVENT(r[i].what);
-    return n;
+    return b->last < until ? 0
+                           : gnomon__tape_count(at, b->used, until, UINT64_MAX);
 }
 
 /* So many events of a block are lost, all of them from this part of the time. */
@@ -309,50 +317,6 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
     if (pool->generation == generation)
         set_pool(pool, 0, 0, 0);
     gnomon__tape_stream_over();
-    gnomon__unlock();
-}
-
-/* Losses that were told are forgotten. A count that the thread itself writes is not
- * reset, but noted. */
-static void forget_losses(gnomon__thread *t, const gnomon__tape_pool *pool,
-                          uint32_t bit)
-{
-    if (!t->states[bit] || t->generations[bit] != pool->generation)
-        return;
-    gnomon__tape *tape = gnomon__tape_of(t, bit);
-    tape->overwritten = (gnomon__tape_loss){0};
-    tape->told = load_relaxed(&tape->lost.count);
-}
-
-/* Whether the oldest block has nothing that the profile of a later stage may have. */
-static int is_oldest_over(const gnomon__tape_pool *pool, uint32_t bit,
-                          uint64_t until)
-{
-    const gnomon__tape_block *b = gnomon__tape_block_at(pool->first);
-    const gnomon__thread *t = gnomon__thread_numbered(b->thread);
-    return b->last < until &&
-           (!t || !t->states[bit] || t->generations[bit] != pool->generation ||
-            gnomon__tape_is_on_time(t, gnomon__tape_of(t, bit)));
-}
-
-void gnomon__tape_give_until(uint32_t bit, uint64_t until)
-{
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    pool->until = until;
-    while (pool->first && is_oldest_over(pool, bit, until))
-        gnomon__tape_give(gnomon__tape_unqueue(pool));
-    store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
-}
-
-void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
-{
-    gnomon__lock();
-    const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    if (pool->generation == generation && until > pool->until) {
-        gnomon__tape_give_until(bit, until);
-        gnomon__each_thread(t)
-            forget_losses(t, pool, bit);
-    }
     gnomon__unlock();
 }
 

@@ -160,6 +160,20 @@ void gnomon__activities_taken(uint32_t generation, uint64_t until)
         gnomon__activity_events_taken(i, until);
 }
 
+void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told)
+{
+    uint32_t i = work_view(generation);
+    if (i == GNOMON__ACTIVITY_VIEWS)
+        return;
+    gnomon__activities_lock();
+    if (is_told)
+        gnomon__activity_events_told(i);
+    else
+        gnomon__activity_events_lose(i, until);
+    gnomon__activity_events_taken(i, until);
+    gnomon__activities_unlock();
+}
+
 /* ---- The numbers of a record --------------------------------------------------------- */
 
 /* One of our threads by the system's number; GNOMON__NO_LAUNCHER: it never marked. */

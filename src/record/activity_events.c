@@ -37,6 +37,7 @@ typedef struct event_queue {
     uint32_t refused;     /* events since there was no memory; 0: there was */
     uint64_t serials;     /* of all that were put */
     gnomon__tape_loss missing; /* in ns */
+    uint64_t told;             /* of these, in the profile that was read last */
 } event_queue;
 
 static event_queue queues[GNOMON__ACTIVITY_VIEWS];
@@ -227,11 +228,13 @@ int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
                 out->of[out->count++] = e[i];
         left = at == last ? 0 : left;
     }
+    q->told = q->missing.count;
     if (!most)
         return 1;
     for (uint32_t left = last; left; give_first(q))
         left = q->first == last ? 0 : left;
     q->missing = (gnomon__tape_loss){0};
+    q->told = 0;
     q->refused = 0;
     out->given_by = view + 1;
     return 1;
@@ -268,4 +271,26 @@ void gnomon__activity_events_taken(uint32_t view, uint64_t until)
 {
     if (until > load_relaxed(&work_taken[view]))
         store_relaxed(&work_taken[view], until);
+}
+
+void gnomon__activity_events_told(uint32_t view)
+{
+    event_queue *q = &queues[view];
+    q->missing.count -= q->told;
+    q->told = 0;
+    if (!q->missing.count)
+        q->missing = (gnomon__tape_loss){0};
+}
+
+void gnomon__activity_events_lose(uint32_t view, uint64_t until)
+{
+    event_queue *q = &queues[view];
+    const uint64_t taken = load_relaxed(&work_taken[view]);
+    q->told = 0;
+    for (uint32_t at = q->first; at; at = block_at(at)->next) {
+        const gnomon__activity_event *e = events_at(at);
+        for (uint64_t i = 0; i < block_at(at)->count; i++)
+            if (e[i].launched >= taken && e[i].launched < until)
+                lose_event(&q->missing, &e[i]);
+    }
 }

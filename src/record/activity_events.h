@@ -54,5 +54,9 @@ void gnomon__activity_events_free(gnomon__activity_events *e);
 /* What was launched before `until` is not missed where it is overwritten, and is in no
  * profile any more. Takes no lock; any thread. */
 void gnomon__activity_events_taken(uint32_t view, uint64_t until);
+/* With that: a profile has told of those that were missing when it was read; or there is
+ * none, and they are missing too. */
+void gnomon__activity_events_told(uint32_t view);
+void gnomon__activity_events_lose(uint32_t view, uint64_t until);
 
 #endif

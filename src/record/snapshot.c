@@ -218,9 +218,11 @@ int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
     gnomon__free(b.op_numbers);
     gnomon__free(b.links);
     gnomon__free(b.work);
-    if (ok)
+    if (ok) {
+        gnomon__snapshot_events_arrived(&b);
         *out = b.m;
-    else if (b.m)
+    } else if (b.m) {
         gnomon_profile_free(&b.m->base);
+    }
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }

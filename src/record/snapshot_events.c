@@ -282,12 +282,18 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     s->base = (gnomon__event_source){
         .count = count, .read = read_taped, .free = free_taped};
     s->e = *e;
-    s->e.is_taken = 0; /* they have arrived */
-    if (b->record->work)
-        b->record->work->given_by = 0;
     memset(e, 0, sizeof *e);
     gnomon__model_set_events(b->m, &s->base);
+    b->events = &s->e;
     return 1;
+}
+
+void gnomon__snapshot_events_arrived(const gnomon__snapshot_builder *b)
+{
+    if (b->events)
+        b->events->is_taken = 0;
+    if (b->events && b->record->work)
+        b->record->work->given_by = 0;
 }
 
 int gnomon__snapshot_put_events(gnomon__snapshot_builder *b)

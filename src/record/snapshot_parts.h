@@ -36,8 +36,9 @@ typedef struct gnomon__snapshot_builder {
     size_t region_room;
     uint32_t *op_numbers; /* likewise, by number of the operation */
     size_t op_room;
-    struct gnomon__event_links *links; /* between executions; NULL: none */
-    struct gnomon__work_rows *work;    /* events of devices; NULL: none */
+    struct gnomon__event_links *links;  /* between executions; NULL: none */
+    struct gnomon__work_rows *work;     /* events of devices; NULL: none */
+    struct gnomon__tape_events *events; /* once the profile has them */
 } gnomon__snapshot_builder;
 
 /* ---- Events: snapshot_events.c; nothing where there are none ---- */
@@ -47,6 +48,8 @@ int gnomon__snapshot_need_events(gnomon__snapshot_builder *b);
 /* After all nodes: the events, the links between executions, the steps that are not
  * there, and what is lost. */
 int gnomon__snapshot_put_events(gnomon__snapshot_builder *b);
+/* The profile is whole: events that were taken for it are missed no more. */
+void gnomon__snapshot_events_arrived(const gnomon__snapshot_builder *b);
 /* The links between executions, before their events are put: snapshot_links.c, with those
  * from path to path. */
 int gnomon__snapshot_event_links(gnomon__snapshot_builder *b);

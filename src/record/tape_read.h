@@ -117,7 +117,7 @@ typedef struct gnomon__tape_events {
 
 /* What the tapes of `bit` hold of the time from `from` to `until`, which they keep but for
  * a cycle's.
- * What was taken is left out (gnomon__tape_taken).
+ * What was taken is left out (gnomon__tape_over).
  * GNOMON_OK or GNOMON_ENOMEM, and then `out` is empty. Under the readers' lock; any
  * thread; no marking thread waits for it. */
 int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,

@@ -115,7 +115,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
     if (m)
         gnomon_profile_free(&m->base);
     if (range->which == GNOMON__TAPE_CYCLE)
-        gnomon__events_taken(v, range->until);
+        gnomon__events_over(v, range->until, !code);
 }
 
 void gnomon__cycles_deliver(int is_closed)
@@ -186,5 +186,5 @@ void gnomon__run_delivered(int of_specs, uint64_t until)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->tape && (!of_specs || gnomon__view_is_of_spec(v)))
-            gnomon__events_taken(v, until);
+            gnomon__events_over(v, until, 1);
 }

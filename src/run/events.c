@@ -51,11 +51,11 @@ static int shares_work(const gnomon__view *v)
     return other != NULL;
 }
 
-void gnomon__events_taken(const gnomon__view *v, uint64_t until)
+void gnomon__events_over(const gnomon__view *v, uint64_t until, int is_told)
 {
-    gnomon__tape_taken(v->tape->bit, v->tape->generation, until);
+    gnomon__tape_over(v->tape->bit, v->tape->generation, until, is_told);
     if (!shares_work(v))
-        gnomon__activities_taken(v->base->tree->generation, until);
+        gnomon__activities_over(v->base->tree->generation, until, is_told);
 }
 
 void gnomon__events_step(gnomon__view *v, uint64_t begin)
@@ -82,6 +82,6 @@ void gnomon__events_reported(int of_specs)
         for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
             is_needed |= a->window == v && is_late_reader(a);
         if (!is_needed)
-            gnomon__events_taken(v, until);
+            gnomon__events_over(v, until, 1);
     }
 }

@@ -46,8 +46,9 @@ const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room);
 /* A step that began at this moment, in ticks, is over. Under the lock of steps. */
 void gnomon__events_step(gnomon__view *v, uint64_t begin);
-/* A profile has the window's events until this moment, or nobody wants them. */
-void gnomon__events_taken(const gnomon__view *v, uint64_t until);
+/* A profile has the window's events until this moment, or nobody wants them; or no profile
+ * could have them: they are missing. */
+void gnomon__events_over(const gnomon__view *v, uint64_t until, int is_told);
 /* The stage was reported: windows whose profilers need its events no more forget them, and
  * the next stage has losses of its own. With `of_specs` those of specs alone. */
 void gnomon__events_reported(int of_specs);
