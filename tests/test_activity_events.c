@@ -325,9 +325,9 @@ static void launch_three(toy_source *mine)
     pass(1);
 }
 
-/* Also of a cycle for which there is no memory, each is told once: in the next one. What
- * finds no memory when it is recorded is in activities_lost instead; if only its sums find
- * none, in both. */
+/* Cycles tell each event of a device once. If a cycle's profile finds no memory, its events
+ * are missing in the next cycle. An event that finds no memory when it is recorded counts
+ * in activities_lost instead; one whose sums alone find none counts in both. */
 TEST(cycles_tell_each_event_of_work_once)
 {
     static toy_source mine;

@@ -263,7 +263,7 @@ static void mark_a_cycle(void)
     pass(1);
 }
 
-/* Of each allocation with which it is delivered. */
+/* Each allocation with which a cycle is delivered fails in turn. */
 TEST(events_of_a_cycle_without_memory_are_missing_in_the_next)
 {
     uint64_t failing = 0;

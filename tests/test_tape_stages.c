@@ -119,8 +119,8 @@ static void *stop_inside_a_mark(void *unused)
     return unused;
 }
 
-/* Stops at instruction `stop_at` of its marks, over a stage's end. Whether that end did not
- * wait for it. */
+/* Ends a stage while a thread is stopped at instruction `stop_at` of its marks. Returns
+ * whether the end gave up waiting for it. */
 static int end_stage_amid_a_mark(const char *profiler)
 {
     char spec[80], file[32];
@@ -152,7 +152,8 @@ static int end_stage_amid_a_mark(const char *profiler)
     return took >= 1000000000u;
 }
 
-/* At several places of a begin and an end. Its events are of the next stage then. */
+/* It is stopped at several instructions of a begin and an end. Its events must come with
+ * the next stage. */
 TEST(a_thread_stays_inside_one_mark_over_a_stages_end)
 {
     int unreached = 0;

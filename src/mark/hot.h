@@ -11,7 +11,7 @@
 
 #define HOT __attribute__((hot, aligned(64)))
 #define APART __attribute__((noinline))
-/* What leads to `x` is done by now. */
+/* `x` is computed before the code that follows, also before a clock read. */
 #define KEEP_HERE(x) __asm__ volatile("" : "+r"(x))
 
 /* The word was odd: the thread has no state, has ended, or is inside gnomon. */

@@ -10,10 +10,11 @@
  * thread-local one; then, all three at once, the thread's, the node's and one of a
  * histogram.
  *
- * Reading the clock takes longest, and waits for all loads before it to finish, and on
- * some processors for the places of all stores. So an end first does all that needs no
- * time, while those loads are under way, and little after; but it counts the pending cell
- * after: before the clock that costs 2 ns of a pair's 25 on Zen 3.
+ * Reading the clock takes longest. It waits for all loads before it, and on some
+ * processors until the address of each store before it is known. So an end first does all
+ * that needs no time, while those loads are under way, and little after. It counts the
+ * pending cell after: the address of that store is known late, and before the read it
+ * costs 2 ns of a pair's 25 on Zen 3.
  *
  * The hook path is the fall-through: it has no clock read to hide a taken
  * jump. */

@@ -83,8 +83,9 @@ typedef struct gnomon__tape_place {
     uint32_t events; /* in these bytes */
 } gnomon__tape_place;
 
-/* From where profiles of stages had all, up to the thread's last cut, which ended one. What
- * began before `from_at` belongs to an earlier one: it is late. */
+/* What the next profile of a stage has of the tape: from the end of the last stage that
+ * was reported, up to the thread's last cut. An event in it that began before `from_at`
+ * belongs to an earlier stage, and is called late. */
 typedef struct gnomon__tape_stage {
     gnomon__tape_place from, until;
     uint64_t from_at, until_at; /* ticks */
@@ -107,9 +108,8 @@ typedef struct gnomon__tape {
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told;            /* of `lost`, in what was taken; under the lock */
     gnomon__tape_stage stage; /* under the lock, as all to idle_since */
-    /* So that the profile of one stage alone counts each loss: events written since
-     * stage.from that were overwritten, those of before the last cut (unreported) and of
-     * after it (newer). */
+    /* Events written since stage.from that were overwritten: `unreported` were written
+     * before the last cut, `newer` after it. So only one stage's profile counts each. */
     gnomon__tape_loss unreported, newer;
     uint64_t lost_at_cut;   /* `lost` at the last cut */
     uint64_t lost_reported; /* of `lost`, in profiles of reported stages */
@@ -117,7 +117,8 @@ typedef struct gnomon__tape {
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
-    uint32_t is_late; /* its last cut came after that of the others was over */
+    uint32_t
+        is_late; /* its last cut came after those of all other threads */
     uint64_t idle_since;
 } gnomon__tape;
 
@@ -148,8 +149,8 @@ static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
     return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
 }
 
-/* Whether the thread took part in the last cut. One that stayed inside one mark for long
- * did not: what it recorded comes with the next stage. Under the lock. */
+/* Whether the thread was cut together with the others. One that stayed inside one mark for
+ * a second was left out: what it recorded comes with the next stage. Under the lock. */
 static inline int gnomon__tape_is_on_time(const gnomon__thread *t,
                                           const gnomon__tape *tape)
 {
@@ -195,8 +196,8 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 
 /* For the table of recorders. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
-/* The stage that the last cut ended was reported: what it had, and its losses, are of no
- * later stage. Takes the lock. */
+/* The stage that the last cut ended was reported: no later stage has its events, or counts
+ * its losses. Takes the lock. */
 void gnomon__tape_reported(uint32_t bit, uint32_t generation);
 
 /* No profile needs what began before `until`: full blocks with nothing newer are given
@@ -204,7 +205,7 @@ void gnomon__tape_reported(uint32_t bit, uint32_t generation);
  * else it counts as overwritten. Takes the lock. */
 void gnomon__tape_over(uint32_t bit, uint32_t generation, uint64_t until,
                        int is_told);
-/* The same, but all counts stay. Under the lock. */
+/* Only gives those blocks back, and changes no count. Under the lock. */
 void gnomon__tape_give_until(uint32_t bit, uint64_t until);
 
 /* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
@@ -233,7 +234,8 @@ void gnomon__tape_stream_over(void);
  * word odd. */
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
 
-/* Events that began in this time, of a block of which so much is written. Under the lock. */
+/* How many events in the first `used` bytes of a block began in this time. Under the
+ * lock. */
 uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
                             uint64_t until);
 

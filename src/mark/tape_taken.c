@@ -15,7 +15,7 @@ static gnomon__tape *tape_in(const gnomon__tape_pool *pool,
                : NULL;
 }
 
-/* ---- By places ---------------------------------------------------------------------- */
+/* ---- Stages: between two places ------------------------------------------------------ */
 
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
 {
@@ -58,7 +58,7 @@ void gnomon__tape_reported(uint32_t bit, uint32_t generation)
     gnomon__unlock();
 }
 
-/* ---- By time ------------------------------------------------------------------------- */
+/* ---- Other profiles: what began in a time -------------------------------------------- */
 
 /* Losses that were told are forgotten. A count that the thread itself writes is not
  * reset, but noted. */
@@ -91,7 +91,7 @@ void gnomon__tape_give_until(uint32_t bit, uint64_t until)
     store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
 }
 
-/* Events of a tape's block that began before `until` and that nobody took. */
+/* What a block holds from before `until`, and no profile took, counts as overwritten. */
 static void lose_events(const gnomon__tape_pool *pool, uint32_t bit,
                         const gnomon__thread *t, uint32_t at, uint32_t used,
                         uint64_t until)

@@ -37,8 +37,8 @@ typedef struct gnomon__thread {
     gnomon__cursor hot; /* of the tree of bit `hot_bit` */
     /* The histogram cell of the execution that ended last, as an offset from `base`;
      * or GNOMON__NO_CELL. It is counted when the next one ends: a store whose address
-     * depends on the clock just read makes the next read wait, 7 ns of a pair's 19 on
-     * one processor measured. Readers load it. */
+     * is computed from one clock read delays the next clock read, by 7 ns of a pair's
+     * 19 on one processor. Readers load it. */
     uint32_t pending;
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */

@@ -51,8 +51,9 @@ int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
 uint64_t gnomon__activities_waiting(uint32_t generation);
 /* What was launched before `until` is not wanted any more. Any thread. */
 void gnomon__activities_taken(uint32_t generation, uint64_t until);
-/* The same; a profile has it, and has told what was missing when it was read. Or there is no
- * such profile: its events are missing too. Takes the lock of work. */
+/* The same. `is_told`: a profile has it, and told what was missing when it was read, which
+ * counts no more; else no profile could be made, and its events are missing. Takes the
+ * lock of work. */
 void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told);
 
 /* In a forked child: drops all. */

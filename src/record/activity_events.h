@@ -54,8 +54,8 @@ void gnomon__activity_events_free(gnomon__activity_events *e);
 /* What was launched before `until` is not missed where it is overwritten, and is in no
  * profile any more. Takes no lock; any thread. */
 void gnomon__activity_events_taken(uint32_t view, uint64_t until);
-/* With that: a profile has told of those that were missing when it was read; or there is
- * none, and they are missing too. */
+/* Before that, one of these. A profile has the events: it told what was missing when it was
+ * read, which counts no more. Or no profile could be made: the events are missing too. */
 void gnomon__activity_events_told(uint32_t view);
 void gnomon__activity_events_lose(uint32_t view, uint64_t until);
 

@@ -48,7 +48,8 @@ int gnomon__snapshot_need_events(gnomon__snapshot_builder *b);
 /* After all nodes: the events, the links between executions, the steps that are not
  * there, and what is lost. */
 int gnomon__snapshot_put_events(gnomon__snapshot_builder *b);
-/* The profile is whole: events that were taken for it are missed no more. */
+/* The profile was made. Without this call, events that were taken off the tapes for it
+ * count as lost when it is freed. */
 void gnomon__snapshot_events_arrived(const gnomon__snapshot_builder *b);
 /* The links between executions, before their events are put: snapshot_links.c, with those
  * from path to path. */

@@ -122,8 +122,8 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                         tape->late == GNOMON__TAPE_LATE_UNKNOWN);
         if (gnomon__tape_is_of_stage(out->which) &&
             !gnomon__tape_is_on_time(gnomon__threads[i], tape)) {
-            to->stage.from = tape->stage.until; /* nothing of it, */
-            to->stage.until_at = UINT64_MAX;    /* and no cut of it */
+            to->stage.from = tape->stage.until; /* nothing of it, and */
+            to->stage.until_at = UINT64_MAX;    /* count_late leaves it out */
             to->is_first = 0;
         }
         if (to->is_first && out->which == GNOMON__TAPE_ALL)
@@ -317,7 +317,7 @@ static void count_late(gnomon__tape_events *e, uint32_t bit,
         gnomon__tape_thread *t = &e->threads[i];
         gnomon__tape *tape = tape_of(i, bit, generation);
         if (!tape || tape->stage.until_at != t->stage.until_at)
-            continue; /* or it is cut only now */
+            continue; /* or it was cut after its blocks were listed */
         if (t->is_first)
             tape->late = t->late;
         tape->late -= t->asked;
