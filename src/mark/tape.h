@@ -117,8 +117,7 @@ typedef struct gnomon__tape {
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
-    uint32_t
-        is_late; /* its last cut came after those of all other threads */
+    uint32_t is_late; /* its last cut came after all others had theirs */
     uint64_t idle_since;
 } gnomon__tape;
 
@@ -186,6 +185,9 @@ gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape);
  * after the bit was attached and before its window opens. */
 void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
                         uint32_t keep);
+/* NULL: the thread has no such tape. Under the lock. */
+gnomon__tape *gnomon__tape_with(const gnomon__thread *t, uint32_t bit,
+                                uint32_t generation);
 /* Gives the full blocks back. Takes the lock; after the bit was detached. */
 void gnomon__tape_stop(uint32_t bit, uint32_t generation);
 /* What began before `since` is not wanted any more: counts as overwritten, and full

@@ -42,6 +42,15 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
     }
 }
 
+gnomon__tape *gnomon__tape_with(const gnomon__thread *t, uint32_t bit,
+                                uint32_t generation)
+{
+    return t && t->states[bit] &&
+                   load_relaxed(&t->generations[bit]) == generation
+               ? gnomon__tape_of(t, bit)
+               : NULL;
+}
+
 /* ---- What a block holds ---------------------------------------------------------- */
 
 uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
@@ -82,9 +91,9 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
                             uint32_t at)
 {
     const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    gnomon__thread *t = gnomon__thread_numbered(b->thread);
-    gnomon__tape *tape = t && t->states[bit] ? gnomon__tape_of(t, bit) : NULL;
-    if (!tape || t->generations[bit] != pool->generation)
+    gnomon__tape *tape = gnomon__tape_with(gnomon__thread_numbered(b->thread),
+                                           bit, pool->generation);
+    if (!tape)
         return;
     lose_part(&tape->overwritten, b, count_missed(at, pool->until), pool->until,
               b->last);

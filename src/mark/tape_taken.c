@@ -6,15 +6,6 @@
 #include "mark/observer.h"
 #include "mark/tape.h"
 
-/* NULL: the thread has none of this bit. */
-static gnomon__tape *tape_in(const gnomon__tape_pool *pool,
-                             const gnomon__thread *t, uint32_t bit)
-{
-    return t && t->states[bit] && t->generations[bit] == pool->generation
-               ? gnomon__tape_of(t, bit)
-               : NULL;
-}
-
 /* ---- Stages: between two places ------------------------------------------------------ */
 
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
@@ -35,7 +26,7 @@ void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
 static void forget_reported(gnomon__thread *t, const gnomon__tape_pool *pool,
                             uint32_t bit)
 {
-    gnomon__tape *tape = tape_in(pool, t, bit);
+    gnomon__tape *tape = gnomon__tape_with(t, bit, pool->generation);
     if (!tape)
         return;
     if (!gnomon__tape_is_on_time(t, tape)) {
@@ -62,14 +53,15 @@ void gnomon__tape_reported(uint32_t bit, uint32_t generation)
 
 /* Losses that were told are forgotten. A count that the thread itself writes is not
  * reset, but noted. */
-static void forget_losses(gnomon__thread *t, const gnomon__tape_pool *pool,
-                          uint32_t bit)
+static void forget_losses(const gnomon__tape_pool *pool, uint32_t bit)
 {
-    gnomon__tape *tape = tape_in(pool, t, bit);
-    if (!tape)
-        return;
-    tape->overwritten = (gnomon__tape_loss){0};
-    tape->told = load_relaxed(&tape->lost.count);
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = gnomon__tape_with(t, bit, pool->generation);
+        if (!tape)
+            continue;
+        tape->overwritten = (gnomon__tape_loss){0};
+        tape->told = load_relaxed(&tape->lost.count);
+    }
 }
 
 /* Whether the oldest block has nothing that the profile of a later stage may have. */
@@ -78,7 +70,7 @@ static int is_oldest_over(const gnomon__tape_pool *pool, uint32_t bit,
 {
     const gnomon__tape_block *b = gnomon__tape_block_at(pool->first);
     const gnomon__thread *t = gnomon__thread_numbered(b->thread);
-    const gnomon__tape *tape = tape_in(pool, t, bit);
+    const gnomon__tape *tape = gnomon__tape_with(t, bit, pool->generation);
     return b->last < until && (!tape || gnomon__tape_is_on_time(t, tape));
 }
 
@@ -91,12 +83,11 @@ void gnomon__tape_give_until(uint32_t bit, uint64_t until)
     store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
 }
 
-/* What a block holds from before `until`, and no profile took, counts as overwritten. */
-static void lose_events(const gnomon__tape_pool *pool, uint32_t bit,
-                        const gnomon__thread *t, uint32_t at, uint32_t used,
-                        uint64_t until)
+/* What a block of the tape holds from before `until`, and no profile took, counts as
+ * overwritten. */
+static void lose_events(const gnomon__tape_pool *pool, gnomon__tape *tape,
+                        uint32_t at, uint32_t used, uint64_t until)
 {
-    gnomon__tape *tape = tape_in(pool, t, bit);
     if (tape && at)
         gnomon__tape_lose(&tape->overwritten,
                           gnomon__tape_count(at, used, pool->until, until),
@@ -107,16 +98,17 @@ static void lose_blocks(const gnomon__tape_pool *pool, uint32_t bit,
                         uint64_t until)
 {
     const gnomon__tape_block *b;
+    gnomon__tape *tape;
     for (uint32_t at = pool->first; at; at = b->next) {
         b = gnomon__tape_block_at(at);
-        lose_events(pool, bit, gnomon__thread_numbered(b->thread), at, b->used,
-                    until);
+        tape = gnomon__tape_with(gnomon__thread_numbered(b->thread), bit,
+                                 pool->generation);
+        lose_events(pool, tape, at, b->used, until);
     }
-    gnomon__each_thread(t) {
-        const gnomon__tape *tape = gnomon__tape_of(t, bit);
-        lose_events(pool, bit, t, tape->block,
-                    load_acquire(&tape->next) - tape->block, until);
-    }
+    gnomon__each_thread(t)
+        if ((tape = gnomon__tape_with(t, bit, pool->generation)) != NULL)
+            lose_events(pool, tape, tape->block,
+                        load_acquire(&tape->next) - tape->block, until);
 }
 
 void gnomon__tape_over(uint32_t bit, uint32_t generation, uint64_t until,
@@ -125,12 +117,11 @@ void gnomon__tape_over(uint32_t bit, uint32_t generation, uint64_t until,
     gnomon__lock();
     const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     if (pool->generation == generation && until > pool->until) {
-        if (!is_told)
+        if (is_told)
+            forget_losses(pool, bit);
+        else
             lose_blocks(pool, bit, until);
         gnomon__tape_give_until(bit, until);
-        gnomon__each_thread(t)
-            if (is_told)
-                forget_losses(t, pool, bit);
     }
     gnomon__unlock();
 }

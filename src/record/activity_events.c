@@ -228,9 +228,10 @@ int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
                 out->of[out->count++] = e[i];
         left = at == last ? 0 : left;
     }
-    q->told = q->missing.count;
-    if (!most)
+    if (!most) {
+        q->told = q->missing.count;
         return 1;
+    }
     for (uint32_t left = last; left; give_first(q))
         left = q->first == last ? 0 : left;
     q->missing = (gnomon__tape_loss){0};

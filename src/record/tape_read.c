@@ -89,15 +89,6 @@ static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
     take_lost(to, tape, tape->lost_at_cut, told, tape->stage.from_at);
 }
 
-/* Under the lock. NULL: the thread has no such tape. */
-static gnomon__tape *tape_of(size_t thread, uint32_t bit, uint32_t generation)
-{
-    const gnomon__thread *t = gnomon__threads[thread];
-    return t->states[bit] && load_relaxed(&t->generations[bit]) == generation
-               ? gnomon__tape_of(t, bit)
-               : NULL;
-}
-
 /* Under the lock: no thread has another block until it is free. */
 static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
                         uint32_t generation)
@@ -113,7 +104,7 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         out->taken = out->from < pool->until ? pool->until : out->from;
     out->since = pool->since;
     for (uint32_t i = 0; i < out->thread_count; i++) {
-        if (!(tape = tape_of(i, bit, generation)))
+        if (!(tape = gnomon__tape_with(gnomon__threads[i], bit, generation)))
             continue;
         gnomon__tape_thread *to = &out->threads[i];
         to->stage = tape->stage;
@@ -142,7 +133,8 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         list_piece(p, out, at, b->thread, b->used, b->events);
     }
     for (uint32_t i = 0; i < out->thread_count && !out->most; i++) {
-        if (!(tape = tape_of(i, bit, generation)) || !tape->block)
+        if (!(tape = gnomon__tape_with(gnomon__threads[i], bit, generation)) ||
+            !tape->block)
             continue;
         uint32_t used = load_acquire(&tape->next) - tape->block;
         list_piece(p, out, tape->block, i, used,
@@ -216,7 +208,8 @@ static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
     for (size_t i = 0; i < p->count; i++)
         e->threads[p->of[i].thread].taken += p->of[i].events;
     for (size_t i = 0; i < e->thread_count; i++) {
-        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
+        gnomon__tape *tape =
+            gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
         if (!tape)
             continue;
         tape->told += e->threads[i].lost.count;
@@ -261,7 +254,8 @@ static void take_copied(gnomon__tape_events *e, tape_pieces *p)
     find_overwritten(e, p);
     for (size_t i = 0; i < e->thread_count; i++) {
         gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
+        gnomon__tape *tape =
+            gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
         if (!tape)
             continue;
         take_losses(t, tape, e->taken);
@@ -282,7 +276,8 @@ static void count_undelivered(gnomon__tape_events *e)
     gnomon__lock();
     for (size_t i = 0; i < e->thread_count; i++) {
         const gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape = tape_of(i, e->bit, e->generation);
+        gnomon__tape *tape =
+            gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
         uint64_t now = gnomon__ticks();
         if (!tape)
             continue;
@@ -315,7 +310,8 @@ static void count_late(gnomon__tape_events *e, uint32_t bit,
     gnomon__lock();
     for (uint32_t i = 0; i < e->thread_count; i++) {
         gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape = tape_of(i, bit, generation);
+        gnomon__tape *tape =
+            gnomon__tape_with(gnomon__threads[i], bit, generation);
         if (!tape || tape->stage.until_at != t->stage.until_at)
             continue; /* or it was cut after its blocks were listed */
         if (t->is_first)
