@@ -10,19 +10,16 @@ endif()
 
 file(GLOB GNOMON_INJECT_SOURCES CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/inject/*.c")
-foreach(target gnomon_nvtx_objects gnomon_nvtx_testing_objects)
-  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${GNOMON_INJECT_SOURCES})
-  set_target_properties(${target} PROPERTIES
-    C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${target} PRIVATE
-    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  target_include_directories(${target} SYSTEM PRIVATE
-    "${GNOMON_NVTX_INCLUDE_DIR}")
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
-  target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
-  gnomon_set_warnings(${target})
-endforeach()
-target_compile_definitions(gnomon_nvtx_testing_objects PRIVATE GNOMON_TESTING)
+add_library(gnomon_nvtx_objects OBJECT EXCLUDE_FROM_ALL ${GNOMON_INJECT_SOURCES})
+set_target_properties(gnomon_nvtx_objects PROPERTIES
+  C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+target_include_directories(gnomon_nvtx_objects PRIVATE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+target_include_directories(gnomon_nvtx_objects SYSTEM PRIVATE
+  "${GNOMON_NVTX_INCLUDE_DIR}")
+target_compile_definitions(gnomon_nvtx_objects PRIVATE _GNU_SOURCE)
+target_compile_options(gnomon_nvtx_objects PRIVATE -UGNOMON_DISABLE)
+gnomon_set_warnings(gnomon_nvtx_objects)
 
 # It stays mapped even if NVTX refuses it and calls dlclose.
 add_library(gnomon_nvtx MODULE $<TARGET_OBJECTS:gnomon_nvtx_objects>

@@ -40,21 +40,12 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
-# Files that run rarely are compiled for size: control calls, the end of the process,
-# gnomon's own thread, work done a few times a second. Files in GNOMON_FAST_SOURCES
-# are not: marks and steps call them, or they build each node of a profile.
-set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
-string(CONCAT GNOMON_COLD_SOURCES
-  "/src/(spec|record|profile|print|export|profilers|run)/"
-  "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
-  "|escape|utf8)\\.c$"
-  "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|frame_memory|health|intern|leave|link|names|outside"
-  "|observer|op_copy|pretty|region|repair|segment|slow_begin|slow_end|tape_(blocks|idle|pages|queue|stream|taken)|thread|thread_name|thread_table|tree|tree_memory|waiting)\\.c$"
-  "|/src/device/(clocks|cuda|cuda_driver|cuda_failures|cuda_timer|cupti_(buffers|clock|demangle|driver|flushes|names|reading|records|source)"
-  "|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
-string(CONCAT GNOMON_FAST_SOURCES
-  "/src/(export/(text|lanes|chrome_around|chrome_calls|chrome_row|chrome_rows)|profile/(event_block|event_blocks|event_cache|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
-  "|run/step)\\.c$")
+# Most files are compiled for size: control calls, reports, gnomon's own thread. The second
+# line of a file says otherwise:
+#
+#   compiled: for speed    steps call it, or it builds each node of a profile
+#   compiled: for marks    for speed, with the options above
+set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
@@ -62,14 +53,6 @@ check_c_compiler_flag(-ffunction-sections GNOMON_HAS_SECTIONS)
 if(GNOMON_HAS_SECTIONS)
   list(APPEND GNOMON_SECTION_OPTIONS -ffunction-sections -fdata-sections)
 endif()
-
-# Profilers, src/print and src/export use public headers only, so they call libc's heap and
-# loader directly. In tests these calls are replaced by ones that can fail.
-set(testing_calls "")
-foreach(call calloc realloc dlopen dlsym)
-  list(APPEND testing_calls "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
-gnomon_testing_objects>:${call}=gnomon__test_${call}>")
-endforeach()
 
 # The headers of NVTX for the profiler nvtx. They are system headers here, so that
 # they cause no warnings.
@@ -103,21 +86,20 @@ function(gnomon_compile target)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "/src/(profilers|print|export)/")
       set_source_files_properties("${source}" PROPERTIES
-        COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calls}")
-      if(source MATCHES "/nvtx_calls\\.c$") # it includes much code from NVTX's headers
-        set_source_files_properties("${source}" PROPERTIES
-          COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
-      endif()
-    elseif(source MATCHES "/src/mark/(scope|hook|callbacks|paths|trees)\\.c$")
-      set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
+        COMPILE_DEFINITIONS GNOMON_BUILTIN)
     endif()
-    if(source MATCHES "${GNOMON_COLD_SOURCES}" AND
-       NOT source MATCHES "${GNOMON_FAST_SOURCES}")
-      set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS "${GNOMON_COLD_OPTIONS}")
+    file(STRINGS "${source}" lines LIMIT_COUNT 2)
+    if(lines MATCHES "compiled: for marks")
+      set(options "${GNOMON_HOT_OPTIONS}")
+    elseif(lines MATCHES "compiled: for speed")
+      set(options "")
+    else()
+      set(options "${GNOMON_SIZE_OPTIONS}")
     endif()
+    set_source_files_properties("${source}" PROPERTIES
+      COMPILE_OPTIONS "${options}")
   endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
 endfunction()
 
 file(GLOB GNOMON_INNER_HEADERS CONFIGURE_DEPENDS
@@ -125,15 +107,59 @@ file(GLOB GNOMON_INNER_HEADERS CONFIGURE_DEPENDS
 file(GLOB GNOMON_HEADERS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*/*.h")
 
+# Sets `out` to those of the sources, given behind it, for which the preprocessor sees an
+# #if of `macro` in a file of src/: their own, or a header that they include, or that
+# includes. What is compiled again with another value of `macro` needs only these.
+function(gnomon_sources_that_ask out macro)
+  foreach(file IN LISTS GNOMON_INNER_HEADERS ARGN)
+    file(STRINGS "${file}" lines REGEX
+      "^#include \"[a-z]+/|^#[ a-z]*(if|elif).*${macro}")
+    if(lines MATCHES "#[ a-z]*(if|elif)")
+      set("asks_${file}" ON)
+    endif()
+    string(REGEX REPLACE "#include \"([^\"]+)\"" "${PROJECT_SOURCE_DIR}/src/\\1"
+      "includes_${file}" "${lines}")
+  endforeach()
+  set(changed ON)
+  while(changed)
+    set(changed OFF)
+    foreach(file IN LISTS GNOMON_INNER_HEADERS ARGN)
+      foreach(header IN LISTS "includes_${file}")
+        if(asks_${header} AND NOT asks_${file})
+          set("asks_${file}" ON)
+          set(changed ON)
+        endif()
+      endforeach()
+    endforeach()
+  endwhile()
+  set(asking ${ARGN})
+  foreach(file IN LISTS ARGN)
+    if(NOT asks_${file})
+      list(REMOVE_ITEM asking "${file}")
+    endif()
+  endforeach()
+  set(${out} ${asking} PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to a regular expression of the objects of these sources.
+function(gnomon_objects_of out)
+  set(names ${ARGN})
+  list(TRANSFORM names REPLACE "^.*/src/" "")
+  list(JOIN names "|" names)
+  string(REPLACE "." "\\." names "${names}")
+  set(${out} "/src/(${names})\\.o$" PARENT_SCOPE)
+endfunction()
+
 file(GLOB_RECURSE GNOMON_CPP_HEADERS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/bindings/cpp/*.hpp")
 
+# Its objects follow behind its name; none: those of gnomon_objects.
 function(gnomon_library target kind name)
-  set(objects gnomon_objects)
-  if(TARGET ${target}_objects)
-    set(objects ${target}_objects)
+  set(objects ${ARGN})
+  if(NOT objects)
+    set(objects $<TARGET_OBJECTS:gnomon_objects>)
   endif()
-  add_library(${target} ${kind} $<TARGET_OBJECTS:${objects}>)
+  add_library(${target} ${kind} ${objects})
   add_library(gnomon::${name} ALIAS ${target})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

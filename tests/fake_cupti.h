@@ -10,7 +10,7 @@
 #include "device/cupti_source.h"
 #include "fake_cuda.h"
 #include "fake_cupti/fake_cupti.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 #define FAKE_CUPTI(name) TEST_BINARY_DIR "/fake_cupti/" name ".so"
 #define KIND(name) (1u << GNOMON_ACTIVITY_##name)

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "gnomon/profiler.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "test.h"
 
 /* Attached under their own names; each has its own tree. */

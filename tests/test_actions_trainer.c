@@ -4,7 +4,7 @@
  * links: testing */
 #include "fake_profile.h"
 #include "gnomon.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "test.h"
 
 #define CALLS TEST_SOURCE_DIR "/data/trainer-calls.tsv"

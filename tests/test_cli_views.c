@@ -9,7 +9,7 @@
 #include "program.h"
 
 #include "built_runs.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 /* ---- Views ------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 /* links: static The real clock: it starts fast, its scale is right from the
  * first moment on, it follows CLOCK_MONOTONIC, and sums of what it converts
  * never exceed the whole. */
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 #include <errno.h>
 #include <math.h>

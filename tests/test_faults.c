@@ -15,7 +15,7 @@
 #include "recording_threads.h"
 #include "profile_words.h"
 #include "full_profile.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
 #undef close /* the test calls libc's own */

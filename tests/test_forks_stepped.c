@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mark/tls.h"
 #include "recording_threads.h"
 #include "mark/thread.h"
 #include "programs/raw_fork.h"

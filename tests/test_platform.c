@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 
 #include "platform/atomic.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"

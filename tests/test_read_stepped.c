@@ -8,10 +8,11 @@
  * timeout: 300 */
 #include <semaphore.h>
 
+#include "mark/tls.h"
 #include "recording_threads.h"
 #include "mark/segment.h"
 #include "mark/thread.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "stepping.h"
 
 LIVE_KEEPER(keeper, "keeper");

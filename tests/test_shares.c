@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon/profiler.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "test.h"
 
 #define MS 1000000u

@@ -11,7 +11,7 @@
 #include "gnomon.h"
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 
 #define MS 1000000u

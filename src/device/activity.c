@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The list of sources, and the public calls that sources make. */
 #include "device/activity.h"
 

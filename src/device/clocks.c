@@ -6,7 +6,7 @@
 
 #include "device/describe.h"
 #include "device/reader.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "platform/os.h"
 

@@ -6,7 +6,7 @@
 
 #include "device/cupti_driver.h"
 #include "platform/atomic.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 #define CLOCK_TRIES 9       /* the one with the least time between is taken */
 #define CLOCK_APART 1000000 /* ns, from which a rate can be told */

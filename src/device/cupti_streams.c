@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Asks CUPTI for the number of a stream. Nothing is kept: a handle may name another
  * stream after it was destroyed, and then has another number. The driver has a number of
  * its own for a stream, of which nothing says that it is the same. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The callback runs inside the host's calls of CUDA, at their begin and their end. It
  * takes no lock and no memory, and calls neither CUDA nor CUPTI.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The reader's thread sleeps while there is nothing to read; whoever sends it a timer
  * wakes it, without a lock. Each wake is one post, and each sleep takes one. */
 #include <errno.h>

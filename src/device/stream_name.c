@@ -2,6 +2,7 @@
 /* Names of streams. They are passed to profilers and not kept. */
 #include "mark/callbacks.h"
 #include "mark/region.h"
+#include "mark/tls.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 

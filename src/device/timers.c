@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The marking thread's half: a scope on a stream begins and ends. The device is
  * called while the thread's sequence word is even, so that marks inside those calls,
  * of a tool or a signal handler, are recorded as usual. Lists and queues
@@ -11,6 +12,7 @@
 
 #include "device/cuda.h"
 #include "device/timers.h"
+#include "mark/tls.h"
 #include "mark/tree.h"
 #include "platform/os.h"
 #include "platform/owner.h"

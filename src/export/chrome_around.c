@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Owns, for each track, the labels that are open: as much memory as are open at one
  * time. */
 #include "export/chrome.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* How a row of a Chrome trace begins. */
 #include "export/chrome.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The rows of a Chrome trace: one for each event, in the order of the profile, and flows
  * right after the rows that they lead from and to. */
 #include "export/chrome.h"

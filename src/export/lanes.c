@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Owns, for each lane, the ends of the executions that are open on it, innermost last:
  * as much memory as executions are open at one time; and the numbers of the scopes that
  * their work crosses. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Owns the buffer of an export. Numbers are written by hand, as a large trace is made
  * of them: printf would take most of the time. */
 #include "export/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Actions off the hot path: a thread's table of the names that it started.
  *
  * A pointer seen before leads to its slot, and the text is compared. Any

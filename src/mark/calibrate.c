@@ -7,6 +7,7 @@
 
 #include "mark/region.h"
 #include "mark/observer.h"
+#include "mark/tls.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/os.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /* Calls the hooks of a scope: start in the order of attaching, stop in
  * reverse. */
 #include "mark/callbacks.h"

@@ -9,6 +9,7 @@
  * part of these sums belongs to the earlier segment: `inside` and `self`. */
 #include "mark/segment.h"
 #include "mark/position.h"
+#include "platform/ticks.h"
 
 static gnomon__carry *carry_at(const gnomon__thread *t, uint32_t at)
 {

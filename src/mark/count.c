@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Counting an execution off the hot path: the first and second of a node in a
  * segment, a new minimum or maximum, a wider histogram. On the owning thread,
  * its word odd.

@@ -2,6 +2,7 @@
 /* A cut: the thread records in its other bank from now on. Under the lock. */
 #include "mark/recorder.h"
 #include "mark/segment.h"
+#include "mark/tls.h"
 #include "mark/tree.h"
 
 void gnomon__thread_cut(gnomon__thread *t)

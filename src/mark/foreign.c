@@ -10,7 +10,7 @@
 #include "mark/frame.h"
 #include "mark/observer.h"
 #include "mark/position.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/os.h"
 
 #define MOST_FOREIGN_ENDS 2048u

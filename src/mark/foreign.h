@@ -8,6 +8,7 @@
 #define GNOMON_MARK_FOREIGN_H
 
 #include "mark/thread.h"
+#include "mark/tls.h"
 
 /* Puts the end of `token` on its thread's list. Any thread, also one without
  * a state, and in a signal handler. Waits for nobody, but may take memory.

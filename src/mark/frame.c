@@ -7,6 +7,7 @@
 
 #include "mark/position.h"
 #include "mark/tape.h"
+#include "platform/ticks.h"
 
 /* Takes a new frame from the stack. NULL: too many are open. While there is
  * no stack, frame_top is above all room, so that one test covers both. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /* Scopes that plain hooks see, alone or with the hot tree. A plain hook
  * wants no times. Nearly all the cost is the frame and the calls. What is
  * needed after a call must be kept in saved registers, so as much as

@@ -8,6 +8,7 @@
 
 #include "mark/position.h"
 #include "mark/tape.h"
+#include "platform/ticks.h"
 
 #define HOT __attribute__((hot, aligned(64)))
 #define APART __attribute__((noinline))

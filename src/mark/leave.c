@@ -10,7 +10,7 @@
  * waited for. */
 #include "mark/foreign.h"
 #include "mark/frame.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/os.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The lock of marks, and the guard: it refuses the marks of a signal handler
  * that interrupts this thread while something is half done. Any thread.
  *
@@ -11,6 +12,7 @@
 #include <pthread.h>
 
 #include "mark/thread.h"
+#include "mark/tls.h"
 #include "platform/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -11,6 +11,7 @@
 
 #include "mark/recorder.h"
 #include "mark/region.h"
+#include "mark/tls.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The table of observers and their bits. observer.c and leave.c change it. */
 #include "mark/observer.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Regions that compute an operation: a map from (region, operation) to a region of the
  * table, which has the name and place of the first. It only grows.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* What a program says of an operation: read with the sizes of its own structs, hashed and
  * compared. */
 #include "mark/op.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /* Begins and ends that are almost as frequent as the hot path: a path that
  * was not guessed, as where names repeat inside a parent, and scopes that
  * end-only recorders see with the hot tree. */

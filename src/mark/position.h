@@ -9,9 +9,18 @@
 #ifndef GNOMON_MARK_POSITION_H
 #define GNOMON_MARK_POSITION_H
 
+#include "mark/tls.h"
 #include "mark/tree.h"
 
 #define ALWAYS __attribute__((always_inline))
+
+/* As gnomon__front_at, without a load from the thread's state. Where a control call has cut the
+ * thread meanwhile, what is read is not used, as the hot path is shut. */
+static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
+                                              uint32_t offset)
+{
+    return (gnomon__front *)(void *)(tls->base + offset);
+}
 
 typedef struct gnomon__position {
     gnomon__cursor *cursor;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Ranges: begun on one thread, ended on any. Open ones are in slots of the
  * beginner's pool. Whoever swaps a slot's token away has ended the range and
  * counts it in its own tree, so that each tree has one writer.
@@ -9,8 +10,10 @@
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/segment.h"
+#include "mark/tls.h"
 #include "mark/tree.h"
 #include "platform/owner.h"
+#include "platform/ticks.h"
 
 #define BLOCK_SLOTS 128u
 #define MAX_BLOCKS 64u

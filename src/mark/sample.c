@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Marks without a duration: samples of counters, and moments. On the calling
  * thread. */
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/region.h"
-#include "platform/clock.h"
+#include "mark/tls.h"
+#include "platform/ticks.h"
 #include "platform/owner.h"
 
 /* NULL: refused, or nobody wants it now. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /* The hot path: begin and end of a scope that one call tree wants, alone or with a
  * tape or other recorders of ends, by the processor's counter, along a predicted
  * path. All else is a tail call, so that these functions save no registers.

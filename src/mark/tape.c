@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* What marks write to a tape, off the hot path. On the owning thread, its word odd. */
 #include "mark/tape.h"
 
@@ -6,6 +7,7 @@
 
 #include "mark/observer.h"
 #include "mark/position.h"
+#include "platform/ticks.h"
 
 /* A record with one further one. */
 static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,

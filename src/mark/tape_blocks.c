@@ -10,6 +10,7 @@
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
+#include "platform/ticks.h"
 
 #define TAPE_LAST_BLOCK 65536u
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))

@@ -12,7 +12,7 @@
  * lock before it writes again. One that is inside a mark keeps its block. */
 #include "mark/observer.h"
 #include "mark/tape.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/os.h"
 
 /* Which blocks a sweep takes. */

@@ -5,6 +5,7 @@
  * which functions of the second kind take. */
 #include "mark/observer.h"
 #include "mark/tape.h"
+#include "platform/ticks.h"
 
 /* ---- Stages: between two places ------------------------------------------------------ */
 

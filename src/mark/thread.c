@@ -14,6 +14,7 @@
 #include "mark/segment.h"
 #include "mark/observer.h"
 #include "mark/tape.h"
+#include "mark/tls.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"

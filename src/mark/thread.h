@@ -18,7 +18,6 @@
 #include "mark/hook.h"
 #include "mark/lock.h"
 #include "mark/node.h"
-#include "mark/tls.h"
 #include "mark/word.h"
 #include "platform/atomic.h"
 
@@ -114,18 +113,6 @@ _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
 extern gnomon__thread gnomon__no_thread;
 
-/* The calling thread is `t` from now on. */
-static inline void gnomon__tls_set(gnomon__thread *t)
-{
-    gnomon__near *tls = gnomon__tls_now();
-    tls->base = t->base;
-    tls->guess = 0;
-    tls->slow_bits = ~t->end_only_bits;
-    tls->open = t->hot.current;
-    fence_signal();
-    tls->thread = t;
-}
-
 /* The name of any thread; its system's is copied to `room`, as another thread of
  * that name may take its state over. */
 const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
@@ -220,18 +207,8 @@ void gnomon__thread_watch(gnomon__thread *t);
 /* In the destructor of the key: it comes again in the next round. 0: it does not. */
 int gnomon__thread_watch_again(gnomon__thread *t);
 
-/* Whether a mark is refused, and counted: a signal handler makes it and
- * interrupted gnomon on this thread, so it cannot take the lock. */
-static inline int gnomon__is_reentered(void)
-{
-    if (likely(!gnomon__busy()))
-        return 0;
-    gnomon__trouble(gnomon__tls_now()->thread, reentered);
-    return 1;
-}
-
-/* The same, and also where a signal handler makes it before the run has
- * started. */
+/* As gnomon__is_reentered (tls.h), and also where a signal handler makes a mark
+ * before the run has started. */
 int gnomon__is_refused(void);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.

@@ -7,6 +7,7 @@
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/position.h"
+#include "mark/tls.h"
 #include "platform/owner.h"
 
 /* Whether a scope, action or frame of the thread is open. */

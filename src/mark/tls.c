@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The distance of the thread-local words. Marks come here until it is known,
  * and at each mark where there is none: in a library that was loaded when
  * others had taken the room for thread-local words.

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The thread-local words. One pointer leads to the calling thread's state; before the
  * first mark and after the thread's end it leads to a static dummy whose sequence
- * word is odd, so that "unregistered", "busy" and "dead" are one test. */
+ * word is odd, so that "unregistered", "busy" and "dead" are one test.
+ *
+ * What includes this header is compiled once more for gnomon::executable, which
+ * reaches these words in a shorter way. */
 #ifndef GNOMON_MARK_TLS_H
 #define GNOMON_MARK_TLS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mark/thread.h"
 #include "platform/atomic.h"
 #include "platform/tls.h"
-
-struct gnomon__thread;
 
 /* What the hot path reads before the thread's state: so the cold lines that a
  * pair needs are loaded all at once, not one after the other. No other thread
  * reads it; its first half changes only while the word is odd. */
 typedef struct gnomon__tls {
-    struct gnomon__thread
-        *thread;    /* the calling thread's state, or the dummy */
-    char *base;     /* as the thread's */
+    gnomon__thread *thread; /* the calling thread's state, or the dummy */
+    char *base;             /* as the thread's */
     uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
     /* Bits whose begin, beside the hot tree's, is more than a note in its
      * node: all but those of end-only recorders. */
@@ -28,9 +29,9 @@ typedef struct gnomon__tls {
      * token there: by way of the state, its clock read would wait for two more loads. */
     uint32_t open;
     /* lock.c: */
-    struct gnomon__thread *guarded; /* whose word turned odd */
-    uint32_t busy;                  /* how deep this thread is guarded, */
-    uint32_t held;                  /* and holds the lock of marks */
+    gnomon__thread *guarded; /* whose word turned odd */
+    uint32_t busy;           /* how deep this thread is guarded, */
+    uint32_t held;           /* and holds the lock of marks */
     uint32_t over_fork;
     int cancel; /* as it was before it was guarded */
 } gnomon__tls;
@@ -62,6 +63,28 @@ static inline gnomon__near *gnomon__tls_now(void)
 {
     gnomon__near *tls = gnomon__tls_near();
     return likely(tls != NULL) ? tls : gnomon__tls_far();
+}
+
+/* The calling thread is `t` from now on. */
+static inline void gnomon__tls_set(gnomon__thread *t)
+{
+    gnomon__near *tls = gnomon__tls_now();
+    tls->base = t->base;
+    tls->guess = 0;
+    tls->slow_bits = ~t->end_only_bits;
+    tls->open = t->hot.current;
+    fence_signal();
+    tls->thread = t;
+}
+
+/* Whether a mark is refused, and counted: a signal handler makes it and
+ * interrupted gnomon on this thread, so it cannot take the lock. */
+static inline int gnomon__is_reentered(void)
+{
+    if (likely(!gnomon__busy()))
+        return 0;
+    gnomon__trouble(gnomon__tls_now()->thread, reentered);
+    return 1;
 }
 
 #endif

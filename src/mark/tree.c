@@ -7,6 +7,7 @@
 #include "mark/region.h"
 #include "mark/segment.h"
 #include "mark/tape.h"
+#include "platform/ticks.h"
 
 /* Bytes reserved for each parent without an "(other)": room for one, in a
  * chunk of its own. */

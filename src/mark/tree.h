@@ -26,14 +26,6 @@ static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
     return (gnomon__front *)(void *)(t->base + offset);
 }
 
-/* The same, without a load from the thread's state. Where a control call has cut the
- * thread meanwhile, what is read is not used, as the hot path is shut. */
-static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
-                                              uint32_t offset)
-{
-    return (gnomon__front *)(void *)(tls->base + offset);
-}
-
 static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
                                             uint32_t offset)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The call tree's functions for the table of recorders: marks off the hot
  * path. On the owning thread, its word odd. */
 
@@ -7,6 +8,7 @@
 
 #include "mark/segment.h"
 #include "mark/position.h"
+#include "platform/ticks.h"
 
 #define MAX_COUNTERS 256u
 

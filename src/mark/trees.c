@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /* Scopes that several call trees see, and no hook. The clock is read once
  * for all, and no frame is needed, as each node keeps who else saw its
  * begin. While windows of several trees are open there is no hot tree: each

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The one line of the process (clock_line.h): how it is extended, and how
  * readers see it.
  *
@@ -16,6 +17,7 @@
 #include <pthread.h>
 
 #include "platform/atomic.h"
+#include "platform/ticks.h"
 
 static int clock_kind_chosen;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;

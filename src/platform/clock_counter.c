@@ -9,7 +9,7 @@
  * plain counter, the processor is asked. */
 #include <string.h>
 
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 enum counter_verdict { COUNTER_UNFIT, COUNTER_FIT, COUNTER_ASK };
 

@@ -62,7 +62,8 @@ int gnomon__arena_map(gnomon__arena *arena, uint64_t bytes);
  * spent. Any thread, no lock. */
 uint32_t gnomon__arena_take(gnomon__arena *arena, uint32_t bytes);
 
-#ifdef GNOMON_TESTING
+/* ---- With GNOMON_TESTING -------------------------------------------------- */
+
 /* Fails the n-th allocation from now on, once (1: the next); 0: none. Counts
  * heap, arena and mapped pages alike. */
 void gnomon__test_fail_allocation(uint64_t n);
@@ -70,6 +71,5 @@ void gnomon__test_fail_allocation(uint64_t n);
 uint64_t gnomon__test_allocations(void);
 /* Counts one; whether it is the one that fails. */
 int gnomon__test_allocation_fails(void);
-#endif
 
 #endif

@@ -124,12 +124,8 @@ void gnomon__os_sleep_ns(uint64_t ns);
  * the thread that makes it. Tests wait longer, as a busy machine may keep a thread from
  * running for a second; what is to hang gets a second there too. */
 #define GNOMON__HANG_NS 1000000000ull
-#ifdef GNOMON_TESTING
-extern uint64_t gnomon__test_hang_ns;
-#define gnomon__hang_ns() gnomon__test_hang_ns
-#else
-#define gnomon__hang_ns() GNOMON__HANG_NS
-#endif
+extern uint64_t gnomon__test_hang_ns; /* only with GNOMON_TESTING */
+uint64_t gnomon__hang_ns(void);
 
 /* From _off to _back no pthread_cancel acts on the calling thread, neither
  * where the system waits nor, if the host asked for asynchronous

@@ -113,6 +113,15 @@ int gnomon__os_is_secure(void)
     return getauxval(AT_SECURE) != 0;
 }
 
+uint64_t gnomon__hang_ns(void)
+{
+#ifdef GNOMON_TESTING
+    return gnomon__test_hang_ns;
+#else
+    return GNOMON__HANG_NS;
+#endif
+}
+
 void gnomon__os_sleep_ns(uint64_t ns)
 {
     struct timespec left;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Events as differences. A plain execution is its path, its begin and its duration, in 5
  * to 7 bytes; whatever else an event has is announced by a bit. */
 #include "profile/event_block.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Finds out what the blocks of a file hold, in one pass with the memory of one block.
  *
  * Invariant: of a settled block exactly `kept` events fit to the model, and decoding it

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* The last blocks that were decoded, for any number of threads. A thread locks one block
  * while it copies events or decodes; no thread waits for another one that reads the
  * file, unless all blocks are in use. The file is read by pread, not mapped: if it gets

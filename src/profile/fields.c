@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* What is done to a struct by the rows that describe it. */
 #include "profile/fields.h"
 

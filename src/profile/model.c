@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Owns a profile's arrays and texts, and answers its readers. Whoever builds a
  * profile holds it alone; once handed out nothing changes until it is freed. */
 #include "profile/model.h"

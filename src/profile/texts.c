@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* An array of texts, found by their hash. An item whose text is NULL, as its owner had no
  * memory for it, is equal to no text. */
 #include "profile/texts.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for marks */
 /*
  * Calls of NVTX. The event of a region is made at its first use and kept in a table by
  * the region's id, so a push is three loads and the tool's call. Domains and their

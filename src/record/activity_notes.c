@@ -10,7 +10,7 @@
 #include "mark/observer.h"
 #include "mark/position.h"
 #include "mark/segment.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 
 #define MOST_NOTES 65536u /* 4 MiB, of which the used ones take pages */

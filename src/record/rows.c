@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 
 #define NODE_TRIES 10
 #define TREE_TRIES 3

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mark/thread.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "record/snapshot_parts.h"
 

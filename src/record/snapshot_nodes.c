@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Puts nodes and counters of a ledger into a profile.
  *
  * A node's parent is the node of its path's parent in the same stage. Where the

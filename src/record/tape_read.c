@@ -10,6 +10,7 @@
 #include "platform/memory.h"
 #include "mark/observer.h"
 #include "mark/segment.h"
+#include "platform/ticks.h"
 
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
 

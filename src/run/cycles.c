@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mark/region.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "run/files.h"
 #include "run/run.h"

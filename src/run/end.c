@@ -16,7 +16,7 @@
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"

@@ -5,7 +5,7 @@
 #include "gnomon/op.h"
 #include "gnomon/report.h"
 #include "mark/observer.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "run/host.h"
 #include "run/run.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "record/activities.h"
 #include "run/host.h"

@@ -7,7 +7,7 @@
 
 #include "mark/segment.h"
 #include "mark/observer.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "run/host.h"
 #include "run/run.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "run/run.h"
 #include "run/snapshots.h"

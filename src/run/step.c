@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Steps: gnomon_step, and the statistics of steps. Under the lock of steps, which is
  * held for some dozens of nanoseconds. */
 #include <string.h>
@@ -6,8 +7,9 @@
 #include "device/timers.h"
 #include "gnomon/profile.h"
 #include "mark/frame.h"
+#include "mark/tls.h"
 #include "mark/upcall.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/owner.h"
 #include "record/step_sums.h"
 #include "record/step_times.h"

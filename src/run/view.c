@@ -7,7 +7,7 @@
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "record/slice.h"
 #include "record/tape_recorder.h"

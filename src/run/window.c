@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mark/observer.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "run/run.h"

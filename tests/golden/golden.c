@@ -20,7 +20,7 @@
 
 #include "gnomon.h"
 #include "gnomon/profiler.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "platform/memory.h"
 #include "spec/names.h"
 #include "tables.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gnomon/profiler.h"
-#include "platform/clock.h"
+#include "platform/ticks.h"
 #include "print/advanced.h"
 #include "print/functions.h"
 #include "print/prof.h"
