@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs after a test program is built. It asks the program for the names of its tests
-# and writes them to OUT, which ctest reads. A program without tests is an error.
+# Runs after a test program is built. It asks the program for its tests, "NAME TIMEOUT
+# THREADS LABEL..." on each line, and writes them to OUT, which ctest reads. A program
+# without tests is an error.
 execute_process(COMMAND ${LAUNCHER} "${PROGRAM}" --list
-  OUTPUT_VARIABLE names RESULT_VARIABLE status TIMEOUT 60)
-if(NOT status EQUAL 0 OR names STREQUAL "")
+  OUTPUT_VARIABLE lines RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL 0 OR lines STREQUAL "")
   file(REMOVE "${PROGRAM}")
   message(FATAL_ERROR "${PROGRAM} --list: no tests (status ${status})")
 endif()
-string(REGEX REPLACE "\n$" "" names "${names}")
-string(REPLACE "\n" ";" names "${names}")
+string(REGEX REPLACE "\n$" "" lines "${lines}")
+string(REPLACE "\n" ";" lines "${lines}")
 get_filename_component(folder "${PROGRAM}" DIRECTORY)
 
 set(text "# Written by DiscoverTests.cmake.\n")
 include("${CMAKE_CURRENT_LIST_DIR}/EmulatedSkip.cmake")
-foreach(name IN LISTS names)
-  gnomon_emulated_skip("${SUITE}.${name}" why)
-  string(REGEX MATCHALL "[^ ]+" labels "${LABELS}")
-  set(timeout "${TIMEOUT}")
-  if(name MATCHES "^soak_")
+foreach(line IN LISTS lines)
+  string(REGEX MATCHALL "[^ ]+" labels "${line}")
+  list(POP_FRONT labels name timeout threads)
+  gnomon_emulated_skip("${name}" why)
+  if(name MATCHES "[.]soak_")
     list(APPEND labels soak)
-    set(timeout "\${soak_timeout}")
-    string(APPEND text "set(soak_timeout ${TIMEOUT})\n"
+    string(APPEND text "set(soak_timeout ${timeout})\n"
       "if(DEFINED ENV{GNOMON_SOAK})\n  set(soak_timeout 7200)\nendif()\n")
+    set(timeout "\${soak_timeout}")
   endif()
   set(command "")
   set(words ${LAUNCHER} "${PROGRAM}" "${name}")
@@ -31,8 +32,8 @@ foreach(name IN LISTS names)
   foreach(word IN LISTS words)
     string(APPEND command " [==[${word}]==]")
   endforeach()
-  string(APPEND text "add_test([==[${SUITE}.${name}]==]${command})\n"
-    "set_tests_properties([==[${SUITE}.${name}]==] PROPERTIES\n"
+  string(APPEND text "add_test([==[${name}]==]${command})\n"
+    "set_tests_properties([==[${name}]==] PROPERTIES\n"
     "  LABELS \"${labels}\" TIMEOUT ${timeout} SKIP_RETURN_CODE 77\n"
     "  WORKING_DIRECTORY [==[${folder}]==]\n"
     "  ENVIRONMENT_MODIFICATION GNOMON=unset:)\n")

@@ -4,7 +4,7 @@
  * A source that makes such calls includes this header and makes them by their
  * own names. That costs nothing: only with GNOMON_TESTING do the names
  * below become the table's, and then a test makes the n-th call of one name, or
- * of all, fail (tests/test_faults.c). tests/imports lists what else the library
+ * of all, fail (tests/run/test_faults.c). tests/imports lists what else the library
  * may call: a call that is in neither list fails there, so that nobody forgets
  * to add a line here.
  *

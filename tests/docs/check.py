@@ -5,7 +5,7 @@ The library is installed into WORK, the page's files are written into an empty
 folder, and its commands run there in order. `cc` stands for CC and `c++` for CXX
 with -std=c++11, both with -Wall -Wextra -Werror.
 
-  ```json          the block is JSON; tests/test_json_read.c reads it too
+  ```json          the block is JSON; tests/profile/test_json_read.c reads it too
   ```c, ```cpp, ```fortran, ```rust, ```python, ```text
                    the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below

@@ -3,7 +3,7 @@
 """reader.py FILE: prints all of a .gnomon file, a field a line.
 
 Written from docs/file-format.md alone; what it prints must be what gnomon's own
-readers say (tests/test_file_reader.c)."""
+readers say (tests/profile/test_file_reader.c)."""
 import struct
 import sys
 import zlib

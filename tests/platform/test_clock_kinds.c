@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static Which clock is chosen on other processors, kernels and hosts
+/* links: static
  * threads: none
+ * alone: yes
+ * Which clock is chosen on other processors, kernels and hosts
  * than this: the clock once more, with a cpuid, a counter and a kernel's clock
  * that tests set. */
 #include "test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * alone: yes
  * gnomon's heap as it is: mimalloc's where that is, else libc's. What a host
  * notices of it is tested in tests/heap. */
 #include "platform/memory.h"

@@ -63,7 +63,7 @@ static int fails_without(const char *out, int is_shown)
         setenv("MODEL_LEFT_OUT", out, 1);
         if (!is_shown)
             setenv("MODEL_QUIET", said, 1);
-        execl("/proc/self/exe", "test", "one_program", (char *)0);
+        execl("/proc/self/exe", "test", TEST_SUITE "one_program", (char *)0);
         _exit(127);
     }
     return child > 0 && waitpid(child, &status, 0) == child && status != 0;

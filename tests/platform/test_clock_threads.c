@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * alone: yes
  * The conversion of ticks to ns while many threads extend it at once: the clock
  * is compiled again so that it extends it by 20 us instead of 250 ms, which makes
  * that frequent. */

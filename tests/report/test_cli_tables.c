@@ -41,6 +41,7 @@ static void run_job(void)
     static gnomon_region tokens =
         GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "tokens", NULL, "");
     pthread_t thread;
+    gnomon_thread_name("main");
     gnomon_stage_begin("fit");
     gnomon_start("step");
     load("disk", 5000);
@@ -123,7 +124,7 @@ TEST(work_stands_below_who_submitted_it)
                            "--sort name job.gnomon | sed 's/ ([0-9]*)//'");
     CHECK_STR(r.out, "FIT Call Tree by thread\n"
                      "\n"
-                     "Thread 0 test_cli_tables\n"
+                     "Thread 0 main\n"
                      "  Path         Calls\n"
                      "  step             1\n"
                      "    forward        1\n"
@@ -260,14 +261,14 @@ TEST(advanced_has_groups)
     child_result r = shell("$G report --as advanced --by thread --format csv "
                            "--columns calls job.gnomon | sed 's/ ([0-9]*)//'");
     CHECK_STR(r.out, "stage,thread,action,name,calls\n"
-                     "fit,0 test_cli_tables,step,step,1\n"
-                     "fit,0 test_cli_tables,step,forward,1\n"
-                     "fit,0 test_cli_tables,step,load,2\n"
-                     "fit,0 test_cli_tables,step,task,2\n"
-                     "fit,0 test_cli_tables,step,inner,2\n"
-                     "fit,0 test_cli_tables,forward,forward,1\n"
-                     "fit,0 test_cli_tables,forward,task,2\n"
-                     "fit,0 test_cli_tables,forward,inner,2\n");
+                     "fit,0 main,step,step,1\n"
+                     "fit,0 main,step,forward,1\n"
+                     "fit,0 main,step,load,2\n"
+                     "fit,0 main,step,task,2\n"
+                     "fit,0 main,step,inner,2\n"
+                     "fit,0 main,forward,forward,1\n"
+                     "fit,0 main,forward,task,2\n"
+                     "fit,0 main,forward,inner,2\n");
     /* Its files are of all groups. */
     gnomon__test_set(1000);
     gnomon_configure("advanced(dump_stats=run,file=whole.txt)");

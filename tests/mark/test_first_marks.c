@@ -4,6 +4,7 @@
  * refused and counted, until a mark outside a handler has allocated.
  *
  * links: static
+ * alone: yes
  * labels: guest */
 #include <dlfcn.h>
 #include <errno.h>

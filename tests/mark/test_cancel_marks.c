@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Threads that are cancelled while they mark: in a hook's callback that waits, and
- * at any moment of a loop of marks (tests/test_cancel_stepped.c: at each
+ * at any moment of a loop of marks (tests/mark/test_cancel_stepped.c: at each
  * instruction). Only that thread ends: others go on marking, nothing waits for
  * it, and at most the one scope that it was marking is missing.
  * links: static

@@ -4,6 +4,7 @@
  * readers in Python make of them is in tests/export.
  *
  * links: static
+ * alone: yes
  * threads: none
  * needs: cli */
 #include "failing_malloc.h"
