@@ -27,6 +27,9 @@ option(GNOMON_COVERAGE "Developers: count what runs, for gcov" OFF)
 set(GNOMON_SANITIZE "" CACHE STRING
   "Developers: address,undefined or thread; empty for none")
 
+set(GNOMON_TEST_FOLDERS "" CACHE STRING
+  "Developers: folders of tests/, or suites, that are built; empty for all")
+
 foreach(part TESTS EXAMPLES BENCH GPU)
   if(GNOMON_${part} AND NOT GNOMON_BOTH)
     message(FATAL_ERROR "GNOMON_${part} needs both libraries: GNOMON_BOTH=ON")

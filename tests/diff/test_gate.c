@@ -5,6 +5,7 @@
  * links: static
  * threads: none
  * needs: cli
+ * labels: once
  * timeout: 300 */
 #include <math.h>
 

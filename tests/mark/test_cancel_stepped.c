@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * optimized: yes
- * labels: guest
+ * labels: guest once
  * timeout: 600
  * A thread of the asynchronous type is cancelled at an instruction of a mark, one
  * thread for each of many. Whatever it was doing, others go on marking, control calls do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * labels: guest
+ * labels: guest once
  * timeout: 300
  * A signal handler runs at each instruction of a mark. It forks, and the child returns
  * from the handler, goes on with the mark, and marks again; or it marks itself. */

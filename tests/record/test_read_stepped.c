@@ -5,6 +5,7 @@
  * handler of the steps reads the stack itself, as that takes no lock.
  *
  * links: testing
+ * labels: once
  * timeout: 300 */
 #include <semaphore.h>
 
