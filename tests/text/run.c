@@ -134,6 +134,8 @@ static const char *template_of(const text_case *c, const char *name)
     text = child_read(path);
     if (!text)
         end_case(c, FAILED, "no such file: ", name);
+    while (*text == '#' && strchr(text, '\n')) /* a comment at its head */
+        text = strchr(text, '\n') + 1;
     return text;
 }
 
