@@ -21,7 +21,8 @@ typedef struct filling {
     FILE *to;
 } filling;
 
-static void fill(filling *f);
+static char *text_fill(const char *text, const char *values,
+                       const char **wrong);
 
 static void set_wrong(filling *f, const char *what)
 {
@@ -124,6 +125,20 @@ static int64_t sum(filling *f)
 
 /* ---- What stands after a dollar ------------------------------------------------ */
 
+/* The text up to the parenthesis that closes it, which is moved past; to be freed. */
+static char *until_closed(filling *f)
+{
+    const char *end = f->at;
+    for (int depth = 1; *end && (depth += (*end == '(') - (*end == ')')); end++)
+        ;
+    char *text = strndup(f->at, (size_t)(end - f->at));
+    if (*end)
+        f->at = end + 1;
+    else
+        set_wrong(f, "a parenthesis is not closed");
+    return text;
+}
+
 static void add_cell(gnomon_cell *cells, uint32_t *size, uint32_t cell,
                      uint64_t count)
 {
@@ -146,23 +161,26 @@ static void fill_took(filling *f)
     uint32_t size = 0;
     uint64_t count = 0, total = 0, least = UINT64_MAX, most = 0, self = 0;
     int has_self = 0;
+    char *raw = until_closed(f);
+    char *durations = text_fill(raw, f->values, &f->wrong);
+    filling in = {durations ? durations : "0", f->values, f->wrong, f->to};
     do {
         uint64_t times = 1, ns;
-        has_self = take(f, "self ");
-        ns = (uint64_t)sum(f);
+        has_self = take(&in, "self ");
+        ns = (uint64_t)sum(&in);
         if (has_self) {
             self = ns;
             break;
         }
-        if (take(f, "of "))
-            times = ns, ns = (uint64_t)sum(f);
+        if (take(&in, "of "))
+            times = ns, ns = (uint64_t)sum(&in);
         add_cell(cells, &size, gnomon_cell_of(ns), times);
         count += times, total += times * ns;
         least = ns < least ? ns : least;
         most = ns > most ? ns : most;
-    } while (take(f, ",") && size < MOST_CELLS);
-    if (!take(f, ")"))
-        set_wrong(f, "$took is not closed");
+    } while (take(&in, ",") && size < MOST_CELLS);
+    if (!in.wrong && *in.at)
+        set_wrong(&in, "$took has durations and self");
     fprintf(f->to,
             "{\"count\": %llu, \"total_ns\": %llu, \"self_ns\": %llu, "
             "\"min_ns\": %llu, \"max_ns\": %llu, \"cells\": [",
@@ -173,45 +191,42 @@ static void fill_took(filling *f)
         fprintf(f->to, "%s[%u, %llu]", i ? ", " : "", cells[i].cell,
                 (unsigned long long)cells[i].count);
     fputs("]}", f->to);
+    if (in.wrong)
+        set_wrong(f, in.wrong);
+    free(raw);
+    free(durations);
 }
 
 /* $list(NAME, FIRST, LAST, TEXT): the text for each number, with commas between. */
 static void fill_list(filling *f)
 {
-    f->at += strspn(f->at, " \n");
-    const char *name = f->at, *text;
+    char *raw = until_closed(f);
+    filling in = {raw, f->values, NULL, f->to};
+    take(&in, ""); /* blanks */
+    const char *name = in.at;
     const size_t size = name_length(name);
-    f->at += size;
-    int is_right = size && take(f, ",");
-    const int64_t first = sum(f);
-    is_right = is_right && take(f, ",");
-    const int64_t last = sum(f);
-    if (!is_right || !take(f, ",")) {
-        set_wrong(f, "$list has a name, two numbers and a text");
-        return;
-    }
-    text = f->at + strspn(f->at, " \n");
-    const char *end = text;
-    for (int depth = 1; *end && (depth += (*end == '(') - (*end == ')')); end++)
-        ;
-    if (!*end) {
-        set_wrong(f, "$list is not closed");
-        return;
-    }
-    char *body = strndup(text, (size_t)(end - text));
-    for (int64_t i = first; i <= last && !f->wrong; i++) {
-        char *values = NULL;
+    in.at += size;
+    int is_right = size && take(&in, ",");
+    const int64_t first = sum(&in);
+    is_right = is_right && take(&in, ",");
+    const int64_t last = sum(&in);
+    if (!is_right || !take(&in, ","))
+        set_wrong(&in, "$list has a name, two numbers and a text");
+    take(&in, "");
+    for (int64_t i = first; i <= last && !in.wrong; i++) {
+        char *values = NULL, *text;
         if (asprintf(&values, "%.*s=%lld %s", (int)size, name, (long long)i,
                      f->values) < 0)
             abort();
-        filling each = {body, values, NULL, f->to};
-        fputs(i > first ? ",\n" : "", f->to);
-        fill(&each);
-        f->wrong = each.wrong;
+        text = text_fill(in.at, values, &in.wrong);
+        if (text)
+            fprintf(f->to, "%s%s", i > first ? ",\n" : "", text);
+        free(text);
         free(values);
     }
-    free(body);
-    f->at = f->wrong ? "" : end + 1;
+    if (in.wrong)
+        set_wrong(f, in.wrong);
+    free(raw);
 }
 
 /* $NAME, ${NAME} or ${NAME:-DEFAULT} */
@@ -254,20 +269,19 @@ static void fill(filling *f)
 }
 
 /* `values`: name=value ... Returns a text to be freed; NULL: *wrong says why. */
-static char *text_fill(const char *template_text, const char *values,
-                       const char **wrong)
+static char *text_fill(const char *text, const char *values, const char **wrong)
 {
-    char *text = NULL;
+    char *filled = NULL;
     size_t size;
-    filling f = {template_text, values, NULL, open_memstream(&text, &size)};
+    filling f = {text, values, NULL, open_memstream(&filled, &size)};
     fill(&f);
     fclose(f.to);
     *wrong = f.wrong;
     if (f.wrong) {
-        free(text);
-        text = NULL;
+        free(filled);
+        filled = NULL;
     }
-    return text;
+    return filled;
 }
 
 #endif
