@@ -16,8 +16,9 @@
 #include "command/output.h"
 #include "platform/memory.h"
 
-#define OUT ".starved.out"
-#define ERR ".starved.err"
+#define QUIET ">/dev/null " /* its output is compared, but not shown */
+
+#define ROOM 262144
 
 /* In memory that both processes see. */
 typedef struct starving {
@@ -25,7 +26,7 @@ typedef struct starving {
     char wrong[4000];
 } starving;
 
-static int starved_run(const wordexp_t *words)
+static int starved_command(const wordexp_t *words)
 {
     const gnomon__command *c =
         gnomon__cli_find(gnomon__commands, words->we_wordv[0]);
@@ -37,13 +38,25 @@ static int starved_run(const wordexp_t *words)
     return flushed ? flushed : status;
 }
 
-static int redirect(const char *out, const char *err)
+/* What a run printed, as far as there is room. */
+typedef struct printed {
+    int status;
+    char out[ROOM], err[ROOM];
+} printed;
+
+static int read_back(int fd, char *text)
 {
-    fflush(stdout);
-    const int to_out = open(out, O_RDWR | O_CREAT | O_TRUNC, 0644);
-    const int to_err = open(err, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0644);
-    return dup2(to_out, 1) < 0 || dup2(to_err, 2) < 0 || close(to_out) ||
-           close(to_err);
+    const ssize_t n = pread(fd, text, ROOM - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    return n < 0 || ftruncate(fd, 0);
+}
+
+/* The files stay the same for all runs: the program writes no line where another file is
+ * standard error than at first. */
+static int starved_run(const wordexp_t *words, printed *r)
+{
+    r->status = starved_command(words);
+    return read_back(1, r->out) || read_back(2, r->err);
 }
 
 /* Lines of the program, of which one says that there was no memory. */
@@ -55,41 +68,42 @@ static int says_so(const char *err)
     return strstr(err, "no memory") || strstr(err, "GNOMON_ENOMEM");
 }
 
-/* Whether the run of a failed allocation ended as it should. */
-static int is_fair(int status, const char *out, const char *err, int whole)
+/* Whether a run with a failing allocation ended as it should. */
+static int is_fair(const printed *r, const printed *whole)
 {
-    char *whole_out = child_load(".out"), *whole_err = child_load(".err");
-    const int is_same = status == whole && strcmp(out, whole_out) == 0 &&
-                        strcmp(err, whole_err) == 0;
-    free(whole_out);
-    free(whole_err);
-    return is_same || ((status == GNOMON__EXIT_USAGE ||
-                        status == GNOMON__EXIT_UNREADABLE) &&
-                       says_so(err));
+    const int is_same = r->status == whole->status &&
+                        strcmp(r->out, whole->out) == 0 &&
+                        strcmp(r->err, whole->err) == 0;
+    return is_same || ((r->status == GNOMON__EXIT_USAGE ||
+                        r->status == GNOMON__EXIT_UNREADABLE) &&
+                       says_so(r->err));
 }
 
 static int starve(const wordexp_t *words, starving *s)
 {
+    const int flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+    static printed whole, r;
     uint64_t made = 0;
-    const int whole = redirect(".out", ".err") ? -1 : starved_run(words);
+    fflush(stdout);
+    if (dup2(open(".out", flags, 0644), 1) < 0 ||
+        dup2(open(".err", flags, 0644), 2) < 0 || starved_run(words, &whole))
+        return -1;
     do {
-        s->failing++;
-        if (redirect(OUT, ERR))
-            return -1;
-        gnomon__test_fail_allocation(s->failing);
-        const int status = starved_run(words);
+        gnomon__test_fail_allocation(++s->failing);
+        const int cannot = starved_run(words, &r);
         made = gnomon__test_allocations();
         gnomon__test_fail_allocation(0);
-        char *out = child_load(OUT), *err = child_load(ERR);
-        if (!*s->wrong && !is_fair(status, out, err, whole))
+        if (cannot)
+            return -1;
+        if (!*s->wrong && !is_fair(&r, &whole))
             snprintf(s->wrong, sizeof s->wrong,
                      "allocation %d fails: status %d\n%.1800s%.1800s",
-                     (int)s->failing, status, err, out);
-        free(out);
-        free(err);
+                     (int)s->failing, r.status, r.err, r.out);
     } while (made >= s->failing);
     s->failing = 0;
-    return whole;
+    if (fputs(whole.out, stdout) < 0 || fputs(whole.err, stderr) < 0)
+        return -1;
+    return whole.status;
 }
 
 /* Runs a command. *wrong is NULL, or says what a run did that it must not; never
@@ -99,6 +113,8 @@ static child_result text_starve(const char *command, const char **wrong)
     static char none[1];
     child_result r = {-1, none, none};
     wordexp_t words;
+    const int is_quiet = strncmp(command, QUIET, sizeof QUIET - 1) == 0;
+    command += is_quiet ? sizeof QUIET - 1 : 0;
     setenv("B", TEST_BINARY_DIR, 1);
     *wrong = "fail=each is for one command of the program: $G WORD...";
     if (strncmp(command, "$G ", 3) != 0 ||
@@ -113,7 +129,7 @@ static child_result text_starve(const char *command, const char **wrong)
         exit(starve(&words, s));
     }
     r.status = child_wait(child);
-    r.out = child_read(".out");
+    r.out = is_quiet ? none : child_read(".out");
     r.err = child_read(".err");
     if (s->failing && !*s->wrong)
         snprintf(s->wrong, sizeof s->wrong,
