@@ -154,6 +154,20 @@ static void add_cell(gnomon_cell *cells, uint32_t *size, uint32_t cell,
     ++*size;
 }
 
+/* A number, in which `total` is one, too. */
+static int64_t self_of(filling *f, uint64_t total)
+{
+    const char *values = f->values;
+    char *more = NULL;
+    if (asprintf(&more, "total=%llu %s", (unsigned long long)total, values) < 0)
+        abort();
+    f->values = more;
+    const int64_t n = sum(f);
+    f->values = values;
+    free(more);
+    return n;
+}
+
 /* $took(N of NS, NS, ..., self NS): the statistics of these durations. */
 static void fill_took(filling *f)
 {
@@ -167,13 +181,15 @@ static void fill_took(filling *f)
     do {
         uint64_t times = 1, ns;
         has_self = take(&in, "self ");
-        ns = (uint64_t)sum(&in);
         if (has_self) {
-            self = ns;
+            self = (uint64_t)self_of(&in, total);
             break;
         }
+        ns = (uint64_t)sum(&in);
         if (take(&in, "of "))
             times = ns, ns = (uint64_t)sum(&in);
+        if (!times)
+            continue;
         add_cell(cells, &size, gnomon_cell_of(ns), times);
         count += times, total += times * ns;
         least = ns < least ? ns : least;
