@@ -112,13 +112,9 @@ enum {
     WORK_STEP = 500 /* us from one to the next */
 };
 
-/* How many us longer the second kernel takes: up to 200. */
-static unsigned work_longer;
-
 static inline uint64_t work_length(const work_event *e)
 {
-    return (e->end - e->begin + (e->node == N_BACK_GEMM ? work_longer : 0)) *
-           WORK_US;
+    return (e->end - e->begin) * WORK_US;
 }
 
 typedef struct work_sums {
