@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 {
     char path[PATH_MAX], pattern[PATH_MAX + 8];
     const int writes = argc > 1 && strcmp(argv[1], "--write") == 0;
-    glob_t all = {.gl_pathc = 0};
+    static glob_t all; /* its names are used to the end */
     struct stat about;
     if (freopen("/dev/null", "r", stdin) == NULL)
         return FAILED;
