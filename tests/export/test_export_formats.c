@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* csv, JSON, .prof, stacks and speedscope of built profiles: their bytes, what they do
- * with times, overlaps, losses and names, errors of the writer, and no memory. What
- * readers in Python make of them is in tests/export.
+/* csv, JSON, .prof, stacks and speedscope of built profiles: a part of the time, hostile
+ * names, errors of the writer, and no memory. Their bytes are in text/export_formats,
+ * what readers in Python make of them in tests/export.
  *
  * links: static
  * alone: yes
@@ -135,143 +135,14 @@ static gnomon_profile *small_of(int32_t rank, int events)
 #define CSV_HEADER \
     "run,rank,track,track_kind,device,track_name,kind,name,category,path," \
     "depth,node,stage,begin_ns,duration_ns,instance,value,count,file,line\n"
-#define CSV_EVENTS \
-    "1,0,1,thread,-1,main,execution,train step,,\"train step\",1,1,fit," \
-    "1700000000000001000,5000,0,,1,,0\n" \
-    "1,0,1,thread,-1,main,execution,a/b;c,nn,\"train step/a\\/b;c\",2,2,fit," \
-    "1700000000000001500,2000,9,,1,m.py,7\n" \
-    "1,0,1,thread,-1,main,mark,tick,,\"train step/a\\/b;c\",2,2,fit," \
-    "1700000000000002000,0,0,,1,,0\n" \
-    "1,0,2,stream,0,stream 7,execution,gemm,,\"gemm\",1,3,," \
-    "1700000000000002000,1000,0,,1,,0\n" \
-    "1,0,2,stream,0,stream 7,execution,gemm,,\"gemm\",1,3,," \
-    "1700000000000002500,1000,0,,1,,0\n" \
-    "1,0,1,thread,-1,main,counter,loss,,\"train step\",1,1,fit," \
-    "1700000000000005500,0,0,-0.25,1,,0\n" \
-    "1,0,1,thread,-1,main,counter,loss,,\"\",0,0,," \
-    "1700000000000007000,0,0,,1,,0\n"
-#define CSV_LOSSES \
-    "1,0,1,thread,-1,main,loss,events_lost,,\"\",0,0,," \
-    "1700000000000000100,800,0,,3,,0\n" \
-    "1,0,0,,-1,,loss,crossed,,\"\",0,0,,0,0,0,,1,,0\n"
-
-TEST(csv_to_the_byte)
+TEST(no_profiles_are_a_whole_export)
 {
-    gnomon_profile *p = small_of(0, 1), *q = small_of(1, 0);
-    const gnomon_profile *both[] = {p, q};
-    gnomon__export what = {.profiles = both, .count = 1};
-    expect(&gnomon__export_csv, &what, CSV_HEADER CSV_EVENTS CSV_LOSSES);
-    what.count = 2; /* keys go on, and moments are of each run's own zero */
-    expect(&gnomon__export_csv, &what,
-           CSV_HEADER CSV_EVENTS CSV_LOSSES
-           "2,1,3,thread,-1,main,loss,events_lost,,\"\",0,0,,"
-           "1700000000000000110,800,0,,3,,0\n"
-           "2,1,0,,-1,,loss,crossed,,\"\",0,0,,0,0,0,,1,,0\n");
-    what.count = 0;
+    const gnomon__export what = {.count = 0};
     expect(&gnomon__export_csv, &what, CSV_HEADER);
-    gnomon_profile_free(p);
-    gnomon_profile_free(q);
-}
-
-TEST(stacks_to_the_byte)
-{
-    gnomon_profile *p = small_of(0, 1), *q = small_of(-1, 0);
-    const gnomon_profile *both[] = {p, q};
-    gnomon__export what = {.profiles = both, .count = 1};
-    expect(&gnomon__export_stacks, &what,
-           "main;train_step 3000\n"
-           "main;train_step;a/b_c 2000\n"
-           "stream_7;gemm 2000\n");
-    what.count = 2;
-    expect(&gnomon__export_stacks, &what,
-           "rank_0;main;train_step 3000\n"
-           "rank_0;main;train_step;a/b_c 2000\n"
-           "rank_0;stream_7;gemm 2000\n"
-           "run_2;main;train_step 3000\n"
-           "run_2;main;train_step;a/b_c 2000\n"
-           "run_2;stream_7;gemm 2000\n");
-    gnomon_profile_free(p);
-    gnomon_profile_free(q);
-}
-
-#define SPEEDSCOPE_HEAD \
-    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n" \
-    "\"exporter\":\"gnomon\",\n" \
-    "\"name\":\"gnomon, from 1700000000000000000 ns\",\n" \
-    "\"shared\":{\"frames\":[\n" \
-    "{\"name\":\"train step\"},\n" \
-    "{\"name\":\"a/b;c\",\"file\":\"m.py\",\"line\":7},\n" \
-    "{\"name\":\"gemm\"},\n" \
-    "{\"name\":\"tick\"},\n" \
-    "{\"name\":\"loss\"}]},\n" \
-    "\"profiles\":["
-
-/* An overlapping kernel has a profile of its own. */
-TEST(speedscope_to_the_byte)
-{
-    gnomon_profile *p = small_of(0, 1);
-    const gnomon_profile *one = p;
-    const gnomon__export what = {.profiles = &one, .count = 1};
-    expect(&gnomon__export_speedscope, &what,
-           SPEEDSCOPE_HEAD
-           "\n"
-           "{\"type\":\"evented\",\"name\":\"main\",\"unit\":\"nanoseconds\","
-           "\"events\":[\n"
-           "{\"type\":\"O\",\"frame\":0,\"at\":1000},\n"
-           "{\"type\":\"O\",\"frame\":1,\"at\":1500},\n"
-           "{\"type\":\"C\",\"frame\":1,\"at\":3500},\n"
-           "{\"type\":\"C\",\"frame\":0,\"at\":6000}],"
-           "\"startValue\":1000,\"endValue\":6000},\n"
-           "{\"type\":\"evented\",\"name\":\"stream 7\","
-           "\"unit\":\"nanoseconds\",\"events\":[\n"
-           "{\"type\":\"O\",\"frame\":2,\"at\":2000},\n"
-           "{\"type\":\"C\",\"frame\":2,\"at\":3000}],"
-           "\"startValue\":2000,\"endValue\":3000},\n"
-           "{\"type\":\"evented\",\"name\":\"stream 7 (overlap 1)\","
-           "\"unit\":\"nanoseconds\",\"events\":[\n"
-           "{\"type\":\"O\",\"frame\":2,\"at\":2500},\n"
-           "{\"type\":\"C\",\"frame\":2,\"at\":3500}],"
-           "\"startValue\":2500,\"endValue\":3500}]}\n");
-    gnomon_profile_free(p);
-}
-
-TEST(speedscope_without_events_shows_the_tree)
-{
-    gnomon_profile *p = small_of(0, 0);
-    const gnomon_profile *one = p;
-    gnomon__export what = {.profiles = &one, .count = 1};
-    expect(&gnomon__export_speedscope, &what,
-           SPEEDSCOPE_HEAD
-           "\n"
-           "{\"type\":\"sampled\",\"name\":\"main\",\"unit\":\"nanoseconds\","
-           "\"samples\":[[0],[0,1]],\"weights\":[3000,2000],"
-           "\"startValue\":0,\"endValue\":5000},\n"
-           "{\"type\":\"sampled\",\"name\":\"stream 7\","
-           "\"unit\":\"nanoseconds\",\"samples\":[[2]],\"weights\":[2000],"
-           "\"startValue\":0,\"endValue\":2000}]}\n");
-    gnomon_profile_free(p);
+    expect(&gnomon__export_to_json, &what, "[\n]\n");
 }
 
 /* ---- JSON --------------------------------------------------------------------------- */
-
-TEST(json_is_the_profile_s_own_form)
-{
-    gnomon_profile *p = small_of(0, 1), *q = small_of(1, 0);
-    const gnomon_profile *both[] = {p, q};
-    gnomon__export what = {.profiles = both, .count = 1};
-    char *one = json_of(p), *other = json_of(q), *text = NULL;
-    expect(&gnomon__export_to_json, &what, one);
-    CHECK(asprintf(&text, "[\n%s,\n%s]\n", one, other) > 0);
-    what.count = 2;
-    expect(&gnomon__export_to_json, &what, text);
-    what.count = 0;
-    expect(&gnomon__export_to_json, &what, "[\n]\n");
-    free(text);
-    free(one);
-    free(other);
-    gnomon_profile_free(p);
-    gnomon_profile_free(q);
-}
 
 TEST(json_of_a_time_is_read_back)
 {
@@ -328,47 +199,6 @@ TEST(events_of_a_time_alone)
     gnomon_profile_free(p);
 }
 
-/* Two views measured the same time; the one with more of it is shown. */
-TEST(of_several_views_one_is_exported)
-{
-    gnomon_builder *b;
-    gnomon_profile *p = NULL;
-    gnomon_cell cell = {gnomon_cell_of(50), 0, 1};
-    const uint32_t size = sizeof(gnomon_stats);
-    gnomon_stats s = {size, 0, 1, 50, 50, 50, 50, &cell, 1};
-    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    for (uint32_t run = 1; run <= 2; run++) {
-        gnomon_add_run(b, &(gnomon_run_info){.rank = (int32_t)run});
-        gnomon_add_track(b, &(gnomon_track_info){.run = run, .name = "main"});
-        gnomon_add_view(b, &(gnomon_view_info){.words = run == 1 ? "" : "x"});
-    }
-    gnomon_add_region(b, &(gnomon_region_info){.name = "all"});
-    gnomon_add_region(b, &(gnomon_region_info){.name = "part"});
-    for (uint32_t run = 1; run <= 2; run++) {
-        for (uint32_t view = 1; view <= run; view++) {
-            cell.cell = gnomon_cell_of(view == 1 ? 50 : 20);
-            s.total_ns = s.self_ns = s.min_ns = s.max_ns = view == 1 ? 50 : 20;
-            gnomon_add_node(b, &(gnomon_node_info){.track = run,
-                                                   .view = 3 - view,
-                                                   .region = view,
-                                                   .host = &s});
-        }
-    }
-    if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
-        fprintf(stderr, "    %s\n", gnomon_error_text());
-    const gnomon_profile *one = p;
-    const gnomon__export what = {.profiles = &one, .count = 1};
-    expect(&gnomon__export_stacks, &what,
-           "rank_1;main;all 50\nrank_2;main;all 50\n");
-    fake_writer w;
-    fake_open(&w);
-    CHECK_EQ(gnomon__export_prof.write(&what, &w.base), GNOMON_OK);
-    CHECK(memmem(w.text, w.size, "all", 3) != NULL);
-    CHECK(memmem(w.text, w.size, "part", 4) == NULL);
-    free(w.text);
-    gnomon_profile_free(p);
-}
-
 /* ---- Any names, any numbers ------------------------------------------------------------ */
 
 /* Bytes of what is written are UTF-8 and no control characters where a line ends. */
@@ -390,43 +220,6 @@ TEST(hostile_names_stay_on_their_lines)
         CHECK_EQ(times_of(text, "\n"), 21);
         free(text);
     }
-    gnomon_profile_free(p);
-}
-
-/* An end that would be past 2^64 - 1 is that; the next begin is not before it. */
-TEST(speedscope_survives_any_numbers)
-{
-    gnomon_builder *b;
-    gnomon_profile *p = NULL;
-    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    gnomon_add_run(b, &(gnomon_run_info){.zero_unix_ns = UINT64_MAX});
-    gnomon_add_run(b, &(gnomon_run_info){.zero_unix_ns = 5});
-    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "t"});
-    gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
-    gnomon_add_node(b, &(gnomon_node_info){.track = 1, .region = 1});
-    for (uint64_t i = 0; i < 3; i++)
-        gnomon_add_event(
-            b, &(gnomon_event_info){.track = 1,
-                                    .node = 1,
-                                    .begin_ns = i == 2 ? UINT64_MAX : i,
-                                    .duration_ns = i == 1 ? 1 : UINT64_MAX});
-    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    const gnomon_profile *one = p;
-    const gnomon__export what = {.profiles = &one, .count = 1};
-    char *text = exported(&gnomon__export_speedscope, &what);
-    const char *end = strstr(text, "\"profiles\"");
-    CHECK_STR(end, "\"profiles\":[\n"
-                   "{\"type\":\"evented\",\"name\":\"rank 0 t\","
-                   "\"unit\":\"nanoseconds\",\"events\":[\n"
-                   "{\"type\":\"O\",\"frame\":0,\"at\":18446744073709551610},\n"
-                   "{\"type\":\"O\",\"frame\":0,\"at\":18446744073709551611},\n"
-                   "{\"type\":\"C\",\"frame\":0,\"at\":18446744073709551612},\n"
-                   "{\"type\":\"C\",\"frame\":0,\"at\":18446744073709551615},\n"
-                   "{\"type\":\"O\",\"frame\":0,\"at\":18446744073709551615},\n"
-                   "{\"type\":\"C\",\"frame\":0,\"at\":18446744073709551615}],"
-                   "\"startValue\":18446744073709551610,"
-                   "\"endValue\":18446744073709551615}]}\n");
-    free(text);
     gnomon_profile_free(p);
 }
 
