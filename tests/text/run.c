@@ -139,22 +139,27 @@ static const char *template_of(const text_case *c, const char *name)
     return text;
 }
 
+/* The next word of a line; what follows it is moved to. "": there is none. */
+static char *next_word(char **line)
+{
+    char *word = *line + strspn(*line, " "), *end = word + strcspn(word, " ");
+    *line = end + (*end != 0);
+    *end = 0;
+    return word;
+}
+
 static void make_file(const text_case *c, char *words, const char *text)
 {
-    const char *wrong, *path = strtok(words, " \\\n");
-    char *rest = strtok(NULL, ""), *from;
-    rest = rest ? rest : words + strlen(words);
-    for (char *at = rest; (at = strstr(at, "\\\n"));)
+    const char *wrong;
+    for (char *at = words; (at = strstr(at, "\\\n"));)
         at[0] = at[1] = ' ';
-    rest += strspn(rest, " ");
-    if (after(rest, "from")) {
-        strtok(rest, " ");
-        from = strtok(NULL, " ");
-        text = from ? template_of(c, from) : "";
-        rest = strtok(NULL, "");
-        rest = rest ? rest : words + strlen(words);
+    const char *path = next_word(&words);
+    words += strspn(words, " ");
+    if (after(words, "from")) {
+        next_word(&words);
+        text = template_of(c, next_word(&words));
     }
-    char *whole = text_fill(text, rest, &wrong);
+    char *whole = text_fill(text, words, &wrong);
     if (!whole)
         end_case(c, FAILED, wrong, "");
     write_file(c, path, whole);
@@ -212,7 +217,7 @@ static void skip_expected(text_case *c)
 static void run_part(text_case *c)
 {
     c->part = c->at;
-    char *words = read_words(c), command[64];
+    char *words = read_words(c);
     const char *rest;
     fprintf(c->anew, MARKER "%s\n", words);
     if ((rest = after(words, "run"))) {
@@ -223,15 +228,10 @@ static void run_part(text_case *c)
     }
     const char *body = read_body(c);
     fputs(body, c->anew);
-    if ((rest = after(words, "file"))) {
+    if ((rest = after(words, "file")))
         make_file(c, words + (rest - words), body);
-    } else if ((rest = after(words, "needs"))) {
-        snprintf(command, sizeof command, "command -v %s >/dev/null", rest);
-        if (system(command) != 0)
-            end_case(c, SKIPPED, "no ", rest);
-    } else if (!after(words, "#")) {
-        end_case(c, FAILED, "file, needs, run or # is missing: ", words);
-    }
+    else if (!after(words, "#"))
+        end_case(c, FAILED, "file, run or # is missing: ", words);
 }
 
 static int save(const char *path, const char *text)
