@@ -159,6 +159,45 @@ TEST(devices_steps_and_counters_have_rows)
     gnomon__diff_free(d);
 }
 
+/* A kernel has a row for each scope around it, also where it is the profile's last
+ * node: room for too few of these is an overflow. */
+TEST(work_deep_below_scopes_has_a_row_for_each)
+{
+    enum { DEPTH = 100 };
+    const gnomon_cell cell = {gnomon_cell_of(9), 0, 1};
+    const gnomon_stats once = {sizeof once, 0, 1, 9, 9, 9, 9, &cell, 1};
+    gnomon__heap_use_libc(); /* it notices when a block is freed */
+    gnomon__diff *d = new_diff();
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = -1});
+    gnomon_add_track(
+        b, &(gnomon_track_info){.run = 1, .kind = GNOMON_TRACK_STREAM});
+    for (uint32_t i = 0; i <= DEPTH; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%u", (unsigned)i);
+        gnomon_add_region(
+            b, &(gnomon_region_info){.name = name,
+                                     .kind = i == DEPTH ? GNOMON_KIND_KERNEL
+                                                        : GNOMON_KIND_SCOPE});
+        gnomon_add_node(b, &(gnomon_node_info){.track = 1,
+                                               .parent = i,
+                                               .region = i + 1,
+                                               .flags = GNOMON_NODE_PARTIAL,
+                                               .host = &once,
+                                               .device = &once});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    size_t busy = 0;
+    for (size_t i = 0; i < d->count; i++)
+        busy += d->rows[i]->kind == GNOMON__DIFF_BUSY;
+    CHECK_EQ(busy, DEPTH);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
+}
+
 /* ---- Jobs --------------------------------------------------------------- */
 
 static void add_life(gnomon__diff *d, const char *job, int32_t rank,

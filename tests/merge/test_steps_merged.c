@@ -150,6 +150,63 @@ TEST(steps_of_one_number_do_not_become_one)
     free(parts[1].at);
 }
 
+/* ---- Many steps --------------------------------------------------------------- */
+
+static uint32_t put_once(gnomon_builder *b, uint32_t step, uint32_t region,
+                         uint64_t ns)
+{
+    const gnomon_cell cell = {gnomon_cell_of(ns), 0, 1};
+    const gnomon_stats once = {sizeof once, 0, 1, ns, 0, ns, ns, &cell, 1};
+    return gnomon_add_step_time(
+        b, &(gnomon_step_time_info){
+               .stage = 1, .step = step, .region = region, .time = &once});
+}
+
+/* Steps of more than `ns`, each a ns longer. */
+static bytes file_of_many(uint32_t steps, uint64_t ns)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_region(b, &(gnomon_region_info){.name = "load"});
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    gnomon_add_stage(b, &(gnomon_stage_info){.run = 1, .ordinal = 1});
+    for (uint32_t i = 1; i <= steps; i++) {
+        gnomon_add_step(b, &(gnomon_step_info){.stage = 1,
+                                               .number = i,
+                                               .begin_ns = i * MS,
+                                               .end_ns = i * MS + ns + i,
+                                               .rank = -1});
+        put_once(b, i, 0, ns + i);
+    }
+    put_once(b, 0, 0, 50);
+    put_once(b, 0, 1, 40);
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    bytes made = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    return made;
+}
+
+/* Of a run in three files; so many that all but the slowest are left out before the next
+ * file is added, whose own are slower than each that stayed. */
+TEST(the_slowest_of_a_run_in_several_files)
+{
+    bytes files[] = {file_of_many(9000, 0), file_of_many(20, 10000),
+                     file_of_many(5, 20000)};
+    bytes whole = merged(files, 3);
+    gnomon_profile *p = read_back(&whole);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 1);
+    CHECK_EQ(slow_steps(p, 1), 10);
+    CHECK_EQ(step_stats(p, 1, NULL).count, 3);
+    CHECK_EQ(step_stats(p, 1, "load").count, 3);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEP_TIMES), 12);
+    gnomon_profile_free(p);
+    free(whole.at);
+    for (int i = 0; i < 3; i++)
+        free(files[i].at);
+}
+
 /* ---- Invalid steps ------------------------------------------------------- */
 
 static void check_refused(uint32_t step_stage, uint64_t count, int has_time,

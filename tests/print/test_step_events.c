@@ -6,6 +6,8 @@
  * needs: cli */
 #include "program.h"
 
+#include "print/step_events.h"
+
 #define MS 1000000u
 
 typedef struct steps_world {
@@ -48,9 +50,29 @@ static void put_step(steps_world *w, uint64_t number, uint64_t begin,
                                               .rank = -1});
 }
 
+/* A stage before, whose steps take 1 ms each. */
+static void put_short_steps(steps_world *w, int has_events)
+{
+    const uint32_t stage = w->stage;
+    w->stage = gnomon_add_stage(w->b, &(gnomon_stage_info){.run = 1,
+                                                           .ordinal = 1,
+                                                           .name = "sanity",
+                                                           .end_ns = 5 * MS,
+                                                           .ended = 1});
+    const uint32_t node = gnomon_add_node(
+        w->b, &(gnomon_node_info){.track = 1, .stage = w->stage, .region = 1});
+    for (uint32_t i = 0; i < 5; i++) {
+        put_step(w, 100 + i, i * MS, MS);
+        if (has_events)
+            put(w, 1, node, i * MS, MS / 2);
+    }
+    w->stage = stage;
+}
+
 /* Steps of 10, 11 and 40 ms; in the last one the loader takes 30 ms longer. */
 static gnomon_profile *three_steps(int has_events)
 {
+    const uint64_t zero = 5 * MS;
     static const char *const names[] = {"train_step", "loader", "compute",
                                         "copy\n"};
     const uint64_t ns[] = {10 * MS, 11 * MS, 40 * MS};
@@ -61,9 +83,10 @@ static gnomon_profile *three_steps(int has_events)
     gnomon_add_run(w.b, &(gnomon_run_info){.rank = -1});
     const gnomon_stats steps = times_of(cells, ns, 3);
     w.stage = gnomon_add_stage(w.b, &(gnomon_stage_info){.run = 1,
-                                                         .ordinal = 1,
+                                                         .ordinal = 2,
                                                          .name = "fit",
-                                                         .end_ns = 61 * MS,
+                                                         .begin_ns = zero,
+                                                         .end_ns = 66 * MS,
                                                          .ended = 1,
                                                          .steps = &steps});
     gnomon_add_track(
@@ -77,8 +100,9 @@ static gnomon_profile *three_steps(int has_events)
                                                  .parent = i % 3 ? 1 : 0,
                                                  .region = i + 1});
     }
+    put_short_steps(&w, has_events);
     for (uint32_t i = 0; i < 3; i++) {
-        uint64_t at = i == 0 ? 0 : i == 1 ? 10 * MS : 21 * MS;
+        uint64_t at = zero + (i == 0 ? 0 : i == 1 ? 10 * MS : 21 * MS);
         put_step(&w, i, at, ns[i]);
         if (!has_events)
             continue;
@@ -87,7 +111,7 @@ static gnomon_profile *three_steps(int has_events)
         put(&w, 1, 3, at + (i == 2 ? 34 : 4) * MS, 2 * MS);
     }
     if (has_events) /* begins in the slow step, and outlives it */
-        put(&w, 2, 4, 51 * MS, 5 * MS);
+        put(&w, 2, 4, zero + 51 * MS, 5 * MS);
     if (!CHECK_EQ(gnomon_builder_finish(w.b, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     return p;
@@ -110,6 +134,22 @@ TEST(the_slowest_beside_the_median_step)
             "      1 ns       40 ms       11 ms  train_step on main\n"
             "      2 ms       31 ms        1 ms  train_step/loader on main\n"
             "     30 ms        5 ms           0  copy\\n on worker\n");
+}
+
+/* A live report's profile has all stages. */
+TEST(steps_of_other_stages_are_of_no_interest)
+{
+    gnomon_profile *p = three_steps(1);
+    gnomon__step_events s;
+    CHECK_EQ(gnomon__step_events_make(&s, p, 1), GNOMON_OK);
+    CHECK_EQ(s.count, 3);
+    CHECK(s.has_median && s.median.number == 1);
+    gnomon__step_events_free(&s);
+    CHECK_EQ(gnomon__step_events_make(&s, p, 2), GNOMON_OK);
+    CHECK_EQ(s.count, 5);
+    CHECK(s.has_median && s.median.number == 102);
+    gnomon__step_events_free(&s);
+    gnomon_profile_free(p);
 }
 
 TEST(without_events_nothing_is_added)

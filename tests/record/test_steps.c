@@ -131,6 +131,24 @@ TEST(the_innermost_scope_that_explains_it_is_reported)
     free(text);
 }
 
+/* Its path may be the last one that the profile has. */
+TEST(a_scope_that_came_last_explains_it_too)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 20; i++) {
+        gnomon_start("outer");
+        if (i == 19)
+            scope("retry", 30 * MS);
+        pass(MS);
+        gnomon_stop("outer");
+        gnomon_step();
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nstep 19    31 ms  retry 30 ms, usually 0\n") ||
+          !fprintf(stderr, "%s", text));
+    free(text);
+}
+
 TEST(durations_have_three_digits)
 {
     static const struct {
