@@ -21,8 +21,12 @@ static inline uint32_t random_below(uint32_t below)
     return (uint32_t)(random_word >> 32) % below;
 }
 
-#define RANDOM_REGIONS 5
-#define RANDOM_NODES 24
+/* What a test may set for another kind of profile. */
+static uint32_t random_nodes_most = 24; /* of a rank */
+static uint32_t random_regions = 5;
+static uint32_t random_leaves = 1; /* so many times the counters, links, ... */
+static int random_is_part; /* as the recorder writes the parts of a file */
+static int random_is_odd;  /* a stage without a name, attempts, lost events */
 
 typedef struct random_stats {
     gnomon_stats s;
@@ -70,101 +74,132 @@ typedef struct random_run {
     uint32_t run, stage[2], track[3], pool[2];
 } random_run;
 
-/* Parents of nodes are before them and of one track; totals add up. */
-static inline void random_nodes(gnomon_builder *b, const random_run *r)
+typedef struct random_node {
+    gnomon_node_info n;
+    random_stats host, device;
+    gnomon_memory_stats memory[2];
+    gnomon_work_stats work;
+    uint32_t number, order;
+} random_node;
+
+static inline void random_blocks(random_node *of, const random_run *r)
 {
-    static random_stats host[RANDOM_NODES], device[RANDOM_NODES];
-    gnomon_node_info n[RANDOM_NODES];
-    gnomon_memory_stats memory[RANDOM_NODES][2];
-    gnomon_work_stats work[RANDOM_NODES];
-    uint32_t number[RANDOM_NODES], order[RANDOM_NODES];
-    uint32_t count = random_below(RANDOM_NODES + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t parent = random_below(i + 1);
-        random_host(&host[i]);
-        random_host(&device[i]);
-        order[i] = i;
-        n[i] = (gnomon_node_info){.track = r->track[random_below(3)],
-                                  .stage = r->stage[random_below(2)],
-                                  .region = 1 + random_below(RANDOM_REGIONS),
-                                  .op = random_below(3),
-                                  .view = random_below(3),
-                                  .host = &host[i].s};
-        if (parent < i && random_below(4)) {
-            n[i].parent = parent + 1; /* renumbered below */
-            n[i].track = n[parent].track;
-        }
-        if (!random_below(3))
-            n[i].device = &device[i].s;
-        work[i] = (gnomon_work_stats){sizeof *work, 0, random_below(9),
-                                      random_below(9)};
-        if (!random_below(3))
-            n[i].work = &work[i];
-        if (!random_below(4))
-            n[i].open = 1 + random_below(2);
-        for (int k = 0; k < 2; k++) {
-            uint64_t took = random_below(100), gave = random_below(100);
-            memory[i][k] = (gnomon_memory_stats){
-                .struct_size = sizeof *memory[i],
-                .pool = r->pool[k],
-                .allocations = took,
-                .frees = gave,
-                .allocated_bytes = took,
-                .freed_bytes = gave,
-                .live_bytes = (int64_t)took - (int64_t)gave,
-                .peak_bytes = took};
-        }
-        uint32_t pools =
-            random_below(6); /* the first, the second, both, none */
-        n[i].memory = &memory[i][pools == 1];
-        n[i].memory_count = pools < 2 ? 1 : pools == 2 ? 2 : 0;
+    if (!random_below(3))
+        of->n.device = &of->device.s;
+    of->work = (gnomon_work_stats){sizeof of->work, 0, random_below(9),
+                                   random_below(9)};
+    if (!random_below(3))
+        of->n.work = &of->work;
+    if (!random_below(4))
+        of->n.open = 1 + random_below(2);
+    for (int k = 0; k < 2; k++) {
+        uint64_t took = random_below(100), gave = random_below(100);
+        of->memory[k] =
+            (gnomon_memory_stats){.struct_size = sizeof of->memory[k],
+                                  .pool = r->pool[k],
+                                  .allocations = took,
+                                  .frees = gave,
+                                  .allocated_bytes = took,
+                                  .freed_bytes = gave,
+                                  .live_bytes = (int64_t)took - (int64_t)gave,
+                                  .peak_bytes = took};
     }
-    for (uint32_t i = count; i > 1; i--) { /* the order of first ends */
-        uint32_t k = random_below(i), swap = order[i - 1];
-        order[i - 1] = order[k];
-        order[k] = swap;
+    uint32_t pools = random_below(6); /* the first, the second, both, none */
+    of->n.memory = &of->memory[pools == 1];
+    of->n.memory_count = pools < 2 ? 1 : pools == 2 ? 2 : 0;
+    if (random_is_part)
+        of->n.memory_count = 0;
+}
+
+/* Leaves their order of first ends, and totals that add up. */
+static inline void random_sums(random_node *nodes, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t k = random_below(i), swap = nodes[i - 1].order;
+        nodes[i - 1].order = nodes[k].order;
+        nodes[k].order = swap;
     }
     for (uint32_t i = count; i-- > 0;) {
-        if (host[i].s.count || host[i].s.total_ns)
-            n[i].first = order[i] + 1;
-        if (!host[i].s.count) { /* no execution ended: it only has children */
-            n[i].host = NULL;
-            continue;
-        }
-        if (n[i].parent && host[n[i].parent - 1].s.count)
-            host[n[i].parent - 1].s.total_ns += host[i].s.total_ns;
+        random_node *of = &nodes[i];
+        random_node *above = of->n.parent ? &nodes[of->n.parent - 1] : NULL;
+        if (of->host.s.count || of->host.s.total_ns)
+            of->n.first = of->order + 1;
+        if (random_is_part) /* a later part has what began in this one */
+            of->n.flags |= GNOMON_NODE_PARTIAL;
+        if (!of->host.s.count) /* no execution ended: it only has children */
+            of->n.host = NULL;
+        else if (above && above->host.s.count)
+            above->host.s.total_ns += of->host.s.total_ns;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (n[i].parent)
-            n[i].parent = number[n[i].parent - 1];
-        number[i] = gnomon_add_node(b, &n[i]);
-        for (uint32_t k = 0; k < n[i].open; k++)
-            gnomon_add_open(b,
-                            &(gnomon_open_info){.track = n[i].track,
-                                                .node = number[i],
-                                                .begin_ns = random_below(2)});
-    }
-    for (uint32_t i = 0; count && i < random_below(6); i++)
-        gnomon_add_link(b,
-                        &(gnomon_link_info){.from = number[random_below(count)],
-                                            .to = number[random_below(count)],
-                                            .kind = random_below(2),
-                                            .count = 1 + random_below(9)});
-    for (uint32_t i = 0, at = 0; count && i < random_below(6); i++)
+}
+
+static inline void random_nodes_links(gnomon_builder *b, const random_run *r,
+                                      const random_node *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; count && i < random_below(6 * random_leaves); i++)
+        gnomon_add_link(
+            b, &(gnomon_link_info){.from = nodes[random_below(count)].number,
+                                   .to = nodes[random_below(count)].number,
+                                   .kind = random_below(2),
+                                   .count = 1 + random_below(9)});
+    for (uint32_t i = 0, at = 0; count && i < random_below(6 * random_leaves);
+         i++)
         gnomon_add_event(
             b, &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
                                     .track = r->track[0],
-                                    .region = 1 + random_below(RANDOM_REGIONS),
+                                    .region = 1 + random_below(random_regions),
                                     .begin_ns = at += random_below(3)});
+}
+
+/* Parents of nodes are before them and of one track. */
+static inline void random_nodes(gnomon_builder *b, const random_run *r)
+{
+    uint32_t count = random_below(random_nodes_most + 1);
+    random_node *nodes = calloc(count + 1, sizeof *nodes);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t parent = random_below(i + 1);
+        random_node *of = &nodes[i];
+        random_host(&of->host);
+        random_host(&of->device);
+        of->order = i;
+        of->n = (gnomon_node_info){.track = r->track[random_below(3)],
+                                   .stage = r->stage[random_below(2)],
+                                   .region = 1 + random_below(random_regions),
+                                   .op = random_below(3),
+                                   .view = random_below(3),
+                                   .host = &of->host.s};
+        if (parent < i && random_below(4)) {
+            of->n.parent = parent + 1; /* renumbered below */
+            of->n.track = nodes[parent].n.track;
+        }
+        random_blocks(of, r);
+    }
+    random_sums(nodes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        gnomon_node_info *n = &nodes[i].n;
+        if (n->parent)
+            n->parent = nodes[n->parent - 1].number;
+        nodes[i].number = gnomon_add_node(b, n);
+        for (uint32_t k = 0; k < n->open; k++)
+            gnomon_add_open(
+                b, &(gnomon_open_info){.track = n->track,
+                                       .node = nodes[i].number,
+                                       .begin_ns = random_is_part
+                                                       ? 2 * i + k
+                                                       : random_below(2)});
+    }
+    random_nodes_links(b, r, nodes, count);
+    free(nodes);
 }
 
 static inline void random_facts(gnomon_builder *b, const random_run *r)
 {
-    static const char *const kinds[] = {"lost_scopes", "too_deep", "crossed"};
-    for (uint32_t i = 0; i < random_below(4); i++) {
+    const char *const kinds[] = {random_is_odd ? "events_lost" : "lost_scopes",
+                                 "too_deep", "crossed"};
+    for (uint32_t i = 0; i < random_below(4 * random_leaves); i++) {
         double last = random_below(100) / 4.0;
         gnomon_counter_info c = {.track = r->track[random_below(3)],
-                                 .region = 1 + random_below(RANDOM_REGIONS),
+                                 .region = 1 + random_below(random_regions),
                                  .stage = r->stage[random_below(2)],
                                  .nans = 1 + random_below(3)};
         if (random_below(4)) {
@@ -204,7 +239,7 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                      .stage = r->stage[i],
                                      .view = random_below(3),
                                      .step = of_all ? 0 : step,
-                                     .region = random_below(1 + RANDOM_REGIONS),
+                                     .region = random_below(1 + random_regions),
                                      .time = &time.s});
         }
     }
@@ -224,7 +259,7 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
 static inline void random_rank(gnomon_builder *b, int32_t rank,
                                const char *uuid)
 {
-    static const char *const stages[] = {"fit", "validate"};
+    const char *const stages[] = {"fit", random_is_odd ? "" : "validate"};
     static const char *const names[] = {"main", "worker"};
     random_run r;
     random_stats steps;
@@ -233,6 +268,8 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
         b, &(gnomon_run_info){.rank = rank,
                               .local_rank = -1,
                               .world_size = 4,
+                              .attempt =
+                                  random_is_odd && random_below(2) ? "1" : NULL,
                               .host = random_below(2) ? "a" : "b",
                               .now_ns = random_below(3),
                               .uuid = uuid});
@@ -280,9 +317,12 @@ static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
     gnomon_builder *b;
     gnomon_profile *p = NULL;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    uint32_t turn = life ? 0 : random_below(RANDOM_REGIONS);
-    for (uint32_t i = 0; i < RANDOM_REGIONS; i++) {
-        const char name[] = {(char)('p' + (i + turn) % RANDOM_REGIONS), 0};
+    uint32_t turn = life ? 0 : random_below(random_regions);
+    for (uint32_t i = 0; i < random_regions; i++) {
+        uint32_t which = (i + turn) % random_regions;
+        char name[16] = {(char)('p' + which % 5)};
+        if (which >= 5)
+            snprintf(name + 1, sizeof name - 1, "%u", (unsigned)which / 5);
         gnomon_add_region(b, &(gnomon_region_info){.name = name});
     }
     for (uint32_t i = 0; i < 2; i++) {
