@@ -310,9 +310,10 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
     random_facts(b, &r);
 }
 
-/* The ranks in `ranks`. `life`: 0, or a number from which the runs have
- * their uuids: equal numbers of one rank mean one run, with equal content. */
-static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
+/* The ranks in `ranks`. `life`: 0, or a number from which the runs have their content and
+ * uuids: equal numbers of one rank mean one run. */
+static inline gnomon_profile *random_profile_of(const char *ranks,
+                                                uint64_t life, int has_uuids)
 {
     gnomon_builder *b;
     gnomon_profile *p = NULL;
@@ -336,13 +337,19 @@ static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
         uint64_t word = random_word;
         if (life)
             random_word = life * 10 + (uint64_t)*ranks;
-        random_rank(b, *ranks - '0', life ? uuid : NULL);
+        random_rank(b, *ranks - '0', has_uuids ? uuid : NULL);
         if (life)
             random_word = word;
     }
     if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     return p;
+}
+
+/* ... with equal content. */
+static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
+{
+    return random_profile_of(ranks, life, life != 0);
 }
 
 #endif

@@ -8,8 +8,7 @@
  * timeout: 600 */
 #include "facts.h"
 #include "merging.h"
-#include "random_profile.h"
-#include "sanitizer.h"
+#include "random_rounds.h"
 
 enum { MOST_INPUTS = 4 };
 
@@ -18,22 +17,13 @@ typedef struct round_inputs {
     int count;
 } round_inputs;
 
-/* Profiles of few paths are most of them: a fault is seen where keys are equal. */
-static void set_size(uint32_t most)
-{
-    random_nodes_most = most;
-    random_regions = 3 + most / 16;
-    random_leaves = 1 + most / 1000;
-    random_is_odd = (int)random_below(2);
-}
-
 /* Each of one of these sets of ranks, which differ and have holes. */
 static round_inputs make_inputs(uint32_t most, int count, int are_parts)
 {
     static const char *const ranks[] = {"0", "02", "3", "012"};
     round_inputs in = {.count = count};
     const char *all = ranks[random_below(4)];
-    set_size(most);
+    random_size(most);
     random_is_part = are_parts;
     for (int i = 0; i < count; i++)
         in.of[i] = random_profile(are_parts ? all : ranks[random_below(4)], 0);
@@ -72,52 +62,95 @@ static void check_facts(const round_inputs *in, int way, bytes file)
     facts_free(&must);
 }
 
-/* ---- Rounds -------------------------------------------------------------------- */
-
-/* A seed that fails is said, and can be tried alone. */
-static void each_round(const char *what, int rounds, uint32_t most,
-                       void (*check)(uint32_t most))
-{
-    const char *alone = getenv("GNOMON_SEED");
-    const int first = alone ? atoi(alone) : 0;
-    for (int i = first; i < (alone ? first + 1 : rounds); i++) {
-        random_word = ((uint64_t)i + most) * 0x9E3779B97F4A7C15u + 1;
-        check(most);
-        if (test_failures) {
-            fprintf(stderr, "    %s: GNOMON_SEED=%d, of %u nodes\n", what, i,
-                    (unsigned)most);
-            return;
-        }
-    }
-}
-
-/* Small ones, some larger, and one of 10^5 paths where that is asked for. */
-static void each_size(const char *what, void (*check)(uint32_t most))
-{
-    const int is_soak = getenv("GNOMON_SOAK") != NULL;
-    each_round(what, is_soak ? 20000 : 200 / SHARE, 12, check);
-    each_round(what, is_soak ? 2000 : 20 / SHARE, 300, check);
-    each_round(what, is_soak ? 20 : 1, is_soak ? 100000 : 10000, check);
-}
-
 /* ---- Parts of a file ------------------------------------------------------------- */
 
-static void check_parts(uint32_t most)
+/* The first `count` of them. */
+static bytes file_of_parts(const round_inputs *in, int count)
 {
-    round_inputs in = make_inputs(most, 1 + (int)random_below(MOST_INPUTS), 1);
     bytes file = {NULL, 0, 0};
     const gnomon_writer out = {
         .struct_size = sizeof out, .write = bytes_write, .context = &file};
     gnomon__file_counts so_far = {0};
-    for (int i = 0; i < in.count; i++)
-        CHECK_EQ(gnomon__file_add_part(in.of[i], &out, &so_far), GNOMON_OK);
-    check_facts(&in, FACTS_OF_PARTS, file);
+    for (int i = 0; i < count; i++)
+        CHECK_EQ(gnomon__file_add_part(in->of[i], &out, &so_far), GNOMON_OK);
+    return file;
+}
+
+static void check_parts(uint32_t most)
+{
+    const uint32_t inputs = most > 10000 ? 2 : MOST_INPUTS;
+    round_inputs in = make_inputs(most, 1 + (int)random_below(inputs), 1);
+    check_facts(&in, FACTS_OF_PARTS, file_of_parts(&in, in.count));
     free_inputs(&in);
 }
 
 TEST(soak_parts_of_a_file_are_joined)
 {
-    each_size("parts", check_parts);
+    each_size("parts", 100000, check_parts);
+}
+
+/* ---- Damage ---------------------------------------------------------------------- */
+
+/* Whether what a damaged file lacks of a kind is what it reports as lost. One that could
+ * not be read may count a second time, as one that described only lost ones. */
+static int is_reported(const gnomon_profile *p, int kind, size_t sound)
+{
+    const char *many = gnomon__structs[kind].many;
+    const size_t count = gnomon_profile_count(p, kind);
+    char text[64];
+    snprintf(text, sizeof text, "unreadable: %s", many);
+    const uint64_t unread = loss_of(p, text);
+    snprintf(text, sizeof text, "of lost ones alone: %s", many);
+    const uint64_t left_out = loss_of(p, text);
+    return CHECK(count <= sound && sound - count <= unread + left_out &&
+                 sound - count >= unread && sound - count >= left_out) ||
+           (fprintf(stderr,
+                    "    %zu of %zu %s, unreadable %llu, left out %llu\n",
+                    count, sound, many, (unsigned long long)unread,
+                    (unsigned long long)left_out),
+            0);
+}
+
+static uint64_t calls_in(const gnomon_profile *p)
+{
+    uint64_t calls = 0;
+    gnomon_node_info n;
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++)
+        calls += n.host ? n.host->count : 0;
+    return calls;
+}
+
+/* Of one wrong bit, past the header. What others name stays, as a stand-in. */
+static void check_damage(uint32_t most)
+{
+    static const int kinds[] = {
+        GNOMON_OPENS,  GNOMON_LINKS,      GNOMON_COUNTERS,  GNOMON_METADATA,
+        GNOMON_EVENTS, GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES};
+    round_inputs in = make_inputs(most, 1, 0);
+    bytes file = bytes_of(in.of[0], GNOMON_FORM_FILE);
+    for (int i = 0; i < 8; i++) {
+        const size_t at =
+            GNOMON__FILE_HEADER +
+            random_below((uint32_t)(file.size - GNOMON__FILE_HEADER));
+        const char bit = (char)(1 << random_below(8));
+        file.at[at] ^= bit;
+        gnomon_profile *p = read_back(&file);
+        file.at[at] ^= bit;
+        if (!CHECK(p != NULL))
+            break;
+        CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+        CHECK(calls_in(p) <= calls_in(in.of[0]));
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            is_reported(p, kinds[k], gnomon_profile_count(in.of[0], kinds[k]));
+        gnomon_profile_free(p);
+    }
+    free(file.at);
+    free_inputs(&in);
+}
+
+TEST(soak_what_is_lost_is_reported)
+{
+    each_size("damage", 10000, check_damage);
 }
 
 /* ---- Merges ---------------------------------------------------------------------- */
@@ -146,7 +179,61 @@ static void check_merge(uint32_t most)
 
 TEST(soak_runs_are_merged)
 {
-    each_size("merge", check_merge);
+    each_size("merge", 10000, check_merge);
+}
+
+/* What only grows while a process runs. */
+static void keep_growing(facts *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const char *kind = f->at[i].kind;
+        if (strcmp(f->at[i].field, "open") != 0 &&
+            (strcmp(kind, "node") == 0 || strcmp(kind, "link") == 0 ||
+             strcmp(kind, "counter") == 0))
+            f->at[kept++] = f->at[i];
+    }
+    f->count = kept;
+}
+
+/* The first parts of a file are an earlier reading of its run, which has an identity: the
+ * later one holds, whichever is first. */
+static void check_readings(uint32_t most)
+{
+    round_inputs in = {.count = 2 + (int)random_below(MOST_INPUTS - 1)};
+    random_size(most);
+    random_is_part = 1;
+    for (int i = 0; i < in.count; i++)
+        in.of[i] = random_profile_of("02", 0, 1);
+    bytes readings[2], turned[2];
+    readings[0] =
+        file_of_parts(&in, 2 + (int)random_below((uint32_t)in.count - 1));
+    readings[1] = file_of_parts(&in, in.count);
+    turned[0] = readings[1];
+    turned[1] = readings[0];
+    bytes whole = merged(readings, 2), other = merged(turned, 2);
+    CHECK(bytes_equal(&whole, &other));
+    gnomon_profile *p = read_back(&whole), *q = read_back(&readings[1]);
+    facts is = {.way = FACTS_OF_PARTS}, must = is;
+    facts_add(&is, p);
+    facts_add(&must, q);
+    keep_growing(&is);
+    keep_growing(&must);
+    facts_equal(&is, &must);
+    facts_free(&is);
+    facts_free(&must);
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+    free(whole.at);
+    free(other.at);
+    free(readings[0].at);
+    free(readings[1].at);
+    free_inputs(&in);
+}
+
+TEST(soak_of_readings_the_later_holds)
+{
+    each_size("readings", 2000, check_readings);
 }
 
 static void check_sum(uint32_t most)
@@ -161,5 +248,5 @@ static void check_sum(uint32_t most)
 
 TEST(soak_ranks_are_summed)
 {
-    each_size("sum", check_sum);
+    each_size("sum", 10000, check_sum);
 }
