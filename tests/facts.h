@@ -33,6 +33,8 @@ typedef struct facts {
     size_t count, room;
     int way;
     int is_before; /* a later part follows, which says what is open */
+    const char
+        *taken; /* as a filter: regions of these first letters; NULL: all */
     /* Of the entity at hand. */
     const char *kind;
     uint32_t number;
@@ -62,6 +64,14 @@ static inline uint64_t *fact_keys_for(fact_keys *k, const gnomon_profile *p,
 {
     return k->of[kind] =
                calloc(gnomon_profile_count(p, kind) + 1, sizeof **k->of);
+}
+
+static inline int fact_is_taken(const facts *f, const gnomon_profile *p,
+                                uint32_t region)
+{
+    gnomon_region_info r;
+    return !f->taken || (!gnomon_profile_region(p, region, &r) &&
+                         strchr(f->taken, r.name[0]) != NULL);
 }
 
 static inline void fact_keys_free(fact_keys *k)
@@ -315,6 +325,23 @@ static inline uint64_t fact_node_key(const fact_keys *keys,
     return fact_key(key, keys->of[GNOMON_REGIONS][n->region]);
 }
 
+/* The scope around it has its self time. Its children go there, too. */
+static inline void facts_left_out(facts *f, fact_keys *keys,
+                                  const gnomon_profile *p, uint32_t number,
+                                  const gnomon_node_info *n)
+{
+    uint32_t around = n->parent;
+    gnomon_node_info a = {.region = 0};
+    uint64_t *of = keys->of[GNOMON_NODES];
+    of[number] = around ? of[around] : 9;
+    while (around && !gnomon_profile_node(p, around, &a) &&
+           !fact_is_taken(f, p, a.region))
+        around = a.parent;
+    if (around && a.host && n->host)
+        fact_add(f, fact_key(of[around], 10), "self_ns", FACT_SUM,
+                 (double)n->host->self_ns);
+}
+
 static inline void facts_nodes(facts *f, fact_keys *keys,
                                const gnomon_profile *p)
 {
@@ -322,8 +349,14 @@ static inline void facts_nodes(facts *f, fact_keys *keys,
     uint64_t *of = fact_keys_for(keys, p, GNOMON_NODES);
     f->kind = "node";
     for (uint32_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
-        of[i] = fact_node_key(keys, &n);
         f->number = i;
+        if (!n.region) /* a filter left it out */
+            continue;
+        if (!fact_is_taken(f, p, n.region)) {
+            facts_left_out(f, keys, p, i, &n);
+            continue;
+        }
+        of[i] = fact_node_key(keys, &n);
         fact_add(f, of[i], "is", FACT_ANY, 1);
         fact_add(f, of[i], "flags", FACT_ANY,
                  n.flags & ~(unsigned)GNOMON_NODE_PARTIAL);
@@ -347,7 +380,9 @@ static inline void facts_counters(facts *f, const fact_keys *keys,
 {
     gnomon_counter_info c;
     f->kind = "counter";
-    for (uint32_t i = 1; !gnomon_profile_counter(p, i, &c); i++) {
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_COUNTERS); i++) {
+        if (gnomon_profile_counter(p, i, &c) || !fact_is_taken(f, p, c.region))
+            continue;
         uint64_t key = fact_key(keys->of[GNOMON_TRACKS][c.track],
                                 keys->of[GNOMON_REGIONS][c.region]);
         key = fact_key(fact_key(key, 12), keys->of[GNOMON_STAGES][c.stage]);
@@ -369,7 +404,9 @@ static inline void facts_links(facts *f, const fact_keys *keys,
 {
     gnomon_link_info l;
     f->kind = "link";
-    for (uint32_t i = 1; !gnomon_profile_link(p, i, &l); i++) {
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
+        if (gnomon_profile_link(p, i, &l))
+            continue;
         uint64_t key = fact_key(keys->of[GNOMON_NODES][l.from],
                                 keys->of[GNOMON_NODES][l.to]);
         f->number = i;
@@ -397,9 +434,14 @@ static inline void facts_moments(facts *f, const fact_keys *keys,
                                  const gnomon_profile *p)
 {
     gnomon_open_info o;
+    gnomon_node_info n;
     gnomon_event_info e;
     f->kind = "open scope";
-    for (uint32_t i = 1; !f->is_before && !gnomon_profile_open(p, i, &o); i++) {
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_OPENS); i++) {
+        if (f->is_before || gnomon_profile_open(p, i, &o) ||
+            gnomon_profile_node(p, o.node, &n) ||
+            !fact_is_taken(f, p, n.region))
+            continue;
         f->number = i;
         fact_add(f, fact_key(keys->of[GNOMON_NODES][o.node], 14 + o.begin_ns),
                  "opens", FACT_SUM, 1);
@@ -441,7 +483,10 @@ static inline void facts_times(facts *f, const fact_keys *keys,
     gnomon_step_time_info t;
     gnomon_view_time_info v;
     f->kind = "time in steps";
-    for (uint32_t i = 1; !gnomon_profile_step_time(p, i, &t); i++) {
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_STEP_TIMES); i++) {
+        if (gnomon_profile_step_time(p, i, &t) ||
+            (t.region && !fact_is_taken(f, p, t.region)))
+            continue;
         uint64_t key = fact_key(keys->of[GNOMON_STAGES][t.stage],
                                 keys->of[GNOMON_VIEWS][t.view]);
         key = fact_key(key, keys->of[GNOMON_REGIONS][t.region]);
@@ -479,6 +524,20 @@ static inline void facts_add(facts *f, const gnomon_profile *p)
     if (f->way != FACTS_OF_RANKS)
         facts_moments(f, &keys, p);
     fact_keys_free(&keys);
+}
+
+/* Leaves out all but facts of these kinds, each between two bars, as "|node|link|"; with
+ * `but` all but those. */
+static inline void facts_of_kinds(facts *f, const char *kinds, int but)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        char kind[32];
+        snprintf(kind, sizeof kind, "|%s|", f->at[i].kind);
+        if ((strstr(kinds, kind) == NULL) == but)
+            f->at[kept++] = f->at[i];
+    }
+    f->count = kept;
 }
 
 #endif
