@@ -33,8 +33,9 @@ typedef struct facts {
     size_t count, room;
     int way;
     int is_before; /* a later part follows, which says what is open */
-    const char
-        *taken; /* as a filter: regions of these first letters; NULL: all */
+    /* Regions of these first letters, as a filter takes them; one stage, by its name;
+     * one view, by its words. NULL: all. */
+    const char *taken, *stage, *view;
     /* Of the entity at hand. */
     const char *kind;
     uint32_t number;
@@ -247,6 +248,33 @@ static inline void facts_runs(facts *f, fact_keys *keys,
     }
 }
 
+static inline int fact_is_view(const facts *f, const gnomon_profile *p,
+                               uint32_t view)
+{
+    gnomon_view_info v;
+    return !f->view ||
+           (!gnomon_profile_view(p, view, &v) && strcmp(v.words, f->view) == 0);
+}
+
+/* A view did not record a stage if only others say how long they did, and have all its
+ * paths. */
+static inline int fact_was_recorded(const facts *f, const gnomon_profile *p,
+                                    uint32_t stage)
+{
+    gnomon_view_time_info t;
+    gnomon_node_info n;
+    int has_times = 0;
+    for (uint32_t i = 1; !gnomon_profile_view_time(p, i, &t); i++) {
+        if (t.stage == stage && fact_is_view(f, p, t.view))
+            return 1;
+        has_times |= t.stage == stage;
+    }
+    for (uint32_t i = 1; has_times && !gnomon_profile_node(p, i, &n); i++)
+        if (n.stage == stage && n.view && fact_is_view(f, p, n.view))
+            return 1;
+    return !has_times;
+}
+
 static inline void facts_stages(facts *f, fact_keys *keys,
                                 const gnomon_profile *p)
 {
@@ -255,6 +283,9 @@ static inline void facts_stages(facts *f, fact_keys *keys,
     uint64_t *of = fact_keys_for(keys, p, GNOMON_STAGES);
     f->kind = "stage";
     for (uint32_t i = 1; !gnomon_profile_stage(p, i, &s); i++) {
+        if (f->stage && (strcmp(s.name, f->stage) != 0 ||
+                         (f->view && !fact_was_recorded(f, p, i))))
+            continue; /* then its paths are of no stage */
         const double lasted = (double)(s.end_ns - s.begin_ns);
         const double recorded = (double)s.recorded_ns;
         of[i] = fact_text(fact_key(keys->of[GNOMON_RUNS][s.run], 6 + s.ordinal),
@@ -342,6 +373,15 @@ static inline void facts_left_out(facts *f, fact_keys *keys,
                  (double)n->host->self_ns);
 }
 
+/* Whether it counts; others may be around it. */
+static inline int fact_is_chosen(const facts *f, const fact_keys *keys,
+                                 const gnomon_profile *p,
+                                 const gnomon_node_info *n)
+{
+    return (!f->stage || keys->of[GNOMON_STAGES][n->stage]) &&
+           (!n->view || fact_is_view(f, p, n->view));
+}
+
 static inline void facts_nodes(facts *f, fact_keys *keys,
                                const gnomon_profile *p)
 {
@@ -363,6 +403,8 @@ static inline void facts_nodes(facts *f, fact_keys *keys,
         fact_add(f, of[i], "open", FACT_SUM, f->is_before ? 0 : n.open);
         if (n.first)
             fact_add(f, of[i], "first", FACT_LEAST, (double)n.first);
+        if (!fact_is_chosen(f, keys, p, &n))
+            continue;
         facts_stats(f, fact_key(of[i], 10), n.host);
         facts_stats(f, fact_key(of[i], 11), n.device);
         facts_memory(f, of[i], &n, keys->of[GNOMON_TRACKS]);
@@ -381,7 +423,9 @@ static inline void facts_counters(facts *f, const fact_keys *keys,
     gnomon_counter_info c;
     f->kind = "counter";
     for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_COUNTERS); i++) {
-        if (gnomon_profile_counter(p, i, &c) || !fact_is_taken(f, p, c.region))
+        if (gnomon_profile_counter(p, i, &c) ||
+            !fact_is_taken(f, p, c.region) ||
+            (f->stage && !keys->of[GNOMON_STAGES][c.stage]))
             continue;
         uint64_t key = fact_key(keys->of[GNOMON_TRACKS][c.track],
                                 keys->of[GNOMON_REGIONS][c.region]);
@@ -524,6 +568,19 @@ static inline void facts_add(facts *f, const gnomon_profile *p)
     if (f->way != FACTS_OF_RANKS)
         facts_moments(f, &keys, p);
     fact_keys_free(&keys);
+}
+
+/* Leaves out facts of these fields, each between two bars. */
+static inline void facts_but_fields(facts *f, const char *fields)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        char field[32];
+        snprintf(field, sizeof field, "|%s|", f->at[i].field);
+        if (!strstr(fields, field))
+            f->at[kept++] = f->at[i];
+    }
+    f->count = kept;
 }
 
 /* Leaves out all but facts of these kinds, each between two bars, as "|node|link|"; with

@@ -39,7 +39,7 @@ static inline void each_size(const char *what, uint32_t large,
     const int is_soak = getenv("GNOMON_SOAK") != NULL;
     each_round(what, is_soak ? 20000 : 200 / SHARE, 12, check);
     each_round(what, is_soak ? 2000 : 20 / SHARE, 300, check);
-    each_round(what, is_soak ? 20 : 1, is_soak ? 100000 : large / SHARE, check);
+    each_round(what, is_soak ? 4 : 1, is_soak ? 100000 : large / SHARE, check);
 }
 
 #endif
