@@ -152,6 +152,21 @@ TEST(steps_of_other_stages_are_of_no_interest)
     gnomon_profile_free(p);
 }
 
+TEST(what_a_filter_leaves_out_is_not_listed)
+{
+    NEEDS_PROGRAM;
+    gnomon_profile *p = three_steps(1);
+    program_save(p, GNOMON_FORM_FILE, "a.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("$G report --as steps --filter loader a.gnomon");
+    CHECK_EQ(r.status, 0);
+    const char *text = strstr(r.out, "Step 2,");
+    if (CHECK(text != NULL))
+        CHECK_STR(text, "Step 2, beside step 1 of median length\n"
+                        "        At        Took     Usually  Path\n"
+                        "      2 ms       31 ms        1 ms  loader on main\n");
+}
+
 TEST(without_events_nothing_is_added)
 {
     NEEDS_PROGRAM;
