@@ -2,7 +2,7 @@
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
 .PHONY: help demo onefile dist test bench fuzz coverage lint soak format clean
-.PHONY: test-gpu bench-gpu test-nsys
+.PHONY: test-gpu bench-gpu test-nsys mutants
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 nvtx = @sh cmake/nvtx.sh
@@ -22,6 +22,8 @@ help:
 	@echo "              build/bench-gpu.tsv; with PyTorch's ways beside them"
 	@echo "make test-nsys what Nsight Systems records, where it is installed"
 	@echo "make soak     the long versions of the tests (hours)"
+	@echo "make mutants  small mistakes, which the tests must see: 60 at random;"
+	@echo "              SEED=n repeats, COUNT=n, FILES='print/tree merge'"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
 	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"
 	@echo "make coverage lines and branches of src/ that the tests reach"
@@ -91,6 +93,13 @@ soak:
 	GNOMON_SOAK=1 ctest --preset asan -R '^(faults[.]|no_memory[.]|cuda_trouble.no_memory)' \
 		--no-tests=error --output-on-failure
 	RUNS=10000000 JOBS=$(JOBS) sh cmake/fuzz.sh
+	python3 tests/mutants/mutants.py --jobs $(JOBS)
+
+mutants:
+	$(need) test
+	$(nvtx)
+	@python3 tests/mutants/mutants.py --jobs $(JOBS) \
+	    $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(FILES)
 
 fuzz:
 	$(need) fuzz
