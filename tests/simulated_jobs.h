@@ -51,10 +51,14 @@ typedef struct shape {
  * one before. */
 static inline double pink_noise(double octaves[OCTAVES])
 {
+    static double keeps[OCTAVES], adds[OCTAVES];
     double sum = 0;
+    for (int k = 0; k < OCTAVES && !keeps[OCTAVES - 1]; k++) {
+        keeps[k] = exp(-pow(2, -k));
+        adds[k] = sqrt(1 - keeps[k] * keeps[k]);
+    }
     for (int k = 0; k < OCTAVES; k++) {
-        double keeps = exp(-pow(2, -k));
-        octaves[k] = keeps * octaves[k] + sqrt(1 - keeps * keeps) * normal();
+        octaves[k] = keeps[k] * octaves[k] + adds[k] * normal();
         sum += octaves[k];
     }
     return sum / sqrt(OCTAVES);
