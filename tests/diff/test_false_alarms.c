@@ -82,19 +82,24 @@ static int documented(const char *name, double *percent)
     return found;
 }
 
-/* Rounding of another compiler moves a pair or two. */
-TEST(false_alarms_match_the_documented_table)
+/* Rounding of another compiler moves a pair or two. The last column takes as long as the
+ * others together: but for the first two kinds only a soak looks at it. */
+TEST(soak_false_alarms_match_the_documented_table)
 {
+    int is_soak = getenv("GNOMON_SOAK") != NULL;
     if (IS_SANITIZED)
         SKIP("takes minutes");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double said[COLUMNS] = {0}, seen[COLUMNS];
         CHECK(documented(kinds[i].name, said));
-        for (int k = 0; k < COLUMNS; k++) {
+        int columns = is_soak || i < 2 ? COLUMNS : COLUMNS - 1;
+        for (int k = 0; k < columns; k++) {
             seen[k] = alarms_of(&kinds[i], jobs[k]);
             CHECK(fabs(seen[k] - said[k]) <= 1.01);
         }
-        fprintf(stderr, "    | %s | %.1f | %.1f | %.1f | %.1f |\n",
-                kinds[i].name, seen[0], seen[1], seen[2], seen[3]);
+        fprintf(stderr, "    | %s |", kinds[i].name);
+        for (int k = 0; k < columns; k++)
+            fprintf(stderr, " %.1f |", seen[k]);
+        fprintf(stderr, "\n");
     }
 }
