@@ -4,6 +4,7 @@
  * timeout: 300
  * A signal handler runs at each instruction of a mark. It forks, and the child returns
  * from the handler, goes on with the mark, and marks again; or it marks itself. */
+#include <limits.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,8 +15,12 @@
 #include "stepping.h"
 
 #define WELL 42
-#define STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 9 : 2 * EACH)
-#define FREE_STRIDE (getenv("GNOMON_SOAK") ? 1 : EACH == 1 ? 2 : EACH)
+/* Of the steps inside gnomon's lock, and of the others: one of so many. Of an instruction
+ * only the first times. A soak takes all. */
+#define STRIDE (is_soak ? 1 : EACH == 1 ? 25 : 2 * EACH)
+#define CLONE_STRIDE (is_soak ? 1 : EACH == 1 ? 3 : 5)
+#define FREE_STRIDE (is_soak ? 1 : EACH == 1 ? 3 : EACH)
+#define MOST_TIMES (is_soak ? UINT_MAX : 4)
 
 LIVE_KEEPER(keeper, "keeper");
 
@@ -30,7 +35,8 @@ static gnomon_region counter =
 static gnomon_region moment =
     GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
 
-static volatile int is_child, steps, busy_steps, ill;
+static volatile int is_child, steps, busy_steps, free_steps, ill;
+static int is_soak;
 
 /* ---- Marks ----------------------------------------------------------------------- */
 
@@ -118,14 +124,17 @@ static void everything(void)
 
 /* A fork waits some ms for a lock that its own thread holds: of these steps
  * it takes one of `stride`, and of the others one of `free_stride`. */
-static int is_taken(const void *context, int stride, int free_stride)
+static int is_taken(const void *context, int stride, int free_stride,
+                    unsigned most_times)
 {
     if (!stepping_is_in_program(context))
         return 0;
     steps++;
+    if (stepping_times_here(context) > most_times)
+        return 0;
     if (gnomon__tls_now()->busy)
         return ++busy_steps % stride == 0;
-    return (steps - busy_steps) % free_stride == 0;
+    return ++free_steps % free_stride == 0;
 }
 
 static void look_at(pid_t child)
@@ -152,7 +161,7 @@ static void fork_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, STRIDE, FREE_STRIDE))
+    if (is_taken(context, STRIDE, FREE_STRIDE, MOST_TIMES))
         come_out(fork(), context);
 }
 
@@ -160,7 +169,7 @@ static void clone_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, EACH == 1 ? 2 : 5, FREE_STRIDE))
+    if (is_taken(context, CLONE_STRIDE, FREE_STRIDE, MOST_TIMES))
         come_out(raw_fork(), context);
 }
 
@@ -168,7 +177,7 @@ static void vfork_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (!is_taken(context, 1, 1))
+    if (!is_taken(context, 1, 1, MOST_TIMES))
         return;
     pid_t child = vfork();
     if (child == 0) {
@@ -182,7 +191,7 @@ static void mark_at(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (is_taken(context, 1, 1))
+    if (is_taken(context, 1, 1, UINT_MAX))
         gnomon_end(gnomon_begin(&handled));
 }
 
@@ -226,6 +235,9 @@ static void in_each_step(void (*marks)(void),
         marks == ends_of_other_thread || marks == marks_after_foreign_ends;
     if (!CAN_STEP)
         SKIP("no single steps here");
+    is_soak = getenv("GNOMON_SOAK") != NULL;
+    /* A clone takes others of the steps than a fork. */
+    free_steps = at_step == clone_at;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     everything();
     gnomon_end(gnomon_begin(&handled));
@@ -257,15 +269,15 @@ static void in_each_step(void (*marks)(void),
 }
 
 #define EACH_WAY(name, marks, on_new_thread) \
-    TEST(a_fork_in_each_step_of_##name) \
+    TEST(soak_a_fork_in_each_step_of_##name) \
     { \
         in_each_step(marks, fork_at, on_new_thread); \
     } \
-    TEST(a_clone_in_each_step_of_##name) \
+    TEST(soak_a_clone_in_each_step_of_##name) \
     { \
         in_each_step(marks, clone_at, on_new_thread); \
     } \
-    TEST(a_vfork_in_each_step_of_##name) \
+    TEST(soak_a_vfork_in_each_step_of_##name) \
     { \
         in_each_step(marks, vfork_at, on_new_thread); \
     } \
