@@ -23,26 +23,37 @@
 
 extern char __executable_start[], etext[]; /* defined by the linker */
 
+/* In the handler: the next instruction. */
+static inline uintptr_t stepping_address(const void *context)
+{
+    const ucontext_t *c = context;
+    return (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+}
+
 /* In the handler: whether the next instruction is the program's own. The
  * kernel's clock code (vDSO) would restart its reading for ever when each
  * instruction takes long. */
 static inline int stepping_is_in_program(const void *context)
 {
-    const ucontext_t *c = context;
-    uintptr_t at = (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+    uintptr_t at = stepping_address(context);
     return at >= (uintptr_t)__executable_start && at < (uintptr_t)etext;
 }
 
-/* How often the next instruction, of the program, was asked for here: 1 the first time.
- * A loop's later rounds show little that its first ones do not. */
-static inline unsigned stepping_times_here(const void *context)
+/* How often each instruction of the program was counted, 255 at most. */
+static unsigned char stepping_counts[1 << 21];
+
+static inline unsigned char *stepping_count_of(uintptr_t address)
 {
-    static unsigned char times[1 << 21];
-    const ucontext_t *c = context;
-    uintptr_t at = (uintptr_t)c->uc_mcontext.gregs[REG_RIP] -
-                   (uintptr_t)__executable_start;
-    unsigned char *here = &times[at % sizeof times];
-    *here += *here < 255;
+    return &stepping_counts[(address - (uintptr_t)__executable_start) %
+                            sizeof stepping_counts];
+}
+
+/* Counts the next instruction, which is the program's: 1 the first time. A loop's later
+ * rounds show little that its first ones do not. */
+static inline unsigned stepping_count(const void *context)
+{
+    unsigned char *here = stepping_count_of(stepping_address(context));
+    *here = (unsigned char)(*here + (*here < 255));
     return *here;
 }
 
@@ -62,7 +73,7 @@ static inline int stepping_is_in_program(const void *context)
     return 0;
 }
 
-static inline unsigned stepping_times_here(const void *context)
+static inline unsigned stepping_count(const void *context)
 {
     (void)context;
     return 1;

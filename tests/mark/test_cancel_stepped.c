@@ -4,11 +4,13 @@
  * labels: guest once
  * timeout: 600
  * A thread of the asynchronous type is cancelled at an instruction of a mark, one
- * thread for each of many. Whatever it was doing, others go on marking, control calls do
+ * thread for each of many: a first one runs by single steps and says which there are, the
+ * others run into a breakpoint. Whatever it was doing, others go on marking, control calls do
  * not wait, hooks get one stop at most for a start, and the profile holds together:
  * at most the one scope is missing or one too many, and counted as left open. */
 #include <unistd.h>
 
+#include "breakpoint.h"
 #include "recording_threads.h"
 #include "mark/thread.h"
 #include "stepping.h"
@@ -25,19 +27,30 @@ static gnomon_region counter =
 static gnomon_region moment =
     GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
 
-/* Threads of a test, at least; in a soak one for each instruction. Each steps through all
- * before its own: 25 us for an instruction, of up to 50000. Of few instructions more
- * are taken, as long as threads that run to the end make MORE steps in all. */
-#define RUNS(all) (EACH > 1 || (all) > 20000 ? 3 : 7)
-#define MORE (EACH > 1 ? 10000 : 20000)
+/* Instructions at which threads are cancelled, of all those of a run; and how often one is
+ * reached at most before. In a soak a thread for each, each time that it is reached. */
+#define DEATHS (EACH > 1 ? 40 : 200)
+#define MOST_TIMES 8u
+/* Steps of a run that is also stepped through after a thread's death: 10 us each. */
+#define FEW_STEPS 5000
 
-/* Where the thread is cancelled: a number of an instruction. Else it runs to the end:
- * by steps; by steps, where what the last thread left open may be counted; without. */
-#define NEVER 0
-#define AFTER_A_DEATH (-1)
-#define NOT_STEPPED (-2)
+/* How a thread runs: by steps that are noted; without; into a breakpoint. */
+enum way { STEPPED, FREE, CANCELLED };
 
-static volatile long cancel_at, steps; /* of the thread that is stepped */
+static enum way way;
+static volatile sig_atomic_t
+    marking; /* outside the code that enters and leaves the mark */
+static volatile long steps; /* of the thread that is stepped */
+
+/* The instructions of stepped runs, in the order of their first time. */
+enum { MOST_PLACES = 1 << 16 };
+static uintptr_t places[MOST_PLACES];
+static long place_count;
+
+static int
+    after_a_death; /* the last run ended so: what it left open is counted now */
+static uintptr_t cancel_at;
+static unsigned cancel_time; /* when it is reached so often */
 
 /* ---- Marks ----------------------------------------------------------------------- */
 
@@ -51,9 +64,17 @@ static void nothing(void)
 {
 }
 
+/* Scopes of the thread that dies take long, as they do by steps: their histograms grow. */
+static void linger(void)
+{
+    if (marking && way != STEPPED)
+        usleep(50);
+}
+
 static void scopes(void)
 {
     gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    linger();
     gnomon_end(inner);
     gnomon_end(outer);
 }
@@ -67,6 +88,7 @@ static void known_scopes_before(void)
 static void crossed_scopes(void)
 {
     gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    linger();
     gnomon_end_alone(outer);
     gnomon_end_alone(inner);
     outer = gnomon_begin(&a);
@@ -78,6 +100,7 @@ static void actions(void)
 {
     gnomon_start("act");
     gnomon_start("inner");
+    linger();
     gnomon_stop("act");
     gnomon_stop("inner");
 }
@@ -90,7 +113,9 @@ static void known_actions_before(void)
 
 static void other_kinds(void)
 {
-    gnomon_range_end(gnomon_range_begin(&range));
+    gnomon_range r = gnomon_range_begin(&range);
+    linger();
+    gnomon_range_end(r);
     gnomon_counter(&counter, 1);
     gnomon_mark(&moment);
     gnomon_token t = gnomon_begin(&a);
@@ -121,6 +146,7 @@ static void new_paths(void)
         }
         open[i] = gnomon_begin(&many[i]);
     }
+    linger();
     for (int i = 18; i-- > 0;)
         gnomon_end(open[i]);
 }
@@ -173,19 +199,19 @@ typedef struct stepped {
 } stepped;
 
 static const stepped *current;
-static volatile sig_atomic_t
-    marking; /* outside the code that enters and leaves the mark */
-
-static void at_step(int number, siginfo_t *info, void *context)
+static void at_trap(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    if (!marking || !stepping_is_in_program(context))
-        return;
-    steps++;
-    if (cancel_at == NOT_STEPPED || steps == cancel_at)
-        stepping_leave(context); /* a guarded region delays the cancellation */
-    if (steps == cancel_at)
+    if (way == STEPPED && marking && stepping_is_in_program(context)) {
+        uintptr_t at = stepping_address(context);
+        steps++;
+        if (after_a_death && *stepping_count_of(at))
+            return; /* counted by the run before */
+        if (stepping_count(context) == 1 && place_count < MOST_PLACES)
+            places[place_count++] = at;
+    }
+    if (way == CANCELLED && breakpoint_is_hit(context))
         pthread_cancel(pthread_self());
 }
 
@@ -200,19 +226,27 @@ static void mark(void)
  * again, and pthread_join gives that of an earlier thread. */
 static volatile int was_cancelled;
 
-static void *run_stepped(void *of)
+static void *run_marks(void *of)
 {
+    struct sigaction act = {.sa_sigaction = at_trap, .sa_flags = SA_SIGINFO};
     current = of;
     current->before();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-    step_through(mark, at_step);
+    if (way == STEPPED) {
+        step_through(mark, at_trap);
+    } else {
+        sigaction(SIGTRAP, &act, NULL);
+        if (way == CANCELLED)
+            CHECK(breakpoint_set(cancel_at, cancel_time));
+        mark();
+    }
     pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
     was_cancelled = 0;
     return NULL;
 }
 
 /* Whether it was cancelled. */
-static int run_one(const stepped *s, long at)
+static int run_one(const stepped *s, enum way how)
 {
     pthread_t thread;
     gnomon_health before = live_health();
@@ -220,20 +254,22 @@ static int run_one(const stepped *s, long at)
     steps = 0;
     marking = 0;
     was_cancelled = 1;
-    cancel_at = at;
-    if (!CHECK_EQ(pthread_create(&thread, NULL, run_stepped, (void *)(size_t)s),
+    way = how;
+    if (!CHECK_EQ(pthread_create(&thread, NULL, run_marks, (void *)(size_t)s),
                   0))
         return 0;
     pthread_join(thread, NULL);
+    breakpoint_clear();
     gnomon_health now = live_health();
     CHECK_EQ(now.threads, before.threads);
-    if (!was_cancelled && at != AFTER_A_DEATH)
+    if (!was_cancelled && !after_a_death)
         CHECK_EQ(now.left_open, before.left_open);
     /* All that was open on the thread, and the one scope in progress in each
      * hook. */
     CHECK(starts - stops - open <= 2);
     CHECK(stops <= starts);
     CHECK_EQ(faults, 0);
+    after_a_death = was_cancelled;
     return was_cancelled;
 }
 
@@ -245,35 +281,32 @@ static long long count_of_a(void)
     return n;
 }
 
-/* Instructions of a run that is not cancelled, and not the process' first. One after a
- * thread's death has more than others: it clears up. */
-static long length_of_run(const stepped *s)
+/* A thread dies at the instruction, reached so often. Another run may not reach it. */
+static int die_at(const stepped *s, uintptr_t at, unsigned times)
 {
-    run_one(s, NEVER);
-    long usual = steps;
-    run_one(s, usual / 2 + 1);
-    run_one(s, AFTER_A_DEATH);
-    return steps > usual ? steps : usual;
+    static long tries;
+    cancel_at = at;
+    cancel_time = times;
+    int died = run_one(s, CANCELLED);
+    if (tries % 4 == 0)
+        count_of_a();
+    if (tries++ % 16 == 0)
+        CHECK_EQ(gnomon_stage_begin("another"), GNOMON_OK);
+    return died;
 }
 
-/* Threads that died at each `stride`-th of `all` instructions, or of those of a run. */
-static long die_at_each(const stepped *s, long all, long stride)
+/* Notes which instructions a run has; one after a thread's death has more: it clears up. */
+static void note_places(const stepped *s)
 {
-    long died = 0;
-    for (long at = 1; at <= all && !test_failures && run_one(s, at);
-         at += stride) {
-        if (at % 4 == 0)
-            count_of_a();
-        if (at % 16 == 0)
-            CHECK_EQ(gnomon_stage_begin("another"), GNOMON_OK);
-        died++;
-    }
-    return died;
+    run_one(s, STEPPED);
+    if (steps > FEW_STEPS || !place_count)
+        return;
+    die_at(s, places[place_count / 2], 1);
+    run_one(s, STEPPED);
 }
 
 static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
 {
-    long died = 0;
     if (!CAN_STEP)
         SKIP("no single steps here");
     alarm(500);
@@ -281,19 +314,24 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_attach(all[i], NULL, NULL), GNOMON_OK);
     known_scopes_before();
-    run_one(s, NOT_STEPPED);
-    if (!steps)
+    run_one(s, FREE);
+    note_places(s);
+    if (!place_count)
         SKIP("no single steps here");
-    long all_steps = length_of_run(s), runs = MORE / all_steps;
-    long fewest = RUNS(all_steps);
-    /* A run may have much fewer instructions than that one had. */
-    long stride =
-        live_times(all_steps / (runs > fewest ? runs : fewest) + 1, 1);
-    for (; died <= fewest / 2 && stride > 0 && !test_failures; stride /= 2)
-        died += die_at_each(s, all_steps, stride);
-    fprintf(stderr, "    %ld of %ld instructions\n", died, all_steps);
-    CHECK(died > fewest / 2);
-    run_one(s, NOT_STEPPED); /* a new thread works */
+    int is_soak = getenv("GNOMON_SOAK") != NULL;
+    long died = 0, tried = 0;
+    long stride = is_soak ? 1 : place_count / DEATHS + 1;
+    for (long i = 0; i < place_count && !test_failures; i += stride) {
+        unsigned most = *stepping_count_of(places[i]);
+        most = most < MOST_TIMES ? most : MOST_TIMES;
+        unsigned n = is_soak ? 1 : 1 + (unsigned)(i / stride) % most;
+        for (unsigned last = is_soak ? most : n; n <= last; n++, tried++)
+            died += die_at(s, places[i], n);
+    }
+    fprintf(stderr, "    %ld of %ld, %ld instructions\n", died, tried,
+            place_count);
+    CHECK(died >= DEATHS / 10); /* steps take longer, and other ways */
+    run_one(s, FREE);           /* a new thread works */
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_detach(all[i], NULL), GNOMON_OK);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);

@@ -130,7 +130,7 @@ static int is_taken(const void *context, int stride, int free_stride,
     if (!stepping_is_in_program(context))
         return 0;
     steps++;
-    if (stepping_times_here(context) > most_times)
+    if (stepping_count(context) > most_times)
         return 0;
     if (gnomon__tls_now()->busy)
         return ++busy_steps % stride == 0;
