@@ -3,16 +3,22 @@
 # check.sh CASE COMPILER ONEFILE SOURCE NVTX
 # Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
 #
-#   strict   as C11, gnu11 and gnu17, every warning an error, and run. gcc's
-#            optimizer, which finds some of them, gets it once, at -O3; clang
-#            finds all of its own without one
-#   lto      hidden, link-time optimization; a program with -fno-plt, and a
-#            library, which exports the public names, no other. That takes the
-#            optimizer 10 s: gcc's has the program, clang's the library
-#   program  with a plugin that it loads; a static one loads none, and says so
+#   lto      as gnu11, hidden, optimized at link time: a `plain` program with
+#            -fno-plt, and a library, which exports the public names, no other.
+#            The optimizer takes 10 s: gcc's, which finds some of its warnings,
+#            gets the program, and clang's only what links the library. If
+#            GNOMON_SOAK is set clang's gets that library whole, and both compile
+#            a program at -O3
+#   program  as gnu17, for one address, with a plugin that it loads; a static one
+#            loads none, and says so
 #   late     a library that has gnomon.c, loaded with dlopen; exports the same. As C11
 #            with the headers of NVTX in the folder NVTX, if there are any; then
 #            the profiler nvtx finds no tool, else it is not in this build
+#   musl     program and late of one pair of objects, for musl's headers make the
+#            difference
+#
+# Every warning is an error. Each compiler compiles the file once as C11, gnu11 and
+# gnu17, once with NVTX, and once `plain`.
 set -eu
 case=$1 cc=$2 onefile=$3 source=$4 nvtx=${5:-}
 tests=$source/tests/onefile
@@ -70,73 +76,85 @@ says_of_nvtx() { # WORDS: in one line
         grep -q "^gnomon: nvtx: $1" "$work/report" ||
         fail "$(cat "$work/report")"
 }
-all="$onefile/gnomon.c $tests/app.c"
-errors="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
-    -Wmissing-prototypes -Wundef -Wcast-qual -Wpointer-arith -Wvla
-    -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror"
-# Without mimalloc, and where programs have a stream for each thread.
-plain="-std=gnu11 -fPIC -DGNOMON_WITH_MIMALLOC=0
-    -DCUDA_API_PER_THREAD_DEFAULT_STREAM"
-
-# shellcheck disable=SC2086 # words
-case $case in
-strict)
-    if [ "$cc" = gcc ]; then
-        level=-O3
-        # As C11 `late` is compiled. Not told here: functions that nobody uses.
-        "$cc" -I"$onefile/include" -fsyntax-only $errors $plain $all
-    else
-        level=-O0
-        runs $errors -O0 -std=c11 $all
-        runs $errors -O0 $plain $all
-    fi
-    runs $errors $level -std=gnu17 -fno-pie -no-pie $all
-    ;;
-lto)
-    hidden='-flto -fvisibility=hidden -std=gnu11'
-    of_app=-O1 of_library=-O0
-    [ "$cc" != clang ] || of_app=-O0 of_library=-Os
-    runs $of_app $hidden -fno-plt $errors $all
-    build lib.so $of_library $hidden -fPIC -shared "$onefile/gnomon.c"
-    exports "$work/lib.so"
-    runs -O1 "$tests/app.c" "$work/lib.so" "-Wl,-rpath,$work"
-    ;;
-program)
-    objects -O0 -std=gnu11 $errors
-    runs "$work/gnomon.o" "$work/app.o"
-    build plugin.so -O2 -std=gnu11 -fPIC -shared \
-        -I"$source/src" "$source/src/profilers/simple.c" "$source/src/print/width.c" "$source/src/print/letters.c"
+has_nvtx= says='not in this build: '
+if [ -n "$nvtx" ]; then
+    has_nvtx="-DGNOMON_WITH_NVTX=1 -isystem $nvtx" says='no tool listens'
+else
+    echo "no headers of NVTX"
+fi
+loads_a_plugin() { # FLAGS...
+    build plugin.so "$@" -fPIC -shared -I"$source/src" \
+        "$source/src/profilers/simple.c" "$source/src/print/width.c" \
+        "$source/src/print/letters.c"
     GNOMON=$work/plugin.so reported "$work/app"
-    says_of_nvtx 'not in this build: '
+}
+static_loads_none() {
     runs -static "$work/gnomon.o" "$work/app.o"
     GNOMON=$work/plugin.so "$work/app" > "$work/said" 2> "$work/report" ||
         fail "a plugin that cannot be had harms the host"
     grep -q '^gnomon: .*plugin.so is not loaded: .* linked statically' \
         "$work/report" || fail "$(cat "$work/report")"
-    ;;
-late)
-    flags="-std=c11 -O0 -fPIC $errors" says='not in this build: '
-    if [ -n "$nvtx" ]; then
-        flags="$flags -DGNOMON_WITH_NVTX=1 -isystem $nvtx"
-        says='no tool listens'
-    else
-        echo "no headers of NVTX"
-    fi
-    objects $flags
-    runs "$work/gnomon.o" "$work/app.o"
-    says_of_nvtx "$says"
-    if [ "$cc" != musl-gcc ]; then # whose start files show names
-        build lib.so -shared "$work/gnomon.o"
-        exports "$work/lib.so"
-    fi
-    build app.o $flags -Dmain=app_main -Wno-missing-prototypes -c "$tests/app.c"
+}
+is_loaded_late() { # FLAGS...: of $work/gnomon.o
+    build app.o "$@" -Dmain=app_main -Wno-missing-prototypes -c "$tests/app.c"
     build lib.so -shared "$work/gnomon.o" "$work/app.o"
     if readelf -d "$work/lib.so" | grep STATIC_TLS; then
         fail "the library wants room beside the threads of the start"
     fi
-    build app -O2 "$tests/late.c" -ldl
+    build app -O0 "$tests/late.c" -ldl
     quiet "$work/app" "$work/lib.so"
     GNOMON=simple reported "$work/app" "$work/lib.so"
+}
+all="$onefile/gnomon.c $tests/app.c"
+errors="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+    -Wmissing-prototypes -Wundef -Wcast-qual -Wpointer-arith -Wvla
+    -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror"
+# Without mimalloc, and where programs have a stream for each thread.
+plain='-DGNOMON_WITH_MIMALLOC=0 -DCUDA_API_PER_THREAD_DEFAULT_STREAM'
+
+# shellcheck disable=SC2086 # words
+case $case in
+lto)
+    hidden='-flto -fvisibility=hidden -std=gnu11'
+    of_app=-O1 of_library=-O0 of_link=-O0
+    if [ "$cc" = clang ]; then
+        of_app=-O0 of_link=-O1
+        [ -z "${GNOMON_SOAK:-}" ] || of_library=-Os
+    fi
+    [ -z "${GNOMON_SOAK:-}" ] ||
+        runs -O3 -std=gnu17 -fno-pie -no-pie $errors $all
+    runs $of_app $hidden -fno-plt $plain $errors $all
+    build lib.o $of_library $hidden -fPIC -c "$onefile/gnomon.c"
+    build lib.so $of_link $hidden -shared "$work/lib.o"
+    exports "$work/lib.so"
+    runs -O0 "$tests/app.c" "$work/lib.so" "-Wl,-rpath,$work"
+    ;;
+program)
+    flags="-O0 -std=gnu17 -fno-pie $errors"
+    [ "$cc" != clang ] || flags="$flags $plain"
+    objects $flags
+    runs -no-pie "$work/gnomon.o" "$work/app.o"
+    loads_a_plugin -O0 -std=gnu17
+    says_of_nvtx 'not in this build: '
+    static_loads_none
+    ;;
+late)
+    flags="-std=c11 -O0 -fPIC $errors $has_nvtx"
+    objects $flags
+    runs "$work/gnomon.o" "$work/app.o"
+    says_of_nvtx "$says"
+    build lib.so -shared "$work/gnomon.o"
+    exports "$work/lib.so"
+    is_loaded_late $flags
+    ;;
+musl) # its start files show names of their own
+    flags="-std=c11 -O0 -fPIC $errors $has_nvtx"
+    objects $flags
+    runs "$work/gnomon.o" "$work/app.o"
+    says_of_nvtx "$says"
+    loads_a_plugin -O0 -std=c11 -D_GNU_SOURCE
+    static_loads_none
+    is_loaded_late $flags
     ;;
 *) fail "no case $case" ;;
 esac
