@@ -695,7 +695,7 @@ class Processes(unittest.TestCase):
             cuda.cudaStreamCreate(ctypes.byref(stream))
             def ready(prof):
                 sets = [e.node for e in prof.events() if "Memset (" in e.name]
-                print([n.path for n in sets])
+                print([n.path for n in sets], flush=True)  # another writes too
                 prof.export_stacks("/dev/stdout", "self_cuda_time_total")
             with gnomon.profile(activities=[A.CPU, A.CUDA], on_trace_ready=ready,
                                 schedule=gnomon.schedule(wait=1, warmup=1, active=1)
@@ -704,7 +704,8 @@ class Processes(unittest.TestCase):
                     with gnomon.scope(f"step {i}"):
                         cuda.cudaMemsetAsync(None, 0, 11000000, stream)
                     if i < 2:
-                        print("CUPTI:", "fake_cupti" in open("/proc/self/maps").read())
+                        print("CUPTI:", "fake_cupti" in open("/proc/self/maps").read(),
+                              flush=True)
                     prof.step()
             """,
             argv=(fakes,),
