@@ -19,8 +19,9 @@ marks. The marks may add:
   - no atomic instruction, fence, thread-local access or store into a mark;
   - at most as many instructions as LIMITS says.
 --hosts does the same with flags that hosts use: link-time optimization, -fno-plt
-and -fvisibility=hidden, each at -O2, and all of them at -O2 and -Os. A hidden
-region must not be reached through the GOT.
+and -fvisibility=hidden, each at -O2 and all of them at -Os. Where only the objects
+differ, they are linked with the shared gnomon alone. A hidden region must not be
+reached through the GOT.
 --self-test runs the check on headers that break one rule each, and expects a
 report of each.
 Exit status: 0, 1, or 77 if the test cannot run.
@@ -345,8 +346,9 @@ def check_hosts(build):
                   % (name, build.cc))
             skipped += 1
             continue
-        levels = ("-O2", "-Os") if name == "all" else ("-O2",)
-        reports, costs = check(build, levels, host=host)
+        level = "-Os" if name == "all" else "-O2"
+        kinds = ("shared", "static") if name == "lto" else ("shared",)
+        reports, costs = check(build, (level,), kinds=kinds, host=host)
         faults += len(reports)
         print("\n".join(reports[:20]))
         print("%-8s %d sites walked, %d faults"
