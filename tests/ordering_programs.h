@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The protocols of docs/ordering.md as programs of a few operations, each of which
- * says where in src/ it stands: `file|text`. */
+ * says where in src/ it stands: `file: function: text`. */
 #ifndef GNOMON_TESTS_ORDERING_PROGRAMS_H
 #define GNOMON_TESTS_ORDERING_PROGRAMS_H
 
@@ -29,17 +29,24 @@
 enum { A, B, C, D, E };
 
 /* What several programs say. */
-#define TURN_ODD "mark/hot.h|gnomon__word_next(&t->seq, one); fence_acq_rel();"
+#define TURN_ODD \
+    "mark/hot.h: gnomon__turn_odd: gnomon__word_next(&t->seq, one); " \
+    "fence_acq_rel();"
 #define TURN_ODD_ONLY \
-    "mark/hot.h|gnomon__word_add(&t->seq, one); fence_acq_rel();"
+    "mark/hot.h: gnomon__turn_odd_only: gnomon__word_add(&t->seq, one); " \
+    "fence_acq_rel();"
 #define TURN_EVEN \
-    "mark/hot.h|store_release(&t->seq, load_relaxed(&t->seq) + 1);"
-#define RAISE "mark/hook.c|store_release(&t->in_hook, (uint32_t)odd);"
-#define LOWER "mark/hook.c|store_relaxed(&t->in_hook, 0);"
-#define QUIET_SEQ "record/rows_copy.h|load_acquire(&t->seq)"
-#define QUIET_HOOK "record/rows_copy.h|load_acquire(&t->in_hook)"
+    "mark/hot.h: gnomon__turn_even: store_release(&t->seq, " \
+    "load_relaxed(&t->seq) + 1);"
+#define RAISE \
+    "mark/hook.c: raise_flag: store_release(&t->in_hook, (uint32_t)odd);"
+#define LOWER "mark/hook.c: lower_flag: store_relaxed(&t->in_hook, 0);"
+#define QUIET_SEQ \
+    "record/rows_copy.h: gnomon__quiet_word: load_acquire(&t->seq)"
+#define QUIET_HOOK \
+    "record/rows_copy.h: gnomon__quiet_word: load_acquire(&t->in_hook)"
 #define STILL \
-    "record/rows_copy.h|fence_acquire(); " \
+    "record/rows_copy.h: gnomon__is_still: fence_acquire(); " \
     "return word && gnomon__quiet_word(t) == word;"
 
 /* ---- Trees ------------------------------------------------------------------- */
@@ -55,13 +62,17 @@ static const weak_program new_node = {
     .is_bad = sees_no_parent,
     .thread = {
         {{ST(A, 1, RELAXED,
-             "mark/tree.c|store_relaxed(&n->front[bank].parent, parent);")},
-         {FN(RELEASE,
-             "mark/tree.c|store_relaxed(&tree->newest, at); fence_release();")},
+             "mark/tree.c: make_node: store_relaxed(&n->front[bank].parent, "
+             "parent);")},
+         {FN(RELEASE, "mark/tree.c: make_node: store_relaxed(&tree->newest, "
+                      "at); fence_release();")},
          {ST(B, 1, RELAXED,
-             "mark/position.h|store_relaxed(&p.cursor->current, current);")}},
-        {{LD(B, 0, ACQUIRE, "record/stack.c|load_acquire(&t->hot.current)")},
-         {LD(A, 1, RELAXED, "record/stack.c|load_relaxed(&node->parent)")}}}};
+             "mark/position.h: gnomon__move: store_relaxed(&p.cursor->current, "
+             "current);")}},
+        {{LD(B, 0, ACQUIRE,
+             "record/stack.c: read_position: load_acquire(&t->hot.current)")},
+         {LD(A, 1, RELAXED,
+             "record/stack.c: read_chain: load_relaxed(&node->parent)")}}}};
 
 static int is_torn_row(weak_registers r)
 {
@@ -107,7 +118,7 @@ static const weak_program hooks_then_tree = {
     .is_bad = is_torn_beside_hooks,
     .thread = {{{ST(B, 1, RELEASE, RAISE), SPARE},
                 {ST(B, 0, RELAXED, LOWER)},
-                {FN(RELEASE, "mark/hook.c|fence_release(); "
+                {FN(RELEASE, "mark/hook.c: begin_more: fence_release(); "
                              "return begin_guessed(t, seq, frame);")},
                 {ST(C, 1, RELAXED, NULL)},
                 {ST(D, 1, RELAXED, NULL)},
@@ -131,10 +142,10 @@ static const weak_program tree_then_hooks = {
                {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
 
 #define ENTER \
-    "mark/callbacks.h|store_release(&t->in_hook, " \
+    "mark/callbacks.h: gnomon__hooks_enter: store_release(&t->in_hook, " \
     "(load_relaxed(&t->in_hook) + 1) | 1);"
 #define LEAVE \
-    "mark/callbacks.h|store_relaxed(&t->in_hook, " \
+    "mark/callbacks.h: gnomon__hooks_leave: store_relaxed(&t->in_hook, " \
     "(load_relaxed(&t->in_hook) + 1) & ~1u);"
 
 /* One mark, two callbacks, and something is written between. */
@@ -162,16 +173,23 @@ static const weak_program dropped_tree = {
     .is_bad = sees_another_tree,
     .thread = {
         {{ST(A, 2, RELAXED,
-             "mark/tree.c|store_relaxed(&tree->generation, 0);")},
-         {FN(RELEASE, "mark/tree.c|store_relaxed(&t->states[bit], 0); "
+             "mark/tree.c: gnomon__tree_drop: store_relaxed(&tree->generation, "
+             "0);")},
+         {FN(RELEASE, "mark/tree.c: gnomon__tree_drop: "
+                      "store_relaxed(&t->states[bit], 0); "
                       "fence_release();")},
-         {ST(B, 2, RELAXED, "mark/arena.c|store_relaxed(&words[i], 0);")}},
-        {{LD(A, 0, ACQUIRE, "record/rows.c|load_acquire(&c->tree->generation)"),
+         {ST(B, 2, RELAXED,
+             "mark/arena.c: gnomon__chunk_take: store_relaxed(&words[i], "
+             "0);")}},
+        {{LD(A, 0, ACQUIRE,
+             "record/rows.c: begin_copy: load_acquire(&c->tree->generation)"),
           SPARE},
          {LD(B, 1, RELAXED, NULL)},
-         {FN(ACQUIRE, "record/rows.c|fence_acquire(); "
+         {FN(ACQUIRE, "record/rows.c: gnomon__rows_copy: fence_acquire(); "
                       "if (load_acquire(&c.tree->generation) != generation)")},
-         {LD(A, 2, ACQUIRE, "record/rows.c|load_acquire(&c.tree->generation)"),
+         {LD(A, 2, ACQUIRE,
+             "record/rows.c: gnomon__rows_copy: "
+             "load_acquire(&c.tree->generation)"),
           SPARE}}}};
 
 /* A: a block's serial, B: a record. The reader listed the block under the lock. */
@@ -186,13 +204,18 @@ static const weak_program block_again = {
     .is_bad = sees_another_block,
     .thread = {
         {{ST(A, 2, RELAXED,
-             "mark/tape_blocks.c|store_relaxed(&b->serial, ++block_serials);")},
-         {FN(RELEASE, "mark/tape_blocks.c|fence_release();")},
-         {ST(B, 2, RELAXED, "mark/tape.h|store_relaxed(&at[0], begin);")}},
-        {{LD(B, 0, RELAXED, "record/tape_read.c|load_relaxed(&from[2 * i])")},
-         {FN(ACQUIRE, "record/tape_read.c|fence_acquire();")},
+             "mark/tape_blocks.c: open_block: store_relaxed(&b->serial, "
+             "++block_serials);")},
+         {FN(RELEASE, "mark/tape_blocks.c: open_block: fence_release();")},
+         {ST(B, 2, RELAXED,
+             "mark/tape.h: gnomon__tape_write: store_relaxed(&at[0], "
+             "begin);")}},
+        {{LD(B, 0, RELAXED,
+             "record/tape_read.c: copy_records: load_relaxed(&from[2 * i])")},
+         {FN(ACQUIRE, "record/tape_read.c: copy_piece: fence_acquire();")},
          {LD(A, 1, RELAXED,
-             "record/tape_read.c|load_relaxed(&gnomon__tape_block_at(p->at)"
+             "record/tape_read.c: copy_piece: "
+             "load_relaxed(&gnomon__tape_block_at(p->at)"
              "->serial)")}}}};
 
 /* A: room, B: table, C: an edge. */
@@ -206,14 +229,18 @@ static const weak_program links = {
     .is_bad = sees_no_table,
     .thread = {
         {{ST(C, 1, RELAXED,
-             "mark/link.c|store_relaxed(&e->from, old[i].from);")},
-         {ST(B, 1, RELEASE, "mark/link.c|store_release(&tree->links, at);")},
+             "mark/link.c: grow_links: store_relaxed(&e->from, old[i].from);")},
+         {ST(B, 1, RELEASE,
+             "mark/link.c: grow_links: store_release(&tree->links, at);")},
          {ST(A, 1, RELEASE,
-             "mark/link.c|store_release(&tree->link_room, room);")}},
+             "mark/link.c: grow_links: store_release(&tree->link_room, "
+             "room);")}},
         {{LD(A, 0, ACQUIRE,
-             "record/rows_copy.c|load_acquire(&c->tree->link_room)")},
+             "record/rows_copy.c: gnomon__copy_links: "
+             "load_acquire(&c->tree->link_room)")},
          {LD(B, 1, ACQUIRE,
-             "record/rows_copy.c|load_acquire(&c->tree->links)")},
+             "record/rows_copy.c: gnomon__copy_links: "
+             "load_acquire(&c->tree->links)")},
          {LD(C, 2, RELAXED, NULL)}}}};
 
 /* ---- Stacks ------------------------------------------------------------------ */
@@ -233,22 +260,31 @@ static const weak_program begin_of_token = {
     .thread = {
         {{UP(A, ANY, 3, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")},
+         {ST(B, 0, RELAXED,
+             "mark/position.h: gnomon__node_close: store_relaxed(&n->token, "
+             "0);")},
          {ST(A, 4, RELEASE, TURN_EVEN), SPARE},
          {UP(A, ANY, 5, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
          {ST(B, 5, RELAXED,
-             "mark/position.h|store_relaxed(&n->token, token);")},
+             "mark/position.h: gnomon__node_open: store_relaxed(&n->token, "
+             "token);")},
          {ST(C, 5, RELAXED,
-             "mark/hot.h|store_relaxed(&n->begin, gnomon__ticks_counter());")},
+             "mark/hot.h: gnomon__hot_begin: store_relaxed(&n->begin, "
+             "gnomon__ticks_counter());")},
          {ST(A, 6, RELEASE, TURN_EVEN)}},
-        {{LD(B, 0, RELAXED, "record/stack.c|load_relaxed(&line->token)")},
-         {FN(ACQUIRE, "record/stack.c|fence_acquire(); uint64_t seq = "
-                      "load_acquire(&t->seq)"),
+        {{LD(B, 0, RELAXED,
+             "record/stack.c: token_of: load_relaxed(&line->token)")},
+         {FN(ACQUIRE,
+             "record/stack.c: list_scopes: fence_acquire(); uint64_t seq = "
+             "load_acquire(&t->seq)"),
           SPARE},
-         {LD(A, 1, ACQUIRE, "record/stack.c|load_acquire(&t->seq)")},
-         {LD(C, 2, ACQUIRE, "record/stack.c|load_acquire(&line->begin)")},
-         {LD(B, 3, RELAXED, "record/stack.c|load_relaxed(&line->token)")}}}};
+         {LD(A, 1, ACQUIRE,
+             "record/stack.c: list_scopes: load_acquire(&t->seq)")},
+         {LD(C, 2, ACQUIRE,
+             "record/stack.c: list_scopes: load_acquire(&line->begin)")},
+         {LD(B, 3, RELAXED,
+             "record/stack.c: token_of: load_relaxed(&line->token)")}}}};
 
 /* A: the bank, B and C: the token of a scope that stays open, in either. */
 static int loses_a_scope(weak_registers r)
@@ -261,17 +297,28 @@ static const weak_program cut_of_a_stack = {
     .first = {0, 1, 0},
     .is_bad = loses_a_scope,
     .thread = {
-        {{ST(C, 1, RELAXED, "mark/carry.c|store_relaxed(&to->token, token ?")},
-         {ST(A, 1, RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank);")},
-         {FN(RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank); "
+        {{ST(C, 1, RELAXED,
+             "mark/carry.c: move_chain: store_relaxed(&to->token, token ?")},
+         {ST(A, 1, RELEASE,
+             "mark/cut.c: gnomon__thread_cut: store_release(&t->bank, "
+             "!t->bank);")},
+         {FN(RELEASE, "mark/cut.c: gnomon__thread_cut: store_release(&t->bank, "
+                      "!t->bank); "
                       "fence_release();")},
-         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")}},
-        {{LD(A, 0, ACQUIRE, "record/stack.c|load_acquire(&t->bank)")},
-         {LD(B, 1, RELAXED, "record/stack.c|load_relaxed(&line->token)")},
+         {ST(B, 0, RELAXED,
+             "mark/position.h: gnomon__node_close: store_relaxed(&n->token, "
+             "0);")}},
+        {{LD(A, 0, ACQUIRE,
+             "record/stack.c: read_position: load_acquire(&t->bank)")},
+         {LD(B, 1, RELAXED,
+             "record/stack.c: token_of: load_relaxed(&line->token)")},
          {LD(C, 2, RELAXED, NULL)},
-         {FN(ACQUIRE, "record/stack.c|fence_acquire(); uint64_t seq = "
-                      "load_acquire(&t->seq)")},
-         {LD(A, 3, ACQUIRE, "record/stack.c|load_acquire(&t->bank)"), SPARE}}}};
+         {FN(ACQUIRE,
+             "record/stack.c: list_scopes: fence_acquire(); uint64_t seq = "
+             "load_acquire(&t->seq)")},
+         {LD(A, 3, ACQUIRE,
+             "record/stack.c: read_position: load_acquire(&t->bank)"),
+          SPARE}}}};
 
 /* A: the hot tree's cursor, B: no tree is hot, C: the tree's own cursor, as it was
  * before that tree was hot (3) at first. */
@@ -286,31 +333,41 @@ static const weak_program cursor_goes_home = {
     .is_bad = is_somewhere_old,
     .thread = {
         {{ST(C, 5, RELEASE,
-             "mark/adopt.c|store_release(&tree->cursor.current, "
+             "mark/adopt.c: park_hot_tree: "
+             "store_release(&tree->cursor.current, "
              "t->hot.current);"),
           SPARE},
          {ST(B, 1, RELEASE,
-             "mark/adopt.c|store_release(&t->hot_bit, GNOMON__BITS);")},
-         {ST(A, 0, RELAXED, "mark/adopt.c|store_relaxed(&t->hot.current, 0);")},
+             "mark/adopt.c: park_hot_tree: store_release(&t->hot_bit, "
+             "GNOMON__BITS);")},
+         {ST(A, 0, RELAXED,
+             "mark/adopt.c: park_hot_tree: store_relaxed(&t->hot.current, "
+             "0);")},
          {ST(B, 0, RELAXED,
-             "mark/adopt.c|store_relaxed(&t->hot_bit, (uint32_t)")},
+             "mark/adopt.c: choose_hot_tree: store_relaxed(&t->hot_bit, "
+             "(uint32_t)")},
          {ST(A, 5, RELEASE,
-             "mark/adopt.c|store_release(&t->hot.current, "
+             "mark/adopt.c: choose_hot_tree: store_release(&t->hot.current, "
              "tree->cursor.current);"),
           SPARE}},
-        {{LD(A, 0, ACQUIRE, "record/stack.c|load_acquire(&t->hot.current)"),
+        {{LD(A, 0, ACQUIRE,
+             "record/stack.c: read_position: load_acquire(&t->hot.current)"),
           SPARE},
          {LD(B, 1, ACQUIRE,
-             "record/stack.c|load_acquire(&t->hot_bit) == GNOMON__BITS")},
+             "record/stack.c: read_position: load_acquire(&t->hot_bit) == "
+             "GNOMON__BITS")},
          {LD(C, 2, ACQUIRE,
-             "record/stack.c|load_acquire(&((const gnomon__tree *)"),
+             "record/stack.c: read_position: load_acquire(&((const "
+             "gnomon__tree *)"),
           SPARE}}}};
 
 /* ---- Control calls ----------------------------------------------------------- */
 
-#define SHUT "mark/thread.h|store_relaxed(&t->shut, GNOMON__NEVER);"
-#define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
-#define CUT_BARRIER "mark/outside.c|gnomon__observer_barrier();"
+#define SHUT \
+    "mark/thread.h: gnomon__thread_shut: store_relaxed(&t->shut, " \
+    "GNOMON__NEVER);"
+#define IS_SHUT "mark/thread.h: gnomon__thread_settle: load_relaxed(&t->shut)"
+#define CUT_BARRIER "mark/outside.c: gnomon__cut: gnomon__observer_barrier();"
 
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
@@ -323,16 +380,17 @@ static const weak_program cut_outside = {
     .name = "cut_outside",
     .first = {0, 1},
     .is_bad = cuts_amid_a_mark,
-    .thread = {
-        {{ST(C, 1, RELAXED, NULL)},
-         {ST(B, 2, RELEASE, TURN_EVEN)},
-         {UP(B, ANY, 3, 1, RELAXED, NULL)},
-         {FN(ACQ_REL, TURN_ODD), SPARE},
-         {LD(A, 0, RELAXED, IS_SHUT)}},
-        {{ST(A, 1, RELAXED, SHUT)},
-         {MB(0, CUT_BARRIER)},
-         {LD(B, 0, ACQUIRE, "mark/foreign.h|!(load_acquire(&t->seq) & 1)")},
-         {LD(C, 1, RELAXED, NULL)}}}};
+    .thread = {{{ST(C, 1, RELAXED, NULL)},
+                {ST(B, 2, RELEASE, TURN_EVEN)},
+                {UP(B, ANY, 3, 1, RELAXED, NULL)},
+                {FN(ACQ_REL, TURN_ODD), SPARE},
+                {LD(A, 0, RELAXED, IS_SHUT)}},
+               {{ST(A, 1, RELAXED, SHUT)},
+                {MB(0, CUT_BARRIER)},
+                {LD(B, 0, ACQUIRE,
+                    "mark/foreign.h: gnomon__is_outside: "
+                    "!(load_acquire(&t->seq) & 1)")},
+                {LD(C, 1, RELAXED, NULL)}}}};
 
 /* Cut in a callback. */
 static int cuts_beside_a_callback(weak_registers r)
@@ -351,7 +409,8 @@ static const weak_program cut_in_a_callback = {
          {LD(A, 0, RELAXED, IS_SHUT)}},
         {{ST(A, 1, RELAXED, SHUT)},
          {MB(0, CUT_BARRIER)},
-         {LD(B, 0, ACQUIRE, "mark/outside.c|(load_acquire(&t->in_hook) & 1)")},
+         {LD(B, 0, ACQUIRE,
+             "mark/outside.c: is_resting: (load_acquire(&t->in_hook) & 1)")},
          {LD(C, 1, RELAXED, NULL)}}}};
 
 /* A: the open bits, B: the word, C: whether what the hook has was freed. */
@@ -367,16 +426,21 @@ static const weak_program detach = {
     .thread = {
         {{UP(B, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {LD(A, 0, RELAXED, "mark/callbacks.h|bits & load_relaxed(live)")},
+         {LD(A, 0, RELAXED,
+             "mark/callbacks.h: gnomon__hooks_enter: bits & "
+             "load_relaxed(live)")},
          {LD(C, 1, RELAXED, NULL)},
          {ST(B, 3, RELEASE,
-             "mark/thread.h|store_release(&t->seq, "
+             "mark/thread.h: gnomon__leave: store_release(&t->seq, "
              "load_relaxed(&t->seq) + 1);")}},
-        {{ST(A, 0, RELAXED, "mark/observer.c|store_relaxed(&t->attached,")},
-         {MB(0, "mark/leave.c|if (is_hook && !code) { "
-                "gnomon__observer_barrier();")},
+        {{ST(A, 0, RELAXED,
+             "mark/observer.c: publish: store_relaxed(&t->attached,")},
+         {MB(0,
+             "mark/leave.c: gnomon__observer_detach: if (is_hook && !code) { "
+             "gnomon__observer_barrier();")},
          {LD(B, 0, ACQUIRE,
-             "mark/leave.c|uint64_t seen = load_acquire(&t->seq);")},
+             "mark/leave.c: callbacks_over: uint64_t seen = "
+             "load_acquire(&t->seq);")},
          {ST(C, 1, RELAXED, NULL)}}}};
 
 /* A: a region's id, B: its mask. */
@@ -389,14 +453,16 @@ static const weak_program new_region = {
     .name = "new_region",
     .is_bad = marks_without_an_id,
     .thread = {
-        {{ST(A, 1, RELAXED, "mark/region.c|store_relaxed(&region->id, id);")},
+        {{ST(A, 1, RELAXED,
+             "mark/region.c: add_entry: store_relaxed(&region->id, id);")},
          {ST(B, 1, RELEASE,
-             "mark/region.c|store_release(&region->mask, "
+             "mark/region.c: add_entry: store_release(&region->mask, "
              "entry->wanted & gnomon__armed_bits);")}},
         {{LD(B, 0, RELAXED, NULL)},
          {UP(C, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
-         {LD(A, 1, RELAXED, "mark/scope.c|load_relaxed(&region->id)")}}}};
+         {LD(A, 1, RELAXED,
+             "mark/scope.c: begin_scope: load_relaxed(&region->id)")}}}};
 
 /* The mask is another thread's, which found the region under the lock, C. */
 static const weak_program rewritten_mask = {
@@ -404,18 +470,21 @@ static const weak_program rewritten_mask = {
     .is_bad = marks_without_an_id,
     .thread = {{{GET(C)}, {ST(A, 1, RELAXED, NULL)}, {PUT(C)}},
                {{LD(B, 0, RELAXED, NULL)},
-                {FN(ACQUIRE, "mark/slow_begin.c|fence_acquire();")},
+                {FN(ACQUIRE,
+                    "mark/slow_begin.c: gnomon_touch_slow: fence_acquire();")},
                 {LD(A, 1, RELAXED, NULL)}},
                {{GET(C)},
                 {LD(A, 0, RELAXED, NULL)},
                 {ST(B, 1, RELEASE,
-                    "mark/region.c|store_release(&entry->region->mask,"),
+                    "mark/region.c: gnomon__region_rewrite: "
+                    "store_release(&entry->region->mask,"),
                  MADE_IF(0, 1), SPARE},
                 {PUT(C)}}}};
 
 /* ---- Ranges ------------------------------------------------------------------ */
 
-#define TAKE_RANGE "mark/range.c|cas_acq_rel(&r->token, &seen, TAKEN)"
+#define TAKE_RANGE \
+    "mark/range.c: range_end_entered: cas_acq_rel(&r->token, &seen, TAKEN)"
 
 /* A: the token, B: the begin. Two threads end it. */
 static int ends_twice_or_early(weak_registers r)
@@ -426,7 +495,8 @@ static int ends_twice_or_early(weak_registers r)
 }
 
 #define END_RANGE \
-    {LD(A, 0, ACQUIRE, "mark/range.c|load_acquire(&r->token) != token"), \
+    {LD(A, 0, ACQUIRE, \
+        "mark/range.c: range_end_entered: load_acquire(&r->token) != token"), \
      EITHER}, \
         {UP(A, 2, 1, 1, ACQ_REL, TAKE_RANGE), EITHER}, \
     { \
@@ -437,8 +507,11 @@ static const weak_program range_ends = {
     .name = "range_ends",
     .is_bad = ends_twice_or_early,
     .thread = {
-        {{ST(B, 1, RELAXED, "mark/range.c|store_relaxed(&r->begin,")},
-         {ST(A, 2, RELEASE, "mark/range.c|store_release(&r->token, token);")}},
+        {{ST(B, 1, RELAXED,
+             "mark/range.c: range_begin_entered: store_relaxed(&r->begin,")},
+         {ST(A, 2, RELEASE,
+             "mark/range.c: range_begin_entered: store_release(&r->token, "
+             "token);")}},
         {END_RANGE},
         {END_RANGE}}};
 
@@ -452,15 +525,18 @@ static const weak_program slot_given_back = {
     .name = "slot_given_back",
     .first = {0, 1},
     .is_bad = reads_the_next_range,
-    .thread = {{{UP(A, ANY, 0, 0, ACQ_REL,
-                    "mark/range.c|swap_acq_rel(&t->ranges.given_back, 0)")},
-                {LD(C, 1, RELAXED, NULL)},
-                {ST(B, 5, RELAXED, NULL)}},
-               {{LD(B, 0, RELAXED, NULL)},
-                {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
-                {UP(A, 0, 1, 1, ACQ_REL,
-                    "mark/range.c|cas_acq_rel(&t->ranges.given_back, &first, "
-                    "slot + 1)")}}}};
+    .thread = {
+        {{UP(A, ANY, 0, 0, ACQ_REL,
+             "mark/range.c: take_slot: swap_acq_rel(&t->ranges.given_back, "
+             "0)")},
+         {LD(C, 1, RELAXED, NULL)},
+         {ST(B, 5, RELAXED, NULL)}},
+        {{LD(B, 0, RELAXED, NULL)},
+         {ST(C, 1, RELAXED, "mark/range.c: give_slot: r->next = first;")},
+         {UP(A, 0, 1, 1, ACQ_REL,
+             "mark/range.c: give_slot: cas_acq_rel(&t->ranges.given_back, "
+             "&first, "
+             "slot + 1)")}}}};
 
 /* ---- The clock --------------------------------------------------------------- */
 
@@ -477,22 +553,27 @@ static const weak_program line_drawn_on = {
     .is_bad = reads_half_a_line,
     .thread = {
         {{UP(A, 1, 2, 0, ACQ_REL,
-             "platform/clock.c|cas_acq_rel(&clock_head, &was, next)"),
+             "platform/clock.c: publish_line: cas_acq_rel(&clock_head, &was, "
+             "next)"),
           EITHER},
          {UP(B, 2, 1, 1, RELEASE,
-             "platform/clock.c|sub_release(&clock_claims, mine)"),
+             "platform/clock.c: publish_line: sub_release(&clock_claims, "
+             "mine)"),
           EITHER}},
         {{UP(B, 1, 2, 0, ACQ_REL,
-             "platform/clock.c|cas_acq_rel(&clock_claims, &claims, "
+             "platform/clock.c: publish_line: cas_acq_rel(&clock_claims, "
+             "&claims, "
              "claims | mine)"),
           EITHER},
-         {FN(RELEASE, "platform/clock.c|fence_release(); uint64_t index"),
+         {FN(RELEASE,
+             "platform/clock.c: publish_line: fence_release(); uint64_t index"),
           EITHER},
          {ST(C, 2, RELAXED, NULL)}},
-        {{LD(A, 0, ACQUIRE, "platform/clock.c|load_acquire(&clock_head)"),
+        {{LD(A, 0, ACQUIRE,
+             "platform/clock.c: find_ns: load_acquire(&clock_head)"),
           SPARE},
          {LD(C, 1, RELAXED, NULL)},
-         {FN(ACQUIRE, "platform/clock.c|fence_acquire(); "
+         {FN(ACQUIRE, "platform/clock.c: is_still_head: fence_acquire(); "
                       "return load_relaxed(&clock_head) == head;")},
          {LD(A, 2, RELAXED, NULL)}}}};
 
@@ -509,16 +590,22 @@ static const weak_program signal_to_thread = {
     .is_bad = dies_of_nothing,
     .thread = {
         {{UP(A, 0, 1, 0, ACQ_REL,
-             "run/end.c|cas_acq_rel(&end_state, &seen, END_BEGUN)"),
+             "run/end.c: on_signal: cas_acq_rel(&end_state, &seen, END_BEGUN)"),
           SPARE},
-         {ST(B, 1, RELEASE, "run/end.c|store_release(&end_number, number);"),
+         {ST(B, 1, RELEASE,
+             "run/end.c: on_signal: store_release(&end_number, number);"),
           SPARE},
          {ST(C, 1, RELEASE,
-             "platform/os_signals.c|store_release(&end_bell, 1);")}},
+             "platform/os_signals.c: gnomon__os_bell_ring: "
+             "store_release(&end_bell, 1);")}},
         {{UP(C, ANY, 0, 0, ACQ_REL,
-             "platform/os_signals.c|swap_acq_rel(&end_bell, 0)")},
-         {LD(A, 1, ACQUIRE, "run/end.c|load_acquire(&end_state)"), SPARE},
-         {LD(B, 2, ACQUIRE, "run/end.c|load_acquire(&end_number)"), SPARE}}}};
+             "platform/os_signals.c: bell_rang: swap_acq_rel(&end_bell, 0)")},
+         {LD(A, 1, ACQUIRE,
+             "run/end.c: run_end_thread: load_acquire(&end_state)"),
+          SPARE},
+         {LD(B, 2, ACQUIRE,
+             "run/end.c: run_end_thread: load_acquire(&end_number)"),
+          SPARE}}}};
 
 /* ---- All that is published --------------------------------------------------- */
 

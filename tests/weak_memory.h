@@ -34,7 +34,7 @@ typedef struct weak_op {
     uint8_t if_register, if_least, if_most; /* a store is made: or 0, 0, 0 */
     uint8_t
         is_spare; /* its order is needed by other programs, not by this one */
-    const char *source; /* the argument of the macro in src/, as `file|text` */
+    const char *source; /* where it is: `file: function: text` */
 } weak_op;
 
 typedef uint8_t weak_registers[WEAK_THREADS][WEAK_REGISTERS];
