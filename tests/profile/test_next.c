@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* This release and the next, in which every struct of a profile has one field
- * more (tests/abi): programs of each work with libraries of each; profiles of
- * each are read, checked, written and merged by the other.
+/* This release and the next, in which every struct that may grow has one field
+ * more (tests/abi): programs and plugins of each work with libraries of each;
+ * profiles of each are read, checked, written and merged by the other.
  * links: testing
  * needs: cli */
 #include <dlfcn.h>
 
 #include "abi/release.h"
+#include "child.h"
 #include "json_form.h"
 #include "merging.h"
 
@@ -40,7 +41,7 @@ static int load_releases(void)
 {
     release_library_get *get;
     void *entry =
-        entry_of(TEST_BINARY_DIR "/abi/next_library.so", "library_of_release");
+        entry_of(TEST_BINARY_DIR "/abi/next_profiles.so", "library_of_release");
     memcpy(&get, &entry, sizeof get);
     libraries[1] = entry ? get() : NULL;
     programs[0] = program_at(TEST_BINARY_DIR "/abi/program.so");
@@ -156,4 +157,87 @@ TEST(runs_of_both_releases_are_merged)
     free(files[1].at);
     free(once.at);
     free(both.at);
+}
+
+/* ---- Structs of no profile --------------------------------------------------- */
+
+/* What tests/abi/every.c prints before the names. */
+#define EVERY_REPORT \
+    "row inner 1 -1\n" \
+    "row on 1 1\n" \
+    "row outer 1 -1\n" \
+    "row range 1 -1\n" \
+    "on a device outer\n" \
+    "on a device on\n" \
+    "on a device one kernel\n" \
+    "on a device two kernels\n" \
+    "on a device outer\n" \
+    "on a device on\n"
+#define EVERY_RESULT \
+    "options 7 ii\n" \
+    "rank 0 2 5\n" \
+    "open 2 outer inner\n" EVERY_REPORT "a summary\n" EVERY_REPORT
+
+/* A program with a library, and the plugin whose file begins with `plugin`. */
+static child_result every(const char *program, const char *library,
+                          const char *plugin, int is_known)
+{
+    char path[512], environment[1024];
+    snprintf(path, sizeof path, TEST_BINARY_DIR "/abi/every_%s_%s", program,
+             library);
+    snprintf(environment, sizeof environment,
+             "%s%s\nGNOMON=every(first=7,second=ii)," TEST_BINARY_DIR
+             "/abi/%severy_plugin.so",
+             is_known ? "LIBRARY=" : "", is_known ? library : "", plugin);
+    return child_run(path, environment,
+                     (const char *const[]){is_known ? library : NULL, NULL});
+}
+
+/* Every struct that may grow, of those in no profile, crosses the border. */
+static void check_names(const char *out)
+{
+    const char *names = child_read(TEST_BINARY_DIR "/abi/next/structs.txt");
+    char line[80];
+    int count = 0;
+    for (; CHECK(names != NULL) && *names; names += strcspn(names, "\n") + 1) {
+        snprintf(line, sizeof line, "\n%.*s\n", (int)strcspn(names, "\n"),
+                 names);
+        count++;
+        if (!CHECK(times_in(out, line) > 0))
+            fprintf(stderr, "    every.c has no%s", line);
+    }
+    CHECK(count > 20);
+}
+
+static void check_every(const char *program, const char *library,
+                        const char *plugin, int is_known)
+{
+    const child_result r = every(program, library, plugin, is_known);
+    CHECK_EQ(r.status, 0);
+    if (!CHECK(strncmp(r.out, EVERY_RESULT, strlen(EVERY_RESULT)) == 0) ||
+        !CHECK_EQ(times_in(r.out, "\ncode 0, threads 1, unmatched 0, lost 0\n"),
+                  1) ||
+        !CHECK_EQ(times_in(r.out, "bytes and not"), 0) ||
+        !CHECK_EQ(times_in(r.err, "plugin: 4 stops, 0 unmatched\n"), 1))
+        fprintf(stderr, "    every_%s_%s with %severy_plugin.so: %s%s\n",
+                program, library, plugin, r.out, r.err);
+    if (is_known)
+        check_names(r.out);
+}
+
+TEST(programs_and_plugins_of_each_release_with_each_library)
+{
+    for (int i = 0; i < 8; i++)
+        check_every(i & 1 ? "1" : "0", i & 2 ? "1" : "0", i & 4 ? "next_" : "",
+                    1);
+
+    /* Those that are tagged. */
+    char *names = child_read(TEST_BINARY_DIR "/abi/releases.txt"), plugin[64];
+    if (!CHECK(names != NULL))
+        return;
+    for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n")) {
+        snprintf(plugin, sizeof plugin, "%s_", name);
+        check_every(name, "0", plugin, 0);
+        check_every(name, "1", plugin, 0);
+    }
 }

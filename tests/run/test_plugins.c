@@ -152,27 +152,12 @@ TEST(tables_of_other_sizes)
         child_result r =
             child_run(HOSTS(i),
                       "GNOMON=" CHILD_PLUGIN("short_table") "," CHILD_PLUGIN(
-                          "long_table") "," CHILD_PLUGIN("stale"),
+                          "long_table"),
                       WORDS(ONE, "stage=fit", ONE, "end"));
         CHECK_EQ(r.status, 0);
         CHECK_EQ(times_in(r.err, "short > one\n"), 2);
         CHECK_EQ(times_in(r.err, "long < one\n"), 2);
-        CHECK_EQ(times_in(r.err, "stale: 2 starts, 2 stops, 2 slots, 2 calls, "
-                                 "a spec\n"),
-                 1);
     }
-}
-
-TEST(hosts_of_an_older_release)
-{
-    child_result r =
-        child_run(CHILD_PROGRAM("stale_host"), "GNOMON=simple", WORDS("x"));
-    CHECK_EQ(r.status, 0);
-    CHECK_STR(r.out, "7 stops, 0 unmatched, code 0\n");
-    CHECK_TABLE(r.err, "Profiler Report", "one", "other", "over");
-    r = child_run(CHILD_PROGRAM("stale_host"), NULL, WORDS("x"));
-    CHECK_STR(r.out, "7 stops, 0 unmatched, code 0\n");
-    CHECK_STR(r.err, "");
 }
 
 TEST(a_plugin_calls_what_the_host_table_has)
@@ -304,7 +289,6 @@ TEST(plugins_have_no_undefined_gnomon_symbol)
     if (!names)
         SKIP("no nm");
     CHECK(times_in(names, "simple.so") > 0); /* malloc and the like */
-    CHECK(times_in(names, "stale.so") > 0);
     CHECK_EQ(times_in(names, "gnomon"), 0);
 }
 
