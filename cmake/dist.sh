@@ -5,6 +5,8 @@
 # gnomon-VERSION.tar.gz; the library as one file with its headers,
 # gnomon-VERSION-onefile.tar.gz; and their SHA-256. In a git repository the tree is
 # the files that git tracks, else everything but build/. Equal trees give equal bytes.
+# Fails where tests/abi lacks the headers of a release that was tagged before, v1.2.3, or
+# has others (docs/conventions.md).
 set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -15,6 +17,12 @@ name=gnomon-$version
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$name"
+for tag in $(git tag --merged HEAD --no-contains HEAD 'v[0-9]*' 2> /dev/null); do
+    mkdir "$work/$tag"
+    git archive "$tag" include | tar -x -C "$work/$tag"
+    diff -r "$work/$tag/include" "tests/abi/${tag#v}/include" > "$work/log" 2>&1 ||
+        { echo "tests/abi/${tag#v}/include is not that of $tag"; exit 1; }
+done
 files() {
     git ls-files -z 2> /dev/null || find . -path ./build -prune -o \
         -type f -printf '%P\0'

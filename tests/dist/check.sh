@@ -34,3 +34,18 @@ rm -rf configured
 # As from a download: no repository, not even one further up.
 GIT_CEILING_DIRECTORIES=$work/unpacked sh "$tree/cmake/dist.sh" ../second > /dev/null
 cmp ../first/SHA256SUMS ../second/SHA256SUMS
+# Those of a tree with a tag before it need that one's headers in tests/abi.
+command -v git > /dev/null || exit 0
+cd "$tree"
+mine="git -c user.name=t -c user.email=t@t -c commit.gpgsign=false"
+git init -q .
+git add cmake include
+$mine commit -qm one
+git tag v0.0.1
+$mine commit -qm two --allow-empty
+! sh cmake/dist.sh ../third > log || { echo "a tagged release is forgotten"; exit 1; }
+grep -q 'tests/abi/0.0.1/include is not that of v0.0.1' log
+mkdir -p tests/abi/0.0.1
+git archive v0.0.1 include | tar -x -C tests/abi/0.0.1
+git add tests/abi/0.0.1 LICENSE src bindings
+sh cmake/dist.sh ../third > /dev/null
