@@ -11,12 +11,17 @@
 #ifndef GNOMON_PLUGIN_H
 #define GNOMON_PLUGIN_H
 
-#include "profiler.h"
+#include "../gnomon.h"
+#include "device.h"
 
 GNOMON_BEGIN_DECLS
 
 struct gnomon__copy;
+struct gnomon_op_info;
+struct gnomon_profile;
+struct gnomon_profiler;
 struct gnomon_rows;
+struct gnomon_writer;
 struct gnomon_activity;
 struct gnomon_activity_source;
 
@@ -72,12 +77,12 @@ typedef struct gnomon_host {
                     size_t json_length);
 
     /* gnomon/profiler.h and gnomon/profile.h. */
-    int (*attach)(const gnomon_profiler *profiler, void *self,
+    int (*attach)(const struct gnomon_profiler *profiler, void *self,
                   const char *options, size_t length);
-    int (*detach)(const gnomon_profiler *profiler, void *self);
-    int (*snapshot)(gnomon_profile **out, const char *profiler, size_t length,
-                    int all_stages);
-    void (*profile_free)(gnomon_profile *profile);
+    int (*detach)(const struct gnomon_profiler *profiler, void *self);
+    int (*snapshot)(struct gnomon_profile **out, const char *profiler,
+                    size_t length, int all_stages);
+    void (*profile_free)(struct gnomon_profile *profile);
     void (*health)(gnomon_health *health);
     /* gnomon_error_text: of the calling thread. */
     const char *(*error_text)(void);
@@ -88,10 +93,10 @@ typedef struct gnomon_host {
     int (*configure)(const char *spec, size_t length);
     size_t (*spec)(char *buffer, size_t size);
     /* gnomon_register. */
-    int (*add_profiler)(const gnomon_profiler *profiler);
+    int (*add_profiler)(const struct gnomon_profiler *profiler);
     int (*summary)(const char *profiler, size_t length,
-                   const gnomon_writer *out);
-    int (*profile_check)(const gnomon_profile *profile);
+                   const struct gnomon_writer *out);
+    int (*profile_check)(const struct gnomon_profile *profile);
     size_t (*thread_count)(void);
     int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
                         size_t capacity);
@@ -109,7 +114,7 @@ typedef struct gnomon_host {
     void (*end_alone)(gnomon_token token);
 
     /* gnomon/report.h: gnomon_rows_make, gnomon_rows_free, gnomon_file_name. */
-    int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
+    int (*rows)(struct gnomon_rows **out, const struct gnomon_profile *profile,
                 int by);
     void (*rows_free)(struct gnomon_rows *rows);
     size_t (*file_name)(const char *pattern, char *buffer, size_t size);
@@ -129,15 +134,16 @@ typedef struct gnomon_host {
 
     /* gnomon/op.h. */
     gnomon_region *(*op_region)(gnomon_region *region,
-                                const gnomon_op_info *op);
-    const gnomon_op_info *(*region_op)(const gnomon_region *region);
+                                const struct gnomon_op_info *op);
+    const struct gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
  * once, when the plugin is loaded. It returns the profiler, which lives as long as
  * the process, as plugins are never unloaded; NULL: it does not want to run with
  * this host. It may keep `host`. */
-typedef const gnomon_profiler *gnomon_plugin_entry(const gnomon_host *host);
+typedef const struct gnomon_profiler *
+gnomon_plugin_entry(const gnomon_host *host);
 #define GNOMON_PLUGIN_ENTRY "gnomon_plugin_v1"
 
 /* Defines that function: it returns `profiler`, a gnomon_profiler, to a host of

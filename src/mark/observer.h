@@ -10,9 +10,10 @@
 #ifndef GNOMON_MARK_OBSERVER_H
 #define GNOMON_MARK_OBSERVER_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/events.h"
 #include "mark/thread.h"
 
+struct gnomon_profiler;
 struct gnomon__recorder;
 
 typedef struct gnomon__observer {
@@ -23,7 +24,7 @@ typedef struct gnomon__observer {
     const struct gnomon__recorder *recorder; /* NULL: it is a hook */
     void (*start)(void *, const gnomon_frame *, uint64_t *); /* the hook's */
     void (*stop)(void *, const gnomon_frame *, uint64_t *);
-    const gnomon_profiler *hook;
+    const struct gnomon_profiler *hook;
     void *self;
 } gnomon__observer;
 
@@ -46,7 +47,7 @@ extern uint32_t gnomon__observer_is_idle;
 /* Takes a free bit, attached, neither armed nor open: of a recorder, or of a hook.
  * GNOMON_EFULL. Both are kept, not copied. */
 int gnomon__observer_attach(const struct gnomon__recorder *recorder,
-                            const gnomon_profiler *hook, void *self,
+                            const struct gnomon_profiler *hook, void *self,
                             uint32_t *bit);
 
 /* Frees the bit once no callback of it can run; a hook first gets the stop

@@ -4,6 +4,7 @@
 #ifndef GNOMON_MARK_OP_H
 #define GNOMON_MARK_OP_H
 
+#include "gnomon/op.h"
 #include "mark/region.h"
 
 #define GNOMON__MAX_OPS (1u << 16)          /* of all regions together */
@@ -12,6 +13,13 @@
 #define GNOMON__MAX_OP_PARTS 256u           /* inputs, and attributes */
 #define GNOMON__MAX_OP_RANK 64u
 #define GNOMON__MAX_OP_JSON 4096u
+
+/* An operation, which several regions may compute. Never changes, never freed. */
+typedef struct gnomon__op {
+    gnomon_op_info info;
+    uint32_t number; /* 1, 2, ... */
+    uint32_t reserved;
+} gnomon__op;
 
 /* An operation with what its structs are too short for as 0, and the lists that can be
  * read. The texts are still the caller's. */

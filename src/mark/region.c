@@ -127,7 +127,8 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
     return add_entry(entry);
 }
 
-uint32_t gnomon__region_append_op(gnomon_region *region, const gnomon__op *op,
+uint32_t gnomon__region_append_op(gnomon_region *region,
+                                  const struct gnomon__op *op,
                                   const gnomon__entry *plain)
 {
     gnomon__entry *entry = next_entry();

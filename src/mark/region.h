@@ -5,26 +5,21 @@
 #ifndef GNOMON_MARK_REGION_H
 #define GNOMON_MARK_REGION_H
 
-#include "gnomon/op.h"
+#include "gnomon.h"
 #include "mark/node.h"
 #include "platform/atomic.h"
 #include "platform/utf8.h"
 
 #define GNOMON__MAX_NAMES (1u << 17) /* interned ones; static ones always fit */
 
-/* An operation, which several regions may compute. Never changes, never freed. */
-typedef struct gnomon__op {
-    gnomon_op_info info;
-    uint32_t number; /* 1, 2, ... */
-    uint32_t reserved;
-} gnomon__op;
+struct gnomon__op;
 
 /* What the table knows of a region beyond the region itself. */
 typedef struct gnomon__entry {
     gnomon_region *region;
     const char *name;     /* valid UTF-8, at most GNOMON__MAX_NAME bytes */
     const char *category; /* never NULL */
-    const gnomon__op *op; /* NULL: it is not of gnomon_op_region */
+    const struct gnomon__op *op; /* NULL: it is not of gnomon_op_region */
     uint32_t plain;  /* the id of the region that computes `op`, or its own */
     uint32_t wanted; /* bits whose filters let it pass */
 } gnomon__entry;
@@ -59,7 +54,8 @@ void gnomon__regions_hand_over(void);
  * lock. */
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);
 /* The same of a region that computes `op`; `plain` is the one that it stands for. */
-uint32_t gnomon__region_append_op(gnomon_region *region, const gnomon__op *op,
+uint32_t gnomon__region_append_op(gnomon_region *region,
+                                  const struct gnomon__op *op,
                                   const gnomon__entry *plain);
 
 /* "(other)", and its entry in the table if it has none. Under the lock. */

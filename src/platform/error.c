@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/profiler.h"
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "platform/escape.h"

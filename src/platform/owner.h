@@ -6,7 +6,7 @@
 #ifndef GNOMON_PLATFORM_OWNER_H
 #define GNOMON_PLATFORM_OWNER_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/plugin.h"
 #include "platform/atomic.h"
 
 /* The table of the copy that owns the run, if that is another one; NULL: it

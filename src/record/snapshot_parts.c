@@ -2,7 +2,7 @@
 /* What all parts of a snapshot put into it: statistics, regions and operations. */
 #include "record/snapshot_parts.h"
 
-#include "mark/region.h"
+#include "mark/op.h"
 #include "platform/memory.h"
 
 gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
