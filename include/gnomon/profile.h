@@ -114,68 +114,6 @@ static inline size_t gnomon_profile_events(const gnomon_profile *p,
     return count;
 }
 
-/* The cell of a histogram in which a duration counts: 0 .. 975. */
-static inline uint32_t gnomon_cell_of(uint64_t ns)
-{
-    uint32_t e = 0;
-#ifdef __GNUC__
-    if (ns >= 32)
-        e = 59u - GNOMON_CAST(uint32_t, __builtin_clzll(ns));
-#else
-    while (ns >> e >= 32)
-        e++;
-#endif
-    return 16u * e + GNOMON_CAST(uint32_t, ns >> e);
-}
-
-/* The shortest duration of a cell, in ns. Past the last cell: UINT64_MAX. */
-static inline uint64_t gnomon_cell_low(uint32_t cell)
-{
-    uint32_t e = cell < 32 ? 0 : cell / 16 - 1;
-    uint64_t low = cell - 16u * e;
-    return e < 60 ? low << e : UINT64_MAX; /* no duration is that long */
-}
-
-/* The duration in ns below which the fraction `q` (0 .. 1) of the executions lies:
- * 0.5 is the median. It takes those of a cell as spread evenly over it. So it is
- * within 6.3 % of a recorded duration (9.4 % where ticks of a counter were
- * converted), and never outside min and max. 0 where there are no executions.
- * All reports and comparisons of gnomon use this one. */
-static inline double gnomon_quantile(const gnomon_stats *s, double q)
-{
-    const double want = q * GNOMON_CAST(double, s->count);
-    const double min = GNOMON_CAST(double, s->min_ns);
-    const double max = GNOMON_CAST(double, s->max_ns);
-    double below = 0;
-    size_t i;
-    for (i = 0; i < s->cell_count; i++) {
-        const double count = GNOMON_CAST(double, s->cells[i].count);
-        if (below + count >= want) {
-            const uint32_t cell = s->cells[i].cell;
-            double low = GNOMON_CAST(double, gnomon_cell_low(cell));
-            double high = GNOMON_CAST(double, gnomon_cell_low(cell + 1) - 1);
-            low = low < min ? min : low;
-            high = high > max ? max : high;
-            if (high <= low) /* also where ticks were moved past both */
-                return high < min ? min : high;
-            return low + (high - low) * (want - below) / count;
-        }
-        below += count;
-    }
-    return max;
-}
-
-/* The same in whole ns, rounded down. */
-static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
-{
-    const double value = gnomon_quantile(s, q);
-    if (value >= GNOMON_CAST(double, s->max_ns))
-        return s->max_ns;
-    if (value <= GNOMON_CAST(double, s->min_ns))
-        return s->min_ns;
-    return GNOMON_CAST(uint64_t, value);
-}
-
 /* ---- From the running process ------------------------------------------------ */
 
 /* Takes a profile of the running process: what the attached profiler named

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "gnomon/profile.h"
 #include "command/command.h"
 #include "command/inputs.h"
 #include "command/notes.h"

@@ -3,7 +3,7 @@
 #ifndef GNOMON_COMMAND_GZIP_H
 #define GNOMON_COMMAND_GZIP_H
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 typedef struct gnomon__gzip gnomon__gzip;
 

@@ -5,16 +5,16 @@
 
 #include <stddef.h>
 
-#include "gnomon/profile.h"
+struct gnomon_profile;
 
 /* The profile in a file, .gnomon or JSON, as its content says; "-" is standard
  * input. GNOMON_OK, and the caller frees it. Else an error code, and *out is
  * NULL. One line, which names the file, says what is wrong, and also which keys
  * of a JSON form were ignored. */
-int gnomon__cli_load(const char *path, gnomon_profile **out);
+int gnomon__cli_load(const char *path, struct gnomon_profile **out);
 
 /* The same of a file that was loaded before: ignored keys are not logged again. */
-int gnomon__cli_load_again(const char *path, gnomon_profile **out);
+int gnomon__cli_load_again(const char *path, struct gnomon_profile **out);
 
 /* Files in the order of the words: a folder is all *.gnomon and *.gnomon.json in
  * it, ordered as people number them (rank 9 before rank 10); what is not there

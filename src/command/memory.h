@@ -3,7 +3,7 @@
 #ifndef GNOMON_COMMAND_MEMORY_H
 #define GNOMON_COMMAND_MEMORY_H
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 /* Zeroes are an empty one. */
 typedef struct gnomon__cli_memory {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "command/command.h"
 #include "gnomon.h"
 #include "platform/error.h"

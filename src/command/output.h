@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 /* A writer to a stream; `context` is the FILE. Its write returns GNOMON_EIO
  * after an error and notes nothing else: the stream does. */

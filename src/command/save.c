@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gnomon/profile.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "platform/error.h"

@@ -3,7 +3,9 @@
 #ifndef GNOMON_COMMAND_SAVE_H
 #define GNOMON_COMMAND_SAVE_H
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
+
+struct gnomon_profile;
 
 /* Writes the whole content of a file. GNOMON_OK, or an error code and a text; the
  * writer's own errors have no text. */
@@ -18,6 +20,6 @@ typedef int gnomon__cli_maker(void *context, int form,
 int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context);
 
 /* The same of a profile. */
-int gnomon__cli_save(const gnomon_profile *profile, const char *path);
+int gnomon__cli_save(const struct gnomon_profile *profile, const char *path);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 /* "2026-11-21 17:26:45 UTC"; "-" of 0. Returns text. */
 const char *gnomon__cli_when(char text[32], uint64_t unix_ns);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "merge/rank_list.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -4,8 +4,9 @@
 #ifndef GNOMON_DIFF_JOBS_H
 #define GNOMON_DIFF_JOBS_H
 
-#include "gnomon/profile.h"
 #include "profile/texts.h"
+
+struct gnomon_run_info;
 
 /* A rank of a job. All its attempts are one. */
 typedef struct gnomon__job_rank {
@@ -31,7 +32,7 @@ void gnomon__jobs_free(gnomon__jobs *jobs);
  * a rank's attempt is of the n-th job of that name. A process that was seen already
  * (uuid, else host, pid and begin) keeps its job; of one that has none of these
  * nothing was ever seen. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__jobs_find(gnomon__jobs *jobs, const gnomon_run_info *run,
+int gnomon__jobs_find(gnomon__jobs *jobs, const struct gnomon_run_info *run,
                       size_t *job);
 
 enum gnomon__stage_state {
@@ -43,8 +44,9 @@ enum gnomon__stage_state {
 /* What this stage of the process is, in a view: one process may have a file for each
  * stage, another for all, and one for each filter. After the first time it is
  * old. `view` NULL: what is of no view, as its steps. */
-int gnomon__jobs_see_stage(gnomon__jobs *jobs, const gnomon_run_info *run,
-                           uint32_t ordinal, const char *name, const char *view,
+int gnomon__jobs_see_stage(gnomon__jobs *jobs,
+                           const struct gnomon_run_info *run, uint32_t ordinal,
+                           const char *name, const char *view,
                            enum gnomon__stage_state *state);
 
 /* Lines on standard error: which ranks of `side`'s jobs are missing, and which were

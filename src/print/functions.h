@@ -10,8 +10,9 @@
 #ifndef GNOMON_PRINT_FUNCTIONS_H
 #define GNOMON_PRINT_FUNCTIONS_H
 
-#include "gnomon/profile.h"
 #include "print/groups.h"
+
+struct gnomon_profile;
 
 /* Of all tracks and stages of the profile. Scopes that are open count as if they
  * ended now. */
@@ -53,14 +54,16 @@ typedef struct gnomon__functions {
 typedef struct gnomon__calls gnomon__calls;
 
 /* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. */
-int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile);
+int gnomon__calls_make(gnomon__calls **out,
+                       const struct gnomon_profile *profile);
 void gnomon__calls_free(gnomon__calls *calls);
 
 /* The same with groups, which need not outlive the call. Regions of several groups are
  * different rows. Of groups of tracks each has tables of its own: what is outermost on
  * its tracks and all below, also what that submitted to other tracks. The first group
  * is chosen. */
-int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
+int gnomon__calls_make_by(gnomon__calls **out,
+                          const struct gnomon_profile *profile,
                           const gnomon__groups *groups);
 /* From now on it is about this group of tracks. O(its nodes + names). */
 void gnomon__calls_choose(gnomon__calls *calls, uint32_t group);

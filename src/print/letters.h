@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 /* Whether `size` bytes of `word` are `key`, whose letters are small. */
 bool gnomon__print_same_word(const char *word, size_t size, const char *key);

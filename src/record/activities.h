@@ -8,7 +8,6 @@
 #define GNOMON_RECORD_ACTIVITIES_H
 
 #include "gnomon/activity.h"
-#include "gnomon/profile.h"
 #include "record/activity_events.h"
 #include "record/activity_notes.h"
 #include "record/activity_sums.h"
