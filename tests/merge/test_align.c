@@ -134,6 +134,8 @@ static void save_rank(const rank_life *life, int rank, int kind,
                           .zero_unix_ns = 1000000000000000000u - 4000000000u +
                                           (uint64_t)life->begin,
                           .now_ns = end});
+    gnomon_add_metadata(
+        b, &(gnomon_metadata_info){.run = 1, .key = "seed", .json = "7"});
     gnomon_add_stage(
         b, &(gnomon_stage_info){.run = 1, .name = "fit", .end_ns = end});
     gnomon_add_track(b, &(gnomon_track_info){.run = 1, .device = -1});
@@ -324,6 +326,20 @@ TEST(a_rank_that_was_restarted_alone_keeps_its_time)
     has(r, "rank 1, attempt first: +30");
     has(r, "rank 1, attempt 1: by the clock of its host, as no lower rank has "
            "this attempt\n");
+}
+
+/* Each rank has its own word on its clock beside what its run says; once more aligned,
+ * it has the new one in place of the old. */
+TEST(metadata_of_runs_stay)
+{
+    NEEDS_PROGRAM;
+    save_ranks(GNOMON_KIND_COLLECTIVE);
+    child_result r =
+        shell("$G merge --align collectives -o a.gnomon r?.gnomon && "
+              "$G merge --align collectives -o b.gnomon a.gnomon && "
+              "for f in a b; do $G cat $f.gnomon >$f; "
+              "grep -c '\"seed\"' $f; grep -c '\"gnomon.clock\"' $f; done");
+    CHECK_STR(r.out, "4\n4\n4\n4\n");
 }
 
 TEST(by_hosts_nothing_is_moved)
