@@ -13,7 +13,8 @@ help:
 	@echo "              which stays in build/demo/fit.gnomon"
 	@echo "make onefile  the library as one file: build/onefile/gnomon.c"
 	@echo "make dist     the files of a release, into build/dist"
-	@echo "make test     all builds and all tests (minutes)"
+	@echo "make test     all builds and all tests (minutes); SKIPS=file: fails if one"
+	@echo "              is skipped for a cause that the file does not list"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
 	@echo "make test-gpu the tests on a GPU: needs NVIDIA's CUDA toolkit; without"
@@ -60,7 +61,7 @@ dist:
 test:
 	$(need) test
 	$(nvtx)
-	@JOBS=$(JOBS) sh cmake/run_tests.sh
+	@JOBS=$(JOBS) SKIPS=$(SKIPS) sh cmake/run_tests.sh
 
 bench:
 	$(need) bench
@@ -85,7 +86,7 @@ test-nsys:
 	ctest --preset release -L '^nsys$$' --no-tests=error --verbose
 
 soak:
-	$(need) fuzz
+	$(need) soak
 	@$(release)
 	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
 		--output-on-failure

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# bootstrap.sh build|test|bench|lint|coverage|aarch64|fuzz
+# bootstrap.sh build|test|bench|lint|coverage|aarch64|fuzz|soak
 # Installs the packages that the job needs. If they are installed already, nothing
 # happens and no network is needed. As root on Debian, Ubuntu and similar systems it
 # installs missing packages; otherwise it prints the command that installs them.
@@ -12,17 +12,18 @@ build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
     libjansson-dev zlib1g-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 strace=strace
-    musl-tools=musl-gcc libcap2-bin=setcap
-    python3-dev python3-venv nodejs=node postgresql postgresql-server-dev-all"
+    musl-tools=musl-gcc libcap2-bin=setcap libclang-rt-dev
+    python3-dev python3-venv nodejs=node"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
-fuzz="$test libclang-rt-dev"
+fuzz="$test"
+soak="$fuzz postgresql postgresql-server-dev-all"
 lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
     qemu-user=qemu-aarch64"
 case $job in
-build | test | bench | lint | coverage | aarch64 | fuzz)
+build | test | bench | lint | coverage | aarch64 | fuzz | soak)
     eval "wanted=\$$job" ;;
 *)
     sed -n 's/^# \(bootstrap.sh\)/usage: \1/p' "$0"

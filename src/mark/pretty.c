@@ -304,7 +304,8 @@ size_t gnomon__pretty_name(const char *pretty, uint32_t line, char *out,
         s.bindings = strstr(pretty, " [with ");
         s.is_gcc = s.bindings != NULL;
         s.bindings = s.is_gcc ? s.bindings + 7 : strstr(pretty, " [");
-        s.bindings += s.bindings && !s.is_gcc ? 2 : 0;
+        if (s.bindings && !s.is_gcc)
+            s.bindings += 2;
     }
     if (!length || !put_name(&s, pretty, line)) {
         s.length = 0;

@@ -127,7 +127,6 @@ static void prof_key(prof_output *s, const gnomon__function *row)
 static void prof_row(prof_output *s, const gnomon__functions *table,
                      const gnomon__function *row)
 {
-    const gnomon__caller *callers = table->callers + row->first_caller;
     prof_key(s, row);
     prof_tuple(s, 5);
     prof_integer(s, row->cc);
@@ -136,12 +135,13 @@ static void prof_row(prof_output *s, const gnomon__functions *table,
     prof_seconds(s, row->ct_ns);
     prof_code(s, '{');
     for (uint32_t i = 0; i < row->caller_count; i++) {
-        prof_key(s, &table->rows[callers[i].caller]);
+        const gnomon__caller *c = &table->callers[row->first_caller + i];
+        prof_key(s, &table->rows[c->caller]);
         prof_tuple(s, 4);
-        prof_integer(s, callers[i].nc);
-        prof_integer(s, callers[i].cc);
-        prof_seconds(s, callers[i].tt_ns);
-        prof_seconds(s, callers[i].ct_ns);
+        prof_integer(s, c->nc);
+        prof_integer(s, c->cc);
+        prof_seconds(s, c->tt_ns);
+        prof_seconds(s, c->ct_ns);
     }
     prof_code(s, '0');
 }
