@@ -5,6 +5,7 @@ torch.profiler, it computes from gnomon's export of them too.
 
 Run by the Python that HolisticTraceAnalysis is installed for.
 """
+import copy
 import logging
 import os
 import sys
@@ -100,9 +101,11 @@ FAILS = {"cpu-3-steps": OF_DEVICES, "gpu-2-ranks": set()}
 def numbers(folder):
     from hta.trace_analysis import TraceAnalysis
 
+    read = TraceAnalysis(trace_dir=folder)
+
     def fresh():
         """Some analyses change the trace that they are given."""
-        return analyses(TraceAnalysis(trace_dir=folder))
+        return analyses(copy.deepcopy(read))
 
     return consumers.results(fresh)
 
