@@ -3,6 +3,7 @@
  * more (tests/abi): programs and plugins of each work with libraries of each;
  * profiles of each are read, checked, written and merged by the other.
  * links: testing
+ * threads: none
  * needs: cli */
 #include <dlfcn.h>
 
