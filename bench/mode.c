@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 #define HOOKS 4

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 /* Open scopes are in the first node, on the only track, since 1.5 s. */

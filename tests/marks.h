@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/ticks.h"
 #include "test.h"

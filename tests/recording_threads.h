@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/atomic.h"
 #include "sanitizer.h"

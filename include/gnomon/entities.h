@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a profile is made of. gnomon/nodes.h, which this header includes, has the
- * call tree and events. gnomon/profile.h reads profiles, gnomon/builder.h makes
- * them, docs/profile.md says what always holds of them.
+ * What a profile is made of. gnomon/nodes.h has the call tree and events.
+ * gnomon/profile.h reads profiles, gnomon/builder.h makes them, docs/profile.md
+ * says what always holds of them.
  *
  * For all structs here:
  * Numbers: the entities of each kind are numbered from 1; a field that names one
@@ -366,8 +366,5 @@ GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
 
 GNOMON_END_DECLS
 
-#include "nodes.h"
-
-#undef GNOMON__LIST
 
 #endif

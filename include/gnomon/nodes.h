@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The call tree of a profile, and its events. Included by gnomon/entities.h, which
- * says what holds for all these structs: numbers, units, texts and ownership.
+ * The call tree of a profile, and its events. Included by gnomon/profile.h;
+ * gnomon/entities.h says what holds for all these structs: numbers, units, texts
+ * and ownership.
  */
 #ifndef GNOMON_NODES_H
 #define GNOMON_NODES_H

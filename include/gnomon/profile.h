@@ -22,12 +22,10 @@
 #define GNOMON_PROFILE_H
 
 #include "entities.h"
+#include "nodes.h"
 #include "writer.h"
 
 GNOMON_BEGIN_DECLS
-
-/* What was recorded. Use the readers below. */
-typedef struct gnomon_profile gnomon_profile;
 
 /* A profile's readers: behind the inline calls below, for languages that cannot
  * use these. */

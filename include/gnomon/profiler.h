@@ -4,6 +4,7 @@
  * export it from a plugin. docs/writing-a-profiler.md is the tour.
  *
  *     gnomon/events.h   what callbacks are given
+ *     gnomon/profile.h  what is in a profile; not included here
  *     gnomon/plugin.h   what a plugin exports, and what it may call
  *     gnomon/report.h   rows, sums and JSON text for reports; not included here
  *
@@ -15,8 +16,9 @@
 
 #include "../gnomon.h"
 #include "device.h"
+#include "entities.h"
 #include "events.h"
-#include "profile.h"
+#include "writer.h"
 
 GNOMON_BEGIN_DECLS
 

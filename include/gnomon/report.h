@@ -14,6 +14,7 @@
 #ifndef GNOMON_REPORT_H
 #define GNOMON_REPORT_H
 
+#include "profile.h"
 #include "profiler.h"
 
 GNOMON_BEGIN_DECLS

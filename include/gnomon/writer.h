@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writers: where reports and files go. Included by gnomon/profile.h.
+ * Writers: where reports and files go. Included by gnomon/profile.h and
+ * gnomon/profiler.h.
  *
  * gnomon gives a writer to each profiler's summary. A program that asks for a
  * report (gnomon_summary) or a file (gnomon_profile_write) brings one of its own,
@@ -12,6 +13,9 @@
 #include "base.h"
 
 GNOMON_BEGIN_DECLS
+
+/* What was recorded. Use the readers below. */
+typedef struct gnomon_profile gnomon_profile;
 
 /* Where a report goes. Its calls return GNOMON_OK or an error code. After an error
  * gnomon's own writers write nothing more and return it again, so a profiler may

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "print/losses.h"
 
 #define FOOTER_NAMES 5u /* the most names of scopes in a line */

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "sanitizer.h"
 #include "test.h"

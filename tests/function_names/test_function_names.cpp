@@ -2,6 +2,7 @@
 // How functions of C++ are named in profiles and to hooks: by what the compiler
 // that builds this says of them. Where gcc and clang write types in two ways, or
 // clang does not tell a thing, both names stand here.
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "test.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 
 static int own_create(const gnomon_options *options, void **self)

@@ -3,6 +3,7 @@
  * links: testing
  * threads: none */
 #include "fake_profile.h"
+#include "gnomon/profile.h"
 #include "print/footer.h"
 #include "print/losses.h"
 #include "test.h"

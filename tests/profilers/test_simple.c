@@ -6,6 +6,7 @@
 #include <locale.h>
 
 #include "fake_profile.h"
+#include "gnomon/profile.h"
 #include "profilers/table.h"
 #include "test.h"
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 #define THREADS 8

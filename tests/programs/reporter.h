@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 /* A child has one thread only: the parent's other threads are no leaks, and

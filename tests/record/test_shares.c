@@ -5,6 +5,7 @@
  * links: testing */
 #include <stdlib.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/ticks.h"
 #include "test.h"

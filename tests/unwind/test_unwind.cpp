@@ -5,6 +5,7 @@
 // thread does, and is counted.
 #include <pthread.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "test.h"
 
