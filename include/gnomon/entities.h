@@ -366,5 +366,4 @@ GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
 
 GNOMON_END_DECLS
 
-
 #endif
