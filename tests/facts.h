@@ -139,7 +139,8 @@ static inline void facts_join(facts *f)
 
 static inline int fact_fail(const fact *f, const char *what, double other)
 {
-    CHECK(!"facts are equal");
+    const int facts_are_equal = 0;
+    CHECK(facts_are_equal);
     fprintf(stderr, "    %s %u: %s is %.17g, %s %.17g\n", f->kind,
             (unsigned)f->number, f->field, f->value, what, other);
     return 0;

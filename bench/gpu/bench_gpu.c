@@ -19,6 +19,7 @@
 #include "bench.h"
 #include "chains.h"
 #include "gnomon/cuda.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "kernels.h"
 

@@ -16,6 +16,7 @@
 
 #include "../test.h"
 #include "gnomon/cuda.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "gpu_missing.h"
 #include "kernels.h"

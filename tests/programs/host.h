@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <gnomon.h>
+#include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 
 static gnomon_setup_options host_options = {.struct_size = sizeof host_options};

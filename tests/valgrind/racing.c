@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <gnomon.h>
+#include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 
 enum { THREADS = 2, ROUNDS = 300, SNAPSHOTS = 5 };
