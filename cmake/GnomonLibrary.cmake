@@ -138,6 +138,8 @@ function(gnomon_sources_that_ask out macro)
       list(REMOVE_ITEM asking "${file}")
     endif()
   endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${GNOMON_INNER_HEADERS})
   set(${out} ${asking} PARENT_SCOPE)
 endfunction()
 

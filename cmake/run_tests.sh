@@ -29,7 +29,7 @@ for preset in "$@"; do
     if [ "$preset" = aarch64 ] && ! sh cmake/bootstrap.sh aarch64; then
         why="no cross compiler or emulator to be had"
         echo "==== aarch64: skipped: $why"
-        echo "0 0" > "$results/aarch64.s"
+        echo "0 0 0" > "$results/aarch64.s"
         cat > "$results/aarch64.xml" << END
 <testsuite><testcase name="aarch64" status="notrun">
 <system-out>skipped: $why</system-out></testcase></testsuite>
@@ -39,7 +39,7 @@ END
     echo "==== $preset: build"
     began=$(date +%s)
     if ! build "$preset"; then
-        echo "$(($(date +%s) - began)) 0" > "$results/$preset.s"
+        echo "$(($(date +%s) - began)) 0 1" > "$results/$preset.s"
         continue
     fi
     # Under QEMU a process that forks while it has threads sometimes hangs.
@@ -50,6 +50,8 @@ END
     # Some tests sleep, so one more than there are cores runs at once.
     ctest --preset "$preset" -j $((jobs + 1)) --no-tests=error \
         --output-on-failure $again --output-junit "$PWD/$results/$preset.xml"
-    echo "$((built - began)) $(($(date +%s) - built))" > "$results/$preset.s"
+    status=$?
+    echo "$((built - began)) $(($(date +%s) - built)) $status" \
+        > "$results/$preset.s"
 done
 python3 cmake/summary.py "$results" "${SKIPS:-}"

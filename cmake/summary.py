@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """summary.py FOLDER LISTED: what FOLDER/<preset>.xml, JUnit files of ctest, and
-FOLDER/<preset>.s, "BUILD_SECONDS TEST_SECONDS", say together. The last lines of
+FOLDER/<preset>.s, "BUILD_SECONDS TEST_SECONDS STATUS_OF_CTEST", say together. The last lines of
 `make test`: where the time went, skips by cause, failures, and one line that counts.
 Exit status: 1 where a test failed, or was skipped for a cause that no line of LISTED
 (a file of patterns; an empty name: any cause) matches."""
@@ -34,7 +34,8 @@ for name in sorted(os.listdir(folder)):
         continue
     preset = name[:-2]
     with open(os.path.join(folder, name)) as f:
-        built, tested = f.read().split()
+        built, tested, ended = f.read().split()
+    failed_before = len(failed)
     times = collections.Counter()
     count = 0
     path = os.path.join(folder, preset + ".xml")
@@ -53,6 +54,9 @@ for name in sorted(os.listdir(folder)):
                 skips[cause(case)].append(f"{preset}: {test}")
         if not count:
             failed.append(f"{preset}: no tests")
+        elif ended != "0" and len(failed) == failed_before:
+            # As where the program of a test is not there.
+            failed.append(f"{preset}: ctest ended with {ended}")
     slowest = ", ".join(f"{n} {s:.0f}" for n, s in times.most_common(5))
     print(f"{preset:<12}{built:>6} s{tested:>5} s{count:>7}  {slowest}")
 
