@@ -14,7 +14,7 @@
 
 GNOMON_BEGIN_DECLS
 
-/* What was recorded. Use the readers below. */
+/* What was recorded. gnomon/profile.h has its readers. */
 typedef struct gnomon_profile gnomon_profile;
 
 /* Where a report goes. Its calls return GNOMON_OK or an error code. After an error

@@ -14,8 +14,8 @@
 
 #define ALWAYS __attribute__((always_inline))
 
-/* As gnomon__front_at, without a load from the thread's state. Where a control call has cut the
- * thread meanwhile, what is read is not used, as the hot path is shut. */
+/* As gnomon__front_at, without a load from the thread's state. Where a control call
+ * has cut the thread meanwhile, what is read is not used, as the hot path is shut. */
 static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
                                               uint32_t offset)
 {

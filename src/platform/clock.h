@@ -7,8 +7,8 @@
  * One line converts ticks to ns since the run's zero, the same for all of the
  * process; clock_line.h states its guarantees. It stays within 1 us of
  * CLOCK_MONOTONIC, plus the error of reading both, if an anchor is taken each
- * second (gnomon__clock_anchor, ticks.h). When CLOCK_MONOTONIC itself changes its rate,
- * the line follows within a second of the next anchor. */
+ * second (gnomon__clock_anchor, ticks.h). When CLOCK_MONOTONIC itself changes its
+ * rate, the line follows within a second of the next anchor. */
 #ifndef GNOMON_PLATFORM_CLOCK_H
 #define GNOMON_PLATFORM_CLOCK_H
 

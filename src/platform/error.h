@@ -27,7 +27,8 @@ void gnomon__fail_clear(void);
  * is in it (escape.h). Leaves errno as it is. */
 void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
 
-/* With GNOMON_TESTING. Where set, gets the lines ("gnomon: ...", no newline) instead of stderr. */
+/* With GNOMON_TESTING. Where set, gets the lines ("gnomon: ...", no newline) instead
+ * of stderr. */
 extern void (*gnomon__test_log)(const char *line);
 
 #endif
