@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 #include "print/links.h"
 
 /* ---- Regions --------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
+
 static int event_steps_by_begin(const void *left, const void *right)
 {
     const gnomon_step_info *a = left, *b = right;

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/entities.h"
+#include "gnomon/writer.h"
 
 typedef struct gnomon__event_steps {
     gnomon_step_info *at; /* that are over, by their begin */

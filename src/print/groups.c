@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
+
 static const char *const group_words[] = {
     [GNOMON__BY_NOTHING] = NULL,        [GNOMON__BY_THREAD] = "thread",
     [GNOMON__BY_RANK] = "rank",         [GNOMON__BY_HOST] = "host",

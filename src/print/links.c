@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 
 /* How often one node submitted another. */
 typedef struct submission {

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/writer.h"
 
 /* The parent of each node, by its number: the node that submitted most of its
  * executions (of equal ones the first), else its own parent, 0 where it has none.

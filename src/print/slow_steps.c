@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
+
 /* By the names of regions alone, whatever stage or thread it was on. */
 typedef struct slow_steps_path {
     uint32_t parent, region;

@@ -7,7 +7,8 @@
 #ifndef GNOMON_PRINT_SLOW_STEPS_H
 #define GNOMON_PRINT_SLOW_STEPS_H
 
-#include "gnomon/profile.h"
+#include "gnomon/entities.h"
+#include "gnomon/writer.h"
 
 #define GNOMON__STEP_REASONS 3 /* that are named of a step */
 

@@ -6,7 +6,8 @@
 #ifndef GNOMON_PRINT_STEP_EVENTS_H
 #define GNOMON_PRINT_STEP_EVENTS_H
 
-#include "gnomon/profile.h"
+#include "gnomon/entities.h"
+#include "gnomon/writer.h"
 
 #define GNOMON__STEP_PATHS 6 /* that are named of a step */
 

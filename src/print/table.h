@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 enum gnomon__cell_kind {

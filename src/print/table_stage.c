@@ -2,6 +2,7 @@
 /* The stage that a table is of, for its title and for programs. */
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "print/table.h"
 
 bool gnomon__table_stage(const gnomon_profile *p, gnomon_stage_info *out)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 #include "print/links.h"
 
 typedef struct tree_node {

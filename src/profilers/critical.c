@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/critical.h"
 #include "print/duration.h"

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/gaps.h"
 #include "print/groups.h"

@@ -3,7 +3,6 @@
 #ifndef GNOMON_PROFILERS_KERNELS_REPORT_H
 #define GNOMON_PROFILERS_KERNELS_REPORT_H
 
-#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
 /* As a profiler's callbacks. Without create, `self` is NULL: then options have their

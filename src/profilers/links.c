@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/groups.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/profile.h"
 #include "record/rows_copy.h"
 
 static uint32_t visits; /* number of this copy, noted in the nodes it has met */

@@ -4,7 +4,7 @@
 #ifndef GNOMON_RECORD_SNAPSHOT_H
 #define GNOMON_RECORD_SNAPSHOT_H
 
-#include "profile/model.h"
+#include "gnomon/entities.h"
 #include "record/ledger.h"
 
 /* One stage, or all of one name, and what was recorded in it. Pointers are borrowed. */
@@ -35,6 +35,7 @@ typedef struct gnomon__stage_span {
     uint32_t reserved;
 } gnomon__stage_span;
 
+struct gnomon__model;
 struct gnomon__tape_events;
 struct gnomon__activity_events;
 
@@ -61,7 +62,7 @@ typedef struct gnomon__run_record {
 } gnomon__run_record;
 
 /* GNOMON_OK or GNOMON_ENOMEM. Under the readers' lock. */
-int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
+int gnomon__snapshot(struct gnomon__model **out, const gnomon__ledger *ledger,
                      const gnomon__run_record *record);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef GNOMON_RECORD_SNAPSHOT_PARTS_H
 #define GNOMON_RECORD_SNAPSHOT_PARTS_H
 
+#include "profile/model.h"
 #include "record/snapshot.h"
 
 /* A path in a stage. One without a stage is the parent of others or the end of a

@@ -7,7 +7,6 @@
  * thread without marks since the last step costs one load. */
 #include "record/step_times.h"
 
-#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "mark/region.h"
 #include "platform/clock.h"

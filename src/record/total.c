@@ -3,7 +3,7 @@
  * shortest and the longest duration so far. */
 #include <string.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/stats.h"
 #include "platform/memory.h"
 #include "record/totals.h"
 

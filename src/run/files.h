@@ -3,6 +3,7 @@
 #ifndef GNOMON_RUN_FILES_H
 #define GNOMON_RUN_FILES_H
 
+#include "profile/file_write.h"
 #include "run/run.h"
 
 /* ---- profiles.c -------------------------------------------------------------------- */

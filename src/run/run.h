@@ -47,7 +47,6 @@
 #include "platform/os.h"
 #include "platform/escape.h"
 #include "platform/utf8.h"
-#include "profile/file_write.h"
 #include "record/ledger.h"
 #include "spec/filter.h"
 #include "spec/options.h"

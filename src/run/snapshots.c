@@ -7,6 +7,7 @@
 #include "mark/segment.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "profile/model.h"
 #include "record/activities.h"
 #include "run/host.h"
 #include "run/run.h"

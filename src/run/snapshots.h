@@ -77,7 +77,7 @@ void gnomon__run_delivered(int of_specs, uint64_t until);
 void gnomon__streams_deliver(int all);
 /* The profiler wants the callback `ready`, and can write; calls it. */
 int gnomon__wants_ready(const gnomon__attachment *a);
-void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m);
+void gnomon__call_ready(gnomon__attachment *a, const struct gnomon__model *m);
 
 /* ---- stage_spans.c --------------------------------------------------------------- */
 
@@ -90,19 +90,19 @@ void gnomon__stage_spans_clear(int frees);
 
 /* The profile of the stage that is reported, with the events of `events` unless that is
  * NULL, as in the next ones. In control calls. GNOMON_ENOMEM and a text. */
-int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
+int gnomon__snapshot_closed(struct gnomon__model **out, const gnomon__view *v,
                             const gnomon__event_range *events);
 /* Late records of an earlier stage, as a profile of it; `which` is 0, 1, ...; *out is
  * NULL after the last. As above. */
-int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
+int gnomon__snapshot_late(struct gnomon__model **out, const gnomon__view *v,
                           uint32_t which, const gnomon__view *window);
 /* All of one name, or ALL_NAMES, that are over. As above. */
 #define GNOMON__ALL_NAMES UINT32_MAX
-int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
+int gnomon__snapshot_named(struct gnomon__model **out, const gnomon__view *v,
                            uint32_t name, const gnomon__event_range *events);
 /* Of the open stage, or of all by their names. Under the readers' lock. */
-int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name,
-                          const gnomon__event_range *events);
+int gnomon__snapshot_live(struct gnomon__model **out, gnomon__view *v,
+                          int by_name, const gnomon__event_range *events);
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/ticks.h"
 #include "print/advanced.h"
