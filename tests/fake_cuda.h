@@ -33,32 +33,10 @@ static inline void fake_cuda_is_well(void)
         fprintf(stderr, "    %s\n", last);
 }
 
-/* The device statistics of the node at `path`; all zero: none. */
-static inline gnomon_stats device_of(const gnomon_profile *p, const char *path)
-{
-    gnomon_stats none = {.struct_size = sizeof none};
-    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_node_info n;
-        if (!gnomon_profile_node(p, i, &n) && path_is(p, i, path))
-            return n.device ? *n.device : none;
-    }
-    return none;
-}
-
 static const gnomon_profiler timed = {.struct_size = sizeof timed,
                                       .abi = GNOMON_ABI,
                                       .wants =
                                           GNOMON_WANT_TREE | GNOMON_WANT_DEVICE,
                                       .name = "timed"};
-
-#define CHECK_DEVICE(p, path, n, total, self, least, most) \
-    do { \
-        gnomon_stats s_ = device_of(p, path); \
-        CHECK_EQ(s_.count, n); \
-        CHECK_EQ(s_.total_ns, total); \
-        CHECK_EQ(s_.self_ns, self); \
-        CHECK_EQ(s_.min_ns, least); \
-        CHECK_EQ(s_.max_ns, most); \
-    } while (0)
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef GNOMON_TESTS_INJECTED_H
 #define GNOMON_TESTS_INJECTED_H
 
+#include "gnomon/profile.h"
 #include "program.h"
 
 #define LIBRARY TEST_BINARY_DIR "/../libgnomon-nvtx.so"

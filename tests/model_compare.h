@@ -6,6 +6,7 @@
 #define GNOMON_TESTS_MODEL_COMPARE_H
 
 #include "model_events.h"
+#include "probe_profile.h"
 
 /* The generator's regions. */
 static const char *model_region_name(int region);

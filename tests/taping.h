@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "test.h"
 

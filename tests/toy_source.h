@@ -10,6 +10,7 @@
 
 #include "gnomon/activity.h"
 #include "marks.h"
+#include "probe_profile.h"
 
 #define TOY_RECORDS 256
 

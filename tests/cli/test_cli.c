@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "command/progress.h"
+#include "saved_profile.h"
 
 /* ---- Help and completions ------------------------------------------------- */
 

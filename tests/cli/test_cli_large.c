@@ -5,6 +5,7 @@
  * needs: cli
  * timeout: 300 */
 #include "program.h"
+#include "saved_profile.h"
 
 #include <sys/stat.h>
 

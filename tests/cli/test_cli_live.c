@@ -9,6 +9,7 @@
 
 #include "gnomon/profiler.h"
 #include "profilers/table.h"
+#include "saved_profile.h"
 
 static const gnomon_profiler *find(const char *name)
 {

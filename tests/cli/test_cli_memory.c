@@ -15,6 +15,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
+#include "saved_profile.h"
 #undef open /* the test calls libc's own */
 #undef close
 #undef getrlimit

@@ -6,6 +6,7 @@
 #include "fake_cuda.h"
 #include "device/cuda_driver.h"
 #include "platform/error.h"
+#include "probe_profile.h"
 
 #define US 1000u
 #define MS 1000000u

@@ -4,6 +4,7 @@
  * thread's own, for scopes and for timers. */
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM 1
 #include "fake_cuda.h"
+#include "probe_profile.h"
 
 #define MS 1000000u
 #define OWN ((gnomon_cuda_stream)2)

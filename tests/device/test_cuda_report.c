@@ -7,6 +7,7 @@
 #include "child.h"
 #include "fake_cuda.h"
 #include "fake_device.h"
+#include "probe_profile.h"
 
 #define TITLE(stage) stage "Device Report\n\n"
 #define HEADS_OF_CELLS \

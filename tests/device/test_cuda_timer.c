@@ -6,6 +6,7 @@
 
 #include "fake_cuda.h"
 #include "platform/memory.h"
+#include "probe_profile.h"
 
 #define MS 1000000u
 

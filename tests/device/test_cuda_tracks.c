@@ -9,6 +9,7 @@
 #include "fake_profile.h"
 #include "perfetto_read.h"
 #include "print/device_work.h"
+#include "probe_profile.h"
 
 #define US 1000u
 #define MS 1000000u

@@ -7,6 +7,7 @@
  * not timed is counted. */
 #include "child.h"
 #include "fake_cuda.h"
+#include "probe_profile.h"
 #include "recording_threads.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"

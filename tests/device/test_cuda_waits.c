@@ -6,6 +6,7 @@
 #include "child.h"
 #include "device/reader.h"
 #include "fake_cuda.h"
+#include "probe_profile.h"
 
 #define US 1000u
 #define MS 1000000u

@@ -5,6 +5,7 @@
  *
  * labels: guest
  * timeout: 300 */
+#include "gnomon/profile.h"
 #include "program.h"
 #include "sanitizer.h"
 

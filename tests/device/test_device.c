@@ -14,6 +14,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 
 #define US 1000u

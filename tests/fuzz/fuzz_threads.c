@@ -5,6 +5,7 @@
  * forked. Whatever the threads' order was: each scope is counted, once.
  * links: static */
 #include "fuzz.h"
+#include "live_profile.h"
 
 #include <errno.h>
 #include <pthread.h>

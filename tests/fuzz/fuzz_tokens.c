@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include "marks.h"
+#include "probe_profile.h"
 
 #define MOST_OPEN 16
 

@@ -27,6 +27,7 @@ TEST(extensions)
 
 #include "gnomon/profiler.h"
 #include "each_allocation.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "platform/memory.h"
 

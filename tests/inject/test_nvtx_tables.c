@@ -24,6 +24,7 @@ TEST(tables)
 #include "gnomon/profiler.h"
 #include "each_allocation.h"
 #include "inject/nvtx.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -4,6 +4,7 @@
  * Callbacks of a profiler that mark, allocate, print, detach themselves and make
  * every control call. Marks are refused and counted, control calls return
  * GNOMON_EBUSY, nothing waits for another, and the times stay exact. */
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

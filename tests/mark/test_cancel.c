@@ -11,6 +11,7 @@
  * timeout: 300 */
 #include "cancelling.h"
 #include "fake_device.h"
+#include "gnomon/profile.h"
 
 #define SPEC \
     "simple(file=report.txt),waiter(file=waited.txt)," CHILD_PLUGIN( \

@@ -9,6 +9,7 @@
 #include <semaphore.h>
 
 #include "child.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "breakpoint.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "mark/thread.h"
 #include "stepping.h"

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -6,6 +6,7 @@
  * labels: guest */
 #include <semaphore.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

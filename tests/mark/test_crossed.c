@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 
 /* ---- Selfs of crossed actions, by hand ---------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 
 #define MANY 3000
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mark/tls.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "mark/thread.h"
 #include "programs/raw_fork.h"

@@ -7,6 +7,7 @@
 
 #include "marks.h"
 #include "platform/atomic.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 
 /* ThreadSanitizer keeps a stack of its own, and is slow at it. */

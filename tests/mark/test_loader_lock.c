@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #define MARKS 100

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gnomon/cuda.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "turns.h"
 #include "mark/thread.h"

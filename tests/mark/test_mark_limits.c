@@ -5,6 +5,7 @@
  * timeout: 300 */
 #include "marks.h"
 #include "platform/memory.h"
+#include "probe_profile.h"
 
 static gnomon_region *region_of(const char *what, int i)
 {

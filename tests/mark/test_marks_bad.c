@@ -8,6 +8,7 @@
 
 #include "marks.h"
 #include "platform/os.h"
+#include "probe_profile.h"
 
 static gnomon_region *region(const char *name)
 {

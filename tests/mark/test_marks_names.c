@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 #include "platform/utf8.h"
 

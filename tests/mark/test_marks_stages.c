@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 
 #define MOST_NAMES 1023 /* and those without one */

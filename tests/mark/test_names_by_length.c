@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 
 /* `text` without a NUL, at the end of a block of its own, so that a sanitizer sees
  * a byte that is read past it. */

@@ -6,6 +6,7 @@
  * timeout: 120 */
 #include <errno.h>
 
+#include "probe_profile.h"
 #include "products.h"
 #include "sanitizer.h"
 

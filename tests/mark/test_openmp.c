@@ -5,6 +5,7 @@
  * links: static
  * labels: guest
  * needs: openmp */
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

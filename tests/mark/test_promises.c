@@ -12,6 +12,7 @@
 
 #include "mark/region.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 
 static gnomon_region *region(const char *name, int kind)

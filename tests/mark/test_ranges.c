@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 
 static gnomon_region *region(const char *name)
 {

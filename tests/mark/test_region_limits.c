@@ -9,6 +9,7 @@
 #include "mark/region.h"
 #include "mark/observer.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "sanitizer.h"

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "stepping.h"
 #include "turns.h"

@@ -5,6 +5,7 @@
  * the tokens that their begins returned. */
 #include <stdlib.h>
 
+#include "gnomon/profile.h"
 #include "marks.h"
 
 static gnomon_region region =

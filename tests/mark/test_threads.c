@@ -3,6 +3,7 @@
  * Exactness with several observers: two views, three hooks and eight threads;
  * and stops in the reverse order of starts, whatever is attached and detached between
  * begin and end. */
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #define THREADS 8

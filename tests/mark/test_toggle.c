@@ -5,6 +5,7 @@
  * links: static */
 #include <sched.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #define THREADS 8

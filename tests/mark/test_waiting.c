@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #include "child.h"

@@ -8,6 +8,7 @@
 
 #include "merge/clock_fit.h"
 #include "random_profile.h"
+#include "saved_profile.h"
 
 enum { BARRIERS = 300, RANKS = 4 };
 

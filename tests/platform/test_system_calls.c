@@ -19,6 +19,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "probe_profile.h"
 #include "publish.h"
 #include "sanitizer.h"
 #undef open /* the test calls libc's own */

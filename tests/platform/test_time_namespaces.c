@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "run/host.h"
 #include "run/run.h"

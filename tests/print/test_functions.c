@@ -5,6 +5,7 @@
 
 #include "fake_profile.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "print/prof.h"
 #include "call_tables.h"
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "program.h"
 
 static void mark(const char *name, const char *category, uint64_t ns)

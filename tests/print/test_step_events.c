@@ -5,6 +5,7 @@
  * links: static
  * needs: cli */
 #include "program.h"
+#include "saved_profile.h"
 
 #include "print/step_events.h"
 

@@ -9,6 +9,7 @@
 
 #include "json_form.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "sanitizer.h"

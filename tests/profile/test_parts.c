@@ -5,6 +5,7 @@
 #include "child.h"
 #include "marks.h"
 #include "platform/crc32.h"
+#include "probe_profile.h"
 
 #define FILE_NAME "p.gnomon"
 

@@ -7,6 +7,7 @@
 
 #include "gnomon/profile.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "taping.h"
 
 /* Steps of `first`, `first` + 1, ... ns. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 
 #define NAMES 2000

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 #include "call_tables.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "child.h"
+#include "gnomon/profile.h"
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "run/run.h"
 
 static gnomon_region *region(const char *name)

@@ -3,6 +3,7 @@
  * Stacks and profiles of threads that mark without a pause are right, and neither
  * reading nor recording takes more memory the longer a run is. */
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -10,6 +10,7 @@
 #include <semaphore.h>
 
 #include "mark/tls.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "mark/segment.h"
 #include "mark/thread.h"

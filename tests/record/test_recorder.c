@@ -3,6 +3,7 @@
  * A second recorder besides call trees, with a window of its own: it gets exactly the
  * scopes that began in it, and the trees are the same as without it. */
 #include "marks.h"
+#include "probe_profile.h"
 #include "ring_recorder.h"
 
 #define THREADS 4

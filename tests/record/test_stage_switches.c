@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #define THREADS 4

@@ -7,6 +7,7 @@
 
 #include "child.h"
 #include "gnomon/profiler.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "marks.h"
 #include "platform/error.h"

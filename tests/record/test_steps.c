@@ -7,6 +7,7 @@
 
 #include "child.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 #include "step_times.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "taping.h"
 
 static gnomon_region outer_region =

@@ -5,6 +5,7 @@
 #include "child.h"
 #include "marks.h"
 #include "platform/memory.h"
+#include "probe_profile.h"
 #include "taping.h"
 
 #define DEEP 1100

@@ -10,6 +10,7 @@
 #include "marks.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 #include "taping.h"
 #undef mincore /* the test calls libc's own */

@@ -5,6 +5,7 @@
  * and each event is there or counted as missing. */
 #include <stdlib.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "taping.h"
 

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 
 #include "child.h"
+#include "gnomon/profile.h"
 #include "platform/os.h"
 #include "recording_threads.h"
 #include "stepping.h"

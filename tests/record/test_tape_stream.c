@@ -8,6 +8,7 @@
 
 #include "child.h"
 #include "each_allocation.h"
+#include "gnomon/profile.h"
 #include "mark/tape.h"
 #include "marks.h"
 #include "platform/memory.h"

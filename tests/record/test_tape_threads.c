@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "event_runs.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "taping.h"
 

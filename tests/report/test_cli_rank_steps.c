@@ -9,6 +9,7 @@
 
 #include "gnomon.h"
 #include "sanitizer.h"
+#include "saved_profile.h"
 
 enum { STEPS = 40, PAIRS = 20, REGIONS = 2 * PAIRS, SLOWEST = 10 };
 

@@ -5,10 +5,12 @@
  * timeout: 300 */
 #include "program.h"
 #include "sanitizer.h"
+#include "saved_profile.h"
 
 #include <stdint.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "full_profile.h"
 
 /* ---- Live runs ---------------------------------------------------------------- */

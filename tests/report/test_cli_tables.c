@@ -3,8 +3,10 @@
  * that is: text/cli_tables.
  * links: testing */
 #include "program.h"
+#include "saved_profile.h"
 
 #include "marks.h"
+#include "probe_profile.h"
 
 /* forward hands work to a thread; "load" is of two categories. All times in ns are
  * what `pass` said. */

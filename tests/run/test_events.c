@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 
 /* The last event of each kind. */
 typedef struct last_events {

@@ -6,6 +6,7 @@
  * labels: guest */
 #include <signal.h>
 
+#include "gnomon/profile.h"
 #include "recording_threads.h"
 
 #define TOO_LONG 60 /* seconds; what it takes is far below one */

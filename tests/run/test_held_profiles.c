@@ -9,6 +9,7 @@
 #include "each_allocation.h"
 #include "marks.h"
 #include "platform/memory.h"
+#include "probe_profile.h"
 #include "program.h"
 #include "sanitizer.h"
 #include "taping.h"

@@ -6,6 +6,7 @@
 
 #include "child.h"
 #include "marks.h"
+#include "probe_profile.h"
 
 #define ONE "do=one"
 #define HOSTS(i) (i ? CHILD_PROGRAM("host_static") : CHILD_PROGRAM("host"))

@@ -8,6 +8,7 @@
 #include "child.h"
 #include "written_files.h"
 #include "marks.h"
+#include "probe_profile.h"
 #include "platform/os_calls.h"
 #include "same_profile.h"
 #include "sanitizer.h"

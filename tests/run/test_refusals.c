@@ -14,6 +14,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
+#include "probe_profile.h"
 #include "sanitizer.h"
 #undef close /* the test calls libc's own */
 #undef open

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <time.h>
 
+#include "live_profile.h"
 #include "recording_threads.h"
 #include "spec/schedule.h"
 
