@@ -232,8 +232,11 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
         gnomon__alloc((in->count + 1) * sizeof *profiles);
     file_identity *identities =
         gnomon__alloc((in->count + 1) * sizeof *identities);
-    int status =
-        profiles && identities ? GNOMON__EXIT_OK : GNOMON__EXIT_UNREADABLE;
+    int status = GNOMON__EXIT_OK;
+    if (!profiles || !identities) {
+        gnomon__log("no memory to export");
+        status = GNOMON__EXIT_UNREADABLE;
+    }
     int is_folder = gnomon__export_is_folder(r->to);
     size_t count = 0;
     for (size_t i = 0; profiles && identities && i < in->count; i++) {

@@ -49,8 +49,9 @@ static int write_events(const file_job *job, const gnomon_writer *out)
     int code = job->request->exporter->write(&job->what, out);
     for (size_t i = 0; !code && i < job->what.count; i++)
         if (gnomon__profile_has_failed(job->what.profiles[i]))
-            code = gnomon__fail(GNOMON_EIO, "a file has changed while it was "
-                                            "read");
+            code = gnomon__fail(
+                GNOMON_EINVAL, "events cannot be read: their file has changed, "
+                               "or there is no memory");
     return code;
 }
 

@@ -49,6 +49,14 @@ static int save_failed(const char *path, int code)
     return GNOMON__EXIT_UNREADABLE;
 }
 
+/* To standard output. What is wrong with that is said when it is flushed. */
+static int save_output(const save_request *r)
+{
+    const int code = save_stream(r, stdout);
+    const int status = code ? gnomon__cli_flush() : GNOMON__EXIT_OK;
+    return code && !status ? save_failed("standard output", code) : status;
+}
+
 static int save_open(const save_request *r)
 {
     FILE *to = fopen(r->path, "wbe");
@@ -88,7 +96,7 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     int status;
     if (strcmp(path, "-") == 0)
-        return save_stream(&r, stdout) ? gnomon__cli_flush() : GNOMON__EXIT_OK;
+        return save_output(&r);
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return save_open(&r);
     name = gnomon__alloc(folder + sizeof temporary);
