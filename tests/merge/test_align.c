@@ -6,7 +6,9 @@
  * needs: cli */
 #include "program.h"
 
+#include "merge/barriers.h"
 #include "merge/clock_fit.h"
+#include "platform/memory.h"
 #include "random_profile.h"
 #include "saved_profile.h"
 
@@ -92,6 +94,51 @@ TEST(a_clock_that_was_set_is_told)
     CHECK(f.error > 1e8);
 }
 
+/* Three barriers of a rank whose clock is `late`, of steps 1, 2 and 3. */
+static void three_barriers(gnomon__barrier *of, uint64_t late)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        of[i] = (gnomon__barrier){.key = 7,
+                                  .step = i + 1,
+                                  .begin_ns = 100 * i + late,
+                                  .end_ns = 100 * i + 10 + late};
+}
+
+/* Those of two threads of one name are like one another: nobody knows which is which. */
+TEST(barriers_are_paired_one_with_one)
+{
+    gnomon__barrier a[3], b[3];
+    gnomon__clock_pair *pairs;
+    three_barriers(a, 0);
+    three_barriers(b, 5);
+    CHECK_EQ(gnomon__barriers_match(&(gnomon__barriers){a, 3, 3, 1},
+                                    &(gnomon__barriers){b, 3, 3, 1}, 0, &pairs),
+             3);
+    CHECK(away(pairs[0].end, -5) < 1e-6 && away(pairs[2].at, 210) < 1e-6);
+    gnomon__free(pairs);
+    /* Only those that are counted are looked at. */
+    for (size_t k = 0; k < 9; k++) {
+        const size_t i = k / 3, n = k % 3;
+        CHECK_EQ(gnomon__barriers_match(&(gnomon__barriers){a, i, 3, 1},
+                                        &(gnomon__barriers){b, n, 3, 1}, 0,
+                                        &pairs),
+                 i < n ? i : n);
+        gnomon__free(pairs);
+    }
+    for (int i = 0; i < 2;
+         i++) { /* the first two, then the last two are alike */
+        three_barriers(b, 5);
+        b[1].step = i ? 3 : 1;
+        for (int k = 0; k < 2; k++) {
+            const gnomon__barriers one = {k ? a : b, 3, 3, 1};
+            const gnomon__barriers other = {k ? b : a, 3, 3, 1};
+            CHECK_EQ(gnomon__barriers_match(&one, &other, 0, &pairs), 1);
+            CHECK(away(pairs[0].at - (k ? 0 : 5), i ? 10 : 210) < 1e-6);
+            gnomon__free(pairs);
+        }
+    }
+}
+
 /* ---- Files ---------------------------------------------------------------------------- */
 
 static const double rank_offset[RANKS] = {0, 3e9, -2.5e6, 12345};
@@ -115,7 +162,8 @@ static uint64_t shown(const rank_life *life, int rank, double at)
 
 static double leave_at[BARRIERS][RANKS];
 
-/* Rank 2 has lost its first steps, and with them the first barriers. */
+/* Rank 2 has lost its first steps, and with them the first barriers, and rank 3 its last
+ * step. */
 static void save_rank(const rank_life *life, int rank, int kind,
                       const double enter[][RANKS])
 {
@@ -123,6 +171,8 @@ static void save_rank(const rank_life *life, int rank, int kind,
     gnomon_builder *b;
     gnomon_profile *p = NULL;
     const uint64_t end = shown(life, rank, 4e10);
+    const int first = rank == 2 ? 50 : 0;
+    const int last = rank == 3 ? BARRIERS - 1 : BARRIERS;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
     gnomon_add_run(b, &(gnomon_run_info){
                           .rank = rank,
@@ -144,7 +194,7 @@ static void save_rank(const rank_life *life, int rank, int kind,
         b, &(gnomon_region_info){.name = "all_reduce", .kind = (uint32_t)kind});
     gnomon_add_node(b,
                     &(gnomon_node_info){.track = 1, .stage = 1, .region = 1});
-    for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++)
+    for (int i = first; i < last; i++)
         gnomon_add_step(
             b, &(gnomon_step_info){
                    .stage = 1,
@@ -153,7 +203,7 @@ static void save_rank(const rank_life *life, int rank, int kind,
                    .phase = GNOMON_PHASE_RECORD,
                    .begin_ns = shown(life, rank, enter[i][rank] - 100),
                    .end_ns = shown(life, rank, leave_at[i][rank] + 100)});
-    for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++) {
+    for (int i = first; i < last; i++) {
         const uint64_t begin = shown(life, rank, enter[i][rank]);
         const uint64_t after = shown(life, rank, leave_at[i][rank]);
         gnomon_add_event(b, &(gnomon_event_info){.track = 1,
@@ -212,7 +262,7 @@ static void check_one_time(const rank_life *lives, size_t count)
     CHECK_EQ(gnomon_profile_load(&p, "all.gnomon"), GNOMON_OK);
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
     CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS),
-             count * (RANKS * BARRIERS - 50));
+             count * (RANKS * BARRIERS - 51));
     for (size_t i = 1; gnomon_profile_event(p, i, &e) == GNOMON_OK; i++) {
         gnomon_profile_track(p, e.track, &t);
         gnomon_profile_run(p, t.run, &run);

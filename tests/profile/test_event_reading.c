@@ -290,3 +290,63 @@ TEST(events_of_parts_are_one_list)
         free(b.at);
     }
 }
+
+/* Parts in the file of one run. The caller frees the profiles, and what is returned. */
+static gnomon_profile *in_one_file(gnomon_profile *const *parts, size_t count)
+{
+    bytes b = {NULL, 0, 0};
+    const gnomon_writer w = {
+        .struct_size = sizeof w, .write = keep_bytes, .context = &b};
+    gnomon__file_counts counts = {0};
+    for (size_t i = 0; i < count; i++)
+        CHECK_EQ(gnomon__file_add_part(parts[i], &w, &counts), GNOMON_OK);
+    gnomon_profile *p = read_back(&b);
+    free(b.at);
+    return p;
+}
+
+/* A part with a mark of the last region, and what was lost until then. */
+static gnomon_profile *marked_part(const char *const *regions, uint32_t count,
+                                   uint64_t at, uint64_t lost)
+{
+    static const char *const kinds[] = {"events_lost", "events_overwritten",
+                                        "crossed"};
+    gnomon_builder *b;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0, .now_ns = at});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "main"});
+    for (uint32_t i = 0; i < count; i++)
+        gnomon_add_region(b, &(gnomon_region_info){.name = regions[i],
+                                                   .kind = GNOMON_KIND_MARK});
+    gnomon_add_event(b, &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
+                                             .track = 1,
+                                             .region = count,
+                                             .begin_ns = at});
+    for (size_t i = 0; i < 3; i++)
+        gnomon_add_loss(
+            b, &(gnomon_loss_info){.run = 1, .kind = kinds[i], .count = lost});
+    return finished(b);
+}
+
+TEST(marks_and_losses_of_parts_are_united)
+{
+    gnomon_profile *parts[] = {
+        marked_part((const char *const[]){"a", "b"}, 2, 100, 3),
+        marked_part((const char *const[]){"c", "b", "a"}, 3, 200, 5)};
+    gnomon_profile *p = in_one_file(parts, 2);
+    gnomon_event_info e;
+    gnomon_region_info r;
+    gnomon_loss_info l;
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 2);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_REGIONS), 3);
+    for (size_t i = 1; gnomon_profile_event(p, i, &e) == GNOMON_OK; i++) {
+        CHECK_EQ(gnomon_profile_region(p, e.region, &r), GNOMON_OK);
+        CHECK_STR(r.name, e.begin_ns == 100 ? "b" : "a");
+    }
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 3);
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        CHECK_EQ(l.count, strcmp(l.kind, "crossed") == 0 ? 5 : 8);
+    gnomon_profile_free(p);
+    gnomon_profile_free(parts[0]);
+    gnomon_profile_free(parts[1]);
+}

@@ -231,10 +231,21 @@ TEST(nothing_is_behind_the_tail_or_there_twice)
     free(b.at);
 }
 
-/* Statistics that are referred to twice lose their cells only. */
-TEST(cells_are_not_there_twice)
+/* Where the list of cells is named, from the begin of statistics in a file. */
+static size_t at_cells(void)
 {
-    enum { CELLS = 30, HOST = 40, DEVICE = 44 };
+    const gnomon__struct *s = &gnomon__structs[GNOMON__STATS];
+    size_t at = 4; /* the struct's size */
+    for (size_t i = 0; s->fields[i].type != GNOMON__TYPE_CELLS; i++)
+        at += gnomon__field_bytes(&s->fields[i]);
+    return at;
+}
+
+enum { CELLS = 30 };
+
+/* The file of a node with so many cells. */
+static bytes file_of_cells(void)
+{
     gnomon_cell cells[CELLS];
     gnomon_stats s = {.struct_size = sizeof s,
                       .count = CELLS,
@@ -244,7 +255,6 @@ TEST(cells_are_not_there_twice)
     const gnomon_memory_stats memory = {.struct_size = sizeof memory,
                                         .pool = 2};
     gnomon_builder *b;
-    uint32_t host;
     for (uint32_t i = 0; i < CELLS; i++) {
         cells[i] = (gnomon_cell){i, 0, 1};
         s.total_ns += i;
@@ -264,6 +274,37 @@ TEST(cells_are_not_there_twice)
     gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
+    return file;
+}
+
+/* A list that begins in the tail and ends behind it is not read. */
+TEST(no_list_ends_behind_the_tail)
+{
+    enum { HOST = 40 };
+    gnomon_profile *p;
+    bytes file = file_of_cells();
+    const size_t section = find_section(&file, "NODE");
+    const char *header = file.at + section;
+    const size_t records = gnomon__get_32(header + 4);
+    const size_t tail = (size_t)gnomon__get_64(header + 8) - records;
+    const size_t host =
+        gnomon__get_32(header + GNOMON__SECTION_HEADER + HOST) - 1;
+    const size_t at = records + host + at_cells();
+    CHECK_EQ(gnomon__get_32(header + GNOMON__SECTION_HEADER + at + 4), CELLS);
+    CHECK(tail > 8 * CELLS);
+    forge_inside(&file, section, at, (uint32_t)(tail - 8 * (CELLS - 1)) + 1);
+    CHECK_EQ(gnomon_profile_read(&p, file.at, file.size), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "node 1: histogram counts 0, count is 30");
+    free(file.at);
+}
+
+/* Statistics that are referred to twice lose their cells only. */
+TEST(cells_are_not_there_twice)
+{
+    enum { HOST = 40, DEVICE = 44 };
+    gnomon_profile *p;
+    uint32_t host;
+    bytes file = file_of_cells();
     size_t section = find_section(&file, "NODE");
     memcpy(&host, file.at + section + GNOMON__SECTION_HEADER + HOST,
            sizeof host);

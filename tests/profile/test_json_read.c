@@ -153,6 +153,11 @@ TEST(each_error_names_its_position)
           "runs[1].rank: not in -2147483648 .. 2147483647");
     WRONG("\"runs\": [{\"pid\": \"9223372036854775808\"}]",
           "runs[1].pid: not in -9223372036854775808 .. 9223372036854775807");
+    /* The first of two. */
+    WRONG("\"runs\": [{\"rank\": \"x\", \"local_rank\": []}]",
+          "runs[1].rank: not a whole number");
+    WRONG("\"runs\": [{\"zero_unix_ns\": [], \"now_ns\": -1}]",
+          "runs[1].zero_unix_ns: not a number");
     WRONG("\"runs\": [{\"now_ns\": -1}]",
           "runs[1].now_ns: not in 0 .. 18446744073709551615");
     WRONG("\"runs\": [{\"now_ns\": \"18446744073709551616\"}]",
