@@ -42,6 +42,16 @@ TEST(an_empty_profile_is_one)
     gnomon_profile_free(p);
 }
 
+TEST(there_is_nothing_of_unknown_kinds)
+{
+    gnomon_profile *p = full_of("01");
+    gnomon_node_info node = {.struct_size = sizeof node};
+    CHECK_EQ(p->api->get(p, -1, 1, &node), GNOMON_EINVAL);
+    CHECK_EQ(p->api->get(p, GNOMON__ENTITIES, 1, &node), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON__ENTITIES), 0);
+    gnomon_profile_free(p);
+}
+
 /* Also where a model has no memory: of a file whose texts are lost, paths
  * without pools ask for none. */
 TEST(reserving_nothing_succeeds)

@@ -45,6 +45,16 @@ TEST(a_person_leaves_out_what_has_a_default)
     gnomon_profile_free(p);
 }
 
+TEST(blanks_of_any_kind_are_passed_over)
+{
+    NEEDS_JANSSON();
+    gnomon_profile *p = profile_of_json(
+        "\r\n\t {\n\t\"gnomon\":\t1,\r\n\t\"tracks\" :\n[\t{}\n,\t{\t}\r\n\t]"
+        "\n\t}\r\n");
+    CHECK_EQ(p ? gnomon_profile_count(p, GNOMON_TRACKS) : 0, 2);
+    gnomon_profile_free(p);
+}
+
 TEST(texts_words_and_numbers_may_stand_for_one_another)
 {
     NEEDS_JANSSON();
