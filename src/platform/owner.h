@@ -43,7 +43,9 @@ typedef struct gnomon__copy {
     const gnomon_host *owner; /* in the first copy: the winner */
     uint32_t *active_word;    /* written by the owner */
     uint32_t is_awake;        /* it, or another copy, has attached a profiler */
-    void (*wake)(void);       /* of another copy; may be called at any time */
+    void (*wake)(void);       /* of another copy; once it is loaded */
+    uint32_t is_loaded; /* its constructor has begun. Before that the loader
+                               * may still relocate its pointers and calls */
 } gnomon__copy;
 
 #endif

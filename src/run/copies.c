@@ -25,7 +25,7 @@
 /* The fields of the first release. A smaller table is refused. */
 #define FIRST_HOST (offsetof(gnomon_host, join) + sizeof(void *))
 #define FIRST_COPY (offsetof(gnomon__copy, active_word) + sizeof(void *))
-#define WAKING_COPY (offsetof(gnomon__copy, wake) + sizeof(void (*)(void)))
+#define WAKING_COPY (offsetof(gnomon__copy, is_loaded) + sizeof(uint32_t))
 
 static void wake_copy(void);
 
@@ -129,9 +129,10 @@ const gnomon_host *gnomon__copy_elsewhere(void)
 /* ---- Rest ---------------------------------------------------------------------- */
 
 /* Until the first profiler is attached in this process no copy searches for others:
- * marks make no system call. The copy that attaches wakes all loaded copies; a copy
- * loaded later checks in its constructor. Both read the loader's list, so the second
- * one finds the first. */
+ * marks make no system call. The copy that attaches wakes all loaded copies. The
+ * loader lists a module before it relocates it: no function of such a copy may be
+ * called. It checks in its constructor who is awake. Each stores its own word
+ * before it reads the other's, so one of them sees the other. */
 
 static void wake_copy(void)
 {
@@ -149,7 +150,8 @@ static int wake_one(const void *desc, size_t bytes, void *unused)
 {
     const gnomon__copy *copy = copy_in_note(desc, bytes);
     (void)unused;
-    if (copy && copy != &gnomon__this_copy && copy->struct_size >= WAKING_COPY)
+    if (copy && copy != &gnomon__this_copy &&
+        copy->struct_size >= WAKING_COPY && load_acquire(&copy->is_loaded))
         copy->wake();
     return 0;
 }
@@ -173,6 +175,8 @@ static int is_awake(const void *desc, size_t bytes, void *found)
 __attribute__((constructor)) static void wake_with_others(void)
 {
     int found = 0;
+    store_release(&gnomon__this_copy.is_loaded, 1); /* pairs with wake_one */
+    fence_full();
     gnomon__os_notes("gnomon", NOTE_COPY, is_awake, &found);
     if (found)
         wake_copy();

@@ -16,6 +16,7 @@
 #define ELDER AT("elder.so")
 #define STRANGER AT("stranger.so")
 #define NOTES AT("notes.so")
+#define LOADING AT("loading.so")
 
 #define TITLE "FIT Profiler Report"
 
@@ -235,6 +236,15 @@ TEST(notes_that_lead_to_no_copy_are_skipped)
 {
     ONE_TABLE(RUN("without", NOTES, FIRST, SHARING, "again"), "first",
               "sharing");
+}
+
+/* Another thread may be in the middle of dlopen when the first profiler comes. */
+TEST(a_copy_that_is_not_relocated_yet_is_not_called)
+{
+    ONE_TABLE(RUN("without", LOADING, FIRST, SHARING, "again"), "first",
+              "sharing");
+    ONE_TABLE(RUN("with_copy", LOADING, "self", FIRST, "again"), "host",
+              "first");
 }
 
 /* The owner of the process is chosen while all of them start. */
