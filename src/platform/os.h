@@ -130,7 +130,8 @@ uint64_t gnomon__hang_ns(void);
 /* From _off to _back no pthread_cancel acts on the calling thread, neither
  * where the system waits nor, if the host asked for asynchronous
  * cancellation, between any two instructions; a cancel in between acts
- * later. Pairs nest. Pass what _off returned to its _back, last of all: an
+ * later. The thread may then use all of libc, whichever libc started it. Pairs
+ * nest. Pass what _off returned to its _back, last of all: an
  * asynchronous cancel acts inside it. Safe in a signal handler; some
  * nanoseconds. */
 int gnomon__os_cancel_off(void);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -304,11 +305,16 @@ void gnomon__os_threads_settle(void)
         gnomon__os_sleep_ns(100000);
 }
 
-/* Not in POSIX's list for signal handlers, but one atomic word in glibc and in
- * musl. */
+/* Not in POSIX's list for signal handlers, but a few words of the thread in glibc
+ * and in musl.
+ *
+ * glibc gives a thread its tables of characters when it starts it. A thread of
+ * another namespace's libc (dlmopen) has none of this one, and printf of a double
+ * crashes. Setting the locale that the thread has sets them too. */
 int gnomon__os_cancel_off(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;
+    (void)uselocale(uselocale((locale_t)0));
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     return before;
 }

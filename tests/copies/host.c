@@ -5,6 +5,7 @@
  *     self         marks twice itself (HOST_MARKS: it has gnomon)
  *     again        all that marked, once more
  *     new=MODULE   the same in a namespace of its own, and closes it
+ *     apart=MODULE the same on a thread of its own
  *     on=MODULE    that module's copy attaches simple
  *     say=MODULE   prints the report as that module's copy gives it
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
@@ -85,6 +86,20 @@ static void use_elsewhere(const char *path)
     (void)path;
     exit(77);
 #endif
+}
+
+static void *use_apart(void *path)
+{
+    use_elsewhere(path);
+    return NULL;
+}
+
+static void on_a_thread(char *path)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, use_apart, path))
+        exit(7);
+    pthread_join(thread, NULL);
 }
 
 static void turn_on(const char *path)
@@ -168,6 +183,8 @@ int main(int argc, char **argv)
             say(argv[i] + 4);
         else if (strncmp(argv[i], "new=", 4) == 0)
             use_elsewhere(argv[i] + 4);
+        else if (strncmp(argv[i], "apart=", 6) == 0)
+            on_a_thread(argv[i] + 6);
         else if (strncmp(argv[i], "on=", 3) == 0)
             turn_on(argv[i] + 3);
         else if (strncmp(argv[i], "cycle=", 6) == 0)

@@ -320,6 +320,18 @@ TEST(namespaces_have_runs_of_their_own)
     }
 }
 
+/* Main, which writes the report, was started by another libc. */
+TEST(a_namespace_that_a_thread_made_has_its_report)
+{
+    if (IS_SANITIZED)
+        SKIP("sanitizers know one namespace");
+    child_result r = RUN("without", "apart=" FIRST);
+    if (r.status == 77)
+        SKIP("no namespaces are to be had");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "first"), 2);
+}
+
 /* While gnomon is off nothing of a module is kept: it is unmapped when
  * closed, and its address is not written to. */
 TEST(a_module_that_was_off_is_unmapped)
