@@ -101,6 +101,9 @@ int gnomon__os_is_ours(void);
  * _forget. */
 uint32_t gnomon__os_thread_count(void);
 void gnomon__os_threads_forget(void);
+/* From here on none is started: it would be the last thread for libc, which would
+ * end the process as soon as it ends, in the middle of a report at exit. */
+void gnomon__os_threads_end(void);
 
 /* Waits until each thread of ours that was started is running, for 0.1 s at
  * most. Called before a fork: a thread that begins may hold the lock of an
@@ -108,9 +111,11 @@ void gnomon__os_threads_forget(void);
  * TCMalloc's); a running one holds none unless it writes a report. */
 void gnomon__os_threads_settle(void);
 
-/* Whether the main thread has ended by itself and only threads of ours are
- * left: without ours libc would have ended the process. Three system calls;
- * 0 where the system does not say. */
+/* 1: the main thread has ended by itself and only threads of ours are left:
+ * without ours libc would have ended the process. -1: the main thread has
+ * ended, and who is left is not for us to say: the system does not show it,
+ * or this is a namespace. Then libc ends the process once ours are gone.
+ * Else 0. Three system calls. */
 int gnomon__os_is_deserted(void);
 
 /* Whether this runs inside a signal handler. One microsecond, or some with
@@ -274,6 +279,8 @@ int gnomon__os_is_loading(void);
 /* Whether the program is linked statically: it then loads no library, which
  * would bring a second libc that was not initialised. */
 int gnomon__os_is_static(void);
+/* Whether this copy was loaded by dlmopen, apart from the program. */
+int gnomon__os_is_namespace(void);
 void *gnomon__os_symbol(void *library, const char *name);
 /* A library that is loaded already; NULL: it is not. */
 void *gnomon__os_library_loaded(const char *name);

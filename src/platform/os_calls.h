@@ -30,6 +30,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,6 +95,10 @@ typedef int gnomon__resource;
          (struct pollfd * files, nfds_t count, int ms), (files, count, ms)) \
     CALL(prctl, int, (errno = error, -1), EPERM, (int option, char *name), \
          (option, name)) \
+    CALL(process_vm_readv, ssize_t, (errno = error, -1), EPERM, \
+         (pid_t of, const struct iovec *to, unsigned long a, \
+          const struct iovec *from, unsigned long b, unsigned long flags), \
+         (of, to, a, from, b, flags)) \
     CALL(pthread_atfork, int, error, ENOMEM, \
          (void (*a)(void), void (*b)(void), void (*c)(void)), (a, b, c)) \
     CALL(pthread_create, int, error, EAGAIN, \
@@ -180,6 +185,7 @@ const char *gnomon__test_call_name(size_t i);
     gnomon__test_openat(folder, path, GNOMON__TWO(__VA_ARGS__, 0, 0))
 #define poll(...) gnomon__test_poll(__VA_ARGS__)
 #define prctl(...) gnomon__test_prctl(__VA_ARGS__)
+#define process_vm_readv(...) gnomon__test_process_vm_readv(__VA_ARGS__)
 #define pthread_atfork(...) gnomon__test_pthread_atfork(__VA_ARGS__)
 #define pthread_create(...) gnomon__test_pthread_create(__VA_ARGS__)
 #define pthread_key_create(...) gnomon__test_pthread_key_create(__VA_ARGS__)

@@ -58,21 +58,34 @@ static int is_program(const struct dl_phdr_info *first)
            (uintptr_t)first->dlpi_phdr == getauxval(AT_PHDR);
 }
 
-static int find_static(struct dl_phdr_info *first, size_t size, void *is_static)
+/* What the first of the list is. */
+enum { A_MODULE = 1, INTERPRETED = 2 };
+
+static int find_kind(struct dl_phdr_info *first, size_t size, void *kind)
 {
     (void)size;
-    *(int *)is_static = is_program(first);
+    *(int *)kind = is_program(first) ? 0 : A_MODULE;
     for (int i = 0; i < first->dlpi_phnum; i++)
         if (first->dlpi_phdr[i].p_type == PT_INTERP)
-            *(int *)is_static = 0;
+            *(int *)kind |= INTERPRETED;
     return 1;
+}
+
+static int first_kind(void)
+{
+    int kind = INTERPRETED;
+    walk(find_kind, &kind);
+    return kind;
 }
 
 int gnomon__os_is_static(void)
 {
-    int is_static = 0;
-    walk(find_static, &is_static);
-    return is_static;
+    return first_kind() == 0;
+}
+
+int gnomon__os_is_namespace(void)
+{
+    return first_kind() & A_MODULE;
 }
 
 void *gnomon__os_library(const char *path, const char **why)

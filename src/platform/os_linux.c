@@ -287,6 +287,7 @@ int gnomon__os_barrier(void)
 
 static uint32_t thread_count;
 static uint32_t threads_starting; /* of these: not at work yet */
+static uint32_t threads_over;     /* none may be started any more */
 
 uint32_t gnomon__os_thread_count(void)
 {
@@ -297,6 +298,12 @@ void gnomon__os_threads_forget(void)
 {
     store_relaxed(&thread_count, 0);
     store_relaxed(&threads_starting, 0);
+    store_relaxed(&threads_over, 0);
+}
+
+void gnomon__os_threads_end(void)
+{
+    store_relaxed(&threads_over, 1);
 }
 
 void gnomon__os_threads_settle(void)
@@ -371,6 +378,8 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     sigset_t all, before;
     pthread_t thread;
     int error;
+    if (load_relaxed(&threads_over))
+        return EAGAIN;
     out->run = run;
     out->argument = argument;
     copy_text(out->name, sizeof out->name, name);

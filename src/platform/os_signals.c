@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -145,16 +146,31 @@ int gnomon__os_bell_wait(uint64_t ns)
 
 /* ---- The last thread ----------------------------------------------------- */
 
+/* Or may have. A main thread that has ended has no memory any more, though its
+ * number stays. */
+static int main_may_have_ended(void)
+{
+    char byte = 0;
+    struct iovec to = {&byte, 1}, from = {&byte, 1};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1;
+}
+
 /* The line is "pid (name) state ...". The name may hold any character, so
  * the search begins at the last ')'. The 20th field is the number of
  * threads, with the main one, which is a zombie while others run. */
 int gnomon__os_is_deserted(void)
 {
     char text[1024];
-    (void)gnomon__os_read_small("/proc/self/stat", text, sizeof text);
-    const char *at = strrchr(text, ')');
-    if (at == NULL || at[1] != ' ' || at[2] != 'Z')
+    size_t bytes = gnomon__os_read_small("/proc/self/stat", text, sizeof text);
+    const char *at = bytes ? strrchr(text, ')') : NULL;
+    if (at == NULL)
+        return main_may_have_ended() ? -1 : 0;
+    if (at[1] != ' ' || at[2] != 'Z')
         return 0;
+    /* The program's own run must see its threads alone, and be the one that
+     * exits: exit in a namespace runs the handlers of that namespace only. */
+    if (gnomon__os_is_namespace())
+        return -1;
     for (int field = 2; field < 20 && at != NULL; field++)
         at = strchr(at + 1, ' ');
     return at != NULL &&

@@ -9,8 +9,8 @@
  * A kernel timer of REPORT_LIMIT_NS bounds all of it. The thread exists while an
  * attached profiler has a report to write at the end.
  *
- * Invariant: END_BEGUN is left only by the death of the process, so who sets it is
- * the only one that ends it. */
+ * Invariant: END_BEGUN and END_LEFT are left only by the death of the process, so who
+ * sets END_BEGUN is the only one that ends it. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@
 #define CHECK_NS 1000000000ull
 #define AGAIN_NS 5000000ull /* while events wait for a control call to end */
 
-enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN };
+enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN, END_LEFT };
 
 static const int end_signals[] = {SIGTERM, SIGINT, SIGHUP};
 #define END_COUNT (sizeof end_signals / sizeof *end_signals)
@@ -115,6 +115,23 @@ void gnomon__end_wake(void)
         gnomon__os_bell_ring();
 }
 
+/* Returns whether the thread is to go, for libc to count who is left and to exit after
+ * the last one. Other threads of ours can only go with their profilers. */
+static int leave(void)
+{
+    uint32_t seen = END_WAITING;
+    if (!cas_acq_rel(&end_state, &seen, END_LEFT))
+        return 0;
+    release_all();
+    gnomon__os_threads_end();
+    gnomon__log(
+        "the main thread has ended: no report comes at SIGTERM, SIGINT or "
+        "SIGHUP any more");
+    if (gnomon__os_thread_count() > 1)
+        report_at_end(1);
+    return 1;
+}
+
 static void run_end_thread(void *unused)
 {
     (void)unused;
@@ -134,8 +151,11 @@ static void run_end_thread(void *unused)
             return;
         }
         /* libc would exit after the last thread, but counts this one. */
-        if (now == END_WAITING && gnomon__os_is_deserted())
+        int is_deserted = now == END_WAITING ? gnomon__os_is_deserted() : 0;
+        if (is_deserted > 0)
             exit(0);
+        if (is_deserted < 0 && leave())
+            return;
     }
 }
 

@@ -11,12 +11,15 @@
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
  *                     pages it grew after the first tenth
  *     toggle       changes the profilers 100 times, to simple (HOST_MARKS)
+ *     leave        main ends by pthread_exit
  *     race=MODULE,...  loads all, then each marks twice in a thread, at once */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #ifdef HOST_MARKS
 #include "gnomon.h"
@@ -169,6 +172,12 @@ static void race(char *paths)
         pthread_join(threads[i], NULL);
 }
 
+static void leave(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* of a process that hangs */
+    pthread_exit(NULL);
+}
+
 /* Several copies of the library are what is tested here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
@@ -197,6 +206,8 @@ int main(int argc, char **argv)
                     mark_in_host(strcmp(argv[k], "self") == 0);
         else if (strncmp(argv[i], "race=", 5) == 0)
             race(argv[i] + 5);
+        else if (strcmp(argv[i], "leave") == 0)
+            leave();
         else if (strcmp(argv[i], "toggle") == 0)
             toggle();
         else if (strcmp(argv[i], "self") == 0)

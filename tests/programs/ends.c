@@ -3,6 +3,9 @@
  * number. */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -173,9 +176,35 @@ static void mark_early(void)
     work(3);
 }
 
+static void *end_thread_of_hosts(void *unused)
+{
+    pthread_exit(unused);
+}
+
+/* Main ends, and then five marks of a thread, where no file of /proc can be opened. */
+static _Noreturn void end_without_proc(const char *word)
+{
+    struct rlimit few = {32, 32};
+    pthread_t thread;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* of a process that hangs */
+    work(5);
+    pthread_create(&thread, NULL, end_thread_of_hosts, NULL);
+    pthread_join(thread, NULL); /* libgcc_s is loaded */
+    pthread_create(&thread, NULL, work_and_end, NULL);
+    if (strcmp(word, "no root") == 0 &&
+        (mkdir("empty", 0700) || chroot("empty")))
+        _exit(77);
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (strcmp(word, "no descriptor") == 0 && dup(1) >= 0)
+        ;
+    pthread_exit(NULL);
+}
+
 static int exits(const char *word)
 {
     pthread_t thread;
+    if (strncmp(word, "no ", 3) == 0)
+        end_without_proc(word);
     if (strcmp(word, "return") == 0) {
         work(5);
         return 6;

@@ -332,6 +332,20 @@ TEST(a_namespace_that_a_thread_made_has_its_report)
     CHECK_EQ(calls_of(r.err, "first"), 2);
 }
 
+/* Neither waits for the other's thread. */
+TEST(namespaces_end_after_main_has)
+{
+    if (IS_SANITIZED)
+        SKIP("sanitizers know one namespace");
+    child_result r = RUN("with_copy", "self", "new=" FIRST, "leave");
+    if (r.status == 77)
+        SKIP("no namespaces are to be had");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 2);
+    CHECK_EQ(times_in(r.err, "|  host "), 1);
+    CHECK_EQ(times_in(r.err, "|  first "), 1);
+}
+
 /* While gnomon is off nothing of a module is kept: it is unmapped when
  * closed, and its address is not written to. */
 TEST(a_module_that_was_off_is_unmapped)

@@ -71,6 +71,35 @@ TEST(pthread_exit_of_a_main_that_never_marked)
     check_end("pthread_exit of a stranger", 0, 0, 0, 5);
 }
 
+/* How many threads are left is not to be known, and they may be none. */
+TEST(pthread_exit_of_main_where_proc_cannot_be_read)
+{
+    static const char *const words[] = {"no descriptor", "no root"};
+    NEEDS_NO_OTHER_THREAD();
+    for (int i = 0; i < 2; i++) {
+        child_result r = ends(words[i], 0, 0);
+        if (r.status == 77)
+            SKIP("no right to change the root");
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "parent: work 10\n"), 1);
+        CHECK_EQ(times_in(r.err, "gnomon: the main thread has ended"), 1);
+    }
+}
+
+/* Nor is that of device times left. */
+TEST(pthread_exit_of_main_with_other_threads_of_ours)
+{
+    static const char *const words[] = {"no descriptor", NULL};
+    NEEDS_NO_OTHER_THREAD();
+    child_result r =
+        child_run(CHILD_PROGRAM("ends"),
+                  "GNOMON=cuda,reporter\nGNOMON_CUDA_LIBRARY=" TEST_BINARY_DIR
+                  "/fake_cuda/driver.so",
+                  words);
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "parent: work "), 1);
+}
+
 /* No report is due, but a thread of gnomon's runs. */
 TEST(pthread_exit_of_main_with_a_schedule)
 {
