@@ -5,7 +5,7 @@
  * ignored in a process with more rights than its user.
  *
  * A CUPTI of a later generation of CUDA than the driver's does not work with it, so it
- * is passed over. */
+ * is passed over. CUDA is initialized first, which CUPTI would do too. */
 #include "device/cupti_driver.h"
 
 #include <stdio.h>
@@ -45,12 +45,11 @@ static unsigned cupti_generation(uint32_t version)
     return version > GNOMON__CUPTI_11_8 ? 12 : 11;
 }
 
-/* That of the driver; 0: there is none. */
+/* That of the driver; 0: it does not say. */
 static unsigned driver_generation(void)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     int version = 0;
-    return cu && !cu->DriverGetVersion(&version) && version > 0
+    return !gnomon__cuda()->DriverGetVersion(&version) && version > 0
                ? (unsigned)version / 1000
                : 0;
 }
@@ -67,7 +66,11 @@ static int cupti_is_useless(const char *name)
         missing = symbol;
     CUPTI_CALLS(REQUIRE)
 #undef REQUIRE
-    if (cupti_calls.GetVersion && (code || version < GNOMON__CUPTI_11_8))
+    if (code)
+        snprintf(cupti_trouble, sizeof cupti_trouble,
+                 "%s: %s: error %d: it does not work with this driver", name,
+                 gnomon__cupti_symbol.GetVersion, code);
+    else if (cupti_calls.GetVersion && version < GNOMON__CUPTI_11_8)
         snprintf(cupti_trouble, sizeof cupti_trouble,
                  "%s is of version %u, or a stub that programs are linked "
                  "with: CUDA 11.8 has the oldest that can be used (18)",
@@ -160,12 +163,37 @@ static int cupti_search(void)
     return 0;
 }
 
+/* Asked before any CUPTI is: without a driver and a GPU that of CUDA 13.2 calls itself
+ * until the stack ends, even if only its version is asked. 0: why not is in
+ * cupti_trouble. */
+static int driver_is_ready(void)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    const char *symbol = gnomon__cuda_symbol.Init;
+    int devices = 0, code = cu ? cu->Init(0) : CUDA_OK;
+    if (cu && !code) {
+        symbol = gnomon__cuda_symbol.DeviceGetCount;
+        code = cu->DeviceGetCount(&devices);
+    }
+    if (!cu)
+        snprintf(cupti_trouble, sizeof cupti_trouble, "no CUDA driver: %s",
+                 gnomon__cuda_load_error());
+    else if (code)
+        snprintf(cupti_trouble, sizeof cupti_trouble,
+                 "the CUDA driver says %s: %s (%d)", symbol,
+                 gnomon__cuda_result_name(code), code);
+    else if (!devices)
+        snprintf(cupti_trouble, sizeof cupti_trouble,
+                 "the CUDA driver sees no GPU");
+    return devices > 0;
+}
+
 const gnomon__cupti_calls *gnomon__cupti_load(const char **why)
 {
     if (!cupti_loaded) {
         *cupti_trouble = 0;
         int cancel = gnomon__os_cancel_off();
-        if (cupti_search())
+        if (driver_is_ready() && cupti_search())
             store_release(&cupti_loaded, &cupti_calls);
         gnomon__os_cancel_back(cancel);
     }

@@ -48,11 +48,35 @@ TEST(libraries_that_are_of_no_use)
                        "stub.so is of version 0, or a stub");
     library_is_useless(FAKE_CUPTI("partial"),
                        "partial.so has no cuptiGetResultString");
+    library_is_useless(FAKE_CUPTI("refuses"), "refuses.so: cuptiGetVersion: "
+                                              "error 999: it does not work");
     library_is_useless(FAKE_CUPTI("other"), "other.so has no cuptiGetVersion");
     /* The host may have loaded one by the next time. */
     cupti = fake_cupti_load(FAKE_CUPTI("cupti"));
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     close_cupti();
+}
+
+/* The CUPTI of CUDA 13.2 crashes in its first call then. */
+TEST(no_call_before_the_driver_has_a_gpu)
+{
+    fake_cuda_use();
+    gnomon__cupti_listens = &ears;
+    cuda->fail("cuInit", 1, UINT64_MAX, 100);
+    library_is_useless(FAKE_CUPTI("crashes"), "the CUDA driver says cuInit: ");
+    cuda->fail("cuDeviceGetCount", 1, UINT64_MAX, 999);
+    library_is_useless(FAKE_CUPTI("crashes"), "says cuDeviceGetCount: ");
+    cuda->fail(NULL, 0, 0, 0);
+    cuda->devices(0);
+    library_is_useless(FAKE_CUPTI("crashes"), "the CUDA driver sees no GPU");
+}
+
+TEST(no_call_without_a_driver)
+{
+    gnomon__cupti_listens = &ears;
+    setenv("GNOMON_CUDA_LIBRARY", "/no/libcuda.so", 1);
+    library_is_useless(FAKE_CUPTI("crashes"),
+                       "no CUDA driver: /no/libcuda.so: cannot open shared");
 }
 
 TEST(a_cupti_of_a_later_cuda_than_the_driver)

@@ -427,10 +427,12 @@ static context *context_of(int device)
     return make_context(device);
 }
 
+static int device_count = 4;
+
 EXPORT int cuDeviceGetCount(int *count)
 {
     CALL("cuDeviceGetCount");
-    *count = 4;
+    *count = device_count;
     return leave(OK);
 }
 
@@ -976,6 +978,11 @@ static uint64_t fake_retained(void)
     return n;
 }
 
+static void fake_devices(int count)
+{
+    device_count = count;
+}
+
 EXPORT extern const fake_cuda fake_cuda_table;
 const fake_cuda fake_cuda_table = {
     fake_clock,          fake_context,  fake_current,         fake_stream,
@@ -985,4 +992,4 @@ const fake_cuda fake_cuda_table = {
     fake_unload,         fake_slow,     fake_revive,          fake_retained,
     fake_early,          fake_blocking, fake_queue,           fake_queue_waits,
     fake_hold,           fake_watch,    fake_further_context, fake_stream_again,
-    fake_stream_number};
+    fake_stream_number,  fake_devices};

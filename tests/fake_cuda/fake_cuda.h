@@ -69,6 +69,8 @@ typedef struct fake_cuda {
      * context, which may be NULL. A destroyed stream aborts. */
     int (*stream_number)(void *context, void *stream, int is_own,
                          uint32_t *number);
+    /* How many devices there are said to be; 4 otherwise. */
+    void (*devices)(int count);
 } fake_cuda;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Useless libraries with CUPTI's name: one that is too old, the stub for linking, one
- * that lacks most calls, and another library. */
+ * that lacks most calls, one that has no driver to work with, and another library. */
 #include <stdint.h>
+#include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -10,7 +11,9 @@ EXPORT int cuptiGetVersion(uint32_t *version);
 EXPORT int cuptiGetVersion(uint32_t *version)
 {
     *version = VERSION;
-    return 0;
+    if (RESULT < 0) /* as that of 13.2 without a driver */
+        abort();
+    return RESULT;
 }
 #else
 EXPORT extern const int something_else;
