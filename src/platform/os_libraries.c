@@ -94,7 +94,8 @@ void *gnomon__os_library(const char *path, const char **why)
         *why = "this program is linked statically";
         return NULL;
     }
-    void *library = open_module(path, RTLD_NOW);
+    /* A library that closes itself stays too. */
+    void *library = open_module(path, RTLD_NOW | RTLD_NODELETE);
     *why = NULL;
     if (library == NULL) {
         *why = dlerror();

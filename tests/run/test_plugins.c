@@ -262,6 +262,16 @@ TEST(a_summary_that_fails_prints_nothing)
     }
 }
 
+TEST(a_plugin_that_closes_itself_stays)
+{
+    for (int i = 0; i < 2; i++) {
+        child_result r = child_run(
+            HOSTS(i), "GNOMON=" CHILD_PLUGIN("closing") ",simple", WORDS(ONE));
+        CHECK_EQ(r.status, 0);
+        CHECK_TABLE(strstr(r.err, "Profiler"), "Profiler Report", "one");
+    }
+}
+
 TEST(a_file_that_is_no_plugin_is_one_line)
 {
     child_folder();
