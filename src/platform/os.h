@@ -281,6 +281,9 @@ int gnomon__os_is_loading(void);
 int gnomon__os_is_static(void);
 /* Whether this copy was loaded by dlmopen, apart from the program. */
 int gnomon__os_is_namespace(void);
+/* Whether this copy was loaded by a program that ran already; also where it cannot be
+ * told, as with musl's loader. */
+int gnomon__os_is_late(void);
 void *gnomon__os_symbol(void *library, const char *name);
 /* A library that is loaded already; NULL: it is not. */
 void *gnomon__os_library_loaded(const char *name);

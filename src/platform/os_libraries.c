@@ -199,6 +199,23 @@ void gnomon__os_pin_module(const void *address)
     errno = kept_errno;
 }
 
+/* What is there from the start is listed before the loader itself, which libc
+ * needs, unless only libraries of libraries of libraries need it. */
+static int find_early(struct dl_phdr_info *info, size_t size, void *is_early)
+{
+    module m = {.address = (uintptr_t)&staying_count, .visited = 1};
+    *(int *)is_early = find_module(info, size, &m);
+    return *(int *)is_early || info->dlpi_addr == getauxval(AT_BASE);
+}
+
+int gnomon__os_is_late(void)
+{
+    int is_early = 0;
+    if (!gnomon__os_is_namespace())
+        walk(find_early, &is_early);
+    return !is_early;
+}
+
 typedef void visit_segment(uintptr_t begin, uintptr_t end);
 
 static int visit_writable_segments(struct dl_phdr_info *info, size_t size,

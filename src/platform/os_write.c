@@ -92,25 +92,38 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
 static uint64_t error_device, error_inode;
 static uint32_t error_known;
 
-static void note_stderr(void)
+/* Whether the host opened the file at 2 after it began: what closes at an exec was
+ * opened after the last one, and what is standard error is seldom read. */
+static int is_hosts(const struct stat *info)
+{
+    int how = fcntl(2, F_GETFL, 0);
+    return fcntl(2, F_GETFD) & FD_CLOEXEC ||
+           (S_ISREG(info->st_mode) && how >= 0 &&
+            (how & (O_ACCMODE | O_APPEND)) == O_RDWR);
+}
+
+static void note_stderr(int is_late)
 {
     struct stat info;
     memset(&info, 0, sizeof info);
     if (fstat(2, &info) != 0 && errno != EBADF)
         return; /* not to be known now */
+    if (is_late && is_hosts(&info))
+        memset(&info, 0, sizeof info);
     store_relaxed(&error_device, (uint64_t)info.st_dev);
     store_relaxed(&error_inode, (uint64_t)info.st_ino);
     store_release(&error_known, 1); /* pairs with gnomon__os_stderr */
 }
 
 /* Runs before main if the library is loaded that early: a host that is
- * started without standard error may open a file of its own as 2. Without
- * $GNOMON it makes no system call. */
+ * started without standard error may open a file of its own as 2. If it is
+ * loaded later, the host may have done so already. Without $GNOMON it makes no
+ * system call. */
 __attribute__((constructor)) static void note_stderr_early(void)
 {
     int kept_errno = errno;
     if (getenv("GNOMON") != NULL) /* its value does not matter */
-        note_stderr();
+        note_stderr(gnomon__os_is_late());
     errno = kept_errno;
 }
 
@@ -133,7 +146,7 @@ int gnomon__os_stderr(void)
     int kept_errno = errno, is_ours;
     struct stat info;
     if (!load_acquire(&error_known))
-        note_stderr();
+        note_stderr(0);
     if (fstat(2, &info) != 0)
         is_ours = errno != EBADF; /* the system does not say */
     else

@@ -11,15 +11,19 @@
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
  *                     pages it grew after the first tenth
  *     toggle       changes the profilers 100 times, to simple (HOST_MARKS)
+ *     own=FILE     from here on descriptor 2 is a new file of the host, opened to
+ *                  be read too; private=FILE: to be written to by it alone
  *     leave        main ends by pthread_exit
  *     race=MODULE,...  loads all, then each marks twice in a thread, at once */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #ifdef HOST_MARKS
 #include "gnomon.h"
@@ -172,6 +176,14 @@ static void race(char *paths)
         pthread_join(threads[i], NULL);
 }
 
+static void own(const char *path, int how)
+{
+    close(2);
+    if (open(path, how | O_CREAT | O_TRUNC, 0600) != 2 ||
+        write(2, "precious", 8) != 8)
+        exit(9);
+}
+
 static void leave(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* of a process that hangs */
@@ -206,6 +218,10 @@ int main(int argc, char **argv)
                     mark_in_host(strcmp(argv[k], "self") == 0);
         else if (strncmp(argv[i], "race=", 5) == 0)
             race(argv[i] + 5);
+        else if (strncmp(argv[i], "own=", 4) == 0)
+            own(argv[i] + 4, O_RDWR);
+        else if (strncmp(argv[i], "private=", 8) == 0)
+            own(argv[i] + 8, O_WRONLY | O_CLOEXEC);
         else if (strcmp(argv[i], "leave") == 0)
             leave();
         else if (strcmp(argv[i], "toggle") == 0)

@@ -358,6 +358,21 @@ TEST(a_module_that_was_off_is_unmapped)
     CHECK_EQ(calls_of(r.err, "host"), 2);
 }
 
+/* Opened before the module came, which takes it for standard error. */
+TEST(a_late_module_leaves_a_hosts_file_at_2_alone)
+{
+    static const char *const opens[] = {"own=data", "private=data"};
+    for (int i = 0; i < (IS_SANITIZED ? 2 : 4); i++) {
+        const char *open = opens[i & 1];
+        child_result r = i < 2 ? RUN("without", open, FIRST)
+                               : RUN("with_copy", "self", open, "new=" FIRST);
+        if (r.status == 77)
+            SKIP("no namespaces are to be had");
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(child_read("data"), "precious");
+    }
+}
+
 /* ---- Unloading ------------------------------------------------------------- */
 
 /* A module with marks stays mapped, so a thousand times it is the same one, and
