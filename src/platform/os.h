@@ -118,6 +118,9 @@ void gnomon__os_threads_settle(void);
  * Else 0. Three system calls. */
 int gnomon__os_is_deserted(void);
 
+/* When the process began, up to 10 ms early; 0: the system does not say. */
+uint64_t gnomon__os_begun_unix_ns(void);
+
 /* Whether this runs inside a signal handler. One microsecond, or some with
  * signals blocked. With `roughly` a tenth of that, but it misses handlers
  * that block no signal. Takes no lock and no memory. */
@@ -235,8 +238,8 @@ typedef int gnomon__os_make(int fd, const void *context);
  * sticky one no file of a stranger is replaced: GNOMON__OS_FOREIGN.
  *
  * `mine` is the file that this process put there last, or NULL. With it, a file
- * that another process put there after `since_unix_ns`, by the kernel's ticks (up
- * to 10 ms), is kept: EEXIST.
+ * that another process put there after `since_unix_ns` is kept: EEXIST. One that
+ * was not written by gnomon has a time of the kernel's ticks (up to 10 ms).
  *
  * 0, or an errno. */
 int gnomon__os_publish_made(const char *path, gnomon__os_make *make,

@@ -61,6 +61,8 @@ typedef int gnomon__resource;
          (folder, path, out, flags)) \
     CALL(ftruncate, int, (errno = error, -1), EIO, (int fd, off_t size), \
          (fd, size)) \
+    CALL(futimens, int, (errno = error, -1), EPERM, \
+         (int fd, const struct timespec times[2]), (fd, times)) \
     CALL(getcwd, char *, (errno = error, NULL), ENOENT, \
          (char *buffer, size_t size), (buffer, size)) \
     CALL(gethostname, int, (errno = error, -1), EPERM, \
@@ -168,6 +170,7 @@ const char *gnomon__test_call_name(size_t i);
 #define fstat(...) gnomon__test_fstat(__VA_ARGS__)
 #define fstatat(...) gnomon__test_fstatat(__VA_ARGS__)
 #define ftruncate(...) gnomon__test_ftruncate(__VA_ARGS__)
+#define futimens(...) gnomon__test_futimens(__VA_ARGS__)
 #define getcwd(...) gnomon__test_getcwd(__VA_ARGS__)
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
 #define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)

@@ -162,6 +162,17 @@ static int is_same(const gnomon__os_file *a, const gnomon__os_file *b)
     return a->device == b->device && a->inode == b->inode && a->size == b->size;
 }
 
+/* The kernel's own time is that of its last tick, up to 10 ms ago: by it, a file
+ * could seem older than who began before it was written. */
+static void note_time(int fd)
+{
+    uint64_t now = gnomon__os_unix_ns();
+    const struct timespec times[2] = {
+        {0, UTIME_OMIT},
+        {(time_t)(now / 1000000000u), (long)(now % 1000000000u)}};
+    (void)futimens(fd, times);
+}
+
 /* Renames if no file has the name; systems that cannot test this replace the
  * file. */
 static int rename_anew(int directory, const char *from, const char *to)
@@ -213,6 +224,7 @@ static int replace_file(const gnomon__os_path *p, gnomon__os_make *make,
     if (fd < 0)
         return errno;
     error = make(fd, context);
+    note_time(fd);
     if (error == 0 && fstat(fd, &info) != 0)
         error = errno;
     error = close_written(fd, error);
@@ -248,6 +260,7 @@ static int append_file(int fd, gnomon__os_make *make, const void *context,
 {
     struct stat info;
     int error = make(fd, context);
+    note_time(fd);
     if (error == 0 && fstat(fd, &info) != 0)
         error = errno;
     if (error != 0)

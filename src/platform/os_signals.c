@@ -155,24 +155,48 @@ static int main_may_have_ended(void)
     return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1;
 }
 
-/* The line is "pid (name) state ...". The name may hold any character, so
- * the search begins at the last ')'. The 20th field is the number of
- * threads, with the main one, which is a zombie while others run. */
+/* /proc/self/stat from the state on, its third field; NULL: it cannot be read. The
+ * line is "pid (name) state ...", and the name may hold any character. */
+static const char *own_state(char *text, size_t size)
+{
+    size_t bytes = gnomon__os_read_small("/proc/self/stat", text, size);
+    const char *at = bytes ? strrchr(text, ')') : NULL;
+    return at && at[1] == ' ' ? at + 2 : NULL;
+}
+
+/* The number in that field; the state is at `at`. 0: there is none. */
+static uint64_t state_field(const char *at, int field)
+{
+    while (at && --field >= 3)
+        at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint64_t gnomon__os_begun_unix_ns(void)
+{
+    char text[1024];
+    struct timespec up;
+    const uint64_t tick_ns = 10000000; /* in files of /proc, on all machines */
+    uint64_t ticks = state_field(own_state(text, sizeof text), 22);
+    if (!ticks || clock_gettime(CLOCK_BOOTTIME, &up) != 0)
+        return 0;
+    return gnomon__os_unix_ns() - (uint64_t)up.tv_sec * 1000000000u -
+           (uint64_t)up.tv_nsec + ticks * tick_ns;
+}
+
+/* The 20th field is the number of threads, with the main one, which is a zombie
+ * while others run. */
 int gnomon__os_is_deserted(void)
 {
     char text[1024];
-    size_t bytes = gnomon__os_read_small("/proc/self/stat", text, sizeof text);
-    const char *at = bytes ? strrchr(text, ')') : NULL;
-    if (at == NULL)
+    const char *state = own_state(text, sizeof text);
+    if (state == NULL)
         return main_may_have_ended() ? -1 : 0;
-    if (at[1] != ' ' || at[2] != 'Z')
+    if (*state != 'Z')
         return 0;
     /* The program's own run must see its threads alone, and be the one that
      * exits: exit in a namespace runs the handlers of that namespace only. */
     if (gnomon__os_is_namespace())
         return -1;
-    for (int field = 2; field < 20 && at != NULL; field++)
-        at = strchr(at + 1, ' ');
-    return at != NULL &&
-           (unsigned long)atol(at) == 1 + gnomon__os_thread_count();
+    return state_field(state, 20) == 1 + gnomon__os_thread_count();
 }

@@ -31,6 +31,7 @@ typedef struct written_file {
 } written_file;
 
 #define LISTS 256u
+#define MOST_APART 15u /* namespaces of a process, by glibc */
 
 /* Each file that this process ever wrote, in a list by its path's hash. NULL: none. */
 static written_file **files;
@@ -66,10 +67,14 @@ static written_file *file_at(const char *path)
 }
 
 /* A file newer than this is another process's: newer than our start, or any at all
- * after we wrote our own. */
+ * after we wrote our own. In a namespace another run of this process may have written
+ * it before this one began. */
 static uint64_t written_since(const written_file *f)
 {
-    return f->file.inode ? 0 : gnomon__start_unix_ns();
+    uint64_t begun = f->file.inode || !gnomon__os_is_namespace()
+                         ? 0
+                         : gnomon__os_begun_unix_ns();
+    return f->file.inode ? 0 : begun ? begun : gnomon__start_unix_ns();
 }
 
 int gnomon__file_is_taken(const char *path, uint64_t part)
@@ -153,29 +158,39 @@ static int publish_at(written_file *f, gnomon__file_job *job)
     return 0;
 }
 
-/* Another process wrote `path` meanwhile: both files stay, ours under a name with
- * the process id. */
-static int publish_apart(written_file *of, gnomon__file_job *job)
+/* "out/r.txt" becomes "out/r-PID.txt", and with `n` "out/r-PID-n.txt"; free it. */
+static char *path_apart(const char *path, unsigned n)
 {
-    const char *path = of->path, *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t stem =
         (size_t)(name - path) + gnomon__file_extension(name, strlen(name));
-    size_t size = strlen(path) + 24;
-    char *apart = gnomon__alloc(size);
-    if (!apart)
-        return ENOMEM;
-    snprintf(apart, size, "%.*s-%lld%s", (int)stem, path,
-             (long long)gnomon__os_pid(), path + stem);
-    written_file *f = file_at(apart);
-    int first = f && !f->file.inode;
-    int why = f ? publish_at(f, job) : ENOMEM;
-    if (!why && first)
-        gnomon__log("another process wrote %s meanwhile: this one's is %s; "
-                    "%%p in file= keeps them apart",
-                    path, apart);
-    of->apart = why ? NULL : f;
-    gnomon__free(apart);
+    size_t size = strlen(path) + 40;
+    char more[16] = "", *apart = gnomon__alloc(size);
+    if (n)
+        snprintf(more, sizeof more, "-%u", n);
+    if (apart)
+        snprintf(apart, size, "%.*s-%lld%s%s", (int)stem, path,
+                 (long long)gnomon__os_pid(), more, path + stem);
+    return apart;
+}
+
+/* Another process wrote `path` meanwhile, or another run of this one: all files stay,
+ * ours under a name with the process id. */
+static int publish_apart(written_file *of, gnomon__file_job *job)
+{
+    int why = EEXIST, is_one = gnomon__os_is_namespace();
+    for (unsigned n = 0; why == EEXIST && n <= MOST_APART; n++) {
+        char *apart = path_apart(of->path, n);
+        written_file *f = apart ? file_at(apart) : NULL;
+        int first = f && !f->file.inode;
+        why = f ? publish_at(f, job) : ENOMEM;
+        if (!why && first)
+            gnomon__log("another %s wrote %s meanwhile: this one's is %s%s",
+                        is_one ? "run" : "process", of->path, apart,
+                        is_one ? "" : "; %p in file= keeps them apart");
+        of->apart = why ? NULL : f;
+        gnomon__free(apart);
+    }
     return why;
 }
 

@@ -358,6 +358,52 @@ TEST(a_module_that_was_off_is_unmapped)
     CHECK_EQ(calls_of(r.err, "host"), 2);
 }
 
+/* How many scopes called `name` the profile in the file has; 0: there is no file. */
+static uint64_t profile_has(const char *path, const char *name)
+{
+    gnomon_profile *p = NULL;
+    gnomon_node_info n;
+    gnomon_region_info region;
+    uint64_t count = 0;
+    if (gnomon_profile_load(&p, path) != GNOMON_OK)
+        return 0;
+    for (size_t i = 1; gnomon_profile_node(p, i, &n) == GNOMON_OK; i++)
+        if (!gnomon_profile_region(p, n.region, &region) && n.host &&
+            strcmp(region.name, name) == 0)
+            count += n.host->count;
+    gnomon_profile_free(p);
+    return count;
+}
+
+/* All written within a tick of the kernel's clock. */
+TEST(runs_of_one_process_keep_their_files_apart)
+{
+    if (IS_SANITIZED)
+        SKIP("sanitizers know one namespace");
+    static const char *const words[] = {"self", "new=" FIRST, "new=" SECOND,
+                                        NULL};
+    uint64_t hosts = 0, firsts = 0, seconds = 0;
+    child_folder();
+    pid_t child = child_start(AT("with_copy"), "GNOMON=profile(file=p.gnomon)",
+                              words, ".out", ".err");
+    char paths[3][64] = {"p.gnomon"};
+    snprintf(paths[1], sizeof *paths, "p-%lld.gnomon", (long long)child);
+    snprintf(paths[2], sizeof *paths, "p-%lld-1.gnomon", (long long)child);
+    int status = child_wait(child);
+    if (status == 77)
+        SKIP("no namespaces are to be had");
+    CHECK_EQ(status, 0);
+    for (int i = 0; i < 3; i++) {
+        hosts += profile_has(paths[i], "host");
+        firsts += profile_has(paths[i], "first");
+        seconds += profile_has(paths[i], "second");
+    }
+    CHECK_EQ(hosts, 2);
+    CHECK_EQ(firsts, 2);
+    CHECK_EQ(seconds, 2);
+    CHECK_EQ(times_in(child_read(".err"), "another run wrote p.gnomon"), 2);
+}
+
 /* Opened before the module came, which takes it for standard error. */
 TEST(a_late_module_leaves_a_hosts_file_at_2_alone)
 {
