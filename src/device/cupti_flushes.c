@@ -189,11 +189,12 @@ static int wait_for_flush(void)
            load_relaxed(&gnomon__cupti_rows_told) != rows;
 }
 
-static void flush_and_read(void)
+/* Whether it was answered. */
+static int flush_and_read(void)
 {
     if (cupti_thread_state != THREAD_RUNS) {
         cupti_read_all(1, 0);
-        return;
+        return 1;
     }
     pthread_mutex_lock(&flushes.lock);
     uint64_t asked = ask_for_flush(0, 0);
@@ -203,6 +204,7 @@ static void flush_and_read(void)
     pthread_mutex_unlock(&flushes.lock);
     if (!is_answered)
         log_silent_cupti();
+    return is_answered;
 }
 
 static void cupti_thread_stop(void)
@@ -254,27 +256,32 @@ static int waiter_is_over(uint64_t until)
     return is_over;
 }
 
-/* One that still waits since an earlier flush is waited for first. Where no thread can be
- * started, or patience ends, what is not over is told later. */
-static void wait_for_device(uint64_t until)
+/* Whether all that was launched is over. One that still waits since an earlier flush is
+ * waited for first. Where no thread can be started, or patience ends, what is not over is
+ * told later. */
+static int wait_for_device(uint64_t until)
 {
-    if (!waiter_is_over(until) || !gnomon__cupti_has_launched())
-        return;
+    if (!waiter_is_over(until))
+        return 0;
+    if (!gnomon__cupti_has_launched())
+        return 1;
     set_waiting(1);
     has_waiter = !gnomon__os_thread_start(&cupti_waiter, "gnomon-wait",
                                           cupti_wait_main, NULL);
     if (!has_waiter)
         set_waiting(0);
-    (void)waiter_is_over(until);
+    return waiter_is_over(until) && !gnomon__cupti_has_launched();
 }
 
 /* ---- Flushes ---------------------------------------------------------------------------- */
 
 void gnomon__cupti_flush(uint64_t patience_ns)
 {
-    if (patience_ns && !gnomon__cupti_is_at_end())
-        wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
-    flush_and_read();
+    uint64_t launched = gnomon__cupti_launched();
+    int is_over = patience_ns && !gnomon__cupti_is_at_end() &&
+                  wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
+    if (flush_and_read() && is_over)
+        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 
 void gnomon__cupti_flushes_stop(void)
@@ -294,7 +301,7 @@ void gnomon__cupti_end(void)
 {
     gnomon__cupti_flush(FLUSH_EXIT_NS);
     store_release(&cupti_is_gone, 1);
-    flush_and_read();
+    (void)flush_and_read();
 }
 
 void gnomon__cupti_flushes_forget(void)

@@ -71,6 +71,10 @@ enum gnomon__cupti_class gnomon__cupti_class_of_name(const char *name)
                                            "Memcpy",      "Memset",
                                            "MemPrefetch", "MemBatchDecompress"};
     const char *stem = cupti_stem(name);
+    if (begins_with(stem, "LaunchKernel") ||
+        begins_with(stem, "LaunchCooperativeKernel"))
+        return strstr(stem, "MultiDevice") ? GNOMON__CUPTI_LAUNCH
+                                           : GNOMON__CUPTI_KERNEL_LAUNCH;
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++)
         if (begins_with(stem, launches[i]))
             return GNOMON__CUPTI_LAUNCH;

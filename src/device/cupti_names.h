@@ -11,11 +11,12 @@
 enum gnomon__cupti_class {
     GNOMON__CUPTI_UNKNOWN = 0, /* there is no such call */
     GNOMON__CUPTI_OTHER = 1,
-    GNOMON__CUPTI_LAUNCH = 2, /* it launches kernels, copies, sets or a graph */
+    GNOMON__CUPTI_LAUNCH = 2, /* it launches a copy, a set, a graph or others */
     GNOMON__CUPTI_WAIT = 3,   /* the thread or a stream waits */
     GNOMON__CUPTI_NOISE = 4,  /* it only asks, and often: not told about */
     GNOMON__CUPTI_CAPTURE_BEGINS = 5,
-    GNOMON__CUPTI_CAPTURE_ENDS = 6
+    GNOMON__CUPTI_CAPTURE_ENDS = 6,
+    GNOMON__CUPTI_KERNEL_LAUNCH = 7 /* it launches one kernel */
 };
 
 /* What a call of this name does. */

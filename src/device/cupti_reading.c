@@ -13,6 +13,7 @@
 #include "device/cupti_names.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
+#include "platform/error.h"
 
 #define CUPTI_ROW 64u
 #define OWN_CALLS 1024u /* a power of two; gnomon makes some hundred a second */
@@ -35,6 +36,9 @@ static struct {
     char call[128]; /* a call's name, before it is copied */
     uint64_t unfinished;
 } cupti_row;
+
+/* Kernels that were read, and whatever was told to be lost, since the last subscription. */
+static uint64_t kernels_told;
 
 /* ---- Gnomon's own calls ---------------------------------------------------------- */
 
@@ -90,6 +94,8 @@ static void row_add(const void *record)
     char *text = cupti_row.texts[cupti_row.count];
     enum gnomon__cupti_reading is = gnomon__cupti_read(&reads, record, a, text);
     cupti_row.unfinished += is == GNOMON__CUPTI_UNFINISHED;
+    if (is == GNOMON__CUPTI_READ && a->kind == GNOMON_ACTIVITY_KERNEL)
+        add_relaxed(&kernels_told, 1);
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
         return;
     if (a->name == cupti_row.call) {
@@ -114,6 +120,14 @@ static uint64_t read_buffer(const gnomon__cupti_buffer *b)
     return count;
 }
 
+static void tell_lost(uint32_t number, uint64_t count)
+{
+    if (!count || !number)
+        return;
+    add_relaxed(&kernels_told, count);
+    gnomon__cupti_listens->lost(number, count);
+}
+
 uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
 {
     gnomon__cupti_buffer *b;
@@ -132,9 +146,7 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
         count += read_buffer(b);
         gnomon__cupti_buffers_give(b);
     }
-    uint64_t lost = cupti_row.unfinished + gnomon__cupti_buffers_lost();
-    if (lost && number)
-        gnomon__cupti_listens->lost(number, lost);
+    tell_lost(number, cupti_row.unfinished + gnomon__cupti_buffers_lost());
     return count;
 }
 
@@ -142,6 +154,23 @@ void gnomon__cupti_count_dropped(uint32_t number)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     size_t dropped = 0;
-    if (!cupti->GetNumDropped(NULL, 0, &dropped) && dropped && number)
-        gnomon__cupti_listens->lost(number, dropped);
+    if (!cupti->GetNumDropped(NULL, 0, &dropped))
+        tell_lost(number, dropped);
+}
+
+void gnomon__cupti_balance(uint32_t number, uint64_t launched)
+{
+    static int is_logged;
+    uint64_t told = load_relaxed(&kernels_told);
+    if (!number)
+        store_relaxed(&kernels_told, 0);
+    if (!number || launched <= told)
+        return;
+    if (!is_logged)
+        gnomon__log("CUPTI: no records of %llu of %llu kernels: does another "
+                    "profiler in this process take them?",
+                    (unsigned long long)(launched - told),
+                    (unsigned long long)launched);
+    is_logged = 1;
+    tell_lost(number, launched - told);
 }

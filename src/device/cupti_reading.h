@@ -29,4 +29,10 @@ extern uint64_t gnomon__cupti_rows_told;
 /* Records that CUPTI dropped, as there was no buffer, since the last call. */
 void gnomon__cupti_count_dropped(uint32_t number);
 
+/* All of `launched` kernels are over, and what CUPTI has is read: those without a record
+ * are told to be lost, as another user of CUPTI took its buffers, and a line gives both
+ * numbers. Where graphs are launched too, their kernels' records hide as many. `number`
+ * 0: counts from here on. In control calls. */
+void gnomon__cupti_balance(uint32_t number, uint64_t launched);
+
 #endif

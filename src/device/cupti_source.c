@@ -115,6 +115,7 @@ static int cupti_open_source(void *self, uint32_t number, uint32_t kinds,
     if (!code && !is_cupti_open) {
         gnomon__os_pin_module(&cupti_pid); /* for callbacks */
         gnomon__cupti_read_full(0, 0);     /* of an earlier time */
+        gnomon__cupti_balance(0, 0);
         code = cupti_begin(number, why);
     }
     if (code)

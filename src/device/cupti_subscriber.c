@@ -27,6 +27,7 @@ static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
 static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
 static void *launch_contexts[CONTEXTS];
 static uint32_t has_launched, captures_open;
+static uint64_t kernels_launched; /* by the driver's calls, which all end in */
 static void (*at_first_launch)(void);
 
 void gnomon__cupti_at_first_launch(void (*at_launch)(void))
@@ -68,6 +69,14 @@ static void count_capture(const cupti_call_data *call, int begins)
         ;
 }
 
+/* A captured launch launches nothing. */
+static void count_kernel(const cupti_call_data *call)
+{
+    if (call->result && *call->result == 0 && !load_relaxed(&captures_open) &&
+        load_relaxed(&kinds_recorded) & 1u) /* the first of cupti_kinds */
+        add_relaxed(&kernels_launched, 1);
+}
+
 static void on_launch(const cupti_call_data *call)
 {
     void (*first)(void) = load_acquire(&at_first_launch);
@@ -97,13 +106,15 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
         if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
             does == GNOMON__CUPTI_CAPTURE_ENDS)
             count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
+        if (does == GNOMON__CUPTI_KERNEL_LAUNCH && domain == CUPTI_DRIVER_API)
+            count_kernel(call);
         return;
     }
     if (gnomon__os_is_ours()) {
         gnomon__cupti_own_call(call->correlation);
         return;
     }
-    if (does == GNOMON__CUPTI_LAUNCH)
+    if (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH)
         on_launch(call);
     gnomon__cupti_listens->launched(number, call->correlation);
 }
@@ -117,6 +128,7 @@ static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
     int waits = kinds >> GNOMON_ACTIVITY_SYNC & 1;
     switch (gnomon__cupti_class_of(is_driver, id)) {
     case GNOMON__CUPTI_LAUNCH:
+    case GNOMON__CUPTI_KERNEL_LAUNCH:
     case GNOMON__CUPTI_CAPTURE_BEGINS:
     case GNOMON__CUPTI_CAPTURE_ENDS:
         return kinds != 0;
@@ -161,11 +173,12 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
         cupti_subscriber = NULL;
         return code;
     }
-    kinds_recorded = 0;
+    store_relaxed(&kinds_recorded, 0);
     memset(callbacks_on, 0, sizeof callbacks_on);
     memset(launch_contexts, 0, sizeof launch_contexts);
     store_relaxed(&captures_open, 0);
     store_relaxed(&has_launched, 0);
+    store_relaxed(&kernels_launched, 0);
     (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
                                 CUPTI_CONTEXT_ENDS);
     store_release(&source_number, number);
@@ -178,7 +191,7 @@ void gnomon__cupti_unsubscribe(void)
     if (cupti_subscriber)
         (void)gnomon__cupti()->Unsubscribe(cupti_subscriber);
     cupti_subscriber = NULL;
-    kinds_recorded = 0;
+    store_relaxed(&kinds_recorded, 0);
 }
 
 int gnomon__cupti_is_subscribed(void)
@@ -260,12 +273,18 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol)
         else if (is_on && !on)
             (void)cupti->Disable(cupti_kinds[i].kind);
         if (!code)
-            kinds_recorded = (kinds_recorded & ~(1u << i)) | (uint32_t)on << i;
+            store_relaxed(&kinds_recorded,
+                          (kinds_recorded & ~(1u << i)) | (uint32_t)on << i);
     }
     return code;
 }
 
 /* ---- Waiting ------------------------------------------------------------------------- */
+
+uint64_t gnomon__cupti_launched(void)
+{
+    return load_relaxed(&kernels_launched);
+}
 
 int gnomon__cupti_has_launched(void)
 {

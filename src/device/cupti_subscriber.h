@@ -27,6 +27,9 @@ void gnomon__cupti_record_calls(int runtime, int driver);
 /* `at_launch` is called at the first launch of the process. */
 void gnomon__cupti_at_first_launch(void (*at_launch)(void));
 
+/* How many kernels were launched since the subscription, outside of captures and of
+ * graphs. */
+uint64_t gnomon__cupti_launched(void);
 /* Whether work was launched that was not waited for. */
 int gnomon__cupti_has_launched(void);
 

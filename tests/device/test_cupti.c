@@ -15,9 +15,11 @@ TEST(calls_by_their_names)
         const char *name;
         enum gnomon__cupti_class is;
     } calls[] = {
-        {"cudaLaunchKernel_v7000", GNOMON__CUPTI_LAUNCH},
-        {"cudaLaunchKernelExC_ptsz_v11060", GNOMON__CUPTI_LAUNCH},
-        {"cuLaunchCooperativeKernel", GNOMON__CUPTI_LAUNCH},
+        {"cudaLaunchKernel_v7000", GNOMON__CUPTI_KERNEL_LAUNCH},
+        {"cudaLaunchKernelExC_ptsz_v11060", GNOMON__CUPTI_KERNEL_LAUNCH},
+        {"cuLaunchCooperativeKernel", GNOMON__CUPTI_KERNEL_LAUNCH},
+        {"cuLaunchCooperativeKernelMultiDevice", GNOMON__CUPTI_LAUNCH},
+        {"cuLaunchHostFunc", GNOMON__CUPTI_LAUNCH},
         {"cuGraphLaunch_ptsz", GNOMON__CUPTI_LAUNCH},
         {"cu64MemcpyHtoDAsync", GNOMON__CUPTI_LAUNCH},
         {"cudaMemcpyPeerAsync_v4000", GNOMON__CUPTI_LAUNCH},

@@ -152,6 +152,56 @@ TEST(errors_that_say_what_to_do)
     close_cupti();
 }
 
+/* It registers buffers of its own and does not subscribe, as Kineto does. */
+typedef cupti_result register_buffers(cupti_requested *, cupti_completed *);
+
+static void others_requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+    static _Alignas(8) uint8_t memory[1 << 16];
+    *buffer = memory;
+    *size = sizeof memory;
+    *most = 0;
+}
+
+static void others_completed(void *context, uint32_t stream, uint8_t *buffer,
+                             size_t size, size_t valid)
+{
+    (void)context, (void)stream, (void)buffer, (void)size, (void)valid;
+}
+
+TEST(another_profiler_that_takes_the_records)
+{
+    fake_cupti_use(130000);
+    child_folder();
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    fake_place place = place_on(0);
+    for (int i = 0; i < 5; i++)
+        cupti->launch(&place, "ours", 1000);
+    pass(10000);
+    flush_cupti(PATIENCE);
+    CHECK_EQ(told_lost(), 0);
+    register_buffers *others;
+    void *symbol = dlsym(dlopen(FAKE_CUPTI("cupti"), RTLD_NOW),
+                         gnomon__cupti_symbol.RegisterCallbacks);
+    memcpy(&others, &symbol, sizeof others);
+    CHECK_EQ(others(others_requested, others_completed), 0);
+    fflush(stderr);
+    int before = dup(2);
+    freopen("err", "w", stderr);
+    for (int i = 0; i < 30; i++)
+        cupti->launch(&place, "theirs", 1000);
+    pass(100000);
+    flush_cupti(PATIENCE);
+    flush_cupti(PATIENCE);
+    fflush(stderr);
+    dup2(before, 2);
+    CHECK_EQ(told_lost(), 30);
+    CHECK_STR(child_read("err"),
+              "gnomon: CUPTI: no records of 30 of 35 kernels: does another "
+              "profiler in this process take them?\n");
+    close_cupti();
+}
+
 /* Kernels are recorded without what cannot be. */
 TEST(a_kind_that_is_refused)
 {
