@@ -214,6 +214,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
+    t->was_shut = 0;
     if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
     store_relaxed(&t->open_bits, load_relaxed(&t->attached) &

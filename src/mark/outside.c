@@ -86,6 +86,7 @@ static int shut_those_with_foreign_ends(void)
         if (!gnomon__has_foreign_ends(t))
             continue;
         gnomon__thread_shut(t);
+        t->was_shut = 1;
         any = 1;
     }
     return any;
@@ -102,9 +103,10 @@ void gnomon__foreign_settle(void)
     gnomon__each_thread(t) {
         gnomon__lock();
         /* The thread's next mark takes the lock; a mark that it is in makes
-         * the ends itself. */
-        if (load_relaxed(&t->shut) && gnomon__has_foreign_ends(t) &&
-            gnomon__is_outside(t))
+         * the ends itself. One that settled meanwhile may be in a mark that
+         * is not seen yet, though another end has shut it again: no barrier
+         * came after that. */
+        if (t->was_shut && gnomon__has_foreign_ends(t) && gnomon__is_outside(t))
             gnomon__thread_take_foreign_ends(t);
         gnomon__unlock();
     }

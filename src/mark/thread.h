@@ -92,6 +92,7 @@ typedef struct gnomon__thread {
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
     } foreign;                /* any thread: ends of its scopes */
+    uint32_t was_shut;        /* to be read, and it has not settled since */
     uint16_t watched;         /* gnomon__watch */
     uint16_t named;           /* `name` was given, not taken from the system */
     uint32_t leave_serial;    /* the last detach that it served */

@@ -202,6 +202,30 @@ TEST(jobs_move_while_stages_end)
     run_jobs("keeper", 4 * AT_ONCE);
 }
 
+static uint32_t readers_end;
+
+static void *read_until_the_end(void *unused)
+{
+    while (!load_acquire(&readers_end))
+        gnomon_profile_free(live_snapshot("keeper"));
+    return unused;
+}
+
+/* A reader makes the ends of threads that are outside of marks. */
+TEST(jobs_move_while_others_read)
+{
+    pthread_t reader;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    end_job = gnomon_end;
+    CHECK_EQ(pthread_create(&reader, NULL, read_until_the_end, NULL), 0);
+    start_pool();
+    store_release(&readers_end, 1);
+    pthread_join(reader, NULL);
+    check_counts("keeper", AT_ONCE + 2);
+    end_pool();
+    check_counts("keeper", AT_ONCE + 2);
+}
+
 LIVE_KEEPER(other, "other");
 
 static void come_and_go(void)

@@ -9,8 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mark/foreign.h"
 #include "marks.h"
 #include "probe_profile.h"
+#include "platform/os_calls.h"
+#undef pthread_create /* the test calls libc's own */
+#include "turns.h"
 
 #define MANY 3000
 
@@ -123,6 +127,72 @@ TEST(it_counts_in_the_stage_in_which_it_ended)
     CHECK_NODE(p, "a", 1, 5, 5);
     CHECK_EQ(gnomon_profile_stage(p, 1, &s), GNOMON_OK);
     CHECK_EQ(s.late, 0);
+    gnomon_profile_free(p);
+}
+
+/* ---- A reader between two ends ------------------------------------------------------- */
+
+static gnomon_token first, second;
+static uint32_t asked, answered;
+
+static void wait_for(const uint32_t *word, uint32_t value)
+{
+    for (uint32_t tries = 0; load_acquire(word) != value;)
+        give_turn(&tries);
+}
+
+/* Each time it is asked it makes a mark. */
+static void *mark_when_asked(void *unused)
+{
+    first = begin("first");
+    second = begin("second");
+    for (uint32_t i = 1; i <= 3; i++) {
+        store_release(&answered, i);
+        wait_for(&asked, i);
+        gnomon_end(begin("mark"));
+    }
+    return unused;
+}
+
+/* In the reader's barrier: its owner makes the first end itself and opens its short
+ * paths, and only then comes the second end. */
+static void owner_settles(void)
+{
+    gnomon__test_at_calls(NULL);
+    store_release(&asked, 1);
+    wait_for(&answered, 2);
+    gnomon_end(second);
+}
+
+static int have_foreign_ends(void)
+{
+    int any = 0;
+    gnomon__each_thread(t)
+        any |= gnomon__has_foreign_ends(t);
+    return any;
+}
+
+/* Its next mark may have begun before it saw that it was shut again, so a reader must
+ * not write to its trees. */
+TEST(a_thread_that_settled_in_the_barrier_is_left_alone)
+{
+    pthread_t owner;
+    attach_probe();
+    pthread_create(&owner, NULL, mark_when_asked, NULL);
+    wait_for(&answered, 1);
+    gnomon_end(first);
+    gnomon__test_at_calls(owner_settles);
+    gnomon__foreign_settle();
+    CHECK_EQ(answered, 2);
+    CHECK(have_foreign_ends());
+    gnomon__foreign_settle(); /* nobody settles meanwhile */
+    CHECK(!have_foreign_ends());
+    store_release(&asked, 2);
+    wait_for(&answered, 3);
+    store_release(&asked, 3);
+    pthread_join(owner, NULL);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(opens_of(p), 0);
     gnomon_profile_free(p);
 }
 
