@@ -22,6 +22,8 @@
 #include "cli/run_notes.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profilers/table.h"
+#include "spec/options.h"
 
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
@@ -275,6 +277,37 @@ static int run_with_jobs(const char *folder, const char *spec,
     return status;
 }
 
+/* ---- The spec -------------------------------------------------------------------- */
+
+/* Logs words that are nearly known: the program would run for hours without what was
+ * meant. Other unknown words may be of a profiler that the program brings, and those
+ * of a plugin are known once it is loaded. */
+static int is_mistyped(const char *text)
+{
+    const gnomon_profiler *known[64];
+    gnomon__complaints complaints = {0};
+    gnomon__spec spec = {0};
+    size_t count = 0;
+    int is_wrong = 0;
+    while (gnomon__profilers[count] && count < sizeof known / sizeof *known) {
+        known[count] = *gnomon__profilers[count];
+        count++;
+    }
+    (void)gnomon__spec_parse(&spec, text, "--profiler", &complaints);
+    for (size_t i = 0; i < spec.item_count; i++)
+        spec.lost_plugin |= spec.items[i].is_path;
+    if (!spec.lost_plugin)
+        (void)gnomon__spec_resolve(&spec, known, count, &complaints);
+    for (unsigned i = 0; i < complaints.count; i++)
+        if (strstr(complaints.line[i], "': did you mean '")) {
+            gnomon__log("%s", complaints.line[i]);
+            is_wrong = 1;
+        }
+    gnomon__complaints_free(&complaints);
+    gnomon__spec_free(&spec);
+    return is_wrong;
+}
+
 static int run_run(int argc, char **argv)
 {
     const char *spec = NULL, *repeat = NULL, *folder = NULL;
@@ -292,6 +325,8 @@ static int run_run(int argc, char **argv)
         return gnomon__cli_over(option);
     if (optind == argc)
         return gnomon__cli_usage(&gnomon__command_run, "no program is named");
+    if (spec && is_mistyped(spec))
+        return GNOMON__EXIT_USAGE;
     if (!nvtx)
         gnomon__cli_check_nvtx();
     else if (!gnomon__cli_inject_nvtx())

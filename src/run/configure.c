@@ -255,10 +255,11 @@ static void check_file_names(gnomon__complaints *complaints)
     char line[256];
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         const char *file = gnomon__options_text(a->options, "file");
-        if (file && a->word && a->profiler.summary &&
+        int is_trace = !a->profiler.summary && a->profiler.ready;
+        if (file && a->word && (a->profiler.summary || is_trace) &&
             gnomon__profiler_is_builtin(a->given) &&
             !gnomon__report_is_data(a) &&
-            gnomon__file_misnamed(line, sizeof line, file))
+            gnomon__file_misnamed(line, sizeof line, file, is_trace))
             gnomon__complain(complaints, "%s: file=%.64s: %s", a->profiler.name,
                              file, line);
     }

@@ -60,7 +60,28 @@ int gnomon__file_form(const char *pattern)
     return name_ends(pattern, n, ".gnomon.json") ? GNOMON_FORM_JSON : -1;
 }
 
-int gnomon__file_misnamed(char *line, size_t size, const char *pattern)
+/* A trace is Chrome's JSON, so only a program with a profile can make another one. */
+static int name_is_no_trace(char *line, size_t size, const char *pattern)
+{
+    size_t n = strlen(pattern), stem = n;
+    int is_perfetto = name_ends(pattern, n, ".pftrace") ||
+                      name_ends(pattern, n, ".perfetto-trace");
+    if (!is_perfetto && !name_ends(pattern, n, ".gz"))
+        return 0;
+    do
+        stem = gnomon__file_extension(pattern, stem);
+    while (!is_perfetto && name_ends(pattern, stem, ".json"));
+    int shown = (int)(stem < 64 ? stem : 64);
+    snprintf(line, size,
+             "its trace is Chrome's JSON: write file=%.*s.gnomon, and after "
+             "the run: gnomon export %.*s.gnomon --to %s -o %.80s",
+             shown, pattern, shown, pattern,
+             is_perfetto ? "perfetto" : "chrome", pattern);
+    return 1;
+}
+
+int gnomon__file_misnamed(char *line, size_t size, const char *pattern,
+                          int is_trace)
 {
     static const char stats[] = "advanced(dump_stats=run,file=";
     static const struct {
@@ -69,7 +90,10 @@ int gnomon__file_misnamed(char *line, size_t size, const char *pattern)
                 {".prof", ".prof files", stats, ".txt)"},
                 {".pstats", ".prof files", stats, ".txt)"},
                 {".trace", "the profile", "file=", ".gnomon"},
+                {".pftrace", "the profile", "file=", ".gnomon"},
                 {".gz", "the profile", "file=", ".gnomon"}};
+    if (is_trace)
+        return name_is_no_trace(line, size, pattern);
     size_t n = strlen(pattern), i = 0;
     while (i < sizeof ends / sizeof *ends &&
            !name_ends(pattern, n, ends[i].end))

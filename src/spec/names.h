@@ -49,9 +49,10 @@ int gnomon__file_has_stage(const char *pattern);
  * GNOMON_FORM_JSON, a profile; -1: a report. */
 int gnomon__file_form(const char *pattern);
 
-/* Whether the name is that of a file which no report is (.json, .prof, ...); then `line`
- * says which option writes such a file. */
-int gnomon__file_misnamed(char *line, size_t size, const char *pattern);
+/* Whether the name is that of a file which no report is (.json, .prof, ...), or
+ * `is_trace`, no trace; then `line` says what writes such a file. */
+int gnomon__file_misnamed(char *line, size_t size, const char *pattern,
+                          int is_trace);
 
 /* Where the extension of the n bytes of a name begins; n: it has none. */
 size_t gnomon__file_extension(const char *name, size_t n);

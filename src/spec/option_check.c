@@ -90,17 +90,24 @@ const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler)
 /* ---- Values -------------------------------------------------------------- */
 
 int gnomon__setting_goes_on(char *line, size_t size,
-                            const gnomon__setting *before, const char *word)
+                            const gnomon__setting *before)
 {
-    static const char *const keys[] = {"filter", "exclude", "ranks", "step"};
+    static const char keys[][8] = {"filter", "exclude", "ranks",
+                                   "step",   "columns", "kinds"};
     for (size_t i = 0; before->value && i < sizeof keys / sizeof *keys; i++)
         if (gnomon__same_word(before->key, keys[i])) {
-            snprintf(line, size, "if %s is to have it, write %s=%.64s|%.64s",
-                     keys[i], keys[i],
-                     gnomon__spec_shown(before->position, before->value), word);
+            snprintf(line, size, "if %s is to have it, write %s=%.64s", keys[i],
+                     keys[i],
+                     gnomon__spec_shown(before->position, before->value));
             return 1;
         }
     return 0;
+}
+
+void gnomon__setting_add_word(char *line, size_t size, const char *word)
+{
+    size_t n = strlen(line);
+    snprintf(line + n, size - n, "|%.64s", word);
 }
 
 /* The memory of one thread with one name. */
@@ -138,6 +145,16 @@ static int run_option_check(const gnomon_option_info *info, const char *text,
     return GNOMON_EINVAL;
 }
 
+/* What a shell would have replaced: a '~' at the begin, $HOME, ${HOME}; or NULL. */
+static const char *word_of_shell(const char *text)
+{
+    const char *at = *text == '~' ? text : strchr(text, '$');
+    while (at && *at == '$' && at[1] != '{' && at[1] != '_' &&
+           (gnomon__lower(at[1]) < 'a' || gnomon__lower(at[1]) > 'z'))
+        at = strchr(at + 1, '$');
+    return at;
+}
+
 int gnomon__option_check(const gnomon_option_info *info, const char *text,
                          int64_t *number, char *why, size_t size)
 {
@@ -159,11 +176,12 @@ int gnomon__option_check(const gnomon_option_info *info, const char *text,
                  "end, for one of each name at the run's end");
         return is_one_of(text, "stage", "end");
     }
-    if (text[0] == '~' &&
+    const char *word = word_of_shell(text);
+    if (word &&
         (strcmp(info->key, "file") == 0 || strcmp(info->key, "dir") == 0)) {
         snprintf(why, size,
-                 "no shell has put your home for '~': write the "
-                 "folder, or \"$HOME\"");
+                 "no shell has put a folder for '%.*s': write the folder",
+                 (int)strcspn(word, "/"), word);
         return GNOMON_EINVAL;
     }
     if (n > 0 && (strcmp(info->key, "file") != 0 || text[n - 1] != '/'))

@@ -203,19 +203,19 @@ static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
     return options;
 }
 
-/* `before`: the one in front of it in the brackets, or NULL. */
-static void option_unknown(const gnomon__options *options,
-                           const gnomon__spec *spec, const char *who,
-                           const gnomon__setting *before,
-                           const gnomon__setting *one,
-                           gnomon__complaints *complaints)
+/* The setting at `i`; words behind it are told of with it. Returns the last one. */
+static size_t option_unknown(const gnomon__options *options,
+                             const gnomon__spec *spec, const char *who,
+                             const gnomon__settings *settings, size_t i,
+                             gnomon__complaints *complaints)
 {
+    const gnomon__setting *one = &settings->at[i];
     const char *key = one->key;
     char line[256];
     gnomon__suggestion s = gnomon__suggest(key);
     gnomon__spec_who name;
     char known[600] = "";
-    size_t i, used = 0;
+    size_t k, used = 0;
 
     who = gnomon__spec_name(&name, spec, one->position, who);
     if (gnomon__option_find(gnomon__run_options, key)) {
@@ -223,28 +223,34 @@ static void option_unknown(const gnomon__options *options,
                          "%s: '%s' is for the whole run: write it outside of "
                          "the brackets",
                          who, key);
-        return;
+        return i;
     }
-    for (i = 0; i < options->count; i++) {
-        const char *word = options->at[i].info->key;
+    for (k = 0; k < options->count; k++) {
+        const char *word = options->at[k].info->key;
         gnomon__suggest_offer(&s, word);
         if (used < sizeof known)
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     i > 0 ? ", " : "", word);
+                                     k > 0 ? ", " : "", word);
     }
     key = gnomon__spec_shown(one->position, key);
-    if (!s.best && before && !one->value &&
-        gnomon__setting_goes_on(line, sizeof line, before, key)) {
+    if (!s.best && i && !one->value &&
+        gnomon__setting_goes_on(line, sizeof line, one - 1)) {
+        for (; i < settings->count && !settings->at[i].value &&
+               !option_at(options, settings->at[i].key);
+             i++)
+            gnomon__setting_add_word(
+                line, sizeof line,
+                gnomon__spec_shown(settings->at[i].position,
+                                   settings->at[i].key));
         gnomon__complain(complaints, "%s: unknown option '%.64s': %s", who, key,
                          line);
-        return;
+        return i - 1;
     }
-    key = one->key;
     gnomon__complain(complaints,
-                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who,
-                     gnomon__spec_shown(one->position, key),
+                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who, key,
                      s.best ? ": did you mean '" : ".", s.best ? s.best : "",
                      s.best ? "'?" : "", known);
+    return i;
 }
 
 /* Applies the free options, then the item's, over the presets. */
@@ -270,8 +276,7 @@ static int option_fill(gnomon__options *options, const char *who,
     }
     for (i = 0; settings && i < settings->count; i++)
         if (!option_at(options, settings->at[i].key)) {
-            option_unknown(options, spec, who, i ? &settings->at[i - 1] : NULL,
-                           &settings->at[i], complaints);
+            i = option_unknown(options, spec, who, settings, i, complaints);
             worst = GNOMON_EINVAL;
         }
     return worst;

@@ -50,9 +50,10 @@ int gnomon__option_check(const gnomon_option_info *info, const char *text,
                          int64_t *number, char *why, size_t size);
 
 /* For options whose values are lists with '|': `line` says what to write instead of
- * `before`, a comma and `word`. 0: not such an option. */
+ * `before` and words after commas, each of which is then added. 0: not such an option. */
 int gnomon__setting_goes_on(char *line, size_t size,
-                            const gnomon__setting *before, const char *word);
+                            const gnomon__setting *before);
+void gnomon__setting_add_word(char *line, size_t size, const char *word);
 
 typedef struct gnomon__option {
     const gnomon_option_info *info;

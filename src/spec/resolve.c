@@ -9,7 +9,7 @@
 #include "spec/options.h"
 #include "spec/schedule.h"
 
-#define MOST_PLUGINS 32u /* of one spec: more than may be attached */
+#define MOST_ITEMS 32u /* of one spec: more than may be attached */
 
 /* All that is known, for one pass over the spec. */
 typedef struct resolve_words {
@@ -19,17 +19,28 @@ typedef struct resolve_words {
     int status;
     int is_off;    /* the spec has "off": it needs no profiler */
     size_t closed; /* the free option before the last known profiler */
-    const gnomon_option_info *plugins[MOST_PLUGINS]; /* their options */
-    size_t plugin_count;
+    size_t told;   /* the free option whose words were told of last */
+    const gnomon_profiler *items[MOST_ITEMS];
+    /* Those who may have free options: the spec's profilers, plugins too. All that are
+     * known where it has none, or lost one. */
+    const gnomon_profiler *const *own;
+    size_t own_count;
 } resolve_words;
 
-static const char *resolve_profiler(const resolve_words *w, const char *name)
+static const gnomon_profiler *resolve_known(const resolve_words *w,
+                                            const char *name)
 {
     size_t i;
     for (i = w->count; i-- > 0;) /* the last of a name wins */
         if (gnomon__same_word(w->known[i]->name, name))
-            return w->known[i]->name;
+            return w->known[i];
     return NULL;
+}
+
+static const char *resolve_profiler(const resolve_words *w, const char *name)
+{
+    const gnomon_profiler *profiler = resolve_known(w, name);
+    return profiler ? profiler->name : NULL;
 }
 
 /* The profiler that the first part of `text` names; *rest is the separator after it.
@@ -52,14 +63,24 @@ static const gnomon_option_info *resolve_option(const resolve_words *w,
 {
     const gnomon_option_info *info =
         gnomon__option_find(gnomon__core_options, key);
-    size_t i;
     if (!info)
         info = gnomon__option_find(gnomon__run_options, key);
-    for (i = 0; !info && i < w->count; i++)
-        info = gnomon__option_find(gnomon__options_of(w->known[i]), key);
-    for (i = 0; !info && i < w->plugin_count; i++)
-        info = gnomon__option_find(w->plugins[i], key);
+    for (size_t i = 0; !info && i < w->own_count; i++)
+        info = gnomon__option_find(gnomon__options_of(w->own[i]), key);
     return info;
+}
+
+/* The profiler to name for an option; NULL: none has it. Of many it is `regions`, whose
+ * table takes most. */
+static const gnomon_profiler *resolve_owner(const resolve_words *w,
+                                            const char *key)
+{
+    const gnomon_profiler *owner = NULL;
+    for (size_t i = 0; i < w->count; i++)
+        if (gnomon__option_find(gnomon__options_of(w->known[i]), key) &&
+            (!owner || strcmp(w->known[i]->name, "regions") == 0))
+            owner = w->known[i];
+    return owner;
 }
 
 static void resolve_offer(gnomon__suggestion *s,
@@ -70,37 +91,93 @@ static void resolve_offer(gnomon__suggestion *s,
         gnomon__suggest_offer(s, o->key);
 }
 
-static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
-                                   const gnomon__setting *one)
+/* Says `what` to write: NAME(KEY=VALUE), quoted where it must be; `is_free`:
+ * NAME,KEY=VALUE. */
+static void resolve_say(resolve_words *w, const char *origin, const char *what,
+                        const char *name, const char *key, const char *value,
+                        int is_free)
 {
-    gnomon__suggestion s = gnomon__suggest(one->key);
+    gnomon__spec advice = {0};
+    char text[256];
+    int code = gnomon__spec_add(&advice, name);
+    if (!code && key)
+        code = gnomon__settings_add(
+            is_free ? &advice.defaults : &advice.items[0].settings, key, value);
+    if (code) {
+        w->status = code;
+    } else {
+        (void)gnomon__spec_print(&advice, text, sizeof text);
+        gnomon__complain(w->complaints, "%s: %s: write %s", origin, what, text);
+    }
+    gnomon__spec_free(&advice);
+}
+
+/* name=value of a profiler: what can be meant is an option, or a file. */
+static void resolve_profiler_set(resolve_words *w, const char *origin,
+                                 const char *name, const char *value)
+{
+    char what[96], key[64] = "file";
+    const char *equal = strchr(value, '=');
+    int is_file = strpbrk(value, "./") != NULL;
+    if (equal) {
+        snprintf(key, sizeof key, "%.*s", (int)(equal - value), value);
+        value = equal + 1;
+    }
+    snprintf(what, sizeof what, "'%.64s' is a profiler", name);
+    resolve_say(w, origin, what, name, equal || is_file ? key : NULL, value, 0);
+}
+
+/* An option, spelled `key`, that no profiler of the spec has, but another one. Of
+ * formats some are a profiler: format=chrome is `trace`. */
+static void resolve_of_other(resolve_words *w, const char *origin,
+                             const char *given, const char *key,
+                             const char *value)
+{
+    const gnomon_profiler *owner = resolve_owner(w, key);
+    gnomon__suggestion s = gnomon__suggest(value ? value : "");
+    char what[96];
+    for (size_t i = 0; strcmp(key, "format") == 0 && i < w->count; i++)
+        gnomon__suggest_offer(&s, w->known[i]->name);
+    if (s.best && s.distance == 0) {
+        owner = resolve_known(w, s.best);
+        key = NULL;
+    }
+    snprintf(what, sizeof what, "no profiler here has '%.64s'", given);
+    for (size_t i = 0; i < w->own_count; i++)
+        if (w->own[i] == owner) {
+            gnomon__complain(w->complaints, "%s: %s: leave it out", origin,
+                             what);
+            return;
+        }
+    resolve_say(w, origin, what, owner->name, key, value, 0);
+}
+
+static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
+                                   gnomon__spec_position position,
+                                   const char *given, const char *value)
+{
+    gnomon__suggestion s = gnomon__suggest(given);
     gnomon__spec_who who;
-    const char *key = gnomon__spec_shown(one->position, one->key);
-    const char *origin =
-        gnomon__spec_name(&who, spec, one->position, spec->origin);
+    const char *key = gnomon__spec_shown(position, given);
+    const char *origin = gnomon__spec_name(&who, spec, position, spec->origin);
     const char *name, *rest;
     size_t i;
 
     w->status = GNOMON_EINVAL;
-    if (resolve_profiler(w, one->key)) {
-        gnomon__complain(w->complaints,
-                         "%s: '%.64s' is a profiler: its options go in "
-                         "brackets, %.64s(...)",
-                         origin, key, key);
+    value = value ? gnomon__spec_shown(position, value) : NULL;
+    name = resolve_profiler(w, given);
+    if (name) {
+        resolve_profiler_set(w, origin, name, value);
         return;
     }
-    name = resolve_first_part(w, one->key, &rest);
+    name = resolve_first_part(w, given, &rest);
     if (name) {
         rest += strspn(rest, " \t;:|+&");
-        gnomon__complain(
-            w->complaints,
-            "%s: a profiler's options go in brackets: %s(%.64s"
-            "=%.64s)",
-            origin, name, gnomon__spec_shown(one->position, rest),
-            gnomon__spec_shown(one->position, one->value ? one->value : ""));
+        resolve_say(w, origin, "a profiler's options go in brackets", name,
+                    gnomon__spec_shown(position, rest), value, 0);
         return;
     }
-    if (gnomon__schedule_has(one->key)) {
+    if (gnomon__schedule_has(given)) {
         gnomon__complain(w->complaints,
                          "%s: '%.64s' is a part of schedule: write "
                          "schedule=wait:1/warmup:1/active:3",
@@ -109,21 +186,25 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     }
     resolve_offer(&s, gnomon__core_options);
     resolve_offer(&s, gnomon__run_options);
-    for (i = 0; i < w->count; i++)
-        resolve_offer(&s, gnomon__options_of(w->known[i]));
-    for (i = 0; i < w->plugin_count; i++)
-        resolve_offer(&s, w->plugins[i]);
-    if (s.best)
+    for (i = 0; i < w->own_count; i++)
+        resolve_offer(&s, gnomon__options_of(w->own[i]));
+    if (s.best && !resolve_owner(w, given)) {
         gnomon__complain(w->complaints,
                          "%s: unknown option '%.64s': did you mean '%s'?",
                          origin, key, s.best);
+        return;
+    }
+    for (i = 0; i < w->count; i++)
+        resolve_offer(&s, gnomon__options_of(w->known[i]));
+    if (s.best)
+        resolve_of_other(w, origin, key, s.best, value);
     else
         gnomon__complain(w->complaints,
                          "%s: unknown option '%.64s': no profiler has it",
                          origin, key);
 }
 
-/* A word after a comma that belongs to the option before it: filter=a,b for a|b. */
+/* Words after commas that belong to the option before them: filter=a,b for a|b. */
 static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
                                 const gnomon__spec_item *item,
                                 const char *origin, const char *name)
@@ -132,11 +213,20 @@ static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
         item->after && item->after != w->closed && !item->settings.count
             ? &spec->defaults.at[item->after - 1]
             : NULL;
+    const gnomon__spec_item *end = spec->items + spec->item_count;
     char line[256];
-    if (!before || !gnomon__setting_goes_on(line, sizeof line, before, name))
+    if (!before || !gnomon__setting_goes_on(line, sizeof line, before))
         return 0;
-    gnomon__complain(w->complaints, "%s: unknown profiler '%.64s': %s", origin,
-                     name, line);
+    for (const gnomon__spec_item *next = item;
+         next < end && next->after == item->after && !next->settings.count &&
+         !resolve_known(w, next->name);
+         next++)
+        gnomon__setting_add_word(
+            line, sizeof line, gnomon__spec_shown(next->position, next->name));
+    if (w->told != item->after)
+        gnomon__complain(w->complaints, "%s: unknown profiler '%.64s': %s",
+                         origin, name, line);
+    w->told = item->after;
     return 1;
 }
 
@@ -151,10 +241,10 @@ static int resolve_is_more_words(resolve_words *w,
         return 0;
     rest += strspn(rest, " \t;:|+&");
     gnomon__complain(
-        w->complaints, "%s: unknown profiler '%.64s': %s %s%s%.64s%s", origin,
-        name,
-        is_colon ? "options go in brackets:" : "separate words by commas:",
-        first, is_colon ? "(" : ",", gnomon__spec_shown(item->position, rest),
+        w->complaints, "%s: unknown profiler '%.64s': %s: write %s%s%.64s%s",
+        origin, name,
+        is_colon ? "options go in brackets" : "separate words by commas", first,
+        is_colon ? "(" : ",", gnomon__spec_shown(item->position, rest),
         is_colon ? ")" : "");
     return 1;
 }
@@ -180,6 +270,12 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
                                      i > 0 ? ", " : "", w->known[i]->name);
     }
     gnomon__suggest_offer(&s, "help");
+    if (!item->settings.count)
+        gnomon__suggest_offer(&s, "off");
+    /* Another tool's word is weaker than a list: ranks=0,1. */
+    if (s.best && !s.distance &&
+        resolve_is_of_option(w, spec, item, origin, name))
+        return;
     if (s.best)
         gnomon__complain(w->complaints,
                          "%s: unknown profiler '%.64s': did you mean '%s'?",
@@ -227,6 +323,10 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
         return 0;
     }
     option = resolve_option(w, item->name);
+    if (!option && !item->settings.count && resolve_owner(w, item->name)) {
+        resolve_unknown_option(w, spec, item->position, item->name, NULL);
+        return 0;
+    }
     if (item->settings.count == 0 && gnomon__same_word(item->name, "help")) {
         spec->wants_help = 1;
     } else if (item->settings.count > 0 || !option) {
@@ -245,21 +345,50 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     return 0;
 }
 
+static void resolve_find_own(resolve_words *w, const gnomon__spec *spec)
+{
+    for (size_t i = 0; i < spec->item_count && w->own_count < MOST_ITEMS; i++) {
+        const gnomon__spec_item *item = &spec->items[i];
+        const gnomon_profiler *profiler =
+            item->is_path ? item->profiler : resolve_known(w, item->name);
+        if (profiler)
+            w->items[w->own_count++] = profiler;
+    }
+    w->own = w->items;
+    if (!w->own_count || spec->lost_plugin) {
+        w->own = w->known;
+        w->own_count = w->count;
+    }
+}
+
+/* Whether the core, the run or `simple` has the option. */
+static int resolve_is_common(const resolve_words *w, const char *key)
+{
+    const gnomon_profiler *simple = resolve_known(w, "simple");
+    return gnomon__option_find(gnomon__core_options, key) ||
+           gnomon__option_find(gnomon__run_options, key) ||
+           (simple &&
+            gnomon__option_find(gnomon__options_of(simple), key) != NULL);
+}
+
 /* Complains of options in a spec without a profiler. mem= is also for profilers that
  * the host attaches. */
 static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
 {
     for (size_t i = 0; i < spec->defaults.count; i++) {
         const gnomon__setting *one = &spec->defaults.at[i];
+        const gnomon_profiler *owner = resolve_owner(w, one->key);
         gnomon__spec_who who;
         if (gnomon__same_word(one->key, "mem"))
             continue;
-        gnomon__complain(
-            w->complaints, "%s: no profiler is named: write simple,%.64s=%.64s",
-            gnomon__spec_name(&who, spec, one->position, spec->origin),
-            one->key,
-            gnomon__spec_shown(one->position, one->value ? one->value : ""));
         w->status = GNOMON_EINVAL;
+        resolve_say(
+            w, gnomon__spec_name(&who, spec, one->position, spec->origin),
+            "no profiler is named",
+            owner && !resolve_is_common(w, one->key) ? owner->name : "simple",
+            one->key,
+            one->value ? gnomon__spec_shown(one->position, one->value) : NULL,
+            1);
         return;
     }
 }
@@ -273,13 +402,11 @@ int gnomon__spec_resolve(gnomon__spec *spec,
     gnomon__settings *defaults = &spec->defaults;
     size_t kept, i;
 
-    for (i = 0; i < spec->item_count && w.plugin_count < MOST_PLUGINS; i++)
-        if (spec->items[i].profiler)
-            w.plugins[w.plugin_count++] =
-                gnomon__options_of(spec->items[i].profiler);
+    resolve_find_own(&w, spec);
     for (i = 0; i < defaults->count; i++)
         if (!resolve_option(&w, defaults->at[i].key))
-            resolve_unknown_option(&w, spec, &defaults->at[i]);
+            resolve_unknown_option(&w, spec, defaults->at[i].position,
+                                   defaults->at[i].key, defaults->at[i].value);
     /* Before unknown options are removed: item->after counts them, too. */
     for (i = kept = 0; i < spec->item_count; i++) {
         gnomon__spec_item *item = &spec->items[i];

@@ -61,6 +61,39 @@ static size_t suggest_distance(const char *a, size_t na, const char *b,
     return above[nb];
 }
 
+/* Words of other tools: a line is ours, and then those that mean the same. */
+static const char suggest_others[] =
+    "simple simpleprofiler true yes on 1 all default\n"
+    "advanced advancedprofiler cprofile pstats\n"
+    "passthrough passthroughprofiler\n"
+    "trace pytorchprofiler pytorch torch chrome perfetto timeline\n"
+    "tree callgraph calltree flamegraph\n"
+    "nvtx nsys nsight\n"
+    "off false no disable disabled\n"
+    "file output out outfile output_file filename path\n"
+    "dir dirpath folder directory outdir output_dir\n"
+    "filter include only select\n"
+    "exclude ignore\n"
+    "limit top depth row_limit rows max_rows\n"
+    "sort sort_by order order_by\n"
+    "by group_by\n"
+    "mem memory\n";
+
+static int suggest_is_other(const char *word, const char *known)
+{
+    int is_first = 1, is_line = 0;
+    for (const char *at = suggest_others; *at;) {
+        gnomon__text one = {at, strcspn(at, " \n")};
+        if (is_first)
+            is_line = gnomon__is_word(one, known);
+        else if (is_line && gnomon__is_word(one, word))
+            return 1;
+        at += one.length;
+        is_first = *at++ == '\n';
+    }
+    return 0;
+}
+
 /* About one letter in three may be wrong, and never more than three. */
 gnomon__suggestion gnomon__suggest(const char *word)
 {
@@ -80,7 +113,9 @@ void gnomon__suggest_offer(gnomon__suggestion *s, const char *known)
     nk = strlen(known);
     if (nk == 0 || nk > SUGGEST_LONGEST)
         return;
-    distance = suggest_distance(s->word, n, known, nk);
+    distance = suggest_is_other(s->word, known)
+                   ? 0
+                   : suggest_distance(s->word, n, known, nk);
     if (distance < s->distance) {
         s->distance = distance;
         s->best = known;

@@ -14,7 +14,8 @@ int gnomon__same_word(const char *a, const char *b);
 /* The same of a text that need not end with NUL. */
 int gnomon__is_word(gnomon__text text, const char *word);
 
-/* The known word that is nearest to a wrong one. Offer all that are known, then
+/* The known word that is nearest to a wrong one, or that means what another tool calls
+ * so. Offer all that are known, then
  * read `best`: of equally near ones the first offered. No allocation; O(length
  * of both) for an offer. */
 typedef struct gnomon__suggestion {

@@ -109,11 +109,11 @@ TEST(names_of_other_things_are_reported)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(wanted, sizeof wanted,
                  "its report goes there, which is text: for %s", names[i][1]);
-        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, names[i][0]), 1);
+        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, names[i][0], 0), 1);
         CHECK_STR(line, wanted);
     }
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, fine[i]), 0);
+        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, fine[i], 0), 0);
 }
 
 TEST(ranks_never_share)

@@ -55,8 +55,11 @@ TEST(unknown_words_are_reported)
     resolves("log,file", GNOMON_EINVAL, "<log>",
              "$GNOMON: file: a value is missing: file=...");
     resolves("simple=yes", GNOMON_EINVAL, "",
-             "$GNOMON: 'simple' is a profiler: its options go in brackets, "
-             "simple(...)");
+             "$GNOMON: 'simple' is a profiler: write simple");
+    resolves("simple=a.txt", GNOMON_EINVAL, "",
+             "$GNOMON: 'simple' is a profiler: write simple(file=a.txt)");
+    resolves("simple=rows=3", GNOMON_EINVAL, "",
+             "$GNOMON: 'simple' is a profiler: write simple(rows=3)");
 }
 
 /* Words of other tools. */
@@ -93,18 +96,19 @@ TEST(lines_say_what_to_write)
     resolves("exclude=a,simpel", GNOMON_EINVAL, "free[exclude:a]",
              "$GNOMON: unknown profiler 'simpel': did you mean 'simple'?");
     resolves("simple:file=x", GNOMON_EINVAL, "",
-             "$GNOMON: a profiler's options go in brackets: simple(file=x)");
+             "$GNOMON: a profiler's options go in brackets: write "
+             "simple(file=x)");
     resolves("simple:extended", GNOMON_EINVAL, "",
              "$GNOMON: unknown profiler 'simple:extended': options go in "
-             "brackets: simple(extended)");
+             "brackets: write simple(extended)");
     resolves(
         "simple log", GNOMON_EINVAL, "",
         "$GNOMON: unknown profiler 'simple log': separate words by commas: "
-        "simple,log");
+        "write simple,log");
     resolves(
         "simple;log", GNOMON_EINVAL, "",
         "$GNOMON: unknown profiler 'simple;log': separate words by commas: "
-        "simple,log");
+        "write simple,log");
     resolves("simple,schedule=wait:1,active=3", GNOMON_EINVAL,
              "<simple>free[schedule:wait:1]",
              "$GNOMON: 'active' is a part of schedule: write "
@@ -257,10 +261,12 @@ TEST(wrong_options_are_reported_and_ignored)
         {"simple(file=)", "simple: file=: a value is missing"},
         {"simple(file=a/)",
          "simple: file=a/: say a file, or dir= for a directory"},
-        {"simple(file=~/x)", "simple: file=~/x: no shell has put your home for "
-                             "'~': write the folder, or \"$HOME\""},
-        {"simple(dir=~)", "simple: dir=~: no shell has put your home for '~': "
-                          "write the folder, or \"$HOME\""},
+        {"simple(file=~/x)", "simple: file=~/x: no shell has put a folder for "
+                             "'~': write the folder"},
+        {"simple(file=a/${B}c/$_)", "simple: file=a/${B}c/$_: no shell has put "
+                                    "a folder for '${B}c': write the folder"},
+        {"simple(dir=~)", "simple: dir=~: no shell has put a folder for '~': "
+                          "write the folder"},
         {"simple(filter=forward,backward)",
          "simple: unknown option 'backward': if filter is to have it, write "
          "filter=forward|backward"},
