@@ -107,10 +107,10 @@ static char *path_in(const char *dir, const gnomon__attachment *a,
                  part ? "-" : "", part ? part : "");
     else
         snprintf(action, size, "%s", part ? part : "");
-    char *name =
-        gnomon__file_name(gnomon__stage_name(), file ? file : a->profiler.name,
-                          r->world_size > 1 ? r->rank : -1,
-                          part || gnomon__forks ? action : NULL, extension);
+    char *name = gnomon__file_name(
+        gnomon__stage_name(), file ? file : a->profiler.name,
+        gnomon__rank_has_others(r->rank, r->world_size) ? r->rank : -1,
+        part || gnomon__forks ? action : NULL, extension);
     gnomon__free(action);
     return path_join(folder, (int)strlen(folder), name);
 }

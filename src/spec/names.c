@@ -12,6 +12,7 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
+#include "spec/rank.h"
 
 #define NAME_MOST 255
 #define NAME_HASH 17      /* '-' and 16 digits */
@@ -318,7 +319,8 @@ static void name_fill(name_text *t, const char *pattern,
 {
     const char *slash = strrchr(pattern, '/');
     const char *last = slash ? slash + 1 : pattern, *c;
-    int rank = v->world_size > 1 && !name_separates_ranks(pattern);
+    int rank = gnomon__rank_has_others(v->rank, v->world_size) &&
+               !name_separates_ranks(pattern);
     int pid = v->add_pid && !name_has(pattern, 'p');
     const char *insert =
         (rank || pid || v->view) && !gnomon__file_is_stream(pattern)

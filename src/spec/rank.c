@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Ranks. One table lists the variables that each launcher sets. A set is valid only if
- * rank and size are both numbers and the rank is below the size. An incomplete set is
+ * rank and size are both numbers and the rank is below the size; two launchers set no
+ * size. An incomplete set is
  * left over from another or an outer launcher: it is ignored, and passed_over says so.
  * Pure but for the getenv it is given. */
 #include "spec/rank.h"
@@ -15,7 +16,7 @@ typedef struct rank_set {
     const char *name;
     const char *rank;
     const char *local_rank;
-    const char *world_size;
+    const char *world_size; /* NULL: it sets none */
     const char *step; /* only in processes that the launcher started; or NULL */
 } rank_set;
 
@@ -25,16 +26,23 @@ static const rank_set rank_sets[] = {
     {"torchrun", "RANK", "LOCAL_RANK", "WORLD_SIZE", NULL},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_SIZE", NULL},
+    {"MVAPICH2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
+     "MV2_COMM_WORLD_SIZE", NULL},
     {"PMI", "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", NULL},
+    {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", NULL},
+    {"LSF", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK",
+     "JSM_NAMESPACE_SIZE", NULL},
+    {"PALS", "PALS_RANKID", "PALS_LOCAL_RANKID", NULL, NULL},
     {"Slurm", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_ID"},
+    {"PMIx", "PMIX_RANK", NULL, NULL, NULL},
 };
 
 static const char *const rank_attempts[] = {"TORCHELASTIC_RESTART_COUNT",
                                             "SLURM_RESTART_COUNT"};
 
-static const char *const rank_jobs[] = {"GNOMON_JOB", "TORCHELASTIC_RUN_ID",
-                                        "SLURM_JOB_ID", "PBS_JOBID",
-                                        "LSB_JOBID"};
+static const char *const rank_jobs[] = {"GNOMON_JOB",  "TORCHELASTIC_RUN_ID",
+                                        "FLUX_JOB_ID", "SLURM_JOB_ID",
+                                        "PBS_JOBID",   "LSB_JOBID"};
 
 /* From here on Slurm's step numbers are not srun's: batch script, interactive
  * shell, external processes. */
@@ -56,12 +64,12 @@ static int64_t rank_number(const char *text, int64_t most)
     return value;
 }
 
-/* Reads one variable. 1: it is a number; 0: not set; -1: it is something
+/* Reads one variable; NULL: none. 1: it is a number; 0: not set; -1: it is something
  * else, and out->passed_over says so. */
 static int rank_read(gnomon__rank *out, int32_t *number, const char *name,
                      gnomon__getenv *get, void *context)
 {
-    const char *text = get(context, name);
+    const char *text = name ? get(context, name) : NULL;
     *number = -1;
     if (!text || *text == '\0')
         return 0;
@@ -91,6 +99,8 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
         return 0;
     if (!rank) /* ignore a size alone: Slurm sets it in any shell */
         return 0;
+    if (!set->world_size)
+        return 1;
     if (!size) {
         snprintf(out->passed_over, sizeof out->passed_over,
                  "%s is set without %s", set->rank, set->world_size);

@@ -22,8 +22,14 @@ typedef struct gnomon__rank {
                               and why; else "" */
 } gnomon__rank;
 
-/* Looks for GNOMON_RANK, then torchrun's, Open MPI's, PMI's and Slurm's
- * variables, and takes the first set that is whole and agrees with itself. */
+/* Whether files of other ranks are to be expected. Some launchers set no size. */
+static inline int gnomon__rank_has_others(int32_t rank, int32_t world_size)
+{
+    return world_size > 1 || (world_size < 0 && rank >= 0);
+}
+
+/* Looks for GNOMON_RANK, then for the variables of launchers (docs/environment.md), and
+ * takes the first set that is whole and agrees with itself. */
 void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context);
 
 /* Whether `text` is "all" or ranks and spans as "0|3|8-15". GNOMON_OK, or

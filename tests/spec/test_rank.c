@@ -44,6 +44,29 @@ static void expect(const gnomon__rank *r, const char *source, int rank,
 #define SLURM "SLURM_PROCID=9", "SLURM_LOCALID=4", "SLURM_NTASKS=10"
 #define SRUN SLURM, "SLURM_STEP_ID=0"
 
+#define MVAPICH2 \
+    "MV2_COMM_WORLD_RANK=6", "MV2_COMM_WORLD_LOCAL_RANK=0", \
+        "MV2_COMM_WORLD_SIZE=7"
+#define FLUX "FLUX_TASK_RANK=8", "FLUX_TASK_LOCAL_ID=1", "FLUX_JOB_SIZE=9"
+#define LSF \
+    "JSM_NAMESPACE_RANK=2", "JSM_NAMESPACE_LOCAL_RANK=1", "JSM_NAMESPACE_SIZE=3"
+#define PALS "PALS_RANKID=11", "PALS_LOCAL_RANKID=5"
+
+TEST(launchers_of_clusters_are_known)
+{
+    expect(FIND(MVAPICH2, PMI, SRUN), "MVAPICH2", 6, 0, 7);
+    expect(FIND(FLUX, SRUN), "Flux", 8, 1, 9);
+    expect(FIND(LSF, "PMIX_RANK=2"), "LSF", 2, 1, 3);
+    expect(FIND(PALS, "PMIX_RANK=11"), "PALS", 11, 5, -1);
+    expect(FIND(PALS, "PMI_RANK=11", "PMI_SIZE=12"), "PMI", 11, -1, 12);
+    expect(FIND(SRUN, "PMIX_RANK=9"), "Slurm", 9, 4, 10);
+    expect(FIND("PMIX_RANK=4"), "PMIx", 4, -1, -1);
+    expect(FIND("PMIX_RANK=4294967294"), NULL, -1, -1, -1);
+    /* Of a job that is no task's. */
+    expect(FIND("FLUX_JOB_SIZE=9"), NULL, -1, -1, -1);
+    CHECK_STR(FIND("FLUX_JOB_ID=f3", "SLURM_JOB_ID=7")->job, "f3");
+}
+
 TEST(launchers_in_order)
 {
     expect(FIND(SRUN, PMI, OPENMPI, TORCHRUN, OURS), "GNOMON_RANK", 1, 0, 2);
