@@ -215,6 +215,9 @@ enum gnomon__note {
  * path (NULL: none) is made absolute. Errors are ignored. */
 void gnomon__os_note(const char *file, char note, const char *path);
 
+/* Writes the working folder. 0; or -1: it is not known, or longer. */
+int gnomon__os_folder(char *out, size_t size);
+
 /* Whether nothing exists at the path. */
 int gnomon__os_is_missing(const char *path);
 

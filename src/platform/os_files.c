@@ -63,6 +63,11 @@ void gnomon__os_note(const char *file, char note, const char *path)
     gnomon__free(text);
 }
 
+int gnomon__os_folder(char *out, size_t size)
+{
+    return getcwd(out, size) ? 0 : -1;
+}
+
 int gnomon__os_is_missing(const char *path)
 {
     struct stat info;

@@ -11,6 +11,7 @@
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "spec/names.h"
+#include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"
 
@@ -35,6 +36,7 @@ static void free_attachment(gnomon__attachment *a)
 {
     gnomon__options_destroy(a->options);
     gnomon__free(a->word);
+    gnomon__free(a->folder);
     gnomon__free(a);
 }
 
@@ -190,6 +192,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     a->given = profiler;
     a->self = self;
     a->options = options;
+    a->folder = gnomon__path_folder(word);
     a->hook_bit = GNOMON__BITS;
     int code = find_views(a, batch);
     if (!code) {

@@ -287,6 +287,8 @@ int gnomon__configure(const char *text, const char *origin)
     gnomon__complaints complaints = {0};
     gnomon__fork_watch();
     gnomon__notes_begin();
+    if (text != gnomon__follows()) /* else they begin where the parent's do */
+        gnomon__path_begin();
     int code = gnomon__spec_parse(&spec, text, origin, &complaints);
     size_t count;
     const gnomon_profiler *const *known = gnomon__profilers_known(&count);

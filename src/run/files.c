@@ -5,6 +5,7 @@
  * parts of a profile, and later reports, are appended, as long as the file is as this
  * process left it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ typedef struct written_file {
     int was_written;
     int logged_errno; /* of the last failure that was logged; 0: none */
     gnomon__file_counts counts; /* of its entities, where it grows */
-    char path[];
+    size_t given; /* in `path`: begins what the caller said last */
+    char path[];  /* absolute: the program may change its folder */
 } written_file;
 
 #define LISTS 256u
@@ -42,25 +44,44 @@ static written_file **list_of(const char *path)
     return &files[gnomon__hash_text(path) % LISTS];
 }
 
+/* The path, absolute: valid until the next call. As it is where the working folder is
+ * not known. */
+static const char *absolute(const char *path)
+{
+    static char whole[2 * PATH_MAX];
+    if (*path == '/' || gnomon__os_folder(whole, PATH_MAX))
+        return path;
+    size_t n = strlen(whole);
+    return (size_t)snprintf(whole + n, sizeof whole - n, "/%s", path) <
+                   sizeof whole - n
+               ? whole
+               : path;
+}
+
 static written_file *file_known(const char *path)
 {
-    written_file *f = files ? *list_of(path) : NULL;
-    while (f && strcmp(f->path, path) != 0)
+    const char *whole = absolute(path);
+    written_file *f = files ? *list_of(whole) : NULL;
+    while (f && strcmp(f->path, whole) != 0)
         f = f->next;
+    if (f)
+        f->given = strlen(whole) - strlen(path);
     return f;
 }
 
 /* NULL: no memory. */
 static written_file *file_at(const char *path)
 {
-    size_t size = strlen(path) + 1;
     written_file *f = file_known(path);
+    const char *whole = absolute(path);
+    size_t size = strlen(whole) + 1;
     if (!files && !(files = gnomon__alloc(LISTS * sizeof *files)))
         return NULL;
     if (f || !(f = gnomon__alloc(sizeof *f + size)))
         return f;
-    memcpy(f->path, path, size);
-    written_file **list = list_of(path);
+    memcpy(f->path, whole, size);
+    f->given = size - 1 - strlen(path);
+    written_file **list = list_of(whole);
     f->next = *list;
     *list = f;
     return f;
@@ -123,7 +144,8 @@ static int append_to(written_file *f, gnomon__file_job *job)
 {
     int is_more = job->grows && f->was_written && f->part == job->part;
     job->counts = f->counts;
-    return is_more ? gnomon__os_append_made(f->path, make_job, &job, &f->file)
+    return is_more ? gnomon__os_append_made(f->path + f->given, make_job, &job,
+                                            &f->file)
                    : ENOENT;
 }
 
@@ -133,7 +155,7 @@ static int publish_text(written_file *f, gnomon__file_job *job)
     if (job->grows)
         mine.inode = 0; /* ours is gone: do not replace the file there now */
     memset(&job->counts, 0, sizeof job->counts);
-    int why = gnomon__os_publish_made(f->path, make_job, &job, &mine,
+    int why = gnomon__os_publish_made(f->path + f->given, make_job, &job, &mine,
                                       written_since(f));
     if (!why)
         f->file = mine;
@@ -178,15 +200,16 @@ static char *path_apart(const char *path, unsigned n)
  * ours under a name with the process id. */
 static int publish_apart(written_file *of, gnomon__file_job *job)
 {
+    const char *path = of->path + of->given;
     int why = EEXIST, is_one = gnomon__os_is_namespace();
     for (unsigned n = 0; why == EEXIST && n <= MOST_APART; n++) {
-        char *apart = path_apart(of->path, n);
+        char *apart = path_apart(path, n);
         written_file *f = apart ? file_at(apart) : NULL;
         int first = f && !f->file.inode;
         why = f ? publish_at(f, job) : ENOMEM;
         if (!why && first)
             gnomon__log("another %s wrote %s meanwhile: this one's is %s%s",
-                        is_one ? "run" : "process", of->path, apart,
+                        is_one ? "run" : "process", path, apart,
                         is_one ? "" : "; %p in file= keeps them apart");
         of->apart = why ? NULL : f;
         gnomon__free(apart);
@@ -208,7 +231,7 @@ int gnomon__file_put(const char *path, gnomon__file_job *job)
 const char *gnomon__file_where(const char *path)
 {
     const written_file *f = file_known(path);
-    return f && f->apart ? f->apart->path : path;
+    return f && f->apart ? f->apart->path + f->apart->given : path;
 }
 
 int gnomon__file_failed(const char *path, int why)

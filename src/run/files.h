@@ -53,6 +53,11 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- paths.c ----------------------------------------------------------------------- */
 
+/* Keeps the working folder: in it begin the paths of the spec that is read now. */
+void gnomon__path_begin(void);
+/* Where paths of a new attachment begin; `word`: of the spec. From gnomon__alloc; NULL:
+ * not known. */
+char *gnomon__path_folder(const char *word);
 /* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
 char *gnomon__path_root_missing(const gnomon__attachment *a);
 /* What file= is for: a form of profiles, or -1: a report. */

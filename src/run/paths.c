@@ -3,6 +3,7 @@
  * spec/names.c. Called inside control calls only. All paths are from gnomon__alloc;
  * NULL: no memory. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,37 @@ static char *path_join(const char *a, int length, char *b)
     gnomon__free(b);
     return path;
 }
+
+/* ---- Where paths begin ----------------------------------------------------------- */
+
+static char spec_folder[PATH_MAX];
+
+void gnomon__path_begin(void)
+{
+    if (gnomon__os_folder(spec_folder, sizeof spec_folder))
+        *spec_folder = 0;
+}
+
+char *gnomon__path_folder(const char *word)
+{
+    if (!word)
+        gnomon__path_begin();
+    return *spec_folder ? gnomon__strdup(spec_folder) : NULL;
+}
+
+/* A path is made absolute once the program works in another folder: till then its
+ * parents need not be open to this process, and lines show it as it was given. Takes
+ * `path`, which may be NULL. */
+static char *path_rooted(const gnomon__attachment *a, char *path)
+{
+    char now[PATH_MAX];
+    if (!path || *path == '/' || !a->folder ||
+        (!gnomon__os_folder(now, sizeof now) && strcmp(now, a->folder) == 0))
+        return path;
+    return path_join(a->folder, (int)strlen(a->folder), path);
+}
+
+/* ---- Paths ----------------------------------------------------------------------- */
 
 int gnomon__path_form(const gnomon__attachment *a)
 {
@@ -203,9 +235,9 @@ char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
     const char *dir = gnomon__options_text(a->options, "dir");
     char *path = path_expanded(a, stage, view, logs);
     if (!path || !dir || *path == '/')
-        return path;
+        return path_rooted(a, path);
     dir = folder_named(dir);
-    return path_join(dir, (int)strlen(dir), path);
+    return path_rooted(a, path_join(dir, (int)strlen(dir), path));
 }
 
 /* A file in the folder of a report at `path`, which is freed: the report's name without
@@ -227,8 +259,8 @@ static char *path_next_to(const gnomon__attachment *a, char *path,
     return path_made;
 }
 
-char *gnomon__path_of(const gnomon__attachment *a, const char *part,
-                      const char *extension)
+static char *path_given(const gnomon__attachment *a, const char *part,
+                        const char *extension)
 {
     const char *dir = gnomon__options_text(a->options, "dir");
     int is_beside_stream = goes_to_stream(a) && extension;
@@ -238,4 +270,10 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
         return path_in("true", a, part, extension);
     char *path = path_expanded(a, gnomon__stage_name(), 0, 1);
     return extension ? path_next_to(a, path, part, extension) : path;
+}
+
+char *gnomon__path_of(const gnomon__attachment *a, const char *part,
+                      const char *extension)
+{
+    return path_rooted(a, path_given(a, part, extension));
 }

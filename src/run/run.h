@@ -127,6 +127,9 @@ typedef struct gnomon__attachment {
     int told_no_folder;      /* the line that its files have none comes once */
     int is_timed, is_worked; /* it is one of view->timed, of view->worked */
     int is_file_told;        /* paths.c: errors of its file= were logged */
+    char *
+        folder; /* where its paths begin: the working one when the spec was read;
+                     NULL: not known */
 } gnomon__attachment;
 
 /* ---- control.c -------------------------------------------------------------- */

@@ -120,6 +120,32 @@ TEST(with_a_directory_the_file_is_in_it)
     CHECK_EQ(files_in("out"), 4);
 }
 
+/* As Hydra does between stages. Paths begin where the spec was read. */
+TEST(a_program_may_change_its_folder)
+{
+#define MOVES "mkdir=sub", "stage=fit", ONE, "end", "chdir=sub"
+    child_result r =
+        host("GNOMON=simple,file=run.gnomon", MOVES, "stage=test", ONE, "end");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 2);
+    CHECK_EQ(marks_in("run.gnomon"), 2);
+    host("GNOMON=simple,file=a.txt", MOVES, "stage=test", ONE, "end", "chdir=/",
+         ONE);
+    CHECK_EQ(times_in(child_read("a.txt"), "Profiler Report"), 3);
+    host("GNOMON=simple,tree,dir", MOVES, "stage=test", ONE, "end");
+    CHECK(access("fit-simple.txt", F_OK) == 0);
+    CHECK(access("test-tree.txt", F_OK) == 0);
+    host("GNOMON=simple,trace,dir=o", MOVES, "stage=test", ONE, "end");
+    CHECK(access("o/test-simple.txt", F_OK) == 0);
+    CHECK(access("o/trace.pt.trace.json", F_OK) == 0);
+    CHECK_EQ(files_in("sub"), 0);
+    /* A later spec is read in another folder. */
+    host("GNOMON=simple,file=b.txt", MOVES, "configure=simple,file=c.txt", ONE,
+         "chdir=..", ONE);
+    CHECK_EQ(times_in(child_read("b.txt"), "Profiler Report"), 1);
+    CHECK_EQ(times_in(child_read("sub/c.txt"), "Profiler Report"), 1);
+    CHECK_EQ(files_in("sub"), 1);
+}
+
 TEST(files_of_functions_are_in_the_reports_folder)
 {
     child_result r =
