@@ -191,6 +191,38 @@ void gnomon__slow_steps_read(gnomon__slow_steps *t, uint32_t stage,
         qsort(t->slow, t->slow_count, sizeof *t->slow, slow_steps_order);
 }
 
+/* A step of the stage at hand, of this process. */
+static bool slow_steps_own(const gnomon__slow_steps *t, size_t i,
+                           gnomon_step_info *step)
+{
+    return gnomon_profile_step(t->profile, i, step) == GNOMON_OK &&
+           step->stage == t->stage_number && step->rank < 0;
+}
+
+/* Where the first step is not in the profile, steps that follow one another tell by the
+ * last one and the sum of all; not so where the program begins its steps itself. */
+uint64_t gnomon__slow_steps_before(const gnomon__slow_steps *t)
+{
+    gnomon_step_info step, last = {.end_ns = 0};
+    uint64_t from = UINT64_MAX, count = 0;
+    bool follow = false;
+    if (!t->stage.steps || t->stage.count > 1)
+        return 0;
+    for (size_t i = 1; i <= t->steps; i++)
+        if (slow_steps_own(t, i, &step)) {
+            count++;
+            from = step.begin_ns < from ? step.begin_ns : from;
+            last = step.end_ns > last.end_ns ? step : last;
+        }
+    for (size_t i = 1; i <= t->steps; i++)
+        follow |= slow_steps_own(t, i, &step) && step.end_ns == last.begin_ns;
+    if (count < t->stage.steps->count)
+        from = follow ? last.end_ns - t->stage.steps->total_ns : 0;
+    return from > t->stage.begin_ns && from < last.end_ns
+               ? from - t->stage.begin_ns
+               : 0;
+}
+
 /* ---- Why --------------------------------------------------------------------------- */
 
 static int slow_steps_by_excess(const void *left, const void *right)
@@ -199,6 +231,17 @@ static int slow_steps_by_excess(const void *left, const void *right)
     if (a->excess_ns != b->excess_ns)
         return a->excess_ns > b->excess_ns ? -1 : 1;
     return a->region < b->region ? -1 : a->region > b->region;
+}
+
+/* What takes longer than the step runs on several threads at once, as loaders, which
+ * never rest: the longer a step, the more of it. */
+static uint64_t slow_steps_beside(const gnomon__slow_steps *t,
+                                  const gnomon__listed_step *slow,
+                                  uint64_t usual)
+{
+    uint64_t step = slow_steps_median(t->all, t->all->count);
+    return step ? (uint64_t)((double)usual * (double)slow->ns / (double)step)
+                : usual;
 }
 
 /* What took longer in the step than it does usually: by more than a median may be
@@ -215,12 +258,14 @@ static void slow_steps_compare(gnomon__slow_steps *t,
             t->region[time.region].ns = time.time->total_ns;
     t->excess_count = 0;
     for (uint32_t i = 1; i <= t->regions; i++) {
+        uint64_t ns = t->region[i].ns;
         uint64_t usual =
-            t->region[i].ns ? slow_steps_median(t->region[i].all, t->all->count)
-                            : 0;
-        if (t->region[i].ns > usual + usual / 16)
-            t->excess[t->excess_count++] = (gnomon__step_reason){
-                i, t->region[i].ns, usual, t->region[i].ns - usual};
+            ns ? slow_steps_median(t->region[i].all, t->all->count) : 0;
+        uint64_t expected =
+            ns > slow->ns ? slow_steps_beside(t, slow, usual) : usual;
+        if (ns > expected + expected / 16)
+            t->excess[t->excess_count++] =
+                (gnomon__step_reason){i, ns, usual, ns - expected};
     }
     if (t->excess_count > 1)
         qsort(t->excess, t->excess_count, sizeof *t->excess,
@@ -241,19 +286,30 @@ static int slow_steps_is_inside(gnomon__slow_steps *t, uint32_t inner,
     return 0;
 }
 
-/* Whether one inside it has four fifths of its excess. Of two that are inside one
- * another the first one is named. */
+/* Whether only the outer one is new in the step: a validation, in which the same layers
+ * run as in training. */
+static int slow_steps_is_new(const gnomon__step_reason *outer,
+                             const gnomon__step_reason *inner)
+{
+    return !outer->usual_ns && inner->usual_ns;
+}
+
+/* Whether one inside it has four fifths of its excess, or a new one around it. Of two that
+ * are inside one another the first one is named. */
 static int slow_steps_is_explained(gnomon__slow_steps *t, size_t which)
 {
-    const gnomon__step_reason *outer = &t->excess[which];
+    const gnomon__step_reason *one = &t->excess[which];
     for (size_t i = 0; i < t->excess_count; i++) {
-        const gnomon__step_reason *inner = &t->excess[i];
-        if (inner->excess_ns < outer->excess_ns - outer->excess_ns / 5)
+        const gnomon__step_reason *other = &t->excess[i];
+        if (other->excess_ns < one->excess_ns - one->excess_ns / 5)
             return 0;
-        if (i != which &&
-            slow_steps_is_inside(t, inner->region, outer->region) &&
-            (i < which ||
-             !slow_steps_is_inside(t, outer->region, inner->region)))
+        if (slow_steps_is_new(one, other))
+            continue;
+        if (slow_steps_is_new(other, one) &&
+            slow_steps_is_inside(t, one->region, other->region))
+            return 1;
+        if (i != which && slow_steps_is_inside(t, other->region, one->region) &&
+            (i < which || !slow_steps_is_inside(t, one->region, other->region)))
             return 1;
     }
     return 0;

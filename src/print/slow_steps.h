@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The slow steps of a stage, and what took longer in each than it does in the median
  * step. A scope is not named where one inside it has most of its excess: that one is
- * why.
+ * why; but where only the outer one is new in the step, it is.
  *
  * Uses public headers and libc only, so that plugins can bring it along. */
 #ifndef GNOMON_PRINT_SLOW_STEPS_H
@@ -50,6 +50,9 @@ void gnomon__slow_steps_free(gnomon__slow_steps *s);
  * one. */
 void gnomon__slow_steps_read(gnomon__slow_steps *s, uint32_t stage,
                              uint32_t view);
+
+/* How long the stage was recorded before its first step; 0: not known, or not at all. */
+uint64_t gnomon__slow_steps_before(const gnomon__slow_steps *s);
 
 /* What is to be named of one of them: no more than these, and none that is small
  * beside what the step took too long. Returns how many; valid until the next call. */

@@ -158,6 +158,10 @@ static void steps_print_all(const steps_report *t)
     for (int i = 0; i < 4; i++)
         t->out->print(t->out, "  %9s", gnomon__short_duration(text, ns[i]));
     t->out->write(t->out, "\n", 1);
+    uint64_t before = gnomon__slow_steps_before(&t->of);
+    if (before > t->of.stage.steps->total_ns / 1000)
+        t->out->print(t->out, "before the first step: %s\n",
+                      gnomon__short_duration(text, before));
 }
 
 /* A stage by one view after the other, where there are several. */

@@ -72,7 +72,8 @@ void gnomon__stage_names_clear(int frees);
 
 /* How many are over in the open stage. Any time. */
 uint64_t gnomon__stage_steps(void);
-/* The stage began at these ticks, and so its first step. */
+/* The stage was opened at these ticks, and its first step begins: marks before are of
+ * the stage and of no step. */
 void gnomon__steps_begin(uint64_t ticks);
 /* *out: the step statistics of the open stage, in ns, valid until the next call of
  * either. Times of regions in steps move to the views' ledgers. _end also ends the

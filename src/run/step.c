@@ -42,18 +42,28 @@ static void begin_step(uint64_t number, uint64_t ticks)
     store_relaxed(&gnomon__step_under_way, number);
 }
 
-void gnomon__steps_begin(uint64_t ticks)
-{
-    step_begin = ticks;
-    was_begun_anew = 0;
-}
-
 static void count_in_recorders(const gnomon__view *v,
                                const gnomon__step_record *done)
 {
     for (int i = 0; i < GNOMON__RECORDERS; i++)
         if (v->kept[i] && gnomon__recorders[i]->count_step)
             gnomon__recorders[i]->count_step(v->kept[i], done);
+}
+
+/* What was marked so far is of no step. */
+static void leave_to_no_step(uint64_t now)
+{
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->counts_steps)
+            count_in_recorders(v, NULL);
+    store_relaxed(&gnomon__step_since, now);
+}
+
+void gnomon__steps_begin(uint64_t ticks)
+{
+    leave_to_no_step(ticks);
+    step_begin = ticks;
+    was_begun_anew = 0;
 }
 
 /* ---- Statistics ------------------------------------------------------------------ */
@@ -131,9 +141,11 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
-    uint64_t first =
-        stage_steps.count || was_begun_anew ? 0 : gnomon__stage_first_mark();
-    if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
+    int is_first = !stage_steps.count && !was_begun_anew;
+    uint64_t first = is_first && !gnomon__stage_was_opened()
+                         ? gnomon__stage_first_mark()
+                         : 0;
+    if (first)
         step_begin = first - 1;
     if (now < step_begin) /* another thread's later step was counted first */
         now = step_begin;
@@ -163,12 +175,9 @@ static void begin_step_anew(uint64_t number)
 {
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
-    for (const gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->counts_steps)
-            count_in_recorders(v, NULL);
+    leave_to_no_step(now);
     begin_step(number, now);
     was_begun_anew = 1;
-    store_relaxed(&gnomon__step_since, now);
     gnomon__step_unlock();
 }
 

@@ -102,6 +102,57 @@ TEST(without_steps_a_line_says_what_makes_them)
                "$GNOMON\n");
 }
 
+/* The same layers run in it as in training, and none of them takes longer. */
+TEST(what_is_new_in_a_step_is_reported_and_not_what_it_calls)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 50; i++) {
+        scope("forward", 2 * MS);
+        if (i % 10 == 9) {
+            GNOMON_SCOPE("validation");
+            for (int k = 0; k < 5; k++)
+                scope("forward", 2 * MS);
+        }
+        gnomon_step();
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nstep 9    12 ms  validation 10 ms, usually 0\n") ||
+          !fprintf(stderr, "%s", text));
+    free(text);
+}
+
+static int decodes; /* a loader's, by turns */
+
+static void *decode(void *ns)
+{
+    scope("decode", *(uint64_t *)ns);
+    decodes++;
+    return NULL;
+}
+
+/* The longer a step, the more is decoded beside it: that is not why. */
+TEST(what_runs_beside_a_slow_step_is_not_why)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 40; i++) {
+        uint64_t ns = (i == 20 ? 80 : 20) * (uint64_t)MS;
+        uint64_t start = gnomon__ticks();
+        for (int k = 0; k < 8; k++) {
+            gnomon__test_set(start);
+            on_thread(decode, &ns);
+        }
+        gnomon__test_set(start);
+        scope("compute", ns);
+        gnomon_step();
+    }
+    CHECK_EQ(decodes, 320);
+    char *text = text_now();
+    CHECK(
+        strstr(text, "\nstep 20    80 ms  compute 80 ms, usually 20.5 ms\n") ||
+        !fprintf(stderr, "%s", text));
+    free(text);
+}
+
 static void nested(int step)
 {
     GNOMON_SCOPE("epoch_step");
@@ -286,6 +337,66 @@ TEST(a_schedule_s_windows_alone_count)
     CHECK_EQ(slow_steps(p, 1), 3);
     CHECK_EQ(slow_step_ns(p, 1, 5, "load"), 15);
     gnomon_profile_free(p);
+}
+
+/* Marks before a stage is opened are in its tree and its time, and in no step. */
+TEST(the_first_step_begins_with_the_stage)
+{
+    begin("steps,tree");
+    scope("load_checkpoint", 100 * MS);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    for (int i = 0; i < 3; i++) {
+        scope("train", i ? 2 * MS : 3 * MS);
+        gnomon_step();
+    }
+    gnomon_profile *p = of_steps(0);
+    gnomon_stage_info stage;
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    CHECK_EQ(stage.end_ns - stage.begin_ns, 107 * MS);
+    CHECK_EQ(stage.steps->max_ns, 3 * MS);
+    CHECK_EQ(step_stats(p, 1, NULL).total_ns, 7 * MS);
+    CHECK_EQ(step_stats(p, 1, "load_checkpoint").count, 0);
+    CHECK_EQ(slow_step_ns(p, 1, 0, "train"), 3 * MS);
+    gnomon_profile_free(p);
+    check_text("FIT Steps\n"
+               "\n"
+               "     Steps       Mean     Median        p99        Max\n"
+               "         3    2.33 ms    2.02 ms       3 ms       3 ms\n"
+               "before the first step: 100 ms\n"
+               "\n"
+               "step 0     3 ms  train 3 ms, usually 2.02 ms\n"
+               "step 1     2 ms\n"
+               "step 2     2 ms\n");
+    /* What lies between two stages is the second one's. */
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    scope("between", 50 * MS);
+    CHECK_EQ(gnomon_stage_begin("validate"), GNOMON_OK);
+    for (int i = 0; i < 1000; i++) {
+        scope("val", MS);
+        gnomon_step();
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nbefore the first step: 50 ms\n"));
+    CHECK(!strstr(text, "between"));
+    free(text);
+}
+
+/* Without a stage a step begins at the first mark. */
+TEST(without_a_stage_the_first_mark_is_in_the_first_step)
+{
+    begin("steps");
+    pass(50 * MS);
+    scope("load", 100 * MS);
+    gnomon_step();
+    scope("load", MS);
+    gnomon_step();
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(step_stats(p, 1, NULL).max_ns, 100 * MS);
+    CHECK_EQ(step_stats(p, 1, "load").max_ns, 100 * MS);
+    gnomon_profile_free(p);
+    char *text = text_now();
+    CHECK(!strstr(text, "before"));
+    free(text);
 }
 
 /* A profiler that does not want steps has none, and an equal tree. */
