@@ -6,6 +6,14 @@
 
 #include "mark/observer.h"
 
+/* Marks leave errno as it was, whatever callbacks do to it: */
+#define GNOMON__KEEP_ERRNO(t, call) \
+    do { \
+        int gnomon__kept = *(t)->error; \
+        call; \
+        *(t)->error = gnomon__kept; \
+    } while (0)
+
 /* Turns in_hook odd and returns which of `bits` may be called. Either this
  * sees that a hook is gone, or whoever detaches it sees the odd word and
  * waits. Pairs with the barrier in gnomon__observer_detach. The value is new
@@ -35,7 +43,8 @@ static inline void gnomon__hooks_leave(gnomon__thread *t)
             const gnomon__observer *gnomon__to = \
                 &gnomon__observers[__builtin_ctz(gnomon__rest)]; \
             if (gnomon__to->hook->callback) \
-                gnomon__to->hook->callback(gnomon__to->self, event); \
+                GNOMON__KEEP_ERRNO( \
+                    t, gnomon__to->hook->callback(gnomon__to->self, event)); \
         } \
         gnomon__hooks_leave(t); \
     } while (0)

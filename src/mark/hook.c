@@ -5,6 +5,7 @@
  * needed after a call must be kept in saved registers, so as much as
  * possible is done before it. All other cases go through slow_begin.c,
  * slow_end.c and frame.c, which use the same frames. */
+#include "mark/callbacks.h"
 #include "mark/frame.h"
 #include "mark/hot.h"
 
@@ -104,11 +105,13 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
     frame->mask = all;
     frame->hooks = all;
     const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
+    int kept = *t->error;
     do {
         uint64_t *slot = frame->slots + h->rank;
         *slot = 0;
         h->start(h->self, &frame->seen, slot);
     } while (++h != end);
+    *t->error = kept;
     return gnomon__even_again(t, seq);
 }
 
@@ -143,7 +146,7 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
     memcpy(&frame->mask, &one, sizeof one);
     const gnomon__hook *h = t->hooks;
-    h->start(h->self, &frame->seen, frame->slots);
+    GNOMON__KEEP_ERRNO(t, h->start(h->self, &frame->seen, frame->slots));
     return gnomon__even_again(t, seq);
 }
 
@@ -201,10 +204,12 @@ static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
     const gnomon__hook *h = t->hooks + t->hook_count;
+    int kept = *t->error;
     do {
         h--;
         h->stop(h->self, &frame->seen, frame->slots + h->rank);
     } while (h != t->hooks);
+    *t->error = kept;
     gnomon__turn_even(t);
 }
 
@@ -237,6 +242,6 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
     t->frame_last = frame->below;
     t->frame_top = last;
     const gnomon__hook *h = t->hooks;
-    h->stop(h->self, &frame->seen, frame->slots);
+    GNOMON__KEEP_ERRNO(t, h->stop(h->self, &frame->seen, frame->slots));
     gnomon__turn_even(t);
 }

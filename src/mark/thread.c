@@ -289,6 +289,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         store_relaxed(&t->alive, 1);
         store_relaxed(&t->lives, t->lives + 1);
         store_relaxed(&t->os_id, gnomon__os_thread_id());
+        t->error = &errno;
         if (!t->named)
             set_os_name(t, os_name);
         t->watched = GNOMON__UNWATCHED;

@@ -54,6 +54,7 @@ typedef struct gnomon__thread {
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
+    int *error; /* the thread's errno, which callbacks may change */
     /* The tape that the end of a scope of the hot tree writes to by itself. */
     struct gnomon__tape *tape;
     uint32_t taped;         /* its bit, as a mask; 0: none */

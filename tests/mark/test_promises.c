@@ -5,6 +5,7 @@
  *
  * links: testing
  * timeout: 300 */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -254,4 +255,118 @@ TEST(static_regions_past_the_table_are_other)
     CHECK_EQ(calls_of(p, "(other)"), MORE);
     CHECK_EQ(calls_of(p, "many"), 0);
     gnomon_profile_free(p);
+}
+
+/* ---- errno -------------------------------------------------------------------------- */
+
+static int errno_spoiled; /* how often */
+
+static void spoil(void)
+{
+    errno = 1000 + ++errno_spoiled;
+}
+
+static void spoil_scope(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self, (void)f, (void)slot;
+    spoil();
+}
+
+static void spoil_step(void *self, const gnomon_step_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static void spoil_counter(void *self, const gnomon_counter_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static void spoil_mark(void *self, const gnomon_mark_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static void spoil_thread(void *self, const gnomon_thread_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static void spoil_window(void *self, const gnomon_window_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static void spoil_link(void *self, const gnomon_link_event *e)
+{
+    (void)self, (void)e;
+    spoil();
+}
+
+static const gnomon_profiler spoiler = {.struct_size = sizeof spoiler,
+                                        .abi = GNOMON_ABI,
+                                        .name = "spoiler",
+                                        .start = spoil_scope,
+                                        .stop = spoil_scope,
+                                        .step = spoil_step,
+                                        .counter = spoil_counter,
+                                        .mark = spoil_mark,
+                                        .thread = spoil_thread,
+                                        .window = spoil_window,
+                                        .link = spoil_link};
+
+/* Each mark, and that a callback of it was called. */
+static void marks_keep_errno(void)
+{
+    int before = 0;
+#define KEEPS(mark) \
+    do { \
+        before = errno_spoiled; \
+        errno = 7; \
+        mark; \
+        CHECK_EQ(errno, 7); \
+        CHECK(errno_spoiled > before); \
+    } while (0)
+    gnomon_region *scope = region("scope", GNOMON_KIND_SCOPE);
+    gnomon_token token;
+    gnomon_range range;
+    KEEPS(token = gnomon_begin(scope));
+    KEEPS(gnomon_link in = gnomon_link_out(); gnomon_link_in(&in, 0));
+    KEEPS(gnomon_end(token));
+    KEEPS(gnomon_start("action"));
+    KEEPS(gnomon_stop("action"));
+    KEEPS(range = gnomon_range_begin(region("range", GNOMON_KIND_RANGE)));
+    KEEPS(gnomon_range_end(range));
+    KEEPS(gnomon_counter(region("counter", GNOMON_KIND_COUNTER), 1));
+    KEEPS(gnomon_mark(region("mark", GNOMON_KIND_MARK)));
+    KEEPS(gnomon_thread_name("renamed"));
+    KEEPS(gnomon_step());
+    KEEPS(gnomon_step());
+}
+
+/* Alone, beside another one, beside a tree, and with windows that open and close. */
+TEST(errno_stays_whatever_callbacks_do_to_it)
+{
+    static int other;
+    CHECK_EQ(gnomon_attach(&spoiler, NULL, NULL), GNOMON_OK);
+    marks_keep_errno();
+    CHECK_EQ(gnomon_attach(&spoiler, &other, NULL), GNOMON_OK);
+    marks_keep_errno();
+    attach_probe();
+    marks_keep_errno();
+    CHECK_EQ(gnomon_detach(&spoiler, &other), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&spoiler, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&spoiler, NULL, "schedule=wait:1/active:1/repeat:9"),
+             GNOMON_OK);
+    errno = 7;
+    int before = errno_spoiled;
+    for (int i = 0; i < 4; i++)
+        gnomon_step();
+    CHECK_EQ(errno, 7);
+    CHECK(errno_spoiled > before + 4); /* of windows, too */
 }
