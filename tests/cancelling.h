@@ -174,7 +174,7 @@ static left run_once(const scenario *s, one_run r)
     int status = 0;
     child_folder();
     memset(run_left, 0, sizeof *run_left);
-    snprintf(folder, sizeof folder, "%d", folders++);
+    snprintf(folder, sizeof folder, "%06d", folders++); /* in the heap */
     CHECK(mkdir(folder, 0755) == 0 && chdir(folder) == 0);
     fflush(NULL);
     pid_t child = fork();

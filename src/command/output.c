@@ -35,6 +35,20 @@ static int output_code(FILE *to, int failed)
     return GNOMON_EIO;
 }
 
+/* Names may hold what a terminal obeys, also in formats for programs. Escapes of ours
+ * are printed, not written. */
+static int output_to_terminal(FILE *to, const void *bytes, size_t size)
+{
+    gnomon__text rest = {bytes, size};
+    int ok = 1;
+    while (rest.length && ok) {
+        char escape[8];
+        gnomon__text piece = gnomon__escape_next(&rest, "\n\t", escape);
+        ok = fwrite(piece.at, 1, piece.length, to) == piece.length;
+    }
+    return ok;
+}
+
 static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
 {
     FILE *to = w->context;
@@ -42,7 +56,9 @@ static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
         return GNOMON_EIO;
     if (to == stdout && size)
         output_last = ((const char *)bytes)[size - 1];
-    return output_code(to, fwrite(bytes, 1, size, to) != size);
+    return output_code(to, isatty(fileno(to))
+                               ? !output_to_terminal(to, bytes, size)
+                               : fwrite(bytes, 1, size, to) != size);
 }
 
 static int output_print(const gnomon_writer *w, const char *format, ...)

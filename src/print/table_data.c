@@ -40,11 +40,11 @@ static void put_csv_text(const gnomon_writer *out, const char *text)
         return;
     }
     out->write(out, "\"", 1);
-    for (; *text; text++) {
-        if (*text == '"')
-            out->write(out, "\"", 1);
-        out->write(out, text, 1);
+    for (size_t n; n = strcspn(text, "\""), text[n]; text += n + 1) {
+        out->write(out, text, n + 1);
+        out->write(out, "\"", 1);
     }
+    out->write(out, text, strlen(text));
     out->write(out, "\"", 1);
 }
 

@@ -366,7 +366,8 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
     }
     char memory[16];
     gnomon__memory_print(memory, sizeof memory);
-    if (spec.item_count)
+    /* There is none where no address space was left. */
+    if (spec.item_count && gnomon__marks_arena.size)
         (void)gnomon__settings_add(&spec.defaults, "mem", memory);
     if (spec.item_count && load_relaxed(&follows))
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");

@@ -122,6 +122,21 @@ int gnomon__output_is_ours(void)
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
+/* The same text, escaped, in a buffer; 0: it needs no escape, or there is no memory. */
+static int escape_report(gnomon__buffer *b, const char *text, size_t length)
+{
+    gnomon__text rest = {text, length};
+    gnomon__buffer_init(b, NULL);
+    while (rest.length) {
+        char escape[8];
+        gnomon__text piece = gnomon__escape_next(&rest, "\n\t", escape);
+        if (piece.at == text && piece.length == length)
+            return 0;
+        buffer_write(&b->writer, piece.at, piece.length);
+    }
+    return !b->code;
+}
+
 /* One write, unless the text has characters to escape. */
 void gnomon__output_plain(const char *text, size_t length)
 {
@@ -160,12 +175,17 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
         if (!a->view->rank_on)
             return; /* else 999 of 1000 ranks would leave a stub */
         char *path = gnomon__path_of(a, NULL, NULL);
-        if (path) {
+        gnomon__buffer escaped = {.text = NULL};
+        if (path && !gnomon__path_is_file(a) && /* may be a terminal */
+            escape_report(&escaped, text, length)) {
+            output_to_file(path, escaped.text, escaped.length);
+        } else if (path) {
             output_to_file(path, text, length);
         } else {
             gnomon__log("no memory for the report's file name; here it is");
             gnomon__output_plain(text, length);
         }
+        gnomon__buffer_free(&escaped);
         gnomon__free(path);
     } else if (gnomon__run_rank()->rank <= 0) {
         gnomon__output_plain(text, length);

@@ -263,6 +263,37 @@ TEST(colour_is_for_terminals)
     close(kept);
 }
 
+/* In formats for programs, too: a name may hold what a terminal obeys. */
+TEST(names_are_escaped_on_terminals)
+{
+    NEEDS_PROGRAM;
+    static const char *const commands[] = {"report --as regions --format csv",
+                                           "report --as tree --format csv",
+                                           "cat"};
+    const char *name = open_terminal();
+    if (!name)
+        SKIP("no pseudo-terminals");
+    int kept = open(name, O_RDWR | O_NOCTTY);
+    char evil[sizeof tiny + 32];
+    const char *at = strstr(tiny, "step");
+    snprintf(evil, sizeof evil, "%.*s\\u001b[31m, \xc3\xa9%s", (int)(at - tiny),
+             tiny, at);
+    program_put("evil.json", evil);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        child_result r =
+            shell("TERM=dumb $G %s evil.json > %s", commands[i], name);
+        const char *text = on_terminal(20000, "step");
+        CHECK_EQ(r.status, 0);
+        if (!CHECK(!strchr(text, '\033') && strstr(text, "[31m, \xc3\xa9step")))
+            fprintf(stderr, "    %s:\n%s\n", commands[i], text);
+        on_terminal(50, NULL);
+    }
+    /* Elsewhere they are as they are. */
+    child_result r = shell("$G report --as regions --format csv evil.json");
+    CHECK(strstr(r.out, "\"\033[31m, \xc3\xa9step\""));
+    close(kept);
+}
+
 /* The last file is a pipe, and is written only once the bar is shown. */
 TEST(progress_is_shown_on_terminals)
 {

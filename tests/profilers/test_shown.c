@@ -92,6 +92,17 @@ TEST(tables_on_stderr_show_them)
     CHECK(is_safe(r.err));
 }
 
+/* A stream may be a terminal. */
+TEST(tables_for_programs_show_them_on_streams)
+{
+    child_result r =
+        host("GNOMON=regions,format=csv,file=/dev/stderr", "do=a\x1b[2J, \"b");
+    CHECK(is_safe(r.err));
+    CHECK_EQ(times_in(r.err, "\"a\\x1b[2J, \"\"b\""), 1);
+    r = host("GNOMON=regions,format=csv,file=r.csv", "do=a\x1b[2J, \"b");
+    CHECK_EQ(times_in(child_read("r.csv"), "\"a\x1b[2J, \"\"b\""), 1);
+}
+
 /* Letters of a name become capitals, those of its escapes do not. A name is capitals
  * throughout, whatever its length and its characters' sizes. */
 TEST(headings_keep_escapes)

@@ -290,6 +290,11 @@ TEST(little_address_space)
     CHECK_STR(r.out, "unharmed\n");
     if (!CHECK_EQ(times_in(r.err, "no address space to record in"), 1))
         fprintf(stderr, "    %s\n", r.err);
+    /* The spec names no memory that there is not: it can be configured again. */
+    r = host("GNOMON=profile,file=x.gnomon", "room=2048", ONE, "spec");
+    CHECK_EQ(times_in(r.out, "mem="), 0);
+    r = host("GNOMON=profile,file=x.gnomon", "room=2048", ONE, "respec");
+    CHECK_EQ(times_in(r.out, "EINVAL"), 0);
 }
 
 /* ---- Directories --------------------------------------------------------- */
