@@ -91,6 +91,9 @@ set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
  * -isystem with the headers of NVTX 3 add the profiler nvtx. The compiler's flags
  * choose the model of thread-local storage. The module that this is linked into
  * exports only what the public headers declare. */
+#ifdef __cplusplus
+#error \"gnomon.c is C: compile it with cc -std=gnu11 -c, not with a C++ compiler, and link gnomon.o\"
+#else
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -112,6 +115,7 @@ ${system}
 #pragma GCC visibility push(hidden)
 ${body}
 #pragma GCC visibility pop
+#endif
 #endif
 ")
 file(GLOB headers RELATIVE "${SOURCE}/include"

@@ -15,23 +15,6 @@
 
 GNOMON_BEGIN_DECLS
 
-/* What is marked at a region. These are the kinds of regions in a profile too,
- * where more kinds exist (gnomon_profile_kind in gnomon/entities.h). */
-enum gnomon_region_kind {
-    /* A block, by GNOMON_SCOPE or gnomon_begin. */
-    GNOMON_KIND_SCOPE = 0,
-    /* A whole function, by GNOMON_FUNCTION. */
-    GNOMON_KIND_FUNCTION = 1,
-    /* An action, by its name, with gnomon_start. */
-    GNOMON_KIND_ACTION = 2,
-    /* A range, which may end on another thread. */
-    GNOMON_KIND_RANGE = 3,
-    /* A moment without a duration, by gnomon_mark. */
-    GNOMON_KIND_MARK = 4,
-    /* A number that is sampled, by gnomon_counter. */
-    GNOMON_KIND_COUNTER = 5
-};
-
 /* A bit beside the kind, set in a region that gnomon has not seen. It says that
  * the name is a C++ compiler's __PRETTY_FUNCTION__. At the first mark gnomon
  * clears the bit and replaces the name by the short one of GNOMON_FUNCTION. */

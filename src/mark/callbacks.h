@@ -9,9 +9,9 @@
 /* Marks leave errno as it was, whatever callbacks do to it: */
 #define GNOMON__KEEP_ERRNO(t, call) \
     do { \
-        int gnomon__kept = *(t)->error; \
+        int gnomon__errno = *(t)->error; \
         call; \
-        *(t)->error = gnomon__kept; \
+        *(t)->error = gnomon__errno; \
     } while (0)
 
 /* Turns in_hook odd and returns which of `bits` may be called. Either this

@@ -175,17 +175,17 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
         if (!a->view->rank_on)
             return; /* else 999 of 1000 ranks would leave a stub */
         char *path = gnomon__path_of(a, NULL, NULL);
-        gnomon__buffer escaped = {.text = NULL};
+        gnomon__buffer safe = {.text = NULL};
         if (path && !gnomon__path_is_file(a) && /* may be a terminal */
-            escape_report(&escaped, text, length)) {
-            output_to_file(path, escaped.text, escaped.length);
+            escape_report(&safe, text, length)) {
+            output_to_file(path, safe.text, safe.length);
         } else if (path) {
             output_to_file(path, text, length);
         } else {
             gnomon__log("no memory for the report's file name; here it is");
             gnomon__output_plain(text, length);
         }
-        gnomon__buffer_free(&escaped);
+        gnomon__buffer_free(&safe);
         gnomon__free(path);
     } else if (gnomon__run_rank()->rank <= 0) {
         gnomon__output_plain(text, length);

@@ -77,6 +77,14 @@ template <class T> T marked(T value)
     auto task = gnomon::linked("task", [](int i) { return i; });
     auto plain = gnomon::linked([] {});
     plain();
+    struct member {
+        int n;
+        int get()
+        {
+            return n;
+        }
+    } of = {3};
+    used += gnomon::linked("member", &member::get)(of);
     std::vector<item> items(2);
     items.push_back(item());
     return static_cast<T>(value +

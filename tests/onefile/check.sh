@@ -137,6 +137,12 @@ program)
     loads_a_plugin -O0 -std=gnu17
     says_of_nvtx 'not in this build: '
     static_loads_none
+    # A C++ compiler says what to do, and nothing else.
+    if c++ -fsyntax-only -I"$onefile/include" -x c++ "$onefile/gnomon.c" \
+        2> "$work/report"; then fail "a C++ compiler takes gnomon.c"; fi
+    grep -q 'gnomon.c is C: ' "$work/report" &&
+        [ "$(grep -c error "$work/report")" -le 2 ] ||
+        fail "$(head "$work/report")"
     ;;
 late)
     flags="-std=c11 -O0 -fPIC $errors $has_nvtx"

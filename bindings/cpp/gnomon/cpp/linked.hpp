@@ -25,9 +25,9 @@ GNOMON__CPP_BEGIN
 template <class F> class linked_task
 {
   public:
-    template <class G> linked_task(region of, int kind, G &&f)
-        : f_(std::forward<G>(f)), region_(of), from_(gnomon_link_out()),
-          kind_(kind)
+    template <class G> linked_task(region of, int kind, G &&f,
+                                   const gnomon_link &from = gnomon_link_out())
+        : f_(std::forward<G>(f)), region_(of), from_(from), kind_(kind)
     {
     }
 
@@ -36,7 +36,7 @@ template <class F> class linked_task
         std::forward<A>(given)...))
     {
         scope in(region_);
-        gnomon_link_in(&from_, kind_);
+        link_in();
         return f_(std::forward<A>(given)...);
     }
     template <class... A>
@@ -44,7 +44,7 @@ template <class F> class linked_task
         std::forward<A>(given)...))
     {
         scope in(region_);
-        gnomon_link_in(&from_, kind_);
+        link_in();
         return f_(std::forward<A>(given)...);
     }
     template <class... A>
@@ -52,11 +52,18 @@ template <class F> class linked_task
         std::forward<A>(given)...))
     {
         scope in(region_);
-        gnomon_link_in(&from_, kind_);
+        link_in();
         return std::move(f_)(std::forward<A>(given)...);
     }
 
   private:
+    // By a copy: gcc 12 warns where it cannot see that a pointer to a member, in f_,
+    // stays as it was.
+    void link_in() const
+    {
+        const gnomon_link from = from_;
+        gnomon_link_in(&from, kind_);
+    }
     F f_;
     region region_;
     gnomon_link from_;
