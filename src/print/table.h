@@ -21,11 +21,12 @@ enum gnomon__cell_kind {
     GNOMON__CELL_NUMBER
 };
 
+/* Arrays: each pointer of a table costs the library 24 bytes for its loader. */
 typedef struct gnomon__column {
-    const char *key;   /* its word in columns= and sort=, in csv and JSON */
-    const char *title; /* in text and Markdown */
-    uint8_t kind;      /* gnomon__cell_kind */
-    bool is_extra;     /* in text and Markdown only if columns= names it */
+    char key[21];   /* its word in columns= and sort=, in csv and JSON */
+    char title[14]; /* in text and Markdown */
+    uint8_t kind;   /* gnomon__cell_kind */
+    bool is_extra;  /* in text and Markdown only if columns= names it */
 } gnomon__column;
 
 /* A cell of zeroes is empty: blank in text, null in JSON. */

@@ -8,6 +8,7 @@
 #include "profilers/kernels_report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,7 +163,8 @@ static int kernels_print_part(kernels_report *r,
     gnomon__report_table table = r->table;
     int code = GNOMON_OK;
     memcpy(columns, kernels_columns, sizeof columns);
-    columns[KERNELS_NAME].title = part->first;
+    (void)snprintf(columns[KERNELS_NAME].title,
+                   sizeof columns[KERNELS_NAME].title, "%s", part->first);
     choice.sort = KERNELS_TOTAL;
     choice.count = part->count;
     memcpy(choice.columns, part->columns, sizeof choice.columns);

@@ -84,15 +84,15 @@ static int name_is_no_trace(char *line, size_t size, const char *pattern)
 int gnomon__file_misnamed(char *line, size_t size, const char *pattern,
                           int is_trace)
 {
-    static const char stats[] = "advanced(dump_stats=run,file=";
     static const struct {
-        const char *end, *what, *before, *after;
-    } ends[] = {{".json", "the profile as JSON", "file=", ".gnomon.json"},
-                {".prof", ".prof files", stats, ".txt)"},
-                {".pstats", ".prof files", stats, ".txt)"},
-                {".trace", "the profile", "file=", ".gnomon"},
-                {".pftrace", "the profile", "file=", ".gnomon"},
-                {".gz", "the profile", "file=", ".gnomon"}};
+        char end[9], what[20], before[30], after[13];
+    } ends[] = {
+        {".json", "the profile as JSON", "file=", ".gnomon.json"},
+        {".prof", ".prof files", "advanced(dump_stats=run,file=", ".txt)"},
+        {".pstats", ".prof files", "advanced(dump_stats=run,file=", ".txt)"},
+        {".trace", "the profile", "file=", ".gnomon"},
+        {".pftrace", "the profile", "file=", ".gnomon"},
+        {".gz", "the profile", "file=", ".gnomon"}};
     if (is_trace)
         return name_is_no_trace(line, size, pattern);
     size_t n = strlen(pattern), i = 0;

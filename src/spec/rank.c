@@ -12,29 +12,30 @@
 #include "gnomon/base.h"
 #include "spec/suggest.h"
 
+/* Arrays, as in print/table.h; "": it sets none. */
 typedef struct rank_set {
-    const char *name;
-    const char *rank;
-    const char *local_rank;
-    const char *world_size; /* NULL: it sets none */
-    const char *step; /* only in processes that the launcher started; or NULL */
+    char name[12];
+    char rank[22];
+    char local_rank[27];
+    char world_size[22];
+    char step[14]; /* only in processes that the launcher started */
 } rank_set;
 
 static const rank_set rank_sets[] = {
     {"GNOMON_RANK", "GNOMON_RANK", "GNOMON_LOCAL_RANK", "GNOMON_WORLD_SIZE",
-     NULL},
-    {"torchrun", "RANK", "LOCAL_RANK", "WORLD_SIZE", NULL},
+     ""},
+    {"torchrun", "RANK", "LOCAL_RANK", "WORLD_SIZE", ""},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_SIZE", NULL},
+     "OMPI_COMM_WORLD_SIZE", ""},
     {"MVAPICH2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
-     "MV2_COMM_WORLD_SIZE", NULL},
-    {"PMI", "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", NULL},
-    {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", NULL},
+     "MV2_COMM_WORLD_SIZE", ""},
+    {"PMI", "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", ""},
+    {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", ""},
     {"LSF", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK",
-     "JSM_NAMESPACE_SIZE", NULL},
-    {"PALS", "PALS_RANKID", "PALS_LOCAL_RANKID", NULL, NULL},
+     "JSM_NAMESPACE_SIZE", ""},
+    {"PALS", "PALS_RANKID", "PALS_LOCAL_RANKID", "", ""},
     {"Slurm", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_ID"},
-    {"PMIx", "PMIX_RANK", NULL, NULL, NULL},
+    {"PMIx", "PMIX_RANK", "", "", ""},
 };
 
 static const char *const rank_attempts[] = {"TORCHELASTIC_RESTART_COUNT",
@@ -64,12 +65,12 @@ static int64_t rank_number(const char *text, int64_t most)
     return value;
 }
 
-/* Reads one variable; NULL: none. 1: it is a number; 0: not set; -1: it is something
+/* Reads one variable; "": none. 1: it is a number; 0: not set; -1: it is something
  * else, and out->passed_over says so. */
 static int rank_read(gnomon__rank *out, int32_t *number, const char *name,
                      gnomon__getenv *get, void *context)
 {
-    const char *text = name ? get(context, name) : NULL;
+    const char *text = *name ? get(context, name) : NULL;
     *number = -1;
     if (!text || *text == '\0')
         return 0;
@@ -99,7 +100,7 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
         return 0;
     if (!rank) /* ignore a size alone: Slurm sets it in any shell */
         return 0;
-    if (!set->world_size)
+    if (!*set->world_size)
         return 1;
     if (!size) {
         snprintf(out->passed_over, sizeof out->passed_over,
@@ -114,7 +115,7 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
                  set->world_size, out->world_size);
         return 0;
     }
-    if (!set->step || out->world_size == 1)
+    if (!*set->step || out->world_size == 1)
         return 1;
     step = get(context, set->step);
     if (step && rank_number(step, RANK_SLURM_SPECIAL) >= 0)
