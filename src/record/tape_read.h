@@ -133,8 +133,8 @@ void gnomon__tape_events_free(gnomon__tape_events *e);
 /* The second half of _read: records become entries. 0: no memory. */
 int gnomon__tape_decode(gnomon__tape_events *e);
 /* Sorts by begin; of two that begin at one moment the longer first, and of equal ones the
- * one that ended last. 0: no memory. */
-int gnomon__tape_sort(gnomon__tape_events *e, gnomon__tape_thread *t);
+ * one that ended last: tape_order.c. 0: no memory. */
+int gnomon__tape_sort(const gnomon__tape_events *e, gnomon__tape_thread *t);
 
 /* Begin and end of an execution, in the entry's unit. */
 static inline uint64_t gnomon__entry_length(const gnomon__tape_events *e,
