@@ -62,6 +62,12 @@ uint64_t gnomon__clock_ns(uint64_t ticks)
     return gnomon__line_scale(ticks, gnomon__test_mult);
 }
 
+uint64_t gnomon__clock_ns_far(gnomon__line_part *near, uint64_t ticks)
+{
+    (void)near;
+    return gnomon__clock_ns(ticks);
+}
+
 uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
 {
     (void)from, (void)to;
@@ -305,6 +311,16 @@ uint64_t gnomon__clock_ns(uint64_t ticks)
     if (likely(ticks >= from && ticks < limit && is_still_head(head)))
         return ns + gnomon__line_scale(ticks - from, mult);
     return find_ns(ticks);
+}
+
+uint64_t gnomon__clock_ns_far(gnomon__line_part *near, uint64_t ticks)
+{
+    uint64_t head, ns = gnomon__clock_ns(ticks); /* so the limit is above */
+    do {
+        head = load_acquire(&clock_head);
+        *near = gnomon__line_part_of(line_at_head(head), ticks);
+    } while (!is_still_head(head));
+    return ns;
 }
 
 uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)

@@ -45,6 +45,17 @@ const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
  * 5000, for 10 ms at most. Starts the clock. */
 uint64_t gnomon__clock_ns(uint64_t ticks);
 
+/* The same for moments that are near each other, however long ago: 1 ns. `near` is all
+ * zero at first. */
+uint64_t gnomon__clock_ns_far(gnomon__line_part *near, uint64_t ticks);
+static inline uint64_t gnomon__clock_ns_near(gnomon__line_part *near,
+                                             uint64_t ticks)
+{
+    if (likely(ticks - near->ticks < near->length))
+        return near->ns + gnomon__line_scale(ticks - near->ticks, near->mult);
+    return gnomon__clock_ns_far(near, ticks);
+}
+
 /* From one moment to another, in ns; 0 where the counter went back. */
 uint64_t gnomon__clock_between(uint64_t from, uint64_t to);
 

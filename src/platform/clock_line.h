@@ -99,6 +99,18 @@ int gnomon__line_began_again(const gnomon__line *line, uint64_t now);
  * is taken for one of the present epoch once the counter is as far again. */
 uint64_t gnomon__line_ns(const gnomon__line *line, uint64_t ticks);
 
+/* A part of the line with one slope, from `ticks` on for `length`: moments in it are
+ * converted without a search. */
+typedef struct gnomon__line_part {
+    uint64_t ticks, length;
+    uint64_t ns, mult;
+} gnomon__line_part;
+
+/* The part that has these ticks. Its length is 0 where they are not below the limit, or
+ * of an epoch that is over. */
+gnomon__line_part gnomon__line_part_of(const gnomon__line *line,
+                                       uint64_t ticks);
+
 /* ns per tick, times 2^48, from one moment below the limit to another,
  * without sleep. Durations in that span that are converted by it add up to
  * no more than the ns between both. */

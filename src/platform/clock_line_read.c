@@ -67,6 +67,18 @@ uint64_t gnomon__line_ns(const gnomon__line *l, uint64_t ticks)
     return p.ns + read_rise(&p, ticks);
 }
 
+gnomon__line_part gnomon__line_part_of(const gnomon__line *l, uint64_t ticks)
+{
+    uint64_t end = load_relaxed(&l->limit), i = read_piece_of(l, ticks);
+    gnomon__line_piece p = read_piece(l, i);
+    int is_fixed =
+        ticks >= p.ticks && ticks < end && i >= load_relaxed(&l->epoch);
+    if (i + 1 < load_relaxed(&l->count))
+        end = read_piece(l, i + 1).ticks;
+    return (gnomon__line_part){p.ticks, is_fixed ? end - p.ticks : 0, p.ns,
+                               p.mult};
+}
+
 uint64_t gnomon__line_rate(const gnomon__line *l, uint64_t from, uint64_t to)
 {
     uint64_t i = read_piece_of(l, from), last = read_piece_of(l, to), ticks = 0,

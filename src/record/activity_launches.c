@@ -65,7 +65,8 @@ static int link_thread(gnomon__snapshot_builder *b, gnomon__tape_thread *t,
 {
     const size_t room = b->ledger->paths[t->thread].room;
     last_entry *last = gnomon__alloc((room + 1) * sizeof *last);
-    size_t at = 0, span = 0;
+    gnomon__stage_cursor found = {0};
+    size_t at = 0;
     int ok = last != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         for (; at < t->count && t->entries[at].begin <= of[i].ticks; at++) {
@@ -74,7 +75,7 @@ static int link_thread(gnomon__snapshot_builder *b, gnomon__tape_thread *t,
             if (GNOMON__ENTRY_KIND(e->what) == GNOMON_EVENT_EXECUTION &&
                 path < room)
                 last[path] = (last_entry){
-                    e, gnomon__snapshot_stage_at(b, e->begin, &span)};
+                    e, gnomon__snapshot_stage_at(b, e->begin, &found)};
         }
         if (of[i].path < room && last[of[i].path].at)
             ok = link_launch(b, &last[of[i].path], &of[i]);

@@ -34,13 +34,13 @@ static int is_elsewhere(const gnomon__snapshot_builder *b, uint32_t stage)
 static int need_of_thread(gnomon__snapshot_builder *b,
                           const gnomon__tape_thread *t)
 {
-    size_t room = path_room(b, t->thread), span = 0;
+    size_t room = path_room(b, t->thread);
+    gnomon__stage_cursor at = {0};
     found_node *found = gnomon__alloc((room + 1) * sizeof *found);
     int ok = found != NULL;
     for (size_t i = 0; ok && i < t->count; i++) {
         uint32_t path = GNOMON__ENTRY_NUMBER(t->entries[i].what);
-        uint32_t stage =
-            gnomon__snapshot_stage_at(b, t->entries[i].begin, &span);
+        uint32_t stage = gnomon__snapshot_stage_at(b, t->entries[i].begin, &at);
         if (!path || path >= room || is_elsewhere(b, stage) ||
             found[path].stage_plus_one == stage + 1 ||
             !gnomon__ledger_path(b->ledger, t->thread, path))
@@ -77,11 +77,12 @@ static uint32_t node_at(const gnomon__snapshot_builder *b, found_node *found,
 }
 
 /* Durations are the difference of both converted moments, as hooks see it. */
-static int convert_length(gnomon__tape_events *e, gnomon__tape_entry *entry)
+static int convert_length(gnomon__tape_events *e, gnomon__line_part *near,
+                          gnomon__tape_entry *entry)
 {
     uint64_t ticks = gnomon__entry_length(e, entry);
-    uint64_t begin = gnomon__clock_ns(entry->begin);
-    uint64_t ns = gnomon__clock_ns(entry->begin + ticks);
+    uint64_t begin = gnomon__clock_ns_near(near, entry->begin);
+    uint64_t ns = gnomon__clock_ns_near(near, entry->begin + ticks);
     ns = ns > begin ? ns - begin : 0;
     entry->begin = begin;
     if (entry->what & GNOMON__ENTRY_MORE) {
@@ -100,11 +101,12 @@ static int convert_length(gnomon__tape_events *e, gnomon__tape_entry *entry)
 }
 
 static int convert_entry(gnomon__snapshot_builder *b, gnomon__tape_events *e,
-                         gnomon__tape_entry *entry, uint32_t node)
+                         gnomon__line_part *near, gnomon__tape_entry *entry,
+                         uint32_t node)
 {
     uint32_t kind = GNOMON__ENTRY_KIND(entry->what);
     entry->what = (entry->what & ~GNOMON__ENTRY_NUMBER(UINT32_MAX)) | node;
-    if (!convert_length(e, entry))
+    if (!convert_length(e, near, entry))
         return 0;
     if (kind == GNOMON_EVENT_EXECUTION)
         return 1;
@@ -118,19 +120,21 @@ static int convert_entry(gnomon__snapshot_builder *b, gnomon__tape_events *e,
 static int convert_thread(gnomon__snapshot_builder *b, gnomon__tape_events *e,
                           gnomon__tape_thread *t)
 {
-    size_t room = path_room(b, t->thread), span = 0, kept = 0;
+    size_t room = path_room(b, t->thread), kept = 0;
+    gnomon__stage_cursor at = {0};
+    gnomon__line_part near = {0};
     found_node *found = gnomon__alloc((room + 1) * sizeof *found);
     int ok = found != NULL;
     for (size_t i = 0; ok && i < t->count; i++) {
         gnomon__tape_entry entry = t->entries[i];
         uint32_t path = GNOMON__ENTRY_NUMBER(entry.what);
-        uint32_t stage = gnomon__snapshot_stage_at(b, entry.begin, &span);
+        uint32_t stage = gnomon__snapshot_stage_at(b, entry.begin, &at);
         if (is_elsewhere(b, stage))
             continue;
         uint32_t node = node_at(b, found, room, t->thread, path, stage);
         if (!node && GNOMON__ENTRY_KIND(entry.what) == GNOMON_EVENT_EXECUTION)
             continue;
-        ok = convert_entry(b, e, &entry, node);
+        ok = convert_entry(b, e, &near, &entry, node);
         t->entries[kept++] = entry;
     }
     t->count = kept;
@@ -166,11 +170,11 @@ static int put_taped_steps(gnomon__snapshot_builder *b,
     int ok = 1;
     for (size_t i = 0; ok && i < e->step_count; i++) {
         const gnomon__tape_step_read *s = &e->steps[i];
-        size_t span = 0;
-        uint32_t stage = gnomon__snapshot_stage_at(b, s->begin, &span);
+        gnomon__stage_cursor at = {0};
+        uint32_t stage = gnomon__snapshot_stage_at(b, s->begin, &at);
         const gnomon__step_record f = {
-            .ordinal = span < b->record->span_count
-                           ? b->record->spans[span].ordinal
+            .ordinal = at.span < b->record->span_count
+                           ? b->record->spans[at.span].ordinal
                            : b->record->open,
             .phase = GNOMON_PHASE_RECORD,
             .number = s->number,

@@ -31,10 +31,10 @@ static int compare_links(const void *a, const void *b)
 static uint32_t node_of_named(const gnomon__snapshot_builder *b,
                               const gnomon__tape_named *n)
 {
-    size_t span = 0;
+    gnomon__stage_cursor at = {0};
     return n ? gnomon__snapshot_node(
                    b, n->thread, n->path,
-                   gnomon__snapshot_stage_at(b, n->begin, &span))
+                   gnomon__snapshot_stage_at(b, n->begin, &at))
              : 0;
 }
 

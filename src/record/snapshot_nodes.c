@@ -149,20 +149,24 @@ uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
-uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
-                                   uint64_t ticks, size_t *at)
+uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
+                                      uint64_t ticks, gnomon__stage_cursor *at)
 {
     const gnomon__run_record *r = b->record;
     gnomon__stage_key key = {.ordinal = r->open};
+    at->until = UINT64_MAX;
     if (r->events && gnomon__tape_is_of_stage(r->events->which))
-        return 1; /* all are of the profile's only stage */
-    while (*at < r->span_count && ticks >= r->spans[*at].until)
-        ++*at;
-    if (*at < r->span_count)
-        key = (gnomon__stage_key){.ordinal = r->spans[*at].ordinal,
-                                  .name = r->spans[*at].name};
-    uint32_t stage = gnomon__snapshot_stage(b, key);
-    return stage <= r->stage_count ? stage : 0;
+        return at->stage = 1; /* all are of the profile's only stage */
+    while (at->span < r->span_count && ticks >= r->spans[at->span].until)
+        at->span++;
+    if (at->span < r->span_count) {
+        key = (gnomon__stage_key){.ordinal = r->spans[at->span].ordinal,
+                                  .name = r->spans[at->span].name};
+        at->until = r->spans[at->span].until;
+    }
+    at->stage = gnomon__snapshot_stage(b, key);
+    at->stage = at->stage <= r->stage_count ? at->stage : 0;
+    return at->stage;
 }
 
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,

@@ -64,10 +64,23 @@ int gnomon__snapshot_activities(gnomon__snapshot_builder *b);
 /* The stage's number in the profile; stage_count + 1: it is not in the profile. */
 uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
                                 gnomon__stage_key key);
+/* Where a moment was found last, as moments ascend; all zero at first. */
+typedef struct gnomon__stage_cursor {
+    size_t span;
+    uint64_t until; /* ticks: earlier moments are of that stage too */
+    uint32_t stage;
+} gnomon__stage_cursor;
+uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
+                                      uint64_t ticks, gnomon__stage_cursor *at);
 /* The stage of a moment in ticks, by its number in the profile; 0: it is not in the
- * profile. As moments ascend, *at says where the last one was found; 0 at first. */
-uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
-                                   uint64_t ticks, size_t *at);
+ * profile. */
+static inline uint32_t
+gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b, uint64_t ticks,
+                          gnomon__stage_cursor *at)
+{
+    return ticks < at->until ? at->stage
+                             : gnomon__snapshot_stage_after(b, ticks, at);
+}
 /* The path and all above it are chosen, in the stage if it has it there, else without a
  * stage. 0: no memory. */
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* The order of a thread's events: by their begins. Records come in the order of ends, so
  * what ran inside an execution is one block just before it, and the execution goes in
  * front of that block. Few events are ordered so one by one; halves are merged in the same
@@ -30,9 +29,9 @@ static int goes_before(const gnomon__tape_events *e,
 
 /* Where `entry`, which was written after them, goes among `count` ordered ones. That is
  * near the end: the distance is doubled, and then halved. */
-static size_t place_among(const gnomon__tape_events *e,
-                          const gnomon__tape_entry *of, size_t count,
-                          const gnomon__tape_entry *entry)
+static size_t place_of_entry(const gnomon__tape_events *e,
+                             const gnomon__tape_entry *of, size_t count,
+                             const gnomon__tape_entry *entry)
 {
     size_t low = count, high = count;
     for (size_t step = 1; low; step *= 2) {
@@ -55,8 +54,8 @@ static size_t place_among(const gnomon__tape_events *e,
 /* The first `left` events are in order, and so are those behind them, which were written
  * after these. Only those that go before the last of the first are moved, each once, by
  * way of `other`, and the first a block at a time. */
-static void merge(const gnomon__tape_events *e, gnomon__tape_entry *of,
-                  size_t left, size_t count, gnomon__tape_entry *other)
+static void merge_halves(const gnomon__tape_events *e, gnomon__tape_entry *of,
+                         size_t left, size_t count, gnomon__tape_entry *other)
 {
     size_t k = 0;
     while (left + k < count && !goes_before(e, &of[left - 1], &of[left + k])) {
@@ -64,7 +63,7 @@ static void merge(const gnomon__tape_events *e, gnomon__tape_entry *of,
         k++;
     }
     while (k--) {
-        size_t at = place_among(e, of, left, &other[k]);
+        size_t at = place_of_entry(e, of, left, &other[k]);
         memmove(&of[at + k + 1], &of[at], (left - at) * sizeof *of);
         of[at + k] = other[k];
         left = at;
@@ -79,12 +78,12 @@ static void order_events(const gnomon__tape_events *e, gnomon__tape_entry *of,
     if (count > FEW_EVENTS) {
         order_events(e, of, half, other);
         order_events(e, of + half, count - half, other);
-        merge(e, of, half, count, other);
+        merge_halves(e, of, half, count, other);
         return;
     }
     for (size_t i = 1; i < count; i++)
         if (!goes_before(e, &of[i - 1], &of[i]))
-            merge(e, of, i, i + 1, other);
+            merge_halves(e, of, i, i + 1, other);
 }
 
 int gnomon__tape_sort(const gnomon__tape_events *e, gnomon__tape_thread *t)

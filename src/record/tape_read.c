@@ -13,6 +13,7 @@
 #include "platform/ticks.h"
 
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
+#define RECORD ((uint32_t)sizeof(gnomon__tape_record))
 
 /* A part of a block, as it was when it was listed. */
 typedef struct tape_piece {
@@ -172,31 +173,49 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
     }
 }
 
-/* A block that was overwritten meanwhile is lost, for whom counts the stage's losses. 0: no
- * memory. */
-static int copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
-                      tape_piece *p)
+/* A full block of an earlier time. */
+static int is_earlier_piece(const gnomon__tape_events *e, const tape_piece *p)
+{
+    return p->last && p->last < e->taken;
+}
+
+/* At once: an array that grows copies what it has, and new pages cost as much as all
+ * else. 0: no memory. */
+static int room_for_pieces(gnomon__tape_events *e, const tape_pieces *pieces)
+{
+    int ok = 1;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const tape_piece *p = &pieces->of[i];
+        if (!is_earlier_piece(e, p))
+            e->threads[p->thread].count += (p->used - HEAD) / RECORD;
+    }
+    for (size_t i = 0; ok && i < e->thread_count; i++) {
+        gnomon__tape_thread *t = &e->threads[i];
+        ok = gnomon__grow(&t->entries, &t->room, t->count, RECORD);
+        t->count = 0;
+    }
+    return ok;
+}
+
+/* A block that was overwritten meanwhile is lost, for whom counts the stage's losses. */
+static void copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
+                       tape_piece *p)
 {
     uint32_t bytes = p->used - HEAD;
-    if (p->last && p->last < e->taken)
-        return 1; /* a full block of an earlier time */
-    if (!gnomon__grow(&t->entries, &t->room,
-                      t->count + bytes / sizeof *t->entries,
-                      sizeof *t->entries))
-        return 0;
+    if (is_earlier_piece(e, p))
+        return;
     copy_records(t->entries + t->count, p->at + HEAD, bytes);
     fence_acquire();
     if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial) {
         p->copied = t->count + 1;
-        t->count += bytes / sizeof *t->entries;
+        t->count += bytes / RECORD;
         if (p->early)
-            t->early += (p->early - HEAD) / sizeof *t->entries;
+            t->early += (p->early - HEAD) / RECORD;
     } else if (t->is_first) {
         gnomon__tape_lose(&t->overwritten, p->events,
                           p->first > e->taken ? p->first : e->taken,
                           p->last ? p->last : gnomon__ticks());
     }
-    return 1;
 }
 
 /* ---- The whole ----------------------------------------------------------------- */
@@ -333,10 +352,11 @@ static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
                            uint32_t generation)
 {
     tape_pieces pieces = {0};
-    int ok = list_all(&pieces, out, bit, generation);
+    int ok = list_all(&pieces, out, bit, generation) &&
+             room_for_pieces(out, &pieces);
     for (size_t i = 0; ok && i < pieces.count; i++) {
         tape_piece *p = &pieces.of[i];
-        ok = copy_piece(out, &out->threads[p->thread], p);
+        copy_piece(out, &out->threads[p->thread], p);
     }
     if (ok && out->most)
         give_pieces(out, &pieces);

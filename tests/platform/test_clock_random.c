@@ -12,6 +12,20 @@ static uint64_t up_to(world *w, uint64_t n)
     return world_random(w) % n;
 }
 
+static uint64_t asked_parts;
+
+/* All moments of a part are converted as by a search. */
+static void ask_part(world *w, uint64_t ticks)
+{
+    gnomon__line_part part = gnomon__line_part_of(&w->line, ticks);
+    uint64_t at[] = {ticks, part.ticks, part.ticks + part.length - 1};
+    for (int i = 0; part.length && i < 3; i++)
+        CHECK_EQ(part.ns + gnomon__line_scale(at[i] - part.ticks, part.mult),
+                 gnomon__line_ns(&w->line, at[i]));
+    CHECK(!part.length || ticks - part.ticks < part.length);
+    asked_parts += part.length != 0;
+}
+
 /* Ticks converted before: they must give the same ns. */
 static void ask_again(world *w)
 {
@@ -21,6 +35,7 @@ static void ask_again(world *w)
     uint64_t ns = gnomon__line_ns(&w->line, t->ticks);
     uint64_t by = ns > t->ns ? ns - t->ns : t->ns - ns;
     CHECK(by <= world_stated(w));
+    ask_part(w, t->ticks);
 }
 
 /* Read on a core that is ahead or behind by some us. */
@@ -130,4 +145,5 @@ TEST(random_changes_of_the_clock)
         if (test_failures > before)
             fprintf(stderr, "    seed %d\n", (int)seed);
     }
+    CHECK(asked_parts > LIVES);
 }
