@@ -327,11 +327,19 @@ int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
 
 /* ---- Open scopes ------------------------------------------------------------------- */
 
+/* A cycle was over before the scope began, though its profile is made now. */
+static int begins_after(const gnomon__snapshot_builder *b,
+                        const gnomon__open_path *open)
+{
+    return b->events && !gnomon__tape_is_of_stage(b->events->which) &&
+           open->begin >= b->events->until;
+}
+
 int gnomon__snapshot_opens(gnomon__snapshot_builder *b)
 {
     for (uint32_t i = 0; i < b->ledger->open_count; i++) {
         const gnomon__open_path *open = &b->ledger->opens[i];
-        if (open->thread >= b->thread_count ||
+        if (open->thread >= b->thread_count || begins_after(b, open) ||
             !path_of(b, open->thread, open->path))
             continue;
         uint32_t node = node_of(&b->threads[open->thread], open->path,

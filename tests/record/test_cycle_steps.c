@@ -8,6 +8,7 @@
 #include "gnomon/profile.h"
 #include "marks.h"
 #include "probe_profile.h"
+#include "run/run.h"
 #include "taping.h"
 
 /* Steps of `first`, `first` + 1, ... ns. */
@@ -128,6 +129,37 @@ TEST(times_in_steps_of_the_whole_stage_are_not_a_cycle_s)
     run_cycles("schedule=wait:1/active:2/repeat:1", 4);
     CHECK_EQ(delivered, 1);
     free(last_report);
+}
+
+/* The profile is made after the next scope has begun, as a thread of ours may be late. */
+static int open_scopes;
+
+static int count_open(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    open_scopes += (int)gnomon_profile_count(p, GNOMON_OPENS);
+    delivered++;
+    return GNOMON_OK;
+}
+
+TEST(a_cycle_has_no_scope_that_began_after_it)
+{
+    cycle_taper.ready = count_open;
+    gnomon__test_set(1000);
+    CHECK_EQ(
+        gnomon_attach(&cycle_taper, NULL, "schedule=wait:1/active:1/repeat:1"),
+        GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon_start("around");
+    steps_of(1, 100);
+    CHECK_EQ(gnomon__control_enter(), GNOMON_OK); /* so no cycle is delivered */
+    steps_of(1, 100);
+    gnomon_start("after");
+    gnomon__control_leave();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(delivered, 1);
+    CHECK_EQ(open_scopes, 1);
 }
 
 /* ---- Recordings that began later ------------------------------------------------- */
