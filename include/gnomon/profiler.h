@@ -184,7 +184,8 @@ typedef struct gnomon_profiler {
      * the stage so far, or of the run. With an option `keep` that is "stream" also
      * in between, with events that no other profile has. It comes from a control call
      * on a thread of gnomon's, or on that which ends the stage. `out` is for files:
-     * text written to it goes nowhere. */
+     * text written to it goes nowhere. Where an option `on_trace_ready` of the profiler
+     * is "none" it is not called, and no such profile is made; but of a stream it is. */
     int (*ready)(void *self, const gnomon_profile *profile,
                  const gnomon_writer *out);
 } gnomon_profiler;

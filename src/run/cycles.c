@@ -109,7 +109,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
             gnomon__call_ready(a, m);
     }
     v->cycles.had_events |=
-        code || (m && gnomon_profile_count(&m->base, GNOMON_EVENTS));
+        code || !m || gnomon_profile_count(&m->base, GNOMON_EVENTS);
     if (code)
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
     if (m)
@@ -171,12 +171,12 @@ uint64_t gnomon__run_deliver(int of_specs)
     gnomon__streams_deliver(1);
     uint64_t now = gnomon__ticks();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (!gnomon__wants_ready(a) || (of_specs && !a->word) ||
+        if (!gnomon__has_ready(a) || (of_specs && !a->word) ||
             !a->window->rank_on)
             continue;
         if (a->window->scheduled)
             log_unreached(a);
-        else if (gnomon__region_count() > 1)
+        else if (gnomon__wants_ready(a) && gnomon__region_count() > 1)
             deliver_run(a, now);
     }
     return now;

@@ -36,7 +36,7 @@ static int is_late_reader(const gnomon__attachment *a)
     const char *at = gnomon__options_text(a->options, "at");
     if (!gnomon__attachment_has_events(a))
         return 0;
-    return (a->profiler.ready && !a->window->scheduled) ||
+    return (gnomon__wants_ready(a) && !a->window->scheduled) ||
            (a->profiler.wants & GNOMON_WANT_RUN) ||
            (at && gnomon__same_word(at, "end")) ||
            gnomon__path_form(a) == GNOMON_FORM_JSON;

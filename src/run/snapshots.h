@@ -75,7 +75,9 @@ void gnomon__run_delivered(int of_specs, uint64_t until);
 /* Gives full blocks of streams to their profilers, in parts; `all`: until none is left.
  * In control calls. */
 void gnomon__streams_deliver(int all);
-/* The profiler wants the callback `ready`, and can write; calls it. */
+/* The profiler has the callback `ready`, and can write; it wants it called, as
+ * on_trace_ready= is not none; calls it. */
+int gnomon__has_ready(const gnomon__attachment *a);
 int gnomon__wants_ready(const gnomon__attachment *a);
 void gnomon__call_ready(gnomon__attachment *a, const struct gnomon__model *m);
 

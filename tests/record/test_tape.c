@@ -488,6 +488,49 @@ TEST(ready_at_the_end_of_a_run)
     CHECK_EQ(ready_calls[0].events, 40);
 }
 
+/* No profile is made to be thrown away. */
+static int times_ready;
+
+static int count_time(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    (void)self, (void)p, (void)out;
+    times_ready++;
+    return GNOMON_OK;
+}
+
+static void nest_under(const char *options)
+{
+    static const gnomon_option_info known[] = {
+        {sizeof *known, GNOMON_OPTION_TEXT, "on_trace_ready", "chrome", NULL},
+        {.key = NULL}};
+    static const gnomon_profiler ready = {TAPES("ready"), .options = known,
+                                          .ready = count_time};
+    times_ready = 0;
+    CHECK_EQ(gnomon_attach(&ready, NULL, options), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    nest(1, 2, 3);
+    gnomon_step();
+    nest(1, 2, 3);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&ready, NULL), GNOMON_OK);
+}
+
+TEST(no_events_are_ready_where_on_trace_ready_is_none)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    nest_under("on_trace_ready=chrome");
+    CHECK_EQ(times_ready, 1);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    nest_under("on_trace_ready=none");
+    CHECK_EQ(times_ready, 0);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    nest_under("on_trace_ready=none,schedule=active:1/repeat:2");
+    CHECK_EQ(times_ready, 0);
+}
+
 /* ---- Losses ------------------------------------------------------------------------ */
 
 #define MANY 100000
