@@ -23,15 +23,16 @@ int gnomon__cycles_are_due(void)
 
 /* ---- Notes --------------------------------------------------------------------- */
 
-/* Where too many wait, the newest becomes longer: nothing is lost. */
+/* Where too many wait, the newest becomes longer: no event is lost. */
 static void end_cycle(gnomon__cycles *c, uint64_t now)
 {
     c->is_open = 0;
     if (c->count == GNOMON__WAITING_CYCLES) {
         c->over[c->count - 1].end = now;
+        c->over[c->count - 1].cycles++;
         return;
     }
-    c->over[c->count++] = (struct gnomon__cycle){c->begin, now};
+    c->over[c->count++] = (struct gnomon__cycle){c->begin, now, 1};
     store_relaxed(&cycles_due, cycles_due + 1);
     gnomon__end_wake();
 }
@@ -69,15 +70,13 @@ static int are_needed_later(const gnomon__view *v)
 }
 
 /* The oldest cycle that waits. 0: there is none. */
-static int take_cycle(gnomon__view *v, gnomon__event_range *range)
+static int take_cycle(gnomon__view *v, struct gnomon__cycle *out)
 {
     gnomon__cycles *c = &v->cycles;
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
-        *range = (gnomon__event_range){
-            v, c->over[0].begin, c->over[0].end, 0,
-            are_needed_later(v) ? GNOMON__TAPE_ALL : GNOMON__TAPE_CYCLE};
+        *out = c->over[0];
         memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
         store_relaxed(&cycles_due, cycles_due - 1);
     }
@@ -87,43 +86,87 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
 
 /* ---- Delivery ------------------------------------------------------------------ */
 
-/* One profile for all profilers of the window. */
-static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
-                          int is_closed)
+static int make_cycle(gnomon__model **m, const gnomon__view *v,
+                      const gnomon__event_range *range, int is_closed)
+{
+    if (is_closed)
+        return gnomon__snapshot_closed(m, v->base, range);
+    gnomon__readers_lock();
+    int code = gnomon__snapshot_live(m, v->base, 0, range);
+    gnomon__readers_unlock();
+    return code;
+}
+
+/* `a` or the next one that gets the window's cycles. NULL: there is none. */
+static gnomon__attachment *reader_of(const gnomon__view *v,
+                                     gnomon__attachment *a)
+{
+    while (a && (a->window != v || !gnomon__wants_ready(a)))
+        a = a->next;
+    return a;
+}
+
+/* One profile for all profilers of the window, each of which gets it so often; without a
+ * range it has no events. Whether there is one goes to *has_any. */
+static int give_cycle(const gnomon__view *v, const gnomon__event_range *range,
+                      int is_closed, uint64_t times, int *has_any)
 {
     gnomon__model *m = NULL;
     int code = GNOMON_OK;
-    if (!is_closed && v->base->has_work)
-        gnomon__work_flush();
-    for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
-        if (a->window != v || !gnomon__wants_ready(a))
-            continue;
-        if (!m && is_closed) {
-            code = gnomon__snapshot_closed(&m, v->base, range);
-        } else if (!m) {
-            gnomon__readers_lock();
-            code = gnomon__snapshot_live(&m, v->base, 0, range);
-            gnomon__readers_unlock();
-        }
-        if (!code)
+    for (gnomon__attachment *a = reader_of(v, gnomon__attachments); a && !code;
+         a = reader_of(v, a->next)) {
+        if (!m)
+            code = make_cycle(&m, v, range, is_closed);
+        for (uint64_t i = 0; i < times && !code; i++)
             gnomon__call_ready(a, m);
     }
-    v->cycles.had_events |=
-        code || !m || gnomon_profile_count(&m->base, GNOMON_EVENTS);
-    if (code)
-        gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
+    *has_any = code || !m || gnomon_profile_count(&m->base, GNOMON_EVENTS);
     if (m)
         gnomon_profile_free(&m->base);
-    if (range->which == GNOMON__TAPE_CYCLE)
-        gnomon__events_over(v, range->until, !code);
+    return code;
+}
+
+/* Cycles that ended faster than they were given. Their profilers are called for each, so
+ * that they count right. */
+static void give_together(gnomon__view *v, uint64_t cycles, int is_closed)
+{
+    int has_any;
+    uint64_t first = v->cycles.given + 1;
+    gnomon__log("cycles %llu to %llu of a schedule ended faster than they "
+                "could be given to profilers: the first has the events of all",
+                (unsigned long long)first,
+                (unsigned long long)(first + cycles - 1));
+    if (give_cycle(v, NULL, is_closed, cycles - 1, &has_any))
+        gnomon__log("a cycle of a schedule has no number: %s",
+                    gnomon_error_text());
+}
+
+static void deliver_cycle(gnomon__view *v, const struct gnomon__cycle *c,
+                          int is_closed)
+{
+    const gnomon__event_range range = {
+        v, c->begin, c->end, 0,
+        are_needed_later(v) ? GNOMON__TAPE_ALL : GNOMON__TAPE_CYCLE};
+    int has_any;
+    if (!is_closed && v->base->has_work)
+        gnomon__work_flush();
+    int code = give_cycle(v, &range, is_closed, 1, &has_any);
+    v->cycles.had_events |= has_any;
+    if (code)
+        gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
+    if (range.which == GNOMON__TAPE_CYCLE)
+        gnomon__events_over(v, range.until, !code);
+    if (c->cycles > 1 && reader_of(v, gnomon__attachments))
+        give_together(v, c->cycles, is_closed);
+    v->cycles.given += c->cycles;
 }
 
 void gnomon__cycles_deliver(int is_closed)
 {
-    gnomon__event_range range;
+    struct gnomon__cycle c;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        while (take_cycle(v, &range))
-            deliver_cycle(v, &range, is_closed);
+        while (take_cycle(v, &c))
+            deliver_cycle(v, &c, is_closed);
 }
 
 static void log_unreached(const gnomon__attachment *a)

@@ -104,6 +104,12 @@ int gnomon__file_is_taken(const char *path, uint64_t part)
     return f && f->part != part;
 }
 
+int gnomon__file_is_written(const char *path)
+{
+    const written_file *f = file_known(path);
+    return f && (f->was_written || f->apart);
+}
+
 static void drop_in(written_file **at, uint32_t view)
 {
     while (*at) {

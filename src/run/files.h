@@ -45,7 +45,7 @@ typedef struct gnomon__stream {
     int (*make)(void *context, const gnomon_writer *file);
     void *context;
 } gnomon__stream;
-int gnomon__output_stream(const gnomon__attachment *a, const char *part,
+int gnomon__output_stream(gnomon__attachment *a, const char *part,
                           const char *extension, const gnomon__stream *stream);
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
@@ -98,7 +98,8 @@ int gnomon__file_failed(const char *path, int why);
  * ones. */
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
                            size_t size);
-/* Whether this process wrote another part there. */
+/* Whether this process wrote there; whether another part. */
+int gnomon__file_is_written(const char *path);
 int gnomon__file_is_taken(const char *path, uint64_t part);
 /* Forgets the files of a view that is gone. */
 void gnomon__files_drop(uint32_t view);

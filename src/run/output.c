@@ -203,16 +203,23 @@ static uint64_t part_hash(const char *part)
     return hash ? hash : 1;
 }
 
-/* For a part whose file name is taken: with its hash in the name. */
-static char *path_hashed(const gnomon__attachment *a, const char *part,
-                         const char *extension)
+/* With the number of the run in its name, where there is one, and the hash of the part,
+ * where that is asked for. NULL: no memory. */
+static char *path_with(const gnomon__attachment *a, const char *part,
+                       const char *extension, int is_hashed)
 {
-    size_t size = strlen(part) + 18;
-    char *longer = gnomon__alloc(size), *path = NULL;
-    if (longer) {
-        snprintf(longer, size, "%s-%016llx", part,
+    char run[16] = "", hash[20] = "", *path = NULL;
+    size_t size = (part ? strlen(part) : 0) + sizeof run + sizeof hash;
+    char *longer = gnomon__alloc(size);
+    if (a->run_number)
+        snprintf(run, sizeof run, "run%u%s", (unsigned)a->run_number,
+                 part ? "-" : "");
+    if (is_hashed)
+        snprintf(hash, sizeof hash, "-%016llx",
                  (unsigned long long)part_hash(part));
-        path = gnomon__path_of(a, longer, extension);
+    if (longer) {
+        snprintf(longer, size, "%s%s%s", run, part ? part : "", hash);
+        path = gnomon__path_of(a, *longer ? longer : part, extension);
     }
     gnomon__free(longer);
     return path;
@@ -222,10 +229,29 @@ static char *path_hashed(const gnomon__attachment *a, const char *part,
 static char *path_of_file(const gnomon__attachment *a, const char *part,
                           const char *extension)
 {
-    char *path = gnomon__path_of(a, part, extension);
+    char *path = path_with(a, part, extension, 0);
     if (path && part && gnomon__file_is_taken(path, part_hash(part))) {
         gnomon__free(path);
-        path = path_hashed(a, part, extension);
+        path = path_with(a, part, extension, 1);
+    }
+    return path;
+}
+
+/* The same of a file that this process has not written, in an earlier run of it or for
+ * another view. */
+static char *path_of_new(gnomon__attachment *a, const char *part,
+                         const char *extension)
+{
+    static int was_told;
+    char *path;
+    while ((path = path_of_file(a, part, extension)) != NULL &&
+           gnomon__file_is_written(path)) {
+        a->run_number += a->run_number ? 1 : 2;
+        if (!was_told++)
+            gnomon__log("%s: this process wrote %s before: run%u is in the "
+                        "names of its files now",
+                        a->profiler.name, path, (unsigned)a->run_number);
+        gnomon__free(path);
     }
     return path;
 }
@@ -299,7 +325,7 @@ static int make_stream(int fd, const void *context, gnomon__file_counts *counts)
     return gnomon__fd_writer_end(w, *job->code);
 }
 
-int gnomon__output_stream(const gnomon__attachment *a, const char *part,
+int gnomon__output_stream(gnomon__attachment *a, const char *part,
                           const char *extension, const gnomon__stream *stream)
 {
     if (!gnomon__output_is_ours())
@@ -308,7 +334,7 @@ int gnomon__output_stream(const gnomon__attachment *a, const char *part,
         return GNOMON_ENOENT;
     int code = GNOMON_OK;
     const stream_job all = {stream, &code};
-    char *path = path_of_file(a, part, extension ? extension : "");
+    char *path = path_of_new(a, part, extension ? extension : "");
     gnomon__file_job job = {
         .part = part_hash(part), .make = make_stream, .context = &all};
     int why = path ? gnomon__file_put(path, &job) : ENOMEM;

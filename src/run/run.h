@@ -66,9 +66,11 @@ typedef struct gnomon__cycles {
     uint64_t number;     /* of the open one */
     uint64_t begin;      /* ticks */
     uint64_t most_steps; /* that one stage made */
+    uint64_t given;      /* how many were; in control calls */
     uint32_t count;      /* of those that are over */
     struct gnomon__cycle {
         uint64_t begin, end; /* ticks */
+        uint64_t cycles;     /* more than one: they fell together */
     } over[GNOMON__WAITING_CYCLES];
 } gnomon__cycles;
 
@@ -124,6 +126,7 @@ typedef struct gnomon__attachment {
         *window;       /* of its tape and hook: the same, unless it wants events
                              and has a schedule, which then is the window's alone */
     uint32_t hook_bit; /* GNOMON__BITS: none */
+    uint32_t run_number;     /* in the names of its files; 0: none */
     int told_no_folder;      /* the line that its files have none comes once */
     int is_timed, is_worked; /* it is one of view->timed, of view->worked */
     int is_file_told;        /* paths.c: errors of its file= were logged */

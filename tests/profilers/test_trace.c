@@ -146,6 +146,50 @@ TEST(active_steps_without_marks_are_told)
               "gnomon: trace: 2 events in ./trace-cycle1.pt.trace.json\n");
 }
 
+/* ---- Of several runs ------------------------------------------------------------------ */
+
+#define BEFORE(name) \
+    "gnomon: trace: this process wrote ./" name \
+    ".pt.trace.json before: run2 is in the names of its files now\n"
+
+TEST(a_second_run_leaves_the_first_s_traces)
+{
+    child_result r = host("GNOMON=trace", "setup", STEP, "teardown", "setup",
+                          "do=c", "teardown", "setup", "do=d", "teardown");
+    has_line(r, BEFORE("trace"));
+    has_line(r, "gnomon: trace: 1 event in ./trace-run3.pt.trace.json\n");
+    CHECK_EQ(times_in(r.err, "gnomon:"), 4);
+    CHECK_EQ(executions("trace.pt.trace.json", "a"), 1);
+    CHECK_EQ(executions("trace-run2.pt.trace.json", "c"), 1);
+    CHECK_EQ(executions("trace-run3.pt.trace.json", "d"), 1);
+}
+
+TEST(later_specs_leave_the_traces_of_earlier_ones)
+{
+    child_result r =
+        host("GNOMON=", "configure=trace(schedule=wait:1/active:1)", "do=a",
+             "step", "do=b", "step", "do=a", "step", "do=b", "step",
+             "configure=trace(schedule=wait:1/active:1)", "do=c", "step",
+             "do=d", "step", "do=c", "step", "do=d", "step", "configure=trace",
+             "do=e", "configure=trace,advanced(dump_stats,file=of.txt)", "do=f",
+             "configure=advanced(dump_stats,file=of.txt)", "do=f", "do=f");
+    has_line(r, BEFORE("trace-cycle1"));
+    CHECK_EQ(executions("trace-cycle1.pt.trace.json", "b"), 1);
+    CHECK_EQ(executions("trace-cycle2.pt.trace.json", "b"), 1);
+    CHECK_EQ(executions("trace-run2-cycle1.pt.trace.json", "d"), 1);
+    CHECK_EQ(executions("trace-run2-cycle2.pt.trace.json", "d"), 1);
+    CHECK_EQ(executions("trace.pt.trace.json", "e"), 1);
+    CHECK_EQ(executions("trace-run2.pt.trace.json", "f"), 1);
+    CHECK_EQ(times_in(r.err, "before"), 1);
+}
+
+TEST(two_traces_of_one_run_are_two_files)
+{
+    host("GNOMON=trace(filter=a),trace", STEP);
+    CHECK_EQ(executions("trace.pt.trace.json", "b"), 0);
+    CHECK_EQ(executions("trace-run2.pt.trace.json", "b"), 1);
+}
+
 /* ---- What is missing ------------------------------------------------------------------ */
 
 TEST(what_does_not_fit_is_told)

@@ -8,6 +8,7 @@
 #include "gnomon/profile.h"
 #include "marks.h"
 #include "probe_profile.h"
+#include "platform/error.h"
 #include "run/run.h"
 #include "taping.h"
 
@@ -160,6 +161,48 @@ TEST(a_cycle_has_no_scope_that_began_after_it)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     CHECK_EQ(delivered, 1);
     CHECK_EQ(open_scopes, 1);
+}
+
+static struct {
+    uint64_t calls, events, with_events;
+} given;
+
+static int count_given(void *self, const gnomon_profile *p,
+                       const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    given.calls++;
+    given.events += events(p);
+    given.with_events += events(p) != 0;
+    return GNOMON_OK;
+}
+
+static char last_line[256];
+
+static void keep_line(const char *line)
+{
+    snprintf(last_line, sizeof last_line, "%s", line);
+}
+
+/* 20 cycles while none can be given, of which 16 wait: a profiler counts all of them. */
+TEST(cycles_that_fall_together_say_so_and_keep_their_numbers)
+{
+    cycle_taper.ready = count_given;
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=wait:1/active:1"),
+             GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon__test_log = keep_line;
+    CHECK_EQ(gnomon__control_enter(), GNOMON_OK);
+    steps_of(40, 100);
+    gnomon__control_leave();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_STR(last_line,
+              "gnomon: cycles 16 to 20 of a schedule ended faster than they "
+              "could be given to profilers: the first has the events of all");
+    CHECK_EQ(given.calls, 20);
+    CHECK_EQ(given.with_events, 16);
+    CHECK_EQ(given.events, 20);
 }
 
 /* ---- Recordings that began later ------------------------------------------------- */
