@@ -457,7 +457,7 @@ static const weak_program new_region = {
              "mark/region.c: add_entry: store_relaxed(&region->id, id);")},
          {ST(B, 1, RELEASE,
              "mark/region.c: add_entry: store_release(&region->mask, "
-             "entry->wanted & gnomon__armed_bits);")}},
+             "mask_of(entry, gnomon__armed_bits));")}},
         {{LD(B, 0, RELAXED, NULL)},
          {UP(C, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},

@@ -4,7 +4,9 @@
  * by gnomon.h. None of them is needed before a mark.
  *
  * Threads: call them from any thread, but not from inside a profiler's callback.
- * One runs at a time; another one waits for it. Marks never wait for any.
+ * One runs at a time; another one waits for it. Marks wait for none, but that the
+ * first marks of threads wait while the run starts, a second at most: then they
+ * are refused, and counted as `reentered`.
  * Errors: each returns GNOMON_OK or a negative gnomon_error, and then
  * gnomon_error_text() says in one line what to do. Besides those named at each
  * call, all of them return

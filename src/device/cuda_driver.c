@@ -4,12 +4,11 @@
  * user. */
 #include "device/cuda_driver.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/os.h"
+#include "platform/os_wait.h"
 
 #define OLDEST 11040 /* 11.4, as cuDriverGetVersion returns it */
 
@@ -22,7 +21,7 @@ const gnomon__cuda_symbols gnomon__cuda_symbol = {
 static gnomon__cuda_calls cuda_calls;
 static char cuda_load_error[256];
 static int cuda_is_usable;
-static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
+static gnomon__os_once cuda_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CUDA);
 
 static const char *library_name(void)
 {
@@ -38,7 +37,7 @@ static void cuda_find_symbol(void *library, const char *symbol, void *call)
     memcpy(call, &address, sizeof address);
 }
 
-static void cuda_find_driver(void)
+static void cuda_load(void)
 {
     const char *name = library_name(), *why;
     int version = 0;
@@ -77,18 +76,9 @@ static void cuda_find_driver(void)
     cuda_is_usable = !*cuda_load_error;
 }
 
-/* Without cancellation: a thread that ended inside pthread_once could leave the
- * others waiting, or make them load the driver again. */
-static void cuda_load(void)
-{
-    int cancel = gnomon__os_cancel_off();
-    cuda_find_driver();
-    gnomon__os_cancel_back(cancel);
-}
-
 const gnomon__cuda_calls *gnomon__cuda(void)
 {
-    pthread_once(&cuda_once, cuda_load);
+    gnomon__os_make_once(&cuda_once, cuda_load);
     return cuda_is_usable ? &cuda_calls : NULL;
 }
 

@@ -4,9 +4,10 @@
 #include "device/describe.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "platform/os_wait.h"
 
 #define DEVICES 16u
 
@@ -21,7 +22,7 @@ typedef struct described_device {
 
 static described_device described[DEVICES];
 static uint32_t described_count;
-static pthread_mutex_t described_lock = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock described_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_DEVICES);
 
 static void make_fit_for_json(char *text)
 {
@@ -42,18 +43,18 @@ static uint32_t find_described(const char *kind, int32_t index)
 
 void gnomon__describe_clock(const char *kind, int32_t index, uint64_t error_ns)
 {
-    pthread_mutex_lock(&described_lock);
+    gnomon__os_lock_take(&described_lock);
     uint32_t i = find_described(kind, index);
     if (i < described_count)
         described[i].clock_error_ns = error_ns;
-    pthread_mutex_unlock(&described_lock);
+    gnomon__os_lock_give(&described_lock);
 }
 
 void gnomon__describe_device(const char *kind, int32_t index, const char *name,
                              const gnomon_device_identity *identity,
                              double event_ns)
 {
-    pthread_mutex_lock(&described_lock);
+    gnomon__os_lock_take(&described_lock);
     uint32_t i = find_described(kind, index);
     if (i < DEVICES) {
         described_device *d = &described[i];
@@ -71,7 +72,7 @@ void gnomon__describe_device(const char *kind, int32_t index, const char *name,
         d->index = index;
         d->event_ns = event_ns;
     }
-    pthread_mutex_unlock(&described_lock);
+    gnomon__os_lock_give(&described_lock);
 }
 
 typedef int describe_add(const char *key, const char *json);
@@ -106,11 +107,11 @@ void gnomon__describe_each(int (*add)(const char *key, const char *json))
 {
     for (uint32_t i = 0;; i++) {
         described_device d;
-        pthread_mutex_lock(&described_lock);
+        gnomon__os_lock_take(&described_lock);
         int more = i < described_count;
         if (more)
             d = described[i];
-        pthread_mutex_unlock(&described_lock);
+        gnomon__os_lock_give(&described_lock);
         if (!more)
             return;
         add_fact(add, &d, "name", d.name, 0);
@@ -123,6 +124,6 @@ void gnomon__describe_each(int (*add)(const char *key, const char *json))
 
 void gnomon__describe_forget(void)
 {
-    described_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    gnomon__os_lock_renew(&described_lock);
     described_count = 0;
 }

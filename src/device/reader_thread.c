@@ -6,7 +6,6 @@
  * nobody else: who asks the thread for a pass waits for a limited time. A thread that
  * still hangs when the last view goes is left as it is, and used again for the next
  * view. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/os_wait.h"
 #include "record/device_stats.h"
 
 #define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
@@ -31,12 +31,12 @@ static int has_conditions;
 
 /* Under its lock, which is never held over a call of a driver. */
 static struct {
-    pthread_mutex_t lock;
+    gnomon__os_lock lock;
     pthread_cond_t wake, answer;
     uint64_t asked, answered; /* number of the last pass */
     size_t waiting;           /* what the last pass returned */
     int gives_up, ends, is_over;
-} reader = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} reader = {.lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_TIMERS)};
 
 /* ---- The thread ---------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static int condition_wait(pthread_cond_t *condition, uint64_t until)
 {
     struct timespec at = {(time_t)(until / 1000000000u),
                           (long)(until % 1000000000u)};
-    return pthread_cond_timedwait(condition, &reader.lock, &at) == 0;
+    return pthread_cond_timedwait(condition, &reader.lock.mutex, &at) == 0;
 }
 
 /* Waits for the end of a pass, at most until *until, which is then moved on. 0: no
@@ -89,9 +89,9 @@ static void sleep_until_called(void)
     fence_full();
     if (!gnomon__reader_is_idle())
         gnomon__reader_wake();
-    pthread_mutex_unlock(&reader.lock);
+    gnomon__os_lock_give(&reader.lock);
     gnomon__reader_sleep();
-    pthread_mutex_lock(&reader.lock);
+    gnomon__os_lock_take(&reader.lock);
 }
 
 static void wait_for_work(void)
@@ -117,9 +117,9 @@ static void run_passes(void)
         if (reader.asked == reader.answered)
             wait_for_work();
         uint64_t asked = reader.asked;
-        pthread_mutex_unlock(&reader.lock);
+        gnomon__os_lock_give(&reader.lock);
         size_t waiting = reader_pass_once();
-        pthread_mutex_lock(&reader.lock);
+        gnomon__os_lock_take(&reader.lock);
         if (reader.gives_up) /* who asked still waits */
             gnomon__reader_give_up();
         reader.gives_up = 0;
@@ -134,28 +134,28 @@ static void run_passes(void)
 static void reader_main(void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&reader.lock);
+    gnomon__os_lock_take(&reader.lock);
     do {
         run_passes();
-        pthread_mutex_unlock(&reader.lock);
+        gnomon__os_lock_give(&reader.lock);
         gnomon__device_clocks_free();
-        pthread_mutex_lock(&reader.lock);
+        gnomon__os_lock_take(&reader.lock);
     } while (!reader.ends);
     reader.is_over = 1;
     pthread_cond_signal(&reader.answer);
-    pthread_mutex_unlock(&reader.lock);
+    gnomon__os_lock_give(&reader.lock);
 }
 
 /* Returns whether a thread that was left hanging is used again. Passes that were
  * asked for earlier count as answered. */
 static int reader_resume(void)
 {
-    pthread_mutex_lock(&reader.lock);
+    gnomon__os_lock_take(&reader.lock);
     int is_left = reader_state == READER_LEFT;
     int goes_on = is_left && !reader.is_over;
     reader.ends = reader.is_over = 0;
     reader.answered = reader.asked;
-    pthread_mutex_unlock(&reader.lock);
+    gnomon__os_lock_give(&reader.lock);
     if (is_left && !goes_on)
         gnomon__os_thread_join(&reader_thread);
     reader_state = goes_on ? READER_RUNS : READER_NONE;
@@ -192,13 +192,13 @@ static void log_silent_driver(void)
 static void reader_stop(void)
 {
     uint64_t until = gnomon__os_monotonic_ns() + gnomon__hang_ns();
-    pthread_mutex_lock(&reader.lock);
+    gnomon__os_lock_take(&reader.lock);
     reader.ends = 1;
     call_reader();
     while (!reader.is_over && wait_for_answer(&until))
         ;
     int is_over = reader.is_over;
-    pthread_mutex_unlock(&reader.lock);
+    gnomon__os_lock_give(&reader.lock);
     reader_state = is_over ? READER_NONE : READER_LEFT;
     if (is_over)
         gnomon__os_thread_join(&reader_thread);
@@ -217,7 +217,7 @@ static size_t reader_ask_pass(int gives_up)
             gnomon__reader_give_up();
         return waiting;
     }
-    pthread_mutex_lock(&reader.lock);
+    gnomon__os_lock_take(&reader.lock);
     int hangs = reader.answered < reader.asked; /* the last pass is not over */
     uint64_t asked = hangs ? UINT64_MAX : ++reader.asked;
     reader.gives_up = gives_up;
@@ -227,7 +227,7 @@ static size_t reader_ask_pass(int gives_up)
     int is_answered = reader.answered >= asked;
     size_t waiting = is_answered ? reader.waiting : 0;
     reader.gives_up = 0;
-    pthread_mutex_unlock(&reader.lock);
+    gnomon__os_lock_give(&reader.lock);
     if (!is_answered)
         log_silent_driver();
     return waiting;
@@ -331,7 +331,8 @@ void gnomon__timers_forget(void)
     memset(gnomon__timer_views, 0, sizeof gnomon__timer_views);
     gnomon__timer_bits = 0;
     memset(&reader, 0, sizeof reader);
-    reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    reader.lock.word = GNOMON__OS_OWN_TIMERS;
+    gnomon__os_lock_renew(&reader.lock);
     reader_state = READER_NONE;
     has_conditions = 0;
     gnomon__reader_sleep_init();

@@ -12,7 +12,7 @@
 #include "mark/frame.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
-#include "platform/os.h"
+#include "platform/os_wait.h"
 
 #define STUCK_AFTER_NS 1000000000ull
 #define COPIES 32u
@@ -37,8 +37,7 @@ static int callbacks_over(void)
         while ((seen & 1) && load_acquire(&t->seq) == seen) {
             if (gnomon__os_monotonic_ns() - start > STUCK_AFTER_NS)
                 return 0;
-            gnomon__os_sleep_ns(pause);
-            pause = pause < 1000000 ? 2 * pause : pause;
+            gnomon__os_pause(&pause, UINT64_MAX);
         }
     }
     return 1;
@@ -73,8 +72,7 @@ static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
             gnomon__unlock();
             if (gnomon__os_monotonic_ns() > deadline)
                 return 0;
-            gnomon__os_sleep_ns(pause);
-            pause = pause < 1000000 ? 2 * pause : pause;
+            gnomon__os_pause(&pause, UINT64_MAX);
             gnomon__lock();
         }
         /* Else the thread has called the hook itself, or will. */

@@ -9,15 +9,13 @@
  * between any two instructions. */
 #include "mark/lock.h"
 
-#include <pthread.h>
-
 #include "mark/thread.h"
 #include "mark/tls.h"
-#include "platform/os.h"
+#include "platform/os_wait.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_MARKS);
 
-enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
+enum { FORK_NONE, FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 
 static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
 {
@@ -59,63 +57,57 @@ void gnomon__unguard(void)
     unguard(gnomon__tls_now());
 }
 
-/* In a child whose fork called no handler: the thread that held the lock is
- * not in the child. */
-static __attribute__((noinline, cold)) void renew_lock(void)
-{
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_MARKS], 1);
-}
-
 void gnomon__lock(void)
 {
     gnomon__near *tls = gnomon__tls_now();
     guard(tls);
-    if (tls->held++ == 0) {
-        if (unlikely(!load_relaxed(
-                &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_MARKS])))
-            renew_lock();
-        pthread_mutex_lock(&lock);
-    }
+    if (tls->held++ == 0)
+        gnomon__os_lock_take(&lock);
 }
 
 void gnomon__unlock(void)
 {
     gnomon__near *tls = gnomon__tls_now();
     if (--tls->held == 0)
-        pthread_mutex_unlock(&lock);
+        gnomon__os_lock_give(&lock);
     unguard(tls);
 }
 
 /* A signal handler that forks may have interrupted this thread while it took
  * or held the lock, and which of both is unknown. The lock is then tried for
- * 10 ms; without it the child uses what state it finds. */
+ * some 10 ms; without it the child uses what state it finds. */
 void gnomon__lock_over_fork(void)
 {
     gnomon__near *tls = gnomon__tls_now();
+    uint64_t pause = 0;
+    if (tls->over_fork != FORK_NONE)
+        return;
     if (!tls->busy) {
         gnomon__lock();
         tls->over_fork = FORK_TAKEN;
         return;
     }
     tls->over_fork = FORK_NOT_TAKEN;
-    for (int i = 0; i < 100 && !tls->over_fork; i++) {
-        if (!pthread_mutex_trylock(&lock))
+    for (int i = 0; i < 7 && tls->over_fork == FORK_NOT_TAKEN; i++) {
+        if (gnomon__os_lock_try(&lock))
             tls->over_fork = FORK_TRIED;
         else
-            gnomon__os_sleep_ns(100000);
+            gnomon__os_pause(&pause, UINT64_MAX);
     }
 }
 
-void gnomon__unlock_over_fork(int in_child)
+int gnomon__unlock_over_fork(int in_child)
 {
     gnomon__near *tls = gnomon__tls_now();
-    if (tls->over_fork == FORK_TAKEN)
+    uint32_t how = tls->over_fork;
+    tls->over_fork = FORK_NONE;
+    if (how == FORK_TAKEN)
         gnomon__unlock();
-    else if (tls->over_fork == FORK_TRIED)
-        pthread_mutex_unlock(&lock);
-    else if (in_child)
-        lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    else if (how == FORK_TRIED)
+        gnomon__os_lock_give(&lock);
+    else if (how == FORK_NOT_TAKEN && in_child)
+        gnomon__os_lock_renew(&lock);
+    return how != FORK_NONE;
 }
 
 int gnomon__busy(void)

@@ -15,8 +15,9 @@ int gnomon__busy(void);
  * meet the lock it interrupted, or what is half written under it. */
 void gnomon__lock(void);
 void gnomon__unlock(void);
-/* Around a fork, also one that a signal handler makes at any instruction. */
+/* Around a fork, also one that a signal handler makes at any instruction. Once a
+ * fork, however often its handlers are called: the second returns 0 for the others. */
 void gnomon__lock_over_fork(void);
-void gnomon__unlock_over_fork(int in_child);
+int gnomon__unlock_over_fork(int in_child);
 
 #endif

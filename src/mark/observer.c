@@ -69,7 +69,7 @@ static void publish(void)
     store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
     if (!gnomon__attached_bits)
         store_relaxed(&gnomon__observer_offs, gnomon__observer_offs + 1);
-    gnomon__observer_write_active_words(staying_bits());
+    gnomon__observer_write_active_words(staying_bits() | gnomon__start_mask);
     gnomon__each_thread(t) {
         gnomon__thread_shut(t);
         store_relaxed(&t->open_bits,
@@ -100,21 +100,20 @@ static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
 void gnomon__observer_start(void)
 {
     gnomon__lock();
-    if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) {
-        if (gnomon__forks) /* all regions are unseen again */
-            gnomon__region_rewrite(0, 1, UINT32_MAX);
-        if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
-            gnomon__tls_set(&gnomon__no_thread);
-        store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
-    }
+    if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
+        gnomon__tls_set(&gnomon__no_thread);
+    gnomon__start_mask = GNOMON_MASK_UNSEEN;
+    gnomon__region_rewrite(0, 1, UINT32_MAX);
+    publish();
     gnomon__unlock();
 }
 
 void gnomon__observer_started(void)
 {
     gnomon__lock();
-    if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN)
-        gnomon__observer_write_active_words(gnomon__attached_bits);
+    gnomon__start_mask = 0;
+    gnomon__region_rewrite(gnomon__armed_bits, 1, UINT32_MAX);
+    gnomon__observer_write_active_words(staying_bits());
     gnomon__unlock();
 }
 
@@ -126,6 +125,7 @@ void gnomon__observers_forget(int starts)
     gnomon__attached_bits = gnomon__armed_bits = gnomon__leaving_bits = 0;
     store_relaxed(&gnomon__open_bits, 0);
     barrier_prepared = 0;
+    gnomon__start_mask = 0;
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__observer_write_active_words(starts ? GNOMON_MASK_UNSEEN : 0);

@@ -44,6 +44,11 @@ extern uint32_t gnomon__needs_fence;    /* no membarrier here */
  * Pairs with the fence in gnomon__region_waits. */
 extern uint32_t gnomon__observer_is_idle;
 
+/* GNOMON_MASK_UNSEEN while the run starts, else 0: it is in the active words and in all
+ * masks that are written then, so that the marks of other threads ask for the start,
+ * and wait. Under the lock. */
+extern uint32_t gnomon__start_mask;
+
 /* Takes a free bit, attached, neither armed nor open: of a recorder, or of a hook.
  * GNOMON_EFULL. Both are kept, not copied. */
 int gnomon__observer_attach(const struct gnomon__recorder *recorder,

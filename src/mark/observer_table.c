@@ -12,6 +12,7 @@ uint32_t gnomon__observer_epoch;
 uint32_t gnomon__observer_offs;
 uint32_t gnomon__needs_fence;
 uint32_t gnomon__observer_is_idle = 1;
+uint32_t gnomon__start_mask;
 uint32_t gnomon__leaving_bits;
 uint32_t gnomon__leave_serial;
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;

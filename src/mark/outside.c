@@ -12,9 +12,10 @@
 #include "mark/foreign.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
-#include "platform/os.h"
+#include "platform/os_wait.h"
 
 #define STUCK_AFTER_NS 1000000000ull
+#define FIRST_LOOK_NS 1000u /* a mark is short; nobody tells of its end */
 #define LOCKED_THREADS 64u
 
 /* ---- Cuts -------------------------------------------------------------------- */
@@ -30,13 +31,12 @@ static int is_resting(const gnomon__thread *t)
  * thread stayed inside one mark for too long. */
 static int cut_thread(gnomon__thread *t, uint64_t deadline)
 {
-    uint64_t pause = 1000;
+    uint64_t pause = FIRST_LOOK_NS;
     while (t->segment != gnomon__segment && t->recorder_bits &&
            !is_resting(t)) {
         gnomon__unlock();
         int is_late = gnomon__os_monotonic_ns() > deadline;
-        gnomon__os_sleep_ns(pause);
-        pause = pause < 1000000 ? 2 * pause : pause;
+        gnomon__os_pause(&pause, UINT64_MAX);
         gnomon__lock();
         if (is_late)
             return 0;

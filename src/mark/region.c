@@ -93,6 +93,11 @@ static gnomon__entry *next_entry(void)
     return &(*block)[id % BLOCK];
 }
 
+static uint32_t mask_of(const gnomon__entry *entry, uint32_t armed)
+{
+    return (entry->wanted & armed) | gnomon__start_mask;
+}
+
 /* All but `wanted` is filled in. Returns its id. */
 static uint32_t add_entry(gnomon__entry *entry)
 {
@@ -106,7 +111,7 @@ static uint32_t add_entry(gnomon__entry *entry)
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);
     store_release(&entry_count, id);
-    store_release(&region->mask, entry->wanted & gnomon__armed_bits);
+    store_release(&region->mask, mask_of(entry, gnomon__armed_bits));
     return id;
 }
 
@@ -200,7 +205,7 @@ static uint32_t enter_region(gnomon_region *region)
     }
     /* The region was about to wait (waiting.c). */
     if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
-        store_relaxed(&region->mask, entry->wanted & gnomon__armed_bits);
+        store_relaxed(&region->mask, mask_of(entry, gnomon__armed_bits));
     return load_relaxed(&region->mask);
 }
 
@@ -238,7 +243,7 @@ uint32_t gnomon__region_enter(gnomon_region *region)
     gnomon__lock();
     uint32_t mask = enter_region(region);
     gnomon__unlock();
-    return mask;
+    return mask & ~GNOMON_MASK_UNSEEN;
 }
 
 const gnomon__entry *gnomon__region_register(gnomon_region *region)
@@ -259,7 +264,7 @@ uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count)
 {
     for (; from <= entry_count && count; from++, count--) {
         const gnomon__entry *entry = gnomon__region_entry(from);
-        store_release(&entry->region->mask, entry->wanted & armed);
+        store_release(&entry->region->mask, mask_of(entry, armed));
     }
     return from <= entry_count ? from : 0;
 }

@@ -38,7 +38,8 @@ static void list_region(gnomon_region *region)
 int gnomon__region_waits(gnomon_region *region)
 {
     uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
-    if (!load_acquire(&gnomon__observer_is_idle))
+    if (!load_acquire(&gnomon__observer_is_idle) ||
+        load_relaxed(&gnomon__start_mask))
         return 0;
     if (!load_acquire(&region->link))
         list_region(region);

@@ -14,13 +14,12 @@
  * no change touches what is below it. errno is kept. */
 #include "platform/clock.h"
 
-#include <pthread.h>
-
 #include "platform/atomic.h"
+#include "platform/os_wait.h"
 #include "platform/ticks.h"
 
 static int clock_kind_chosen;
-static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+static gnomon__os_once clock_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CLOCK);
 
 static void clock_begin(void);
 
@@ -31,7 +30,7 @@ int gnomon__clock_kind(void)
 
 void gnomon__clock_start(void)
 {
-    pthread_once(&clock_once, clock_begin);
+    gnomon__os_make_once(&clock_once, clock_begin);
 }
 
 uint64_t gnomon__clock_between(uint64_t from, uint64_t to)

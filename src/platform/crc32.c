@@ -3,13 +3,14 @@
  * which is faster than disks read. Owns the tables, made at first use. */
 #include "platform/crc32.h"
 
-#include <pthread.h>
 #include <string.h>
+
+#include "platform/os_wait.h"
 
 #define CRC_POLYNOMIAL 0xedb88320u /* reflected */
 
 static uint32_t crc_tables[8][256];
-static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
+static gnomon__os_once crc_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CRC);
 
 static void crc_make(void)
 {
@@ -29,7 +30,7 @@ static void crc_make(void)
 uint32_t gnomon__crc32(uint32_t crc, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
-    (void)pthread_once(&crc_once, crc_make);
+    gnomon__os_make_once(&crc_once, crc_make);
     crc = ~crc;
     for (; size >= 8; size -= 8, at += 8) {
         uint64_t word;

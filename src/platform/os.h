@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/atomic.h"
+
 uint64_t gnomon__os_monotonic_ns(void);
 uint64_t gnomon__os_unix_ns(void);
 
@@ -40,16 +42,47 @@ int gnomon__os_is_owner(void);
 int gnomon__os_is_copy(void);
 
 /* Words that are 0 in every copy until the child changes them: whether the
- * run, and each lock that marks may take, is in the state its owner left. A
- * thread of the parent may have held a lock that is never released in the
- * child. */
+ * run, and each lock (os_wait.h), is in the state its owner left. A thread of
+ * the parent may have held a lock that is never released in the child. */
 enum gnomon__os_own_word {
-    GNOMON__OS_OWN_RUN = 0,
-    GNOMON__OS_OWN_MARKS = 1,
-    GNOMON__OS_OWN_STEPS = 2,
-    GNOMON__OS_OWN_WORDS = 3
+    GNOMON__OS_OWN_RUN, /* of who claimed */
+    GNOMON__OS_OWN_MARKS,
+    GNOMON__OS_OWN_STEPS,
+    GNOMON__OS_OWN_CONTROL,
+    GNOMON__OS_OWN_READERS,
+    GNOMON__OS_OWN_STATS,
+    GNOMON__OS_OWN_WORK,
+    GNOMON__OS_OWN_DEVICES,
+    GNOMON__OS_OWN_TIMERS,
+    GNOMON__OS_OWN_CUPTI,
+    GNOMON__OS_OWN_LOADER,
+    GNOMON__OS_OWN_CLOCK,
+    GNOMON__OS_OWN_CRC,
+    GNOMON__OS_OWN_CUDA,
+    GNOMON__OS_OWN_WORDS
 };
 extern uint32_t *gnomon__os_own;
+
+/* Whether the kernel wipes these words; 0: nobody has asked it yet. */
+enum { GNOMON__OS_WIPED = 1, GNOMON__OS_NOT_WIPED = 2 };
+extern uint32_t gnomon__os_own_state;
+
+/* Before a lock is taken that a child must not find held: makes the words' page
+ * unless it is there. */
+void gnomon__os_own_page_slow(void);
+static inline void gnomon__os_own_page(void)
+{
+    if (unlikely(!load_acquire(&gnomon__os_own_state)))
+        gnomon__os_own_page_slow();
+}
+
+/* As gnomon__os_is_copy, where this process or its parent is known to have
+ * claimed: two loads, for callbacks of marks. */
+static inline int gnomon__os_runs_in_copy(void)
+{
+    return unlikely(
+        !load_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_RUN]));
+}
 
 /* Whether the host locks all new pages at once (mlockall with MCL_FUTURE).
  * Three system calls. */
@@ -282,6 +315,10 @@ void *gnomon__os_library(const char *path, const char **why);
  * that may reach it, and -1 after. */
 void gnomon__os_loading(int by);
 int gnomon__os_is_loading(void);
+/* Around each call of libc's that takes the loader's locks, as those that start threads
+ * do. 0: this is a child in which they may be held for ever: do not call, nor leave. */
+int gnomon__os_loader_enter(void);
+void gnomon__os_loader_leave(void);
 /* Whether the program is linked statically: it then loads no library, which
  * would bring a second libc that was not initialised. */
 int gnomon__os_is_static(void);

@@ -11,13 +11,25 @@
 #include "platform/atomic.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/os_wait.h"
+#include "platform/tls.h"
 
 /* ---- The loader --------------------------------------------------------------- */
 
 static uint32_t loading;
+static __thread uint32_t loading_here GNOMON__TLS;
+
+/* Calls under way that take the loader's locks. In a child that is forked during another
+ * thread's call they are held for ever: clone renews no lock, and glibc's fork not
+ * these. */
+static uint32_t loader_calls;
+static __thread uint32_t loader_calls_here GNOMON__TLS;
+static uint32_t loader_is_held;
+static uint32_t loader_pid; /* as a lock's */
 
 void gnomon__os_loading(int by)
 {
+    loading_here += (uint32_t)by;
     add_relaxed(&loading, (uint32_t)by);
 }
 
@@ -26,23 +38,49 @@ int gnomon__os_is_loading(void)
     return load_relaxed(&loading) != 0;
 }
 
+int gnomon__os_loader_enter(void)
+{
+    if (gnomon__os_is_new_child(GNOMON__OS_OWN_LOADER, &loader_pid)) {
+        store_relaxed(&loader_is_held,
+                      load_relaxed(&loader_calls) > loader_calls_here);
+        store_relaxed(&loader_calls, loader_calls_here);
+        store_relaxed(&loading, loading_here);
+    }
+    if (load_relaxed(&loader_is_held))
+        return 0;
+    gnomon__os_loading(1);
+    loader_calls_here++;
+    add_release(&loader_calls, 1);
+    return 1;
+}
+
+void gnomon__os_loader_leave(void)
+{
+    sub_release(&loader_calls, 1);
+    loader_calls_here--;
+    gnomon__os_loading(-1);
+}
+
 /* The list has a lock of its own too, and a host that walks the list may
  * call us under it. */
 static int walk(int (*found)(struct dl_phdr_info *, size_t, void *), void *out)
 {
-    gnomon__os_loading(1);
+    if (!gnomon__os_loader_enter())
+        return 0;
     int result = dl_iterate_phdr(found, out);
-    gnomon__os_loading(-1);
+    gnomon__os_loader_leave();
     return result;
 }
 
 /* Without cancellation, which could end the thread in a constructor. */
 static void *open_module(const char *name, int flags)
 {
+    void *library = NULL;
     int cancel = gnomon__os_cancel_off();
-    gnomon__os_loading(1);
-    void *library = dlopen(name, flags | RTLD_LOCAL);
-    gnomon__os_loading(-1);
+    if (gnomon__os_loader_enter()) {
+        library = dlopen(name, flags | RTLD_LOCAL);
+        gnomon__os_loader_leave();
+    }
     gnomon__os_cancel_back(cancel);
     return library;
 }
@@ -97,7 +135,9 @@ void *gnomon__os_library(const char *path, const char **why)
     /* A library that closes itself stays too. */
     void *library = open_module(path, RTLD_NOW | RTLD_NODELETE);
     *why = NULL;
-    if (library == NULL) {
+    if (load_relaxed(&loader_is_held)) {
+        *why = "this process was forked while its parent loaded a library";
+    } else if (library == NULL) {
         *why = dlerror();
         if (*why == NULL)
             *why = "the system gives no reason";
@@ -112,9 +152,11 @@ void *gnomon__os_library_loaded(const char *name)
 
 void *gnomon__os_symbol(void *library, const char *name)
 {
-    gnomon__os_loading(1);
-    void *symbol = dlsym(library, name);
-    gnomon__os_loading(-1);
+    void *symbol = NULL;
+    if (gnomon__os_loader_enter()) {
+        symbol = dlsym(library, name);
+        gnomon__os_loader_leave();
+    }
     return symbol;
 }
 

@@ -2,10 +2,9 @@
 /* Whether the memory is that of the process that recorded into it, or a child's
  * copy. fork() runs handlers; clone(), _Fork() and vfork() do not. So the
  * kernel is asked to give every child one page of zeroes, and where memory is
- * shared, as after vfork(), the process ids are compared.
- *
- * Invariant: in the process that claimed the page, its words are not 0. */
+ * shared, as after vfork(), the process ids are compared. */
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -21,41 +20,44 @@
 #define OWN_PAGE 4096u
 
 /* Used in place of the page until one is needed, and where there is none. */
-static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {1, 1, 1};
+static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {1, 1, 1, 1, 1, 1, 1,
+                                                 1, 1, 1, 1, 1, 1, 1};
 uint32_t *gnomon__os_own = no_page;
+uint32_t gnomon__os_own_state;
 static int64_t owner_pid;
 
-static void fill_own(uint32_t *words)
+/* Two threads may be here at once: one page is kept. It is known before the kernel is
+ * told to wipe it, and a thread takes no lock before it was told. So a fork, which
+ * excludes that call, copies no lock that is held without the page that says so. */
+void gnomon__os_own_page_slow(void)
 {
-    for (int i = 0; i < GNOMON__OS_OWN_WORDS; i++)
-        store_relaxed(&words[i], 1);
+    uint32_t *none = no_page, *page = gnomon__os_map(OWN_PAGE);
+    int kept_errno = errno;
+    if (page) {
+        memcpy(page, no_page, sizeof no_page);
+        if (!cas_acq_rel(&gnomon__os_own, &none, page)) /* or in a child */
+            gnomon__os_unmap(page, OWN_PAGE);
+    }
+    page = load_relaxed(&gnomon__os_own);
+    /* Since Linux 4.14; before it only process ids are compared. */
+    int is_wiped = page != no_page && !madvise(page, OWN_PAGE, MADV_WIPEONFORK);
+    store_release(&gnomon__os_own_state,
+                  is_wiped ? GNOMON__OS_WIPED : GNOMON__OS_NOT_WIPED);
+    errno = kept_errno;
 }
 
 int64_t gnomon__os_claim(void)
 {
     int64_t before = load_relaxed(&owner_pid);
-    int kept_errno = errno;
-    uint32_t *page = gnomon__os_own;
-    if (page == no_page) {
-        page = gnomon__os_map(OWN_PAGE);
-        /* Since Linux 4.14; before it only process ids are compared. */
-        if (page && madvise(page, OWN_PAGE, MADV_WIPEONFORK)) {
-            gnomon__os_unmap(page, OWN_PAGE);
-            page = NULL;
-        }
-    }
-    if (page) {
-        fill_own(page);
-        store_release(&gnomon__os_own, page); /* pairs with its loads */
-    }
+    gnomon__os_own_page();
+    store_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN], 1);
     store_relaxed(&owner_pid, (int64_t)getpid());
-    errno = kept_errno;
     return before;
 }
 
 int gnomon__os_is_copy(void)
 {
-    return !load_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
+    return gnomon__os_runs_in_copy() && load_relaxed(&owner_pid);
 }
 
 int gnomon__os_is_owner(void)

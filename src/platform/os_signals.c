@@ -17,6 +17,7 @@
 #include "platform/atomic.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/os_wait.h"
 
 /* ---- Catching ------------------------------------------------------------ */
 
@@ -99,13 +100,8 @@ void gnomon__os_die_in(int number, uint64_t ns)
 
 /* ---- The bell ------------------------------------------------------------ */
 
-/* 1: it was set. A futex and no semaphore: the kernel measures its wait by
- * the monotonic clock, while a semaphore's wait ends by a clock that can be
- * set. */
+/* 1: it was set. No semaphore: its wait ends by a clock that can be set. */
 static uint32_t end_bell;
-
-/* The values of <linux/futex.h>, which is not there for musl. */
-enum { OS_FUTEX_WAIT = 0 | 128, OS_FUTEX_WAKE = 1 | 128 };
 
 void gnomon__os_bell_make(void)
 {
@@ -114,10 +110,8 @@ void gnomon__os_bell_make(void)
 
 void gnomon__os_bell_ring(void)
 {
-    int kept_errno = errno;
     store_release(&end_bell, 1); /* pairs with bell_rang */
-    (void)syscall(SYS_futex, &end_bell, OS_FUTEX_WAKE, 1);
-    errno = kept_errno;
+    gnomon__os_wake(&end_bell);
 }
 
 static int bell_rang(void)
@@ -127,20 +121,10 @@ static int bell_rang(void)
 
 int gnomon__os_bell_wait(uint64_t ns)
 {
-    const uint64_t poll_ns = 10000000; /* if the kernel refuses to wait */
-    uint64_t now = gnomon__os_monotonic_ns(), until = now + ns;
+    uint64_t now = gnomon__os_monotonic_ns(), until = now + ns, pause = 0;
     for (; now < until && !load_relaxed(&end_bell);
-         now = gnomon__os_monotonic_ns()) {
-        uint64_t left_ns = until - now;
-        struct timespec left = {(time_t)(left_ns / 1000000000u),
-                                (long)(left_ns % 1000000000u)};
-        if (syscall(SYS_futex, &end_bell, OS_FUTEX_WAIT, 0, &left) == 0 ||
-            errno == EAGAIN || errno == EINTR)
-            continue;
-        if (errno == ETIMEDOUT)
-            break;
-        gnomon__os_sleep_ns(left_ns < poll_ns ? left_ns : poll_ns);
-    }
+         now = gnomon__os_monotonic_ns())
+        gnomon__os_wait(&end_bell, 0, until - now, &pause);
     return bell_rang();
 }
 

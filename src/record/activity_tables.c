@@ -2,12 +2,12 @@
 /* Four arrays, each with a hash of its items. A key is found by its bytes. */
 #include "record/activity_tables.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/names.h"
 #include "mark/thread.h"
 #include "platform/memory.h"
+#include "platform/os_wait.h"
 #include "profile/slots.h"
 
 /* Names are those of kernels, of which large programs have some thousands. A name has an
@@ -29,17 +29,17 @@ typedef struct work_table {
 
 static work_table work_names, work_tracks, work_ops, work_leaves;
 
-static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock work_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_WORK);
 
 void gnomon__activities_lock(void)
 {
     gnomon__heap_start(); /* not first under a lock */
-    pthread_mutex_lock(&work_lock);
+    gnomon__os_lock_take(&work_lock);
 }
 
 void gnomon__activities_unlock(void)
 {
-    pthread_mutex_unlock(&work_lock);
+    gnomon__os_lock_give(&work_lock);
 }
 
 /* ---- Items by their bytes ---------------------------------------------------------- */
@@ -232,7 +232,7 @@ void gnomon__activity_tables_clear(int frees)
     work_table *const all[] = {&work_names, &work_tracks, &work_ops,
                                &work_leaves};
     if (!frees)
-        work_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        gnomon__os_lock_renew(&work_lock);
     for (uint32_t i = 1; frees && i <= work_names.count; i++)
         gnomon__free(gnomon__activity_name_at(i)->text);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

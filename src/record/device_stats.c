@@ -2,10 +2,10 @@
 /* A hash table of the device times that were read since the ledger took them last. */
 #include "record/device_stats.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/os_wait.h"
 
 typedef struct device_stats {
     struct device_stats *next;
@@ -16,7 +16,7 @@ typedef struct device_stats {
 #define STATS_BUCKETS 1024u
 
 static device_stats **buckets; /* NULL: nothing was added yet */
-static pthread_mutex_t stats_lock = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock stats_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_STATS);
 
 static device_stats **stats_bucket(const gnomon__device_part *part)
 {
@@ -44,10 +44,10 @@ static device_stats *stats_at(const gnomon__device_part *part)
 int gnomon__device_stats_add(const gnomon__device_part *part, uint64_t ns,
                              uint64_t self_ns)
 {
-    pthread_mutex_lock(&stats_lock);
+    gnomon__os_lock_take(&stats_lock);
     device_stats *s = stats_at(part);
     int ok = s && gnomon__total_count(&s->total, ns, self_ns);
-    pthread_mutex_unlock(&stats_lock);
+    gnomon__os_lock_give(&stats_lock);
     return ok;
 }
 
@@ -64,7 +64,7 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
                               gnomon__device_stats_to *add, void *context)
 {
     int ok = 1;
-    pthread_mutex_lock(&stats_lock);
+    gnomon__os_lock_take(&stats_lock);
     for (uint32_t i = 0; buckets && i < STATS_BUCKETS; i++) {
         device_stats **at = &buckets[i];
         while (*at) {
@@ -81,7 +81,7 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
             gnomon__free(s);
         }
     }
-    pthread_mutex_unlock(&stats_lock);
+    gnomon__os_lock_give(&stats_lock);
     return ok;
 }
 
@@ -92,7 +92,7 @@ void gnomon__device_stats_drop(uint32_t generation)
 
 void gnomon__device_stats_forget(void)
 {
-    stats_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    gnomon__os_lock_renew(&stats_lock);
     gnomon__keep_reachable(buckets);
     buckets = NULL;
 }

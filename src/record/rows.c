@@ -10,30 +10,30 @@
  * changes its generation; then the rows are thrown away. */
 #include "record/rows_copy.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/segment.h"
+#include "platform/os_wait.h"
 #include "platform/ticks.h"
 
 #define NODE_TRIES 10
 #define TREE_TRIES 3
 
-static pthread_mutex_t readers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock rows_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_READERS);
 
 void gnomon__readers_lock(void)
 {
-    pthread_mutex_lock(&readers_mutex);
+    gnomon__os_lock_take(&rows_lock);
 }
 
 void gnomon__readers_unlock(void)
 {
-    pthread_mutex_unlock(&readers_mutex);
+    gnomon__os_lock_give(&rows_lock);
 }
 
 void gnomon__readers_forget(void)
 {
-    readers_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    gnomon__os_lock_renew(&rows_lock);
 }
 
 static int begin_copy(gnomon__rows_copier *c, gnomon__rows *out,

@@ -47,7 +47,9 @@ static int make_self(gnomon__attachment *a)
     a->options->api.log = gnomon__host.log;
     a->options->api.region_op = gnomon__host.region_op;
     gnomon__fail_reason_clear();
+    gnomon__os_loading(1); /* as setup */
     int code = a->profiler.create(&a->options->api, &a->self);
+    gnomon__os_loading(-1);
     if (!code || code == GNOMON_DECLINED)
         return code;
     return gnomon__fail(GNOMON_EPLUGIN, "%s: create failed (%s)",
@@ -61,7 +63,7 @@ static void call_setup(gnomon__attachment *a)
     if (!a->profiler.setup)
         return;
     gnomon__fail_reason_clear();
-    gnomon__os_loading(1); /* setup may load a library */
+    gnomon__os_loading(1); /* it may load a library, or join a thread */
     int code = a->profiler.setup(a->self, &run, gnomon__stage_text());
     gnomon__os_loading(-1);
     if (code < 0)

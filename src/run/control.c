@@ -1,58 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Entry and exit of every control call, and the first mark of the process. One
- * control call runs at a time; a callback that makes one gets GNOMON_EBUSY instead
- * of waiting for itself.
+/* Entry and exit of every control call, the start of the run, and the first mark of the
+ * process. One control call runs at a time; a callback that makes one gets GNOMON_EBUSY
+ * instead of waiting for itself.
  *
  * Inside a control call pthread_cancel does not act on the thread. So every wait in
  * it, of ours, libc's or a profiler's, returns and releases its locks. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
-#include "platform/os.h"
+#include "platform/os_wait.h"
 #include "platform/tls.h"
 #include "run/host.h"
 #include "run/run.h"
 
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock control_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CONTROL);
 static __thread int in_control GNOMON__TLS;
 static __thread int host_cancel GNOMON__TLS; /* as it was outside */
-static uint32_t has_started;                 /* $GNOMON was read */
+
+/* The start: $GNOMON, or what stands for it, is read and attached, by the first control
+ * call or the first mark. Other threads' marks wait for its end, so that none is lost.
+ *
+ *     NEW -> RUNS -> OVER, and back to NEW in a child that becomes a run of its own
+ *     NEW, RUNS -> STUCK -> RUNS or OVER
+ *
+ * RUNS and OVER are set under the lock of control calls. A mark waits for MARK_WAITS_NS
+ * and sets STUCK: the start may wait for this thread, as where a profiler starts threads
+ * that mark, and joins them. That mark and later ones are refused, and counted, until
+ * the start is over or the lock is free. Whoever gets the lock before OVER makes the
+ * start: in a child RUNS may be of a thread that the child does not have. */
+enum { START_NEW, START_RUNS, START_STUCK, START_OVER };
+static uint32_t start_state;
+#define MARK_WAITS_NS 1000000000ull
+
+/* Counts what waiters wait for: the lock is given back, or the start is over. They sleep
+ * while it stays the same; the limit of a sleep is for what nobody tells them of. */
+static uint32_t turn;
+static uint32_t waiters;
+#define SLEEP_NS 250000000ull
+#define MOST_SLEEPS 10000 /* should the clock stand still */
 
 /* While a thread loads a library under the control lock, a waiter may be a module's
  * constructor, which runs under the loader's lock: both would wait for ever. So a
  * waiter gives up after this time; later ones give up at once until the lock is
  * free. */
 #define STUCK_AFTER_NS 1000000000ull
-#define PAUSE_NS 100000u
 static uint32_t is_stuck;
 
-/* Where something will be attached. The variable is read again under the lock. */
+static void wait_for_turn(uint32_t seen, uint64_t *pause)
+{
+    add_relaxed(&waiters, 1);
+    fence_full(); /* pairs with next_turn: it sees the waiter, or this its turn */
+    gnomon__os_wait(&turn, seen, SLEEP_NS, pause);
+    sub_relaxed(&waiters, 1);
+}
+
+static void next_turn(void)
+{
+    add_release(&turn, 1);
+    fence_full();
+    if (load_relaxed(&waiters))
+        gnomon__os_wake(&turn);
+}
+
+/* Before the lock is taken for the first time: a child that is forked meanwhile, in
+ * whatever way, must not wait for it. The variable is read again under the lock. */
 static void watch_forks(void)
 {
-    const char *spec = load_relaxed(&has_started) ? NULL : getenv("GNOMON");
+    gnomon__os_own_page();
+    const char *spec =
+        load_relaxed(&start_state) == START_OVER ? NULL : getenv("GNOMON");
     if (spec && *spec)
         gnomon__fork_watch();
 }
 
 static int take_lock(void)
 {
-    uint64_t since = 0;
-    while (pthread_mutex_trylock(&control_lock)) {
+    uint64_t since = 0, pause = 0;
+    for (;;) {
+        uint32_t seen = load_acquire(&turn);
+        if (gnomon__os_lock_try(&control_lock))
+            break;
         uint64_t now = gnomon__os_monotonic_ns();
         if (!gnomon__os_is_loading() || !since)
             since = now;
-        else if (load_relaxed(&is_stuck) || now - since > STUCK_AFTER_NS) {
+        if (gnomon__os_is_loading() &&
+            (load_relaxed(&is_stuck) || now - since > STUCK_AFTER_NS)) {
             store_relaxed(&is_stuck, 1);
             return 0;
         }
-        gnomon__os_sleep_ns(PAUSE_NS);
+        wait_for_turn(seen, &pause);
     }
     store_relaxed(&is_stuck, 0);
     return 1;
+}
+
+static void give_lock(void)
+{
+    gnomon__os_lock_give(&control_lock);
+    next_turn();
 }
 
 int gnomon__control_check(void)
@@ -121,7 +169,7 @@ int gnomon__control_enter(void)
 int gnomon__control_try(void)
 {
     go_in(gnomon__os_cancel_off());
-    if (!pthread_mutex_trylock(&control_lock))
+    if (gnomon__os_lock_try(&control_lock))
         return 1;
     come_out();
     return 0;
@@ -129,7 +177,7 @@ int gnomon__control_try(void)
 
 void gnomon__control_leave(void)
 {
-    pthread_mutex_unlock(&control_lock);
+    give_lock();
     come_out();
 }
 
@@ -140,46 +188,82 @@ int gnomon__control_is_inside(void)
 
 void gnomon__control_start(void)
 {
-    if (load_relaxed(&has_started))
+    if (load_relaxed(&start_state) == START_OVER)
         return;
+    store_relaxed(&start_state, START_RUNS);
     gnomon__os_atomic_word(&gnomon_enabled);
     gnomon__observer_start();
-    gnomon__observer_started();
-    store_release(&has_started, 1);
 }
 
-/* Inside. 0: the lock was not free, try again later. */
-static int start(void)
+void gnomon__control_started(void)
 {
-    if (!gnomon__copy_owns()) {
-        store_release(&has_started, 1);
-        return 1;
+    if (load_relaxed(&start_state) == START_OVER)
+        return;
+    gnomon__observer_started();
+    store_release(&start_state, START_OVER);
+    next_turn();
+}
+
+/* With the lock. */
+static void start(void)
+{
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    gnomon__control_started();
+    give_lock();
+}
+
+/* Sets STUCK unless the start is over. */
+static void give_up_start(void)
+{
+    uint32_t state = load_relaxed(&start_state);
+    while (state != START_OVER &&
+           !cas_acq_rel(&start_state, &state, START_STUCK))
+        continue;
+    next_turn();
+}
+
+/* Inside: makes the start, or waits for it. 0: the mark is refused. */
+static int start_or_wait(void)
+{
+    uint64_t since = gnomon__os_monotonic_ns(), pause = 0;
+    for (int sleeps = 0;; sleeps++) {
+        uint32_t seen = load_acquire(&turn);
+        uint32_t state = load_acquire(&start_state);
+        if (state == START_OVER || gnomon__fork_is_off())
+            return 1;
+        if (gnomon__os_lock_try(&control_lock)) {
+            start();
+            return 1;
+        }
+        if (state == START_STUCK)
+            return 0;
+        if (sleeps > MOST_SLEEPS ||
+            gnomon__os_monotonic_ns() - since > MARK_WAITS_NS)
+            give_up_start();
+        else
+            wait_for_turn(seen, &pause);
     }
-    watch_forks();
-    if (!take_lock())
-        return 0;
-    if (!has_started) {
-        gnomon__observer_start();
-        gnomon__run_from_environment(NULL);
-        gnomon__observer_started();
-        store_release(&has_started, 1);
-    }
-    pthread_mutex_unlock(&control_lock);
-    return 1;
 }
 
 int gnomon__upcall_start(void)
 {
-    if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
+    uint32_t state = load_acquire(&start_state);
+    if (state == START_OVER || in_control || gnomon__fork_is_off())
         return 1;
     gnomon__os_atomic_word(&gnomon_enabled);
-    if (gnomon__copy_rests())
+    if (state == START_NEW && gnomon__copy_rests())
         return 1;
     if (gnomon__os_in_handler(0))
         return 0;
-    int kept = errno;
+    int kept = errno, is_done = 1;
     go_in(gnomon__os_cancel_off());
-    int is_done = start();
+    if (gnomon__copy_owns()) {
+        watch_forks();
+        is_done = start_or_wait();
+    } else {
+        store_relaxed(&start_state, START_OVER); /* the owner has its own */
+    }
     come_out();
     errno = kept;
     return is_done;
@@ -197,7 +281,8 @@ void gnomon__upcall_exit_leave(void)
 
 void gnomon__control_forget(void)
 {
-    store_relaxed(&has_started, 0);
+    store_relaxed(&start_state, START_NEW);
+    store_relaxed(&waiters, 0);
     if (!in_control) /* held by a thread that the child does not have */
-        control_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        gnomon__os_lock_renew(&control_lock);
 }

@@ -72,6 +72,7 @@ static int is_first(const void *desc, size_t bytes, void *out)
 
 static const gnomon_host *elect(void)
 {
+    gnomon__os_own_page(); /* before the loader's lock, as before ours */
     gnomon__copy *first = &gnomon__this_copy;
     gnomon__os_notes("gnomon", NOTE_COPY, is_first, &first);
     gnomon__os_pin_module(first);

@@ -4,7 +4,7 @@
  *
  * A handler can do next to nothing: the code it interrupted may hold malloc's lock
  * or ours. So it wakes a thread of ours, which writes the reports and then dies of
- * the signal. The handler waits up to HANDLER_WAIT_MS, so that the program does not
+ * the signal. The handler waits up to HANDLER_WAIT_NS, so that the program does not
  * go on meanwhile, and then returns, so that interrupted code can release its locks.
  * A kernel timer of REPORT_LIMIT_NS bounds all of it. The thread exists while an
  * attached profiler has a report to write at the end.
@@ -25,7 +25,7 @@
 #include "run/snapshots.h"
 
 #define REPORT_LIMIT_NS 5000000000ull
-#define HANDLER_WAIT_MS 100
+#define HANDLER_WAIT_NS 100000000u
 #define CHECK_NS 1000000000ull
 #define AGAIN_NS 5000000ull /* while events wait for a control call to end */
 
@@ -67,10 +67,8 @@ static void on_signal(int number, int again)
     gnomon__os_die_in(number, REPORT_LIMIT_NS);
     gnomon__os_bell_ring();
     /* No wait where this thread may hold our lock. Malloc's locks are not known. */
-    for (int i = 0;
-         i < HANDLER_WAIT_MS && !gnomon__busy() && !gnomon__control_is_inside();
-         i++)
-        gnomon__os_sleep_ns(1000000);
+    if (!gnomon__busy() && !gnomon__control_is_inside())
+        gnomon__os_sleep_ns(HANDLER_WAIT_NS);
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -166,10 +164,8 @@ static void at_exit(void)
 {
     if (!gnomon__os_is_owner() || gnomon__control_is_inside())
         return;
-    for (uint64_t ns = 0;
-         load_acquire(&end_state) == END_BEGUN && ns < 2 * REPORT_LIMIT_NS;
-         ns += 1000000)
-        gnomon__os_sleep_ns(1000000);
+    if (load_acquire(&end_state) == END_BEGUN)
+        gnomon__os_sleep_ns(2 * REPORT_LIMIT_NS);
     report_at_end(1);
 }
 

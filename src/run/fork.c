@@ -57,25 +57,26 @@ static void before_fork(void)
 
 static void after_fork_parent(void)
 {
-    gnomon__unlock_over_fork(0);
+    (void)gnomon__unlock_over_fork(0);
 }
 
 static void after_fork_child(void)
 {
-    gnomon__unlock_over_fork(1);
+    if (!gnomon__unlock_over_fork(1) && gnomon__os_is_owner())
+        return; /* the handlers are registered twice */
     become_child(gnomon__follows() && !load_relaxed(&child_is_off) &&
                  !gnomon__busy() && !gnomon__control_is_inside());
 }
 
-/* Before the lock of control calls is taken for the first time: a child that another
- * thread forks meanwhile would wait for it for ever. */
+/* Two threads that are here at once both register the handlers: neither waits for the
+ * other, which a child may not have. */
 void gnomon__fork_watch(void)
 {
-    uint32_t none = 0;
-    if (load_relaxed(&forks_watched) || !cas_acq_rel(&forks_watched, &none, 1))
+    if (load_relaxed(&forks_watched))
         return;
     gnomon__os_claim();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    store_relaxed(&forks_watched, 1);
 }
 
 int gnomon__fork_is_off(void)

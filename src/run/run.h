@@ -141,8 +141,10 @@ typedef struct gnomon__attachment {
  * an error the call must return it. */
 int gnomon__control_enter(void);
 void gnomon__control_leave(void);
-/* Marks are taken from now on. Inside a control call. */
+/* Around what reads $GNOMON, or stands for it: the run starts, unless it has started.
+ * Marks of other threads wait in between. Inside a control call. */
 void gnomon__control_start(void);
+void gnomon__control_started(void);
 /* Whether the calling thread is in one. A signal handler may ask. */
 int gnomon__control_is_inside(void);
 /* Whether a call that takes no control lock is allowed now: GNOMON_OK, or a code and a

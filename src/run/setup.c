@@ -15,9 +15,7 @@
 
 static int setup_depth;
 static int depth_inherited; /* in a forked child: the depth is its parent's */
-static uint32_t
-    is_configured;         /* $GNOMON, or what stands for it, is attached ... */
-static int is_configuring; /* ... or about to be */
+static uint32_t is_configured; /* $GNOMON, or what stands for it, is attached */
 static gnomon__rank our_rank = {
     .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
 static int rank_is_known;
@@ -124,9 +122,8 @@ int gnomon__run_from_environment(const char *fallback)
 {
     const char *spec = gnomon__follows(), *origin = "fork=follow";
     int code = GNOMON_OK;
-    if (is_configured || is_configuring)
+    if (is_configured)
         return GNOMON_OK;
-    is_configuring = 1;
     gnomon__run_find_rank();
     if (!spec && !gnomon__os_is_secure()) {
         spec = getenv("GNOMON");
@@ -144,7 +141,6 @@ int gnomon__run_from_environment(const char *fallback)
         gnomon__fail_clear();
         code = GNOMON_OK;
     }
-    is_configuring = 0;
     store_release(&is_configured, 1);
     return code;
 }
@@ -158,6 +154,7 @@ void gnomon__run_ready(void)
 {
     gnomon__control_start();
     gnomon__run_from_environment(NULL);
+    gnomon__control_started();
     gnomon__fail_clear();
 }
 
@@ -246,6 +243,7 @@ int gnomon_setup(const gnomon_setup_options *options)
     code = copy_options(&o, options);
     if (!code)
         code = take_options(&o);
+    gnomon__control_started();
     setup_depth++;
     gnomon__end_watch();
     gnomon__control_leave();
@@ -279,7 +277,6 @@ void gnomon__setup_forget(void)
     int given = rank_is_given();
     depth_inherited = setup_depth > 0;
     is_configured = 0;
-    is_configuring = 0;
     if (!given)
         our_rank = (gnomon__rank){
             .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
@@ -310,6 +307,7 @@ int gnomon_configure_n(const char *spec, size_t length)
     else
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");
     gnomon__free(copy);
+    gnomon__control_started();
     gnomon__control_leave();
     return code;
 }

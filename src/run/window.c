@@ -5,19 +5,18 @@
  * Rewriting masks is O(regions), so a thread of ours does it, which exists while a view
  * has a schedule. Only a window that opens before its masks are armed makes the step
  * itself arm them. */
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/observer.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
-#include "platform/os.h"
+#include "platform/os_wait.h"
 #include "run/run.h"
 #include "run/snapshots.h"
 
 #define ARM_AHEAD 4 /* steps */
 
-static pthread_mutex_t steps = PTHREAD_MUTEX_INITIALIZER;
+static gnomon__os_lock steps = GNOMON__OS_LOCK(GNOMON__OS_OWN_STEPS);
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static gnomon__os_thread worker;
 static int worker_runs, worker_ends, worker_missed;
@@ -37,18 +36,12 @@ static int resting; /* a stage is over, and no mark came since */
 void gnomon__step_lock(void)
 {
     gnomon__guard(); /* a signal handler that steps would deadlock */
-    if (unlikely(!load_relaxed(
-            &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_STEPS]))) {
-        /* A child made without the fork handlers. */
-        steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-        store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS], 1);
-    }
-    pthread_mutex_lock(&steps);
+    gnomon__os_lock_take(&steps);
 }
 
 void gnomon__step_unlock(void)
 {
-    pthread_mutex_unlock(&steps);
+    gnomon__os_lock_give(&steps);
     gnomon__unguard();
 }
 
@@ -60,7 +53,7 @@ static void arm(void *unused)
     gnomon__step_lock();
     while (!worker_ends) {
         if (now_armed == wanted_armed && now_armed == done_armed) {
-            pthread_cond_wait(&wake, &steps);
+            pthread_cond_wait(&wake, &steps.mutex);
             continue;
         }
         uint32_t bits = now_armed = wanted_armed;
@@ -235,7 +228,7 @@ void gnomon__windows_refresh(int came)
 /* In a forked child: neither the worker nor the lock's owner exists. */
 void gnomon__windows_forget(void)
 {
-    steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    gnomon__os_lock_renew(&steps);
     wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     worker_runs = worker_ends = resting = 0;
     memset(watched, 0, sizeof watched);

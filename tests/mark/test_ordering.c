@@ -158,16 +158,26 @@ static const char *const published[][2] = {
      "begin);",
      "platform/os_libraries.c: gnomon__os_is_pinned: "
      "load_acquire(&staying[i].begin)"},
-    {"platform/os_linux.c: thread_main: sub_release(&threads_starting, 1);",
-     "platform/os_linux.c: gnomon__os_threads_settle: "
+    {"platform/os_threads.c: thread_main: sub_release(&threads_starting, 1);",
+     "platform/os_threads.c: gnomon__os_threads_settle: "
      "load_acquire(&threads_starting)"},
-    {"platform/os_process.c: gnomon__os_claim: store_release(&gnomon__os_own, "
-     "page);",
-     "mark/lock.c: gnomon__lock: load_acquire(&gnomon__os_own)"},
+    {"platform/os_process.c: gnomon__os_own_page_slow: "
+     "cas_acq_rel(&gnomon__os_own, &none, page)",
+     "platform/os_wait.c: look_for_child: load_acquire(&gnomon__os_own)"},
+    {"platform/os_process.c: gnomon__os_own_page_slow: "
+     "store_release(&gnomon__os_own_state,",
+     "platform/os.h: gnomon__os_own_page: load_acquire(&gnomon__os_own_state)"},
+    {"platform/os_wait.c: gnomon__os_once_slow: "
+     "store_release(&once->is_made, 1);",
+     "platform/os_wait.h: gnomon__os_make_once: "
+     "load_acquire(&once->is_made)"},
+    {"platform/os_wait.c: gnomon__os_lock_renew: store_release(word, OWN_SET)",
+     "platform/os_wait.c: look_for_child: load_acquire(word) != OWN_SET"},
     {"platform/os_write.c: note_stderr: store_release(&error_known, 1);",
      "platform/os_write.c: gnomon__os_stderr: load_acquire(&error_known)"},
-    {"run/control.c: start: store_release(&has_started, 1);",
-     "run/control.c: gnomon__upcall_start: load_acquire(&has_started)"},
+    {"run/control.c: gnomon__control_started: "
+     "store_release(&start_state, START_OVER);",
+     "run/control.c: gnomon__upcall_start: load_acquire(&start_state)"},
     {"run/setup.c: gnomon__run_from_environment: store_release(&is_configured, "
      "1);",
      "run/setup.c: gnomon__run_is_ready: load_acquire(&is_configured)"},

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Locks that a child makes new, and sleeps that another thread ends. */
+#include "platform/os_wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/atomic.h"
+#include "platform/os_calls.h"
+
+/* ---- Sleeps -------------------------------------------------------------------- */
+
+#define FIRST_PAUSE_NS 100000u
+#define LONGEST_PAUSE_NS 10000000u
+
+/* The values of <linux/futex.h>, which is not there for musl. */
+enum { OS_FUTEX_WAIT = 0 | 128, OS_FUTEX_WAKE = 1 | 128 };
+
+void gnomon__os_pause(uint64_t *pause, uint64_t most_ns)
+{
+    uint64_t ns = *pause ? *pause : FIRST_PAUSE_NS;
+    gnomon__os_sleep_ns(ns < most_ns ? ns : most_ns);
+    *pause = 2 * ns < LONGEST_PAUSE_NS ? 2 * ns : LONGEST_PAUSE_NS;
+}
+
+void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
+                     uint64_t *pause)
+{
+    int kept_errno = errno;
+    const struct timespec most = {(time_t)(most_ns / 1000000000u),
+                                  (long)(most_ns % 1000000000u)};
+    if (syscall(SYS_futex, word, OS_FUTEX_WAIT, seen, &most) != 0 &&
+        errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+        gnomon__os_pause(pause, most_ns);
+    errno = kept_errno;
+}
+
+void gnomon__os_wake(const uint32_t *word)
+{
+    int kept_errno = errno;
+    (void)syscall(SYS_futex, word, OS_FUTEX_WAKE, INT_MAX);
+    errno = kept_errno;
+}
+
+/* ---- Locks --------------------------------------------------------------------- */
+
+enum { OWN_STALE = 0, OWN_SET = 1, OWN_RENEWED = 2 };
+
+/* How long a lock is tried for that a thread of another process seems to hold, where
+ * no page is wiped: the caller may be vfork's child, which shares the lock. */
+#define OTHERS_NS 100000000u
+
+void gnomon__os_lock_renew(gnomon__os_lock *lock)
+{
+    lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock->pid = 0;
+    uint32_t *word = &load_relaxed(&gnomon__os_own)[lock->word];
+    store_release(word, OWN_SET);
+}
+
+/* Two threads of a child may be here at once. The one that does not renew waits for the
+ * other, which is of its own process: in a child of this one the word is 0 again. */
+static __attribute__((noinline, cold)) void renew_stale(gnomon__os_lock *lock,
+                                                        uint32_t *word)
+{
+    uint32_t stale = OWN_STALE;
+    uint64_t pause = 0;
+    if (cas_acq_rel(word, &stale, OWN_RENEWED))
+        gnomon__os_lock_renew(lock);
+    while (load_acquire(word) == OWN_RENEWED)
+        gnomon__os_pause(&pause, FIRST_PAUSE_NS);
+}
+
+/* Tries for a while, and then makes the lock new. */
+static __attribute__((noinline, cold)) void renew_by_pid(gnomon__os_lock *lock)
+{
+    uint32_t pid = (uint32_t)gnomon__os_pid(), known = load_relaxed(&lock->pid);
+    uint64_t pause = 0;
+    int left = OTHERS_NS / FIRST_PAUSE_NS;
+    if (known == pid)
+        return;
+    for (; known && left && pthread_mutex_trylock(&lock->mutex); left--)
+        gnomon__os_pause(&pause, FIRST_PAUSE_NS);
+    if (known && left)
+        pthread_mutex_unlock(&lock->mutex);
+    else if (known)
+        gnomon__os_lock_renew(lock);
+    store_relaxed(&lock->pid, pid);
+}
+
+static inline void look_for_child(gnomon__os_lock *lock)
+{
+    uint32_t *word = &load_acquire(&gnomon__os_own)[lock->word];
+    if (unlikely(load_acquire(word) != OWN_SET))
+        renew_stale(lock, word);
+    else if (unlikely(load_relaxed(&gnomon__os_own_state) ==
+                      GNOMON__OS_NOT_WIPED))
+        renew_by_pid(lock);
+}
+
+int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid)
+{
+    uint32_t stale = OWN_STALE;
+    if (load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED)
+        return cas_acq_rel(&load_acquire(&gnomon__os_own)[word], &stale,
+                           OWN_SET);
+    uint32_t before = load_relaxed(pid), now = (uint32_t)gnomon__os_pid();
+    store_relaxed(pid, now);
+    return before && before != now;
+}
+
+void gnomon__os_lock_take(gnomon__os_lock *lock)
+{
+    look_for_child(lock);
+    pthread_mutex_lock(&lock->mutex);
+}
+
+int gnomon__os_lock_try(gnomon__os_lock *lock)
+{
+    look_for_child(lock);
+    return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+void gnomon__os_lock_give(gnomon__os_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+/* Cancellation would leave the others waiting. */
+void gnomon__os_once_slow(gnomon__os_once *once, void (*make)(void))
+{
+    int cancel = gnomon__os_cancel_off();
+    gnomon__os_lock_take(&once->lock);
+    if (!load_relaxed(&once->is_made)) {
+        make();
+        store_release(&once->is_made, 1);
+    }
+    gnomon__os_lock_give(&once->lock);
+    gnomon__os_cancel_back(cancel);
+}

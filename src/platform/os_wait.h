@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Waiting: a lock that no child of a fork finds held by a thread that it does not
+ * have, and sleeps that another thread ends. */
+#ifndef GNOMON_PLATFORM_OS_WAIT_H
+#define GNOMON_PLATFORM_OS_WAIT_H
+
+#include <pthread.h>
+
+#include "platform/os.h"
+
+/* A mutex with a word of the page that is zeroes in every child (os.h). A child has a
+ * copy of the lock as it was: some other thread of its parent may hold it, and never
+ * gives it back there. So who takes a lock whose word is 0 makes it new first. Where
+ * the kernel wipes no page, process ids are compared. */
+typedef struct gnomon__os_lock {
+    pthread_mutex_t mutex;
+    enum gnomon__os_own_word word;
+    uint32_t pid; /* of who took it, where no page is wiped; 0: nobody did */
+} gnomon__os_lock;
+
+#define GNOMON__OS_LOCK(word) \
+    { \
+        PTHREAD_MUTEX_INITIALIZER, word, 0 \
+    }
+
+/* The page must be there before: gnomon__os_own_page. Before it is, a lock is a plain
+ * mutex. */
+void gnomon__os_lock_take(gnomon__os_lock *lock);
+int gnomon__os_lock_try(gnomon__os_lock *lock); /* 0: another thread has it */
+void gnomon__os_lock_give(gnomon__os_lock *lock);
+/* In a child, whose only thread does not hold it. */
+void gnomon__os_lock_renew(gnomon__os_lock *lock);
+
+/* As pthread_once, whose other callers wait for ever in a child of clone. */
+typedef struct gnomon__os_once {
+    gnomon__os_lock lock;
+    uint32_t is_made;
+} gnomon__os_once;
+
+#define GNOMON__OS_ONCE(word) \
+    { \
+        GNOMON__OS_LOCK(word), 0 \
+    }
+
+void gnomon__os_once_slow(gnomon__os_once *once, void (*make)(void));
+static inline void gnomon__os_make_once(gnomon__os_once *once,
+                                        void (*make)(void))
+{
+    if (unlikely(!load_acquire(&once->is_made)))
+        gnomon__os_once_slow(once, make);
+}
+
+/* 1: in a child, at the first such question that it asks about the word. *pid is 0 at
+ * first, and no other word's. */
+int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid);
+
+/* Sleeps for *pause, `most` at most, and doubles it, up to 10 ms. 0: 0.1 ms. For what no
+ * other thread can tell. */
+void gnomon__os_pause(uint64_t *pause, uint64_t most_ns);
+
+/* Sleeps while *word is `seen`, until it is woken, for `most_ns` at most. It may return
+ * earlier. Where the kernel refuses that, it pauses, as above. Keeps errno; also in a
+ * signal handler. */
+void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
+                     uint64_t *pause);
+/* Wakes all who wait for it. The word was changed before. */
+void gnomon__os_wake(const uint32_t *word);
+
+#endif

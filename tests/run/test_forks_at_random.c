@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * labels: guest
+ * timeout: 600
+ * A process forks at a random moment while its threads make its first calls. The child
+ * may have copies of locks that nobody holds any more: none of its calls hangs. Also where
+ * the kernel wipes no page for children. A soak forks 2000 times in each way. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "programs/raw_fork.h"
+#include "recording_threads.h"
+#include "platform/os_calls.h"
+#undef pthread_create /* the test calls libc's own */
+
+#define THREADS 3
+#define LONGEST_SPIN 30000u
+#define HANG_AFTER 20 /* seconds */
+
+#ifdef __GLIBC__
+extern pid_t _Fork(void) __attribute__((weak));
+#endif
+
+static pid_t bare_fork(void)
+{
+#ifdef __GLIBC__
+    if (_Fork)
+        return _Fork();
+#endif
+    return raw_fork();
+}
+
+static pthread_barrier_t begin;
+
+static void mark(void)
+{
+    GNOMON_SCOPE("mark");
+}
+
+static void *set_up(void *unused)
+{
+    pthread_barrier_wait(&begin);
+    gnomon_setup(NULL);
+    return unused;
+}
+
+static void *switch_stages(void *unused)
+{
+    pthread_barrier_wait(&begin);
+    for (int i = 0; i < 20; i++) {
+        gnomon_stage_begin("s");
+        mark();
+    }
+    return unused;
+}
+
+static void *mark_first(void *unused)
+{
+    pthread_barrier_wait(&begin);
+    mark();
+    gnomon_start("action");
+    gnomon_stop("action");
+    return unused;
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* The status of the child. */
+static int live(uint32_t seed, pid_t (*forks)(void))
+{
+    static void *(*const calls[])(void *) = {set_up, switch_stages, mark_first};
+    pthread_t threads[THREADS];
+    int status = -1;
+    uint32_t random = seed;
+    if (next_random(&random) % 2)
+        setenv("GNOMON", "simple(file=/dev/null)", 1);
+    pthread_barrier_init(&begin, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL,
+                                calls[next_random(&random) % 3], NULL),
+                 0);
+    pthread_barrier_wait(&begin);
+    for (volatile uint32_t n = next_random(&random) % LONGEST_SPIN; n; n--)
+        continue;
+    pid_t child = forks();
+    if (child == 0) {
+        alarm(HANG_AFTER);
+        mark();
+        gnomon_setup(NULL);
+        mark();
+        gnomon_stage_begin("of the child");
+        gnomon_start("action");
+        gnomon_stop("action");
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return status;
+}
+
+/* Each life is a process that is new. */
+static void fork_often(pid_t (*forks)(void), int is_wiped)
+{
+    long times = live_times(40, 2000);
+    int ill = 0;
+    alarm(3 * HANG_AFTER + (unsigned)times);
+    for (long i = 0; i < times; i++) {
+        int status = -1;
+        pid_t life = fork();
+        if (life == 0) {
+            if (!is_wiped)
+                gnomon__test_fail_calls("madvise", 1, UINT64_MAX, EINVAL);
+            _exit(live((uint32_t)i, forks) != 0 || test_failures);
+        }
+        CHECK_EQ(waitpid(life, &status, 0), life);
+        ill += status != 0;
+    }
+    CHECK_EQ(ill, 0);
+}
+
+#define EACH_WAY(name, forks) \
+    TEST(soak_##name) \
+    { \
+        fork_often(forks, 1); \
+    } \
+    TEST(soak_##name##_where_no_page_is_wiped) \
+    { \
+        fork_often(forks, 0); \
+    }
+
+EACH_WAY(fork, fork)
+EACH_WAY(a_fork_without_handlers, bare_fork)
+EACH_WAY(clone, raw_fork)
