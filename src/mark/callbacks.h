@@ -5,6 +5,7 @@
 #define GNOMON_MARK_CALLBACKS_H
 
 #include "mark/observer.h"
+#include "platform/os.h"
 
 /* Marks leave errno as it was, whatever callbacks do to it: */
 #define GNOMON__KEEP_ERRNO(t, call) \
@@ -14,7 +15,8 @@
         *(t)->error = gnomon__errno; \
     } while (0)
 
-/* Turns in_hook odd and returns which of `bits` may be called. Either this
+/* Turns in_hook odd and returns which of `bits` may be called: none in a child that was
+ * made without the fork handlers. Either this
  * sees that a hook is gone, or whoever detaches it sees the odd word and
  * waits. Pairs with the barrier in gnomon__observer_detach. The value is new
  * each time, as one mark may call hooks several times and write to trees in
@@ -26,7 +28,7 @@ static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
     fence_signal();
     if (unlikely(load_relaxed(&gnomon__needs_fence)))
         fence_full();
-    return bits & load_relaxed(live);
+    return gnomon__os_runs_in_copy() ? 0 : bits & load_relaxed(live);
 }
 
 static inline void gnomon__hooks_leave(gnomon__thread *t)

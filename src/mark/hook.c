@@ -128,7 +128,10 @@ static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
     return begin_more(region, mask, seq, t);
 }
 
-/* The only hook, and no tree. Whoever detaches the hook waits until this
+/* A child that was made without the fork handlers calls no hook of its parent's: it takes
+ * the slow ways, here and at the end, where gnomon__hooks_enter says so.
+ *
+ * The only hook, and no tree. Whoever detaches the hook waits until this
  * word is even, so its open bit is not tested again, and without a tree no
  * reader needs in_hook. frame_room makes one test of "the stack is full" and
  * "there is no stack". */
@@ -137,6 +140,8 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
 {
     uint32_t m = mask & load_relaxed(&t->open_bits);
     uint64_t one = load_relaxed(&t->one_hook);
+    if (gnomon__os_runs_in_copy())
+        return gnomon__slow_begin(region, mask, seq, t);
     if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room)) {
         if (m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room)
             return begin_all(region, m, seq, t);
@@ -229,6 +234,10 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
     gnomon__frame *frame = gnomon__frame_at(t, last);
     if (unlikely(load_loose(&frame->seen.token) != token)) {
         end_other(token, t);
+        return;
+    }
+    if (gnomon__os_runs_in_copy()) {
+        gnomon__slow_end(token, t);
         return;
     }
     if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {

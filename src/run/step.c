@@ -207,8 +207,8 @@ static void call_step_hooks(gnomon__thread *t, const gnomon__step_record *done,
                                gnomon__clock_ns(done->begin_ns),
                                gnomon__clock_ns(done->end_ns)};
     GNOMON__HOOKS_CALL(t, &t->attached, hooks, step, &event);
-    gnomon__hooks_enter(t, &t->attached, hooks);
-    GNOMON__KEEP_ERRNO(t, gnomon__windows_notify(unnotified, &t->attached));
+    if (gnomon__hooks_enter(t, &t->attached, hooks))
+        GNOMON__KEEP_ERRNO(t, gnomon__windows_notify(unnotified, &t->attached));
     gnomon__hooks_leave(t);
 }
 
