@@ -135,6 +135,34 @@ static void start_up(bench_table *t)
     r->ns_min = with[0] - without[0];
 }
 
+/* First marks of 500 threads at once, under `spec`. */
+static void first_mark_herd(bench_table *t, const char *cpu_row,
+                            const char *wall_row, const char *spec)
+{
+    enum { HERDS = 9 };
+    static double cpu[HERDS], wall[HERDS];
+    size_t count = bench_effort_now.smoke ? 1 : HERDS;
+    char command[1024];
+    snprintf(command, sizeof command, "GNOMON='%s' %s", spec,
+             BENCH_START "_herd_" BENCH_LINKAGE);
+    for (size_t i = 0; i < count; i++) {
+        FILE *f = popen(command, "r");
+        if (!f || fscanf(f, "%lf %lf", &cpu[i], &wall[i]) != 2 || pclose(f)) {
+            fprintf(stderr, "bench: %s failed\n", command);
+            exit(2);
+        }
+    }
+    put(t, cpu_row, cpu, count);
+    put(t, wall_row, wall, count);
+}
+
+static void herds(bench_table *t)
+{
+    first_mark_herd(t, "first_mark_herd", "first_mark_herd_wall", "simple");
+    first_mark_herd(t, "first_mark_herd_slow", "first_mark_herd_slow_wall",
+                    BENCH_START_SLOW ",simple");
+}
+
 /* ---- Memory -------------------------------------------------------------- */
 
 double bench_resident_bytes(void)
@@ -248,6 +276,7 @@ void bench_measure_lone(bench_table *t)
 {
     first_marks(t);
     start_up(t);
+    herds(t);
     memory(t);
     bench_measure_stages(t);
     bench_measure_footer(t);
