@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #include "gnomon/profiler.h"
-#include "mark/recorder.h"
+#include "mark/hot.h"
 #include "mark/observer.h"
+#include "mark/recorder.h"
 #include "run/run.h"
 
 #define RING_SLOTS 4096u /* a power of two: 64 KiB a thread */
@@ -55,17 +56,30 @@ static void ring_drop(gnomon__thread *t, uint32_t bit)
     store_relaxed(&t->states[bit], 0);
 }
 
-/* It has no `begin`, so it adds nothing to a begin that trees handle. */
-static void ring_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+static inline void ring_write(ring *r, uint64_t begin, uint32_t key,
+                              uint64_t ticks)
 {
-    ring *r = gnomon__at(t, t->states[bit]);
-    uint64_t n = load_relaxed(&r->written), ticks = f->end - f->begin;
+    uint64_t n = load_relaxed(&r->written);
     ring_record *slot = &r->slots[n % RING_SLOTS];
-    store_relaxed(&slot->begin, f->begin);
-    store_relaxed(&slot->key, f->key);
+    store_relaxed(&slot->begin, begin);
+    store_relaxed(&slot->key, key);
     store_relaxed(&slot->ticks,
                   ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
     store_release(&r->written, n + 1);
+}
+
+/* It has no `begin`, so it adds nothing to a begin that trees handle. */
+static void ring_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+{
+    ring_write(gnomon__at(t, t->states[bit]), f->begin, f->key,
+               f->end - f->begin);
+}
+
+static void ring_ended(gnomon__thread *t, const gnomon__front *n,
+                       uint64_t ticks)
+{
+    ring_write((ring *)t->beside, n->begin, n->key, ticks);
+    gnomon__turn_even(t);
 }
 
 static void ring_step(gnomon__thread *t, uint32_t bit,
@@ -82,6 +96,7 @@ static const gnomon__recorder ring_recorder = {
     .adopt = ring_adopt,
     .drop = ring_drop,
     .end = ring_end,
+    .ended = ring_ended,
     .step = ring_step,
 };
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* Actions off the hot path: a thread's table of the names that it started.
  *
  * A pointer seen before leads to its slot, and the text is compared. Any
@@ -121,6 +120,12 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
     return a;
 }
 
+gnomon__action *gnomon__action_find(gnomon__thread *t, const char *name)
+{
+    gnomon__action *a = name ? action_by_pointer(t, name) : NULL;
+    return a && a->region != &gnomon__other_region ? a : NULL;
+}
+
 static gnomon__action *action_named(gnomon__thread *t, const char *name,
                                     size_t length)
 {
@@ -175,9 +180,8 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
     uint64_t token = load_relaxed(&t->seq);
     /* Also where nothing records it: its stop is then no mistake. */
-    a->token = token | GNOMON__TOKEN_BELOW_OTHER;
+    gnomon__action_open(a, token | GNOMON__TOKEN_BELOW_OTHER);
     a->depth = 0;
-    a->offs = load_relaxed(&gnomon__observer_offs);
     if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
         a->token = token | GNOMON__TOKEN_ACTION;
 }
@@ -219,6 +223,15 @@ void gnomon__slow_start(gnomon__thread *t, const char *name)
 {
     gnomon__thread_settle(t);
     mark_action(t, start_entered, name, GNOMON_TO_NUL);
+}
+
+void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region)
+{
+    gnomon__action *a = action_by_id(t, region);
+    a->token = 0;
+    gnomon__thread_settle(t);
+    start_entered(t, a);
+    gnomon__leave(t);
 }
 
 void gnomon__slow_stop(gnomon__thread *t, const char *name)

@@ -91,18 +91,21 @@ static void choose_hot_tree(gnomon__thread *t)
 }
 
 /* The tape beside the hot tree, of which the end of a scope writes the record itself:
- * the first one whose window is open. */
-static void choose_tape(gnomon__thread *t)
+ * the first one whose window is open. Else the recorder whose `ended` it calls. */
+static void choose_end_only(gnomon__thread *t)
 {
-    t->taped = 0;
-    t->tape = NULL;
+    uint32_t open = load_relaxed(&t->open_bits);
+    t->taped = t->ender = 0;
     if (load_relaxed(&t->fast) == GNOMON__NEVER)
         return;
-    gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
-        if (!t->taped && gnomon__tape_pools[bit].tree == t->hot_bit) {
-            t->taped = 1u << bit;
-            t->tape = gnomon__tape_of(t, bit);
-        }
+    gnomon__each_bit(bit, t->end_only_bits & open) {
+        int is_tape = t->tape_bits >> bit & 1;
+        if (t->taped || (is_tape ? gnomon__tape_pools[bit].tree != t->hot_bit
+                                 : !gnomon__recorder_of(t, bit)->ended))
+            continue;
+        t->taped = is_tape ? 1u << bit : 0;
+        t->ender = 1u << bit;
+        t->beside = gnomon__at(t, t->states[bit]);
     }
 }
 
@@ -221,7 +224,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
                                      load_relaxed(&gnomon__open_bits) &
                                      ~tapes_alone(t));
     choose_hot_tree(t);
-    choose_tape(t);
+    choose_end_only(t);
     choose_hook_ways(t);
     gnomon__tls_set(t);
     fence_full(); /* pairs with that of gnomon__foreign_end */

@@ -58,12 +58,13 @@ static APART gnomon_token begin_guessed(gnomon__thread *t, uint64_t seq,
 }
 
 /* The frame of a scope that plain hooks see, on top of the stack. */
-static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
-                                         const gnomon_region *region)
+static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t token,
+                                         const gnomon_region *region,
+                                         const uint32_t flags)
 {
     uint32_t top = t->frame_top;
     gnomon__frame *frame = gnomon__frame_at(t, top);
-    gnomon__frame_describe(t, &frame->seen, region, seq + 1, 0);
+    gnomon__frame_describe(t, &frame->seen, region, token, flags);
     frame->below = t->frame_last;
     fence_signal(); /* the thread may be cancelled at any instruction */
     t->frame_last = top;
@@ -79,7 +80,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room))
         return gnomon__slow_begin(region, mask, seq, t);
-    gnomon__frame *frame = push(t, seq, region);
+    gnomon__frame *frame = push(t, seq + 1, region, 0);
     uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
     if (!tree) /* before the flag says that trees are at rest */
@@ -100,7 +101,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
 static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
                                     uint64_t seq, gnomon__thread *t)
 {
-    gnomon__frame *frame = push(t, seq, region);
+    gnomon__frame *frame = push(t, seq + 1, region, 0);
     frame->begin = 0;
     frame->mask = all;
     frame->hooks = all;
@@ -128,6 +129,18 @@ static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
     return begin_more(region, mask, seq, t);
 }
 
+/* Starts the only hook, `one`. */
+static inline ALWAYS void start_one(gnomon__thread *t, uint64_t token,
+                                    const gnomon_region *region, uint64_t one,
+                                    const uint32_t flags)
+{
+    gnomon__frame *frame = push(t, token, region, flags);
+    memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
+    memcpy(&frame->mask, &one, sizeof one);
+    const gnomon__hook *h = t->hooks;
+    GNOMON__KEEP_ERRNO(t, h->start(h->self, &frame->seen, frame->slots));
+}
+
 /* A child that was made without the fork handlers calls no hook of its parent's: it takes
  * the slow ways, here and at the end, where gnomon__hooks_enter says so.
  *
@@ -147,11 +160,7 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
             return begin_all(region, m, seq, t);
         return begin_other(region, mask, seq, t);
     }
-    gnomon__frame *frame = push(t, seq, region);
-    memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
-    memcpy(&frame->mask, &one, sizeof one);
-    const gnomon__hook *h = t->hooks;
-    GNOMON__KEEP_ERRNO(t, h->start(h->self, &frame->seen, frame->slots));
+    start_one(t, seq + 1, region, one, 0);
     return gnomon__even_again(t, seq);
 }
 
@@ -196,11 +205,13 @@ static APART void end_more(gnomon_token token, gnomon__thread *t,
     gnomon__turn_even(t);
 }
 
-/* Whether exactly the hooks of `pair` saw it, and it is a plain scope. */
-static inline int is_of(const gnomon__frame *frame, uint64_t pair)
+/* Whether exactly the hooks of `pair` saw it, and it has these flags: a plain scope has
+ * none. */
+static inline int is_of(const gnomon__frame *frame, uint64_t pair,
+                        const uint32_t flags)
 {
     uint64_t who = load_pair(&frame->mask), what = load_pair(&frame->seen);
-    return who == pair && what == gnomon__frame_pair(sizeof frame->seen, 0);
+    return who == pair && what == gnomon__frame_pair(sizeof frame->seen, flags);
 }
 
 /* Several, all that there are. */
@@ -228,6 +239,17 @@ static APART void end_other(gnomon_token token, gnomon__thread *t)
         gnomon__slow_end(token, t);
 }
 
+/* Stops the only hook, of the frame on top, which is at `last`. */
+static inline ALWAYS void stop_one(gnomon__thread *t, gnomon__frame *frame,
+                                   uint32_t last)
+{
+    t->frame_last = frame->below;
+    t->frame_top = last;
+    const gnomon__hook *h = t->hooks;
+    GNOMON__KEEP_ERRNO(t, h->stop(h->self, &frame->seen, frame->slots));
+    gnomon__turn_even(t);
+}
+
 HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
 {
     uint32_t last = load_loose(&t->frame_last);
@@ -240,17 +262,50 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
         gnomon__slow_end(token, t);
         return;
     }
-    if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
+    if (unlikely(!is_of(frame, load_relaxed(&t->one_hook), 0))) {
         uint32_t all = load_relaxed(&t->all_hooks);
-        if (is_of(frame, gnomon__frame_pair(all, all)))
+        if (is_of(frame, gnomon__frame_pair(all, all), 0))
             end_all(frame, t);
         else
             end_more(token, t, frame);
         return;
     }
-    t->frame_last = frame->below;
-    t->frame_top = last;
-    const gnomon__hook *h = t->hooks;
-    GNOMON__KEEP_ERRNO(t, h->stop(h->self, &frame->seen, frame->slots));
+    stop_one(t, frame, last);
+}
+
+/* ---- Actions: the only hook, and no tree ------------------------------------------ */
+
+HOT void gnomon__hook_start(gnomon__thread *t, gnomon__action *a,
+                            const char *name)
+{
+    const gnomon_region *region = a->region;
+    uint32_t m = load_relaxed(&region->mask) & load_relaxed(&t->open_bits);
+    uint64_t one = load_relaxed(&t->one_hook), token = load_relaxed(&t->seq);
+    if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room) ||
+        gnomon__os_runs_in_copy()) {
+        gnomon__slow_start(t, name);
+        return;
+    }
+    gnomon__action_open(a, token | GNOMON__TOKEN_ACTION);
+    start_one(t, token, region, one, GNOMON_FRAME_ACTION);
     gnomon__turn_even(t);
+}
+
+/* Slow also where frames below it are over: they are removed with it. The one that
+ * offset 0 reads as has no hook. */
+HOT void gnomon__hook_stop(gnomon__thread *t, gnomon__action *a,
+                           const char *name)
+{
+    uint32_t last = load_loose(&t->frame_last);
+    gnomon__frame *frame = gnomon__frame_at(t, last);
+    if (unlikely(
+            load_loose(&frame->seen.token) !=
+                (a->token & ~GNOMON__TOKEN_FLAGS) ||
+            t->frame_dead || gnomon__os_runs_in_copy() ||
+            !is_of(frame, load_relaxed(&t->one_hook), GNOMON_FRAME_ACTION))) {
+        gnomon__slow_stop(t, name);
+        return;
+    }
+    a->token = 0;
+    stop_one(t, frame, last);
 }

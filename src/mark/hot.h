@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "mark/observer.h"
 #include "mark/position.h"
 #include "mark/tape.h"
 #include "platform/ticks.h"
@@ -24,29 +25,37 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
 void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
+/* The start of an action that gnomon__slow_begin was told to begin: its token has
+ * GNOMON__TOKEN_ACTION already, as `seq` had. */
+void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region);
+/* The action of a name to which the thread's table does not lead. NULL: it is for the
+ * slow path, as there is no memory or the name is past a limit. */
+gnomon__action *gnomon__action_find(gnomon__thread *t, const char *name);
 /* A begin for the hot tree and the end-only recorders `others`, where the
  * guess was wrong (paths.c). Passing what begin has loaded avoids saving
  * registers. */
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *tls, uint32_t others);
-/* An end of the innermost scope of the hot tree that other bits may have seen too
- * (paths.c). */
-void gnomon__shared_end(gnomon_token token, gnomon__thread *t);
+/* An end of the innermost scope of the hot tree, on line `n`, that the bits `seen` may
+ * have seen too; or of an action, whose token has GNOMON__TOKEN_ACTION (paths.c). */
+void gnomon__shared_end(gnomon__thread *t, gnomon__front *n, gnomon__near *tls,
+                        uint32_t seen, gnomon_token token);
 /* Scopes that plain hooks alone see (hook.c); all others are passed on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
 void gnomon__hook_end(gnomon_token token, gnomon__thread *t);
+/* The same of actions: `a` is not open at its start, and may not be at its stop. */
+void gnomon__hook_start(gnomon__thread *t, gnomon__action *a, const char *name);
+void gnomon__hook_stop(gnomon__thread *t, gnomon__action *a, const char *name);
 /* Scopes that several trees see, and no hook (trees.c). */
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__trees_end(gnomon_token token, gnomon__thread *t);
 /* The rest of a hot end that changes the minimum or maximum of the node, which is closed
- * and was the last one to end; the same of a taped end; and of one whose record does not
- * fit, where the tree has counted it. */
+ * and was the last one to end; the same of a taped end. */
 void gnomon__slow_count(gnomon__thread *t, uint64_t ticks);
 void gnomon__taped_count(gnomon__thread *t, uint64_t ticks);
-void gnomon__taped_slow(gnomon__thread *t, uint64_t ticks);
 
 /* Load the constant first: a load as the first instruction costs 4 ns on Zen 5
  * where marks are called through a pointer, as a shared library's are. */
@@ -85,6 +94,13 @@ static inline ALWAYS void gnomon__turn_even(gnomon__thread *t)
 #else
     store_release(&t->seq, load_relaxed(&t->seq) + 1);
 #endif
+}
+
+/* The action is open from now on, with this token. */
+static inline void gnomon__action_open(gnomon__action *a, uint64_t token)
+{
+    a->token = token;
+    a->offs = load_relaxed(&gnomon__observer_offs);
 }
 
 /* Whether only trees, and end-only recorders with them, see a scope. */
@@ -183,9 +199,9 @@ static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
         gnomon__taped_count(t, d);
         return;
     }
-    gnomon__tape *tape = t->tape;
+    gnomon__tape *tape = (gnomon__tape *)t->beside;
     if (unlikely(!gnomon__tape_has_room(tape))) {
-        gnomon__taped_slow(t, d);
+        gnomon__tape_ended(t, n, d);
         return;
     }
     gnomon__tape_write(t, tape, load_relaxed(&n->begin), d,

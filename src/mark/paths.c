@@ -56,39 +56,56 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
 /* ---- Ends that the hot tree shares with end-only recorders ------------------------ */
 
 /* They are called once the tree has closed the node. */
-HOT void gnomon__shared_end(gnomon_token token, gnomon__thread *t)
+static APART void shared_slow(gnomon__thread *t, uint64_t ticks,
+                              uint32_t end_only, uint64_t token)
 {
-    if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
-        gnomon__slow_end(token, t);
-        return;
-    }
-    gnomon__near *tls = gnomon__tls_now();
-    uint32_t node = t->hot.current;
-    gnomon__front *n = gnomon__front_at(t, node);
-    uint32_t end_only = n->seen;
-    if (unlikely(end_only & ~t->end_only_bits)) {
-        gnomon__slow_end(token, t);
-        return;
-    }
-    gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
-                          node};
-    gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
+    uint32_t node = t->hot.last;
+    const gnomon__front *n = gnomon__front_at(t, node);
+    if (!gnomon__hot_count(t, gnomon__front_at(t, node), ticks))
+        gnomon__count_slowly(t, node, ticks);
+    gnomon__finished f = {token, n->begin, n->begin + ticks, n->key, node};
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     gnomon__turn_even(t);
 }
 
-void gnomon__taped_slow(gnomon__thread *t, uint64_t ticks)
+/* Several recorders, or one without `ended`, or hooks. No scope has an action's token;
+ * one that was made up finds GNOMON__SEEN_SLOW in `seen`. An action that is the innermost
+ * ends as a scope does. While the thread is shut, it may be being cut. */
+static APART void shared_by_others(gnomon__thread *t, gnomon__front *n,
+                                   gnomon__near *tls, uint32_t seen,
+                                   gnomon_token token)
 {
-    uint32_t node = t->hot.last;
-    gnomon__tape_scope(t, t->tape, gnomon__front_at(t, node)->begin, ticks,
-                       node);
-    gnomon__turn_even(t);
+    if (!(seen & GNOMON__SEEN_SLOW) && (token & GNOMON__TOKEN_ACTION)) {
+        token ^= GNOMON__TOKEN_ACTION;
+        store_relaxed(&n->token, token);
+        store_relaxed(&n->seen, seen);
+    }
+    if (unlikely(seen & ~t->end_only_bits))
+        gnomon__slow_end(token, t);
+    else
+        shared_slow(t, gnomon__hot_ticks(tls, t, tls->base, tls->open, n), seen,
+                    token);
+}
+
+HOT void gnomon__shared_end(gnomon__thread *t, gnomon__front *n,
+                            gnomon__near *tls, uint32_t seen,
+                            gnomon_token token)
+{
+    if (unlikely(seen != t->ender)) {
+        shared_by_others(t, n, tls, seen, token);
+        return;
+    }
+    uint64_t d = gnomon__hot_ticks(tls, t, tls->base, tls->open, n);
+    if (unlikely(!gnomon__hot_count(t, n, d)))
+        shared_slow(t, d, seen, token);
+    else
+        t->beside->recorder->ended(t, n, d);
 }
 
 void gnomon__taped_count(gnomon__thread *t, uint64_t ticks)
 {
     gnomon__count_slowly(t, t->hot.last, ticks);
-    gnomon__taped_slow(t, ticks);
+    gnomon__tape_ended(t, gnomon__front_at(t, t->hot.last), ticks);
 }
 
 void gnomon__slow_count(gnomon__thread *t, uint64_t ticks)

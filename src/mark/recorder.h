@@ -58,6 +58,10 @@ typedef struct gnomon__recorder {
     int (*begin)(gnomon__thread *t, uint32_t bit, uint32_t key, uint64_t token);
     void (*begun)(gnomon__thread *t, uint32_t bit, uint64_t ticks);
     void (*end)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);
+    /* The same of an end-only recorder, whose state is t->beside, for a scope that only
+     * the hot tree saw as well, and that took as long as most: its line, which is
+     * closed, and how long. It is called last, and turns the word even. */
+    void (*ended)(gnomon__thread *t, const gnomon__front *n, uint64_t ticks);
     void (*range)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f,
                   uint32_t segment);
     void (*mark)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);

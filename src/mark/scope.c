@@ -21,7 +21,7 @@
  * jump. */
 #include "mark/hot.h"
 
-/* More certain than likely(), so that the jump to mark_far is placed behind
+/* More certain than likely(), so that the jump to the far half is placed behind
  * the hot lines. */
 #define KNOWN(tls) __builtin_expect_with_probability((tls) != NULL, 1, 0.9999)
 
@@ -61,137 +61,151 @@ static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
     else if (likely(seen == t->taped))
         gnomon__taped_end(tls, t, base, node, n);
     else
-        gnomon__shared_end(token, t);
+        gnomon__shared_end(t, n, tls, seen, token);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
- * content, since a buffer's text may change. */
-static inline gnomon__action *action_of(const gnomon__thread *t,
-                                        const char *name)
+ * content, since a buffer's text may change. NULL: the slow path. */
+static inline ALWAYS gnomon__action *action_of(gnomon__thread *t,
+                                               const char *name)
 {
     const gnomon__slot *s = t->actions.slots + gnomon__slot_of(name);
-    if (likely(s->pointer == name && strcmp(s->text, name) == 0))
-        return gnomon__at(t, s->action);
-    return NULL;
+    if (unlikely(s->pointer != name || strcmp(s->text, name) != 0))
+        return gnomon__action_find(t, name);
+    gnomon__action *a = gnomon__at(t, s->action);
+    if (!a)
+        __builtin_unreachable();
+    return a;
 }
 
-static inline ALWAYS void start_action(gnomon__near *tls, gnomon__thread *t,
-                                       uint64_t seq, const char *name)
+/* An action is a scope whose token its name remembers. In its node the token has
+ * GNOMON__TOKEN_ACTION, so that no scope's end finds it. */
+static inline ALWAYS void start_action(gnomon__thread *t, const char *name)
 {
     gnomon__action *a = action_of(t, name);
     if (unlikely(!a || a->token)) {
         gnomon__slow_start(t, name);
         return;
     }
-    uint32_t mask = load_relaxed(&a->region->mask);
-    uint32_t node = tls->guess;
-    gnomon__front *n = gnomon__front_by(tls, node);
-    if (unlikely((mask & load_relaxed(&t->open_bits)) !=
-                     load_relaxed(&t->fast) ||
-                 n->key != load_relaxed(&a->region->id))) {
-        gnomon__slow_start(t, name);
+    gnomon__near *tls = gnomon__tls_now();
+    gnomon_region *region = a->region;
+    uint32_t mask = load_relaxed(&region->mask);
+    uint32_t others =
+        (mask & load_relaxed(&t->open_bits)) ^ load_loose(&t->fast);
+    if (likely(others & tls->slow_bits)) {
+        gnomon__hook_start(t, a, name);
         return;
     }
-    a->token = (seq + 1) | GNOMON__TOKEN_ACTION;
-    gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_ACTION,
-                      GNOMON__SEEN_SLOW);
+    uint64_t token = load_relaxed(&t->seq) | GNOMON__TOKEN_ACTION;
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
+    gnomon__action_open(a, token);
+    others |= GNOMON__SEEN_SLOW; /* gnomon_end with a token that was made up */
+    if (unlikely(n->key != load_relaxed(&region->id)))
+        gnomon__other_path(region, mask, token - 1, t, tls, others);
+    else
+        gnomon__hot_begin(tls, t, token - 1, node, n, 0, others);
 }
 
-static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
-                                      const char *name)
+static inline ALWAYS void stop_action(gnomon__thread *t, const char *name)
 {
     gnomon__action *a = action_of(t, name);
-    uint32_t node = tls->open;
-    gnomon__front *n = gnomon__front_by(tls, node);
-    /* No scope's token equals an action's, as only a start by name sets the
-     * flag. */
-    if (unlikely(!a || !a->token || load_loose(&n->token) != a->token ||
-                 load_relaxed(&t->shut))) {
+    if (unlikely(!a || !a->token || load_relaxed(&t->shut))) {
         gnomon__slow_stop(t, name);
         return;
     }
+    gnomon__near *tls = gnomon__tls_now();
+    char *base = tls->base;
+    uint32_t node = tls->open;
+    gnomon__front *n = (void *)(base + node);
+    uint64_t token = a->token;
+    if (likely(load_loose(&n->token) != token)) {
+        gnomon__hook_stop(t, a, name);
+        return;
+    }
     a->token = 0;
-    store_relaxed(&n->seen, 0);
-    gnomon__hot_end(tls, t, tls->base, node, n);
-}
-
-/* ---- Entries: one body, four constants -------------------------------------------- */
-
-enum mark { BEGIN, END, START, STOP };
-
-typedef struct marked {
-    union {
-        gnomon_region *region; /* BEGIN */
-        gnomon_token token;    /* END */
-        const char *name;      /* START, STOP */
-    };
-    uint32_t mask; /* BEGIN */
-} marked;
-
-/* The word was odd: the thread is unknown, over, or inside gnomon already. */
-static inline ALWAYS gnomon_token refuse(const enum mark mark, marked m)
-{
-    if (mark == BEGIN)
-        return gnomon__refused_begin(m.region, m.mask);
-    if (mark == END)
-        gnomon__refused_end(m.token);
-    else if (mark == START)
-        gnomon_start_n_slow(m.name, GNOMON_TO_NUL);
+    uint32_t seen = load_loose(&n->seen) ^ GNOMON__SEEN_SLOW;
+    if (likely(!seen))
+        gnomon__hot_end(tls, t, base, node, n);
     else
-        gnomon_stop_n_slow(m.name, GNOMON_TO_NUL);
-    return 0;
+        gnomon__shared_end(t, n, tls, seen, token);
 }
 
-static inline ALWAYS gnomon_token mark_by(gnomon__near *tls,
-                                          const enum mark mark, marked m,
-                                          uint64_t one)
+/* ---- Entries ---------------------------------------------------------------------- */
+
+/* Refused where the word is odd: the thread is unknown, over, or inside gnomon already. */
+static inline ALWAYS gnomon_token begin_by(gnomon__near *tls,
+                                           gnomon_region *region, uint32_t mask,
+                                           uint64_t one)
 {
     gnomon__thread *t = tls->thread;
     if (unlikely(t->seq & 1))
-        return refuse(mark, m);
-    if (mark == BEGIN)
-        return begin_scope(tls, t, gnomon__turn_odd(t, one), m.region, m.mask);
-    if (mark == START) {
-        start_action(tls, t, gnomon__turn_odd(t, one), m.name);
-        return 0;
+        return gnomon__refused_begin(region, mask);
+    return begin_scope(tls, t, gnomon__turn_odd(t, one), region, mask);
+}
+
+static inline ALWAYS void end_by(gnomon__near *tls, gnomon_token token,
+                                 uint64_t one)
+{
+    gnomon__thread *t = tls->thread;
+    if (unlikely(t->seq & 1)) {
+        gnomon__refused_end(token);
+        return;
     }
     gnomon__turn_odd_only(t, one);
-    if (mark == END)
-        end_scope(tls, t, m.token);
-    else
-        stop_action(tls, t, m.name);
-    return 0;
+    end_scope(tls, t, token);
 }
 
 /* Where the thread-local words have no known distance: see tls.h. */
-static APART gnomon_token mark_far(marked m, enum mark mark)
+static APART gnomon_token begin_far(gnomon_region *region, uint32_t mask)
 {
-    return mark_by(gnomon__tls_far(), mark, m, 1);
+    return begin_by(gnomon__tls_far(), region, mask, 1);
 }
 
-static inline ALWAYS gnomon_token mark_now(const enum mark mark, marked m)
+static APART void end_far(gnomon_token token)
 {
-    uint64_t one = gnomon__one();
-    gnomon__near *tls = gnomon__tls_near();
-    return KNOWN(tls) ? mark_by(tls, mark, m, one) : mark_far(m, mark);
+    end_by(gnomon__tls_far(), token, 1);
 }
 
 HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {
-    return mark_now(BEGIN, (marked){.region = region, .mask = mask});
+    uint64_t one = gnomon__one();
+    gnomon__near *tls = gnomon__tls_near();
+    return KNOWN(tls) ? begin_by(tls, region, mask, one)
+                      : begin_far(region, mask);
 }
 
 HOT void gnomon_end_slow(gnomon_token token)
 {
-    mark_now(END, (marked){.token = token});
+    uint64_t one = gnomon__one();
+    gnomon__near *tls = gnomon__tls_near();
+    if (KNOWN(tls))
+        end_by(tls, token, one);
+    else
+        end_far(token);
 }
 
+/* These save registers anyway, so they ask for the distance where it is not known. */
 HOT void gnomon_start_slow(const char *name)
 {
-    mark_now(START, (marked){.name = name});
+    uint64_t one = gnomon__one();
+    gnomon__thread *t = gnomon__tls_now()->thread;
+    if (unlikely(t->seq & 1)) {
+        gnomon_start_n_slow(name, GNOMON_TO_NUL);
+        return;
+    }
+    gnomon__turn_odd_only(t, one);
+    start_action(t, name);
 }
 
 HOT void gnomon_stop_slow(const char *name)
 {
-    mark_now(STOP, (marked){.name = name});
+    uint64_t one = gnomon__one();
+    gnomon__thread *t = gnomon__tls_now()->thread;
+    if (unlikely(t->seq & 1)) {
+        gnomon_stop_n_slow(name, GNOMON_TO_NUL);
+        return;
+    }
+    gnomon__turn_odd_only(t, one);
+    stop_action(t, name);
 }

@@ -61,6 +61,10 @@ gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask)
 gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t)
 {
+    if (unlikely(seq & GNOMON__TOKEN_ACTION)) {
+        gnomon__slow_start_of(t, region);
+        return 0;
+    }
     if (unlikely((mask & GNOMON_MASK_UNSEEN) || load_relaxed(&t->shut))) {
         store_release(&t->seq, seq); /* leaves: this may call the run */
         mask = gnomon_touch_slow(region, mask);

@@ -28,10 +28,11 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
         return -1;
     }
     gnomon__front *n = gnomon__front_at(t, node);
-    others |= gnomon__seen_of(t, node);
+    uint32_t slow = gnomon__seen_of(t, node);
+    others |= slow;
     if (flags & GNOMON_FRAME_ACTION) {
         /* With another token than the action's its stop takes the slow path. */
-        token |= GNOMON__TOKEN_ACTION | (others ? GNOMON__TOKEN_SLOW : 0);
+        token |= GNOMON__TOKEN_ACTION | (slow ? GNOMON__TOKEN_SLOW : 0);
         others |= GNOMON__SEEN_SLOW;
     }
     gnomon__node_open(gnomon__hot_position(gnomon__tls_now(), t), node, n,

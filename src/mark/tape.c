@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "mark/hot.h"
 #include "mark/observer.h"
 #include "mark/position.h"
 #include "platform/ticks.h"
@@ -82,6 +83,15 @@ void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
         gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
     else
         gnomon__tape_lose(&tape->lost, 1, f->begin, f->end);
+}
+
+/* The tape is that of t->beside, and the node the one that the hot tree closed last. */
+void gnomon__tape_ended(gnomon__thread *t, const gnomon__front *n,
+                        uint64_t ticks)
+{
+    gnomon__tape_scope(t, (gnomon__tape *)t->beside, n->begin, ticks,
+                       t->hot.last);
+    gnomon__turn_even(t);
 }
 
 void gnomon__tape_range(gnomon__thread *t, uint32_t bit,

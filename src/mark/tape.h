@@ -299,6 +299,8 @@ void gnomon__tape_forget_pages(void);
 /* For the table of recorders. */
 void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
                       const gnomon__finished *f);
+void gnomon__tape_ended(gnomon__thread *t, const gnomon__front *n,
+                        uint64_t ticks);
 void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
                         const gnomon__finished *f, uint32_t segment);
 void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,

@@ -55,9 +55,11 @@ typedef struct gnomon__thread {
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
     int *error; /* the thread's errno, which callbacks may change */
-    /* The tape that the end of a scope of the hot tree writes to by itself. */
-    struct gnomon__tape *tape;
-    uint32_t taped;         /* its bit, as a mask; 0: none */
+    /* What the one end-only recorder keeps whose `ended` the end of a scope of the hot
+     * tree calls: its bit, as a mask; and again where it is a tape. */
+    struct gnomon__state *beside;
+    uint32_t ender;
+    uint32_t taped;
     uint32_t frames;        /* offset of the frame stack; 0: none yet */
     uint32_t bank;          /* 0 or 1: in which it records */
     uint32_t segment;       /* of which that is: see gnomon__segment */
@@ -76,8 +78,8 @@ typedef struct gnomon__thread {
     uint32_t hook_bits;
     uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
-    uint32_t alive;
-    uint32_t is_torn;    /* cancelled inside a mark: never used again */
+    uint16_t alive;
+    uint16_t is_torn;    /* cancelled inside a mark: never used again */
     uint32_t lives;      /* threads that had it, one after the other */
     uint32_t frame_size; /* bytes of the frame stack */
     uint32_t frame_dead; /* frames that are over below one that is not */

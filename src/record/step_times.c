@@ -8,6 +8,7 @@
 #include "record/step_times.h"
 
 #include "gnomon/profiler.h"
+#include "mark/hot.h"
 #include "mark/region.h"
 #include "platform/clock.h"
 #include "record/snapshot_parts.h"
@@ -25,8 +26,7 @@ typedef struct step_page {
 
 typedef struct step_table {
     gnomon__state state;
-    uint64_t ends;              /* how many executions were added */
-    uint64_t seen;              /* `ends` at the last step, by its caller */
+    uint64_t seen; /* the thread's word at the last step, by its caller */
     uint32_t pages[STEP_PAGES]; /* 0: none yet */
 } step_table;
 
@@ -65,21 +65,49 @@ static uint32_t make_page(step_table *own, uint32_t page)
     return at;
 }
 
-static void step_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+/* Only what lies in the step under way. */
+static void add_ticks(gnomon__thread *t, step_table *own, uint32_t key,
+                      uint64_t begin, uint64_t end)
 {
-    step_table *own = gnomon__at(t, t->states[bit]);
     uint64_t since = load_relaxed(&gnomon__step_since);
-    uint64_t begin = f->begin > since ? f->begin : since;
-    uint32_t id = gnomon__plain_id(GNOMON__KEY_REGION(f->key));
+    begin = begin > since ? begin : since;
+    uint32_t id = gnomon__plain_id(GNOMON__KEY_REGION(key));
     id = id < STEP_REGIONS ? id : GNOMON__OTHER_ID;
     uint32_t at = load_relaxed(&own->pages[id / STEP_PAGE]);
     if (unlikely(!at) && !(at = make_page(own, id / STEP_PAGE)))
         return;
     step_page *page = gnomon__at(t, at);
-    uint64_t *ticks = &page->ticks[id % STEP_PAGE];
-    if (f->end > begin)
-        store_relaxed(ticks, load_relaxed(ticks) + (f->end - begin));
-    store_release(&own->ends, load_relaxed(&own->ends) + 1);
+    if (end > begin)
+        gnomon__word_sum(&page->ticks[id % STEP_PAGE], end - begin);
+}
+
+static void step_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+{
+    add_ticks(t, gnomon__at(t, t->states[bit]), f->key, f->begin, f->end);
+}
+
+static __attribute__((noinline)) void
+step_ended_slow(gnomon__thread *t, const gnomon__front *n, uint64_t ticks)
+{
+    add_ticks(t, (step_table *)t->beside, n->key, n->begin, n->begin + ticks);
+    gnomon__turn_even(t);
+}
+
+/* Of a plain region with a page, and all in the step under way. It saves no registers. */
+static void step_ended(gnomon__thread *t, const gnomon__front *n,
+                       uint64_t ticks)
+{
+    const step_table *own = (const step_table *)t->beside;
+    uint32_t id = GNOMON__KEY_REGION(n->key);
+    uint32_t page = id < STEP_REGIONS ? own->pages[id / STEP_PAGE] : 0;
+    if (unlikely(!page || id >= load_loose(&gnomon__first_op_id) ||
+                 n->begin < load_loose(&gnomon__step_since))) {
+        step_ended_slow(t, n, ticks);
+        return;
+    }
+    step_page *its = gnomon__at(t, page);
+    gnomon__word_sum(&its->ticks[id % STEP_PAGE], ticks);
+    gnomon__turn_even(t);
 }
 
 static void step_range(gnomon__thread *t, uint32_t bit,
@@ -166,10 +194,10 @@ static void take_threads(step_times *s)
             continue;
         step_table *table =
             gnomon__at(t, load_relaxed(&t->states[s->kept.bit]));
-        uint64_t ends = load_acquire(&table->ends);
-        if (ends == table->seen)
+        uint64_t word = load_acquire(&t->seq); /* with gnomon__turn_even */
+        if (word == table->seen)
             continue;
-        table->seen = ends;
+        table->seen = word;
         for (uint32_t k = 0; k < STEP_PAGES; k++) {
             uint32_t page = load_acquire(&table->pages[k]);
             if (page)
@@ -294,6 +322,7 @@ const gnomon__recorder gnomon__step_recorder = {
     .adopt = step_adopt,
     .drop = step_drop,
     .end = step_end,
+    .ended = step_ended,
     .range = step_range,
     .wants = GNOMON_WANT_STEPS,
     .kept_bytes = sizeof(step_times),

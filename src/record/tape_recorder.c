@@ -9,6 +9,7 @@ const gnomon__recorder gnomon__tape_recorder = {
     .adopt = gnomon__tape_adopt,
     .drop = gnomon__tape_drop,
     .end = gnomon__tape_end,
+    .ended = gnomon__tape_ended,
     .range = gnomon__tape_range,
     .mark = gnomon__tape_mark,
     .sample = gnomon__tape_sample,
