@@ -34,6 +34,11 @@ static const struct {
     {"trace_scope", 1, 112, 108},
     {"simple_and_trace", 1, 112, 108},
     {"tree_and_window", 1, 0, 175},
+    /* With 34 for strcmp where a text is at the end of a page. */
+    {"simple_byname", 1, 245, 245},
+    {"trace_byname", 1, 287, 287},
+    {"steps_byname", 1, 287, 287},
+    {"hook_byname", 1, 287, 287},
 };
 
 typedef struct counted {

@@ -11,6 +11,7 @@ enum goal_kind {
     TO_FLOOR, /* times the row's floor, one thread */
     INSTRUCTIONS,
     LIKE_FLOOR,  /* as many instructions as the floor */
+    BY_COUNT,    /* instructions by those of `other` */
     BEYOND,      /* times the row's floor, what it takes more than `other` */
     COLD,        /* times `other`, cold */
     TO_LIBRARY,  /* times Fno; the shared one: times Fno_so */
@@ -67,6 +68,14 @@ static const goal goals[] = {
     {TO_FLOOR, "mark_stated", 0, 1.2, 1.2, "mark_stated <= 1.2 shown"},
     {TO_FLOOR, "simple_100_names", 0, 1.5, 1.5, "simple_100_names <= 1.5 Fd"},
     {TO_FLOOR, "simple_byname", 0, 1.6, 1.6, "simple_byname <= 1.6 Fd"},
+    {INSTRUCTIONS, "simple_byname", 0, 211, 211,
+     "simple_byname <= 211 instructions"},
+    {BY_COUNT, "trace_byname", "simple_byname", 1.2, 1.2,
+     "trace_byname <= 1.2 simple_byname's"},
+    {BY_COUNT, "steps_byname", "simple_byname", 1.2, 1.2,
+     "steps_byname <= 1.2 simple_byname's"},
+    {BY_COUNT, "hook_byname", "simple_byname", 1.2, 1.2,
+     "hook_byname <= 1.2 simple_byname's"},
     {BEYOND, "nvtx_in", "nvtx_call", 1.6, 1.6,
      "nvtx_in <= 1.6 Fd and NVTX's call"},
     {TO_FLOOR, "one_hook", 0, 0.5, 0.5, "one_hook <= 0.5 Fd"},
@@ -141,6 +150,8 @@ static double reached(view v, const goal *g)
         return one->instructions;
     case LIKE_FLOOR:
         return fabs(one->instructions - at(v, g->other, 1)->instructions);
+    case BY_COUNT:
+        return one->instructions / at(v, g->other, 1)->instructions;
     case BEYOND:
         return one->ratio_median *
                (1 - at(v, g->other, 1)->ns_median / one->ns_median);
