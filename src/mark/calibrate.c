@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Measures a pair of begin and end: the real functions run on a thread of
  * ours with a state of its own. That thread takes no signal, so no handler
- * marks into the state. The least of several rounds counts, as any
- * disturbance makes a round longer. */
+ * marks into the state. The least of many short rounds counts, as any disturbance
+ * makes a round longer, and the first ones are cold. In all half a millisecond. */
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
@@ -12,7 +12,7 @@
 #include "platform/clock.h"
 #include "platform/os.h"
 
-#define ROUNDS 7
+#define ROUNDS 40
 #define LAYERS 50
 #define BIT 30u
 
