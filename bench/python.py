@@ -66,6 +66,7 @@ ROWS = [
     ("python_trace", SCOPE, "trace(on_trace_ready=none)", None),
     ("python_by_name_off", BY_NAME, None, None),
     ("python_by_name", BY_NAME, "simple", None),
+    ("python_by_name_trace", BY_NAME, "trace(on_trace_ready=none)", None),
     ("contextlib.nullcontext", OTHER % ("contextlib", "nullcontext"), None, None),
     ("torch record_function", OTHER % ("torch.profiler", "record_function"), None, None),
     ("nvtx.annotate", OTHER % ("nvtx", "annotate"), None, None),

@@ -95,8 +95,11 @@ static PyObject *action_name(binding_state *state, PyObject *name)
     return bytes;
 }
 
+/* `act` finds a text again by its pointer, which the kept bytes have as long as the name
+ * comes again; `act_n` is for a name with a NUL inside. */
 static PyObject *mark_action(PyObject *module, PyObject *name,
-                             void (*act)(const char *, size_t))
+                             void (*act)(const char *),
+                             void (*act_n)(const char *, size_t))
 {
     if (!is_on())
         Py_RETURN_NONE;
@@ -107,7 +110,12 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
         (void)binding_region_get(bytes, NULL, GNOMON_KIND_ACTION);
     if (binding_wake()) {
         binding_here.inside = binding_state_of(module);
-        act(PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+        const char *text = PyBytes_AsString(bytes);
+        size_t length = (size_t)PyBytes_Size(bytes);
+        if (strlen(text) == length)
+            act(text);
+        else
+            act_n(text, length);
         binding_here.inside = NULL;
     }
     Py_DECREF(bytes);
@@ -116,12 +124,12 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
 
 static PyObject *mark_start(PyObject *module, PyObject *name)
 {
-    return mark_action(module, name, gnomon_start_n_slow);
+    return mark_action(module, name, gnomon_start_slow, gnomon_start_n_slow);
 }
 
 static PyObject *mark_stop(PyObject *module, PyObject *name)
 {
-    return mark_action(module, name, gnomon_stop_n_slow);
+    return mark_action(module, name, gnomon_stop_slow, gnomon_stop_n_slow);
 }
 
 /* ---- Moments, counters, steps --------------------------------------------- */
