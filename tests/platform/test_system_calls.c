@@ -317,6 +317,26 @@ TEST(an_arena_takes_a_quarter_of_the_room)
     CHECK(arena.size <= 16u << 20 && arena.size > 15u << 20);
 }
 
+static void run_nothing(void *unused)
+{
+    (void)unused;
+}
+
+/* A usual stack is half of it, and the host's next library or thread may need that. */
+TEST(a_thread_of_ours_leaves_a_host_its_little_address_space)
+{
+    gnomon__os_thread thread;
+#if IS_ASAN || IS_TSAN
+    SKIP("a sanitizer has terabytes mapped");
+#endif
+    limit_address_space((rlim_t)1 << 40);
+    uint64_t before = gnomon__os_mappable_bytes(), room = 16u << 20;
+    limit_address_space(((rlim_t)1 << 40) - before + room);
+    CHECK_EQ(gnomon__os_thread_start(&thread, "nothing", run_nothing, NULL), 0);
+    CHECK(gnomon__os_mappable_bytes() + (2u << 20) > room);
+    gnomon__os_thread_join(&thread);
+}
+
 /* Where the used memory is unknown, most of the limit is assumed used. */
 TEST(room_that_is_not_to_be_known_is_a_quarter_of_the_limit)
 {
