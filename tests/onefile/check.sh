@@ -3,22 +3,22 @@
 # check.sh CASE COMPILER ONEFILE SOURCE NVTX
 # Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
 #
-#   lto      as gnu11, hidden, optimized at link time: a `plain` program with
-#            -fno-plt, and a library, which exports the public names, no other.
-#            The optimizer takes 10 s: gcc's, which finds some of its warnings,
+#   lto      as gnu11, hidden, optimized at link time: a `plain` program for one
+#            address with -fno-plt, and a library, which exports the public names, no
+#            other. The optimizer takes 10 s: gcc's, which finds some of its warnings,
 #            gets the program, and clang's only what links the library. If
 #            GNOMON_SOAK is set clang's gets that library whole, and both compile
-#            a program at -O3
+#            a program at -O3, as gnu17
 #   program  as gnu17, for one address, with a plugin that it loads; a static one
 #            loads none, and says so
 #   late     a library that has gnomon.c, loaded with dlopen; exports the same. As C11
 #            with the headers of NVTX in the folder NVTX, if there are any; then
 #            the profiler nvtx finds no tool, else it is not in this build
-#   musl     program and late of one pair of objects, for musl's headers make the
-#            difference
+#   both     program and late of one pair of objects, as late has them: by gcc, whose
+#            warnings take 4 s each time, with glibc's headers and with musl's
 #
-# Every warning is an error. Each compiler compiles the file once as C11, gnu11 and
-# gnu17, once with NVTX, and once `plain`.
+# Every warning is an error. Each compiler compiles the file once as C11 and gnu11, once
+# with NVTX, and once `plain`; clang also as gnu17, which gcc does in consumer.onefile.
 set -eu
 case=$1 cc=$2 onefile=$3 source=$4 nvtx=${5:-}
 tests=$source/tests/onefile
@@ -123,7 +123,7 @@ lto)
     fi
     [ -z "${GNOMON_SOAK:-}" ] ||
         runs -O3 -std=gnu17 -fno-pie -no-pie $errors $all
-    runs $of_app $hidden -fno-plt $plain $errors $all
+    runs $of_app $hidden -fno-plt -fno-pie -no-pie $plain $errors $all
     build lib.o $of_library $hidden -fPIC -c "$onefile/gnomon.c"
     build lib.so $of_link $hidden -shared "$work/lib.o"
     exports "$work/lib.so"
@@ -153,11 +153,16 @@ late)
     exports "$work/lib.so"
     is_loaded_late $flags
     ;;
-musl) # its start files show names of their own
+both)
     flags="-std=c11 -O0 -fPIC $errors $has_nvtx"
     objects $flags
     runs "$work/gnomon.o" "$work/app.o"
     says_of_nvtx "$says"
+    # musl's start files show names of their own.
+    if [ "$cc" != musl-gcc ]; then
+        build lib.so -shared "$work/gnomon.o"
+        exports "$work/lib.so"
+    fi
     loads_a_plugin -O0 -std=c11 -D_GNU_SOURCE
     static_loads_none
     is_loaded_late $flags
