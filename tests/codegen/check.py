@@ -186,12 +186,14 @@ class Build:
                 for source in ("sites.c", "sites.cpp")]
 
     def link(self, sites, optimize, mode, host, *library):
-        # What libgnomon needs may stay undefined, because nothing is run.
+        # What is missing, start files and C++'s library among it, may stay undefined,
+        # because nothing is run.
         compiled, linked = MODES[mode]
         output = self.path("linked", optimize, mode)
         late = [optimize, compiled, *COMMON, *ONLY[self.family],
                 *host] if "-flto" in host else []
-        run([self.cxx, linked, *late, *sites, self.opaque(mode), "-o", output,
+        run([self.cxx, linked, "-nostdlib", *late, *sites,
+             self.opaque(mode), "-o", output,
              "-Wl,--unresolved-symbols=ignore-all", *library])
         return walk.Image(output, OF_SITES)
 
