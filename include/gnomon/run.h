@@ -43,7 +43,8 @@ typedef struct gnomon_setup_options {
     int32_t world_size;
     /* 0. */
     int32_t reserved;
-    /* What to attach where $GNOMON is not set, in the same words. NULL: nothing. */
+    /* What to attach where $GNOMON is not set and gnomon_configure was not called, in
+     * the same words, whatever other calls came before. NULL: nothing. */
     const char *spec;
     /* The folder of reports where the spec says `dir` without a value. NULL: not
      * given. */

@@ -15,7 +15,10 @@
 
 static int setup_depth;
 static int depth_inherited; /* in a forked child: the depth is its parent's */
-static uint32_t is_configured; /* $GNOMON, or what stands for it, is attached */
+/* READ_NOTHING: $GNOMON was read, and nothing stood for it yet, so that a setup's spec still
+ * counts. */
+enum { UNREAD, READ_NOTHING, CONFIGURED };
+static uint32_t is_configured;
 static gnomon__rank our_rank = {
     .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
 static int rank_is_known;
@@ -122,7 +125,7 @@ int gnomon__run_from_environment(const char *fallback)
 {
     const char *spec = gnomon__follows(), *origin = "fork=follow";
     int code = GNOMON_OK;
-    if (is_configured)
+    if (is_configured == CONFIGURED || (is_configured && !fallback))
         return GNOMON_OK;
     gnomon__run_find_rank();
     if (!spec && !gnomon__os_is_secure()) {
@@ -141,13 +144,13 @@ int gnomon__run_from_environment(const char *fallback)
         gnomon__fail_clear();
         code = GNOMON_OK;
     }
-    store_release(&is_configured, 1);
+    store_release(&is_configured, spec ? CONFIGURED : READ_NOTHING);
     return code;
 }
 
 int gnomon__run_is_ready(void)
 {
-    return load_acquire(&is_configured) != 0;
+    return load_acquire(&is_configured) != UNREAD;
 }
 
 void gnomon__run_ready(void)
@@ -262,7 +265,7 @@ int gnomon_teardown(void)
     } else if (--setup_depth == 0) {
         gnomon__run_over();
         gnomon__configure_clear();
-        store_relaxed(&is_configured, 0);
+        store_relaxed(&is_configured, UNREAD);
         if (!gnomon__attachments)
             gnomon__stages_restart();
     }
@@ -276,7 +279,7 @@ void gnomon__setup_forget(void)
 {
     int given = rank_is_given();
     depth_inherited = setup_depth > 0;
-    is_configured = 0;
+    is_configured = UNREAD;
     if (!given)
         our_rank = (gnomon__rank){
             .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
@@ -296,7 +299,7 @@ int gnomon_configure_n(const char *spec, size_t length)
         copy = gnomon__strndup(spec, text.length);
     gnomon__control_start();
     gnomon__run_find_rank();
-    store_release(&is_configured, 1);
+    store_release(&is_configured, CONFIGURED);
     gnomon__stage_report_specs();
     gnomon__configure_clear();
     if (!is_nothing && memchr(spec, 0, text.length))

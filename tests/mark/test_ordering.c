@@ -178,8 +178,8 @@ static const char *const published[][2] = {
     {"run/control.c: gnomon__control_started: "
      "store_release(&start_state, START_OVER);",
      "run/control.c: gnomon__upcall_start: load_acquire(&start_state)"},
-    {"run/setup.c: gnomon__run_from_environment: store_release(&is_configured, "
-     "1);",
+    {"run/setup.c: gnomon__run_from_environment: "
+     "store_release(&is_configured, spec ?",
      "run/setup.c: gnomon__run_is_ready: load_acquire(&is_configured)"},
     {"run/configure.c: follow: swap_acq_rel(&followed, spec)",
      "run/configure.c: gnomon__follows: load_acquire(&followed)"},
