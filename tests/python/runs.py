@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs programs that use gnomon, and reads their reports."""
+import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -36,3 +38,23 @@ def own_lines(text):
     """What gnomon said on stderr besides reports and their last lines."""
     lines = re.findall(r"^gnomon: (?!about ).*", text, re.M)
     return [line for line in lines if not re.match("gnomon: (process|no rows)", line)]
+
+
+def pythons():
+    """{version: interpreter} of each Python from 3.9 on that is found, ours among them."""
+    root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
+    found = {}
+    for minor in range(9, 16):
+        its = [shutil.which(f"python3.{minor}") or ""]
+        its += sorted(glob.glob(f"{root}/versions/3.{minor}.[0-9]*/bin/python3"))
+        for path in its:
+            said = path and subprocess.run(
+                [path, "-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.abiflags)"],
+                capture_output=True,
+                text=True,
+            ).stdout
+            if said == f"3.{minor} \n":  # "t": it has no global lock
+                found[said.strip()] = path
+                break
+    found["%d.%d" % sys.version_info[:2]] = sys.executable
+    return found

@@ -10,6 +10,7 @@
 
 Marks never fail; without $GNOMON they do nothing. docs/python.md has the rest.
 """
+import atexit as _atexit
 import os as _os
 import sys as _sys
 
@@ -112,6 +113,7 @@ def __dir__():
 
 def setup(spec=None, *, dir=None, rank=None, local_rank=None, world_size=None):
     """Begins a run. `spec` is what to attach where $GNOMON is not set."""
+    _watch_ends()
     _gnomon._setup(spec, dir, rank, local_rank, world_size)
 
 
@@ -251,22 +253,9 @@ class Profiler:
         """After the report of a stage, and at the end."""
 
 
-def _finish_at_exit():
-    global _finishes
-    if not _finishes:
-        import atexit
-
-        atexit.register(_gnomon._finish)
-    _finishes = True
-
-
-_finishes = False
-
-
 def register(profiler, name=None):
     """Makes a subclass of Profiler known to $GNOMON by its name, or that of the class.
     Call it before the first mark."""
-    _finish_at_exit()
     line = (profiler.__doc__ or "").strip().partition("\n")[0] or None
     _gnomon._register(profiler, Profiler, name or profiler.__name__.lower(), line)
     return profiler
@@ -275,7 +264,6 @@ def register(profiler, name=None):
 def attach(profiler, options="", name=None):
     """Attaches an object of a subclass of Profiler. `options` are words of $GNOMON, as
     "filter=opt*"."""
-    _finish_at_exit()
     name = name or type(profiler).__name__.lower()
     _gnomon._attach(profiler, Profiler, name, options)
 
@@ -316,6 +304,34 @@ class _Workers:
         self.watch()
 
 
+def _watch_ends():
+    """os._exit and os.exec* end the run while the process is still there."""
+    for name in ("_exit", "execv", "execve"):  # which all others call
+        plain = getattr(_os, name)
+        if not hasattr(plain, "__wrapped__"):
+            setattr(_os, name, _end_before(plain))
+
+
+def _end_before(plain):
+    def ending(*words):
+        leaves = len(words) == 1 or (len(words) > 1 and _os.access(words[0], _os.X_OK))
+        if leaves:  # os.execvp tries each folder of $PATH
+            _gnomon._end()
+        return plain(*words)
+
+    ending.__name__, ending.__doc__ = plain.__name__, plain.__doc__
+    ending.__wrapped__ = plain
+    return ending
+
+
+def _finish():
+    ended_by = getattr(_sys, "last_value", None)  # nobody caught it
+    _gnomon._finish(isinstance(ended_by, KeyboardInterrupt))
+
+
+_atexit.register(_finish)
+if _os.environ.get("GNOMON"):
+    _watch_ends()
 _workers = _Workers()
 _workers.watch()
 _os.register_at_fork(after_in_child=_workers.forked)

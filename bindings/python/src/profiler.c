@@ -7,11 +7,13 @@
  * detached; so no callback comes later. */
 #include "profiler.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 static binding_profiler *profilers;
-static binding_mutex profilers_lock; /* of this list, and of is_ours in it */
+/* Of this list, and of is_ours in it. */
+static pthread_mutex_t profilers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Objects -------------------------------------------------------------- */
 
@@ -25,22 +27,22 @@ static binding_profiler *make_profiler(const binding_class *of,
     p->of = of;
     p->object = object;
     p->is_ours = is_ours;
-    BINDING_LOCK(&profilers_lock);
+    pthread_mutex_lock(&profilers_lock);
     p->next = profilers;
     profilers = p;
-    BINDING_UNLOCK(&profilers_lock);
+    pthread_mutex_unlock(&profilers_lock);
     return p;
 }
 
 static void free_profiler(binding_profiler *p)
 {
-    BINDING_LOCK(&profilers_lock);
+    pthread_mutex_lock(&profilers_lock);
     for (binding_profiler **at = &profilers; *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
         }
-    BINDING_UNLOCK(&profilers_lock);
+    pthread_mutex_unlock(&profilers_lock);
     Py_DECREF(p->object);
     free(p);
 }
@@ -130,11 +132,12 @@ static void destroy(void *self)
     X(16) \
     X(17) \
     X(18) \
-    X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) \
-        X(31)
+    X(19) \
+    X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define MOST_CLASSES 32
 static binding_class *classes[MOST_CLASSES];
-static binding_mutex classes_lock; /* for those who register */
+/* For those who register. */
+static pthread_mutex_t classes_lock = PTHREAD_MUTEX_INITIALIZER;
 #define CREATE(n) \
     static int create_##n(const gnomon_options *options, void **self) \
     { \
@@ -285,7 +288,7 @@ static PyObject *call_register(PyObject *module, PyObject *args)
     c->table.help = help == Py_None ? NULL : keep_text(help);
     if (PyErr_Occurred())
         return NULL;
-    BINDING_LOCK(&classes_lock);
+    pthread_mutex_lock(&classes_lock);
     while (n < MOST_CLASSES && classes[n] &&
            strcmp(classes[n]->table.name, c->table.name) != 0)
         n++; /* one of the same name gets its place */
@@ -293,7 +296,7 @@ static PyObject *call_register(PyObject *module, PyObject *args)
         c->table.create = creates[n];
         __atomic_store_n(&classes[n], c, __ATOMIC_RELEASE);
     }
-    BINDING_UNLOCK(&classes_lock);
+    pthread_mutex_unlock(&classes_lock);
     if (n == MOST_CLASSES) {
         PyErr_SetString(state->error, "too many classes are registered");
         return NULL;
@@ -336,13 +339,13 @@ static PyObject *call_attach(PyObject *module, PyObject *args)
  * again. NULL: there is none. */
 static binding_profiler *take_ours(const PyObject *object)
 {
-    BINDING_LOCK(&profilers_lock);
+    pthread_mutex_lock(&profilers_lock);
     binding_profiler *p = profilers;
     while (p && !(p->is_ours && (!object || p->object == object)))
         p = p->next;
     if (p)
         p->is_ours = 0;
-    BINDING_UNLOCK(&profilers_lock);
+    pthread_mutex_unlock(&profilers_lock);
     return p;
 }
 
@@ -366,21 +369,23 @@ static PyObject *call_detach(PyObject *module, PyObject *object)
     }
     int code = detach(p);
     if (code) { /* it may be tried again */
-        BINDING_LOCK(&profilers_lock);
+        pthread_mutex_lock(&profilers_lock);
         p->is_ours = 1;
-        BINDING_UNLOCK(&profilers_lock);
+        pthread_mutex_unlock(&profilers_lock);
     }
     return binding_result(binding_state_of(module), code);
 }
 
-/* Python ends: the reports come while callbacks can still run. */
-static PyObject *call_finish(PyObject *module, PyObject *unused)
+/* Python ends: the reports come while callbacks can still run. So they do where Ctrl-C
+ * ended the program, which Python then ends by that signal. */
+static PyObject *call_finish(PyObject *module, PyObject *interrupted)
 {
-    (void)unused;
-    BINDING_LOCK(&profilers_lock);
+    if (!binding_state_of(module)->is_main)
+        Py_RETURN_NONE;
+    pthread_mutex_lock(&profilers_lock);
     int is_any = profilers != NULL;
-    BINDING_UNLOCK(&profilers_lock);
-    if (is_any)
+    pthread_mutex_unlock(&profilers_lock);
+    if (is_any || interrupted == Py_True)
         Py_XDECREF(binding_end_run(module));
     binding_profiler *p;
     while ((p = take_ours(NULL)))
@@ -393,5 +398,5 @@ PyMethodDef binding_profiler_methods[] = {
     {"_register", call_register, METH_VARARGS, NULL},
     {"_attach", call_attach, METH_VARARGS, NULL},
     {"_detach", call_detach, METH_O, NULL},
-    {"_finish", call_finish, METH_NOARGS, NULL},
+    {"_finish", call_finish, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
