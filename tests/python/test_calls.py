@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from runs import calls, own_lines, run
+from runs import calls, own_lines, pythons, run
 
 SCRIPT = '''
 import functools
@@ -74,6 +74,82 @@ max([3, 1, 2], key=lambda n: -n)
 {"a": 1}.get("a")
 [].sort(key=fib)
 '''
+
+# The names of functions in C of these modules and of their types, by cProfile and by us.
+WALK = """
+import cProfile, importlib, sys, types
+import gnomon
+
+def functions():
+    seen = set()
+    kinds = types.BuiltinFunctionType, types.MethodDescriptorType
+    for module in sys.argv[1].split(","):
+        try:
+            module = importlib.import_module(module)
+        except ImportError:
+            continue
+        for at in [module] + [v for v in vars(module).values() if isinstance(v, type)]:
+            for name in dir(at):
+                try:
+                    one = getattr(at, name)
+                except Exception:
+                    continue
+                if isinstance(one, kinds) and id(one) not in seen:
+                    seen.add(id(one))
+                    yield one
+
+def call(one):
+    first = ()
+    if isinstance(one, types.MethodDescriptorType):
+        try:
+            first = (one.__objclass__.__new__(one.__objclass__),)
+        except Exception:
+            return
+    try:
+        one(*first, **{"no such argument": 0})
+    except Exception:
+        pass
+
+class Names(gnomon.Profiler):
+    def start(self, frame):
+        ours.append(frame.name)
+
+ours, count = [], 0
+gnomon.attach(Names())
+for one in functions():
+    profile = cProfile.Profile()
+    profile.enable()
+    call(one)
+    profile.disable()
+    theirs = {e.code for e in profile.getstats() if isinstance(e.code, str)}
+    ours.clear()
+    with gnomon.calls():
+        call(one)
+    missing = {name for name in theirs - set(ours) if one.__name__ in name}
+    missing -= {"<method 'disable' of '_lsprof.Profiler' objects>"}
+    assert not missing, (one, theirs, ours)
+    count += len(theirs) > 1
+print(count)
+assert count > 100, count
+"""
+
+BOUND = """
+import gnomon, types
+def leaf(): pass
+def f():
+    bound = types.MethodType(len, [1, 2])
+    for _ in range(5):
+        bound()
+        leaf()
+def outer():
+    f()
+    leaf()
+gnomon.setup("tree")
+with gnomon.calls():
+    with gnomon.scope("S"):
+        outer()
+print(gnomon.summary("tree"))
+"""
 
 
 class Calls(unittest.TestCase):
@@ -252,11 +328,100 @@ class Calls(unittest.TestCase):
         )
         self.assertEqual(out, "['leaf', '<built-in method builtins.len>']\n")
 
+    def test_functions_that_share_their_code_have_their_own_names(self):
+        """As all functions of pybind11 do."""
+        _, err = run(
+            """
+            import _thread, gnomon
+            with gnomon.calls():
+                for _ in range(3): _thread.allocate_lock()
+                for _ in range(2): _thread.allocate()
+            """,
+            "regions",
+        )
+        found = re.findall(r"^<built-in method _thread.(\w+)> +(\d+) ", err, re.M)
+        self.assertEqual(sorted(found), [("allocate", "2"), ("allocate_lock", "3")])
+
+    def test_names_of_builtins_are_those_of_cprofile(self):
+        """A call with a wrong keyword runs nothing of the function."""
+        self.python("-c", WALK, "builtins,math,os,time,_thread,_io,itertools")
+
+    def test_a_bound_method_in_c_is_one_call(self):
+        said = ["S", "  outer", "    f", "      <built-in method builtins.len>"]
+        said += ["      leaf", "    leaf"]
+        for version, python in pythons().items():
+            child = subprocess.run(
+                [python, "-B", "-c", BOUND], capture_output=True, text=True, timeout=100
+            )
+            paths = re.findall(r"^( *[S<a-z].*?)  +\d", child.stdout, re.M)
+            if version in ("3.9", "3.10"):  # they announce no such call
+                paths.insert(3, said[3])
+            self.assertEqual(paths, said, (version, child))
+
+    def test_a_failure_to_describe_is_not_for_ever(self):
+        out, _ = run(
+            """
+            import gnomon, types
+            class Fails:
+                what = RecursionError
+                def __getattr__(self, name):
+                    gnomon._calls.types = types
+                    raise self.what
+            def leaf(): pass
+            gnomon.setup("regions")
+            with gnomon.calls():
+                for what in RecursionError, KeyboardInterrupt:
+                    Fails.what = what
+                    gnomon._calls.types = Fails()
+                    try:
+                        leaf()
+                        for _ in range(100): pass
+                    except KeyboardInterrupt:
+                        print("interrupted")
+                for _ in range(5): leaf()
+            row = [r for r in gnomon.snapshot("regions").rows() if r.name == "leaf"]
+            print(row[0].host.count)
+            gnomon.configure("")
+            """
+        )
+        self.assertEqual(out, "interrupted\n5\n")
+
+    def test_other_profilers_of_the_program(self):
+        """cProfile in a script that -m gnomon runs, and a function for new threads."""
+        with open(self.script, "w") as file:
+            file.write(
+                "import cProfile, sys, threading\n"
+                "def mine(*unused): pass\n"
+                "threading.setprofile(mine)\n"
+                "import gnomon\n"
+                "with gnomon.calls(): pass\n"
+                "assert threading._profile_hook is mine\n"
+                "def f(): pass\n"
+                "one = cProfile.Profile()\n"
+                "one.enable(); f(); one.disable()\n"
+                "assert [e for e in one.getstats() if 'f' in str(e.code)]\n"
+                "for _ in range(3): f()\n"
+            )
+        for version, python in pythons().items():
+            child = subprocess.run(
+                [python, "-B", "-m", "gnomon", "--profiler", "regions", "script.py"],
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                timeout=100,
+            )
+            self.assertEqual(child.returncode, 0, child)
+            sees_both = tuple(map(int, version.split("."))) >= (3, 12)
+            found = re.findall(r"^f +(\d+) ", child.stderr, re.M)
+            self.assertEqual(found, ["4"] if sees_both else [], child.stderr)
+            self.assertEqual("another profiler" in child.stderr, not sees_both)
+
     def test_the_script_is_as_without_it(self):
         with open(self.script, "w") as file:
             file.write(
                 "import sys, __main__\n"
                 "assert __name__ == '__main__' and __main__.__file__ == __file__\n"
+                "assert __file__ == sys.path[0] + '/script.py', __file__\n"
                 "print(sys.argv[1:], sys.path[0])\n"
                 "class Kept: pass\n"
                 "import pickle; pickle.dumps(Kept())\n"
@@ -281,9 +446,10 @@ class Calls(unittest.TestCase):
             file.write(
                 "import multiprocessing, sys\n"
                 "import gnomon\n"
+                "def leaf(n): return n\n"
                 "def work(n):\n"
                 "    with gnomon.scope('work'):\n"
-                "        return n\n"
+                "        return leaf(n)\n"
                 "if __name__ == '__main__':\n"
                 "    context = multiprocessing.get_context(sys.argv[1])\n"
                 "    child = context.Process(target=work, args=(1,))\n"
@@ -291,15 +457,16 @@ class Calls(unittest.TestCase):
                 "    sys.exit(child.exitcode)\n"
             )
         for method in ("fork", "spawn", "forkserver"):
-            words = ("--profiler", "simple", "-o", method + "-%p.txt", "script.py")
+            words = ("--profiler", "regions", "-o", method + "-%p.txt", "script.py")
             self.python("-m", "gnomon", *words, method)
             reports = glob.glob(os.path.join(self.folder, method + "-*.txt"))
             found = []
             for path in reports:
                 with open(path) as file:
-                    found.append(calls(file.read()))
+                    rows = re.findall(r"^(script.py|leaf) +(\d+) ", file.read(), re.M)
+                found.append(dict(rows))
             self.assertEqual(
-                sorted(found, key=str), [{"script.py": 1}, {"work": 1}], method
+                sorted(found, key=str), [{"leaf": "1"}, {"script.py": "1"}], method
             )
 
     def test_statistics_are_of_all_stages(self):
@@ -316,7 +483,8 @@ class Calls(unittest.TestCase):
         for name in ("stale-all.prof", "out.prof"):
             with open(os.path.join(self.folder, name), "w") as file:
                 file.write("old")
-        self.python("-m", "gnomon", "-o", "out.prof", "script.py")
+        _, err = self.python("-m", "gnomon", "-o", "out.prof", "script.py")
+        self.assertNotIn("function calls", err)  # as with cProfile
         stats = pstats.Stats(os.path.join(self.folder, "out.prof")).stats
         found = {key[2]: value[1] for key, value in stats.items()}
         self.assertEqual(found["leaf"], 7)

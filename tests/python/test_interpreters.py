@@ -39,6 +39,33 @@ class Interpreters(unittest.TestCase):
         if not out:
             self.skipTest("this Python makes no interpreters")
 
+    def test_calls_of_one_are_not_ended_by_another(self):
+        out, _ = run(
+            MAKE
+            + textwrap.dedent(
+                """
+                import gnomon
+                code = "\\n".join([
+                    "import gnomon",
+                    "def inner(): pass",
+                    "with gnomon.calls():",
+                    "    inner()",
+                    "inner()",
+                ])
+                def outer(): pass
+                gnomon.setup("regions")
+                with gnomon.calls():
+                    one = make("isolated")
+                    execute(one, code)
+                    outer()
+                print(gnomon.summary("regions"))
+                gnomon.configure("")
+                """
+            )
+        )
+        self.assertRegex(out, r"(?m)^outer +1 ")
+        self.assertRegex(out, r"(?m)^inner +1 ")
+
     def test_all_share_one_run(self):
         for kind in ("legacy", "isolated"):
             with self.subTest(kind):

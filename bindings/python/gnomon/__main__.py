@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import gnomon
+from gnomon import _calls
 
 
 def arguments(words):
@@ -39,15 +40,18 @@ def arguments(words):
 
 def spec_of(given):
     """What is attached: the words, the memory, and the file."""
-    spec = os.environ.get("GNOMON") or given.profiler or "advanced"
-    if not given.no_calls and not any(i.startswith("mem=") for i in gnomon._items(spec)):
-        spec += ",mem=512MiB"  # the imports of torch alone are 300000 paths
-    if given.o is None:
-        return spec
-    stem, suffix = os.path.splitext(given.o)
-    if suffix == ".prof":
-        return f"{spec},advanced(dump_stats=run,at=end,file={stem}.txt)"
-    return f"{spec},file={given.o}"
+    words = os.environ.get("GNOMON") or given.profiler
+    stem, suffix = os.path.splitext(given.o or "")
+    items = [words] if words else []
+    if suffix == ".prof":  # and no report, as of cProfile, where none is named
+        items.append(f"advanced(dump_stats=run,at=end,file={stem}.txt)")
+    elif given.o:
+        items.append(f"file={given.o}")
+    if not words and suffix != ".prof":
+        items.insert(0, "advanced")
+    if not given.no_calls and "mem=" not in str(words):
+        items.append("mem=512MiB")  # the imports of torch alone are 300000 paths
+    return ",".join(items)
 
 
 # The library appends a note on each file that it writes to this one; `gnomon run` has it
@@ -117,9 +121,9 @@ def load(given):
         sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec")
-        main.__file__ = path
+        main.__file__ = os.path.abspath(path)
         main.__spec__ = None
-    sys.argv[:] = [main.__file__, *given.rest]
+    sys.argv[:] = [main.__file__ if given.m else path, *given.rest]
     return main, code
 
 
@@ -139,6 +143,7 @@ def main():
         notes = begin_notes()
         atexit.register(join_stages, given.o, notes, os.getpid())
     name = os.path.basename(given.script)
+    gnomon._watch_ends()
     gnomon.start(name)
     if notes[1]:
         del os.environ[NOTES]  # its children's files are not ours
@@ -146,6 +151,7 @@ def main():
         if given.no_calls:
             exec(code, module.__dict__)
         else:
+            _calls.follow_spawned()
             with gnomon.calls():
                 exec(code, module.__dict__)
     finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls of Python as scopes: names as cProfile has them, and switching it on."""
+import functools
 import os
 import sys
 import threading
@@ -10,35 +11,32 @@ from . import _gnomon
 _own = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-def describe(what):
-    """(name, file, line) of a code object or of a function in C; None for gnomon's."""
+def describe(what, is_static):
+    """(name, file, line, what has the key of calls.c) of a code object or of a function
+    in C, named as cProfile does; None for gnomon's own."""
     if isinstance(what, types.CodeType):
         if what.co_filename.startswith(_own):
             return None
-        return what.co_name, what.co_filename, what.co_firstlineno
-    owner = getattr(what, "__self__", None)
-    kind = getattr(what, "__objclass__", type(owner))
-    if kind.__module__ == "gnomon":
-        return None
-    name = getattr(what, "__name__", "?")
-    if owner is None:
-        if isinstance(what, types.MethodDescriptorType):
-            return repr(what), None, 0
-        module = getattr(what, "__module__", None)
-        if module in (None, "builtins"):
-            return f"<{name}>", None, 0
-        return f"<{module}.{name}>", None, 0
-    if isinstance(owner, types.ModuleType):
-        module = owner.__name__
+        return what.co_name, what.co_filename, what.co_firstlineno, what
+    if isinstance(what, types.MethodDescriptorType):
+        return _attribute(what.__objclass__, what)
+    owner, module, name = what.__self__, what.__module__, what.__name__
+    if isinstance(module, types.ModuleType):
+        module = module.__name__
+    if isinstance(module, str):
         if module.startswith("gnomon."):
             return None
-        return f"<built-in method {module}.{name}>", None, 0
-    for kind in type(owner).__mro__:
-        if name in vars(kind):
-            return repr(vars(kind)[name]), None, 0
-    module = getattr(what, "__module__", None)
-    name = f"{module}.{name}" if isinstance(module, str) else name
-    return f"<built-in method {name}>", None, 0
+        name = f"{module}.{name}"
+    if owner is None and not is_static:
+        return f"<{name.removeprefix('builtins.')}>", None, 0, what
+    for kind in type(owner).__mro__ if owner is not None else ():
+        if what.__name__ in vars(kind):
+            return _attribute(kind, vars(kind)[what.__name__])
+    return f"<built-in method {name}>", None, 0, what
+
+
+def _attribute(kind, what):
+    return None if kind.__module__ == "gnomon" else (repr(what), None, 0, what)
 
 
 _tool = None  # of sys.monitoring
@@ -60,9 +58,10 @@ def _callbacks(events):
 
 
 def _monitor(monitoring):
-    """Takes a tool's number: the profilers' own, or else a free one."""
+    """Takes a tool's number: a free one, for the program may start cProfile, or else the
+    profilers' own."""
     global _tool
-    for tool in (monitoring.PROFILER_ID, 4, 3):
+    for tool in (4, 3, monitoring.PROFILER_ID):
         if monitoring.get_tool(tool) is None:
             monitoring.use_tool_id(tool, "gnomon")
             _tool = tool
@@ -87,11 +86,16 @@ def _ignore(monitoring):
     _tool = None
 
 
+_before = None  # what threading gave new threads
+
+
 def begin():
+    global _before
     monitoring = getattr(sys, "monitoring", None)
     if monitoring:
         _monitor(monitoring)
         return
+    _before = threading._profile_hook
     threading.setprofile(_gnomon._hook_thread)
     if not _gnomon._hook_on():
         raise _gnomon.Error("this Python has no PyEval_SetProfile")
@@ -102,9 +106,15 @@ def end():
     monitoring = getattr(sys, "monitoring", None)
     if monitoring:
         _ignore(monitoring)
-    else:
-        threading.setprofile(None)
+        return
+    threading.setprofile(_before)
+    if sys.getprofile() is _gnomon:
         _gnomon._hook_off()
+    else:
+        sys.stderr.write(
+            "gnomon: calls() misses those after another profiler (cProfile, "
+            "sys.setprofile) took this thread; from Python 3.12 on both see all\n"
+        )
 
 
 _open = 0
@@ -121,7 +131,7 @@ class calls:
             if not _open:
                 begin()
             _open += 1
-        _gnomon._calls_on(describe)  # the last, so that nothing of this is recorded
+        _gnomon._calls_on(describe, types.MethodType(describe, 0))  # the last, so that nothing of this is recorded
         return self
 
     def __exit__(self, *error):
@@ -130,3 +140,27 @@ class calls:
             _open -= 1
             if not _open:
                 end()
+
+
+def _begin_for_ever():
+    calls().__enter__()
+
+
+class _Spawned:
+    """Begins calls() where it is unpickled."""
+
+    def __reduce__(self):
+        return _begin_for_ever, ()
+
+
+def follow_spawned():
+    """Processes that multiprocessing spawns record their calls too, as forked ones do."""
+    from multiprocessing import spawn
+
+    plain = spawn.get_preparation_data
+
+    @functools.wraps(plain)
+    def prepare(name):
+        return dict(plain(name), gnomon=_Spawned())
+
+    spawn.get_preparation_data = prepare

@@ -26,9 +26,10 @@
  * changing names take no memory here. */
 #define BINDING_NAMES 16384
 
-/* Threads of a Python without a global lock run at once in all that is written for it.
- * What is written and read in few instructions, which call nothing of Python, has such a
- * lock; with a global lock it is nothing. */
+/* The lock of an object. Threads of a Python without a global lock run at once in all that
+ * is written for it. What is written and read in few instructions, which call nothing of
+ * Python, has such a lock; with a global lock it is nothing. What interpreters share has
+ * a pthread_mutex_t, for each may have a lock of its own. */
 #ifdef Py_GIL_DISABLED
 typedef PyMutex binding_mutex;
 #define BINDING_LOCK(mutex) PyMutex_Lock(mutex)
@@ -37,6 +38,13 @@ typedef PyMutex binding_mutex;
 typedef char binding_mutex;
 #define BINDING_LOCK(mutex) (void)(mutex)
 #define BINDING_UNLOCK(mutex) (void)(mutex)
+#endif
+
+/* Adds to a count that has no lock. */
+#ifdef Py_GIL_DISABLED
+#define BINDING_ADD(at, n) (void)__atomic_fetch_add(at, n, __ATOMIC_RELAXED)
+#else
+#define BINDING_ADD(at, n) (void)(*(at) += (n))
 #endif
 
 /* The value of a key, a new reference; NULL: there is none, or an exception is set. */
@@ -70,7 +78,9 @@ typedef struct binding_state {
     PyObject *running;       /* asyncio._get_running_loop, once it is there */
     PyObject *current;       /* asyncio.current_task */
     PyObject *describe_call; /* of gnomon/_calls.py */
-    int is_main;             /* the first interpreter of the process */
+    struct binding_switch
+        *calls;  /* whether it records calls; NULL: never yet */
+    int is_main; /* the first interpreter of the process */
 } binding_state;
 
 /* The state of the module object. */
@@ -98,8 +108,13 @@ int binding_task_may_nest(const void *task, int in_loop);
 void binding_task_begins(const void *task, uint64_t token);
 void binding_task_ends(uint64_t token);
 
-/* Records no calls any more, and ends those of this thread. */
-void binding_calls_stop(void);
+/* Records no calls of this interpreter any more, and ends those of this thread. */
+void binding_calls_stop(binding_state *state);
+/* The interpreter ends. */
+void binding_calls_free(binding_state *state);
+/* Tells of the exception that is set, and takes it, where what we did was not the
+ * program's. Its own are raised again: a KeyboardInterrupt that hit there. */
+void binding_forget_error(void);
 /* In a forked child: what this thread has open is the parent's. */
 void binding_calls_forked(void);
 void binding_tasks_forked(void);
@@ -181,15 +196,17 @@ static inline uint32_t binding_waits(void)
  * is the parent's to end. */
 extern unsigned binding_forks;
 
-/* The open calls of a thread (calls.c). */
+/* The open calls of a thread (calls.c), of all interpreters that it runs. */
 typedef struct binding_calls {
     size_t count, room;
     struct binding_call {
-        uint64_t token; /* 0: nobody records it */
+        uint64_t token;  /* 0: nobody records it */
+        const void *key; /* of its function */
+        const struct binding_switch *by;
+        unsigned round; /* of that switch, in which it began */
         uint32_t position;
     } * open;
-    size_t lost;    /* above the stack: there was no memory for them */
-    unsigned round; /* of switching calls on, in which they began */
+    size_t lost; /* above the stack: there was no memory for them */
 } binding_calls;
 
 /* What is kept for each thread; its address names the thread while it lives. */

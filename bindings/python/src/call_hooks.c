@@ -18,9 +18,8 @@ static PyObject *on_call_begin(PyObject *module, PyObject *const *args,
 static PyObject *on_call_end(PyObject *module, PyObject *const *args,
                              Py_ssize_t count)
 {
-    (void)args;
-    (void)count;
-    binding_call_ends(binding_state_of(module));
+    if (count >= 2)
+        binding_call_ends(binding_state_of(module), args[0]);
     Py_RETURN_NONE;
 }
 
@@ -28,17 +27,20 @@ static PyObject *on_call_end(PyObject *module, PyObject *const *args,
 static PyObject *on_c_begin(PyObject *module, PyObject *const *args,
                             Py_ssize_t count)
 {
-    const void *key = count >= 3 ? binding_c_function(args[2]) : NULL;
+    PyObject *callable = count >= 3 ? args[2] : Py_None;
+    const void *key = binding_c_function(&callable);
     if (key)
-        binding_call_begins(binding_state_of(module), key, args[2]);
+        binding_call_begins(binding_state_of(module), key, callable);
     Py_RETURN_NONE;
 }
 
 static PyObject *on_c_end(PyObject *module, PyObject *const *args,
                           Py_ssize_t count)
 {
-    if (count >= 3 && binding_c_function(args[2]))
-        binding_call_ends(binding_state_of(module));
+    PyObject *callable = count >= 3 ? args[2] : Py_None;
+    const void *key = binding_c_function(&callable);
+    if (key)
+        binding_call_ends(binding_state_of(module), key);
     Py_RETURN_NONE;
 }
 
@@ -47,36 +49,26 @@ static PyObject *on_c_end(PyObject *module, PyObject *const *args,
 /* These are not in the limited API; all Pythons from 3.9 to 3.11 have them. */
 typedef int profile_function(PyObject *, PyFrameObject *, int, PyObject *);
 typedef void set_profile(profile_function *, PyObject *);
-enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
+enum { CALL = 0, RETURN = 3, C_CALL = 4 /* and its ends, 5 and 6 */ };
 
 static int on_profile(PyObject *module, PyFrameObject *frame, int what,
                       PyObject *argument)
 {
     binding_state *state = binding_state_of(module);
+    PyObject *of = argument;
     const void *key;
-    PyObject *code;
-    switch (what) {
-    case CALL:
-        code = (PyObject *)PyFrame_GetCode(frame);
-        binding_call_begins(state, code, code);
+    if (what == CALL || what == RETURN) {
+        PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+        if (what == CALL)
+            binding_call_begins(state, code, code);
+        else
+            binding_call_ends(state, code);
         Py_DECREF(code);
-        break;
-    case C_CALL:
-        key = binding_c_function(argument);
-        if (key)
-            binding_call_begins(state, key, argument);
-        break;
-    case C_EXCEPTION:
-    case C_RETURN:
-        if (!binding_c_function(argument))
-            break;
-        binding_call_ends(state);
-        break;
-    case RETURN:
-        binding_call_ends(state);
-        break;
-    default:
-        break;
+    } else if (what >= C_CALL && (key = binding_c_function(&of))) {
+        if (what == C_CALL)
+            binding_call_begins(state, key, of);
+        else
+            binding_call_ends(state, key);
     }
     return 0;
 }

@@ -51,12 +51,19 @@ void binding_leave_python(binding_entry *entry)
         PyGILState_Release(entry->lock);
 }
 
+void binding_forget_error(void)
+{
+    int is_interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    PyErr_Clear();
+    if (is_interrupt)
+        PyErr_SetInterrupt();
+}
+
 void binding_tell(const binding_class *c, const char *callback)
 {
     PyObject *type, *value, *trace;
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-        PyErr_Clear();
-        PyErr_SetInterrupt();
+        binding_forget_error();
         return;
     }
     PyErr_Fetch(&type, &value, &trace);
@@ -81,7 +88,7 @@ static PyObject *call_method(binding_profiler *self, const char *method,
     if (result)
         return result;
     if (__atomic_fetch_or(&self->told, 1u << bit, __ATOMIC_RELAXED) & 1u << bit)
-        PyErr_Clear();
+        binding_forget_error();
     else
         binding_tell(self->of, method);
     return NULL;

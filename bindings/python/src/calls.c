@@ -4,12 +4,13 @@
  * which all threads obey; before, by a profile function of each thread.
  *
  * A call's region has its file, line and name as cProfile says them. Regions are found by
- * the address of the code, or of the function in C, and live as long as the process.
+ * the address of the code, or of the definition of the function in C, and live as long as
+ * the process.
  *
- * Invariant: a thread's stack of tokens has one for each call that began here and is not
- * over. Calls that began before the switching on are below it, so a return on an empty
- * stack is one of these. A generator's frame ends at each value, while a scope in it stays
- * open: binding_end. */
+ * Invariant: a thread's stack has an entry for each call that began here and is not over,
+ * with its function; so an end whose function is not there is of a call that began before
+ * the switching on, or that Python named otherwise. A generator's frame ends at each
+ * value, while a scope in it stays open: binding_end. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -18,9 +19,17 @@
 
 #define POOL 4096 /* regions in the module's own memory */
 
+/* Whether an interpreter records calls. It outlives the interpreter, as entries of threads
+ * lead here; then the next interpreter has it. */
+typedef struct binding_switch {
+    unsigned round; /* of all interpreters' switching on; 0: it is off */
+    int is_taken;
+    struct binding_switch *next;
+} binding_switch;
+
+static binding_switch *switches;
+static unsigned rounds; /* how often calls were switched on */
 static pthread_key_t stack_key;
-static unsigned round_now; /* how often calls were switched on */
-static int is_on;
 
 /* ---- Regions -------------------------------------------------------------- */
 
@@ -38,7 +47,8 @@ typedef struct {
 
 static call_table *table;
 static size_t table_count;
-static binding_mutex table_lock; /* for all that changes the table */
+/* For all that changes the table, and for the switches. */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The entry of the key, or the free one for it. */
 static call_entry *place_of(call_table *in, const void *key)
@@ -68,23 +78,20 @@ static int grow_table(void)
 
 /* Puts a region there, unless another thread was first. NULL: there is no memory, or no
  * region is recorded. */
-static gnomon_region *put_region(const void *key, PyObject *what,
-                                 gnomon_region *region)
+static gnomon_region *put_region(const void *key, gnomon_region *region)
 {
     gnomon_region *found = NULL;
-    BINDING_LOCK(&table_lock);
+    pthread_mutex_lock(&table_lock);
     if ((table && 2 * table_count < table->room) || grow_table()) {
         call_entry *entry = place_of(table, key);
         if (!entry->key) {
-            if (key == what)
-                Py_INCREF(what);
             entry->region = region;
             __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);
             table_count++;
         }
         found = entry->region;
     }
-    BINDING_UNLOCK(&table_lock);
+    pthread_mutex_unlock(&table_lock);
     return found;
 }
 
@@ -106,18 +113,10 @@ static const char *keep_item(PyObject *tuple, Py_ssize_t i)
     return copy;
 }
 
-/* What gnomon/_calls.py says of it: (name, file, line), or None for gnomon's own. */
-static gnomon_region *describe(binding_state *state, PyObject *what)
+static gnomon_region *region_from(PyObject *said)
 {
-    PyObject *said = NULL;
-    gnomon_region *region = NULL;
-    binding_here.is_naming = 1;
-    PyObject *describe_call =
-        __atomic_load_n(&state->describe_call, __ATOMIC_ACQUIRE);
-    if (describe_call)
-        said = PyObject_CallFunctionObjArgs(describe_call, what, NULL);
-    binding_here.is_naming = 0;
-    if (said && said != Py_None && (region = new_region())) {
+    gnomon_region *region = new_region();
+    if (region) {
         region->mask = GNOMON_MASK_UNSEEN;
         region->struct_size = sizeof *region;
         region->abi = GNOMON_ABI;
@@ -127,13 +126,29 @@ static gnomon_region *describe(binding_state *state, PyObject *what)
         region->function = region->name;
         region->line = (uint32_t)PyLong_AsLong(PyTuple_GetItem(said, 2));
     }
-    Py_XDECREF(said);
-    PyErr_Clear();
     return region;
 }
 
-/* The region of a call; NULL: none is recorded. `what` is kept alive where it is the
- * key. An exception that is set stays. */
+/* What gnomon/_calls.py says of it: (name, file, line, what has the key), or None for
+ * gnomon's own. What has the key is kept: no other function gets its address. NULL: an
+ * exception is set. A new reference. */
+static PyObject *describe(binding_state *state, PyObject *what)
+{
+    PyObject *said = NULL;
+    PyObject *describe_call =
+        __atomic_load_n(&state->describe_call, __ATOMIC_ACQUIRE);
+    int is_static = PyCFunction_Check(what) &&
+                    (PyCFunction_GetFlags(what) & METH_STATIC) != 0;
+    binding_here.is_naming = 1;
+    if (describe_call)
+        said = PyObject_CallFunctionObjArgs(
+            describe_call, what, is_static ? Py_True : Py_False, NULL);
+    binding_here.is_naming = 0;
+    return said;
+}
+
+/* The region of a call; NULL: none is recorded. An exception that is set stays. Where
+ * describing fails, as at the limit of recursion, the next call is asked again. */
 static gnomon_region *region_of(binding_state *state, const void *key,
                                 PyObject *what)
 {
@@ -143,9 +158,17 @@ static gnomon_region *region_of(binding_state *state, const void *key,
         return entry->region;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    gnomon_region *region = describe(state, what);
+    gnomon_region *region = NULL;
+    PyObject *said = describe(state, what);
+    if (said) {
+        Py_INCREF(said == Py_None ? what : PyTuple_GetItem(said, 3));
+        region = put_region(key, said == Py_None ? NULL : region_from(said));
+        Py_DECREF(said);
+    }
+    if (PyErr_Occurred())
+        binding_forget_error();
     PyErr_Restore(type, value, trace);
-    return put_region(key, what, region);
+    return region;
 }
 
 /* ---- A thread's open calls ------------------------------------------------ */
@@ -170,24 +193,23 @@ static int grow_stack(binding_calls *stack)
     return 1;
 }
 
-static void end_calls(binding_calls *stack)
+static int is_stale(const struct binding_call *call)
 {
-    while (stack->count)
-        gnomon_end_alone(stack->open[--stack->count].token);
-    stack->lost = 0;
+    return call->round != __atomic_load_n(&call->by->round, __ATOMIC_RELAXED);
 }
 
 void binding_call_begins(binding_state *state, const void *key, PyObject *what)
 {
     binding_local *here = &binding_here;
     binding_calls *stack = &here->calls;
-    if (here->is_naming || here->in_callback ||
-        !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
+    const binding_switch *by = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
+    unsigned round = by ? __atomic_load_n(&by->round, __ATOMIC_RELAXED) : 0;
+    if (here->is_naming || here->in_callback || !round)
         return;
-    unsigned round = __atomic_load_n(&round_now, __ATOMIC_RELAXED);
-    if (stack->round != round) {
-        end_calls(stack); /* what was open when calls were switched off */
-        stack->round = round;
+    /* What was open when calls were switched off elsewhere. */
+    while (stack->count && is_stale(&stack->open[stack->count - 1])) {
+        gnomon_end_alone(stack->open[--stack->count].token);
+        stack->lost = 0;
     }
     if (stack->lost || (stack->count == stack->room && !grow_stack(stack))) {
         stack->lost++;
@@ -197,7 +219,7 @@ void binding_call_begins(binding_state *state, const void *key, PyObject *what)
         (void)binding_wake();
     gnomon_region *region = region_of(state, key, what);
     struct binding_call *call = &stack->open[stack->count++];
-    call->token = 0;
+    *call = (struct binding_call){.key = key, .by = by, .round = round};
     if (region && __atomic_load_n(&region->mask, __ATOMIC_RELAXED)) {
         here->inside = state;
         call->token = gnomon_begin(region);
@@ -206,37 +228,87 @@ void binding_call_begins(binding_state *state, const void *key, PyObject *what)
     }
 }
 
-void binding_call_ends(binding_state *state)
+/* How many entries are below the innermost call of the key; -1: there is none. */
+static ptrdiff_t below_call(const binding_calls *stack,
+                            const binding_switch *by, const void *key)
+{
+    ptrdiff_t i = (ptrdiff_t)stack->count;
+    while (--i >= 0 && stack->open[i].by == by)
+        if (stack->open[i].key == key)
+            return i;
+    return -1;
+}
+
+void binding_call_ends(binding_state *state, const void *key)
 {
     binding_local *here = &binding_here;
     binding_calls *stack = &here->calls;
-    if (here->is_naming || here->in_callback ||
-        stack->round != __atomic_load_n(&round_now, __ATOMIC_RELAXED))
+    const binding_switch *by = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
+    if (here->is_naming || here->in_callback || !stack->count || !by ||
+        is_stale(&stack->open[stack->count - 1]))
         return;
     if (stack->lost) {
         stack->lost--;
-    } else if (stack->count) {
-        const struct binding_call *call = &stack->open[--stack->count];
-        if (call->token) {
-            here->inside = state;
-            binding_end(here, call->token, call->position);
-            here->inside = NULL;
-        }
+        return;
     }
+    ptrdiff_t below = below_call(stack, by, key);
+    here->inside = state;
+    while (below >= 0 && (ptrdiff_t)stack->count > below) {
+        const struct binding_call *call = &stack->open[--stack->count];
+        if (call->token)
+            binding_end(here, call->token, call->position);
+    }
+    here->inside = NULL;
 }
 
 void binding_calls_forked(void)
 {
     binding_here.calls.count = binding_here.calls.lost = 0;
+    (void)pthread_mutex_init(&table_lock, NULL);
 }
 
-/* The key of a function in C: its address, which all bound methods of it share. A
- * descriptor is its own key. */
-const void *binding_c_function(PyObject *callable)
+/* ---- Functions in C ------------------------------------------------------- */
+
+/* What the limited API keeps to itself: in all versions from 3.9 on these follow the head
+ * of the object. They are used if the first function and method that are seen have them
+ * there. */
+typedef struct {
+    PyObject head;
+    PyMethodDef *definition;
+} c_function;
+typedef struct {
+    PyObject head;
+    PyObject *function;
+} bound_method;
+
+static int has_definitions;
+static PyTypeObject *method_type; /* NULL: methods are not as above */
+
+/* `method` is the function, bound to something. */
+static void look_at_objects(PyObject *module, PyObject *function,
+                            PyObject *method)
 {
-    if (PyCFunction_Check(callable))
-        return (const void *)(uintptr_t)PyCFunction_GetFunction(callable);
-    return Py_TYPE(callable) == &PyMethodDescr_Type ? callable : NULL;
+    PyObject *own = PyObject_GetAttrString(module, "_calls_on");
+    if (own && ((c_function *)own)->definition == binding_call_methods)
+        has_definitions = 1;
+    if (((bound_method *)method)->function == function)
+        method_type = Py_TYPE(method);
+    Py_XDECREF(own);
+}
+
+/* All bound methods of a function share its definition. Functions of pybind11 share their
+ * code, and have a definition each. A descriptor is its own key. */
+const void *binding_c_function(PyObject **callable)
+{
+    if (Py_TYPE(*callable) == method_type)
+        *callable = ((bound_method *)*callable)->function;
+    if (Py_TYPE(*callable) == &PyMethodDescr_Type)
+        return *callable;
+    if (!PyCFunction_Check(*callable))
+        return NULL;
+    if (has_definitions)
+        return ((c_function *)*callable)->definition;
+    return (const void *)(uintptr_t)PyCFunction_GetFunction(*callable);
 }
 
 /* ---- On and off ----------------------------------------------------------- */
@@ -248,43 +320,101 @@ static void make_key(void)
     has_key = !pthread_key_create(&stack_key, free_stack);
 }
 
-static PyObject *call_calls_on(PyObject *module, PyObject *describe_call)
+/* The switch of this interpreter. NULL: there is no memory. */
+static binding_switch *take_switch(void)
+{
+    pthread_mutex_lock(&table_lock);
+    binding_switch *own = switches;
+    while (own && own->is_taken)
+        own = own->next;
+    if (!own && (own = calloc(1, sizeof *own))) {
+        own->next = switches;
+        switches = own;
+    }
+    if (own)
+        own->is_taken = 1;
+    pthread_mutex_unlock(&table_lock);
+    return own;
+}
+
+static void give_switch(binding_switch *own)
+{
+    pthread_mutex_lock(&table_lock);
+    own->is_taken = 0;
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* Threads of an interpreter without a global lock may come here at once. */
+static binding_switch *switch_of(binding_state *state)
+{
+    binding_switch *none = NULL;
+    binding_switch *own = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
+    if (own || !(own = take_switch()))
+        return own;
+    if (__atomic_compare_exchange_n(&state->calls, &none, own, 0,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return own;
+    give_switch(own);
+    return none;
+}
+
+static PyObject *call_calls_on(PyObject *module, PyObject *args)
 {
     binding_state *state = binding_state_of(module);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    PyObject *none = NULL;
+    PyObject *none = NULL, *describe_call, *method;
+    if (!PyArg_ParseTuple(args, "OO:_calls_on", &describe_call, &method))
+        return NULL;
     pthread_once(&once, make_key);
-    if (!has_key)
+    binding_switch *own = switch_of(state);
+    if (!has_key || !own)
         return PyErr_NoMemory();
     Py_INCREF(describe_call); /* the same each time */
     if (!__atomic_compare_exchange_n(&state->describe_call, &none,
                                      describe_call, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         Py_DECREF(describe_call);
+    if (!has_definitions)
+        look_at_objects(module, describe_call, method);
+    PyErr_Clear(); /* of the look at our own objects */
     Py_BEGIN_ALLOW_THREADS(void)
     gnomon_spec(NULL, 0); /* reads $GNOMON */
     Py_END_ALLOW_THREADS
-    if (!__atomic_load_n(&is_on, __ATOMIC_RELAXED))
-        __atomic_fetch_add(&round_now, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&is_on, 1, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&own->round, __ATOMIC_RELAXED))
+        __atomic_store_n(&own->round,
+                         __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
     Py_RETURN_NONE;
 }
 
-void binding_calls_stop(void)
+void binding_calls_stop(binding_state *state)
 {
-    __atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
-    end_calls(&binding_here.calls);
+    binding_calls *stack = &binding_here.calls;
+    binding_switch *own = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
+    if (!own)
+        return;
+    __atomic_store_n(&own->round, 0, __ATOMIC_RELAXED);
+    while (stack->count && stack->open[stack->count - 1].by == own) {
+        gnomon_end_alone(stack->open[--stack->count].token);
+        stack->lost = 0;
+    }
+}
+
+void binding_calls_free(binding_state *state)
+{
+    binding_calls_stop(state);
+    if (state->calls)
+        give_switch(state->calls);
 }
 
 static PyObject *call_calls_off(PyObject *module, PyObject *unused)
 {
-    (void)module;
     (void)unused;
-    binding_calls_stop();
+    binding_calls_stop(binding_state_of(module));
     Py_RETURN_NONE;
 }
 
 PyMethodDef binding_call_methods[] = {
-    {"_calls_on", call_calls_on, METH_O, NULL},
+    {"_calls_on", call_calls_on, METH_VARARGS, NULL},
     {"_calls_off", call_calls_off, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};

@@ -8,12 +8,14 @@
 #include <gnomon/profile.h>
 
 /* A call begins on this thread. `key` is what its region is found by, and `what` what
- * gnomon/_calls.py describes; it is kept where it is the key. */
+ * gnomon/_calls.py describes. */
 void binding_call_begins(binding_state *state, const void *key, PyObject *what);
-/* The innermost one is over. */
-void binding_call_ends(binding_state *state);
+/* The innermost call of this key is over, and what is open inside it. If none began while
+ * calls were recorded, nothing is. */
+void binding_call_ends(binding_state *state, const void *key);
 
-/* The key of a function in C; NULL: it is none. */
-const void *binding_c_function(PyObject *callable);
+/* The key of a function in C; NULL: it is none. Of a method that is bound to an object,
+ * *callable becomes the function; it is borrowed. */
+const void *binding_c_function(PyObject **callable);
 
 #endif

@@ -101,9 +101,8 @@ static PyObject *module_end(PyObject *module, PyObject *unused)
 PyObject *binding_end_run(PyObject *module)
 {
     uint32_t on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED);
-    (void)module;
     __atomic_store_n(&binding_worker_waits, 0, __ATOMIC_RELAXED);
-    binding_calls_stop();
+    binding_calls_stop(binding_state_of(module));
     if (on && !(on & GNOMON_MASK_UNSEEN)) {
         Py_BEGIN_ALLOW_THREADS
         if (gnomon_setup(NULL) != GNOMON_ESTATE)
@@ -228,6 +227,7 @@ static void module_free(void *module)
     if (!data || !data->state)
         return;
     module_clear(module);
+    binding_calls_free(data->state);
     binding_state_release(data->state);
     data->state = NULL;
 }
