@@ -45,6 +45,86 @@ class Off(unittest.TestCase):
             with self.assertRaises(TypeError):
                 wrong()
 
+    def test_wrong_arguments_raise_on_or_off(self):
+        out, _ = run(
+            """
+            import gnomon
+            wrong = [
+                (gnomon.start, 3), (gnomon.stop, None), (gnomon.counter, "c", None),
+                (gnomon.counter, "c"), (gnomon.counter, 5, 1), (gnomon.mark, 5),
+                (gnomon.counter, "c", 1, 5), (gnomon.mark, "m", 5), (gnomon.step, "a"),
+                (gnomon.scope, 5), (gnomon.scope, "s", 5), (gnomon.range, 5),
+                (gnomon.thread_name, 5), (gnomon.mark,), (gnomon.mark, "m", None, 1),
+            ]
+            for spec in "", "simple":
+                gnomon.configure(spec)
+                for function, *words in wrong:
+                    try:
+                        function(*words)
+                    except TypeError:
+                        continue
+                    print(spec, function, words)
+            gnomon.configure("")
+            """
+        )
+        self.assertEqual(out, "")
+
+    def test_a_scope_that_was_entered_off_ends_no_other(self):
+        """Nor does one of a task, of the thread's other tasks."""
+        out, _ = run(
+            """
+            import asyncio, threading, gnomon
+            def elsewhere(function, *words):
+                thread = threading.Thread(target=function, args=words)
+                thread.start(); thread.join()
+            gnomon.configure("")
+            one = gnomon.scope("x")
+            elsewhere(one.__enter__)
+            gnomon.configure("simple")
+            opens = lambda: print(len(gnomon.snapshot("simple").opens))
+            with one:
+                elsewhere(one.__exit__, None, None, None)
+                opens()
+            opens()
+            one.__enter__()  # a thread may end another's, as a generator's
+            elsewhere(one.__exit__, None, None, None)
+            opens()
+
+            async def early(begun, ends):
+                with one:
+                    begun.set()
+                    await ends.wait()
+            async def main():
+                begun, ends = asyncio.Event(), asyncio.Event()
+                gnomon.configure("")
+                first = asyncio.create_task(early(begun, ends))
+                await begun.wait()
+                gnomon.configure("simple")
+                with one:
+                    ends.set()
+                    await first
+                    opens()
+            asyncio.run(main())
+            gnomon.configure("")
+            """
+        )
+        self.assertEqual(out.split(), ["1", "0", "0", "1"])
+
+    def test_names_while_nothing_is_attached_take_no_place(self):
+        out, _ = run(
+            """
+            import gnomon
+            gnomon.configure("")
+            for i in range(140000):
+                with gnomon.scope(f"request {i}"): pass
+            gnomon.configure("simple")
+            with gnomon.scope("train"): pass
+            print("train" in gnomon.summary(), gnomon.health()["other_names"])
+            gnomon.configure("")
+            """
+        )
+        self.assertEqual(out, "True 0\n")
+
     def test_names_of_any_kind_are_taken(self):
         for name in ("", "\0", "\ud800", "é" * 5000, "a\nb"):
             with gnomon.scope(name, name):

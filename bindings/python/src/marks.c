@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Marks but scopes: actions by name, ranges, steps, counters, moments, links. They raise
- * for wrong arguments alone, never for gnomon's own trouble, which gnomon.health()
- * counts. */
+ * for wrong arguments alone, on or off, never for gnomon's own trouble, which
+ * gnomon.health() counts. */
 #include "binding.h"
 
 #include <string.h>
@@ -70,6 +70,14 @@ int binding_arguments(const char *function, const char *const *names,
     return 0;
 }
 
+static int is_category(PyObject *given)
+{
+    if (given == Py_None || PyUnicode_Check(given))
+        return 1;
+    PyErr_SetString(PyExc_TypeError, "a category is a str");
+    return 0;
+}
+
 PyObject *binding_utf8(PyObject *text)
 {
     if (!PyUnicode_Check(text))
@@ -101,6 +109,8 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
                              void (*act)(const char *),
                              void (*act_n)(const char *, size_t))
 {
+    if (!PyUnicode_Check(name))
+        return PyErr_Format(PyExc_TypeError, "a name is a str");
     if (!is_on())
         Py_RETURN_NONE;
     PyObject *bytes = action_name(binding_state_of(module), name);
@@ -140,11 +150,10 @@ static PyObject *mark_moment(PyObject *module, PyObject *const *args,
     static const char *const names[] = {"name", "category"};
     PyObject *given[2] = {NULL, Py_None};
     binding_state *state = binding_state_of(module);
-    if (!is_on())
-        Py_RETURN_NONE;
-    if (!binding_arguments("mark", names, 2, args, count, keywords, given))
+    if (!binding_arguments("mark", names, 2, args, count, keywords, given) ||
+        !is_category(given[1]))
         return NULL;
-    if (!binding_wake())
+    if (!is_on() || !binding_wake())
         Py_RETURN_NONE;
     PyObject *region = binding_scope_get(state, state->marks, given[0],
                                          given[1], GNOMON_KIND_MARK);
@@ -164,16 +173,15 @@ static PyObject *mark_counter(PyObject *module, PyObject *const *args,
     static const char *const names[] = {"name", "value", "category"};
     PyObject *given[3] = {NULL, NULL, Py_None};
     binding_state *state = binding_state_of(module);
-    if (!is_on())
-        Py_RETURN_NONE;
-    if (!binding_arguments("counter", names, 3, args, count, keywords, given))
+    if (!binding_arguments("counter", names, 3, args, count, keywords, given) ||
+        !is_category(given[2]))
         return NULL;
     if (!given[1])
         return PyErr_Format(PyExc_TypeError, "counter(): no value");
     double value = PyFloat_AsDouble(given[1]);
     if (PyErr_Occurred())
         return NULL;
-    if (!binding_wake())
+    if (!is_on() || !binding_wake())
         Py_RETURN_NONE;
     PyObject *region = binding_scope_get(state, state->counters, given[0],
                                          given[2], GNOMON_KIND_COUNTER);

@@ -9,8 +9,8 @@
  *
  * A scope on a CUDA stream that ends out of order is timed on the host alone.
  *
- * Invariant: an entry is in `entries` from __enter__ to its __exit__; only an entry
- * whose `token` is not 0 is put there. */
+ * Invariant: from __enter__ to its __exit__ an entry is in `entries`, if it has a token,
+ * or else counted in `unrecorded`. */
 #include "scope.h"
 
 #include <gnomon/cuda.h>
@@ -108,14 +108,14 @@ static void begin_entry(const binding_scope *self, gnomon_region *region,
     entry->position = entry->token ? ++binding_here.open : 0;
 }
 
-static void enter(binding_scope *self)
+/* Whether there is an entry for the exit to end. Nothing is known of the region while
+ * nothing is attached: names that come then take no place. */
+static int enter(binding_scope *self)
 {
     int in_loop;
+    if (!binding_wake())
+        return 0;
     gnomon_region *region = binding_region_of((PyObject *)self);
-    if (!binding_wake()) {
-        gnomon_end(gnomon_begin(region)); /* makes an unseen region known */
-        return;
-    }
     scope_entry entry = {0};
     entry.forks = binding_forks;
     entry.task = binding_task(self->state, &in_loop);
@@ -127,12 +127,14 @@ static void enter(binding_scope *self)
         entry.is_range = 1;
         entry.token = gnomon_range_begin(region);
     }
-    if (entry.token && !keep_entry(self, entry)) {
+    int is_kept = entry.token && keep_entry(self, entry);
+    if (entry.token && !is_kept) {
         end_entry(&entry); /* a scope that could not be ended */
-    } else if (entry.token && entry.task && !entry.is_range) {
+    } else if (is_kept && entry.task && !entry.is_range) {
         binding_task_begins(entry.task, entry.token);
     }
     binding_here.inside = NULL;
+    return is_kept;
 }
 
 static PyObject *scope_enter(PyObject *object, PyObject *unused)
@@ -141,14 +143,18 @@ static PyObject *scope_enter(PyObject *object, PyObject *unused)
     (void)unused;
     const gnomon_region *region =
         __atomic_load_n(&self->region, __ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&region->mask, __ATOMIC_RELAXED) | binding_waits())
-        enter(self);
+    uint32_t asks =
+        __atomic_load_n(&region->mask, __ATOMIC_RELAXED) | binding_waits();
+    if (!asks || !enter(self))
+        BINDING_ADD(&self->unrecorded, 1);
     Py_INCREF(object);
     return object;
 }
 
-/* The entry that this exit ends: the last of this thread and task; else the last of the
- * thread, as where a coroutine is closed outside of its task; else the last one. */
+/* The entry that this exit ends: the last of this thread and task. If there is none, it
+ * may be of a with block whose entry was not recorded, as nothing was attached: `count`
+ * is returned. Else the last of the thread, as where a coroutine is closed outside of
+ * its task; else the last one, as of a generator that another thread goes on with. */
 static size_t find_entry(const binding_scope *self, const void *task)
 {
     size_t other = self->count;
@@ -160,6 +166,8 @@ static size_t find_entry(const binding_scope *self, const void *task)
         if (other == self->count)
             other = i;
     }
+    if (binding_scope_unrecorded(self))
+        return self->count;
     return other < self->count ? other : self->count - 1;
 }
 
@@ -189,9 +197,10 @@ static int take_entry(binding_scope *self, scope_entry *entry)
     int in_loop;
     const void *task = binding_task(self->state, &in_loop);
     BINDING_LOCK(&self->lock);
-    int is_there = self->count != 0;
+    size_t i = self->count ? find_entry(self, task) : 0;
+    int is_there = i < self->count;
     if (is_there)
-        remove_entry(self, find_entry(self, task), entry);
+        remove_entry(self, i, entry);
     BINDING_UNLOCK(&self->lock);
     return is_there;
 }
@@ -199,8 +208,11 @@ static int take_entry(binding_scope *self, scope_entry *entry)
 static void leave(binding_scope *self)
 {
     scope_entry entry;
-    if (!take_last(self, &entry) && !take_entry(self, &entry))
+    if (!take_last(self, &entry) && !take_entry(self, &entry)) {
+        if (binding_scope_unrecorded(self))
+            BINDING_ADD(&self->unrecorded, -1);
         return;
+    }
     binding_here.inside = self->state;
     end_entry(&entry);
     binding_here.inside = NULL;
@@ -214,6 +226,8 @@ static PyObject *scope_exit(PyObject *object, PyObject *const *args,
     (void)count;
     if (__builtin_expect(binding_scope_count(self) != 0, 0))
         leave(self);
+    else if (binding_scope_unrecorded(self))
+        BINDING_ADD(&self->unrecorded, -1);
     Py_RETURN_NONE;
 }
 

@@ -27,11 +27,19 @@ struct binding_scope {
     size_t room;
     scope_entry *entries;
     binding_mutex lock; /* of the entries */
+    /* How often it was entered, and not left, with no entry. May wrap, and in a forked
+     * child it has those of the parent's threads: a hint for exits in odd places. */
+    uint32_t unrecorded;
 };
 
 static inline size_t binding_scope_count(const binding_scope *self)
 {
     return __atomic_load_n(&self->count, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t binding_scope_unrecorded(const binding_scope *self)
+{
+    return __atomic_load_n(&self->unrecorded, __ATOMIC_RELAXED);
 }
 
 /* The region of a scope that was not entered yet: gnomon_region_get reads $GNOMON, which

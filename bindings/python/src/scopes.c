@@ -30,6 +30,7 @@ static PyObject *make_scope(binding_state *state, PyObject *name,
         self->count = self->room = 0;
         self->entries = NULL;
         memset(&self->lock, 0, sizeof self->lock);
+        self->unrecorded = 0;
     }
     return (PyObject *)self;
 }
