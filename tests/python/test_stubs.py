@@ -129,7 +129,7 @@ class Stubs(unittest.TestCase):
             capture_output=True,
             text=True,
         )
-        self.assertEqual(loaded.stdout, "gnomon gnomon._gnomon\n", loaded)
+        self.assertEqual(loaded.stdout, "atexit gnomon gnomon._gnomon\n", loaded)
 
 
 if __name__ == "__main__":
