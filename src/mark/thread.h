@@ -61,10 +61,10 @@ typedef struct gnomon__thread {
     uint32_t ender;
     uint32_t taped;
     uint32_t frames;        /* offset of the frame stack; 0: none yet */
-    uint32_t bank;          /* 0 or 1: in which it records */
+    uint16_t bank;          /* 0 or 1: in which it records */
+    uint16_t hot_bit;       /* GNOMON__BITS: none */
     uint32_t segment;       /* of which that is: see gnomon__segment */
     uint64_t segment_begin; /* ticks: the cut that began it */
-    uint32_t hot_bit;       /* GNOMON__BITS: none */
     uint32_t epoch;         /* of the configuration it runs under */
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
@@ -76,10 +76,10 @@ typedef struct gnomon__thread {
     uint32_t plain; /* control clears: bits that hook.c serves */
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
-    uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
-    uint16_t alive;
-    uint16_t is_torn;    /* cancelled inside a mark: never used again */
+    uint16_t hook_count;
+    uint8_t alive;
+    uint8_t is_torn;     /* cancelled inside a mark: never used again */
     uint32_t lives;      /* threads that had it, one after the other */
     uint32_t frame_size; /* bytes of the frame stack */
     uint32_t frame_dead; /* frames that are over below one that is not */
@@ -95,9 +95,9 @@ typedef struct gnomon__thread {
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
     } foreign;                /* any thread: ends of its scopes */
-    uint32_t was_shut;        /* to be read, and it has not settled since */
     uint16_t watched;         /* gnomon__watch */
-    uint16_t named;           /* `name` was given, not taken from the system */
+    uint8_t was_shut;         /* to be read, and it has not settled since */
+    uint8_t named;            /* `name` was given, not taken from the system */
     uint32_t leave_serial;    /* the last detach that it served */
     uint32_t short_bits;      /* recorders that found no memory: tried again */
     uint32_t tape_bits;       /* of recorder_bits: tapes */

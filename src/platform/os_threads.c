@@ -64,8 +64,10 @@ static void *thread_main(void *memory)
     return NULL;
 }
 
-/* If the host locks all new pages the stack is small, but large enough for
- * reports; the default size if that is refused. */
+#define LITTLE_ROOM (64u << 20) /* bytes; a usual stack has 8 MiB */
+
+/* If the host locks all new pages, or has little address space left, the stack is small,
+ * but large enough for reports; the default size if that is refused. */
 static int create_thread(pthread_t *out, gnomon__os_thread *self)
 {
     const size_t small = 512u << 10;
@@ -73,7 +75,9 @@ static int create_thread(pthread_t *out, gnomon__os_thread *self)
     int error = -1;
     if (!gnomon__os_loader_enter())
         return EAGAIN;
-    if (gnomon__os_locks_pages() && pthread_attr_init(&how) == 0) {
+    if ((gnomon__os_locks_pages() ||
+         gnomon__os_mappable_bytes() < LITTLE_ROOM) &&
+        pthread_attr_init(&how) == 0) {
         if (pthread_attr_setstacksize(&how, small) == 0)
             error = pthread_create(out, &how, thread_main, self);
         pthread_attr_destroy(&how);
