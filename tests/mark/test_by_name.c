@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "probe_profile.h"
 #include "step_times.h"
 #include "taping.h"
 
