@@ -9,6 +9,7 @@
 
 gnomon__arena gnomon__marks_arena;
 uint32_t gnomon__reserved_bytes;
+int (*gnomon__chunks_short)(void);
 
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
@@ -86,6 +87,9 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
             return chunk;
         gnomon__lock();
         chunk = take_part(log2);
+        while (!chunk && gnomon__chunks_short && gnomon__chunks_short())
+            if (!(chunk = take_listed(log2)))
+                chunk = take_part(log2);
         gnomon__unlock();
     }
     if (chunk && need != GNOMON__FOR_EVENTS) {

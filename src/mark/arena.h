@@ -29,6 +29,10 @@ enum gnomon__need {
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 
+/* Where there is memory for events alone: frees some of it for paths and sums; 0: there is
+ * none. Tapes set it. Called under the lock. */
+extern int (*gnomon__chunks_short)(void);
+
 /* Bytes of the arena that are kept so that each parent can have an "(other)". */
 extern uint32_t gnomon__reserved_bytes;
 

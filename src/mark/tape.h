@@ -129,6 +129,7 @@ typedef struct gnomon__tape_pool {
     uint32_t freed;         /* changes when a block may be had again */
     uint32_t first, newest; /* the queue of full blocks; 0: it is empty */
     uint64_t queued;        /* bytes of it */
+    uint64_t open;          /* bytes of blocks of tapes */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t until; /* ticks: what began earlier was taken, and is not missed */
     uint64_t since; /* ticks: what began earlier is not wanted, and missing */

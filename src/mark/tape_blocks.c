@@ -131,6 +131,7 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     store_relaxed(&b->thread, t->number);
     store_relaxed(&b->first, now);
     tape->block = at;
+    gnomon__tape_pools[tape->bit].open += bytes;
     store_relaxed(&tape->more, 0u);
     store_relaxed(&tape->next, at + HEAD);
     tape->end = at + bytes;
@@ -254,8 +255,11 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
 {
     uint32_t at = t->states[bit];
     const gnomon__tape *tape = gnomon__at(t, at);
-    if (tape->block)
+    if (tape->block) {
+        if (gnomon__tape_pools[bit].generation == tape->generation)
+            gnomon__tape_pools[bit].open -= tape->end - tape->block;
         gnomon__tape_give(tape->block);
+    }
     store_relaxed(&t->states[bit], 0);
     fence_release();
     gnomon__chunk_give(at, (uint32_t)sizeof *tape);
@@ -273,23 +277,47 @@ int gnomon__tapes_keep(uint32_t bits, uint32_t mode)
     return is_any;
 }
 
+/* The oldest full block of a ring, of which nothing is left; 0: there is none. */
+static uint32_t oldest_of(uint32_t bit, uint32_t *bytes)
+{
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (!pool->generation || pool->keep != GNOMON__KEEP_LAST || !pool->first)
+        return 0;
+    uint32_t at = gnomon__tape_unqueue(pool);
+    overwrite_block(pool, bit, at);
+    *bytes = gnomon__tape_block_at(at)->bytes;
+    store_relaxed(&gnomon__tape_block_at(at)->serial, 0);
+    fence_release(); /* before its memory is another's */
+    return at;
+}
+
 uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 {
     uint32_t at = 0;
     gnomon__lock();
-    gnomon__each_bit(bit, bits) {
-        gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-        if (at || !pool->generation || pool->keep != GNOMON__KEEP_LAST ||
-            !pool->first)
-            continue;
-        at = gnomon__tape_unqueue(pool);
-        overwrite_block(pool, bit, at);
-        *bytes = gnomon__tape_block_at(at)->bytes;
-        store_relaxed(&gnomon__tape_block_at(at)->serial, 0);
-        fence_release(); /* before its memory is another's */
-    }
+    gnomon__each_bit(bit, bits)
+        at = at ? at : oldest_of(bit, bytes);
     gnomon__unlock();
     return at;
+}
+
+/* Trees need little beside a ring, and lose whole threads without it; what the ring loses
+ * is old. A quarter of all memory stays its own. */
+static int shrink_ring(void)
+{
+    uint32_t at = 0, bytes = 0;
+    for (uint32_t bit = 0; !at && bit < GNOMON__BITS; bit++) {
+        gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+        if (pool->queued + pool->open <= gnomon__marks_arena.size / 4 ||
+            pool->keep != GNOMON__KEEP_LAST)
+            continue;
+        if (!pool->first)
+            gnomon__tapes_sweep(NULL, pool, bit, 1);
+        at = oldest_of(bit, &bytes);
+    }
+    if (at)
+        gnomon__chunk_give(at, bytes);
+    return at != 0;
 }
 
 /* ---- All of a bit ------------------------------------------------------------------- */
@@ -303,7 +331,7 @@ static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
     pool->keep = keep;
     store_relaxed(&pool->freed, 0u);
     pool->first = pool->newest = 0;
-    pool->queued = pool->unswept = 0;
+    pool->queued = pool->open = pool->unswept = 0;
     pool->until = pool->since = pool->told = 0;
 }
 
@@ -311,6 +339,7 @@ void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
                         uint32_t keep)
 {
     gnomon__lock();
+    gnomon__chunks_short = shrink_ring;
     set_pool(&gnomon__tape_pools[bit], generation, tree, keep);
     store_relaxed(&gnomon__tape_pools[bit].freed, 1u);
     gnomon__each_thread(t)

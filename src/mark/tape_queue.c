@@ -51,6 +51,7 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
         queue_first(pool, tape->block);
     else
         queue_last(pool, tape->block);
+    pool->open -= b->bytes;
     pool->queued += b->bytes;
     pool->unswept += b->bytes;
     tape->block = 0;

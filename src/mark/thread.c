@@ -182,7 +182,7 @@ static gnomon__thread *make_state(void)
     if (number >= GNOMON__MAX_THREADS || !arena->base)
         return NULL;
     uint32_t at = gnomon__arena_take(arena, bytes);
-    if (!at)
+    if (!at && !(at = gnomon__chunk_take(bytes, GNOMON__FOR_OTHER)))
         return NULL;
     gnomon__thread *t = (gnomon__thread *)(void *)(arena->base + at);
     t->base = t->ground = arena->base;

@@ -561,6 +561,33 @@ TEST(the_last_are_kept)
     gnomon_profile_free(p);
 }
 
+/* Names that come when a ring is full take memory back from it. */
+TEST(names_after_a_full_ring_are_in_the_tree)
+{
+    enum { NAMES = 2000 };
+    char name[16];
+    size_t named = 0;
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach_taper(NULL);
+    mark_many(MANY);
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        gnomon_start(name);
+        gnomon_stop(name);
+    }
+    gnomon_profile *p = taped();
+    gnomon_region_info r;
+    for (uint32_t i = 1; !gnomon_profile_region(p, i, &r); i++)
+        named += r.name[0] == 'n';
+    CHECK_EQ(named, NAMES);
+    CHECK_EQ(events(p) + missing(p, NULL), MANY + NAMES);
+    CHECK(events(p) >= 10000);
+    gnomon_health h = {.struct_size = sizeof h};
+    gnomon_health_get(&h);
+    CHECK_EQ(h.lost_scopes, 0);
+    gnomon_profile_free(p);
+}
+
 TEST(the_first_are_kept)
 {
     CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
