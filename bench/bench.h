@@ -163,6 +163,7 @@ int bench_stages(uint32_t rounds);
 void bench_measure_stages(bench_table *t);
 void bench_measure_footer(bench_table *t);
 void bench_measure_snapshots(bench_table *t);
+void bench_measure_ends(bench_table *t);
 double bench_resident_bytes(void);
 
 /* ring.c, only in the static program: attaches and detaches the recorder. */

@@ -281,5 +281,6 @@ void bench_measure_lone(bench_table *t)
     bench_measure_stages(t);
     bench_measure_footer(t);
     bench_measure_snapshots(t);
+    bench_measure_ends(t);
     size(t);
 }

@@ -54,6 +54,86 @@ static double time_part(void)
            (double)pairs;
 }
 
+static BENCH_ALIGNED void mark_steps(uint64_t scopes)
+{
+    for (uint64_t i = scopes / 41; i; i--) {
+        GNOMON_SCOPE("step");
+        for (int k = 0; k < 10; k++) {
+            GNOMON_SCOPE("layer");
+            for (int n = 0; n < 3; n++) {
+                GNOMON_SCOPE("op");
+                BENCH_FENCE();
+            }
+        }
+    }
+}
+
+/* Scopes that each have one inside, to a depth. */
+static __attribute__((noinline)) void mark_depth(uint64_t depth)
+{
+    GNOMON_SCOPE("deeper");
+    BENCH_FENCE();
+    if (depth > 1)
+        mark_depth(depth - 1);
+}
+
+static void mark_deep(uint64_t scopes)
+{
+    for (uint64_t i = scopes / 1000; i; i--)
+        mark_depth(1000);
+}
+
+static void mark_ranges(uint64_t scopes)
+{
+    static gnomon_region region =
+        GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+    for (uint64_t i = scopes / 2; i; i--) {
+        gnomon_range r = gnomon_range_begin(&region);
+        GNOMON_SCOPE("inside");
+        gnomon_range_end(r);
+    }
+}
+
+/* CPU time of an event, from the end of the run to the event in a file. */
+static void measure_end(bench_table *t, const char *measure,
+                        void (*mark)(uint64_t scopes))
+{
+    double ns[5];
+    const int rounds = bench_effort_now.smoke ? 1 : 5;
+    const uint64_t scopes = bench_effort_now.smoke ? 41000 : 1025000;
+    char folder[] = "/tmp/gnomon-bench-XXXXXX", spec[128], remove[64];
+    if (!mkdtemp(folder))
+        exit(2);
+    snprintf(spec, sizeof spec,
+             "trace(on_trace_ready=none,keep=first),mem=256MiB,"
+             "file=%s/end.gnomon",
+             folder);
+    snprintf(remove, sizeof remove, "rm -r %s", folder);
+    for (int i = 0; i < rounds; i++) {
+        if (gnomon_configure(spec))
+            exit(2);
+        mark(scopes);
+        uint64_t begin = bench_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+        gnomon_configure("");
+        ns[i] = (double)(bench_now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) /
+                (double)scopes;
+    }
+    bench_result *r = bench_own(t, measure, 1);
+    r->ns_median = bench_median(ns, (size_t)rounds); /* sorts */
+    r->ns_min = ns[0];
+    if (system(remove))
+        exit(2);
+}
+
+void bench_measure_ends(bench_table *t)
+{
+    measure_end(t, "trace_end", mark_steps);
+    measure_end(t, "trace_end_flat", mark_pairs);
+    measure_end(t, "trace_end_deep", mark_deep);
+    measure_end(t, "trace_end_ranges", mark_ranges);
+    gnomon_teardown();
+}
+
 /* A row for the snapshot itself, and one for the marks beside it, whose floor are the
  * same marks alone. Without a second processor there is nothing to measure. */
 void bench_measure_snapshots(bench_table *t)
