@@ -80,8 +80,9 @@ static inline void gnomon__os_own_page(void)
  * claimed: two loads, for callbacks of marks. */
 static inline int gnomon__os_runs_in_copy(void)
 {
-    return unlikely(
-        !load_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_RUN]));
+    uint32_t is_own =
+        load_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
+    return unlikely(!is_own) ? 1 : 0;
 }
 
 /* Whether the host locks all new pages at once (mlockall with MCL_FUTURE).

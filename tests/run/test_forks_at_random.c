@@ -108,6 +108,9 @@ static int live(uint32_t seed, pid_t (*forks)(void))
 /* Each life is a process that is new. */
 static void fork_often(pid_t (*forks)(void), int is_wiped)
 {
+#if IS_TSAN
+    SKIP("the sanitizer's own locks stay taken in such children");
+#endif
     long times = live_times(40, 2000);
     int ill = 0;
     alarm(3 * HANG_AFTER + (unsigned)times);

@@ -240,6 +240,9 @@ static void mark_in_child(void (*start)(void))
 
 TEST(marks_wait_in_a_child_that_follows)
 {
+#if IS_TSAN
+    SKIP("the sanitizer starts no thread in a child of threads");
+#endif
     setenv("GNOMON", "slow,tree(file=/dev/null),fork=follow", 1);
     in_each_way(mark_in_child);
 }
