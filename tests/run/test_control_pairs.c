@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "gnomon/report.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

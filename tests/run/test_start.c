@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gnomon/report.h"
+#include "live_profile.h"
 #include "recording_threads.h"
 
 #define SCOPES 20
