@@ -159,6 +159,7 @@ static void model_stage_begin(model *m, const char *name)
     snprintf(s->name, sizeof s->name, "%s", name);
     s->was_opened = 1;
     s->opened = s->step_begin = m->now;
+    model_steps_begin(m);
 }
 
 static int model_stage_end(model *m)
@@ -169,20 +170,17 @@ static int model_stage_end(model *m)
     return GNOMON_OK;
 }
 
-/* The first step of a stage begins with the stage; if the stage has no
- * begin, the step takes no time. Each later step begins with the step before
- * or the opening. */
+/* The first step of a stage begins where the stage is opened, or else at the stage's first
+ * mark; if it has none, the step takes no time. Each later step begins with the step
+ * before or the opening. */
 static void model_step(model *m)
 {
     if (!model_attached(m))
         return;
     model_stage *s = model_stage_now(m);
     uint64_t begin = s->step_begin;
-    if (!s->steps) {
-        begin = s->was_opened ? s->opened : m->now;
-        if (s->was_marked && s->marked < begin)
-            begin = s->marked;
-    }
+    if (!s->steps)
+        begin = s->was_opened ? s->opened : s->was_marked ? s->marked : m->now;
     uint64_t d = m->now - begin;
     s->step_min = !s->steps || d < s->step_min ? d : s->step_min;
     s->step_max = d > s->step_max ? d : s->step_max;
