@@ -131,6 +131,10 @@ typedef int gnomon__resource;
     CALL(sigtimedwait, int, (errno = error, -1), EPERM, \
          (const sigset_t *set, siginfo_t *out, const struct timespec *most), \
          (set, out, most)) \
+    CALL(statx, int, (errno = error, -1), ENOSYS, \
+         (int folder, const char *path, int flags, unsigned what, \
+          struct statx *out), \
+         (folder, path, flags, what, out)) \
     CALL(syscall, long, (errno = error, -1), ENOSYS, \
          (long number, long a, long b, long c, long d, long e), \
          (number, a, b, c, d, e)) \
@@ -202,6 +206,7 @@ const char *gnomon__test_call_name(size_t i);
 #define sigaction(...) gnomon__test_sigaction(__VA_ARGS__)
 #define sigpending(...) gnomon__test_sigpending(__VA_ARGS__)
 #define sigtimedwait(...) gnomon__test_sigtimedwait(__VA_ARGS__)
+#define statx(...) gnomon__test_statx(__VA_ARGS__)
 #define syscall(...) \
     gnomon__test_syscall(GNOMON__SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
 #define unlinkat(...) gnomon__test_unlinkat(__VA_ARGS__)

@@ -11,8 +11,8 @@
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
  *                     pages it grew after the first tenth
  *     toggle       changes the profilers 100 times, to simple (HOST_MARKS)
- *     own=FILE     from here on descriptor 2 is a new file of the host, opened to
- *                  be read too; private=FILE: to be written to by it alone
+ *     own=FILE     from here on descriptor 2 is a new file of the host;
+ *                  private=FILE: one that closes at exec
  *     leave        main ends by pthread_exit
  *     race=MODULE,...  loads all, then each marks twice in a thread, at once */
 #include <dlfcn.h>
@@ -178,6 +178,8 @@ static void race(char *paths)
 
 static void own(const char *path, int how)
 {
+    usleep(50000); /* past the tick in which the process began */
+    unlink(path);
     close(2);
     if (open(path, how | O_CREAT | O_TRUNC, 0600) != 2 ||
         write(2, "precious", 8) != 8)
@@ -219,7 +221,7 @@ int main(int argc, char **argv)
         else if (strncmp(argv[i], "race=", 5) == 0)
             race(argv[i] + 5);
         else if (strncmp(argv[i], "own=", 4) == 0)
-            own(argv[i] + 4, O_RDWR);
+            own(argv[i] + 4, O_WRONLY);
         else if (strncmp(argv[i], "private=", 8) == 0)
             own(argv[i] + 8, O_WRONLY | O_CLOEXEC);
         else if (strcmp(argv[i], "leave") == 0)
