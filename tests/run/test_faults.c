@@ -344,9 +344,9 @@ static int fail_each(const char *name, uint64_t stride, uint64_t many,
     return (int)f.n - 1;
 }
 
-/* Calls that a normal run does not make: for a host's non-blocking
- * descriptor, a module that comes late, locked pages, a closed pipe, a signal that ends the process,
- * one whose main thread has ended, or after another failure. */
+/* Calls that a normal run does not make: for a host's non-blocking descriptor, a
+ * module that comes late, locked pages, a closed pipe, a signal that ends the
+ * process, one whose main thread has ended, or after another failure. */
 static int is_unreached(const char *name)
 {
     static const char *const unreached_calls[] = {
