@@ -41,7 +41,8 @@ def own_lines(text):
 
 
 def pythons():
-    """{version: interpreter} of each Python from 3.9 on that is found, ours among them."""
+    """{version: interpreter} of Pythons from 3.9 on: ours, and the oldest and the newest
+    that are found; in a soak all."""
     root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     found = {}
     for minor in range(9, 16):
@@ -56,5 +57,7 @@ def pythons():
             if said == f"3.{minor} \n":  # "t": it has no global lock
                 found[said.strip()] = path
                 break
-    found["%d.%d" % sys.version_info[:2]] = sys.executable
-    return found
+    names = list(found)
+    if "GNOMON_SOAK" not in os.environ:
+        found = {name: found[name] for name in names[:1] + names[-1:]}
+    return {**found, "%d.%d" % sys.version_info[:2]: sys.executable}

@@ -440,6 +440,8 @@ class Calls(unittest.TestCase):
         self.assertIn("script.py:1(f)", err)
         out, err = self.python("-m", "gnomon", "nowhere.py", status=1)
         self.assertEqual(err, "gnomon: nowhere.py: No such file or directory\n")
+        out, err = self.python("-m", "gnomon", "-m", "nosuch", status=1)
+        self.assertEqual(err, "gnomon: No module named nosuch\n")
 
     def test_workers_of_a_script_report_too(self):
         with open(self.script, "w") as file:

@@ -41,6 +41,7 @@ from ._gnomon import (
 from . import _gnomon
 
 __version__ = version()
+# But `range`, which would hide Python's.
 __all__ = [
     "Error",
     "Profile",
@@ -62,7 +63,6 @@ __all__ = [
     "mark",
     "metadata",
     "profile",
-    "range",
     "read",
     "record_function",
     "register",

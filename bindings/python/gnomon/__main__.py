@@ -113,7 +113,10 @@ def load(given):
         import runpy
 
         sys.path.insert(0, os.getcwd())
-        name, found, code = runpy._get_module_details(given.script)
+        try:
+            name, found, code = runpy._get_module_details(given.script)
+        except ImportError as error:
+            sys.exit(f"gnomon: {error}")
         main.__spec__, main.__file__ = found, found.origin
         main.__package__ = found.parent
     else:

@@ -33,7 +33,9 @@ class Entity:
         return hash((type(self), self.id))
 
     def _asdict(self):
-        return dict(zip(self._fields, self._values))
+        """As the fields are, but other entities by their numbers."""
+        plain = zip(self._fields, self._values)
+        return {n: self._shows[n](v) if n in self._shows else v for n, v in plain}
 
     def __repr__(self):
         fields = ", ".join(f"{n}={v!r}" for n, v in self._asdict().items())
@@ -53,7 +55,7 @@ def _entity(of, plural, refers=None, shows=None, **more):
     entity and give it, or None."""
     refers, shows = refers or {}, shows or {}
     fields = _gnomon._fields(plural)
-    space = dict(more, __slots__=(), _fields=fields)
+    space = dict(more, __slots__=(), _fields=fields, _shows=shows)
 
     def plain(i):
         return lambda self: self._values[i]
