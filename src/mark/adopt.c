@@ -38,7 +38,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
                                       s->stop ? s->stop : no_callback,
                                       s->self};
     }
-    t->hook_count = n;
+    t->hook_count = (uint16_t)n;
     t->hook_bits = bits;
     if (n < GNOMON__BITS)
         t->hooks[n].bit = 0; /* matches no scope */
@@ -78,7 +78,7 @@ static void choose_hot_tree(gnomon__thread *t)
     int has_counter = gnomon__clock_kind() == GNOMON__CLOCK_COUNTER;
     uint32_t tree_only = 0;
     if (one && !(open & (open - 1))) {
-        store_relaxed(&t->hot_bit, (uint32_t)__builtin_ctz(one));
+        store_relaxed(&t->hot_bit, (uint16_t)__builtin_ctz(one));
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         t->hot.last = tree->cursor.last;
         store_release(&t->hot.current, tree->cursor.current);

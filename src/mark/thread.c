@@ -86,7 +86,7 @@ static void thread_over(void *state)
         return;
     int cancel = gnomon__os_cancel_off();
     uint64_t word = load_relaxed(&t->seq);
-    store_relaxed(&t->is_torn, (uint16_t)(word & 1));
+    store_relaxed(&t->is_torn, (uint8_t)(word & 1));
     store_relaxed(&t->seq, word | 1);
     store_relaxed(&t->in_hook, 0); /* a callback may have ended the thread */
     fence_release();               /* both before what is written now */

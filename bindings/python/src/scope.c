@@ -210,7 +210,7 @@ static void leave(binding_scope *self)
     scope_entry entry;
     if (!take_last(self, &entry) && !take_entry(self, &entry)) {
         if (binding_scope_unrecorded(self))
-            BINDING_ADD(&self->unrecorded, -1);
+            BINDING_ADD(&self->unrecorded, UINT32_MAX);
         return;
     }
     binding_here.inside = self->state;
@@ -227,7 +227,7 @@ static PyObject *scope_exit(PyObject *object, PyObject *const *args,
     if (__builtin_expect(binding_scope_count(self) != 0, 0))
         leave(self);
     else if (binding_scope_unrecorded(self))
-        BINDING_ADD(&self->unrecorded, -1);
+        BINDING_ADD(&self->unrecorded, UINT32_MAX);
     Py_RETURN_NONE;
 }
 
