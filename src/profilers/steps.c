@@ -159,7 +159,7 @@ static void steps_print_all(const steps_report *t)
         t->out->print(t->out, "  %9s", gnomon__short_duration(text, ns[i]));
     t->out->write(t->out, "\n", 1);
     uint64_t before = gnomon__slow_steps_before(&t->of);
-    if (before > t->of.stage.steps->total_ns / 1000)
+    if (before && before > t->of.stage.steps->total_ns / 1000)
         t->out->print(t->out, "before the first step: %s\n",
                       gnomon__short_duration(text, before));
 }
