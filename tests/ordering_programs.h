@@ -345,7 +345,7 @@ static const weak_program cursor_goes_home = {
              "0);")},
          {ST(B, 0, RELAXED,
              "mark/adopt.c: choose_hot_tree: store_relaxed(&t->hot_bit, "
-             "(uint32_t)")},
+             "(uint16_t)")},
          {ST(A, 5, RELEASE,
              "mark/adopt.c: choose_hot_tree: store_release(&t->hot.current, "
              "tree->cursor.current);"),

@@ -30,9 +30,10 @@ static uint32_t cupti_number; /* of the source; 0: nobody listens */
 static uint32_t threads_are_known;
 static uint32_t cupti_is_gone; /* no call of CUPTI may follow */
 
+static gnomon__os_lock flushes_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI);
+
 /* Under its lock. */
 static struct {
-    gnomon__os_lock lock;
     pthread_cond_t wake, answer;
     uint64_t asked, answered; /* flushes */
     uint32_t force;           /* of the next one */
@@ -40,7 +41,7 @@ static struct {
     int is_waiting;           /* for the device */
     int ends, is_over;
     int has_conditions;
-} flushes = {.lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI)};
+} flushes;
 
 /* ---- Reading ------------------------------------------------------------------------ */
 
@@ -62,18 +63,18 @@ static int flushes_wait(pthread_cond_t *condition, uint64_t until)
 {
     struct timespec at = {(time_t)(until / 1000000000u),
                           (long)(until % 1000000000u)};
-    return pthread_cond_timedwait(condition, &flushes.lock.mutex, &at) == 0;
+    return pthread_cond_timedwait(condition, &flushes_lock.mutex, &at) == 0;
 }
 
 /* On the host's threads too, which another one may cancel. */
 void gnomon__cupti_on_full_buffer(void)
 {
     int cancel = gnomon__os_cancel_off();
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     flushes.has_full = 1;
     if (flushes.has_conditions)
         pthread_cond_signal(&flushes.wake);
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
     gnomon__os_cancel_back(cancel);
 }
 
@@ -107,9 +108,9 @@ static void run_flushes(void)
         int is_asked = asked != flushes.answered || ends;
         uint32_t force = is_asked ? flushes.force : 0;
         flushes.has_full = 0;
-        gnomon__os_lock_give(&flushes.lock);
+        gnomon__os_lock_give(&flushes_lock);
         cupti_read_all(is_due || is_asked, force);
-        gnomon__os_lock_take(&flushes.lock);
+        gnomon__os_lock_take(&flushes_lock);
         flushes.answered = asked;
         pthread_cond_broadcast(&flushes.answer);
     }
@@ -118,21 +119,21 @@ static void run_flushes(void)
 static void cupti_main(void *unused)
 {
     (void)unused;
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     run_flushes();
     flushes.is_over = 1;
     pthread_cond_broadcast(&flushes.answer);
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
 }
 
 /* A thread that was left hanging, and still hangs, is used again. */
 static int cupti_thread_resume(void)
 {
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     int is_left = cupti_thread_state == THREAD_LEFT;
     int goes_on = is_left && !flushes.is_over;
     flushes.ends = flushes.is_over = 0;
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
     if (is_left && !goes_on)
         gnomon__os_thread_join(&cupti_thread);
     cupti_thread_state = goes_on ? THREAD_RUNS : THREAD_NONE;
@@ -195,12 +196,12 @@ static int flush_and_read(void)
         cupti_read_all(1, 0);
         return 1;
     }
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     uint64_t asked = ask_for_flush(0, 0);
     while (asked && flushes.answered < asked && wait_for_flush())
         ;
     int is_answered = asked && flushes.answered >= asked;
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
     if (!is_answered)
         log_silent_cupti();
     return is_answered;
@@ -212,12 +213,12 @@ static void cupti_thread_stop(void)
         cupti_read_all(1, CUPTI_FLUSH_FORCED);
         return;
     }
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     ask_for_flush(CUPTI_FLUSH_FORCED, 1);
     while (!flushes.is_over && wait_for_flush())
         ;
     cupti_thread_state = flushes.is_over ? THREAD_NONE : THREAD_LEFT;
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
     if (cupti_thread_state == THREAD_NONE)
         gnomon__os_thread_join(&cupti_thread);
     else
@@ -228,10 +229,10 @@ static void cupti_thread_stop(void)
 
 static void set_waiting(int is_waiting)
 {
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     flushes.is_waiting = is_waiting;
     pthread_cond_broadcast(&flushes.answer);
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
 }
 
 static void cupti_wait_main(void *unused)
@@ -244,11 +245,11 @@ static void cupti_wait_main(void *unused)
 /* Whether it is over at `until`. */
 static int waiter_is_over(uint64_t until)
 {
-    gnomon__os_lock_take(&flushes.lock);
+    gnomon__os_lock_take(&flushes_lock);
     while (flushes.is_waiting && flushes_wait(&flushes.answer, until))
         ;
     int is_over = !flushes.is_waiting;
-    gnomon__os_lock_give(&flushes.lock);
+    gnomon__os_lock_give(&flushes_lock);
     if (is_over && has_waiter)
         gnomon__os_thread_join(&cupti_waiter);
     has_waiter &= !is_over;
@@ -306,8 +307,7 @@ void gnomon__cupti_end(void)
 void gnomon__cupti_flushes_forget(void)
 {
     memset(&flushes, 0, sizeof flushes);
-    flushes.lock.word = GNOMON__OS_OWN_CUPTI;
-    gnomon__os_lock_renew(&flushes.lock);
+    gnomon__os_lock_renew(&flushes_lock);
     cupti_thread_state = THREAD_NONE;
     has_waiter = 0;
     store_relaxed(&cupti_number, 0);

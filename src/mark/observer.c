@@ -102,7 +102,7 @@ void gnomon__observer_start(void)
     gnomon__lock();
     if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
         gnomon__tls_set(&gnomon__no_thread);
-    gnomon__start_mask = GNOMON_MASK_UNSEEN;
+    store_relaxed(&gnomon__start_mask, GNOMON_MASK_UNSEEN);
     gnomon__region_rewrite(0, 1, UINT32_MAX);
     publish();
     gnomon__unlock();
@@ -111,7 +111,7 @@ void gnomon__observer_start(void)
 void gnomon__observer_started(void)
 {
     gnomon__lock();
-    gnomon__start_mask = 0;
+    store_relaxed(&gnomon__start_mask, 0);
     gnomon__region_rewrite(gnomon__armed_bits, 1, UINT32_MAX);
     gnomon__observer_write_active_words(staying_bits());
     gnomon__unlock();
@@ -125,7 +125,7 @@ void gnomon__observers_forget(int starts)
     gnomon__attached_bits = gnomon__armed_bits = gnomon__leaving_bits = 0;
     store_relaxed(&gnomon__open_bits, 0);
     barrier_prepared = 0;
-    gnomon__start_mask = 0;
+    store_relaxed(&gnomon__start_mask, 0);
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__observer_write_active_words(starts ? GNOMON_MASK_UNSEEN : 0);

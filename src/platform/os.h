@@ -81,7 +81,7 @@ static inline void gnomon__os_own_page(void)
 static inline int gnomon__os_runs_in_copy(void)
 {
     uint32_t is_own =
-        load_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
+        load_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
     return unlikely(!is_own) ? 1 : 0;
 }
 
