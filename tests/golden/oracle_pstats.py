@@ -100,8 +100,9 @@ def any_key(rng):
     if rng.random() < 0.3:
         file, line = "~", rng.choice([0, 0, 0, 1])
     name = rng.choice(
-        ["f", "g", "step", "<lambda>", "<built-in method builtins.next>", "<",
-         "<>", "[Strategy]S.training_step", any_text(rng)])
+        ["f", "g", "\u00e9", "step", "<lambda>",
+         "<built-in method builtins.next>", "<", "<>",
+         "[Strategy]S.training_step", any_text(rng)])
     return file, line, name
 
 
