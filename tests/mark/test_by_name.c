@@ -42,7 +42,7 @@ static const gnomon_profiler timer = {.struct_size = sizeof timer,
 
 enum way { TREE, TAPE, STEPS, HOOK, ALL, WAYS };
 
-static void attach(enum way way)
+static void attach(int way)
 {
     if (way == TREE)
         CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
@@ -55,7 +55,7 @@ static void attach(enum way way)
     starts = stops = unfinished = 0;
 }
 
-static void detach(enum way way)
+static void detach(int way)
 {
     if (way == TREE)
         gnomon_detach(&probe, NULL);
@@ -68,7 +68,7 @@ static void detach(enum way way)
 }
 
 /* `calls` executions of `name` are over, of `total` ns. */
-static void check_calls(enum way way, const char *name, uint64_t calls,
+static void check_calls(int way, const char *name, uint64_t calls,
                         uint64_t total)
 {
     const char *const trees[] = {"probe", "taper", "timer", NULL, "taper"};
