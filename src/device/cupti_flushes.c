@@ -280,7 +280,8 @@ void gnomon__cupti_flush(uint64_t patience_ns)
     uint64_t launched = gnomon__cupti_launched();
     int is_over = patience_ns && !gnomon__cupti_is_at_end() &&
                   wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
-    if (flush_and_read() && is_over)
+    /* While others launch, records of what is over may come with a later flush. */
+    if (flush_and_read() && is_over && launched == gnomon__cupti_launched())
         gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 

@@ -108,9 +108,8 @@ static int live(uint32_t seed, pid_t (*forks)(void))
 /* Each life is a process that is new. */
 static void fork_often(pid_t (*forks)(void), int is_wiped)
 {
-#if IS_TSAN
-    SKIP("the sanitizer's own locks stay taken in such children");
-#endif
+    if (IS_TSAN || (IS_ASAN && forks != fork))
+        SKIP("the sanitizer's own locks stay taken in such children");
     long times = live_times(40, 2000);
     int ill = 0;
     alarm(3 * HANG_AFTER + (unsigned)times);
