@@ -313,11 +313,15 @@ def _watch_ends():
 
 
 def _end_before(plain):
-    def ending(*words):
-        leaves = len(words) == 1 or (len(words) > 1 and _os.access(words[0], _os.X_OK))
-        if leaves:  # os.execvp tries each folder of $PATH
+    def ending(*words, **keywords):
+        path = words[0] if words else keywords.get("path")
+        try:  # os.execvp tries each folder of $PATH
+            leaves = isinstance(path, (int, type(None))) or _os.access(path, _os.X_OK)
+        except (TypeError, ValueError):
+            leaves = False  # wrong arguments, which it refuses itself
+        if leaves:
             _gnomon._end()
-        return plain(*words)
+        return plain(*words, **keywords)
 
     ending.__name__, ending.__doc__ = plain.__name__, plain.__doc__
     ending.__wrapped__ = plain

@@ -49,7 +49,8 @@ def spec_of(given):
         items.append(f"file={given.o}")
     if not words and suffix != ".prof":
         items.insert(0, "advanced")
-    if not given.no_calls and "mem=" not in str(words):
+    said = any(i.startswith("mem=") for i in gnomon._items(words or ""))
+    if not given.no_calls and not said:
         items.append("mem=512MiB")  # the imports of torch alone are 300000 paths
     return ",".join(items)
 

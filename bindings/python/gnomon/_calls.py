@@ -131,7 +131,8 @@ class calls:
             if not _open:
                 begin()
             _open += 1
-        _gnomon._calls_on(describe, types.MethodType(describe, 0))  # the last, so that nothing of this is recorded
+        bound = types.MethodType(describe, 0)
+        _gnomon._calls_on(describe, bound)  # the last: nothing of this is recorded
         return self
 
     def __exit__(self, *error):
