@@ -181,12 +181,13 @@ typedef struct gnomon_profiler {
     /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
      * schedule after each cycle, also one that the stage's end cuts short, and
      * `profile` has its events (those of cycles that ended faster than they could be
-     * given are all in the first's, as a line says); else once at the end of the run. The tree in it is of
-     * the stage so far, or of the run. With an option `keep` that is "stream" also
-     * in between, with events that no other profile has. It comes from a control call
-     * on a thread of gnomon's, or on that which ends the stage. `out` is for files:
-     * text written to it goes nowhere. Where an option `on_trace_ready` of the profiler
-     * is "none" it is not called, and no such profile is made; but of a stream it is. */
+     * given are all in the first's, as a line says); else once at the end of the run.
+     * The tree in it is of the stage so far, or of the run. With an option `keep` that
+     * is "stream" also in between, with events that no other profile has. It comes from
+     * a control call on a thread of gnomon's, or on that which ends the stage. `out` is
+     * for files: text written to it goes nowhere. Where an option `on_trace_ready` of
+     * the profiler is "none" it is not called, and no such profile is made; but of a
+     * stream it is. */
     int (*ready)(void *self, const gnomon_profile *profile,
                  const gnomon_writer *out);
 } gnomon_profiler;

@@ -53,8 +53,9 @@ typedef struct gnomon_writer {
     /* Writes a file as `file` does, but piece by piece: `make` is called once, with
      * `context` and a writer of the file's bytes. If it returns an error the file is
      * not made, and stays as it was. What this process wrote by this call stays too: a
-     * second file of a name has "run2" in it, as one line says. Without dir= and file= the file is in the run's
-     * folder, or in the current one. Where there is a `part`, the name has it.
+     * second file of a name has "run2" in it, as one line says. Without dir= and file=
+     * the file is in the run's folder, or in the current one. Where there is a `part`,
+     * the name has it.
      * Returns as `file`, or what `make` returned. NULL, or past struct_size: this
      * writer makes no files. */
     int (*stream)(const struct gnomon_writer *writer, const char *part,

@@ -16,9 +16,9 @@
     } while (0)
 
 /* Turns in_hook odd and returns which of `bits` may be called: none in a child that was
- * made without the fork handlers. Either this
- * sees that a hook is gone, or whoever detaches it sees the odd word and
- * waits. Pairs with the barrier in gnomon__observer_detach. The value is new
+ * made without the fork handlers. Either this sees that a hook is gone, or whoever
+ * detaches it sees the odd word and waits. Pairs with the barrier in
+ * gnomon__observer_detach. The value is new
  * each time, as one mark may call hooks several times and write to trees in
  * between. */
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
