@@ -11,6 +11,7 @@
 #include "recording_threads.h"
 #include "stepping.h"
 #include "taping.h"
+#include "turns.h"
 
 enum { THREADS = 3 };
 
@@ -41,7 +42,7 @@ static void *mark_until_over(void *count)
         gnomon_counter(&loss_region, 1);
         gnomon_range_end(range);
         gnomon_end(outer);
-        *events_made += 12;
+        store_relaxed(events_made, *events_made + 12);
     }
     return NULL;
 }
@@ -56,6 +57,8 @@ static void end_stages(const char *spec, long stages)
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
     gnomon_stage_begin("fit");
     live_start(threads, THREADS, mark_until_over, made, sizeof *made);
+    for (uint32_t tries = 0; !load_relaxed(&made[THREADS - 1]);)
+        give_turn(&tries); /* or all stages are over before one has run */
     for (long i = 0; i < stages; i++) {
         usleep((useconds_t)(i * 37 % 1500));
         CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
