@@ -7,7 +7,7 @@
 
 #include "cli/export_files.h"
 #include "command/command.h"
-#include "command/gzip.h"
+#include "export/gzip.h"
 #include "command/inputs.h"
 #include "command/notes.h"
 #include "platform/error.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "command/command.h"
-#include "command/gzip.h"
+#include "export/gzip.h"
 #include "command/save.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -330,4 +331,14 @@ void gnomon__os_notes(const char *name, uint32_t type,
 {
     note_search s = {name, type, found, out};
     walk(search_module, &s);
+}
+
+void gnomon__os_beside(const char *name, char *path, size_t size)
+{
+    static const char here;
+    module m = {.address = (uintptr_t)&here};
+    const char *slash =
+        walk(find_module, &m) && m.name ? strrchr(m.name, '/') : NULL;
+    int folder = slash ? (int)(slash + 1 - m.name) : 0;
+    (void)snprintf(path, size, "%.*s%s", folder, slash ? m.name : "", name);
 }

@@ -3,6 +3,10 @@
  * trace: writes single executions as a trace that viewers open, at each end of a
  * schedule's cycle, or at the end of the run. It prints no report: the line that names
  * the file is all. Uses public headers and src/export only.
+ *
+ * libgnomon-trace.so is this file with all formats of src/export/trace_forms.h. The
+ * library, which has Chrome's JSON only, loads it where the name of a file asks for
+ * another one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,18 +14,33 @@
 #include <string.h>
 
 #include "export/export.h"
+#ifdef GNOMON_TRACE_FORMS
+#include "export/trace_forms.h"
+#endif
 #include "gnomon/profiler.h"
 
 typedef struct trace_writer {
-    int writes;         /* on_trace_ready */
-    int scheduled;      /* each cycle is a file */
-    int streams;        /* keep=stream: each part is a file */
-    int few_steps;      /* keep=8steps: what is older is not missed */
-    unsigned cycles;    /* that were delivered */
+    const gnomon__exporter *form; /* NULL: Chrome's JSON */
+    int writes;                   /* on_trace_ready */
+    int scheduled;                /* each cycle is a file */
+    int streams;                  /* keep=stream: each part is a file */
+    int few_steps;                /* keep=8steps: what is older is not missed */
+    unsigned cycles;              /* that were delivered */
     uint64_t unwritten; /* events of parts that could not be written ... */
     unsigned unwritten_parts; /* ... and how many these are */
     void (*log)(const char *line);
 } trace_writer;
+
+static const gnomon__exporter *trace_form(const gnomon_options *options)
+{
+#ifdef GNOMON_TRACE_FORMS
+    const char *file = options->text(options, "file");
+    return file ? gnomon__trace_form(file) : NULL;
+#else
+    (void)options;
+    return NULL;
+#endif
+}
 
 static int trace_create(const gnomon_options *options, void **self)
 {
@@ -39,6 +58,7 @@ static int trace_create(const gnomon_options *options, void **self)
     trace_writer *t = calloc(1, sizeof *t);
     if (!t)
         return GNOMON_ENOMEM;
+    t->form = trace_form(options);
     t->writes = writes;
     t->scheduled = schedule && *schedule;
     t->streams = keep && strcmp(keep, "stream") == 0;
@@ -114,7 +134,8 @@ static int trace_make(void *context, const gnomon_writer *file)
 {
     const trace_job *job = context;
     const gnomon__export what = {.profiles = &job->profile, .count = 1};
-    return gnomon__export_chrome.write(&what, file);
+    const gnomon__exporter *form = job->of->form;
+    return (form ? form : &gnomon__export_chrome)->write(&what, file);
 }
 
 /* Cycles are files of their own: cycle1, cycle2, ...; parts of a stream are part1, ... */
@@ -134,7 +155,8 @@ static int trace_ready(void *self, const gnomon_profile *profile,
     snprintf(part, sizeof part, "%s%u", t->streams ? "part" : "cycle",
              t->cycles);
     int code = out->stream(out, t->scheduled || t->streams ? part : NULL,
-                           ".pt.trace.json", trace_make, &job);
+                           t->form ? t->form->extension : ".pt.trace.json",
+                           trace_make, &job);
     if (!code)
         trace_tell(t, profile, out->path(out));
     if (code) {

@@ -194,6 +194,29 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
     return worst;
 }
 
+/* The profiler, or, where its trace's name asks for a format that is not in the library,
+ * that of libgnomon-trace.so, which has the same options. Where that is not there,
+ * check_file_names says what else to do. */
+static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
+                                          const gnomon__options *options)
+{
+    static const char name[] = "libgnomon-trace.so";
+    const gnomon_profiler *found = profiler;
+    char line[256], path[4096];
+    const char *file = gnomon__options_text(options, "file");
+    if (file && !profiler->summary && profiler->ready &&
+        gnomon__profiler_is_builtin(profiler) &&
+        gnomon__file_misnamed(line, sizeof line, file, 1)) {
+        gnomon__os_beside(name, path, sizeof path);
+        if (gnomon__plugin_load(&found, path, name) &&
+            gnomon__plugin_load(&found, name, name)) {
+            gnomon__fail_clear();
+            return profiler;
+        }
+    }
+    return found;
+}
+
 static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
                        gnomon__complaints *complaints)
 {
@@ -206,7 +229,8 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
         gnomon__options_create_of(&options, profiler, spec, i, complaints);
     int wrong = code; /* complained of; the valid options hold */
     if (options)
-        code = gnomon__attach(profiler, NULL, item->name, options, batch);
+        code = gnomon__attach(with_format(profiler, options), NULL, item->name,
+                              options, batch);
     if (!code)
         return wrong;
     if (code == GNOMON_ENOMEM && !options)

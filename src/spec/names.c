@@ -61,17 +61,17 @@ int gnomon__file_form(const char *pattern)
     return name_ends(pattern, n, ".gnomon.json") ? GNOMON_FORM_JSON : -1;
 }
 
-/* A trace is Chrome's JSON, so only a program with a profile can make another one. */
+/* Without libgnomon-trace.so a trace is Chrome's JSON, and only the program makes another
+ * one, of a profile. */
 static int name_is_no_trace(char *line, size_t size, const char *pattern)
 {
-    size_t n = strlen(pattern), stem = n;
-    int is_perfetto = name_ends(pattern, n, ".pftrace") ||
-                      name_ends(pattern, n, ".perfetto-trace");
-    if (!is_perfetto && !name_ends(pattern, n, ".gz"))
+    size_t n = strlen(pattern), stem = gnomon__file_extension(pattern, n);
+    int is_gzip = name_ends(pattern, n, ".gz");
+    size_t plain = is_gzip ? n - strlen(".gz") : n;
+    int is_perfetto = name_ends(pattern, plain, ".pftrace") ||
+                      name_ends(pattern, plain, ".perfetto-trace");
+    if (!is_perfetto && !is_gzip)
         return 0;
-    do
-        stem = gnomon__file_extension(pattern, stem);
-    while (!is_perfetto && name_ends(pattern, stem, ".json"));
     int shown = (int)(stem < 64 ? stem : 64);
     snprintf(line, size,
              "its trace is Chrome's JSON: write file=%.*s.gnomon, and after "
@@ -115,6 +115,8 @@ size_t gnomon__file_extension(const char *name, size_t n)
 {
     static const char *const known[] = {".gnomon.json", ".pt.trace.json"};
     size_t i;
+    if (name_ends(name, n, ".gz"))
+        return gnomon__file_extension(name, n - strlen(".gz"));
     for (i = 0; i < sizeof known / sizeof *known; i++)
         if (n > strlen(known[i]) && name_ends(name, n, known[i]))
             return n - strlen(known[i]);

@@ -28,6 +28,8 @@ static int is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
+#define CYCLES "schedule=wait:1/warmup:1/active:2/repeat:2"
+
 /* ---- Of the run -------------------------------------------------------------------- */
 
 TEST(a_run_leaves_one_file_and_its_path)
@@ -81,6 +83,43 @@ TEST(on_trace_ready_may_be_none)
     CHECK(is_there("trace.pt.trace.json"));
 }
 
+/* By libgnomon-trace.so, which the loader finds; its files are those of the program. */
+TEST(a_files_name_says_its_format)
+{
+    static const char *const names[][3] = {
+        {"x.pftrace", "perfetto", "cmp - x.pftrace"},
+        {"x.perfetto-trace", "perfetto", "cmp - x.perfetto-trace"},
+        {"x.json.gz", "chrome",
+         "gzip -dc | grep -v '^  []\"]' > text; "
+         "gzip -dc x.json.gz | grep -v '^  []\"]' | cmp - text"},
+        {"x.pftrace.gz", "perfetto", "cmp - x.pftrace.gz"}};
+    NEEDS_PROGRAM;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char environment[256], line[96], again[256];
+        snprintf(environment, sizeof environment,
+                 "GNOMON=trace(file=%s),trace(on_trace_ready=none,"
+                 "file=run.gnomon)\nLD_LIBRARY_PATH=" TEST_BINARY_DIR "/..",
+                 names[i][0]);
+        child_result r = host(environment, STEP, STEP);
+        snprintf(line, sizeof line, "gnomon: trace: 4 events in %s\n",
+                 names[i][0]);
+        if (strstr(names[i][0], ".gz") && strstr(r.err, "export run.gnomon"))
+            SKIP("no zlib: install zlib1g-dev");
+        CHECK_STR(r.err, line);
+        snprintf(again, sizeof again,
+                 "mkdir -p a; $G export run.gnomon --to %s -o a/%s && "
+                 "cat a/%s | %s",
+                 names[i][1], names[i][0], names[i][0], names[i][2]);
+        r = shell(again);
+        CHECK_STR(r.err, "");
+        CHECK_STR(r.out, "");
+    }
+    host("GNOMON=trace(file=x.json.gz," CYCLES ")\n"
+         "LD_LIBRARY_PATH=" TEST_BINARY_DIR "/..",
+         STEP, STEP, STEP, STEP);
+    CHECK(is_there("x-cycle1.json.gz"));
+}
+
 /* A report that is thrown away, or goes to a terminal, takes no other file along. */
 TEST(a_trace_is_never_beside_a_stream)
 {
@@ -96,8 +135,6 @@ TEST(a_trace_is_never_beside_a_stream)
 }
 
 /* ---- Of cycles ---------------------------------------------------------------------- */
-
-#define CYCLES "schedule=wait:1/warmup:1/active:2/repeat:2"
 
 TEST(each_cycle_is_a_file)
 {

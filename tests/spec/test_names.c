@@ -121,7 +121,7 @@ TEST(ranks_never_share)
     gnomon__file_values v = eight;
     expanded("out-3.txt", "out.txt", &v);
     expanded("dir.d/out-3", "dir.d/out", &v);
-    expanded("out.tar-3.gz", "out.tar.gz", &v);
+    expanded("out-3.tar.gz", "out.tar.gz", &v);
     expanded("out-3.gnomon", "out.gnomon", &v);
     expanded("out-3.gnomon.json", "out.gnomon.json", &v);
     expanded(".hidden-3", ".hidden", &v);

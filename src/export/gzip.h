@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A writer that compresses, by zlib. Without zlib in the build there is none. */
-#ifndef GNOMON_COMMAND_GZIP_H
-#define GNOMON_COMMAND_GZIP_H
+#ifndef GNOMON_EXPORT_GZIP_H
+#define GNOMON_EXPORT_GZIP_H
 
 #include "gnomon/writer.h"
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "command/gzip.h"
+#include "export/gzip.h"
 
 #include <stddef.h>
 
 #if GNOMON_WITH_ZLIB
 
-#include <string.h>
+#include <stdlib.h>
 #include <zlib.h>
-
-#include "platform/memory.h"
 
 #define GZIP_ROOM 65536u
 #define GZIP_HEAD \
@@ -20,18 +18,6 @@ struct gnomon__gzip {
     int code;
     unsigned char room[GZIP_ROOM];
 };
-
-static voidpf gzip_alloc(voidpf of, uInt count, uInt size)
-{
-    (void)of;
-    return gnomon__alloc((size_t)count * size);
-}
-
-static void gzip_free(voidpf of, voidpf memory)
-{
-    (void)of;
-    gnomon__free(memory);
-}
 
 /* Compresses all input that there is, and with Z_FINISH ends the file. */
 static int gzip_run(gnomon__gzip *g, int flush)
@@ -70,16 +56,13 @@ int gnomon__gzip_is_there(void)
 gnomon__gzip *gnomon__gzip_begin(const gnomon_writer *out,
                                  gnomon_writer *writer)
 {
-    gnomon__gzip *g = gnomon__alloc(sizeof *g);
+    gnomon__gzip *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
-    memset(g, 0, sizeof *g);
     g->out = out;
-    g->stream.zalloc = gzip_alloc;
-    g->stream.zfree = gzip_free;
     if (deflateInit2(&g->stream, 6, Z_DEFLATED, MAX_WBITS + GZIP_HEAD, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-        gnomon__free(g);
+        free(g);
         return NULL;
     }
     *writer = (gnomon_writer){
@@ -94,7 +77,7 @@ int gnomon__gzip_end(gnomon__gzip *g)
     g->stream.avail_in = 0;
     int code = g->code ? g->code : gzip_run(g, Z_FINISH);
     (void)deflateEnd(&g->stream);
-    gnomon__free(g);
+    free(g);
     return code;
 }
 
