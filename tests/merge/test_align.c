@@ -6,6 +6,7 @@
  * needs: cli */
 #include "program.h"
 
+#include "merge/align.h"
 #include "merge/barriers.h"
 #include "merge/clock_fit.h"
 #include "platform/memory.h"
@@ -135,6 +136,22 @@ TEST(barriers_are_paired_one_with_one)
             CHECK_EQ(gnomon__barriers_match(&one, &other, 0, &pairs), 1);
             CHECK(away(pairs[0].at - (k ? 0 : 5), i ? 10 : 210) < 1e-6);
             gnomon__free(pairs);
+        }
+    }
+}
+
+/* A clock that is 10 % slow or fast: moments go to the nearest ns, up and down. */
+TEST(moments_are_rounded_to_the_nearest)
+{
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const gnomon__aligned a = {.fit = {.count = 1, .drift = sign * 0.1}};
+        for (uint64_t ns = 0; ns <= 30; ns++) {
+            gnomon_event_info e = {.begin_ns = ns, .duration_ns = 0};
+            gnomon__align_event(&a, &e);
+            const uint64_t more = (ns + 4) / 10;
+            if (ns % 10 != 5) /* a half may go either way */
+                CHECK_EQ(e.begin_ns, sign > 0 ? ns + more : ns - more);
+            CHECK_EQ(e.duration_ns, 0);
         }
     }
 }
