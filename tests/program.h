@@ -33,6 +33,26 @@ static inline child_result shell(const char *format, ...)
         child_folder(); \
     } while (0)
 
+#define PROGRAM_PEAK CHILD_PROGRAM("peak") " $G "
+
+/* What PROGRAM_PEAK said last. */
+static inline double program_peak(const child_result *r)
+{
+    const char *last = r->err + strlen(r->err);
+    while (last > r->err && (!*last || !last[1] || last[-1] != '\n'))
+        last--;
+    return strtod(last, NULL);
+}
+
+/* The most KiB that the command takes; -1: it failed. */
+static inline double program_kib(const char *words)
+{
+    child_result r = shell(PROGRAM_PEAK "%s >/dev/null", words);
+    double kib = r.status == 0 ? program_peak(&r) : -1;
+    fprintf(stderr, "    %s: %.0f KiB\n", words, kib);
+    return kib;
+}
+
 /* Writes a text into the test's folder. */
 static inline void program_put(const char *path, const char *text)
 {

@@ -11,9 +11,9 @@
 
 #include "sanitizer.h"
 
-enum { PATHS = 140000, REGIONS = 5000, CELLS = 6 };
+enum { PATHS = 70000, REGIONS = 5000, CELLS = 6 };
 
-/* A file of 23 MB, or of 39 as JSON: paths of a thread, each of some durations. */
+/* A file of 11 MB, or of 20 as JSON: paths of a thread, each of some durations. */
 static void save_large(int form, const char *path)
 {
     gnomon_builder *b;
@@ -58,18 +58,10 @@ static void save_large(int form, const char *path)
 static double sizes_of(const char *command, const char *path)
 {
     struct stat about;
+    char words[80];
     CHECK_EQ(stat(path, &about), 0);
-    child_result r =
-        shell("python3 -c 'import resource, subprocess, sys\n"
-              "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
-              "check=True)\n"
-              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "
-              "$G %s %s",
-              command, path);
-    double kib = strtod(r.out, NULL);
-    fprintf(stderr, "    %s %s: %.2f times %.1f MB\n", command, path,
-            kib * 1024 / (double)about.st_size, (double)about.st_size / 1e6);
-    return r.status == 0 ? kib * 1024 / (double)about.st_size : -1;
+    snprintf(words, sizeof words, "%s %s", command, path);
+    return program_kib(words) * 1024 / (double)about.st_size;
 }
 
 #define NEEDS_MEASURE() \
@@ -77,8 +69,6 @@ static double sizes_of(const char *command, const char *path)
         NEEDS_PROGRAM; \
         if (IS_SANITIZED) \
             SKIP("sanitizers take memory of their own"); \
-        if (shell("python3 -c pass").status != 0) \
-            SKIP("no python3"); \
     } while (0)
 
 /* It was seven to nine times once. */

@@ -235,21 +235,6 @@ TEST(attempts_of_a_rank_are_one)
     CHECK_STR(r.out, "rank,steps\n0,40\n1,80\n2,40\n3,40\n\"ranks\": 4\n");
 }
 
-/* In MiB; 0: it failed. */
-static double memory_of(const char *words)
-{
-    child_result r =
-        shell("python3 -c 'import resource, subprocess, sys\n"
-              "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
-              "check=True)\n"
-              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "
-              "$G report %s",
-              words);
-    double mib = strtod(r.out, NULL) / 1024;
-    fprintf(stderr, "    %s: %.1f MiB\n", words, mib);
-    return mib;
-}
-
 /* It was 0.2 MB for each rank or host, with all times of its slowest steps. */
 TEST(ranks_and_hosts_take_little_memory)
 {
@@ -257,12 +242,10 @@ TEST(ranks_and_hosts_take_little_memory)
     NEEDS_PROGRAM;
     if (IS_SANITIZED)
         SKIP("sanitizers take memory of their own");
-    if (shell("python3 -c pass").status != 0)
-        SKIP("no python3");
     for (int32_t rank = 0; rank < RANKS; rank++)
         put_rank(rank, RANKS, 0);
-    const double ranks = memory_of("--as steps --by rank .");
-    const double hosts = memory_of("--as steps --by host .");
-    CHECK(ranks > 0 && ranks < 20);
-    CHECK(hosts > 0 && hosts < 14);
+    const double ranks = program_kib("report --as steps --by rank .");
+    const double hosts = program_kib("report --as steps --by host .");
+    CHECK(ranks > 0 && ranks < 20 * 1024);
+    CHECK(hosts > 0 && hosts < 14 * 1024);
 }
