@@ -76,7 +76,12 @@ if(KIND STREQUAL "find_package")
   list(APPEND options -D "CMAKE_PREFIX_PATH=${prefix}")
   set(programs shared_c shared_cc static_c static_cc)
 elseif(KIND STREQUAL "add_subdirectory")
-  list(APPEND options -D "GNOMON_SOURCE=${SOURCE}")
+  # As the build has it, whose objects are taken where the commands are the same.
+  set(launcher sh "${CMAKE_CURRENT_LIST_DIR}/compiled.sh")
+  run(${launcher} --index "${WORK}/compiled.txt" "${BUILD}" "${CC}")
+  list(APPEND options -D "GNOMON_SOURCE=${SOURCE}" -D CMAKE_BUILD_TYPE=Release
+    -D "CMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG")
+  set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher};${WORK}/compiled.txt")
 elseif(KIND STREQUAL "onefile")
   file(GLOB_RECURSE source "${prefix}/*/gnomon.c")
   file(GLOB_RECURSE header "${prefix}/*/gnomon.h")
