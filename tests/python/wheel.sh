@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# wheel.sh BUILDER SOURCE WORK: builds the wheel with the packages in the virtual
+# wheel.sh BUILDER SOURCE BUILD CC WORK: builds the wheel with the packages in the virtual
 # environment BUILDER, installs it alone into a new one, and runs tests of profiles and of
 # stubs with it: it must be whole, and python.* test the same sources in <build>/python.
-# Without the optimizer, which other builds have: it takes a minute.
+# What BUILD has compiled by the same command is not compiled again.
 set -eu
-builder=$1 source=$2 work=$3
+builder=$1 source=$2 build=$3 cc=$4 work=$5
 "$builder/bin/python" -c "import scikit_build_core" 2> /dev/null || {
     echo "skipped: no scikit-build-core"
     exit 77
@@ -13,8 +13,11 @@ builder=$1 source=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work"
 unset PYTHONPATH
-"$builder/bin/python" -m pip wheel --quiet --no-index --no-build-isolation --no-deps \
-    --disable-pip-version-check -C cmake.define.CMAKE_C_FLAGS_RELEASE="-O0 -DNDEBUG" \
+launcher=$source/tests/consumer/compiled.sh
+sh "$launcher" --index "$work/compiled.txt" "$build" "$cc"
+CC=$cc CMAKE_C_COMPILER_LAUNCHER="sh;$launcher;$work/compiled.txt" \
+    "$builder/bin/python" -m pip wheel --quiet --no-index --no-build-isolation --no-deps \
+    --disable-pip-version-check -C cmake.define.CMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
     -w "$work" "$source/bindings/python" > "$work/log" 2>&1 || {
     tail -n 40 "$work/log"
     exit 1
