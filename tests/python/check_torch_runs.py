@@ -14,6 +14,7 @@ import unittest
 os.environ["KINETO_LOG_LEVEL"] = "9"  # else a line for each start and stop
 import fake_cuda
 import torch  # noqa: F401
+import walk
 from forked import run_forked, start_forked
 from runs import calls
 
@@ -25,6 +26,72 @@ from torch import nn
 import gnomon
 def model():
     return nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Linear(4, 4))
+"""
+
+
+# An autoencoder's training, its calls by cProfile and by gnomon, and who called whom.
+CALLS = """
+import cProfile, collections, pstats
+from torch.nn import functional
+class Auto(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encode, self.mean = nn.Linear(12, 8), nn.Linear(8, 4)
+        self.spread, self.decode = nn.Linear(8, 4), nn.Linear(4, 12)
+    def forward(self, x):
+        z = torch.relu(self.encode(x))
+        mean, spread = self.mean(z), self.spread(z)
+        z = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
+        return torch.sigmoid(self.decode(z)), mean, spread
+net = Auto()
+optimizer = torch.optim.Adam(net.parameters())
+data = torch.utils.data.TensorDataset(torch.rand(40, 3, 4), torch.zeros(40))
+loader = torch.utils.data.DataLoader(data, 8, shuffle=True)
+def train():
+    net.train()
+    total = 0
+    for x, _ in loader:
+        x = x.view(8, 12)
+        optimizer.zero_grad()
+        out, mean, spread = net(x)
+        loss = functional.binary_cross_entropy(out, x, reduction="sum")
+        loss -= 0.5 * torch.sum(1 + spread - mean.pow(2) - spread.exp())
+        total += loss.item()
+        loss.backward()
+        optimizer.step()
+train()
+
+def label(code):
+    if isinstance(code, str):
+        return "~", 0, code
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+theirs, ours = collections.Counter(), collections.Counter()
+profile = cProfile.Profile()
+profile.enable()
+train()
+profile.disable()
+for entry in profile.getstats():
+    name = label(entry.code)
+    theirs[name] += entry.callcount
+    theirs[name, "primitive"] += entry.callcount - entry.reccallcount
+    for inner in entry.calls or ():
+        theirs[name, label(inner.code)] += inner.callcount
+end = "~", 0, "<method 'disable' of '_lsprof.Profiler' objects>"
+del theirs[end], theirs[end, "primitive"]
+
+gnomon.setup("advanced(dump_stats=run,file=auto.txt)")
+with gnomon.calls():
+    train()
+gnomon.configure("")
+for name, row in pstats.Stats("auto.prof").stats.items():
+    if name[2] != "<gnomon>":
+        ours[name], ours[name, "primitive"] = row[1], row[0]
+        for caller, edge in row[4].items():
+            if caller[2] != "<gnomon>":
+                ours[caller, name] = edge[0]
+assert ours == theirs, (ours - theirs, theirs - ours)
+assert len(ours) > 300
 """
 
 
@@ -44,6 +111,15 @@ class Programs(unittest.TestCase):
         if spec is not None:
             variables["GNOMON"] = spec
         return self.run_case(lambda: exec(program, {"__name__": "__main__"}), **variables)
+
+    def test_calls_in_training_are_those_of_cprofile(self):
+        self.run_code(CALLS)
+
+    def test_names_of_functions_of_torch_are_those_of_cprofile(self):
+        inner = "autograd nn.functional linalg fft special _C".split()
+        modules = ",".join(["torch", *("torch." + name for name in inner)])
+        out, err = self.run_case(lambda: walk.check(modules))
+        self.assertGreater(int(out.split()[-2]), 4000)
 
     def test_three_lines(self):
         out, err = self.run_code(

@@ -23,6 +23,14 @@ def run(code, spec=None, code_expected=0, argv=(), **environment):
     return child.stdout, child.stderr
 
 
+def walk(modules, python=sys.executable):
+    """Checks the names and counts of the functions in C of modules, by walk.py."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk.py")
+    words = [python, "-B", "-W", "ignore", script, modules]
+    child = subprocess.run(words, capture_output=True, text=True, timeout=100)
+    assert child.returncode == 0 and child.stdout > "", child
+
+
 def calls(report):
     """The calls of each action in Lightning's tables, added up."""
     sums = {}

@@ -11,25 +11,26 @@ from . import _gnomon
 _own = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-def describe(what, is_static):
+def describe(what, *owner):
     """(name, file, line, what has the key of calls.c) of a code object or of a function
-    in C, named as cProfile does; None for gnomon's own."""
+    in C, named as cProfile does; None for gnomon's own. `owner`: what the function in C
+    is bound to, or nothing."""
     if isinstance(what, types.CodeType):
         if what.co_filename.startswith(_own):
             return None
         return what.co_name, what.co_filename, what.co_firstlineno, what
     if isinstance(what, types.MethodDescriptorType):
         return _attribute(what.__objclass__, what)
-    owner, module, name = what.__self__, what.__module__, what.__name__
+    module, name = what.__module__, what.__name__
     if isinstance(module, types.ModuleType):
         module = module.__name__
     if isinstance(module, str):
         if module.startswith("gnomon."):
             return None
         name = f"{module}.{name}"
-    if owner is None and not is_static:
+    if not owner:
         return f"<{name.removeprefix('builtins.')}>", None, 0, what
-    for kind in type(owner).__mro__ if owner is not None else ():
+    for kind in type(owner[0]).__mro__:
         if what.__name__ in vars(kind):
             return _attribute(kind, vars(kind)[what.__name__])
     return f"<built-in method {name}>", None, 0, what

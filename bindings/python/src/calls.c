@@ -129,6 +129,22 @@ static gnomon_region *region_from(PyObject *said)
     return region;
 }
 
+/* What the limited API keeps to itself: in all versions from 3.9 on these follow the head
+ * of the object. They are used if the first function and method that are seen have them
+ * there. */
+typedef struct {
+    PyObject head;
+    PyMethodDef *definition;
+    PyObject *self; /* also of a static one, whose type it is; or NULL */
+} c_function;
+typedef struct {
+    PyObject head;
+    PyObject *function;
+} bound_method;
+
+static int has_definitions;
+static PyTypeObject *method_type; /* NULL: methods are not as above */
+
 /* What gnomon/_calls.py says of it: (name, file, line, what has the key), or None for
  * gnomon's own. What has the key is kept: no other function gets its address. NULL: an
  * exception is set. A new reference. */
@@ -137,12 +153,13 @@ static PyObject *describe(binding_state *state, PyObject *what)
     PyObject *said = NULL;
     PyObject *describe_call =
         __atomic_load_n(&state->describe_call, __ATOMIC_ACQUIRE);
-    int is_static = PyCFunction_Check(what) &&
-                    (PyCFunction_GetFlags(what) & METH_STATIC) != 0;
+    PyObject *owner = NULL;
+    if (PyCFunction_Check(what))
+        owner = has_definitions ? ((c_function *)what)->self
+                                : PyCFunction_GetSelf(what);
     binding_here.is_naming = 1;
     if (describe_call)
-        said = PyObject_CallFunctionObjArgs(
-            describe_call, what, is_static ? Py_True : Py_False, NULL);
+        said = PyObject_CallFunctionObjArgs(describe_call, what, owner, NULL);
     binding_here.is_naming = 0;
     return said;
 }
@@ -268,21 +285,6 @@ void binding_calls_forked(void)
 }
 
 /* ---- Functions in C ------------------------------------------------------- */
-
-/* What the limited API keeps to itself: in all versions from 3.9 on these follow the head
- * of the object. They are used if the first function and method that are seen have them
- * there. */
-typedef struct {
-    PyObject head;
-    PyMethodDef *definition;
-} c_function;
-typedef struct {
-    PyObject head;
-    PyObject *function;
-} bound_method;
-
-static int has_definitions;
-static PyTypeObject *method_type; /* NULL: methods are not as above */
 
 /* `method` is the function, bound to something. */
 static void look_at_objects(PyObject *module, PyObject *function,
