@@ -15,6 +15,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/bindings/cpp/"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(FILES "${PROJECT_SOURCE_DIR}/bindings/fortran/gnomon.f90"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}") # a module's form is each compiler's own
 install(EXPORT gnomonTargets NAMESPACE gnomon:: DESTINATION "${config_dir}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/gnomonConfig.cmake.in"
