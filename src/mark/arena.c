@@ -9,7 +9,7 @@
 
 gnomon__arena gnomon__marks_arena;
 uint32_t gnomon__reserved_bytes;
-int (*gnomon__chunks_short)(void);
+int (*gnomon__chunks_short)(uint32_t bytes, int can_do_without);
 
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
@@ -63,6 +63,7 @@ static uint32_t take_part(uint32_t log2)
 static uint32_t take_new(uint32_t bytes, enum gnomon__need need)
 {
     static const uint32_t parts[] = {[GNOMON__FOR_EVENTS] = 4,
+                                     [GNOMON__FOR_LATER] = 16,
                                      [GNOMON__FOR_PATHS] = 16,
                                      [GNOMON__FOR_SUMS] = 32};
     gnomon__arena *arena = &gnomon__marks_arena;
@@ -75,21 +76,32 @@ static uint32_t take_new(uint32_t bytes, enum gnomon__need need)
     return gnomon__arena_take(arena, bytes);
 }
 
+/* Whether there is memory for this, apart from what is new: with `bytes` a chunk is freed
+ * for it. Under the lock. */
+static int may_take(uint32_t bytes, enum gnomon__need need)
+{
+    int can_do_without = need == GNOMON__FOR_LATER || need == GNOMON__FOR_SUMS;
+    if (!gnomon__chunks_short || !(bytes || can_do_without))
+        return !bytes;
+    return gnomon__chunks_short(bytes, can_do_without);
+}
+
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 {
     uint32_t log2 = log2_of(bytes);
     gnomon__lock();
-    uint32_t chunk = take_listed(log2);
+    uint32_t chunk = may_take(0, need) ? take_listed(log2) : 0;
     gnomon__unlock();
     if (!chunk) {
         chunk = take_new(1u << log2, need);
         if (chunk || need == GNOMON__FOR_EVENTS)
             return chunk;
         gnomon__lock();
-        chunk = take_part(log2);
-        while (!chunk && gnomon__chunks_short && gnomon__chunks_short())
-            if (!(chunk = take_listed(log2)))
-                chunk = take_part(log2);
+        if (may_take(0, need))
+            chunk = take_part(log2);
+        if (!chunk && may_take(1u << log2, need) &&
+            !(chunk = take_listed(log2)))
+            chunk = take_part(log2);
         gnomon__unlock();
     }
     if (chunk && need != GNOMON__FOR_EVENTS) {

@@ -14,10 +14,11 @@ extern gnomon__arena gnomon__marks_arena;
 
 /* How far memory may be used up, by need. Single events leave a quarter of the
  * arena, new paths a sixteenth, sums of known paths half of that, and an
- * "(other)" may take all.
+ * "(other)" may take all. What is for later paths is as for new ones.
  * Memory for the "(other)" of each parent is reserved besides. */
 enum gnomon__need {
     GNOMON__FOR_EVENTS,
+    GNOMON__FOR_LATER,
     GNOMON__FOR_PATHS,
     GNOMON__FOR_SUMS,
     GNOMON__FOR_OTHER
@@ -29,9 +30,10 @@ enum gnomon__need {
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 
-/* Where there is memory for events alone: frees some of it for paths and sums; 0: there is
- * none. Tapes set it. Called under the lock. */
-extern int (*gnomon__chunks_short)(void);
+/* Tapes set it. Frees a chunk of `bytes` or more, which only events have; 0: there is none.
+ * Without `bytes`: whether free chunks may be taken. What can do without memory leaves
+ * them to threads that cannot, where memory is short. Called under the lock. */
+extern int (*gnomon__chunks_short)(uint32_t bytes, int can_do_without);
 
 /* Bytes of the arena that are kept so that each parent can have an "(other)". */
 extern uint32_t gnomon__reserved_bytes;

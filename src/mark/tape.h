@@ -128,6 +128,7 @@ typedef struct gnomon__tape_pool {
     uint32_t keep;
     uint32_t freed;         /* changes when a block may be had again */
     uint32_t first, newest; /* the queue of full blocks; 0: it is empty */
+    uint32_t is_shrunk;     /* trees took memory of it */
     uint64_t queued;        /* bytes of it */
     uint64_t open;          /* bytes of blocks of tapes */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
@@ -271,8 +272,8 @@ void gnomon__tapes_forget(void);
  * front. */
 void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
                         uint64_t last, int is_oldest);
-/* The first one leaves the queue, which is not empty. */
-uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool);
+/* The first one that has so many bytes leaves the queue. 0: none of its first ones has. */
+uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes);
 /* Gives its memory back. */
 void gnomon__tape_give(uint32_t at);
 

@@ -186,7 +186,7 @@ static uint32_t take_oldest(const gnomon__thread *t, gnomon__tape_pool *pool,
         gnomon__tapes_sweep(t, pool, bit, 1);
     if (!pool->first)
         return 0;
-    uint32_t at = gnomon__tape_unqueue(pool);
+    uint32_t at = gnomon__tape_unqueue(pool, 0);
     overwrite_block(pool, bit, at);
     *bytes = split_block(at, *bytes);
     return at;
@@ -277,13 +277,16 @@ int gnomon__tapes_keep(uint32_t bits, uint32_t mode)
     return is_any;
 }
 
-/* The oldest full block of a ring, of which nothing is left; 0: there is none. */
+/* The oldest full block of a ring that has `bytes` or more, of which nothing is left;
+ * 0: there is none. */
 static uint32_t oldest_of(uint32_t bit, uint32_t *bytes)
 {
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    if (!pool->generation || pool->keep != GNOMON__KEEP_LAST || !pool->first)
+    uint32_t at = pool->generation && pool->keep == GNOMON__KEEP_LAST
+                      ? gnomon__tape_unqueue(pool, *bytes)
+                      : 0;
+    if (!at)
         return 0;
-    uint32_t at = gnomon__tape_unqueue(pool);
     overwrite_block(pool, bit, at);
     *bytes = gnomon__tape_block_at(at)->bytes;
     store_relaxed(&gnomon__tape_block_at(at)->serial, 0);
@@ -294,6 +297,7 @@ static uint32_t oldest_of(uint32_t bit, uint32_t *bytes)
 uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 {
     uint32_t at = 0;
+    *bytes = 0;
     gnomon__lock();
     gnomon__each_bit(bit, bits)
         at = at ? at : oldest_of(bit, bytes);
@@ -302,22 +306,28 @@ uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 }
 
 /* Trees need little beside a ring, and lose whole threads without it; what the ring loses
- * is old. A quarter of all memory stays its own. */
-static int shrink_ring(void)
+ * is old. An eighth of all memory stays its own. What can do without memory, as it then
+ * only gets coarser, leaves it a quarter. Blocks smaller than what is needed stay too:
+ * chunks do not grow together. */
+static int shrink_ring(uint32_t bytes, int can_do_without)
 {
-    uint32_t at = 0, bytes = 0;
+    uint64_t stays = gnomon__marks_arena.size / (can_do_without ? 4 : 8);
+    uint32_t at = 0;
     for (uint32_t bit = 0; !at && bit < GNOMON__BITS; bit++) {
         gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-        if (pool->queued + pool->open <= gnomon__marks_arena.size / 4 ||
-            pool->keep != GNOMON__KEEP_LAST)
+        int has_more = pool->queued + pool->open > stays;
+        if (!bytes && pool->is_shrunk && !has_more)
+            return 0;
+        if (!bytes || !has_more || pool->keep != GNOMON__KEEP_LAST)
             continue;
         if (!pool->first)
             gnomon__tapes_sweep(NULL, pool, bit, 1);
         at = oldest_of(bit, &bytes);
+        pool->is_shrunk = 1;
     }
     if (at)
         gnomon__chunk_give(at, bytes);
-    return at != 0;
+    return at != 0 || !bytes;
 }
 
 /* ---- All of a bit ------------------------------------------------------------------- */
@@ -330,7 +340,7 @@ static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
     store_relaxed(&pool->tree, tree);
     pool->keep = keep;
     store_relaxed(&pool->freed, 0u);
-    pool->first = pool->newest = 0;
+    pool->first = pool->newest = pool->is_shrunk = 0;
     pool->queued = pool->open = pool->unswept = 0;
     pool->until = pool->since = pool->told = 0;
 }
@@ -352,7 +362,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
     gnomon__lock();
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     while (pool->generation == generation && pool->first)
-        gnomon__tape_give(gnomon__tape_unqueue(pool));
+        gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
     if (pool->generation == generation)
         set_pool(pool, 0, 0, 0);
     gnomon__tape_stream_over();
@@ -367,7 +377,7 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
         pool->since = since;
         while (pool->first &&
                gnomon__tape_block_at(pool->first)->last < since) {
-            uint32_t at = gnomon__tape_unqueue(pool);
+            uint32_t at = gnomon__tape_unqueue(pool, 0);
             overwrite_block(pool, bit, at);
             gnomon__tape_give(at);
         }

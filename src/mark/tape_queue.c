@@ -2,6 +2,8 @@
 /* The queue of a bit's full blocks, the oldest first. Under the lock. */
 #include "mark/tape.h"
 
+#define LOOKS 64u /* at so many blocks, as a mark waits for it */
+
 gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
 
 static void queue_last(gnomon__tape_pool *pool, uint32_t at)
@@ -21,12 +23,22 @@ static void queue_first(gnomon__tape_pool *pool, uint32_t at)
     pool->first = at;
 }
 
-uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool)
+uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes)
 {
-    uint32_t at = pool->first;
-    pool->first = gnomon__tape_block_at(at)->next;
-    pool->newest = pool->first ? pool->newest : 0;
-    pool->queued -= gnomon__tape_block_at(at)->bytes;
+    uint32_t at = pool->first, before = 0, looks = 0;
+    while (at && gnomon__tape_block_at(at)->bytes < bytes) {
+        before = at;
+        at = ++looks < LOOKS ? gnomon__tape_block_at(at)->next : 0;
+    }
+    if (!at)
+        return 0;
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    if (before)
+        store_relaxed(&gnomon__tape_block_at(before)->next, b->next);
+    else
+        pool->first = b->next;
+    pool->newest = pool->newest == at ? before : pool->newest;
+    pool->queued -= b->bytes;
     return at;
 }
 

@@ -80,7 +80,7 @@ void gnomon__tape_give_until(uint32_t bit, uint64_t until)
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     pool->until = until;
     while (pool->first && is_oldest_over(pool, bit, until))
-        gnomon__tape_give(gnomon__tape_unqueue(pool));
+        gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
     store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
 }
 

@@ -70,15 +70,15 @@ static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
 static int make_room(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
                      enum gnomon__need need)
 {
-    uint32_t next = tree->next_bytes;
-    while (next < bytes + CHUNK_HEAD)
-        next *= 2;
-    if (add_chunk(t, tree, next, GNOMON__FOR_PATHS)) {
+    uint32_t least = small_chunk(bytes), next = tree->next_bytes;
+    while (next > least && !add_chunk(t, tree, next, GNOMON__FOR_LATER))
+        next /= 2;
+    if (next > least) {
         tree->next_bytes = next < LAST_CHUNK ? 2 * next : next;
         return 1;
     }
-    return need == GNOMON__FOR_SUMS &&
-           add_chunk(t, tree, small_chunk(bytes), need);
+    return add_chunk(t, tree, least,
+                     need == GNOMON__FOR_OTHER ? GNOMON__FOR_PATHS : need);
 }
 
 uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,

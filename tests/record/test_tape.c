@@ -3,8 +3,11 @@
  * The tape: single executions, marks, samples, links and steps, as the profile's events,
  * exact on the test clock; its windows; and what is counted when its memory is full. */
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
+#include "mark/tape.h"
 #include "marks.h"
 #include "probe_profile.h"
 #include "taping.h"
@@ -586,6 +589,46 @@ TEST(names_after_a_full_ring_are_in_the_tree)
     gnomon_health_get(&h);
     CHECK_EQ(h.lost_scopes, 0);
     gnomon_profile_free(p);
+}
+
+/* Each thread stays, and has executions of 30 ns to a minute on each path, which takes
+ * the most memory. */
+static sem_t has_marked, may_leave;
+
+static void *mark_and_stay(void *number)
+{
+    char name[16];
+    snprintf(name, sizeof name, "t%d", *(const int *)number);
+    gnomon_thread_name(name);
+    for (int i = 0; i < 700; i++)
+        nest(30, 30ull << i % 24, 30);
+    sem_post(&has_marked);
+    sem_wait(&may_leave);
+    return NULL;
+}
+
+TEST(threads_after_a_full_ring_are_in_the_tree)
+{
+    enum { THREADS = 120 };
+    pthread_t threads[THREADS];
+    gnomon_health h = {.struct_size = sizeof h};
+    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    attach_taper(NULL);
+    CHECK(!sem_init(&has_marked, 0, 0) && !sem_init(&may_leave, 0, 0));
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQ(pthread_create(&threads[i], NULL, mark_and_stay, &i), 0);
+        sem_wait(&has_marked);
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p) + missing(p, NULL), THREADS * 1400);
+    CHECK(events(p) * sizeof(gnomon__tape_record) >= 256 << 10);
+    gnomon_health_get(&h);
+    CHECK_EQ(h.lost_scopes, 0);
+    gnomon_profile_free(p);
+    for (int i = 0; i < THREADS; i++)
+        sem_post(&may_leave);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
 }
 
 TEST(the_first_are_kept)
