@@ -73,10 +73,13 @@ GNOMON__CALL int gnomon_teardown(void);
 /* Replaces what $GNOMON, or an earlier call, attached by `spec`, which has the
  * grammar of docs/environment.md. The profilers that go write their last reports
  * first; marks made meanwhile are in no report. NULL or "" attaches nothing.
+ * "+ITEMS" attaches items beside those that are there, whose recording goes on, and
+ * "-PATTERN" detaches those whose as=, or profiler where there is none, it matches.
  * `spec` is copied.
  * GNOMON_EINVAL: a word is wrong. What is right in the spec is attached all the
  * same; gnomon_error_text() has the first wrong word. GNOMON_ENOENT,
- * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed.
+ * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed; or there
+ * is none to detach.
  * GNOMON_EFULL: more profilers than fit. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_configure(const char *spec);
 

@@ -274,10 +274,14 @@ void gnomon__attachments_forget(void)
 
 gnomon__attachment *gnomon__attachment_named(gnomon__text name)
 {
-    for (gnomon__attachment *a = gnomon__attachments; name.at && a; a = a->next)
-        if (gnomon__is_word(name, a->profiler.name))
-            return a;
-    return NULL;
+    gnomon__attachment *a = name.at ? gnomon__attachments : NULL;
+    for (const char *as; a; a = a->next) {
+        as = gnomon__options_text(a->options, "as");
+        if (gnomon__is_word(name, a->profiler.name) ||
+            (as && gnomon__is_word(name, as)))
+            break;
+    }
+    return a;
 }
 
 /* ---- From the program ------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 
 #include "platform/error.h"
 #include "platform/owner.h"
+#include "spec/filter.h"
 #include "spec/names.h"
 #include "run/files.h"
 #include "run/host.h"
@@ -145,11 +146,12 @@ static int take_run_options(const gnomon__spec *spec,
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run_text(run, spec, "fork");
-    store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
+    if (word)
+        store_relaxed(&follows, gnomon__same_word(word, "follow"));
     word = run_text(run, spec, "fold");
-    store_relaxed(&folds, !word                            ? NULL
-                          : gnomon__same_word(word, "off") ? "off"
-                                                           : "numbers");
+    if (word)
+        store_relaxed(&folds,
+                      gnomon__same_word(word, "off") ? "off" : "numbers");
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
         gnomon__complain(complaints,
@@ -305,7 +307,7 @@ static int check_unrecorded(gnomon__complaints *complaints)
     return code;
 }
 
-int gnomon__configure(const char *text, const char *origin)
+int gnomon__configure(const char *text, const char *origin, int adds)
 {
     gnomon__spec spec = {0};
     gnomon__complaints complaints = {0};
@@ -326,12 +328,13 @@ int gnomon__configure(const char *text, const char *origin)
     code = refused ? refused : code;
     if (spec.wants_help)
         print_help();
+    if (!adds) {
+        store_relaxed(&follows, 0);
+        store_relaxed(&folds, NULL);
+    }
     if (spec.item_count || find_mem(&spec)) {
         int mapped = take_run_options(&spec, &complaints);
         code = code ? code : mapped;
-    } else {
-        store_relaxed(&follows, 0);
-        store_relaxed(&folds, NULL);
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
@@ -358,13 +361,30 @@ int gnomon__configure(const char *text, const char *origin)
     return code;
 }
 
+int gnomon__configure_leave(const char *pattern)
+{
+    int is_any = !pattern;
+    size_t length = pattern ? strlen(pattern) : 0;
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        const char *as = gnomon__options_text(a->options, "as");
+        a->leaves = a->word &&
+                    (!pattern ||
+                     gnomon__glob(pattern, length, as ? as : a->profiler.name));
+        is_any |= a->leaves;
+    }
+    return is_any ? GNOMON_OK
+                  : gnomon__fail(GNOMON_ENOENT,
+                                 "gnomon_configure: -%.128s: not attached",
+                                 pattern);
+}
+
 void gnomon__configure_clear(void)
 {
-    follow(0);
+    gnomon__free(swap_acq_rel(&followed, NULL));
     gnomon__attachment *a = gnomon__attachments;
     while (a) {
         gnomon__attachment *next = a->next;
-        if (a->word && gnomon__detach(a))
+        if (a->leaves && gnomon__detach(a))
             gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
         a = next;
     }

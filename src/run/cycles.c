@@ -52,10 +52,10 @@ void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now)
     }
 }
 
-void gnomon__cycles_end(uint64_t now)
+void gnomon__cycles_end(uint64_t now, int leaving)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->cycles.is_open)
+        if (v->cycles.is_open && (!leaving || gnomon__view_leaves(v)))
             end_cycle(&v->cycles, now);
 }
 
@@ -161,11 +161,11 @@ static void deliver_cycle(gnomon__view *v, const struct gnomon__cycle *c,
     v->cycles.given += c->cycles;
 }
 
-void gnomon__cycles_deliver(int is_closed)
+void gnomon__cycles_deliver(int is_closed, int leaving)
 {
     struct gnomon__cycle c;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        while (take_cycle(v, &c))
+        while ((!leaving || gnomon__view_leaves(v)) && take_cycle(v, &c))
             deliver_cycle(v, &c, is_closed);
 }
 
@@ -209,12 +209,12 @@ static void deliver_run(gnomon__attachment *a, uint64_t now)
     gnomon_profile_free(&m->base);
 }
 
-uint64_t gnomon__run_deliver(int of_specs)
+uint64_t gnomon__run_deliver(int leaving)
 {
     gnomon__streams_deliver(1);
     uint64_t now = gnomon__ticks();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (!gnomon__has_ready(a) || (of_specs && !a->word) ||
+        if (!gnomon__has_ready(a) || (leaving && !a->leaves) ||
             !a->window->rank_on)
             continue;
         if (a->window->scheduled)
@@ -225,9 +225,9 @@ uint64_t gnomon__run_deliver(int of_specs)
     return now;
 }
 
-void gnomon__run_delivered(int of_specs, uint64_t until)
+void gnomon__run_delivered(int leaving, uint64_t until)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->tape && (!of_specs || gnomon__view_is_of_spec(v)))
+        if (v->tape && (!leaving || gnomon__view_leaves(v)))
             gnomon__events_over(v, until, 1);
 }

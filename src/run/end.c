@@ -81,6 +81,7 @@ static void report_at_end(int is_exit)
     gnomon__run_over();
     if (is_exit) {
         is_exiting = 1;
+        gnomon__configure_leave(NULL);
         gnomon__configure_clear();
         gnomon__attachments_finish();
     }
@@ -97,7 +98,7 @@ static void deliver_events(void)
 {
     if (!gnomon__control_try())
         return;
-    gnomon__cycles_deliver(0);
+    gnomon__cycles_deliver(0, 0);
     gnomon__streams_deliver(0);
     gnomon__control_leave();
 }

@@ -71,11 +71,11 @@ void gnomon__events_step(gnomon__view *v, uint64_t begin)
         gnomon__activities_taken(v->base->tree->generation, since);
 }
 
-void gnomon__events_reported(int of_specs)
+void gnomon__events_reported(int leaving)
 {
     uint64_t until = gnomon__stage_reported()->until;
     for (const gnomon__view *v = gnomon__views; v; v = v->next) {
-        if (!v->tape || (of_specs && !gnomon__view_is_of_spec(v)))
+        if (!v->tape || (leaving && !gnomon__view_leaves(v)))
             continue;
         gnomon__tape_reported(v->tape->bit, v->tape->generation);
         int is_needed = 0;

@@ -120,6 +120,7 @@ typedef struct gnomon__attachment {
     char *word;    /* its name in the spec; NULL: the program attached it, and
                    destroys it */
     int detaching; /* a detach got GNOMON_EBUSY */
+    int leaves;    /* it is detached after its last reports */
     gnomon__options *options;
     gnomon__view *view; /* of its tree */
     gnomon__view
@@ -208,12 +209,16 @@ int gnomon__run_is_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
 
-int gnomon__configure(const char *spec, const char *origin);
+/* `adds`: beside what is attached, whose options of the run stay. */
+int gnomon__configure(const char *spec, const char *origin, int adds);
 /* The resolved spec as text, as snprintf. */
 size_t gnomon__spec_resolved(char *buffer, size_t size);
 /* The memory of recorders as mem= takes it. */
 void gnomon__memory_print(char *text, size_t size);
-/* Detaches what specs attached, with their teardown. */
+/* From now on what a spec attached leaves: all of it (NULL), or what a pattern
+ * matches. GNOMON_ENOENT: nothing. */
+int gnomon__configure_leave(const char *pattern);
+/* Detaches what leaves. */
 void gnomon__configure_clear(void);
 /* With fork=follow the resolved spec, with which children start; NULL: children are
  * off. One load. */
@@ -232,7 +237,7 @@ int gnomon__detach(gnomon__attachment *a);
  * scopes that are open. */
 void gnomon__attachments_finish(void);
 uint32_t gnomon__batch(void);
-/* By the profiler's name, first attached first; NULL: none. */
+/* By the profiler's name or its as=, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
 /* ---- sources.c ------------------------------------------------------------------- */
@@ -278,7 +283,8 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
                        uint64_t begin, uint64_t end);
 /* How long it has recorded in the open stage. */
 uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now);
-int gnomon__view_is_of_spec(const gnomon__view *v);
+/* Whether all its profilers leave. */
+int gnomon__view_leaves(const gnomon__view *v);
 /* Gives it up where nobody holds it. */
 void gnomon__view_drop(gnomon__view *v);
 /* A bit whose marks are those that the view's filter takes. */
@@ -318,11 +324,11 @@ void gnomon__windows_refresh(int came);
 /* ---- summary.c --------------------------------------------------------------------- */
 
 /* Writes every report that is due for the stage that was closed, and calls teardown.
- * With `of_specs` only for those that a spec attached. */
-void gnomon__report_stage(int of_specs);
+ * With `leaving` only for those that leave. */
+void gnomon__report_stage(int leaving);
 /* The run ends: reports of all that was, for those that wait for it; or what came
  * late, where there is no stage to report. */
-void gnomon__report_run(int of_specs);
+void gnomon__report_run(int leaving);
 void gnomon__report_late(void);
 /* Whether its report is csv or JSON, which a line of ours would break. */
 int gnomon__report_is_data(const gnomon__attachment *a);

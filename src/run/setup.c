@@ -137,7 +137,7 @@ int gnomon__run_from_environment(const char *fallback)
         origin = "setup";
     }
     if (spec)
-        code = gnomon__configure(spec, origin);
+        code = gnomon__configure(spec, origin, 0);
     if (code && spec != fallback) {
         /* The mistake is the user's, who was told on stderr. A program that ends when
          * gnomon_setup fails must not end because of it. */
@@ -264,6 +264,7 @@ int gnomon_teardown(void)
                             "gnomon_teardown: there was no setup to undo");
     } else if (--setup_depth == 0) {
         gnomon__run_over();
+        gnomon__configure_leave(NULL);
         gnomon__configure_clear();
         store_relaxed(&is_configured, UNREAD);
         if (!gnomon__attachments)
@@ -286,6 +287,22 @@ void gnomon__setup_forget(void)
     rank_is_known = given;
 }
 
+/* "+ITEMS" adds, "-NAME" takes one away, and other specs replace all. */
+static int configure(const char *spec)
+{
+    int adds = *spec == '+', drops = *spec == '-', code = GNOMON_OK;
+    if (!adds)
+        code = gnomon__configure_leave(drops ? spec + 1 : NULL);
+    if (!adds && !code) {
+        gnomon__stage_report_leaving();
+        gnomon__configure_clear();
+    }
+    if (!code)
+        code = gnomon__configure(drops ? "" : spec + adds, "gnomon_configure",
+                                 adds || drops);
+    return code;
+}
+
 int gnomon_configure_n(const char *spec, size_t length)
 {
     GNOMON__FORWARD_CONTROL(configure(spec, length));
@@ -300,14 +317,12 @@ int gnomon_configure_n(const char *spec, size_t length)
     gnomon__control_start();
     gnomon__run_find_rank();
     store_release(&is_configured, CONFIGURED);
-    gnomon__stage_report_specs();
-    gnomon__configure_clear();
-    if (!is_nothing && memchr(spec, 0, text.length))
+    int has_nul = !is_nothing && memchr(spec, 0, text.length);
+    code = configure(copy && !has_nul ? copy : "");
+    if (has_nul)
         code = gnomon__fail(GNOMON_EINVAL, "gnomon_configure: a NUL is inside "
                                            "the length of the spec");
-    else if (copy || is_nothing)
-        code = gnomon__configure(copy ? copy : "", "gnomon_configure");
-    else
+    else if (!copy && !is_nothing)
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");
     gnomon__free(copy);
     gnomon__control_started();

@@ -50,25 +50,25 @@ void gnomon__events_step(gnomon__view *v, uint64_t begin);
  * could have them: they are missing. */
 void gnomon__events_over(const gnomon__view *v, uint64_t until, int is_told);
 /* The stage was reported: windows whose profilers need its events no more forget them, and
- * the next stage has losses of its own. With `of_specs` those of specs alone. */
-void gnomon__events_reported(int of_specs);
+ * the next stage has losses of its own. With `leaving` those of profilers that leave. */
+void gnomon__events_reported(int leaving);
 
 /* ---- cycles.c -------------------------------------------------------------------- */
 
 /* Under the lock of steps: a view's schedule is at `step` from `now` on; the stage is
  * over at `now`. */
 void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now);
-void gnomon__cycles_end(uint64_t now);
+void gnomon__cycles_end(uint64_t now, int leaving);
 /* Whether a cycle is over. Any time. */
 int gnomon__cycles_are_due(void);
 /* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
  * the stage that is reported. In control calls. */
-void gnomon__cycles_deliver(int is_closed);
+void gnomon__cycles_deliver(int is_closed, int leaving);
 /* The run is over: gives all events to profilers without a schedule. Returns up to when,
  * in ticks. */
-uint64_t gnomon__run_deliver(int of_specs);
+uint64_t gnomon__run_deliver(int leaving);
 /* After the reports of the run: what began before `until` is needed no more. */
-void gnomon__run_delivered(int of_specs, uint64_t until);
+void gnomon__run_delivered(int leaving, uint64_t until);
 
 /* ---- streams.c -------------------------------------------------------------------- */
 

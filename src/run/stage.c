@@ -24,7 +24,7 @@ static struct {
 
 static gnomon__stage_record reported; /* the stage whose reports are written */
 static char *reported_name;           /* its name, if it is over; else NULL */
-/* The open one, while specs are detached in it. */
+/* The open one, while profilers leave in it. */
 static gnomon__stage_record unfinished;
 static uint32_t unreached_threads; /* threads that the last cut did not reach */
 
@@ -178,7 +178,7 @@ static void end_stage(void)
     gnomon__step_lock();
     gnomon__windows_narrow(0);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
-    gnomon__cycles_end(now);
+    gnomon__cycles_end(now, 0);
     gnomon__stage_describe(&reported);
     reported.until = now;
     reported.key.end_ns = end_of(&reported, now);
@@ -209,13 +209,13 @@ void gnomon__stage_over(void)
     gnomon__stage_reports_over();
 }
 
-/* Closes the records of profilers that specs attached; the stage stays open. */
-static void close_specs(void)
+/* Closes the records of profilers that leave; the stage stays open. */
+static void close_leaving(void)
 {
     gnomon__readers_lock();
     gnomon__step_lock();
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
-    gnomon__cycles_end(now);
+    gnomon__cycles_end(now, 1);
     gnomon__stage_describe(&reported);
     reported.until = now;
     reported.key.name = gnomon__stage_name_number(open_name());
@@ -223,7 +223,7 @@ static void close_specs(void)
     gnomon__step_unlock();
     int code = cut(now);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (gnomon__view_is_of_spec(v) &&
+        if (gnomon__view_leaves(v) &&
             gnomon__view_close(v, reported.key.name, open_stage.ordinal, begin,
                                now))
             code = GNOMON_ENOMEM;
@@ -250,10 +250,10 @@ static int settle_late(void)
     return is_any;
 }
 
-void gnomon__stage_report_specs(void)
+void gnomon__stage_report_leaving(void)
 {
     if (gnomon__stage_is_due()) {
-        close_specs();
+        close_leaving();
         gnomon__report_stage(1);
     } else if (settle_late()) {
         gnomon__report_late();

@@ -40,7 +40,7 @@ void gnomon__stage_over(void);
 /* The same, and the reports of the whole run. */
 void gnomon__run_over(void);
 /* The stage goes on, but profilers that specs attached report before their detach. */
-void gnomon__stage_report_specs(void);
+void gnomon__stage_report_leaving(void);
 void gnomon__stage_reports_over(void);
 /* The open stage up to now, without its steps and totals. Under the readers'
  * lock. */

@@ -194,8 +194,19 @@ static int check_whole(const gnomon__attachment *a,
                : GNOMON_OK;
 }
 
+/* Of one that leaves a view to others, whose records of the stage go on. */
+static int stage_until_now(gnomon__model **m, gnomon__attachment *a)
+{
+    gnomon__event_range room;
+    gnomon__readers_lock();
+    int code =
+        gnomon__snapshot_live(m, a->view, 0, gnomon__events_of_stage(a, &room));
+    gnomon__readers_unlock();
+    return code;
+}
+
 /* The text first: if time or memory runs out, it matters more than the file. */
-static void report_one(gnomon__attachment *a)
+static void report_one(gnomon__attachment *a, int leaving)
 {
     gnomon__model *m = NULL;
     gnomon__event_range room;
@@ -204,8 +215,10 @@ static void report_one(gnomon__attachment *a)
     if ((!is_text && !is_kept) || !gnomon__stage_reported()->name)
         return; /* a child that a summary forked reports no stage */
     if (gnomon__attachment_has_tree(a))
-        code = gnomon__snapshot_closed(&m, a->view,
-                                       gnomon__events_of_stage(a, &room));
+        code = leaving && !gnomon__view_leaves(a->view)
+                   ? stage_until_now(&m, a)
+                   : gnomon__snapshot_closed(&m, a->view,
+                                             gnomon__events_of_stage(a, &room));
     if (is_text)
         report_text(a, m, code ? code : check_whole(a, &a->view->ledger.closed),
                     &health_before);
@@ -217,26 +230,26 @@ static void report_one(gnomon__attachment *a)
         gnomon_profile_free(&m->base);
 }
 
-static void teardown_all(int of_specs, int at_end, const char *stage)
+static void teardown_all(int leaving, int at_end, const char *stage)
 {
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.teardown && (a->word || !of_specs) &&
+        if (a->profiler.teardown && (a->leaves || !leaving) &&
             (at_end || !is_at_end(a)))
             a->profiler.teardown(a->self, stage);
 }
 
-void gnomon__report_stage(int of_specs)
+void gnomon__report_stage(int leaving)
 {
     gnomon__notes_marked();
     take_devices();
-    gnomon__cycles_deliver(1);
+    gnomon__cycles_deliver(1, leaving);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->word || !of_specs)
-            report_one(a);
-    gnomon__events_reported(of_specs);
-    teardown_all(of_specs, 0, gnomon__stage_text());
+        if (a->leaves || !leaving)
+            report_one(a, leaving);
+    gnomon__events_reported(leaving);
+    teardown_all(leaving, 0, gnomon__stage_text());
     gnomon__run_log_rank();
-    if (of_specs)
+    if (leaving)
         return;
     health_before.struct_size = sizeof health_before;
     gnomon_health_get(&health_before);
@@ -283,11 +296,11 @@ static void report_run(gnomon__attachment *a)
         gnomon_profile_free(&m->base);
 }
 
-void gnomon__report_run(int of_specs)
+void gnomon__report_run(int leaving)
 {
-    uint64_t until = gnomon__run_deliver(of_specs);
+    uint64_t until = gnomon__run_deliver(leaving);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (!a->profiler.summary || !is_at_end(a) || (of_specs && !a->word))
+        if (!a->profiler.summary || !is_at_end(a) || (leaving && !a->leaves))
             continue;
         if (a->profiler.wants & GNOMON_WANT_RUN)
             report_run(a);
@@ -296,7 +309,7 @@ void gnomon__report_run(int of_specs)
         if (a->profiler.teardown)
             a->profiler.teardown(a->self, "");
     }
-    gnomon__run_delivered(of_specs, until);
+    gnomon__run_delivered(leaving, until);
     health_run.struct_size = sizeof health_run;
     gnomon_health_get(&health_run);
 }

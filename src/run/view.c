@@ -315,12 +315,12 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
     return gnomon__ledger_close(&v->ledger, name, next, recorded);
 }
 
-int gnomon__view_is_of_spec(const gnomon__view *v)
+int gnomon__view_leaves(const gnomon__view *v)
 {
     const gnomon__attachment *a = gnomon__attachments;
-    while (a && ((a->view != v && a->window != v) || !a->word))
+    while (a && ((a->view != v && a->window != v) || a->leaves))
         a = a->next;
-    return a != NULL;
+    return a == NULL;
 }
 
 void gnomon__views_forget(void)

@@ -28,6 +28,7 @@ const gnomon_option_info gnomon__core_options[] = {
            "where the report goes, or the profile, as NAME.gnomon; %r rank, "
            "%l local rank, %h host, %p pid, %s stage, %t start"),
     OPTION(TEXT, "dir", NULL, "directory for reports under names of their own"),
+    OPTION(TEXT, "as", NULL, "a name by which the program asks for its report"),
     {.key = NULL},
 };
 

@@ -113,7 +113,7 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
     complains("simple(extnded=false)",
               "simple: unknown option 'extnded': did you mean 'extended'? It "
               "knows: extended, sort, limit, filter, exclude, schedule, ranks, "
-              "at, file, dir");
+              "at, file, dir, as");
     complains("simple(extended=maybe)",
               "simple: extended=maybe: say true or false (or yes, no, on, off, "
               "1, 0)");

@@ -231,10 +231,10 @@ TEST(wrong_options_are_reported_and_ignored)
         {"simple(extnded=no)",
          "simple: unknown option 'extnded': did you mean 'extended'? It knows: "
          "extended, rows, every, room, title, filter, exclude, schedule, "
-         "ranks, at, file, dir"},
+         "ranks, at, file, dir, as"},
         {"simple(colour=red)",
          "simple: unknown option 'colour'. It knows: extended, rows, every, "
-         "room, title, filter, exclude, schedule, ranks, at, file, dir"},
+         "room, title, filter, exclude, schedule, ranks, at, file, dir, as"},
         {"simple(mem=1MiB)", "simple: 'mem' is for the whole run: write it "
                              "outside of the brackets"},
         {"simple(extended=maybe)",
