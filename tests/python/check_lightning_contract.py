@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What users of Lightning's profilers rely on, held against Lightning's own and ours."""
+import contextlib
 import copy
+import gc
+import io
 import logging
 import os
 import pickle
 import re
+import sys
 import tempfile
+import time
 import unittest
 import warnings
 
@@ -57,9 +62,13 @@ class Contract(unittest.TestCase):
         Yields the folder and what was on stdout and stderr."""
         for make in makers:
             with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
-                found, out, err = run_forked(lambda: case(make), folder)
-                self.assertEqual(found, status, err[-3000:])
+                out, err = self.run_case(lambda: case(make), folder, status)
                 yield folder, out, err
+
+    def run_case(self, case, folder, status=0):
+        found, out, err = run_forked(case, folder)
+        self.assertEqual(found, status, err[-3000:])
+        return out, err
 
     def all(self, makers, case):
         for _ in self.each(makers, case):
@@ -141,11 +150,12 @@ class Contract(unittest.TestCase):
                 mistake(SimpleProfiler())
 
         def case(make):
-            profiler = make()
+            profiler, before = make(), gnomon.health()
             for mistake in mistakes.values():
                 mistake(profiler)
             health = gnomon.health()
-            assert (health["never_started"], health["twice"]) == (1, 1), health
+            found = [health[key] - before[key] for key in ("never_started", "twice")]
+            assert found == [1, 1], health
 
         self.all([our_simple, our_advanced], case)
 
@@ -193,7 +203,8 @@ class Contract(unittest.TestCase):
         def case(make):
             logger = logging.getLogger(LOG)
             logger.setLevel(logging.INFO)
-            logger.addHandler(logging.StreamHandler(os.fdopen(1, "w", closefd=False)))
+            handler = logging.StreamHandler(sys.stdout)
+            logger.addHandler(handler)
             for rank in (None, 0, 1):
                 profiler = make()
                 profiler.setup("fit", rank, os.getcwd())
@@ -204,6 +215,7 @@ class Contract(unittest.TestCase):
             profiler.setup("fit")
             act(profiler, "quiet")
             profiler.describe()
+            logger.removeHandler(handler)
 
         for folder, out, _ in self.each(ALL, case):
             self.assertEqual(os.listdir(folder), [])
@@ -310,6 +322,189 @@ class Contract(unittest.TestCase):
 
         for folder, _, _ in self.each(ALL, case):
             self.assertIn("configure_optimizers", self.read(folder, "fit-perf.txt"))
+
+    # ---- Many profilers in one process ----
+
+    def test_a_sweep_of_trials(self):
+        """Each has a report of its own, and nothing of the others."""
+        trials = 40
+
+        def case(make):
+            kept = []
+            for i in range(trials):
+                words = ("simple", f"simple,profile(file=run{i}.gnomon)")[i % 2]
+                profiler = GnomonProfiler(words, f"trial{i}", "perf")
+                run = trainer(profiler, max_epochs=1, limit_train_batches=1 + i % 3)
+                run.fit(Model(), DataLoader(Numbers()))
+                if i < 5:
+                    kept.append(run)
+            kept[1].test(Model(), DataLoader(Numbers()), verbose=False)
+
+        for folder, _, err in self.each([our_simple], case):
+            self.assertNotIn("gnomon: ", err)
+            for i in range(trials):
+                found = calls(self.read(folder, f"trial{i}/fit-perf.txt"))
+                self.assertEqual(found["run_training_batch"], 1 + i % 3)
+                self.assertEqual(found["[LightningModule]Model.configure_callbacks"], 1, i)
+                if i % 2:
+                    profile = gnomon.load(f"{folder}/run{i}.gnomon")
+                    rows = {r.name: r.host.count for r in profile.rows()}
+                    self.assertEqual(rows["run_training_batch"], 1 + i % 3)
+            self.assertIn("test_step", self.read(folder, "trial1/test-perf.txt"))
+
+    def test_each_has_its_own_words(self):
+        def case(make):
+            first = GnomonProfiler("simple(filter=a)")
+            second = GnomonProfiler("simple(extended=false),tree")
+            act(second, "a", "b")
+            assert calls(first.summary()) == {"a": 1}, first.summary()
+            assert "Num calls" not in second.summary()
+            assert "Call Tree" in second.summary()
+            del first
+            gc.collect()
+            assert gnomon._attached() == ["simple", "tree"]
+            act(second, "b")
+            assert re.search("^b .* 2 ", second.summary(), re.M), second.summary()
+            del second
+            gc.collect()
+            assert gnomon._attached() == []
+
+        self.all([our_simple], case)
+
+    def test_more_than_fit_at_once(self):
+        def case(make):
+            kept = []
+            for i in range(40):
+                profiler = make(".", f"perf{i}")
+                profiler.setup("fit")
+                act(profiler, "a")
+                profiler.describe()
+                kept.append(profiler)
+            for profiler in kept:
+                act(profiler, "between")
+                profiler.setup("test")
+                act(profiler, "b")
+                profiler.describe()
+
+        for folder, _, err in self.each([our_simple], case):
+            self.assertEqual(err, "")
+            for i in range(40):
+                self.assertEqual(calls(self.read(folder, f"fit-perf{i}.txt")), {"a": 1})
+                found = calls(self.read(folder, f"test-perf{i}.txt"))
+                self.assertEqual(found, {"between": 1, "b": 1})
+
+    def test_after_an_exception_the_next_one_is_whole(self):
+        def case(make):
+            class Fails(Model):
+                def on_train_batch_end(self, *rest):
+                    raise ValueError("planted")
+
+            runs = [trainer(make(n, "perf"), max_epochs=1) for n in "AB"]
+            with contextlib.suppress(ValueError):
+                runs[0].fit(Fails(), DataLoader(Numbers()))
+            runs[1].fit(Model(), DataLoader(Numbers()))
+            assert "run_training_batch" in open("A/fit-perf.txt").read()
+
+        for folder, _, _ in self.each([our_simple], case):
+            for name, batches in (("A", 1), ("B", 24)):
+                found = calls(self.read(folder, f"{name}/fit-perf.txt"))
+                self.assertEqual(found["run_training_batch"], batches)
+                self.assertEqual(sum(v for k, v in found.items() if "configure_cal" in k), 1)
+
+    # ---- What users read ----
+
+    def test_durations_as_lightnings(self):
+        def case(make):
+            profiler = make()
+            assert profiler.start_time <= time.perf_counter()
+            profiler.start("outer")
+            for n in (1, 100000, 1):
+                with profiler.profile("a"):
+                    sum(range(n))
+            assert list(profiler.current_actions) == ["outer"]
+            profiler.stop("outer")
+            assert not profiler.current_actions
+            found = profiler.recorded_durations
+            assert {k: len(v) for k, v in found.items()} == {"a": 3, "outer": 1}
+            assert found["a"][1] == max(found["a"]) and min(found["a"]) >= 0
+            assert found["none"] == [] and sum(found["a"]) <= found["outer"][0]
+
+        self.all(SIMPLE, case)
+
+    def test_durations_have_a_limit(self):
+        def case(make):
+            profiler = make(durations=3)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                act(profiler, *"aaaaab")
+            assert len(profiler.recorded_durations["a"]) == 3
+            assert len(caught) == 1 and "first 3 of 'a'" in str(caught[0].message)
+            assert calls(profiler.summary()) == {"a": 5, "b": 1}
+            profiler = make(durations=0)
+            act(profiler, "a")
+            assert not profiler.recorded_durations
+
+        self.all([our_simple], case)
+
+    def test_an_empty_folder_is_made(self):
+        def case(make):
+            profiler = make(os.path.join("new", "dir"), "perf")
+            run = trainer(profiler, fast_dev_run=1)
+            run.fit(Model(), DataLoader(Numbers()))
+            assert profiler._output_file is None
+
+        for folder, _, _ in self.each(SIMPLE, case):
+            self.assertIn("run_training_batch", self.read(folder, "new/dir/fit-perf.txt"))
+
+    def test_actions_overridden_by_a_subclass_are_called(self):
+        class Own(GnomonProfiler):
+            seen = ()
+
+            def start(self, name):
+                self.seen += (name,)
+                super().start(name)
+
+        def case(_):
+            profiler = Own()
+            act(profiler, "a", "b")
+            assert profiler.seen == ("a", "b")
+
+        self.all([our_simple], case)
+
+
+class InOneProcess(unittest.TestCase):
+    def test_all_of_them(self):
+        """One after the other in one process: what each leaves hurts no later one."""
+
+        def case():
+            for name in unittest.defaultTestLoader.getTestCaseNames(Contract):
+                result = unittest.TestResult()
+                OneAfterTheOther(name).run(result)
+                for _, text in result.errors + result.failures:
+                    print(name, text, file=sys.stderr)
+                assert result.wasSuccessful()
+
+        with tempfile.TemporaryDirectory() as folder:
+            found, _, err = run_forked(case, folder)
+            self.assertEqual(found, 0, err[-5000:])
+
+
+class OneAfterTheOther(Contract):
+    def run_case(self, case, folder, status=0):
+        out, err, home = io.StringIO(), io.StringIO(), os.getcwd()
+        os.chdir(folder)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                case()
+        finally:
+            os.chdir(home)
+            gc.collect()
+        return out.getvalue(), err.getvalue()
+
+
+def load_tests(loader, tests, pattern):
+    names = (Contract, InOneProcess)
+    return unittest.TestSuite(map(loader.loadTestsFromTestCase, names))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,14 @@ packages are inside them. $GNOMON goes before what is written here: where it is 
 gnomon reports as it says, and Lightning's own report is empty.
 """
 import atexit
+import collections
+import contextlib
+import itertools
 import os
 import re
 import sys
+import time
+import warnings
 import weakref
 
 import gnomon
@@ -76,27 +81,17 @@ def _for_workers(spec):
 class _Action:
     """What profile() returns: an action, as a with block."""
 
-    __slots__ = ("name",)
+    __slots__ = ("profiler", "name")
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, profiler, name):
+        self.profiler, self.name = profiler, name
 
     def __enter__(self):
-        gnomon.start(self.name)
+        self.profiler.start(self.name)
         return self.name
 
     def __exit__(self, *error):
-        gnomon.stop(self.name)
-
-
-class _Batch(_Action):
-    """The same of an action whose end is a step."""
-
-    __slots__ = ()
-
-    def __exit__(self, *error):
-        gnomon.stop(self.name)
-        gnomon.step()
+        self.profiler.stop(self.name)
 
 
 # How the name of the action ends whose end is a step, by stage. Validations inside of
@@ -108,30 +103,58 @@ _STEPS = {
     "predict": ".predict_step",
 }
 
-_attached = None  # the process, and what profilers of this kind attached there
+# ---- What is attached ----------------------------------------------------------------
+#
+# Each profiler attaches items of its own, under names of their own, beside what others
+# attached, and they go with it.
+
+_numbers = itertools.count(1)
+
+_process = None  # where profilers of this kind began the run
+_is_ending = False
+_live = weakref.WeakSet()
+_gone = []  # names of profilers whose items are to go
+_opened = lambda: None  # a weak reference: the profiler whose stage is open
 
 
-def _attach(spec):
-    """The first one in a process begins the run, and a later one adds what it names
-    besides. Where the program or $GNOMON attached something, that stays as it is."""
-    global _attached
-    process = os.getpid()
-    if _attached is None or _attached[0] != process:
-        gnomon.setup(spec)
-        if not gnomon._attached() and not os.environ.get("GNOMON"):
-            gnomon.configure(spec)  # a mark, or somebody else, began the run before
-        names = [i.partition("(")[0] for i in gnomon._items(spec) if not _is_setting(i)]
-        is_ours = not os.environ.get("GNOMON") and gnomon._attached() == names
-        _attached = (process, spec if is_ours else None)
-        return
-    before = _attached[1]
-    if before is None or spec == before:
-        return
-    items = gnomon._items(before)
-    more = [item for item in gnomon._items(spec) if item not in items]
-    if more:
-        _attached = (process, ",".join(items + more))
-        gnomon.configure(_attached[1])
+def _begin_run():
+    global _process, _opened
+    if _process != os.getpid():
+        _process, _opened = os.getpid(), lambda: None
+        _gone.clear()
+        gnomon.setup()
+        atexit.register(_report_all)
+
+
+def _take_away(name):
+    """All items of a profiler. False: not now, as inside a callback."""
+    try:
+        gnomon.configure(f"-{name}-*")
+    except gnomon.Error as error:
+        return error.code != gnomon._gnomon.EBUSY  # else the program replaced them
+    return True
+
+
+def _clear():
+    """Not in a stage: the last reports of what goes would be about a part of it."""
+    while _gone and _opened() is None and _take_away(_gone[-1]):
+        _gone.pop()
+
+
+def _make_room():
+    """Those that wait for their next stage take no part in another one's."""
+    _clear()
+    for profiler in list(_live):
+        if profiler._waits():
+            profiler._rest()
+
+
+def _attach(name, words):
+    try:
+        gnomon.configure("+" + words)
+    except BaseException:
+        _take_away(name)  # what was right in it
+        raise
 
 
 _ranked = None  # the process that was told its rank
@@ -146,12 +169,12 @@ def _tell_rank(rank):
         gnomon.teardown()  # of this setup: that of _attach goes on
 
 
-_reporting = weakref.WeakSet()
-
-
 def _report_all():
-    """At the end of Python: what an exception or Ctrl-C kept from being reported."""
-    for profiler in list(_reporting):
+    """At the end of Python: what an exception or Ctrl-C kept from being reported. Then
+    the run's end writes what is left."""
+    global _is_ending
+    _is_ending = True
+    for profiler in list(_live):
         profiler._report_late()
 
 
@@ -165,50 +188,127 @@ class GnomonProfiler(_base()):
     or Ctrl-C ends it: at the next stage, or when Python ends.
 
     Each batch is a step, unless `steps` is False, or `step=` says what is one: for
-    programs that call gnomon.step themselves."""
+    programs that call gnomon.step themselves.
 
-    def __init__(self, profilers="simple", dirpath=None, filename=None, steps=True):
+    With "simple", `recorded_durations`, `current_actions` and `start_time` are as of
+    Lightning's SimpleProfiler; of each action the first `durations` are kept."""
+
+    _open = _attached = False
+    _loaders = None
+
+    def __init__(
+        self, profilers="simple", dirpath=None, filename=None, steps=True, durations=10000
+    ):
         super().__init__(dirpath=dirpath, filename=filename)
         if not isinstance(profilers, str):
             profilers = ",".join(profilers)
         self._words = profilers
         self._spec, self._names = _without_output(profilers, dirpath)
         self._described = ""
-        self._open = False
         self._steps, self._step = steps, ()
-        self._loaders = None
         self._process = self._rank_on_node = None
+        self._durations = durations
+        self._keeps = durations and re.search(r"(^|,)\s*simple\b", profilers) is not None
+        self.recorded_durations = collections.defaultdict(list)
+        self.current_actions = {}
+        self.start_time = time.perf_counter()
+        self._number_items()
         self._begin()
 
+    def _number_items(self):
+        self._name = f"lightning-{next(_numbers)}"
+        self._items = {}  # by their names, whether Lightning writes what they say
+        words = []
+        for item in gnomon._items(self._spec):
+            if not _is_setting(item):
+                name, bracket, options = item.partition("(")
+                own = f"{self._name}-{len(self._items)}"
+                self._items[own] = "file=/dev/null" in options
+                item = f"{name}(as={own}{',' if bracket else ''}{options or ')'}"
+            words.append(item)
+        self._named = ",".join(words)
+
     def _begin(self):
-        """In each process that the profiler comes to."""
-        if self._process == os.getpid():
-            return
-        self._process = os.getpid()
-        self._open = False
-        _attach(self._spec)
-        if not _reporting:
-            atexit.register(_report_all)
-        _reporting.add(self)
+        """Attaches what is not there: in each process that the profiler comes to, and
+        where it rested, or the program attached other things."""
+        _begin_run()
+        if self._process != os.getpid():
+            self._process, self._open = os.getpid(), False
+        _live.add(self)
+        present = re.findall(r"\bas=(lightning-[-0-9]+)", gnomon.spec())
+        if not os.environ.get("GNOMON") and not set(self._items) <= set(present):
+            _make_room()
+            _attach(self._name, self._named)
+        self._attached = True
+
+    def __del__(self):
+        """Its items go with it, and what nobody described is written."""
+        if self._attached and self._process == os.getpid() and not _is_ending:
+            with contextlib.suppress(gnomon.Error):  # inside a callback
+                self._report_late()
+            self._rest()
+        super().__del__()
+
+    def _waits(self):
+        """Whether its stage is over, and another one may come."""
+        is_here = self._attached and self._process == os.getpid()
+        return is_here and self._stage is not None and not self._open
+
+    def _rest(self):
+        self._attached = False
+        _gone.append(self._name)
+        _clear()
 
     def __getstate__(self):
         state = dict(self.__dict__, _process=None, _open=False, _loaders=None)
+        state["_attached"] = False
         state["_output_file"] = state["_write_stream"] = None
         state.pop("_lightning_module", None)  # a weak proxy, which cannot be pickled
         return state
 
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._number_items()
+
+    # ---- Actions
+
     def start(self, action_name):
+        if not self._open:
+            self._mark_outside()
         gnomon.start(action_name)
+        if self._keeps:
+            self.current_actions[action_name] = time.perf_counter()
 
     def stop(self, action_name):
+        if self._keeps:
+            self._keep_duration(action_name, time.perf_counter())
         gnomon.stop(action_name)
         if action_name.endswith(self._step):
             gnomon.step()
 
     def profile(self, action_name):
-        if action_name.endswith(self._step):
-            return _Batch(action_name)
-        return _Action(action_name)
+        return _Action(self, action_name)
+
+    def _mark_outside(self):
+        """Before a mark outside of its own stages, as `configure_callbacks` is."""
+        if not self._attached:
+            self._begin()
+        opened = _opened()
+        if opened and opened._was_left():
+            opened._report_late()  # else this mark would be in that stage
+
+    def _keep_duration(self, action_name, now):
+        begin = self.current_actions.pop(action_name, None)
+        kept = self.recorded_durations[action_name] if begin is not None else ()
+        if begin is not None and len(kept) < self._durations:
+            kept.append(now - begin)
+            if len(kept) == self._durations:
+                warnings.warn(
+                    f"recorded_durations keeps the first {len(kept)} of {action_name!r}: "
+                    "GnomonProfiler(durations=...) says how many"
+                )
+
+    # ---- Stages
 
     @property
     def local_rank(self):
@@ -219,6 +319,12 @@ class GnomonProfiler(_base()):
             return self._lightning_module.trainer  # which the trainer sets before setup
         except (AttributeError, ReferenceError, RuntimeError):
             return None
+
+    def _was_left(self):
+        """Whether an exception ended its stage: nobody will describe it."""
+        state = getattr(self._trainer(), "state", None)
+        status = getattr(state, "status", None)
+        return getattr(status, "value", status) == "interrupted"
 
     def _rank(self):
         """The rank among all nodes, as arguments of gnomon.setup; {}: not known."""
@@ -232,8 +338,10 @@ class GnomonProfiler(_base()):
         }
 
     def setup(self, stage, local_rank=None, log_dir=None):
+        global _opened
         self._begin()
-        self._report_late()
+        if _opened():
+            _opened()._report_late()
         super().setup(stage=stage, local_rank=local_rank, log_dir=log_dir)
         self._rank_on_node = local_rank
         rank = self._rank()
@@ -242,14 +350,17 @@ class GnomonProfiler(_base()):
             self._local_rank = rank["rank"]
             _tell_rank(rank)
         gnomon.stage_begin(stage)
-        self._open = True
+        self._open, _opened = True, weakref.ref(self)
         said = any(i.startswith("step=") for i in gnomon._items(gnomon.spec()))
         if self._steps and not said:
             self._step = _STEPS.get(getattr(stage, "value", stage), ())
         if "torch" in sys.modules and gnomon.enabled():
             from . import _loader
 
-            self._loaders = _loader.Stage(self._loads_for, self._run_of_workers(rank))
+            loads_for = weakref.WeakMethod(self._loads_for)
+            self._loaders = _loader.Stage(
+                lambda: loads_for()(), self._run_of_workers(rank)
+            )
             _loader.begin(self._loaders)
 
     def _loads_for(self):
@@ -261,8 +372,8 @@ class GnomonProfiler(_base()):
     def _run_of_workers(self, rank):
         """What workers record, if that goes to files: their own reports on stderr, a
         table for each worker and epoch, would bury the report."""
-        is_ours = _attached[1] is not None
-        spec = _for_workers(_attached[1] if is_ours else gnomon.spec())
+        is_ours = not os.environ.get("GNOMON")
+        spec = _for_workers(self._spec if is_ours else gnomon.spec())
         if not spec:
             return None
         return {"spec": spec if is_ours else "", "rank": rank, "stage": self._stage}
@@ -270,24 +381,39 @@ class GnomonProfiler(_base()):
     def summary(self):
         # Without a trainer there may be no stage at all.
         if self._open or (self._stage is None and self._process == os.getpid()):
-            attached = gnomon._attached()
-            texts = [gnomon.summary(n) for n in self._names if n in attached]
+            texts = [gnomon.summary(name) for name in self._asked()]
             if self._loaders:
                 texts.append(self._loaders.report(self._stage))
             self._described = "\n".join(filter(None, texts))
         return self._described
 
+    def _asked(self):
+        """Whose reports Lightning writes: of $GNOMON those of the same names."""
+        if os.environ.get("GNOMON"):
+            attached = gnomon._attached()
+            return [name for name in self._names if name in attached]
+        attached = gnomon.spec()
+        return [
+            own
+            for own, is_asked in self._items.items()
+            if is_asked and re.search(rf"\bas={own}\b", attached)
+        ]
+
     def teardown(self, stage):
+        global _opened
         self._step = ()
         if self._open:
-            self._open = False
-            gnomon.stage_end()
+            self._open, _opened = False, lambda: None
+            with contextlib.suppress(gnomon.Error):  # the program ended it
+                gnomon.stage_end()
         if self._loaders:
             from . import _loader
 
             _loader.end(self._loaders)
             self._loaders = None
         super().teardown(stage=stage)
+        if _gone:
+            _clear()
 
     def _report_late(self):
         if self._open and self._process == os.getpid():
