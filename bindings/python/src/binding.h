@@ -225,6 +225,15 @@ typedef struct binding_local {
 extern
     __attribute__((visibility("hidden"))) __thread binding_local binding_here;
 
+/* The address of this thread's, asked for once: compilers ask the loader again at each
+ * use after a call. */
+static inline binding_local *binding_local_here(void)
+{
+    binding_local *here = &binding_here;
+    __asm__("" : "+r"(here));
+    return here;
+}
+
 /* Ends a scope of this thread that began at `position`. What began inside it and is open
  * stays open; gnomon_end does the same where nothing is, in less time. */
 static inline void binding_end(binding_local *here, uint64_t token,

@@ -217,7 +217,7 @@ static int is_stale(const struct binding_call *call)
 
 void binding_call_begins(binding_state *state, const void *key, PyObject *what)
 {
-    binding_local *here = &binding_here;
+    binding_local *here = binding_local_here();
     binding_calls *stack = &here->calls;
     const binding_switch *by = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
     unsigned round = by ? __atomic_load_n(&by->round, __ATOMIC_RELAXED) : 0;
@@ -258,7 +258,7 @@ static ptrdiff_t below_call(const binding_calls *stack,
 
 void binding_call_ends(binding_state *state, const void *key)
 {
-    binding_local *here = &binding_here;
+    binding_local *here = binding_local_here();
     binding_calls *stack = &here->calls;
     const binding_switch *by = __atomic_load_n(&state->calls, __ATOMIC_ACQUIRE);
     if (here->is_naming || here->in_callback || !stack->count || !by ||
