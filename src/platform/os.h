@@ -93,6 +93,8 @@ int gnomon__os_locks_pages(void);
  * space. Of a megabyte or more they are not locked, even if the host locks
  * its own. */
 void *gnomon__os_map(size_t bytes);
+/* A page of zeroes that children share, whatever they write; NULL: there is none. */
+void *gnomon__os_map_shared(void);
 void gnomon__os_unmap(void *pages, size_t bytes);
 /* Gives memory to pages of gnomon__os_map that nobody has touched yet. 0: there is none, or
  * the system cannot (Linux before 5.14). */

@@ -184,6 +184,16 @@ void *gnomon__os_map(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+void *gnomon__os_map_shared(void)
+{
+    int kept_errno = errno;
+    void *page =
+        mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    errno = kept_errno;
+    return page == MAP_FAILED ? NULL : page;
+}
+
 void gnomon__os_unmap(void *pages, size_t bytes)
 {
     int kept_errno = errno;

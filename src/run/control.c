@@ -249,8 +249,12 @@ static int start_or_wait(void)
 int gnomon__upcall_start(void)
 {
     uint32_t state = load_acquire(&start_state);
-    if (state == START_OVER || in_control || gnomon__fork_is_off())
+    if (state == START_OVER || in_control)
         return 1;
+    if (gnomon__fork_is_off()) {
+        gnomon__fork_note_mark();
+        return 1;
+    }
     gnomon__os_atomic_word(&gnomon_enabled);
     if (state == START_NEW && gnomon__copy_rests())
         return 1;

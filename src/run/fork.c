@@ -7,6 +7,7 @@
  * Invariant: state that a control call of the parent may have left half done is
  * never read again. It is abandoned, not freed: the child may be inside a mark or
  * a callback that uses it. */
+#include <inttypes.h>
 #include <pthread.h>
 
 #include "device/activity.h"
@@ -16,22 +17,41 @@
 #include "mark/segment.h"
 #include "mark/observer.h"
 #include "mark/tree.h"
+#include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "run/files.h"
 #include "run/run.h"
 
 static uint32_t child_is_off; /* a child without gnomon_setup */
 static int64_t forked_from;
 static uint32_t forks_watched;
 
-/* `starts`: it records from its next mark on; else it is off. */
+/* Shared with all children of the process that records: how many of them made marks
+ * while they were off. NULL: there is no memory, and nobody is told. */
+static uint32_t *off_children;
+static uint32_t children_told;
+static uint32_t is_counted; /* this child */
+
+/* For children of its own. The parent's stays mapped: a mark may be at it. */
+static void count_children(void)
+{
+    off_children = gnomon__os_map_shared();
+    children_told = 0;
+}
+
+/* `starts`: it records from its next mark on; else it is off, and its first mark is
+ * counted. */
 static void become_child(int starts)
 {
+    int wakes = starts || (off_children && gnomon__attachments);
     gnomon__end_forget(); /* before the claim: a signal must see a child */
+    if (starts)
+        count_children();
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
     gnomon__os_threads_forget();
-    gnomon__observers_forget(starts);
+    gnomon__observers_forget(wakes);
     gnomon__timers_forget();
     gnomon__sources_forget();
     gnomon__cupti_forget();
@@ -75,6 +95,7 @@ void gnomon__fork_watch(void)
     if (load_relaxed(&forks_watched))
         return;
     gnomon__os_claim();
+    count_children();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     store_relaxed(&forks_watched, 1);
 }
@@ -91,9 +112,32 @@ void gnomon__fork_ask(void)
     if (!gnomon__fork_is_off() || !gnomon__os_is_owner() || gnomon__busy() ||
         gnomon__control_is_inside())
         return;
+    if (off_children && swap_acq_rel(&is_counted, 0))
+        sub_relaxed(off_children, 1); /* it begins in time, for its own mark */
+    count_children();
     gnomon__observers_forget(1);
     gnomon__chunks_forget();
     store_relaxed(&child_is_off, 0);
+}
+
+void gnomon__fork_note_mark(void)
+{
+    if (!load_relaxed(&child_is_off) || swap_acq_rel(&is_counted, 1))
+        return;
+    if (off_children)
+        add_relaxed(off_children, 1);
+    gnomon__observer_write_active_words(0);
+}
+
+void gnomon__fork_tell(void)
+{
+    uint32_t children = off_children ? load_relaxed(off_children) : 0;
+    if (children == children_told || !gnomon__output_is_ours())
+        return;
+    gnomon__log("%" PRIu32 " forked %s made marks, which are not recorded: "
+                "fork=follow records them",
+                children, children == 1 ? "child" : "children");
+    children_told = children;
 }
 
 int64_t gnomon__fork_parent(void)

@@ -162,6 +162,10 @@ void gnomon__fork_watch(void);
 int gnomon__fork_is_off(void);
 /* Turns such a child on: it goes on as a fresh process. Under no lock. */
 void gnomon__fork_ask(void);
+/* Such a child makes a mark: its parent will know. Any thread, any number of times. */
+void gnomon__fork_note_mark(void);
+/* Logs how many such children there were, if there are new ones. */
+void gnomon__fork_tell(void);
 /* The process that a child was forked from; 0: this is none. */
 int64_t gnomon__fork_parent(void);
 

@@ -271,6 +271,7 @@ void gnomon__run_over(void)
         gnomon__report_late();
     gnomon__stage_reports_over();
     gnomon__report_run(0);
+    gnomon__fork_tell();
 }
 
 /* ---- The begin of a stage ------------------------------------------------------------ */

@@ -52,6 +52,28 @@ TEST(a_forked_child_is_silent)
     parent_only("reporter,fork=off", "grandchild", 100);
 }
 
+/* Not of one that makes no mark, is recorded, or begins a run of its own. */
+TEST(the_parent_tells_of_children_that_are_off)
+{
+    static const struct {
+        const char *spec, *word, *line;
+    } cases[] = {
+        {"reporter", "fork",
+         "gnomon: 1 forked child made marks, which are "
+         "not recorded: fork=follow records them\n"},
+        {"reporter", "grandchild", "gnomon: 2 forked children made marks"},
+        {"reporter,fork=follow", "fork", NULL},
+        {"reporter,fork=follow", "grandchild", NULL},
+        {"reporter", "spawn", NULL},
+        {"reporter", "ask", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        child_result r = family(cases[i].spec, cases[i].word);
+        if (cases[i].line)
+            reports(&r, cases[i].line, 1);
+        reports(&r, "made marks", cases[i].line != NULL);
+    }
+}
+
 TEST(a_cloned_child_is_silent)
 {
     parent_only("reporter", "clone", 100);

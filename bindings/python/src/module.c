@@ -86,7 +86,8 @@ static PyObject *module_worker(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    if (!__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED))
+    if (!(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) &
+          ~GNOMON_MASK_UNSEEN))
         __atomic_store_n(&binding_worker_waits, 1, __ATOMIC_RELAXED);
     Py_RETURN_NONE;
 }
