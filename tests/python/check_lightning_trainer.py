@@ -5,8 +5,6 @@ import glob
 import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
 import textwrap
 import unittest
@@ -57,11 +55,18 @@ _imported = {}
 
 
 def run_code(code):
-    """Runs a case after the code above, which the parent has run once."""
+    """Runs a case after the code above, which the parent has run once: but for the other
+    package, which then needs no new import of torch."""
     if not _imported:
         exec(MODEL, _imported)
     program = compile(textwrap.dedent(code), "case", "exec")
-    return lambda: exec(program, _imported)
+
+    def run():
+        if "LIGHTNING" in os.environ:
+            exec(MODEL, _imported)
+        exec(program, _imported)
+
+    return run
 
 
 class Lightning(unittest.TestCase):
@@ -74,22 +79,6 @@ class Lightning(unittest.TestCase):
         found, out, err = run_forked(run_code(code), self.folder, **variables)
         self.assertEqual(found, status, err[-3000:])
         return out, err
-
-    def run_script(self, code, **variables):
-        """In a Python of its own, for what starts itself again."""
-        path = os.path.join(self.folder, "model.py")
-        with open(path, "w") as file:
-            file.write(MODEL + textwrap.dedent(code))
-        child = subprocess.run(
-            [sys.executable, "-B", path],
-            env=dict(os.environ, **variables),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
-        self.assertEqual(child.returncode, 0, child.stderr[-3000:])
-        return child.stdout, child.stderr
 
     def read(self, pattern):
         paths = glob.glob(os.path.join(self.folder, pattern))
@@ -198,10 +187,7 @@ class Lightning(unittest.TestCase):
         self.check_both(self.run_model(self.BOTH)[0])
 
     def test_the_other_package(self):
-        out, err = self.run_script(
-            textwrap.dedent(self.BOTH), LIGHTNING="pytorch_lightning"
-        )
-        self.check_both(out)
+        self.check_both(self.run_model(self.BOTH, LIGHTNING="pytorch_lightning")[0])
 
     def test_random_programs_count_as_lightnings(self):
         random.seed(4)
