@@ -44,6 +44,14 @@ LANGUAGES = ("c", "inline", "template")
 # How objects are compiled, and how they are linked.
 MODES = {"exe": ("-fno-pie", "-no-pie"), "pie": ("-fPIE", "-pie"),
          "so": ("-fPIC", "-shared")}
+# How the linker is told of an address, which the mode decides, is the same at each level:
+# all modes at each, and with each flag of hosts, are walked only in a soak.
+LEVELS = {"-O2": tuple(MODES), "-O3": ("so",), "-Os": ("exe", "so")}
+HOST_MODES = {"lto": tuple(MODES), "noplt": ("so",), "hidden": ("exe", "so"),
+              "all": ("exe", "so")}
+if "GNOMON_SOAK" in os.environ:
+    LEVELS = dict.fromkeys(OPTIMIZE, tuple(MODES))
+    HOST_MODES = dict.fromkeys(HOST_MODES, tuple(MODES))
 # Further flags of hosts.
 HOSTS = {"lto": ("-flto",), "noplt": ("-fno-plt",),
          "hidden": ("-fvisibility=hidden", "-fvisibility-inlines-hidden"),
@@ -296,11 +304,10 @@ def limit(build, optimize, language, site, got):
     return most + got * words + build.slack[0], frame + build.slack[1]
 
 
-def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
-          kinds=("shared", "static"), host=()):
+def check(build, levels=LEVELS, kinds=("shared", "static"), host=()):
     """Walks every site. Returns lines on what is wrong, and the costs."""
     reports, costs = [], {}
-    for optimize in optimizes:
+    for optimize, modes in levels.items():
         for mode in modes:
             images = build.images(optimize, mode, kinds, host)
             for kind in kinds:
@@ -350,7 +357,7 @@ def check_hosts(build):
             continue
         level = "-Os" if name == "all" else "-O2"
         kinds = ("shared", "static") if name == "lto" else ("shared",)
-        reports, costs = check(build, (level,), kinds=kinds, host=host)
+        reports, costs = check(build, {level: HOST_MODES[name]}, kinds, host)
         faults += len(reports)
         print("\n".join(reports[:20]))
         print("%-8s %d sites walked, %d faults"
@@ -425,7 +432,7 @@ def self_test(build):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         build.include = folder
-        reports, _ = check(build, ("-O2",), ("exe",), ("shared",))
+        reports, _ = check(build, {"-O2": ("exe",)}, ("shared",))
         if pattern:
             wanted = [language for language in LANGUAGES if any(
                 re.search(r"%s, %s: .*%s" % (language, site, report), line)
