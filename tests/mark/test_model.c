@@ -9,7 +9,7 @@
 
 #include "model_program.h"
 
-#define SHORT_PROGRAMS 6000
+#define SHORT_PROGRAMS 3000
 #define SOAK_PROGRAMS 2000000
 #define PARTS 4 /* of the short ones, so that they may run at once */
 #define MOST 256

@@ -84,7 +84,7 @@ TEST(one_flipped_bit_costs_one_section)
     for (size_t at = GNOMON__FILE_HEADER; at < b.size;) {
         size_t size = (size_t)gnomon__get_64(b.at + at + 8);
         size_t next = at + GNOMON__SECTION_HEADER + ((size + 7) & ~7ull);
-        if (steps++ % (EACH > 1 ? 17 : 11) == 0 || size < 200) {
+        if (steps++ % (EACH > 1 ? 17 : 23) == 0 || size < 200) {
             const size_t offsets[] = {at + 9,
                                       at + GNOMON__SECTION_HEADER + size / 2};
             for (int i = 0; i < 2; i++) {

@@ -209,7 +209,7 @@ static void finish(pthread_t *threads, marker *markers, sums *marked)
  * of all stages. */
 TEST(soak_alternating_stages_are_reported_once)
 {
-    long times = live_times(EACH > 1 ? 200 : 600, 100000);
+    long times = live_times(EACH > 1 ? 200 : 300, 100000);
     pthread_t threads[THREADS];
     static marker markers[THREADS];
     cost tenths[10];
@@ -242,7 +242,7 @@ TEST(soak_alternating_stages_are_reported_once)
  * are many stages, as all of it is read again. */
 TEST(soak_alternating_stages_are_kept_once)
 {
-    long times = live_times(EACH > 1 ? 100 : 300, 100000);
+    long times = live_times(EACH > 1 ? 100 : 150, 100000);
     pthread_t threads[THREADS];
     static marker markers[THREADS];
     cost tenths[10];

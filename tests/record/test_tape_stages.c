@@ -81,14 +81,14 @@ TEST(stages_end_while_threads_mark)
 {
     child_folder();
     end_stages("trace(on_trace_ready=none),file=run.gnomon,mem=1MiB",
-               live_times(100, 2000));
+               live_times(40, 2000));
 }
 
 TEST(stages_end_while_threads_have_no_room)
 {
     child_folder();
     end_stages("trace(on_trace_ready=none,keep=first),file=run.gnomon,mem=1MiB",
-               live_times(100, 2000));
+               live_times(40, 2000));
 }
 
 /* ---- A thread that stays inside one mark --------------------------------------- */
@@ -201,7 +201,7 @@ TEST(cycles_end_while_threads_mark)
     CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=active:2"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     live_start(threads, THREADS, mark_until_over, made, sizeof *made);
-    for (long i = 0; i < live_times(200, 4000); i++) {
+    for (long i = 0; i < live_times(100, 4000); i++) {
         usleep((useconds_t)(i * 37 % 700));
         gnomon_step();
     }

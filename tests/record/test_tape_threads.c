@@ -205,7 +205,7 @@ TEST(a_reader_at_any_moment)
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_until, (void *)(i + 1));
-    for (long i = live_times(EACH > 1 ? 10 : 20, 4000); i--;)
+    for (long i = live_times(10, 4000); i--;)
         gnomon_profile_free(live_snapshot("taper"));
     store_relaxed(&stop_marking, 1);
     for (size_t i = 0; i < THREADS; i++) {
@@ -238,7 +238,7 @@ TEST(attached_and_detached_meanwhile)
     pthread_create(&other, NULL, attach_and_detach, NULL);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_until, (void *)(i + 1));
-    for (long i = live_times(100, 10000); i--;) {
+    for (long i = live_times(40, 10000); i--;) {
         gnomon_profile *p = NULL;
         if (gnomon_snapshot(&p, "taper", 1) == GNOMON_OK &&
             !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))

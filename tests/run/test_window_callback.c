@@ -159,7 +159,7 @@ static void *step_on(void *unused)
 TEST(threads_that_step_at_once)
 {
     pthread_t threads[4];
-    long times = live_times(300, 20000), called = 0;
+    long times = live_times(120, 20000), called = 0;
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, step_on, NULL);
     for (long i = 0; i < times; i++) {
