@@ -12,7 +12,7 @@
 LIVE_KEEPER(keeper, "keeper");
 
 #define THREADS 4
-#define JOBS 100000
+#define JOBS 50000
 #define AT_ONCE 16 /* jobs that are under way */
 
 static gnomon_region job_region =
@@ -36,7 +36,7 @@ typedef struct worker {
 } worker;
 
 static worker workers[THREADS];
-static job jobs[10 * JOBS];
+static job jobs[20 * JOBS];
 static sem_t room; /* for further jobs */
 static long job_count;
 static void (*end_job)(gnomon_token token);
@@ -94,7 +94,7 @@ static void *work(void *worker_of)
 
 static void start_pool(void)
 {
-    job_count = live_times(JOBS, 10 * JOBS);
+    job_count = live_times(JOBS, 20 * JOBS);
     sem_init(&room, 0, AT_ONCE);
     for (int i = 0; i < THREADS; i++) {
         worker *w = &workers[i];
