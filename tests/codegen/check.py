@@ -411,12 +411,20 @@ BROKEN = (
 )
 
 
+# What compilers write differently. clang's code of the others is walked in a soak.
+OWN_CODE = ("as it is", "a load at end", "an outlined begin", "a locked load",
+            "an exchange", "a fence")
+
+
 def self_test(build):
     """Returns how many of the broken headers are not reported as expected."""
+    is_whole = build.family == "gcc" or "GNOMON_SOAK" in os.environ
     source = build.include
     failed = 0
     for name, pattern, instead, report, site in (("as it is", "", "", "", ""),
                                                  ) + BROKEN:
+        if not is_whole and name not in OWN_CODE:
+            continue
         folder = os.path.join(build.folder, "include")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(source, folder)
