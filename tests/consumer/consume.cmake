@@ -128,6 +128,12 @@ endfunction()
 
 if(NOT KIND STREQUAL "add_subdirectory")
   build_and_check()
+  if(KIND STREQUAL "onefile") # its library shows the public names, and no other
+    run(sh -c "nm -D --defined-only '${work}/libwith_gnomon.so' |
+      sed 's/.* //' | sort > '${work}/shown' &&
+      sed -e '/^#/d' -e 's/ .*//' '${SOURCE}/tests/symbols.txt' | sort |
+      diff - '${work}/shown'")
+  endif()
   return()
 endif()
 # In one folder, so that the library is compiled once: both kinds have its objects.
