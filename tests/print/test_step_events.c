@@ -13,7 +13,7 @@
 
 typedef struct steps_world {
     gnomon_builder *b;
-    uint32_t stage, step, loader, compute, kernel, lengths[3];
+    uint32_t stage, step, loader, compute, kernel, lengths[3], kind;
     uint64_t at;
 } steps_world;
 
@@ -31,10 +31,14 @@ static gnomon_stats times_of(gnomon_cell cells[8], const uint64_t *ns, size_t n)
     return s;
 }
 
+enum { NO_EVENTS, EXECUTIONS, MARKS };
+
 static void put(steps_world *w, uint32_t track, uint32_t node, uint64_t begin,
                 uint64_t duration)
 {
     gnomon_add_event(w->b, &(gnomon_event_info){.track = track,
+                                                .kind = w->kind,
+                                                .region = w->kind ? 1 : 0,
                                                 .node = node,
                                                 .begin_ns = begin,
                                                 .duration_ns = duration});
@@ -81,6 +85,7 @@ static gnomon_profile *three_steps(int has_events)
     steps_world w;
     gnomon_profile *p = NULL;
     CHECK_EQ(gnomon_builder_create(&w.b), GNOMON_OK);
+    w.kind = has_events == MARKS ? GNOMON_EVENT_MARK : GNOMON_EVENT_EXECUTION;
     gnomon_add_run(w.b, &(gnomon_run_info){.rank = -1});
     const gnomon_stats steps = times_of(cells, ns, 3);
     w.stage = gnomon_add_stage(w.b, &(gnomon_stage_info){.run = 1,
@@ -121,7 +126,7 @@ static gnomon_profile *three_steps(int has_events)
 TEST(the_slowest_beside_the_median_step)
 {
     NEEDS_PROGRAM;
-    gnomon_profile *p = three_steps(1);
+    gnomon_profile *p = three_steps(EXECUTIONS);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as 'steps(limit=1)' a.gnomon");
@@ -140,7 +145,7 @@ TEST(the_slowest_beside_the_median_step)
 /* A live report's profile has all stages. */
 TEST(steps_of_other_stages_are_of_no_interest)
 {
-    gnomon_profile *p = three_steps(1);
+    gnomon_profile *p = three_steps(EXECUTIONS);
     gnomon__step_events s;
     CHECK_EQ(gnomon__step_events_make(&s, p, 1), GNOMON_OK);
     CHECK_EQ(s.count, 3);
@@ -153,10 +158,22 @@ TEST(steps_of_other_stages_are_of_no_interest)
     gnomon_profile_free(p);
 }
 
+TEST(marks_are_no_executions)
+{
+    gnomon_profile *p = three_steps(MARKS);
+    gnomon__step_events s;
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 15);
+    CHECK_EQ(gnomon__step_events_make(&s, p, 1), GNOMON_OK);
+    CHECK_EQ(s.count, 0);
+    CHECK(!s.has_median);
+    gnomon__step_events_free(&s);
+    gnomon_profile_free(p);
+}
+
 TEST(what_a_filter_leaves_out_is_not_listed)
 {
     NEEDS_PROGRAM;
-    gnomon_profile *p = three_steps(1);
+    gnomon_profile *p = three_steps(EXECUTIONS);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as steps --filter loader a.gnomon");
@@ -171,7 +188,7 @@ TEST(what_a_filter_leaves_out_is_not_listed)
 TEST(without_events_nothing_is_added)
 {
     NEEDS_PROGRAM;
-    gnomon_profile *p = three_steps(0);
+    gnomon_profile *p = three_steps(NO_EVENTS);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as steps a.gnomon");

@@ -177,6 +177,23 @@ TEST(a_damaged_section_costs_itself)
     free(b.at);
 }
 
+/* As few as no section has. */
+TEST(bytes_behind_the_last_section_are_counted)
+{
+    gnomon_profile *p = full_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    for (size_t more = 0; more < GNOMON__SECTION_HEADER; more += 3) {
+        bytes other = {calloc(1, b.size + more), b.size + more, 0};
+        memcpy(other.at, b.at, b.size);
+        gnomon_profile *q = read_back(&other);
+        CHECK_EQ(loss_of(q, "unreadable: bytes"), more);
+        gnomon_profile_free(q);
+        free(other.at);
+    }
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
 /* ---- Other versions -------------------------------------------------------------- */
 
 TEST(unknown_sections_are_named)
