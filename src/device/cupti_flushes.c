@@ -9,7 +9,6 @@
 #include "device/cupti_flushes.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "device/cupti_driver.h"
 #include "device/cupti_reading.h"
@@ -34,37 +33,15 @@ static gnomon__os_lock flushes_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI);
 
 /* Under its lock. */
 static struct {
-    pthread_cond_t wake, answer;
+    uint32_t wake, answer;    /* turns */
     uint64_t asked, answered; /* flushes */
     uint32_t force;           /* of the next one */
     int has_full;             /* CUPTI gave a buffer back */
     int is_waiting;           /* for the device */
     int ends, is_over;
-    int has_conditions;
 } flushes;
 
 /* ---- Reading ------------------------------------------------------------------------ */
-
-static void flushes_make_conditions(void)
-{
-    pthread_condattr_t monotonic;
-    if (flushes.has_conditions)
-        return;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&flushes.wake, &monotonic);
-    pthread_cond_init(&flushes.answer, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    flushes.has_conditions = 1;
-}
-
-/* 0: the time `until`, by gnomon__os_monotonic_ns, has come. Under the lock. */
-static int flushes_wait(pthread_cond_t *condition, uint64_t until)
-{
-    struct timespec at = {(time_t)(until / 1000000000u),
-                          (long)(until % 1000000000u)};
-    return pthread_cond_timedwait(condition, &flushes_lock.mutex, &at) == 0;
-}
 
 /* On the host's threads too, which another one may cancel. */
 void gnomon__cupti_on_full_buffer(void)
@@ -72,8 +49,7 @@ void gnomon__cupti_on_full_buffer(void)
     int cancel = gnomon__os_cancel_off();
     gnomon__os_lock_take(&flushes_lock);
     flushes.has_full = 1;
-    if (flushes.has_conditions)
-        pthread_cond_signal(&flushes.wake);
+    gnomon__os_turn_tell(&flushes.wake);
     gnomon__os_lock_give(&flushes_lock);
     gnomon__os_cancel_back(cancel);
 }
@@ -100,8 +76,9 @@ static void run_flushes(void)
         int is_due = 0;
         if (flushes.asked == flushes.answered && !flushes.has_full &&
             !flushes.ends)
-            is_due = !flushes_wait(&flushes.wake,
-                                   gnomon__os_monotonic_ns() + FLUSH_EACH_NS) &&
+            is_due = !gnomon__os_turn_wait(&flushes.wake, &flushes_lock,
+                                           gnomon__os_monotonic_ns() +
+                                               FLUSH_EACH_NS) &&
                      gnomon__cupti_has_launched();
         uint64_t asked = flushes.asked;
         ends = flushes.ends;
@@ -112,7 +89,7 @@ static void run_flushes(void)
         cupti_read_all(is_due || is_asked, force);
         gnomon__os_lock_take(&flushes_lock);
         flushes.answered = asked;
-        pthread_cond_broadcast(&flushes.answer);
+        gnomon__os_turn_tell(&flushes.answer);
     }
 }
 
@@ -122,7 +99,7 @@ static void cupti_main(void *unused)
     gnomon__os_lock_take(&flushes_lock);
     run_flushes();
     flushes.is_over = 1;
-    pthread_cond_broadcast(&flushes.answer);
+    gnomon__os_turn_tell(&flushes.answer);
     gnomon__os_lock_give(&flushes_lock);
 }
 
@@ -145,7 +122,6 @@ void gnomon__cupti_flushes_start(uint32_t number, int system_threads)
 {
     store_relaxed(&cupti_number, number);
     store_relaxed(&threads_are_known, (uint32_t)system_threads);
-    flushes_make_conditions();
     if (cupti_thread_state == THREAD_RUNS || cupti_thread_resume())
         return;
     int why = gnomon__os_thread_start(&cupti_thread, "gnomon-cupti", cupti_main,
@@ -175,7 +151,7 @@ static uint64_t ask_for_flush(uint32_t force, int ends)
     flushes.force = force;
     flushes.ends = ends;
     flushes.asked += !hangs;
-    pthread_cond_signal(&flushes.wake);
+    gnomon__os_turn_tell(&flushes.wake);
     return hangs ? 0 : flushes.asked;
 }
 
@@ -184,8 +160,9 @@ static uint64_t ask_for_flush(uint32_t force, int ends)
 static int wait_for_flush(void)
 {
     uint64_t rows = load_relaxed(&gnomon__cupti_rows_told);
-    return flushes_wait(&flushes.answer,
-                        gnomon__os_monotonic_ns() + gnomon__hang_ns()) ||
+    return gnomon__os_turn_wait(&flushes.answer, &flushes_lock,
+                                gnomon__os_monotonic_ns() +
+                                    gnomon__hang_ns()) ||
            load_relaxed(&gnomon__cupti_rows_told) != rows;
 }
 
@@ -231,7 +208,7 @@ static void set_waiting(int is_waiting)
 {
     gnomon__os_lock_take(&flushes_lock);
     flushes.is_waiting = is_waiting;
-    pthread_cond_broadcast(&flushes.answer);
+    gnomon__os_turn_tell(&flushes.answer);
     gnomon__os_lock_give(&flushes_lock);
 }
 
@@ -246,7 +223,8 @@ static void cupti_wait_main(void *unused)
 static int waiter_is_over(uint64_t until)
 {
     gnomon__os_lock_take(&flushes_lock);
-    while (flushes.is_waiting && flushes_wait(&flushes.answer, until))
+    while (flushes.is_waiting &&
+           gnomon__os_turn_wait(&flushes.answer, &flushes_lock, until))
         ;
     int is_over = !flushes.is_waiting;
     gnomon__os_lock_give(&flushes_lock);

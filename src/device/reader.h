@@ -20,8 +20,6 @@ void gnomon__reader_give_up(void);
 
 /* ---- reader_sleep.c ------------------------------------------------------ */
 
-void gnomon__reader_sleep_init(
-    void); /* before the thread; also in a forked child */
 /* After gnomon__reader_sleeps was set: until it is called. */
 void gnomon__reader_sleep(void);
 

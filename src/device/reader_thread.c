@@ -8,7 +8,6 @@
  * view. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "device/cuda.h"
 #include "device/cuda_driver.h"
@@ -27,12 +26,11 @@
 
 static gnomon__os_thread reader_thread;
 static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
-static int has_conditions;
 
 /* Under its lock, which is never held over a call of a driver. */
 static struct {
     gnomon__os_lock lock;
-    pthread_cond_t wake, answer;
+    uint32_t wake, answer;    /* turns */
     uint64_t asked, answered; /* number of the last pass */
     size_t waiting;           /* what the last pass returned */
     int gives_up, ends, is_over;
@@ -40,34 +38,13 @@ static struct {
 
 /* ---- The thread ---------------------------------------------------------- */
 
-static void make_conditions(void)
-{
-    pthread_condattr_t monotonic;
-    if (has_conditions)
-        return;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader.wake, &monotonic);
-    pthread_cond_init(&reader.answer, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    gnomon__reader_sleep_init();
-    has_conditions = 1;
-}
-
-/* 0: the time `until`, by gnomon__os_monotonic_ns, has come. */
-static int condition_wait(pthread_cond_t *condition, uint64_t until)
-{
-    struct timespec at = {(time_t)(until / 1000000000u),
-                          (long)(until % 1000000000u)};
-    return pthread_cond_timedwait(condition, &reader.lock.mutex, &at) == 0;
-}
-
 /* Waits for the end of a pass, at most until *until, which is then moved on. 0: no
  * pass has ended meanwhile and no call of the driver has returned: it hangs. */
 static int wait_for_answer(uint64_t *until)
 {
     uint64_t calls = load_relaxed(&gnomon__reader_calls);
-    int is_answered = condition_wait(&reader.answer, *until);
+    int is_answered =
+        gnomon__os_turn_wait(&reader.answer, &reader.lock, *until);
     *until = gnomon__os_monotonic_ns() + gnomon__hang_ns();
     return is_answered || load_relaxed(&gnomon__reader_calls) != calls;
 }
@@ -99,14 +76,14 @@ static void wait_for_work(void)
     if (gnomon__reader_is_idle())
         sleep_until_called();
     else
-        condition_wait(&reader.wake,
-                       gnomon__os_monotonic_ns() + READER_SLEEP_NS);
+        (void)gnomon__os_turn_wait(&reader.wake, &reader.lock,
+                                   gnomon__os_monotonic_ns() + READER_SLEEP_NS);
 }
 
 /* Wakes the thread whichever way it waits. Under the lock. */
 static void call_reader(void)
 {
-    pthread_cond_signal(&reader.wake);
+    gnomon__os_turn_tell(&reader.wake);
     gnomon__reader_wake();
 }
 
@@ -125,7 +102,7 @@ static void run_passes(void)
         reader.gives_up = 0;
         reader.answered = asked;
         reader.waiting = waiting;
-        pthread_cond_signal(&reader.answer);
+        gnomon__os_turn_tell(&reader.answer);
     }
 }
 
@@ -142,7 +119,7 @@ static void reader_main(void *unused)
         gnomon__os_lock_take(&reader.lock);
     } while (!reader.ends);
     reader.is_over = 1;
-    pthread_cond_signal(&reader.answer);
+    gnomon__os_turn_tell(&reader.answer);
     gnomon__os_lock_give(&reader.lock);
 }
 
@@ -167,7 +144,6 @@ static void reader_start(void)
     static int is_logged;
     if (reader_state == READER_RUNS || reader_resume())
         return;
-    make_conditions();
     int why =
         gnomon__os_thread_start(&reader_thread, "gnomon", reader_main, NULL);
     if (!why)
@@ -334,8 +310,7 @@ void gnomon__timers_forget(void)
     reader.lock.word = GNOMON__OS_OWN_TIMERS;
     gnomon__os_lock_renew(&reader.lock);
     reader_state = READER_NONE;
-    has_conditions = 0;
-    gnomon__reader_sleep_init();
+    store_relaxed(&gnomon__reader_sleeps, 0);
     gnomon__keep_reachable(gnomon__all_timers);
     gnomon__all_timers = NULL;
     gnomon__device_clocks_forget();

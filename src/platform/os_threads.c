@@ -118,8 +118,14 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     return 0;
 }
 
+/* Where futex is refused, glibc ends the process in a join that has to wait. */
 void gnomon__os_thread_join(gnomon__os_thread *thread)
 {
-    (void)pthread_join((pthread_t)thread->handle, NULL);
+    uint64_t pause = 0;
+    if (gnomon__os_wake(&thread_count))
+        (void)pthread_join((pthread_t)thread->handle, NULL);
+    else
+        while (pthread_tryjoin_np((pthread_t)thread->handle, NULL) == EBUSY)
+            gnomon__os_pause(&pause, UINT64_MAX);
     sub_relaxed(&thread_count, 1);
 }

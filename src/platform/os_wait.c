@@ -15,6 +15,8 @@
 
 #define FIRST_PAUSE_NS 100000u
 #define LONGEST_PAUSE_NS 10000000u
+/* A wake may be refused that was not before. */
+#define LONGEST_WAIT_NS 1000000000u
 
 /* The values of <linux/futex.h>, which is not there for musl. */
 enum { OS_FUTEX_WAIT = 0 | 128, OS_FUTEX_WAKE = 1 | 128 };
@@ -30,6 +32,7 @@ void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
                      uint64_t *pause)
 {
     int kept_errno = errno;
+    most_ns = most_ns < LONGEST_WAIT_NS ? most_ns : LONGEST_WAIT_NS;
     const struct timespec most = {(time_t)(most_ns / 1000000000u),
                                   (long)(most_ns % 1000000000u)};
     if (syscall(SYS_futex, word, OS_FUTEX_WAIT, seen, &most) != 0 &&
@@ -38,11 +41,12 @@ void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
     errno = kept_errno;
 }
 
-void gnomon__os_wake(const uint32_t *word)
+int gnomon__os_wake(const uint32_t *word)
 {
     int kept_errno = errno;
-    (void)syscall(SYS_futex, word, OS_FUTEX_WAKE, INT_MAX);
+    long woken = syscall(SYS_futex, word, OS_FUTEX_WAKE, INT_MAX);
     errno = kept_errno;
+    return woken >= 0;
 }
 
 /* ---- Locks --------------------------------------------------------------------- */
@@ -112,10 +116,22 @@ int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid)
     return before && before != now;
 }
 
+/* Where futex is refused, glibc ends the process when a mutex has to be waited for. */
+static __attribute__((noinline, cold)) void wait_for_lock(gnomon__os_lock *lock)
+{
+    uint64_t pause = 0;
+    if (gnomon__os_wake(&lock->pid))
+        pthread_mutex_lock(&lock->mutex);
+    else
+        while (pthread_mutex_trylock(&lock->mutex))
+            gnomon__os_pause(&pause, UINT64_MAX);
+}
+
 void gnomon__os_lock_take(gnomon__os_lock *lock)
 {
     look_for_child(lock);
-    pthread_mutex_lock(&lock->mutex);
+    if (unlikely(pthread_mutex_trylock(&lock->mutex)))
+        wait_for_lock(lock);
 }
 
 int gnomon__os_lock_try(gnomon__os_lock *lock)
@@ -127,6 +143,24 @@ int gnomon__os_lock_try(gnomon__os_lock *lock)
 void gnomon__os_lock_give(gnomon__os_lock *lock)
 {
     pthread_mutex_unlock(&lock->mutex);
+}
+
+int gnomon__os_turn_wait(uint32_t *turns, gnomon__os_lock *lock, uint64_t until)
+{
+    uint32_t seen = load_relaxed(turns);
+    uint64_t now = gnomon__os_monotonic_ns(), pause = 0;
+    gnomon__os_lock_give(lock);
+    for (; load_relaxed(turns) == seen && now < until;
+         now = gnomon__os_monotonic_ns())
+        gnomon__os_wait(turns, seen, until - now, &pause);
+    gnomon__os_lock_take(lock);
+    return load_relaxed(turns) != seen;
+}
+
+void gnomon__os_turn_tell(uint32_t *turns)
+{
+    add_relaxed(turns, 1);
+    (void)gnomon__os_wake(turns);
 }
 
 /* Cancellation would leave the others waiting. */

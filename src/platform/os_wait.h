@@ -58,12 +58,19 @@ int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid);
  * other thread can tell. */
 void gnomon__os_pause(uint64_t *pause, uint64_t most_ns);
 
-/* Sleeps while *word is `seen`, until it is woken, for `most_ns` at most. It may return
- * earlier. Where the kernel refuses that, it pauses, as above. Keeps errno; also in a
+/* Sleeps while *word is `seen`, until it is woken, for `most_ns` at most, and a second.
+ * It may return earlier. Where the kernel refuses that, it pauses, as above. Keeps errno; also in a
  * signal handler. */
 void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
                      uint64_t *pause);
-/* Wakes all who wait for it. The word was changed before. */
-void gnomon__os_wake(const uint32_t *word);
+/* Wakes all who wait for it. The word was changed before. 0: the kernel refuses it. */
+int gnomon__os_wake(const uint32_t *word);
+
+/* As a condition variable, on the monotonic clock; glibc's end the process where futex
+ * is refused. The word counts how often it was told, which is done with the lock, as
+ * the wait is begun. 0: the time `until` has come. */
+int gnomon__os_turn_wait(uint32_t *turns, gnomon__os_lock *lock,
+                         uint64_t until);
+void gnomon__os_turn_tell(uint32_t *turns);
 
 #endif

@@ -17,7 +17,7 @@
 #define ARM_AHEAD 4 /* steps */
 
 static gnomon__os_lock steps = GNOMON__OS_LOCK(GNOMON__OS_OWN_STEPS);
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static uint32_t wake; /* turns of the worker */
 static gnomon__os_thread worker;
 static int worker_runs, worker_ends, worker_missed;
 static uint32_t wanted_armed; /* what masks should be */
@@ -53,7 +53,7 @@ static void arm(void *unused)
     gnomon__step_lock();
     while (!worker_ends) {
         if (now_armed == wanted_armed && now_armed == done_armed) {
-            pthread_cond_wait(&wake, &steps.mutex);
+            (void)gnomon__os_turn_wait(&wake, &steps, UINT64_MAX);
             continue;
         }
         uint32_t bits = now_armed = wanted_armed;
@@ -147,7 +147,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
     if (open & ~done_armed)
         arm_now();
     else if (now_armed != near)
-        pthread_cond_signal(&wake);
+        gnomon__os_turn_tell(&wake);
     done_armed &= near;
     gnomon__observer_open(which, open);
     return unnotified;
@@ -206,7 +206,7 @@ void gnomon__windows_refresh(int came)
         worker_ends = 0;
     if (end) {
         worker_ends = 1;
-        pthread_cond_signal(&wake);
+        gnomon__os_turn_tell(&wake);
     }
     gnomon__step_unlock();
     gnomon__windows_notify(unnotified, NULL);
@@ -229,7 +229,6 @@ void gnomon__windows_refresh(int came)
 void gnomon__windows_forget(void)
 {
     gnomon__os_lock_renew(&steps);
-    wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     worker_runs = worker_ends = resting = 0;
     memset(watched, 0, sizeof watched);
     wanted_armed = now_armed = done_armed = 0;
