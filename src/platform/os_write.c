@@ -30,7 +30,10 @@
 /* The timeout is by the clock, as each signal of the host ends a poll. */
 static int write_all(int fd, const char *bytes, size_t size)
 {
+    static uint32_t is_unread; /* standard error: it is not waited for again */
     struct pollfd ready = {fd, POLLOUT, 0};
+    uint64_t patience =
+        fd == 2 && load_relaxed(&is_unread) ? 0 : WRITE_PATIENCE_NS;
     uint64_t until = 0, now;
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
@@ -39,12 +42,17 @@ static int write_all(int fd, const char *bytes, size_t size)
             bytes += n;
             size -= (size_t)n;
             until = 0;
+            if (!patience)
+                store_relaxed(&is_unread, 0);
         } else if (why == EAGAIN || why == EWOULDBLOCK) {
             now = gnomon__os_monotonic_ns();
-            until = until != 0 ? until : now + WRITE_PATIENCE_NS;
-            if (now >= until ||
-                poll(&ready, 1, (int)((until - now) / 1000000) + 1) == 0)
-                return ETIMEDOUT; /* nobody reads */
+            until = until != 0 ? until : now + patience;
+            if (now < until &&
+                poll(&ready, 1, (int)((until - now) / 1000000) + 1) != 0)
+                continue;
+            if (fd == 2)
+                store_relaxed(&is_unread, 1);
+            return ETIMEDOUT; /* nobody reads */
         } else if (why != EINTR) {
             return why;
         }
@@ -91,32 +99,39 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
 /* The file at descriptor 2 when it was first asked for; inode 0: none. */
 static uint64_t error_device, error_inode;
 static uint32_t error_known;
+static uint64_t loaded_unix_ns; /* when the constructor ran; 0: it has not */
 
-/* Whether the regular file at 2 was made after the process began, as the host's own is.
- * What was made for it, as by a program that starts it with a new file for its errors,
- * may be made in the same tick of the clock of processes. */
+/* Whether the regular file at 2 was made by this program, as the host's own is: after
+ * this library was loaded, or, where it was loaded late, after the process began. What
+ * was made for it, as by a program that starts it with a new file for its errors, may be
+ * made in the same tick of the clock of processes. Files have their times by the tick. */
 static int is_born_here(void)
 {
 #ifdef STATX_BTIME
     const uint64_t tick_ns = 10000000;
     struct statx info;
-    uint64_t begun = gnomon__os_begun_unix_ns();
-    return begun && statx(2, "", AT_EMPTY_PATH, STATX_BTIME, &info) == 0 &&
+    uint64_t begun = gnomon__os_is_late() ? gnomon__os_begun_unix_ns() : 0;
+    uint64_t since = begun ? begun + 2 * tick_ns : loaded_unix_ns;
+    return since && statx(2, "", AT_EMPTY_PATH, STATX_BTIME, &info) == 0 &&
            (info.stx_mask & STATX_BTIME) &&
            (uint64_t)info.stx_btime.tv_sec * 1000000000u +
                    info.stx_btime.tv_nsec >
-               begun + 2 * tick_ns;
+               since;
 #else
     return 0;
 #endif
 }
 
-/* Whether the host opened the file at 2 after it began: what closes at an exec was
- * opened after the last one. */
+/* Whether the host opened the file at 2 after it began, and not to have its messages
+ * there: what closes at an exec was opened after the last one, and what may be read is
+ * data. A library that was loaded late asks for no more than who made the file. */
 static int is_hosts(const struct stat *info)
 {
-    return fcntl(2, F_GETFD) & FD_CLOEXEC ||
-           (S_ISREG(info->st_mode) && is_born_here());
+    int flags = fcntl(2, F_GETFL);
+    return fcntl(2, F_GETFD) == FD_CLOEXEC ||
+           (S_ISREG(info->st_mode) &&
+            (gnomon__os_is_late() || (flags & O_ACCMODE) == O_RDWR) &&
+            is_born_here());
 }
 
 static void note_stderr(int is_late)
@@ -139,6 +154,7 @@ static void note_stderr(int is_late)
 __attribute__((constructor)) static void note_stderr_early(void)
 {
     int kept_errno = errno;
+    loaded_unix_ns = gnomon__os_unix_ns();
     if (getenv("GNOMON") != NULL) /* its value does not matter */
         note_stderr(gnomon__os_is_late());
     errno = kept_errno;
@@ -163,7 +179,7 @@ int gnomon__os_stderr(void)
     int kept_errno = errno, is_ours;
     struct stat info;
     if (!load_acquire(&error_known))
-        note_stderr(0);
+        note_stderr(1);
     if (fstat(2, &info) != 0)
         is_ours = errno != EBADF; /* the system does not say */
     else
