@@ -183,17 +183,19 @@ void gnomon__os_cancel_back(int before);
 
 /* ---- Signals (os_signals.c) ------------------------------------------------- */
 
-/* Installs `handler` for a signal that has its default action. Other actions
- * are left alone, and so are all signals of process 1, where the default
- * does nothing. `again`: the signal is from gnomon__os_die_in. Idempotent;
- * 1: it is caught now. */
+/* Installs `handler` for a signal that has its default action, or is caught by a
+ * run in another namespace, which gets it afterwards. Other actions are left
+ * alone, and so are all signals of process 1, where the default does nothing.
+ * `again`: the signal is from gnomon__os_die_in. Idempotent; 1: it is caught
+ * now, -1: the system refuses it. */
 int gnomon__os_catch(int number, void (*handler)(int number, int again));
-/* Restores the default action if our handler is still installed. Safe in a
+/* Restores the action before if our handler is still installed. Safe in a
  * signal handler. */
 void gnomon__os_release(int number);
 
-/* Ends the process by the signal's default action, on the calling thread;
- * returns only if that does nothing. Safe in a signal handler. */
+/* Ends the process by the signal's default action, on the calling thread, or
+ * passes the signal on to a run in another namespace, which does so. Returns
+ * then, and if the action does nothing. Safe in a signal handler. */
 void gnomon__os_die(int number);
 /* The same after `ns` if the process still runs: the signal is sent again,
  * and a handler gets `again`. Safe in a signal handler. */

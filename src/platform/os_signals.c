@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The few signals that end a process: catching them, and ending the process
  * as they would have. A handler of the host is never replaced: a signal is
- * caught only from its default action, and restored only if our handler is
- * still installed. Also the event for the thread that waits for such
+ * caught only from its default action, or from another run's handler, and
+ * restored only if our handler is still installed. Also the event for the thread that waits for such
  * signals, and whether only our threads are left. */
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +31,58 @@ static void caught(int number, siginfo_t *info, void *context)
     errno = kept_errno;
 }
 
+/* Handlers of other runs, in other namespaces, which this one's replaced. They get the
+ * signal when this run is done with it. NULL: the default action. */
+typedef void signal_handler(int number, siginfo_t *info, void *context);
+static signal_handler *beneath[SIGTERM + 1];
+static char
+    is_in_chain[SIGTERM + 1]; /* ours is installed, or beneath another */
+
+/* Runs know each other's handlers by what these block meanwhile: signals that nobody
+ * uses in this choice. */
+static const int marks_of_ours[] = {41, 43, 47, 53, 59, 61};
+#define MARKS_OF_OURS (sizeof marks_of_ours / sizeof *marks_of_ours)
+#define FLAGS_OF_OURS (SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER)
+
+static int is_of_a_run(const struct sigaction *action)
+{
+    size_t found = 0, others = 0;
+    for (int s = 1; s <= 64; s++) {
+        int is_mark = 0;
+        for (size_t i = 0; i < MARKS_OF_OURS; i++)
+            is_mark |= s == marks_of_ours[i];
+        if (sigismember(&action->sa_mask, s) == 1)
+            *(is_mark ? &found : &others) += 1;
+    }
+    return found == MARKS_OF_OURS && !others &&
+           (action->sa_flags & FLAGS_OF_OURS) == FLAGS_OF_OURS;
+}
+
+/* NULL: the default action. */
+static int install(int number, signal_handler *handler)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_DFL;
+    for (size_t i = 0; handler && i < MARKS_OF_OURS; i++)
+        sigaddset(&action.sa_mask, marks_of_ours[i]);
+    if (handler) {
+        action.sa_sigaction = handler;
+        action.sa_flags = FLAGS_OF_OURS;
+    }
+    return sigaction(number, &action, NULL) == 0;
+}
+
+/* Safe in a signal handler. */
+static void restore(int number)
+{
+    signal_handler *handler = beneath[number];
+    beneath[number] = NULL;
+    is_in_chain[number] = 0;
+    (void)install(number, handler);
+}
+
 static int is_caught(int number)
 {
     struct sigaction now;
@@ -40,43 +92,41 @@ static int is_caught(int number)
 
 int gnomon__os_catch(int number, void (*handler)(int number, int again))
 {
-    struct sigaction now, ours;
+    struct sigaction now;
     if (is_caught(number))
         return 1;
-    if (getpid() == 1 || sigaction(number, NULL, &now) != 0 ||
-        (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
+    if (sigaction(number, NULL, &now) != 0)
+        return -1;
+    int is_run = is_of_a_run(&now);
+    if (is_run && is_in_chain[number])
+        return 1;
+    if (getpid() == 1 ||
+        (!is_run && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)))
         return 0;
     end_handler = handler;
-    memset(&ours, 0, sizeof ours);
-    sigemptyset(&ours.sa_mask);
-    ours.sa_sigaction = caught;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER;
-    return sigaction(number, &ours, NULL) == 0;
-}
-
-static void set_default(int number)
-{
-    struct sigaction plain;
-    memset(&plain, 0, sizeof plain);
-    sigemptyset(&plain.sa_mask);
-    plain.sa_handler = SIG_DFL;
-    (void)sigaction(number, &plain, NULL);
+    beneath[number] = is_run ? now.sa_sigaction : NULL;
+    is_in_chain[number] = 1;
+    return install(number, caught) ? 1 : -1;
 }
 
 void gnomon__os_release(int number)
 {
     if (is_caught(number))
-        set_default(number);
+        restore(number);
 }
 
 /* ---- Ending -------------------------------------------------------------- */
 
 void gnomon__os_die(int number)
 {
+    struct sigaction now;
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);
-    set_default(number);
+    /* Else another run's is there already: SIGINT's is restored early. */
+    if (is_caught(number) || sigaction(number, NULL, &now) != 0 ||
+        !is_of_a_run(&now))
+        restore(number);
     (void)raise(number);
     (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }

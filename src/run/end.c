@@ -182,6 +182,8 @@ int gnomon__end_has_reports(void)
     return 0;
 }
 
+#define NO_SIGNALS "no report comes at SIGTERM, SIGINT or SIGHUP"
+
 static void end_thread_start(void)
 {
     static int was_logged;
@@ -191,9 +193,16 @@ static void end_thread_start(void)
         return;
     store_release(&end_state, END_ABSENT);
     if (!was_logged)
-        gnomon__log("no thread for the end: no report comes at SIGTERM, SIGINT "
-                    "or SIGHUP");
+        gnomon__log("no thread for the end: " NO_SIGNALS);
     was_logged = 1;
+}
+
+static void watch_signals(void)
+{
+    static int is_told;
+    for (size_t i = 0; i < END_COUNT; i++)
+        if (gnomon__os_catch(end_signals[i], on_signal) < 0 && !is_told++)
+            gnomon__log("the system refuses handlers of signals: " NO_SIGNALS);
 }
 
 static void end_thread_stop(void)
@@ -222,9 +231,8 @@ void gnomon__end_watch(void)
         end_thread_start();
     if (!needed && load_acquire(&end_state) == END_WAITING)
         end_thread_stop();
-    for (size_t i = 0; i < END_COUNT && load_acquire(&end_state) == END_WAITING;
-         i++)
-        (void)gnomon__os_catch(end_signals[i], on_signal);
+    if (load_acquire(&end_state) == END_WAITING)
+        watch_signals();
 }
 
 void gnomon__end_forget(void)
