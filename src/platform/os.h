@@ -154,8 +154,9 @@ void gnomon__os_threads_settle(void);
  * Else 0. Three system calls. */
 int gnomon__os_is_deserted(void);
 
-/* When the process began, up to 10 ms early; 0: the system does not say. */
-uint64_t gnomon__os_begun_unix_ns(void);
+/* When the process began, up to 10 ms early; 0: the system does not say, or, with
+ * `as_child`, it executed a program since it was forked. */
+uint64_t gnomon__os_begun_unix_ns(int as_child);
 
 /* Whether this runs inside a signal handler. One microsecond, or some with
  * signals blocked. With `roughly` a tenth of that, but it misses handlers

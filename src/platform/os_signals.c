@@ -206,12 +206,16 @@ static uint64_t state_field(const char *at, int field)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-uint64_t gnomon__os_begun_unix_ns(void)
+uint64_t gnomon__os_begun_unix_ns(int as_child)
 {
     char text[1024];
     struct timespec up;
     const uint64_t tick_ns = 10000000; /* in files of /proc, on all machines */
-    uint64_t ticks = state_field(own_state(text, sizeof text), 22);
+    const uint64_t executes_parents = 0x40; /* PF_FORKNOEXEC */
+    const char *state = own_state(text, sizeof text);
+    uint64_t ticks = state_field(state, 22);
+    if (as_child && !(state_field(state, 9) & executes_parents))
+        return 0;
     if (!ticks || clock_gettime(CLOCK_BOOTTIME, &up) != 0)
         return 0;
     return gnomon__os_unix_ns() - (uint64_t)up.tv_sec * 1000000000u -

@@ -110,7 +110,7 @@ static int is_born_here(void)
 #ifdef STATX_BTIME
     const uint64_t tick_ns = 10000000;
     struct statx info;
-    uint64_t begun = gnomon__os_is_late() ? gnomon__os_begun_unix_ns() : 0;
+    uint64_t begun = gnomon__os_is_late() ? gnomon__os_begun_unix_ns(0) : 0;
     uint64_t since = begun ? begun + 2 * tick_ns : loaded_unix_ns;
     return since && statx(2, "", AT_EMPTY_PATH, STATX_BTIME, &info) == 0 &&
            (info.stx_mask & STATX_BTIME) &&

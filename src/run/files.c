@@ -89,13 +89,14 @@ static written_file *file_at(const char *path)
 
 /* A file newer than this is another process's: newer than our start, or any at all
  * after we wrote our own. In a namespace another run of this process may have written
- * it before this one began. */
+ * it before this one began, and before the start of a forked child its parent. */
 static uint64_t written_since(const written_file *f)
 {
-    uint64_t begun = f->file.inode || !gnomon__os_is_namespace()
-                         ? 0
-                         : gnomon__os_begun_unix_ns();
-    return f->file.inode ? 0 : begun ? begun : gnomon__start_unix_ns();
+    const uint64_t tick_ns = 10000000; /* files have their times by the tick */
+    if (f->file.inode)
+        return 0;
+    uint64_t begun = gnomon__os_begun_unix_ns(!gnomon__os_is_namespace());
+    return begun ? begun - tick_ns : gnomon__start_unix_ns();
 }
 
 int gnomon__file_is_taken(const char *path, uint64_t part)

@@ -5,6 +5,8 @@
  *
  * labels: guest
  * timeout: 300 */
+#include <gnomon.h>
+
 #include "test.h"
 
 #include "child.h"
@@ -432,6 +434,39 @@ TEST(two_processes_keep_both_reports)
                  times_in(child_read("err2"), "another process wrote") +
                  times_in(child_read("err3"), "another process wrote"),
              3);
+}
+
+/* Forked before the first mark, so it has a run of its own, which starts when its parent
+ * has written. */
+TEST(a_child_that_starts_later_keeps_its_parents_report)
+{
+    int ends[2], status = -1;
+    char byte = 0;
+    child_folder();
+    CHECK_EQ(mkdir("out", 0755), 0);
+    CHECK_EQ(pipe(ends), 0);
+    fflush(NULL);
+    pid_t parent = fork();
+    if (parent == 0) {
+        child_path[0] = 0; /* the test removes it */
+        setenv("GNOMON", "simple,file=out/r.txt", 1);
+        pid_t child = fork();
+        if (child == 0)
+            CHECK_EQ(read(ends[0], &byte, 1), 1);
+        gnomon_stage_begin(child ? "parent" : "child");
+        {
+            GNOMON_SCOPE("mark");
+        }
+        gnomon_stage_end();
+        if (child) {
+            CHECK_EQ(write(ends[1], &byte, 1), 1);
+            waitpid(child, &status, 0);
+        }
+        exit(0);
+    }
+    CHECK_EQ(child_wait(parent), 0);
+    CHECK_EQ(entries("out"), 2);
+    CHECK_EQ(times_in(child_read("out/r.txt"), "PARENT " REPORT), 1);
 }
 
 /* ---- More rights than the user ------------------------------------------- */
