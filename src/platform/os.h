@@ -327,6 +327,10 @@ int gnomon__os_is_loading(void);
  * do. 0: this is a child in which they may be held for ever: do not call, nor leave. */
 int gnomon__os_loader_enter(void);
 void gnomon__os_loader_leave(void);
+/* Around a fork: its child finds no such call of another thread's under way, unless that
+ * takes more than 0.1 s. */
+void gnomon__os_loader_before_fork(void);
+void gnomon__os_loader_after_fork(int in_child);
 /* Whether the program is linked statically: it then loads no library, which
  * would bring a second libc that was not initialised. */
 int gnomon__os_is_static(void);

@@ -28,6 +28,11 @@ static __thread uint32_t loader_calls_here GNOMON__TLS;
 static uint32_t loader_is_held;
 static uint32_t loader_pid; /* as a lock's */
 
+/* Forks that wait for those calls, or are made. Calls of other threads wait for them. */
+static uint32_t forks;
+static __thread uint32_t forks_here GNOMON__TLS;
+#define FORK_WAITS_NS 100000000ull
+
 void gnomon__os_loading(int by)
 {
     loading_here += (uint32_t)by;
@@ -39,6 +44,33 @@ int gnomon__os_is_loading(void)
     return load_relaxed(&loading) != 0;
 }
 
+void gnomon__os_loader_before_fork(void)
+{
+    forks_here++;
+    add_relaxed(&forks, 1);
+    fence_full(); /* pairs with _enter: it sees the fork, or this sees its call */
+    gnomon__os_wait_until(&loader_calls, loader_calls_here, FORK_WAITS_NS);
+}
+
+void gnomon__os_loader_after_fork(int in_child)
+{
+    forks_here--;
+    if (in_child)
+        store_relaxed(&forks, forks_here); /* of this thread alone */
+    else
+        sub_release(&forks, 1);
+    (void)gnomon__os_wake(&forks);
+}
+
+/* Before a call that would be one of a thread which the child does not have. */
+static void let_forks_pass(void)
+{
+    sub_release(&loader_calls, 1);
+    (void)gnomon__os_wake(&loader_calls);
+    gnomon__os_wait_until(&forks, 0, FORK_WAITS_NS);
+    add_release(&loader_calls, 1);
+}
+
 int gnomon__os_loader_enter(void)
 {
     if (gnomon__os_is_new_child(GNOMON__OS_OWN_LOADER, &loader_pid)) {
@@ -46,18 +78,25 @@ int gnomon__os_loader_enter(void)
                       load_relaxed(&loader_calls) > loader_calls_here);
         store_relaxed(&loader_calls, loader_calls_here);
         store_relaxed(&loading, loading_here);
+        store_relaxed(&forks, forks_here);
     }
     if (load_relaxed(&loader_is_held))
         return 0;
     gnomon__os_loading(1);
     loader_calls_here++;
     add_release(&loader_calls, 1);
+    fence_full();
+    if (unlikely(load_relaxed(&forks)) && loader_calls_here == 1 && !forks_here)
+        let_forks_pass();
     return 1;
 }
 
 void gnomon__os_loader_leave(void)
 {
     sub_release(&loader_calls, 1);
+    fence_full();
+    if (unlikely(load_relaxed(&forks)))
+        (void)gnomon__os_wake(&loader_calls);
     loader_calls_here--;
     gnomon__os_loading(-1);
 }

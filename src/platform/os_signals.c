@@ -171,10 +171,7 @@ static int bell_rang(void)
 
 int gnomon__os_bell_wait(uint64_t ns)
 {
-    uint64_t now = gnomon__os_monotonic_ns(), until = now + ns, pause = 0;
-    for (; now < until && !load_relaxed(&end_bell);
-         now = gnomon__os_monotonic_ns())
-        gnomon__os_wait(&end_bell, 0, until - now, &pause);
+    gnomon__os_wait_until(&end_bell, 1, ns);
     return bell_rang();
 }
 

@@ -33,9 +33,7 @@ void gnomon__os_threads_end(void)
 
 void gnomon__os_threads_settle(void)
 {
-    uint64_t pause = 0;
-    for (int i = 0; i < 15 && load_acquire(&threads_starting); i++)
-        gnomon__os_pause(&pause, UINT64_MAX);
+    gnomon__os_wait_until(&threads_starting, 0, 100000000u);
 }
 
 static __thread int ours_depth GNOMON__TLS;
@@ -60,6 +58,7 @@ static void *thread_main(void *memory)
     gnomon__os_ours(1);
     (void)prctl(PR_SET_NAME, self->name);
     sub_release(&threads_starting, 1);
+    (void)gnomon__os_wake(&threads_starting);
     self->run(self->argument);
     return NULL;
 }

@@ -41,6 +41,17 @@ void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
     errno = kept_errno;
 }
 
+void gnomon__os_wait_until(const uint32_t *word, uint32_t wanted,
+                           uint64_t most_ns)
+{
+    uint64_t now = gnomon__os_monotonic_ns(), until = now + most_ns, pause = 0;
+    uint32_t seen = load_acquire(word);
+    for (; seen != wanted && now < until; now = gnomon__os_monotonic_ns()) {
+        gnomon__os_wait(word, seen, until - now, &pause);
+        seen = load_acquire(word);
+    }
+}
+
 int gnomon__os_wake(const uint32_t *word)
 {
     int kept_errno = errno;

@@ -63,6 +63,9 @@ void gnomon__os_pause(uint64_t *pause, uint64_t most_ns);
  * signal handler. */
 void gnomon__os_wait(const uint32_t *word, uint32_t seen, uint64_t most_ns,
                      uint64_t *pause);
+/* Until *word is `wanted`, by whoever changes and wakes it, for `most_ns` at most. */
+void gnomon__os_wait_until(const uint32_t *word, uint32_t wanted,
+                           uint64_t most_ns);
 /* Wakes all who wait for it. The word was changed before. 0: the kernel refuses it. */
 int gnomon__os_wake(const uint32_t *word);
 

@@ -72,16 +72,19 @@ static void become_child(int starts)
 static void before_fork(void)
 {
     gnomon__os_threads_settle();
+    gnomon__os_loader_before_fork();
     gnomon__lock_over_fork();
 }
 
 static void after_fork_parent(void)
 {
     (void)gnomon__unlock_over_fork(0);
+    gnomon__os_loader_after_fork(0);
 }
 
 static void after_fork_child(void)
 {
+    gnomon__os_loader_after_fork(1);
     if (!gnomon__unlock_over_fork(1) && gnomon__os_is_owner())
         return; /* the handlers are registered twice */
     become_child(gnomon__follows() && !load_relaxed(&child_is_off) &&

@@ -159,8 +159,7 @@ static const char *const published[][2] = {
      "platform/os_libraries.c: gnomon__os_is_pinned: "
      "load_acquire(&staying[i].begin)"},
     {"platform/os_threads.c: thread_main: sub_release(&threads_starting, 1);",
-     "platform/os_threads.c: gnomon__os_threads_settle: "
-     "load_acquire(&threads_starting)"},
+     "platform/os_wait.c: gnomon__os_wait_until: load_acquire(word)"},
     {"platform/os_process.c: gnomon__os_own_page_slow: "
      "cas_acq_rel(&gnomon__os_own, &none, page)",
      "platform/os_wait.c: look_for_child: load_acquire(&gnomon__os_own)"},

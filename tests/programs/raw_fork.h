@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A fork without pthread_atfork handlers. */
+/* Forks without pthread_atfork handlers. */
 #ifndef GNOMON_TESTS_RAW_FORK_H
 #define GNOMON_TESTS_RAW_FORK_H
 
@@ -15,5 +15,21 @@ static inline pid_t raw_fork(void)
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, 0ul, NULL);
 #endif
 }
+
+#ifndef __cplusplus
+#ifdef __GLIBC__
+extern pid_t _Fork(void) __attribute__((weak));
+#endif
+
+/* By libc, where it has one, which then makes its own state new. */
+static inline pid_t bare_fork(void)
+{
+#ifdef __GLIBC__
+    if (_Fork)
+        return _Fork();
+#endif
+    return raw_fork();
+}
+#endif
 
 #endif

@@ -12,25 +12,14 @@
 
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
+#include "platform/os.h"
 #include "platform/os_calls.h"
 #undef pthread_create /* the test calls libc's own */
+#undef pthread_atfork
 
 #define THREADS 3
 #define LONGEST_SPIN 30000u
 #define HANG_AFTER 20 /* seconds */
-
-#ifdef __GLIBC__
-extern pid_t _Fork(void) __attribute__((weak));
-#endif
-
-static pid_t bare_fork(void)
-{
-#ifdef __GLIBC__
-    if (_Fork)
-        return _Fork();
-#endif
-    return raw_fork();
-}
 
 static pthread_barrier_t begin;
 
@@ -126,6 +115,47 @@ static void fork_often(pid_t (*forks)(void), int is_wiped)
     }
     CHECK_EQ(ill, 0);
 }
+
+/* ---- The loader ------------------------------------------------------------ */
+
+static uint32_t is_forking;
+
+static void note_fork(void)
+{
+    store_release(&is_forking, 1);
+}
+
+/* In a call that takes the loader's locks, until a fork has begun. */
+static void *be_in_loader(void *unused)
+{
+    CHECK_EQ(gnomon__os_loader_enter(), 1);
+    pthread_barrier_wait(&begin);
+    while (!load_acquire(&is_forking))
+        gnomon__os_sleep_ns(100000);
+    gnomon__os_loader_leave();
+    return unused;
+}
+
+/* Else its setup could load no plugin and start no thread. */
+TEST(a_child_finds_the_loader_free)
+{
+    pthread_t thread;
+    int status = -1;
+    setenv("GNOMON", "simple(file=/dev/null)", 1);
+    mark();
+    pthread_atfork(note_fork, NULL, NULL); /* runs before what came earlier */
+    pthread_barrier_init(&begin, NULL, 2);
+    CHECK_EQ(pthread_create(&thread, NULL, be_in_loader, NULL), 0);
+    pthread_barrier_wait(&begin);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!gnomon__os_loader_enter());
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    pthread_join(thread, NULL);
+}
+
+/* ---- Random moments ---------------------------------------------------------- */
 
 #define EACH_WAY(name, forks) \
     TEST(soak_##name) \

@@ -10,19 +10,6 @@
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
 
-#ifdef __GLIBC__
-extern pid_t _Fork(void) __attribute__((weak));
-#endif
-
-static pid_t bare_fork(void)
-{
-#ifdef __GLIBC__
-    if (_Fork)
-        return _Fork();
-#endif
-    return raw_fork();
-}
-
 /* Shared with children. */
 static struct {
     pid_t parent;
