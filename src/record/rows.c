@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Copies a thread's tree. Nobody writes to the bank at rest. The bank in use is copied
  * under the thread's sequence word: if the word does not change during the whole
- * copy, all rows are of one moment. Else each node is copied alone until its copy is
- * of one moment, ten times at most. If that fails, its fields may be of different
- * moments, and is_exact is 0.
+ * copy, all rows are of one moment. Else nodes are copied in groups, and where a group is
+ * not of one moment each node alone, ten times at most. If that fails, fields of a node
+ * may be of different moments, is_exact is 0, and nothing is tried any more: a thread that
+ * marks without pause would let it fail for each node.
  *
  * While a tree exists, nodes are only added, and lists grow only at their heads, so a
  * list that was read from its head stays valid. A tree that is dropped meanwhile
@@ -16,7 +17,6 @@
 #include "platform/os_wait.h"
 #include "platform/ticks.h"
 
-#define NODE_TRIES 10
 #define TREE_TRIES 3
 
 static gnomon__os_lock rows_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_READERS);
@@ -56,14 +56,13 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
         return GNOMON_OK;
     c.is_live = 1;
     for (int left = TREE_TRIES; left; left--) {
-        uint64_t word = gnomon__quiet_word(t);
+        c.is_apart = left == 1;
+        c.word = gnomon__quiet_word(t);
         c.bank = load_acquire(&t->bank) & 1;
-        c.pending = load_relaxed(&t->pending) + c.bank * 64;
         out->until = gnomon__ticks();
         out->from = load_relaxed(&c.tree->since[c.bank]);
         out->segment = load_relaxed(&c.tree->segment[c.bank]);
-        if (!gnomon__copy_rows(&c, left == 1 ? NODE_TRIES : 0) ||
-            !gnomon__copy_links(&c)) {
+        if (!gnomon__copy_rows(&c) || !gnomon__copy_links(&c)) {
             gnomon__rows_free(out);
             return GNOMON_ENOMEM;
         }
@@ -72,9 +71,8 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
             gnomon__rows_free(out);
             return GNOMON_OK;
         }
-        if (gnomon__is_still(t, word))
+        if (gnomon__is_still(t, c.word))
             break;
-        out->is_exact = 0;
     }
     out->has_tree = 1;
     return GNOMON_OK;
@@ -169,7 +167,7 @@ int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
     if (!out->segment)
         return GNOMON_OK; /* the tree was made after the cut */
     gnomon__heap_start(); /* the heap's first use must not be under a lock */
-    int ok = gnomon__copy_rows(&c, 0) && take_links(&c, tree);
+    int ok = gnomon__copy_rows(&c) && take_links(&c, tree);
     if (ok)
         clear_bank(&c, tree);
     out->has_tree = ok;

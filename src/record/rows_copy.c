@@ -7,6 +7,9 @@
 
 #include "record/rows_copy.h"
 
+#define NODE_TRIES 10
+#define GROUP 16u /* so many nodes are asked for at once whether they changed */
+
 static uint32_t visits; /* number of this copy, noted in the nodes it has met */
 
 /* ---- Vectors ------------------------------------------------------------------ */
@@ -26,6 +29,14 @@ static void copy_words(void *to, const void *from, size_t bytes)
         memcpy((char *)to + 8 * i, &word, sizeof word);
     }
 }
+
+/* Whether a copy that is to be of one moment is not: the thread has marked. Asked once for
+ * many nodes, as the word's line is the thread's. */
+static int is_lost(const gnomon__rows_copier *c)
+{
+    return c->is_live && !c->is_apart && !gnomon__is_still(c->t, c->word);
+}
+
 /* A torn copy may hold a bad offset. */
 static int is_node(uint32_t at)
 {
@@ -83,7 +94,7 @@ static int add_touched(gnomon__rows_copier *c)
 {
     int ok = 1;
     uint32_t at = load_acquire(&c->tree->touched[c->bank]);
-    while (ok && is_node(at)) {
+    while (ok && is_node(at) && (c->out->count % GROUP || !is_lost(c))) {
         note_row(c, at, &ok);
         at = load_relaxed(&gnomon__copied_node(c, at)->part[c->bank].touched);
     }
@@ -246,30 +257,58 @@ static void make_consistent(gnomon__row *row)
         p->least = p->most;
 }
 
-static int copy_nodes(gnomon__rows_copier *c, int tries)
+static int copy_some(gnomon__rows_copier *c, size_t from, size_t until)
+{
+    gnomon__rows *r = c->out;
+    if (c->is_live)
+        c->pending = load_relaxed(&c->t->pending) + c->bank * 64;
+    for (size_t i = from; i < until; i++) {
+        r->rows[i].cells = (uint32_t)r->cell_count;
+        if (!copy_node(c, &r->rows[i]))
+            return 0;
+    }
+    return 1;
+}
+
+/* Rows whose copies are of several moments: each by itself. Where one cannot be had the
+ * tree is not exact, and nothing more is tried. */
+static int copy_each(gnomon__rows_copier *c, size_t from, size_t until)
+{
+    gnomon__rows *r = c->out;
+    r->cell_count = r->rows[from].cells;
+    for (size_t i = from; i < until; i++) {
+        size_t cells = r->cell_count;
+        int is_still = 0;
+        for (int left = r->is_exact ? NODE_TRIES : 1; left && !is_still;
+             left--) {
+            uint64_t word = gnomon__quiet_word(c->t);
+            r->cell_count = cells;
+            if (!copy_some(c, i, i + 1))
+                return 0;
+            is_still = gnomon__is_still(c->t, word);
+        }
+        r->is_exact &= is_still;
+    }
+    return 1;
+}
+
+static int copy_nodes(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     int is_torn = load_relaxed(&c->t->is_torn) != 0;
     r->is_exact = !is_torn;
     r->cell_count = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        gnomon__row *row = &r->rows[i];
-        row->cells = (uint32_t)r->cell_count;
-        int is_done = 0;
-        for (int left = tries; !is_done; left--) {
-            uint64_t word = tries ? gnomon__quiet_word(c->t) : 0;
-            if (!copy_node(c, row))
-                return 0;
-            is_done = !tries || gnomon__is_still(c->t, word);
-            if (!is_done && !left) {
-                r->is_exact = 0;
-                is_done = 1;
-                make_consistent(row);
-            }
-        }
-        if (is_torn)
-            make_consistent(row);
+    for (size_t i = 0, until; i < r->count && !is_lost(c); i = until) {
+        uint64_t word = gnomon__quiet_word(c->t);
+        until = i + GROUP < r->count ? i + GROUP : r->count;
+        if (!copy_some(c, i, until))
+            return 0;
+        if (c->is_apart && r->is_exact && !gnomon__is_still(c->t, word) &&
+            !copy_each(c, i, until))
+            return 0;
     }
+    for (size_t i = 0; i < r->count && !r->is_exact; i++)
+        make_consistent(&r->rows[i]);
     return 1;
 }
 
@@ -347,11 +386,12 @@ static int order_rows(gnomon__rows_copier *c)
     return 1;
 }
 
-int gnomon__copy_rows(gnomon__rows_copier *c, int tries)
+int gnomon__copy_rows(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     r->count = r->late_count = r->edge_count = r->counter_count = 0;
     visits++;
-    return add_touched(c) && add_chain(c) && add_ended(c) &&
-           copy_nodes(c, tries) && copy_counters(c) && order_rows(c);
+    if (!add_touched(c) || !add_chain(c) || !add_ended(c) || !copy_nodes(c))
+        return 0;
+    return is_lost(c) || (copy_counters(c) && order_rows(c));
 }

@@ -15,6 +15,8 @@ typedef struct gnomon__rows_copier {
     uint32_t bank;
     uint32_t pending; /* offset of a cell that is counted later; 0: none */
     int is_live;
+    int is_apart;  /* each node may be of another moment */
+    uint64_t word; /* else the sequence word of all */
 } gnomon__rows_copier;
 
 /* A value of the sequence word while the thread writes nothing: the word is even, or
@@ -40,9 +42,9 @@ static inline gnomon__node *gnomon__copied_node(const gnomon__rows_copier *c,
     return gnomon__node_at(c->t, at);
 }
 
-/* All rows of the bank, without links. Where `tries` is not 0, each node is copied
- * until its copy is of one moment, at most so many times. 0: no memory. */
-int gnomon__copy_rows(gnomon__rows_copier *c, int tries);
+/* All rows of the bank, without links. A copy of a bank in use ends early where it is not
+ * of one moment, or with `is_apart` is of several. 0: no memory. */
+int gnomon__copy_rows(gnomon__rows_copier *c);
 int gnomon__copy_links(gnomon__rows_copier *c);
 
 #endif
