@@ -41,4 +41,20 @@ done
 cd "$source/tests/python"
 "$work/clean/bin/python" -B -m unittest -q test_profile test_stubs \
     > "$work/tests.log" 2>&1 || { cat "$work/tests.log"; exit 1; }
+# In an editable install the files of the source are the package. It is built anew.
+if [ -n "${GNOMON_SOAK-}" ]; then
+    rm -rf "$folder"/gnomon*
+    cd "$source/bindings/python"
+    CC=$cc CMAKE_C_COMPILER_LAUNCHER="sh;$launcher;$work/compiled.txt" \
+        "$builder/bin/python" -c "import sys, scikit_build_core.build as b
+b.build_editable(sys.argv[1], {'cmake.define.CMAKE_C_FLAGS_RELEASE': '-O2 -DNDEBUG'})" \
+        "$work/editable" >> "$work/log" 2>&1
+    "$builder/bin/python" -m pip install --quiet --no-index --no-deps \
+        --disable-pip-version-check --target "$folder" "$work"/editable/*.whl
+    cd "$work"
+    "$work/clean/bin/python" -c "import sys, gnomon, gnomon._stats as s
+with gnomon.scope('x'): pass
+assert gnomon.__file__ == sys.argv[1] + '/__init__.py', gnomon.__file__
+assert s.__file__ == sys.argv[1] + '/_stats.py'" "$source/bindings/python/gnomon"
+fi
 rm -rf "$work/clean"
