@@ -17,7 +17,7 @@ typedef struct tree_node {
     uint32_t group;
     uint32_t name; /* number of its name and category, in their order */
     uint32_t track;
-    bool is_linked;
+    bool is_linked, is_range;
 } tree_node;
 
 typedef struct tree_work {
@@ -115,7 +115,8 @@ static void read_nodes(tree_work *w, const gnomon__groups *groups)
             .group = gnomon__group_of(groups, node.track, node.region),
             .name = w->names[node.region],
             .track = node.track,
-            .is_linked = w->linked[i]};
+            .is_linked = w->linked[i],
+            .is_range = (node.flags & GNOMON_NODE_RANGE) != 0};
     }
 }
 
@@ -136,6 +137,8 @@ static int by_level_row(const tree_node *a, const tree_node *b)
         return a->group < b->group ? -1 : 1;
     if (a->name != b->name)
         return a->name < b->name ? -1 : 1;
+    if (a->is_range != b->is_range)
+        return a->is_range ? 1 : -1;
     return a->is_linked - b->is_linked;
 }
 
@@ -200,6 +203,7 @@ static void make_level(tree_work *w, gnomon__tree_rows *tree, tree_node *nodes,
                                    .depth = n->depth,
                                    .group = n->group,
                                    .is_linked = n->is_linked,
+                                   .is_range = n->is_range,
                                    .name = region.name,
                                    .category = region.category};
         }

@@ -11,6 +11,7 @@ typedef struct gnomon__tree_row {
     uint32_t group;        /* of roots only */
     uint32_t first, count; /* its children, in `order` */
     bool is_linked;        /* submitted by its parent, on whichever thread */
+    bool is_range;         /* its time may overlap that of others */
     bool has_times;        /* it, or something below it */
     const char *name, *category;
     uint64_t calls, total_ns, self_ns, max_ns;

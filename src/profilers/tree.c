@@ -89,8 +89,10 @@ static bool tree_add(const tree_printing *p, uint32_t number, uint32_t group)
     const char *name = row->name;
     if (!cells)
         return false;
-    if (row->is_linked)
-        name = gnomon__table_keep(p->table, "~ %s", row->name);
+    if (row->is_linked || row->is_range)
+        name = gnomon__table_keep(p->table, "%s%s%s",
+                                  row->is_linked ? "~ " : "", row->name,
+                                  row->is_range ? " (overlapping)" : "");
     if (!name)
         return false;
     gnomon__cell_text(&cells[TREE_NAME], name);

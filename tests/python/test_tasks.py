@@ -10,7 +10,7 @@ def paths(report):
     """The paths of a report of `tree`, as tuples of names, with their calls."""
     found, stack = {}, []
     for line in report.splitlines():
-        row = re.match(r"( *)(\S+) +[\d.]+  .*?(\d+) +\d+$", line)
+        row = re.match(r"( *)(\S+(?: \(overlapping\))?) +[\d.]+  .*?(\d+) +\d+$", line)
         if row:
             depth = len(row[1]) // 2
             stack[depth:] = [row[2]]
@@ -52,6 +52,21 @@ class Tasks(unittest.TestCase):
                 self.assertLess(len(letters), 2, path)
         self.assertIn(("run", "a"), paths(err))
         self.assertIn(("after",), paths(err))
+
+    def test_what_overlaps_is_no_path(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def request(n):
+                with gnomon.scope("request"):
+                    await asyncio.sleep(0)
+            async def main():
+                await asyncio.gather(*map(request, range(5)))
+            asyncio.run(main())
+            """,
+            "tree",
+        )
+        self.assertEqual(paths(err), {("request",): 1, ("request (overlapping)",): 4})
 
     def test_one_task_alone_has_its_call_tree(self):
         out, err = run(
