@@ -188,6 +188,55 @@ class Threads(unittest.TestCase):
         )
         self.assertNotIn("Error", err)
 
+    def test_names_are_pythons(self):
+        out, err = run(
+            """
+            import threading, gnomon
+            from concurrent.futures import ThreadPoolExecutor
+            gnomon.setup("tree(file=/dev/null)")
+            def work(n=0):
+                with gnomon.scope("work"):
+                    both.wait()
+            both = threading.Barrier(2)
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(work, range(2)))
+            def renamed():
+                gnomon.thread_name("renamed")
+                work()
+            others = [threading.Thread(target=work, name="loader \u00e9"),
+                      threading.Thread(target=renamed)]
+            for other in others: other.start()
+            for other in others: other.join()
+            with gnomon.scope("main"):
+                pass
+            print(sorted(ascii(t.name) for t in gnomon.snapshot("tree").tracks))
+            """
+        )
+        names = eval(out)
+        self.assertEqual(len(names), 5)
+        for name in ("ThreadPoolExecutor-0_0", "ThreadPoolExecutor-0_1", "renamed"):
+            self.assertIn(repr(name), names)
+        self.assertIn(r"'loader \xe9'", names)
+        self.assertNotIn("'MainThread'", names)
+
+    def test_names_have_an_end(self):
+        out, err = run(
+            """
+            import threading, gnomon
+            gnomon.setup("tree(file=/dev/null)")
+            def work():
+                with gnomon.scope("work"):
+                    pass
+            for _ in range(300):
+                thread = threading.Thread(target=work)
+                thread.start()
+                thread.join()
+            names = [t.name for t in gnomon.snapshot("tree").tracks]
+            print(len(names), sum("#" in name for name in names))
+            """
+        )
+        self.assertLess(int(out.split()[0]), 260)
+
     def test_each_call_on_many_threads(self):
         out, err = self.run_threads(
             """

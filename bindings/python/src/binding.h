@@ -182,6 +182,8 @@ void binding_text_free(binding_text *text);
 /* Before a mark: 0 where it would do nothing. Starts a worker process of multiprocessing,
  * with the interpreter's lock released, because that may run callbacks in Python. */
 int binding_wake(void);
+/* Before a thread's first mark (threads.c). */
+void binding_thread_name(void);
 /* gnomon_region_get of two bytes objects, `category` or NULL, with the interpreter's lock
  * released: the first mark of the process reads $GNOMON there, which may run callbacks. */
 gnomon_region *binding_region_get(PyObject *name, PyObject *category, int kind);
@@ -216,6 +218,7 @@ typedef struct binding_local {
     binding_state *inside;
     int in_callback; /* a profiler's callback runs in Python */
     int is_naming;   /* code of ours runs, which is no call to mark */
+    int is_named;    /* its name was asked for */
     /* Positions of open scopes and calls: each takes the next one. An end whose position
      * this is ends the innermost one; any other end leaves it as it is. So positions
      * differ, and none is above this. */

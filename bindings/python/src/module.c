@@ -49,7 +49,10 @@ int binding_wake(void)
 {
     if (binding_waits())
         wake_worker();
-    return __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) != 0;
+    int is_on = __atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) != 0;
+    if (__builtin_expect(is_on && !binding_here.is_named, 0))
+        binding_thread_name();
+    return is_on;
 }
 
 /* The first call in the process reads $GNOMON, and those of other threads wait for it. */
