@@ -3,6 +3,7 @@
 program has in torch; and what a training step is."""
 import copy
 import pickle
+import tempfile
 import unittest
 
 import torch
@@ -159,6 +160,35 @@ class Marks(Case):
             seen.append({(e.key, e.count) for e in profiler.key_averages()})
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(counts()["ProfilerStep*/mine"], 3)
+
+    def test_the_all_reduce_of_ddp(self):
+        import torch.distributed as dist
+        from torch.nn.parallel import DistributedDataParallel
+
+        with tempfile.NamedTemporaryFile() as store:
+            dist.init_process_group(
+                "gloo", init_method=f"file://{store.name}", rank=0, world_size=1
+            )
+            self.addCleanup(dist.destroy_process_group)
+            gradients = []
+            for hook in (None, gnomon.torch.ddp_hook()):
+                torch.manual_seed(1)
+                model = DistributedDataParallel(nn.Linear(4, 4))
+                if hook:
+                    model.register_comm_hook(None, hook)
+
+                def run():
+                    model(torch.ones(2, 4)).sum().backward()
+                    gradients.append(model.module.weight.grad.tolist())
+
+                self.assertEqual(names(run).get("all_reduce"), 1 if hook else None)
+        self.assertEqual(gradients[0], gradients[1])
+
+        def failing(state, bucket):
+            raise RuntimeError("planted")
+
+        with self.assertRaisesRegex(RuntimeError, "planted"):
+            gnomon.torch.ddp_hook(failing)(None, None)
 
     def test_they_are_scripted(self):
         self.watch()

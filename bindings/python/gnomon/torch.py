@@ -26,11 +26,11 @@ from torch.compiler import is_compiling as _is_compiling
 from torch.compiler import is_dynamo_compiling as _is_traced
 from torch.nn.modules.module import register_module_module_registration_hook
 
-from . import _gnomon, scope, step
+from . import _gnomon, range as _range, scope, step
 from . import _torch_backward as _backward
 from ._torch_backward import on_stream as _on_stream, runs_as_it_is as _runs_as_it_is
 
-__all__ = ["Watch", "watch"]
+__all__ = ["Watch", "ddp_hook", "watch"]
 
 for _owner, _name in (
     (torch.nn.Module, "_compiled_call_impl"),
@@ -331,3 +331,35 @@ def watch(model=None, optimizer=None, *, name="model", depth=None, only=None):
         handle.close()
         raise
     return handle
+
+
+def ddp_hook(hook=None, name="all_reduce"):
+    """A communication hook of DistributedDataParallel which marks `hook`, or what it does
+    without one, as a range: from its launch until the gradients of a bucket are there.
+
+        ddp.register_comm_hook(None, gnomon.torch.ddp_hook())
+        DDPStrategy(ddp_comm_hook=gnomon.torch.ddp_hook())   # of Lightning
+    """
+    if hook is None:
+        from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+        hook = default_hooks.allreduce_hook
+
+    @functools.wraps(hook)
+    def marked(state, bucket):
+        if not _gnomon._on():
+            return hook(state, bucket)
+        its = _range(name, "ddp")
+        try:
+            future = hook(state, bucket)
+        except BaseException:
+            its.end()
+            raise
+
+        def over(future):
+            its.end()
+            return future.value()
+
+        return future.then(over)
+
+    return marked

@@ -18,3 +18,6 @@ def watch(
     depth: Optional[int] = None,
     only: Union[str, Callable[[str, torch.nn.Module], Any], None] = None,
 ) -> Watch: ...
+def ddp_hook(
+    hook: Optional[Callable[[Any, Any], Any]] = None, name: str = "all_reduce"
+) -> Callable[[Any, Any], Any]: ...
