@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Profiles read by Python."""
 import gc
+import io
 import os
 import re
 import tempfile
@@ -278,6 +279,17 @@ class Loaded(unittest.TestCase):
     def test_a_notebook_shows_a_table(self):
         html = self.profile._repr_html_()
         self.assertIn("<td style='text-align:left'>outer</td><td>3</td>", html)
+        self.assertIn("<th>calls</th><th>total</th>", html)
+
+    def test_a_terminal_shows_a_table(self):
+        text = io.StringIO()
+        text.text = text.write
+        self.profile._repr_pretty_(text, False)
+        first, heads, *rows = text.getvalue().split("\n")
+        self.assertEqual(first, repr(self.profile))
+        self.assertEqual(heads.split(), ["name", "calls", "total", "self", "mean", "max"])
+        self.assertIn(["outer", "3"], [row.split()[:2] for row in rows])
+        self.assertEqual({len(row) for row in rows}, {len(heads)})
 
     def test_it_is_written_again(self):
         again = os.path.join(self.folder.name, "again.gnomon")

@@ -2,6 +2,7 @@
 """gnomon.profile, by the names of torch.profiler.profile, without torch."""
 import gc
 import gzip
+import io
 import json
 import os
 import re
@@ -44,6 +45,20 @@ class Recording(unittest.TestCase):
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
+
+    def test_a_notebook_shows_it(self):
+        text = io.StringIO()
+        text.text = text.write
+        prof = gnomon.profile()
+        self.assertIsNone(prof._repr_html_())
+        prof._repr_pretty_(text, False)
+        self.assertEqual(text.getvalue(), repr(prof))
+        with prof:
+            with gnomon.scope("work"):
+                pass
+            self.assertIn(">work</td><td>1</td>", prof._repr_html_())
+        prof._repr_pretty_(text, False)
+        self.assertIn("\nwork ", text.getvalue())
 
     def trace(self, prof):
         prof.export_chrome_trace(self.path("trace.json"))

@@ -140,29 +140,40 @@ class Profile:
         with open(path, "wb") as file:
             file.write(data)
 
+    def _cells(self, most):
+        """Of the rows that took longest, the heads first."""
+        cells = [["name", "calls", "total", "self", "mean", "max"]]
+        for row in self.rows()[:most]:
+            s = row.host
+            times = s.total_ns, s.self_ns, s.mean_ns, s.max_ns
+            cells.append([row.name, str(s.count), *map(shown_time, times)])
+        return cells
+
     def _repr_html_(self):
         from html import escape
 
+        heads, *rows = self._cells(50)
         cells = "".join(
             "<tr><td style='text-align:left'>"
-            + "</td><td>".join(
-                [
-                    escape(row.name),
-                    str(row.host.count),
-                    shown_time(row.host.total_ns),
-                    shown_time(row.host.self_ns),
-                    shown_time(row.host.mean_ns),
-                    shown_time(row.host.max_ns),
-                ]
-            )
+            + "</td><td>".join(map(escape, row))
             + "</td></tr>"
-            for row in self.rows()[:50]
+            for row in rows
         )
+        heads = "".join(f"<th>{head}</th>" for head in heads)
         return (
-            f"<p>{escape(repr(self))}</p><table><thead><tr><th>name</th>"
-            "<th>calls</th><th>total</th><th>self</th><th>mean</th><th>max</th>"
+            f"<p>{escape(repr(self))}</p><table><thead><tr>{heads}"
             f"</tr></thead><tbody>{cells}</tbody></table>"
         )
+
+    def _repr_pretty_(self, printer, cycle):
+        """As IPython shows it where there is no HTML."""
+        rows = self._cells(10)
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = [
+            "  ".join([r[0].ljust(widths[0]), *map(str.rjust, r[1:], widths[1:])])
+            for r in rows
+        ]
+        printer.text("\n".join([repr(self), *lines]))
 
 
 def _kind_property(kind):

@@ -122,6 +122,19 @@ class profile:
     def __repr__(self):
         return f"<gnomon.profile: step {self.step_num}, {self.current_action.name}>"
 
+    def _repr_html_(self):
+        """A notebook shows the last cycle, or what there is of the first one."""
+        return self.profile()._repr_html_() if self._has_profile() else None
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text(repr(self))
+        if self._has_profile():
+            printer.text("\n")
+            self.profile()._repr_pretty_(printer, cycle)
+
+    def _has_profile(self):
+        return self._profile is not None or bool(self._recording and self._is_here())
+
     # ---- Steps
 
     def _action(self, step):
