@@ -193,6 +193,24 @@ static void footer_health(const gnomon__footer_input *input,
     }
 }
 
+/* Of names past the limit: the last that found room are of those that vary. */
+static void footer_names(const gnomon_profile *profile,
+                         const gnomon__footer_input *input,
+                         const gnomon_writer *out)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_REGIONS), named = 0;
+    gnomon_region_info region;
+    if (input->after.other_names == input->before.other_names)
+        return;
+    for (size_t i = count; i && named < FOOTER_NAMES; i--)
+        if (!gnomon_profile_region(profile, i, &region) && *region.name != '(')
+            out->print(out, "%s%s",
+                       named++ ? ", " : "gnomon: the last names within it: ",
+                       gnomon_shown(out, region.name));
+    if (named)
+        out->print(out, "\n");
+}
+
 /* ---- Events ------------------------------------------------------ */
 
 /* A line for each kind, all threads together. */
@@ -270,6 +288,8 @@ int gnomon__footer(const gnomon_profile *profile,
     if (marks)
         footer_opens(profile, input, out, "");
     footer_health(input, out);
+    if (profile)
+        footer_names(profile, input, out);
     if (profile)
         footer_events(profile, out);
     return out->write(out, "", 0);
