@@ -336,3 +336,88 @@ int gnomon__slow_steps_reasons(
     }
     return named;
 }
+
+/* ---- Parts ------------------------------------------------------------------------- */
+
+enum { PART_NONE, PART_NAMED, PART_OPENED };
+
+/* Where tracks of several ranks are added up, theirs is no thread of the system. */
+static bool slow_steps_is_main(const gnomon__slow_steps *t, uint32_t number)
+{
+    gnomon_track_info track = {.kind = GNOMON_TRACK_THREAD};
+    gnomon_run_info run = {.pid = 0};
+    (void)gnomon_profile_track(t->profile, number, &track);
+    (void)gnomon_profile_run(t->profile, track.run, &run);
+    return track.kind == GNOMON_TRACK_THREAD &&
+           (track.os_id && run.pid ? track.os_id == run.pid : !track.index);
+}
+
+/* What a node of the stage and view at hand took in steps, at most; 0: it is another's. */
+static uint64_t slow_steps_part(const gnomon__slow_steps *t, uint32_t i,
+                                gnomon_node_info *n)
+{
+    if (gnomon_profile_node(t->profile, i, n) != GNOMON_OK ||
+        n->stage != t->stage_number || (t->view && n->view != t->view) ||
+        !n->host || !t->region[n->region].all ||
+        n->flags & (GNOMON_NODE_RANGE | GNOMON_NODE_PART))
+        return 0;
+    uint64_t most = t->region[n->region].all->total_ns;
+    return n->host->total_ns < most ? n->host->total_ns : most;
+}
+
+/* Adds up what is named, by region. Returns the largest region. */
+static uint32_t slow_steps_add_parts(const gnomon__slow_steps *t,
+                                     uint32_t nodes, const uint8_t *state)
+{
+    gnomon_node_info n;
+    uint32_t largest = 0;
+    memset(t->excess, 0, (t->regions + 1) * sizeof *t->excess);
+    for (uint32_t i = 1; i <= nodes; i++) {
+        uint64_t ns = state[i] == PART_NAMED ? slow_steps_part(t, i, &n) : 0;
+        if (!ns)
+            continue;
+        t->excess[n.region].region = n.region;
+        t->excess[n.region].excess_ns += ns;
+        if (t->excess[n.region].excess_ns > t->excess[largest].excess_ns)
+            largest = n.region;
+    }
+    return largest;
+}
+
+/* Names what is inside a region in its place. Parents come before their children. */
+static bool slow_steps_open(const gnomon__slow_steps *t, uint32_t nodes,
+                            uint8_t *state, uint32_t region)
+{
+    gnomon_node_info n;
+    bool is_any = false;
+    for (uint32_t i = 1; i <= nodes; i++) {
+        if (!slow_steps_part(t, i, &n))
+            continue;
+        if (state[i] == PART_NAMED && n.region == region)
+            state[i] = PART_OPENED;
+        else if (!state[i] && state[n.parent] == PART_OPENED)
+            is_any = state[i] = PART_NAMED;
+    }
+    return is_any;
+}
+
+int gnomon__slow_steps_parts(gnomon__slow_steps *t)
+{
+    gnomon_node_info n;
+    uint32_t nodes = (uint32_t)gnomon_profile_count(t->profile, GNOMON_NODES);
+    uint64_t most = t->all->total_ns - t->all->total_ns / 10;
+    uint8_t *state = calloc(nodes + 1, 1);
+    if (!state)
+        return GNOMON_ENOMEM;
+    for (uint32_t i = 1; i <= nodes; i++)
+        state[i] = slow_steps_part(t, i, &n) && !n.parent &&
+                   slow_steps_is_main(t, n.track);
+    uint32_t largest;
+    do
+        largest = slow_steps_add_parts(t, nodes, state);
+    while (t->excess[largest].excess_ns > most &&
+           slow_steps_open(t, nodes, state, largest));
+    free(state);
+    qsort(t->excess, t->regions + 1, sizeof *t->excess, slow_steps_by_excess);
+    return GNOMON_OK;
+}

@@ -11,6 +11,7 @@
 #include "gnomon/writer.h"
 
 #define GNOMON__STEP_REASONS 3 /* that are named of a step */
+#define GNOMON__STEP_PARTS 5   /* that are named of all steps */
 
 typedef struct gnomon__listed_step {
     gnomon_step_info step;
@@ -53,6 +54,11 @@ void gnomon__slow_steps_read(gnomon__slow_steps *s, uint32_t stage,
 
 /* How long the stage was recorded before its first step; 0: not known, or not at all. */
 uint64_t gnomon__slow_steps_before(const gnomon__slow_steps *s);
+
+/* Of what all steps consist: makes `excess` what the main thread did in them outermost, the
+ * largest first, with what is inside of a scope that is nine tenths of them in its place.
+ * GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__slow_steps_parts(gnomon__slow_steps *s);
 
 /* What is to be named of one of them: no more than these, and none that is small
  * beside what the step took too long. Returns how many; valid until the next call. */

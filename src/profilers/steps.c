@@ -144,6 +144,27 @@ static int steps_print_events(steps_report *t, uint32_t stage)
     return code;
 }
 
+/* "of a step: 77 % loader, 9 % model": which of them is the bottleneck. */
+static int steps_print_parts(steps_report *t)
+{
+    int code = gnomon__slow_steps_parts(&t->of);
+    const gnomon__step_reason *part = t->of.excess;
+    double all = (double)t->of.all->total_ns / 100;
+    const char *head = "of a step: ";
+    for (size_t i = 0; !code && i < GNOMON__STEP_PARTS && i <= t->of.regions &&
+                       (double)part[i].excess_ns > all;
+         i++, head = ", ") {
+        gnomon_region_info region;
+        gnomon_profile_region(t->of.profile, part[i].region, &region);
+        t->out->print(t->out, "%s%.0f %% %s", head,
+                      (double)part[i].excess_ns / all,
+                      gnomon_shown(t->out, region.name));
+    }
+    if (*head == ',')
+        t->out->write(t->out, "\n", 1);
+    return code;
+}
+
 static void steps_print_all(const steps_report *t)
 {
     static const char *const heads[] = {"Mean", "Median", "p99", "Max"};
@@ -175,10 +196,12 @@ static int steps_print_stage(steps_report *t, uint32_t stage)
         if (!view)
             gnomon__print_title(t->out, t->of.stage.name, "Steps\n");
         is_any |= t->of.all || t->of.slow_count;
-        if (t->of.all)
+        if (t->of.all) {
             steps_print_all(t);
+            code = steps_print_parts(t);
+        }
         steps_print_slow(t);
-        code = steps_print_events(t, stage);
+        code = code ? code : steps_print_events(t, stage);
     }
     if (!is_any)
         t->out->print(t->out,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Many threads in the same objects at once. A Python without a global lock runs them in
 parallel; with one they take turns."""
+import re
 import sys
 import sysconfig
 import textwrap
@@ -187,6 +188,35 @@ class Threads(unittest.TestCase):
             None,
         )
         self.assertNotIn("Error", err)
+
+    def test_a_step_consists_of_what_its_thread_did(self):
+        out, err = self.run_threads(
+            """
+            import time
+            over = threading.Event()
+            def prefetch():
+                while not over.is_set():
+                    with gnomon.scope("prefetch"):
+                        time.sleep(0.001)
+            other = threading.Thread(target=prefetch)
+            other.start()
+            time.sleep(0.05)  # before all steps
+            gnomon.stage_begin("fit")
+            for _ in range(3):
+                with gnomon.scope("train_step"):
+                    with gnomon.scope("load"):
+                        time.sleep(0.002)
+                    with gnomon.scope("model"):
+                        time.sleep(0.002)
+                gnomon.step()
+            over.set()
+            other.join()
+            time.sleep(0.05)
+            """,
+            "steps",
+        )
+        parts = re.findall(r"^of a step: (.*)", err, re.M)[0]
+        self.assertEqual(set(re.findall("[a-z_]+", parts)), {"load", "model"})
 
     def test_names_are_pythons(self):
         out, err = run(
