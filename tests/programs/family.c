@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -411,6 +412,9 @@ int main(int argc, char **argv)
         ask(raw_fork);
     } else if (strcmp(word, "teardown") == 0) {
         tear_down_what_was_set_up_before();
+    } else if (strcmp(word, "moved") == 0) {
+        need(mkdir("moved", 0777) == 0 && chdir("moved") == 0);
+        one(fork_when_settled, 20);
     } else if (strcmp(word, "tokens") == 0) {
         strange_tokens();
     } else if (strcmp(word, "stream") == 0) {

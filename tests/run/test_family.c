@@ -249,6 +249,25 @@ TEST(each_child_that_follows_has_its_own_file)
     CHECK_EQ(times_in(text, "child: work "), 6);
 }
 
+/* Also where the program changed its folder since. */
+TEST(paths_of_a_child_that_follows_begin_where_its_parents_do)
+{
+    static const char plugin[] = TEST_BINARY_DIR "/plugins/simple.so";
+    char *text;
+    family("reporter,fork=follow,file=out.txt", "moved");
+    CHECK_EQ(times_in(child_read("out.txt"), "parent: work 100\n"), 1);
+    CHECK_EQ(files("out-[0-9]*.txt", &text), 1);
+    CHECK_EQ(times_in(text, "child: work 20\n"), 1);
+    CHECK_EQ(rmdir("moved"), 0);
+    family("reporter,fork=follow,dir=logs", "moved");
+    CHECK_EQ(files("logs/reporter*.txt", &text), 2);
+    CHECK_EQ(rmdir("moved"), 0);
+    CHECK_EQ(symlink(plugin, "mine.so"), 0);
+    child_result r = family("./mine.so,fork=follow", "moved");
+    CHECK_EQ(times_in(r.err, "|  work "), 2);
+    CHECK_EQ(rmdir("moved"), 0);
+}
+
 typedef struct streamed_parts {
     long parent, children; /* events, and what is missing */
     int parts;
