@@ -21,7 +21,6 @@
 #include "record/device_stats.h"
 
 #define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
-#define READER_POLL_NS 200000ull     /* between passes that are waited for */
 #define READER_EXIT_NS 1000000000ull /* at the end of the process */
 
 static gnomon__os_thread reader_thread;
@@ -211,11 +210,12 @@ static size_t reader_ask_pass(int gives_up)
 
 void gnomon__timers_read(uint64_t patience_ns, int gives_up)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + patience_ns;
+    uint64_t now = gnomon__os_monotonic_ns(), until = now + patience_ns;
+    uint64_t pause = 0;
     if (!load_relaxed(&gnomon__timer_bits))
         return;
-    while (reader_ask_pass(0) && gnomon__os_monotonic_ns() < until)
-        gnomon__os_sleep_ns(READER_POLL_NS);
+    for (; reader_ask_pass(0) && now < until; now = gnomon__os_monotonic_ns())
+        gnomon__os_pause(&pause, until - now); /* a device tells nobody */
     if (gives_up)
         reader_ask_pass(1);
 }

@@ -182,6 +182,18 @@ static int has_read_more(void)
     return cuda->calls("cuEventElapsedTime") > elapsed_calls;
 }
 
+/* It asks less often the longer it waits. The reader's thread looks every 2 ms too. */
+TEST(a_device_that_takes_long_is_asked_seldom)
+{
+    begin();
+    scope_on("long", stream, UINT64_MAX);
+    uint64_t calls = cuda->calls("cuEventQuery");
+    gnomon__timers_read(50 * MS, 0);
+    CHECK(cuda->calls("cuEventQuery") - calls < 100);
+    cuda->finish(stream);
+    end();
+}
+
 TEST(the_reader_sleeps_until_there_is_something_to_read)
 {
     begin();
