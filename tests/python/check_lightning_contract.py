@@ -477,7 +477,10 @@ class InOneProcess(unittest.TestCase):
         """One after the other in one process: what each leaves hurts no later one."""
 
         def case():
-            for name in unittest.defaultTestLoader.getTestCaseNames(Contract):
+            gc.freeze()  # torch's own objects: each case collects what it leaves
+            names = unittest.defaultTestLoader.getTestCaseNames(Contract)
+            names.remove("test_a_sweep_of_trials")  # it is of one process already
+            for name in names:
                 result = unittest.TestResult()
                 OneAfterTheOther(name).run(result)
                 for _, text in result.errors + result.failures:
