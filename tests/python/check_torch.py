@@ -54,6 +54,24 @@ class Layers(Case):
             wanted[f"{block}/model.{layer}.gated backward/activation"] = 1
         self.assertEqual(found, wanted)
 
+    def test_a_layer_right_after_another_needs_no_hook_at_its_end(self):
+        """A Python hook costs a node more than all that ours does."""
+        ended, call = [], gnomon.torch._backward.Call
+        plain = call._end
+
+        def end(self, *gradients):
+            ended.append(self.layer.name)
+            plain(self, *gradients)
+
+        call._end = end
+        self.addCleanup(setattr, call, "_end", plain)
+        model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Linear(4, 4))
+        self.watch(model)
+        found = marks(lambda: model(batch()).sum().backward())
+        self.assertEqual(ended, ["model.0", "model"])
+        inside = {f"backward/model backward/model.{i} backward": 1 for i in range(3)}
+        self.assertEqual({k: found.get(k) for k in inside}, inside)
+
     def test_classes_are_categories(self):
         model = Model()
         self.watch(model)

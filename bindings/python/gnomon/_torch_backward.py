@@ -67,6 +67,22 @@ _here = _Here()
 
 
 @runs_as_it_is
+def run_call(layer, function, args, keywords):
+    """Calls the function of a layer, and follows what it makes."""
+    here = _here
+    here.call = this = Call(layer, here.call)
+    device = this.begin_after(args[0]) if args else None
+    try:
+        result = function(*args, **keywords)
+        if torch.is_grad_enabled():
+            this.follow(result, device)
+        return result
+    finally:
+        here.call = this.parent
+        this.last = this.before = None
+
+
+@runs_as_it_is
 def running_call():
     """The innermost call of a watched module on this thread, or None."""
     return _here.call
@@ -98,95 +114,124 @@ def _nodes_of(value, depth, nodes):
 
 
 @runs_as_it_is
-def _last_of(nodes, first):
-    """The node with the lowest number from `first` on that `nodes` lead to."""
-    todo, seen, lowest, last = list(nodes), set(nodes), _LEAF, None
-    while todo:
-        node = todo.pop()
-        number = node._sequence_nr()
+def _is_on(device, result):
+    return isinstance(result, torch.Tensor) and result.get_device() == device
+
+
+@runs_as_it_is
+def _last_of(made, first):
+    """The node with the lowest number from `first` on that nodes lead to, and its number.
+    `made`: {node: its number}. No node has a lower number than `first`, so where that is
+    found the search is over."""
+    todo, seen, lowest, last = list(made), set(made), _LEAF, None
+    for node, number in made.items():
         if number < lowest:
             lowest, last = number, node
-        for inner, _ in node.next_functions:
+    while todo and lowest > first:
+        for inner, _ in todo.pop().next_functions:
             if inner is not None and inner not in seen and len(seen) < _MOST_NODES:
-                if first <= inner._sequence_nr() < _LEAF:
+                number = inner._sequence_nr()
+                if first <= number < _LEAF:
                     seen.add(inner)
                     todo.append(inner)
-    return last
+                    if number < lowest:
+                        lowest, last = number, inner
+    return last, lowest
 
 
 class Call:
-    """One call of a layer: a context manager around its forward."""
+    """One call of a layer. The layer sets _here.call to it, and afterwards to its
+    parent."""
 
-    __slots__ = ("layer", "parent", "first", "last", "link", "is_followed", "mark")
+    __slots__ = (
+        *("layer", "parent", "first", "last", "last_number"),
+        *("before", "before_number", "link", "is_followed", "mark"),
+    )
 
     @runs_as_it_is
-    def __init__(self, layer):
+    def __init__(self, layer, parent):
         self.layer = layer
-        self.parent = _here.call
-        self.last = None  # the first node of the calls inside
+        self.parent = parent
+        self.last = None  # the first node of the calls inside, and its number
+        self.before = None  # the node of the newest output inside, and its number
         self.link = None
         self.is_followed = False
         self.mark = None  # its backward, while that is open
-
-    @runs_as_it_is
-    def __enter__(self):
-        _here.call = self
         self.first = _get_sequence_nr()
-        return self
 
     @runs_as_it_is
-    def __exit__(self, *error):
-        _here.call = self.parent
-        self.last = None
+    def begin_after(self, value):
+        """The device of the first argument, where no node is between the one that made
+        it, in another call of the same caller, and this call. Autograd goes from this
+        call's first node to that one, on that device, so its hook ends this call too."""
+        parent = self.parent
+        if parent is None or parent.before is None:
+            return None
+        if parent.before_number != self.first - 1 or not isinstance(value, torch.Tensor):
+            return None
+        return value.get_device() if value.grad_fn is parent.before else None
 
     @runs_as_it_is
-    def follow(self, result):
+    def follow(self, result, device):
         """Puts hooks on the nodes that this call made, where there are some. With calls
         inside, the first node is looked for from theirs on. One before them that leads
         to none of them is not found, and is taken for one of the caller's."""
-        if not torch.is_grad_enabled():
-            return
-        found, made, first = [], set(), self.first
+        found, made, first, parent = [], {}, self.first, self.parent
         _nodes_of(result, 0, found)
         for node in found:
-            if first <= node._sequence_nr() < _LEAF:
-                made.add(node)
+            number = node._sequence_nr()
+            if first <= number < _LEAF:
+                made[node] = number
         if not made:
             return
         for node in made:
             node.register_prehook(self._begin)
-        last = _last_of([self.last] if self.last else made, first)
-        last.register_hook(self._end)
         self.link = link_out()
         self.is_followed = True
-        parent = self.parent
-        if parent is not None and parent.first <= last._sequence_nr():
-            if parent.last is None or parent.last._sequence_nr() > last._sequence_nr():
-                parent.last = last
+        if parent is not None:
+            parent.before = max(made, key=made.get)
+            parent.before_number = made[parent.before]
+        if device is not None and _is_on(device, result):
+            return  # the call before is the caller's first one, or after that
+        if self.last is not None:
+            made = {self.last: self.last_number}
+        last, number = _last_of(made, first)
+        last.register_hook(self._end)
+        if parent is not None and parent.first <= number:
+            if parent.last is None or parent.last_number > number:
+                parent.last, parent.last_number = last, number
 
     # ---- Backward, on autograd's threads ----
 
     @runs_as_it_is
     def _begin(self, gradients):
-        if is_compiling() or self.mark is not None or not _gnomon._on():
+        if self.mark is not None or is_compiling() or not _gnomon._on():
             return
-        opened = _here.open
-        while opened and not opened[-1]._contains(self):
+        opened, parent = _here.open, self.parent
+        while opened and opened[-1] is not parent and not opened[-1]._contains(parent):
             opened.pop()._close()
         if not opened and not _here.runs:  # autograd's own thread, as for a GPU
             Variable._execution_engine.queue_callback(
                 functools.partial(close_all, opened)
             )
-        around, new = self.parent, [self]
-        while around is not None and around.mark is None:
-            if around.is_followed:
-                new.append(around)
-            around = around.parent
-        for call in reversed(new):
-            call.mark = on_stream(call.layer.backward, gradients)
-            opened.append(call)
-            call.mark.__enter__()
-            link_in(call.link, "backward")
+        if parent is not None and parent.mark is None:
+            parent._begin_around(gradients)
+        self._open(gradients)
+
+    @runs_as_it_is
+    def _begin_around(self, gradients):
+        """Opens this call and those around it, from the outermost one that is not."""
+        if self.parent is not None and self.parent.mark is None:
+            self.parent._begin_around(gradients)
+        if self.is_followed:
+            self._open(gradients)
+
+    @runs_as_it_is
+    def _open(self, gradients):
+        self.mark = mark = on_stream(self.layer.backward, gradients)
+        _here.open.append(self)
+        mark.__enter__()
+        link_in(self.link, "backward")
 
     @runs_as_it_is
     def _end(self, *gradients):

@@ -82,10 +82,8 @@ class _Layer:
             return call(*args, **keywords)
         if self.is_inner and _is_in(self.name):
             return call(*args, **keywords)
-        with _on_stream(self.forward, args), _backward.Call(self) as this:
-            result = call(*args, **keywords)
-            this.follow(result)
-        return result
+        with _on_stream(self.forward, args):
+            return _backward.run_call(self, call, args, keywords)
 
 
 def _forget(key, module):
