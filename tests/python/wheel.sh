@@ -30,6 +30,13 @@ case $1 in *-cp39-abi3-*) ;; *) echo "it is for one Python alone"; exit 1 ;; esa
 folder=$("$work/clean/bin/python" -c "import sysconfig as s; print(s.get_path('platlib'))")
 "$builder/bin/python" -m pip install --quiet --no-index \
     --disable-pip-version-check --target "$folder" "$1"
+set -- "$folder"/gnomon-*.dist-info
+cmp "$source/LICENSE" "$1/licenses/LICENSE"
+grep -q '^License-Expression: Apache-2.0 WITH LLVM-exception$' "$1/METADATA"
+# It needs the system's C library alone, so auditwheel can give it a tag of manylinux.
+needed=$(objdump -p "$folder"/gnomon/_gnomon*.so |
+    awk '/NEEDED/ && $2 !~ /^(lib(c|m|dl|rt|pthread)|ld-linux.*)[.]so/ {print $2}')
+[ -z "$needed" ] || { echo "needs: $needed"; exit 1; }
 # Nothing of the library is visible to other modules of the process.
 names=$(nm -D --defined-only "$work"/clean/lib/python*/site-packages/gnomon/_gnomon*.so |
     awk '{print $3}' | grep -v '^PyInit_' || :)
