@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tasks of asyncio, which take turns on one thread: a scope belongs to its task."""
+import importlib.util
 import re
 import unittest
 
@@ -19,7 +20,69 @@ def paths(report):
     return found
 
 
+# Two that interleave, begun in one order and ended in the other; `mark` is what they do.
+TRIO = """
+import gnomon, trio
+async def one(name, mine, other):
+    with mark(name):
+        other.set()
+        await mine.wait()
+async def main():
+    first, second = trio.Event(), trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(one, "a", first, second)
+        await second.wait()
+        nursery.start_soon(one, "b", second, first)
+def turns():
+    trio.run(main)
+"""
+GREENLETS = """
+import gnomon, greenlet
+def a():
+    with mark("a"):
+        second.switch()
+    second.switch()
+def b():
+    with mark("b"):
+        first.switch()
+    main.switch()
+main = greenlet.getcurrent()
+first, second = greenlet.greenlet(a), greenlet.greenlet(b)
+def turns():
+    first.switch()
+"""
+
+
 class Tasks(unittest.TestCase):
+    def check_turns(self, module, code):
+        """Each has its count, and nothing is unmatched; a range has no path, a scope that
+        of what is open on the thread."""
+        if importlib.util.find_spec(module) is None:
+            self.skipTest(f"no {module}")
+        ending = """
+turns()
+with mark("after"):
+    pass
+health = gnomon.health()
+assert not health["crossed"] and not health["unmatched"], health
+rows = {r.name: r.host.count for r in gnomon.snapshot("simple").rows()}
+assert rows == {"a": 1, "b": 1, "after": 1}, rows
+print(sorted("/".join(n.path) for n in gnomon.snapshot("tree").nodes))
+gnomon.configure("")
+"""
+        for mark, paths_wanted in (
+            ("scope", ["a", "a/b", "after"]),
+            ("range", ["a", "after", "b"]),
+        ):
+            out, _ = run(code + f"mark = gnomon.{mark}" + ending, "simple,tree")
+            self.assertEqual(out, f"{paths_wanted}\n")
+
+    def test_tasks_of_trio(self):
+        self.check_turns("trio", TRIO)
+
+    def test_greenlets(self):
+        self.check_turns("greenlet", GREENLETS)
+
     def test_tasks_that_interleave_lose_nothing_and_do_not_nest(self):
         code = """
             import asyncio, gnomon
