@@ -61,6 +61,19 @@ def pool_interrupted():
         workers.apply(work)
         interrupted()
 
+def all_interrupted():
+    import multiprocessing, signal
+    ready = multiprocessing.get_context("fork").Event()
+    def wait():
+        work()
+        ready.set()
+        signal.pause()
+    one = multiprocessing.get_context("fork").Process(target=wait)
+    one.start()
+    ready.wait()
+    os.killpg(0, signal.SIGINT)  # as a terminal does
+    one.join()
+
 def in_scope():
     with gnomon.scope("outer"):
         interrupted()
@@ -135,6 +148,7 @@ INTERRUPTS = [
     ("in a stage", "", "stage()", 1),
     ("while a thread runs", "", "in_thread()", 1),
     ("beside a pool", "", "pool_interrupted()", 2),
+    ("in a worker too", "", "all_interrupted()", 2),
 ]
 
 
@@ -159,6 +173,7 @@ class Ends(unittest.TestCase):
             capture_output=True,
             text=True,
             timeout=100,
+            start_new_session=True,
         )
         self.assertEqual(child.returncode, status, child)
         files = [f for f in os.listdir(self.folder) if f[0].isdigit()]
