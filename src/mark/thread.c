@@ -72,6 +72,19 @@ static int is_too_early(gnomon__thread *t)
     return gnomon__thread_watch_again(t);
 }
 
+/* A thread whose host named it after its first mark keeps that name when it ends, but its
+ * state is not found by the name that the next such thread begins with. So only few do. */
+#define MOST_RENAMED 64u
+
+/* Stored by words, as readers load them. */
+static void set_os_name(gnomon__thread *t, const char *os_name)
+{
+    uint64_t words[2];
+    memcpy(words, os_name, sizeof words);
+    store_relaxed(&t->os_name[0], words[0]);
+    store_relaxed(&t->os_name[1], words[1]);
+}
+
 /* The destructor of the thread's key. If the word is odd, the thread was
  * cancelled inside a mark, between any two instructions or in a callback,
  * and that mark may be half done. The chains that are walked here are whole,
@@ -100,8 +113,12 @@ static void thread_over(void *state)
         a->token = 0;
         at = a->next;
     }
+    char os_name[16];
+    gnomon__os_thread_name(os_name, sizeof os_name);
     gnomon__lock();
     has_ended = 1;
+    if (!t->named && t->lives == 1 && dead_count < MOST_RENAMED)
+        set_os_name(t, os_name);
     gnomon__thread_give_up(t);
     gnomon__unlock();
     gnomon__os_cancel_back(cancel);
@@ -200,15 +217,6 @@ static gnomon__thread *make_state(void)
     store_release(&gnomon__threads[number], t);
     store_release(&gnomon__thread_total, number + 1);
     return t;
-}
-
-/* Stored by words, as readers load them. */
-static void set_os_name(gnomon__thread *t, const char *os_name)
-{
-    uint64_t words[2];
-    memcpy(words, os_name, sizeof words);
-    store_relaxed(&t->os_name[0], words[0]);
-    store_relaxed(&t->os_name[1], words[1]);
 }
 
 /* Whether less than an eighth of the arena is left, which paths, frames and names need.

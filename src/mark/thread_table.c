@@ -39,6 +39,8 @@ void gnomon__slots_clear(gnomon__slot *slots)
         slots[i] = (gnomon__slot){.pointer = NO_NAME, .text = ""};
 }
 
+/* The host may have named it after its first mark. What several threads had, one after the
+ * other, keeps the name by which it was found. */
 const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
 {
     const char *name = load_acquire(&t->name);
@@ -47,6 +49,8 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
     uint64_t words[2] = {load_relaxed(&t->os_name[0]),
                          load_relaxed(&t->os_name[1])};
     memcpy(room, words, sizeof words);
+    if (load_relaxed(&t->alive) && load_relaxed(&t->lives) == 1)
+        gnomon__os_name_of_thread(load_relaxed(&t->os_id), room);
     return room;
 }
 

@@ -25,6 +25,9 @@ void gnomon__os_random(void *bytes, size_t size);
 
 /* The calling thread's name as the system has it; always terminated. */
 void gnomon__os_thread_name(char *buffer, size_t size);
+/* That of another thread of this process, at most 15 bytes; `name` stays where it cannot be
+ * read. */
+void gnomon__os_name_of_thread(int64_t id, char name[16]);
 void gnomon__os_host_name(char *buffer, size_t size);
 
 /* Claims the memory: what is recorded from now on belongs to this process.

@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -74,6 +76,17 @@ void gnomon__os_thread_name(char *buffer, size_t size)
     (void)prctl(PR_GET_NAME, name);
     errno = kept_errno;
     copy_text(buffer, size, name);
+}
+
+void gnomon__os_name_of_thread(int64_t id, char name[16])
+{
+    char path[48], text[17]; /* with the newline */
+    (void)snprintf(path, sizeof path, "/proc/self/task/%" PRId64 "/comm", id);
+    size_t n = gnomon__os_read_small(path, text, sizeof text);
+    if (n && text[n - 1] == '\n')
+        text[n - 1] = 0;
+    if (n)
+        copy_text(name, 16, text);
 }
 
 void gnomon__os_host_name(char *buffer, size_t size)

@@ -5,6 +5,7 @@
  * with scopes open, with destructors that mark, under names; and ranges that
  * two of them end. */
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "gnomon/cuda.h"
@@ -318,6 +319,43 @@ TEST(ended_threads_of_one_name_are_one_track)
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(track_named(p, "worker").thread_count, 200);
     CHECK_EQ(track_named(p, "worker").alive, 0);
+    gnomon_profile_free(p);
+    live_check_no_trouble();
+}
+
+static void *system_named_later(void *name)
+{
+    mark_once();
+    prctl(PR_SET_NAME, name);
+    pthread_barrier_wait(
+        &all_there); /* it is seen while the thread lives ... */
+    pthread_barrier_wait(&all_there);
+    if (*(char *)name == 'a')
+        prctl(PR_SET_NAME, "at its end"); /* ... and by its last one */
+    return NULL;
+}
+
+/* By pthread_setname_np, as hosts do that know nothing of gnomon. */
+TEST(a_thread_may_be_named_after_its_first_mark)
+{
+    static char names[2][16] = {"a loader", "stepper"};
+    pthread_t threads[2];
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    pthread_barrier_init(&all_there, NULL, 3);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(
+            pthread_create(&threads[i], NULL, system_named_later, names[i]), 0);
+    pthread_barrier_wait(&all_there);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(track_named(p, "a loader").thread_count, 1);
+    CHECK_EQ(track_named(p, "stepper").thread_count, 1);
+    gnomon_profile_free(p);
+    pthread_barrier_wait(&all_there);
+    live_join(threads, 2);
+    p = live_snapshot("keeper");
+    CHECK_EQ(track_named(p, "at its end").alive, 0);
+    CHECK_EQ(track_named(p, "at its end").thread_count, 1);
+    CHECK_EQ(track_named(p, "stepper").thread_count, 1);
     gnomon_profile_free(p);
     live_check_no_trouble();
 }
