@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "gnomon.h"
+#include "platform/atomic.h"
 
 /* One name that the thread started: where its open execution is. */
 typedef struct gnomon__action {
@@ -40,7 +41,7 @@ typedef struct gnomon__actions {
 /* The empty table of all threads that have started no name.
  * gnomon__slots_clear fills it before the first state is made, under the
  * lock. */
-extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
+GNOMON__DATA gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
 void gnomon__slots_clear(gnomon__slot *slots);
 
 static inline uint32_t gnomon__slot_of(const char *name)

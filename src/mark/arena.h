@@ -4,8 +4,9 @@
 #define GNOMON_MARK_ARENA_H
 
 #include "platform/memory.h"
+#include "platform/atomic.h"
 
-extern gnomon__arena gnomon__marks_arena;
+GNOMON__DATA gnomon__arena gnomon__marks_arena;
 
 /* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
 #define GNOMON__NO_CELL 512u
@@ -33,10 +34,10 @@ void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 /* Tapes set it. Frees a chunk of `bytes` or more, which only events have; 0: there is none.
  * Without `bytes`: whether free chunks may be taken. What can do without memory leaves
  * them to threads that cannot, where memory is short. Called under the lock. */
-extern int (*gnomon__chunks_short)(uint32_t bytes, int can_do_without);
+GNOMON__DATA int (*gnomon__chunks_short)(uint32_t bytes, int can_do_without);
 
 /* Bytes of the arena that are kept so that each parent can have an "(other)". */
-extern uint32_t gnomon__reserved_bytes;
+GNOMON__DATA uint32_t gnomon__reserved_bytes;
 
 /* In a forked child, under the lock, outside of marks: forgets the arena,
  * which is the parent's. */

@@ -72,6 +72,6 @@ uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
 
 /* The number of the step under way, for callbacks. Written under the lock of
  * steps. */
-extern uint64_t gnomon__step_under_way;
+GNOMON__DATA uint64_t gnomon__step_under_way;
 
 #endif

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "gnomon.h"
+#include "platform/atomic.h"
 
 struct gnomon__thread;
 
@@ -19,7 +20,7 @@ typedef struct gnomon__work_counts {
     GNOMON__HEALTH_OF_WORK(GNOMON__COUNT)
 } gnomon__work_counts;
 #undef GNOMON__COUNT
-extern gnomon__work_counts gnomon__work_health;
+GNOMON__DATA gnomon__work_counts gnomon__work_health;
 
 /* Counts trouble; any thread, `t` may be the dummy. A handler may be counting
  * the same. */

@@ -28,26 +28,27 @@ typedef struct gnomon__observer {
     void *self;
 } gnomon__observer;
 
-extern gnomon__observer gnomon__observers[GNOMON__BITS];
+GNOMON__DATA gnomon__observer gnomon__observers[GNOMON__BITS];
 /* Bits by kind, under the lock; marks use their thread's copies. */
-extern uint32_t gnomon__recorder_bits;
-extern uint32_t gnomon__tree_bits;
-extern uint32_t gnomon__end_only_bits;
-extern uint32_t gnomon__time_bits; /* which need the clock */
-extern uint32_t gnomon__attached_bits;
-extern uint32_t gnomon__armed_bits;
-extern uint32_t gnomon__open_bits;      /* also read without the lock */
-extern uint32_t gnomon__observer_epoch; /* 0: nothing has started */
-extern uint32_t gnomon__observer_offs;  /* how often nobody was left attached */
-extern uint32_t gnomon__needs_fence;    /* no membarrier here */
+GNOMON__DATA uint32_t gnomon__recorder_bits;
+GNOMON__DATA uint32_t gnomon__tree_bits;
+GNOMON__DATA uint32_t gnomon__end_only_bits;
+GNOMON__DATA uint32_t gnomon__time_bits; /* which need the clock */
+GNOMON__DATA uint32_t gnomon__attached_bits;
+GNOMON__DATA uint32_t gnomon__armed_bits;
+GNOMON__DATA uint32_t gnomon__open_bits;      /* also read without the lock */
+GNOMON__DATA uint32_t gnomon__observer_epoch; /* 0: nothing has started */
+GNOMON__DATA uint32_t
+    gnomon__observer_offs; /* how often nobody was left attached */
+GNOMON__DATA uint32_t gnomon__needs_fence; /* no membarrier here */
 /* 1: nothing is attached: regions wait, and no mark makes a system call.
  * Pairs with the fence in gnomon__region_waits. */
-extern uint32_t gnomon__observer_is_idle;
+GNOMON__DATA uint32_t gnomon__observer_is_idle;
 
 /* GNOMON_MASK_UNSEEN while the run starts, else 0: it is in the active words and in all
  * masks that are written then, so that the marks of other threads ask for the start,
  * and wait. Under the lock. */
-extern uint32_t gnomon__start_mask;
+GNOMON__DATA uint32_t gnomon__start_mask;
 
 /* Takes a free bit, attached, neither armed nor open: of a recorder, or of a hook.
  * GNOMON_EFULL. Both are kept, not copied. */
@@ -74,8 +75,8 @@ void gnomon__observer_free(uint32_t bit);
 /* Bits that are being detached, for which no scope begins; under the lock. A
  * thread that finds the serial changed at its next mark stops its open
  * scopes for these hooks. */
-extern uint32_t gnomon__leaving_bits;
-extern uint32_t gnomon__leave_serial;
+GNOMON__DATA uint32_t gnomon__leaving_bits;
+GNOMON__DATA uint32_t gnomon__leave_serial;
 
 /* Asks the filter again which regions the bit wants. O(regions). */
 void gnomon__observer_filter(uint32_t bit);

@@ -59,7 +59,7 @@ uint32_t gnomon__region_append_op(gnomon_region *region,
                                   const gnomon__entry *plain);
 
 /* "(other)", and its entry in the table if it has none. Under the lock. */
-extern gnomon_region gnomon__other_region;
+GNOMON__DATA gnomon_region gnomon__other_region;
 void gnomon__region_enter_other(void);
 
 /* intern.c: the region of a name, or gnomon__other_region where it is past a limit.
@@ -76,7 +76,7 @@ const gnomon__entry *gnomon__region_entry(uint32_t id);
 uint32_t gnomon__region_count(void);
 /* How many of them compute an operation; the lowest id of these, or UINT32_MAX. */
 uint32_t gnomon__op_region_count(void);
-extern uint32_t gnomon__first_op_id;
+GNOMON__DATA uint32_t gnomon__first_op_id;
 
 /* The region "(other)"; its id is fixed. */
 #define GNOMON__OTHER_ID 1u

@@ -6,14 +6,16 @@
 
 #include <stdint.h>
 
+#include "platform/atomic.h"
+
 /* The number of the segment that marks belong to: 1, 2, ... Changed under the
  * lock. */
-extern uint32_t gnomon__segment;
-extern uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
+GNOMON__DATA uint32_t gnomon__segment;
+GNOMON__DATA uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
 
 /* The newest one whose cut is over. While it is another than the open one, threads are
  * being cut. Under the lock. */
-extern uint32_t gnomon__segment_settled;
+GNOMON__DATA uint32_t gnomon__segment_settled;
 
 /* Ends the segment at `ticks`. When it returns, no thread records in it, and
  * what was recorded rests until the next cut. A thread that stayed inside

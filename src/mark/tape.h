@@ -137,7 +137,7 @@ typedef struct gnomon__tape_pool {
     uint64_t told;  /* ticks: losses until then were given away */
 } gnomon__tape_pool;
 
-extern gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
+GNOMON__DATA gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
 
 static inline gnomon__tape *gnomon__tape_of(const gnomon__thread *t,
                                             uint32_t bit)

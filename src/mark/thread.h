@@ -115,15 +115,15 @@ typedef struct gnomon__thread {
 _Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");
 _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
-extern gnomon__thread gnomon__no_thread;
+GNOMON__DATA gnomon__thread gnomon__no_thread;
 
 /* The name of any thread; its system's is copied to `room`, as another thread of
  * that name may take its state over. */
 const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 
 /* All states ever made, by number; the count only grows. */
-extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
-extern uint32_t gnomon__thread_total;
+GNOMON__DATA gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
+GNOMON__DATA uint32_t gnomon__thread_total;
 
 /* NULL: there are not so many. */
 static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
@@ -164,12 +164,12 @@ gnomon__thread *gnomon__thread_enter(const char *name);
  * the lock. */
 void gnomon__thread_give_up(gnomon__thread *t);
 /* The name of the shared state of ended threads, once there are very many. */
-extern const char gnomon__ended_threads[];
+GNOMON__DATA const char gnomon__ended_threads[];
 
 /* In a forked child, under the lock, after gnomon__observers_forget: no thread is
  * known and nothing is recorded; what the parent had is not touched any more. */
 void gnomon__threads_forget(void);
-extern uint32_t gnomon__forks; /* how many lie above this process */
+GNOMON__DATA uint32_t gnomon__forks; /* how many lie above this process */
 
 /* Settles: takes what control calls have changed: the configuration, the
  * segment, the windows. On the owner, its word odd. The first is one load

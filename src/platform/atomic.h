@@ -63,6 +63,10 @@ static inline uint64_t load_pair(const void *two_words)
 }
 #endif
 
+/* Declares data of the library that another file defines: its own data has a known
+ * distance, and needs no look-up in the table of addresses (GOT). */
+#define GNOMON__DATA extern __attribute__((visibility("hidden")))
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

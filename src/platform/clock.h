@@ -71,7 +71,7 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
  * anchor. `now`: the present ticks. Also notices a counter that began again,
  * as the difference then wraps to a large value. */
 void gnomon__clock_anchor_due(uint64_t now);
-extern uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
+GNOMON__DATA uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
 static inline void gnomon__clock_anchor_at(uint64_t now)
 {
     if (unlikely(now - load_relaxed(&gnomon__quiet_from) >=

@@ -64,11 +64,11 @@ enum gnomon__os_own_word {
     GNOMON__OS_OWN_CUDA,
     GNOMON__OS_OWN_WORDS
 };
-extern uint32_t *gnomon__os_own;
+GNOMON__DATA uint32_t *gnomon__os_own;
 
 /* Whether the kernel wipes these words; 0: nobody has asked it yet. */
 enum { GNOMON__OS_WIPED = 1, GNOMON__OS_NOT_WIPED = 2 };
-extern uint32_t gnomon__os_own_state;
+GNOMON__DATA uint32_t gnomon__os_own_state;
 
 /* Before a lock is taken that a child must not find held: makes the words' page
  * unless it is there. */
@@ -172,7 +172,7 @@ void gnomon__os_sleep_ns(uint64_t ns);
  * the thread that makes it. Tests wait longer, as a busy machine may keep a thread from
  * running for a second; what is to hang gets a second there too. */
 #define GNOMON__HANG_NS 1000000000ull
-extern uint64_t gnomon__test_hang_ns; /* only with GNOMON_TESTING */
+GNOMON__DATA uint64_t gnomon__test_hang_ns; /* only with GNOMON_TESTING */
 uint64_t gnomon__hang_ns(void);
 
 /* From _off to _back no pthread_cancel acts on the calling thread, neither

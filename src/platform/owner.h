@@ -11,7 +11,7 @@
 
 /* The table of the copy that owns the run, if that is another one; NULL: it
  * is this one. Set once, before this copy's first mark is answered. */
-extern const gnomon_host *gnomon__owner;
+GNOMON__DATA const gnomon_host *gnomon__owner;
 
 /* First in a public function: passes the call on if another copy owns the
  * run. */

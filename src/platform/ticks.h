@@ -13,7 +13,7 @@
 /* Ticks are ns from 0, or `mult` / 2^48 ns each. The Unix time of the zero
  * is a constant. Tests change the ticks by the two functions, as a thread of
  * ours may read them at any moment. */
-extern uint64_t gnomon__test_ticks, gnomon__test_mult;
+GNOMON__DATA uint64_t gnomon__test_ticks, gnomon__test_mult;
 #define GNOMON__TEST_UNIX_NS 1000000000000000000u
 static inline void gnomon__test_set(uint64_t ticks)
 {

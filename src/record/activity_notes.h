@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "platform/atomic.h"
+
 #define GNOMON__ACTIVITY_VIEWS 4u
 #define GNOMON__ACTIVITY_SOURCES 4u
 
@@ -15,9 +17,10 @@ typedef struct gnomon__activity_view {
     uint32_t bit;        /* of its tree */
     uint32_t tapes;      /* bits of its tapes: it wants events too */
 } gnomon__activity_view;
-extern gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
-extern uint32_t gnomon__activity_bits;  /* of their trees; 0: nobody */
-extern uint32_t gnomon__activity_tapes; /* of their tapes */
+GNOMON__DATA gnomon__activity_view
+    gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
+GNOMON__DATA uint32_t gnomon__activity_bits;  /* of their trees; 0: nobody */
+GNOMON__DATA uint32_t gnomon__activity_tapes; /* of their tapes */
 
 #define GNOMON__NO_LAUNCHER UINT32_MAX
 

@@ -6,6 +6,7 @@
 #define GNOMON_RECORD_ACTIVITY_SUMS_H
 
 #include "record/totals.h"
+#include "platform/atomic.h"
 
 typedef struct gnomon__activity_sum {
     uint32_t leaf;
@@ -29,6 +30,6 @@ int gnomon__activity_sum_add(void **to, const gnomon__activity_sum *from);
 void gnomon__activity_sums_empty(gnomon__activity_sums *s);
 
 /* A stage's, as gnomon__totals have it: for work, no marking thread calls it. */
-extern const gnomon__recorder gnomon__activity_recorder;
+GNOMON__DATA const gnomon__recorder gnomon__activity_recorder;
 
 #endif

@@ -13,6 +13,6 @@ enum gnomon__recorder_numbers {
 };
 
 /* By number. */
-extern const gnomon__recorder *const gnomon__recorders[GNOMON__RECORDERS];
+GNOMON__DATA const gnomon__recorder *const gnomon__recorders[GNOMON__RECORDERS];
 
 #endif

@@ -33,7 +33,7 @@ typedef struct gnomon__slice {
 } gnomon__slice;
 
 /* The recorder of call trees. */
-extern const gnomon__recorder gnomon__tree_recorder;
+GNOMON__DATA const gnomon__recorder gnomon__tree_recorder;
 
 /* _take: the segment that has just ended, which is cleared, in a control call. _copy:
  * the open segment, which goes on. GNOMON_ENOMEM: some threads are missing. Under the

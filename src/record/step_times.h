@@ -7,10 +7,10 @@
 
 #include "mark/recorder.h"
 
-extern const gnomon__recorder gnomon__step_recorder;
+GNOMON__DATA const gnomon__recorder gnomon__step_recorder;
 
 /* When the current step began, in ticks: of a scope that began earlier, only the time
  * from then on counts for the step. Written under the lock of steps. */
-extern uint64_t gnomon__step_since;
+GNOMON__DATA uint64_t gnomon__step_since;
 
 #endif

@@ -5,7 +5,8 @@
 #define GNOMON_RECORD_TAPE_RECORDER_H
 
 #include "mark/tape.h"
+#include "platform/atomic.h"
 
-extern const gnomon__recorder gnomon__tape_recorder;
+GNOMON__DATA const gnomon__recorder gnomon__tape_recorder;
 
 #endif
