@@ -39,6 +39,8 @@ static const struct {
     {"trace_byname", 1, 287, 287},
     {"steps_byname", 1, 287, 287},
     {"hook_byname", 1, 287, 287},
+    {"changing_buffer", 1, 390, 390},
+    {"buffer_and_hook", 1, 450, 450},
 };
 
 typedef struct counted {

@@ -250,6 +250,7 @@ const bench_row bench_marks[] = {
          advanced_scope),
     MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),
     MARK("hook_byname", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook_byname),
+    MARK("buffer_and_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, buffer),
     MARK("two_hooks", "Fd", BENCH_TWO_HOOKS, BENCH_HOOKS, 1, hook),
     MARK("scope_on", "Fr", BENCH_CUDA, BENCH_BY_NAME, 1, scope_on),
     MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),

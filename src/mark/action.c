@@ -45,19 +45,19 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
         return NULL;
     uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
     if (!*at) {
-        if (t->actions.free == t->actions.end) {
-            uint32_t chunk =
-                gnomon__chunk_take(ACTIONS_CHUNK, GNOMON__FOR_PATHS);
-            if (!chunk)
-                return NULL;
-            t->actions.free = chunk;
-            t->actions.end = chunk + ACTIONS_CHUNK;
-        }
-        gnomon__action *a = gnomon__at(t, t->actions.free);
+        uint32_t fresh =
+            t->actions.room
+                ? t->actions.list + (uint32_t)sizeof(gnomon__action)
+                : gnomon__chunk_take(ACTIONS_CHUNK, GNOMON__FOR_PATHS);
+        if (!fresh)
+            return NULL;
+        if (!t->actions.room)
+            t->actions.room = ACTIONS_CHUNK / sizeof(gnomon__action);
+        t->actions.room--;
+        gnomon__action *a = gnomon__at(t, fresh);
         a->region = region;
         a->next = t->actions.list;
-        *at = t->actions.list = t->actions.free;
-        t->actions.free += (uint32_t)sizeof *a;
+        *at = t->actions.list = fresh;
     }
     return gnomon__at(t, *at);
 }
@@ -72,57 +72,69 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
     return action_by_id(t, region);
 }
 
-/* The action that the call tree guesses next, if this is its name, else
- * NULL. The text of a reused buffer mostly changes in the same order each
- * time. */
+/* The action that followed the last one of these before, if this is its name, else NULL.
+ * The text of a reused buffer mostly changes in the same order each time. */
 static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
-    uint32_t id = gnomon__front_at(t, gnomon__tls_now()->guess)->key;
-    const uint32_t *page =
-        t->actions.pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
-    uint32_t at =
-        page && *page ? ((uint32_t *)gnomon__at(t, *page))[id % PAGE_IDS] : 0;
-    gnomon__action *a = gnomon__at(t, at);
-    return at && id != GNOMON__OTHER_ID && strcmp(a->region->name, name) == 0
+    const gnomon__action *last = gnomon__at(t, t->actions.last);
+    gnomon__action *a = gnomon__at(t, last->follows);
+    return t->actions.last && last->follows &&
+                   strcmp(a->region->name, name) == 0
                ? a
                : NULL;
 }
 
-/* Each pointer has two slots. Else two names with one slot would replace
- * each other at every call. */
-static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
+/* The slot leads to the action from now on. Each pointer has two slots. Else two names
+ * with one slot would replace each other at every call. */
+static void lead_to(gnomon__thread *t, const char *name, gnomon__action *a)
 {
     uint32_t home = gnomon__slot_of(name);
-    for (uint32_t i = 0; i < 2; i++) {
-        const gnomon__slot *s = &t->actions.slots[home ^ i];
-        if (s->pointer == name && strcmp(s->text, name) == 0)
-            return gnomon__at(t, s->action);
-    }
+    /* The thread has an action, so it has slots of its own too. */
+    gnomon__slot *s = &t->actions.slots[home],
+                 *second = &t->actions.slots[home ^ 1];
+    if (s->action && s->pointer != name &&
+        (!second->action || second->pointer == name))
+        s = second;
+    s->pointer = name;
+    s->text = a->region->name;
+    s->action = (uint32_t)((char *)a - t->ground);
+}
+
+/* Of a name to which its first slot does not lead. */
+static gnomon__action *action_elsewhere(gnomon__thread *t, const char *name)
+{
+    const gnomon__slot *s = &t->actions.slots[gnomon__slot_of(name) ^ 1];
+    if (s->pointer == name && strcmp(s->text, name) == 0)
+        return gnomon__at(t, s->action);
     gnomon__action *a = action_that_follows(t, name);
-    gnomon_region *region = a ? a->region : NULL;
-    if (!a)
+    if (!a) {
+        gnomon_region *region;
         a = action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
-    /* Not for a name that was cut or became "(other)": the text in the slot
-     * would be another than that of the pointer. */
-    if (a && strcmp(region->name, name) == 0 &&
-        load_relaxed(&region->id) != GNOMON__OTHER_ID) {
-        /* The thread has an action, so it has slots of its own too. */
-        gnomon__slot *first = &t->actions.slots[home],
-                     *second = &t->actions.slots[home ^ 1];
-        gnomon__slot *s =
-            first->action && first->pointer != name ? second : first;
-        if (s == second && second->action && second->pointer != name)
-            s = first;
-        s->pointer = name;
-        s->text = region->name;
-        s->action = (uint32_t)((char *)a - t->ground);
+        /* Not for a name that was cut or became "(other)": the text in the slot
+         * would be another than that of the pointer. */
+        if (!a || load_relaxed(&region->id) == GNOMON__OTHER_ID ||
+            strcmp(region->name, name) != 0)
+            return a;
     }
+    uint32_t at = (uint32_t)((char *)a - t->ground);
+    if (t->actions.last)
+        ((gnomon__action *)gnomon__at(t, t->actions.last))->follows = at;
+    t->actions.last = at;
+    lead_to(t, name, a);
     return a;
+}
+
+static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
+{
+    const gnomon__slot *s = &t->actions.slots[gnomon__slot_of(name)];
+    return s->pointer == name && strcmp(s->text, name) == 0
+               ? gnomon__at(t, s->action)
+               : action_elsewhere(t, name);
 }
 
 gnomon__action *gnomon__action_find(gnomon__thread *t, const char *name)
 {
-    gnomon__action *a = name ? action_by_pointer(t, name) : NULL;
+    gnomon__action *a = name ? action_elsewhere(t, name) : NULL;
     return a && a->region != &gnomon__other_region ? a : NULL;
 }
 

@@ -18,7 +18,9 @@ typedef struct gnomon__action {
     uint32_t depth; /* of "(other)": further names open under it */
     uint32_t next;  /* list of all of the thread's, newest first */
     uint32_t offs;  /* gnomon__observer_offs when it was started */
-    uint32_t reserved;
+    /* Offset of the action that followed it last time, both of names to which the
+     * thread's table did not lead; 0: none yet. */
+    uint32_t follows;
 } gnomon__action;
 
 /* A pointer that was given as a name, and the text that it pointed to. */
@@ -33,9 +35,10 @@ typedef struct gnomon__slot {
 
 typedef struct gnomon__actions {
     gnomon__slot *slots; /* gnomon__no_slots before the first name */
-    uint32_t list;
-    uint32_t free, end; /* the rest of the newest chunk */
-    uint32_t pages;     /* offset: where pages of ids are; 0: none yet */
+    uint32_t list;       /* offset of the newest, ... */
+    uint32_t room;       /* ... and how many more there is room for behind it */
+    uint32_t pages;      /* offset: where pages of ids are; 0: none yet */
+    uint32_t last;       /* offset of the last one to which no slot led */
 } gnomon__actions;
 
 /* The empty table of all threads that have started no name.

@@ -188,24 +188,22 @@ HOT void gnomon_end_slow(gnomon_token token)
 /* These save registers anyway, so they ask for the distance where it is not known. */
 HOT void gnomon_start_slow(const char *name)
 {
-    uint64_t one = gnomon__one();
     gnomon__thread *t = gnomon__tls_now()->thread;
     if (unlikely(t->seq & 1)) {
         gnomon_start_n_slow(name, GNOMON_TO_NUL);
         return;
     }
-    gnomon__turn_odd_only(t, one);
+    gnomon__turn_odd_only(t, 1);
     start_action(t, name);
 }
 
 HOT void gnomon_stop_slow(const char *name)
 {
-    uint64_t one = gnomon__one();
     gnomon__thread *t = gnomon__tls_now()->thread;
     if (unlikely(t->seq & 1)) {
         gnomon_stop_n_slow(name, GNOMON_TO_NUL);
         return;
     }
-    gnomon__turn_odd_only(t, one);
+    gnomon__turn_odd_only(t, 1);
     stop_action(t, name);
 }
