@@ -121,7 +121,7 @@ typedef struct bench_result {
 } bench_result;
 
 typedef struct bench_table {
-    bench_result line[256];
+    bench_result line[288];
     size_t count;
 } bench_table;
 

@@ -94,6 +94,20 @@ static void mark_ranges(uint64_t scopes)
     }
 }
 
+/* Half of the events are moments, and half of these have a value, which takes a second
+ * record. */
+static void mark_moments(uint64_t scopes)
+{
+    for (uint64_t i = scopes / 4; i; i--) {
+        GNOMON_SCOPE("around");
+        GNOMON_MARK("moment");
+        {
+            GNOMON_SCOPE("inside");
+            GNOMON_COUNTER("value", (double)i);
+        }
+    }
+}
+
 /* CPU time of an event, from the end of the run to the event in a file. */
 static void measure_end(bench_table *t, const char *measure,
                         void (*mark)(uint64_t scopes))
@@ -127,10 +141,16 @@ static void measure_end(bench_table *t, const char *measure,
 
 void bench_measure_ends(bench_table *t)
 {
-    measure_end(t, "trace_end", mark_steps);
-    measure_end(t, "trace_end_flat", mark_pairs);
-    measure_end(t, "trace_end_deep", mark_deep);
-    measure_end(t, "trace_end_ranges", mark_ranges);
+    static const struct {
+        const char *measure;
+        void (*mark)(uint64_t scopes);
+    } shapes[] = {{"trace_end", mark_steps},
+                  {"trace_end_flat", mark_pairs},
+                  {"trace_end_deep", mark_deep},
+                  {"trace_end_ranges", mark_ranges},
+                  {"trace_end_moments", mark_moments}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        measure_end(t, shapes[i].measure, shapes[i].mark);
     gnomon_teardown();
 }
 
