@@ -147,6 +147,10 @@ static inline pid_t child_start(const char *program, const char *environment,
     child_folder();
     for (size_t i = 0; words[i] && i < 62; i++)
         argv[i + 1] = words[i];
+    /* Before the child: on a busy machine it opens them so late that they would pass for
+     * files of its program. */
+    close(open(out, O_WRONLY | O_CREAT, 0644));
+    close(open(err, O_WRONLY | O_CREAT, 0644));
     fflush(NULL);
     pid_t child = fork();
     if (child != 0) {
