@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-
-#define GNOMON__ENTITIES 16
+#include "profile/file_counts.h"
 
 /* The structs: entities by their gnomon_entity, then the structs they point to. */
 enum gnomon__struct_number {

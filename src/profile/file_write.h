@@ -6,6 +6,7 @@
 
 #include "gnomon/profile.h"
 #include "profile/event_block.h"
+#include "profile/file_counts.h"
 #include "profile/model.h"
 #include "profile/texts.h"
 
@@ -34,13 +35,6 @@ typedef struct gnomon__file_writer {
     uint32_t shift[GNOMON__ENTITIES]; /* from p's numbers to the file's */
     int code;
 } gnomon__file_writer;
-
-/* What a file has so far; all zero: nothing, not even its header. */
-typedef struct gnomon__file_counts {
-    uint64_t written[GNOMON__ENTITIES];
-    uint64_t texts; /* bytes */
-    int is_begun;
-} gnomon__file_counts;
 
 /* Fills in `w`, which finish empties, and writes the file's header. Errors stay
  * in it until then. */

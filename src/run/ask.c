@@ -7,6 +7,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "profile/model.h"
 #include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"

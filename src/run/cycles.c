@@ -10,6 +10,7 @@
 #include "mark/region.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "profile/model.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"

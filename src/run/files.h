@@ -3,8 +3,10 @@
 #ifndef GNOMON_RUN_FILES_H
 #define GNOMON_RUN_FILES_H
 
-#include "profile/file_write.h"
+#include "profile/file_counts.h"
 #include "run/run.h"
+
+struct gnomon__model;
 
 /* ---- profiles.c -------------------------------------------------------------------- */
 
@@ -15,7 +17,7 @@ const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a);
 /* Writes what is new to that file: the reported stage `closed` (borrowed; NULL: none),
  * and late records of earlier stages. */
 void gnomon__profile_keep(const gnomon__attachment *a,
-                          const gnomon__model *closed);
+                          const struct gnomon__model *closed);
 
 /* ---- output.c ---------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "spec/names.h"
+#include "profile/file_write.h"
 #include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"

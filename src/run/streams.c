@@ -4,6 +4,7 @@
  * them to the callback `ready`, as profiles of PART_BYTES of each. The blocks are free again
  * once they are copied, before the profile is made and written. In control calls. */
 #include "platform/error.h"
+#include "profile/model.h"
 #include "record/activities.h"
 #include "run/files.h"
 #include "run/run.h"

@@ -13,6 +13,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "print/footer.h"
+#include "profile/model.h"
 #include "run/notes.h"
 #include "run/files.h"
 #include "run/host.h"
