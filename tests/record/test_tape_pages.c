@@ -118,6 +118,13 @@ TEST(pages_end_with_the_arena)
     start("passthrough,mem=2MiB", "keep=last");
     for (int i = 0; i < 8; i++) {
         mark_some(40 * BLOCKS);
+        /* On a busy machine our thread may have come before the last blocks were taken, and
+         * nobody asks for those pages again. */
+        gnomon__lock();
+        const int is_left = gnomon__tape_wants_pages();
+        gnomon__unlock();
+        if (is_left)
+            gnomon__tape_take_pages();
         wait_for_memory(gnomon__marks_arena.size - 1);
     }
     gnomon__lock();
