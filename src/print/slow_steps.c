@@ -393,10 +393,12 @@ static bool slow_steps_open(const gnomon__slow_steps *t, uint32_t nodes,
     for (uint32_t i = 1; i <= nodes; i++) {
         if (!slow_steps_part(t, i, &n))
             continue;
-        if (state[i] == PART_NAMED && n.region == region)
+        if (state[i] == PART_NAMED && n.region == region) {
             state[i] = PART_OPENED;
-        else if (!state[i] && state[n.parent] == PART_OPENED)
-            is_any = state[i] = PART_NAMED;
+        } else if (!state[i] && state[n.parent] == PART_OPENED) {
+            state[i] = PART_NAMED;
+            is_any = true;
+        }
     }
     return is_any;
 }
