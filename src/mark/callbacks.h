@@ -28,7 +28,8 @@ static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
     fence_signal();
     if (unlikely(load_relaxed(&gnomon__needs_fence)))
         fence_full();
-    return gnomon__os_runs_in_copy() ? 0 : bits & load_relaxed(live);
+    int is_childs = gnomon__os_runs_in_copy() && gnomon__os_runs_in_child();
+    return is_childs ? 0 : bits & load_relaxed(live);
 }
 
 static inline void gnomon__hooks_leave(gnomon__thread *t)

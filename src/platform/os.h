@@ -80,7 +80,9 @@ static inline void gnomon__os_own_page(void)
 }
 
 /* As gnomon__os_is_copy, where this process or its parent is known to have
- * claimed: two loads, for callbacks of marks. */
+ * claimed: two loads, for callbacks of marks. Always 1 where the kernel wipes no
+ * words: then _runs_in_child asks for the process id. */
+int gnomon__os_runs_in_child(void);
 static inline int gnomon__os_runs_in_copy(void)
 {
     uint32_t is_own =

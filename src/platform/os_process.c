@@ -50,14 +50,22 @@ int64_t gnomon__os_claim(void)
 {
     int64_t before = load_relaxed(&owner_pid);
     gnomon__os_own_page();
-    store_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN], 1);
+    store_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN],
+                  load_relaxed(&gnomon__os_own_state) == GNOMON__OS_WIPED);
     store_relaxed(&owner_pid, (int64_t)getpid());
     return before;
 }
 
 int gnomon__os_is_copy(void)
 {
-    return gnomon__os_runs_in_copy() && load_relaxed(&owner_pid);
+    return gnomon__os_runs_in_copy() && load_relaxed(&owner_pid) &&
+           load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED;
+}
+
+int gnomon__os_runs_in_child(void)
+{
+    return load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED ||
+           load_relaxed(&owner_pid) != getpid();
 }
 
 int gnomon__os_is_owner(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
+/* links: testing
  * labels: guest
  * A child calls no hook of its parent's, in whatever way it was made. */
 #include <sys/mman.h>
@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "mark/observer.h"
+#include "platform/os_calls.h"
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
+
+static int is_wiped = 1; /* a page, by the kernel, in children */
 
 /* Shared with children. */
 static struct {
@@ -112,6 +115,8 @@ static void check_children(void)
 
 static void with(const gnomon_profiler *const *profilers)
 {
+    if (!is_wiped)
+        gnomon__test_fail_calls("madvise", 1, UINT64_MAX, EINVAL);
 #if IS_TSAN
     SKIP("the sanitizer's own locks stay taken in such children");
 #endif
@@ -149,5 +154,17 @@ TEST(of_every_callback)
 
 TEST(of_all_together)
 {
+    with((const gnomon_profiler *const[]){&full, &plain, &second, NULL});
+}
+
+TEST(of_the_only_hook_where_no_page_is_wiped)
+{
+    is_wiped = 0;
+    with((const gnomon_profiler *const[]){&plain, NULL});
+}
+
+TEST(of_all_together_where_no_page_is_wiped)
+{
+    is_wiped = 0;
     with((const gnomon_profiler *const[]){&full, &plain, &second, NULL});
 }
