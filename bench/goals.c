@@ -51,6 +51,7 @@ static const goal goals[] = {
      "simple_and_trace <= 120 instructions"},
     {TO_FLOOR, "trace_closed", 0, 1.05, 1.05, "trace_closed <= 1.05 Fw"},
     {TO_FLOOR, "snapshot_beside", 0, 1.1, 1.1, "snapshot_beside <= 1.1 alone"},
+    {VALUE, "snapshot_node", 0, 1000, 1000, "snapshot_node <= 1 us (ns)"},
     {VALUE, "trace_end", 0, 100, 100, "trace_end <= 100 ns a scope"},
     {VALUE, "export_chrome", 0, 200, 200, "export_chrome <= 200 ns a scope"},
     {VALUE, "export_file", 0, 200, 200, "export_file <= 200 ns a scope"},

@@ -11,6 +11,7 @@
 #include "gnomon/profile.h"
 
 #define PARTS 15
+#define PATHS 10000
 
 static atomic_int snapshots_run; /* while a part with snapshots is measured */
 static atomic_int is_over;
@@ -154,6 +155,51 @@ void bench_measure_ends(bench_table *t)
     gnomon_teardown();
 }
 
+static gnomon_region *paths[PATHS];
+static atomic_int are_marked;
+
+static void *mark_paths(void *none)
+{
+    bench_pin(1);
+    while (!atomic_load(&is_over)) {
+        for (int i = 0; i < PATHS; i++)
+            gnomon_end(gnomon_begin(paths[i]));
+        atomic_store(&are_marked, 1);
+    }
+    return none;
+}
+
+/* CPU time of a snapshot for each path of a thread that goes through all of them. */
+static void measure_nodes(bench_table *t)
+{
+    double ns[PARTS];
+    char name[16];
+    pthread_t thread;
+    bench_mode_enter(BENCH_SIMPLE);
+    for (int i = 0; i < PATHS; i++) {
+        snprintf(name, sizeof name, "path %d", i);
+        paths[i] = gnomon_region_get(name, "paths", GNOMON_KIND_SCOPE);
+    }
+    atomic_store(&is_over, 0);
+    if (pthread_create(&thread, NULL, mark_paths, NULL))
+        exit(2);
+    while (!atomic_load(&are_marked))
+        continue;
+    for (int i = 0; i < PARTS; i++) {
+        gnomon_profile *p;
+        uint64_t begin = bench_now_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (gnomon_snapshot(&p, "simple", 1))
+            exit(2);
+        ns[i] = (double)(bench_now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / PATHS;
+        gnomon_profile_free(p);
+    }
+    atomic_store(&is_over, 1);
+    pthread_join(thread, NULL);
+    bench_result *r = bench_own(t, "snapshot_node", 1);
+    r->ns_median = bench_median(ns, PARTS); /* sorts */
+    r->ns_min = ns[0];
+}
+
 /* A row for the snapshot itself, and one for the marks beside it, whose floor are the
  * same marks alone. Without a second processor there is nothing to measure. */
 void bench_measure_snapshots(bench_table *t)
@@ -186,5 +232,6 @@ void bench_measure_snapshots(bench_table *t)
     snprintf(r->floor, sizeof r->floor, "alone");
     r->ratio_min = beside[0] / alone[0];
     r->ratio_median = bench_median(ratios, PARTS);
+    measure_nodes(t);
     bench_mode_enter(BENCH_OFF);
 }
