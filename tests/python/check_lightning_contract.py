@@ -355,6 +355,7 @@ class Contract(unittest.TestCase):
     def test_each_has_its_own_words(self):
         def case(make):
             first = GnomonProfiler("simple(filter=a)")
+            act(first, "b")
             second = GnomonProfiler("simple(extended=false),tree")
             act(second, "a", "b")
             assert calls(first.summary()) == {"a": 1}, first.summary()
@@ -368,6 +369,32 @@ class Contract(unittest.TestCase):
             del second
             gc.collect()
             assert gnomon._attached() == []
+
+        self.all([our_simple], case)
+
+    def test_any_number_may_be_made_before_the_first_is_used(self):
+        def case(make):
+            for profiler in [make() for _ in range(40)]:
+                act(profiler, "before")
+                profiler.setup("fit")
+                act(profiler, "a")
+                found = calls(profiler.summary())
+                assert found == {"before": 1, "a": 1}, found
+                profiler.describe()
+
+        self.all([our_simple], case)
+
+    def test_too_many_that_are_used_end_no_training(self):
+        def case(make):
+            kept = []
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for _ in range(40):
+                    kept.append(make())
+                    act(kept[-1], "a")
+            assert calls(kept[0].summary()) == {"a": 40}
+            assert kept[-1].summary() == ""
+            assert "records nothing" in str(caught[0].message), caught
 
         self.all([our_simple], case)
 

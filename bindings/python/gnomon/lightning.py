@@ -193,7 +193,7 @@ class GnomonProfiler(_base()):
     With "simple", `recorded_durations`, `current_actions` and `start_time` are as of
     Lightning's SimpleProfiler; of each action the first `durations` are kept."""
 
-    _open = _attached = False
+    _open = _attached = _is_used = False
     _loaders = None
 
     def __init__(
@@ -238,7 +238,12 @@ class GnomonProfiler(_base()):
         present = re.findall(r"\bas=(lightning-[-0-9]+)", gnomon.spec())
         if not os.environ.get("GNOMON") and not set(self._items) <= set(present):
             _make_room()
-            _attach(self._name, self._named)
+            try:
+                _attach(self._name, self._named)
+            except gnomon.Error as error:
+                if error.code != gnomon._gnomon.EFULL:
+                    raise
+                warnings.warn(f"{error}: this profiler records nothing")
         self._attached = True
 
     def __del__(self):
@@ -250,9 +255,10 @@ class GnomonProfiler(_base()):
         super().__del__()
 
     def _waits(self):
-        """Whether its stage is over, and another one may come."""
+        """Whether its stage is over, and another one may come, or its first one."""
         is_here = self._attached and self._process == os.getpid()
-        return is_here and self._stage is not None and not self._open
+        is_between = self._stage is not None or not self._is_used
+        return is_here and is_between and not self._open
 
     def _rest(self):
         self._attached = False
@@ -291,6 +297,7 @@ class GnomonProfiler(_base()):
 
     def _mark_outside(self):
         """Before a mark outside of its own stages, as `configure_callbacks` is."""
+        self._is_used = True
         if not self._attached:
             self._begin()
         opened = _opened()
