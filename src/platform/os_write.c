@@ -122,14 +122,15 @@ static int is_born_here(void)
 #endif
 }
 
-/* Whether the host opened the file at 2 after it began, and not to have its messages
- * there: what closes at an exec was opened after the last one, and what may be read is
- * data. A library that was loaded late asks for no more than who made the file. */
+/* Whether the file at 2 is data of the host: what closes at an exec was opened after the
+ * last one, and what it made and may read is data; also what it may not, where the library
+ * was loaded late. What is written at its end is a log, and what has no name a place
+ * where messages are caught, as by a runner of tests. */
 static int is_hosts(const struct stat *info)
 {
     int flags = fcntl(2, F_GETFL);
     return fcntl(2, F_GETFD) == FD_CLOEXEC ||
-           (S_ISREG(info->st_mode) &&
+           (S_ISREG(info->st_mode) && info->st_nlink && !(flags & O_APPEND) &&
             (gnomon__os_is_late() || (flags & O_ACCMODE) == O_RDWR) &&
             is_born_here());
 }

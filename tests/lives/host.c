@@ -276,7 +276,7 @@ static void own_three(void)
     close_three();
     usleep(50000);
     for (int i = 0; i < 3; i++)
-        if (open(names[i], O_RDWR | O_CREAT | O_APPEND, 0600) != i)
+        if (open(names[i], O_RDWR | O_CREAT, 0600) != i)
             cannot();
     if (statx(2, "", AT_EMPTY_PATH, STATX_BTIME, &info) ||
         !(info.stx_mask & STATX_BTIME))
