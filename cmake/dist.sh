@@ -25,7 +25,7 @@ for tag in $(git tag --merged HEAD --no-contains HEAD 'v[0-9]*' 2> /dev/null); d
 done
 files() {
     git ls-files -z 2> /dev/null || find . -path ./build -prune -o \
-        -type f -printf '%P\0'
+        \( -type f -o -type l \) -printf '%P\0'
 }
 files | tar -c --null -T - | tar -x -C "$work/$name"
 cmake -D "SOURCE=$work/$name" -D "OUT=$work/$name-onefile" \

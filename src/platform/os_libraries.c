@@ -29,7 +29,7 @@ static uint32_t loader_is_held;
 static uint32_t loader_pid; /* as a lock's */
 
 /* Forks that wait for those calls, or are made. Calls of other threads wait for them. */
-static uint32_t forks;
+static uint32_t forks_under_way;
 static __thread uint32_t forks_here GNOMON__TLS;
 #define FORK_WAITS_NS 100000000ull
 
@@ -47,7 +47,7 @@ int gnomon__os_is_loading(void)
 void gnomon__os_loader_before_fork(void)
 {
     forks_here++;
-    add_relaxed(&forks, 1);
+    add_relaxed(&forks_under_way, 1);
     fence_full(); /* pairs with _enter: it sees the fork, or this sees its call */
     gnomon__os_wait_until(&loader_calls, loader_calls_here, FORK_WAITS_NS);
 }
@@ -56,10 +56,10 @@ void gnomon__os_loader_after_fork(int in_child)
 {
     forks_here--;
     if (in_child)
-        store_relaxed(&forks, forks_here); /* of this thread alone */
+        store_relaxed(&forks_under_way, forks_here); /* of this thread alone */
     else
-        sub_release(&forks, 1);
-    (void)gnomon__os_wake(&forks);
+        sub_release(&forks_under_way, 1);
+    (void)gnomon__os_wake(&forks_under_way);
 }
 
 /* Before a call that would be one of a thread which the child does not have. */
@@ -67,7 +67,7 @@ static void let_forks_pass(void)
 {
     sub_release(&loader_calls, 1);
     (void)gnomon__os_wake(&loader_calls);
-    gnomon__os_wait_until(&forks, 0, FORK_WAITS_NS);
+    gnomon__os_wait_until(&forks_under_way, 0, FORK_WAITS_NS);
     add_release(&loader_calls, 1);
 }
 
@@ -78,7 +78,7 @@ int gnomon__os_loader_enter(void)
                       load_relaxed(&loader_calls) > loader_calls_here);
         store_relaxed(&loader_calls, loader_calls_here);
         store_relaxed(&loading, loading_here);
-        store_relaxed(&forks, forks_here);
+        store_relaxed(&forks_under_way, forks_here);
     }
     if (load_relaxed(&loader_is_held))
         return 0;
@@ -86,7 +86,8 @@ int gnomon__os_loader_enter(void)
     loader_calls_here++;
     add_release(&loader_calls, 1);
     fence_full();
-    if (unlikely(load_relaxed(&forks)) && loader_calls_here == 1 && !forks_here)
+    if (unlikely(load_relaxed(&forks_under_way)) && loader_calls_here == 1 &&
+        !forks_here)
         let_forks_pass();
     return 1;
 }
@@ -95,7 +96,7 @@ void gnomon__os_loader_leave(void)
 {
     sub_release(&loader_calls, 1);
     fence_full();
-    if (unlikely(load_relaxed(&forks)))
+    if (unlikely(load_relaxed(&forks_under_way)))
         (void)gnomon__os_wake(&loader_calls);
     loader_calls_here--;
     gnomon__os_loading(-1);

@@ -10,6 +10,7 @@ import functools
 import importlib
 import sys
 import types
+import warnings
 
 import gnomon
 
@@ -92,6 +93,7 @@ def counts(work):
 
 
 def check(modules):
+    warnings.simplefilter("ignore")  # printed by some calls, but not each time
     calls = [(one, arguments(one)) for one in functions(modules.split(","))]
     calls = [(one, first) for one, first in calls if first is not None]
     call_all(calls)
