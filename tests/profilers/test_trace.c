@@ -95,7 +95,7 @@ TEST(a_files_name_says_its_format)
         {"x.pftrace.gz", "perfetto", "cmp - x.pftrace.gz"}};
     NEEDS_PROGRAM;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char environment[256], line[96], again[256];
+        char environment[256], line[96];
         snprintf(environment, sizeof environment,
                  "GNOMON=trace(file=%s),trace(on_trace_ready=none,"
                  "file=run.gnomon)\nLD_LIBRARY_PATH=" TEST_BINARY_DIR "/..",
@@ -106,11 +106,9 @@ TEST(a_files_name_says_its_format)
         if (strstr(names[i][0], ".gz") && strstr(r.err, "export run.gnomon"))
             SKIP("no zlib: install zlib1g-dev");
         CHECK_STR(r.err, line);
-        snprintf(again, sizeof again,
-                 "mkdir -p a; $G export run.gnomon --to %s -o a/%s && "
-                 "cat a/%s | %s",
-                 names[i][1], names[i][0], names[i][0], names[i][2]);
-        r = shell(again);
+        r = shell("mkdir -p a; $G export run.gnomon --to %s -o a/%s && "
+                  "cat a/%s | %s",
+                  names[i][1], names[i][0], names[i][0], names[i][2]);
         CHECK_STR(r.err, "");
         CHECK_STR(r.out, "");
     }

@@ -65,8 +65,8 @@ TEST(the_parent_tells_of_children_that_are_off)
         {"reporter,fork=follow", "fork", NULL},
         {"reporter,fork=follow", "grandchild", NULL},
         {"reporter", "spawn", NULL},
-        {"reporter", "ask", NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        {"reporter", "ask", NULL}}; /* its child has threads */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases - IS_TSAN; i++) {
         child_result r = family(cases[i].spec, cases[i].word);
         if (cases[i].line)
             reports(&r, cases[i].line, 1);
