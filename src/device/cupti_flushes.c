@@ -19,6 +19,8 @@
 #include "platform/os_wait.h"
 
 #define FLUSH_EACH_NS 1000000000ull /* while work is launched */
+#define LATE_LOOKS 5                /* for records that are missing, ... */
+#define LATE_EACH_NS 20000000u
 #define FLUSH_EXIT_NS 1000000000ull /* at the end of the process */
 
 static gnomon__os_thread cupti_thread, cupti_waiter;
@@ -253,13 +255,28 @@ static int wait_for_device(uint64_t until)
 
 /* ---- Flushes ---------------------------------------------------------------------------- */
 
+/* Whether so many kernels are launched, and none is on the way. */
+static int is_balance_due(uint64_t launched)
+{
+    return launched != GNOMON__CUPTI_LAUNCHES &&
+           launched == gnomon__cupti_launched();
+}
+
 void gnomon__cupti_flush(uint64_t patience_ns)
 {
     uint64_t launched = gnomon__cupti_launched();
     int is_over = patience_ns && !gnomon__cupti_is_at_end() &&
                   wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
-    /* While others launch, records of what is over may come with a later flush. */
-    if (flush_and_read() && is_over && launched == gnomon__cupti_launched())
+    is_over &= flush_and_read();
+    /* A buffer comes back when all that is begun in it is over, and a thread may be just
+     * about to give one: where records are missing they have some time to come. */
+    for (int i = 0; i < LATE_LOOKS && is_over && is_balance_due(launched) &&
+                    gnomon__cupti_misses(launched);
+         i++) {
+        gnomon__os_sleep_ns(LATE_EACH_NS);
+        is_over = flush_and_read();
+    }
+    if (is_over && is_balance_due(launched))
         gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 

@@ -29,6 +29,9 @@ extern uint64_t gnomon__cupti_rows_told;
 /* Records that CUPTI dropped, as there was no buffer, since the last call. */
 void gnomon__cupti_count_dropped(uint32_t number);
 
+/* Whether some of so many kernels have no record yet. */
+int gnomon__cupti_misses(uint64_t launched);
+
 /* All of `launched` kernels are over, and what CUPTI has is read: those without a record
  * are told to be lost, as another user of CUPTI took its buffers, and a line gives both
  * numbers. Where graphs are launched too, their kernels' records hide as many. `number`

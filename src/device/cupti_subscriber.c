@@ -28,6 +28,7 @@ static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
 static void *launch_contexts[CONTEXTS];
 static uint32_t has_launched, captures_open;
 static uint64_t kernels_launched; /* by the driver's calls, which all end in */
+static uint32_t launches_open;    /* of these, which began and have not ended */
 static void (*at_first_launch)(void);
 
 void gnomon__cupti_at_first_launch(void (*at_launch)(void))
@@ -60,13 +61,20 @@ static void forget_context(void *context)
     }
 }
 
+/* What began before it was counted may end. */
+static void count_end(uint32_t *of)
+{
+    uint32_t open = load_relaxed(of);
+    while (open && !cas_acq_rel(of, &open, open - 1))
+        ;
+}
+
 static void count_capture(const cupti_call_data *call, int begins)
 {
-    uint32_t open = load_relaxed(&captures_open);
-    if (begins && call->result && *call->result == 0)
+    if (!begins)
+        count_end(&captures_open);
+    else if (call->result && *call->result == 0)
         add_relaxed(&captures_open, 1);
-    while (!begins && open && !cas_acq_rel(&captures_open, &open, open - 1))
-        ;
 }
 
 /* A captured launch launches nothing. */
@@ -75,6 +83,7 @@ static void count_kernel(const cupti_call_data *call)
     if (call->result && *call->result == 0 && !load_relaxed(&captures_open) &&
         load_relaxed(&kinds_recorded) & 1u) /* the first of cupti_kinds */
         add_relaxed(&kernels_launched, 1);
+    count_end(&launches_open);
 }
 
 static void on_launch(const cupti_call_data *call)
@@ -110,6 +119,8 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
             count_kernel(call);
         return;
     }
+    if (does == GNOMON__CUPTI_KERNEL_LAUNCH && domain == CUPTI_DRIVER_API)
+        add_relaxed(&launches_open, 1);
     if (gnomon__os_is_ours()) {
         gnomon__cupti_own_call(call->correlation);
         return;
@@ -179,6 +190,7 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
     store_relaxed(&captures_open, 0);
     store_relaxed(&has_launched, 0);
     store_relaxed(&kernels_launched, 0);
+    store_relaxed(&launches_open, 0);
     (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
                                 CUPTI_CONTEXT_ENDS);
     store_release(&source_number, number);
@@ -283,7 +295,8 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol)
 
 uint64_t gnomon__cupti_launched(void)
 {
-    return load_relaxed(&kernels_launched);
+    return load_relaxed(&launches_open) ? GNOMON__CUPTI_LAUNCHES
+                                        : load_relaxed(&kernels_launched);
 }
 
 int gnomon__cupti_has_launched(void)
@@ -325,6 +338,7 @@ void gnomon__cupti_wait(void)
 void gnomon__cupti_subscriber_forget(void)
 {
     cupti_subscriber = NULL;
-    source_number = kinds_recorded = has_launched = captures_open = 0;
+    source_number = kinds_recorded = 0;
+    has_launched = captures_open = launches_open = 0;
     memset(launch_contexts, 0, sizeof launch_contexts);
 }

@@ -28,7 +28,8 @@ void gnomon__cupti_record_calls(int runtime, int driver);
 void gnomon__cupti_at_first_launch(void (*at_launch)(void));
 
 /* How many kernels were launched since the subscription, outside of captures and of
- * graphs. */
+ * graphs; or that a thread is in a launch, so that this is to change. */
+#define GNOMON__CUPTI_LAUNCHES UINT64_MAX
 uint64_t gnomon__cupti_launched(void);
 /* Whether work was launched that was not waited for. */
 int gnomon__cupti_has_launched(void);

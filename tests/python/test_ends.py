@@ -62,12 +62,13 @@ def pool_interrupted():
         interrupted()
 
 def all_interrupted():
-    import multiprocessing, signal
+    import multiprocessing, time
     ready = multiprocessing.get_context("fork").Event()
     def wait():
         work()
         ready.set()
-        signal.pause()
+        while True:
+            time.sleep(0.01) # a pause would miss a signal just before it
     one = multiprocessing.get_context("fork").Process(target=wait)
     one.start()
     ready.wait()
