@@ -32,19 +32,27 @@ static uint32_t forks_watched;
 static uint32_t *off_children;
 static uint32_t children_told;
 static uint32_t is_counted; /* this child */
+static uint32_t is_mapped;  /* the first page, or is about to be */
 
-/* For children of its own. The parent's stays mapped: a mark may be at it. */
+/* In a child for children of its own. The parent's stays mapped: a mark may be at it. */
 static void count_children(void)
 {
-    off_children = gnomon__os_map_shared();
+    store_release(&off_children, gnomon__os_map_shared());
     children_told = 0;
+}
+
+static void add_child(uint32_t by)
+{
+    uint32_t *off = load_acquire(&off_children);
+    if (off)
+        add_relaxed(off, by);
 }
 
 /* `starts`: it records from its next mark on; else it is off, and its first mark is
  * counted. */
 static void become_child(int starts)
 {
-    int wakes = starts || (off_children && gnomon__attachments);
+    int wakes = starts || (load_acquire(&off_children) && gnomon__attachments);
     gnomon__end_forget(); /* before the claim: a signal must see a child */
     if (starts)
         count_children();
@@ -98,7 +106,8 @@ void gnomon__fork_watch(void)
     if (load_relaxed(&forks_watched))
         return;
     gnomon__os_claim();
-    count_children();
+    if (!swap_acq_rel(&is_mapped, 1)) /* threads may begin the run at once */
+        count_children();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     store_relaxed(&forks_watched, 1);
 }
@@ -115,8 +124,8 @@ void gnomon__fork_ask(void)
     if (!gnomon__fork_is_off() || !gnomon__os_is_owner() || gnomon__busy() ||
         gnomon__control_is_inside())
         return;
-    if (off_children && swap_acq_rel(&is_counted, 0))
-        sub_relaxed(off_children, 1); /* it begins in time, for its own mark */
+    if (swap_acq_rel(&is_counted, 0))
+        add_child(UINT32_MAX); /* it begins in time, for its own mark */
     count_children();
     gnomon__observers_forget(1);
     gnomon__chunks_forget();
@@ -127,14 +136,14 @@ void gnomon__fork_note_mark(void)
 {
     if (!load_relaxed(&child_is_off) || swap_acq_rel(&is_counted, 1))
         return;
-    if (off_children)
-        add_relaxed(off_children, 1);
+    add_child(1);
     gnomon__observer_write_active_words(0);
 }
 
 void gnomon__fork_tell(void)
 {
-    uint32_t children = off_children ? load_relaxed(off_children) : 0;
+    const uint32_t *off = load_acquire(&off_children);
+    uint32_t children = off ? load_relaxed(off) : 0;
     if (children == children_told || !gnomon__output_is_ours())
         return;
     gnomon__log("%" PRIu32 " forked %s made marks, which are not recorded: "
