@@ -3,8 +3,8 @@
  * under the thread's sequence word: if the word does not change during the whole
  * copy, all rows are of one moment. Else nodes are copied in groups, and where a group is
  * not of one moment each node alone, ten times at most. If that fails, fields of a node
- * may be of different moments, is_exact is 0, and nothing is tried any more: a thread that
- * marks without pause would let it fail for each node.
+ * may be of different moments, and nothing is tried any more: a thread that marks without
+ * pause would let it fail for each node. Either way is_exact is 0.
  *
  * While a tree exists, nodes are only added, and lists grow only at their heads, so a
  * list that was read from its head stays valid. A tree that is dropped meanwhile
@@ -73,6 +73,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
         }
         if (gnomon__is_still(t, c.word))
             break;
+        out->is_exact = 0;
     }
     out->has_tree = 1;
     return GNOMON_OK;

@@ -189,6 +189,50 @@ TEST(soak_profiles_of_a_thread_that_never_pauses)
     stop_marking(t);
 }
 
+enum { PATHS = 600 };
+static gnomon_region *paths[PATHS];
+
+/* Each once; then the first and the last in turn, with pauses: some paths are copied
+ * between two marks, and not all. */
+static void *mark_both_ends(void *unused)
+{
+    for (int i = 0; i < PATHS; i++)
+        gnomon_end(gnomon_begin(paths[i]));
+    while (!load_acquire(&stopping))
+        for (int i = 0; i < PATHS; i += PATHS - 1) {
+            gnomon_end(gnomon_begin(paths[i]));
+            for (int pause = 0; pause < 10000; pause++)
+                (void)load_acquire(&stopping);
+        }
+    return unused;
+}
+
+/* What is called exact is of one moment. */
+TEST(an_exact_profile_is_of_one_moment)
+{
+    pthread_t t;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < PATHS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "path %03d", i);
+        paths[i] = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
+    }
+    CHECK_EQ(pthread_create(&t, NULL, mark_both_ends, NULL), 0);
+    while (live_count_of("keeper", paths[PATHS - 1]->name) < 2)
+        usleep(100);
+    for (int i = 0; i < 50; i++) {
+        gnomon_profile *p = live_snapshot("keeper");
+        gnomon_track_info track = {0};
+        gnomon_profile_track(p, 1, &track);
+        long long more = live_count(p, paths[0]->name) -
+                         live_count(p, paths[PATHS - 1]->name);
+        CHECK(track.inexact || more == 0 || more == 1);
+        gnomon_profile_free(p);
+    }
+    store_release(&stopping, 1);
+    pthread_join(t, NULL);
+}
+
 /* ---- Memory ---------------------------------------------------------------------- */
 
 static long resident_kib(void)
