@@ -36,6 +36,19 @@ void gnomon__observer_write_active_words(uint32_t bits)
         store_relaxed(active_words[i], bits);
 }
 
+static void disarm(uint32_t *active_word)
+{
+    uint32_t unseen = GNOMON_MASK_UNSEEN;
+    cas_acq_rel(active_word, &unseen, 0u);
+}
+
+void gnomon__observer_disarm(void)
+{
+    disarm(&gnomon_enabled);
+    for (uint32_t i = 0; i < active_word_count; i++)
+        disarm(active_words[i]);
+}
+
 int gnomon__observer_add_active_word(uint32_t *active_word)
 {
     int code = GNOMON_OK;

@@ -114,6 +114,9 @@ static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
 int gnomon__observer_add_active_word(uint32_t *active_word);
 /* Writes the active words of all copies. Under the lock. */
 void gnomon__observer_write_active_words(uint32_t bits);
+/* Turns off those words that only ask for a first mark. Any thread: what an attach writes
+ * meanwhile stays. */
+void gnomon__observer_disarm(void);
 
 /* First of all: marks can be taken from then on. Idempotent. */
 void gnomon__observer_start(void);

@@ -137,7 +137,7 @@ void gnomon__fork_note_mark(void)
     if (!load_relaxed(&child_is_off) || swap_acq_rel(&is_counted, 1))
         return;
     add_child(1);
-    gnomon__observer_write_active_words(0);
+    gnomon__observer_disarm();
 }
 
 void gnomon__fork_tell(void)
