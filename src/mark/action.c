@@ -84,8 +84,8 @@ static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
                : NULL;
 }
 
-/* The slot leads to the action from now on. Each pointer has two slots. Else two names
- * with one slot would replace each other at every call. */
+/* Notes that this pointer is the name of the action. A pointer may be in either of two
+ * slots: with one, two names that share it would replace each other at every call. */
 static void lead_to(gnomon__thread *t, const char *name, gnomon__action *a)
 {
     uint32_t home = gnomon__slot_of(name);

@@ -31,9 +31,9 @@ enum gnomon__need {
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 
-/* Tapes set it. Frees a chunk of `bytes` or more, which only events have; 0: there is none.
- * Without `bytes`: whether free chunks may be taken. What can do without memory leaves
- * them to threads that cannot, where memory is short. Called under the lock. */
+/* Tapes set it. With `bytes` it frees a chunk of that size or more, which held events; 0:
+ * there is none. With 0 it tells whether free chunks may be taken: where memory is short,
+ * callers that `can_do_without` leave them to others. Called under the lock. */
 GNOMON__DATA int (*gnomon__chunks_short)(uint32_t bytes, int can_do_without);
 
 /* Bytes of the arena that are kept so that each parent can have an "(other)". */

@@ -272,7 +272,8 @@ void gnomon__tapes_forget(void);
  * front. */
 void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
                         uint64_t last, int is_oldest);
-/* The first one that has so many bytes leaves the queue. 0: none of its first ones has. */
+/* Takes the first block of at least `bytes` out of the queue. 0: none of its first 64 is
+ * that large. */
 uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes);
 /* Gives its memory back. */
 void gnomon__tape_give(uint32_t at);

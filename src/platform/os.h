@@ -79,9 +79,9 @@ static inline void gnomon__os_own_page(void)
         gnomon__os_own_page_slow();
 }
 
-/* As gnomon__os_is_copy, where this process or its parent is known to have
- * claimed: two loads, for callbacks of marks. Always 1 where the kernel wipes no
- * words: then _runs_in_child asks for the process id. */
+/* The same for callbacks of marks, in two loads, where this process or its parent is known
+ * to have claimed. Where the kernel cannot wipe words in a child it is always 1, and
+ * _runs_in_child tells, by the process id. */
 int gnomon__os_runs_in_child(void);
 static inline int gnomon__os_runs_in_copy(void)
 {

@@ -69,9 +69,9 @@ void gnomon__os_wait_until(const uint32_t *word, uint32_t wanted,
 /* Wakes all who wait for it. The word was changed before. 0: the kernel refuses it. */
 int gnomon__os_wake(const uint32_t *word);
 
-/* As a condition variable, on the monotonic clock; glibc's end the process where futex
- * is refused. The word counts how often it was told, which is done with the lock, as
- * the wait is begun. 0: the time `until` has come. */
+/* A condition variable: libc's end the process where the kernel refuses futex. The word
+ * counts the calls of _tell. Both are called with the lock, which _wait gives away while
+ * it waits. `until` is by gnomon__os_monotonic_ns; 0: it has come. */
 int gnomon__os_turn_wait(uint32_t *turns, gnomon__os_lock *lock,
                          uint64_t until);
 void gnomon__os_turn_tell(uint32_t *turns);

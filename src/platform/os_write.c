@@ -122,10 +122,11 @@ static int is_born_here(void)
 #endif
 }
 
-/* Whether the file at 2 is data of the host: what closes at an exec was opened after the
- * last one, and what it made and may read is data; also what it may not, where the library
- * was loaded late. What is written at its end is a log, and what has no name a place
- * where messages are caught, as by a runner of tests. */
+/* Whether the file at 2 is data of the host, which it opened itself, and not standard
+ * error. It is data if it closes at an exec, as then it was opened after the last one; or
+ * if the host made it and may read it, or made it before this library came late. It is
+ * no data if it is opened to append, as a log is, or has no name, as the files in which
+ * runners of tests catch messages. */
 static int is_hosts(const struct stat *info)
 {
     int flags = fcntl(2, F_GETFL);

@@ -219,10 +219,10 @@ int gnomon__configure(const char *spec, const char *origin, int adds);
 size_t gnomon__spec_resolved(char *buffer, size_t size);
 /* The memory of recorders as mem= takes it. */
 void gnomon__memory_print(char *text, size_t size);
-/* From now on what a spec attached leaves: all of it (NULL), or what a pattern
- * matches. GNOMON_ENOENT: nothing. */
+/* Sets `leaves` of what specs attached: of all (NULL), or of those that the pattern
+ * matches. GNOMON_ENOENT: of none. */
 int gnomon__configure_leave(const char *pattern);
-/* Detaches what leaves. */
+/* Detaches those whose `leaves` is set. */
 void gnomon__configure_clear(void);
 /* With fork=follow the resolved spec, with which children start; NULL: children are
  * off. One load. */
