@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares each rank's clock with that of the first rank of its job and attempt. A rank may
- * have several lives, as where it was started again by hand: steps then have the same
- * numbers in each, so that only lives of one time are compared. In memory are the barriers
- * of the first rank's lives and of one other. */
+/* Compares each rank's clock with that of the first rank of its job and attempt. Ranks of
+ * one host have one clock, so that the line of its first rank holds for all, unless their
+ * barriers say that it cannot. A rank may have several lives, as where it was started again
+ * by hand: steps then have the same numbers in each, so that only lives of one time are
+ * compared. In memory are the barriers of the first rank's lives and of one other. */
 #include "merge/align.h"
 
 #include <inttypes.h>
@@ -38,35 +39,10 @@ static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
     return code;
 }
 
-static uint64_t moved(uint64_t zero, double by)
-{
-    return by < 0 ? zero - (uint64_t)(0.5 - by) : zero + (uint64_t)(by + 0.5);
-}
-
 /* From the zero of `a` to that of `b`. */
 static double between(const gnomon_run_info *a, const gnomon_run_info *b)
 {
     return (double)(int64_t)(b->zero_unix_ns - a->zero_unix_ns);
-}
-
-static int fit_run(gnomon__aligned *to, const gnomon_run_info *a,
-                   const gnomon__barriers *of_a, const gnomon_run_info *b,
-                   const gnomon__barriers *of_b)
-{
-    const double zero = between(a, b);
-    gnomon__clock_pair *pairs;
-    const size_t count = gnomon__barriers_match(of_a, of_b, zero, &pairs);
-    if (!pairs)
-        return gnomon__no_memory_to_merge();
-    if (count) {
-        to->fit = gnomon__clock_fit_of(pairs, count);
-        const double begin = zero + to->fit.offset;
-        to->zero_unix_ns = moved(
-            a->zero_unix_ns, begin + to->fit.drift * (begin - to->fit.from));
-        to->error = to->fit.error;
-    }
-    gnomon__free(pairs);
-    return GNOMON_OK;
 }
 
 /* How long both ran at once, by their hosts' clocks; ns. */
@@ -142,18 +118,88 @@ static int are_of_one_time(const gnomon__merge *m, size_t a, size_t b)
            common_time(info_of(m, a), info_of(m, b)) > 0;
 }
 
+static int is_on_one_host(const gnomon__merge *m, size_t a, size_t b)
+{
+    return !gnomon__compare_texts(info_of(m, a)->host, info_of(m, b)->host) &&
+           are_of_one_time(m, a, b);
+}
+
+/* Among those before `end` the nearest other run on the run's host whose line is its own,
+ * or which is the one that all are compared with; the run itself: there is none. */
+static size_t mate_of(const gnomon__aligned *all, const gnomon__merge *m,
+                      size_t run, size_t end)
+{
+    const size_t to = all[run].to;
+    for (size_t i = end; i-- > to;)
+        if (i != run && all[i].to == to && all[i].with == i &&
+            (i == to || all[i].fit.count) && is_on_one_host(m, i, run))
+            return i;
+    return run;
+}
+
+/* How far the clocks of two runs of one host may be apart. */
+static double read_within(const gnomon__merge *m, size_t a, size_t b)
+{
+    return (double)info_of(m, a)->clock_error_ns +
+           (double)info_of(m, b)->clock_error_ns;
+}
+
+/* Whether no barrier says that the line cannot be the run's. */
+static int is_allowed(const gnomon__clock_fit *f, double error,
+                      const gnomon__clock_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double at = gnomon__clock_fit_at(f, pairs[i].at);
+        if (at < pairs[i].least - error || at > pairs[i].most + error)
+            return 0;
+    }
+    return 1;
+}
+
+static void take_line(gnomon__aligned *all, const gnomon__merge *m, size_t run,
+                      size_t mate)
+{
+    const size_t count = all[run].fit.count;
+    all[run].with = mate;
+    all[run].fit = all[mate].fit;
+    all[run].fit.count = count ? count : all[mate].fit.count;
+    all[run].error = all[mate].error + read_within(m, mate, run);
+}
+
+static int fit_run(gnomon__aligned *all, const gnomon__merge *m, size_t run,
+                   const gnomon__barriers *of_a, const gnomon__barriers *of_b)
+{
+    gnomon__aligned *to = &all[run];
+    const size_t mate = mate_of(all, m, run, run);
+    gnomon__clock_pair *pairs;
+    const size_t count = gnomon__barriers_match(
+        of_a, of_b, between(info_of(m, to->to), info_of(m, run)), &pairs);
+    if (!pairs)
+        return gnomon__no_memory_to_merge();
+    to->fit.count = count;
+    if (mate != run &&
+        is_allowed(&all[mate].fit, all[mate].error + read_within(m, mate, run),
+                   pairs, count))
+        take_line(all, m, run, mate);
+    else if (count) {
+        to->fit = gnomon__clock_fit_of(pairs, count);
+        to->error = to->fit.error;
+    }
+    gnomon__free(pairs);
+    return GNOMON_OK;
+}
+
 /* `firsts`, by run: the barriers of those that others are compared with. */
 static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
                      const char *name, gnomon__barriers *firsts)
 {
-    const gnomon_run_info *b = info_of(m, run);
     gnomon__aligned *to = &all[run];
     gnomon__barriers own = {.count = 0};
     to->to = reference_of(m, run);
-    to->zero_unix_ns = b->zero_unix_ns;
-    const gnomon_run_info *a = info_of(m, to->to);
+    to->with = run;
+    to->zero_unix_ns = info_of(m, run)->zero_unix_ns;
     if (to->to != run)
-        to->error = (double)a->clock_error_ns + (double)b->clock_error_ns;
+        to->error = read_within(m, to->to, run);
     if (name && strcmp(name, "hosts") == 0)
         return GNOMON_OK;
     if (to->to == run)
@@ -162,9 +208,39 @@ static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
         return GNOMON_OK;
     int code = read_barriers(&own, m, run, name);
     if (!code)
-        code = fit_run(to, a, &firsts[to->to], b, &own);
+        code = fit_run(all, m, run, &firsts[to->to], &own);
     gnomon__barriers_free(&own);
     return code;
+}
+
+static uint64_t moved(uint64_t zero, double by)
+{
+    return by < 0 ? zero - (uint64_t)(0.5 - by) : zero + (uint64_t)(by + 0.5);
+}
+
+void gnomon__align_by_fit(gnomon__aligned *a, uint64_t zero_unix_ns, double t)
+{
+    const gnomon__clock_fit *f = &a->fit;
+    const double slow = 1 - f->drift;
+    a->zero_unix_ns =
+        moved(zero_unix_ns, (t + f->offset - f->drift * f->from) / slow);
+    a->rate = f->drift / slow;
+}
+
+/* Where the run has no barriers, what a mate got holds. */
+static void end_run(gnomon__aligned *all, const gnomon__merge *m, size_t run)
+{
+    gnomon__aligned *to = &all[run];
+    const gnomon_run_info *a = info_of(m, to->to);
+    if (to->to == run)
+        return;
+    if (!to->fit.count) {
+        const size_t mate = mate_of(all, m, run, gnomon__merge_count(m));
+        if (mate != run && mate != to->to)
+            take_line(all, m, run, mate);
+    }
+    if (to->fit.offset != 0 || to->fit.drift != 0)
+        gnomon__align_by_fit(to, a->zero_unix_ns, between(a, info_of(m, run)));
 }
 
 int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
@@ -176,6 +252,8 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
     gnomon__merge_stream_events(m);
     for (size_t i = 0; all && firsts && !code && i < count; i++)
         code = align_run(all, m, i, name, firsts);
+    for (size_t i = 0; all && !code && i < count; i++)
+        end_run(all, m, i);
     for (size_t i = 0; firsts && i < count; i++)
         gnomon__barriers_free(&firsts[i]);
     gnomon__free(firsts);
@@ -189,7 +267,7 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
 
 static uint64_t aligned_moment(const gnomon__aligned *a, uint64_t ns)
 {
-    const double more = a->fit.drift * (double)ns;
+    const double more = a->rate * (double)ns;
     return more < 0 && (uint64_t)-more > ns ? 0 : moved(ns, more);
 }
 
@@ -311,7 +389,12 @@ static void log_run(const gnomon__aligned *a, const gnomon__merge *m,
                     size_t run)
 {
     const life_name name = name_of(m, run), to = name_of(m, a->to);
-    if (!a->fit.count)
+    if (a->with != run)
+        gnomon__log("%s: by the clock of %s, which is on the same host, read "
+                    "within %.3f us",
+                    name.text, name_of(m, a->with).text,
+                    read_within(m, a->with, run) / 1e3);
+    else if (!a->fit.count)
         gnomon__log("%s: by the clocks of the hosts, read within %.3f us%s",
                     name.text, a->error / 1e3,
                     strcmp(info_of(m, run)->host, info_of(m, a->to)->host)

@@ -9,7 +9,10 @@
 /* What is done to the moments of a run. */
 typedef struct gnomon__aligned {
     size_t to; /* the run whose time it gets; itself: it is unchanged */
+    size_t
+        with; /* the run of the same host whose line it has; itself: its own */
     gnomon__clock_fit fit; /* its count is 0: by the hosts' clocks */
+    double rate;           /* ns to be added for each ns since the run's zero */
     uint64_t zero_unix_ns; /* the run's new zero */
     double error;          /* ns */
 } gnomon__aligned;
@@ -18,6 +21,11 @@ typedef struct gnomon__aligned {
  * regions of this name; NULL: all collectives; "hosts": none. One for each run, which the
  * caller frees with gnomon__free. GNOMON_OK or an error. */
 int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name);
+
+/* Sets the zero and the rate by the line of `a`, which says what is to be added at a moment
+ * of the other run's clock: x = t + offset + drift * (x - from), where t is the moment by
+ * the own clock and both are since the other's zero. `t`: the own zero. */
+void gnomon__align_by_fit(gnomon__aligned *a, uint64_t zero_unix_ns, double t);
 
 /* Moves all moments of a run's profile, which the merge made, and notes it in the
  * metadata. GNOMON_OK or GNOMON_ENOMEM. */

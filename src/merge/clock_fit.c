@@ -14,6 +14,10 @@
 /* Before any barrier: 10^14 ns, more than a day. */
 #define ANY_OFFSET 1e14
 
+/* Two clocks that are steered drift apart by no more: Linux changes the rate of each by at
+ * most 500 ppm (adjtimex(2), MAXFREQ), and crystals differ by less. */
+#define MOST_DRIFT 1e-3
+
 static double distance(double a, double b)
 {
     return a < b ? b - a : a - b;
@@ -48,6 +52,9 @@ static void fit_ends(gnomon__clock_fit *f, const gnomon__clock_pair *pairs,
         products += x * y;
     }
     f->drift = squares > 0 ? products / squares : 0;
+    f->drift = f->drift > MOST_DRIFT    ? MOST_DRIFT
+               : f->drift < -MOST_DRIFT ? -MOST_DRIFT
+                                        : f->drift;
     f->offset = pairs[0].end + end - f->drift * at;
 }
 
@@ -113,6 +120,10 @@ static double proved_error(const gnomon__clock_fit *f,
     const double time = f->until - f->from, base = f->offset;
     const double any = ANY_OFFSET;
     fit_polygon p = {{{-any, -any}, {any, -any}, {any, any}, {-any, any}}, 4};
+    if (time > 0) {
+        cut_polygon(&p, -1, 1, MOST_DRIFT * time);
+        cut_polygon(&p, 1, -1, MOST_DRIFT * time);
+    }
     for (size_t i = 0; i < count; i++) {
         const double y = time > 0 ? (pairs[i].at - f->from) / time : 0;
         cut_polygon(&p, 1 - y, y, pairs[i].most - base);
