@@ -78,6 +78,8 @@ static const goal goals[] = {
      "steps_byname <= 1.2 simple_byname's"},
     {BY_COUNT, "hook_byname", "simple_byname", 1.2, 1.2,
      "hook_byname <= 1.2 simple_byname's"},
+    {BY_COUNT, "both_byname", "tree_and_hook", 1.4, 1.4,
+     "both_byname <= 1.4 tree_and_hook's"},
     {BEYOND, "nvtx_in", "nvtx_call", 1.6, 1.6,
      "nvtx_in <= 1.6 Fd and NVTX's call"},
     {TO_FLOOR, "one_hook", 0, 0.5, 0.5, "one_hook <= 0.5 Fd"},

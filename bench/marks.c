@@ -56,14 +56,16 @@ BENCH_PAIRS(advanced_scope, 1, ADVANCED_PAIR, ADVANCED_PAIR)
 /* glibc's strcmp takes ten instructions more for some pairs of addresses. None of these
  * is in such a pair, as they are at the start of a page. */
 static const struct {
-    char simple[32], trace[32], steps[32], hook[32];
+    char simple[32], trace[32], steps[32], hook[32], both[32];
 } names __attribute__((aligned(4096))) = {"simple_byname", "trace_byname",
-                                          "steps_byname", "hook_byname"};
+                                          "steps_byname", "hook_byname",
+                                          "both_byname"};
 BENCH_PAIRS(simple_byname, 1, NAME_PAIR(names.simple),
             NAME_PAIR("simple_byname cold"))
 BENCH_PAIRS(trace_byname, 1, NAME_PAIR(names.trace), NAME_PAIR(names.trace))
 BENCH_PAIRS(steps_byname, 1, NAME_PAIR(names.steps), NAME_PAIR(names.steps))
 BENCH_PAIRS(hook_byname, 1, NAME_PAIR(names.hook), NAME_PAIR(names.hook))
+BENCH_PAIRS(both_byname, 1, NAME_PAIR(names.both), NAME_PAIR(names.both))
 
 /* One buffer, whose text changes with each pair, as with a layer's number. */
 static __thread char buffer_text[] = "changing_buffer#0";
@@ -256,6 +258,8 @@ const bench_row bench_marks[] = {
     MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),
     {"tree_and_hook", "Fw", BENCH_TREE_AND_HOOK, BENCH_BY_NAME, 1, hook_pairs,
      hook_once, "hook"},
+    MARK("both_byname", "Fw", BENCH_TREE_AND_HOOK, BENCH_BY_NAME, 1,
+         both_byname),
 #if GNOMON_WITH_NVTX
     MARK("nvtx_out", "Fn", BENCH_NVTX, BENCH_TOLD, 1, nvtx_out),
     MARK("nvtx_out_off", "Fa", BENCH_NVTX_OFF, BENCH_SWITCHED, 64,

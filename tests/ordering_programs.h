@@ -118,7 +118,7 @@ static const weak_program hooks_then_tree = {
     .is_bad = is_torn_beside_hooks,
     .thread = {{{ST(B, 1, RELEASE, RAISE), SPARE},
                 {ST(B, 0, RELAXED, LOWER)},
-                {FN(RELEASE, "mark/hook.c: begin_more: fence_release(); "
+                {FN(RELEASE, "mark/hook.c: gnomon__hooks_begin: fence_release(); "
                              "return begin_guessed(t, seq, frame);")},
                 {ST(C, 1, RELAXED, NULL)},
                 {ST(D, 1, RELAXED, NULL)},

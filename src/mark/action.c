@@ -246,6 +246,13 @@ void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region)
     gnomon__leave(t);
 }
 
+void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a)
+{
+    gnomon__thread_settle(t);
+    stop_entered(t, a);
+    gnomon__leave(t);
+}
+
 void gnomon__slow_stop(gnomon__thread *t, const char *name)
 {
     gnomon__thread_settle(t);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compiled: for marks */
-/* Scopes that plain hooks see, alone or with the hot tree. A plain hook
+/* Scopes and actions that plain hooks see, alone or with the hot tree. A plain hook
  * wants no times. Nearly all the cost is the frame and the calls. What is
  * needed after a call must be kept in saved registers, so as much as
  * possible is done before it. All other cases go through slow_begin.c,
  * slow_end.c and frame.c, which use the same frames. */
-#include "mark/callbacks.h"
-#include "mark/frame.h"
-#include "mark/hot.h"
+#include "mark/one_hook.h"
 
 /* No fence: where the system has no membarrier, `plain` is 0. The value is
  * new each time, as it is the mark's token. */
@@ -25,6 +23,23 @@ static inline void lower_flag(gnomon__thread *t)
 
 /* ---- Begin ---------------------------------------------------------------------- */
 
+/* Of a begin from `seq`, which has GNOMON__TOKEN_ACTION for an action's. */
+static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
+                                         const gnomon_region *region)
+{
+    uint64_t token = seq + 1;
+    return gnomon__hook_push(t, token & ~GNOMON__TOKEN_ACTION, region,
+                             token & GNOMON__TOKEN_ACTION ? GNOMON_FRAME_ACTION
+                                                          : 0);
+}
+
+/* What the node of the hot tree notes: an action's as in by_name.c. */
+static inline uint32_t seen_of(const gnomon__frame *frame)
+{
+    return frame->mask |
+           (frame->seen.flags & GNOMON_FRAME_ACTION ? GNOMON__SEEN_SLOW : 0);
+}
+
 /* The hot tree sees it too, but its guess was wrong, or a cut came during
  * the callbacks. */
 static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
@@ -39,7 +54,7 @@ static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
     }
     return gnomon__hot_begin(gnomon__tls_now(), t, seq, node,
                              gnomon__front_at(t, node), GNOMON__TOKEN_SLOW,
-                             frame->mask | gnomon__seen_of(t, node));
+                             seen_of(frame) | gnomon__seen_of(t, node));
 }
 
 /* Nothing is called, so that no registers are saved. */
@@ -54,33 +69,31 @@ static APART gnomon_token begin_guessed(gnomon__thread *t, uint64_t seq,
     if (unlikely(n->key != load_relaxed(&frame->seen.region->id)))
         return begin_unguessed(t, seq, frame);
     return gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_SLOW,
-                             frame->mask);
+                             seen_of(frame));
 }
 
-/* The frame of a scope that plain hooks see, on top of the stack. */
-static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t token,
-                                         const gnomon_region *region,
-                                         const uint32_t flags)
+/* Calls start of all hooks that there are, at least one. */
+static inline ALWAYS void start_all(gnomon__thread *t, gnomon__frame *frame)
 {
-    uint32_t top = t->frame_top;
-    gnomon__frame *frame = gnomon__frame_at(t, top);
-    gnomon__frame_describe(t, &frame->seen, region, token, flags);
-    frame->below = t->frame_last;
-    fence_signal(); /* the thread may be cancelled at any instruction */
-    t->frame_last = top;
-    t->frame_top = top + t->frame_bytes;
-    return frame;
+    const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
+    int kept = *t->error;
+    do {
+        uint64_t *slot = frame->slots + h->rank;
+        *slot = 0;
+        h->start(h->self, &frame->seen, slot);
+    } while (++h != end);
+    *t->error = kept;
 }
 
 /* Hooks together with the hot tree, or some of the hooks. */
-static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
-                                     uint64_t seq, gnomon__thread *t)
+gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
+                                 uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->open_bits);
+    uint32_t m = mask & load_relaxed(&t->open_bits) & gnomon__os_own_mask();
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room))
         return gnomon__slow_begin(region, mask, seq, t);
-    gnomon__frame *frame = push(t, seq + 1, region, 0);
+    gnomon__frame *frame = push(t, seq, region);
     uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
     if (!tree) /* before the flag says that trees are at rest */
@@ -89,7 +102,10 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     uint32_t hooks = (m ^ tree) & load_relaxed(&t->open_bits);
     frame->mask = hooks | tree;
     frame->hooks = hooks;
-    gnomon__hooks_start(t, &frame->seen, hooks, frame->slots);
+    if (likely(hooks == t->hook_bits && hooks)) /* a shut may have come */
+        start_all(t, frame);
+    else
+        gnomon__hooks_start(t, &frame->seen, hooks, frame->slots);
     lower_flag(t);
     if (!tree)
         return gnomon__even_again(t, seq);
@@ -101,18 +117,11 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
 static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
                                     uint64_t seq, gnomon__thread *t)
 {
-    gnomon__frame *frame = push(t, seq + 1, region, 0);
+    gnomon__frame *frame = gnomon__hook_push(t, seq + 1, region, 0);
     frame->begin = 0;
     frame->mask = all;
     frame->hooks = all;
-    const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
-    int kept = *t->error;
-    do {
-        uint64_t *slot = frame->slots + h->rank;
-        *slot = 0;
-        h->start(h->self, &frame->seen, slot);
-    } while (++h != end);
-    *t->error = kept;
+    start_all(t, frame);
     return gnomon__even_again(t, seq);
 }
 
@@ -126,19 +135,7 @@ static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
     if (load_relaxed(&t->tree_only) &&
         gnomon__is_tree_only(t, mask & load_relaxed(&t->open_bits)))
         return gnomon__trees_begin(region, mask, seq, t);
-    return begin_more(region, mask, seq, t);
-}
-
-/* Starts the only hook, `one`. */
-static inline ALWAYS void start_one(gnomon__thread *t, uint64_t token,
-                                    const gnomon_region *region, uint64_t one,
-                                    const uint32_t flags)
-{
-    gnomon__frame *frame = push(t, token, region, flags);
-    memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
-    memcpy(&frame->mask, &one, sizeof one);
-    const gnomon__hook *h = t->hooks;
-    GNOMON__KEEP_ERRNO(t, h->start(h->self, &frame->seen, frame->slots));
+    return gnomon__hooks_begin(region, mask, seq, t);
 }
 
 /* A child that was made without the fork handlers calls no hook of its parent's: it takes
@@ -151,74 +148,35 @@ static inline ALWAYS void start_one(gnomon__thread *t, uint64_t token,
 HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->open_bits);
+    uint32_t m = mask & load_relaxed(&t->open_bits) & gnomon__os_own_mask();
     uint64_t one = load_relaxed(&t->one_hook);
-    if (gnomon__os_runs_in_copy())
-        return gnomon__slow_begin(region, mask, seq, t);
     if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room)) {
         if (m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room)
             return begin_all(region, m, seq, t);
         return begin_other(region, mask, seq, t);
     }
-    start_one(t, seq + 1, region, one, 0);
+    gnomon__one_start(t, seq + 1, region, one, 0);
     return gnomon__even_again(t, seq);
 }
 
 /* ---- End ------------------------------------------------------------------------ */
 
-/* Ends the innermost scope of the hot tree if it is this one, was seen by
- * `mask`, and has no other reason for a slow end. Else returns 0. */
-static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
+/* Ends the innermost scope of the hot tree if it is this one, which notes `seen`, and has
+ * no other reason for a slow end. Else returns 0. */
+static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t seen)
 {
     gnomon__near *tls = gnomon__tls_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
-    if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != mask))
+    if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != seen))
         return 0;
     gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter() - n->begin, 1);
     return 1;
 }
 
-/* Together with the hot tree, whose inner scopes may have no frame. */
-static APART void end_more(gnomon_token token, gnomon__thread *t,
-                           gnomon__frame *frame)
+/* The same of stop. */
+static inline ALWAYS void stop_all(gnomon__thread *t, gnomon__frame *frame)
 {
-    /* While the hot path is shut no bit is plain, so a frame that is being
-     * taken away is not used here. */
-    uint32_t mask = load_relaxed(&frame->mask);
-    if (unlikely(mask & ~load_relaxed(&t->plain))) {
-        gnomon__slow_end(token, t);
-        return;
-    }
-    const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
-    if (frame->seen.flags || (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
-        ((mask & t->tree_bits) && !end_tree(t, token, mask))) {
-        gnomon__slow_end(token, t);
-        return;
-    }
-    t->frame_top = t->frame_last;
-    t->frame_last = frame->below;
-    raise_flag(t, load_relaxed(&t->seq));
-    uint32_t live = mask & load_relaxed(&t->attached);
-    gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
-    lower_flag(t);
-    gnomon__turn_even(t);
-}
-
-/* Whether exactly the hooks of `pair` saw it, and it has these flags: a plain scope has
- * none. */
-static inline int is_of(const gnomon__frame *frame, uint64_t pair,
-                        const uint32_t flags)
-{
-    uint64_t who = load_pair(&frame->mask), what = load_pair(&frame->seen);
-    return who == pair && what == gnomon__frame_pair(sizeof frame->seen, flags);
-}
-
-/* Several, all that there are. */
-static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
-{
-    t->frame_top = t->frame_last;
-    t->frame_last = frame->below;
     const gnomon__hook *h = t->hooks + t->hook_count;
     int kept = *t->error;
     do {
@@ -226,6 +184,55 @@ static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
         h->stop(h->self, &frame->seen, frame->slots + h->rank);
     } while (h != t->hooks);
     *t->error = kept;
+}
+
+/* A scope's end, or the stop of `a`, that these ways do not serve. */
+static APART void end_slowly(gnomon_token token, gnomon__thread *t,
+                             gnomon__action *a)
+{
+    if (a)
+        gnomon__slow_stop_of(t, a);
+    else
+        gnomon__slow_end(token, t);
+}
+
+/* Together with the hot tree, whose inner scopes may have no frame. `a`: the action, or
+ * NULL. */
+static APART void end_more(gnomon_token token, gnomon__thread *t,
+                           gnomon__frame *frame, gnomon__action *a)
+{
+    /* While the hot path is shut no bit is plain, so a frame that is being
+     * taken away is not used here. */
+    uint32_t mask = load_relaxed(&frame->mask);
+    const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
+    if (unlikely(mask & ~load_relaxed(&t->plain)) ||
+        frame->seen.flags != (a ? GNOMON_FRAME_ACTION : 0u) ||
+        (inner->token & ~GNOMON__TOKEN_FLAGS) > frame->seen.token ||
+        ((mask & t->tree_bits) && !end_tree(t, token, seen_of(frame)))) {
+        end_slowly(token, t, a);
+        return;
+    }
+    if (a)
+        a->token = 0;
+    t->frame_top = t->frame_last;
+    t->frame_last = frame->below;
+    raise_flag(t, load_relaxed(&t->seq));
+    uint32_t live = mask & load_relaxed(&t->attached);
+    uint32_t hooks = frame->hooks;
+    if (likely(hooks == t->hook_bits && hooks && !(hooks & ~live)))
+        stop_all(t, frame);
+    else
+        gnomon__hooks_stop(t, &frame->seen, hooks, live, frame->slots);
+    lower_flag(t);
+    gnomon__turn_even(t);
+}
+
+/* Several, all that there are. */
+static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
+{
+    t->frame_top = t->frame_last;
+    t->frame_last = frame->below;
+    stop_all(t, frame);
     gnomon__turn_even(t);
 }
 
@@ -237,17 +244,6 @@ static APART void end_other(gnomon_token token, gnomon__thread *t)
         gnomon__trees_end(token, t);
     else
         gnomon__slow_end(token, t);
-}
-
-/* Stops the only hook, of the frame on top, which is at `last`. */
-static inline ALWAYS void stop_one(gnomon__thread *t, gnomon__frame *frame,
-                                   uint32_t last)
-{
-    t->frame_last = frame->below;
-    t->frame_top = last;
-    const gnomon__hook *h = t->hooks;
-    GNOMON__KEEP_ERRNO(t, h->stop(h->self, &frame->seen, frame->slots));
-    gnomon__turn_even(t);
 }
 
 HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
@@ -262,50 +258,29 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
         gnomon__slow_end(token, t);
         return;
     }
-    if (unlikely(!is_of(frame, load_relaxed(&t->one_hook), 0))) {
+    if (unlikely(!gnomon__hook_saw(frame, load_relaxed(&t->one_hook), 0))) {
         uint32_t all = load_relaxed(&t->all_hooks);
-        if (is_of(frame, gnomon__frame_pair(all, all), 0))
+        if (gnomon__hook_saw(frame, gnomon__frame_pair(all, all), 0))
             end_all(frame, t);
         else
-            end_more(token, t, frame);
+            end_more(token, t, frame, NULL);
         return;
     }
-    stop_one(t, frame, last);
+    gnomon__one_stop(t, frame, last);
 }
 
-/* ---- Actions: the only hook, and no tree ------------------------------------------ */
-
-HOT void gnomon__hook_start(gnomon__thread *t, gnomon__action *a,
-                            const char *name)
+void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a)
 {
-    const gnomon_region *region = a->region;
-    uint32_t m = load_relaxed(&region->mask) & load_relaxed(&t->open_bits);
-    uint64_t one = load_relaxed(&t->one_hook), token = load_relaxed(&t->seq);
-    if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room) ||
-        gnomon__os_runs_in_copy()) {
-        gnomon__slow_start(t, name);
-        return;
+    gnomon__frame *frame = gnomon__frame_at(t, t->frame_last);
+    uint32_t all = load_relaxed(&t->all_hooks);
+    if (unlikely(frame->seen.token != (a->token & ~GNOMON__TOKEN_FLAGS) ||
+                 t->frame_dead || gnomon__os_runs_in_copy())) {
+        gnomon__slow_stop_of(t, a);
+    } else if (gnomon__hook_saw(frame, gnomon__frame_pair(all, all),
+                                GNOMON_FRAME_ACTION)) {
+        a->token = 0;
+        end_all(frame, t);
+    } else {
+        end_more(a->token, t, frame, a);
     }
-    gnomon__action_open(a, token | GNOMON__TOKEN_ACTION);
-    start_one(t, token, region, one, GNOMON_FRAME_ACTION);
-    gnomon__turn_even(t);
-}
-
-/* Slow also where frames below it are over: they are removed with it. The one that
- * offset 0 reads as has no hook. */
-HOT void gnomon__hook_stop(gnomon__thread *t, gnomon__action *a,
-                           const char *name)
-{
-    uint32_t last = load_loose(&t->frame_last);
-    gnomon__frame *frame = gnomon__frame_at(t, last);
-    if (unlikely(
-            load_loose(&frame->seen.token) !=
-                (a->token & ~GNOMON__TOKEN_FLAGS) ||
-            t->frame_dead || gnomon__os_runs_in_copy() ||
-            !is_of(frame, load_relaxed(&t->one_hook), GNOMON_FRAME_ACTION))) {
-        gnomon__slow_stop(t, name);
-        return;
-    }
-    a->token = 0;
-    stop_one(t, frame, last);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The bodies that scopes and actions share on the hot path, and the names of
- * the slow halves. Included by what is hot: scope.c, hook.c, paths.c, trees.c. */
+ * the slow halves. Included by what is hot: scope.c, by_name.c, hook.c, paths.c, trees.c. */
 #ifndef GNOMON_MARK_HOT_H
 #define GNOMON_MARK_HOT_H
 
@@ -25,6 +25,7 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
 void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
+void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
 /* The start of an action that gnomon__slow_begin was told to begin: its token has
  * GNOMON__TOKEN_ACTION already, as `seq` had. */
 void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region);
@@ -45,9 +46,11 @@ void gnomon__shared_end(gnomon__thread *t, gnomon__front *n, gnomon__near *tls,
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
 void gnomon__hook_end(gnomon_token token, gnomon__thread *t);
-/* The same of actions: `a` is not open at its start, and may not be at its stop. */
-void gnomon__hook_start(gnomon__thread *t, gnomon__action *a, const char *name);
-void gnomon__hook_stop(gnomon__thread *t, gnomon__action *a, const char *name);
+/* Begins of scopes and actions, and stops of actions, that more than the only hook sees;
+ * `seq` as for gnomon__slow_begin. */
+gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
+                                 uint64_t seq, gnomon__thread *t);
+void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a);
 /* Scopes that several trees see, and no hook (trees.c). */
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
@@ -214,7 +217,7 @@ static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
 static inline uint64_t gnomon__even_again(gnomon__thread *t, uint64_t seq)
 {
     __asm__ volatile("" : "+r"(seq));
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t); /* `seq` may say that it is of an action */
     return seq + 1;
 }
 

@@ -64,73 +64,6 @@ static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
         gnomon__shared_end(t, n, tls, seen, token);
 }
 
-/* By name: the thread's table leads from the pointer to the action, checked by
- * content, since a buffer's text may change. NULL: the slow path. */
-static inline ALWAYS gnomon__action *action_of(gnomon__thread *t,
-                                               const char *name)
-{
-    const gnomon__slot *s = t->actions.slots + gnomon__slot_of(name);
-    if (unlikely(s->pointer != name || strcmp(s->text, name) != 0))
-        return gnomon__action_find(t, name);
-    gnomon__action *a = gnomon__at(t, s->action);
-    if (!a)
-        __builtin_unreachable();
-    return a;
-}
-
-/* An action is a scope whose token its name remembers. In its node the token has
- * GNOMON__TOKEN_ACTION, so that no scope's end finds it. */
-static inline ALWAYS void start_action(gnomon__thread *t, const char *name)
-{
-    gnomon__action *a = action_of(t, name);
-    if (unlikely(!a || a->token)) {
-        gnomon__slow_start(t, name);
-        return;
-    }
-    gnomon__near *tls = gnomon__tls_now();
-    gnomon_region *region = a->region;
-    uint32_t mask = load_relaxed(&region->mask);
-    uint32_t others =
-        (mask & load_relaxed(&t->open_bits)) ^ load_loose(&t->fast);
-    if (likely(others & tls->slow_bits)) {
-        gnomon__hook_start(t, a, name);
-        return;
-    }
-    uint64_t token = load_relaxed(&t->seq) | GNOMON__TOKEN_ACTION;
-    uint32_t node = tls->guess;
-    gnomon__front *n = gnomon__front_by(tls, node);
-    gnomon__action_open(a, token);
-    others |= GNOMON__SEEN_SLOW; /* gnomon_end with a token that was made up */
-    if (unlikely(n->key != load_relaxed(&region->id)))
-        gnomon__other_path(region, mask, token - 1, t, tls, others);
-    else
-        gnomon__hot_begin(tls, t, token - 1, node, n, 0, others);
-}
-
-static inline ALWAYS void stop_action(gnomon__thread *t, const char *name)
-{
-    gnomon__action *a = action_of(t, name);
-    if (unlikely(!a || !a->token || load_relaxed(&t->shut))) {
-        gnomon__slow_stop(t, name);
-        return;
-    }
-    gnomon__near *tls = gnomon__tls_now();
-    char *base = tls->base;
-    uint32_t node = tls->open;
-    gnomon__front *n = (void *)(base + node);
-    uint64_t token = a->token;
-    if (likely(load_loose(&n->token) != token)) {
-        gnomon__hook_stop(t, a, name);
-        return;
-    }
-    a->token = 0;
-    uint32_t seen = load_loose(&n->seen) ^ GNOMON__SEEN_SLOW;
-    if (likely(!seen))
-        gnomon__hot_end(tls, t, base, node, n);
-    else
-        gnomon__shared_end(t, n, tls, seen, token);
-}
-
 /* ---- Entries ---------------------------------------------------------------------- */
 
 /* Refused where the word is odd: the thread is unknown, over, or inside gnomon already. */
@@ -183,27 +116,4 @@ HOT void gnomon_end_slow(gnomon_token token)
         end_by(tls, token, one);
     else
         end_far(token);
-}
-
-/* These save registers anyway, so they ask for the distance where it is not known. */
-HOT void gnomon_start_slow(const char *name)
-{
-    gnomon__thread *t = gnomon__tls_now()->thread;
-    if (unlikely(t->seq & 1)) {
-        gnomon_start_n_slow(name, GNOMON_TO_NUL);
-        return;
-    }
-    gnomon__turn_odd_only(t, 1);
-    start_action(t, name);
-}
-
-HOT void gnomon_stop_slow(const char *name)
-{
-    gnomon__thread *t = gnomon__tls_now()->thread;
-    if (unlikely(t->seq & 1)) {
-        gnomon_stop_n_slow(name, GNOMON_TO_NUL);
-        return;
-    }
-    gnomon__turn_odd_only(t, 1);
-    stop_action(t, name);
 }

@@ -83,11 +83,14 @@ static inline void gnomon__os_own_page(void)
  * to have claimed. Where the kernel cannot wipe words in a child it is always 1, and
  * _runs_in_child tells, by the process id. */
 int gnomon__os_runs_in_child(void);
+static inline uint32_t
+gnomon__os_own_mask(void) /* all bits, or in a copy none */
+{
+    return load_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
+}
 static inline int gnomon__os_runs_in_copy(void)
 {
-    uint32_t is_own =
-        load_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
-    return unlikely(!is_own) ? 1 : 0;
+    return unlikely(!gnomon__os_own_mask()) ? 1 : 0;
 }
 
 /* Whether the host locks all new pages at once (mlockall with MCL_FUTURE).

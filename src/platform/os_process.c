@@ -20,8 +20,9 @@
 #define OWN_PAGE 4096u
 
 /* Used in place of the page until one is needed, and where there is none. */
-static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {1, 1, 1, 1, 1, 1, 1,
-                                                 1, 1, 1, 1, 1, 1, 1};
+static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {UINT32_MAX, 1, 1, 1, 1, 1, 1,
+                                                 1,          1, 1, 1, 1, 1, 1};
+_Static_assert(GNOMON__OS_OWN_RUN == 0, "it is a mask");
 uint32_t *gnomon__os_own = no_page;
 uint32_t gnomon__os_own_state;
 static int64_t owner_pid;
@@ -51,7 +52,9 @@ int64_t gnomon__os_claim(void)
     int64_t before = load_relaxed(&owner_pid);
     gnomon__os_own_page();
     store_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN],
-                  load_relaxed(&gnomon__os_own_state) == GNOMON__OS_WIPED);
+                  load_relaxed(&gnomon__os_own_state) == GNOMON__OS_WIPED
+                      ? UINT32_MAX
+                      : 0);
     store_relaxed(&owner_pid, (int64_t)getpid());
     return before;
 }

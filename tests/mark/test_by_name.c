@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Actions on the short path: of one tree, of a tree and a tape or the times of steps, of
- * one hook, and with all of these. What each of them recorded must be the same, also
+ * one hook or two, of a tree and hooks, and with all of these. What each of them recorded must be the same, also
  * where the stop finds something else than the start left.
  *
  * links: testing */
@@ -40,44 +40,58 @@ static const gnomon_profiler timer = {.struct_size = sizeof timer,
                                           GNOMON_WANT_TREE | GNOMON_WANT_STEPS,
                                       .name = "timer"};
 
-enum way { TREE, TAPE, STEPS, HOOK, ALL, WAYS };
+enum way { TREE, TAPE, STEPS, HOOK, HOOKS, TREE_HOOK, TREE_HOOKS, ALL, WAYS };
+
+static const struct {
+    const char *tree; /* whose profile has one */
+    int has_probe, has_timer, has_tape, hooks;
+} ways[WAYS] = {
+    [TREE] = {"probe", .has_probe = 1},
+    [TAPE] = {"taper", .has_tape = 1},
+    [STEPS] = {"timer", .has_timer = 1},
+    [HOOK] = {NULL, .hooks = 1},
+    [HOOKS] = {NULL, .hooks = 2},
+    [TREE_HOOK] = {"probe", .has_probe = 1, .hooks = 1},
+    [TREE_HOOKS] = {"probe", .has_probe = 1, .hooks = 2},
+    [ALL] = {"taper", .has_timer = 1, .has_tape = 1, .hooks = 1},
+};
+static int selves[2];
 
 static void attach(int way)
 {
-    if (way == TREE)
+    if (ways[way].has_probe)
         CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
-    if (way == STEPS || way == ALL)
+    if (ways[way].has_timer)
         CHECK_EQ(gnomon_attach(&timer, NULL, NULL), GNOMON_OK);
-    if (way == TAPE || way == ALL)
+    if (ways[way].has_tape)
         CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
-    if (way == HOOK || way == ALL)
-        CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < ways[way].hooks; i++)
+        CHECK_EQ(gnomon_attach(&hook, &selves[i], NULL), GNOMON_OK);
     starts = stops = unfinished = 0;
 }
 
 static void detach(int way)
 {
-    if (way == TREE)
+    if (ways[way].has_probe)
         gnomon_detach(&probe, NULL);
-    if (way == TAPE || way == ALL)
+    if (ways[way].has_tape)
         gnomon_detach(&taper, NULL);
-    if (way == STEPS || way == ALL)
+    if (ways[way].has_timer)
         gnomon_detach(&timer, NULL);
-    if (way == HOOK || way == ALL)
-        gnomon_detach(&hook, NULL);
+    for (int i = 0; i < ways[way].hooks; i++)
+        gnomon_detach(&hook, &selves[i]);
 }
 
 /* `calls` executions of `name` are over, of `total` ns. */
 static void check_calls(int way, const char *name, uint64_t calls,
                         uint64_t total)
 {
-    const char *const trees[] = {"probe", "taper", "timer", NULL, "taper"};
-    if (trees[way]) {
-        gnomon_profile *p = profile_of(trees[way], 0);
+    if (ways[way].tree) {
+        gnomon_profile *p = profile_of(ways[way].tree, 0);
         CHECK_EQ(calls_of(p, name), calls);
         gnomon_profile_free(p);
     }
-    if (way == TAPE || way == ALL) {
+    if (ways[way].has_tape) {
         gnomon_profile *p = profile_of("taper", 0);
         gnomon_event_info e;
         uint64_t taped = 0, ns = 0;
@@ -127,8 +141,7 @@ TEST(each_way_counts_all)
         }
         check_calls(way, "inner", 200, 600);
         check_calls(way, "other", 100, 200);
-        if (way == HOOK || way == ALL)
-            CHECK_EQ(stops, 400);
+        CHECK_EQ(stops, 400 * (uint64_t)ways[way].hooks);
         CHECK_EQ(starts, stops);
         CHECK_HEALTH(before, .twice = 0);
         detach(way);
@@ -308,11 +321,8 @@ TEST(it_is_open_at_the_end_of_a_stage)
         pass(3);
         gnomon_stop("open");
         action("open", 7);
-        if (way != HOOK) {
-            gnomon_profile *p = profile_of(way == TREE    ? "probe"
-                                           : way == STEPS ? "timer"
-                                                          : "taper",
-                                           1);
+        if (ways[way].tree) {
+            gnomon_profile *p = profile_of(ways[way].tree, 1);
             CHECK_EQ(calls_of(p, "open"), 3);
             gnomon_profile_free(p);
         }
@@ -341,7 +351,7 @@ TEST(no_token_ends_it)
             gnomon_end(open.token ^ 3ull << 62);
             CHECK_HEALTH(before, .unmatched = 4);
         } else {
-            CHECK_EQ(way, HOOK); /* it has no stack */
+            CHECK(!ways[way].tree); /* nobody keeps a stack */
         }
         pass(4);
         gnomon_stop("open");
