@@ -1,198 +1,356 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sorts the nodes by the row in which they count. So rows are added up one after the
- * other, with one histogram for all. */
+/* Each row of an entity is added to the row of its keys, which a hash finds, as soon as
+ * the next one begins. What needs all of them waits in a list: statistics, as a sum of
+ * histograms is large and only one is there at a time, and parts, of which a row has
+ * one for each id or text. Hash tables are half empty at least. */
 #include "print/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon.h"
 #include "gnomon/report.h"
 
-typedef struct row_node {
-    const char *name, *category;
+/* Statistics of a row, whose cell has the number of the last one; 0: no more. */
+typedef struct rows_times {
+    const gnomon_stats *of;
+    size_t before;
+} rows_times;
+
+/* The sum of a row's entities of one id or text; NULL: of an id. */
+typedef struct rows_part {
+    const char *text;
+    uint64_t id, sum;
+    size_t row;
+} rows_part;
+
+typedef struct rows_hash {
+    size_t *slots; /* 1 + index; 0: none */
+    size_t room;   /* a power of two */
+} rows_hash;
+
+typedef struct gnomon__report_work {
+    gnomon__column *columns;
+    gnomon__cell *next; /* the row at hand */
     uint32_t group;
-    uint32_t node;
-} row_node;
+    bool has_next;
+    rows_hash rows_by_key, parts_by_key;
+    rows_times *times;
+    size_t time_count, time_room;
+    rows_part *parts;
+    size_t part_count, part_room;
+    gnomon_sum sum;
+} rows_work;
 
-/* What a device did has rows of its own (print/device_names.h), also where its kind says
- * nothing. */
-static bool region_has_row(const gnomon_region_info *r)
+static void rows_no_room(gnomon__report_rows *r)
 {
-    if (strcmp(r->category, "cuda_sync") == 0 ||
-        strcmp(r->category, "overhead") == 0)
+    r->code = GNOMON_ENOMEM;
+}
+
+/* ---- Hashes ---------------------------------------------------------------------- */
+
+static uint64_t rows_hash_number(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t rows_hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
+    return rows_hash_number(hash, 0);
+}
+
+static bool rows_is_text(const gnomon__column *c)
+{
+    return c->kind == GNOMON__CELL_TEXT;
+}
+
+static uint64_t rows_hash_row(const gnomon__report *of, uint32_t group,
+                              const gnomon__cell *cells)
+{
+    uint64_t hash = rows_hash_number(0, group);
+    for (size_t k = 0; k < of->column_count; k++)
+        if (of->columns[k].rule == GNOMON__ROW_KEY)
+            hash = rows_is_text(&of->columns[k])
+                       ? rows_hash_text(hash, cells[k].text)
+                       : rows_hash_number(hash, cells[k].count);
+    return hash;
+}
+
+static uint64_t rows_hash_part(const rows_part *p)
+{
+    const uint64_t hash = rows_hash_number(p->row + 1, p->id);
+    return p->text ? rows_hash_text(hash, p->text) : hash;
+}
+
+/* Makes room for one more than `count`, and true if the slots are new and empty: then
+ * the caller puts in what was there. */
+static bool rows_hash_grow(gnomon__report_rows *r, rows_hash *h, size_t count)
+{
+    if (2 * (count + 1) < h->room || r->code)
         return false;
-    switch (r->kind) {
-    case GNOMON_KIND_MARK:
-    case GNOMON_KIND_COUNTER:
-    case GNOMON_KIND_API:
-    case GNOMON_KIND_KERNEL:
-    case GNOMON_KIND_COPY:
-    case GNOMON_KIND_SET:
+    size_t room = h->room ? 4 * h->room : 64;
+    size_t *slots = calloc(room, sizeof *slots);
+    if (!slots) {
+        rows_no_room(r);
         return false;
-    default:
-        return true;
     }
-}
-
-static int by_row_key(const row_node *a, const row_node *b)
-{
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    int order = strcmp(a->name, b->name);
-    return order ? order : strcmp(a->category, b->category);
-}
-
-static int by_row(const void *left, const void *right)
-{
-    const row_node *a = left, *b = right;
-    int order = by_row_key(a, b);
-    return order ? order : (a->node > b->node) - (a->node < b->node);
-}
-
-/* Those on a stream that are a part of others' are left out. A path that was left before an
- * end has self time alone. */
-static bool has_times(const gnomon_node_info *n)
-{
-    return !(n->flags & GNOMON_NODE_PART) &&
-           ((n->host && (n->host->count || n->host->self_ns)) ||
-            (n->device && n->device->count));
-}
-
-static size_t sort_nodes(row_node *to, const gnomon__groups *groups,
-                         const gnomon_profile *p)
-{
-    size_t count = 0;
-    gnomon_node_info node;
-    gnomon_region_info region;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        if (gnomon_profile_node(p, i, &node) != GNOMON_OK ||
-            !has_times(&node) ||
-            gnomon_profile_region(p, node.region, &region) != GNOMON_OK ||
-            !region_has_row(&region))
-            continue;
-        to[count++] = (row_node){
-            region.name, region.category,
-            gnomon__group_of(groups, node.track, node.region), (uint32_t)i};
-    }
-    qsort(to, count, sizeof *to, by_row);
-    return count;
-}
-
-/* ---- Adding up ------------------------------------------------------------------- */
-
-typedef struct row_sums {
-    gnomon_sum host, device;
-} row_sums;
-
-/* Appends the sum's cells to those of the rows before. point_to_cells sets the pointers
- * when all are there, as the array may move. */
-static bool keep_sum(gnomon__region_rows *all, gnomon_stats *to,
-                     const gnomon_sum *sum)
-{
-    size_t need = all->cell_count + GNOMON_CELLS;
-    if (!sum->stats.count)
-        return true;
-    if (need > all->cell_room) {
-        size_t room = 2 * need;
-        gnomon_cell *more = calloc(room, sizeof *more);
-        if (!more)
-            return false;
-        if (all->cell_count)
-            memcpy(more, all->cells, all->cell_count * sizeof *more);
-        free(all->cells);
-        all->cells = more;
-        all->cell_room = room;
-    }
-    gnomon_sum_stats(sum, all->cells + all->cell_count, to);
-    all->cell_count += to->cell_count;
+    free(h->slots);
+    h->slots = slots;
+    h->room = room;
     return true;
 }
 
-static void add_row_node(gnomon__region_row *row, row_sums *sums,
-                         const gnomon_node_info *n)
+static size_t *rows_hash_next(const rows_hash *h, uint64_t hash, size_t *at)
 {
-    gnomon_sum_add(&sums->host, n->host);
-    gnomon_sum_add(&sums->device, n->device);
-    if (n->host && n->host->count && n->first && n->first < row->first)
-        row->first = n->first;
+    *at = *at == SIZE_MAX ? (size_t)hash & (h->room - 1)
+                          : (*at + 1) & (h->room - 1);
+    return &h->slots[*at];
 }
 
-/* Leaves the sums empty. What has no finished execution is no row. */
-static bool close_row(gnomon__region_rows *all, row_sums *sums)
+/* ---- Parts ----------------------------------------------------------------------- */
+
+static bool rows_same_part(const rows_part *a, const rows_part *b)
 {
-    gnomon__region_row *row = &all->rows[all->count - 1];
-    bool ok = keep_sum(all, &row->host, &sums->host) &&
-              keep_sum(all, &row->device, &sums->device);
-    if (!sums->host.stats.count && !sums->device.stats.count)
-        all->count--;
-    memset(&sums->host, 0, sizeof sums->host);
-    if (sums->device.stats.struct_size)
-        memset(&sums->device, 0, sizeof sums->device);
-    return ok;
+    return a->row == b->row && a->id == b->id &&
+           (a->text && b->text ? strcmp(a->text, b->text) == 0
+                               : a->text == b->text);
 }
 
-static bool add_up(gnomon__region_rows *all, const row_node *nodes, size_t n,
-                   row_sums *sums, const gnomon_profile *p)
+static size_t *rows_slot_of_part(const rows_work *w, const rows_part *part)
 {
-    bool ok = true;
-    gnomon_node_info node;
-    for (size_t i = 0; ok && i < n; i++) {
-        if (!i || by_row_key(&nodes[i - 1], &nodes[i]) != 0) {
-            ok = !i || close_row(all, sums);
-            gnomon__region_row *row = &all->rows[all->count++];
-            *row = (gnomon__region_row){.name = nodes[i].name,
-                                        .category = nodes[i].category,
-                                        .group = nodes[i].group,
-                                        .first = UINT64_MAX};
-            if (all->count > 1 && row[-1].group == row->group &&
-                strcmp(row[-1].name, row->name) == 0)
-                row->shares_name = row[-1].shares_name = true;
+    size_t at = SIZE_MAX, *slot;
+    const uint64_t hash = rows_hash_part(part);
+    do
+        slot = rows_hash_next(&w->parts_by_key, hash, &at);
+    while (*slot && !rows_same_part(&w->parts[*slot - 1], part));
+    return slot;
+}
+
+/* Adds to the part of the same row, id and text. Whether it is the first one. */
+static bool rows_add_part(gnomon__report_rows *r, const rows_part *part)
+{
+    rows_work *w = r->work;
+    if (rows_hash_grow(r, &w->parts_by_key, w->part_count))
+        for (size_t i = 0; i < w->part_count; i++)
+            *rows_slot_of_part(w, &w->parts[i]) = i + 1;
+    void *parts = gnomon__table_room(w->parts, &w->part_room, w->part_count + 1,
+                                     sizeof *w->parts);
+    if (!parts || r->code) {
+        rows_no_room(r);
+        return false;
+    }
+    w->parts = parts;
+    size_t *slot = rows_slot_of_part(w, part);
+    if (*slot) {
+        w->parts[*slot - 1].sum += part->sum;
+        return false;
+    }
+    w->parts[w->part_count++] = *part;
+    *slot = w->part_count;
+    return true;
+}
+
+/* ---- Rows ------------------------------------------------------------------------ */
+
+static bool rows_same_keys(const gnomon__report *of, const gnomon__cell *a,
+                           const gnomon__cell *b)
+{
+    for (size_t k = 0; k < of->column_count; k++)
+        if (of->columns[k].rule == GNOMON__ROW_KEY &&
+            (rows_is_text(&of->columns[k])
+                 ? a[k].text != b[k].text && strcmp(a[k].text, b[k].text) != 0
+                 : a[k].count != b[k].count))
+            return false;
+    return true;
+}
+
+static size_t *rows_slot_of_row(const gnomon__report_rows *r, uint32_t group,
+                                const gnomon__cell *cells)
+{
+    const gnomon__report_table *t = &r->table;
+    const uint64_t hash = rows_hash_row(r->of, group, cells);
+    size_t at = SIZE_MAX, *slot;
+    do
+        slot = rows_hash_next(&r->work->rows_by_key, hash, &at);
+    while (*slot &&
+           (t->rows[*slot - 1].group != group ||
+            !rows_same_keys(r->of, gnomon__cells_of(t, *slot - 1), cells)));
+    return slot;
+}
+
+/* The row with the keys of `cells`, perhaps a new one; SIZE_MAX: no memory. */
+static size_t rows_find_row(gnomon__report_rows *r, uint32_t group,
+                            const gnomon__cell *cells)
+{
+    gnomon__report_table *t = &r->table;
+    if (rows_hash_grow(r, &r->work->rows_by_key, t->row_count))
+        for (size_t i = 0; i < t->row_count; i++)
+            *rows_slot_of_row(r, t->rows[i].group, gnomon__cells_of(t, i)) =
+                i + 1;
+    if (r->code)
+        return SIZE_MAX;
+    size_t *slot = rows_slot_of_row(r, group, cells);
+    if (!*slot) {
+        if (!gnomon__table_add(t, group, 0)) {
+            rows_no_room(r);
+            return SIZE_MAX;
         }
-        (void)gnomon_profile_node(p, nodes[i].node, &node);
-        add_row_node(&all->rows[all->count - 1], sums, &node);
+        *slot = t->row_count;
     }
-    return ok && (!n || close_row(all, sums));
+    return *slot - 1;
 }
 
-/* Sets each row's pointers to its cells, which no longer move. */
-static void point_to_cells(gnomon__region_rows *all)
+static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
+                           const gnomon_stats *times)
 {
-    gnomon_cell *at = all->cells;
-    for (size_t i = 0; i < all->count; i++) {
-        all->rows[i].host.cells = at;
-        at += all->rows[i].host.cell_count;
-        all->rows[i].device.cells = at;
-        at += all->rows[i].device.cell_count;
+    rows_work *w = r->work;
+    void *all = gnomon__table_room(w->times, &w->time_room, w->time_count + 1,
+                                   sizeof *w->times);
+    if (!all) {
+        rows_no_room(r);
+        return;
+    }
+    w->times = all;
+    w->times[w->time_count++] = (rows_times){times, to->count};
+    gnomon__cell_count(to, w->time_count);
+}
+
+static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
+                         const gnomon__cell *from)
+{
+    if (!to->is_there)
+        *to = *from;
+    else if (c->kind == GNOMON__CELL_NUMBER)
+        to->number += from->number;
+    else
+        to->count += from->count;
+}
+
+/* Whether `a` is less than `b`. */
+static bool rows_is_less(const gnomon__column *c, const gnomon__cell *a,
+                         const gnomon__cell *b)
+{
+    return c->kind == GNOMON__CELL_NUMBER ? a->number < b->number
+                                          : a->count < b->count;
+}
+
+/* Adds a cell that is not empty. */
+static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
+                          bool is_first)
+{
+    const gnomon__column *c = &r->of->columns[column];
+    const gnomon__cell *cells = r->work->next, *from = &cells[column];
+    gnomon__cell *to = gnomon__cells_of(&r->table, row) + column;
+    switch (c->rule) {
+    case GNOMON__ROW_SUM:
+        rows_add_sum(c, to, from);
+        return;
+    case GNOMON__ROW_ONCE:
+        if (is_first)
+            rows_add_sum(c, to, from);
+        return;
+    case GNOMON__ROW_TOP:
+        (void)rows_add_part(
+            r, &(rows_part){from->text, 0, cells[c->of].count, row});
+        return;
+    case GNOMON__ROW_TIMES:
+        rows_add_times(r, to, (const gnomon_stats *)(const void *)from->text);
+        return;
+    case GNOMON__ROW_LEAST:
+        if (!to->is_there || !rows_is_less(c, to, from))
+            *to = *from;
+        return;
+    case GNOMON__ROW_MOST:
+        if (!to->is_there || !rows_is_less(c, from, to))
+            *to = *from;
+        return;
+    case GNOMON__ROW_LAST:
+        *to = *from;
+        return;
+    default: /* keys are equal, and what is made is empty */
+        if (!to->is_there)
+            *to = *from;
     }
 }
 
-int gnomon__region_rows_make(gnomon__region_rows *all,
-                             const gnomon__groups *groups,
-                             const gnomon_profile *p)
+/* The row at hand is complete. */
+static void rows_end_row(gnomon__report_rows *r)
 {
-    size_t n = gnomon_profile_count(p, GNOMON_NODES) + 1;
-    row_node *nodes = calloc(n, sizeof *nodes);
-    row_sums *sums = calloc(1, sizeof *sums);
-    bool ok = nodes && sums;
-    *all = (gnomon__region_rows){0};
-    if (ok) {
-        n = sort_nodes(nodes, groups, p);
-        all->rows = calloc(n + 1, sizeof *all->rows);
-        ok = all->rows && add_up(all, nodes, n, sums, p);
-    }
-    if (ok)
-        point_to_cells(all);
-    free(nodes);
-    free(sums);
-    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+    rows_work *w = r->work;
+    bool is_first = false, has_ids = false;
+    if (!w->has_next || r->code)
+        return;
+    w->has_next = false;
+    const size_t row = rows_find_row(r, w->group, w->next);
+    if (row == SIZE_MAX)
+        return;
+    for (size_t k = 0; k < r->of->column_count; k++)
+        has_ids |= r->of->columns[k].rule == GNOMON__ROW_ONCE;
+    if (has_ids)
+        is_first = rows_add_part(r, &(rows_part){NULL, r->id, 0, row});
+    for (size_t k = 0; k < r->of->column_count; k++)
+        if (w->next[k].is_there)
+            rows_add_cell(r, row, k, is_first);
 }
 
-void gnomon__region_rows_free(gnomon__region_rows *all)
+gnomon__cell *gnomon__report_row(gnomon__report_rows *r, uint32_t track,
+                                 uint32_t region)
 {
-    free(all->rows);
-    free(all->cells);
-    *all = (gnomon__region_rows){0};
+    rows_work *w = r->work;
+    rows_end_row(r);
+    memset(w->next, 0, r->of->column_count * sizeof *w->next);
+    w->group = gnomon__group_of(&r->groups, track, region);
+    w->has_next = true;
+    r->id = 0;
+    return w->next;
+}
+
+/* ---- Cells ----------------------------------------------------------------------- */
+
+void gnomon__cell_times(gnomon__cell *cell, const gnomon_stats *times)
+{
+    if (times && (times->count || times->self_ns))
+        gnomon__cell_text(cell, (const char *)times);
+}
+
+const gnomon_stats *gnomon__times_of(const gnomon__cell *cell)
+{
+    static const gnomon_stats none = {.struct_size = sizeof none};
+    return cell->is_there ? (const gnomon_stats *)(const void *)cell->text
+                          : &none;
+}
+
+void gnomon__cell_share(gnomon__cell *cell, uint64_t part, uint64_t whole)
+{
+    if (whole)
+        gnomon__cell_number(cell, 100.0 * (double)part / (double)whole);
+}
+
+bool gnomon__report_node_at(const gnomon_profile *p, size_t number,
+                            gnomon__report_node *out)
+{
+    *out = (gnomon__report_node){.region = {.name = "", .category = ""}};
+    if (gnomon_profile_node(p, number, &out->of) != GNOMON_OK)
+        return false;
+    (void)gnomon_profile_region(p, out->of.region, &out->region);
+    return true;
+}
+
+const char *gnomon__report_path(gnomon__report_rows *r, uint32_t number)
+{
+    const char *path = "";
+    gnomon__report_node n;
+    while (number && path && gnomon__report_node_at(r->profile, number, &n)) {
+        path = *path
+                   ? gnomon__table_keep(&r->table, "%s/%s", n.region.name, path)
+                   : n.region.name;
+        number = n.of.parent < number ? n.of.parent : 0;
+    }
+    if (!path)
+        rows_no_room(r);
+    return path ? path : "";
 }
 
 uint64_t gnomon__recorded_ns(const gnomon_profile *p)
@@ -204,4 +362,209 @@ uint64_t gnomon__recorded_ns(const gnomon_profile *p)
             ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
     return runs > 1 ? ns / runs : ns;
+}
+
+/* ---- The end --------------------------------------------------------------------- */
+
+typedef struct kept_times {
+    gnomon_stats all;
+    gnomon_cell cells[];
+} kept_times;
+
+/* The cell has the number of its last statistics; those of one entity stay its own. */
+static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
+{
+    gnomon_sum *sum = &r->work->sum;
+    const rows_times *times = r->work->times, *at = &times[cell->count - 1];
+    size_t used = 0;
+    if (!at->before) {
+        gnomon__cell_text(cell, (const char *)at->of);
+        return;
+    }
+    memset(sum, 0, sizeof *sum);
+    gnomon_sum_add(sum, at->of);
+    while (at->before) {
+        at = &times[at->before - 1];
+        gnomon_sum_add(sum, at->of);
+    }
+    for (size_t i = 0; i < GNOMON_CELLS; i++)
+        used += sum->cells[i] != 0;
+    kept_times *kept = gnomon__table_take(
+        &r->table, sizeof *kept + used * sizeof *kept->cells);
+    if (!kept) {
+        rows_no_room(r);
+        return;
+    }
+    gnomon_sum_stats(sum, kept->cells, &kept->all);
+    gnomon__cell_text(cell, (const char *)kept);
+}
+
+/* Puts texts of the largest sums into their cells, and the sums. */
+static void rows_choose_tops(gnomon__report_rows *r, size_t column)
+{
+    const rows_work *w = r->work;
+    for (size_t i = 0; i < w->part_count; i++) {
+        const rows_part *p = &w->parts[i];
+        gnomon__cell *top = gnomon__cells_of(&r->table, p->row) + column;
+        const uint64_t most = top[1].count;
+        if (!p->text || !p->sum || p->sum < most ||
+            (p->sum == most && strcmp(top->text, p->text) < 0))
+            continue;
+        gnomon__cell_text(&top[0], p->text);
+        gnomon__cell_count(&top[1], p->sum);
+    }
+}
+
+static void rows_make_cells(gnomon__report_rows *r)
+{
+    gnomon__report_table *t = &r->table;
+    size_t used = 0;
+    for (size_t k = 0; k < r->of->column_count; k++)
+        if (r->of->columns[k].rule == GNOMON__ROW_TOP)
+            rows_choose_tops(r, k);
+    for (size_t i = 0; i < t->row_count && !r->code; i++) {
+        gnomon__cell *cells = gnomon__cells_of(t, i);
+        for (size_t k = 0; k < r->of->column_count; k++)
+            if (r->of->columns[k].rule == GNOMON__ROW_TIMES &&
+                cells[k].is_there)
+                rows_sum_times(r, &cells[k]);
+        if (!r->code && (!r->of->finish || r->of->finish(r, cells)))
+            t->rows[used++] = t->rows[i];
+    }
+    t->row_count = used;
+}
+
+/* ---- Order ----------------------------------------------------------------------- */
+
+static int rows_compare_cells(const gnomon__column *c, const gnomon__cell *a,
+                              const gnomon__cell *b)
+{
+    if (rows_is_text(c))
+        return strcmp(a->text, b->text);
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+/* A key is shown where rows that have the same name, which follow one another, differ in
+ * it. */
+static void rows_show_what_tells(gnomon__report_rows *r, size_t column)
+{
+    const gnomon__report_table *t = &r->table;
+    gnomon__column *c = &r->work->columns[column];
+    for (size_t i = 1; i < t->row_count && c->shown == GNOMON__TELLS; i++) {
+        const gnomon__cell *a = gnomon__cells_of(t, i - 1);
+        const gnomon__cell *b = gnomon__cells_of(t, i);
+        if (t->rows[i - 1].group == t->rows[i].group &&
+            strcmp(a->text, b->text) == 0 &&
+            rows_compare_cells(c, &a[column], &b[column]) != 0)
+            c->shown = GNOMON__IS_SHOWN;
+    }
+}
+
+/* Sorting keeps the order of what is equal, so the first key comes last. */
+static void rows_order_rows(gnomon__report_rows *r)
+{
+    const gnomon__report *of = r->of;
+    for (int k = of->column_count - 1; k >= 0 && !r->code; k--)
+        if (of->columns[k].rule == GNOMON__ROW_KEY)
+            r->code = gnomon__table_sort(&r->table, k);
+    for (size_t k = 1; k < of->column_count && !r->code; k++)
+        rows_show_what_tells(r, k);
+    if (of->order && !r->code)
+        r->code = gnomon__table_sort(&r->table, of->order);
+}
+
+/* ---- The whole ------------------------------------------------------------------- */
+
+int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
+                        int by, void *more, const gnomon_profile *profile)
+{
+    *r = (gnomon__report_rows){.of = of,
+                               .profile = profile,
+                               .more = more,
+                               .recorded_ns = gnomon__recorded_ns(profile),
+                               .table = {.name = of->name,
+                                         .title = of->title,
+                                         .if_empty = of->if_empty,
+                                         .column_count = of->column_count}};
+    rows_work *w = r->work = calloc(1, sizeof *w);
+    r->code = gnomon__groups_make(&r->groups, by, profile, &r->table);
+    if (!w || r->code)
+        return GNOMON_ENOMEM;
+    w->next = calloc(of->column_count, sizeof *w->next);
+    w->columns = calloc(of->column_count, sizeof *w->columns);
+    if (!w->next || !w->columns)
+        return GNOMON_ENOMEM;
+    memcpy(w->columns, of->columns, of->column_count * sizeof *w->columns);
+    r->table.columns = w->columns;
+    of->read(r);
+    rows_end_row(r);
+    if (!r->code)
+        rows_make_cells(r);
+    if (!r->code)
+        rows_order_rows(r);
+    while (r->table.column_count &&
+           w->columns[r->table.column_count - 1].shown == GNOMON__IS_HIDDEN)
+        r->table.column_count--;
+    return r->code;
+}
+
+void gnomon__report_free(gnomon__report_rows *r)
+{
+    rows_work *w = r->work;
+    if (w) {
+        free(w->columns);
+        free(w->next);
+        free(w->rows_by_key.slots);
+        free(w->parts_by_key.slots);
+        free(w->times);
+        free(w->parts);
+    }
+    free(w);
+    gnomon__groups_free(&r->groups);
+    gnomon__table_free(&r->table);
+}
+
+/* ---- As a profiler ----------------------------------------------------------------- */
+
+static size_t rows_shown_columns(const gnomon__report *of)
+{
+    size_t count = of->column_count;
+    while (of->columns[count - 1].shown == GNOMON__IS_HIDDEN)
+        count--;
+    return count;
+}
+
+int gnomon__report_create(const gnomon__report *of,
+                          const gnomon_options *options, void **self)
+{
+    gnomon__table_choice *c = calloc(1, sizeof *c);
+    if (!c)
+        return GNOMON_ENOMEM;
+    gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
+                         options);
+    c->by = gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
+    if (c->limit == SIZE_MAX && of->limit)
+        c->limit = of->limit;
+    *self = c;
+    return GNOMON_OK;
+}
+
+int gnomon__report_print(const gnomon__report *of, const void *self,
+                         const gnomon_profile *profile,
+                         const gnomon_writer *out)
+{
+    gnomon__table_choice choice = {.limit = of->limit ? of->limit : SIZE_MAX,
+                                   .sort = -1};
+    gnomon__report_rows rows;
+    if (!profile)
+        return GNOMON_EINVAL;
+    if (self)
+        choice = *(const gnomon__table_choice *)self;
+    if (choice.sort < 0)
+        choice.sort = of->sort;
+    int code = gnomon__report_make(&rows, of, choice.by, NULL, profile);
+    if (!code)
+        code = gnomon__table_print(&rows.table, &choice, profile, out);
+    gnomon__report_free(&rows);
+    return code;
 }

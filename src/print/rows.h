@@ -1,35 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Times of regions, added up over all nodes of the same name and category, for the
- * whole profile or for each group. */
+/* A report that is a table: its columns say how they add up, and the report only reads
+ * its entities, each into a row of its own:
+ *
+ *     static const gnomon__column columns[] = {
+ *         [NAME] = {"name", "Name", GNOMON__CELL_TEXT, .rule = GNOMON__ROW_KEY},
+ *         [CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, .rule = GNOMON__ROW_SUM}};
+ *
+ *     static void read(gnomon__report_rows *r)
+ *     {
+ *         for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+ *             gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
+ *             gnomon__cell_text(&cells[NAME], n.region.name);
+ *             gnomon__cell_count(&cells[CALLS], n.of.host->count);
+ *         }
+ *     }
+ *
+ * Rows of one group that are equal in all keys become one. Options, groups, order and
+ * formats are the same for all reports: print/table.h.
+ *
+ * Uses public headers and libc only, so that plugins can bring it along. */
 #ifndef GNOMON_PRINT_ROWS_H
 #define GNOMON_PRINT_ROWS_H
 
+#include "gnomon/profile.h"
 #include "print/groups.h"
 
-typedef struct gnomon__region_row {
-    const char *name, *category; /* the profile's */
-    uint32_t group;
-    bool shares_name;          /* with a row of the group of another category */
-    gnomon_stats host, device; /* count 0: none */
-    uint64_t first;            /* order of its first end; UINT64_MAX: unknown */
-} gnomon__region_row;
+/* How the cells of rows that become one are made one. Empty cells change nothing. */
+enum gnomon__rule {
+    GNOMON__ROW_MADE, /* by `finish` */
+    GNOMON__ROW_KEY,
+    GNOMON__ROW_SUM,
+    GNOMON__ROW_ONCE, /* the sum over rows of different `id` */
+    GNOMON__ROW_LEAST,
+    GNOMON__ROW_MOST,
+    GNOMON__ROW_FIRST,
+    GNOMON__ROW_LAST,
+    GNOMON__ROW_TOP, /* of equal texts, the sums of column `of` are compared: the text
+                    with the largest one, of equal ones the lower text; and the
+                    next column is its sum */
+    GNOMON__ROW_TIMES /* gnomon__cell_times: statistics with their histogram */
+};
 
-/* Rows in the order of their groups, names and categories. */
-typedef struct gnomon__region_rows {
-    gnomon__region_row *rows;
-    size_t count;
-    gnomon_cell *cells; /* of all, host and device */
-    size_t cell_count, cell_room;
-} gnomon__region_rows;
+typedef struct gnomon__report_rows gnomon__report_rows;
 
-/* O(nodes) memory. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
-int gnomon__region_rows_make(gnomon__region_rows *rows,
-                             const gnomon__groups *groups,
-                             const gnomon_profile *profile);
-void gnomon__region_rows_free(gnomon__region_rows *rows);
+typedef struct gnomon__report {
+    const char *name, *title;
+    const char *if_empty;          /* gnomon__report_table.if_empty */
+    const gnomon__column *columns; /* the first is a text */
+    uint8_t column_count;
+    uint8_t by_from, by_to; /* the groups that by= can name */
+    uint8_t limit;          /* the most rows without limit=; 0: all */
+    int8_t sort;            /* the column of the preset order; -1: `order` */
+    /* Of rows that are equal in it: a column by which they ascend; 0: none. Last come
+     * the keys. */
+    uint8_t order;
+    void (*read)(gnomon__report_rows *rows);
+    /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
+    bool (*finish)(const gnomon__report_rows *rows, gnomon__cell *cells);
+} gnomon__report;
+
+struct gnomon__report_rows {
+    const gnomon__report *of;
+    const gnomon_profile *profile;
+    void *more;           /* the report's own */
+    uint64_t recorded_ns; /* gnomon__recorded_ns */
+    gnomon__groups groups;
+    gnomon__report_table table; /* the rows that there are */
+    uint64_t id; /* of the row at hand: set it after gnomon__report_row */
+    int code;    /* GNOMON_OK, or the first error */
+    struct gnomon__report_work *work;
+};
+
+/* Reads a profile, whose texts the rows borrow. GNOMON_OK or GNOMON_ENOMEM; free in any
+ * case. O(entities of rule ONCE, TOP and TIMES + rows) memory. */
+int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
+                        int by, void *more, const gnomon_profile *profile);
+void gnomon__report_free(gnomon__report_rows *rows);
+
+/* Begins a row for an entity of that track and region, and ends the row before. Its
+ * cells are all empty, and the caller's until the next one. Never NULL: that memory is
+ * missing is told at the end. */
+gnomon__cell *gnomon__report_row(gnomon__report_rows *rows, uint32_t track,
+                                 uint32_t region);
+
+/* Statistics that count; they live as long as the profile. */
+void gnomon__cell_times(gnomon__cell *cell, const gnomon_stats *times);
+/* Their sum, in finish and later. It is empty, and not NULL, where there are none. */
+const gnomon_stats *gnomon__times_of(const gnomon__cell *cell);
+/* Per cent; empty where the whole is 0. */
+void gnomon__cell_share(gnomon__cell *cell, uint64_t part, uint64_t whole);
+
+/* A node with its region, which has the name "" where it is not known. */
+typedef struct gnomon__report_node {
+    gnomon_node_info of;
+    gnomon_region_info region;
+} gnomon__report_node;
+
+/* False: there is no such node. Then all of *out is empty. */
+bool gnomon__report_node_at(const gnomon_profile *profile, size_t number,
+                            gnomon__report_node *out);
+/* "train_step/forward"; lives as long as the rows. */
+const char *gnomon__report_path(gnomon__report_rows *rows, uint32_t node);
 
 /* How long the stages were recorded: 100 per cent of a share. Of several runs, their
  * mean. */
 uint64_t gnomon__recorded_ns(const gnomon_profile *profile);
+
+/* ---- As a profiler ------------------------------------------------------------- */
+
+/* A profiler's create and summary. */
+int gnomon__report_create(const gnomon__report *of,
+                          const gnomon_options *options, void **self);
+int gnomon__report_print(const gnomon__report *of, const void *self,
+                         const gnomon_profile *profile,
+                         const gnomon_writer *out);
+
+/* Defines both, for a `report` that is a constant. */
+#define GNOMON__REPORT_CALLS(report) \
+    static int report##_create(const gnomon_options *options, void **self) \
+    { \
+        return gnomon__report_create(&report, options, self); \
+    } \
+    static int report##_summary(void *self, const gnomon_profile *profile, \
+                                const gnomon_writer *out) \
+    { \
+        return gnomon__report_print(&report, self, profile, out); \
+    }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,18 @@
 
 typedef struct gnomon__kept_text {
     struct gnomon__kept_text *next;
-    char text[];
+    max_align_t bytes[];
 } gnomon__kept_text;
+
+void *gnomon__table_take(gnomon__report_table *t, size_t size)
+{
+    gnomon__kept_text *kept = calloc(1, sizeof *kept + size);
+    if (!kept)
+        return NULL;
+    kept->next = t->kept;
+    t->kept = kept;
+    return kept->bytes;
+}
 
 const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
 {
@@ -24,21 +35,17 @@ const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     va_start(list, format);
     int n = vsnprintf(NULL, 0, format, list);
     va_end(list);
-    gnomon__kept_text *kept =
-        n < 0 ? NULL : calloc(1, sizeof *kept + (size_t)n + 1);
-    if (!kept)
+    char *text = n < 0 ? NULL : gnomon__table_take(t, (size_t)n + 1);
+    if (!text)
         return NULL;
     va_start(list, format);
-    (void)vsnprintf(kept->text, (size_t)n + 1, format, list);
+    (void)vsnprintf(text, (size_t)n + 1, format, list);
     va_end(list);
-    kept->next = t->kept;
-    t->kept = kept;
-    return kept->text;
+    return text;
 }
 
-/* `old` if it has room for `need` items, else a larger copy; NULL: no memory. Uses
- * calloc, as tests can make that fail. */
-static void *table_room(void *old, size_t *room, size_t need, size_t item)
+/* Uses calloc, as tests can make that fail. */
+void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item)
 {
     size_t wide = *room ? 2 * *room : 64;
     if (need <= *room)
@@ -58,13 +65,13 @@ gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
                                 uint32_t depth)
 {
     size_t first = t->row_count * t->column_count;
-    void *rows =
-        table_room(t->rows, &t->row_room, t->row_count + 1, sizeof *t->rows);
+    void *rows = gnomon__table_room(t->rows, &t->row_room, t->row_count + 1,
+                                    sizeof *t->rows);
     if (!rows)
         return NULL;
     t->rows = rows;
-    void *cells = table_room(t->cells, &t->cell_room, first + t->column_count,
-                             sizeof *t->cells);
+    void *cells = gnomon__table_room(t->cells, &t->cell_room,
+                                     first + t->column_count, sizeof *t->cells);
     if (!cells)
         return NULL;
     t->cells = cells;
@@ -257,7 +264,7 @@ static int by_table_key(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static int sort_rows(gnomon__report_table *t, int sort)
+int gnomon__table_sort(gnomon__report_table *t, int sort)
 {
     table_key *keys = calloc(t->row_count + 1, sizeof *keys);
     if (!keys)
@@ -317,7 +324,8 @@ static void choose_shown(const gnomon__report_table *t,
             c->columns[c->count++] = from->columns[k];
     for (size_t i = 0; !from->count && i < t->column_count; i++)
         if (!is_of_groups(t, i) &&
-            (is_data || !i || (!t->columns[i].is_extra && has_cells(t, i))))
+            (is_data || !i ||
+             (t->columns[i].shown == GNOMON__IS_SHOWN && has_cells(t, i))))
             c->columns[c->count++] = (uint8_t)i;
 }
 
@@ -327,7 +335,7 @@ int gnomon__table_print(gnomon__report_table *t,
 {
     gnomon__table_choice c = *choice;
     if (!t->is_ordered && t->row_count > 1) {
-        int code = sort_rows(t, c.sort);
+        int code = gnomon__table_sort(t, c.sort);
         if (code)
             return code;
     }

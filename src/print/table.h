@@ -26,8 +26,17 @@ typedef struct gnomon__column {
     char key[21];   /* its word in columns= and sort=, in csv and JSON */
     char title[14]; /* in text and Markdown */
     uint8_t kind;   /* gnomon__cell_kind */
-    bool is_extra;  /* in text and Markdown only if columns= names it */
+    uint8_t shown;  /* gnomon__column_shown */
+    uint8_t rule;   /* gnomon__rule, of print/rows.h */
+    uint8_t of;     /* the column that the rule needs */
 } gnomon__column;
+
+enum gnomon__column_shown {
+    GNOMON__IS_SHOWN,
+    GNOMON__IS_EXTRA, /* in text and Markdown only if columns= names it */
+    GNOMON__TELLS,    /* likewise, or where rows of one name differ in it */
+    GNOMON__IS_HIDDEN /* never; such columns come last */
+};
 
 /* A cell of zeroes is empty: blank in text, null in JSON. */
 typedef struct gnomon__cell {
@@ -78,7 +87,23 @@ void gnomon__cell_number(gnomon__cell *cell, double number);
 /* A copy of a text that lives as long as the table; NULL: no memory. */
 const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     GNOMON_PRINTF(2, 3);
+/* As many bytes, zeroed, that live as long; NULL: no memory. */
+void *gnomon__table_take(gnomon__report_table *t, size_t size);
 void gnomon__table_free(gnomon__report_table *t);
+
+/* Sorts the rows of each group: numbers descend, texts and ids ascend, empty cells come
+ * last, and what is equal keeps its order. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__table_sort(gnomon__report_table *t, int column);
+
+static inline gnomon__cell *gnomon__cells_of(const gnomon__report_table *t,
+                                             size_t row)
+{
+    return &t->cells[t->rows[row].cells];
+}
+
+/* `old` if it has room for `need` items, else a larger copy, and `old` is freed; NULL:
+ * no memory. */
+void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item);
 
 /* ---- What is written --------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/rows.h"
+#include "print/regions.h"
 
 static int no_room_for_ranks(void)
 {
@@ -87,38 +87,36 @@ static int find_run(gnomon__rank_table *t, const gnomon_run_info *run,
 /* One name may have rows of several categories, and attempts of a rank follow one
  * another. (Not so in a report of steps by host, which shows no times of ranks.) */
 static int add_time(gnomon__rank_table *t, uint32_t run, const char *group,
-                    const gnomon__region_row *row)
+                    const gnomon__cell *cells)
 {
-    gnomon__rank_row *r = rank_row(t, group, row->name);
+    const uint64_t total_ns =
+        gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES])->total_ns;
+    gnomon__rank_row *r = rank_row(t, group, cells[GNOMON__REGION_NAME].text);
     if (r && r->count && r->times[r->count - 1].run == run) {
-        r->times[r->count - 1].total_ns += row->host.total_ns;
+        r->times[r->count - 1].total_ns += total_ns;
         return GNOMON_OK;
     }
     if (!r ||
         !gnomon__grow(&r->times, &r->room, r->count + 1, sizeof *r->times))
         return no_room_for_ranks();
-    r->times[r->count++] = (gnomon__rank_time){row->host.total_ns, run, 0};
+    r->times[r->count++] = (gnomon__rank_time){total_ns, run, 0};
     return GNOMON_OK;
 }
 
 int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage)
 {
-    gnomon__report_table unused = {0}; /* groups of regions keep no texts */
-    gnomon__groups groups = {0};
-    gnomon__region_rows all = {0};
+    gnomon__report_rows all = {0};
     uint32_t number;
+    const int by = t->by > GNOMON__BY_HOST ? t->by : GNOMON__BY_NOTHING;
     int code = find_run(t, run, &number);
-    if (!code && ((t->by > GNOMON__BY_HOST &&
-                   gnomon__groups_make(&groups, t->by, stage, &unused)) ||
-                  gnomon__region_rows_make(&all, &groups, stage)))
+    if (!code && gnomon__report_make(&all, &gnomon__regions, by, NULL, stage))
         code = no_room_for_ranks();
-    for (size_t i = 0; !code && i < all.count; i++)
+    for (size_t i = 0; !code && i < all.table.row_count; i++)
         code = add_time(t, number,
-                        groups.texts ? groups.texts[all.rows[i].group] : "",
-                        &all.rows[i]);
-    gnomon__region_rows_free(&all);
-    gnomon__groups_free(&groups);
+                        by ? all.groups.texts[all.table.rows[i].group] : "",
+                        gnomon__cells_of(&all.table, i));
+    gnomon__report_free(&all);
     return code;
 }
 

@@ -5,7 +5,7 @@
  * needs: cli */
 #include <math.h>
 
-#include "print/rows.h"
+#include "gnomon/report.h"
 #include "platform/memory.h"
 #include "diff/diff.h"
 #include "built_runs.h"
@@ -110,14 +110,14 @@ TEST(sums_are_those_of_report)
 {
     gnomon__diff *d = new_diff();
     gnomon_profile *p = full_of("0");
-    const gnomon__groups nothing = {0};
-    gnomon__region_rows all;
+    gnomon_rows *all;
     size_t seen = 0;
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
-    CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
-    for (size_t i = 0; i < all.count; i++) {
-        const gnomon_stats *s = &all.rows[i].host;
-        const gnomon__diff_row *row = row_of(d, "fit", all.rows[i].name);
+    CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    for (size_t i = 0; i < all->count; i++) {
+        const gnomon_stats *s = gnomon_row_at(all, i)->host;
+        const gnomon__diff_row *row =
+            row_of(d, "fit", gnomon_row_at(all, i)->name);
         if (!row)
             continue;
         check_half(&row->side[0], s->count, s->total_ns, s->min_ns, s->max_ns);
@@ -126,7 +126,7 @@ TEST(sums_are_those_of_report)
     }
     CHECK(seen > 0);
     CHECK_EQ(row_count(d), seen);
-    gnomon__region_rows_free(&all);
+    gnomon_rows_free(all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }
@@ -385,24 +385,23 @@ TEST(report_and_diff_use_one_quantile)
     gnomon__diff *d = new_diff();
     built_run l = run_begin(NULL, 0, NULL);
     uint64_t ns[500];
-    const gnomon__groups nothing = {0};
-    gnomon__region_rows all;
+    gnomon_rows *all;
     for (uint64_t i = 0; i < 500; i++)
         ns[i] = 1000000 + 7919 * i % 400000;
     run_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
     gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
-    CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
-    CHECK_EQ(all.count, 1);
+    CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(all->count, 1);
     uint64_t shown[3];
     for (int i = 0; i < 3; i++)
-        shown[i] = gnomon_quantile_ns(&all.rows[0].host, q[i]);
+        shown[i] = gnomon_quantile_ns(gnomon_row_at(all, 0)->host, q[i]);
     const gnomon__diff_half *h = &row_of(d, "", "x")->side[0];
     for (int i = 0; i < 3; i++) {
         CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
         CHECK_EQ(gnomon_quantile_ns(&h->all.s, q[i]), shown[i]);
     }
-    gnomon__region_rows_free(&all);
+    gnomon_rows_free(all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }

@@ -12,7 +12,7 @@
 #include "random_rounds.h"
 
 #include "diff/diff.h"
-#include "print/rows.h"
+#include "print/regions.h"
 #include "report/filtered.h"
 
 static gnomon_profile *make_ranks(uint32_t most)
@@ -142,27 +142,34 @@ TEST(soak_rows_of_groups_add_up)
 /* Reports list rows of equal value in the order in which they ended first. */
 static void check_first(uint32_t most)
 {
-    const gnomon__groups nothing = {0};
     gnomon_profile *p = make_ranks(most);
-    gnomon__region_rows all;
+    gnomon__report_rows all;
     facts is = {.kind = "row"}, must = {0};
-    CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
-    for (size_t i = 0; i < all.count; i++) {
-        const gnomon__region_row *row = &all.rows[i];
-        const uint64_t key = fact_text(fact_text(1, ""), row->name);
+    CHECK_EQ(gnomon__report_make(&all, &gnomon__regions, GNOMON__BY_NOTHING,
+                                 NULL, p),
+             GNOMON_OK);
+    for (size_t i = 0; i < all.table.row_count; i++) {
+        const gnomon__cell *cells = gnomon__cells_of(&all.table, i);
+        const uint64_t first = cells[GNOMON__REGION_FIRST].count;
+        const uint64_t key =
+            fact_text(fact_text(1, ""), cells[GNOMON__REGION_NAME].text);
+        const gnomon_stats *host =
+            gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES]);
+        const gnomon_stats *device =
+            gnomon__times_of(&cells[GNOMON__REGION_DEVICE_TIMES]);
         is.number = (uint32_t)i + 1;
-        if (row->first != UINT64_MAX)
-            fact_add(&is, key, "first", FACT_LEAST, (double)row->first);
-        if (row->host.count)
-            facts_stats(&is, fact_key(key, 2), &row->host);
-        if (row->device.count)
-            facts_stats(&is, fact_key(key, 3), &row->device);
+        if (first != UINT64_MAX)
+            fact_add(&is, key, "first", FACT_LEAST, (double)first);
+        if (host->count)
+            facts_stats(&is, fact_key(key, 2), host);
+        if (device->count)
+            facts_stats(&is, fact_key(key, 3), device);
     }
     facts_of_rows(&must, p, GNOMON_ROWS_ALL);
     facts_equal(&is, &must);
     facts_free(&is);
     facts_free(&must);
-    gnomon__region_rows_free(&all);
+    gnomon__report_free(&all);
     gnomon_profile_free(p);
 }
 

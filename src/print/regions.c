@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The times of each region, with quantiles: as a report, and as the public rows of
+ * gnomon/report.h. */
+#include "print/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon.h"
+#include "gnomon/report.h"
+
+#define REGION_MADE(key, title, kind, shown) \
+    { \
+        key, title, GNOMON__CELL_##kind, GNOMON__IS_##shown, GNOMON__ROW_MADE, \
+            0 \
+    }
+
+static const gnomon__column region_columns[] = {
+    [GNOMON__REGION_NAME] = {"name", "Action", .rule = GNOMON__ROW_KEY},
+    [GNOMON__REGION_CATEGORY] = {"category", "Category",
+                                 .rule = GNOMON__ROW_KEY,
+                                 .shown = GNOMON__TELLS},
+    [GNOMON__REGION_CALLS] = REGION_MADE("calls", "Calls", COUNT, SHOWN),
+    [GNOMON__REGION_TOTAL] = REGION_MADE("total", "Total", TIME, SHOWN),
+    [GNOMON__REGION_PERCENT] = REGION_MADE("percent", "%", SHARE, SHOWN),
+    [GNOMON__REGION_SELF] = REGION_MADE("self", "Self", TIME, SHOWN),
+    [GNOMON__REGION_MEAN] = REGION_MADE("mean", "Mean", TIME, SHOWN),
+    [GNOMON__REGION_MIN] = REGION_MADE("min", "Min", TIME, EXTRA),
+    [GNOMON__REGION_P50] = REGION_MADE("p50", "p50", TIME, EXTRA),
+    [GNOMON__REGION_P90] = REGION_MADE("p90", "p90", TIME, EXTRA),
+    [GNOMON__REGION_P99] = REGION_MADE("p99", "p99", TIME, SHOWN),
+    [GNOMON__REGION_MAX] = REGION_MADE("max", "Max", TIME, EXTRA),
+    [GNOMON__REGION_DEVICE_CALLS] =
+        REGION_MADE("device_calls", "Device calls", COUNT, EXTRA),
+    [GNOMON__REGION_DEVICE] = REGION_MADE("device", "Device", TIME, EXTRA),
+    [GNOMON__REGION_HOST_TIMES] = {.rule = GNOMON__ROW_TIMES,
+                                   .shown = GNOMON__IS_HIDDEN},
+    [GNOMON__REGION_DEVICE_TIMES] = {.rule = GNOMON__ROW_TIMES,
+                                     .shown = GNOMON__IS_HIDDEN},
+    [GNOMON__REGION_FIRST] = {.kind = GNOMON__CELL_ID,
+                              .rule = GNOMON__ROW_LEAST,
+                              .shown = GNOMON__IS_HIDDEN},
+};
+
+/* What a device did has a report of its own (profilers/kernels.c), also where its kind
+ * says nothing. */
+static bool region_has_row(const gnomon_region_info *r)
+{
+    if (strcmp(r->category, "cuda_sync") == 0 ||
+        strcmp(r->category, "overhead") == 0)
+        return false;
+    switch (r->kind) {
+    case GNOMON_KIND_MARK:
+    case GNOMON_KIND_COUNTER:
+    case GNOMON_KIND_API:
+    case GNOMON_KIND_KERNEL:
+    case GNOMON_KIND_COPY:
+    case GNOMON_KIND_SET:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Nodes on a stream that are a part of others' are left out. A path that was left before
+ * an end has self time alone. */
+static void region_read_all(gnomon__report_rows *r)
+{
+    gnomon__report_node n;
+    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        const gnomon_stats *host = n.of.host, *device = n.of.device;
+        const bool has_ended = host && host->count;
+        if (n.of.flags & GNOMON_NODE_PART || !n.of.region ||
+            !(has_ended || (host && host->self_ns) ||
+              (device && device->count)) ||
+            !region_has_row(&n.region))
+            continue;
+        gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
+        gnomon__cell_text(&cells[GNOMON__REGION_NAME], n.region.name);
+        gnomon__cell_text(&cells[GNOMON__REGION_CATEGORY], n.region.category);
+        gnomon__cell_times(&cells[GNOMON__REGION_HOST_TIMES], host);
+        gnomon__cell_times(&cells[GNOMON__REGION_DEVICE_TIMES], device);
+        gnomon__cell_count(&cells[GNOMON__REGION_FIRST],
+                           has_ended && n.of.first ? n.of.first : UINT64_MAX);
+    }
+}
+
+/* What has no finished execution is no row. */
+static bool region_make(const gnomon__report_rows *r, gnomon__cell *cells)
+{
+    const gnomon_stats *s = gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES]);
+    const gnomon_stats *d =
+        gnomon__times_of(&cells[GNOMON__REGION_DEVICE_TIMES]);
+    const struct {
+        int column;
+        uint64_t value;
+    } of_calls[] = {
+        {GNOMON__REGION_CALLS, s->count},
+        {GNOMON__REGION_TOTAL, s->total_ns},
+        {GNOMON__REGION_SELF, s->self_ns},
+        {GNOMON__REGION_MEAN, s->count ? s->total_ns / s->count : 0},
+        {GNOMON__REGION_MIN, s->min_ns},
+        {GNOMON__REGION_P50, gnomon_quantile_ns(s, 0.5)},
+        {GNOMON__REGION_P90, gnomon_quantile_ns(s, 0.9)},
+        {GNOMON__REGION_P99, gnomon_quantile_ns(s, 0.99)},
+        {GNOMON__REGION_MAX, s->max_ns}};
+    for (size_t i = 0; s->count && i < sizeof of_calls / sizeof *of_calls; i++)
+        gnomon__cell_count(&cells[of_calls[i].column], of_calls[i].value);
+    if (s->count)
+        gnomon__cell_share(&cells[GNOMON__REGION_PERCENT], s->total_ns,
+                           r->recorded_ns);
+    if (d->count) {
+        gnomon__cell_count(&cells[GNOMON__REGION_DEVICE_CALLS], d->count);
+        gnomon__cell_count(&cells[GNOMON__REGION_DEVICE], d->total_ns);
+    }
+    return s->count || d->count;
+}
+
+const gnomon__report gnomon__regions = {
+    .name = "regions",
+    .title = "Regions",
+    .columns = region_columns,
+    .column_count = GNOMON__REGION_COLUMNS,
+    .by_from = GNOMON__BY_THREAD,
+    .by_to = GNOMON__BY_FILE,
+    .sort = GNOMON__REGION_TOTAL,
+    .order = GNOMON__REGION_FIRST,
+    .read = region_read_all,
+    .finish = region_make,
+};
+
+/* ---- Public rows ------------------------------------------------------------------- */
+
+_Static_assert(GNOMON_ROWS_BY_THREAD == (int)GNOMON__BY_THREAD &&
+                   GNOMON_ROWS_BY_FILE == (int)GNOMON__BY_FILE,
+               "one order");
+
+typedef struct public_rows {
+    gnomon_rows base; /* first */
+    gnomon__report_rows of;
+    gnomon_row *rows;
+} public_rows;
+
+void gnomon_rows_free(gnomon_rows *rows)
+{
+    public_rows *r = (public_rows *)(void *)rows;
+    if (!r)
+        return;
+    gnomon__report_free(&r->of);
+    free(r->rows);
+    free(r);
+}
+
+static void make_public_row(const public_rows *r, size_t i)
+{
+    const gnomon__cell *cells = gnomon__cells_of(&r->of.table, i);
+    const gnomon_stats *device =
+        gnomon__times_of(&cells[GNOMON__REGION_DEVICE_TIMES]);
+    r->rows[i] = (gnomon_row){
+        .struct_size = sizeof *r->rows,
+        .name = cells[GNOMON__REGION_NAME].text,
+        .category = cells[GNOMON__REGION_CATEGORY].text,
+        .group = r->of.groups.texts
+                     ? r->of.groups.texts[r->of.table.rows[i].group]
+                     : "",
+        .host = gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES]),
+        .device = device->count ? device : NULL};
+}
+
+int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
+{
+    gnomon__report by_name = gnomon__regions;
+    if (!out)
+        return GNOMON_EINVAL;
+    *out = NULL;
+    if (!profile || by < GNOMON_ROWS_ALL || by > GNOMON_ROWS_BY_FILE)
+        return GNOMON_EINVAL;
+    public_rows *r = calloc(1, sizeof *r);
+    if (!r)
+        return GNOMON_ENOMEM;
+    by_name.order = 0;
+    if (!gnomon__report_make(&r->of, &by_name, by, NULL, profile))
+        r->rows = calloc(r->of.table.row_count + 1, sizeof *r->rows);
+    if (!r->rows) {
+        gnomon_rows_free(&r->base);
+        return GNOMON_ENOMEM;
+    }
+    r->base = (gnomon_rows){.struct_size = sizeof r->base,
+                            .count = r->of.table.row_count,
+                            .rows = r->rows};
+    for (size_t i = 0; i < r->base.count; i++)
+        make_public_row(r, i);
+    *out = &r->base;
+    return GNOMON_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Times of regions, added up over all nodes of the same name and category, for the
+ * whole profile or for each group. */
+#ifndef GNOMON_PRINT_REGIONS_H
+#define GNOMON_PRINT_REGIONS_H
+
+#include "print/rows.h"
+
+enum {
+    GNOMON__REGION_NAME,
+    GNOMON__REGION_CATEGORY,
+    GNOMON__REGION_CALLS,
+    GNOMON__REGION_TOTAL,
+    GNOMON__REGION_PERCENT,
+    GNOMON__REGION_SELF,
+    GNOMON__REGION_MEAN,
+    GNOMON__REGION_MIN,
+    GNOMON__REGION_P50,
+    GNOMON__REGION_P90,
+    GNOMON__REGION_P99,
+    GNOMON__REGION_MAX,
+    GNOMON__REGION_DEVICE_CALLS,
+    GNOMON__REGION_DEVICE,
+    GNOMON__REGION_HOST_TIMES, /* gnomon__times_of; hidden from here on */
+    GNOMON__REGION_DEVICE_TIMES,
+    GNOMON__REGION_FIRST, /* order of its first end; UINT64_MAX: unknown */
+    GNOMON__REGION_COLUMNS
+};
+
+extern const gnomon__report gnomon__regions;
+
+#endif
