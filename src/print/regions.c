@@ -170,6 +170,7 @@ static void make_public_row(const public_rows *r, size_t i)
 int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
 {
     gnomon__report by_name = gnomon__regions;
+    const gnomon__table_choice choice = {.by = by};
     if (!out)
         return GNOMON_EINVAL;
     *out = NULL;
@@ -179,7 +180,7 @@ int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
     if (!r)
         return GNOMON_ENOMEM;
     by_name.order = 0;
-    if (!gnomon__report_make(&r->of, &by_name, by, NULL, profile))
+    if (!gnomon__report_make(&r->of, &by_name, &choice, NULL, profile))
         r->rows = calloc(r->of.table.row_count + 1, sizeof *r->rows);
     if (!r->rows) {
         gnomon_rows_free(&r->base);
@@ -190,6 +191,7 @@ int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
                             .rows = r->rows};
     for (size_t i = 0; i < r->base.count; i++)
         make_public_row(r, i);
+    r->of.of = &gnomon__regions;
     *out = &r->base;
     return GNOMON_OK;
 }

@@ -5,6 +5,7 @@
  * one for each id or text. Hash tables are half empty at least. */
 #include "print/rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ typedef struct gnomon__report_work {
     rows_part *parts;
     size_t part_count, part_room;
     gnomon_sum sum;
+    bool has_keys, has_ids;
 } rows_work;
 
 static void rows_no_room(gnomon__report_rows *r)
@@ -185,21 +187,23 @@ static size_t rows_find_row(gnomon__report_rows *r, uint32_t group,
                             const gnomon__cell *cells)
 {
     gnomon__report_table *t = &r->table;
-    if (rows_hash_grow(r, &r->work->rows_by_key, t->row_count))
-        for (size_t i = 0; i < t->row_count; i++)
-            *rows_slot_of_row(r, t->rows[i].group, gnomon__cells_of(t, i)) =
-                i + 1;
-    if (r->code)
-        return SIZE_MAX;
-    size_t *slot = rows_slot_of_row(r, group, cells);
-    if (!*slot) {
-        if (!gnomon__table_add(t, group, 0)) {
-            rows_no_room(r);
+    size_t none = 0, *slot = &none;
+    if (r->work->has_keys) {
+        if (rows_hash_grow(r, &r->work->rows_by_key, t->row_count))
+            for (size_t i = 0; i < t->row_count; i++)
+                *rows_slot_of_row(r, t->rows[i].group, gnomon__cells_of(t, i)) =
+                    i + 1;
+        if (r->code)
             return SIZE_MAX;
-        }
-        *slot = t->row_count;
+        slot = rows_slot_of_row(r, group, cells);
     }
-    return *slot - 1;
+    if (*slot)
+        return *slot - 1;
+    if (!gnomon__table_add(t, group, 0)) {
+        rows_no_room(r);
+        return SIZE_MAX;
+    }
+    return (*slot = t->row_count) - 1;
 }
 
 static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
@@ -279,16 +283,14 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
 static void rows_end_row(gnomon__report_rows *r)
 {
     rows_work *w = r->work;
-    bool is_first = false, has_ids = false;
+    bool is_first = false;
     if (!w->has_next || r->code)
         return;
     w->has_next = false;
     const size_t row = rows_find_row(r, w->group, w->next);
     if (row == SIZE_MAX)
         return;
-    for (size_t k = 0; k < r->of->column_count; k++)
-        has_ids |= r->of->columns[k].rule == GNOMON__ROW_ONCE;
-    if (has_ids)
+    if (w->has_ids)
         is_first = rows_add_part(r, &(rows_part){NULL, r->id, 0, row});
     for (size_t k = 0; k < r->of->column_count; k++)
         if (w->next[k].is_there)
@@ -475,36 +477,59 @@ static void rows_order_rows(gnomon__report_rows *r)
 
 /* ---- The whole ------------------------------------------------------------------- */
 
+static bool rows_begin(gnomon__report_rows *r)
+{
+    const gnomon__report *of = r->of;
+    rows_work *w = r->work = calloc(1, sizeof *w);
+    if (!w)
+        return false;
+    w->next = calloc(of->column_count, sizeof *w->next);
+    w->columns = calloc(of->column_count, sizeof *w->columns);
+    if (!r->borrows_more && of->more_size)
+        r->more = calloc(1, of->more_size);
+    if (!w->next || !w->columns || (of->more_size && !r->more))
+        return false;
+    memcpy(w->columns, of->columns, of->column_count * sizeof *w->columns);
+    r->table.columns = w->columns;
+    for (size_t k = 0; k < of->column_count; k++) {
+        w->has_keys |= of->columns[k].rule == GNOMON__ROW_KEY;
+        w->has_ids |= of->columns[k].rule == GNOMON__ROW_ONCE;
+    }
+    return true;
+}
+
+static size_t rows_shown_columns(const gnomon__report *of)
+{
+    size_t count = of->column_count;
+    while (of->columns[count - 1].shown == GNOMON__IS_HIDDEN)
+        count--;
+    return count;
+}
+
 int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
-                        int by, void *more, const gnomon_profile *profile)
+                        const gnomon__table_choice *choice, void *more,
+                        const gnomon_profile *profile)
 {
     *r = (gnomon__report_rows){.of = of,
                                .profile = profile,
+                               .choice = choice,
                                .more = more,
+                               .borrows_more = more != NULL,
                                .recorded_ns = gnomon__recorded_ns(profile),
                                .table = {.name = of->name,
                                          .title = of->title,
                                          .if_empty = of->if_empty,
                                          .column_count = of->column_count}};
-    rows_work *w = r->work = calloc(1, sizeof *w);
-    r->code = gnomon__groups_make(&r->groups, by, profile, &r->table);
-    if (!w || r->code)
+    r->code = gnomon__groups_make(&r->groups, choice->by, profile, &r->table);
+    if (!rows_begin(r) || r->code)
         return GNOMON_ENOMEM;
-    w->next = calloc(of->column_count, sizeof *w->next);
-    w->columns = calloc(of->column_count, sizeof *w->columns);
-    if (!w->next || !w->columns)
-        return GNOMON_ENOMEM;
-    memcpy(w->columns, of->columns, of->column_count * sizeof *w->columns);
-    r->table.columns = w->columns;
     of->read(r);
     rows_end_row(r);
     if (!r->code)
         rows_make_cells(r);
     if (!r->code)
         rows_order_rows(r);
-    while (r->table.column_count &&
-           w->columns[r->table.column_count - 1].shown == GNOMON__IS_HIDDEN)
-        r->table.column_count--;
+    r->table.column_count = rows_shown_columns(of);
     return r->code;
 }
 
@@ -520,19 +545,15 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->parts);
     }
     free(w);
+    if (!r->borrows_more && r->more && r->of->free_more)
+        r->of->free_more(r->more);
+    if (!r->borrows_more)
+        free(r->more);
     gnomon__groups_free(&r->groups);
     gnomon__table_free(&r->table);
 }
 
 /* ---- As a profiler ----------------------------------------------------------------- */
-
-static size_t rows_shown_columns(const gnomon__report *of)
-{
-    size_t count = of->column_count;
-    while (of->columns[count - 1].shown == GNOMON__IS_HIDDEN)
-        count--;
-    return count;
-}
 
 int gnomon__report_create(const gnomon__report *of,
                           const gnomon_options *options, void **self)
@@ -543,28 +564,66 @@ int gnomon__report_create(const gnomon__report *of,
     gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
                          options);
     c->by = gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
+    c->is_table = !of->text || gnomon__table_is_asked_for(c);
     if (c->limit == SIZE_MAX && of->limit)
         c->limit = of->limit;
     *self = c;
     return GNOMON_OK;
 }
 
+static int report_print_rows(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    gnomon__table_choice choice = *r->choice;
+    if (choice.sort < 0)
+        choice.sort = r->of->sort;
+    return gnomon__table_print(&r->table, &choice, r->profile, out);
+}
+
+/* Text is a line that says so; a table is an empty one. */
+static void report_say_none(const gnomon__report_rows *r,
+                            const gnomon_writer *out)
+{
+    char line[160];
+    (void)snprintf(line, sizeof line, "%s: %s", r->of->name, r->of->if_none);
+    if (r->choice->format == GNOMON__TABLE_TEXT)
+        out->print(out, "%s\n", line);
+    else if (r->choice->log)
+        r->choice->log(line);
+}
+
 int gnomon__report_print(const gnomon__report *of, const void *self,
                          const gnomon_profile *profile,
                          const gnomon_writer *out)
 {
-    gnomon__table_choice choice = {.limit = of->limit ? of->limit : SIZE_MAX,
-                                   .sort = -1};
+    const gnomon__table_choice preset = {.limit =
+                                             of->limit ? of->limit : SIZE_MAX,
+                                         .sort = -1,
+                                         .is_table = !of->text};
     gnomon__report_rows rows;
     if (!profile)
         return GNOMON_EINVAL;
-    if (self)
-        choice = *(const gnomon__table_choice *)self;
-    if (choice.sort < 0)
-        choice.sort = of->sort;
-    int code = gnomon__report_make(&rows, of, choice.by, NULL, profile);
-    if (!code)
-        code = gnomon__table_print(&rows.table, &choice, profile, out);
+    int code =
+        gnomon__report_make(&rows, of, self ? self : &preset, NULL, profile);
+    if (!code && rows.is_none)
+        report_say_none(&rows, out);
+    if (!code && (!rows.is_none || rows.choice->format != GNOMON__TABLE_TEXT))
+        code = rows.choice->is_table ? report_print_rows(&rows, out)
+                                     : of->text(&rows, out);
+    gnomon__report_free(&rows);
+    return code ? code : out->write(out, "", 0);
+}
+
+int gnomon__report_part(const gnomon__report *of, void *more,
+                        const gnomon_profile *profile, const gnomon_writer *out)
+{
+    static const gnomon__table_choice all = {.limit = SIZE_MAX, .sort = -1};
+    gnomon__report_rows rows;
+    int code = gnomon__report_make(&rows, of, &all, more, profile);
+    if (!code && rows.table.row_count) {
+        out->write(out, "\n", 1);
+        rows.table.is_part = true;
+        code = report_print_rows(&rows, out);
+    }
     gnomon__report_free(&rows);
     return code;
 }

@@ -45,36 +45,50 @@ typedef struct gnomon__report_rows gnomon__report_rows;
 
 typedef struct gnomon__report {
     const char *name, *title;
-    const char *if_empty;          /* gnomon__report_table.if_empty */
+    const char *if_empty; /* gnomon__report_table.if_empty */
+    /* Said where read sets is_none; NULL: it does not. */
+    const char *if_none;
     const gnomon__column *columns; /* the first is a text */
     uint8_t column_count;
     uint8_t by_from, by_to; /* the groups that by= can name */
     uint8_t limit;          /* the most rows without limit=; 0: all */
     int8_t sort;            /* the column of the preset order; -1: `order` */
-    /* Of rows that are equal in it: a column by which they ascend; 0: none. Last come
-     * the keys. */
+    /* Of rows that are equal in it: the next column to order by; 0: none. Last come the
+     * keys. */
     uint8_t order;
+    /* Of `more`, which is zeroes before read; 0: it has none. */
+    size_t more_size;
+    /* Rows without keys stay as they come. */
     void (*read)(gnomon__report_rows *rows);
     /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
     bool (*finish)(const gnomon__report_rows *rows, gnomon__cell *cells);
+    /* Prints the report where no table is asked for; NULL: it is always a table.
+     * GNOMON_OK, or GNOMON_ENOMEM. */
+    int (*text)(gnomon__report_rows *rows, const gnomon_writer *out);
+    void (*free_more)(void *more); /* NULL: there is nothing to free */
 } gnomon__report;
 
 struct gnomon__report_rows {
     const gnomon__report *of;
     const gnomon_profile *profile;
+    const gnomon__table_choice *choice;
     void *more;           /* the report's own */
     uint64_t recorded_ns; /* gnomon__recorded_ns */
     gnomon__groups groups;
     gnomon__report_table table; /* the rows that there are */
-    uint64_t id; /* of the row at hand: set it after gnomon__report_row */
-    int code;    /* GNOMON_OK, or the first error */
+    uint64_t id;  /* of the row at hand: set it after gnomon__report_row */
+    int code;     /* GNOMON_OK, or the first error */
+    bool is_none; /* there is nothing to report */
+    bool borrows_more;
     struct gnomon__report_work *work;
 };
 
-/* Reads a profile, whose texts the rows borrow. GNOMON_OK or GNOMON_ENOMEM; free in any
- * case. O(entities of rule ONCE, TOP and TIMES + rows) memory. */
+/* Reads a profile, whose texts the rows borrow. `more` NULL: it is made, if the report
+ * has one. GNOMON_OK or GNOMON_ENOMEM; free in any case. O(entities of rule ONCE, TOP and
+ * TIMES + rows) memory. */
 int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
-                        int by, void *more, const gnomon_profile *profile);
+                        const gnomon__table_choice *choice, void *more,
+                        const gnomon_profile *profile);
 void gnomon__report_free(gnomon__report_rows *rows);
 
 /* Begins a row for an entity of that track and region, and ends the row before. Its
@@ -114,6 +128,12 @@ int gnomon__report_create(const gnomon__report *of,
 int gnomon__report_print(const gnomon__report *of, const void *self,
                          const gnomon_profile *profile,
                          const gnomon_writer *out);
+
+/* A table inside the text of a report: after an empty line, or nothing where there are no
+ * rows. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__report_part(const gnomon__report *of, void *more,
+                        const gnomon_profile *profile,
+                        const gnomon_writer *out);
 
 /* Defines both, for a `report` that is a constant. */
 #define GNOMON__REPORT_CALLS(report) \

@@ -200,8 +200,10 @@ void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
 {
     table_words w = {report, columns, column_count, options};
     const char *text;
-    *c =
-        (gnomon__table_choice){.is_table = true, .limit = SIZE_MAX, .sort = -1};
+    *c = (gnomon__table_choice){.is_table = true,
+                                .limit = SIZE_MAX,
+                                .sort = -1,
+                                .log = options ? options->log : NULL};
     if (options && (text = options->text(options, "columns")))
         choose_columns(c, &w, text);
     if (options && (text = options->text(options, "format")))

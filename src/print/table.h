@@ -119,12 +119,13 @@ enum gnomon__table_format {
 /* The settings of every built-in profiler with format= are one or begin with one:
  * report/profiler.c reads is_table there. */
 typedef struct gnomon__table_choice {
-    bool is_table;  /* false: the report's own text was asked for */
-    size_t limit;   /* the most rows of each group; SIZE_MAX: all */
-    int sort;       /* a column; -1: the report's own order */
-    int format;     /* gnomon__table_format */
-    int by;         /* gnomon__group_by */
-    uint32_t count; /* of columns that columns= names; 0: none */
+    bool is_table; /* false: the report's own text was asked for */
+    size_t limit;  /* the most rows of each group; SIZE_MAX: all */
+    int sort;      /* a column; -1: the report's own order */
+    int format;    /* gnomon__table_format */
+    int by;        /* gnomon__group_by */
+    void (*log)(const char *line); /* NULL: attached from C */
+    uint32_t count;                /* of columns that columns= names; 0: none */
     uint8_t columns[GNOMON__MOST_COLUMNS];
 } gnomon__table_choice;
 

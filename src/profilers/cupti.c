@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "print/device_work.h"
+#include "print/kernels.h"
 #include "profilers/cuda_report.h"
 #include "profilers/cupti_kinds.h"
 #include "profilers/gpu_report.h"
-#include "profilers/kernels_report.h"
 
 /* Whether scopes were timed by events on their stream. */
 static int cupti_has_timed(const gnomon_profile *profile)
@@ -44,7 +44,8 @@ static int cupti_summary(void *self, const gnomon_profile *profile,
         return out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
     code = gnomon__gpu_summary(NULL, profile, out);
     out->write(out, "\n", 1);
-    return code ? code : gnomon__kernels_summary(NULL, profile, out);
+    return code ? code
+                : gnomon__report_print(&gnomon__kernels, NULL, profile, out);
 }
 
 /* The run reads the options again: here wrong words are told. */

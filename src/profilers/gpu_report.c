@@ -11,10 +11,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "print/device_names.h"
 #include "print/device_scopes.h"
 #include "print/device_tables.h"
-#include "print/rows.h"
+#include "print/kernels.h"
 
 #define GPU_PRESET 10u /* scopes, gaps and steps that are listed */
 
@@ -113,66 +112,6 @@ static int gpu_print_scopes(gpu_report *r)
                                       r->of.out);
 }
 
-/* ---- Waits ------------------------------------------------------------------------ */
-
-enum {
-    GPU_WAIT,
-    GPU_WAIT_CALLS,
-    GPU_WAIT_TOTAL,
-    GPU_WAIT_MEAN,
-    GPU_WAIT_MAX,
-    GPU_WAIT_SCOPE,
-    GPU_WAIT_COLUMNS
-};
-
-static const gnomon__column gpu_wait_columns[GPU_WAIT_COLUMNS] = {
-    [GPU_WAIT] = {"name", "Wait", GNOMON__CELL_TEXT, false},
-    [GPU_WAIT_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
-    [GPU_WAIT_TOTAL] = {"total", "Total", GNOMON__CELL_TIME, false},
-    [GPU_WAIT_MEAN] = {"mean", "Mean", GNOMON__CELL_TIME, false},
-    [GPU_WAIT_MAX] = {"max", "Max", GNOMON__CELL_TIME, false},
-    [GPU_WAIT_SCOPE] = {"scope", "Most in", GNOMON__CELL_TEXT, false},
-};
-
-static int gpu_add_wait(gnomon__report_table *table,
-                        const gnomon__device_name *n)
-{
-    gnomon__cell *cells = gnomon__table_add(table, 0, 0);
-    if (!cells)
-        return GNOMON_ENOMEM;
-    gnomon__cell_text(&cells[GPU_WAIT], n->name);
-    gnomon__cell_count(&cells[GPU_WAIT_CALLS], n->stats.count);
-    gnomon__cell_count(&cells[GPU_WAIT_TOTAL], n->stats.total_ns);
-    gnomon__cell_count(&cells[GPU_WAIT_MEAN],
-                       n->stats.total_ns / n->stats.count);
-    gnomon__cell_count(&cells[GPU_WAIT_MAX], n->stats.max_ns);
-    gnomon__cell_text(&cells[GPU_WAIT_SCOPE], n->scope);
-    return GNOMON_OK;
-}
-
-static int gpu_print_waits(const gpu_report *r)
-{
-    static const gnomon__table_choice choice = {.limit = SIZE_MAX,
-                                                .sort = GPU_WAIT_TOTAL};
-    gnomon__report_table table = {.name = "waits",
-                                  .title = "Waits",
-                                  .columns = gpu_wait_columns,
-                                  .column_count = GPU_WAIT_COLUMNS,
-                                  .is_part = true};
-    gnomon__device_names names;
-    int code = gnomon__device_names_make(&names, &r->of.work, NULL);
-    for (size_t i = 0; !code && i < names.count; i++)
-        if (names.rows[i].work == GNOMON__WORK_WAIT)
-            code = gpu_add_wait(&table, &names.rows[i]);
-    if (!code && table.row_count) {
-        r->of.out->write(r->of.out, "\n", 1);
-        code = gnomon__table_print(&table, &choice, r->of.profile, r->of.out);
-    }
-    gnomon__device_names_free(&names);
-    gnomon__table_free(&table);
-    return code;
-}
-
 /* ---- The report ---------------------------------------------------------------------- */
 
 static void gpu_print_missing(const gpu_report *r)
@@ -203,7 +142,7 @@ static int gpu_print(gpu_report *r)
     if (!code && !is_table)
         code = gnomon__print_device_steps(&r->of);
     if (!code && !is_table)
-        code = gpu_print_waits(r);
+        code = gnomon__kernels_print_waits(r->of.profile, r->of.out);
     if (!code && r->settings->table.format == GNOMON__TABLE_TEXT)
         gpu_print_missing(r);
     return code;

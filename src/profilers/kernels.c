@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* kernels: kernels, copies and calls by name. The report is in kernels_report.c. */
+/* kernels: kernels, copies and calls by name. The report is in print/kernels.c. */
 #include <stdlib.h>
 
-#include "print/rows.h"
-#include "profilers/kernels_report.h"
+#include "gnomon/profiler.h"
+#include "print/kernels.h"
+
+GNOMON__REPORT_CALLS(gnomon__kernels)
 
 static const gnomon_option_info kernels_options[] = {
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),

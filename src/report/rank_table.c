@@ -108,13 +108,14 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
 {
     gnomon__report_rows all = {0};
     uint32_t number;
-    const int by = t->by > GNOMON__BY_HOST ? t->by : GNOMON__BY_NOTHING;
+    const gnomon__table_choice by = {
+        .by = t->by > GNOMON__BY_HOST ? t->by : GNOMON__BY_NOTHING};
     int code = find_run(t, run, &number);
-    if (!code && gnomon__report_make(&all, &gnomon__regions, by, NULL, stage))
+    if (!code && gnomon__report_make(&all, &gnomon__regions, &by, NULL, stage))
         code = no_room_for_ranks();
     for (size_t i = 0; !code && i < all.table.row_count; i++)
         code = add_time(t, number,
-                        by ? all.groups.texts[all.table.rows[i].group] : "",
+                        by.by ? all.groups.texts[all.table.rows[i].group] : "",
                         gnomon__cells_of(&all.table, i));
     gnomon__report_free(&all);
     return code;

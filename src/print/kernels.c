@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* kernels: the kernels, copies and sets of devices by name, and the calls that programs
+ * made of a vendor's interface. As text a table for each; as another table, where
+ * columns, groups, an order or a format are asked for, all of them in one. */
+#include "print/kernels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/device_work.h"
+
+enum {
+    KERNEL_NAME,
+    KERNEL_KIND,
+    KERNEL_CALLS,
+    KERNEL_TOTAL,
+    KERNEL_SHARE,
+    KERNEL_MEAN,
+    KERNEL_MIN,
+    KERNEL_MAX,
+    KERNEL_BYTES,
+    KERNEL_RATE,
+    KERNEL_SCOPE, /* that launched most of it */
+    KERNEL_OF_SCOPE,
+    KERNEL_WORK, /* gnomon__work */
+    KERNEL_COLUMNS
+};
+
+#define KERNEL_IS(key, title, kind, ...) \
+    { \
+        key, title, GNOMON__CELL_##kind, GNOMON__IS_SHOWN, __VA_ARGS__ \
+    }
+
+static const gnomon__column kernel_columns[KERNEL_COLUMNS] = {
+    [KERNEL_NAME] = KERNEL_IS("name", "Name", TEXT, GNOMON__ROW_KEY, 0),
+    [KERNEL_KIND] = KERNEL_IS("kind", "Kind", TEXT, GNOMON__ROW_LAST, 0),
+    [KERNEL_CALLS] = KERNEL_IS("calls", "Calls", COUNT, GNOMON__ROW_SUM, 0),
+    [KERNEL_TOTAL] = KERNEL_IS("total", "Total", TIME, GNOMON__ROW_SUM, 0),
+    [KERNEL_SHARE] = KERNEL_IS("percent", "%", SHARE, GNOMON__ROW_MADE, 0),
+    [KERNEL_MEAN] = KERNEL_IS("mean", "Mean", TIME, GNOMON__ROW_MADE, 0),
+    [KERNEL_MIN] = KERNEL_IS("min", "Min", TIME, GNOMON__ROW_LEAST, 0),
+    [KERNEL_MAX] = KERNEL_IS("max", "Max", TIME, GNOMON__ROW_MOST, 0),
+    [KERNEL_BYTES] = KERNEL_IS("bytes", "Bytes", COUNT, GNOMON__ROW_SUM, 0),
+    [KERNEL_RATE] = KERNEL_IS("gb_per_s", "GB/s", NUMBER, GNOMON__ROW_MADE, 0),
+    [KERNEL_SCOPE] =
+        KERNEL_IS("scope", "Most in", TEXT, GNOMON__ROW_TOP, KERNEL_TOTAL),
+    [KERNEL_OF_SCOPE] =
+        KERNEL_IS("of_scope", "% there", SHARE, GNOMON__ROW_MADE, 0),
+    [KERNEL_WORK] = {.kind = GNOMON__CELL_ID,
+                     .shown = GNOMON__IS_HIDDEN,
+                     .rule = GNOMON__ROW_KEY},
+};
+
+static void kernels_read(gnomon__report_rows *r)
+{
+    static const char *const kinds[] = {[GNOMON__WORK_NONE] = "",
+                                        [GNOMON__WORK_KERNEL] = "kernel",
+                                        [GNOMON__WORK_COMMUNICATION] =
+                                            "communication",
+                                        [GNOMON__WORK_COPY] = "copy",
+                                        [GNOMON__WORK_SET] = "set",
+                                        [GNOMON__WORK_WAIT] = "wait",
+                                        [GNOMON__WORK_OVERHEAD] = "overhead",
+                                        [GNOMON__WORK_CALL] = "call"};
+    gnomon__device_work *w = r->more;
+    gnomon__report_node n;
+    r->code = gnomon__device_work_make(w, r->profile);
+    r->is_none = true;
+    for (uint32_t i = 1; !r->code && i <= w->nodes; i++) {
+        if (!w->work[i] || !gnomon__report_node_at(r->profile, i, &n))
+            continue;
+        const gnomon_stats *s = gnomon__work_stats(&n.of);
+        const uint64_t bytes = gnomon__work_bytes(r->profile, &n.of);
+        gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
+        r->is_none = false;
+        gnomon__cell_text(&cells[KERNEL_NAME], n.region.name);
+        gnomon__cell_text(&cells[KERNEL_KIND], kinds[w->work[i]]);
+        gnomon__cell_count(&cells[KERNEL_WORK], w->work[i]);
+        gnomon__cell_count(&cells[KERNEL_CALLS], s->count);
+        gnomon__cell_count(&cells[KERNEL_TOTAL], s->total_ns);
+        gnomon__cell_count(&cells[KERNEL_MIN], s->min_ns);
+        gnomon__cell_count(&cells[KERNEL_MAX], s->max_ns);
+        gnomon__cell_text(&cells[KERNEL_SCOPE],
+                          gnomon__node_name(r->profile, n.of.parent));
+        if (bytes)
+            gnomon__cell_count(&cells[KERNEL_BYTES], bytes);
+    }
+}
+
+/* Percents are of the time of all work of devices. */
+static bool kernels_finish(const gnomon__report_rows *r, gnomon__cell *cells)
+{
+    const gnomon__device_work *w = r->more;
+    const uint64_t total = cells[KERNEL_TOTAL].count;
+    const uint64_t in_scope = cells[KERNEL_OF_SCOPE].count;
+    if (gnomon__work_is_busy((int)cells[KERNEL_WORK].count))
+        gnomon__cell_share(&cells[KERNEL_SHARE], total, w->busy_ns);
+    gnomon__cell_count(&cells[KERNEL_MEAN], total / cells[KERNEL_CALLS].count);
+    if (cells[KERNEL_BYTES].is_there && total)
+        gnomon__cell_number(&cells[KERNEL_RATE],
+                            (double)cells[KERNEL_BYTES].count / (double)total);
+    cells[KERNEL_OF_SCOPE] = (gnomon__cell){0};
+    if (cells[KERNEL_SCOPE].is_there && !*cells[KERNEL_SCOPE].text)
+        cells[KERNEL_SCOPE] = (gnomon__cell){0};
+    if (cells[KERNEL_SCOPE].is_there)
+        gnomon__cell_share(&cells[KERNEL_OF_SCOPE], in_scope, total);
+    return true;
+}
+
+/* ---- As text ----------------------------------------------------------------------- */
+
+/* A table of rows of these kinds. */
+typedef struct kernels_part {
+    const char *title, *first; /* the name of the first column */
+    int from, to;              /* gnomon__work */
+    uint32_t count;
+    uint8_t columns[GNOMON__MOST_COLUMNS];
+} kernels_part;
+
+static const kernels_part kernels_parts[] = {
+    {"Kernels",
+     "Kernel",
+     GNOMON__WORK_KERNEL,
+     GNOMON__WORK_COMMUNICATION,
+     9,
+     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_SHARE, KERNEL_MEAN,
+      KERNEL_MIN, KERNEL_MAX, KERNEL_SCOPE, KERNEL_OF_SCOPE}},
+    {"Copies and sets",
+     "Copy",
+     GNOMON__WORK_COPY,
+     GNOMON__WORK_SET,
+     9,
+     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_SHARE, KERNEL_MEAN,
+      KERNEL_MAX, KERNEL_BYTES, KERNEL_RATE, KERNEL_SCOPE}},
+    {"Calls",
+     "Call",
+     GNOMON__WORK_CALL,
+     GNOMON__WORK_CALL,
+     6,
+     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_MEAN, KERNEL_MAX,
+      KERNEL_SCOPE}},
+    {"Overhead of recording",
+     "Overhead",
+     GNOMON__WORK_OVERHEAD,
+     GNOMON__WORK_OVERHEAD,
+     5,
+     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_MEAN, KERNEL_MAX}},
+};
+
+static const kernels_part kernels_waits = {"Waits",
+                                           "Wait",
+                                           GNOMON__WORK_WAIT,
+                                           GNOMON__WORK_WAIT,
+                                           6,
+                                           {KERNEL_NAME, KERNEL_CALLS,
+                                            KERNEL_TOTAL, KERNEL_MEAN,
+                                            KERNEL_MAX, KERNEL_SCOPE}};
+
+/* As gnomon__report_part; the first of a report is not apart. */
+static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
+                              bool is_part, const gnomon_writer *out)
+{
+    gnomon__table_choice choice = {
+        .limit = r->choice->limit, .sort = KERNEL_TOTAL, .count = part->count};
+    gnomon__column columns[KERNEL_COLUMNS];
+    gnomon__report_table table = r->table;
+    int code = GNOMON_OK;
+    memcpy(columns, kernel_columns, sizeof columns);
+    (void)snprintf(columns[KERNEL_NAME].title,
+                   sizeof columns[KERNEL_NAME].title, "%s", part->first);
+    memcpy(choice.columns, part->columns, sizeof choice.columns);
+    table.title = part->title;
+    table.columns = columns;
+    table.is_part = is_part;
+    table.row_count = 0;
+    table.rows = calloc(r->table.row_count + 1, sizeof *table.rows);
+    if (!table.rows)
+        return GNOMON_ENOMEM;
+    for (size_t i = 0; i < r->table.row_count; i++) {
+        const uint64_t work = gnomon__cells_of(&r->table, i)[KERNEL_WORK].count;
+        if (work >= (uint64_t)part->from && work <= (uint64_t)part->to)
+            table.rows[table.row_count++] = r->table.rows[i];
+    }
+    if (table.row_count) {
+        if (is_part)
+            out->write(out, "\n", 1);
+        r->is_none = false;
+        code = gnomon__table_print(&table, &choice, r->profile, out);
+    }
+    free(table.rows);
+    return code;
+}
+
+/* Whether work found the scope that launched it, and what is not in the tables. */
+static void kernels_print_losses(const gnomon__device_work *w,
+                                 const gnomon_writer *out)
+{
+    const uint64_t missed =
+        w->unlinked < w->busy_work ? w->unlinked : w->busy_work;
+    out->print(out,
+               "\nThe launch of %" PRIu64 " of %" PRIu64
+               " pieces of work was found",
+               w->busy_work - missed, w->busy_work);
+    if (w->lost)
+        out->print(out, "; %" PRIu64 " record%s lost", w->lost,
+                   w->lost == 1 ? " was" : "s were");
+    if (w->late)
+        out->print(out, "; %" PRIu64 " came after their stage's report",
+                   w->late);
+    if (w->odd)
+        out->print(out, "; %" PRIu64 " had impossible times", w->odd);
+    out->write(out, "\n", 1);
+}
+
+static int kernels_text(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    const size_t count = sizeof kernels_parts / sizeof *kernels_parts;
+    int code = GNOMON_OK;
+    r->is_none = true; /* nothing is printed so far */
+    for (size_t i = 0; !code && i < count; i++)
+        code = kernels_print_part(r, &kernels_parts[i], !r->is_none, out);
+    if (!code)
+        kernels_print_losses(r->more, out);
+    return code;
+}
+
+int gnomon__kernels_print_waits(const gnomon_profile *profile,
+                                const gnomon_writer *out)
+{
+    static const gnomon__table_choice all = {.limit = SIZE_MAX};
+    gnomon__report_rows rows;
+    int code =
+        gnomon__report_make(&rows, &gnomon__kernels, &all, NULL, profile);
+    if (!code)
+        code = kernels_print_part(&rows, &kernels_waits, true, out);
+    gnomon__report_free(&rows);
+    return code;
+}
+
+static void kernels_free(void *more)
+{
+    gnomon__device_work_free(more);
+}
+
+const gnomon__report gnomon__kernels = {
+    .name = "kernels",
+    .title = "Kernels, copies and calls",
+    .if_none = GNOMON__NO_DEVICE_WORK,
+    .columns = kernel_columns,
+    .column_count = KERNEL_COLUMNS,
+    .by_from = GNOMON__BY_THREAD,
+    .by_to = GNOMON__BY_HOST,
+    .limit = 20,
+    .sort = KERNEL_TOTAL,
+    .order = KERNEL_TOTAL,
+    .more_size = sizeof(gnomon__device_work),
+    .read = kernels_read,
+    .finish = kernels_finish,
+    .text = kernels_text,
+    .free_more = kernels_free,
+};
