@@ -199,6 +199,8 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
     link.count = 1;
     link.from_instance = UINT64_MAX;
     link.to_instance = 1;
+    link.from_ns = 1010;
+    link.to_ns = 1020;
     gnomon_add_link(b, &link);
     const gnomon_counter_info counter = {.track = thread,
                                          .region = n->sample,

@@ -141,7 +141,9 @@ static inline void random_nodes_links(gnomon_builder *b, const random_run *r,
             b, &(gnomon_link_info){.from = nodes[random_below(count)].number,
                                    .to = nodes[random_below(count)].number,
                                    .kind = random_below(2),
-                                   .count = 1 + random_below(9)});
+                                   .count = 1 + random_below(9),
+                                   .from_ns = random_below(3),
+                                   .to_ns = random_below(3)});
     for (uint32_t i = 0, at = 0; count && i < random_below(6 * random_leaves);
          i++)
         gnomon_add_event(

@@ -198,6 +198,8 @@ static inline void same_link(gnomon_link_info a, gnomon_link_info b)
     SAME_FIELD(count);
     SAME_FIELD(from_instance);
     SAME_FIELD(to_instance);
+    SAME_FIELD(from_ns);
+    SAME_FIELD(to_ns);
 }
 
 static inline void same_counter(gnomon_counter_info a, gnomon_counter_info b)

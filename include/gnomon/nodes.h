@@ -88,6 +88,10 @@ typedef struct gnomon_link_info {
     /* The executions, by gnomon_event_info.instance; 0: the paths as such. */
     uint64_t from_instance;
     uint64_t to_instance;
+    /* When the cause first called gnomon_link_out, and when the effect called
+     * gnomon_link_in; 0: not known, as of paths, of launches and in older files. */
+    uint64_t from_ns;
+    uint64_t to_ns;
 } gnomon_link_info;
 
 /* The samples of a counter, by track and stage. */

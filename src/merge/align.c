@@ -299,6 +299,11 @@ static void move_moments(const gnomon__aligned *a, gnomon__model *m)
         gnomon_open_info *o = gnomon__model_at(m, GNOMON_OPENS, i);
         move_field(a, &o->begin_ns);
     }
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_LINKS); i++) {
+        gnomon_link_info *l = gnomon__model_at(m, GNOMON_LINKS, i);
+        move_field(a, &l->from_ns);
+        move_field(a, &l->to_ns);
+    }
     for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_LOSSES); i++) {
         gnomon_loss_info *l = gnomon__model_at(m, GNOMON_LOSSES, i);
         move_field(a, &l->begin_ns);

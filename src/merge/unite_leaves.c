@@ -50,7 +50,8 @@ static int is_wanted(const gnomon__united_part *part, int entity,
     switch (entity) {
     case GNOMON_LINKS:
         if (!moments) /* nor have instances */
-            f->link.from_instance = f->link.to_instance = 0;
+            f->link.from_instance = f->link.to_instance = f->link.from_ns =
+                f->link.to_ns = 0;
         return 1;
     case GNOMON_COUNTERS:
         return gnomon__united_has_stage(part, f->counter.stage);

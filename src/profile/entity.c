@@ -241,6 +241,8 @@ static const gnomon__field link_fields[] = {
     ELSE(U64, count, ADD, 1),
     FIELD(U64, from_instance, KEY),
     FIELD(U64, to_instance, KEY),
+    FIELD(U64, from_ns, MOST),
+    FIELD(U64, to_ns, MOST),
 };
 #undef S
 #define S gnomon_counter_info

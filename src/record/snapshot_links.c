@@ -3,6 +3,7 @@
  * path what the tree counted besides. */
 #include <stdlib.h>
 
+#include "platform/clock.h"
 #include "platform/memory.h"
 #include "record/snapshot_parts.h"
 #include "record/tape_read.h"
@@ -13,6 +14,7 @@ struct gnomon__event_links {
     struct event_link {
         uint32_t from, to, kind, reserved;
         uint64_t from_instance, to_instance;
+        uint64_t from_ns, to_ns;
     } of[];
 };
 
@@ -47,12 +49,15 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
         return 0;
     for (size_t i = 0; i < e->link_count; i++) {
         const gnomon__tape_link *l = &e->links[i];
+        const gnomon__tape_named *from = gnomon__tape_find(e, l->from);
         struct event_link one = {
-            .from = node_of_named(b, gnomon__tape_find(e, l->from)),
+            .from = node_of_named(b, from),
             .to = node_of_named(b, gnomon__tape_find(e, l->to)),
             .kind = l->kind,
             .from_instance = l->from,
-            .to_instance = l->to};
+            .to_instance = l->to,
+            .from_ns = from && from->out ? gnomon__clock_ns(from->out) : 0,
+            .to_ns = gnomon__clock_ns(l->at)};
         if (one.from && one.to)
             links->of[links->count++] = one;
     }
@@ -101,6 +106,8 @@ static int put_event_links(gnomon__snapshot_builder *b)
         l->count = 1;
         l->from_instance = from->from_instance;
         l->to_instance = from->to_instance;
+        l->from_ns = from->from_ns;
+        l->to_ns = from->to_ns;
     }
     return 1;
 }

@@ -19,6 +19,7 @@ typedef struct tape_waiting {
         uint32_t node; /* offset */
         uint32_t reserved;
         uint64_t at, token;
+        uint64_t out; /* the first link from it; 0: none so far */
     } * of;
     size_t count, room;
 } tape_waiting;
@@ -44,34 +45,41 @@ static uint32_t path_number(const gnomon__thread *t, uint32_t node)
     return number <= GNOMON__ENTRY_NUMBER(UINT32_MAX) ? number : 0;
 }
 
-static int wait_for(tape_decoder *d, uint32_t node, uint64_t at, uint64_t token)
+/* `r` is a link's record, `token` that of the execution on its node. */
+static int wait_for(tape_decoder *d, const gnomon__tape_record *r,
+                    uint64_t token)
 {
     tape_waiting *w = &d->waiting;
-    for (size_t i = 0; i < w->count; i++)
-        if (w->of[i].node == node) {
-            w->of[i].at = at; /* an earlier one did not end, or is the same */
-            w->of[i].token = token;
-            return 1;
-        }
-    if (!gnomon__grow(&w->of, &w->room, w->count + 1, sizeof *w->of))
+    const uint32_t node = GNOMON__TAPE_NODE(r->what);
+    const int is_out = GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LINK_OUT;
+    struct waiting_token now = {.node = node, .at = r->begin, .token = token};
+    size_t i = 0;
+    while (i < w->count && w->of[i].node != node)
+        i++;
+    if (i < w->count && w->of[i].token == token)
+        now.out = w->of[i].out; /* another one of it did not end */
+    if (is_out && !now.out)
+        now.out = r->begin;
+    if (i == w->count &&
+        !gnomon__grow(&w->of, &w->room, ++w->count, sizeof *w->of))
         return 0;
-    w->of[w->count++] = (struct waiting_token){node, 0, at, token};
+    w->of[i] = now;
     return 1;
 }
 
-/* The token of the execution on this node, if something links to it; else 0. */
-static uint64_t waited_for(tape_decoder *d, uint32_t node, uint64_t begin,
-                           uint64_t ticks)
+/* What waits for the execution on this node, if something links to it or from it. */
+static struct waiting_token waited_for(tape_decoder *d, uint32_t node,
+                                       uint64_t begin, uint64_t ticks)
 {
     tape_waiting *w = &d->waiting;
     for (size_t i = 0; i < w->count; i++) {
-        uint64_t token = w->of[i].token, at = w->of[i].at;
-        if (w->of[i].node != node || at < begin || at - begin > ticks)
+        const struct waiting_token found = w->of[i];
+        if (found.node != node || found.at < begin || found.at - begin > ticks)
             continue;
         w->of[i] = w->of[--w->count];
-        return token;
+        return found;
     }
-    return 0;
+    return (struct waiting_token){.token = 0};
 }
 
 /* ---- Entries --------------------------------------------------------------------- */
@@ -96,15 +104,15 @@ static int keep_more(tape_decoder *d, uint64_t begin, uint32_t kind,
     return 1;
 }
 
-static int keep_named(tape_decoder *d, uint64_t token, uint64_t begin,
-                      uint32_t path)
+static int keep_named(tape_decoder *d, const struct waiting_token *of,
+                      uint64_t begin, uint32_t path)
 {
     gnomon__tape_events *e = d->e;
     if (!gnomon__grow(&e->named, &e->named_room, e->named_count + 1,
                       sizeof *e->named))
         return 0;
     e->named[e->named_count++] =
-        (gnomon__tape_named){token, begin, d->t->thread, path};
+        (gnomon__tape_named){of->token, begin, of->out, d->t->thread, path};
     return 1;
 }
 
@@ -113,18 +121,19 @@ static int keep_execution(tape_decoder *d, const gnomon__tape_record *r,
 {
     uint32_t node = GNOMON__TAPE_NODE(r->what);
     uint32_t path = path_number(d->thread, node);
+    struct waiting_token linked = {.token = token};
     if (!token && d->waiting.count)
-        token = waited_for(d, node, r->begin, ticks);
+        linked = waited_for(d, node, r->begin, ticks);
     if (!path) {
         gnomon__tape_lose(&d->t->lost, 1, r->begin, r->begin + ticks);
         return 1;
     }
-    if (token && !keep_named(d, token, r->begin, path))
+    if (linked.token && !keep_named(d, &linked, r->begin, path))
         return 0;
-    if (token || ticks >> 32)
+    if (linked.token || ticks >> 32)
         return keep_more(
             d, r->begin, GNOMON_EVENT_EXECUTION, path,
-            (gnomon__tape_more){.length = ticks, .instance = token});
+            (gnomon__tape_more){.length = ticks, .instance = linked.token});
     keep_entry(d, r->begin, (uint32_t)ticks, GNOMON_EVENT_EXECUTION, path);
     return 1;
 }
@@ -133,7 +142,7 @@ static int keep_link(tape_decoder *d, const gnomon__tape_record *r,
                      const uint64_t more[2])
 {
     gnomon__tape_events *e = d->e;
-    if (!wait_for(d, GNOMON__TAPE_NODE(r->what), r->begin, more[0]) ||
+    if (!wait_for(d, r, more[0]) ||
         !gnomon__grow(&e->links, &e->link_room, e->link_count + 1,
                       sizeof *e->links))
         return 0;
@@ -171,7 +180,7 @@ static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
         memcpy(&value.value, &more[0], sizeof value.value);
         return keep_more(d, r->begin, GNOMON_EVENT_COUNTER, path, value);
     case GNOMON__TAPE_LINK_OUT:
-        return wait_for(d, GNOMON__TAPE_NODE(r->what), r->begin, more[0]);
+        return wait_for(d, r, more[0]);
     case GNOMON__TAPE_LINK_IN:
         return keep_link(d, r, more);
     case GNOMON__TAPE_STEP:
@@ -219,7 +228,7 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
         if (gnomon__tape_is_late(e->which) && is_link_record(&r)) {
             /* It names an execution; the link itself was given. */
-            ok = wait_for(&d, GNOMON__TAPE_NODE(r.what), r.begin, more[0]);
+            ok = wait_for(&d, &r, more[0]);
             continue;
         }
         if (!is_asked_for(&d, &r, at))

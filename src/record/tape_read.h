@@ -63,6 +63,7 @@ typedef struct gnomon__tape_more {
 typedef struct gnomon__tape_named {
     uint64_t token;
     uint64_t begin;
+    uint64_t out; /* ticks: it was first linked from; 0: not known */
     uint32_t thread;
     uint32_t path;
 } gnomon__tape_named;

@@ -29,7 +29,7 @@ KINDS = {  # in the order of gnomon/entities.h
             "memory memory, work work",
     "OPEN": "u32 track, u32 node, u64 begin_ns",
     "LINK": "u32 from, u32 to, u32 kind, u64 count, u64 from_instance, "
-            "u64 to_instance",
+            "u64 to_instance, u64 from_ns, u64 to_ns",
     "CNTR": "u32 track, u32 region, u32 stage, u64 count, f64 last, f64 min, "
             "f64 max, f64 sum, u64 nans",
     "META": "u32 run, text key, text json",

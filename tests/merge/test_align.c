@@ -256,6 +256,14 @@ static void save_rank(const rank_life *life, int rank, int kind,
                                                  .node = 1,
                                                  .begin_ns = begin,
                                                  .duration_ns = after - begin});
+        if (i == last - 1)
+            gnomon_add_link(b, &(gnomon_link_info){.from = 1,
+                                                   .to = 1,
+                                                   .count = 1,
+                                                   .from_instance = 1,
+                                                   .to_instance = 2,
+                                                   .from_ns = begin,
+                                                   .to_ns = after});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
     snprintf(path, sizeof path, "%s%d.gnomon", life->path, rank);
@@ -297,6 +305,25 @@ static double said_error(const gnomon_profile *p, uint32_t run)
     return -1;
 }
 
+/* The links of a run go with its last event. */
+static void check_links(const gnomon_profile *p, uint32_t run,
+                        const gnomon_event_info *last)
+{
+    gnomon_link_info l;
+    gnomon_node_info n;
+    gnomon_track_info t;
+    int count = 0;
+    for (size_t i = 1; gnomon_profile_link(p, i, &l) == GNOMON_OK; i++) {
+        gnomon_profile_node(p, l.from, &n);
+        gnomon_profile_track(p, n.track, &t);
+        if (t.run != run || l.from_ns != last->begin_ns)
+            continue;
+        CHECK_EQ(l.to_ns, last->begin_ns + last->duration_ns);
+        count++;
+    }
+    CHECK_EQ(count, 1);
+}
+
 /* All ranks leave a barrier within the stated errors, by one time, in each life. */
 static void check_one_time(const rank_life *lives, size_t count)
 {
@@ -317,6 +344,8 @@ static void check_one_time(const rank_life *lives, size_t count)
                                     e.begin_ns + e.duration_ns);
         const size_t life = count > 1 && end > lives[1].begin;
         const int barrier = next[life][run.rank]++;
+        if (barrier == (run.rank == 3 ? BARRIERS - 2 : BARRIERS - 1))
+            check_links(p, t.run, &e);
         const double off =
             away(end, lives[life].begin + leave_at[barrier][run.rank]);
         if (!CHECK(off <= error + 1000) || !CHECK(off < 4000)) {

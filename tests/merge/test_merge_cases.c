@@ -415,6 +415,37 @@ TEST(an_input_that_changed_is_an_error)
     free(inputs[0].at);
 }
 
+/* Ranks have no common zero time. */
+TEST(links_of_a_sum_name_no_execution_or_moment)
+{
+    gnomon_builder *b = new_builder();
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "main"});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "load"});
+    gnomon_add_node(b, &(gnomon_node_info){.track = 1, .region = 1});
+    gnomon_add_link(b, &(gnomon_link_info){.from = 1,
+                                           .to = 1,
+                                           .count = 1,
+                                           .from_instance = 7,
+                                           .to_instance = 8,
+                                           .from_ns = 70,
+                                           .to_ns = 80});
+    bytes file = file_of(b), whole = merged(&file, 1),
+          sum = summed(&file, 1, NULL);
+    gnomon_link_info l;
+    gnomon_profile *p = read_back(&whole);
+    CHECK_EQ(gnomon_profile_link(p, 1, &l), GNOMON_OK);
+    CHECK(l.from_instance == 7 && l.from_ns == 70 && l.to_ns == 80);
+    gnomon_profile_free(p);
+    p = read_back(&sum);
+    CHECK_EQ(gnomon_profile_link(p, 1, &l), GNOMON_OK);
+    CHECK(!l.from_instance && !l.to_instance && !l.from_ns && !l.to_ns);
+    gnomon_profile_free(p);
+    free(sum.at);
+    free(whole.at);
+    free(file.at);
+}
+
 TEST(a_missing_run_is_reported)
 {
     bytes b = file_of(begin_life(NULL).b);

@@ -204,7 +204,9 @@ AT(gnomon_link_info, kind, 12);
 AT(gnomon_link_info, count, 16);
 AT(gnomon_link_info, from_instance, 24);
 AT(gnomon_link_info, to_instance, 32);
-SIZE(gnomon_link_info, 40);
+AT(gnomon_link_info, from_ns, 40);
+AT(gnomon_link_info, to_ns, 48);
+SIZE(gnomon_link_info, 56);
 
 AT(gnomon_counter_info, struct_size, 0);
 AT(gnomon_counter_info, track, 4);

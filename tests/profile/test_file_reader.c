@@ -247,6 +247,8 @@ u("kind", x.kind);
 u("count", x.count);
 u("from_instance", x.from_instance);
 u("to_instance", x.to_instance);
+u("from_ns", x.from_ns);
+u("to_ns", x.to_ns);
 }
 }
 {EACH(GNOMON_COUNTERS, counter, gnomon_counter_info,

@@ -348,10 +348,17 @@ TEST(links)
 {
     attach_taper(NULL);
     gnomon_token outer = gnomon_begin(&outer_region);
+    pass(3);
     gnomon_link link = gnomon_link_out();
     pass(1);
+    gnomon_token between = gnomon_begin(&inner_region);
+    (void)gnomon_link_out();
+    pass(1);
+    gnomon_end(between);
+    (void)gnomon_link_out(); /* the first one counts */
     gnomon_end(outer);
     gnomon_token inner = gnomon_begin(&inner_region);
+    pass(1);
     gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
     pass(2);
     gnomon_end(inner);
@@ -368,7 +375,9 @@ TEST(links)
         if (l.from_instance) {
             instances++;
             CHECK_EQ(l.from_instance, event_at(p, 1).instance);
-            CHECK_EQ(l.to_instance, event_at(p, 2).instance);
+            CHECK_EQ(l.to_instance, event_at(p, 3).instance);
+            CHECK_EQ(l.from_ns, event_at(p, 1).begin_ns + 3);
+            CHECK_EQ(l.to_ns, event_at(p, 3).begin_ns + 1);
         }
     }
     CHECK_EQ(count, 2);

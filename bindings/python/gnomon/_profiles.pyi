@@ -134,6 +134,8 @@ class Link(Entity):
     count: int
     from_instance: int
     to_instance: int
+    from_ns: int
+    to_ns: int
 
 class Counter(Entity):
     track: Optional[Track]

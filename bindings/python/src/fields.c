@@ -98,6 +98,8 @@ static const binding_field link_fields[] = {
     FIELD(gnomon_link_info, count, U64),
     FIELD(gnomon_link_info, from_instance, U64),
     FIELD(gnomon_link_info, to_instance, U64),
+    FIELD(gnomon_link_info, from_ns, U64),
+    FIELD(gnomon_link_info, to_ns, U64),
     {NULL, FIELD_END, 0}};
 
 static const binding_field counter_fields[] = {
