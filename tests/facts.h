@@ -536,9 +536,11 @@ static inline void facts_times(facts *f, const fact_keys *keys,
                                 keys->of[GNOMON_VIEWS][t.view]);
         key = fact_key(key, keys->of[GNOMON_REGIONS][t.region]);
         f->number = i;
-        if (!t.step)
+        if (!t.step) {
             facts_stats(f, key, t.time);
-        else if (f->way != FACTS_OF_RANKS)
+            fact_add(f, key, "own_ns", FACT_SUM, (double)t.own_ns);
+            fact_add(f, key, "calls", FACT_SUM, (double)t.calls);
+        } else if (f->way != FACTS_OF_RANKS)
             fact_add(f, fact_key(key, keys->of[GNOMON_STEPS][t.step]),
                      "total_ns", parts ? FACT_LAST : FACT_MOST,
                      (double)t.time->total_ns);

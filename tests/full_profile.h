@@ -117,7 +117,9 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
                                         .view = n->view,
                                         .step = gnomon_add_step(b, &step),
                                         .region = n->step,
-                                        .time = &one};
+                                        .time = &one,
+                                        .own_ns = 15000,
+                                        .calls = 2};
     gnomon_add_step_time(b, &time);
     const gnomon_view_time_info recorded = {
         .stage = fit, .view = n->view, .recorded_ns = 70000};

@@ -56,13 +56,18 @@ typedef struct model_exec {
     int path[MODEL_VIEWS];
 } model_exec;
 
+/* What a region did in a step. */
+typedef struct model_step_time {
+    uint64_t ns, calls, of_thread[MODEL_THREADS];
+} model_step_time;
+
 typedef struct model_view {
     int serial; /* 0: the slot is free */
     int filter, schedule, has_tree, has_report, has_file;
-    int has_steps;                   /* it records times of steps: */
-    uint64_t came;                   /* steps that begin from then on */
-    uint64_t step_ns[MODEL_REGIONS]; /* of the open step */
-    uint32_t since;                  /* stage */
+    int has_steps; /* it records times of steps: */
+    uint64_t came; /* steps that begin from then on */
+    model_step_time step_time[MODEL_REGIONS];      /* of the open step */
+    uint32_t since;                                /* stage */
     uint64_t starts, stops, marks, steps, samples; /* that a hook must get */
     uint64_t reports;
 } model_view;
@@ -97,9 +102,10 @@ typedef struct model_stage {
 /* A step that a view recorded from its begin to its end, and the time of
  * each region in it. */
 typedef struct model_step_of {
-    int view;
+    int view, thread;
     uint32_t stage;
-    uint64_t number, begin, ns, region[MODEL_REGIONS];
+    uint64_t number, begin, ns;
+    model_step_time region[MODEL_REGIONS];
 } model_step_of;
 
 typedef struct model {
@@ -417,8 +423,12 @@ static void model_close(model *m, int exec, int thread)
             m->paths[e->path[v]].exec = NOWHERE;
         }
         model_log(m, node, m->now - e->begin);
-        m->views[v].step_ns[e->region] +=
+        model_step_time *time = &m->views[v].step_time[e->region];
+        uint64_t ns =
             m->now - (e->begin > m->step_since ? e->begin : m->step_since);
+        time->ns += ns;
+        time->of_thread[thread] += ns;
+        time->calls++;
     }
     e->is_open = 0;
     for (int v = 0; v < MODEL_VIEWS; v++) {

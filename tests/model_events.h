@@ -102,13 +102,13 @@ static void model_link_in(model *m, const model_link_end *p, int thread,
 static void model_steps_begin(model *m)
 {
     for (int v = 0; v < MODEL_VIEWS; v++)
-        memset(m->views[v].step_ns, 0, sizeof m->views[v].step_ns);
+        memset(m->views[v].step_time, 0, sizeof m->views[v].step_time);
     m->step_since = m->now;
 }
 
-/* The step from `begin` to now has ended: views that were attached and
+/* The thread has ended the step from `begin` to now: views that were attached and
  * recorded since its begin have it. */
-static void model_steps_take(model *m, uint64_t begin)
+static void model_steps_take(model *m, int thread, uint64_t begin)
 {
     const model_stage *s = model_stage_now(m);
     for (int v = 0; v < MODEL_VIEWS; v++) {
@@ -117,11 +117,12 @@ static void model_steps_take(model *m, uint64_t begin)
         if (view->serial && view->has_steps && view->came <= begin &&
             model_is_window(view->schedule, s->steps)) {
             *step = (model_step_of){.view = view->serial,
+                                    .thread = thread,
                                     .stage = (uint32_t)m->stage_count,
                                     .number = s->steps,
                                     .begin = begin,
                                     .ns = m->now - begin};
-            memcpy(step->region, view->step_ns, sizeof step->region);
+            memcpy(step->region, view->step_time, sizeof step->region);
             m->step_count++;
         }
     }
@@ -173,7 +174,7 @@ static int model_stage_end(model *m)
 /* The first step of a stage begins where the stage is opened, or else at the stage's first
  * mark; if it has none, the step takes no time. Each later step begins with the step
  * before or the opening. */
-static void model_step(model *m)
+static void model_step(model *m, int thread)
 {
     if (!model_attached(m))
         return;
@@ -185,7 +186,7 @@ static void model_step(model *m)
     s->step_min = !s->steps || d < s->step_min ? d : s->step_min;
     s->step_max = d > s->step_max ? d : s->step_max;
     s->step_total += d;
-    model_steps_take(m, begin);
+    model_steps_take(m, thread, begin);
     s->steps++;
     s->step_begin = m->now;
     for (int v = 0; v < MODEL_VIEWS; v++)

@@ -223,7 +223,7 @@ static void operate(int thread)
     /* With more open scopes, gnomon may take them for left by longjmp and
      * end them at the step (test_control_flow.c). */
     else if (what < 97 && open_scopes(thread) < 16) {
-        model_step(&m);
+        model_step(&m, thread);
         gnomon_step();
     }
 }

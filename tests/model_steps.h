@@ -25,11 +25,12 @@ static int model_is_time_of(const gnomon_profile *p,
     return !gnomon_profile_region(p, t->region, &r) && !strcmp(r.name, name);
 }
 
-/* The statistics of `name` in a stage; in `step` alone, unless that is NULL. NULL:
- * there are none. */
-static const gnomon_stats *model_time_at(const gnomon_profile *p, size_t stage,
-                                         const model_step_of *step,
-                                         const char *name)
+/* The time of `name` in a stage; in `step` alone, unless that is NULL. Without statistics
+ * where there is none. */
+static gnomon_step_time_info model_time_at(const gnomon_profile *p,
+                                           size_t stage,
+                                           const model_step_of *step,
+                                           const char *name)
 {
     gnomon_step_time_info t;
     gnomon_step_info s;
@@ -40,24 +41,33 @@ static const gnomon_stats *model_time_at(const gnomon_profile *p, size_t stage,
         if (!step ||
             (!gnomon_profile_step(p, t.step, &s) && s.ordinal == step->stage &&
              s.number == step->number && s.begin_ns == step->begin))
-            return t.time;
+            return t;
     }
-    return NULL;
+    return (gnomon_step_time_info){.time = NULL};
 }
 
-static int model_same_time(const gnomon_stats *s, uint64_t count,
-                           uint64_t total, uint64_t most)
+typedef struct model_times {
+    uint64_t count, total, most, own, calls;
+} model_times;
+
+static int model_same_time(const gnomon_step_time_info t, model_times wanted)
 {
-    if (!s || !count)
-        return CHECK_EQ(s != NULL, count != 0);
-    return CHECK_EQ(s->count, count) & CHECK_EQ(s->total_ns, total) &
-           CHECK_EQ(s->max_ns, most);
+    if (!t.time || !wanted.count)
+        return CHECK_EQ(t.time != NULL, wanted.count != 0);
+    return CHECK_EQ(t.time->count, wanted.count) &
+           CHECK_EQ(t.time->total_ns, wanted.total) &
+           CHECK_EQ(t.time->max_ns, wanted.most) &
+           CHECK_EQ(t.own_ns, wanted.own) & CHECK_EQ(t.calls, wanted.calls);
 }
 
-/* For a region; MODEL_REGIONS: the steps themselves. */
-static uint64_t model_step_ns(const model_step_of *s, int region)
+/* Of a region; MODEL_REGIONS: the steps themselves. */
+static model_times model_step_times(const model_step_of *s, int region)
 {
-    return region < MODEL_REGIONS ? s->region[region] : s->ns;
+    if (region == MODEL_REGIONS)
+        return (model_times){1, s->ns, s->ns, s->ns, 1};
+    const model_step_time *t = &s->region[region];
+    return (model_times){t->calls != 0, t->ns, t->ns, t->of_thread[s->thread],
+                         t->calls};
 }
 
 static int model_same_steps_of(const model_match *x, size_t number)
@@ -72,22 +82,21 @@ static int model_same_steps_of(const model_match *x, size_t number)
     qsort(step, n, sizeof *step, model_slower);
     for (int r = 0; ok && r <= MODEL_REGIONS; r++) {
         const char *name = r < MODEL_REGIONS ? model_region_name(r) : NULL;
-        uint64_t count = 0, total = 0, most = 0;
+        model_times all = {0};
         if (r < MODEL_REGIONS && (!name || x->m->has_no_order))
             continue; /* a late time: in another step, or in none */
         for (size_t i = 0; i < n; i++) {
-            uint64_t ns = model_step_ns(step[i], r);
-            count += ns || !name;
-            total += ns;
-            most = ns > most ? ns : most;
-            if (i >= 10)
-                continue;
-            const gnomon_stats *its =
-                model_time_at(x->p, number, step[i], name);
-            ok &= model_same_time(its, ns || !name, ns, ns);
+            const model_times one = model_step_times(step[i], r);
+            all.count += one.count;
+            all.total += one.total;
+            all.most = one.most > all.most ? one.most : all.most;
+            all.own += one.own;
+            all.calls += one.calls;
+            if (i < 10)
+                ok &= model_same_time(
+                    model_time_at(x->p, number, step[i], name), one);
         }
-        ok &= model_same_time(model_time_at(x->p, number, NULL, name), count,
-                              total, most);
+        ok &= model_same_time(model_time_at(x->p, number, NULL, name), all);
         if (!ok)
             fprintf(stderr, "    times in steps of stage %zu: %s\n", number,
                     name ? name : "all");

@@ -236,13 +236,15 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
         for (uint32_t k = 0; k < random_below(4); k++) {
             const int of_all = !random_below(2);
             random_times(&time, of_all ? random_below(5) : 1);
-            gnomon_add_step_time(b,
-                                 &(gnomon_step_time_info){
-                                     .stage = r->stage[i],
-                                     .view = random_below(3),
-                                     .step = of_all ? 0 : step,
-                                     .region = random_below(1 + random_regions),
-                                     .time = &time.s});
+            gnomon_add_step_time(
+                b, &(gnomon_step_time_info){
+                       .stage = r->stage[i],
+                       .view = random_below(3),
+                       .step = of_all ? 0 : step,
+                       .region = random_below(1 + random_regions),
+                       .time = &time.s,
+                       .own_ns = random_below(2) * time.s.total_ns,
+                       .calls = random_below(3)});
         }
     }
     for (uint32_t i = 0; i < random_below(5); i++)

@@ -91,6 +91,8 @@ static inline void same_step_time(gnomon_step_time_info a,
     SAME_FIELD(step);
     SAME_FIELD(region);
     same_stats(a.time, b.time);
+    SAME_FIELD(own_ns);
+    SAME_FIELD(calls);
 }
 
 static inline void same_view_time(gnomon_view_time_info a,

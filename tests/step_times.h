@@ -29,23 +29,34 @@ static inline gnomon_stats step_stats(const gnomon_profile *p, uint32_t stage,
     return (gnomon_stats){0};
 }
 
-/* Its time in one of the slowest steps of a stage; UINT64_MAX: it is none. */
-static inline uint64_t slow_step_ns(const gnomon_profile *p, uint32_t stage,
-                                    uint64_t number, const char *region)
+/* What it did in one of the slowest steps of a stage, else zeroes; *is_slow: whether it is
+ * one of them. */
+static inline gnomon_step_time_info slow_step(const gnomon_profile *p,
+                                              uint32_t stage, uint64_t number,
+                                              const char *region, int *is_slow)
 {
     gnomon_step_time_info t;
     gnomon_step_info s;
-    int is_slow = 0;
+    *is_slow = 0;
     for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++) {
         if (!t.step || t.stage != stage ||
             gnomon_profile_step(p, t.step, &s) != GNOMON_OK ||
             s.number != number)
             continue;
-        is_slow = 1;
+        *is_slow = 1;
         if (step_record_is_of(p, &t, region))
-            return t.time->total_ns;
+            return t;
     }
-    return is_slow ? 0 : UINT64_MAX;
+    return (gnomon_step_time_info){0};
+}
+
+/* Its time there; UINT64_MAX: the step is none of them. */
+static inline uint64_t slow_step_ns(const gnomon_profile *p, uint32_t stage,
+                                    uint64_t number, const char *region)
+{
+    int is_slow;
+    gnomon_step_time_info t = slow_step(p, stage, number, region, &is_slow);
+    return !is_slow ? UINT64_MAX : t.time ? t.time->total_ns : 0;
 }
 
 /* How many slow steps a stage has. */

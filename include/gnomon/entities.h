@@ -206,8 +206,8 @@ typedef struct gnomon_step_info {
 } gnomon_step_info;
 
 /* How long a region took in steps. An execution counts in the step in which it
- * ends, from its own begin or the step's, whichever was later. Threads add up.
- * For each region that ended in any step of the stage there is one entry with
+ * ends, from its own begin or the step's, whichever was later. Threads add up;
+ * `own_ns` tells the one that made the step, which the others may not delay. For each region that ended in any step of the stage there is one entry with
  * `step` 0, in which each step is one duration. The other entries are of the
  * slowest steps, one by one. */
 typedef struct gnomon_step_time_info {
@@ -222,6 +222,11 @@ typedef struct gnomon_step_time_info {
     uint32_t reserved;
     /* Never NULL; its self_ns is 0. */
     const gnomon_stats *time;
+    /* How much of time's total_ns was on the thread that made the step. */
+    uint64_t own_ns;
+    /* How many executions ended; 0: neither this nor own_ns is known, as in older
+     * files. */
+    uint64_t calls;
 } gnomon_step_time_info;
 
 /* How long a view recorded a stage. Merged profiles have these, because their

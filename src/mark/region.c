@@ -28,7 +28,7 @@ static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
 static uint32_t entry_count; /* ids are 1 .. entry_count */
 static uint32_t op_entry_count;
-uint32_t gnomon__first_op_id = UINT32_MAX;
+uint32_t gnomon__plain_ids = GNOMON__PLAIN_IDS;
 
 /* Without a place in the source: tables would show that of this line. */
 gnomon_region gnomon__other_region = {.mask = GNOMON_MASK_UNSEEN,
@@ -143,8 +143,8 @@ uint32_t gnomon__region_append_op(gnomon_region *region,
     entry->region = region;
     entry->op = op;
     /* Before the id is known to anybody. */
-    if (!op_entry_count)
-        store_relaxed(&gnomon__first_op_id, entry_count + 1);
+    if (entry_count + 1 < load_relaxed(&gnomon__plain_ids))
+        store_relaxed(&gnomon__plain_ids, entry_count + 1);
     store_relaxed(&op_entry_count, op_entry_count + 1);
     return add_entry(entry);
 }

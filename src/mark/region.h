@@ -74,9 +74,12 @@ gnomon_region *gnomon__region_named(gnomon__text name, gnomon__text category,
  * holds are always there. */
 const gnomon__entry *gnomon__region_entry(uint32_t id);
 uint32_t gnomon__region_count(void);
-/* How many of them compute an operation; the lowest id of these, or UINT32_MAX. */
+/* How many of them compute an operation. */
 uint32_t gnomon__op_region_count(void);
-GNOMON__DATA uint32_t gnomon__first_op_id;
+/* Regions of lower ids compute none. At most as many as step times have sums of their own
+ * for, so that one comparison answers both. */
+#define GNOMON__PLAIN_IDS 4096u
+GNOMON__DATA uint32_t gnomon__plain_ids;
 
 /* The region "(other)"; its id is fixed. */
 #define GNOMON__OTHER_ID 1u
@@ -93,7 +96,7 @@ static inline uint32_t gnomon__key_of(const gnomon_region *region)
  * it computes an operation. */
 static inline uint32_t gnomon__plain_id(uint32_t id)
 {
-    return unlikely(id >= load_relaxed(&gnomon__first_op_id))
+    return unlikely(id >= load_relaxed(&gnomon__plain_ids))
                ? gnomon__region_entry(id)->plain
                : id;
 }

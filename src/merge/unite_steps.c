@@ -105,27 +105,35 @@ static int add_time_slot(gnomon__unite *u, uint32_t number)
         gnomon__hash_key(GNOMON_STEP_TIMES, &u->time[number].info), number);
 }
 
-/* Times of one step are readings of it: the larger is kept. */
-static int unite_time(gnomon__unite *u, gnomon_step_time_info t)
+/* Times of one step are readings of it: the larger is kept. Its `time` is in the sum
+ * until the end. */
+static int unite_time(gnomon__unite *u, const gnomon_step_time_info *t)
 {
-    const gnomon_stats *time = t.time;
-    uint32_t number = find_time(u, &t);
-    int larger = t.step || u->rules & GNOMON__UNITE_READINGS;
-    t.time = NULL; /* until the end */
+    uint32_t number = find_time(u, t);
+    int larger = t->step || u->rules & GNOMON__UNITE_READINGS;
     if (!number) {
+        gnomon_step_time_info key = *t;
+        key.time = NULL;
+        key.own_ns = key.calls = 0;
         number = (uint32_t)u->time_count + 1;
         if (!gnomon__grow(&u->time, &u->time_room, number + 1, sizeof *u->time))
             return gnomon__no_memory_to_merge();
-        u->time[number] = (gnomon__united_time){t, {.room = 0}, 0};
+        u->time[number] = (gnomon__united_time){key, {.room = 0}, 0};
         u->time_count++;
         if (add_time_slot(u, number))
             return gnomon__no_memory_to_merge();
     }
+    gnomon_step_time_info *to = &u->time[number].info;
     gnomon__sum *sum = &u->time[number].sum;
-    if (!larger || !sum->s.struct_size)
-        return gnomon__sum_add(sum, time);
-    return gnomon__sum_compare(sum, time) < 0 ? gnomon__sum_become(sum, time)
-                                              : GNOMON_OK;
+    int order = larger ? gnomon__sum_compare(sum, t->time) : 0;
+    if (order > 0)
+        return GNOMON_OK;
+    if (order < 0)
+        to->own_ns = to->calls = 0; /* all of the other one */
+    gnomon__merge_fields(&gnomon__structs[GNOMON_STEP_TIMES], to, t, larger);
+    if (larger)
+        return order ? gnomon__sum_become(sum, t->time) : GNOMON_OK;
+    return gnomon__sum_add(sum, t->time);
 }
 
 /* ---- The slowest ------------------------------------------------------------------------- */
@@ -262,7 +270,7 @@ int gnomon__unite_steps(gnomon__united_part *part)
         uint32_t step = t.step;
         gnomon__renumber(&part->map, GNOMON_STEP_TIMES, &t);
         if (t.stage && !step == !t.step)
-            code = unite_time(u, t);
+            code = unite_time(u, &t);
     }
     if (!code && u->time_count > PRUNE_FROM &&
         u->time_count > 2 * u->times_kept)

@@ -194,6 +194,8 @@ static int check_step_time(const checker *c, size_t i,
         return VIOLATED("time in steps %zu: its step is of another stage, or "
                         "its time not of one step",
                         i);
+    if (t->own_ns > t->time->total_ns)
+        return VIOLATED("time in steps %zu: own_ns is above total_ns", i);
     return check_stats(t->time, "time in steps", i);
 }
 

@@ -162,6 +162,8 @@ static const gnomon__field step_time_fields[] = {
     OF(NUMBER, step, GNOMON_STEPS, KEY, 0),
     OF(NUMBER, region, GNOMON_REGIONS, KEY, 0),
     PART(time, GNOMON__STATS),
+    FIELD(U64, own_ns, ADD),
+    FIELD(U64, calls, ADD),
 };
 #undef S
 #define S gnomon_view_time_info

@@ -128,10 +128,12 @@ static void take_track(gnomon_track_info *to, const gnomon_track_info *from)
 static int add_step_time(gnomon__model *m, gnomon_step_time_info *to,
                          const gnomon_step_time_info *from)
 {
-    if (!to->step)
-        return add_stats(m, &to->time, from->time);
-    to->time = from->time;
-    return 1;
+    if (to->step) {
+        *to = *from;
+        return 1;
+    }
+    gnomon__merge_fields(&gnomon__structs[GNOMON_STEP_TIMES], to, from, 0);
+    return add_stats(m, &to->time, from->time);
 }
 
 /* Each part says what was lost of its own events; all else that is lost is counted since

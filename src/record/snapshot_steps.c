@@ -130,10 +130,12 @@ static uint32_t slow_step_number(gnomon__snapshot_builder *b, uint32_t stage,
 }
 
 static int put_one_time(gnomon__snapshot_builder *b, gnomon_step_time_info info,
-                        uint32_t region, uint64_t ns)
+                        uint32_t region, gnomon__step_part of)
 {
     gnomon__total one = {0};
-    int ok = gnomon__total_count(&one, ns, ns) &&
+    info.own_ns = of.own;
+    info.calls = of.calls;
+    int ok = gnomon__total_count(&one, of.time, of.time) &&
              put_step_time(b, info, region, &one);
     gnomon__total_empty(&one);
     return ok;
@@ -144,10 +146,11 @@ static int put_slow_step(gnomon__snapshot_builder *b, uint32_t stage,
 {
     const gnomon_step_time_info info = {
         .stage = stage, .step = slow_step_number(b, stage, slow)};
+    const uint64_t ns = slow->end_ns - slow->begin_ns;
     int ok =
-        info.step && put_one_time(b, info, 0, slow->end_ns - slow->begin_ns);
+        info.step && put_one_time(b, info, 0, (gnomon__step_part){ns, ns, 1});
     for (uint32_t i = 1; ok && i < slow->room; i++)
-        ok = !slow->ns[i] || put_one_time(b, info, i, slow->ns[i]);
+        ok = !slow->of[i].calls || put_one_time(b, info, i, slow->of[i]);
     return ok;
 }
 
@@ -155,14 +158,18 @@ int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
                                 const void *sums)
 {
     const gnomon__step_sums *steps = sums;
-    const gnomon_step_time_info info = {.stage = stage};
+    gnomon_step_time_info info = {.stage = stage};
     int ok = 1;
     /* Of a view that came later they are its own; of a cycle they are the stage's. */
     if (b->record->steps_until != UINT64_MAX &&
         has_other_steps(b->record, stage - 1))
         return 1;
-    for (uint32_t i = 0; ok && i < steps->room; i++)
-        ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
+    for (uint32_t i = 0; ok && i < steps->room; i++) {
+        const gnomon__step_sum *sum = &steps->of[i];
+        info.own_ns = sum->own_ns;
+        info.calls = sum->calls;
+        ok = !sum->time.s.count || put_step_time(b, info, i, &sum->time);
+    }
     for (uint32_t i = 0; ok && i < steps->slow_count; i++)
         ok = put_slow_step(b, stage, &steps->slow[i]);
     return ok;

@@ -58,7 +58,7 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
 
 /* ---- Sums --------------------------------------------------------------------------- */
 
-gnomon__total *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region)
+gnomon__step_sum *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region)
 {
     if (!*s && !(*s = gnomon__alloc(sizeof **s)))
         return NULL;
@@ -85,7 +85,7 @@ void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step)
     if (at == GNOMON__SLOWEST_STEPS) {
         gnomon__slow_step last = s->slow[--at];
         int stays = slow_order(&last, &step) <= 0;
-        gnomon__free(stays ? step.ns : last.ns);
+        gnomon__free(stays ? step.of : last.of);
         if (stays)
             return;
         s->slow_count--;
@@ -102,19 +102,26 @@ int gnomon__step_sums_add(void **to, const void *sums)
     gnomon__step_sums *all = *to;
     int ok = 1;
     for (uint32_t i = 0; i < from->room; i++) {
-        gnomon__total *s =
-            from->of[i].s.count ? gnomon__step_sums_at(&all, i) : NULL;
-        ok &= !from->of[i].s.count || (s && gnomon__total_add(s, &from->of[i]));
+        const gnomon__step_sum *more = &from->of[i];
+        if (!more->time.s.count)
+            continue;
+        gnomon__step_sum *s = gnomon__step_sums_at(&all, i);
+        if (!s || !gnomon__total_add(&s->time, &more->time)) {
+            ok = 0;
+            continue;
+        }
+        s->own_ns += more->own_ns;
+        s->calls += more->calls;
     }
     for (uint32_t i = 0; all && i < from->slow_count; i++) {
         gnomon__slow_step copy = from->slow[i];
-        copy.ns = NULL;
+        copy.of = NULL;
         copy.room = 0;
         size_t room = from->slow[i].room;
-        if (!gnomon__grow_zeroed(&copy.ns, &copy.room, room, sizeof *copy.ns))
+        if (!gnomon__grow_zeroed(&copy.of, &copy.room, room, sizeof *copy.of))
             ok = 0;
         else if (room)
-            memcpy(copy.ns, from->slow[i].ns, room * sizeof *copy.ns);
+            memcpy(copy.of, from->slow[i].of, room * sizeof *copy.of);
         gnomon__step_sums_slow(all, copy);
     }
     *to = all;
@@ -125,9 +132,9 @@ void gnomon__step_sums_free(void *sums)
 {
     gnomon__step_sums *all = sums;
     for (size_t i = 0; i < all->room; i++)
-        gnomon__total_empty(&all->of[i]);
+        gnomon__total_empty(&all->of[i].time);
     for (uint32_t i = 0; i < all->slow_count; i++)
-        gnomon__free(all->slow[i].ns);
+        gnomon__free(all->slow[i].of);
     gnomon__free(all->of);
     gnomon__free(all);
 }

@@ -26,25 +26,37 @@ void gnomon__tick_sum_count(gnomon__tick_sum *s, uint64_t ticks);
 int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
                          uint64_t rate);
 
+/* What a region did in a step. `own` is the part of `time` of the thread that made the
+ * step: what others do meanwhile may not delay it. */
+typedef struct gnomon__step_part {
+    uint64_t time, own, calls;
+} gnomon__step_part;
+
 typedef struct gnomon__slow_step {
     uint64_t number, begin_ns, end_ns;
     uint32_t ordinal; /* of its stage */
     int32_t phase;
-    uint64_t *ns; /* by region's id */
+    gnomon__step_part *of; /* by region's id; times in ns */
     size_t room;
 } gnomon__slow_step;
 
+/* The same in all steps, each of which is one duration. */
+typedef struct gnomon__step_sum {
+    gnomon__total time;
+    uint64_t own_ns, calls;
+} gnomon__step_sum;
+
 typedef struct gnomon__step_sums {
-    gnomon__total *of; /* by region's id; 0: the steps themselves */
+    gnomon__step_sum *of; /* by region's id; 0: the steps themselves */
     size_t room;
     gnomon__slow_step slow[GNOMON__SLOWEST_STEPS]; /* slowest first */
     uint32_t slow_count;
 } gnomon__step_sums;
 
 /* The sums of a region in *s, which is made if it is NULL; NULL: no memory. */
-gnomon__total *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region);
+gnomon__step_sum *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region);
 
-/* Keeps the step if it is one of the slowest. Takes over `step.ns` in any case. Of
+/* Keeps the step if it is one of the slowest. Takes over `step.of` in any case. Of
  * equally slow steps the first stays. */
 void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step);
 

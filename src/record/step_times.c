@@ -17,11 +17,14 @@
 #define STEP_PAGE 128u /* regions in a page */
 #define STEP_PAGES 32u /* regions from 4096 on are "(other)" */
 #define STEP_REGIONS (STEP_PAGE * STEP_PAGES)
+_Static_assert(GNOMON__PLAIN_IDS <= STEP_REGIONS, "step_ended compares once");
 
 /* Both in the arena. */
 typedef struct step_page {
-    uint64_t ticks[STEP_PAGE]; /* written by the thread */
-    uint64_t taken[STEP_PAGE]; /* written by the caller of a step */
+    struct step_count {
+        uint64_t ticks, calls;
+    } sums[STEP_PAGE],    /* written by the thread */
+        taken[STEP_PAGE]; /* written by the caller of a step */
 } step_page;
 
 typedef struct step_table {
@@ -76,9 +79,10 @@ static void add_ticks(gnomon__thread *t, step_table *own, uint32_t key,
     uint32_t at = load_relaxed(&own->pages[id / STEP_PAGE]);
     if (unlikely(!at) && !(at = make_page(own, id / STEP_PAGE)))
         return;
-    step_page *page = gnomon__at(t, at);
-    if (end > begin)
-        gnomon__word_sum(&page->ticks[id % STEP_PAGE], end - begin);
+    struct step_count *sum =
+        &((step_page *)gnomon__at(t, at))->sums[id % STEP_PAGE];
+    gnomon__word_sum(&sum->ticks, end > begin ? end - begin : 0);
+    gnomon__word_sum(&sum->calls, 1);
 }
 
 static void step_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
@@ -99,14 +103,16 @@ static void step_ended(gnomon__thread *t, const gnomon__front *n,
 {
     const step_table *own = (const step_table *)t->beside;
     uint32_t id = GNOMON__KEY_REGION(n->key);
-    uint32_t page = id < STEP_REGIONS ? own->pages[id / STEP_PAGE] : 0;
-    if (unlikely(!page || id >= load_loose(&gnomon__first_op_id) ||
-                 n->begin < load_loose(&gnomon__step_since))) {
+    uint32_t page =
+        id < load_loose(&gnomon__plain_ids) ? own->pages[id / STEP_PAGE] : 0;
+    if (unlikely(!page || n->begin < load_loose(&gnomon__step_since))) {
         step_ended_slow(t, n, ticks);
         return;
     }
-    step_page *its = gnomon__at(t, page);
-    gnomon__word_sum(&its->ticks[id % STEP_PAGE], ticks);
+    struct step_count *sum =
+        &((step_page *)gnomon__at(t, page))->sums[id % STEP_PAGE];
+    gnomon__word_sum(&sum->ticks, ticks);
+    gnomon__word_sum(&sum->calls, 1);
     gnomon__turn_even(t);
 }
 
@@ -120,8 +126,16 @@ static void step_range(gnomon__thread *t, uint32_t bit,
 /* ---- A view's sums -------------------------------------------------------------------- */
 
 typedef struct step_part {
-    uint64_t region, ticks;
+    gnomon__step_part of; /* its time in ticks */
+    uint64_t region;
 } step_part;
+
+/* A region's, in the arena. */
+typedef struct step_total {
+    gnomon__tick_sum time;
+    uint64_t own, calls;
+} step_total;
+_Static_assert(sizeof(step_total) <= 8192, "a chunk of the arena");
 
 typedef struct open_slow_step {
     gnomon__step_record step; /* its moments in ns */
@@ -136,7 +150,7 @@ typedef struct step_times {
     gnomon__kept kept;
     uint32_t sums[STEP_REGIONS]; /* in the arena; 0: of the steps themselves */
     /* Of the step that ends now. */
-    uint64_t now[STEP_REGIONS]; /* ticks */
+    gnomon__step_part now[STEP_REGIONS]; /* times in ticks */
     uint32_t touched[STEP_REGIONS];
     uint32_t touched_count;
     uint32_t slow_count;
@@ -160,7 +174,7 @@ static void step_times_empty(gnomon__kept *kept)
     step_times *s = (step_times *)kept;
     for (uint32_t i = 0; i < STEP_REGIONS; i++) {
         if (s->sums[i])
-            gnomon__chunk_give(s->sums[i], sizeof(gnomon__tick_sum));
+            gnomon__chunk_give(s->sums[i], sizeof(step_total));
         s->sums[i] = 0;
     }
     for (uint32_t i = 0; i < s->slow_count; i++)
@@ -171,22 +185,28 @@ static void step_times_empty(gnomon__kept *kept)
 
 /* ---- A step ------------------------------------------------------------------------------ */
 
-static void take_page(step_times *s, step_page *page, uint32_t first)
+static void take_page(step_times *s, step_page *page, uint32_t first,
+                      int is_own)
 {
     for (uint32_t i = 0; i < STEP_PAGE; i++) {
-        uint64_t ticks = load_relaxed(&page->ticks[i]);
-        uint64_t more = ticks - page->taken[i];
-        if (!more)
+        struct step_count *taken = &page->taken[i];
+        const struct step_count sum = {load_relaxed(&page->sums[i].ticks),
+                                       load_relaxed(&page->sums[i].calls)};
+        gnomon__step_part *now = &s->now[first + i];
+        if (sum.ticks == taken->ticks && sum.calls == taken->calls)
             continue;
-        page->taken[i] = ticks;
-        if (!s->now[first + i])
+        if (!now->time && !now->calls)
             s->touched[s->touched_count++] = first + i;
-        s->now[first + i] += more;
+        now->time += sum.ticks - taken->ticks;
+        now->own += is_own ? sum.ticks - taken->ticks : 0;
+        now->calls += sum.calls - taken->calls;
+        *taken = sum;
     }
 }
 
 static void take_threads(step_times *s)
 {
+    const gnomon__thread *own = gnomon__tls_now()->thread;
     uint32_t count = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < count; i++) {
         const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
@@ -201,20 +221,24 @@ static void take_threads(step_times *s)
         for (uint32_t k = 0; k < STEP_PAGES; k++) {
             uint32_t page = load_acquire(&table->pages[k]);
             if (page)
-                take_page(s, gnomon__at(t, page), k * STEP_PAGE);
+                take_page(s, gnomon__at(t, page), k * STEP_PAGE, t == own);
         }
     }
 }
 
-static void count_region(step_times *s, uint32_t region, uint64_t ticks)
+static void count_region(step_times *s, uint32_t region, gnomon__step_part of)
 {
     if (!s->sums[region])
         s->sums[region] =
-            gnomon__chunk_take(sizeof(gnomon__tick_sum), GNOMON__FOR_PATHS);
-    if (s->sums[region])
-        gnomon__tick_sum_count(in_arena(s->sums[region]), ticks);
-    else
+            gnomon__chunk_take(sizeof(step_total), GNOMON__FOR_PATHS);
+    if (!s->sums[region]) {
         s->is_incomplete = 1;
+        return;
+    }
+    step_total *sum = in_arena(s->sums[region]);
+    gnomon__tick_sum_count(&sum->time, of.time);
+    sum->own += of.own;
+    sum->calls += of.calls;
 }
 
 /* Keeps the regions' times of a slow step, or none where there is no memory. */
@@ -227,7 +251,7 @@ static void keep_parts(step_times *s, open_slow_step *slow)
     s->is_incomplete |= !slow->parts;
     step_part *to = in_arena(slow->parts);
     for (uint32_t i = 0; i < slow->count; i++)
-        to[i] = (step_part){s->touched[i], s->now[s->touched[i]]};
+        to[i] = (step_part){s->now[s->touched[i]], s->touched[i]};
 }
 
 /* Of equally slow steps the first stays. */
@@ -265,13 +289,14 @@ static void step_times_count(gnomon__kept *kept,
     step_times *s = (step_times *)kept;
     take_threads(s);
     if (done) {
-        count_region(s, 0, done->end_ns - done->begin_ns);
+        const uint64_t ticks = done->end_ns - done->begin_ns;
+        count_region(s, 0, (gnomon__step_part){ticks, ticks, 1});
         for (uint32_t i = 0; i < s->touched_count; i++)
             count_region(s, s->touched[i], s->now[s->touched[i]]);
         keep_slow(s, done);
     }
     for (uint32_t i = 0; i < s->touched_count; i++)
-        s->now[s->touched[i]] = 0;
+        s->now[s->touched[i]] = (gnomon__step_part){.time = 0};
     s->touched_count = 0;
 }
 
@@ -288,10 +313,13 @@ static int add_slow(gnomon__step_sums *to, const open_slow_step *from)
                               .phase = from->step.phase};
     int ok = 1;
     for (uint32_t i = 0; ok && i < from->count; i++) {
-        ok = gnomon__grow_zeroed(&step.ns, &step.room, parts[i].region + 1,
-                                 sizeof *step.ns);
+        const gnomon__step_part *of = &parts[i].of;
+        ok = gnomon__grow_zeroed(&step.of, &step.room, parts[i].region + 1,
+                                 sizeof *step.of);
         if (ok)
-            step.ns[parts[i].region] = gnomon__line_scale(parts[i].ticks, rate);
+            step.of[parts[i].region] = (gnomon__step_part){
+                gnomon__line_scale(of->time, rate),
+                gnomon__line_scale(of->own, rate), of->calls};
     }
     gnomon__step_sums_slow(to, step);
     return ok;
@@ -307,8 +335,14 @@ static int step_times_read(const gnomon__kept *kept, gnomon__totals *to,
     for (uint32_t i = 0; i < STEP_REGIONS; i++) {
         if (!s->sums[i])
             continue;
-        gnomon__total *its = gnomon__step_sums_at(&sums, i);
-        ok &= its && gnomon__tick_sum_add(its, in_arena(s->sums[i]), rate);
+        const step_total *sum = in_arena(s->sums[i]);
+        gnomon__step_sum *its = gnomon__step_sums_at(&sums, i);
+        if (!its || !gnomon__tick_sum_add(&its->time, &sum->time, rate)) {
+            ok = 0;
+            continue;
+        }
+        its->own_ns += gnomon__line_scale(sum->own, rate);
+        its->calls += sum->calls;
     }
     for (uint32_t i = 0; sums && i < s->slow_count; i++)
         ok &= add_slow(sums, &s->slow[i]);

@@ -18,7 +18,8 @@ KINDS = {  # in the order of gnomon/entities.h
             "i32 ended, stats steps, u32 count, u64 recorded_ns, u64 late",
     "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, "
             "i32 phase, i32 rank, u32 ordinal",
-    "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time",
+    "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time, "
+            "u64 own_ns, u64 calls",
     "VTIM": "u32 stage, u32 view, u64 recorded_ns",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
             "u32 thread_count, i32 alive, i32 inexact",

@@ -150,7 +150,7 @@ TEST(steps_of_one_number_do_not_become_one)
     free(parts[1].at);
 }
 
-/* ---- Many steps --------------------------------------------------------------- */
+/* ---- Calls and the time of the stepping thread ---------------------------------- */
 
 static uint32_t put_once(gnomon_builder *b, uint32_t step, uint32_t region,
                          uint64_t ns)
@@ -161,6 +161,76 @@ static uint32_t put_once(gnomon_builder *b, uint32_t step, uint32_t region,
         b, &(gnomon_step_time_info){
                .stage = 1, .step = step, .region = region, .time = &once});
 }
+
+/* A reading of one run: "load" in its only step, and in all. */
+static bytes reading_of(int32_t rank, uint64_t ns, uint64_t own_ns,
+                        uint64_t calls)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    const gnomon_cell cell = {gnomon_cell_of(ns), 0, 1};
+    const gnomon_stats once = {sizeof once, 0, 1, ns, 0, ns, ns, &cell, 1};
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_region(b, &(gnomon_region_info){.name = "load"});
+    gnomon_add_run(b, &(gnomon_run_info){.rank = rank, .uuid = "u"});
+    gnomon_add_stage(b, &(gnomon_stage_info){.run = 1, .ordinal = 1});
+    gnomon_add_step(
+        b, &(gnomon_step_info){
+               .stage = 1, .begin_ns = MS, .end_ns = 2 * MS, .rank = -1});
+    for (uint32_t step = 0; step <= 1; step++) {
+        put_once(b, step, 0, MS);
+        gnomon_add_step_time(b, &(gnomon_step_time_info){.stage = 1,
+                                                         .step = step,
+                                                         .region = 1,
+                                                         .time = &once,
+                                                         .own_ns = own_ns,
+                                                         .calls = calls});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    bytes made = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    return made;
+}
+
+static void check_load(const bytes *of, int is_sum, uint64_t own_ns,
+                       uint64_t calls)
+{
+    gnomon_profile *p = read_back(of);
+    gnomon_step_time_info t;
+    int found = 0;
+    for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++) {
+        if (!t.region || (is_sum && t.step))
+            continue;
+        CHECK_EQ(t.own_ns, own_ns);
+        CHECK_EQ(t.calls, calls);
+        found++;
+    }
+    CHECK_EQ(found, 2 - is_sum);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
+/* An older file's reading says neither, and one of less time had not seen it all. */
+TEST(readings_keep_calls_with_their_time_and_ranks_add_them_up)
+{
+    bytes parts[] = {reading_of(0, 700, 500, 3), reading_of(0, 700, 0, 0),
+                     reading_of(0, 600, 600, 9)};
+    bytes turned[] = {parts[2], parts[1], parts[0]};
+    bytes one = merged(parts, 3), other = merged(turned, 3);
+    CHECK(bytes_equal(&one, &other));
+    check_load(&one, 0, 500, 3);
+    bytes ranks[] = {parts[0], reading_of(1, 400, 100, 5)};
+    bytes sum = summed(ranks, 2, NULL);
+    check_load(&sum, 1, 600, 8);
+    free(sum.at);
+    free(ranks[1].at);
+    free(one.at);
+    free(other.at);
+    for (int i = 0; i < 3; i++)
+        free(parts[i].at);
+}
+
+/* ---- Many steps --------------------------------------------------------------- */
 
 /* Steps of more than `ns`, each a ns longer. */
 static bytes file_of_many(uint32_t steps, uint64_t ns)
@@ -210,7 +280,7 @@ TEST(the_slowest_of_a_run_in_several_files)
 /* ---- Invalid steps ------------------------------------------------------- */
 
 static void check_refused(uint32_t step_stage, uint64_t count, int has_time,
-                          const char *why)
+                          uint64_t own_ns, const char *why)
 {
     gnomon_builder *b;
     gnomon_profile *p;
@@ -223,8 +293,10 @@ static void check_refused(uint32_t step_stage, uint64_t count, int has_time,
     const uint32_t step = gnomon_add_step(
         b, &(gnomon_step_info){.stage = step_stage, .end_ns = 5});
     gnomon_add_step_time(
-        b, &(gnomon_step_time_info){
-               .stage = 1, .step = step, .time = has_time ? &time : NULL});
+        b, &(gnomon_step_time_info){.stage = 1,
+                                    .step = step,
+                                    .time = has_time ? &time : NULL,
+                                    .own_ns = own_ns});
     CHECK_EQ(gnomon_builder_finish(b, &p), why ? GNOMON_EINVAL : GNOMON_OK);
     if (why)
         CHECK(strstr(gnomon_error_text(), why) != NULL);
@@ -234,8 +306,9 @@ static void check_refused(uint32_t step_stage, uint64_t count, int has_time,
 
 TEST(times_that_are_of_no_step_are_refused)
 {
-    check_refused(1, 1, 1, NULL);
-    check_refused(2, 1, 1, "its step is of another stage");
-    check_refused(1, 2, 1, "its time not of one step");
-    check_refused(1, 1, 0, "there is no time");
+    check_refused(1, 1, 1, 5, NULL);
+    check_refused(2, 1, 1, 0, "its step is of another stage");
+    check_refused(1, 2, 1, 0, "its time not of one step");
+    check_refused(1, 1, 0, 0, "there is no time");
+    check_refused(1, 1, 1, 6, "own_ns is above total_ns");
 }

@@ -155,6 +155,8 @@ static void show_step_times(const gnomon_profile *p)
         u("step", x.step);
         u("region", x.region);
         stats("time", x.time);
+        u("own_ns", x.own_ns);
+        u("calls", x.calls);
     }
 }
 

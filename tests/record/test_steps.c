@@ -314,6 +314,46 @@ TEST(threads_add_up_also_those_that_ended)
     gnomon_profile_free(p);
 }
 
+static void check_calls(const gnomon_profile *p, uint64_t step,
+                        const char *region, uint64_t own_ns, uint64_t calls)
+{
+    int is_slow;
+    gnomon_step_time_info t = slow_step(p, 1, step, region, &is_slow);
+    CHECK_EQ(t.own_ns, own_ns);
+    CHECK_EQ(t.calls, calls);
+}
+
+/* Of loaders it is not the thread that makes the step. */
+TEST(calls_and_the_time_of_the_stepping_thread_are_known)
+{
+    begin("steps");
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t ns = 100;
+        for (uint64_t k = 0; k <= 2 * i; k++)
+            scope("load", 7);
+        on_thread(load_on_thread, &ns);
+        on_thread(decode, &ns);
+        scope("instant", 0);
+        gnomon_step();
+    }
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(slow_step_ns(p, 1, 2, "load"), 135);
+    check_calls(p, 0, "load", 7, 2);
+    check_calls(p, 2, "load", 35, 6);
+    check_calls(p, 2, "decode", 0, 1);
+    check_calls(p, 2, "instant", 0, 1);
+    check_calls(p, 2, NULL, slow_step_ns(p, 1, 2, NULL), 1);
+    gnomon_step_time_info t;
+    for (size_t i = 1; !gnomon_profile_step_time(p, i, &t); i++)
+        if (!t.step && step_record_is_of(p, &t, "load")) {
+            CHECK_EQ(t.time->total_ns, 63 + 300);
+            CHECK_EQ(t.own_ns, 63);
+            CHECK_EQ(t.calls, 9 + 3);
+        }
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
 /* Waiting steps are in no sum, nor is a scope that ended in them; a step
  * counts only if its window was open from its begin. */
 TEST(a_schedule_s_windows_alone_count)

@@ -190,6 +190,8 @@ class StepTime(Entity):
     step: Optional[Step]
     region: Optional[Region]
     time: Optional[Stats]
+    own_ns: int
+    calls: int
 
 class ViewTime(Entity):
     stage: Optional[Stage]

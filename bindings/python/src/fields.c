@@ -158,6 +158,8 @@ static const binding_field step_time_fields[] = {
     FIELD(gnomon_step_time_info, step, U32),
     FIELD(gnomon_step_time_info, region, U32),
     FIELD(gnomon_step_time_info, time, STATS),
+    FIELD(gnomon_step_time_info, own_ns, U64),
+    FIELD(gnomon_step_time_info, calls, U64),
     {NULL, FIELD_END, 0}};
 
 static const binding_field view_time_fields[] = {
