@@ -40,6 +40,7 @@ static const struct {
     {"trace_byname", 1, 1.2, 1.2, "simple_byname"},
     {"steps_byname", 1, 1.2, 1.2, "simple_byname"},
     {"hook_byname", 1, 1.2, 1.2, "simple_byname"},
+    {"range", 1, 280, 280},
     {"tree_and_hook", 1, 385, 385},
     {"both_byname", 1, 500, 500},
     {"changing_buffer", 1, 390, 390},

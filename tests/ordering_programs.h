@@ -116,14 +116,15 @@ static const weak_program hooks_then_tree = {
     .name = "hooks_then_tree",
     .first = {1},
     .is_bad = is_torn_beside_hooks,
-    .thread = {{{ST(B, 1, RELEASE, RAISE), SPARE},
-                {ST(B, 0, RELAXED, LOWER)},
-                {FN(RELEASE, "mark/hook.c: gnomon__hooks_begin: fence_release(); "
-                             "return begin_guessed(t, seq, frame);")},
-                {ST(C, 1, RELAXED, NULL)},
-                {ST(D, 1, RELAXED, NULL)},
-                {ST(A, 2, RELEASE, TURN_EVEN)}},
-               {COPY_BESIDE_HOOKS(NEEDED, SPARE)}}};
+    .thread = {
+        {{ST(B, 1, RELEASE, RAISE), SPARE},
+         {ST(B, 0, RELAXED, LOWER)},
+         {FN(RELEASE, "mark/hook.c: gnomon__hooks_begin: fence_release(); "
+                      "return begin_guessed(t, seq, frame);")},
+         {ST(C, 1, RELAXED, NULL)},
+         {ST(D, 1, RELAXED, NULL)},
+         {ST(A, 2, RELEASE, TURN_EVEN)}},
+        {COPY_BESIDE_HOOKS(NEEDED, SPARE)}}};
 
 /* One ends: the tree first; and another mark follows. */
 static const weak_program tree_then_hooks = {
@@ -534,9 +535,8 @@ static const weak_program slot_given_back = {
         {{LD(B, 0, RELAXED, NULL)},
          {ST(C, 1, RELAXED, "mark/range.c: give_slot: r->next = first;")},
          {UP(A, 0, 1, 1, ACQ_REL,
-             "mark/range.c: give_slot: cas_acq_rel(&t->ranges.given_back, "
-             "&first, "
-             "slot + 1)")}}}};
+             "mark/range.c: give_slot: cas_acq_rel("
+             "&beginner->ranges.given_back, &first, at)")}}}};
 
 /* ---- The clock --------------------------------------------------------------- */
 

@@ -42,8 +42,8 @@ static inline uint32_t seen_of(const gnomon__frame *frame)
 
 /* The hot tree sees it too, but its guess was wrong, or a cut came during
  * the callbacks. */
-static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
-                                          gnomon__frame *frame)
+static __attribute__((cold, noinline)) gnomon_token
+begin_unguessed(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
 {
     gnomon__thread_keep_up(t);
     uint32_t key = gnomon__key_of(frame->seen.region);
@@ -132,9 +132,11 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
 static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
-    if (load_relaxed(&t->tree_only) &&
-        gnomon__is_tree_only(t, mask & load_relaxed(&t->open_bits)))
+    uint32_t m = mask & load_relaxed(&t->open_bits);
+    if (load_relaxed(&t->tree_only) && gnomon__is_tree_only(t, m))
         return gnomon__trees_begin(region, mask, seq, t);
+    if (!m) /* no window is open */
+        return gnomon__slow_begin(region, mask, seq, t);
     return gnomon__hooks_begin(region, mask, seq, t);
 }
 

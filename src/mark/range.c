@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* Ranges: begun on one thread, ended on any. Open ones are in slots of the
  * beginner's pool. Whoever swaps a slot's token away has ended the range and
  * counts it in its own tree, so that each tree has one writer.
@@ -8,12 +7,10 @@
  * the slot, and how often the slot was used, so that an old token does not
  * match a new range. */
 #include "mark/frame.h"
+#include "mark/hot.h"
 #include "mark/region.h"
 #include "mark/segment.h"
-#include "mark/tls.h"
-#include "mark/tree.h"
 #include "platform/owner.h"
-#include "platform/ticks.h"
 
 #define BLOCK_SLOTS 128u
 #define MAX_BLOCKS 64u
@@ -24,7 +21,6 @@
 #define SLOT_SHIFT 31
 #define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
 #define USE_MASK ((1ull << SLOT_SHIFT) - 1)
-#define NO_SLOT UINT32_MAX
 #define TAKEN 1u /* the token while the range is being ended */
 
 typedef struct open_range {
@@ -33,10 +29,12 @@ typedef struct open_range {
     gnomon_region *region;
     uint32_t mask;
     uint32_t hooks;
-    uint32_t epoch; /* of the configuration that saw it begin */
+    uint64_t name; /* the last token of the slot */
     uint32_t segment;
-    uint32_t use;
-    uint32_t next; /* of the free ones: slot + 1 */
+    union {
+        uint32_t epoch; /* of the configuration that saw it begin */
+        uint32_t next;  /* of the free ones: an offset */
+    };
     uint64_t slots[MAX_HOOKS];
 } open_range;
 
@@ -45,47 +43,61 @@ _Static_assert(sizeof(open_range) == 128, "a chunk holds BLOCK_SLOTS of them");
 _Static_assert((uint64_t)GNOMON__MAX_THREADS << THREAD_SHIFT <= RANGE_BIT,
                "the number of a thread ends below the bit");
 
-static open_range *range_at(const gnomon__thread *t, uint32_t slot)
+static inline ALWAYS open_range *range_at(const gnomon__thread *t,
+                                          uint32_t slot)
 {
     uint32_t block = load_acquire(&t->ranges.blocks[slot / BLOCK_SLOTS]);
     return block ? (open_range *)gnomon__at(t, block) + slot % BLOCK_SLOTS
                  : NULL;
 }
 
-/* First the beginner's own list, then all that others gave back, at once:
- * only the beginner takes from either list. */
-static uint32_t take_slot(gnomon__thread *t)
+/* 0: no memory. */
+static APART uint32_t more_slots(gnomon__thread *t)
 {
-    if (!t->ranges.free_slots)
-        t->ranges.free_slots =
-            swap_acq_rel(&t->ranges.given_back, 0); /* with give_slot */
-    uint32_t slot = t->ranges.free_slots - 1;
-    if (t->ranges.free_slots) {
-        t->ranges.free_slots = range_at(t, slot)->next;
-        return slot;
-    }
     if (t->ranges.block_count == MAX_BLOCKS)
-        return NO_SLOT;
+        return 0;
     uint32_t block = gnomon__chunk_take(
         BLOCK_SLOTS * (uint32_t)sizeof(open_range), GNOMON__FOR_PATHS);
     if (!block)
-        return NO_SLOT;
-    slot = t->ranges.block_count * BLOCK_SLOTS;
+        return 0;
+    open_range *r = gnomon__at(t, block);
+    uint64_t slot = t->ranges.block_count * BLOCK_SLOTS;
+    for (uint32_t i = 0; i < BLOCK_SLOTS; i++) {
+        r[i].name = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
+                    (slot + i) << SLOT_SHIFT |
+                    (uint64_t)gnomon__forks << 24; /* none of the parent's */
+        r[i].next = i + 1 < BLOCK_SLOTS
+                        ? block + (i + 1) * (uint32_t)sizeof(open_range)
+                        : 0;
+    }
     store_release(&t->ranges.blocks[t->ranges.block_count++], block);
-    for (uint32_t i = slot + 1; i < slot + BLOCK_SLOTS; i++)
-        range_at(t, i)->next = i + 1 < slot + BLOCK_SLOTS ? i + 2 : 0;
-    t->ranges.free_slots = slot + 2;
-    return slot;
+    return block;
 }
 
-/* Gives the slot back to the beginner `t`. Any thread. */
-static void give_slot(gnomon__thread *t, open_range *r, uint32_t slot)
+/* First the beginner's own list, then all that others gave back, at once:
+ * only the beginner takes from either list. NULL: no memory. */
+static inline ALWAYS open_range *take_slot(gnomon__thread *t)
 {
-    uint32_t first = load_relaxed(&t->ranges.given_back);
-    store_relaxed(&r->token, 0);
+    uint32_t at = t->ranges.free_slots;
+    if (unlikely(!at))
+        at = swap_acq_rel(&t->ranges.given_back, 0); /* with give_slot */
+    if (unlikely(!at))
+        at = more_slots(t);
+    if (unlikely(!at))
+        return NULL;
+    open_range *r = gnomon__at(t, at);
+    t->ranges.free_slots = r->next;
+    return r;
+}
+
+/* Gives the slot of another thread back to it, its beginner. */
+static APART void give_slot(gnomon__thread *beginner, open_range *r)
+{
+    uint32_t first = load_relaxed(&beginner->ranges.given_back);
+    uint32_t at = (uint32_t)((char *)r - beginner->ground);
     do
         r->next = first;
-    while (!cas_acq_rel(&t->ranges.given_back, &first, slot + 1));
+    while (!cas_acq_rel(&beginner->ranges.given_back, &first, at));
 }
 
 void gnomon__ranges_open(void (*each)(uint32_t segment))
@@ -114,7 +126,7 @@ static uint32_t few_hooks(gnomon__thread *t, uint32_t hooks)
 }
 
 /* A recorder without memory for the thread has counted the range already. */
-static void count_lost_range(gnomon__thread *t, uint32_t mask)
+static APART void count_lost_range(gnomon__thread *t, uint32_t mask)
 {
     if (t->ranges.block_count == MAX_BLOCKS)
         gnomon__trouble(t, lost_ranges);
@@ -122,54 +134,87 @@ static void count_lost_range(gnomon__thread *t, uint32_t mask)
         gnomon__trouble(t, lost_scopes);
 }
 
-static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
-                                    uint32_t mask, uint32_t m)
+static APART void call_starts(gnomon__thread *t, open_range *r, uint32_t hooks,
+                              uint64_t token)
 {
-    uint32_t slot = take_slot(t);
-    if (slot == NO_SLOT) {
+    gnomon_frame f;
+    gnomon__frame_describe(t, &f, r->region, token, GNOMON_FRAME_RANGE);
+    hooks = gnomon__hooks_enter(t, &t->open_bits, few_hooks(t, hooks));
+    store_relaxed(&r->hooks, hooks);
+    gnomon__hooks_start(t, &f, hooks, r->slots);
+    gnomon__hooks_leave(t);
+    gnomon__thread_keep_up(t);
+    store_relaxed(&r->mask, load_relaxed(&r->mask) | hooks);
+}
+
+/* The clock is the counter wherever there is a hot tree. */
+static inline ALWAYS uint64_t now_of(const gnomon__thread *t)
+{
+    return likely(load_relaxed(&t->fast) != GNOMON__NEVER)
+               ? gnomon__ticks_counter()
+               : gnomon__ticks();
+}
+
+static inline ALWAYS uint64_t range_begin_entered(gnomon__thread *t,
+                                                  gnomon_region *region,
+                                                  uint32_t mask, uint32_t m)
+{
+    open_range *r = take_slot(t);
+    if (unlikely(!r)) {
         count_lost_range(t, mask);
         return 0;
     }
-    open_range *r = range_at(t, slot);
-    if (++r->use == 1)
-        r->use += gnomon__forks << 24; /* no token of the parent's */
-    uint64_t token = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
-                     (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
+    uint64_t token = (r->name & ~USE_MASK) | ((r->name + 1) & USE_MASK);
+    uint32_t recorders = m & t->recorder_bits;
+    r->name = token;
     store_relaxed(&r->region, region);
-    store_relaxed(&r->mask, m & t->recorder_bits);
+    store_relaxed(&r->mask, recorders);
     store_relaxed(&r->hooks, 0);
     r->epoch = t->epoch;
-    uint32_t hooks = few_hooks(t, m & ~t->recorder_bits);
-    if (hooks) {
-        gnomon_frame f;
-        gnomon__frame_describe(t, &f, region, token, GNOMON_FRAME_RANGE);
-        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->open_bits, hooks));
-        gnomon__hooks_start(t, &f, r->hooks, r->slots);
-        gnomon__hooks_leave(t);
-        gnomon__thread_keep_up(t);
-        store_relaxed(&r->mask, load_relaxed(&r->mask) | r->hooks);
-    }
+    if (unlikely(m != recorders))
+        call_starts(t, r, m ^ recorders, token);
     store_relaxed(&r->segment, t->segment);
-    store_relaxed(&r->begin, gnomon__ticks());
-    if (load_relaxed(&r->mask) & t->recorder_bits)
+    store_relaxed(&r->begin, now_of(t));
+    if (likely(recorders))
         gnomon__segment_mark(r->segment, r->begin);
     store_release(&r->token, token); /* pairs with the swap in end */
     return token;
 }
 
-uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
+static uint64_t begin_known(gnomon__thread *t, gnomon_region *region,
+                            uint32_t mask)
+{
+    uint32_t m = gnomon__who_takes(t, mask);
+    uint64_t token = m ? range_begin_entered(t, region, mask, m) : 0;
+    gnomon__turn_even(t);
+    return token;
+}
+
+/* The first of a region or thread, or made inside gnomon. */
+static APART uint64_t begin_unknown(gnomon_region *region, uint32_t mask)
 {
     if (gnomon__is_reentered())
         return 0;
     mask = gnomon_touch_slow(region, mask);
     GNOMON__FORWARD(range_begin(region, mask));
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
-    if (!t)
-        return 0;
-    uint32_t m = gnomon__who_takes(t, mask);
-    uint64_t token = m ? range_begin_entered(t, region, mask, m) : 0;
-    gnomon__leave(t);
-    return token;
+    return t ? begin_known(t, region, mask) : 0;
+}
+
+static inline ALWAYS void enter_known(gnomon__thread *t)
+{
+    gnomon__turn_odd_only(t, 1);
+    if (unlikely(load_relaxed(&t->shut)))
+        gnomon__thread_settle_slow(t);
+}
+
+uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
+{
+    gnomon__thread *t = gnomon__tls_now()->thread;
+    if (unlikely((mask & GNOMON_MASK_UNSEEN) || (t->seq & 1)))
+        return begin_unknown(region, mask);
+    enter_known(t);
+    return begin_known(t, region, mask);
 }
 
 /* The range's end may run the hook's stop meanwhile, which writes to its slot as it
@@ -207,9 +252,8 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
 
 /* Those of `mask` that saw the range begin: bits attached again since then are other
  * profilers. */
-static uint32_t still_the_same(const open_range *r, uint32_t mask)
+static APART uint32_t still_the_same(const open_range *r, uint32_t mask)
 {
-    mask &= load_relaxed(&r->mask);
     gnomon__each_bit(bit, mask) {
         if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) - r->epoch) >
             0)
@@ -218,54 +262,106 @@ static uint32_t still_the_same(const open_range *r, uint32_t mask)
     return mask;
 }
 
-static void range_end_entered(gnomon__thread *t, uint64_t token)
+/* There are none where the thread has the configuration that the range began under. */
+static inline ALWAYS uint32_t who_saw(const gnomon__thread *t,
+                                      const open_range *r, uint32_t mask)
 {
-    uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
-    uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
-    gnomon__thread *beginner = gnomon__thread_numbered(number);
-    open_range *r = beginner ? range_at(beginner, slot) : NULL;
-    /* The slot is this thread's from the swap until it is given back. */
-    uint64_t seen = token;
-    if (!r || load_acquire(&r->token) != token) {
-        gnomon__trouble(t, unmatched);
-        return;
-    }
-    if (beginner != t)
-        gnomon__ticks_wait(); /* the begin was read before the token was sent */
-    uint64_t now = gnomon__ticks();
-    if (!cas_acq_rel(&r->token, &seen, TAKEN)) {
-        gnomon__trouble(t, unmatched);
-        return;
-    }
-    uint32_t mask = still_the_same(r, load_relaxed(&t->attached));
-    if (unlikely(t->short_bits) && still_the_same(r, t->short_bits))
-        gnomon__trouble(t, lost_scopes);
+    mask &= load_relaxed(&r->mask);
+    return likely(r->epoch == t->epoch) ? mask : still_the_same(r, mask);
+}
+
+static APART void tell_recorders(gnomon__thread *t, const open_range *r,
+                                 uint32_t recorders, uint64_t token,
+                                 uint64_t now)
+{
     const gnomon__finished f = {.token = token,
                                 .begin = r->begin,
                                 .end = now,
                                 .key = gnomon__key_of(r->region)};
-    gnomon__each_bit(bit, mask & t->recorder_bits) {
+    gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *recorder = gnomon__recorder_of(t, bit);
         if (recorder->range)
             recorder->range(t, bit, &f, r->segment);
     }
-    /* A hook that is being detached gets the stop from whoever clears its
-     * bit first. */
-    if (mask & r->hooks)
-        mask &= and_acq_rel(&r->mask, ~r->hooks);
-    if (mask & r->hooks) {
-        gnomon_frame frame;
-        gnomon__frame_describe(t, &frame, r->region, token, GNOMON_FRAME_RANGE);
-        frame.begin_ns = gnomon__clock_ns(r->begin);
-        frame.end_ns = gnomon__clock_ns(now);
-        uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-        gnomon__hooks_stop(t, &frame, r->hooks, live, r->slots);
-        gnomon__hooks_leave(t);
-    }
-    give_slot(beginner, r, slot);
 }
 
-void gnomon_range_end_slow(uint64_t token)
+/* The hot tree alone saw it, in this segment. 0: there is no path for it yet. */
+static inline ALWAYS int count_in_hot_tree(gnomon__thread *t,
+                                           const open_range *r, uint64_t ticks)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+    uint32_t node = gnomon__index_find(t->base, t->ground + tree->index,
+                                       4 * tree->index_count - 4, tree->ranges,
+                                       gnomon__key_of(r->region));
+    if (unlikely(!node))
+        return 0;
+    gnomon__tree_add(t, tree, node, ticks);
+    return 1;
+}
+
+/* A hook that is being detached gets the stop from whoever clears its bit first. */
+static APART void call_stops(gnomon__thread *t, open_range *r, uint32_t mask,
+                             uint64_t token, uint64_t now)
+{
+    mask &= and_acq_rel(&r->mask, ~r->hooks);
+    if (!(mask & r->hooks))
+        return;
+    gnomon_frame frame;
+    gnomon__frame_describe(t, &frame, r->region, token, GNOMON_FRAME_RANGE);
+    frame.begin_ns = gnomon__clock_ns(r->begin);
+    frame.end_ns = gnomon__clock_ns(now);
+    uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
+    gnomon__hooks_stop(t, &frame, r->hooks, live, r->slots);
+    gnomon__hooks_leave(t);
+}
+
+static inline ALWAYS void range_end_entered(gnomon__thread *t, uint64_t token)
+{
+    uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
+    uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
+    int is_own = number == t->number;
+    gnomon__thread *beginner = is_own ? t : gnomon__thread_numbered(number);
+    open_range *r = beginner ? range_at(beginner, slot) : NULL;
+    /* The slot is this thread's from the swap until it is given back. */
+    uint64_t seen = token;
+    if (unlikely(!r || load_acquire(&r->token) != token)) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (!is_own)
+        gnomon__ticks_wait(); /* the begin was read before the token was sent */
+    uint64_t now = now_of(t);
+    if (unlikely(!cas_acq_rel(&r->token, &seen, TAKEN))) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    uint32_t mask = who_saw(t, r, load_relaxed(&t->attached));
+    if (unlikely(t->short_bits) && who_saw(t, r, t->short_bits))
+        gnomon__trouble(t, lost_scopes);
+    uint32_t recorders = mask & t->recorder_bits;
+    if (unlikely(recorders != load_relaxed(&t->fast) ||
+                 r->segment != t->segment ||
+                 !count_in_hot_tree(t, r, now - r->begin)))
+        tell_recorders(t, r, recorders, token, now);
+    if (unlikely(mask & r->hooks))
+        call_stops(t, r, mask, token, now);
+    store_relaxed(&r->token, 0);
+    if (unlikely(!is_own)) {
+        give_slot(beginner, r);
+        return;
+    }
+    r->next = t->ranges.free_slots;
+    t->ranges.free_slots = (uint32_t)((char *)r - t->ground);
+}
+
+static void end_known(gnomon__thread *t, uint64_t token)
+{
+    range_end_entered(t, token);
+    gnomon__turn_even(t);
+}
+
+/* This thread has no state yet, or is inside gnomon. */
+static APART void end_unknown(uint64_t token)
 {
     GNOMON__FORWARD_VOID(range_end(token));
     if (gnomon__is_reentered())
@@ -276,8 +372,17 @@ void gnomon_range_end_slow(uint64_t token)
         return;
     }
     gnomon__thread *t = gnomon__enter();
-    if (t) {
-        range_end_entered(t, token);
-        gnomon__leave(t);
+    if (t)
+        end_known(t, token);
+}
+
+void gnomon_range_end_slow(uint64_t token)
+{
+    gnomon__thread *t = gnomon__tls_now()->thread;
+    if (unlikely(t->seq & 1)) {
+        end_unknown(token);
+        return;
     }
+    enter_known(t);
+    end_known(t, token);
 }

@@ -28,7 +28,13 @@ uint32_t gnomon__cut(uint64_t ticks);
 void gnomon__segment_next(uint64_t ticks);
 
 /* A segment's first mark is kept: for the open segment alone, any thread. */
-void gnomon__segment_mark(uint32_t segment, uint64_t ticks);
+GNOMON__DATA uint64_t gnomon__first_mark; /* plus 1; 0: none */
+void gnomon__segment_mark_slow(uint32_t segment, uint64_t ticks);
+static inline void gnomon__segment_mark(uint32_t segment, uint64_t ticks)
+{
+    if (unlikely(load_relaxed(&gnomon__first_mark) - 1 > ticks))
+        gnomon__segment_mark_slow(segment, ticks);
+}
 int gnomon__segment_first(uint64_t *ticks); /* 0: nothing was marked yet */
 
 /* Calls `each` with the segment in which each open range began. Any thread;

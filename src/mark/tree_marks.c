@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* The call tree's functions for the table of recorders: marks off the hot
  * path. On the owning thread, its word odd. */
 

@@ -136,7 +136,7 @@ static const char *const published[][2] = {
      "record/slice.c: read_slices: load_acquire(&gnomon__thread_total)"},
     {"mark/thread_name.c: thread_rename: store_release(&t->name, name);",
      "mark/thread_table.c: gnomon__thread_name_of: load_acquire(&t->name)"},
-    {"mark/range.c: take_slot: "
+    {"mark/range.c: more_slots: "
      "store_release(&t->ranges.blocks[t->ranges.block_count++], "
      "block);",
      "mark/range.c: range_at: load_acquire(&t->ranges.blocks[slot / "

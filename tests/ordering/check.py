@@ -50,8 +50,6 @@ UNTRIED = {
         "again what the line before loaded",
     "mark/observer.c: publish: store_release(":
         "read under the lock",
-    "mark/range.c: range_end_entered: and_acq_rel(":
-        "whoever clears the bit calls the hook: one word alone",
     "record/rows_copy.c: add_chain: load_acquire(&c->t->hot.current)":
         "as in new_node",
     "record/rows_copy.c: add_chain: load_acquire(&c->tree->cursor.current)":
