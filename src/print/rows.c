@@ -471,6 +471,8 @@ static void rows_order_rows(gnomon__report_rows *r)
             r->code = gnomon__table_sort(&r->table, k);
     for (size_t k = 1; k < of->column_count && !r->code; k++)
         rows_show_what_tells(r, k);
+    if (of->choose && !r->code)
+        of->choose(r);
     if (of->order && !r->code)
         r->code = gnomon__table_sort(&r->table, of->order);
 }

@@ -62,6 +62,8 @@ typedef struct gnomon__report {
     void (*read)(gnomon__report_rows *rows);
     /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
     bool (*finish)(const gnomon__report_rows *rows, gnomon__cell *cells);
+    /* Sees the rows in the order of their keys, and may take some out; NULL: none. */
+    void (*choose)(gnomon__report_rows *rows);
     /* Prints the report where no table is asked for; NULL: it is always a table.
      * GNOMON_OK, or GNOMON_ENOMEM. */
     int (*text)(gnomon__report_rows *rows, const gnomon_writer *out);

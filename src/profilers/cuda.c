@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cuda: how long scopes on streams were on their stream. The report is in cuda_report.c. */
+/* cuda: how long scopes on streams were on their stream. The report is in print/cuda.c. */
 #include <stdlib.h>
 
-#include "print/groups.h"
-#include "profilers/cuda_report.h"
+#include "gnomon/profiler.h"
+#include "print/cuda.h"
+
+GNOMON__REPORT_CALLS(gnomon__stream_times)
+
+/* A limit makes it a table, too. */
+static int cuda_create(const gnomon_options *options, void **self)
+{
+    int code = gnomon__stream_times_create(options, self);
+    gnomon__table_choice *choice = *self;
+    if (!code)
+        choice->is_table |= choice->limit != SIZE_MAX;
+    return code;
+}
 
 /* `wait` is read by whoever calls summary: run/summary.c. */
 static const gnomon_option_info device_options[] = {
@@ -26,8 +38,8 @@ static const gnomon_profiler device_times = {
     .name = "cuda",
     .help = "what scopes on streams (GNOMON_SCOPE_ON) took on the device",
     .options = device_options,
-    .create = gnomon__cuda_create,
-    .summary = gnomon__cuda_summary,
+    .create = cuda_create,
+    .summary = gnomon__stream_times_summary,
     .destroy = free,
 };
 

@@ -7,9 +7,9 @@
  */
 #include <stdlib.h>
 
+#include "print/cuda.h"
 #include "print/device_work.h"
 #include "print/kernels.h"
-#include "profilers/cuda_report.h"
 #include "profilers/cupti_kinds.h"
 #include "profilers/gpu_report.h"
 
@@ -39,7 +39,7 @@ static int cupti_summary(void *self, const gnomon_profile *profile,
     if (code)
         return code;
     if (!has_work && cupti_has_timed(profile))
-        return gnomon__cuda_summary(NULL, profile, out);
+        return gnomon__report_print(&gnomon__stream_times, NULL, profile, out);
     if (!has_work)
         return out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
     code = gnomon__gpu_summary(NULL, profile, out);
