@@ -279,34 +279,40 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
     }
 }
 
-/* The row at hand is complete. */
-static void rows_end_row(gnomon__report_rows *r)
+uint32_t gnomon__report_put(gnomon__report_rows *r)
 {
     rows_work *w = r->work;
     bool is_first = false;
     if (!w->has_next || r->code)
-        return;
+        return 0;
     w->has_next = false;
     const size_t row = rows_find_row(r, w->group, w->next);
     if (row == SIZE_MAX)
-        return;
+        return 0;
     if (w->has_ids)
         is_first = rows_add_part(r, &(rows_part){NULL, r->id, 0, row});
     for (size_t k = 0; k < r->of->column_count; k++)
         if (w->next[k].is_there)
             rows_add_cell(r, row, k, is_first);
+    return (uint32_t)row + 1;
+}
+
+gnomon__cell *gnomon__report_row_of(gnomon__report_rows *r, uint32_t group)
+{
+    rows_work *w = r->work;
+    (void)gnomon__report_put(r);
+    memset(w->next, 0, r->of->column_count * sizeof *w->next);
+    w->group = group;
+    w->has_next = true;
+    r->id = 0;
+    return w->next;
 }
 
 gnomon__cell *gnomon__report_row(gnomon__report_rows *r, uint32_t track,
                                  uint32_t region)
 {
-    rows_work *w = r->work;
-    rows_end_row(r);
-    memset(w->next, 0, r->of->column_count * sizeof *w->next);
-    w->group = gnomon__group_of(&r->groups, track, region);
-    w->has_next = true;
-    r->id = 0;
-    return w->next;
+    return gnomon__report_row_of(r,
+                                 gnomon__group_of(&r->groups, track, region));
 }
 
 /* ---- Cells ----------------------------------------------------------------------- */
@@ -477,6 +483,46 @@ static void rows_order_rows(gnomon__report_rows *r)
         r->code = gnomon__table_sort(&r->table, of->order);
 }
 
+uint32_t gnomon__report_number(const gnomon__report_rows *r, size_t row)
+{
+    return (uint32_t)(r->table.rows[row].cells / r->of->column_count) + 1;
+}
+
+/* first[] is by the number of the row above, next[] and way[] by place, from 1. */
+void gnomon__report_nest(gnomon__report_rows *r, size_t column)
+{
+    gnomon__report_table *t = &r->table;
+    const size_t most = t->cell_room / r->of->column_count + 2;
+    uint32_t *first = calloc(3 * most, sizeof *first);
+    uint32_t *next = first ? first + most : NULL;
+    uint32_t *way = first ? next + most : NULL, depth = 0;
+    gnomon__table_row *rows = calloc(t->row_count + 1, sizeof *rows);
+    size_t used = 0;
+    if (!first || !rows)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = r->code ? 0 : t->row_count; i > 0; i--) {
+        const uint64_t above = gnomon__cells_of(t, i - 1)[column].count;
+        next[i] = first[above];
+        first[above] = (uint32_t)i;
+    }
+    for (size_t at = r->code ? 0 : first[0]; at || depth;) {
+        if (!at) {
+            at = next[way[--depth]];
+            continue;
+        }
+        rows[used] = t->rows[at - 1];
+        rows[used++].depth = depth;
+        way[depth++] = (uint32_t)at;
+        at = first[gnomon__report_number(r, at - 1)];
+    }
+    if (!r->code)
+        memcpy(t->rows, rows, used * sizeof *rows);
+    t->row_count = used;
+    t->is_tree = t->is_ordered = true;
+    free(first);
+    free(rows);
+}
+
 /* ---- The whole ------------------------------------------------------------------- */
 
 static bool rows_begin(gnomon__report_rows *r)
@@ -526,7 +572,7 @@ int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
     if (!rows_begin(r) || r->code)
         return GNOMON_ENOMEM;
     of->read(r);
-    rows_end_row(r);
+    (void)gnomon__report_put(r);
     if (!r->code)
         rows_make_cells(r);
     if (!r->code)

@@ -99,6 +99,17 @@ void gnomon__report_free(gnomon__report_rows *rows);
 gnomon__cell *gnomon__report_row(gnomon__report_rows *rows, uint32_t track,
                                  uint32_t region);
 
+/* The same in a group that is known. */
+gnomon__cell *gnomon__report_row_of(gnomon__report_rows *rows, uint32_t group);
+/* Ends the row at hand. The number of the row that it became a part of, from 1 in the order
+ * in which they came; 0: no memory. */
+uint32_t gnomon__report_put(gnomon__report_rows *rows);
+/* That number of a row of the table. */
+uint32_t gnomon__report_number(const gnomon__report_rows *rows, size_t row);
+/* In `choose`: puts the rows, in their order, below those whose number is in the column;
+ * 0: outermost. */
+void gnomon__report_nest(gnomon__report_rows *rows, size_t column);
+
 /* Statistics that count; they live as long as the profile. */
 void gnomon__cell_times(gnomon__cell *cell, const gnomon_stats *times);
 /* Their sum, in finish and later. It is empty, and not NULL, where there are none. */

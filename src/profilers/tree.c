@@ -2,14 +2,14 @@
 /*
  * tree: the call tree, with the times of each path. Paths of all threads with equal
  * names are one row. Work that a link passes to another thread is a child of the path
- * that submitted it. A pure function of a profile, made by src/print.
+ * that submitted it. A pure function of a profile.
  */
 #include <stdlib.h>
-#include <string.h>
 
+#include "gnomon.h"
 #include "gnomon/profiler.h"
+#include "print/links.h"
 #include "print/rows.h"
-#include "print/tree.h"
 
 enum {
     TREE_NAME,
@@ -24,126 +24,115 @@ enum {
     TREE_LINKED,
     TREE_DEPTH,
     TREE_PATH,
+    TREE_PARENT, /* number of its row; 0: outermost */
+    TREE_KIND,   /* 2: its times may overlap others'; 1: linked; their sum */
+    TREE_TIMES,  /* how many of its nodes have some, or those below it */
     TREE_COLUMNS
 };
 
+#define TREE_IS(key, title, kind, shown, rule) \
+    { \
+        key, title, GNOMON__CELL_##kind, GNOMON__IS_##shown, \
+            GNOMON__ROW_##rule, 0 \
+    }
+
 static const gnomon__column tree_columns[TREE_COLUMNS] = {
-    [TREE_NAME] = {"name", "Path", GNOMON__CELL_TEXT, false},
-    [TREE_PERCENT] = {"percent", "%", GNOMON__CELL_SHARE, false},
-    [TREE_TOTAL] = {"total", "Total", GNOMON__CELL_TIME, false},
-    [TREE_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
-    [TREE_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
-    [TREE_THREADS] = {"threads", "Threads", GNOMON__CELL_COUNT, false},
-    [TREE_MAX] = {"max", "Max", GNOMON__CELL_TIME, true},
-    [TREE_DEVICE] = {"device", "Device", GNOMON__CELL_TIME, true},
-    [TREE_CATEGORY] = {"category", "Category", GNOMON__CELL_TEXT, true},
-    [TREE_LINKED] = {"linked", "Linked", GNOMON__CELL_COUNT, true},
-    [TREE_DEPTH] = {"depth", "Depth", GNOMON__CELL_COUNT, true},
-    [TREE_PATH] = {"path", "Whole path", GNOMON__CELL_TEXT, true},
+    [TREE_NAME] = TREE_IS("name", "Path", TEXT, SHOWN, KEY),
+    [TREE_PERCENT] = TREE_IS("percent", "%", SHARE, SHOWN, MADE),
+    [TREE_TOTAL] = TREE_IS("total", "Total", TIME, SHOWN, SUM),
+    [TREE_SELF] = TREE_IS("self", "Self", TIME, SHOWN, SUM),
+    [TREE_CALLS] = TREE_IS("calls", "Calls", COUNT, SHOWN, SUM),
+    [TREE_THREADS] = TREE_IS("threads", "Threads", COUNT, SHOWN, ONCE),
+    [TREE_MAX] = TREE_IS("max", "Max", TIME, EXTRA, MOST),
+    [TREE_DEVICE] = TREE_IS("device", "Device", TIME, EXTRA, SUM),
+    [TREE_CATEGORY] = TREE_IS("category", "Category", TEXT, EXTRA, KEY),
+    [TREE_LINKED] = TREE_IS("linked", "Linked", COUNT, EXTRA, LAST),
+    [TREE_DEPTH] = TREE_IS("depth", "Depth", COUNT, EXTRA, MADE),
+    [TREE_PATH] = TREE_IS("path", "Whole path", TEXT, EXTRA, MADE),
+    [TREE_PARENT] = TREE_IS("", "", ID, HIDDEN, KEY),
+    [TREE_KIND] = TREE_IS("", "", ID, HIDDEN, KEY),
+    [TREE_TIMES] = TREE_IS("", "", COUNT, HIDDEN, SUM),
 };
 
-static int tree_create(const gnomon_options *options, void **self)
+/* ---- Rows ------------------------------------------------------------------------ */
+
+/* Work lies on tracks of its own. */
+static bool tree_is_thread(const gnomon_profile *p, uint32_t track)
 {
-    gnomon__table_choice *c = calloc(1, sizeof *c);
-    if (!c)
-        return GNOMON_ENOMEM;
-    gnomon__table_choose(c, "tree", tree_columns, TREE_COLUMNS, options);
-    c->by = gnomon__groups_choose("tree", GNOMON__BY_THREAD, GNOMON__BY_HOST,
-                                  options);
-    if (c->sort >= 0 && c->sort != TREE_NAME && c->sort != TREE_TOTAL &&
-        c->sort != TREE_SELF && c->sort != TREE_CALLS) {
-        options->log("tree: sort= orders what has one parent: say total, self, "
-                     "calls or name");
-        c->sort = -1;
+    gnomon_track_info t;
+    return gnomon_profile_track(p, track, &t) == GNOMON_OK &&
+           t.kind == GNOMON_TRACK_THREAD;
+}
+
+/* Of a device's times, parts are left out: they are in those of a thread's node. */
+static void tree_put_times(gnomon__cell *cells, const gnomon_node_info *n)
+{
+    const gnomon_stats none = {.count = 0};
+    const gnomon_stats *host = n->host ? n->host : &none;
+    const gnomon_stats *device =
+        n->device && !(n->flags & GNOMON_NODE_PART) ? n->device : &none;
+    gnomon__cell_count(&cells[TREE_CALLS], host->count);
+    gnomon__cell_count(&cells[TREE_TOTAL], host->total_ns);
+    gnomon__cell_count(&cells[TREE_SELF], host->self_ns);
+    gnomon__cell_count(&cells[TREE_MAX], host->max_ns);
+    if (device->count)
+        gnomon__cell_count(&cells[TREE_DEVICE], device->total_ns);
+    gnomon__cell_count(&cells[TREE_TIMES],
+                       !(n->flags & GNOMON_NODE_PART) &&
+                           (host->count || host->self_ns || device->count));
+}
+
+/* The number of the node's row, below that of its parent; 0: it has none. */
+static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
+                         bool is_linked)
+{
+    const bool has_above = above > 0;
+    gnomon__report_node n;
+    if (!gnomon__report_node_at(r->profile, node, &n) || !n.of.region ||
+        n.region.kind == GNOMON_KIND_MARK ||
+        n.region.kind == GNOMON_KIND_COUNTER)
+        return 0;
+    gnomon__cell *cells =
+        has_above ? gnomon__report_row_of(r, r->table.rows[above - 1].group)
+                  : gnomon__report_row(r, n.of.track, n.of.region);
+    r->id = n.of.track;
+    gnomon__cell_text(&cells[TREE_NAME], n.region.name);
+    gnomon__cell_text(&cells[TREE_CATEGORY], n.region.category);
+    gnomon__cell_count(&cells[TREE_PARENT], above);
+    gnomon__cell_count(&cells[TREE_KIND],
+                       (n.of.flags & GNOMON_NODE_RANGE ? 2u : 0u) + is_linked);
+    gnomon__cell_count(&cells[TREE_LINKED], is_linked);
+    gnomon__cell_count(&cells[TREE_THREADS],
+                       tree_is_thread(r->profile, n.of.track));
+    tree_put_times(cells, &n.of);
+    return gnomon__report_put(r);
+}
+
+/* By a link, a parent may have a higher number than its child: way[] leads down to a
+ * node. */
+static void tree_read(gnomon__report_rows *r)
+{
+    const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
+    uint32_t *parents = NULL, *rows = calloc(2 * (count + 1), sizeof *rows);
+    uint32_t *way = rows ? rows + count + 1 : NULL;
+    bool *is_linked = NULL;
+    r->code = gnomon__linked_parents(&parents, &is_linked, r->profile);
+    if (!rows)
+        r->code = GNOMON_ENOMEM;
+    for (uint32_t i = 1; !r->code && i <= count; i++) {
+        size_t n = 0;
+        for (uint32_t at = i; at && !rows[at]; at = parents[at])
+            way[n++] = at;
+        while (n--)
+            rows[way[n]] =
+                tree_put(r, way[n], rows[parents[way[n]]], is_linked[way[n]]);
     }
-    *self = c;
-    return GNOMON_OK;
+    free(parents);
+    free(is_linked);
+    free(rows);
 }
 
-typedef struct tree_printing {
-    const gnomon__tree_rows *tree;
-    gnomon__report_table *table;
-    const char **paths; /* of each row; NULL: they are not asked for */
-    uint64_t recorded_ns;
-} tree_printing;
-
-static bool tree_add_path(const tree_printing *p, uint32_t number,
-                          gnomon__cell *cell)
-{
-    const gnomon__tree_row *row = &p->tree->rows[number];
-    if (!p->paths)
-        return true;
-    p->paths[number] =
-        row->parent == UINT32_MAX
-            ? row->name
-            : gnomon__table_keep(p->table, "%s/%s", p->paths[row->parent],
-                                 row->name);
-    gnomon__cell_text(cell, p->paths[number]);
-    return p->paths[number] != NULL;
-}
-
-static bool tree_add(const tree_printing *p, uint32_t number, uint32_t group)
-{
-    const gnomon__tree_row *row = &p->tree->rows[number];
-    gnomon__cell *cells = gnomon__table_add(p->table, group, row->depth);
-    const char *name = row->name;
-    if (!cells)
-        return false;
-    if (row->is_linked || row->is_range)
-        name = gnomon__table_keep(p->table, "%s%s%s",
-                                  row->is_linked ? "~ " : "", row->name,
-                                  row->is_range ? " (overlapping)" : "");
-    if (!name)
-        return false;
-    gnomon__cell_text(&cells[TREE_NAME], name);
-    gnomon__cell_text(&cells[TREE_CATEGORY], row->category);
-    gnomon__cell_count(&cells[TREE_CALLS], row->calls);
-    gnomon__cell_count(&cells[TREE_TOTAL], row->total_ns);
-    gnomon__cell_count(&cells[TREE_SELF], row->self_ns);
-    gnomon__cell_count(&cells[TREE_THREADS], row->tracks);
-    gnomon__cell_count(&cells[TREE_MAX], row->max_ns);
-    gnomon__cell_count(&cells[TREE_DEPTH], row->depth);
-    gnomon__cell_count(&cells[TREE_LINKED], row->is_linked);
-    if (row->device_calls)
-        gnomon__cell_count(&cells[TREE_DEVICE], row->device_ns);
-    if (p->recorded_ns)
-        gnomon__cell_number(&cells[TREE_PERCENT], 100.0 *
-                                                      (double)row->total_ns /
-                                                      (double)p->recorded_ns);
-    return tree_add_path(p, number, &cells[TREE_PATH]);
-}
-
-/* Adds rows depth first, siblings in their order. next[level] and end[level] are the
- * rows of a level that remain. */
-static bool tree_add_all(const tree_printing *p)
-{
-    const gnomon__tree_rows *tree = p->tree;
-    uint32_t *next = calloc(2 * ((size_t)tree->count + 1), sizeof *next);
-    uint32_t *end = next ? next + tree->count + 1 : NULL;
-    uint32_t level = 0, group = 0;
-    bool ok = next != NULL;
-    if (ok)
-        end[0] = tree->roots;
-    while (ok) {
-        if (next[level] == end[level]) {
-            if (!level--)
-                break;
-            continue;
-        }
-        uint32_t number = tree->order[next[level]++];
-        const gnomon__tree_row *row = &tree->rows[number];
-        if (!level)
-            group = row->group;
-        if (!row->has_times)
-            continue;
-        ok = tree_add(p, number, group);
-        level++;
-        next[level] = row->first;
-        end[level] = row->first + row->count;
-    }
-    free(next);
-    return ok;
-}
+/* ---- Order ----------------------------------------------------------------------- */
 
 static bool tree_wants_paths(const gnomon__table_choice *c)
 {
@@ -154,43 +143,87 @@ static bool tree_wants_paths(const gnomon__table_choice *c)
     return is_asked;
 }
 
-static int tree_summary(void *self, const gnomon_profile *profile,
-                        const gnomon_writer *out)
+static gnomon__cell *tree_row(const gnomon__report_rows *r, uint64_t number)
 {
-    gnomon__table_choice choice = {.limit = SIZE_MAX, .sort = -1};
-    gnomon__report_table table = {.name = "tree",
-                                  .title = "Call Tree",
-                                  .columns = tree_columns,
-                                  .column_count = TREE_COLUMNS,
-                                  .is_ordered = true,
-                                  .is_tree = true};
-    gnomon__groups groups;
-    gnomon__tree_rows tree = {0};
-    if (!profile)
-        return GNOMON_EINVAL;
-    if (self)
-        choice = *(const gnomon__table_choice *)self;
-    tree_printing p = {.tree = &tree,
-                       .table = &table,
-                       .recorded_ns = gnomon__recorded_ns(profile)};
-    int sort = choice.sort == TREE_SELF    ? GNOMON__TREE_SELF
-               : choice.sort == TREE_CALLS ? GNOMON__TREE_CALLS
-               : choice.sort == TREE_NAME  ? GNOMON__TREE_NAME
-                                           : GNOMON__TREE_TOTAL;
-    int code = gnomon__groups_make(&groups, choice.by, profile, &table);
-    if (!code)
-        code = gnomon__tree_rows_make(&tree, sort, &groups, profile);
-    if (!code && tree_wants_paths(&choice) &&
-        !(p.paths = calloc((size_t)tree.count + 1, sizeof *p.paths)))
-        code = GNOMON_ENOMEM;
-    if (!code && !tree_add_all(&p))
-        code = GNOMON_ENOMEM;
-    if (!code)
-        code = gnomon__table_print(&table, &choice, profile, out);
-    free((void *)p.paths);
-    gnomon__tree_rows_free(&tree);
-    gnomon__groups_free(&groups);
-    gnomon__table_free(&table);
+    return &r->table.cells[(number - 1) * TREE_COLUMNS];
+}
+
+/* Its whole path, and the name that is shown. */
+static bool tree_name(gnomon__report_rows *r, gnomon__cell *cells,
+                      const gnomon__cell *above, bool with_path)
+{
+    const uint64_t kind = cells[TREE_KIND].count;
+    const char *name = cells[TREE_NAME].text, *path = name;
+    if (with_path && above)
+        path =
+            gnomon__table_keep(&r->table, "%s/%s", above[TREE_PATH].text, name);
+    if (with_path)
+        gnomon__cell_text(&cells[TREE_PATH], path);
+    if (kind)
+        name = gnomon__table_keep(&r->table, "%s%s%s", kind & 1 ? "~ " : "",
+                                  name, kind & 2 ? " (overlapping)" : "");
+    gnomon__cell_text(&cells[TREE_NAME], name);
+    return name && path;
+}
+
+/* Parents come before their children, by number. Rows without times, and without such
+ * ones below them, are left out. */
+static void tree_choose(gnomon__report_rows *r)
+{
+    gnomon__report_table *t = &r->table;
+    const size_t count = t->row_count;
+    const bool with_paths = tree_wants_paths(r->choice);
+    const int sort = r->choice->sort < 0 ? TREE_TOTAL : r->choice->sort;
+    for (size_t i = count; i > 0; i--) {
+        const gnomon__cell *cells = tree_row(r, i);
+        if (cells[TREE_PARENT].count)
+            tree_row(r, cells[TREE_PARENT].count)[TREE_TIMES].count +=
+                cells[TREE_TIMES].count;
+    }
+    t->row_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (t->cells[t->rows[i].cells + TREE_TIMES].count)
+            t->rows[t->row_count++] = t->rows[i];
+    if (sort != TREE_NAME)
+        r->code = gnomon__table_sort(t, sort);
+    if (!r->code)
+        gnomon__report_nest(r, TREE_PARENT);
+    for (size_t i = 0; !r->code && i < t->row_count; i++) {
+        gnomon__cell *cells = gnomon__cells_of(t, i);
+        const uint64_t above = cells[TREE_PARENT].count;
+        gnomon__cell_count(&cells[TREE_DEPTH], t->rows[i].depth);
+        gnomon__cell_share(&cells[TREE_PERCENT], cells[TREE_TOTAL].count,
+                           r->recorded_ns);
+        if (!tree_name(r, cells, above ? tree_row(r, above) : NULL, with_paths))
+            r->code = GNOMON_ENOMEM;
+    }
+}
+
+static const gnomon__report tree_report = {
+    .name = "tree",
+    .title = "Call Tree",
+    .columns = tree_columns,
+    .column_count = TREE_COLUMNS,
+    .by_from = GNOMON__BY_THREAD,
+    .by_to = GNOMON__BY_HOST,
+    .sort = -1,
+    .read = tree_read,
+    .choose = tree_choose,
+};
+
+GNOMON__REPORT_CALLS(tree_report)
+
+static int tree_create(const gnomon_options *options, void **self)
+{
+    int code = tree_report_create(options, self);
+    gnomon__table_choice *c = *self;
+    if (!code && c->sort >= 0 && c->sort != TREE_NAME &&
+        c->sort != TREE_TOTAL && c->sort != TREE_SELF &&
+        c->sort != TREE_CALLS) {
+        options->log("tree: sort= orders what has one parent: say total, self, "
+                     "calls or name");
+        c->sort = -1;
+    }
     return code;
 }
 
@@ -207,7 +240,7 @@ static const gnomon_profiler call_tree = {
     .help = "the call tree: total, self and calls of each path",
     .options = tree_options,
     .create = tree_create,
-    .summary = tree_summary,
+    .summary = tree_report_summary,
     .destroy = free,
 };
 
