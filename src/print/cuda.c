@@ -30,24 +30,18 @@ enum {
 };
 
 static const gnomon__column cuda_columns[CUDA_COLUMNS] = {
-    [CUDA_NAME] = {"name", "Action", .rule = GNOMON__ROW_KEY},
-    [CUDA_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT,
-                    .rule = GNOMON__ROW_SUM},
-    [CUDA_TOTAL] = {"total", "Stream", GNOMON__CELL_TIME,
-                    .rule = GNOMON__ROW_SUM},
-    [CUDA_SELF] = {"self", "Self", GNOMON__CELL_TIME, .rule = GNOMON__ROW_SUM},
-    [CUDA_MEAN] = {"mean", "Mean", GNOMON__CELL_TIME, .rule = GNOMON__ROW_MADE},
-    [CUDA_MIN] = {"min", "Min", GNOMON__CELL_TIME, .rule = GNOMON__ROW_LEAST},
-    [CUDA_MAX] = {"max", "Max", GNOMON__CELL_TIME, .rule = GNOMON__ROW_MOST},
-    [CUDA_HOST_CALLS] = {"host_calls", "Host calls", GNOMON__CELL_COUNT,
-                         GNOMON__IS_EXTRA, GNOMON__ROW_SUM},
-    [CUDA_HOST] = {"host", "Host", GNOMON__CELL_TIME, .rule = GNOMON__ROW_SUM},
-    [CUDA_DEVICE] = {.kind = GNOMON__CELL_ID,
-                     .shown = GNOMON__IS_HIDDEN,
-                     .rule = GNOMON__ROW_KEY},
-    [CUDA_ALL] = {.kind = GNOMON__CELL_TIME,
-                  .shown = GNOMON__IS_HIDDEN,
-                  .rule = GNOMON__ROW_MADE},
+    [CUDA_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
+    [CUDA_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
+    [CUDA_TOTAL] = GNOMON__COLUMN("total", "Stream", TIME, SHOWN, SUM),
+    [CUDA_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
+    [CUDA_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
+    [CUDA_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, LEAST),
+    [CUDA_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MOST),
+    [CUDA_HOST_CALLS] =
+        GNOMON__COLUMN("host_calls", "Host calls", COUNT, EXTRA, SUM),
+    [CUDA_HOST] = GNOMON__COLUMN("host", "Host", TIME, SHOWN, SUM),
+    [CUDA_DEVICE] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
+    [CUDA_ALL] = GNOMON__COLUMN("", "", TIME, HIDDEN, MADE),
 };
 
 /* ---- Rows ---------------------------------------------------------------- */
@@ -91,7 +85,7 @@ static void cuda_read(gnomon__report_rows *r)
     }
 }
 
-static bool cuda_finish(const gnomon__report_rows *r, gnomon__cell *cells)
+static bool cuda_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
     (void)r;
     gnomon__cell_count(&cells[CUDA_MEAN],

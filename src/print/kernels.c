@@ -28,29 +28,22 @@ enum {
     KERNEL_COLUMNS
 };
 
-#define KERNEL_IS(key, title, kind, ...) \
-    { \
-        key, title, GNOMON__CELL_##kind, GNOMON__IS_SHOWN, __VA_ARGS__ \
-    }
-
 static const gnomon__column kernel_columns[KERNEL_COLUMNS] = {
-    [KERNEL_NAME] = KERNEL_IS("name", "Name", TEXT, GNOMON__ROW_KEY, 0),
-    [KERNEL_KIND] = KERNEL_IS("kind", "Kind", TEXT, GNOMON__ROW_LAST, 0),
-    [KERNEL_CALLS] = KERNEL_IS("calls", "Calls", COUNT, GNOMON__ROW_SUM, 0),
-    [KERNEL_TOTAL] = KERNEL_IS("total", "Total", TIME, GNOMON__ROW_SUM, 0),
-    [KERNEL_SHARE] = KERNEL_IS("percent", "%", SHARE, GNOMON__ROW_MADE, 0),
-    [KERNEL_MEAN] = KERNEL_IS("mean", "Mean", TIME, GNOMON__ROW_MADE, 0),
-    [KERNEL_MIN] = KERNEL_IS("min", "Min", TIME, GNOMON__ROW_LEAST, 0),
-    [KERNEL_MAX] = KERNEL_IS("max", "Max", TIME, GNOMON__ROW_MOST, 0),
-    [KERNEL_BYTES] = KERNEL_IS("bytes", "Bytes", COUNT, GNOMON__ROW_SUM, 0),
-    [KERNEL_RATE] = KERNEL_IS("gb_per_s", "GB/s", NUMBER, GNOMON__ROW_MADE, 0),
-    [KERNEL_SCOPE] =
-        KERNEL_IS("scope", "Most in", TEXT, GNOMON__ROW_TOP, KERNEL_TOTAL),
+    [KERNEL_NAME] = GNOMON__COLUMN("name", "Name", TEXT, SHOWN, KEY),
+    [KERNEL_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, LAST),
+    [KERNEL_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
+    [KERNEL_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
+    [KERNEL_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
+    [KERNEL_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
+    [KERNEL_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, LEAST),
+    [KERNEL_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MOST),
+    [KERNEL_BYTES] = GNOMON__COLUMN("bytes", "Bytes", COUNT, SHOWN, SUM),
+    [KERNEL_RATE] = GNOMON__COLUMN("gb_per_s", "GB/s", NUMBER, SHOWN, MADE),
+    [KERNEL_SCOPE] = {"scope", "Most in", GNOMON__CELL_TEXT, GNOMON__SHOWN,
+                      GNOMON__ROW_TOP, KERNEL_TOTAL},
     [KERNEL_OF_SCOPE] =
-        KERNEL_IS("of_scope", "% there", SHARE, GNOMON__ROW_MADE, 0),
-    [KERNEL_WORK] = {.kind = GNOMON__CELL_ID,
-                     .shown = GNOMON__IS_HIDDEN,
-                     .rule = GNOMON__ROW_KEY},
+        GNOMON__COLUMN("of_scope", "% there", SHARE, SHOWN, MADE),
+    [KERNEL_WORK] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
 };
 
 static void kernels_read(gnomon__report_rows *r)
@@ -90,7 +83,7 @@ static void kernels_read(gnomon__report_rows *r)
 }
 
 /* Percents are of the time of all work of devices. */
-static bool kernels_finish(const gnomon__report_rows *r, gnomon__cell *cells)
+static bool kernels_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
     const gnomon__device_work *w = r->more;
     const uint64_t total = cells[KERNEL_TOTAL].count;

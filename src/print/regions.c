@@ -9,37 +9,30 @@
 #include "gnomon.h"
 #include "gnomon/report.h"
 
-#define REGION_MADE(key, title, kind, shown) \
-    { \
-        key, title, GNOMON__CELL_##kind, GNOMON__IS_##shown, GNOMON__ROW_MADE, \
-            0 \
-    }
-
 static const gnomon__column region_columns[] = {
-    [GNOMON__REGION_NAME] = {"name", "Action", .rule = GNOMON__ROW_KEY},
-    [GNOMON__REGION_CATEGORY] = {"category", "Category",
-                                 .rule = GNOMON__ROW_KEY,
-                                 .shown = GNOMON__TELLS},
-    [GNOMON__REGION_CALLS] = REGION_MADE("calls", "Calls", COUNT, SHOWN),
-    [GNOMON__REGION_TOTAL] = REGION_MADE("total", "Total", TIME, SHOWN),
-    [GNOMON__REGION_PERCENT] = REGION_MADE("percent", "%", SHARE, SHOWN),
-    [GNOMON__REGION_SELF] = REGION_MADE("self", "Self", TIME, SHOWN),
-    [GNOMON__REGION_MEAN] = REGION_MADE("mean", "Mean", TIME, SHOWN),
-    [GNOMON__REGION_MIN] = REGION_MADE("min", "Min", TIME, EXTRA),
-    [GNOMON__REGION_P50] = REGION_MADE("p50", "p50", TIME, EXTRA),
-    [GNOMON__REGION_P90] = REGION_MADE("p90", "p90", TIME, EXTRA),
-    [GNOMON__REGION_P99] = REGION_MADE("p99", "p99", TIME, SHOWN),
-    [GNOMON__REGION_MAX] = REGION_MADE("max", "Max", TIME, EXTRA),
+    [GNOMON__REGION_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
+    [GNOMON__REGION_CATEGORY] =
+        GNOMON__COLUMN("category", "Category", TEXT, TELLS, KEY),
+    [GNOMON__REGION_CALLS] =
+        GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
+    [GNOMON__REGION_TOTAL] =
+        GNOMON__COLUMN("total", "Total", TIME, SHOWN, MADE),
+    [GNOMON__REGION_PERCENT] =
+        GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
+    [GNOMON__REGION_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
+    [GNOMON__REGION_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
+    [GNOMON__REGION_MIN] = GNOMON__COLUMN("min", "Min", TIME, EXTRA, MADE),
+    [GNOMON__REGION_P50] = GNOMON__COLUMN("p50", "p50", TIME, EXTRA, MADE),
+    [GNOMON__REGION_P90] = GNOMON__COLUMN("p90", "p90", TIME, EXTRA, MADE),
+    [GNOMON__REGION_P99] = GNOMON__COLUMN("p99", "p99", TIME, SHOWN, MADE),
+    [GNOMON__REGION_MAX] = GNOMON__COLUMN("max", "Max", TIME, EXTRA, MADE),
     [GNOMON__REGION_DEVICE_CALLS] =
-        REGION_MADE("device_calls", "Device calls", COUNT, EXTRA),
-    [GNOMON__REGION_DEVICE] = REGION_MADE("device", "Device", TIME, EXTRA),
-    [GNOMON__REGION_HOST_TIMES] = {.rule = GNOMON__ROW_TIMES,
-                                   .shown = GNOMON__IS_HIDDEN},
-    [GNOMON__REGION_DEVICE_TIMES] = {.rule = GNOMON__ROW_TIMES,
-                                     .shown = GNOMON__IS_HIDDEN},
-    [GNOMON__REGION_FIRST] = {.kind = GNOMON__CELL_ID,
-                              .rule = GNOMON__ROW_LEAST,
-                              .shown = GNOMON__IS_HIDDEN},
+        GNOMON__COLUMN("device_calls", "Device calls", COUNT, EXTRA, MADE),
+    [GNOMON__REGION_DEVICE] =
+        GNOMON__COLUMN("device", "Device", TIME, EXTRA, MADE),
+    [GNOMON__REGION_HOST_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
+    [GNOMON__REGION_DEVICE_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
+    [GNOMON__REGION_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
 };
 
 /* What a device did has a report of its own (profilers/kernels.c), also where its kind
@@ -86,7 +79,7 @@ static void region_read_all(gnomon__report_rows *r)
 }
 
 /* What has no finished execution is no row. */
-static bool region_make(const gnomon__report_rows *r, gnomon__cell *cells)
+static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
 {
     const gnomon_stats *s = gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES]);
     const gnomon_stats *d =

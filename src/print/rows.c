@@ -37,6 +37,8 @@ typedef struct gnomon__report_work {
     rows_hash rows_by_key, parts_by_key;
     rows_times *times;
     size_t time_count, time_room;
+    gnomon__value *values; /* as times */
+    size_t value_count, value_room;
     rows_part *parts;
     size_t part_count, part_room;
     gnomon_sum sum;
@@ -221,6 +223,27 @@ static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
     gnomon__cell_count(to, w->time_count);
 }
 
+static void rows_add_value(gnomon__report_rows *r, gnomon__cell *to,
+                           uint64_t value)
+{
+    rows_work *w = r->work;
+    gnomon__value *last = to->is_there ? &w->values[to->count - 1] : NULL;
+    if (last && last->id == r->id) {
+        last->value += value;
+        return;
+    }
+    void *all = gnomon__table_room(w->values, &w->value_room,
+                                   w->value_count + 1, sizeof *w->values);
+    if (!all) {
+        rows_no_room(r);
+        return;
+    }
+    w->values = all;
+    w->values[w->value_count++] =
+        (gnomon__value){value, (uint32_t)r->id, (uint32_t)to->count};
+    gnomon__cell_count(to, w->value_count);
+}
+
 static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
                          const gnomon__cell *from)
 {
@@ -262,6 +285,9 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
     case GNOMON__ROW_TIMES:
         rows_add_times(r, to, (const gnomon_stats *)(const void *)from->text);
         return;
+    case GNOMON__ROW_VALUES:
+        rows_add_value(r, to, from->count);
+        return;
     case GNOMON__ROW_LEAST:
         if (!to->is_there || !rows_is_less(c, to, from))
             *to = *from;
@@ -274,8 +300,12 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
         *to = *from;
         return;
     default: /* keys are equal, and what is made is empty */
-        if (!to->is_there)
-            *to = *from;
+        if (to->is_there)
+            return;
+        *to = *from;
+        if (r->keeps_texts && rows_is_text(c) &&
+            !(to->text = gnomon__table_keep(&r->table, "%s", from->text)))
+            rows_no_room(r);
     }
 }
 
@@ -407,6 +437,37 @@ static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
     gnomon__cell_text(cell, (const char *)kept);
 }
 
+static int rows_by_value(const void *left, const void *right)
+{
+    const gnomon__value *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (b->id > a->id) - (b->id < a->id);
+}
+
+static void rows_sort_values(gnomon__report_rows *r, gnomon__cell *cell)
+{
+    const gnomon__value *values = r->work->values;
+    size_t count = 0;
+    for (uint64_t at = cell->count; at; at = values[at - 1].before)
+        count++;
+    gnomon__values *kept =
+        gnomon__table_take(&r->table, sizeof *kept + count * sizeof *kept->at);
+    if (!kept) {
+        rows_no_room(r);
+        return;
+    }
+    for (uint64_t at = cell->count; at; at = values[at - 1].before)
+        kept->at[kept->count++] = values[at - 1];
+    qsort(kept->at, count, sizeof *kept->at, rows_by_value);
+    gnomon__cell_text(cell, (const char *)kept);
+}
+
+const gnomon__values *gnomon__values_of(const gnomon__cell *cell)
+{
+    return (const gnomon__values *)(const void *)cell->text;
+}
+
 /* Puts texts of the largest sums into their cells, and the sums. */
 static void rows_choose_tops(gnomon__report_rows *r, size_t column)
 {
@@ -432,10 +493,13 @@ static void rows_make_cells(gnomon__report_rows *r)
             rows_choose_tops(r, k);
     for (size_t i = 0; i < t->row_count && !r->code; i++) {
         gnomon__cell *cells = gnomon__cells_of(t, i);
-        for (size_t k = 0; k < r->of->column_count; k++)
-            if (r->of->columns[k].rule == GNOMON__ROW_TIMES &&
-                cells[k].is_there)
+        for (size_t k = 0; k < r->of->column_count; k++) {
+            const int rule = cells[k].is_there ? r->of->columns[k].rule : 0;
+            if (rule == GNOMON__ROW_TIMES)
                 rows_sum_times(r, &cells[k]);
+            else if (rule == GNOMON__ROW_VALUES)
+                rows_sort_values(r, &cells[k]);
+        }
         if (!r->code && (!r->of->finish || r->of->finish(r, cells)))
             t->rows[used++] = t->rows[i];
     }
@@ -464,7 +528,7 @@ static void rows_show_what_tells(gnomon__report_rows *r, size_t column)
         if (t->rows[i - 1].group == t->rows[i].group &&
             strcmp(a->text, b->text) == 0 &&
             rows_compare_cells(c, &a[column], &b[column]) != 0)
-            c->shown = GNOMON__IS_SHOWN;
+            c->shown = GNOMON__SHOWN;
     }
 }
 
@@ -549,36 +613,52 @@ static bool rows_begin(gnomon__report_rows *r)
 static size_t rows_shown_columns(const gnomon__report *of)
 {
     size_t count = of->column_count;
-    while (of->columns[count - 1].shown == GNOMON__IS_HIDDEN)
+    while (of->columns[count - 1].shown == GNOMON__HIDDEN)
         count--;
     return count;
 }
 
-int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
-                        const gnomon__table_choice *choice, void *more,
-                        const gnomon_profile *profile)
+int gnomon__report_begin(gnomon__report_rows *r, const gnomon__report *of,
+                         const gnomon__table_choice *choice, void *more,
+                         const gnomon_profile *profile)
 {
     *r = (gnomon__report_rows){.of = of,
                                .profile = profile,
                                .choice = choice,
                                .more = more,
                                .borrows_more = more != NULL,
-                               .recorded_ns = gnomon__recorded_ns(profile),
+                               .recorded_ns =
+                                   profile ? gnomon__recorded_ns(profile) : 0,
                                .table = {.name = of->name,
                                          .title = of->title,
                                          .if_empty = of->if_empty,
                                          .column_count = of->column_count}};
-    r->code = gnomon__groups_make(&r->groups, choice->by, profile, &r->table);
-    if (!rows_begin(r) || r->code)
-        return GNOMON_ENOMEM;
-    of->read(r);
+    if (profile)
+        r->code =
+            gnomon__groups_make(&r->groups, choice->by, profile, &r->table);
+    return rows_begin(r) && !r->code ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+int gnomon__report_end(gnomon__report_rows *r)
+{
     (void)gnomon__report_put(r);
     if (!r->code)
         rows_make_cells(r);
     if (!r->code)
         rows_order_rows(r);
-    r->table.column_count = rows_shown_columns(of);
+    r->table.column_count = rows_shown_columns(r->of);
     return r->code;
+}
+
+int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
+                        const gnomon__table_choice *choice, void *more,
+                        const gnomon_profile *profile)
+{
+    int code = gnomon__report_begin(r, of, choice, more, profile);
+    if (code)
+        return code;
+    of->read(r);
+    return gnomon__report_end(r);
 }
 
 void gnomon__report_free(gnomon__report_rows *r)
@@ -590,6 +670,7 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->rows_by_key.slots);
         free(w->parts_by_key.slots);
         free(w->times);
+        free(w->values);
         free(w->parts);
     }
     free(w);

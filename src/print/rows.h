@@ -38,8 +38,17 @@ enum gnomon__rule {
     GNOMON__ROW_TOP, /* of equal texts, the sums of column `of` are compared: the text
                     with the largest one, of equal ones the lower text; and the
                     next column is its sum */
-    GNOMON__ROW_TIMES /* gnomon__cell_times: statistics with their histogram */
+    GNOMON__ROW_TIMES, /* gnomon__cell_times: statistics with their histogram */
+    GNOMON__ROW_VALUES /* counts, of which those of one `id` that follow one another
+                          are one: gnomon__values_of */
 };
+
+/* "total", "Total", TIME, SHOWN, SUM */
+#define GNOMON__COLUMN(key, title, kind, shown, rule) \
+    { \
+        key, title, GNOMON__CELL_##kind, GNOMON__##shown, GNOMON__ROW_##rule, \
+            0 \
+    }
 
 typedef struct gnomon__report_rows gnomon__report_rows;
 
@@ -61,7 +70,7 @@ typedef struct gnomon__report {
     /* Rows without keys stay as they come. */
     void (*read)(gnomon__report_rows *rows);
     /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
-    bool (*finish)(const gnomon__report_rows *rows, gnomon__cell *cells);
+    bool (*finish)(gnomon__report_rows *rows, gnomon__cell *cells);
     /* Sees the rows in the order of their keys, and may take some out; NULL: none. */
     void (*choose)(gnomon__report_rows *rows);
     /* Prints the report where no table is asked for; NULL: it is always a table.
@@ -81,6 +90,8 @@ struct gnomon__report_rows {
     uint64_t id;  /* of the row at hand: set it after gnomon__report_row */
     int code;     /* GNOMON_OK, or the first error */
     bool is_none; /* there is nothing to report */
+    bool
+        keeps_texts; /* copies of them, so that profiles may go before the rows */
     bool borrows_more;
     struct gnomon__report_work *work;
 };
@@ -91,6 +102,12 @@ struct gnomon__report_rows {
 int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
                         const gnomon__table_choice *choice, void *more,
                         const gnomon_profile *profile);
+/* The same in steps: of several profiles, or of none, where there are no groups. Between
+ * them rows are added; the end is where they are made of it. */
+int gnomon__report_begin(gnomon__report_rows *rows, const gnomon__report *of,
+                         const gnomon__table_choice *choice, void *more,
+                         const gnomon_profile *profile);
+int gnomon__report_end(gnomon__report_rows *rows);
 void gnomon__report_free(gnomon__report_rows *rows);
 
 /* Begins a row for an entity of that track and region, and ends the row before. Its
@@ -114,6 +131,17 @@ void gnomon__report_nest(gnomon__report_rows *rows, size_t column);
 void gnomon__cell_times(gnomon__cell *cell, const gnomon_stats *times);
 /* Their sum, in finish and later. It is empty, and not NULL, where there are none. */
 const gnomon_stats *gnomon__times_of(const gnomon__cell *cell);
+/* Ascending values; of equal ones the higher id comes first. In finish and later. */
+typedef struct gnomon__value {
+    uint64_t value;
+    uint32_t id;
+    uint32_t before; /* the engine's own */
+} gnomon__value;
+typedef struct gnomon__values {
+    size_t count; /* from 1 */
+    gnomon__value at[];
+} gnomon__values;
+const gnomon__values *gnomon__values_of(const gnomon__cell *cell);
 /* Per cent; empty where the whole is 0. */
 void gnomon__cell_share(gnomon__cell *cell, uint64_t part, uint64_t whole);
 

@@ -327,7 +327,7 @@ static void choose_shown(const gnomon__report_table *t,
     for (size_t i = 0; !from->count && i < t->column_count; i++)
         if (!is_of_groups(t, i) &&
             (is_data || !i ||
-             (t->columns[i].shown == GNOMON__IS_SHOWN && has_cells(t, i))))
+             (t->columns[i].shown == GNOMON__SHOWN && has_cells(t, i))))
             c->columns[c->count++] = (uint8_t)i;
 }
 

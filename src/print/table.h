@@ -32,10 +32,10 @@ typedef struct gnomon__column {
 } gnomon__column;
 
 enum gnomon__column_shown {
-    GNOMON__IS_SHOWN,
-    GNOMON__IS_EXTRA, /* in text and Markdown only if columns= names it */
-    GNOMON__TELLS,    /* likewise, or where rows of one name differ in it */
-    GNOMON__IS_HIDDEN /* never; such columns come last */
+    GNOMON__SHOWN,
+    GNOMON__EXTRA, /* in text and Markdown only if columns= names it */
+    GNOMON__TELLS, /* likewise, or where rows of one name differ in it */
+    GNOMON__HIDDEN /* never; such columns come last */
 };
 
 /* A cell of zeroes is empty: blank in text, null in JSON. */

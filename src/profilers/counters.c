@@ -23,24 +23,17 @@ enum {
 
 /* Of several threads, the last value is that of the last track with samples. */
 static const gnomon__column counters_columns[COUNTER_COLUMNS] = {
-    [COUNTER_NAME] = {"name", "Name", .rule = GNOMON__ROW_KEY},
-    [COUNTER_CATEGORY] = {"category", "Category", .rule = GNOMON__ROW_KEY,
-                          .shown = GNOMON__TELLS},
-    [COUNTER_KIND] = {"kind", "Kind", .rule = GNOMON__ROW_KEY},
-    [COUNTER_COUNT] = {"count", "Count", GNOMON__CELL_COUNT,
-                       .rule = GNOMON__ROW_SUM},
-    [COUNTER_LAST] = {"last", "Last", GNOMON__CELL_NUMBER,
-                      .rule = GNOMON__ROW_LAST},
-    [COUNTER_MIN] = {"min", "Min", GNOMON__CELL_NUMBER,
-                     .rule = GNOMON__ROW_LEAST},
-    [COUNTER_MEAN] = {"mean", "Mean", GNOMON__CELL_NUMBER,
-                      .rule = GNOMON__ROW_MADE},
-    [COUNTER_MAX] = {"max", "Max", GNOMON__CELL_NUMBER,
-                     .rule = GNOMON__ROW_MOST},
-    [COUNTER_SUM] = {"sum", "Sum", GNOMON__CELL_NUMBER, GNOMON__IS_EXTRA,
-                     GNOMON__ROW_SUM},
-    [COUNTER_NANS] = {"nans", "Not numbers", GNOMON__CELL_COUNT,
-                      GNOMON__IS_EXTRA, GNOMON__ROW_SUM},
+    [COUNTER_NAME] = GNOMON__COLUMN("name", "Name", TEXT, SHOWN, KEY),
+    [COUNTER_CATEGORY] =
+        GNOMON__COLUMN("category", "Category", TEXT, TELLS, KEY),
+    [COUNTER_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, KEY),
+    [COUNTER_COUNT] = GNOMON__COLUMN("count", "Count", COUNT, SHOWN, SUM),
+    [COUNTER_LAST] = GNOMON__COLUMN("last", "Last", NUMBER, SHOWN, LAST),
+    [COUNTER_MIN] = GNOMON__COLUMN("min", "Min", NUMBER, SHOWN, LEAST),
+    [COUNTER_MEAN] = GNOMON__COLUMN("mean", "Mean", NUMBER, SHOWN, MADE),
+    [COUNTER_MAX] = GNOMON__COLUMN("max", "Max", NUMBER, SHOWN, MOST),
+    [COUNTER_SUM] = GNOMON__COLUMN("sum", "Sum", NUMBER, EXTRA, SUM),
+    [COUNTER_NANS] = GNOMON__COLUMN("nans", "Not numbers", COUNT, EXTRA, SUM),
 };
 
 static gnomon__cell *counters_row(gnomon__report_rows *r, uint32_t track,
@@ -82,7 +75,7 @@ static void counters_read(gnomon__report_rows *r)
                          n.of.host->count);
 }
 
-static bool counters_finish(const gnomon__report_rows *r, gnomon__cell *cells)
+static bool counters_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
     (void)r;
     if (cells[COUNTER_SUM].is_there)

@@ -21,20 +21,14 @@ enum {
 
 /* A path with several links to it counts once. */
 static const gnomon__column links_columns[LINK_COLUMNS] = {
-    [LINK_FROM] = {"from", "From", .rule = GNOMON__ROW_KEY},
-    [LINK_TO] = {"to", "To", .rule = GNOMON__ROW_KEY},
-    [LINK_KIND] = {"kind", "Kind", .rule = GNOMON__ROW_LAST},
-    [LINK_COUNT] = {"count", "Links", GNOMON__CELL_COUNT,
-                    .rule = GNOMON__ROW_SUM},
-    [LINK_CALLS] = {"calls", "Calls of it", GNOMON__CELL_COUNT,
-                    .rule = GNOMON__ROW_ONCE},
-    [LINK_TOTAL] = {"total", "Total of it", GNOMON__CELL_TIME,
-                    .rule = GNOMON__ROW_ONCE},
-    [LINK_SELF] = {"self", "Self of it", GNOMON__CELL_TIME, GNOMON__IS_EXTRA,
-                   GNOMON__ROW_ONCE},
-    [LINK_KIND_NUMBER] = {.kind = GNOMON__CELL_ID,
-                          .shown = GNOMON__IS_HIDDEN,
-                          .rule = GNOMON__ROW_KEY},
+    [LINK_FROM] = GNOMON__COLUMN("from", "From", TEXT, SHOWN, KEY),
+    [LINK_TO] = GNOMON__COLUMN("to", "To", TEXT, SHOWN, KEY),
+    [LINK_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, LAST),
+    [LINK_COUNT] = GNOMON__COLUMN("count", "Links", COUNT, SHOWN, SUM),
+    [LINK_CALLS] = GNOMON__COLUMN("calls", "Calls of it", COUNT, SHOWN, ONCE),
+    [LINK_TOTAL] = GNOMON__COLUMN("total", "Total of it", TIME, SHOWN, ONCE),
+    [LINK_SELF] = GNOMON__COLUMN("self", "Self of it", TIME, EXTRA, ONCE),
+    [LINK_KIND_NUMBER] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
 };
 
 static void links_read(gnomon__report_rows *r)

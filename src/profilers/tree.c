@@ -30,28 +30,22 @@ enum {
     TREE_COLUMNS
 };
 
-#define TREE_IS(key, title, kind, shown, rule) \
-    { \
-        key, title, GNOMON__CELL_##kind, GNOMON__IS_##shown, \
-            GNOMON__ROW_##rule, 0 \
-    }
-
 static const gnomon__column tree_columns[TREE_COLUMNS] = {
-    [TREE_NAME] = TREE_IS("name", "Path", TEXT, SHOWN, KEY),
-    [TREE_PERCENT] = TREE_IS("percent", "%", SHARE, SHOWN, MADE),
-    [TREE_TOTAL] = TREE_IS("total", "Total", TIME, SHOWN, SUM),
-    [TREE_SELF] = TREE_IS("self", "Self", TIME, SHOWN, SUM),
-    [TREE_CALLS] = TREE_IS("calls", "Calls", COUNT, SHOWN, SUM),
-    [TREE_THREADS] = TREE_IS("threads", "Threads", COUNT, SHOWN, ONCE),
-    [TREE_MAX] = TREE_IS("max", "Max", TIME, EXTRA, MOST),
-    [TREE_DEVICE] = TREE_IS("device", "Device", TIME, EXTRA, SUM),
-    [TREE_CATEGORY] = TREE_IS("category", "Category", TEXT, EXTRA, KEY),
-    [TREE_LINKED] = TREE_IS("linked", "Linked", COUNT, EXTRA, LAST),
-    [TREE_DEPTH] = TREE_IS("depth", "Depth", COUNT, EXTRA, MADE),
-    [TREE_PATH] = TREE_IS("path", "Whole path", TEXT, EXTRA, MADE),
-    [TREE_PARENT] = TREE_IS("", "", ID, HIDDEN, KEY),
-    [TREE_KIND] = TREE_IS("", "", ID, HIDDEN, KEY),
-    [TREE_TIMES] = TREE_IS("", "", COUNT, HIDDEN, SUM),
+    [TREE_NAME] = GNOMON__COLUMN("name", "Path", TEXT, SHOWN, KEY),
+    [TREE_PERCENT] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
+    [TREE_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
+    [TREE_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
+    [TREE_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
+    [TREE_THREADS] = GNOMON__COLUMN("threads", "Threads", COUNT, SHOWN, ONCE),
+    [TREE_MAX] = GNOMON__COLUMN("max", "Max", TIME, EXTRA, MOST),
+    [TREE_DEVICE] = GNOMON__COLUMN("device", "Device", TIME, EXTRA, SUM),
+    [TREE_CATEGORY] = GNOMON__COLUMN("category", "Category", TEXT, EXTRA, KEY),
+    [TREE_LINKED] = GNOMON__COLUMN("linked", "Linked", COUNT, EXTRA, LAST),
+    [TREE_DEPTH] = GNOMON__COLUMN("depth", "Depth", COUNT, EXTRA, MADE),
+    [TREE_PATH] = GNOMON__COLUMN("path", "Whole path", TEXT, EXTRA, MADE),
+    [TREE_PARENT] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
+    [TREE_KIND] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
+    [TREE_TIMES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
 };
 
 /* ---- Rows ------------------------------------------------------------------------ */

@@ -4,7 +4,6 @@
 #include "report/rank_table.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,45 +18,95 @@ static int no_room_for_ranks(void)
 
 static const char no_host[] = "(not known)";
 
-/* As print/groups.c orders categories and files. */
-static int by_group_text(const char *a, const char *b)
+/* ---- Columns --------------------------------------------------------------------- */
+
+enum {
+    RANKS_NAME,
+    RANKS_COUNT,
+    RANKS_MIN,
+    RANKS_MEDIAN,
+    RANKS_MAX,
+    RANKS_OVER,
+    RANKS_SLOWEST,
+    RANKS_HOST,
+    RANKS_TOTAL,
+    RANKS_GROUP, /* host, category or file; "": no groups */
+    RANKS_TIMES, /* of each rank that has it */
+    RANKS_COLUMNS
+};
+
+static const gnomon__column ranks_columns[RANKS_COLUMNS] = {
+    [RANKS_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
+    [RANKS_COUNT] = GNOMON__COLUMN("ranks", "Ranks", COUNT, SHOWN, MADE),
+    [RANKS_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, MADE),
+    [RANKS_MEDIAN] = GNOMON__COLUMN("median", "Median", TIME, SHOWN, MADE),
+    [RANKS_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MADE),
+    [RANKS_OVER] = GNOMON__COLUMN("over", "% over", SHARE, EXTRA, MADE),
+    [RANKS_SLOWEST] = GNOMON__COLUMN("slowest", "Slowest", TEXT, SHOWN, MADE),
+    [RANKS_HOST] = GNOMON__COLUMN("host", "Host", TEXT, SHOWN, MADE),
+    [RANKS_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, EXTRA, SUM),
+    [RANKS_GROUP] = GNOMON__COLUMN("", "", TEXT, HIDDEN, KEY),
+    [RANKS_TIMES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, VALUES),
+};
+
+static bool ranks_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
-    const int is_none = strcmp(a, "(none)") == 0;
-    return is_none == (strcmp(b, "(none)") == 0) ? strcmp(a, b)
-           : is_none                             ? 1
-                                                 : -1;
+    const gnomon__rank_table *t = r->more;
+    const gnomon__values *times = gnomon__values_of(&cells[RANKS_TIMES]);
+    const gnomon__value *slowest = &times->at[times->count - 1];
+    const gnomon__rank_run *run = &t->runs[slowest->id];
+    const uint64_t low = times->at[(times->count - 1) / 2].value;
+    const uint64_t median = low + (times->at[times->count / 2].value - low) / 2;
+    const char *name =
+        run->rank >= 0
+            ? gnomon__table_keep(&r->table, "rank %" PRId32, run->rank)
+            : gnomon__table_keep(&r->table, "run %" PRIu32, slowest->id + 1);
+    if (!name)
+        r->code = GNOMON_ENOMEM;
+    gnomon__cell_count(&cells[RANKS_COUNT], times->count);
+    gnomon__cell_count(&cells[RANKS_MIN], times->at[0].value);
+    gnomon__cell_count(&cells[RANKS_MEDIAN], median);
+    gnomon__cell_count(&cells[RANKS_MAX], slowest->value);
+    gnomon__cell_share(&cells[RANKS_OVER], slowest->value - median, median);
+    gnomon__cell_text(&cells[RANKS_SLOWEST], name);
+    if (strcmp(run->host, no_host) != 0)
+        gnomon__cell_text(&cells[RANKS_HOST], run->host);
+    return true;
 }
 
-/* Rows are few: the actions, whatever the number of ranks. NULL: no memory. */
-static gnomon__rank_row *rank_row(gnomon__rank_table *t, const char *group,
-                                  const char *name)
+/* Numbers the groups; what has no category or file is the last one. */
+static void ranks_choose(gnomon__report_rows *r)
 {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = by_group_text(t->rows[middle].group, group);
-        order = order ? order : strcmp(t->rows[middle].name, name);
-        if (!order)
-            return &t->rows[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!gnomon__grow(&t->rows, &t->room, t->count + 1, sizeof *t->rows))
-        return NULL;
-    gnomon__rank_row row = {.group = gnomon__strdup(group),
-                            .name = gnomon__strdup(name)};
-    if (!row.group || !row.name) {
-        gnomon__free(row.group);
-        gnomon__free(row.name);
-        return NULL;
-    }
-    memmove(&t->rows[low + 1], &t->rows[low],
-            (t->count++ - low) * sizeof *t->rows);
-    t->rows[low] = row;
-    return &t->rows[low];
+    gnomon__report_table *t = &r->table;
+    const char **groups =
+        gnomon__table_take(t, (t->row_count + 1) * sizeof *groups);
+    size_t used = 0;
+    r->code = groups ? gnomon__table_sort(t, RANKS_GROUP) : GNOMON_ENOMEM;
+    for (int is_none = 0; !r->code && is_none < 2; is_none++)
+        for (size_t i = 0; i < t->row_count; i++) {
+            const char *text = gnomon__cells_of(t, i)[RANKS_GROUP].text;
+            if ((strcmp(text, "(none)") == 0) != is_none)
+                continue;
+            if (!used || strcmp(groups[used - 1], text) != 0)
+                groups[used++] = text;
+            t->rows[i].group = (uint32_t)used - 1;
+        }
+    t->groups = groups;
 }
+
+static const gnomon__report ranks_report = {
+    .name = "ranks",
+    .columns = ranks_columns,
+    .column_count = RANKS_COLUMNS,
+    .by_from = GNOMON__BY_HOST,
+    .by_to = GNOMON__BY_FILE,
+    .sort = -1,
+    .order = RANKS_TOTAL,
+    .finish = ranks_finish,
+    .choose = ranks_choose,
+};
+
+/* ---- Runs ------------------------------------------------------------------------ */
 
 static int add_run(gnomon__rank_table *t, const gnomon_run_info *run)
 {
@@ -67,7 +116,7 @@ static int add_run(gnomon__rank_table *t, const gnomon_run_info *run)
     char *host = gnomon__strdup(run->host && *run->host ? run->host : no_host);
     if (!host)
         return no_room_for_ranks();
-    t->runs[t->run_count++] = (gnomon__rank_run){host, run->rank, 0};
+    t->runs[t->run_count++] = (gnomon__rank_run){host, run->rank};
     return GNOMON_OK;
 }
 
@@ -84,23 +133,31 @@ static int find_run(gnomon__rank_table *t, const gnomon_run_info *run,
     return add_run(t, run);
 }
 
-/* One name may have rows of several categories, and attempts of a rank follow one
- * another. (Not so in a report of steps by host, which shows no times of ranks.) */
-static int add_time(gnomon__rank_table *t, uint32_t run, const char *group,
-                    const gnomon__cell *cells)
+/* Attempts of a rank follow one another. (Not so in a report of steps by host, which
+ * shows no times of ranks.) */
+static void add_row(gnomon__rank_table *t, uint32_t run, const char *group,
+                    const gnomon__cell *region)
 {
-    const uint64_t total_ns =
-        gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES])->total_ns;
-    gnomon__rank_row *r = rank_row(t, group, cells[GNOMON__REGION_NAME].text);
-    if (r && r->count && r->times[r->count - 1].run == run) {
-        r->times[r->count - 1].total_ns += total_ns;
+    const uint64_t ns =
+        gnomon__times_of(&region[GNOMON__REGION_HOST_TIMES])->total_ns;
+    gnomon__cell *cells = gnomon__report_row_of(&t->rows, 0);
+    t->rows.id = run;
+    gnomon__cell_text(&cells[RANKS_NAME], region[GNOMON__REGION_NAME].text);
+    gnomon__cell_text(&cells[RANKS_GROUP], group);
+    gnomon__cell_count(&cells[RANKS_TOTAL], ns);
+    gnomon__cell_count(&cells[RANKS_TIMES], ns);
+    (void)gnomon__report_put(&t->rows);
+}
+
+static int begin_ranks(gnomon__rank_table *t)
+{
+    static const gnomon__table_choice no_groups = {.sort = -1};
+    if (t->rows.of)
         return GNOMON_OK;
-    }
-    if (!r ||
-        !gnomon__grow(&r->times, &r->room, r->count + 1, sizeof *r->times))
-        return no_room_for_ranks();
-    r->times[r->count++] = (gnomon__rank_time){total_ns, run, 0};
-    return GNOMON_OK;
+    int code =
+        gnomon__report_begin(&t->rows, &ranks_report, &no_groups, t, NULL);
+    t->rows.keeps_texts = true;
+    return code;
 }
 
 int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
@@ -111,170 +168,24 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
     const gnomon__table_choice by = {
         .by = t->by > GNOMON__BY_HOST ? t->by : GNOMON__BY_NOTHING};
     int code = find_run(t, run, &number);
-    if (!code && gnomon__report_make(&all, &gnomon__regions, &by, NULL, stage))
+    if (!code && (begin_ranks(t) || gnomon__report_make(&all, &gnomon__regions,
+                                                        &by, NULL, stage)))
         code = no_room_for_ranks();
     for (size_t i = 0; !code && i < all.table.row_count; i++)
-        code = add_time(t, number,
-                        by.by ? all.groups.texts[all.table.rows[i].group] : "",
-                        gnomon__cells_of(&all.table, i));
+        add_row(t, number,
+                by.by   ? all.groups.texts[all.table.rows[i].group]
+                : t->by ? t->runs[number].host
+                        : "",
+                gnomon__cells_of(&all.table, i));
     gnomon__report_free(&all);
-    return code;
-}
-
-/* ---- Lines ----------------------------------------------------------------------- */
-
-/* Of the report: times of one row, all of one group. */
-typedef struct rank_line {
-    const gnomon__rank_row *row;
-    const gnomon__rank_time *times; /* ascending */
-    size_t count;
-    uint64_t total_ns;
-    uint32_t group;
-    uint32_t reserved;
-} rank_line;
-
-typedef struct rank_lines {
-    rank_line *at;
-    size_t count, room;
-    const char **groups; /* their names */
-} rank_lines;
-
-static int by_host(const void *left, const void *right)
-{
-    const gnomon__rank_run *const *a = left, *const *b = right;
-    return strcmp((*a)->host, (*b)->host);
-}
-
-/* Numbers the hosts in the order of their names. */
-static int number_hosts(rank_lines *lines, gnomon__rank_table *t)
-{
-    gnomon__rank_run **runs = gnomon__alloc((t->run_count + 1) * sizeof *runs);
-    lines->groups = gnomon__alloc((t->run_count + 1) * sizeof *lines->groups);
-    if (!runs || !lines->groups) {
-        gnomon__free((void *)runs);
-        return no_room_for_ranks();
-    }
-    for (uint32_t i = 0; i < t->run_count; i++)
-        runs[i] = &t->runs[i];
-    qsort((void *)runs, t->run_count, sizeof *runs, by_host);
-    for (uint32_t i = 0, group = 0; i < t->run_count; i++) {
-        group += i && strcmp(runs[i - 1]->host, runs[i]->host) != 0;
-        runs[i]->host_group = group;
-        lines->groups[group] = runs[i]->host;
-    }
-    gnomon__free((void *)runs);
-    return GNOMON_OK;
-}
-
-/* Rows come by group. */
-static int number_texts(rank_lines *lines, const gnomon__rank_table *t)
-{
-    lines->groups = gnomon__alloc((t->count + 1) * sizeof *lines->groups);
-    if (!lines->groups)
-        return no_room_for_ranks();
-    for (size_t i = 0, group = 0; i < t->count; i++) {
-        group += i && strcmp(t->rows[i - 1].group, t->rows[i].group) != 0;
-        lines->groups[group] = t->rows[i].group;
-    }
-    return GNOMON_OK;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const gnomon__rank_time *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->total_ns != b->total_ns)
-        return a->total_ns < b->total_ns ? -1 : 1;
-    return (b->run > a->run) - (b->run < a->run); /* the first is slowest */
-}
-
-static int by_total(const void *left, const void *right)
-{
-    const rank_line *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->total_ns != b->total_ns)
-        return a->total_ns > b->total_ns ? -1 : 1;
-    return strcmp(a->row->name, b->row->name);
-}
-
-/* A line for each group of the row's times. */
-static int add_lines(rank_lines *lines, const gnomon__rank_table *t,
-                     gnomon__rank_row *row, uint32_t group)
-{
-    for (size_t i = 0; i < row->count && t->by == GNOMON__BY_HOST; i++)
-        row->times[i].group = t->runs[row->times[i].run].host_group;
-    if (row->count > 1)
-        qsort(row->times, row->count, sizeof *row->times, by_time);
-    for (size_t i = 0; i < row->count; i++) {
-        const gnomon__rank_time *time = &row->times[i];
-        if (!i || time->group != time[-1].group) {
-            if (!gnomon__grow(&lines->at, &lines->room, lines->count + 1,
-                              sizeof *lines->at))
-                return no_room_for_ranks();
-            lines->at[lines->count++] =
-                (rank_line){row, time, 0, 0, group + time->group, 0};
-        }
-        rank_line *line = &lines->at[lines->count - 1];
-        line->count++;
-        line->total_ns += time->total_ns;
-    }
-    return GNOMON_OK;
-}
-
-/* Lines by group, in it by their total, the largest first. */
-static int make_lines(rank_lines *lines, gnomon__rank_table *t)
-{
-    int code = t->by == GNOMON__BY_HOST ? number_hosts(lines, t)
-                                        : number_texts(lines, t);
-    uint32_t group = 0;
-    for (size_t i = 0; !code && i < t->count; i++) {
-        group += i && strcmp(t->rows[i - 1].group, t->rows[i].group) != 0;
-        code = add_lines(lines, t, &t->rows[i], group);
-    }
-    if (lines->count > 1)
-        qsort(lines->at, lines->count, sizeof *lines->at, by_total);
-    return code;
+    return !code && t->rows.code ? no_room_for_ranks() : code;
 }
 
 /* ---- The report ------------------------------------------------------------------ */
 
-enum {
-    RANKS_NAME,
-    RANKS_COUNT,
-    RANKS_MIN,
-    RANKS_MEDIAN,
-    RANKS_MAX,
-    RANKS_OVER,
-    RANKS_SLOWEST,
-    RANKS_HOST,
-    RANKS_TOTAL,
-    RANKS_COLUMNS
-};
-
-static const gnomon__column ranks_columns[RANKS_COLUMNS] = {
-    [RANKS_NAME] = {"name", "Action", GNOMON__CELL_TEXT, false},
-    [RANKS_COUNT] = {"ranks", "Ranks", GNOMON__CELL_COUNT, false},
-    [RANKS_MIN] = {"min", "Min", GNOMON__CELL_TIME, false},
-    [RANKS_MEDIAN] = {"median", "Median", GNOMON__CELL_TIME, false},
-    [RANKS_MAX] = {"max", "Max", GNOMON__CELL_TIME, false},
-    [RANKS_OVER] = {"over", "% over", GNOMON__CELL_SHARE, true},
-    [RANKS_SLOWEST] = {"slowest", "Slowest", GNOMON__CELL_TEXT, false},
-    [RANKS_HOST] = {"host", "Host", GNOMON__CELL_TEXT, false},
-    [RANKS_TOTAL] = {"total", "Total", GNOMON__CELL_TIME, true},
-};
-
 static int ranks_create(const gnomon_options *options, void **self)
 {
-    gnomon__table_choice *c = gnomon__alloc(sizeof *c);
-    if (!c)
-        return GNOMON_ENOMEM;
-    gnomon__table_choose(c, "ranks", ranks_columns, RANKS_COLUMNS, options);
-    c->by = gnomon__groups_choose("ranks", GNOMON__BY_HOST, GNOMON__BY_FILE,
-                                  options);
-    *self = c;
-    return GNOMON_OK;
+    return gnomon__report_create(&ranks_report, options, self);
 }
 
 static const gnomon_option_info ranks_options[] = {
@@ -290,39 +201,8 @@ const gnomon_profiler gnomon__ranks_report = {
     .help = "actions by ranks, and which rank was slowest",
     .options = ranks_options,
     .create = ranks_create,
-    .destroy = gnomon__free,
+    .destroy = free,
 };
-
-static int add_rank_line(gnomon__report_table *table,
-                         const gnomon__rank_table *t, const rank_line *line)
-{
-    const gnomon__rank_time *slowest = &line->times[line->count - 1];
-    const gnomon__rank_run *run = &t->runs[slowest->run];
-    const uint64_t low = line->times[(line->count - 1) / 2].total_ns;
-    const uint64_t median =
-        low + (line->times[line->count / 2].total_ns - low) / 2;
-    gnomon__cell *cells = gnomon__table_add(table, line->group, 0);
-    const char *name =
-        run->rank >= 0
-            ? gnomon__table_keep(table, "rank %" PRId32, run->rank)
-            : gnomon__table_keep(table, "run %" PRIu32, slowest->run + 1);
-    if (!cells || !name)
-        return no_room_for_ranks();
-    gnomon__cell_text(&cells[RANKS_NAME], line->row->name);
-    gnomon__cell_count(&cells[RANKS_COUNT], line->count);
-    gnomon__cell_count(&cells[RANKS_MIN], line->times[0].total_ns);
-    gnomon__cell_count(&cells[RANKS_MEDIAN], median);
-    gnomon__cell_count(&cells[RANKS_MAX], slowest->total_ns);
-    gnomon__cell_count(&cells[RANKS_TOTAL], line->total_ns);
-    if (median)
-        gnomon__cell_number(&cells[RANKS_OVER],
-                            100.0 * (double)(slowest->total_ns - median) /
-                                (double)median);
-    gnomon__cell_text(&cells[RANKS_SLOWEST], name);
-    if (strcmp(run->host, no_host) != 0)
-        gnomon__cell_text(&cells[RANKS_HOST], run->host);
-    return GNOMON_OK;
-}
 
 int gnomon__rank_table_print(gnomon__rank_table *t, const void *self,
                              const gnomon_profile *stage,
@@ -332,42 +212,27 @@ int gnomon__rank_table_print(gnomon__rank_table *t, const void *self,
                                         [GNOMON__BY_CATEGORY] = "category",
                                         [GNOMON__BY_FILE] = "file"};
     gnomon__table_choice choice = {.limit = SIZE_MAX, .sort = -1};
-    gnomon__report_table table = {.name = "ranks",
-                                  .title = "",
-                                  .columns = ranks_columns,
-                                  .column_count = RANKS_COLUMNS,
-                                  .group_word = words[t->by],
-                                  .is_part = !self};
-    rank_lines lines = {0};
+    gnomon__report_table *table = &t->rows.table;
     if (self)
         choice = *(const gnomon__table_choice *)self;
-    int code = make_lines(&lines, t);
-    table.groups = lines.groups;
-    table.title =
-        gnomon__table_keep(&table, "%" PRIu32 " rank%s, time of each",
+    t->rows.more = t; /* which may have been moved */
+    int code = gnomon__report_end(&t->rows);
+    table->title =
+        gnomon__table_keep(table, "%" PRIu32 " rank%s, time of each",
                            t->run_count, t->run_count == 1 ? "" : "s");
-    if (!code && !table.title)
-        code = no_room_for_ranks();
-    for (size_t i = 0; !code && i < lines.count; i++)
-        code = add_rank_line(&table, t, &lines.at[i]);
-    if (!code)
-        code = gnomon__table_print(&table, &choice, stage, out);
-    gnomon__free(lines.at);
-    gnomon__free((void *)lines.groups);
-    gnomon__table_free(&table);
-    return code;
+    table->group_word = words[t->by];
+    table->is_part = !self;
+    if (code || !table->title)
+        return no_room_for_ranks();
+    return gnomon__table_print(table, &choice, stage, out);
 }
 
 void gnomon__rank_table_free(gnomon__rank_table *t)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        gnomon__free(t->rows[i].group);
-        gnomon__free(t->rows[i].name);
-        gnomon__free(t->rows[i].times);
-    }
     for (uint32_t i = 0; i < t->run_count; i++)
         gnomon__free(t->runs[i].host);
     gnomon__free(t->runs);
-    gnomon__free(t->rows);
+    if (t->rows.of)
+        gnomon__report_free(&t->rows);
     *t = (gnomon__rank_table){0};
 }

@@ -5,36 +5,18 @@
 #ifndef GNOMON_REPORT_RANK_TABLE_H
 #define GNOMON_REPORT_RANK_TABLE_H
 
-#include <stddef.h>
-
-#include "gnomon/profiler.h"
-
-typedef struct gnomon__rank_time {
-    uint64_t total_ns;
-    uint32_t run;   /* index in `runs` */
-    uint32_t group; /* with by=host: of the run's host; else 0 */
-} gnomon__rank_time;
-
-/* One action, or one of a category or file. */
-typedef struct gnomon__rank_row {
-    char *group; /* category or file; "": none, or not asked for */
-    char *name;
-    gnomon__rank_time *times; /* of the ranks that have it */
-    size_t count, room;
-} gnomon__rank_row;
+#include "print/rows.h"
 
 typedef struct gnomon__rank_run {
     char *host;   /* "(not known)" where it is not */
     int32_t rank; /* -1: not known */
-    uint32_t host_group;
 } gnomon__rank_run;
 
 /* Zeroes are an empty one, without groups. */
 typedef struct gnomon__rank_table {
     int by; /* gnomon__group_by: nothing, host, category or file; set it first */
-    gnomon__rank_row *rows; /* by group and name */
-    size_t count, room;
-    gnomon__rank_run *runs; /* attempts of one rank are one */
+    gnomon__report_rows rows; /* begun with the first run */
+    gnomon__rank_run *runs;   /* attempts of one rank are one */
     size_t run_room;
     uint32_t run_count;
 } gnomon__rank_table;
@@ -48,7 +30,7 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
  * more than one profile to make the table. */
 extern const gnomon_profiler gnomon__ranks_report;
 
-/* Prints the table, and sorts the times in it. `self` is of gnomon__ranks_report; NULL:
+/* Prints the table, once. `self` is of gnomon__ranks_report; NULL:
  * as text, all of it. `stage` is what the ranks add up to. The writer's code, or
  * GNOMON_ENOMEM. */
 int gnomon__rank_table_print(gnomon__rank_table *t, const void *self,
