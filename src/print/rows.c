@@ -700,7 +700,7 @@ int gnomon__report_create(const gnomon__report *of,
     return GNOMON_OK;
 }
 
-static int report_print_rows(gnomon__report_rows *r, const gnomon_writer *out)
+int gnomon__report_put_table(gnomon__report_rows *r, const gnomon_writer *out)
 {
     gnomon__table_choice choice = *r->choice;
     if (choice.sort < 0)
@@ -736,22 +736,28 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
     if (!code && rows.is_none)
         report_say_none(&rows, out);
     if (!code && (!rows.is_none || rows.choice->format != GNOMON__TABLE_TEXT))
-        code = rows.choice->is_table ? report_print_rows(&rows, out)
+        code = rows.choice->is_table ? gnomon__report_put_table(&rows, out)
                                      : of->text(&rows, out);
+    if (!code && !rows.is_none && of->note &&
+        rows.choice->format == GNOMON__TABLE_TEXT)
+        of->note(&rows, out);
     gnomon__report_free(&rows);
     return code ? code : out->write(out, "", 0);
 }
 
-int gnomon__report_part(const gnomon__report *of, void *more,
-                        const gnomon_profile *profile, const gnomon_writer *out)
+int gnomon__report_part(const gnomon__report *of, void *more, size_t limit,
+                        bool is_first, const gnomon_profile *profile,
+                        const gnomon_writer *out)
 {
-    static const gnomon__table_choice all = {.limit = SIZE_MAX, .sort = -1};
+    gnomon__table_choice choice = {.limit = limit, .sort = -1};
     gnomon__report_rows rows;
-    int code = gnomon__report_make(&rows, of, &all, more, profile);
-    if (!code && rows.table.row_count) {
-        out->write(out, "\n", 1);
-        rows.table.is_part = true;
-        code = report_print_rows(&rows, out);
+    int code = gnomon__report_make(&rows, of, &choice, more, profile);
+    choice.limit = SIZE_MAX;
+    if (!code && (is_first || rows.table.row_count)) {
+        if (!is_first)
+            out->write(out, "\n", 1);
+        rows.table.is_part = !is_first;
+        code = gnomon__report_put_table(&rows, out);
     }
     gnomon__report_free(&rows);
     return code;

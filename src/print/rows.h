@@ -76,6 +76,8 @@ typedef struct gnomon__report {
     /* Prints the report where no table is asked for; NULL: it is always a table.
      * GNOMON_OK, or GNOMON_ENOMEM. */
     int (*text)(gnomon__report_rows *rows, const gnomon_writer *out);
+    /* Prints what is to be said below, to people; NULL: nothing. */
+    void (*note)(const gnomon__report_rows *rows, const gnomon_writer *out);
     void (*free_more)(void *more); /* NULL: there is nothing to free */
 } gnomon__report;
 
@@ -170,11 +172,15 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
                          const gnomon_profile *profile,
                          const gnomon_writer *out);
 
-/* A table inside the text of a report: after an empty line, or nothing where there are no
- * rows. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__report_part(const gnomon__report *of, void *more,
-                        const gnomon_profile *profile,
+/* A table inside the text of a report, whose `read` sees the limit: after an empty line,
+ * or nothing where there are no rows; but the first table has no line above it, and comes
+ * in any case. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__report_part(const gnomon__report *of, void *more, size_t limit,
+                        bool is_first, const gnomon_profile *profile,
                         const gnomon_writer *out);
+/* The rows as a table, as they were asked for. Likewise. */
+int gnomon__report_put_table(gnomon__report_rows *rows,
+                             const gnomon_writer *out);
 
 /* Defines both, for a `report` that is a constant. */
 #define GNOMON__REPORT_CALLS(report) \

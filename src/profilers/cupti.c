@@ -9,9 +9,9 @@
 
 #include "print/cuda.h"
 #include "print/device_work.h"
+#include "print/gpu.h"
 #include "print/kernels.h"
 #include "profilers/cupti_kinds.h"
-#include "profilers/gpu_report.h"
 
 /* Whether scopes were timed by events on their stream. */
 static int cupti_has_timed(const gnomon_profile *profile)
@@ -42,7 +42,7 @@ static int cupti_summary(void *self, const gnomon_profile *profile,
         return gnomon__report_print(&gnomon__stream_times, NULL, profile, out);
     if (!has_work)
         return out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
-    code = gnomon__gpu_summary(NULL, profile, out);
+    code = gnomon__report_print(&gnomon__gpu, NULL, profile, out);
     out->write(out, "\n", 1);
     return code ? code
                 : gnomon__report_print(&gnomon__kernels, NULL, profile, out);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gpu: what devices did, for which scopes, and when they were idle. The report is in
- * gpu_report.c. */
+ * print/gpu.c. */
 #include <stdlib.h>
 
-#include "print/rows.h"
-#include "profilers/gpu_report.h"
+#include "gnomon/profiler.h"
+#include "print/gpu.h"
+
+GNOMON__REPORT_CALLS(gnomon__gpu)
 
 static const gnomon_option_info gpu_options[] = {
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
