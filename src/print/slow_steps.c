@@ -18,7 +18,8 @@ typedef struct slow_steps_path {
 /* Region 0 is the steps themselves. */
 typedef struct slow_steps_region {
     const gnomon_stats *all; /* its time in all steps */
-    uint64_t ns;             /* in the step at hand */
+    uint64_t all_own_ns, all_calls;
+    uint64_t ns, own_ns, calls; /* in the step at hand */
 } slow_steps_region;
 
 /* ---- Reading --------------------------------------------------------------------- */
@@ -175,7 +176,10 @@ void gnomon__slow_steps_read(gnomon__slow_steps *t, uint32_t stage,
         if (!slow_steps_get(t, i, &time))
             continue;
         if (!time.step)
-            t->region[time.region].all = time.time;
+            t->region[time.region] = (slow_steps_region){
+                .all = time.time,
+                .all_own_ns = time.calls ? time.own_ns : time.time->total_ns,
+                .all_calls = time.calls};
         else if (!time.region)
             slow_steps_add_slow(t, time.step);
     }
@@ -228,45 +232,83 @@ uint64_t gnomon__slow_steps_before(const gnomon__slow_steps *t)
 static int slow_steps_by_excess(const void *left, const void *right)
 {
     const gnomon__step_reason *a = left, *b = right;
+    if (a->is_beside != b->is_beside)
+        return a->is_beside - b->is_beside;
     if (a->excess_ns != b->excess_ns)
         return a->excess_ns > b->excess_ns ? -1 : 1;
     return a->region < b->region ? -1 : a->region > b->region;
 }
 
-/* What takes longer than the step runs on several threads at once, as loaders, which
- * never rest: the longer a step, the more of it. */
-static uint64_t slow_steps_beside(const gnomon__slow_steps *t,
-                                  const gnomon__listed_step *slow,
-                                  uint64_t usual)
+static uint64_t slow_steps_scaled(uint64_t ns, uint64_t by, uint64_t of)
 {
-    uint64_t step = slow_steps_median(t->all, t->all->count);
-    return step ? (uint64_t)((double)usual * (double)slow->ns / (double)step)
-                : usual;
+    return of ? (uint64_t)((double)ns * (double)by / (double)of) : ns;
 }
 
-/* What took longer in the step than it does usually: by more than a median may be
- * off, which is a cell's middle. */
+/* By how much it is above what is expected, and by more than a median may be off, which is
+ * a cell's middle; else 0. */
+static uint64_t slow_steps_excess(uint64_t ns, uint64_t expected)
+{
+    return ns > expected + expected / 16 ? ns - expected : 0;
+}
+
+/* Whether it ran more often than in the other steps, and half of its excess is not that
+ * each execution took longer than there. */
+static bool slow_steps_ran_more(const slow_steps_region *r, uint64_t steps,
+                                uint64_t excess)
+{
+    if (!r->calls || !r->all || r->all_calls <= r->calls)
+        return r->calls && r->all_calls == r->calls;
+    uint64_t calls = r->all_calls - r->calls;
+    uint64_t ns = r->all->total_ns - r->ns;
+    return r->calls > slow_steps_scaled(calls, 17, 16 * (steps - 1)) &&
+           r->ns < slow_steps_scaled(ns, r->calls, calls) + excess / 2;
+}
+
+/* 0: the region took no longer than usual. What takes longer than the step runs on several
+ * threads at once, as loaders, which never rest: the longer a step, the more of it. */
+static bool slow_steps_reason(const gnomon__slow_steps *t, uint32_t region,
+                              const gnomon__listed_step *slow,
+                              uint64_t usual_step, gnomon__step_reason *to)
+{
+    const slow_steps_region *r = &t->region[region];
+    uint64_t usual = r->ns ? slow_steps_median(r->all, t->all->count) : 0;
+    uint64_t expected = r->ns > slow->ns
+                            ? slow_steps_scaled(usual, slow->ns, usual_step)
+                            : usual;
+    uint64_t all = r->all ? r->all->total_ns : 0;
+    uint64_t own = slow_steps_excess(
+        r->own_ns, slow_steps_scaled(usual, r->all_own_ns, all));
+    uint64_t excess = slow_steps_excess(r->ns, expected);
+    bool is_beside = own < (slow->ns - usual_step) / 10;
+    excess = is_beside ? excess : own;
+    *to = (gnomon__step_reason){
+        region,  is_beside, slow_steps_ran_more(r, t->all->count, excess),
+        r->ns,   usual,     excess,
+        r->calls};
+    return excess;
+}
+
+/* What took longer in the step than it does usually. */
 static void slow_steps_compare(gnomon__slow_steps *t,
-                               const gnomon__listed_step *slow)
+                               const gnomon__listed_step *slow,
+                               uint64_t usual_step)
 {
     gnomon_step_time_info time;
     for (size_t i = 1; i <= t->regions; i++)
-        t->region[i].ns = 0;
+        t->region[i].ns = t->region[i].own_ns = t->region[i].calls = 0;
     for (size_t i = t->first[t->stage_number];
-         i < t->first[t->stage_number + 1]; i++)
-        if (slow_steps_get(t, i, &time) && time.step == slow->number)
-            t->region[time.region].ns = time.time->total_ns;
-    t->excess_count = 0;
-    for (uint32_t i = 1; i <= t->regions; i++) {
-        uint64_t ns = t->region[i].ns;
-        uint64_t usual =
-            ns ? slow_steps_median(t->region[i].all, t->all->count) : 0;
-        uint64_t expected =
-            ns > slow->ns ? slow_steps_beside(t, slow, usual) : usual;
-        if (ns > expected + expected / 16)
-            t->excess[t->excess_count++] =
-                (gnomon__step_reason){i, ns, usual, ns - expected};
+         i < t->first[t->stage_number + 1]; i++) {
+        if (!slow_steps_get(t, i, &time) || time.step != slow->number)
+            continue;
+        slow_steps_region *r = &t->region[time.region];
+        r->ns = time.time->total_ns;
+        r->own_ns = time.calls ? time.own_ns : r->ns;
+        r->calls = time.calls;
     }
+    t->excess_count = 0;
+    for (uint32_t i = 1; i <= t->regions; i++)
+        t->excess_count += slow_steps_reason(t, i, slow, usual_step,
+                                             &t->excess[t->excess_count]);
     if (t->excess_count > 1)
         qsort(t->excess, t->excess_count, sizeof *t->excess,
               slow_steps_by_excess);
@@ -286,30 +328,30 @@ static int slow_steps_is_inside(gnomon__slow_steps *t, uint32_t inner,
     return 0;
 }
 
-/* Whether only the outer one is new in the step: a validation, in which the same layers
- * run as in training. */
-static int slow_steps_is_new(const gnomon__step_reason *outer,
-                             const gnomon__step_reason *inner)
+/* Whether the inner one only ran because the outer one did: a validation, in which the same
+ * layers run as in training. */
+static int slow_steps_is_calls(const gnomon__step_reason *outer,
+                               const gnomon__step_reason *inner)
 {
-    return !outer->usual_ns && inner->usual_ns;
+    return (outer->ran_more && inner->ran_more) ||
+           (!outer->usual_ns && inner->usual_ns);
 }
 
-/* Whether one inside it has four fifths of its excess, or a new one around it. Of two that
- * are inside one another the first one is named. */
+/* Whether one inside it has four fifths of its excess, or one around it is why it ran. Of
+ * two that are inside one another the first one is named. */
 static int slow_steps_is_explained(gnomon__slow_steps *t, size_t which)
 {
     const gnomon__step_reason *one = &t->excess[which];
     for (size_t i = 0; i < t->excess_count; i++) {
         const gnomon__step_reason *other = &t->excess[i];
-        if (other->excess_ns < one->excess_ns - one->excess_ns / 5)
-            return 0;
-        if (slow_steps_is_new(one, other))
+        if (i == which || other->is_beside != one->is_beside ||
+            other->excess_ns < one->excess_ns - one->excess_ns / 5)
             continue;
-        if (slow_steps_is_new(other, one) &&
-            slow_steps_is_inside(t, one->region, other->region))
-            return 1;
-        if (i != which && slow_steps_is_inside(t, other->region, one->region) &&
-            (i < which || !slow_steps_is_inside(t, one->region, other->region)))
+        int is_outer = slow_steps_is_inside(t, one->region, other->region);
+        int is_inner = slow_steps_is_inside(t, other->region, one->region);
+        if (is_outer && is_inner ? i < which
+            : is_outer           ? slow_steps_is_calls(other, one)
+                                 : is_inner && !slow_steps_is_calls(one, other))
             return 1;
     }
     return 0;
@@ -326,14 +368,12 @@ int gnomon__slow_steps_reasons(
     uint64_t too_long = slow->ns > usual ? slow->ns - usual : 0;
     int named = 0;
     if (too_long)
-        slow_steps_compare(t, slow);
+        slow_steps_compare(t, slow, usual);
     for (size_t i = 0;
-         too_long && i < t->excess_count && named < GNOMON__STEP_REASONS; i++) {
-        if (t->excess[i].excess_ns < too_long / 10)
-            break;
-        if (!slow_steps_is_explained(t, i))
+         too_long && i < t->excess_count && named < GNOMON__STEP_REASONS; i++)
+        if (t->excess[i].excess_ns >= too_long / 10 &&
+            !slow_steps_is_explained(t, i))
             reasons[named++] = &t->excess[i];
-    }
     return named;
 }
 

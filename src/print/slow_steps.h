@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The slow steps of a stage, and what took longer in each than it does in the median
- * step. A scope is not named where one inside it has most of its excess: that one is
- * why; but where only the outer one is new in the step, it is.
+ * step. First what the thread did that makes the steps. A scope is not named where one
+ * inside it has most of its excess: that one is why; but where both only ran more often,
+ * as in a validation, or only the outer one is new in the step, the outer one is.
  *
  * Uses public headers and libc only, so that plugins can bring it along. */
 #ifndef GNOMON_PRINT_SLOW_STEPS_H
@@ -22,7 +23,10 @@ typedef struct gnomon__listed_step {
 /* A region that took longer. */
 typedef struct gnomon__step_reason {
     uint32_t region;
+    uint8_t is_beside; /* on other threads than the one that makes the steps */
+    uint8_t ran_more; /* no longer than usual, but more often, or there alone */
     uint64_t ns, usual_ns, excess_ns;
+    uint64_t calls; /* 0: not known */
 } gnomon__step_reason;
 
 typedef struct gnomon__slow_steps {
@@ -32,7 +36,7 @@ typedef struct gnomon__slow_steps {
     struct slow_steps_region *region;
     uint32_t *time; /* numbers of times, those of a stage together */
     size_t *first;  /* by stage: into `time`; the next one's is the end */
-    gnomon__step_reason *excess; /* of the step at hand, the largest first */
+    gnomon__step_reason *excess; /* of the step at hand, as they are named */
     size_t excess_count;
     /* Of the stage and view that were read last: */
     gnomon_stage_info stage;

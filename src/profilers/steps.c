@@ -35,8 +35,10 @@ static void steps_print_region(const steps_report *t,
     gnomon_profile_region(t->of.profile, e->region, &region);
     const char *name = gnomon_shown(t->out, region.name);
     t->out->write(t->out, name, strlen(name));
-    t->out->print(t->out, " %s, usually %s",
-                  gnomon__short_duration(took, e->ns),
+    t->out->print(t->out, " %s", gnomon__short_duration(took, e->ns));
+    if (e->ran_more && e->usual_ns && e->calls > 1)
+        t->out->print(t->out, " in %" PRIu64 " calls", e->calls);
+    t->out->print(t->out, ", usually %s",
                   gnomon__short_duration(usual, e->usual_ns));
 }
 

@@ -122,6 +122,57 @@ TEST(what_is_new_in_a_step_is_reported_and_not_what_it_calls)
     free(text);
 }
 
+static void check_line(const char *line)
+{
+    char *text = text_now();
+    CHECK(strstr(text, line) || !fprintf(stderr, "%s", text));
+    free(text);
+}
+
+/* All that runs in a validation runs because of it. */
+TEST(what_ran_more_often_is_reported_by_what_calls_it)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 50; i++) {
+        scope("forward", 2 * MS);
+        if (i % 10 == 9) {
+            GNOMON_SCOPE("validation");
+            for (int k = 0; k < 5; k++) {
+                GNOMON_SCOPE("validation_step");
+                scope("forward", 2 * MS);
+            }
+        }
+        gnomon_step();
+    }
+    check_line("\nstep 9    12 ms  validation 10 ms, usually 0\n");
+}
+
+/* Batches that are accumulated: no forward takes longer. */
+TEST(more_calls_than_usual_are_told)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 50; i++) {
+        for (int k = 0; k < (i == 30 ? 6 : 1); k++) {
+            GNOMON_SCOPE("batch");
+            scope("forward", 2 * MS);
+        }
+        gnomon_step();
+    }
+    check_line("\nstep 30    12 ms  batch 12 ms in 6 calls, usually 2.02 ms\n");
+}
+
+/* One of a few slow steps is no reason to call the others usual. */
+TEST(as_many_calls_that_took_longer_are_no_calls)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 20; i++) {
+        GNOMON_SCOPE("batch");
+        scope("forward", i % 3 ? 2 * MS : 30 * MS);
+        gnomon_step();
+    }
+    check_line("\nstep 0    30 ms  forward 30 ms, usually 2.02 ms\n");
+}
+
 static int decodes; /* a loader's, by turns */
 
 static void *decode(void *ns)
@@ -152,6 +203,26 @@ TEST(what_runs_beside_a_slow_step_is_not_why)
         strstr(text, "\nstep 20    80 ms  compute 80 ms, usually 20.5 ms\n") ||
         !fprintf(stderr, "%s", text));
     free(text);
+}
+
+/* What loaders did meanwhile may be why the step waited, and adds up to more. */
+TEST(what_the_stepping_thread_waited_for_comes_first)
+{
+    begin("steps(limit=1)");
+    for (int i = 0; i < 40; i++) {
+        uint64_t ns = (i == 20 ? 80 : 5) * (uint64_t)MS;
+        uint64_t start = gnomon__ticks();
+        for (int k = 0; k < 8; k++) {
+            gnomon__test_set(start);
+            on_thread(decode, &ns);
+        }
+        gnomon__test_set(start);
+        scope("next_batch", ns);
+        scope("compute", 20 * MS);
+        gnomon_step();
+    }
+    check_line("\nstep 20   100 ms  next_batch 80 ms, usually 5.12 ms; "
+               "decode 640 ms, usually 41 ms\n");
 }
 
 static void nested(int step)
