@@ -190,17 +190,17 @@ static void take_page(step_times *s, step_page *page, uint32_t first,
 {
     for (uint32_t i = 0; i < STEP_PAGE; i++) {
         struct step_count *taken = &page->taken[i];
-        const struct step_count sum = {load_relaxed(&page->sums[i].ticks),
-                                       load_relaxed(&page->sums[i].calls)};
         gnomon__step_part *now = &s->now[first + i];
-        if (sum.ticks == taken->ticks && sum.calls == taken->calls)
+        uint64_t calls = load_relaxed(&page->sums[i].calls);
+        if (calls == taken->calls)
             continue;
-        if (!now->time && !now->calls)
+        uint64_t ticks = load_relaxed(&page->sums[i].ticks);
+        if (!now->calls)
             s->touched[s->touched_count++] = first + i;
-        now->time += sum.ticks - taken->ticks;
-        now->own += is_own ? sum.ticks - taken->ticks : 0;
-        now->calls += sum.calls - taken->calls;
-        *taken = sum;
+        now->time += ticks - taken->ticks;
+        now->own += is_own ? ticks - taken->ticks : 0;
+        now->calls += calls - taken->calls;
+        *taken = (struct step_count){ticks, calls};
     }
 }
 
