@@ -47,25 +47,25 @@ static int make_self(gnomon__attachment *a)
     a->options->api.log = gnomon__host.log;
     a->options->api.region_op = gnomon__host.region_op;
     gnomon__fail_reason_clear();
-    gnomon__os_loading(1); /* as setup */
+    gnomon__control_loads(1); /* as setup */
     int code = a->profiler.create(&a->options->api, &a->self);
-    gnomon__os_loading(-1);
+    gnomon__control_loads(-1);
     if (!code || code == GNOMON_DECLINED)
         return code;
     return gnomon__fail(GNOMON_EPLUGIN, "%s: create failed (%s)",
                         a->profiler.name, gnomon__fail_reason(code));
 }
 
-static void call_setup(gnomon__attachment *a)
+void gnomon__call_setup(gnomon__attachment *a)
 {
     gnomon_run_info run;
     gnomon__run_describe(&run);
     if (!a->profiler.setup)
         return;
     gnomon__fail_reason_clear();
-    gnomon__os_loading(1); /* it may load a library, or join a thread */
+    gnomon__control_loads(1); /* it may load a library, or join a thread */
     int code = a->profiler.setup(a->self, &run, gnomon__stage_text());
-    gnomon__os_loading(-1);
+    gnomon__control_loads(-1);
     if (code < 0)
         gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
                     gnomon__fail_reason(code));
@@ -201,7 +201,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
         code = make_self(a);
         int made = !code;
         if (made)
-            call_setup(a);
+            gnomon__call_setup(a);
         if (!code)
             code = take_bits(a);
         if (code) {

@@ -35,8 +35,9 @@ enum { START_NEW, START_RUNS, START_STUCK, START_OVER };
 static uint32_t start_state;
 #define MARK_WAITS_NS 1000000000ull
 
-/* Counts what waiters wait for: the lock is given back, or the start is over. They sleep
- * while it stays the same; the limit of a sleep is for what nobody tells them of. */
+/* Counts what waiters wait for: the lock is given back, the start is over, or a library
+ * may be loaded under the lock. They sleep while it stays the same; the limit of a sleep
+ * is for what nobody tells them of. */
 static uint32_t turn;
 static uint32_t waiters;
 #define SLEEP_NS 250000000ull
@@ -74,6 +75,14 @@ static void watch_forks(void)
         load_relaxed(&start_state) == START_OVER ? NULL : getenv("GNOMON");
     if (spec && *spec)
         gnomon__fork_watch();
+}
+
+/* From then on the waiters' time counts. */
+void gnomon__control_loads(int by)
+{
+    gnomon__os_loading(by);
+    if (by > 0)
+        next_turn();
 }
 
 static int take_lock(void)

@@ -110,7 +110,9 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
                             "plugin %s is not loaded: this program is linked "
                             "statically",
                             shown);
+    gnomon__control_loads(1);
     void *library = gnomon__os_library(path, &why);
+    gnomon__control_loads(-1);
     if (!library) { /* most loaders put the path first */
         rest = strstr(why, path);
         why = rest ? rest + strlen(path) : why;

@@ -146,6 +146,8 @@ void gnomon__control_leave(void);
  * Marks of other threads wait in between. Inside a control call. */
 void gnomon__control_start(void);
 void gnomon__control_started(void);
+/* As gnomon__os_loading, and tells those who wait for the control call. */
+void gnomon__control_loads(int by);
 /* Whether the calling thread is in one. A signal handler may ask. */
 int gnomon__control_is_inside(void);
 /* Whether a call that takes no control lock is allowed now: GNOMON_OK, or a code and a
@@ -237,6 +239,8 @@ extern gnomon__attachment *gnomon__attachments;
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch);
 int gnomon__detach(gnomon__attachment *a);
+/* Of the stage that is open. */
+void gnomon__call_setup(gnomon__attachment *a);
 /* At exit: profilers that the program attached get no more starts, and the stops of
  * scopes that are open. */
 void gnomon__attachments_finish(void);

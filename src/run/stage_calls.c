@@ -8,17 +8,8 @@
 
 static void setup_all(void)
 {
-    gnomon_run_info run;
-    gnomon__run_describe(&run);
-    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        gnomon__fail_reason_clear();
-        int code = a->profiler.setup
-                       ? a->profiler.setup(a->self, &run, gnomon__stage_text())
-                       : 0;
-        if (code < 0)
-            gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
-                        gnomon__fail_reason(code));
-    }
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        gnomon__call_setup(a);
 }
 
 static int begin_stage(gnomon__text name)
