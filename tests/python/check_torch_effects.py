@@ -204,23 +204,21 @@ class Untouched(Case):
     def test_a_signal_handler_closes_between_the_two_looks(self):
         model = nn.Identity()
         handle = self.watch(model)
-        on = gnomon.torch._gnomon
+        closed = []
 
-        class Interrupting:
-            looks = 0
+        def trace(frame, event, argument):
+            frame.f_trace_opcodes = True
+            if gnomon.torch._looked and not closed:  # it has looked once
+                closed.append(frame.f_code)
+                handle.close()
+            return trace
 
-            def _on(self):
-                self.looks += 1
-                if self.looks == 2:  # inside of torch's second look
-                    handle.close()
-                return True
-
-        gnomon.torch._gnomon = interrupting = Interrupting()
+        sys.settrace(trace)
         try:
             self.assertEqual(float(model(torch.zeros(()))), 0)
         finally:
-            gnomon.torch._gnomon = on
-        self.assertGreaterEqual(interrupting.looks, 2)
+            sys.settrace(None)
+        self.assertEqual(closed, [nn.Module._wrapped_call_impl.__code__])
         self.assertIsNotNone(nn.Module.__dict__["_compiled_call_impl"])
         handle.close()
         self.assertIsNone(nn.Module.__dict__["_compiled_call_impl"])

@@ -16,19 +16,15 @@ all modules make torch.compile warn.
 import functools
 import os
 import re
-import sys
 import threading
 import time
 import weakref
 
 import torch
 from torch.compiler import is_compiling as _is_compiling
-from torch.compiler import is_dynamo_compiling as _is_traced
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from . import _gnomon, range as _range, scope, step
-from . import _torch_backward as _backward
-from ._torch_backward import on_stream as _on_stream, runs_as_it_is as _runs_as_it_is
 
 __all__ = ["Watch", "ddp_hook", "watch"]
 
@@ -39,10 +35,9 @@ for _owner, _name in (
     if _name not in vars(_owner):
         raise ImportError(f"gnomon.torch is not made for PyTorch {torch.__version__}")
 
-_layers = {}  # by the id of a module that lives: its _Layer
+_layers = {}  # by the id of a module that lives: its layer
 _watches = []  # those that are not closed
 _undo = []  # what takes back what is replaced in torch; empty: nothing is
-_CALL = torch.nn.Module._wrapped_call_impl.__code__  # it looks twice (_ModuleCall)
 _looked = {}  # by thread: the layer that it found, and will look for again
 os.register_at_fork(after_in_child=_looked.clear)
 
@@ -57,33 +52,74 @@ _here = _Here()
 # ---- Calls of modules ---------------------------------------------------------------
 
 
-class _Layer:
-    """A watched module, which it does not keep alive."""
+def _runs_as_it_is(function):
+    """Decorates our functions, which torch.compile would compile too where they run
+    between two graphs. This is torch._dynamo.skip, which takes a second to import."""
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "set_code_exec_strategy"):
+        skip = frames._FrameAction.SKIP, frames._FrameAction.DEFAULT
+        strategy = frames._FrameExecStrategy(*skip)
+        frames.set_code_exec_strategy(function.__code__, strategy)
+    elif hasattr(frames, "skip_code"):  # before 2.7
+        frames.skip_code(function.__code__)
+    return function
 
-    __slots__ = (
-        *("name", "kind", "level", "module", "watches", "is_inner"),
-        *("forward", "backward"),
+
+@_runs_as_it_is
+def _on_stream(mark, values=()):
+    """The mark; where CUDA is in use, on the stream that the work on the first of some
+    values is put into now."""
+    if not torch.cuda.is_initialized():
+        return mark
+    first = values[0] if values else None
+    device = first.get_device() if isinstance(first, torch.Tensor) else -1
+    if device < 0:
+        device = torch._C._cuda_getDevice()
+    stream = torch._C._cuda_getCurrentRawStream(device)
+    return scope(mark.name, mark.category, stream)
+
+
+@_runs_as_it_is
+def _at_the_end(opened):
+    """Closes these when backward is over, on a thread of autograd's own."""
+    torch.autograd.Variable._execution_engine.queue_callback(
+        functools.partial(_gnomon._close_all, opened)
     )
 
-    def __init__(self, module, name, kind, level):
-        self.name, self.kind, self.level = name, kind, level
-        self.module = weakref.ref(module, functools.partial(_forget, id(module)))
-        self.watches = []
-        self.is_inner = False  # called by what torch.compile made of it
-        self.forward = scope(name, kind)  # both without a stream
-        self.backward = scope(name + " backward", kind)
+
+class Call(_gnomon._call_type()):
+    """One call of a layer, which is a hook of nodes that it made. In Python, for that is
+    what torch.compile can read."""
+
+    __slots__ = ()
 
     @_runs_as_it_is
-    def __call__(self, *args, **keywords):
-        _looked.pop(threading.get_ident(), None)
-        module = self.module()
-        call = module.__dict__.get("_compiled_call_impl") or module._call_impl
-        if not self.watches or not _gnomon._on() or _is_compiling():
-            return call(*args, **keywords)
-        if self.is_inner and _is_in(self.name):
-            return call(*args, **keywords)
-        with _on_stream(self.forward, args):
-            return _backward.run_call(self, call, args, keywords)
+    def __call__(self, *gradients):
+        if not _is_compiling():
+            self._hook(*gradients)
+
+
+# Module._compiled_call_impl: what a module's call goes to unless it is None.
+_calls = _gnomon._torch(
+    _layers,
+    _looked,
+    torch.nn.Module._wrapped_call_impl.__code__,
+    _is_compiling,
+    torch.is_grad_enabled,
+    torch.autograd._get_sequence_nr,
+    torch.Tensor,
+    Call,
+    torch.cuda,
+    _on_stream,
+    _at_the_end,
+)
+
+
+def _layer(module, name, kind, level):
+    """A watched module, which it does not keep alive."""
+    weak = weakref.ref(module, functools.partial(_forget, id(module)))
+    scopes = scope(name, kind), scope(name + " backward", kind)
+    return _gnomon._layer(_calls, weak, name, kind, level, *scopes)
 
 
 def _forget(key, module):
@@ -93,41 +129,6 @@ def _forget(key, module):
             del watch._layers[key]
             if not watch._layers and watch in _watches:
                 _watches.remove(watch)
-
-
-@_runs_as_it_is
-def _is_in(name):
-    around = _backward.running_call()
-    return around is not None and around.layer.name == name
-
-
-class _ModuleCall:
-    """Module._compiled_call_impl: what a module's call goes to unless it is None.
-
-    Torch looks at it twice, to compare and to call. The second look must find what the
-    first one found, also where another thread or a signal handler closes the watch in
-    between, or detaches what records."""
-
-    @_runs_as_it_is
-    def __get__(self, module, owner=None):
-        if _is_traced():  # torch.compile knows this call, and looks no further
-            return None
-        layer, thread = _layers.get(id(module)), threading.get_ident()
-        if layer is not None:
-            is_second = _looked.get(thread) is layer
-            if layer.watches or is_second:
-                if sys._getframe(1).f_code is _CALL:
-                    _looked[thread] = layer
-                if layer.watches and _gnomon._on() or is_second:
-                    return layer
-                _looked.pop(thread, None)
-        return None if module is None else module.__dict__.get("_compiled_call_impl")
-
-    def __set__(self, module, value):  # by Module.compile
-        module.__dict__["_compiled_call_impl"] = value
-
-    def __delete__(self, module):
-        del module.__dict__["_compiled_call_impl"]
 
 
 def _settle():
@@ -199,6 +200,27 @@ def _stepped(optimizer, args, keywords):
         _here.step_is_over = True
 
 
+def _marked(run_backward):
+    """What all of torch's backward goes through, with a scope around it."""
+
+    @_runs_as_it_is
+    @functools.wraps(run_backward)
+    def marked_backward(*args, **keywords):
+        if not _gnomon._on():
+            return run_backward(*args, **keywords)
+        here = _gnomon._here(_calls)
+        outer, here.open = (here.open, here.runs), []
+        here.runs = True
+        with _on_stream(scope("backward")):
+            try:
+                return run_backward(*args, **keywords)
+            finally:
+                _gnomon._close_all(here.open)
+                here.open, here.runs = outer
+
+    return marked_backward
+
+
 # ---- What is replaced in torch while something is watched ---------------------------
 
 
@@ -215,11 +237,11 @@ def _replace(owner, name, value):
 
 def _install():
     module, mark = torch.nn.Module, torch.autograd.profiler.record_function
-    _replace(module, "_compiled_call_impl", _ModuleCall())
+    _replace(module, "_compiled_call_impl", _calls)
     _replace(mark, "__enter__", _entering(mark.__enter__))
     _replace(mark, "__exit__", _leaving(mark.__exit__))
     run = torch.autograd._engine_run_backward
-    _replace(torch.autograd, "_engine_run_backward", _backward.marked(run))
+    _replace(torch.autograd, "_engine_run_backward", _marked(run))
     _undo.append(register_module_module_registration_hook(_added).remove)
 
 
@@ -246,7 +268,7 @@ class Watch:
     def _add(self, module, name, kind, level):
         key = id(module)
         if key not in _layers:
-            _layers[key] = _Layer(module, name, kind, level)
+            _layers[key] = _layer(module, name, kind, level)
         if key not in self._layers:
             self._layers[key] = _layers[key]
             _layers[key].watches.append(self)

@@ -99,6 +99,10 @@ gnomon_region *binding_region_of(PyObject *scope);
 PyObject *binding_scope_get(binding_state *state, PyObject *cache,
                             PyObject *name, PyObject *category, int kind);
 
+/* As __enter__ and __exit__, which cannot fail. */
+void binding_scope_enter(PyObject *scope);
+void binding_scope_leave(PyObject *scope);
+
 /* The task that runs, as an address; NULL: none. *in_loop: whether a loop runs here. An
  * exception that is set stays, and none is added. */
 const void *binding_task(binding_state *state, int *in_loop);
@@ -130,6 +134,7 @@ extern PyMethodDef binding_profile_methods[];
 extern PyMethodDef binding_recording_methods[];
 extern PyMethodDef binding_call_methods[];
 extern PyMethodDef binding_hook_methods[];
+extern PyMethodDef binding_watch_methods[];
 
 /* Ends the run of this process, if there is one. Returns None. */
 PyObject *binding_end_run(PyObject *module);
@@ -192,6 +197,13 @@ extern int binding_worker_waits;
 static inline uint32_t binding_waits(void)
 {
     return (uint32_t)__atomic_load_n(&binding_worker_waits, __ATOMIC_RELAXED);
+}
+
+/* Whether a mark may do something at all. */
+static inline int binding_is_on(void)
+{
+    return (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) |
+            binding_waits()) != 0;
 }
 
 /* How many forks are between this process and the first one: what began before a fork

@@ -6,20 +6,13 @@
 
 #include <string.h>
 
-/* Whether a mark may do something at all. */
-static int is_on(void)
-{
-    return (__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED) |
-            binding_waits()) != 0;
-}
-
 /* Whether marks do something, for code of ours that marks: in far less time than
  * gnomon.enabled(). */
 static PyObject *call_is_marking(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(is_on());
+    return PyBool_FromLong(binding_is_on());
 }
 
 /* ---- Arguments ------------------------------------------------------------ */
@@ -111,7 +104,7 @@ static PyObject *mark_action(PyObject *module, PyObject *name,
 {
     if (!PyUnicode_Check(name))
         return PyErr_Format(PyExc_TypeError, "a name is a str");
-    if (!is_on())
+    if (!binding_is_on())
         Py_RETURN_NONE;
     PyObject *bytes = action_name(binding_state_of(module), name);
     if (!bytes)
@@ -153,7 +146,7 @@ static PyObject *mark_moment(PyObject *module, PyObject *const *args,
     if (!binding_arguments("mark", names, 2, args, count, keywords, given) ||
         !is_category(given[1]))
         return NULL;
-    if (!is_on() || !binding_wake())
+    if (!binding_is_on() || !binding_wake())
         Py_RETURN_NONE;
     PyObject *region = binding_scope_get(state, state->marks, given[0],
                                          given[1], GNOMON_KIND_MARK);
@@ -181,7 +174,7 @@ static PyObject *mark_counter(PyObject *module, PyObject *const *args,
     double value = PyFloat_AsDouble(given[1]);
     if (PyErr_Occurred())
         return NULL;
-    if (!is_on() || !binding_wake())
+    if (!binding_is_on() || !binding_wake())
         Py_RETURN_NONE;
     PyObject *region = binding_scope_get(state, state->counters, given[0],
                                          given[2], GNOMON_KIND_COUNTER);
@@ -209,7 +202,7 @@ static PyObject *mark_step(PyObject *module, PyObject *args)
         value = PyLong_AsUnsignedLongLong(number);
     if (PyErr_Occurred())
         return NULL;
-    if (is_on() && binding_wake()) {
+    if (binding_is_on() && binding_wake()) {
         Py_BEGIN_ALLOW_THREADS
         if (is_given)
             gnomon_step_at(value);
@@ -226,7 +219,7 @@ static PyObject *mark_thread(PyObject *module, PyObject *name)
     PyObject *bytes = binding_utf8(name);
     if (!bytes)
         return NULL;
-    if (is_on() && binding_wake()) {
+    if (binding_is_on() && binding_wake()) {
         const char *at = PyBytes_AsString(bytes);
         size_t length = (size_t)PyBytes_Size(bytes);
         Py_BEGIN_ALLOW_THREADS

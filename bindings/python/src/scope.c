@@ -137,16 +137,21 @@ static int enter(binding_scope *self)
     return is_kept;
 }
 
-static PyObject *scope_enter(PyObject *object, PyObject *unused)
+void binding_scope_enter(PyObject *object)
 {
     binding_scope *self = (binding_scope *)object;
-    (void)unused;
     const gnomon_region *region =
         __atomic_load_n(&self->region, __ATOMIC_ACQUIRE);
     uint32_t asks =
         __atomic_load_n(&region->mask, __ATOMIC_RELAXED) | binding_waits();
     if (!asks || !enter(self))
         BINDING_ADD(&self->unrecorded, 1);
+}
+
+static PyObject *scope_enter(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    binding_scope_enter(object);
     Py_INCREF(object);
     return object;
 }
@@ -218,16 +223,21 @@ static void leave(binding_scope *self)
     binding_here.inside = NULL;
 }
 
-static PyObject *scope_exit(PyObject *object, PyObject *const *args,
-                            Py_ssize_t count)
+void binding_scope_leave(PyObject *object)
 {
     binding_scope *self = (binding_scope *)object;
-    (void)args;
-    (void)count;
     if (__builtin_expect(binding_scope_count(self) != 0, 0))
         leave(self);
     else if (binding_scope_unrecorded(self))
         BINDING_ADD(&self->unrecorded, UINT32_MAX);
+}
+
+static PyObject *scope_exit(PyObject *object, PyObject *const *args,
+                            Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    binding_scope_leave(object);
     Py_RETURN_NONE;
 }
 
