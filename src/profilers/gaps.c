@@ -3,43 +3,36 @@
  * gaps: how long each track was idle between its outermost executions, and the longest
  * of these times with what came before and after. As text a table of tracks and one of
  * gaps; as another table, where columns, groups, an order or a format are asked for,
- * that of the gaps. A pure function from a profile with events.
+ * that of the gaps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/gaps.h"
-#include "print/groups.h"
+#include "print/rows.h"
 
-#define GAPS_PRESET 10u /* gaps that are listed, of each group */
+static const char *gaps_track_name(const gnomon_profile *p, uint32_t track)
+{
+    gnomon_track_info of;
+    return gnomon_profile_track(p, track, &of) ? "" : of.name;
+}
 
-/* Begins with the choice: gnomon__table_choice says why. */
-typedef struct gaps_settings {
-    gnomon__table_choice table;
-    void (*log)(const char *line); /* NULL: attached from C */
-} gaps_settings;
+/* "Gaps of rank 3": the report is of one run, which may be of many. */
+static void gaps_put_title(gnomon__report_rows *r)
+{
+    gnomon_run_info run;
+    if (gnomon_profile_count(r->profile, GNOMON_RUNS) != 1 ||
+        gnomon_profile_run(r->profile, 1, &run) || run.rank < 0 ||
+        run.world_size < 2)
+        return;
+    r->table.title =
+        gnomon__table_keep(&r->table, "Gaps of rank %" PRId32, run.rank);
+    if (!r->table.title)
+        r->code = GNOMON_ENOMEM;
+}
 
-enum {
-    GAPS_THREAD,
-    GAPS_AT,
-    GAPS_GAP,
-    GAPS_AFTER,
-    GAPS_BEFORE,
-    GAPS_STEP,
-    GAPS_RANK,
-    GAPS_COLUMNS
-};
-
-static const gnomon__column gaps_columns[GAPS_COLUMNS] = {
-    [GAPS_THREAD] = {"thread", "Thread", GNOMON__CELL_TEXT, false},
-    [GAPS_AT] = {"at", "At", GNOMON__CELL_TIME, false},
-    [GAPS_GAP] = {"gap", "Gap", GNOMON__CELL_TIME, false},
-    [GAPS_AFTER] = {"after", "After", GNOMON__CELL_TEXT, false},
-    [GAPS_BEFORE] = {"before", "Before", GNOMON__CELL_TEXT, false},
-    [GAPS_STEP] = {"step", "Step", GNOMON__CELL_ID, false},
-    [GAPS_RANK] = {"rank", "Rank", GNOMON__CELL_ID, true}};
+/* ---- Tracks ------------------------------------------------------------------------ */
 
 enum {
     GAP_SUMS_THREAD,
@@ -54,115 +47,119 @@ enum {
 
 /* The share is of the time in which the track was busy or idle. */
 static const gnomon__column gap_sums_columns[GAP_SUMS_COLUMNS] = {
-    [GAP_SUMS_THREAD] = {"thread", "Thread", GNOMON__CELL_TEXT, false},
-    [GAP_SUMS_EXECUTIONS] = {"executions", "Executions", GNOMON__CELL_COUNT,
-                             false},
-    [GAP_SUMS_BUSY] = {"busy", "Busy", GNOMON__CELL_TIME, false},
-    [GAP_SUMS_IDLE] = {"idle", "Idle", GNOMON__CELL_TIME, false},
-    [GAP_SUMS_SHARE] = {"percent", "%", GNOMON__CELL_SHARE, false},
-    [GAP_SUMS_GAPS] = {"gaps", "Gaps", GNOMON__CELL_COUNT, false},
-    [GAP_SUMS_LONGEST] = {"longest", "Longest", GNOMON__CELL_TIME, false}};
+    [GAP_SUMS_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, MADE),
+    [GAP_SUMS_EXECUTIONS] =
+        GNOMON__COLUMN("executions", "Executions", COUNT, SHOWN, MADE),
+    [GAP_SUMS_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, MADE),
+    [GAP_SUMS_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
+    [GAP_SUMS_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
+    [GAP_SUMS_GAPS] = GNOMON__COLUMN("gaps", "Gaps", COUNT, SHOWN, MADE),
+    [GAP_SUMS_LONGEST] =
+        GNOMON__COLUMN("longest", "Longest", TIME, SHOWN, MADE)};
 
-/* ---- Rows ------------------------------------------------------------------------ */
-
-static const char *gaps_track_name(const gnomon_profile *p, uint32_t track)
+static void gaps_read_tracks(gnomon__report_rows *r)
 {
-    gnomon_track_info of;
-    return gnomon_profile_track(p, track, &of) ? "" : of.name;
+    const gnomon__gaps *g = r->more;
+    gaps_put_title(r);
+    for (uint32_t i = 1; i <= g->track_count; i++) {
+        const gnomon__gap_track *t = &g->tracks[i];
+        if (!t->executions)
+            continue;
+        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        gnomon__cell_text(&cells[GAP_SUMS_THREAD],
+                          gaps_track_name(r->profile, i));
+        gnomon__cell_count(&cells[GAP_SUMS_EXECUTIONS], t->executions);
+        gnomon__cell_count(&cells[GAP_SUMS_BUSY], t->busy_ns);
+        gnomon__cell_count(&cells[GAP_SUMS_IDLE], t->idle_ns);
+        gnomon__cell_share(&cells[GAP_SUMS_SHARE], t->idle_ns,
+                           t->busy_ns + t->idle_ns);
+        gnomon__cell_count(&cells[GAP_SUMS_GAPS], t->gaps);
+        if (t->gaps)
+            gnomon__cell_count(&cells[GAP_SUMS_LONGEST], t->longest_ns);
+    }
 }
 
-static const char *gaps_node_name(const gnomon_profile *p, uint32_t node)
-{
-    gnomon_node_info n;
-    gnomon_region_info region;
-    if (gnomon_profile_node(p, node, &n) ||
-        gnomon_profile_region(p, n.region, &region))
-        return "";
-    return region.name;
-}
+static const gnomon__report gaps_tracks = {.name = "tracks",
+                                           .title = "Gaps",
+                                           .columns = gap_sums_columns,
+                                           .column_count = GAP_SUMS_COLUMNS,
+                                           .sort = GAP_SUMS_IDLE,
+                                           .read = gaps_read_tracks};
 
-static int gaps_add_row(gnomon__report_table *table, const gnomon__gaps *g,
-                        const gnomon__gap *gap)
+/* ---- Gaps -------------------------------------------------------------------------- */
+
+enum {
+    GAPS_THREAD,
+    GAPS_AT,
+    GAPS_GAP,
+    GAPS_AFTER,
+    GAPS_BEFORE,
+    GAPS_STEP,
+    GAPS_RANK,
+    GAPS_COLUMNS
+};
+
+static const gnomon__column gaps_columns[GAPS_COLUMNS] = {
+    [GAPS_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, MADE),
+    [GAPS_AT] = GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
+    [GAPS_GAP] = GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
+    [GAPS_AFTER] = GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
+    [GAPS_BEFORE] = GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
+    [GAPS_STEP] = GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
+    [GAPS_RANK] = GNOMON__COLUMN("rank", "Rank", ID, EXTRA, MADE)};
+
+static void gaps_add_row(gnomon__report_rows *r, const gnomon__gap *gap)
 {
+    const gnomon__gaps *g = r->more;
     const gnomon_step_info *step =
         gnomon__event_step_at(&g->steps, gap->begin_ns);
-    gnomon__cell *cells = gnomon__table_add(table, gap->group, 0);
+    gnomon__cell *cells = gnomon__report_row_of(r, gap->group);
+    gnomon__report_node after, before;
     gnomon_track_info track;
     gnomon_run_info run;
-    if (!cells)
-        return GNOMON_ENOMEM;
+    (void)gnomon__report_node_at(r->profile, gap->after, &after);
+    (void)gnomon__report_node_at(r->profile, gap->before, &before);
     gnomon__cell_text(&cells[GAPS_THREAD],
-                      gaps_track_name(g->profile, gap->track));
+                      gaps_track_name(r->profile, gap->track));
     gnomon__cell_count(&cells[GAPS_AT], gap->begin_ns);
     gnomon__cell_count(&cells[GAPS_GAP], gap->ns);
-    gnomon__cell_text(&cells[GAPS_AFTER],
-                      gaps_node_name(g->profile, gap->after));
-    gnomon__cell_text(&cells[GAPS_BEFORE],
-                      gaps_node_name(g->profile, gap->before));
+    gnomon__cell_text(&cells[GAPS_AFTER], after.region.name);
+    gnomon__cell_text(&cells[GAPS_BEFORE], before.region.name);
     if (step)
         gnomon__cell_count(&cells[GAPS_STEP], step->number);
-    if (!gnomon_profile_track(g->profile, gap->track, &track) &&
-        !gnomon_profile_run(g->profile, track.run, &run) && run.rank >= 0)
+    if (!gnomon_profile_track(r->profile, gap->track, &track) &&
+        !gnomon_profile_run(r->profile, track.run, &run) && run.rank >= 0)
         gnomon__cell_count(&cells[GAPS_RANK], (uint64_t)run.rank);
-    return GNOMON_OK;
 }
 
-static int gaps_add_sums(gnomon__report_table *table, const gnomon__gaps *g,
-                         uint32_t track)
+static void gaps_read(gnomon__report_rows *r)
 {
-    const gnomon__gap_track *t = &g->tracks[track];
-    const uint64_t all = t->busy_ns + t->idle_ns;
-    gnomon__cell *cells = t->executions ? gnomon__table_add(table, 0, 0) : NULL;
-    if (!cells)
-        return t->executions ? GNOMON_ENOMEM : GNOMON_OK;
-    gnomon__cell_text(&cells[GAP_SUMS_THREAD],
-                      gaps_track_name(g->profile, track));
-    gnomon__cell_count(&cells[GAP_SUMS_EXECUTIONS], t->executions);
-    gnomon__cell_count(&cells[GAP_SUMS_BUSY], t->busy_ns);
-    gnomon__cell_count(&cells[GAP_SUMS_IDLE], t->idle_ns);
-    if (all)
-        gnomon__cell_number(&cells[GAP_SUMS_SHARE],
-                            100.0 * (double)t->idle_ns / (double)all);
-    gnomon__cell_count(&cells[GAP_SUMS_GAPS], t->gaps);
-    if (t->gaps)
-        gnomon__cell_count(&cells[GAP_SUMS_LONGEST], t->longest_ns);
-    return GNOMON_OK;
+    gnomon__gaps *g = r->more;
+    gaps_put_title(r);
+    if (!r->code)
+        r->code = gnomon__gaps_make(g, r->profile, r->choice->limit,
+                                    r->groups.count, r->groups.of_track);
+    r->is_none = !g->has_events;
+    for (size_t i = 0; !r->code && i < g->groups; i++)
+        for (size_t k = 0; k < g->heaps[i].count; k++)
+            gaps_add_row(r, &g->heaps[i].at[k]);
 }
 
-/* ---- The report -------------------------------------------------------------------- */
-
-/* "Gaps of rank 3": the report is of one run, which may be of many. */
-static const char *gaps_title(gnomon__report_table *table,
-                              const gnomon_profile *p)
+static int gaps_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
-    gnomon_run_info run;
-    if (gnomon_profile_count(p, GNOMON_RUNS) != 1 ||
-        gnomon_profile_run(p, 1, &run) || run.rank < 0 || run.world_size < 2)
-        return "Gaps";
-    return gnomon__table_keep(table, "Gaps of rank %" PRId32, run.rank);
+    int code = gnomon__report_part(&gaps_tracks, r->more, SIZE_MAX, true,
+                                   r->profile, out);
+    if (code || !r->table.row_count)
+        return code;
+    r->table.is_part = true;
+    r->table.title = "The longest";
+    out->write(out, "\n", 1);
+    return gnomon__report_put_table(r, out);
 }
 
-static int gaps_print_sums(const gnomon__gaps *g, const gnomon_writer *out)
+static void gaps_note(const gnomon__report_rows *r, const gnomon_writer *out)
 {
-    static const gnomon__table_choice choice = {.limit = SIZE_MAX,
-                                                .sort = GAP_SUMS_IDLE};
-    gnomon__report_table table = {.name = "tracks",
-                                  .columns = gap_sums_columns,
-                                  .column_count = GAP_SUMS_COLUMNS};
-    int code = GNOMON_OK;
-    table.title = gaps_title(&table, g->profile);
-    if (!table.title)
-        code = GNOMON_ENOMEM;
-    for (uint32_t i = 1; !code && i <= g->track_count; i++)
-        code = gaps_add_sums(&table, g, i);
-    if (!code)
-        code = gnomon__table_print(&table, &choice, g->profile, out);
-    gnomon__table_free(&table);
-    return code;
-}
-
-static void gaps_print_missing(const gnomon__gaps *g, const gnomon_writer *out)
-{
+    const gnomon__gaps *g = r->more;
     if (g->missing)
         out->print(out, "\n%" PRIu64 " event%s missing%s\n", g->missing,
                    g->missing == 1 ? " is" : "s are",
@@ -171,83 +168,29 @@ static void gaps_print_missing(const gnomon__gaps *g, const gnomon_writer *out)
                        : ", it is not known when: it may be in these gaps");
 }
 
-static int gaps_print(gnomon__report_table *table, const gnomon__gaps *g,
-                      const gaps_settings *s, const gnomon_writer *out)
+static void gaps_free(void *more)
 {
-    gnomon__table_choice choice = s->table;
-    int code = GNOMON_OK;
-    choice.sort = choice.sort < 0 ? GAPS_GAP : choice.sort;
-    for (size_t i = 0; i < g->groups; i++)
-        for (size_t k = 0; !code && k < g->heaps[i].count; k++)
-            code = gaps_add_row(table, g, &g->heaps[i].at[k]);
-    if (!code && !s->table.is_table) {
-        code = gaps_print_sums(g, out);
-        table->is_part = true;
-        table->title = "The longest";
-        if (table->row_count)
-            out->write(out, "\n", 1);
-    }
-    if (!code && (s->table.is_table || table->row_count))
-        code = gnomon__table_print(table, &choice, g->profile, out);
-    if (!code && choice.format == GNOMON__TABLE_TEXT)
-        gaps_print_missing(g, out);
-    return code;
+    gnomon__gaps_free(more);
 }
 
-/* Without events text is a line that says so; a table is an empty one. */
-static int gaps_print_none(const gaps_settings *s, const gnomon_writer *out)
-{
-    if (s->table.format == GNOMON__TABLE_TEXT)
-        out->print(out, "gaps: " GNOMON__NO_EVENTS "\n");
-    else if (s->log)
-        s->log("gaps: " GNOMON__NO_EVENTS);
-    return GNOMON_OK;
-}
+static const gnomon__report gaps_report = {
+    .name = "gaps",
+    .title = "Gaps",
+    .if_none = GNOMON__NO_EVENTS,
+    .columns = gaps_columns,
+    .column_count = GAPS_COLUMNS,
+    .by_from = GNOMON__BY_THREAD,
+    .by_to = GNOMON__BY_HOST,
+    .limit = 10, /* of each group */
+    .sort = GAPS_GAP,
+    .more_size = sizeof(gnomon__gaps),
+    .read = gaps_read,
+    .text = gaps_text,
+    .note = gaps_note,
+    .free_more = gaps_free,
+};
 
-static int gaps_summary(void *self, const gnomon_profile *profile,
-                        const gnomon_writer *out)
-{
-    static const gaps_settings preset = {
-        .table = {.limit = GAPS_PRESET, .sort = -1}};
-    const gaps_settings *s = self ? self : &preset;
-    gnomon__report_table table = {
-        .name = "gaps", .columns = gaps_columns, .column_count = GAPS_COLUMNS};
-    gnomon__groups groups;
-    gnomon__gaps g = {0};
-    if (!profile)
-        return GNOMON_EINVAL;
-    int code = gnomon__groups_make(&groups, s->table.by, profile, &table);
-    if (!code && !(table.title = gaps_title(&table, profile)))
-        code = GNOMON_ENOMEM;
-    if (!code)
-        code = gnomon__gaps_make(&g, profile, s->table.limit, groups.count,
-                                 groups.of_track);
-    if (!code && !g.has_events)
-        code = gaps_print_none(s, out);
-    if (!code && (g.has_events || s->table.format != GNOMON__TABLE_TEXT))
-        code = gaps_print(&table, &g, s, out);
-    gnomon__gaps_free(&g);
-    gnomon__groups_free(&groups);
-    gnomon__table_free(&table);
-    return code ? code : out->write(out, "", 0);
-}
-
-static int gaps_create(const gnomon_options *options, void **self)
-{
-    gaps_settings *s = calloc(1, sizeof *s);
-    if (!s)
-        return GNOMON_ENOMEM;
-    s->log = options->log;
-    gnomon__table_choose(&s->table, "gaps", gaps_columns, GAPS_COLUMNS,
-                         options);
-    s->table.by = gnomon__groups_choose("gaps", GNOMON__BY_THREAD,
-                                        GNOMON__BY_HOST, options);
-    s->table.is_table = gnomon__table_is_asked_for(&s->table);
-    if (s->table.limit == SIZE_MAX)
-        s->table.limit = GAPS_PRESET;
-    *self = s;
-    return GNOMON_OK;
-}
+GNOMON__REPORT_CALLS(gaps_report)
 
 static const gnomon_option_info gaps_options[] = {
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
@@ -268,8 +211,8 @@ static const gnomon_profiler gap_reporter = {
     .name = "gaps",
     .help = "when threads and streams were idle, and between what",
     .options = gaps_options,
-    .create = gaps_create,
-    .summary = gaps_summary,
+    .create = gaps_report_create,
+    .summary = gaps_report_summary,
     .destroy = free,
 };
 
