@@ -329,7 +329,8 @@ static void gpu_read(gnomon__report_rows *r)
             &g->gaps, &g->times, r->choice->is_table ? 0 : r->choice->limit);
     if (!r->code)
         r->code = gnomon__device_scopes_make(&g->scopes, &g->times, &r->groups);
-    r->is_none = !g->work.busy_work && !g->work.waits;
+    if (!g->work.busy_work && !g->work.waits)
+        r->none = GNOMON__NO_DEVICE_WORK;
     for (size_t i = 0; i < g->work.device_count; i++)
         recorded += g->work.devices[i].work ? r->recorded_ns : 0;
     for (size_t i = 0; !r->code && i < g->scopes.count; i++)
@@ -383,7 +384,6 @@ static void gpu_free(void *more)
 const gnomon__report gnomon__gpu = {
     .name = "gpu",
     .title = "GPU by scope",
-    .if_none = GNOMON__NO_DEVICE_WORK,
     .columns = gpu_columns,
     .column_count = GPU_COLUMNS,
     .by_from = GNOMON__BY_THREAD,

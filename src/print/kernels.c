@@ -60,14 +60,14 @@ static void kernels_read(gnomon__report_rows *r)
     gnomon__device_work *w = r->more;
     gnomon__report_node n;
     r->code = gnomon__device_work_make(w, r->profile);
-    r->is_none = true;
+    r->none = GNOMON__NO_DEVICE_WORK;
     for (uint32_t i = 1; !r->code && i <= w->nodes; i++) {
         if (!w->work[i] || !gnomon__report_node_at(r->profile, i, &n))
             continue;
         const gnomon_stats *s = gnomon__work_stats(&n.of);
         const uint64_t bytes = gnomon__work_bytes(r->profile, &n.of);
         gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
-        r->is_none = false;
+        r->none = NULL;
         gnomon__cell_text(&cells[KERNEL_NAME], n.region.name);
         gnomon__cell_text(&cells[KERNEL_KIND], kinds[w->work[i]]);
         gnomon__cell_count(&cells[KERNEL_WORK], w->work[i]);
@@ -151,9 +151,9 @@ static const kernels_part kernels_waits = {"Waits",
                                             KERNEL_TOTAL, KERNEL_MEAN,
                                             KERNEL_MAX, KERNEL_SCOPE}};
 
-/* As gnomon__report_part; the first of a report is not apart. */
+/* As gnomon__report_part; *is_part: whether something is above it, from now on true. */
 static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
-                              bool is_part, const gnomon_writer *out)
+                              bool *is_part, const gnomon_writer *out)
 {
     gnomon__table_choice choice = {
         .limit = r->choice->limit, .sort = KERNEL_TOTAL, .count = part->count};
@@ -166,7 +166,7 @@ static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
     memcpy(choice.columns, part->columns, sizeof choice.columns);
     table.title = part->title;
     table.columns = columns;
-    table.is_part = is_part;
+    table.is_part = *is_part;
     table.row_count = 0;
     table.rows = calloc(r->table.row_count + 1, sizeof *table.rows);
     if (!table.rows)
@@ -177,9 +177,9 @@ static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
             table.rows[table.row_count++] = r->table.rows[i];
     }
     if (table.row_count) {
-        if (is_part)
+        if (*is_part)
             out->write(out, "\n", 1);
-        r->is_none = false;
+        *is_part = true;
         code = gnomon__table_print(&table, &choice, r->profile, out);
     }
     free(table.rows);
@@ -211,9 +211,9 @@ static int kernels_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
     const size_t count = sizeof kernels_parts / sizeof *kernels_parts;
     int code = GNOMON_OK;
-    r->is_none = true; /* nothing is printed so far */
+    bool is_part = false;
     for (size_t i = 0; !code && i < count; i++)
-        code = kernels_print_part(r, &kernels_parts[i], !r->is_none, out);
+        code = kernels_print_part(r, &kernels_parts[i], &is_part, out);
     if (!code)
         kernels_print_losses(r->more, out);
     return code;
@@ -224,10 +224,11 @@ int gnomon__kernels_print_waits(const gnomon_profile *profile,
 {
     static const gnomon__table_choice all = {.limit = SIZE_MAX};
     gnomon__report_rows rows;
+    bool is_part = true;
     int code =
         gnomon__report_make(&rows, &gnomon__kernels, &all, NULL, profile);
     if (!code)
-        code = kernels_print_part(&rows, &kernels_waits, true, out);
+        code = kernels_print_part(&rows, &kernels_waits, &is_part, out);
     gnomon__report_free(&rows);
     return code;
 }
@@ -240,7 +241,6 @@ static void kernels_free(void *more)
 const gnomon__report gnomon__kernels = {
     .name = "kernels",
     .title = "Kernels, copies and calls",
-    .if_none = GNOMON__NO_DEVICE_WORK,
     .columns = kernel_columns,
     .column_count = KERNEL_COLUMNS,
     .by_from = GNOMON__BY_THREAD,

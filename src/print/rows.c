@@ -684,18 +684,27 @@ void gnomon__report_free(gnomon__report_rows *r)
 
 /* ---- As a profiler ----------------------------------------------------------------- */
 
+void gnomon__report_choose(const gnomon__report *of,
+                           const gnomon_options *options,
+                           gnomon__table_choice *c)
+{
+    gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
+                         options);
+    if (of->by_to)
+        c->by =
+            gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
+    c->is_table = !of->text || gnomon__table_is_asked_for(c);
+    if (c->limit == SIZE_MAX && of->limit)
+        c->limit = of->limit;
+}
+
 int gnomon__report_create(const gnomon__report *of,
                           const gnomon_options *options, void **self)
 {
     gnomon__table_choice *c = calloc(1, sizeof *c);
     if (!c)
         return GNOMON_ENOMEM;
-    gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
-                         options);
-    c->by = gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
-    c->is_table = !of->text || gnomon__table_is_asked_for(c);
-    if (c->limit == SIZE_MAX && of->limit)
-        c->limit = of->limit;
+    gnomon__report_choose(of, options, c);
     *self = c;
     return GNOMON_OK;
 }
@@ -705,6 +714,8 @@ int gnomon__report_put_table(gnomon__report_rows *r, const gnomon_writer *out)
     gnomon__table_choice choice = *r->choice;
     if (choice.sort < 0)
         choice.sort = r->of->sort;
+    if (r->of->has_own_limit)
+        choice.limit = SIZE_MAX;
     return gnomon__table_print(&r->table, &choice, r->profile, out);
 }
 
@@ -713,7 +724,7 @@ static void report_say_none(const gnomon__report_rows *r,
                             const gnomon_writer *out)
 {
     char line[160];
-    (void)snprintf(line, sizeof line, "%s: %s", r->of->name, r->of->if_none);
+    (void)snprintf(line, sizeof line, "%s: %s", r->of->name, r->none);
     if (r->choice->format == GNOMON__TABLE_TEXT)
         out->print(out, "%s\n", line);
     else if (r->choice->log)
@@ -733,12 +744,12 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
         return GNOMON_EINVAL;
     int code =
         gnomon__report_make(&rows, of, self ? self : &preset, NULL, profile);
-    if (!code && rows.is_none)
+    if (!code && rows.none)
         report_say_none(&rows, out);
-    if (!code && (!rows.is_none || rows.choice->format != GNOMON__TABLE_TEXT))
+    if (!code && (!rows.none || rows.choice->format != GNOMON__TABLE_TEXT))
         code = rows.choice->is_table ? gnomon__report_put_table(&rows, out)
                                      : of->text(&rows, out);
-    if (!code && !rows.is_none && of->note &&
+    if (!code && !rows.none && of->note &&
         rows.choice->format == GNOMON__TABLE_TEXT)
         of->note(&rows, out);
     gnomon__report_free(&rows);

@@ -54,13 +54,12 @@ typedef struct gnomon__report_rows gnomon__report_rows;
 
 typedef struct gnomon__report {
     const char *name, *title;
-    const char *if_empty; /* gnomon__report_table.if_empty */
-    /* Said where read sets is_none; NULL: it does not. */
-    const char *if_none;
+    const char *if_empty;          /* gnomon__report_table.if_empty */
     const gnomon__column *columns; /* the first is a text */
     uint8_t column_count;
     uint8_t by_from, by_to; /* the groups that by= can name */
     uint8_t limit;          /* the most rows without limit=; 0: all */
+    bool has_own_limit;     /* `choose` leaves out what is beyond it */
     int8_t sort;            /* the column of the preset order; -1: `order` */
     /* Of rows that are equal in it: the next column to order by; 0: none. Last come the
      * keys. */
@@ -89,9 +88,9 @@ struct gnomon__report_rows {
     uint64_t recorded_ns; /* gnomon__recorded_ns */
     gnomon__groups groups;
     gnomon__report_table table; /* the rows that there are */
-    uint64_t id;  /* of the row at hand: set it after gnomon__report_row */
-    int code;     /* GNOMON_OK, or the first error */
-    bool is_none; /* there is nothing to report */
+    uint64_t id;      /* of the row at hand: set it after gnomon__report_row */
+    int code;         /* GNOMON_OK, or the first error */
+    const char *none; /* why there is nothing to report; NULL: there is */
     bool
         keeps_texts; /* copies of them, so that profiles may go before the rows */
     bool borrows_more;
@@ -166,6 +165,10 @@ uint64_t gnomon__recorded_ns(const gnomon_profile *profile);
 /* ---- As a profiler ------------------------------------------------------------- */
 
 /* A profiler's create and summary. */
+/* Reads the options that all reports share. */
+void gnomon__report_choose(const gnomon__report *of,
+                           const gnomon_options *options,
+                           gnomon__table_choice *choice);
 int gnomon__report_create(const gnomon__report *of,
                           const gnomon_options *options, void **self);
 int gnomon__report_print(const gnomon__report *of, const void *self,

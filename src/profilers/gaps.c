@@ -139,7 +139,8 @@ static void gaps_read(gnomon__report_rows *r)
     if (!r->code)
         r->code = gnomon__gaps_make(g, r->profile, r->choice->limit,
                                     r->groups.count, r->groups.of_track);
-    r->is_none = !g->has_events;
+    if (!g->has_events)
+        r->none = GNOMON__NO_EVENTS;
     for (size_t i = 0; !r->code && i < g->groups; i++)
         for (size_t k = 0; k < g->heaps[i].count; k++)
             gaps_add_row(r, &g->heaps[i].at[k]);
@@ -176,7 +177,6 @@ static void gaps_free(void *more)
 static const gnomon__report gaps_report = {
     .name = "gaps",
     .title = "Gaps",
-    .if_none = GNOMON__NO_EVENTS,
     .columns = gaps_columns,
     .column_count = GAPS_COLUMNS,
     .by_from = GNOMON__BY_THREAD,
