@@ -24,7 +24,7 @@ static const char *const field_words[][14] = {
     [PHASE_WORDS] = {"none", "warmup", "record", "record_and_save"},
     [LINK_WORDS] = {"submit", "backward", "launch"},
     [EVENT_WORDS] = {"execution", "mark", "counter", "memory"},
-    [NODE_WORDS] = {"crossed", "range", "other", "partial", "clock"},
+    [NODE_WORDS] = {"crossed", "range", "other", "partial", "clock", "part"},
     [OP_WORDS] = {"backward", "flops_given", "bytes_given"},
 };
 

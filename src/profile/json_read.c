@@ -115,11 +115,26 @@ static void wrong_document(reading *r, json_span text, int is_json)
     json_decref(root);
 }
 
-/* A piece of the document; NULL: it cannot be read, for whatever reason. */
-static json_t *piece_of(json_span piece)
+/* A piece of the document; NULL: it cannot be read, for whatever reason. Where it has
+ * doubles and a whole number that is too large for jansson, all its numbers are read as
+ * doubles. */
+static json_t *piece_of(json_span piece, int has_doubles)
 {
     json_error_t error = {0};
-    return json_loadb(piece.at, piece.size, PARSE_FLAGS, &error);
+    json_t *root = json_loadb(piece.at, piece.size, PARSE_FLAGS, &error);
+    return root || !has_doubles ||
+                   json_error_code(&error) != json_error_numeric_overflow
+               ? root
+               : json_loadb(piece.at, piece.size,
+                            PARSE_FLAGS | JSON_DECODE_INT_AS_REAL, &error);
+}
+
+static int has_doubles(const gnomon__struct *s)
+{
+    unsigned i = 0;
+    while (i < s->field_count && s->fields[i].type != GNOMON__TYPE_DOUBLE)
+        i++;
+    return i < s->field_count;
 }
 
 /* ---- The whole ------------------------------------------------------------------- */
@@ -146,7 +161,7 @@ static int read_kind(reading *r, gnomon_builder *b, int entity,
         return gnomon__json_wrong(r, "not a list");
     for (size_t i = 1; next_item(&list, NULL, &piece); i++) {
         gnomon__any any;
-        json_t *item = piece_of(piece);
+        json_t *item = piece_of(piece, has_doubles(s));
         if (!item) {
             wrong_document(r, d->text, 1);
             return 0;
@@ -172,7 +187,7 @@ static int read_version(reading *r, const document *d)
     if (!d->version.at)
         return gnomon__json_wrong(
             r, "\"gnomon\": 1 is missing, so this is no profile");
-    json_t *version = piece_of(d->version);
+    json_t *version = piece_of(d->version, 0);
     if (!version) {
         wrong_document(r, d->text, 1);
         return 0;
@@ -216,7 +231,7 @@ static int find_lists(reading *r, document *d)
 {
     json_span left = d->text, key, value;
     while (next_item(&left, &key, &value)) {
-        json_t *text = piece_of(key);
+        json_t *text = piece_of(key, 0);
         const char *name = json_string_value(text);
         gnomon__text_item *item =
             name ? gnomon__text_intern(&d->keys, name) : NULL;

@@ -218,7 +218,8 @@ static int real_of_text(gnomon__json_reading *r, const char *text, double *out)
     }
     /* Else as JSON has it: by jansson, so that the locale has no say. */
     json_error_t error = {0}; /* as in parse_text */
-    json_t *number = json_loads(text, JSON_DECODE_ANY, &error);
+    json_t *number =
+        json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
     int is_number = json_is_number(number);
     if (is_number)
         *out = json_number_value(number);

@@ -149,6 +149,32 @@ TEST(entities_lead_to_each_other)
         CHECK_EQ(s.duration_ns(), s->end_ns - s->begin_ns);
 }
 
+TEST(memory_is_named_after_its_pool)
+{
+    gnomon_builder *b;
+    gnomon_profile *made = nullptr;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_track_info track = {};
+    track.name = "main";
+    gnomon_add_track(b, &track);
+    track.name = "HBM";
+    track.kind = GNOMON_TRACK_POOL;
+    gnomon_add_track(b, &track);
+    gnomon_region_info region = {};
+    region.name = "load";
+    gnomon_add_region(b, &region);
+    region.name = "not it";
+    gnomon_add_region(b, &region);
+    gnomon_event_info event = {};
+    event.kind = GNOMON_EVENT_MEMORY;
+    event.track = 1;
+    event.region = 2;
+    gnomon_add_event(b, &event);
+    CHECK_EQ(gnomon_builder_finish(b, &made), GNOMON_OK);
+    gnomon::profile p(made);
+    CHECK_STR(p.events().begin()->name(), "HBM");
+}
+
 TEST(algorithms_take_the_iterators)
 {
     full f;

@@ -62,7 +62,9 @@ TEST(texts_words_and_numbers_may_stand_for_one_another)
         "{\"gnomon\": \"1\", \"runs\": [{\"rank\": \"-1\", \"job\": null,\n"
         "  \"zero_unix_ns\": \"18446744073709551615\"}],\n"
         " \"tracks\": [{\"kind\": 3, \"alive\": 1, \"inexact\": false},\n"
-        "   {\"kind\": \"2\", \"alive\": \"0\", \"run\": null}],\n"
+        "   {\"kind\": \"2\", \"alive\": \"0\", \"run\": null},\n"
+        "   {\"kind\": \"stream\"}],\n"
+        " \"nodes\": [{\"track\": 3, \"region\": 1, \"flags\": [\"part\"]}],\n"
         " \"ops\": [{\"operation\": \"add\", \"flags\": [\"bytes_given\", 1],\n"
         "   \"attributes\": [{\"key\": \"grid\", \"value\": [128, 1.5]},\n"
         "    {\"key\": \"x\", \"value\": null},\n"
@@ -75,8 +77,11 @@ TEST(texts_words_and_numbers_may_stand_for_one_another)
     gnomon_run_info run;
     gnomon_op_info op;
     gnomon_counter_info counter;
+    gnomon_node_info node;
     if (!p)
         return;
+    gnomon_profile_node(p, 1, &node);
+    CHECK_EQ(node.flags, GNOMON_NODE_PART);
     gnomon_profile_run(p, 1, &run);
     CHECK_EQ(run.zero_unix_ns, UINT64_MAX);
     gnomon_profile_track(p, 1, &track);
@@ -122,6 +127,25 @@ TEST(unknown_keys_are_ignored_and_named)
                   "runs[1].b123456789012345678901234567890123456789, "
                   "runs[1].c123456789012345678901234567890123456789 and 1 "
                   "more");
+}
+
+/* Jansson reads no whole number above 2^63 - 1. */
+TEST(doubles_take_any_number)
+{
+    NEEDS_JANSSON();
+    gnomon_profile *p = profile_of_json(
+        "{\"gnomon\": 1, \"tracks\": [{}], \"regions\": [{\"name\": \"r\"}],\n"
+        " \"counters\": [{\"track\": 1, \"region\": 1, \"count\": 7,\n"
+        "   \"last\": 18446744073709551616, \"min\": -9223372036854775809,\n"
+        "   \"max\": \"18446744073709551616\", \"sum\": 3}]}");
+    gnomon_counter_info c;
+    if (!p)
+        return;
+    gnomon_profile_counter(p, 1, &c);
+    CHECK_EQ(c.count, 7);
+    CHECK(c.last == 18446744073709551616.0 && c.max == c.last &&
+          c.min == -9223372036854775808.0 && c.sum == 3);
+    gnomon_profile_free(p);
 }
 
 /* ---- What is wrong, and where -------------------------------------------------- */

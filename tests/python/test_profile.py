@@ -2,8 +2,10 @@
 """Profiles read by Python."""
 import gc
 import io
+import json
 import os
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -275,6 +277,32 @@ class Loaded(unittest.TestCase):
         self.assertEqual(
             [e.value for e in events if e.kind == "counter"], [0.5, 0.5, 0.5]
         )
+
+    def test_memory_is_named_after_its_pool(self):
+        self.with_program()
+        path = os.path.join(self.folder.name, "memory.json")
+        with open(path, "w") as file:
+            json.dump(
+                {
+                    "gnomon": 1,
+                    "tracks": [{"name": "main"}, {"name": "HBM", "kind": "pool"}],
+                    "regions": [{"name": "load"}, {"name": "not it"}],
+                    "nodes": [{"track": 1, "region": 1}],
+                    "events": [
+                        {"track": 1, "node": 1, "duration_ns": 5},
+                        {"track": 1, "kind": "memory", "region": 2, "value": 64},
+                    ],
+                },
+                file,
+            )
+        binary = os.path.join(self.folder.name, "memory.gnomon")
+        subprocess.run(["gnomon", "merge", "-o", binary, path], check=True)
+        profile = gnomon.load(binary)
+        load, memory = profile.events
+        self.assertEqual((load.name, load.pool), ("load", None))
+        self.assertEqual((memory.name, memory.region), ("HBM", None))
+        self.assertEqual(memory.pool, profile.tracks[1])
+        self.assertEqual(profile._table("events")["name"], ["load", "HBM"])
 
     def test_a_notebook_shows_a_table(self):
         html = self.profile._repr_html_()

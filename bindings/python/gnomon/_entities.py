@@ -77,7 +77,7 @@ def _entity(of, plural, refers=None, shows=None, **more):
             getter = shown(i, shows[field])
         else:
             getter = plain(i)
-        space[field] = property(getter)
+        space.setdefault(field, property(getter))
     return type(of, (Entity,), space)
 
 
@@ -94,11 +94,20 @@ def _path(self):
     return tuple(reversed(path))
 
 
+def _event_region(self):
+    """None for memory: its `pool` is a track."""
+    number = 0 if self.kind == "memory" else self._asdict()["region"]
+    return self._profile.regions._number(number) if number else None
+
+
+def _event_pool(self):
+    number = self._asdict()["region"] if self.kind == "memory" else 0
+    return self._profile.tracks._number(number) if number else None
+
+
 def _event_name(self):
-    region = self.region if self._values[3] else None
-    if region is None and self.node is not None:
-        region = self.node.region
-    return region.name if region else ""
+    of = self.pool or self.region or (self.node.region if self.node else None)
+    return of.name if of else ""
 
 
 _stats = _as(Stats)
@@ -161,8 +170,10 @@ _plain = {
     "events": _entity(
         "Event",
         "events",
-        {"track": "tracks", "node": "nodes", "region": "regions"},
+        {"track": "tracks", "node": "nodes"},
         {"kind": _word(EVENT_KINDS)},
+        region=property(_event_region),
+        pool=property(_event_pool),
         name=property(_event_name),
     ),
     "step_times": _entity(

@@ -13,7 +13,7 @@ zero, durations ns.
 from collections import namedtuple
 
 from . import _gnomon
-from ._entities import Entities, REGION_KINDS, _plain
+from ._entities import EVENT_KINDS, Entities, REGION_KINDS, _plain
 from ._stats import Stats, add, shown_time
 
 __all__ = ["Profile", "Row", "Stats", "load", "read", "snapshot"]
@@ -107,15 +107,19 @@ class Profile:
                 columns[field] = [getattr(row.host, field) for row in rows]
             return columns
         columns = self.columns(kind)
-        if kind in ("nodes", "events", "counters") and len(self.regions):
-            names = [""] + self._raw.columns("regions")["name"][1]
+        if kind in ("nodes", "events", "counters"):
+            names = ["", *self.columns("regions")["name"]]
             regions = columns["region"]
             if kind == "events":
                 of_node = [0, *self.columns("nodes")["region"]]
-                regions = [
-                    r or of_node[n] for r, n in zip(regions, columns["node"])
+                pools = ["", *self.columns("tracks")["name"]]
+                rows = zip(columns["kind"], regions, columns["node"])
+                columns["name"] = [
+                    pools[r] if k == _MEMORY else names[r or of_node[n]]
+                    for k, r, n in rows
                 ]
-            columns["name"] = [names[r] if r < len(names) else "" for r in regions]
+            else:
+                columns["name"] = [names[r] for r in regions]
         return columns
 
     def to_pandas(self, kind=None):
@@ -185,6 +189,7 @@ for _kind in _plain:
 
 
 _NODE_VIEW = _gnomon._fields("nodes").index("view")
+_MEMORY = EVENT_KINDS.index("memory")
 _WITH_ROWS = tuple(k for k in REGION_KINDS if k not in ("mark", "counter"))
 
 

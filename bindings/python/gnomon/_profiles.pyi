@@ -178,6 +178,7 @@ class Event(Entity):
     track: Optional[Track]
     node: Optional[Node]
     region: Optional[Region]
+    pool: Optional[Track]
     begin_ns: int
     duration_ns: int
     instance: int

@@ -314,11 +314,13 @@ class event : public entity<gnomon_event_info, GNOMON_EVENTS>
     {
         return recorded::track(profile(), (*this)->track);
     }
-    // Of what it is: the region of an execution, mark or counter.
+    // Of what it is: the region of an execution, mark or counter, the pool of memory.
     const char *name() const
     {
         if ((*this)->kind == GNOMON_EVENT_EXECUTION)
             return node().name();
+        if ((*this)->kind == GNOMON_EVENT_MEMORY)
+            return recorded::track(profile(), (*this)->region).name();
         return recorded::region(profile(), (*this)->region).name();
     }
 };
