@@ -216,7 +216,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     gnomon__thread_take_foreign_ends(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
-    store_relaxed(&t->shut, 0);
+    (void)swap_acq_rel(&t->shut, 0); /* with gnomon__thread_shut */
     t->was_shut = 0;
     if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);

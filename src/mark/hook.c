@@ -132,10 +132,10 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
 static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->open_bits);
-    if (load_relaxed(&t->tree_only) && gnomon__is_tree_only(t, m))
+    if (load_relaxed(&t->tree_only) &&
+        gnomon__is_tree_only(t, mask & load_relaxed(&t->open_bits)))
         return gnomon__trees_begin(region, mask, seq, t);
-    if (!m) /* no window is open */
+    if (!(mask & load_relaxed(&t->open_bits))) /* no window is open */
         return gnomon__slow_begin(region, mask, seq, t);
     return gnomon__hooks_begin(region, mask, seq, t);
 }

@@ -139,15 +139,16 @@ static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
          t = gnomon__thread_numbered(t->number + 1))
 
 /* Shuts the hot path: the next mark of `t` takes the slow path, which
- * settles. Under the lock, or on the thread itself. */
+ * settles. `shut` is last: where the thread settles meanwhile, without the lock, what it
+ * opened stays open, or it settles again. */
 static inline void gnomon__thread_shut(gnomon__thread *t)
 {
-    store_relaxed(&t->shut, GNOMON__NEVER);
     store_relaxed(&t->fast, GNOMON__NEVER);
     store_relaxed(&t->tree_only, 0);
     store_relaxed(&t->plain, 0);
     store_relaxed(&t->all_hooks, GNOMON__NEVER);
     store_relaxed(&t->one_hook, GNOMON__NEVER);
+    store_release(&t->shut, GNOMON__NEVER); /* with take_changes */
 }
 
 static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
