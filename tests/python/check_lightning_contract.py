@@ -246,6 +246,33 @@ class Contract(unittest.TestCase):
             text = self.read(folder, "perf.txt")
             self.assertEqual(text.count("Profiler Report"), 2)
 
+    def test_dumps_have_lightnings_names(self):
+        actions = ("a/b", 'x: "y"?', "[Callback]C<1>.on\n", "plain")
+
+        def lightnings(folder, filename):
+            return AdvancedProfiler(folder, filename, dump_stats=True)
+
+        def ours(folder, filename):
+            return GnomonProfiler("simple,advanced(dump_stats)", folder, filename)
+
+        def case(make):
+            for i, filename in enumerate((None, "perf")):
+                profiler = make(f"{i}alone", filename)
+                act(profiler, *actions)
+                profiler.describe()
+                profiler = make(f"{i}", filename)
+                profiler.setup("fit", local_rank=0)
+                act(profiler, *actions)
+                profiler.describe()
+                profiler.teardown("fit")
+
+        found = []
+        for folder, _, _ in self.each((lightnings, ours), case):
+            walk = os.walk(folder)
+            found.append(sorted(f"{f[len(folder):]}/{n}" for f, _, all in walk for n in all))
+        self.assertEqual(found[0], found[1])
+        self.assertIn("/1/fit-perf-0-a_b.prof", found[0])
+
     def test_describing_leaves_no_file_open(self):
         def case(make):
             profiler = make(".", "perf")

@@ -14,6 +14,7 @@ import contextlib
 import itertools
 import os
 import re
+import shutil
 import sys
 import time
 import warnings
@@ -176,6 +177,8 @@ def _report_all():
     _is_ending = True
     for profiler in list(_live):
         profiler._report_late()
+        if profiler._dumps:
+            profiler._rest()
 
 
 class GnomonProfiler(_base()):
@@ -204,6 +207,11 @@ class GnomonProfiler(_base()):
             profilers = ",".join(profilers)
         self._words = profilers
         self._spec, self._names = _without_output(profilers, dirpath)
+        self._dumps = any(
+            i.startswith("advanced") and "dump_stats" in i and "file=/dev/null" in i
+            for i in gnomon._items(self._spec)
+        )
+        self._folder = None if "://" in str(dirpath) else dirpath
         self._described = ""
         self._steps, self._step = steps, ()
         self._process = self._rank_on_node = None
@@ -264,6 +272,7 @@ class GnomonProfiler(_base()):
         self._attached = False
         _gone.append(self._name)
         _clear()
+        self._name_dumps()
 
     def __getstate__(self):
         state = dict(self.__dict__, _process=None, _open=False, _loaders=None)
@@ -389,6 +398,7 @@ class GnomonProfiler(_base()):
         # Without a trainer there may be no stage at all.
         if self._open or (self._stage is None and self._process == os.getpid()):
             texts = [gnomon.summary(name) for name in self._asked()]
+            self._name_dumps()
             if self._loaders:
                 texts.append(self._loaders.report(self._stage))
             self._described = "\n".join(filter(None, texts))
@@ -406,6 +416,22 @@ class GnomonProfiler(_base()):
             if is_asked and re.search(rf"\bas={own}\b", attached)
         ]
 
+    def _name_dumps(self):
+        """The .prof files of actions get Lightning's names, and go where its go: after
+        each report, and there is one where its items go."""
+        if not self._dumps or os.environ.get("GNOMON"):
+            return
+        world, rank = self._rank().get("world_size", 1), self._local_rank
+        stage = f"{getattr(self._stage, 'value', self._stage)}-" if self._stage else ""
+        ours = f"{stage}advanced-" + (f"{rank}-" if world > 1 else "")
+        for name in os.listdir(self._folder or "."):
+            if name.startswith(ours) and name.endswith(".prof"):
+                action = name[len(ours) : -len(".prof")]
+                theirs = self._prepare_filename(action_name=action, extension=".prof")
+                to = os.path.join(self.dirpath or ".", theirs)
+                os.makedirs(os.path.dirname(to), exist_ok=True)
+                shutil.move(os.path.join(self._folder or ".", name), to)
+
     def teardown(self, stage):
         global _opened
         self._step = ()
@@ -413,6 +439,7 @@ class GnomonProfiler(_base()):
             self._open, _opened = False, lambda: None
             with contextlib.suppress(gnomon.Error):  # the program ended it
                 gnomon.stage_end()
+            self._name_dumps()
         if self._loaders:
             from . import _loader
 
