@@ -64,15 +64,15 @@ static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
                          const gnomon__row *row)
 {
     const gnomon__row_cell *cells = t->rows.cells + row->cells;
-    uint32_t low = UINT32_MAX, high = 0;
+    uint32_t low = UINT32_MAX, high = 0; /* not all are in order */
     for (uint32_t k = 0; k < row->cell_count; k++) {
-        uint32_t octave = ns_cell(t, cells[k].cell) / GNOMON__CELLS;
-        low = octave < low ? octave : low;
-        high = octave > high ? octave : high;
+        low = cells[k].cell < low ? cells[k].cell : low;
+        high = cells[k].cell > high ? cells[k].cell : high;
     }
     if (!row->cell_count)
         return 1;
-    if (!gnomon__total_hold(s, low, high))
+    if (!gnomon__total_hold(s, ns_cell(t, low) / GNOMON__CELLS,
+                            ns_cell(t, high) / GNOMON__CELLS))
         return 0;
     for (uint32_t k = 0; k < row->cell_count; k++)
         gnomon__total_cell(s, ns_cell(t, cells[k].cell), cells[k].count);
@@ -327,6 +327,33 @@ int gnomon__ledger_settle(gnomon__ledger *l)
         code = code ? code : added;
     }
     return code;
+}
+
+static int is_empty(const gnomon__totals *t)
+{
+    int has_more =
+        t->thread_count || t->recorded_ns || t->late || t->is_incomplete;
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        has_more |= t->sums[i] != NULL;
+    return !has_more;
+}
+
+/* The first stage of its name is moved: to add up each path again takes as long as to
+ * read the tree. */
+int gnomon__ledger_join(gnomon__ledger *l, uint32_t name, uint64_t recorded_ns)
+{
+    int code = GNOMON_OK;
+    l->open.recorded_ns = recorded_ns;
+    if (name < l->name_room && !is_empty(&l->names[name])) {
+        code = add_name(l, name, &l->open);
+    } else if (gnomon__grow_zeroed(&l->names, &l->name_room, name + 1,
+                                   sizeof *l->names)) {
+        l->names[name] = l->open;
+        l->open = (gnomon__totals){0};
+    } else {
+        code = GNOMON_ENOMEM;
+    }
+    return code ? code : gnomon__ledger_settle(l);
 }
 
 void gnomon__ledger_free(gnomon__ledger *l)

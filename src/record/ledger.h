@@ -82,6 +82,10 @@ int gnomon__ledger_close(gnomon__ledger *l, uint32_t name, uint32_t next,
  * open stage goes on. Returns as above. */
 int gnomon__ledger_settle(gnomon__ledger *l);
 
+/* For a copy: the open stage counts among those of its name, and there is none open.
+ * Returns as above. */
+int gnomon__ledger_join(gnomon__ledger *l, uint32_t name, uint64_t recorded_ns);
+
 /* The sums for executions that began in a segment. *is_late: their stage is over.
  * NULL: no memory. */
 gnomon__totals *gnomon__ledger_segment(gnomon__ledger *l, uint32_t segment,

@@ -167,6 +167,19 @@ static int add_ended(gnomon__rows_copier *c)
 
 /* ---- What they hold ---------------------------------------------------------------- */
 
+/* Room for `more` cells of a row. From the second group on the rest is taken to need as
+ * many as those before: a vector of megabytes that doubles is moved to new pages each time,
+ * which costs more than what is put there. */
+static int hold_cells(gnomon__rows *r, const gnomon__row *row, size_t more)
+{
+    size_t at = (size_t)(row - r->rows), need = r->cell_count + more;
+    if (likely(need <= r->cell_room))
+        return 1;
+    if (at >= GROUP)
+        need += r->cell_count / at * (r->count - at);
+    return gnomon__grow(&r->cells, &r->cell_room, need, sizeof *r->cells);
+}
+
 static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
                      uint64_t count)
 {
@@ -196,6 +209,23 @@ static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
     add_cell(r, row, cell, bare);
 }
 
+/* Most octaves between the shortest and the longest duration are empty. */
+static void copy_octave(gnomon__rows_copier *c, gnomon__row *row,
+                        uint32_t octave)
+{
+    uint32_t at =
+        row->part.histogram + (octave - row->part.low) * GNOMON__OCTAVE_BYTES;
+    const uint64_t *from = gnomon__at(c->t, at);
+    uint64_t count[GNOMON__CELLS], any = 0;
+    for (uint32_t i = 0; i < GNOMON__CELLS; i++)
+        any |= count[i] = load_relaxed(&from[i]);
+    if (c->pending - at < GNOMON__OCTAVE_BYTES) /* 0: below each histogram */
+        any |= ++count[(c->pending - at) / sizeof *count];
+    for (uint32_t i = 0; any && i < GNOMON__CELLS; i++)
+        if (count[i])
+            add_cell(c->out, row, octave * GNOMON__CELLS + i, count[i]);
+}
+
 /* Copies a node's bank. The copy may be torn, except for the window, which is one
  * word. 0: no memory. */
 static int copy_node(gnomon__rows_copier *c, gnomon__row *row)
@@ -220,8 +250,7 @@ static int copy_node(gnomon__rows_copier *c, gnomon__row *row)
     uint32_t low = gnomon__cell_of_ticks(p->least) >> 4;
     uint32_t high = gnomon__cell_of_ticks(p->most) >> 4;
     uint32_t octaves = p->first && p->histogram ? p->room : 0;
-    if (!ROOM_FOR(r, cells, cell_count, cell_room,
-                  (size_t)octaves * GNOMON__CELLS + 1))
+    if (!hold_cells(r, row, (size_t)octaves * GNOMON__CELLS + 1))
         return 0;
     if (octaves) {
         /* Where memory was spent, durations may be in cells that are not theirs: then
@@ -231,14 +260,8 @@ static int copy_node(gnomon__rows_copier *c, gnomon__row *row)
             low = p->low;
             high = last;
         }
-        const uint64_t *count = gnomon__at(c->t, p->histogram);
-        for (uint32_t i = (low - p->low) * GNOMON__CELLS;
-             i < (high + 1 - p->low) * GNOMON__CELLS; i++) {
-            uint64_t ended = load_relaxed(&count[i]) +
-                             (c->pending == p->histogram + 8 * i && c->pending);
-            if (ended)
-                add_cell(r, row, p->low * GNOMON__CELLS + i, ended);
-        }
+        for (uint32_t octave = low; octave <= high; octave++)
+            copy_octave(c, row, octave);
     }
     add_without_cell(
         r, row, p->first ? p->no_cell + !!(p->flags & GNOMON__PART_ONCE) : 0);

@@ -302,9 +302,9 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name,
         int is_due = gnomon__stage_is_due();
         code = list_names(&f, GNOMON__ALL_NAMES, is_due ? &open : NULL);
         if (!code)
-            code = is_due ? gnomon__ledger_close(&f.ledger, open.key.name, 0,
-                                                 recorded)
-                          : gnomon__ledger_settle(&f.ledger);
+            code = is_due
+                       ? gnomon__ledger_join(&f.ledger, open.key.name, recorded)
+                       : gnomon__ledger_settle(&f.ledger);
         find_totals(&f, &f.ledger);
     } else if (!code) {
         open.totals = &f.ledger.open;

@@ -323,6 +323,29 @@ TEST(a_snapshot_wherever_a_block_ends)
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
 }
 
+/* A path's sums and cells are made once, though stages count by their names: memory that
+ * is new to the process is most of what a snapshot costs. */
+TEST(a_snapshot_makes_the_sums_of_a_path_once)
+{
+    enum { PATHS = 500 };
+    char name[16];
+    gnomon_profile *p;
+    attach_probe();
+    for (int i = 0; i < 2 * PATHS; i++) {
+        snprintf(name, sizeof name, "path %d", i % PATHS);
+        gnomon_token t = gnomon_begin(region(name));
+        pass(100);
+        gnomon_end(t);
+    }
+    gnomon__test_fail_allocation(0); /* none; it counts from here */
+    CHECK_EQ(gnomon_snapshot(&p, "probe", 1), GNOMON_OK);
+    uint64_t made = gnomon__test_allocations();
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), PATHS);
+    if (!CHECK(made < 2 * PATHS + PATHS / 2))
+        fprintf(stderr, "    %llu allocations\n", (unsigned long long)made);
+    gnomon_profile_free(p);
+}
+
 /* A partial table is worse than none. */
 TEST(a_report_is_complete_or_absent)
 {
