@@ -4,12 +4,16 @@
 // is exact in any case.
 #include <condition_variable>
 #include <coroutine>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <semaphore>
 #include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
@@ -219,11 +223,11 @@ struct counts {
     int depth;
 };
 
-counts count()
+counts count(const char *profiler)
 {
     gnomon_profile *p = nullptr;
     counts all = {};
-    CHECK_EQ(gnomon_snapshot(&p, "keeper", 1), GNOMON_OK);
+    CHECK_EQ(gnomon_snapshot(&p, profiler, 1), GNOMON_OK);
     if (!CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
@@ -244,6 +248,20 @@ counts count()
     return all;
 }
 
+template <typename mark> void run_pool(long many)
+{
+    std::counting_semaphore<> all(at_once);
+    room = &all;
+    pool workers;
+    the_pool = &workers;
+    for (long i = 0; i < many; i++) {
+        all.acquire();
+        run<mark>();
+    }
+    for (int i = 0; i < at_once; i++)
+        all.acquire();
+}
+
 template <typename mark> counts run_jobs()
 {
     keeper.struct_size = sizeof keeper;
@@ -251,19 +269,8 @@ template <typename mark> counts run_jobs()
     keeper.wants = GNOMON_WANT_TREE;
     keeper.name = "keeper";
     CHECK_EQ(gnomon_attach(&keeper, nullptr, nullptr), GNOMON_OK);
-    std::counting_semaphore<> all(at_once);
-    room = &all;
-    {
-        pool workers;
-        the_pool = &workers;
-        for (long i = 0; i < jobs; i++) {
-            all.acquire();
-            run<mark>();
-        }
-        for (int i = 0; i < at_once; i++)
-            all.acquire();
-    }
-    counts c = count();
+    run_pool<mark>(jobs);
+    counts c = count("keeper");
     CHECK_EQ(c.never, 2 * jobs);
     CHECK_EQ(c.jobs, jobs);
     CHECK_EQ(c.other, 0);
@@ -301,4 +308,27 @@ TEST(scopes_cost_no_other_one_its_count)
 TEST(the_macro_does_as_well)
 {
     run_jobs<by_macro>();
+}
+
+/* The pool's first marks come while another thread's control call starts gnomon, at a
+ * moment that differs from process to process: they wait for it. */
+TEST(no_mark_is_lost_while_another_thread_starts_gnomon)
+{
+    constexpr long few = 500;
+    setenv("GNOMON", "simple", 1);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            std::thread starter([] { gnomon_stage_begin("fit"); });
+            run_pool<scope>(few);
+            starter.join();
+            counts c = count("simple");
+            CHECK_EQ(c.never, 2 * few);
+            CHECK_EQ(c.jobs, few);
+            _exit(test_failures != 0);
+        }
+        int status = -1;
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
+    }
 }
