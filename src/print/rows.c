@@ -11,12 +11,6 @@
 
 #include "gnomon/report.h"
 
-/* Statistics of a row, whose cell has the number of the last one; 0: no more. */
-typedef struct rows_times {
-    const gnomon_stats *of;
-    size_t before;
-} rows_times;
-
 /* The sum of a row's entities of one id or text; NULL: of an id. */
 typedef struct rows_part {
     const char *text;
@@ -35,9 +29,9 @@ typedef struct gnomon__report_work {
     uint32_t group;
     bool has_next;
     rows_hash rows_by_key, parts_by_key;
-    rows_times *times;
-    size_t time_count, time_room;
-    gnomon__value *values; /* as times */
+    /* Values, and pointers to statistics: a row's cell has the number of its last one,
+     * and each of the one before it; 0: none. */
+    gnomon__value *values;
     size_t value_count, value_room;
     rows_part *parts;
     size_t part_count, part_room;
@@ -208,30 +202,10 @@ static size_t rows_find_row(gnomon__report_rows *r, uint32_t group,
     return (*slot = t->row_count) - 1;
 }
 
-static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
-                           const gnomon_stats *times)
-{
-    rows_work *w = r->work;
-    void *all = gnomon__table_room(w->times, &w->time_room, w->time_count + 1,
-                                   sizeof *w->times);
-    if (!all) {
-        rows_no_room(r);
-        return;
-    }
-    w->times = all;
-    w->times[w->time_count++] = (rows_times){times, to->count};
-    gnomon__cell_count(to, w->time_count);
-}
-
 static void rows_add_value(gnomon__report_rows *r, gnomon__cell *to,
                            uint64_t value)
 {
     rows_work *w = r->work;
-    gnomon__value *last = to->is_there ? &w->values[to->count - 1] : NULL;
-    if (last && last->id == r->id) {
-        last->value += value;
-        return;
-    }
     void *all = gnomon__table_room(w->values, &w->value_room,
                                    w->value_count + 1, sizeof *w->values);
     if (!all) {
@@ -283,10 +257,13 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
             r, &(rows_part){from->text, 0, cells[c->of].count, row});
         return;
     case GNOMON__ROW_TIMES:
-        rows_add_times(r, to, (const gnomon_stats *)(const void *)from->text);
+        rows_add_value(r, to, (uintptr_t)from->text);
         return;
     case GNOMON__ROW_VALUES:
-        rows_add_value(r, to, from->count);
+        if (to->is_there && r->work->values[to->count - 1].id == r->id)
+            r->work->values[to->count - 1].value += from->count;
+        else
+            rows_add_value(r, to, from->count);
         return;
     case GNOMON__ROW_LEAST:
         if (!to->is_there || !rows_is_less(c, to, from))
@@ -409,22 +386,25 @@ typedef struct kept_times {
     gnomon_cell cells[];
 } kept_times;
 
-/* The cell has the number of its last statistics; those of one entity stay its own. */
+static const gnomon_stats *rows_times_at(const gnomon__value *value)
+{
+    return (const gnomon_stats *)(uintptr_t)value->value;
+}
+
+/* Statistics of one entity stay its own. */
 static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
 {
     gnomon_sum *sum = &r->work->sum;
-    const rows_times *times = r->work->times, *at = &times[cell->count - 1];
+    const gnomon__value *values = r->work->values;
     size_t used = 0;
-    if (!at->before) {
-        gnomon__cell_text(cell, (const char *)at->of);
+    if (!values[cell->count - 1].before) {
+        gnomon__cell_text(
+            cell, (const char *)rows_times_at(&values[cell->count - 1]));
         return;
     }
     memset(sum, 0, sizeof *sum);
-    gnomon_sum_add(sum, at->of);
-    while (at->before) {
-        at = &times[at->before - 1];
-        gnomon_sum_add(sum, at->of);
-    }
+    for (uint64_t at = cell->count; at; at = values[at - 1].before)
+        gnomon_sum_add(sum, rows_times_at(&values[at - 1]));
     for (size_t i = 0; i < GNOMON_CELLS; i++)
         used += sum->cells[i] != 0;
     kept_times *kept = gnomon__table_take(
@@ -669,7 +649,6 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->next);
         free(w->rows_by_key.slots);
         free(w->parts_by_key.slots);
-        free(w->times);
         free(w->values);
         free(w->parts);
     }
