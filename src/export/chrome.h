@@ -47,7 +47,7 @@ int gnomon__chrome_has_thread(const gnomon_profile *p, size_t run);
 /* ---- Links: chrome_links.c -------------------------------------------------- */
 
 typedef struct gnomon__chrome_links {
-    struct gnomon__chrome_end *ends; /* by instance */
+    struct gnomon__chrome_end *ends; /* by run and instance */
     size_t count;
     uint64_t *external; /* External id of each cause, by its flow's number */
     uint32_t *label;    /* the label around it; 0: none */
@@ -57,7 +57,8 @@ typedef struct gnomon__chrome_links {
 
 /* One end of a link. */
 typedef struct gnomon__chrome_end {
-    uint64_t instance;
+    uint64_t instance; /* of its run */
+    uint32_t run, link;
     uint32_t flow; /* from 0; all links from one cause of a kind are one flow */
     uint8_t kind;  /* gnomon_link_kind */
     uint8_t is_effect;
@@ -69,7 +70,8 @@ int gnomon__chrome_links_begin(gnomon__chrome_links *l, const gnomon_profile *p,
 void gnomon__chrome_links_end(gnomon__chrome_links *l);
 /* The ends of links at this execution; *count: how many. */
 const gnomon__chrome_end *gnomon__chrome_links_at(const gnomon__chrome_links *l,
-                                                  uint64_t instance,
+                                                  const gnomon_profile *p,
+                                                  const gnomon_event_info *e,
                                                   size_t *count);
 
 /* ---- Paths: chrome_nodes.c ---------------------------------------------------- */

@@ -130,8 +130,7 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     int64_t tid;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
     const gnomon__chrome_end *ends =
-        e->instance ? gnomon__chrome_links_at(&c->links, e->instance, &links)
-                    : NULL;
+        gnomon__chrome_links_at(&c->links, c->p, e, &links);
     if (!begin_execution(c, n, host,
                          gnomon__crossed_lane(&c->crossed, e, number), zero,
                          e->begin_ns, e->duration_ns, &tid))

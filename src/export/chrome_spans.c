@@ -123,8 +123,7 @@ static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 {
     size_t count = 0;
     const gnomon__chrome_end *ends =
-        e->instance ? gnomon__chrome_links_at(&c->links, e->instance, &count)
-                    : NULL;
+        gnomon__chrome_links_at(&c->links, c->p, e, &count);
     const gnomon__chrome_end *launch = gnomon__chrome_launch(ends, count);
     uint32_t label =
         launch && launch->is_effect ? c->links.label[launch->flow] : 0;
