@@ -10,11 +10,39 @@
 
 /* ---- Flows ------------------------------------------------------------------------- */
 
+static const char *region_name(const gnomon__chrome *c, uint32_t region)
+{
+    gnomon_region_info r = {.name = ""};
+    (void)gnomon_profile_region(c->p, region, &r);
+    return r.name;
+}
+
 static const char *flow_name(int kind)
 {
     return kind == GNOMON_LINK_LAUNCH     ? "ac2g"
            : kind == GNOMON_LINK_BACKWARD ? "fwdbwd"
                                           : "submit";
+}
+
+/* Perfetto draws no arrow to what began before its cause, as a wait does: it leads to an
+ * instant in it, when the link came in. Returns the moment to which the flow leads. */
+static uint64_t put_late_end(gnomon__chrome *c, const gnomon__chrome_end *end,
+                             const gnomon_event_info *e, uint64_t zero,
+                             int64_t tid)
+{
+    gnomon_link_info l;
+    gnomon_node_info n = {.region = 0};
+    if (!end->is_effect || gnomon_profile_link(c->p, end->link, &l) ||
+        !gnomon__export_is_late(&l, e))
+        return zero + e->begin_ns;
+    (void)gnomon_profile_node(c->p, e->node, &n);
+    gnomon__chrome_row(c);
+    gnomon__export_literal(
+        c->t, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"link\",\"name\":");
+    gnomon__export_json(c->t, region_name(c, n.region));
+    gnomon__chrome_place(c, c->ids.pids[e->track], tid, zero + l.to_ns);
+    gnomon__export_literal(c->t, "}");
+    return zero + l.to_ns;
 }
 
 static void put_flow(gnomon__chrome *c, const gnomon__chrome_end *end,
@@ -144,7 +172,7 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     for (size_t i = 0; i < links; i++)
         if (!ends[i].is_again)
             put_flow(c, &ends[i], c->ids.pids[e->track], tid,
-                     zero + e->begin_ns);
+                     put_late_end(c, &ends[i], e, zero, tid));
     return 1;
 }
 
@@ -206,13 +234,6 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
 }
 
 /* ---- Moments --------------------------------------------------------------------------- */
-
-static const char *region_name(const gnomon__chrome *c, uint32_t region)
-{
-    gnomon_region_info r = {.name = ""};
-    (void)gnomon_profile_region(c->p, region, &r);
-    return r.name;
-}
 
 /* `value`: of a sample; NULL: none. */
 static void put_mark(gnomon__chrome *c, const gnomon_event_info *e,

@@ -62,15 +62,25 @@ typedef struct gnomon__perfetto_end {
     uint32_t link; /* from 0 */
     size_t event;  /* its number; 0: it is not in this file */
     uint64_t begin;
-    uint32_t is_effect;
-    uint32_t is_drawn;
+    uint32_t number; /* of the link in its profile */
+    uint8_t is_effect, is_drawn;
+    uint8_t is_late; /* an effect that began before the link went out */
 } gnomon__perfetto_end;
 
 typedef struct gnomon__perfetto_links {
     gnomon__perfetto_end *ends; /* by run and instance */
     size_t count;
     uint64_t before; /* flows of the profiles before */
+    /* Flows that lead to moments of slices that are open. */
+    struct gnomon__perfetto_late *late;
+    size_t late_count, late_room;
 } gnomon__perfetto_links;
+
+typedef struct gnomon__perfetto_late {
+    size_t row;
+    uint32_t lane, region;
+    uint64_t ns, flow;
+} gnomon__perfetto_late;
 
 /* A track that was not known before: by kind and two numbers. */
 typedef struct gnomon__perfetto_place {
@@ -128,6 +138,7 @@ typedef struct gnomon__perfetto {
     gnomon__perfetto_places places;
     gnomon__perfetto_names names;
     gnomon__lanes lanes;
+    uint32_t begun_lane; /* of the last slice */
     gnomon__crossed crossed;
 } gnomon__perfetto;
 
@@ -155,9 +166,12 @@ void gnomon__perfetto_links_meet(gnomon__perfetto *f, uint32_t run,
 /* After all were met: which links are drawn; counts those that are not. 0: no
  * memory. */
 int gnomon__perfetto_links_join(gnomon__perfetto *f);
-/* Writes the flows of an event. */
+/* Writes the flows of a slice that begins, and notes those that lead into it. */
 void gnomon__perfetto_flows(gnomon__perfetto *f, uint32_t run,
                             const gnomon_event_info *e, size_t number);
+/* Writes the latter of a lane up to `until`. */
+void gnomon__perfetto_late_flows(gnomon__perfetto *f, size_t row, uint32_t lane,
+                                 uint64_t until);
 
 /* ---- What is read first: perfetto_rows.c ------------------------------------------- */
 

@@ -50,6 +50,7 @@ int gnomon__perfetto_links_begin(gnomon__perfetto *f)
         end[1].instance = link.to_instance;
         end[0].run = end[1].run = perfetto_run_of_node(f, link.from);
         end[0].link = end[1].link = (uint32_t)(l->count / 2);
+        end[0].number = end[1].number = (uint32_t)i;
         end[1].is_effect = 1;
         l->count += 2;
     }
@@ -61,9 +62,9 @@ int gnomon__perfetto_links_begin(gnomon__perfetto *f)
 void gnomon__perfetto_links_end(gnomon__perfetto *f)
 {
     f->links.before += f->links.count / 2;
-    f->links.count = 0;
     free(f->links.ends);
-    f->links.ends = NULL;
+    free(f->links.late);
+    f->links = (gnomon__perfetto_links){.before = f->links.before};
 }
 
 /* The first end of this execution, or `count`. */
@@ -94,11 +95,16 @@ void gnomon__perfetto_links_meet(gnomon__perfetto *f, uint32_t run,
                                  uint64_t unix_ns)
 {
     gnomon__perfetto_links *l = &f->links;
+    gnomon_link_info link;
     for (size_t i = perfetto_first_end(l, run, e->instance);
          perfetto_is_end_of(l, i, run, e->instance); i++)
         if (!l->ends[i].event) {
             l->ends[i].event = number;
             l->ends[i].begin = unix_ns;
+            l->ends[i].is_late =
+                l->ends[i].is_effect &&
+                !gnomon_profile_link(f->p, l->ends[i].number, &link) &&
+                gnomon__export_is_late(&link, e);
         }
 }
 
@@ -124,13 +130,41 @@ int gnomon__perfetto_links_join(gnomon__perfetto *f)
     for (size_t i = 0; i < l->count; i += 2) {
         gnomon__perfetto_end *cause = &l->ends[at[i]],
                              *effect = &l->ends[at[i + 1]];
-        if (perfetto_is_in_order(cause, effect))
+        const int is_in_order = perfetto_is_in_order(cause, effect);
+        effect->is_late &= !is_in_order;
+        if (is_in_order || (effect->is_late && cause->event))
             cause->is_drawn = effect->is_drawn = 1;
         else
             f->runs[cause->run].undrawn_links++;
     }
     free(at);
     return 1;
+}
+
+/* Perfetto draws no arrow to what began before its cause, as a wait does: it leads to an
+ * instant in it, when the link came in. */
+static void perfetto_note_late(gnomon__perfetto *f, const gnomon_event_info *e,
+                               const gnomon__perfetto_end *end)
+{
+    gnomon__perfetto_links *l = &f->links;
+    gnomon_link_info link;
+    if (l->late_count == l->late_room) {
+        size_t room = l->late_room ? 2 * l->late_room : 16;
+        void *late = realloc(l->late, room * sizeof *l->late);
+        if (!late) {
+            f->has_no_memory = 1;
+            return;
+        }
+        l->late = late;
+        l->late_room = room;
+    }
+    (void)gnomon_profile_link(f->p, end->number, &link);
+    l->late[l->late_count++] = (gnomon__perfetto_late){
+        .row = e->track,
+        .lane = f->begun_lane,
+        .region = gnomon__perfetto_node_at(f, e->node)->region,
+        .ns = link.to_ns,
+        .flow = l->before + end->link + 1};
 }
 
 void gnomon__perfetto_flows(gnomon__perfetto *f, uint32_t run,
@@ -140,9 +174,46 @@ void gnomon__perfetto_flows(gnomon__perfetto *f, uint32_t run,
     if (!e->instance)
         return;
     for (size_t i = perfetto_first_end(l, run, e->instance);
-         perfetto_is_end_of(l, i, run, e->instance); i++)
-        if (l->ends[i].is_drawn && l->ends[i].event == number)
-            gnomon__wire_fixed(
-                &f->wire, l->ends[i].is_effect ? EVENT_LAST_FLOW : EVENT_FLOW,
-                l->before + l->ends[i].link + 1);
+         perfetto_is_end_of(l, i, run, e->instance); i++) {
+        const gnomon__perfetto_end *end = &l->ends[i];
+        if (!end->is_drawn || end->event != number)
+            continue;
+        if (end->is_late)
+            perfetto_note_late(f, e, end);
+        else
+            gnomon__wire_fixed(&f->wire,
+                               end->is_effect ? EVENT_LAST_FLOW : EVENT_FLOW,
+                               l->before + end->link + 1);
+    }
+}
+
+static void perfetto_put_late(gnomon__perfetto *f,
+                              const gnomon__perfetto_late *at)
+{
+    const uint32_t run = f->rows[at->row].run;
+    size_t from;
+    gnomon__wire *w = gnomon__perfetto_event(
+        f, run, gnomon__perfetto_unix(&f->runs[run], at->ns),
+        gnomon__perfetto_lane(f, at->row, at->lane), TYPE_INSTANT, &from);
+    gnomon__perfetto_name(f, at->region);
+    gnomon__wire_fixed(w, EVENT_LAST_FLOW, at->flow);
+    gnomon__perfetto_event_end(f, from);
+}
+
+void gnomon__perfetto_late_flows(gnomon__perfetto *f, size_t row, uint32_t lane,
+                                 uint64_t until)
+{
+    gnomon__perfetto_links *l = &f->links;
+    for (size_t first; l->late_count;) {
+        first = l->late_count;
+        for (size_t i = 0; i < l->late_count; i++)
+            if (l->late[i].row == row && l->late[i].lane == lane &&
+                l->late[i].ns <= until &&
+                (first == l->late_count || l->late[i].ns < l->late[first].ns))
+                first = i;
+        if (first == l->late_count)
+            return;
+        perfetto_put_late(f, &l->late[first]);
+        l->late[first] = l->late[--l->late_count];
+    }
 }

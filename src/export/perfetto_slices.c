@@ -9,8 +9,9 @@ void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until)
     uint32_t run = f->rows[row].run, lanes = gnomon__lanes_of(&f->lanes, row);
     uint64_t end;
     size_t from;
-    for (uint32_t lane = 0; lane < lanes; lane++)
+    for (uint32_t lane = 0; lane < lanes; lane++) {
         while (gnomon__lanes_take(&f->lanes, row, lane, until, &end)) {
+            gnomon__perfetto_late_flows(f, row, lane, end);
             if (end == GNOMON__PERFETTO_NEVER)
                 continue;
             uint64_t uuid = gnomon__perfetto_lane(f, row, lane);
@@ -19,6 +20,8 @@ void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until)
                                    uuid, TYPE_END, &from);
             gnomon__perfetto_event_end(f, from);
         }
+        gnomon__perfetto_late_flows(f, row, lane, until);
+    }
 }
 
 uint64_t gnomon__perfetto_end_of(uint64_t begin, uint64_t duration)
@@ -39,6 +42,7 @@ int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint32_t first_lane,
         lane == GNOMON__NO_LANE ? 0 : gnomon__perfetto_lane(f, row, lane);
     if (!uuid)
         return 0;
+    f->begun_lane = lane;
     gnomon__perfetto_event(f, r->run,
                            gnomon__perfetto_unix(&f->runs[r->run], begin), uuid,
                            TYPE_BEGIN, from);

@@ -298,6 +298,55 @@ TEST(a_link_is_a_flow_if_both_ends_are_there)
     pf_free(&t);
 }
 
+/* A wait begins before what it waits for: the arrow leads to an instant in it, of its
+ * name, which comes before the wait's end. */
+TEST(a_flow_to_a_wait_leads_to_the_moment_at_which_the_link_came_in)
+{
+    static const uint64_t begins[] = {100, 200, 900};
+    gnomon_builder *b;
+    gnomon_builder_create(&b);
+    const uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.pid = 1});
+    uint32_t node[2], track[2];
+    for (unsigned i = 0; i < 2; i++) {
+        gnomon_track_info t = {.run = run, .os_id = i + 1, .device = -1};
+        track[i] = gnomon_add_track(b, &t);
+        node[i] = gnomon_add_node(
+            b,
+            &(gnomon_node_info){.track = track[i],
+                                .region = traced_region(b, GNOMON_KIND_SCOPE,
+                                                        i ? "load" : "wait")});
+    }
+    traced_execution(b, track[0], node[0], begins[0], 500, 1);
+    traced_execution(b, track[0], node[0], begins[2], 950, 3);
+    traced_execution(b, track[1], node[1], begins[1], 400, 2);
+    gnomon_add_link(b, &(gnomon_link_info){.from = node[1],
+                                           .to = node[0],
+                                           .count = 1,
+                                           .from_instance = 2,
+                                           .to_instance = 1,
+                                           .from_ns = 390,
+                                           .to_ns = 410});
+    const gnomon_profile *p = traced_finish(b);
+    kept k;
+    pf_field f;
+    pf_trace t = exported(&k, &(gnomon__export){.profiles = &p, .count = 1});
+    unsigned arrows = 0, from = 0;
+    for (size_t i = 0; i < t.event_count; i++) {
+        from += pf_is(t.events[i].name, "load") &&
+                pf_get(t.events[i].body, 47, 0, &f);
+        if (!pf_get(t.events[i].body, 48, 0, &f))
+            continue;
+        arrows++;
+        CHECK_EQ(t.events[i].begin, 410);
+        CHECK(pf_is(t.events[i].name, "wait"));
+    }
+    CHECK_EQ(arrows, 1);
+    CHECK_EQ(from, 1);
+    pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
+}
+
 /* An arrow back in time is none; of two executions with one id the first has it. */
 TEST(flows_lead_from_causes_to_later_effects)
 {
