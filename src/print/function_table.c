@@ -6,15 +6,20 @@
 #include <stdlib.h>
 
 const gnomon__column gnomon__function_columns[GNOMON__FUNCTION_COLUMNS] = {
-    [GNOMON__FUNCTION_NAME] = {"name", "Function", GNOMON__CELL_TEXT, false},
-    [GNOMON__FUNCTION_FILE] = {"file", "File", GNOMON__CELL_TEXT, false},
-    [GNOMON__FUNCTION_LINE] = {"line", "Line", GNOMON__CELL_ID, false},
-    [GNOMON__FUNCTION_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
+    [GNOMON__FUNCTION_NAME] = {"name", "Function", GNOMON__CELL_TEXT,
+                               .shown = GNOMON__SHOWN},
+    [GNOMON__FUNCTION_FILE] = {"file", "File", GNOMON__CELL_TEXT,
+                               .shown = GNOMON__SHOWN},
+    [GNOMON__FUNCTION_LINE] = {"line", "Line", GNOMON__CELL_ID,
+                               .shown = GNOMON__SHOWN},
+    [GNOMON__FUNCTION_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT,
+                                .shown = GNOMON__SHOWN},
     [GNOMON__FUNCTION_PRIMITIVE] = {"primitive", "Primitive",
-                                    GNOMON__CELL_COUNT, true},
-    [GNOMON__FUNCTION_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
+                                    GNOMON__CELL_COUNT, .shown = GNOMON__EXTRA},
+    [GNOMON__FUNCTION_SELF] = {"self", "Self", GNOMON__CELL_TIME,
+                               .shown = GNOMON__SHOWN},
     [GNOMON__FUNCTION_CUMULATIVE] = {"cumulative", "Cumulative",
-                                     GNOMON__CELL_TIME, false},
+                                     GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
 };
 
 typedef struct function_table {

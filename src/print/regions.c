@@ -62,9 +62,9 @@ static void region_read_all(gnomon__report_rows *r)
     gnomon__report_node n;
     for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
         const gnomon_stats *host = n.of.host, *device = n.of.device;
-        const bool has_ended = host && host->count;
+        const bool is_counted = host && host->count;
         if (n.of.flags & GNOMON_NODE_PART || !n.of.region ||
-            !(has_ended || (host && host->self_ns) ||
+            !(is_counted || (host && host->self_ns) ||
               (device && device->count)) ||
             !region_has_row(&n.region))
             continue;
@@ -74,7 +74,7 @@ static void region_read_all(gnomon__report_rows *r)
         gnomon__cell_times(&cells[GNOMON__REGION_HOST_TIMES], host);
         gnomon__cell_times(&cells[GNOMON__REGION_DEVICE_TIMES], device);
         gnomon__cell_count(&cells[GNOMON__REGION_FIRST],
-                           has_ended && n.of.first ? n.of.first : UINT64_MAX);
+                           is_counted && n.of.first ? n.of.first : UINT64_MAX);
     }
 }
 

@@ -228,24 +228,24 @@ enum {
 };
 
 #define STEPS_REASON(name, title, is_extra) \
-    {name, title, GNOMON__CELL_TEXT, is_extra}, \
-        {name "_time", title " took", GNOMON__CELL_TIME, is_extra}, \
+    {name, title, GNOMON__CELL_TEXT, .shown = is_extra}, \
+        {name "_time", title " took", GNOMON__CELL_TIME, .shown = is_extra}, \
     { \
-        name "_usual", "usually", GNOMON__CELL_TIME, is_extra \
+        name "_usual", "usually", GNOMON__CELL_TIME, .shown = is_extra \
     }
 
 static const gnomon__column steps_columns[STEPS_COLUMNS] = {
-    {"step", "Step", GNOMON__CELL_ID, false},
-    {"ordinal", "Of stage", GNOMON__CELL_ID, true},
-    {"rank", "Rank", GNOMON__CELL_ID, false},
-    {"time", "Time", GNOMON__CELL_TIME, false},
-    {"median", "Median", GNOMON__CELL_TIME, false},
-    {"p99", "p99", GNOMON__CELL_TIME, false},
-    {"max", "Max", GNOMON__CELL_TIME, true},
-    {"steps", "Steps", GNOMON__CELL_COUNT, true},
-    STEPS_REASON("why", "Why", false),
-    STEPS_REASON("why2", "Second", true),
-    STEPS_REASON("why3", "Third", true)};
+    {"step", "Step", GNOMON__CELL_ID, .shown = GNOMON__SHOWN},
+    {"ordinal", "Of stage", GNOMON__CELL_ID, .shown = GNOMON__EXTRA},
+    {"rank", "Rank", GNOMON__CELL_ID, .shown = GNOMON__SHOWN},
+    {"time", "Time", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
+    {"median", "Median", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
+    {"p99", "p99", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
+    {"max", "Max", GNOMON__CELL_TIME, .shown = GNOMON__EXTRA},
+    {"steps", "Steps", GNOMON__CELL_COUNT, .shown = GNOMON__EXTRA},
+    STEPS_REASON("why", "Why", GNOMON__SHOWN),
+    STEPS_REASON("why2", "Second", GNOMON__EXTRA),
+    STEPS_REASON("why3", "Third", GNOMON__EXTRA)};
 
 static int steps_add_row(steps_report *t, gnomon__report_table *table,
                          uint32_t group, const gnomon__listed_step *slow)
