@@ -352,9 +352,10 @@ void *gnomon__os_symbol(void *library, const char *name);
 void *gnomon__os_library_loaded(const char *name);
 
 /* Keeps the module that holds `address` mapped for the life of the process, so
- * that static regions of a dlclosed module stay readable. A microsecond for a
- * new module, else a few loads. Takes the loader's lock: hold none of ours. */
-void gnomon__os_pin_module(const void *address);
+ * that static regions of a dlclosed module stay readable. 0: there is none, or it was
+ * closed meanwhile. A microsecond for a new module, else a few loads. Takes the loader's
+ * lock: hold none of ours. */
+int gnomon__os_pin_module(const void *address);
 /* Whether the memory at `address` stays mapped: in the program, once
  * anything was pinned, or in a pinned module. A few loads; safe in a signal
  * handler. */

@@ -48,6 +48,8 @@ typedef int gnomon__resource;
     CALL(clock_gettime, int, (errno = error, -1), EPERM, \
          (clockid_t clock, struct timespec * out), (clock, out)) \
     CALL(close, int, (close(fd), errno = error, -1), EIO, (int fd), (fd)) \
+    CALL(dlinfo, int, -1, EINVAL, (void *library, int what, void *out), \
+         (library, what, out)) \
     CALL(dlopen, void *, NULL, ENOMEM, (const char *file, int flags), \
          (file, flags)) \
     CALL(dlsym, void *, NULL, ENOENT, (void *library, const char *name), \
@@ -168,6 +170,7 @@ const char *gnomon__test_call_name(size_t i);
 #define atexit(...) gnomon__test_atexit(__VA_ARGS__)
 #define clock_gettime(...) gnomon__test_clock_gettime(__VA_ARGS__)
 #define close(...) gnomon__test_close(__VA_ARGS__)
+#define dlinfo(...) gnomon__test_dlinfo(__VA_ARGS__)
 #define dlopen(...) gnomon__test_dlopen(__VA_ARGS__)
 #define dlsym(...) gnomon__test_dlsym(__VA_ARGS__)
 #define fcntl(fd, ...) gnomon__test_fcntl(fd, GNOMON__TWO(__VA_ARGS__, 0, 0))

@@ -236,7 +236,7 @@ int gnomon__os_is_pinned(const void *address)
 
 typedef struct module {
     uintptr_t address; /* that it holds */
-    uintptr_t begin, end;
+    uintptr_t begin, end, base;
     const char *name;
     int is_program;
     int visited;
@@ -262,6 +262,7 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *data)
     if (m->address >= begin && m->address < end) {
         m->begin = begin;
         m->end = end;
+        m->base = info->dlpi_addr;
         m->name = info->dlpi_name;
         return 1;
     }
@@ -269,17 +270,30 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-void gnomon__os_pin_module(const void *address)
+/* Whether the module of that name, which stays from now on, is the one that was found:
+ * that one may have been closed, and loaded again elsewhere. */
+static int keep_module(const module *m)
 {
-    int kept_errno = errno;
+    struct link_map *map = NULL;
+    void *library =
+        open_module(m->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    return library && !dlinfo(library, RTLD_DI_LINKMAP, &map) &&
+           map->l_addr == m->base;
+}
+
+int gnomon__os_pin_module(const void *address)
+{
+    int kept_errno = errno, is_pinned = gnomon__os_is_pinned(address);
     module m = {.address = (uintptr_t)address};
     /* Memory in no module is not unmapped by dlclose. Only pinned modules
      * are noted, as another module may be mapped where one was closed. */
-    if (!gnomon__os_is_pinned(address) && walk(find_module, &m) &&
-        !m.is_program &&
-        open_module(m.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
-        note_staying(add_relaxed(&staying_count, 1), m.begin, m.end);
+    if (!is_pinned && walk(find_module, &m)) {
+        is_pinned = m.is_program || keep_module(&m);
+        if (is_pinned && !m.is_program)
+            note_staying(add_relaxed(&staying_count, 1), m.begin, m.end);
+    }
     errno = kept_errno;
+    return is_pinned;
 }
 
 /* What is there from the start is listed before the loader itself, which libc

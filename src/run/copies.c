@@ -70,12 +70,25 @@ static int is_first(const void *desc, size_t bytes, void *out)
     return copy != NULL;
 }
 
+#define MOST_ELECTIONS 8 /* then this copy goes alone */
+
+/* A module that is not pinned may be closed at any moment: then the next one is the
+ * first. */
+static gnomon__copy *pinned_first(void)
+{
+    for (int i = 0; i < MOST_ELECTIONS; i++) {
+        gnomon__copy *first = &gnomon__this_copy;
+        gnomon__os_notes("gnomon", NOTE_COPY, is_first, &first);
+        if (gnomon__os_pin_module(first))
+            return first;
+    }
+    return &gnomon__this_copy;
+}
+
 static const gnomon_host *elect(void)
 {
     gnomon__os_own_page(); /* before the loader's lock, as before ours */
-    gnomon__copy *first = &gnomon__this_copy;
-    gnomon__os_notes("gnomon", NOTE_COPY, is_first, &first);
-    gnomon__os_pin_module(first);
+    gnomon__copy *first = pinned_first();
     gnomon__os_pin_module(&gnomon__this_copy);
     const gnomon_host *owner = NULL;
     if (cas_acq_rel(&first->owner, &owner, &gnomon__host))

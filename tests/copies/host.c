@@ -8,6 +8,8 @@
  *     apart=MODULE the same on a thread of its own
  *     on=MODULE    that module's copy attaches simple
  *     say=MODULE   prints the report as that module's copy gives it
+ *     closing=MODULE  loads it, and closes it when somebody is about to keep it
+ *                  (HOST_CLOSES)
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
  *                     pages it grew after the first tenth
  *     toggle       changes the profilers 100 times, to simple (HOST_MARKS)
@@ -51,6 +53,37 @@ static void toggle(void)
 static void mark_in_host(int times)
 {
     (void)times;
+}
+#endif
+
+#ifdef HOST_CLOSES
+static const char *closing_path;
+static void *closing;
+
+/* In place of libc's: modules that the host loads call this one. */
+__attribute__((visibility("default"))) void *dlopen(const char *path, int flags)
+{
+    void *(*libcs)(const char *, int), *symbol = dlsym(RTLD_NEXT, "dlopen");
+    memcpy(&libcs, &symbol, sizeof libcs);
+    void *gone = closing;
+    if (gone && path && (flags & RTLD_NODELETE) &&
+        strcmp(path, closing_path) == 0) {
+        closing = NULL;
+        dlclose(gone);
+    }
+    return libcs(path, flags);
+}
+
+static void close_when_kept(const char *path)
+{
+    closing_path = path;
+    closing = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+#else
+static void close_when_kept(const char *path)
+{
+    (void)path;
+    exit(6);
 }
 #endif
 
@@ -210,6 +243,8 @@ int main(int argc, char **argv)
             on_a_thread(argv[i] + 6);
         else if (strncmp(argv[i], "on=", 3) == 0)
             turn_on(argv[i] + 3);
+        else if (strncmp(argv[i], "closing=", 8) == 0)
+            close_when_kept(argv[i] + 8);
         else if (strncmp(argv[i], "cycle=", 6) == 0)
             cycle(argv[i] + 6);
         else if (strcmp(argv[i], "again") == 0)

@@ -247,6 +247,12 @@ TEST(a_copy_that_is_not_relocated_yet_is_not_called)
               "first");
 }
 
+/* Between the walk through the modules and the pin: the next copy is the first. */
+TEST(a_copy_that_is_closed_amid_an_election_is_not_written_to)
+{
+    ONE_TABLE(RUN("closing", "closing=" FIRST, SECOND, "again"), "second");
+}
+
 /* The owner of the process is chosen while all of them start. */
 TEST(copies_may_start_at_once)
 {
@@ -336,7 +342,8 @@ TEST(a_namespace_that_a_thread_made_has_its_report)
 TEST(namespaces_end_after_main_has)
 {
     if (IS_EMULATED)
-        SKIP("under the emulator the process stays when its last thread has gone");
+        SKIP("under the emulator the process stays when its last thread has "
+             "gone");
     if (IS_SANITIZED)
         SKIP("sanitizers know one namespace");
     child_result r = RUN("with_copy", "self", "new=" FIRST, "leave");
