@@ -33,6 +33,7 @@ static const gnomon__column region_columns[] = {
     [GNOMON__REGION_HOST_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
     [GNOMON__REGION_DEVICE_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
     [GNOMON__REGION_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
+    [GNOMON__REGION_RANGES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, MOST),
 };
 
 /* What a device did has a report of its own (profilers/kernels.c), also where its kind
@@ -75,6 +76,8 @@ static void region_read_all(gnomon__report_rows *r)
         gnomon__cell_times(&cells[GNOMON__REGION_DEVICE_TIMES], device);
         gnomon__cell_count(&cells[GNOMON__REGION_FIRST],
                            is_counted && n.of.first ? n.of.first : UINT64_MAX);
+        gnomon__cell_count(&cells[GNOMON__REGION_RANGES],
+                           (n.of.flags & GNOMON_NODE_RANGE) != 0);
     }
 }
 
@@ -97,8 +100,10 @@ static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
         {GNOMON__REGION_P90, gnomon_quantile_ns(s, 0.9)},
         {GNOMON__REGION_P99, gnomon_quantile_ns(s, 0.99)},
         {GNOMON__REGION_MAX, s->max_ns}};
+    const bool has_ranges = cells[GNOMON__REGION_RANGES].count != 0;
     for (size_t i = 0; s->count && i < sizeof of_calls / sizeof *of_calls; i++)
-        gnomon__cell_count(&cells[of_calls[i].column], of_calls[i].value);
+        if (of_calls[i].column != GNOMON__REGION_SELF || !has_ranges)
+            gnomon__cell_count(&cells[of_calls[i].column], of_calls[i].value);
     if (s->count)
         gnomon__cell_share(&cells[GNOMON__REGION_PERCENT], s->total_ns,
                            r->recorded_ns);

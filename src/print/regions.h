@@ -23,7 +23,8 @@ enum {
     GNOMON__REGION_DEVICE,
     GNOMON__REGION_HOST_TIMES, /* gnomon__times_of; hidden from here on */
     GNOMON__REGION_DEVICE_TIMES,
-    GNOMON__REGION_FIRST, /* order of its first end; UINT64_MAX: unknown */
+    GNOMON__REGION_FIRST,  /* order of its first end; UINT64_MAX: unknown */
+    GNOMON__REGION_RANGES, /* not 0: some are, so its self time is not known */
     GNOMON__REGION_COLUMNS
 };
 

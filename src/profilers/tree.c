@@ -67,7 +67,8 @@ static void tree_put_times(gnomon__cell *cells, const gnomon_node_info *n)
         n->device && !(n->flags & GNOMON_NODE_PART) ? n->device : &none;
     gnomon__cell_count(&cells[TREE_CALLS], host->count);
     gnomon__cell_count(&cells[TREE_TOTAL], host->total_ns);
-    gnomon__cell_count(&cells[TREE_SELF], host->self_ns);
+    if (!(n->flags & GNOMON_NODE_RANGE)) /* they have none */
+        gnomon__cell_count(&cells[TREE_SELF], host->self_ns);
     gnomon__cell_count(&cells[TREE_MAX], host->max_ns);
     if (device->count)
         gnomon__cell_count(&cells[TREE_DEVICE], device->total_ns);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tasks of asyncio, which take turns on one thread: a scope belongs to its task."""
+import csv
 import importlib.util
+import io
 import re
 import unittest
 
@@ -130,6 +132,30 @@ gnomon.configure("")
             "tree",
         )
         self.assertEqual(paths(err), {("request",): 1, ("request (overlapping)",): 4})
+
+    def test_what_overlaps_has_no_time_of_its_own(self):
+        """Its scopes inside are no part of it, so what is left is not known."""
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def request(n):
+                with gnomon.scope("request"):
+                    await asyncio.sleep(0)
+                    with gnomon.scope("db"):
+                        await asyncio.sleep(0)
+            async def main():
+                await asyncio.gather(*map(request, range(100)))
+            asyncio.run(main())
+            with gnomon.scope("after"):
+                pass
+            """,
+            "tree(format=csv),regions(format=csv)",
+        )
+        tables = re.split("(?m)^stage,name,", err)[1:]
+        for table, names in zip(tables, ({"request", "after"}, {"after"})):
+            rows = csv.DictReader(io.StringIO("stage,name," + table))
+            own = {row["name"] for row in rows if row["self_ns"]}
+            self.assertEqual(own & {"request", "request (overlapping)", "after"}, names)
 
     def test_one_task_alone_has_its_call_tree(self):
         out, err = run(
