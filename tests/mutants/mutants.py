@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""mutants.py [--seed N] [--count N] [--jobs N] [FILE...]     `make mutants`
+"""mutants.py [--seed N] [--count N] [--skip N] [--jobs N] [FILE...]     `make mutants`
 
 Would the tests see a small mistake? Makes COUNT (60) random mutations, one at a time,
 in the half of gnomon that works on data (ROOMS), and runs the tests of the mutated
 file's room (suites.txt). A FILE is as `print/tree`, `merge` or `print/dev*`: only these.
-The seed is printed first and last; with it, and an unchanged tree, a run is repeated.
+The seed is printed first and last; with it, and an unchanged tree, a run is repeated;
+with --skip a run that was broken off goes on: the first N of COUNT are not tried.
 
 Nothing here touches the source: the tree is copied to build/mutants/tree, which has a
 release build of its own, and each file is mutated there. Of each mutant one is said:
@@ -41,6 +42,7 @@ import mutate
 
 ROOMS = ("profile", "print", "export", "merge", "diff", "report", "command")
 ENOUGH = 0.9
+COUNTED = ("killed", "changes", "lives", "skipped")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 WORK = os.path.join(SOURCE, "build", "mutants")
@@ -306,8 +308,8 @@ class Runner:
                   self.texts[self.mutated])
         self.mutated = None
 
-    def judge(self, name, m):
-        """(verdict, by what)."""
+    def judge(self, name, m, skipped):
+        """(verdict, by what); without tests if it is to be skipped."""
         objects, text = self.objects[name], self.texts[name]
         if not objects:
             return "not built", "is in no target"
@@ -318,6 +320,8 @@ class Runner:
             return "no C", "it does not compile"
         if all(read_bytes(o) == self.code[o] for o in objects):
             return "equal", "the same code"
+        if skipped:
+            return "skipped", "--skip"
         for suites in self.tests.of(name):
             # Only these: most die in the first round, and to link them all takes long.
             if ninja(self.jobs, ["gnomon", *self.tests.targets(suites)]).returncode:
@@ -340,6 +344,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int)
     parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("files", nargs="*")
     asked = parser.parse_args()
@@ -352,13 +357,13 @@ def main():
     build(asked.jobs)
     texts = read_sources(asked.files)
     runner = Runner(asked.jobs, texts)
-    counts = dict.fromkeys(("killed", "changes", "lives", "equal"), 0)
+    counts = dict.fromkeys((*COUNTED, "equal"), 0)
     for name, m in candidates(seed, texts):
-        if counts["killed"] + counts["changes"] + counts["lives"] >= asked.count:
+        if sum(map(counts.get, COUNTED)) >= asked.count:
             break
         begin = time.monotonic()
         verdict, by = ("equal", "equal.txt") if identity(name, m) in known \
-            else runner.judge(name, m)
+            else runner.judge(name, m, counts["skipped"] < asked.skip)
         counts[verdict] = counts.get(verdict, 0) + 1
         print(f"{verdict:8} {name}.c:{m.line}  {m.kind}  ({by}, "
               f"{time.monotonic() - begin:.0f} s)", flush=True)
