@@ -80,6 +80,19 @@ TEST(one_barrier_gives_an_offset)
     CHECK(away(f.drift, 0) < 1e-12 && !f.is_loose);
 }
 
+/* Which barriers are left out as too far off depends on the mean distance of all. */
+TEST(a_fit_is_of_its_pairs_alone)
+{
+    static gnomon__clock_pair pairs[BARRIERS + 1];
+    make_pairs(pairs, 1e6, 1e-6, 1000);
+    pairs[BARRIERS / 3].end += 1e5;
+    const gnomon__clock_fit f = gnomon__clock_fit_of(pairs, BARRIERS);
+    pairs[BARRIERS] = (gnomon__clock_pair){2e10, 1e12, 1e12, 1e12};
+    const gnomon__clock_fit again = gnomon__clock_fit_of(pairs, BARRIERS);
+    CHECK(away(f.offset, again.offset) < 1e-9);
+    CHECK(away(f.drift, again.drift) < 1e-15);
+}
+
 /* A clock that was set in between cannot be a line; the error says how far it is off. */
 TEST(a_clock_that_was_set_is_told)
 {
