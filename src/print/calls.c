@@ -132,7 +132,7 @@ static bool calls_read_links(gnomon__calls *c, const gnomon_profile *profile)
     uint32_t *parents;
     if (gnomon_profile_count(profile, GNOMON_LINKS) == 0)
         return true;
-    if (gnomon__linked_parents(&parents, NULL, profile))
+    if (gnomon__linked_parents(&parents, NULL, NULL, profile))
         return false;
     for (size_t i = 1; i <= c->node_count; i++)
         if (c->nodes[i].region && c->nodes[parents[i]].region)

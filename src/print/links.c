@@ -46,25 +46,40 @@ static size_t read_submissions(submission *of, size_t nodes,
     return count;
 }
 
+/* Whether so many submissions are those of all executions of a node. */
+static bool is_all(uint64_t submissions, uint32_t node, const gnomon_profile *p)
+{
+    gnomon_node_info n;
+    return gnomon_profile_node(p, node, &n) != GNOMON_OK || !n.host ||
+           submissions >= n.host->count;
+}
+
 /* Writes to submitters[node] which node submitted it most often, of equal ones the
- * first; 0: none. */
-static bool find_submitters(uint32_t *submitters, size_t nodes,
-                            const gnomon_profile *p)
+ * first; 0: none. Where some executions were not submitted there is none either, and
+ * in_part[node] is how many were. */
+static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
+                            size_t nodes, const gnomon_profile *p)
 {
     size_t links = gnomon_profile_count(p, GNOMON_LINKS);
     submission *of = calloc(links + 1, sizeof *of);
     if (!of)
         return false;
     size_t count = read_submissions(of, nodes, p);
-    uint64_t most = 0;
+    uint64_t most = 0, all = 0;
     for (size_t i = 0; i < count;) {
         submission sum = of[i];
-        most = i && of[i - 1].to == sum.to ? most : 0;
+        if (!i || of[i - 1].to != sum.to)
+            most = all = 0;
         for (i++; i < count && !compare_submissions(&of[i], &sum); i++)
             sum.count += of[i].count;
+        all += sum.count;
         if (sum.count > most) {
             most = sum.count;
             submitters[sum.to] = sum.from;
+        }
+        if ((i == count || of[i].to != sum.to) && !is_all(all, sum.to, p)) {
+            submitters[sum.to] = 0;
+            in_part[sum.to] = all;
         }
     }
     free(of);
@@ -79,38 +94,44 @@ static bool is_within(const uint32_t *parents, uint32_t at, uint32_t node)
     return at != 0;
 }
 
+/* Where it is not asked for, and on an error, it is not the caller's. */
+static void give_or_free(void *made, void **out, int code)
+{
+    if (out)
+        *out = code ? NULL : made;
+    if (!out || code)
+        free(made);
+}
+
 int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           const gnomon_profile *p)
+                           uint64_t **in_part, const gnomon_profile *p)
 {
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     uint32_t *submitters = calloc(nodes + 1, sizeof *submitters);
     uint32_t *to = *parents = calloc(nodes + 1, sizeof *to);
     bool *linked = calloc(nodes + 1, sizeof *linked);
-    if (is_linked)
-        *is_linked = linked;
-    if (!submitters || !to || !linked ||
-        !find_submitters(submitters, nodes, p)) {
-        free(submitters);
-        free(to);
-        free(linked);
-        *parents = NULL;
-        if (is_linked)
-            *is_linked = NULL;
-        return GNOMON_ENOMEM;
-    }
-    for (size_t i = 1; i <= nodes; i++) {
+    uint64_t *part = calloc(nodes + 1, sizeof *part);
+    int code = submitters && to && linked && part &&
+                       find_submitters(submitters, part, nodes, p)
+                   ? GNOMON_OK
+                   : GNOMON_ENOMEM;
+    for (size_t i = 1; !code && i <= nodes; i++) {
         gnomon_node_info node;
         (void)gnomon_profile_node(p, i, &node);
         to[i] = node.parent < i ? node.parent : 0;
     }
-    for (uint32_t i = 1; i <= nodes; i++) {
+    for (uint32_t i = 1; !code && i <= nodes; i++) {
         if (!submitters[i] || is_within(to, submitters[i], i))
             continue;
         to[i] = submitters[i];
         linked[i] = true;
     }
     free(submitters);
-    if (!is_linked)
-        free(linked);
-    return GNOMON_OK;
+    give_or_free(linked, (void **)is_linked, code);
+    give_or_free(part, (void **)in_part, code);
+    if (code) {
+        free(to);
+        *parents = NULL;
+    }
+    return code;
 }

@@ -4,6 +4,7 @@
  * names are one row. Work that a link passes to another thread is a child of the path
  * that submitted it. A pure function of a profile.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "gnomon.h"
@@ -24,9 +25,10 @@ enum {
     TREE_LINKED,
     TREE_DEPTH,
     TREE_PATH,
-    TREE_PARENT, /* number of its row; 0: outermost */
-    TREE_KIND,   /* 2: its times may overlap others'; 1: linked; their sum */
-    TREE_TIMES,  /* how many of its nodes have some, or those below it */
+    TREE_PARENT,  /* number of its row; 0: outermost */
+    TREE_KIND,    /* 2: its times may overlap others'; 1: linked; their sum */
+    TREE_IN_PART, /* submissions of what was submitted in part */
+    TREE_TIMES,   /* how many of its nodes have some, or those below it */
     TREE_COLUMNS
 };
 
@@ -45,6 +47,7 @@ static const gnomon__column tree_columns[TREE_COLUMNS] = {
     [TREE_PATH] = GNOMON__COLUMN("path", "Whole path", TEXT, EXTRA, MADE),
     [TREE_PARENT] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
     [TREE_KIND] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
+    [TREE_IN_PART] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
     [TREE_TIMES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
 };
 
@@ -79,7 +82,7 @@ static void tree_put_times(gnomon__cell *cells, const gnomon_node_info *n)
 
 /* The number of the node's row, below that of its parent; 0: it has none. */
 static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
-                         bool is_linked)
+                         bool is_linked, uint64_t in_part)
 {
     const bool has_above = above > 0;
     gnomon__report_node n;
@@ -97,6 +100,7 @@ static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
     gnomon__cell_count(&cells[TREE_KIND],
                        (n.of.flags & GNOMON_NODE_RANGE ? 2u : 0u) + is_linked);
     gnomon__cell_count(&cells[TREE_LINKED], is_linked);
+    gnomon__cell_count(&cells[TREE_IN_PART], in_part);
     gnomon__cell_count(&cells[TREE_THREADS],
                        tree_is_thread(r->profile, n.of.track));
     tree_put_times(cells, &n.of);
@@ -111,7 +115,9 @@ static void tree_read(gnomon__report_rows *r)
     uint32_t *parents = NULL, *rows = calloc(2 * (count + 1), sizeof *rows);
     uint32_t *way = rows ? rows + count + 1 : NULL;
     bool *is_linked = NULL;
-    r->code = gnomon__linked_parents(&parents, &is_linked, r->profile);
+    uint64_t *in_part = NULL;
+    r->code =
+        gnomon__linked_parents(&parents, &is_linked, &in_part, r->profile);
     if (!rows)
         r->code = GNOMON_ENOMEM;
     for (uint32_t i = 1; !r->code && i <= count; i++) {
@@ -119,11 +125,12 @@ static void tree_read(gnomon__report_rows *r)
         for (uint32_t at = i; at && !rows[at]; at = parents[at])
             way[n++] = at;
         while (n--)
-            rows[way[n]] =
-                tree_put(r, way[n], rows[parents[way[n]]], is_linked[way[n]]);
+            rows[way[n]] = tree_put(r, way[n], rows[parents[way[n]]],
+                                    is_linked[way[n]], in_part[way[n]]);
     }
     free(parents);
     free(is_linked);
+    free(in_part);
     free(rows);
 }
 
@@ -157,6 +164,10 @@ static bool tree_name(gnomon__report_rows *r, gnomon__cell *cells,
     if (kind)
         name = gnomon__table_keep(&r->table, "%s%s%s", kind & 1 ? "~ " : "",
                                   name, kind & 2 ? " (overlapping)" : "");
+    if (name && cells[TREE_IN_PART].count)
+        name = gnomon__table_keep(
+            &r->table, "%s (%" PRIu64 " of %" PRIu64 " submitted)", name,
+            cells[TREE_IN_PART].count, cells[TREE_CALLS].count);
     gnomon__cell_text(&cells[TREE_NAME], name);
     return name && path;
 }

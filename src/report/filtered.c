@@ -131,37 +131,23 @@ static void filter_nodes(gnomon__filtered *f)
     }
 }
 
-/* counts[node]: how often it was submitted by its parent among f->parents. */
-static void count_submits(const gnomon__filtered *f, const bool *is_linked,
-                          uint64_t *counts)
-{
-    gnomon_link_info link;
-    for (size_t i = 1; i <= f->links; i++)
-        if (gnomon_profile_link(f->of, i, &link) == GNOMON_OK &&
-            link.kind == GNOMON_LINK_SUBMIT && is_linked[link.to] &&
-            link.from == f->parents[link.to])
-            counts[link.to] += link.count;
-}
-
-/* Where submitted work was left out, what is kept of it was submitted in its place. 0:
- * no memory. */
-static int add_links(gnomon__filtered *f, const bool *is_linked,
-                     const uint64_t *counts)
+/* Where submitted work was left out, what is kept of it was submitted in its place, in
+ * all its executions. 0: no memory. */
+static int add_links(gnomon__filtered *f, const bool *is_linked)
 {
     gnomon_node_info n;
     for (uint32_t i = 1; i <= f->nodes; i++) {
         gnomon_profile_node(f->of, i, &n);
         if (f->around[i] != i || f->around[n.parent] || is_linked[i])
             continue;
-        uint32_t work = n.parent, from = kept_submitter(f, n.parent);
-        while (from && !is_linked[work])
-            work = f->parents[work];
+        const uint32_t from = kept_submitter(f, n.parent);
         if (!from || from == i)
             continue;
         if (!gnomon__grow(&f->added, &f->added_room, f->added_count + 1,
                           sizeof *f->added))
             return 0;
-        f->added[f->added_count++] = (filtered_link){from, i, counts[work]};
+        f->added[f->added_count++] = (filtered_link){
+            from, i, n.host && n.host->count ? n.host->count : 1};
     }
     return 1;
 }
@@ -170,13 +156,9 @@ static int filter_links(gnomon__filtered *f)
 {
     bool *is_linked;
     f->links = gnomon_profile_count(f->of, GNOMON_LINKS);
-    if (gnomon__linked_parents(&f->parents, &is_linked, f->of))
+    if (gnomon__linked_parents(&f->parents, &is_linked, NULL, f->of))
         return 0;
-    uint64_t *counts = gnomon__alloc((f->nodes + 1) * sizeof *counts);
-    if (counts)
-        count_submits(f, is_linked, counts);
-    int ok = counts && add_links(f, is_linked, counts);
-    gnomon__free(counts);
+    const int ok = add_links(f, is_linked);
     free(is_linked);
     return ok;
 }
