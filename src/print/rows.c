@@ -615,7 +615,8 @@ int gnomon__report_begin(gnomon__report_rows *r, const gnomon__report *of,
                                          .column_count = of->column_count}};
     if (profile)
         r->code =
-            gnomon__groups_make(&r->groups, choice->by, profile, &r->table);
+            (of->is_of_runs ? gnomon__groups_of_runs : gnomon__groups_make)(
+                &r->groups, choice->by, profile, &r->table);
     return rows_begin(r) && !r->code ? GNOMON_OK : GNOMON_ENOMEM;
 }
 

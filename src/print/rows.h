@@ -59,6 +59,7 @@ typedef struct gnomon__report {
     uint8_t column_count;
     uint8_t by_from, by_to; /* the groups that by= can name */
     uint8_t limit;          /* the most rows without limit=; 0: all */
+    bool is_of_runs;        /* rows are of no track: groups are those of runs */
     bool has_own_limit;     /* `choose` leaves out what is beyond it */
     int8_t sort;            /* the column of the preset order; -1: `order` */
     /* Of rows that are equal in it: the next column to order by; 0: none. Last come the

@@ -12,15 +12,13 @@
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/duration.h"
-#include "print/groups.h"
 #include "print/letters.h"
+#include "print/rows.h"
 #include "print/slow_steps.h"
 #include "print/step_events.h"
 
-#define STEPS_PRESET 10u /* steps that are listed */
-
 typedef struct steps_report {
-    gnomon__slow_steps of;
+    gnomon__slow_steps *of;
     const gnomon_writer *out;
     const gnomon__table_choice *choice;
 } steps_report;
@@ -32,7 +30,7 @@ static void steps_print_region(const steps_report *t,
 {
     char took[GNOMON__DURATION], usual[GNOMON__DURATION];
     gnomon_region_info region;
-    gnomon_profile_region(t->of.profile, e->region, &region);
+    gnomon_profile_region(t->of->profile, e->region, &region);
     const char *name = gnomon_shown(t->out, region.name);
     t->out->write(t->out, name, strlen(name));
     t->out->print(t->out, " %s", gnomon__short_duration(took, e->ns));
@@ -45,7 +43,7 @@ static void steps_print_region(const steps_report *t,
 static void steps_print_why(steps_report *t, const gnomon__listed_step *slow)
 {
     const gnomon__step_reason *reasons[GNOMON__STEP_REASONS];
-    int named = gnomon__slow_steps_reasons(&t->of, slow, reasons);
+    int named = gnomon__slow_steps_reasons(t->of, slow, reasons);
     for (int i = 0; i < named; i++) {
         t->out->write(t->out, i ? "; " : slow->step.rank < 0 ? "  " : ": ", 2);
         steps_print_region(t, reasons[i]);
@@ -56,23 +54,23 @@ static void steps_label(const steps_report *t, const gnomon__listed_step *slow,
                         char text[64])
 {
     int n = snprintf(text, 64, "step %" PRIu64, slow->step.number);
-    if (t->of.stage.count > 1 && slow->step.ordinal)
+    if (t->of->stage.count > 1 && slow->step.ordinal)
         snprintf(text + n, 64 - (size_t)n, " of stage %" PRIu32,
                  slow->step.ordinal);
 }
 
 static void steps_print_slow(steps_report *t)
 {
-    size_t count = t->of.slow_count < t->choice->limit ? t->of.slow_count
-                                                       : t->choice->limit;
+    size_t count = t->of->slow_count < t->choice->limit ? t->of->slow_count
+                                                        : t->choice->limit;
     int width = 0;
     char label[64], took[GNOMON__DURATION];
     for (size_t i = 0; i < count; i++) {
-        steps_label(t, &t->of.slow[i], label);
+        steps_label(t, &t->of->slow[i], label);
         width = (int)strlen(label) > width ? (int)strlen(label) : width;
     }
     for (size_t i = 0; i < count; i++) {
-        const gnomon__listed_step *slow = &t->of.slow[i];
+        const gnomon__listed_step *slow = &t->of->slow[i];
         steps_label(t, slow, label);
         t->out->print(t->out, "%s%-*s  %7s", i ? "" : "\n", width, label,
                       gnomon__short_duration(took, slow->ns));
@@ -90,12 +88,12 @@ static void steps_print_path(const steps_report *t, uint32_t number)
 {
     gnomon_node_info node;
     gnomon_region_info region;
-    (void)gnomon_profile_node(t->of.profile, number, &node);
+    (void)gnomon_profile_node(t->of->profile, number, &node);
     if (node.parent) {
         steps_print_path(t, node.parent);
         t->out->write(t->out, "/", 1);
     }
-    (void)gnomon_profile_region(t->of.profile, node.region, &region);
+    (void)gnomon_profile_region(t->of->profile, node.region, &region);
     const char *name = gnomon_shown(t->out, region.name);
     t->out->write(t->out, name, strlen(name));
 }
@@ -106,8 +104,8 @@ static void steps_print_event(const steps_report *t,
     char at[GNOMON__DURATION], took[GNOMON__DURATION], usual[GNOMON__DURATION];
     gnomon_node_info node;
     gnomon_track_info track;
-    (void)gnomon_profile_node(t->of.profile, path->node, &node);
-    (void)gnomon_profile_track(t->of.profile, node.track, &track);
+    (void)gnomon_profile_node(t->of->profile, path->node, &node);
+    (void)gnomon_profile_track(t->of->profile, node.track, &track);
     t->out->print(t->out, "\n%10s  %10s  %10s  ",
                   gnomon__short_duration(at, path->at_ns),
                   gnomon__short_duration(took, path->ns),
@@ -125,11 +123,11 @@ static int steps_print_events(steps_report *t, uint32_t stage)
 {
     gnomon__step_events events;
     const gnomon__step_path *paths;
-    int code = gnomon__step_events_make(&events, t->of.profile, stage);
-    for (size_t i = 0; !code && events.has_median && i < t->of.slow_count &&
+    int code = gnomon__step_events_make(&events, t->of->profile, stage);
+    for (size_t i = 0; !code && events.has_median && i < t->of->slow_count &&
                        i < t->choice->limit;
          i++) {
-        const gnomon_step_info *step = &t->of.slow[i].step;
+        const gnomon_step_info *step = &t->of->slow[i].step;
         int count = gnomon__step_events_read(&events, step, &paths);
         if (!count)
             continue;
@@ -149,15 +147,15 @@ static int steps_print_events(steps_report *t, uint32_t stage)
 /* "of a step: 77 % loader, 9 % model": which of them is the bottleneck. */
 static int steps_print_parts(steps_report *t)
 {
-    int code = gnomon__slow_steps_parts(&t->of);
-    const gnomon__step_reason *part = t->of.excess;
-    double all = (double)t->of.all->total_ns / 100;
+    int code = gnomon__slow_steps_parts(t->of);
+    const gnomon__step_reason *part = t->of->excess;
+    double all = (double)t->of->all->total_ns / 100;
     const char *head = "of a step: ";
-    for (size_t i = 0; !code && i < GNOMON__STEP_PARTS && i <= t->of.regions &&
+    for (size_t i = 0; !code && i < GNOMON__STEP_PARTS && i <= t->of->regions &&
                        (double)part[i].excess_ns > all;
          i++, head = ", ") {
         gnomon_region_info region;
-        gnomon_profile_region(t->of.profile, part[i].region, &region);
+        gnomon_profile_region(t->of->profile, part[i].region, &region);
         t->out->print(t->out, "%s%.0f %% %s", head,
                       (double)part[i].excess_ns / all,
                       gnomon_shown(t->out, region.name));
@@ -170,7 +168,7 @@ static int steps_print_parts(steps_report *t)
 static void steps_print_all(const steps_report *t)
 {
     static const char *const heads[] = {"Mean", "Median", "p99", "Max"};
-    const gnomon_stats *s = t->of.all;
+    const gnomon_stats *s = t->of->all;
     const uint64_t ns[] = {s->total_ns / s->count, gnomon_quantile_ns(s, 0.5),
                            gnomon_quantile_ns(s, 0.99), s->max_ns};
     char text[GNOMON__DURATION];
@@ -181,8 +179,8 @@ static void steps_print_all(const steps_report *t)
     for (int i = 0; i < 4; i++)
         t->out->print(t->out, "  %9s", gnomon__short_duration(text, ns[i]));
     t->out->write(t->out, "\n", 1);
-    uint64_t before = gnomon__slow_steps_before(&t->of);
-    if (before && before > t->of.stage.steps->total_ns / 1000)
+    uint64_t before = gnomon__slow_steps_before(t->of);
+    if (before && before > t->of->stage.steps->total_ns / 1000)
         t->out->print(t->out, "before the first step: %s\n",
                       gnomon__short_duration(text, before));
 }
@@ -192,13 +190,13 @@ static int steps_print_stage(steps_report *t, uint32_t stage)
 {
     int code = GNOMON_OK;
     bool is_any = false;
-    size_t views = gnomon_profile_count(t->of.profile, GNOMON_VIEWS);
+    size_t views = gnomon_profile_count(t->of->profile, GNOMON_VIEWS);
     for (uint32_t view = 0; !code && view <= views; view++) {
-        gnomon__slow_steps_read(&t->of, stage, view);
+        gnomon__slow_steps_read(t->of, stage, view);
         if (!view)
-            gnomon__print_title(t->out, t->of.stage.name, "Steps\n");
-        is_any |= t->of.all || t->of.slow_count;
-        if (t->of.all) {
+            gnomon__print_title(t->out, t->of->stage.name, "Steps\n");
+        is_any |= t->of->all || t->of->slow_count;
+        if (t->of->all) {
             steps_print_all(t);
             code = steps_print_parts(t);
         }
@@ -227,36 +225,33 @@ enum {
     STEPS_COLUMNS = STEPS_WHY + 3 * GNOMON__STEP_REASONS
 };
 
-#define STEPS_REASON(name, title, is_extra) \
-    {name, title, GNOMON__CELL_TEXT, .shown = is_extra}, \
-        {name "_time", title " took", GNOMON__CELL_TIME, .shown = is_extra}, \
-    { \
-        name "_usual", "usually", GNOMON__CELL_TIME, .shown = is_extra \
-    }
+#define STEPS_REASON(name, title, shown) \
+    GNOMON__COLUMN(name, title, TEXT, shown, MADE), \
+        GNOMON__COLUMN(name "_time", title " took", TIME, shown, MADE), \
+        GNOMON__COLUMN(name "_usual", "usually", TIME, shown, MADE)
 
 static const gnomon__column steps_columns[STEPS_COLUMNS] = {
-    {"step", "Step", GNOMON__CELL_ID, .shown = GNOMON__SHOWN},
-    {"ordinal", "Of stage", GNOMON__CELL_ID, .shown = GNOMON__EXTRA},
-    {"rank", "Rank", GNOMON__CELL_ID, .shown = GNOMON__SHOWN},
-    {"time", "Time", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
-    {"median", "Median", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
-    {"p99", "p99", GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
-    {"max", "Max", GNOMON__CELL_TIME, .shown = GNOMON__EXTRA},
-    {"steps", "Steps", GNOMON__CELL_COUNT, .shown = GNOMON__EXTRA},
-    STEPS_REASON("why", "Why", GNOMON__SHOWN),
-    STEPS_REASON("why2", "Second", GNOMON__EXTRA),
-    STEPS_REASON("why3", "Third", GNOMON__EXTRA)};
+    GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
+    GNOMON__COLUMN("ordinal", "Of stage", ID, EXTRA, MADE),
+    GNOMON__COLUMN("rank", "Rank", ID, SHOWN, MADE),
+    GNOMON__COLUMN("time", "Time", TIME, SHOWN, MADE),
+    GNOMON__COLUMN("median", "Median", TIME, SHOWN, MADE),
+    GNOMON__COLUMN("p99", "p99", TIME, SHOWN, MADE),
+    GNOMON__COLUMN("max", "Max", TIME, EXTRA, MADE),
+    GNOMON__COLUMN("steps", "Steps", COUNT, EXTRA, MADE),
+    STEPS_REASON("why", "Why", SHOWN),
+    STEPS_REASON("why2", "Second", EXTRA),
+    STEPS_REASON("why3", "Third", EXTRA)};
 
-static int steps_add_row(steps_report *t, gnomon__report_table *table,
-                         uint32_t group, const gnomon__listed_step *slow)
+static void steps_add_row(gnomon__report_rows *r, uint32_t group,
+                          const gnomon__listed_step *slow)
 {
+    gnomon__slow_steps *of = r->more;
     const gnomon__step_reason *reasons[GNOMON__STEP_REASONS];
-    int named = gnomon__slow_steps_reasons(&t->of, slow, reasons);
-    gnomon__cell *cells = gnomon__table_add(table, group, 0);
-    const gnomon_stats *all = t->of.all;
+    const int named = gnomon__slow_steps_reasons(of, slow, reasons);
+    const gnomon_stats *all = of->all;
+    gnomon__cell *cells = gnomon__report_row_of(r, group);
     gnomon_region_info region;
-    if (!cells)
-        return GNOMON_ENOMEM;
     gnomon__cell_count(&cells[STEPS_STEP], slow->step.number);
     gnomon__cell_count(&cells[STEPS_TIME], slow->ns);
     if (slow->step.ordinal)
@@ -271,79 +266,63 @@ static int steps_add_row(steps_report *t, gnomon__report_table *table,
     }
     for (int i = 0; i < named; i++) {
         gnomon__cell *why = &cells[STEPS_WHY + 3 * i];
-        gnomon_profile_region(t->of.profile, reasons[i]->region, &region);
+        gnomon_profile_region(r->profile, reasons[i]->region, &region);
         gnomon__cell_text(&why[0], region.name);
         gnomon__cell_count(&why[1], reasons[i]->ns);
         gnomon__cell_count(&why[2], reasons[i]->usual_ns);
     }
-    return GNOMON_OK;
 }
 
 /* Of all stages and views of the profile: as a report has it, one of each. */
-static int steps_table_print(steps_report *t)
+static void steps_read(gnomon__report_rows *r)
 {
-    gnomon__report_table table = {.name = "steps",
-                                  .title = "Steps",
-                                  .columns = steps_columns,
-                                  .column_count = STEPS_COLUMNS,
-                                  .is_ordered =
-                                      t->choice->sort < 0 && !t->choice->by};
-    gnomon__groups groups;
-    size_t views = gnomon_profile_count(t->of.profile, GNOMON_VIEWS);
-    size_t stages = gnomon_profile_count(t->of.profile, GNOMON_STAGES);
-    int code =
-        gnomon__groups_of_runs(&groups, t->choice->by, t->of.profile, &table);
-    for (uint32_t stage = 1; !code && stage <= stages; stage++)
-        for (uint32_t view = 0; !code && view <= views; view++) {
-            gnomon__slow_steps_read(&t->of, stage, view);
-            uint32_t group =
-                t->choice->by ? groups.of_number[t->of.stage.run] : 0;
-            for (size_t i = 0; !code && i < t->of.slow_count; i++)
-                code = steps_add_row(t, &table, group, &t->of.slow[i]);
+    gnomon__slow_steps *of = r->more;
+    const size_t views = gnomon_profile_count(r->profile, GNOMON_VIEWS);
+    const size_t stages = gnomon_profile_count(r->profile, GNOMON_STAGES);
+    r->code = gnomon__slow_steps_make(of, r->profile);
+    for (uint32_t stage = 1; r->choice->is_table && !r->code && stage <= stages;
+         stage++)
+        for (uint32_t view = 0; view <= views; view++) {
+            gnomon__slow_steps_read(of, stage, view);
+            for (size_t i = 0; i < of->slow_count; i++)
+                steps_add_row(
+                    r, r->groups.by ? r->groups.of_number[of->stage.run] : 0,
+                    &of->slow[i]);
         }
-    if (!code)
-        code = gnomon__table_print(&table, t->choice, t->of.profile, t->out);
-    gnomon__groups_free(&groups);
-    gnomon__table_free(&table);
+}
+
+static int steps_text(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    steps_report t = {.of = r->more, .out = out, .choice = r->choice};
+    const size_t stages = gnomon_profile_count(r->profile, GNOMON_STAGES);
+    int code = GNOMON_OK;
+    for (uint32_t i = 1; !code && i <= stages; i++)
+        code = steps_print_stage(&t, i);
     return code;
 }
 
-/* ---- The profiler ------------------------------------------------------------------- */
-
-static int steps_create(const gnomon_options *options, void **self)
+static void steps_free(void *more)
 {
-    gnomon__table_choice *c = calloc(1, sizeof *c);
-    if (!c)
-        return GNOMON_ENOMEM;
-    gnomon__table_choose(c, "steps", steps_columns, STEPS_COLUMNS, options);
-    c->by = gnomon__groups_choose("steps", GNOMON__BY_RANK, GNOMON__BY_HOST,
-                                  options);
-    c->is_table = gnomon__table_is_asked_for(c);
-    if (c->limit == SIZE_MAX)
-        c->limit = STEPS_PRESET;
-    *self = c;
-    return GNOMON_OK;
+    gnomon__slow_steps_free(more);
 }
 
-static int steps_summary(void *self, const gnomon_profile *profile,
-                         const gnomon_writer *out)
-{
-    static const gnomon__table_choice preset = {.limit = STEPS_PRESET,
-                                                .sort = -1};
-    if (!profile)
-        return GNOMON_EINVAL;
-    steps_report t = {.out = out, .choice = self ? self : &preset};
-    int code = gnomon__slow_steps_make(&t.of, profile);
-    size_t stages = gnomon_profile_count(profile, GNOMON_STAGES);
-    if (!code && t.choice->is_table) {
-        code = steps_table_print(&t);
-        stages = 0;
-    }
-    for (uint32_t i = 1; !code && i <= stages; i++)
-        code = steps_print_stage(&t, i);
-    gnomon__slow_steps_free(&t.of);
-    return code ? code : out->write(out, "", 0);
-}
+static const gnomon__report slowest_steps = {
+    .name = "steps",
+    .title = "Steps",
+    .columns = steps_columns,
+    .column_count = STEPS_COLUMNS,
+    .by_from = GNOMON__BY_RANK,
+    .by_to = GNOMON__BY_HOST,
+    .is_of_runs = true,
+    .limit = 10, /* steps that are listed */
+    .sort = -1,
+    .more_size = sizeof(gnomon__slow_steps),
+    .read = steps_read,
+    .text = steps_text,
+    .free_more = steps_free,
+};
+
+GNOMON__REPORT_CALLS(slowest_steps)
 
 static const gnomon_option_info steps_options[] = {
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
@@ -364,8 +343,8 @@ static const gnomon_profiler step_reporter = {
     .name = "steps",
     .help = "median and p99 of steps, and why the slowest were slow",
     .options = steps_options,
-    .create = steps_create,
-    .summary = steps_summary,
+    .create = slowest_steps_create,
+    .summary = slowest_steps_summary,
     .destroy = free,
 };
 
