@@ -3,65 +3,24 @@
  * of the whole profile, and each has its part of their rows. */
 #include "print/function_table.h"
 
-#include <stdlib.h>
-
 const gnomon__column gnomon__function_columns[GNOMON__FUNCTION_COLUMNS] = {
-    [GNOMON__FUNCTION_NAME] = {"name", "Function", GNOMON__CELL_TEXT,
-                               .shown = GNOMON__SHOWN},
-    [GNOMON__FUNCTION_FILE] = {"file", "File", GNOMON__CELL_TEXT,
-                               .shown = GNOMON__SHOWN},
-    [GNOMON__FUNCTION_LINE] = {"line", "Line", GNOMON__CELL_ID,
-                               .shown = GNOMON__SHOWN},
-    [GNOMON__FUNCTION_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT,
-                                .shown = GNOMON__SHOWN},
-    [GNOMON__FUNCTION_PRIMITIVE] = {"primitive", "Primitive",
-                                    GNOMON__CELL_COUNT, .shown = GNOMON__EXTRA},
-    [GNOMON__FUNCTION_SELF] = {"self", "Self", GNOMON__CELL_TIME,
-                               .shown = GNOMON__SHOWN},
-    [GNOMON__FUNCTION_CUMULATIVE] = {"cumulative", "Cumulative",
-                                     GNOMON__CELL_TIME, .shown = GNOMON__SHOWN},
+    [GNOMON__FUNCTION_NAME] =
+        GNOMON__COLUMN("name", "Function", TEXT, SHOWN, MADE),
+    [GNOMON__FUNCTION_FILE] = GNOMON__COLUMN("file", "File", TEXT, SHOWN, MADE),
+    [GNOMON__FUNCTION_LINE] = GNOMON__COLUMN("line", "Line", ID, SHOWN, MADE),
+    [GNOMON__FUNCTION_CALLS] =
+        GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
+    [GNOMON__FUNCTION_PRIMITIVE] =
+        GNOMON__COLUMN("primitive", "Primitive", COUNT, EXTRA, MADE),
+    [GNOMON__FUNCTION_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
+    [GNOMON__FUNCTION_CUMULATIVE] =
+        GNOMON__COLUMN("cumulative", "Cumulative", TIME, SHOWN, MADE),
 };
 
-typedef struct function_table {
-    gnomon__report_table table;
-    gnomon__groups groups;
-    gnomon__calls *calls;
-    const char **actions; /* names, by the table's group */
-    const char **outer;   /* those of groups, likewise */
-} function_table;
-
-/* How often the calls are chosen anew, and how many groups the rows of one action are
- * in. */
-static uint32_t track_groups(const function_table *t)
+static void add_function(gnomon__report_rows *r, size_t group,
+                         const gnomon__function *f)
 {
-    return t->groups.of_track ? t->groups.count : 1;
-}
-
-static uint32_t region_groups(const function_table *t)
-{
-    return t->groups.of_region ? t->groups.count : 1;
-}
-
-/* Room for the names of the table's groups. */
-static int take_names(function_table *t)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < track_groups(t); i++) {
-        if (t->groups.of_track)
-            gnomon__calls_choose(t->calls, i);
-        count += gnomon__calls_count(t->calls) * region_groups(t);
-    }
-    t->actions = calloc(count + 1, sizeof *t->actions);
-    t->outer = calloc(count + 1, sizeof *t->outer);
-    return t->actions && t->outer ? GNOMON_OK : GNOMON_ENOMEM;
-}
-
-static int add_function(function_table *t, size_t group,
-                        const gnomon__function *f)
-{
-    gnomon__cell *cells = gnomon__table_add(&t->table, (uint32_t)group, 0);
-    if (!cells)
-        return GNOMON_ENOMEM;
+    gnomon__cell *cells = gnomon__report_row_of(r, (uint32_t)group);
     gnomon__cell_text(&cells[GNOMON__FUNCTION_NAME], f->name);
     if (f->line) {
         gnomon__cell_text(&cells[GNOMON__FUNCTION_FILE], f->file);
@@ -71,42 +30,70 @@ static int add_function(function_table *t, size_t group,
     gnomon__cell_count(&cells[GNOMON__FUNCTION_PRIMITIVE], f->cc);
     gnomon__cell_count(&cells[GNOMON__FUNCTION_SELF], f->tt_ns);
     gnomon__cell_count(&cells[GNOMON__FUNCTION_CUMULATIVE], f->ct_ns);
-    return GNOMON_OK;
 }
 
-/* The tables of the calls as they are chosen; `first` is the table's next group. Groups
- * of regions come one after the other, each with all actions. */
-static int add_actions(function_table *t, uint32_t track_group, size_t first)
+/* The tables of the calls as they are chosen, from the table's group `first` on: groups
+ * of regions come one after the other, each with all actions. Returns the next one. */
+static size_t add_actions(gnomon__report_rows *r, gnomon__calls *calls,
+                          uint32_t track_group, size_t first,
+                          const char **actions, const char **outer)
 {
-    size_t actions = gnomon__calls_count(t->calls);
-    int code = GNOMON_OK;
-    for (uint32_t k = 0; t->groups.by && k < region_groups(t); k++)
-        for (size_t i = 0; i < actions; i++)
-            t->outer[first + k * actions + i] =
-                t->groups.texts[t->groups.of_track ? track_group : k];
-    for (size_t i = 0; !code && i < actions; i++) {
-        const gnomon__functions *f = gnomon__calls_table(t->calls, i, NULL);
-        for (uint32_t k = 0; k < region_groups(t); k++)
-            t->actions[first + k * actions + i] =
-                gnomon__calls_name(t->calls, i);
-        for (size_t k = 0; !code && k < f->row_count; k++)
-            code = add_function(t, first + f->rows[k].group * actions + i,
-                                &f->rows[k]);
+    const gnomon__groups *g = &r->groups;
+    const uint32_t parts = g->of_region ? g->count : 1;
+    const size_t count = gnomon__calls_count(calls);
+    for (uint32_t k = 0; k < parts; k++)
+        for (size_t i = 0; i < count; i++) {
+            actions[first + k * count + i] = gnomon__calls_name(calls, i);
+            if (g->by)
+                outer[first + k * count + i] =
+                    g->texts[g->of_track ? track_group : k];
+        }
+    for (size_t i = 0; i < count; i++) {
+        const gnomon__functions *f = gnomon__calls_table(calls, i, NULL);
+        for (size_t k = 0; k < f->row_count; k++)
+            add_function(r, first + f->rows[k].group * count + i, &f->rows[k]);
     }
-    return code;
+    return first + parts * count;
 }
 
-static int add_all(function_table *t)
+static void choose_group(const gnomon__report_rows *r, gnomon__calls *calls,
+                         uint32_t group)
 {
-    size_t first = 0;
-    int code = take_names(t);
-    for (uint32_t i = 0; !code && i < track_groups(t); i++) {
-        if (t->groups.of_track)
-            gnomon__calls_choose(t->calls, i);
-        code = add_actions(t, i, first);
-        first += gnomon__calls_count(t->calls);
+    if (r->groups.of_track)
+        gnomon__calls_choose(calls, group);
+}
+
+static void functions_read(gnomon__report_rows *r)
+{
+    const gnomon__groups *g = &r->groups;
+    const uint32_t track_groups = g->of_track ? g->count : 1;
+    gnomon__calls *grouped = NULL, *calls = r->more;
+    const char **actions, **outer;
+    size_t count = 1, first = 0;
+    if (g->by && gnomon__calls_make_by(&grouped, r->profile, g)) {
+        r->code = GNOMON_ENOMEM;
+        return;
     }
-    return code;
+    calls = grouped ? grouped : calls;
+    for (uint32_t i = 0; i < track_groups; i++) {
+        choose_group(r, calls, i);
+        count += gnomon__calls_count(calls) * (g->of_region ? g->count : 1);
+    }
+    actions = gnomon__table_take(&r->table, 2 * count * sizeof *actions);
+    outer = actions ? actions + count : NULL;
+    for (uint32_t i = 0; actions && i < track_groups; i++) {
+        choose_group(r, calls, i);
+        first = add_actions(r, calls, i, first, actions, outer);
+    }
+    if (!actions)
+        r->code = GNOMON_ENOMEM;
+    if (g->by)
+        r->table.inner_word = "action";
+    else
+        r->table.group_word = "action";
+    r->table.groups = g->by ? outer : actions;
+    r->table.inner_groups = actions;
+    gnomon__calls_free(grouped);
 }
 
 int gnomon__function_table_print(gnomon__calls *calls,
@@ -114,33 +101,17 @@ int gnomon__function_table_print(gnomon__calls *calls,
                                  const gnomon_profile *profile,
                                  const gnomon_writer *out)
 {
-    function_table t = {.table = {.name = "advanced",
-                                  .title = "Profiler Report",
-                                  .columns = gnomon__function_columns,
-                                  .column_count = GNOMON__FUNCTION_COLUMNS},
-                        .calls = calls};
-    gnomon__calls *grouped = NULL;
-    int code = gnomon__groups_make(&t.groups, choice->by, profile, &t.table);
-    if (!code && choice->by) {
-        code = gnomon__calls_make_by(&grouped, profile, &t.groups);
-        t.calls = grouped;
-    }
+    static const gnomon__report functions = {
+        .name = "advanced",
+        .title = "Profiler Report",
+        .columns = gnomon__function_columns,
+        .column_count = GNOMON__FUNCTION_COLUMNS,
+        .sort = -1,
+        .read = functions_read};
+    gnomon__report_rows rows;
+    int code = gnomon__report_make(&rows, &functions, choice, calls, profile);
     if (!code)
-        code = add_all(&t);
-    if (choice->by) {
-        t.table.groups = t.outer;
-        t.table.inner_word = "action";
-        t.table.inner_groups = t.actions;
-    } else {
-        t.table.group_word = "action";
-        t.table.groups = t.actions;
-    }
-    if (!code)
-        code = gnomon__table_print(&t.table, choice, profile, out);
-    free(t.actions);
-    free(t.outer);
-    gnomon__calls_free(grouped);
-    gnomon__groups_free(&t.groups);
-    gnomon__table_free(&t.table);
+        code = gnomon__report_put_table(&rows, out);
+    gnomon__report_free(&rows);
     return code;
 }

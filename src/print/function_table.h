@@ -6,6 +6,7 @@
 #define GNOMON_PRINT_FUNCTION_TABLE_H
 
 #include "print/functions.h"
+#include "print/rows.h"
 
 enum {
     GNOMON__FUNCTION_NAME,
