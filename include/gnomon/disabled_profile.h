@@ -31,6 +31,21 @@ GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)
     (void)profile;
 }
 
+GNOMON__CALL size_t gnomon_entity_fields(int entity, gnomon_field_info *fields,
+                                         size_t room)
+{
+    (void)entity;
+    (void)fields;
+    (void)room;
+    return 0;
+}
+
+GNOMON__CALL const char *gnomon_entity_name(int entity)
+{
+    (void)entity;
+    return GNOMON_NULL;
+}
+
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
 {
     (void)profile;

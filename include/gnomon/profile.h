@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A profile: what was recorded, as data. This header takes one from the running
- * process or a file, and reads it; gnomon/entities.h says what it is made of, and
- * gnomon/builder.h, which it
- * includes, makes one of other data.
+ * process or a file, and reads it; gnomon/entities.h says what it is made of,
+ * gnomon/fields.h the same as data, and gnomon/builder.h, which it includes, makes one of
+ * other data.
  *
  *     gnomon_profile *p;
  *     gnomon_node_info node;
@@ -22,6 +22,7 @@
 #define GNOMON_PROFILE_H
 
 #include "entities.h"
+#include "fields.h"
 #include "nodes.h"
 #include "writer.h"
 

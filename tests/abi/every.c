@@ -305,6 +305,7 @@ int main(int argc, char **argv)
     const gnomon_writer writer = {NEWS.struct_size = sizeof writer,
                                   .write = writer_write};
     ROOM(gnomon_health, health);
+    ROOM(gnomon_field_info, field);
     library_growth = growth_of(argc > 1 ? argv[1] : NULL);
     gnomon_activity_source_add(&source);
     int code = gnomon_register(&every);
@@ -315,6 +316,8 @@ int main(int argc, char **argv)
     code |= gnomon_summary("every", &writer);
     gnomon_health_get(&health.it);
     FILLED(gnomon_health, health);
+    (void)gnomon_entity_fields(GNOMON_VIEWS, &field.it, 1);
+    FILLED(gnomon_field_info, field);
     code |= gnomon_detach(&attached, NULL);
     code |= gnomon_teardown();
     code |= gnomon_activity_source_remove(&source);

@@ -164,6 +164,9 @@ static int calls(void)
         gnomon_profile_check(profile) != GNOMON_ESTATE)
         return __LINE__;
     gnomon_profile_free(profile);
+    if (gnomon_entity_fields(GNOMON_NODES, GNOMON_NULL, 0) ||
+        gnomon_entity_name(GNOMON_NODES))
+        return __LINE__;
     if (gnomon_error_name(GNOMON_EIO)[8] != 'I' ||
         gnomon_error_name(0)[7] != 'O' || gnomon_error_name(99)[8] != '?' ||
         gnomon_version()[1] != '.')

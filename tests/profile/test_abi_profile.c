@@ -246,10 +246,41 @@ AT(gnomon_profile_api, release, 24);
 AT(gnomon_profile_api, get_many, 32);
 SIZE(gnomon_profile_api, 40);
 
+AT(gnomon_field_info, struct_size, 0);
+AT(gnomon_field_info, type, 4);
+AT(gnomon_field_info, name, 8);
+AT(gnomon_field_info, unit, 16);
+AT(gnomon_field_info, words, 24);
+AT(gnomon_field_info, is_flags, 32);
+AT(gnomon_field_info, offset, 36);
+AT(gnomon_field_info, size, 40);
+AT(gnomon_field_info, count_offset, 44);
+AT(gnomon_field_info, of, 48);
+AT(gnomon_field_info, reserved, 52);
+SIZE(gnomon_field_info, 56);
+
 AT(gnomon_profile, api, 0);
 SIZE(gnomon_profile, 8);
 
 /* ---- Values -------------------------------------------------------------- */
+
+VALUE(GNOMON_PART_STATS, 100);
+VALUE(GNOMON_PART_MEMORY, 101);
+VALUE(GNOMON_PART_WORK, 102);
+VALUE(GNOMON_PART_INPUT, 103);
+VALUE(GNOMON_PART_ATTRIBUTE, 104);
+VALUE(GNOMON_PART_ANCHOR, 105);
+
+VALUE(GNOMON_FIELD_U32, 0);
+VALUE(GNOMON_FIELD_I32, 1);
+VALUE(GNOMON_FIELD_U64, 2);
+VALUE(GNOMON_FIELD_I64, 3);
+VALUE(GNOMON_FIELD_DOUBLE, 4);
+VALUE(GNOMON_FIELD_TEXT, 5);
+VALUE(GNOMON_FIELD_STRUCT, 6);
+VALUE(GNOMON_FIELD_STRUCTS, 7);
+VALUE(GNOMON_FIELD_CELLS, 8);
+VALUE(GNOMON_FIELD_SIZES, 9);
 
 VALUE(GNOMON_RUNS, 0);
 VALUE(GNOMON_STAGES, 1);

@@ -4,12 +4,12 @@ the library names, and sequences of them."""
 from . import _gnomon
 from ._stats import Anchor, Memory, Stats, Tensor, Work
 
-REGION_KINDS = (
-    "scope function action range mark counter python api kernel copy set collective line"
-).split()
-TRACK_KINDS = "thread stream lane pool".split()
-LINK_KINDS = "submit backward launch".split()
-EVENT_KINDS = "execution mark counter memory".split()
+
+def _kinds(of):
+    return next(words for name, _, _, words in _gnomon._fields(of) if name == "kind")
+
+
+REGION_KINDS, EVENT_KINDS = _kinds("regions"), _kinds("events")
 
 
 class Entity:
@@ -50,11 +50,14 @@ def _word(words):
     return lambda value: words[value] if value < len(words) else str(value)
 
 
-def _entity(of, plural, refers=None, shows=None, **more):
-    """The class of a kind: each field is a property; fields in `refers` name another
-    entity and give it, or None."""
-    refers, shows = refers or {}, shows or {}
-    fields = _gnomon._fields(plural)
+def _entity(of, plural, shows=None, **more):
+    """The class of a kind: each field is a property; one that is the number of another
+    entity gives that, or None, and a kind its word."""
+    described = _gnomon._fields(plural)
+    fields = tuple(name for name, *_ in described)
+    refers = {name: kind for name, _, kind, _ in described if kind}
+    words = {n: _word(words) for n, _, _, words in described if words and n == "kind"}
+    shows = dict(words, **shows or {})
     space = dict(more, __slots__=(), _fields=fields, _shows=shows)
 
     def plain(i):
@@ -112,26 +115,14 @@ def _event_name(self):
 
 _stats = _as(Stats)
 _plain = {
-    "runs": _entity(
-        "Run", "runs", shows={"anchors": lambda v: [Anchor(*a) for a in v]}
-    ),
-    "stages": _entity("Stage", "stages", {"run": "runs"}, {"steps": _stats}),
-    "steps": _entity("Step", "steps", {"stage": "stages"}),
-    "tracks": _entity(
-        "Track", "tracks", {"run": "runs"}, {"kind": _word(TRACK_KINDS)}
-    ),
-    "regions": _entity("Region", "regions", shows={"kind": _word(REGION_KINDS)}),
+    "runs": _entity("Run", "runs", {"anchors": lambda v: [Anchor(*a) for a in v]}),
+    "stages": _entity("Stage", "stages", {"steps": _stats}),
+    "steps": _entity("Step", "steps"),
+    "tracks": _entity("Track", "tracks"),
+    "regions": _entity("Region", "regions"),
     "nodes": _entity(
         "Node",
         "nodes",
-        {
-            "track": "tracks",
-            "stage": "stages",
-            "parent": "nodes",
-            "region": "regions",
-            "op": "ops",
-            "view": "views",
-        },
         {
             "host": _stats,
             "device": _stats,
@@ -141,50 +132,31 @@ _plain = {
         name=property(_of_region),
         path=property(_path),
     ),
-    "opens": _entity("Open", "opens", {"track": "tracks", "node": "nodes"}),
+    "opens": _entity("Open", "opens"),
     "links": _entity(
         "Link",
         "links",
-        {"from": "nodes", "to": "nodes"},
-        {"kind": _word(LINK_KINDS)},
         cause=property(lambda self: getattr(self, "from")),
         effect=property(lambda self: self.to),
     ),
-    "counters": _entity(
-        "Counter",
-        "counters",
-        {"track": "tracks", "region": "regions", "stage": "stages"},
-        name=property(_of_region),
-    ),
-    "metadata": _entity("Metadata", "metadata", {"run": "runs"}),
-    "losses": _entity("Loss", "losses", {"track": "tracks", "run": "runs"}),
+    "counters": _entity("Counter", "counters", name=property(_of_region)),
+    "metadata": _entity("Metadata", "metadata"),
+    "losses": _entity("Loss", "losses"),
     "views": _entity("View", "views"),
     "ops": _entity(
         "Op",
         "ops",
-        shows={
-            "inputs": lambda v: [Tensor(*t) for t in v],
-            "attributes": dict,
-        },
+        {"inputs": lambda v: [Tensor(*t) for t in v], "attributes": dict},
     ),
     "events": _entity(
         "Event",
         "events",
-        {"track": "tracks", "node": "nodes"},
-        {"kind": _word(EVENT_KINDS)},
         region=property(_event_region),
         pool=property(_event_pool),
         name=property(_event_name),
     ),
-    "step_times": _entity(
-        "StepTime",
-        "step_times",
-        {"stage": "stages", "view": "views", "step": "steps", "region": "regions"},
-        {"time": _stats},
-    ),
-    "view_times": _entity(
-        "ViewTime", "view_times", {"stage": "stages", "view": "views"}
-    ),
+    "step_times": _entity("StepTime", "step_times", {"time": _stats}),
+    "view_times": _entity("ViewTime", "view_times"),
 }
 
 

@@ -188,7 +188,7 @@ for _kind in _plain:
     setattr(Profile, _kind, _kind_property(_kind))
 
 
-_NODE_VIEW = _gnomon._fields("nodes").index("view")
+_NODE_VIEW = _plain["nodes"]._fields.index("view")
 _MEMORY = EVENT_KINDS.index("memory")
 _WITH_ROWS = tuple(k for k in REGION_KINDS if k not in ("mark", "counter"))
 

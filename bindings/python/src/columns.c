@@ -7,40 +7,30 @@
 
 #define MOST_COLUMNS 48
 
-/* A column: a number of 8 bytes, or a text. `part` is the offset in the struct that
- * the field points to; -1: the field itself. */
+/* A column: a number of 8 bytes, or a text. */
 typedef struct {
-    const binding_field *field;
-    const char *suffix;
-    long part;
+    gnomon_field_info field;
+    gnomon_field_info
+        part; /* of the struct that the field points to; no name: none */
     PyObject *to;
     char *bytes;
 } column;
 
-static const struct {
-    const char *suffix;
-    enum binding_field_type of;
-    size_t offset;
-} parts[] = {{"_count", FIELD_STATS, offsetof(gnomon_stats, count)},
-             {"_total_ns", FIELD_STATS, offsetof(gnomon_stats, total_ns)},
-             {"_self_ns", FIELD_STATS, offsetof(gnomon_stats, self_ns)},
-             {"_min_ns", FIELD_STATS, offsetof(gnomon_stats, min_ns)},
-             {"_max_ns", FIELD_STATS, offsetof(gnomon_stats, max_ns)},
-             {"_flops", FIELD_WORK, offsetof(gnomon_work_stats, flops)},
-             {"_bytes", FIELD_WORK, offsetof(gnomon_work_stats, bytes)}};
-
 /* The columns of an entity: lists in its struct have none. */
-static size_t list_columns(const binding_field *f, column *columns)
+static size_t list_columns(const binding_entity *entity, column *columns)
 {
     size_t n = 0;
-    for (; f->type != FIELD_END && n < MOST_COLUMNS; f++) {
-        if (f->type <= FIELD_TEXT)
-            columns[n++] = (column){.field = f, .suffix = "", .part = -1};
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            if (parts[i].of == f->type && n < MOST_COLUMNS)
-                columns[n++] = (column){.field = f,
-                                        .suffix = parts[i].suffix,
-                                        .part = (long)parts[i].offset};
+    for (size_t i = 0; i < entity->count; i++) {
+        const gnomon_field_info *f = &entity->fields[i];
+        const binding_entity *part =
+            f->type == GNOMON_FIELD_STRUCT ? binding_entity_of(f->of) : NULL;
+        if (f->type <= GNOMON_FIELD_TEXT && n < MOST_COLUMNS)
+            columns[n++].field = *f;
+        for (size_t k = 0; part && k < part->count; k++)
+            if (part->fields[k].type < GNOMON_FIELD_TEXT && n < MOST_COLUMNS) {
+                columns[n].part = part->fields[k];
+                columns[n++].field = *f;
+            }
     }
     return n;
 }
@@ -48,17 +38,18 @@ static size_t list_columns(const binding_field *f, column *columns)
 static void put_number(const column *c, const void *at, char *to)
 {
     int64_t whole = 0;
-    if (c->part >= 0) {
-        const char *of = *(const char *const *)at;
-        if (of)
-            memcpy(&whole, of + c->part, sizeof whole);
-    } else if (c->field->type == FIELD_U32) {
-        whole = *(const uint32_t *)at;
-    } else if (c->field->type == FIELD_I32) {
-        whole = *(const int32_t *)at;
-    } else {
-        memcpy(&whole, at, sizeof whole);
+    const gnomon_field_info *f = &c->field;
+    if (c->part.name) {
+        f = &c->part;
+        at = *(const char *const *)at ? *(const char *const *)at + f->offset
+                                      : NULL;
     }
+    if (at && f->type == GNOMON_FIELD_U32)
+        whole = *(const uint32_t *)at;
+    else if (at && f->type == GNOMON_FIELD_I32)
+        whole = *(const int32_t *)at;
+    else if (at)
+        memcpy(&whole, at, sizeof whole);
     memcpy(to, &whole, sizeof whole);
 }
 
@@ -67,8 +58,8 @@ static int put_entity(const column *columns, size_t count, size_t row,
 {
     for (size_t i = 0; i < count; i++) {
         const column *c = &columns[i];
-        const void *at = (const char *)info + c->field->offset;
-        if (c->field->type != FIELD_TEXT) {
+        const void *at = (const char *)info + c->field.offset;
+        if (c->field.type != GNOMON_FIELD_TEXT) {
             put_number(c, at, c->bytes + 8 * row);
             continue;
         }
@@ -86,13 +77,13 @@ static int make_columns(column *columns, size_t count, size_t rows)
 {
     for (size_t i = 0; i < count; i++) {
         column *c = &columns[i];
-        if (c->field->type == FIELD_TEXT)
+        if (c->field.type == GNOMON_FIELD_TEXT)
             c->to = PyList_New((Py_ssize_t)rows);
         else
             c->to = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(8 * rows));
         if (!c->to)
             return -1;
-        if (c->field->type != FIELD_TEXT)
+        if (c->field.type != GNOMON_FIELD_TEXT)
             c->bytes = PyBytes_AsString(c->to);
     }
     return 0;
@@ -104,13 +95,14 @@ static PyObject *take_columns(column *columns, size_t count)
     PyObject *dict = PyDict_New();
     for (size_t i = 0; i < count; i++) {
         column *c = &columns[i];
-        const char *format = c->field->type == FIELD_TEXT  ? "s"
-                             : c->field->type == FIELD_F64 ? "d"
-                             : c->part >= 0 || c->field->type == FIELD_U64
-                                 ? "Q"
-                                 : "q";
-        PyObject *name =
-            PyUnicode_FromFormat("%s%s", c->field->name, c->suffix);
+        const char *part = c->part.name;
+        const uint32_t type = part ? c->part.type : c->field.type;
+        const char *format = type == GNOMON_FIELD_TEXT     ? "s"
+                             : type == GNOMON_FIELD_DOUBLE ? "d"
+                             : type == GNOMON_FIELD_U64    ? "Q"
+                                                           : "q";
+        PyObject *name = PyUnicode_FromFormat(
+            "%s%s%s", c->field.name, part ? "_" : "", part ? part : "");
         PyObject *pair = Py_BuildValue("sO", format, c->to);
         if (dict && (!name || !pair || PyDict_SetItem(dict, name, pair)))
             Py_CLEAR(dict);
@@ -124,18 +116,14 @@ PyObject *binding_profile_columns(PyObject *self, PyObject *args)
 {
     const char *name;
     const gnomon_profile *profile = binding_profile_of(self);
-    const binding_entity *entity = NULL;
-    column columns[MOST_COLUMNS] = {{0}};
+    const binding_entity *entity;
+    column columns[MOST_COLUMNS] = {{.to = NULL}};
     binding_info info;
-    if (!profile || !PyArg_ParseTuple(args, "s:columns", &name))
+    if (!profile || !PyArg_ParseTuple(args, "s:columns", &name) ||
+        !(entity = binding_entity_named(name)))
         return NULL;
-    for (size_t i = 0; i < binding_entity_count && !entity; i++)
-        if (strcmp(binding_entities[i].name, name) == 0)
-            entity = &binding_entities[i];
-    if (!entity)
-        return PyErr_Format(PyExc_ValueError, "a profile has no '%s'", name);
     size_t rows = gnomon_profile_count(profile, entity->entity);
-    size_t count = list_columns(entity->fields, columns);
+    size_t count = list_columns(entity, columns);
     int code = make_columns(columns, count, rows);
     for (size_t row = 0; row < rows && !code; row++) {
         memset(&info, 0, sizeof info);

@@ -47,30 +47,14 @@ static const gnomon_profile *profile_of(PyObject *object)
 
 /* ---- One entity ----------------------------------------------------------- */
 
-static const binding_entity *find_entity(const char *name)
-{
-    for (size_t i = 0; i < binding_entity_count; i++)
-        if (strcmp(binding_entities[i].name, name) == 0)
-            return &binding_entities[i];
-    PyErr_Format(PyExc_ValueError, "a profile has no '%s'", name);
-    return NULL;
-}
-
-static Py_ssize_t field_count(const binding_entity *entity)
-{
-    Py_ssize_t n = 0;
-    while (entity->fields[n].type != FIELD_END)
-        n++;
-    return n;
-}
-
 static PyObject *profile_count(PyObject *self, PyObject *args)
 {
     const char *name;
-    if (!PyArg_ParseTuple(args, "s:count", &name))
+    const binding_entity *entity;
+    if (!PyArg_ParseTuple(args, "s:count", &name) ||
+        !(entity = binding_entity_named(name)))
         return NULL;
-    const binding_entity *entity = find_entity(name);
-    const gnomon_profile *profile = entity ? profile_of(self) : NULL;
+    const gnomon_profile *profile = profile_of(self);
     return profile ? PyLong_FromSize_t(
                          gnomon_profile_count(profile, entity->entity))
                    : NULL;
@@ -80,11 +64,12 @@ static PyObject *profile_get(PyObject *self, PyObject *args)
 {
     const char *name;
     Py_ssize_t number;
+    const binding_entity *entity;
     binding_info info = {.struct_size = sizeof info};
-    if (!PyArg_ParseTuple(args, "sn:get", &name, &number))
+    if (!PyArg_ParseTuple(args, "sn:get", &name, &number) ||
+        !(entity = binding_entity_named(name)))
         return NULL;
-    const binding_entity *entity = find_entity(name);
-    const gnomon_profile *profile = entity ? profile_of(self) : NULL;
+    const gnomon_profile *profile = profile_of(self);
     if (!profile)
         return NULL;
     int code =
@@ -95,13 +80,7 @@ static PyObject *profile_get(PyObject *self, PyObject *args)
     if (code)
         return PyErr_Format(((profile_object *)self)->state->error,
                             "%s: the file has changed", name);
-    PyObject *values = PyTuple_New(field_count(entity));
-    for (Py_ssize_t i = 0; values && i < field_count(entity); i++) {
-        PyObject *value = binding_field_value(&info, &entity->fields[i]);
-        if (!value || PyTuple_SetItem(values, i, value))
-            Py_CLEAR(values);
-    }
-    return values;
+    return binding_struct_value(&info, entity);
 }
 
 /* ---- Files ---------------------------------------------------------------- */
@@ -264,20 +243,37 @@ static PyObject *profile_new(PyTypeObject *type, PyObject *args,
     return PyErr_Format(PyExc_TypeError, "call gnomon.load(path)");
 }
 
-static PyObject *field_names(PyObject *self, PyObject *args)
+/* Of each field of a kind: its name, its unit, the kind that it is a number of or None, its
+ * words or None. */
+static PyObject *describe_fields(PyObject *self, PyObject *args)
 {
     const char *name;
+    const binding_entity *entity;
     (void)self;
-    if (!PyArg_ParseTuple(args, "s:fields", &name))
+    if (!PyArg_ParseTuple(args, "s:fields", &name) ||
+        !(entity = binding_entity_named(name)))
         return NULL;
-    const binding_entity *entity = find_entity(name);
-    PyObject *names = entity ? PyTuple_New(field_count(entity)) : NULL;
-    for (Py_ssize_t i = 0; names && i < field_count(entity); i++) {
-        PyObject *one = PyUnicode_FromString(entity->fields[i].name);
-        if (!one || PyTuple_SetItem(names, i, one))
-            Py_CLEAR(names);
+    PyObject *fields = PyTuple_New((Py_ssize_t)entity->count);
+    for (size_t i = 0; fields && i < entity->count; i++) {
+        const gnomon_field_info *f = &entity->fields[i];
+        PyObject *words = f->words ? PyList_New(0) : NULL;
+        for (size_t k = 0; words && f->words[k]; k++) {
+            PyObject *word = PyUnicode_FromString(f->words[k]);
+            if (!word || PyList_Append(words, word))
+                Py_CLEAR(words);
+            Py_XDECREF(word);
+        }
+        const char *of =
+            f->of < GNOMON_PART_STATS ? gnomon_entity_name(f->of) : NULL;
+        PyObject *one = PyErr_Occurred()
+                            ? NULL
+                            : Py_BuildValue("sszO", f->name, f->unit, of,
+                                            words ? words : Py_None);
+        Py_XDECREF(words);
+        if (!one || PyTuple_SetItem(fields, (Py_ssize_t)i, one))
+            Py_CLEAR(fields);
     }
-    return names;
+    return fields;
 }
 
 /* A method, so that who takes a lent profile back waits for its end: without a global
@@ -311,7 +307,7 @@ PyMethodDef binding_profile_methods[] = {
     {"_load", call_load, METH_O, NULL},
     {"_read", call_read, METH_VARARGS, NULL},
     {"_snapshot", call_snapshot, METH_VARARGS, NULL},
-    {"_fields", field_names, METH_VARARGS, NULL},
+    {"_fields", describe_fields, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 #pragma GCC diagnostic ignored \
