@@ -113,7 +113,7 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
         ok = gnomon__chrome_rows(c) && gnomon__chrome_memory(c);
         gnomon__chrome_name_lanes(c);
     }
-    c->flows += c->links.flows;
+    c->flows += c->links.flows + c->links.alone;
     c->runs_before += gnomon_profile_count(c->p, GNOMON_RUNS);
     c->labels_before += gnomon_profile_count(c->p, GNOMON_EVENTS) +
                         gnomon_profile_count(c->p, GNOMON_STEPS) +

@@ -28,6 +28,7 @@ typedef struct gnomon__chrome_ids {
     int64_t *runs;   /* pid of each run, by its number in its profile */
     int64_t *tracks; /* tid of each track */
     int64_t *pids;   /* pid of each track: its run's, or its device's */
+    unsigned char *has_thread; /* of each run: else its steps are not shown */
     uint32_t *
         hosts; /* the track in whose row each one is: the thread, of the lane of
                         its calls; else itself */
@@ -41,8 +42,6 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
 void gnomon__chrome_ids_end(gnomon__chrome_ids *ids);
 /* The tid of a track's further lane. */
 int64_t gnomon__chrome_lane_tid(size_t track, uint32_t lane);
-/* Whether the run has a thread: else its steps are not shown. */
-int gnomon__chrome_has_thread(const gnomon_profile *p, size_t run);
 
 /* ---- Links: chrome_links.c -------------------------------------------------- */
 
@@ -51,7 +50,9 @@ typedef struct gnomon__chrome_links {
     size_t count;
     uint64_t *external; /* External id of each cause, by its flow's number */
     uint32_t *label;    /* the label around it; 0: none */
+    unsigned char *has_call; /* a row of the host has its number */
     size_t flows;
+    size_t alone;   /* rows of work that nothing launched, so far */
     uint64_t first; /* number of the first flow in the file */
 } gnomon__chrome_links;
 
@@ -87,6 +88,7 @@ typedef struct gnomon__chrome_node {
     uint32_t is_annotation; /* a label that is no operation */
     uint32_t is_span;       /* what is written of one on a stream */
     uint32_t is_wait;       /* no work: a stream that waits */
+    uint32_t is_work;       /* of a device: its rows name their stream */
     uint32_t is_timed;      /* a scope on a stream, as events timed it */
     uint32_t has_rows;      /* it, in this trace */
 } gnomon__chrome_node;

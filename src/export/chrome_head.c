@@ -236,7 +236,7 @@ static void name_runs(gnomon__chrome *c)
         name_process(c, &run, pid, -1);
         put_order(c, "process_sort_index", pid, 0,
                   order_of(c, &run, i, -1, pid));
-        if (!gnomon__chrome_has_thread(c->p, i))
+        if (!c->ids.has_thread[i])
             continue;
         begin_name(c, "thread_name", pid, GNOMON__CHROME_STEPS, "name");
         gnomon__export_literal(c->t, "\"steps\"");

@@ -125,6 +125,17 @@ static void identify(gnomon__chrome_ids *ids, const gnomon_profile *p,
     }
 }
 
+static void find_threads(gnomon__chrome_ids *ids, const gnomon_profile *p,
+                         size_t runs)
+{
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
+        if (k.kind == GNOMON_TRACK_THREAD && k.run)
+            ids->has_thread[k.run] = 1;
+        else if (k.kind == GNOMON_TRACK_THREAD)
+            memset(ids->has_thread, 1, runs + 1);
+}
+
 int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
                              const gnomon__export *what, size_t which,
                              size_t runs_before)
@@ -136,11 +147,13 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
     ids->tracks = calloc(tracks + 1, sizeof *ids->tracks);
     ids->pids = calloc(tracks + 1, sizeof *ids->pids);
     ids->hosts = calloc(tracks + 1, sizeof *ids->hosts);
-    if (!ids->runs || !ids->tracks || !ids->pids || !ids->hosts ||
-        !take_own_numbers(ids, p))
+    ids->has_thread = calloc(runs + 1, 1);
+    if (!ids->has_thread || !ids->runs || !ids->tracks || !ids->pids ||
+        !ids->hosts || !take_own_numbers(ids, p))
         return 0;
     for (size_t i = 1; i <= runs; i++)
         ids->runs[i] = pid_of_run(what, which, i, runs_before);
+    find_threads(ids, p, runs);
     ids->runs[0] = runs ? ids->runs[1] : MADE_UP_PID;
     for (size_t i = 1; i <= tracks; i++)
         identify(ids, p, i, runs_before);
@@ -149,6 +162,7 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
 
 void gnomon__chrome_ids_end(gnomon__chrome_ids *ids)
 {
+    free(ids->has_thread);
     free(ids->runs);
     free(ids->tracks);
     free(ids->pids);
@@ -161,13 +175,4 @@ int64_t gnomon__chrome_lane_tid(size_t track, uint32_t lane)
     if (lane > GNOMON__CHROME_LANES - 2)
         lane = GNOMON__CHROME_LANES - 2;
     return MADE_UP_TID + (int64_t)track * GNOMON__CHROME_LANES + lane;
-}
-
-int gnomon__chrome_has_thread(const gnomon_profile *p, size_t run)
-{
-    gnomon_track_info k;
-    for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
-        if (k.kind == GNOMON_TRACK_THREAD && (k.run == run || !k.run))
-            return 1;
-    return 0;
 }

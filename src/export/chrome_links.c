@@ -72,7 +72,8 @@ int gnomon__chrome_links_begin(gnomon__chrome_links *l, const gnomon_profile *p,
     l->ends = calloc(2 * links + 1, sizeof *l->ends);
     l->external = calloc(links + 1, sizeof *l->external);
     l->label = calloc(links + 1, sizeof *l->label);
-    int ok = flow_of && l->ends && l->external && l->label;
+    l->has_call = calloc(links + 1, 1);
+    int ok = flow_of && l->ends && l->external && l->label && l->has_call;
     if (ok) {
         size_t causes = list_ends(l->ends, p, 0);
         qsort(l->ends, causes, sizeof *l->ends, compare_causes);
@@ -91,6 +92,7 @@ void gnomon__chrome_links_end(gnomon__chrome_links *l)
     free(l->ends);
     free(l->external);
     free(l->label);
+    free(l->has_call);
     *l = (gnomon__chrome_links){0};
 }
 

@@ -272,10 +272,15 @@ static void put_head(const gnomon__chrome *c, gnomon__export_text *t,
 
 /* A row with a stream is work of the device: a label there has none, or readers would
  * add up the time of what it spans twice. */
+static int is_work(const chrome_path *p)
+{
+    return p->is_on_device && strcmp(p->category, "gpu_user_annotation") != 0;
+}
+
 static void put_args(const gnomon__chrome *c, gnomon__export_text *t,
                      const chrome_path *p)
 {
-    if (p->is_on_device && strcmp(p->category, "gpu_user_annotation") != 0) {
+    if (is_work(p)) {
         gnomon__export_literal(t, ",\"device\":");
         gnomon__export_signed(t, p->track.device);
         gnomon__export_literal(t, ",\"stream\":");
@@ -296,6 +301,7 @@ static void describe(gnomon__chrome_node *to, const chrome_path *p)
         strcmp(is, "cuda_runtime") == 0 || strcmp(is, "cuda_driver") == 0;
     to->is_annotation = strcmp(is, "user_annotation") == 0;
     to->is_wait = strcmp(is, "cuda_sync") == 0;
+    to->is_work = (uint32_t)is_work(p);
     to->is_timed = (p->node.flags & GNOMON_NODE_PART) != 0;
     to->is_span = strcmp(is, "gpu_user_annotation") == 0 &&
                   p->region.kind == GNOMON_KIND_SCOPE && !to->is_timed;

@@ -106,9 +106,12 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
     int args = 0;
     uint64_t id = external_id(c, n, e, own, launch);
     gnomon__export_literal(c->t, ",\"args\":{");
-    if (launch && !n->is_label) {
+    /* Readers take a row of work without a number for one of the host. */
+    if ((launch && !n->is_label) || n->is_work) {
         begin_arg(c, &args, "correlation");
-        gnomon__export_number(c->t, c->links.first + launch->flow);
+        gnomon__export_number(c->t, launch ? c->links.first + launch->flow
+                                           : c->links.first + c->links.flows +
+                                                 c->links.alone);
     }
     if (id) {
         begin_arg(c, &args, "External id");
@@ -151,6 +154,54 @@ static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
                                        &c->links.label[launch->flow]);
 }
 
+/* Readers find what launched work by a call with its number, and leave out work without
+ * one. `id`: External id; 0: none. */
+static void put_call(gnomon__chrome *c, uint64_t correlation, uint64_t id,
+                     int64_t pid, int64_t tid, uint64_t ns)
+{
+    gnomon__chrome_row(c);
+    gnomon__export_literal(c->t, "{\"ph\":\"X\",\"cat\":\"");
+    gnomon__export_string(c->t, c->what->for_tensorboard ? "Runtime"
+                                                         : "cuda_runtime");
+    gnomon__export_literal(c->t, "\",\"name\":\"launch (not recorded)\"");
+    gnomon__chrome_place(c, pid, tid, ns);
+    gnomon__export_literal(c->t, ",\"dur\":0.000,\"args\":{\"correlation\":");
+    gnomon__export_number(c->t, correlation);
+    if (id) {
+        gnomon__export_literal(c->t, ",\"External id\":");
+        gnomon__export_number(c->t, id);
+    }
+    gnomon__export_literal(c->t, "}}");
+}
+
+/* Where no call was recorded: the label launched at its begin. Of work whose launch is not
+ * known, or not in the trace, a call is beside the steps. */
+static void put_missing_call(gnomon__chrome *c, const gnomon__chrome_node *n,
+                             const gnomon_event_info *e,
+                             const gnomon__chrome_end *launch, int64_t tid,
+                             uint64_t zero)
+{
+    gnomon__chrome_links *l = &c->links;
+    gnomon_track_info k;
+    uint64_t number = l->first + (launch ? launch->flow : l->flows + l->alone);
+    if (launch && !launch->is_effect) {
+        if (n->is_label)
+            put_call(c, number, l->external[launch->flow],
+                     c->ids.pids[e->track], tid, zero + e->begin_ns);
+        l->has_call[launch->flow] = 1;
+    } else if (n->is_work && !(launch && l->has_call[launch->flow])) {
+        (void)gnomon_profile_track(c->p, e->track, &k);
+        if (c->ids.has_thread[k.run])
+            put_call(c, number, launch ? l->external[launch->flow] : 0,
+                     c->ids.runs[k.run], GNOMON__CHROME_STEPS,
+                     zero + e->begin_ns);
+        if (launch)
+            l->has_call[launch->flow] = 1;
+        else
+            l->alone++;
+    }
+}
+
 static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
                          size_t number, uint64_t zero)
 {
@@ -173,6 +224,7 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
         if (!ends[i].is_again)
             put_flow(c, &ends[i], c->ids.pids[e->track], tid,
                      put_late_end(c, &ends[i], e, zero, tid));
+    put_missing_call(c, n, e, launch, tid, zero);
     return 1;
 }
 
@@ -299,7 +351,7 @@ static void put_steps(gnomon__chrome *c)
     for (size_t i = 1; !gnomon_profile_step(c->p, i, &s); i++) {
         (void)gnomon_profile_stage(c->p, s.stage, &stage);
         uint64_t zero = c->zero[stage.run];
-        if (!s.end_ns || !gnomon__chrome_has_thread(c->p, stage.run) ||
+        if (!s.end_ns || !c->ids.has_thread[stage.run] ||
             s.phase < GNOMON_PHASE_RECORD || zero + s.end_ns <= c->start ||
             zero + s.begin_ns > c->end ||
             !gnomon__export_takes(c->what, c->base + zero + s.begin_ns))
