@@ -199,6 +199,8 @@ typedef struct gnomon__chrome {
 /* The path's text, made when it is first needed; NULL: no memory. */
 const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
                                                   uint32_t node);
+/* Whether TensorBoard's plugin must not know the category of such a row. */
+int gnomon__chrome_hides_collective(const char *category, const char *name);
 int gnomon__chrome_nodes_begin(gnomon__chrome_nodes *n,
                                const gnomon_profile *p);
 void gnomon__chrome_nodes_end(gnomon__chrome_nodes *n);

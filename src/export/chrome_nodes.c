@@ -74,6 +74,14 @@ static const char *category_of(const gnomon_region_info *r,
     }
 }
 
+/* The plugin takes a label of a device for the operation itself, where it has the name of
+ * a collective, and forgets that of the host. */
+int gnomon__chrome_hides_collective(const char *category, const char *name)
+{
+    return strcmp(category, "gpu_user_annotation") == 0 &&
+           (strncmp(name, "nccl:", 5) == 0 || strncmp(name, "gloo:", 5) == 0);
+}
+
 /* The plugin knows calls as Runtime, and ignores labels but for steps and collectives:
  * as operators they are shown. Who names the category of a label means it. */
 static const char *for_tensorboard(const char *category,
@@ -83,6 +91,8 @@ static const char *for_tensorboard(const char *category,
     if (strcmp(category, "cuda_runtime") == 0 ||
         strcmp(category, "cuda_driver") == 0)
         return "Runtime";
+    if (gnomon__chrome_hides_collective(category, r->name))
+        return "gpu_label";
     if (strcmp(category, "user_annotation") == 0 &&
         strncmp(r->name, "ProfilerStep#", 13) != 0 &&
         (!is_category(r->category) ||

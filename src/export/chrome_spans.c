@@ -216,8 +216,13 @@ static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
     (void)gnomon_profile_node(c->p, label->node, &n);
     (void)gnomon_profile_region(c->p, n.region, &region);
     gnomon__chrome_row(c);
-    gnomon__export_literal(
-        c->t, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
+    gnomon__export_literal(c->t, "{\"ph\":\"X\",\"cat\":\"");
+    gnomon__export_string(c->t, c->what->for_tensorboard &&
+                                        gnomon__chrome_hides_collective(
+                                            "gpu_user_annotation", region.name)
+                                    ? "gpu_label"
+                                    : "gpu_user_annotation");
+    gnomon__export_literal(c->t, "\",\"name\":");
     gnomon__export_json(c->t, region.name);
     gnomon__chrome_place(c, c->ids.pids[s->track],
                          lane ? gnomon__chrome_lane_tid(s->track, lane)
