@@ -146,8 +146,10 @@ static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
         ok = put_rows_of(&c, i);
     gnomon__export_string(c.t, c.is_first ? "]" : "\n  ]");
     if (what->name) {
-        gnomon__export_literal(c.t, ",\n  \"traceName\": ");
-        gnomon__export_json(c.t, what->name);
+        /* TensorBoard's plugin takes the last bracket for that of the rows. */
+        gnomon__export_literal(c.t, ",\n  \"traceName\": \"");
+        gnomon__export_json_without(c.t, what->name, ']');
+        gnomon__export_literal(c.t, "\"");
     }
     gnomon__export_literal(c.t, "\n}\n");
     int code = gnomon__export_text_end(c.t);

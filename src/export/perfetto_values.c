@@ -3,6 +3,7 @@
 #include "export/perfetto.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- By number --------------------------------------------------------------------- */
@@ -77,8 +78,22 @@ void gnomon__perfetto_json_text(gnomon__wire *w, uint32_t field,
     gnomon__wire_close(w, from);
 }
 
-/* Writes a number; 0: it is none, or one that no 64 bits hold. Where a host's locale
- * has another point, numbers with one stay texts. */
+/* Without the point, as the locale may have another. 0: it is too long. */
+static int perfetto_without_point(const char *json, char *text, size_t room)
+{
+    const char *point = strchr(json, '.'), *e = strpbrk(json, "eE");
+    const size_t before = (size_t)((point ? point : json) - json);
+    const size_t decimals =
+        point ? (e ? (size_t)(e - point) : strlen(point)) - 1 : 0;
+    if (!point)
+        return snprintf(text, room, "%s", json) < (int)room;
+    return snprintf(text, room, "%.*s%.*se%ld", (int)before, json,
+                    (int)decimals, point + 1,
+                    (e ? strtol(e + 1, NULL, 10) : 0) - (long)decimals) <
+           (int)room;
+}
+
+/* Writes a number; 0: it is none, or one that no 64 bits hold. */
 static int perfetto_put_number(gnomon__wire *w, const char *json)
 {
     char *end;
@@ -96,7 +111,10 @@ static int perfetto_put_number(gnomon__wire *w, const char *json)
         gnomon__wire_number(w, ANNOTATION_UINT, natural);
         return 1;
     }
-    double real = strtod(json, &end);
+    char text[64];
+    if (!perfetto_without_point(json, text, sizeof text))
+        return 0;
+    double real = strtod(text, &end);
     if (*end || !strpbrk(json, ".eE"))
         return 0;
     gnomon__wire_double(w, ANNOTATION_DOUBLE, real);

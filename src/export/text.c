@@ -155,6 +155,17 @@ void gnomon__export_us(gnomon__export_text *t, uint64_t ns)
     digits_done(t, at, spare, size + 4);
 }
 
+void gnomon__export_printed(gnomon__export_text *t, const char *text)
+{
+    static const char known[] = "-+0123456789e";
+    const size_t before = strspn(text, known);
+    gnomon__export_put(t, text, before);
+    if (text[before])
+        gnomon__export_literal(t, ".");
+    text += before;
+    gnomon__export_string(t, text + strcspn(text, known));
+}
+
 void gnomon__export_double(gnomon__export_text *t, double value)
 {
     char text[40];
@@ -167,13 +178,10 @@ void gnomon__export_double(gnomon__export_text *t, double value)
         gnomon__export_signed(t, (int64_t)value);
         return;
     }
-    int n = snprintf(text, sizeof text, "%.15g", value);
+    snprintf(text, sizeof text, "%.15g", value);
     if (strtod(text, NULL) != value)
-        n = snprintf(text, sizeof text, "%.17g", value);
-    for (int i = 0; i < n; i++) /* a host's locale may have another point */
-        if (text[i] == ',')
-            text[i] = '.';
-    gnomon__export_put(t, text, (size_t)n);
+        snprintf(text, sizeof text, "%.17g", value);
+    gnomon__export_printed(t, text);
 }
 
 /* ---- Strings ---------------------------------------------------------------- */
@@ -201,13 +209,16 @@ size_t gnomon__export_character(const unsigned char *s)
     return 0;
 }
 
-static void put_json_escape(gnomon__export_text *t, unsigned char c)
+/* Perfetto's reader takes a quote after a backslash for a part of the string: so the last
+ * of a string is no plain one. */
+static void put_json_escape(gnomon__export_text *t, unsigned char c,
+                            int is_last)
 {
     static const char hex[] = "0123456789abcdef";
     const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
     if (c == '"')
         gnomon__export_literal(t, "\\\"");
-    else if (c == '\\')
+    else if (c == '\\' && !is_last)
         gnomon__export_literal(t, "\\\\");
     else
         gnomon__export_put(t, escape, sizeof escape);
@@ -215,16 +226,23 @@ static void put_json_escape(gnomon__export_text *t, unsigned char c)
 
 void gnomon__export_json_inside(gnomon__export_text *t, const char *text)
 {
+    gnomon__export_json_without(t, text, 0x7f);
+}
+
+void gnomon__export_json_without(gnomon__export_text *t, const char *text,
+                                 char without)
+{
     const unsigned char *s = (const unsigned char *)text, *from = s;
     while (*s) {
         size_t size = gnomon__export_character(s);
-        if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f) {
+        if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f &&
+            *s != (unsigned char)without) {
             s += size;
             continue;
         }
         gnomon__export_put(t, (const char *)from, (size_t)(s - from));
         if (size)
-            put_json_escape(t, *s);
+            put_json_escape(t, *s, !s[1]);
         else
             gnomon__export_literal(t, "\xef\xbf\xbd");
         from = ++s;

@@ -45,13 +45,17 @@ void gnomon__export_number(gnomon__export_text *t, uint64_t value);
 void gnomon__export_signed(gnomon__export_text *t, int64_t value);
 /* ns as microseconds with exactly three decimals. */
 void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
+/* What printf made of a number: the locale's point may be any, of several bytes too. */
+void gnomon__export_printed(gnomon__export_text *t, const char *text);
 /* So that it reads back as the same double; NaN and infinities as JSON's null. */
 void gnomon__export_double(gnomon__export_text *t, double value);
 /* How many bytes the character at `s` has; 0: it is no UTF-8. */
 size_t gnomon__export_character(const unsigned char *s);
 /* A JSON string with its quotes. What is no UTF-8 becomes U+FFFD. */
 void gnomon__export_json(gnomon__export_text *t, const char *text);
-/* The inside of such a string, without quotes. */
+/* The inside of such a string, without quotes; and with this character as \u00xx. */
 void gnomon__export_json_inside(gnomon__export_text *t, const char *text);
+void gnomon__export_json_without(gnomon__export_text *t, const char *text,
+                                 char without);
 
 #endif

@@ -63,6 +63,30 @@ TEST(numbers_of_every_length)
             same_as_printf(((uint64_t)1 << bit) + i - 1, 0);
 }
 
+static void printed_as(const char *text, const char *expected)
+{
+    static written all;
+    const gnomon_writer w = {
+        .struct_size = sizeof w, .write = keep, .context = &all};
+    gnomon__export_text *t = gnomon__export_text_begin(&w);
+    all.size = 0;
+    gnomon__export_printed(t, text);
+    CHECK_EQ(gnomon__export_text_end(t), GNOMON_OK);
+    all.at[all.size] = 0;
+    CHECK_STR(all.at, expected);
+}
+
+/* As printf writes it in de_DE, ps_AF and C. */
+TEST(the_point_of_a_locale_is_a_point)
+{
+    printed_as("-0,5", "-0.5");
+    printed_as("1\xd9\xab"
+               "25e-07",
+               "1.25e-07");
+    printed_as("1.5e+300", "1.5e+300");
+    printed_as("1e+20", "1e+20");
+}
+
 /* A number is never written past the end of the buffer, and none of its digits is lost
  * there. */
 TEST(numbers_at_the_end_of_the_buffer)
