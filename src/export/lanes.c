@@ -19,7 +19,7 @@ typedef struct gnomon__lane_track {
 
 int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
 {
-    l->tracks = calloc(count + 1, sizeof *l->tracks);
+    *l = (gnomon__lanes){.tracks = calloc(count + 1, sizeof *l->tracks)};
     l->count = l->tracks ? count + 1 : 0;
     return l->tracks != NULL;
 }
@@ -39,11 +39,13 @@ static int push_lane(gnomon__lane *lane, uint64_t end)
 }
 
 /* Whether the execution nests in what is open on the lane. What is over leaves. */
-static int lane_fits(gnomon__lane *lane, uint64_t begin, uint64_t end)
+static int lane_fits(gnomon__lane *lane, uint64_t begin, uint64_t end,
+                     size_t most)
 {
     while (lane->open && lane->ends[lane->open - 1] <= begin)
         lane->open--;
-    return !lane->open || lane->ends[lane->open - 1] >= end;
+    return !lane->open ||
+           (lane->ends[lane->open - 1] >= end && lane->open != most);
 }
 
 uint32_t gnomon__lanes_put_after(gnomon__lanes *l, size_t track, uint32_t first,
@@ -51,7 +53,7 @@ uint32_t gnomon__lanes_put_after(gnomon__lanes *l, size_t track, uint32_t first,
 {
     gnomon__lane_track *t = &l->tracks[track < l->count ? track : 0];
     for (uint32_t i = first; i < t->count; i++)
-        if (lane_fits(&t->lanes[i], begin, end))
+        if (lane_fits(&t->lanes[i], begin, end, l->most))
             return push_lane(&t->lanes[i], end) ? i : GNOMON__NO_LANE;
     do {
         gnomon__lane *lanes =

@@ -10,6 +10,7 @@
 typedef struct gnomon__lanes {
     struct gnomon__lane_track *tracks; /* by number */
     size_t count;
+    size_t most; /* open at one time on a lane; 0: any number */
 } gnomon__lanes;
 
 #define GNOMON__NO_LANE UINT32_MAX

@@ -9,6 +9,9 @@
 /* Above all numbers of processes and threads that systems give out. */
 #define MADE_UP_PID 100000000
 #define MADE_UP_TID 1000000000
+/* Perfetto keeps 512 nested slices of a track, the last of them for an instant: of a
+ * deeper one it takes the end for that of another. */
+#define MOST_DEEP 511
 
 /* ---- Numbers of processes and threads ------------------------------------------ */
 
@@ -116,6 +119,7 @@ int gnomon__perfetto_rows_begin(gnomon__perfetto *f)
     f->rows = calloc(f->row_count + 1, sizeof *f->rows);
     if (!f->runs || !f->rows || !gnomon__lanes_begin(&f->lanes, f->row_count))
         return 0;
+    f->lanes.most = MOST_DEEP;
     for (size_t i = 0; i <= f->run_count; i++)
         perfetto_find_run(f, i);
     for (size_t i = 1; i <= f->row_count; i++) {

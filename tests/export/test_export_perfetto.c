@@ -112,6 +112,36 @@ TEST(what_overlaps_is_on_a_track_below)
     pf_free(&t);
 }
 
+/* Perfetto keeps 512 nested slices of a track, and of a deeper one it takes the end for
+ * that of another: what is deeper is on a track below. */
+TEST(no_track_is_deeper_than_perfetto_keeps)
+{
+    enum { DEEP = 1100, KEPT = 512 };
+    gnomon_builder *b;
+    gnomon_builder_create(&b);
+    const uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.pid = 1});
+    const uint32_t track = gnomon_add_track(
+        b, &(gnomon_track_info){.run = run, .os_id = 1, .device = -1});
+    const uint32_t region = traced_region(b, GNOMON_KIND_SCOPE, "work");
+    const uint32_t node = gnomon_add_node(
+        b, &(gnomon_node_info){.track = track, .region = region});
+    for (unsigned i = 0; i < DEEP; i++)
+        traced_execution(b, track, node, 100 + i, 10000 - i, 0);
+    const gnomon_profile *p = traced_finish(b);
+    kept k;
+    pf_trace t = exported(&k, &(gnomon__export){.profiles = &p, .count = 1});
+    size_t slices = 0, depth[DEEP + 3] = {0}; /* all are open at one time */
+    for (size_t i = 0; i < t.event_count; i++)
+        if (pf_is(t.events[i].name, "work")) {
+            CHECK_EQ(t.events[i].end, 10000 - slices++);
+            CHECK(++depth[t.events[i].track] < KEPT);
+        }
+    CHECK_EQ(slices, DEEP);
+    pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
+}
+
 TEST(what_is_open_has_no_end)
 {
     pf_trace t = sample();
