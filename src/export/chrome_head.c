@@ -250,20 +250,20 @@ static void name_runs(gnomon__chrome *c)
 static void put_track_name(gnomon__chrome *c, size_t track,
                            const gnomon_track_info *k, uint32_t lane)
 {
-    /* Viewers add the number of a thread to its name. */
-    char text[64] = "";
-    if (k->kind == GNOMON_TRACK_STREAM)
-        (void)snprintf(text, sizeof text, "stream %" PRId64,
-                       c->ids.tracks[track]);
-    else if (k->kind == GNOMON_TRACK_THREAD && k->os_id > 0 && !k->name[0])
-        (void)snprintf(text, sizeof text, "thread %" PRId64, k->os_id);
+    char text[48], stream[48];
+    const char *name = gnomon__export_track_name(text, k);
+    (void)snprintf(stream, sizeof stream, "stream %" PRId64,
+                   c->ids.tracks[track]);
+    const int is_named_stream =
+        k->kind == GNOMON_TRACK_STREAM && strcmp(name, stream) != 0;
     gnomon__export_literal(c->t, "\"");
-    gnomon__export_string(c->t, text);
-    if (k->name[0] && strcmp(k->name, text) != 0) {
-        gnomon__export_string(c->t, text[0] ? " (" : "");
-        gnomon__export_json_inside(c->t, k->name);
-        gnomon__export_string(c->t, text[0] ? ")" : "");
+    if (is_named_stream) {
+        gnomon__export_string(c->t, stream);
+        gnomon__export_literal(c->t, " (");
     }
+    gnomon__export_json_inside(c->t, name);
+    if (is_named_stream)
+        gnomon__export_literal(c->t, ")");
     if (lane) {
         gnomon__export_literal(c->t, " (overlap ");
         gnomon__export_number(c->t, lane);

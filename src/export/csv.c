@@ -164,6 +164,7 @@ static void csv_put_track(csv_export *x, const csv_row *row, uint32_t run)
                                         [GNOMON_TRACK_POOL] = "pool"};
     gnomon_track_info track;
     gnomon_run_info of;
+    char text[48];
     const int is_known =
         gnomon_profile_track(x->p, row->track, &track) == GNOMON_OK;
     run = is_known ? track.run : run;
@@ -174,7 +175,7 @@ static void csv_put_track(csv_export *x, const csv_row *row, uint32_t run)
                        ? kinds[track.kind]
                        : "");
     csv_signed(x->t, is_known ? track.device : -1);
-    csv_text(x->t, is_known ? track.name : "");
+    csv_text(x->t, is_known ? gnomon__export_track_name(text, &track) : "");
 }
 
 /* Up to the stage. */

@@ -202,22 +202,16 @@ static uint64_t perfetto_device_of(gnomon__perfetto *f, uint32_t run,
     return p->uuid;
 }
 
-/* A row's name: that of a thread without one says which it is. */
 static void perfetto_put_row_name(gnomon__perfetto *f, size_t row,
                                   uint32_t field, uint32_t lane)
 {
-    static const char *const kinds[] = {"thread", "stream", "lane", "pool"};
+    char text[48];
     gnomon_track_info k = {.name = "steps"};
     gnomon__wire *w = &f->wire;
     if (row <= f->track_count)
         (void)gnomon_profile_track(f->p, row, &k);
     size_t from = gnomon__wire_open(w, field);
-    gnomon__wire_piece(w, k.name);
-    if (!*k.name) {
-        gnomon__wire_piece(w, kinds[k.kind & 3]);
-        gnomon__wire_piece(w, " ");
-        gnomon__wire_decimal(w, k.index);
-    }
+    gnomon__wire_piece(w, gnomon__export_track_name(text, &k));
     if (lane) {
         gnomon__wire_piece(w, " (overlap ");
         gnomon__wire_decimal(w, lane);

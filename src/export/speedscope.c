@@ -109,7 +109,7 @@ static void speedscope_name(speedscope_export *x, const char *type,
 {
     gnomon_track_info of;
     gnomon_run_info run;
-    char name[32];
+    char name[32], text[48];
     (void)gnomon_profile_track(x->p, track, &of);
     gnomon__export_string(x->t, x->has_written ? ",\n" : "\n");
     x->has_written = 1;
@@ -121,7 +121,7 @@ static void speedscope_name(speedscope_export *x, const char *type,
             x->t, gnomon__export_run_name(name, &run, x->runs + of.run));
         gnomon__export_literal(x->t, " ");
     }
-    gnomon__export_json_inside(x->t, of.name);
+    gnomon__export_json_inside(x->t, gnomon__export_track_name(text, &of));
     if (lane) {
         gnomon__export_literal(x->t, " (overlap ");
         gnomon__export_number(x->t, lane);

@@ -36,14 +36,14 @@ static void stacks_track(gnomon__export_text *t, const gnomon_profile *p,
 {
     gnomon_track_info track;
     gnomon_run_info run;
-    char name[32];
+    char name[32], text[48];
     (void)gnomon_profile_track(p, number, &track);
     if (has_runs && gnomon_profile_run(p, track.run, &run) == GNOMON_OK) {
         stacks_frame(t,
                      gnomon__export_run_name(name, &run, before + track.run));
         gnomon__export_literal(t, ";");
     }
-    stacks_frame(t, track.name);
+    stacks_frame(t, gnomon__export_track_name(text, &track));
 }
 
 static void stacks_put(gnomon__export_text *t, gnomon__export_tree *tree,

@@ -184,6 +184,22 @@ void gnomon__export_double(gnomon__export_text *t, double value)
     gnomon__export_printed(t, text);
 }
 
+/* ---- Names ------------------------------------------------------------------ */
+
+const char *gnomon__export_track_name(char text[48],
+                                      const gnomon_track_info *track)
+{
+    static const char *const kinds[] = {[GNOMON_TRACK_THREAD] = "thread",
+                                        [GNOMON_TRACK_STREAM] = "stream",
+                                        [GNOMON_TRACK_LANE] = "lane",
+                                        [GNOMON_TRACK_POOL] = "pool"};
+    if (*track->name)
+        return track->name;
+    (void)snprintf(text, 48, "%s %" PRId64, kinds[track->kind & 3],
+                   track->os_id > 0 ? track->os_id : (int64_t)track->index);
+    return text;
+}
+
 /* ---- Strings ---------------------------------------------------------------- */
 
 size_t gnomon__export_character(const unsigned char *s)
