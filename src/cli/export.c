@@ -32,7 +32,7 @@ static const gnomon__cli_option export_options[] = {
                    .value = "FORMAT",
                    .words = export_words,
                    .help = "chrome, csv, json, perfetto, prof, speedscope or "
-                           "stacks (required)"},
+                           "stacks; else the ending of OUT says it"},
     [EXPORT_OUTPUT] = {.name = "output",
                        .letter = 'o',
                        .kind = GNOMON__VALUE_FILE,
@@ -95,6 +95,27 @@ static const gnomon__exporter *exporter_of(const char *name)
     return NULL;
 }
 
+static size_t ends_with(const char *path, size_t size, const char *ending)
+{
+    const size_t n = strlen(ending);
+    return size > n && strncmp(path + size - n, ending, n) == 0 ? n : 0;
+}
+
+/* The format of a file of this name: of several endings the longest. NULL: not known. */
+static const gnomon__exporter *exporter_of_path(const char *path)
+{
+    const gnomon__exporter *found = NULL;
+    size_t longest = 0, size = strlen(path), n;
+    size -= ends_with(path, size, ".gz");
+    for (size_t i = 0; i < EXPORTERS; i++)
+        if ((n = ends_with(path, size, exporters[i]->extension)) > longest) {
+            found = exporters[i];
+            longest = n;
+        }
+    return ends_with(path, size, ".perfetto-trace") ? &gnomon__export_perfetto
+                                                    : found;
+}
+
 /* A GNOMON__CLI_*. */
 static int read_options(gnomon__export_request *r, int argc, char **argv)
 {
@@ -113,9 +134,11 @@ static int read_options(gnomon__export_request *r, int argc, char **argv)
     return option;
 }
 
-static int check_options(const gnomon__export_request *r, int has_files)
+static int check_options(gnomon__export_request *r, int has_files)
 {
     const gnomon__command *c = &gnomon__command_export;
+    if (!r->exporter && r->to)
+        r->exporter = exporter_of_path(r->to);
     if (!r->exporter)
         return gnomon__cli_usage(c, "--to says which format");
     if (!has_files)
@@ -233,13 +256,15 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
     file_identity *identities =
         gnomon__alloc((in->count + 1) * sizeof *identities);
     int status = GNOMON__EXIT_OK;
-    if (!profiles || !identities) {
+    r->made = gnomon__alloc((in->count + 1) * sizeof *r->made);
+    if (!profiles || !identities || !r->made) {
         gnomon__log("no memory to export");
         status = GNOMON__EXIT_UNREADABLE;
     }
     int is_folder = gnomon__export_is_folder(r->to);
     size_t count = 0;
-    for (size_t i = 0; profiles && identities && i < in->count; i++) {
+    for (size_t i = 0; profiles && identities && r->made && i < in->count;
+         i++) {
         gnomon_profile *p;
         if (is_given_before(identities, in->paths[i], i))
             continue;
@@ -262,6 +287,9 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
             status, gnomon__export_files(r, profiles, count, r->to));
     while (count)
         gnomon_profile_free((gnomon_profile *)(size_t)profiles[--count]);
+    while (r->made_count)
+        gnomon__free(r->made[--r->made_count]);
+    gnomon__free(r->made);
     gnomon__free(identities);
     gnomon__free(profiles);
     return status;

@@ -205,13 +205,31 @@ static int make_parts(const file_job *job, unsigned *number, int depth)
     return gnomon__cli_worse(status, make_parts(&second, number, depth + 1));
 }
 
+/* Each file has the names and numbers of all: where these alone take most of its bytes,
+ * there would be thousands. */
+static int check_max(const file_job *job)
+{
+    file_job empty = *job;
+    empty.what.from_unix_ns = empty.what.until_unix_ns = 1;
+    const uint64_t least = 2 * size_of_export(&empty);
+    if (least <= job->request->max)
+        return GNOMON__EXIT_OK;
+    gnomon__log(
+        "--max: what each file of %s needs, besides what happened in its "
+        "time, takes %" PRIu64 " KiB: say at least %" PRIu64 "KiB",
+        job->request->exporter->name, (least / 2 + 1023) / 1024,
+        (least + 1023) / 1024);
+    return GNOMON__EXIT_USAGE;
+}
+
 static int make_files(file_job *job)
 {
     const uint64_t max = job->request->max;
     unsigned number = 0;
     if (!max || size_of_export(job) <= max)
         return make_file(job);
-    return make_parts(job, &number, 0);
+    int status = check_max(job);
+    return status ? status : make_parts(job, &number, 0);
 }
 
 int gnomon__export_files(const gnomon__export_request *r,
@@ -235,8 +253,16 @@ int gnomon__export_files(const gnomon__export_request *r,
 
 /* ---- Folders ------------------------------------------------------------------------------ */
 
+static int is_made(const gnomon__export_request *r, const char *path)
+{
+    for (size_t i = 0; i < r->made_count; i++)
+        if (strcmp(r->made[i], path) == 0)
+            return 1;
+    return 0;
+}
+
 /* As torch.profiler's handler for TensorBoard: host, process, and when it was taken. */
-int gnomon__export_into_folder(const gnomon__export_request *r,
+int gnomon__export_into_folder(gnomon__export_request *r,
                                const gnomon_profile *profile)
 {
     gnomon_run_info run = {.host = ""};
@@ -247,6 +273,7 @@ int gnomon__export_into_folder(const gnomon__export_request *r,
                                 : r->exporter->extension;
     size_t room = strlen(r->to) + strlen(host) + 96;
     char *path = gnomon__alloc(room);
+    uint64_t moment = gnomon__export_unix(&run, run.now_ns);
     if (!path) {
         gnomon__log("no memory for the name of a file");
         return GNOMON__EXIT_UNREADABLE;
@@ -254,13 +281,14 @@ int gnomon__export_into_folder(const gnomon__export_request *r,
     int n =
         snprintf(path, room, "%s%s", r->to, is_suffixed(r->to, "/") ? "" : "/");
     (void)mkdir(r->to, 0777); /* what is wrong with it is told below */
-    (void)snprintf(path + n, room - (size_t)n, "%s_%" PRId64 ".%" PRIu64 "%s",
-                   host, run.pid, gnomon__export_unix(&run, run.now_ns),
-                   extension);
-    for (char *c = path + n; *c; c++)
-        if (*c == '/')
-            *c = '_';
-    int status = gnomon__export_files(r, &profile, 1, path);
-    gnomon__free(path);
-    return status;
+    do {                      /* until no FILE before has this name */
+        (void)snprintf(path + n, room - (size_t)n,
+                       "%s_%" PRId64 ".%" PRIu64 "%s", host, run.pid, moment++,
+                       extension);
+        for (char *c = path + n; *c; c++)
+            if (*c == '/')
+                *c = '_';
+    } while (is_made(r, path));
+    r->made[r->made_count++] = path;
+    return gnomon__export_files(r, &profile, 1, path);
 }

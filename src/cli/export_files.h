@@ -13,6 +13,8 @@ typedef struct gnomon__export_request {
     const char *to; /* -o; NULL: standard output */
     int for_tensorboard;
     uint64_t max; /* bytes of a file before compression; 0: any */
+    char **made;  /* paths in the folder, with room for all */
+    size_t made_count;
 } gnomon__export_request;
 
 int gnomon__export_is_gzip(const char *path);
@@ -24,7 +26,7 @@ int gnomon__export_is_folder(const char *path);
 int gnomon__export_files(const gnomon__export_request *r,
                          const gnomon_profile *const *profiles, size_t count,
                          const char *path);
-int gnomon__export_into_folder(const gnomon__export_request *r,
+int gnomon__export_into_folder(gnomon__export_request *r,
                                const gnomon_profile *profile);
 
 #endif
