@@ -107,8 +107,6 @@ static inline void random_blocks(random_node *of, const random_run *r)
     uint32_t pools = random_below(6); /* the first, the second, both, none */
     of->n.memory = &of->memory[pools == 1];
     of->n.memory_count = pools < 2 ? 1 : pools == 2 ? 2 : 0;
-    if (random_is_part)
-        of->n.memory_count = 0;
 }
 
 /* Leaves their order of first ends, and totals that add up. */
@@ -183,12 +181,10 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
             n->parent = nodes[n->parent - 1].number;
         nodes[i].number = gnomon_add_node(b, n);
         for (uint32_t k = 0; k < n->open; k++)
-            gnomon_add_open(
-                b, &(gnomon_open_info){.track = n->track,
-                                       .node = nodes[i].number,
-                                       .begin_ns = random_is_part
-                                                       ? 2 * i + k
-                                                       : random_below(2)});
+            gnomon_add_open(b,
+                            &(gnomon_open_info){.track = n->track,
+                                                .node = nodes[i].number,
+                                                .begin_ns = random_below(2)});
     }
     random_nodes_links(b, r, nodes, count);
     free(nodes);

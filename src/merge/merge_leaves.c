@@ -55,43 +55,7 @@ static int compare_events(const void *left, const void *right)
     return 0;
 }
 
-/* ---- Two of one key -------------------------------------------------------------- */
-
-/* A loss without an end has no known time. */
-static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
-{
-    int order = !a->end_ns - !b->end_ns;
-    if (order > 0 || (!order && b->begin_ns < a->begin_ns))
-        a->begin_ns = b->begin_ns;
-    if (b->end_ns > a->end_ns)
-        a->end_ns = b->end_ns;
-}
-
-/* A counter without samples has zeros that are no values. */
-static void merge_counters(gnomon_counter_info *a, const gnomon_counter_info *b,
-                           int readings)
-{
-    const gnomon_counter_info has = a->count ? *a : *b;
-    const int has_one = !readings && !a->count != !b->count;
-    gnomon__merge_fields(&gnomon__structs[GNOMON_COUNTERS], a, b, readings);
-    if (has_one) {
-        a->last = has.last;
-        a->min = has.min;
-        a->max = has.max;
-    }
-}
-
-/* The first of them becomes both. */
-static void merge_two(int entity, void *to, const void *from, int readings)
-{
-    if (entity == GNOMON_COUNTERS) {
-        merge_counters(to, from, readings);
-        return;
-    }
-    gnomon__merge_fields(&gnomon__structs[entity], to, from, readings);
-    if (entity == GNOMON_LOSSES)
-        merge_loss_times(to, from);
-}
+/* ---- Rules ------------------------------------------------------------------------ */
 
 /* `same`: NULL: entities of one key are merged. Else it compares what happened at one
  * moment, whichever reading it is from: all stay, but for copies in other readings. */
@@ -147,7 +111,9 @@ static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
 {
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
-        size_t open = u->node[o[i].node].info.open;
+        size_t open = ((const gnomon_node_info *)gnomon__model_at(
+                           u->fold.m, GNOMON_NODES, o[i].node))
+                          ->open;
         end = i + 1;
         while (end < count && o[end].node == o[i].node)
             end++;
@@ -159,23 +125,23 @@ static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
 
 void gnomon__sort_leaves(gnomon__unite *u, int entity)
 {
-    gnomon__table *t = &u->m->tables[entity];
+    gnomon__table *t = &u->fold.m->tables[entity];
     if (t->count > 1)
         qsort(t->items, t->count, t->size, leaf_rules[entity].compare);
 }
 
 void gnomon__merge_leaves(gnomon__unite *u, int entity)
 {
-    gnomon__table *t = &u->m->tables[entity];
+    gnomon__table *t = &u->fold.m->tables[entity];
     const struct leaf_rule *rule = &leaf_rules[entity];
-    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    const int readings = u->fold.way->takes_larger;
     size_t kept = 0;
     gnomon__sort_leaves(u, entity);
     for (size_t i = 0; !rule->same && i < t->count; i++) {
         char *last = kept ? t->items + (kept - 1) * t->size : NULL;
         char *item = t->items + i * t->size;
         if (last && gnomon__compare_keys(entity, last, item) == 0)
-            merge_two(entity, last, item, readings);
+            (void)gnomon__fold_join(&u->fold, entity, last, item); /* no sums */
         else
             memmove(t->items + kept++ * t->size, item, t->size);
     }

@@ -23,23 +23,12 @@ typedef struct node_order_key {
     uint32_t number; /* before */
 } node_order_key;
 
-/* ---- Stages ----------------------------------------------------------------------- */
-
-static int order_stages(const gnomon__unite *u, gnomon__model *out,
-                        gnomon__numbers *n)
-{
-    int code = gnomon__order_items(u, out, GNOMON_STAGES, n);
-    size_t count = gnomon__model_count(u->m, GNOMON_STAGES);
-    for (size_t i = 1; !code && i <= count; i++) {
-        gnomon_stage_info *s =
-            gnomon__model_at(out, GNOMON_STAGES, n->of[GNOMON_STAGES][i]);
-        if (!gnomon__sum_keep(&u->steps[i], out, &s->steps))
-            code = gnomon__no_memory_to_merge();
-    }
-    return code;
-}
-
 /* ---- Paths --------------------------------------------------------------------------- */
+
+static gnomon_node_info *node_of(const gnomon__unite *u, size_t number)
+{
+    return gnomon__model_at(u->fold.m, GNOMON_NODES, number);
+}
 
 static int compare_path_ends(const gnomon_node_info *a,
                              const gnomon_node_info *b)
@@ -57,15 +46,15 @@ static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
     const gnomon_stage_info *s, *t;
     int order = 0;
     while (left != right) {
-        const gnomon_node_info *a = &u->node[left].info;
-        const gnomon_node_info *b = &u->node[right].info;
+        const gnomon_node_info *a = node_of(u, left);
+        const gnomon_node_info *b = node_of(u, right);
         int difference = compare_path_ends(a, b);
         if (!difference && a->stage != b->stage) {
             if (!a->stage || !b->stage) {
                 difference = a->stage ? 1 : -1;
             } else {
-                s = gnomon__model_at(u->m, GNOMON_STAGES, a->stage);
-                t = gnomon__model_at(u->m, GNOMON_STAGES, b->stage);
+                s = gnomon__model_at(u->fold.m, GNOMON_STAGES, a->stage);
+                t = gnomon__model_at(u->fold.m, GNOMON_STAGES, b->stage);
                 difference = gnomon__compare_keys(GNOMON_STAGES, s, t);
             }
         }
@@ -92,15 +81,16 @@ static int united_order(const void *left, const void *right)
 static void make_node_keys(const gnomon__unite *u, const gnomon__numbers *n,
                            node_order_key *keys)
 {
-    for (uint32_t i = 1; i <= u->node_count; i++) {
-        const gnomon_node_info *node = &u->node[i].info;
+    const size_t count = gnomon__model_count(u->fold.m, GNOMON_NODES);
+    for (uint32_t i = 1; i <= count; i++) {
+        const gnomon_node_info *node = node_of(u, i);
         keys[i - 1] = (node_order_key){
             u, node->first ? node->first : UINT64_MAX,
             n->of[GNOMON_TRACKS][node->track],
             node->parent ? keys[node->parent - 1].depth + 1 : 0, i};
     }
-    for (size_t i = u->node_count; i >= 1; i--) {
-        uint32_t parent = u->node[i].info.parent;
+    for (size_t i = count; i >= 1; i--) {
+        uint32_t parent = node_of(u, i)->parent;
         if (parent && keys[i - 1].first < keys[parent - 1].first)
             keys[parent - 1].first = keys[i - 1].first;
     }
@@ -112,44 +102,19 @@ static int pool_order(const void *left, const void *right)
     return GNOMON__COMPARE(a->pool, b->pool);
 }
 
-static int keep_memory(gnomon__model *out, const gnomon__numbers *n,
-                       const gnomon__united_sums *from, gnomon_node_info *to)
-{
-    size_t size = from->memory_count * sizeof *from->memory;
-    gnomon_memory_stats *pools = size ? gnomon__model_room(out, size) : NULL;
-    to->memory = pools;
-    to->memory_count = from->memory_count;
-    if (!size || !pools)
-        return !size;
-    memcpy(pools, from->memory, size);
-    for (size_t i = 0; i < from->memory_count; i++)
-        pools[i].pool = n->of[GNOMON_TRACKS][pools[i].pool];
-    qsort(pools, from->memory_count, sizeof *pools, pool_order);
-    return 1;
-}
-
 static int keep_node(gnomon__model *out, const gnomon__numbers *n,
-                     const gnomon__united_node *from)
+                     const gnomon_node_info *from)
 {
     gnomon_node_info *to = gnomon__model_add(out, GNOMON_NODES);
     if (!to)
         return gnomon__no_memory_to_merge();
-    *to = from->info;
+    *to = *from;
     gnomon__renumber(n, GNOMON_NODES, to);
-    const gnomon__united_sums *sums = from->sums;
-    if (!sums)
-        return GNOMON_OK;
-    if (!gnomon__sum_keep(&sums->host, out, &to->host) ||
-        !gnomon__sum_keep(&sums->device, out, &to->device) ||
-        !keep_memory(out, n, sums, to))
-        return gnomon__no_memory_to_merge();
-    if (sums->work.struct_size) {
-        gnomon_work_stats *work = gnomon__model_room(out, sizeof *work);
-        if (!work)
-            return gnomon__no_memory_to_merge();
-        *work = sums->work;
-        to->work = work;
-    }
+    gnomon_memory_stats *pools = (gnomon_memory_stats *)(size_t)to->memory;
+    for (size_t i = 0; i < to->memory_count; i++) /* the fold's own */
+        pools[i].pool = n->of[GNOMON_TRACKS][pools[i].pool];
+    if (to->memory_count > 1)
+        qsort(pools, to->memory_count, sizeof *pools, pool_order);
     return GNOMON_OK;
 }
 
@@ -178,24 +143,24 @@ static int mark_contradictions(gnomon__model *out)
 static int order_nodes(const gnomon__unite *u, gnomon__model *out,
                        gnomon__numbers *n)
 {
+    const size_t count = gnomon__model_count(u->fold.m, GNOMON_NODES);
     int code = GNOMON_OK;
-    node_order_key *keys = gnomon__alloc((u->node_count + 1) * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc((u->node_count + 1) * sizeof *numbers);
+    node_order_key *keys = gnomon__alloc((count + 1) * sizeof *keys);
+    uint32_t *numbers = gnomon__alloc((count + 1) * sizeof *numbers);
     n->of[GNOMON_NODES] = numbers;
     if (!keys || !numbers) {
         gnomon__free(keys);
         return gnomon__no_memory_to_merge();
     }
     make_node_keys(u, n, keys);
-    qsort(keys, u->node_count, sizeof *keys, united_order);
-    for (uint32_t i = 0; i < u->node_count; i++)
+    qsort(keys, count, sizeof *keys, united_order);
+    for (uint32_t i = 0; i < count; i++)
         numbers[keys[i].number] = i + 1;
-    if (u->node_count &&
-        !gnomon__model_reserve(out, GNOMON_NODES, u->node_count))
+    if (count && !gnomon__model_reserve(out, GNOMON_NODES, count))
         code = gnomon__no_memory_to_merge();
-    for (size_t i = 0; !code && i < u->node_count; i++)
-        code = keep_node(out, n, &u->node[keys[i].number]);
-    if (!code && (u->rules & GNOMON__UNITE_READINGS))
+    for (size_t i = 0; !code && i < count; i++)
+        code = keep_node(out, n, node_of(u, keys[i].number));
+    if (!code && u->fold.way->takes_larger)
         code = mark_contradictions(out);
     gnomon__free(keys);
     return code;
@@ -206,7 +171,8 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
 /* Moves a table as it is. */
 static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
 {
-    gnomon__table *from = &u->m->tables[entity], *to = &out->tables[entity];
+    gnomon__table *from = &u->fold.m->tables[entity],
+                  *to = &out->tables[entity];
     gnomon__free(to->items);
     *to = *from;
     from->items = NULL;
@@ -217,8 +183,8 @@ static void order_leaves(gnomon__unite *u, gnomon__model *out,
                          const gnomon__numbers *n, int entity)
 {
     gnomon__merge_leaves(u, entity); /* by the numbers of before */
-    for (size_t i = 1; i <= gnomon__model_count(u->m, entity); i++) {
-        gnomon__any *leaf = gnomon__model_at(u->m, entity, i);
+    for (size_t i = 1; i <= gnomon__model_count(u->fold.m, entity); i++) {
+        gnomon__any *leaf = gnomon__model_at(u->fold.m, entity, i);
         gnomon__renumber(n, entity, leaf);
         if (entity == GNOMON_OPENS)
             leaf->open.reserved = 0; /* which reading it was of */
@@ -247,8 +213,9 @@ int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
         GNOMON_OPENS,  GNOMON_LINKS,  GNOMON_COUNTERS,  GNOMON_METADATA,
         GNOMON_LOSSES, GNOMON_EVENTS, GNOMON_VIEW_TIMES};
     gnomon__numbers n = {{0}};
-    gnomon__slots_free(&u->nodes); /* nothing is looked for any more */
-    int code = order_stages(u, out, &n);
+    gnomon__slots_free(
+        &u->fold.slots[GNOMON_NODES]); /* nothing is looked for any more */
+    int code = gnomon__order_items(u, out, GNOMON_STAGES, &n);
     if (!code)
         code = gnomon__order_steps(u, out, &n);
     if (!code)

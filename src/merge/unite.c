@@ -20,7 +20,7 @@
 
 static uint32_t united_run(const gnomon__unite *u)
 {
-    return !(u->rules & GNOMON__UNITE_NO_RUN);
+    return !(u->fold.rules & GNOMON__UNITE_NO_RUN);
 }
 
 /* Of several records of a run the greatest is kept (gnomon__compare_runs), with its
@@ -28,102 +28,31 @@ static uint32_t united_run(const gnomon__unite *u)
 static int unite_run(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
-    gnomon__table *metadata = &u->m->tables[GNOMON_METADATA];
+    gnomon__table *metadata = &u->fold.m->tables[GNOMON_METADATA];
     gnomon_run_info run = gnomon__no_run;
     part->map.of[GNOMON_RUNS][part->run] = united_run(u);
-    if (u->rules & GNOMON__UNITE_NO_RUN)
+    if (u->fold.rules & GNOMON__UNITE_NO_RUN)
         return GNOMON_OK;
-    if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
+    if (part->run && !(u->fold.rules & GNOMON__UNITE_RANKS) &&
         gnomon_profile_run(part->p, part->run, &run) != GNOMON_OK)
         return gnomon__shared_changed();
-    gnomon_run_info *to = gnomon__model_count(u->m, GNOMON_RUNS)
-                              ? gnomon__model_at(u->m, GNOMON_RUNS, 1)
+    gnomon_run_info *to = gnomon__model_count(u->fold.m, GNOMON_RUNS)
+                              ? gnomon__model_at(u->fold.m, GNOMON_RUNS, 1)
                               : NULL;
     int order = to ? gnomon__compare_runs(&run, to) : 1;
     part->is_latest = order >= 0;
-    if (!to && !(to = gnomon__model_add(u->m, GNOMON_RUNS)))
+    if (!to && !(to = gnomon__model_add(u->fold.m, GNOMON_RUNS)))
         return gnomon__no_memory_to_merge();
     if (order <= 0)
         return GNOMON_OK;
     metadata->count = u->merged_count[GNOMON_METADATA] = 0;
     *to = run;
-    return gnomon__unite_keep(u, GNOMON_RUNS, to)
+    return gnomon__unite_keep(&u->fold, GNOMON_RUNS, to)
                ? GNOMON_OK
                : gnomon__no_memory_to_merge();
 }
 
 /* ---- Stages ---------------------------------------------------------------------- */
-
-static int same_stage(const void *context, uint32_t item, const void *wanted)
-{
-    const gnomon__unite *u = context;
-    return gnomon__compare_keys(GNOMON_STAGES,
-                                gnomon__model_at(u->m, GNOMON_STAGES, item),
-                                wanted) == 0;
-}
-
-static uint64_t recorded_time(const gnomon_stage_info *s)
-{
-    return s->recorded_ns ? s->recorded_ns : s->end_ns - s->begin_ns;
-}
-
-/* Of readings the later is kept. Else durations add up, because runs have different zero
- * times. */
-static int unite_stage(gnomon__unite *u, uint32_t number,
-                       const gnomon_stage_info *s)
-{
-    gnomon_stage_info *to = gnomon__model_at(u->m, GNOMON_STAGES, number);
-    gnomon__sum *steps = &u->steps[number];
-    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
-    int is_known = to->recorded_ns || s->recorded_ns;
-    uint64_t recorded = is_known ? recorded_time(to) + recorded_time(s) : 0;
-    uint32_t count = (to->count ? to->count : 1) + (s->count ? s->count : 1);
-    gnomon__merge_fields(&gnomon__structs[GNOMON_STAGES], to, s, readings);
-    if (u->rules & GNOMON__UNITE_NAMES) /* not one stage, but two */
-        to->count = count;
-    if (!readings) {
-        to->recorded_ns = recorded;
-        uint64_t lasted = to->end_ns - to->begin_ns + s->end_ns - s->begin_ns;
-        if (s->begin_ns < to->begin_ns && !(u->rules & GNOMON__UNITE_RANKS))
-            to->begin_ns = s->begin_ns;
-        to->end_ns = to->begin_ns + lasted;
-        to->ended = to->ended && s->ended;
-        return gnomon__sum_add(steps, s->steps);
-    }
-    int later = s->ended != to->ended ? s->ended > to->ended
-                : s->end_ns != to->end_ns
-                    ? s->end_ns > to->end_ns
-                    : gnomon__sum_compare(steps, s->steps) < 0;
-    if (s->begin_ns < to->begin_ns)
-        to->begin_ns = s->begin_ns;
-    if (!later)
-        return GNOMON_OK;
-    to->ended = s->ended;
-    to->end_ns = s->end_ns;
-    return gnomon__sum_become(steps, s->steps);
-}
-
-static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
-                       uint64_t hash)
-{
-    size_t number = gnomon__model_count(u->m, GNOMON_STAGES) + 1;
-    if (!gnomon__grow(&u->steps, &u->stage_room, number + 1, sizeof *u->steps))
-        return gnomon__no_memory_to_merge();
-    gnomon_stage_info *to = gnomon__model_add(u->m, GNOMON_STAGES);
-    if (!to)
-        return gnomon__no_memory_to_merge();
-    memset(&u->steps[number], 0, sizeof *u->steps);
-    *to = *s;
-    to->steps = NULL; /* until the end */
-    if (u->rules & GNOMON__UNITE_RANKS) {
-        to->begin_ns = 0;
-        to->end_ns = s->end_ns - s->begin_ns;
-    }
-    if (!gnomon__unite_keep(u, GNOMON_STAGES, to))
-        return gnomon__no_memory_to_merge();
-    int code = gnomon__sum_add(&u->steps[number], s->steps);
-    return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
-}
 
 static int is_stage_in(const gnomon__united_part *part,
                        const gnomon_stage_info *s)
@@ -132,7 +61,7 @@ static int is_stage_in(const gnomon__united_part *part,
     return s->run == part->run &&
            (!only || (only->name && strcmp(s->name, only->name) == 0 &&
                       (s->ordinal == only->ordinal ||
-                       part->u->rules & GNOMON__UNITE_NAMES)));
+                       part->u->fold.rules & GNOMON__UNITE_NAMES)));
 }
 
 static int unite_stages(gnomon__united_part *part)
@@ -140,8 +69,7 @@ static int unite_stages(gnomon__united_part *part)
     gnomon__unite *u = part->u;
     gnomon_stage_info s;
     uint32_t last = 0;
-    int code = GNOMON_OK;
-    for (size_t i = 1; !code && i <= part->count[GNOMON_STAGES]; i++) {
+    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_profile_stage(part->p, i, &s);
         if (!is_stage_in(part, &s) || !gnomon__unite_view_stage(part, i, &s))
             continue;
@@ -151,48 +79,20 @@ static int unite_stages(gnomon__united_part *part)
         }
         if (part->only)
             s.ordinal = part->only->ordinal;
+        if (u->fold.rules & GNOMON__UNITE_RANKS) {
+            s.end_ns -= s.begin_ns;
+            s.begin_ns = 0;
+        }
         gnomon__renumber(&part->map, GNOMON_STAGES, &s);
-        uint64_t hash = gnomon__hash_key(GNOMON_STAGES, &s);
-        uint32_t number =
-            gnomon__slots_find(&u->stages, hash, same_stage, u, &s);
-        code = number ? unite_stage(u, number, &s) : first_stage(u, &s, hash);
-        part->map.of[GNOMON_STAGES][i] =
-            number ? number
-                   : (uint32_t)gnomon__model_count(u->m, GNOMON_STAGES);
+        uint32_t number = gnomon__fold_add(&u->fold, GNOMON_STAGES, &s);
+        if (!number)
+            return gnomon__no_memory_to_merge();
+        part->map.of[GNOMON_STAGES][i] = number;
     }
-    return code;
+    return GNOMON_OK;
 }
 
 /* ---- Tracks ----------------------------------------------------------------------- */
-
-static int same_track(const void *context, uint32_t item, const void *wanted)
-{
-    const gnomon__unite *u = context;
-    return gnomon__compare_keys(GNOMON_TRACKS,
-                                gnomon__model_at(u->m, GNOMON_TRACKS, item),
-                                wanted) == 0;
-}
-
-static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
-                        const gnomon_track_info *t)
-{
-    int later = t->thread_count != to->thread_count
-                    ? t->thread_count > to->thread_count
-                : t->alive != to->alive ? t->alive < to->alive
-                                        : t->os_id > to->os_id;
-    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
-    gnomon__merge_fields(&gnomon__structs[GNOMON_TRACKS], to, t, readings);
-    if (readings ? later : t->os_id > to->os_id)
-        to->os_id = t->os_id;
-    if (!readings) {
-        to->thread_count += t->thread_count;
-        to->alive |= t->alive;
-    } else if (later) {
-        to->thread_count = t->thread_count;
-        to->alive = t->alive;
-    }
-    to->inexact |= t->inexact; /* sums of it stay, a later reading's too */
-}
 
 static int unite_tracks(gnomon__united_part *part)
 {
@@ -203,22 +103,11 @@ static int unite_tracks(gnomon__united_part *part)
         if (t.run != part->run)
             continue;
         gnomon__renumber(&part->map, GNOMON_TRACKS, &t);
-        if (u->rules & GNOMON__UNITE_RANKS)
+        if (u->fold.rules & GNOMON__UNITE_RANKS)
             t.index = 0;
-        uint64_t hash = gnomon__hash_key(GNOMON_TRACKS, &t);
-        uint32_t number =
-            gnomon__slots_find(&u->tracks, hash, same_track, u, &t);
-        if (number) {
-            unite_track(u, gnomon__model_at(u->m, GNOMON_TRACKS, number), &t);
-        } else {
-            gnomon_track_info *to = gnomon__model_add(u->m, GNOMON_TRACKS);
-            if (!to || !gnomon__unite_keep(u, GNOMON_TRACKS, &t))
-                return gnomon__no_memory_to_merge();
-            *to = t;
-            number = (uint32_t)gnomon__model_count(u->m, GNOMON_TRACKS);
-            if (gnomon__slots_add(&u->tracks, hash, number))
-                return GNOMON_ENOMEM;
-        }
+        uint32_t number = gnomon__fold_add(&u->fold, GNOMON_TRACKS, &t);
+        if (!number)
+            return gnomon__no_memory_to_merge();
         part->map.of[GNOMON_TRACKS][i] = number;
     }
     return GNOMON_OK;
@@ -298,8 +187,11 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
     if (!u)
         return gnomon__no_memory_to_merge();
     u->shared = shared;
-    u->rules = rules;
-    if ((u->m = gnomon__model_create()) != NULL)
+    u->fold.rules = rules;
+    u->fold.way = rules & GNOMON__UNITE_READINGS ? &gnomon__fold_readings
+                                                 : &gnomon__fold_sums;
+    u->fold.keep = gnomon__unite_keep;
+    if ((u->fold.m = gnomon__model_create()) != NULL)
         return GNOMON_OK;
     gnomon__free(u);
     *out = NULL;
@@ -308,7 +200,7 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 
 int gnomon__unite_has_stages(const gnomon__unite *u)
 {
-    return gnomon__model_count(u->m, GNOMON_STAGES) > 0;
+    return gnomon__model_count(u->fold.m, GNOMON_STAGES) > 0;
 }
 
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
@@ -321,11 +213,11 @@ int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
     }
     int code = gnomon__shared_lend(u->shared, m);
     if (!code) { /* the texts with their blocks */
-        m->blocks = u->m->blocks;
-        m->block_used = u->m->block_used;
-        m->block_room = u->m->block_room;
-        u->m->blocks = NULL;
-        u->m->block_used = u->m->block_room = 0;
+        m->blocks = u->fold.m->blocks;
+        m->block_used = u->fold.m->block_used;
+        m->block_room = u->fold.m->block_room;
+        u->fold.m->blocks = NULL;
+        u->fold.m->block_used = u->fold.m->block_room = 0;
         code = gnomon__unite_order(u, m);
     }
     gnomon__unite_free(u);
@@ -342,16 +234,9 @@ void gnomon__unite_free(gnomon__unite *u)
 {
     if (!u)
         return;
-    size_t stages = gnomon__model_count(u->m, GNOMON_STAGES);
-    for (size_t i = 1; i <= stages && u->steps && i < u->stage_room; i++)
-        gnomon__sum_free(&u->steps[i]);
-    gnomon__unite_nodes_free(u);
     gnomon__unite_steps_free(u);
     gnomon__text_table_free(&u->texts);
-    gnomon__slots_free(&u->tracks);
-    gnomon__slots_free(&u->stages);
-    gnomon__slots_free(&u->nodes);
-    gnomon__free(u->steps);
-    gnomon_profile_free(&u->m->base);
+    gnomon__fold_free(&u->fold);
+    gnomon_profile_free(&u->fold.m->base);
     gnomon__free(u);
 }

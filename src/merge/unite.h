@@ -8,27 +8,7 @@
 #define GNOMON_MERGE_UNITE_H
 
 #include "merge/shared.h"
-#include "profile/sums.h"
-
-enum gnomon__unite_rules {
-    /* All are readings of one process at different moments: of two records of one path
-     * the larger, which is the later, is kept. Else they add up. */
-    GNOMON__UNITE_READINGS = 1,
-    /* One sum of many runs: their moments have no common zero, so stages last as
-     * long as all of theirs together, and steps but the slowest, events, open scopes
-     * and metadata go. Threads are kept apart by name alone. */
-    GNOMON__UNITE_RANKS = 2,
-    /* The result has no runs; nor has what is added. */
-    GNOMON__UNITE_NO_RUN = 4,
-    /* A stage is all of its name, and lasts as long as all of them together. Of
-     * steps those of the last one are kept, and the slowest of all. */
-    GNOMON__UNITE_NAMES = 8,
-    /* The result borrows statistics of paths that only one part has: parts must outlive
-     * it. */
-    GNOMON__UNITE_LENDS = 16,
-    /* Events are left out; gnomon__merge_events has them. */
-    GNOMON__UNITE_NO_EVENTS = 32
-};
+#include "profile/fold.h"
 
 #define GNOMON__ALL_VIEWS UINT32_MAX
 

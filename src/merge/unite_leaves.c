@@ -14,7 +14,7 @@
 /* Ranks have no common zero time, so moments of theirs are not kept in a sum. */
 static int has_moments(const gnomon__united_part *part)
 {
-    return !(part->u->rules & GNOMON__UNITE_RANKS);
+    return !(part->u->fold.rules & GNOMON__UNITE_RANKS);
 }
 
 /* Entities of no run belong to the file; gnomon__merge_rest has them. */
@@ -87,11 +87,12 @@ static const int leaf_kinds[] = {GNOMON_OPENS,    GNOMON_LINKS,
 
 int gnomon__unite_leaves(gnomon__united_part *part)
 {
-    gnomon__model *m = part->u->m;
+    gnomon__model *m = part->u->fold.m;
     for (size_t k = 0; k < sizeof leaf_kinds / sizeof *leaf_kinds; k++) {
         int entity = leaf_kinds[k];
         const gnomon__struct *s = &gnomon__structs[entity];
-        if (entity == GNOMON_EVENTS && part->u->rules & GNOMON__UNITE_NO_EVENTS)
+        if (entity == GNOMON_EVENTS &&
+            part->u->fold.rules & GNOMON__UNITE_NO_EVENTS)
             continue;
         for (size_t i = 1; i <= part->count[entity]; i++) {
             gnomon__any f;
@@ -103,7 +104,7 @@ int gnomon__unite_leaves(gnomon__united_part *part)
             gnomon__renumber(&part->map, entity, &f);
             if (!is_whole(s, &f))
                 continue;
-            void *to = gnomon__unite_keep(part->u, entity, &f)
+            void *to = gnomon__unite_keep(&part->u->fold, entity, &f)
                            ? gnomon__model_add(m, entity)
                            : NULL;
             if (!to)

@@ -6,6 +6,5 @@
 
 /* Adds a part's paths, its tracks and stages being united. */
 int gnomon__unite_nodes(gnomon__united_part *part);
-void gnomon__unite_nodes_free(gnomon__unite *u);
 
 #endif

@@ -64,7 +64,7 @@ static int add_view_time(gnomon__united_part *part,
                          const gnomon_view_time_info *t)
 {
     gnomon_view_time_info *to =
-        gnomon__model_add(part->u->m, GNOMON_VIEW_TIMES);
+        gnomon__model_add(part->u->fold.m, GNOMON_VIEW_TIMES);
     if (!to)
         return gnomon__no_memory_to_merge();
     *to = *t;
@@ -100,9 +100,10 @@ int gnomon__unite_views(gnomon__united_part *part)
         has_times = 1;
         code = add_view_time(part, &t);
     }
-    uint32_t view = code || has_times || part->u->rules & GNOMON__UNITE_RANKS
-                        ? 0
-                        : only_view(part);
+    uint32_t view =
+        code || has_times || part->u->fold.rules & GNOMON__UNITE_RANKS
+            ? 0
+            : only_view(part);
     for (uint32_t i = 1; !code && view && i <= part->count[GNOMON_STAGES];
          i++) {
         gnomon_stage_info s;

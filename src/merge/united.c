@@ -27,13 +27,13 @@ static const char *unite_text(gnomon__copier *c, const char *text, int type)
     gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
     (void)type;
     if (item && !item->text)
-        item->text = gnomon__model_text(u->m, text);
+        item->text = gnomon__model_text(u->fold.m, text);
     return item ? item->text : NULL;
 }
 
-int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
+int gnomon__unite_keep(gnomon__fold *f, int entity, void *of)
 {
-    gnomon__copier copier = {u->m, unite_text, u, NULL};
+    gnomon__copier copier = {f->m, unite_text, f, NULL};
     return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
 }
 
@@ -52,7 +52,7 @@ static int item_order(const void *left, const void *right)
 int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
                         gnomon__numbers *ordered)
 {
-    size_t n = gnomon__model_count(u->m, entity);
+    size_t n = gnomon__model_count(u->fold.m, entity);
     item_order_key *keys = gnomon__alloc((n + 1) * sizeof *keys);
     uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
     int code = GNOMON_OK;
@@ -62,7 +62,7 @@ int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
         return gnomon__no_memory_to_merge();
     }
     for (uint32_t i = 0; i < n; i++)
-        keys[i] = (item_order_key){gnomon__model_at(u->m, entity, i + 1),
+        keys[i] = (item_order_key){gnomon__model_at(u->fold.m, entity, i + 1),
                                    entity, i + 1};
     qsort(keys, n, sizeof *keys, item_order);
     for (uint32_t i = 0; !code && i < n; i++) {

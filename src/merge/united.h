@@ -7,47 +7,15 @@
 #include "merge/unite.h"
 #include "profile/texts.h"
 
-/* The blocks of a path. */
-typedef struct gnomon__united_sums {
-    gnomon__sum host, device;
-    gnomon_memory_stats *memory; /* on the heap; pools in no order */
-    size_t memory_count;
-    gnomon_work_stats work; /* its struct_size is 0: none */
-} gnomon__united_sums;
-
-/* A path. Its numbers are of what was united so far; a parent comes before it. */
-typedef struct gnomon__united_node {
-    gnomon_node_info info;
-    gnomon__united_sums
-        *sums; /* on the heap; NULL: its blocks are those of `info`,
-                                  which a part lends */
-} gnomon__united_node;
-
-typedef struct gnomon__united_time {
-    gnomon_step_time_info info; /* its time is below */
-    gnomon__sum sum;
-    int is_out; /* its step is not among the slowest */
-} gnomon__united_time;
-
 struct gnomon__unite {
+    gnomon__fold fold; /* first. All but shared ones, and leaves as they came */
     const gnomon__shared *shared;
-    unsigned rules;
     uint32_t parts; /* added so far */
     gnomon__unite_map
         *maps; /* those to fill in; the first is the next part's */
     int has_next_map;
-    /* Holds texts, and all but nodes and shared ones, by the numbers of what was
-     * united so far; stages' steps are in `steps`. */
-    gnomon__model *m;
     gnomon__text_table texts;
-    gnomon__slots tracks, stages, nodes;
-    gnomon__sum *steps; /* by stage, from 1 */
-    size_t stage_room;
-    gnomon__slots step_slots, time_slots;
-    gnomon__united_time *time;                /* from 1 */
-    size_t time_count, time_room, times_kept; /* when they were last pruned */
-    gnomon__united_node *node;                /* from 1 */
-    size_t node_count, node_room;
+    size_t times_kept;                     /* when they were last pruned */
     size_t merged_count[GNOMON__ENTITIES]; /* leaves after the last merge */
 };
 
@@ -65,8 +33,8 @@ typedef struct gnomon__united_part {
     int is_latest;       /* its run's record is the one that holds */
 } gnomon__united_part;
 
-/* Copies what `of` points to into u->m, each text once. 0: no memory. */
-int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
+/* gnomon__fold's `keep`: each text is kept once. */
+int gnomon__unite_keep(gnomon__fold *f, int entity, void *of);
 
 /* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
 int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);

@@ -8,11 +8,41 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
+static int no_memory_to_add(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
+}
+
+gnomon__sum *gnomon__sum_create(gnomon__model *m)
+{
+    gnomon__sum *sum =
+        m ? gnomon__model_room(m, sizeof *sum) : gnomon__alloc(sizeof *sum);
+    if (sum)
+        sum->m = m;
+    else
+        (void)no_memory_to_add();
+    return sum;
+}
+
+/* A model cannot free cells: so they grow by half, and waste no more than they are. */
 static int sum_room(gnomon__sum *to, size_t cells)
 {
-    return gnomon__grow(&to->s.cells, &to->room, cells, sizeof(gnomon_cell))
-               ? GNOMON_OK
-               : gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
+    const size_t more = to->room + to->room / 2;
+    const size_t room = cells > more ? cells : more;
+    if (!to->m)
+        return gnomon__grow(&to->s.cells, &to->room, cells, sizeof(gnomon_cell))
+                   ? GNOMON_OK
+                   : no_memory_to_add();
+    if (cells <= to->room)
+        return GNOMON_OK;
+    gnomon_cell *at = gnomon__model_room(to->m, room * sizeof *at);
+    if (!at)
+        return no_memory_to_add();
+    if (to->s.cell_count)
+        memcpy(at, to->s.cells, to->s.cell_count * sizeof *at);
+    to->s.cells = at;
+    to->room = room;
+    return GNOMON_OK;
 }
 
 /* How many cells both have together. It takes the same steps as add_cells, because
@@ -71,23 +101,17 @@ int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b)
     return gnomon__compare_fields(&gnomon__structs[GNOMON__STATS], a, b, 0);
 }
 
-int gnomon__sum_compare(const gnomon__sum *sum, const gnomon_stats *other)
-{
-    int has = sum->s.struct_size != 0;
-    return has && other ? gnomon__stats_compare(&sum->s, other)
-                        : has - (other != NULL);
-}
-
 int gnomon__sum_become(gnomon__sum *to, const gnomon_stats *other)
 {
-    int code = other ? sum_room(to, other->cell_count) : GNOMON_OK;
+    int code = sum_room(to, other->cell_count);
     if (code)
         return code;
     const gnomon_cell *cells = to->s.cells;
-    if (other && other->cell_count)
+    if (other->cell_count)
         memcpy((void *)(size_t)cells, other->cells,
                other->cell_count * sizeof *cells);
-    to->s = other ? *other : (gnomon_stats){0};
+    to->s = *other;
+    to->s.struct_size = sizeof to->s;
     to->s.cells = cells;
     return GNOMON_OK;
 }
@@ -95,19 +119,10 @@ int gnomon__sum_become(gnomon__sum *to, const gnomon_stats *other)
 int gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m,
                      const gnomon_stats **out)
 {
-    *out = NULL;
-    if (!s->s.struct_size)
-        return 1;
-    gnomon_stats *copy = gnomon__model_room(m, sizeof *copy);
-    gnomon_cell *cells =
-        copy ? gnomon__model_room(m, s->s.cell_count * sizeof *cells) : NULL;
-    if (!cells)
+    gnomon__sum *copy = gnomon__sum_create(m);
+    if (!copy || gnomon__sum_become(copy, &s->s))
         return 0;
-    if (s->s.cell_count)
-        memcpy(cells, s->s.cells, s->s.cell_count * sizeof *cells);
-    *copy = s->s;
-    copy->cells = s->s.cell_count ? cells : NULL;
-    *out = copy;
+    *out = &copy->s;
     return 1;
 }
 
