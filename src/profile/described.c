@@ -58,7 +58,7 @@ static gnomon_field_info describe_field(const gnomon__field *f)
                               .words = is_word ? gnomon__words(f) : NULL,
                               .is_flags = f->type == GNOMON__TYPE_FLAGS,
                               .offset = f->at,
-                              .size = gnomon__field_size(f),
+                              .size = (uint32_t)gnomon__field_size(f),
                               .count_offset = f->count_at,
                               .of = -1};
     if (f->type == GNOMON__TYPE_NUMBER)
