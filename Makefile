@@ -24,7 +24,7 @@ help:
 	@echo "make test-nsys what Nsight Systems records, where it is installed"
 	@echo "make soak     the long versions of the tests (hours)"
 	@echo "make mutants  small mistakes, which the tests must see: 60 at random;"
-	@echo "              SEED=n repeats, COUNT=n, FILES='print/tree merge',"
+	@echo "              SEED=n repeats, COUNT=n, FILES='print/rows merge',"
 	@echo "              SKIP=n goes on after the first n"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
 	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"

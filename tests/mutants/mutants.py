@@ -4,7 +4,7 @@
 
 Would the tests see a small mistake? Makes COUNT (60) random mutations, one at a time,
 in the half of gnomon that works on data (ROOMS), and runs the tests of the mutated
-file's room (suites.txt). A FILE is as `print/tree`, `merge` or `print/dev*`: only these.
+file's room (suites.txt). A FILE is as `print/rows`, `merge` or `print/dev*`: only these.
 The seed is printed first and last; with it, and an unchanged tree, a run is repeated;
 with --skip a run that was broken off goes on: the first N of COUNT are not tried.
 
