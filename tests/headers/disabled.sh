@@ -76,7 +76,8 @@ foreign)
             echo "not tried: $(head -n 1 "$work/why")"
             continue
         fi
-        for level in -O0 -O2; do
+        # An optimizer would only take more away.
+        for level in -O0 ${GNOMON_SOAK:+-O2}; do
             compile "$level" -target "$target" -ffreestanding -DONLY_MARKS \
                 -nostdinc++ -S "$disabled" -o "$work/off.s"
             none "$target $level" "$(grep -n 'gnomon\|marked name [1-9]' \

@@ -386,7 +386,7 @@ TEST(soak_each_name_fails_for_good)
 /* Every call fails. */
 TEST(soak_the_system_fails_for_good)
 {
-    fail_each(NULL, each(30), UINT64_MAX, 0);
+    fail_each(NULL, each(60), UINT64_MAX, 0);
 }
 
 TEST(soak_each_allocation_fails)
