@@ -101,7 +101,7 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
         gnomon__chrome_ids_begin(&c->ids, c->what, which, c->runs_before) &&
         gnomon__chrome_links_begin(&c->links, c->p, c->flows + 1) &&
         gnomon__chrome_nodes_begin(&c->nodes, c->p) &&
-        gnomon__chrome_opens_begin(&c->opens, c->p) &&
+        gnomon__opens_begin(&c->opens, c->p) &&
         gnomon__crossed_begin(&c->crossed, c->p) &&
         gnomon__chrome_calls_begin(&c->calls, c->p, &c->ids) &&
         gnomon__chrome_around_begin(
@@ -123,7 +123,7 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
     gnomon__chrome_around_end(&c->around);
     gnomon__chrome_spans_end(&c->spans);
     gnomon__chrome_calls_end(&c->calls);
-    gnomon__chrome_opens_end(&c->opens);
+    gnomon__opens_end(&c->opens);
     gnomon__chrome_nodes_end(&c->nodes);
     gnomon__chrome_links_end(&c->links);
     gnomon__chrome_ids_end(&c->ids);

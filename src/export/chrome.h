@@ -2,7 +2,7 @@
 /* The parts of the Chrome export: chrome.c writes the file, chrome_head.c what comes
  * before the rows, chrome_ids.c says who is which process and thread there,
  * chrome_links.c which rows belong together, chrome_nodes.c what is equal in all rows of
- * a path, chrome_opens.c what had not ended, chrome_around.c which label is around a
+ * a path, chrome_around.c which label is around a
  * call, chrome_calls.c which calls come before an event, chrome_spans.c how long labels
  * are on streams, chrome_memory.c allocations, chrome_row.c how a row begins, and
  * chrome_rows.c all of them.
@@ -14,6 +14,7 @@
 #include "export/export.h"
 #include "export/lanes.h"
 #include "export/text.h"
+#include "export/timeline.h"
 #include "gnomon/link.h"
 
 /* Numbers of threads that a track takes: for lanes and itself. */
@@ -98,22 +99,6 @@ typedef struct gnomon__chrome_nodes {
     size_t count;
 } gnomon__chrome_nodes;
 
-/* ---- What had not ended: chrome_opens.c ---------------------------------------- */
-
-/* By track, in the order of their begins. */
-typedef struct gnomon__chrome_opens {
-    gnomon_open_info *of;
-    size_t *next; /* by track: the first that was not written */
-    size_t count;
-} gnomon__chrome_opens;
-
-int gnomon__chrome_opens_begin(gnomon__chrome_opens *o,
-                               const gnomon_profile *p);
-void gnomon__chrome_opens_end(gnomon__chrome_opens *o);
-/* The track's next open scope that began at `ns` or before it; NULL: none. */
-const gnomon_open_info *gnomon__chrome_opens_next(gnomon__chrome_opens *o,
-                                                  size_t track, uint64_t ns);
-
 /* ---- Labels around: chrome_around.c --------------------------------------------- */
 
 /* Operations and labels that are open on each track, innermost last. */
@@ -182,7 +167,7 @@ typedef struct gnomon__chrome {
     gnomon__chrome_ids ids;
     gnomon__chrome_links links;
     gnomon__chrome_nodes nodes;
-    gnomon__chrome_opens opens;
+    gnomon__opens opens;
     gnomon__lanes lanes;
     gnomon__crossed crossed;
     gnomon__chrome_around around;

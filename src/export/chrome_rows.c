@@ -265,7 +265,7 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
     gnomon_track_info k;
     gnomon_run_info run = {.now_ns = 0};
     int64_t tid;
-    while ((o = gnomon__chrome_opens_next(&c->opens, track, ns))) {
+    while ((o = gnomon__opens_next(&c->opens, track, ns))) {
         (void)gnomon_profile_track(c->p, track, &k);
         (void)gnomon_profile_run(c->p, k.run ? k.run : 1, &run);
         uint64_t begin = o->begin_ns, end = run.now_ns;

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The events of a profile, in its order, and among them what had not ended. */
 #include "export/perfetto.h"
+#include "export/timeline.h"
 #include "print/event_walk.h"
-
-#include <stdlib.h>
-
-/* By track, in the order of their begins. */
-typedef struct perfetto_opens {
-    gnomon_open_info *of;
-    size_t count;
-    size_t *next; /* by track: the first that was not written */
-} perfetto_opens;
 
 /* ---- Executions ---------------------------------------------------------------- */
 
@@ -36,35 +28,6 @@ static int perfetto_put_execution(gnomon__perfetto *f,
 }
 
 /* ---- What had not ended --------------------------------------------------------------- */
-
-static int perfetto_compare_opens(const void *left, const void *right)
-{
-    const gnomon_open_info *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track > b->track ? 1 : -1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns > b->begin_ns ? 1 : -1;
-    return (a->reserved > b->reserved) - (a->reserved < b->reserved);
-}
-
-static int perfetto_find_opens(const gnomon__perfetto *f, perfetto_opens *o)
-{
-    size_t count = gnomon_profile_count(f->p, GNOMON_OPENS);
-    o->of = calloc(count + 1, sizeof *o->of);
-    o->next = calloc(f->track_count + 1, sizeof *o->next);
-    if (!o->of || !o->next)
-        return 0;
-    for (size_t i = 0; i < count; i++) {
-        (void)gnomon_profile_open(f->p, i + 1, &o->of[i]);
-        o->of[i].reserved = (uint32_t)i; /* the outer one first, for the sort */
-    }
-    if (count)
-        qsort(o->of, count, sizeof *o->of, perfetto_compare_opens);
-    for (size_t i = count; i > 0; i--)
-        o->next[o->of[i - 1].track] = i - 1;
-    o->count = count;
-    return 1;
-}
 
 /* One that began before the time that is shown begins with it, and says so. */
 static int perfetto_put_open(gnomon__perfetto *f, const gnomon_open_info *o)
@@ -93,17 +56,14 @@ static int perfetto_put_open(gnomon__perfetto *f, const gnomon_open_info *o)
 }
 
 /* Those of the track that began at `ns` or before it. */
-static int perfetto_put_opens(gnomon__perfetto *f, perfetto_opens *o,
+static int perfetto_put_opens(gnomon__perfetto *f, gnomon__opens *opens,
                               size_t track, uint64_t ns)
 {
-    for (size_t i = o->next[track];
-         i < o->count && o->of[i].track == track && o->of[i].begin_ns <= ns;
-         i++) {
-        o->next[track] = i + 1;
-        if (!perfetto_put_open(f, &o->of[i]))
-            return 0;
-    }
-    return 1;
+    const gnomon_open_info *o;
+    int ok = 1;
+    while (ok && (o = gnomon__opens_next(opens, track, ns)) != NULL)
+        ok = perfetto_put_open(f, o);
+    return ok;
 }
 
 /* ---- Moments ---------------------------------------------------------------------------- */
@@ -167,7 +127,7 @@ static int perfetto_put_event(gnomon__perfetto *f, const gnomon_event_info *e,
 }
 
 /* If it is taken, and before it what was open. */
-static int perfetto_put_in_order(gnomon__perfetto *f, perfetto_opens *opens,
+static int perfetto_put_in_order(gnomon__perfetto *f, gnomon__opens *opens,
                                  const gnomon_event_info *e, size_t number)
 {
     gnomon__perfetto_run *run = &f->runs[f->rows[e->track].run];
@@ -188,10 +148,10 @@ static void perfetto_note_memory(gnomon__perfetto_row *row, size_t number)
 
 int gnomon__perfetto_events(gnomon__perfetto *f)
 {
-    perfetto_opens opens = {0};
+    gnomon__opens opens;
     gnomon__event_walk walk;
     const gnomon_event_info *e;
-    int ok = perfetto_find_opens(f, &opens);
+    int ok = gnomon__opens_begin(&opens, f->p);
     gnomon__walk_all(&walk, f->p);
     while (ok && !f->t->code && !f->has_no_memory &&
            (e = gnomon__walk_next(&walk)) != NULL) {
@@ -201,7 +161,6 @@ int gnomon__perfetto_events(gnomon__perfetto *f)
     }
     for (size_t i = 1; ok && i <= f->track_count; i++)
         ok = perfetto_put_opens(f, &opens, i, UINT64_MAX);
-    free(opens.of);
-    free(opens.next);
+    gnomon__opens_end(&opens);
     return ok;
 }

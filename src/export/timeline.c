@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Scopes that were open when the profile was taken: they have no event yet, and are
  * written among those of their track, to which they are parents. */
-#include "export/chrome.h"
+#include "export/timeline.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static int compare_opens(const void *left, const void *right)
     return (a->reserved > b->reserved) - (a->reserved < b->reserved);
 }
 
-int gnomon__chrome_opens_begin(gnomon__chrome_opens *o, const gnomon_profile *p)
+int gnomon__opens_begin(gnomon__opens *o, const gnomon_profile *p)
 {
     size_t tracks = gnomon_profile_count(p, GNOMON_TRACKS);
     size_t count = gnomon_profile_count(p, GNOMON_OPENS);
@@ -35,15 +35,15 @@ int gnomon__chrome_opens_begin(gnomon__chrome_opens *o, const gnomon_profile *p)
     return 1;
 }
 
-void gnomon__chrome_opens_end(gnomon__chrome_opens *o)
+void gnomon__opens_end(gnomon__opens *o)
 {
     free(o->of);
     free(o->next);
-    *o = (gnomon__chrome_opens){0};
+    *o = (gnomon__opens){0};
 }
 
-const gnomon_open_info *gnomon__chrome_opens_next(gnomon__chrome_opens *o,
-                                                  size_t track, uint64_t ns)
+const gnomon_open_info *gnomon__opens_next(gnomon__opens *o, size_t track,
+                                           uint64_t ns)
 {
     size_t i = o->next[track];
     if (i >= o->count || o->of[i].track != track || o->of[i].begin_ns > ns)
