@@ -11,7 +11,8 @@ void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until)
     size_t from;
     for (uint32_t lane = 0; lane < lanes; lane++) {
         while (gnomon__lanes_take(&f->lanes, row, lane, until, &end)) {
-            gnomon__perfetto_late_flows(f, row, lane, end);
+            if (f->links.late_count)
+                gnomon__perfetto_late_flows(f, row, lane, end);
             if (end == GNOMON__PERFETTO_NEVER)
                 continue;
             uint64_t uuid = gnomon__perfetto_lane(f, row, lane);
@@ -20,7 +21,8 @@ void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until)
                                    uuid, TYPE_END, &from);
             gnomon__perfetto_event_end(f, from);
         }
-        gnomon__perfetto_late_flows(f, row, lane, until);
+        if (f->links.late_count)
+            gnomon__perfetto_late_flows(f, row, lane, until);
     }
 }
 
