@@ -52,7 +52,6 @@ typedef struct gnomon__perfetto_row {
     int is_described; /* its own track: that of its first lane */
     uint64_t uuid;
     int64_t tid;
-    size_t first_memory, last_memory; /* such events; 0: none */
 } gnomon__perfetto_row;
 
 /* One end of a link between executions. */
@@ -126,6 +125,7 @@ typedef struct gnomon__perfetto {
     gnomon__export_text *t;
     gnomon__wire wire; /* the packet at hand */
     int has_no_memory;
+    int has_memory; /* an event of the profile is an allocation */
     uint64_t uuids; /* given out so far */
     gnomon__perfetto_id *pids;
     size_t pid_count, runs_before;

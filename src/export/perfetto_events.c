@@ -139,24 +139,17 @@ static int perfetto_put_in_order(gnomon__perfetto *f, gnomon__opens *opens,
            perfetto_put_event(f, e, number);
 }
 
-static void perfetto_note_memory(gnomon__perfetto_row *row, size_t number)
-{
-    row->last_memory = number;
-    if (!row->first_memory)
-        row->first_memory = number;
-}
-
 int gnomon__perfetto_events(gnomon__perfetto *f)
 {
     gnomon__opens opens;
     gnomon__event_walk walk;
     const gnomon_event_info *e;
+    f->has_memory = 0;
     int ok = gnomon__opens_begin(&opens, f->p);
     gnomon__walk_all(&walk, f->p);
     while (ok && !f->t->code && !f->has_no_memory &&
            (e = gnomon__walk_next(&walk)) != NULL) {
-        if (e->kind == GNOMON_EVENT_MEMORY)
-            perfetto_note_memory(&f->rows[e->track], walk.number);
+        f->has_memory |= e->kind == GNOMON_EVENT_MEMORY;
         ok = perfetto_put_in_order(f, &opens, e, walk.number);
     }
     for (size_t i = 1; ok && i <= f->track_count; i++)
