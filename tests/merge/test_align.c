@@ -93,6 +93,16 @@ TEST(a_fit_is_of_its_pairs_alone)
     CHECK(away(f.drift, again.drift) < 1e-15);
 }
 
+/* The first and the last barrier allow 0 to 10 ns each, and the one between them 4.5: so
+ * what is added at one of the ends is at most 9. */
+TEST(limits_may_be_less_than_a_ns_apart)
+{
+    const gnomon__clock_pair three[] = {
+        {0, 0, 0, 10}, {1e6, 0, 0, 10}, {5e5, 0, 0, 4.5}};
+    const gnomon__clock_fit f = gnomon__clock_fit_of(three, 3);
+    CHECK(away(f.error, 9) < 1e-6 && !f.is_loose);
+}
+
 /* A clock that was set in between cannot be a line; the error says how far it is off. */
 TEST(a_clock_that_was_set_is_told)
 {
