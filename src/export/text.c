@@ -195,8 +195,9 @@ const char *gnomon__export_track_name(char text[48],
                                         [GNOMON_TRACK_POOL] = "pool"};
     if (*track->name)
         return track->name;
+    const int has_id = track->kind == GNOMON_TRACK_THREAD && track->os_id > 0;
     (void)snprintf(text, 48, "%s %" PRId64, kinds[track->kind & 3],
-                   track->os_id > 0 ? track->os_id : (int64_t)track->index);
+                   has_id ? track->os_id : (int64_t)track->index);
     return text;
 }
 

@@ -50,8 +50,9 @@ void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
 void gnomon__export_printed(gnomon__export_text *t, const char *text);
 /* So that it reads back as the same double; NaN and infinities as JSON's null. */
 void gnomon__export_double(gnomon__export_text *t, double value);
-/* What all formats call a track: its name, or its kind and number. Valid as long as `text`
- * and the profile. */
+/* What all formats call a track: its name, or its kind and a number: that of a thread in
+ * the system, where it is known, or else the track's index. Valid as long as `text` and the
+ * profile. */
 const char *gnomon__export_track_name(char text[48],
                                       const gnomon_track_info *track);
 /* How many bytes the character at `s` has; 0: it is no UTF-8. */

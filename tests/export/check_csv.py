@@ -6,7 +6,7 @@ import csv
 import math
 import re
 
-from profiles import arguments, check, number, one_mark
+from profiles import arguments, check, number, one_mark, track_name
 
 COLUMNS = ("run,rank,track,track_kind,device,track_name,kind,name,category,path,"
            "depth,node,stage,begin_ns,duration_ns,instance,value,count,file,"
@@ -32,7 +32,7 @@ def track_row(p, track, run):
     t = p.at("tracks", track)
     return {"run": run, "rank": p.at("runs", run).get("rank", -1),
             "track": track, "track_kind": t.get("kind", "thread") if track else "",
-            "device": t.get("device", -1), "track_name": t.get("name", ""),
+            "device": t.get("device", -1), "track_name": track_name(t) if track else "",
             "category": "", "path": [], "depth": 0, "node": 0, "stage": "",
             "begin_ns": 0, "duration_ns": 0, "instance": 0, "value": None,
             "count": 1, "file": "", "line": 0}

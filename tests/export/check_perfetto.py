@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 
+from profiles import track_name
 from trace_processor import TROUBLE, ask
 
 LIMIT = 2 ** 63 - 1
@@ -64,10 +65,7 @@ class Profile:
     def track(self, number):
         """(run, name) of a track."""
         track = self.one("tracks", number)
-        words = {"stream": "stream %d", "lane": "lane %d", "pool": "pool %d"}
-        name = track.get("name") or (words.get(
-            track.get("kind"), "thread %d") % track.get("index", 0))
-        return track.get("run", 1), name
+        return track.get("run", 1), track_name(track)
 
     def name(self, node):
         region = self.one("nodes", node)["region"]

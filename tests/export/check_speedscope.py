@@ -7,7 +7,8 @@ the profile's JSON form. Mistakes that are planted into a file are found."""
 import copy
 from collections import Counter
 
-from profiles import arguments, check, number, one_mark, strict_json
+from profiles import (arguments, check, number, one_mark, strict_json,
+                      track_name)
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
@@ -163,13 +164,13 @@ def region_key(p, node):
     return r.get("name", ""), file, r.get("line", 0) if file else 0
 
 
-def track_name(p, track, runs, before):
+def name_of(p, track, runs, before):
     t = p.at("tracks", track)
     run = p.track_run(track)
     if runs < 2:
-        return t.get("name", "")
+        return track_name(t)
     rank = p.at("runs", run).get("rank", -1)
-    return (f"rank {rank} " if rank >= 0 else f"run {before + run} ") + t.get("name", "")
+    return (f"rank {rank} " if rank >= 0 else f"run {before + run} ") + track_name(t)
 
 
 def wanted(profiles):
@@ -185,7 +186,7 @@ def wanted(profiles):
             has_any = True
             zero = number(p.at("runs", p.track_run(e["track"]))["zero_unix_ns"])
             begin = zero - min(zeros) + e.get("begin_ns", 0)
-            executions[track_name(p, e["track"], runs, before).split(
+            executions[name_of(p, e["track"], runs, before).split(
                 " (overlap ")[0], region_key(p, e["node"]), begin,
                 begin + e.get("duration_ns", 0)] += 1
         for i, n in enumerate(p.all("nodes"), 1):
@@ -194,7 +195,7 @@ def wanted(profiles):
                 path.insert(0, region_key(p, node))
                 node = p.at("nodes", node).get("parent", 0)
             if not has_any and p.self_ns(n):
-                stacks[track_name(p, n["track"], runs, before),
+                stacks[name_of(p, n["track"], runs, before),
                        tuple(path)] += p.self_ns(n)
         before += len(p.all("runs"))
     return executions, stacks

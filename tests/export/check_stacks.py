@@ -5,7 +5,7 @@ are the paths of the tree with their self time, and add up to what was outermost
 import re
 from collections import Counter
 
-from profiles import arguments, check, number, one_mark
+from profiles import arguments, check, number, one_mark, track_name
 
 LINE = re.compile(rb"(.*)\s+?([0-9]+)")  # flamegraph.pl's
 
@@ -22,7 +22,7 @@ def wanted(profiles):
         for i, n in enumerate(p.all("nodes"), 1):
             run = p.track_run(n["track"])
             rank = p.at("runs", run).get("rank", -1)
-            frames = [p.at("tracks", n["track"]).get("name", ""), *p.path(i)]
+            frames = [track_name(p.at("tracks", n["track"])), *p.path(i)]
             if runs > 1:
                 frames.insert(0, f"rank {rank}" if rank >= 0
                               else f"run {before + run}")

@@ -41,6 +41,14 @@ def one_mark(text):
     return text.replace("cut\ufffd\ufffd", "cut\ufffd")
 
 
+def track_name(track):
+    """What all formats call it, as JSON has it."""
+    kind = track.get("kind", "thread")
+    os_id = int(track.get("os_id", 0)) if kind == "thread" else 0
+    return track.get("name") or "%s %d" % (
+        kind, os_id if os_id > 0 else track.get("index", 0))
+
+
 def number(value):
     """From 2^63 on the JSON form has integers as texts."""
     return int(value) if isinstance(value, str) else value
