@@ -133,9 +133,11 @@ static bool rows_add_part(gnomon__report_rows *r, const rows_part *part)
     if (rows_hash_grow(r, &w->parts_by_key, w->part_count))
         for (size_t i = 0; i < w->part_count; i++)
             *rows_slot_of_part(w, &w->parts[i]) = i + 1;
-    void *parts = gnomon__table_room(w->parts, &w->part_room, w->part_count + 1,
-                                     sizeof *w->parts);
-    if (!parts || r->code) {
+    void *parts = r->code
+                      ? NULL
+                      : gnomon__table_room(w->parts, &w->part_room,
+                                           w->part_count + 1, sizeof *w->parts);
+    if (!parts) {
         rows_no_room(r);
         return false;
     }
@@ -559,7 +561,7 @@ void gnomon__report_nest(gnomon__report_rows *r, size_t column)
         way[depth++] = (uint32_t)at;
         at = first[gnomon__report_number(r, at - 1)];
     }
-    if (!r->code)
+    if (used)
         memcpy(t->rows, rows, used * sizeof *rows);
     t->row_count = used;
     t->is_tree = t->is_ordered = true;
