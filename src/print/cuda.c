@@ -164,7 +164,8 @@ static const char *cuda_label(const gnomon_writer *out,
 {
     if (!cells[CUDA_DEVICE].count)
         return gnomon_shown(out, cells->text);
-    snprintf(text, 24, "  GPU %" PRIu64, cells[CUDA_DEVICE].count - 1);
+    snprintf(text, 24, "  GPU %" PRIu32,
+             (uint32_t)cells[CUDA_DEVICE].count - 1);
     return text;
 }
 
