@@ -3,7 +3,7 @@
 """Lives of a host: what it does, two or three things at a time, and whether gnomon
 keeps what it always promises.
 
-    lives.py BUILD                     120 of them, and those that ever went wrong
+    lives.py BUILD                     200 of them, and those that ever went wrong
     lives.py BUILD --all               all of them; so does GNOMON_SOAK
     lives.py BUILD --run LIFE...       these; --keep leaves their folders
     lives.py BUILD --list              their names
@@ -27,7 +27,7 @@ import sys
 import tempfile
 import threading
 
-SEED, COUNT, SHORT, CHANCES = 34, 2475, 120, 10
+SEED, COUNT, SHORT, CHANCES = 34, 2475, 200, 10
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # How gnomon is asked for: its words, and where its counts are to be found.
