@@ -2,6 +2,7 @@
 """Cases in processes of their own that cost no new import of torch: children of this
 process, which has imported it and has marked nothing."""
 import atexit
+import gc
 import os
 import sys
 import tempfile
@@ -16,6 +17,7 @@ def run_forked(case, folder, **environment):
 
 def start_forked(case, folder, **environment):
     """The same, at once with others: returns a function that waits for the child."""
+    gc.freeze()  # else each collection in the child copies what it looks at
     outputs = [tempfile.TemporaryFile("w+") for _ in range(2)]
     sys.stdout.flush()
     sys.stderr.flush()
