@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gnomon.torch in whole programs: $GNOMON, CUDA streams of a driver without a device,
 several processes, torch's own profiler. The programs are children of this process, which
-has imported torch, and nothing else of it or of gnomon.torch."""
+has imported what they take a second to import of torch, and nothing of gnomon."""
 import json
 import os
 import re
@@ -13,7 +13,8 @@ import unittest
 
 os.environ["KINETO_LOG_LEVEL"] = "9"  # else a line for each start and stop
 import fake_cuda
-import torch  # noqa: F401
+import torch._dynamo  # an optimizer needs it
+import torch.distributed.fsdp  # noqa: F401
 import walk
 from forked import run_forked, start_forked
 from runs import calls
@@ -147,6 +148,7 @@ class Programs(unittest.TestCase):
     def test_off_says_and_costs_nothing(self):
         out, err = self.run_code(
             """
+            del sys.modules["torch._dynamo"], torch._dynamo
             net = model()
             gnomon.torch.watch(net)
             net(torch.ones(1, 4)).sum().backward()
