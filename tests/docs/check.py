@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check.py SOURCE BUILD WORK CC CXX PAGE: does what the page says, as its reader.
 
-The library is installed into WORK, the page's files are written into an empty
-folder, and its commands run there in order. `cc` stands for CC and `c++` for CXX
-with -std=c++11, both with -Wall -Wextra -Werror.
+For README.md the library is installed into WORK, whose name is README; the other
+pages use it there. The page's files are written into a folder, with those that
+README.md left in its, and its commands run there in order. `cc` stands for CC and
+`c++` for CXX with -std=c++11, both with -Wall -Wextra -Werror.
 
   ```json          the block is JSON; tests/profile/test_json_read.c reads it too
   ```c, ```cpp, ```fortran, ```rust, ```python, ```text
@@ -163,15 +164,22 @@ def wrap(path, compiler):
     os.chmod(path, 0o755)
 
 
-def prepare(source, build, work, cc, cxx):
-    """Installs the library; the environment in which pages are read."""
-    shutil.rmtree(work, ignore_errors=True)
+def install(source, build, work, cc, cxx):
+    """Installs the library, and has compilers and tools beside it."""
     os.makedirs(os.path.join(work, "bin"))
-    prefix = os.path.join(work, "installed")
-    subprocess.run(["cmake", "--install", build, "--prefix", prefix],
+    subprocess.run(["cmake", "--install", build, "--prefix",
+                    os.path.join(work, "installed")],
                    check=True, stdout=subprocess.DEVNULL)
     wrap(os.path.join(work, "bin", "cc"), '"%s"' % cc)
     wrap(os.path.join(work, "bin", "c++"), '"%s" -std=c++11' % cxx)
+    for tool in ("nsys", "ncu"):
+        shutil.copy(os.path.join(source, "tests", "docs", tool),
+                    os.path.join(work, "bin"))
+
+
+def prepare(source, build, work):
+    """The environment in which pages are read, with what is installed in WORK."""
+    prefix = os.path.join(work, "installed")
     found = [os.path.join(root, "") for root, _, names in os.walk(prefix)
              if "gnomon.pc" in names]
     library = os.path.dirname(found[0].rstrip("/"))
@@ -179,9 +187,6 @@ def prepare(source, build, work, cc, cxx):
     for name in list(environment):
         if name.startswith("GNOMON"):
             del environment[name]
-    for tool in ("nsys", "ncu"):
-        shutil.copy(os.path.join(source, "tests", "docs", tool),
-                    os.path.join(work, "bin"))
     environment["PATH"] = ":".join((os.path.join(work, "bin"),
                                     os.path.join(prefix, "bin"),
                                     os.environ["PATH"]))
@@ -259,29 +264,23 @@ def unlisted_options(page, text):
             page.fault(0, "does not speak of the option " + option)
 
 
-def make_first(source, work, folder, environment):
+def check_first(source, work, environment):
     """The README, with what the one file of a release has: other pages use its files."""
     installed = os.path.join(work, "installed")
+    folder = os.path.join(work, "page")
     shutil.copytree(os.path.join(installed, "include"),
                     os.path.join(folder, "include"))
     shutil.copy(os.path.join(installed, "share", "gnomon", "gnomon.c"), folder)
     first = Page("README.md", folder, environment)
     first.check(read(source, "README.md"))
+    missing_names(first, read(source, "README.md"), source)
     return first
 
 
-def check_page(source, work, environment, name):
-    folder = os.path.join(work, "page")
-    os.makedirs(folder)
-    first = make_first(source, work, folder, environment)
-    if first.faults:
-        return first
+def check_page(source, folder, environment, name):
     text = read(source, name)
-    if name == "README.md":
-        page = first
-    else:
-        page = Page(name, folder, environment)
-        page.check(text)
+    page = Page(name, folder, environment)
+    page.check(text)
     missing_names(page, text, source)
     if name == "docs/environment.md":
         unlisted_options(page, text)
@@ -330,11 +329,8 @@ BROKEN = [
 ]
 
 
-def check_broken(source, work, environment):
+def check_broken(source, folder, environment):
     shown = 0
-    folder = os.path.join(work, "page")
-    os.makedirs(folder)
-    make_first(source, work, folder, environment)
     for text in BROKEN:
         page = Page("broken", folder, environment)
         page.check(text)
@@ -349,10 +345,18 @@ def main():
     if not shutil.which("pkg-config"):
         print("skipped: no pkg-config")
         return 0
-    environment = prepare(source, build, work, cc, cxx)
+    shutil.rmtree(work, ignore_errors=True)
+    first = os.path.join(os.path.dirname(work), "README")
+    if work == first:
+        install(source, build, first, cc, cxx)
+    environment = prepare(source, build, first)
+    folder = os.path.join(work, "page")
+    if work != first:
+        shutil.copytree(os.path.join(first, "page"), folder)
     if name == "broken":
-        return check_broken(source, work, environment)
-    page = check_page(source, work, environment, name)
+        return check_broken(source, folder, environment)
+    page = check_first(source, work, environment) if work == first else \
+        check_page(source, folder, environment, name)
     print("\n".join(page.faults))
     print("%s: %d blocks, %d faults" % (name, page.done, len(page.faults)))
     return 1 if page.faults else 0
