@@ -59,6 +59,9 @@ GNOMON__SLOW_API void gnomon_start_n_slow(const char *name, size_t length);
 GNOMON__SLOW_API void gnomon_stop_n_slow(const char *name, size_t length);
 GNOMON__SLOW_API uint64_t gnomon_range_begin_slow(gnomon_region *region,
                                                   uint32_t mask);
+GNOMON__SLOW_API uint64_t gnomon_range_begin_in_slow(gnomon_region *region,
+                                                     uint32_t mask,
+                                                     uint64_t around);
 GNOMON__SLOW_API void gnomon_range_end_slow(uint64_t range);
 GNOMON__SLOW_API void gnomon_counter_slow(gnomon_region *region, uint32_t mask,
                                           double value);
@@ -201,6 +204,19 @@ GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
     if (__builtin_expect(mask == 0, 1))
         return 0;
     return gnomon_range_begin_slow(region, mask);
+}
+
+/* The same for a range that is inside the range `around`, which any thread began: its
+ * path is that of `around` and its own name. Where `around` is 0, or has ended, it is
+ * gnomon_range_begin. For tasks that take turns on threads, as of a server: each has its
+ * call tree, which the tree of the thread has no part in. */
+GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
+                                                 gnomon_range around)
+{
+    uint32_t mask = gnomon__mask(region);
+    if (__builtin_expect(mask == 0, 1))
+        return 0;
+    return gnomon_range_begin_in_slow(region, mask, around);
 }
 
 /* Ends a range. 0 is nothing to end. A range that has ended already, or that is

@@ -108,6 +108,14 @@ GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
     return 0;
 }
 
+GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
+                                                 gnomon_range around)
+{
+    (void)region;
+    (void)around;
+    return 0;
+}
+
 GNOMON_INLINE void gnomon_range_end(gnomon_range range)
 {
     (void)range;
@@ -176,6 +184,8 @@ GNOMON_INLINE void gnomon_step_begin(uint64_t number)
 #define gnomon_stop_n(name, length) GNOMON__NOT(gnomon_stop_n(name, length))
 #define gnomon_range_begin(region) \
     gnomon__no_token(1 ? 0 : gnomon_range_begin(region))
+#define gnomon_range_begin_in(region, around) \
+    gnomon__no_token(1 ? 0 : gnomon_range_begin_in(region, around))
 #define gnomon_range_end(range) GNOMON__NOT(gnomon_range_end(range))
 #define gnomon_link_in(from, kind) GNOMON__NOT(gnomon_link_in(from, kind))
 #define gnomon_counter(region, value) GNOMON__NOT(gnomon_counter(region, value))

@@ -136,6 +136,10 @@ typedef struct gnomon_host {
     gnomon_region *(*op_region)(gnomon_region *region,
                                 const struct gnomon_op_info *op);
     const struct gnomon_op_info *(*region_op)(const gnomon_region *region);
+
+    /* gnomon_range_begin_in, of gnomon.h. */
+    gnomon_range (*range_begin_in)(gnomon_region *region, uint32_t mask,
+                                   gnomon_range around);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called

@@ -63,7 +63,7 @@ static APART void shared_slow(gnomon__thread *t, uint64_t ticks,
     const gnomon__front *n = gnomon__front_at(t, node);
     if (!gnomon__hot_count(t, gnomon__front_at(t, node), ticks))
         gnomon__count_slowly(t, node, ticks);
-    gnomon__finished f = {token, n->begin, n->begin + ticks, n->key, node};
+    gnomon__finished f = {token, n->begin, n->begin + ticks, n->key, {node}};
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     gnomon__turn_even(t);
 }

@@ -6,6 +6,7 @@
  * A range's token: a bit that no scope's token has, the beginner's number,
  * the slot, and how often the slot was used, so that an old token does not
  * match a new range. */
+#include "gnomon/stats.h"
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"
@@ -23,6 +24,9 @@
 #define USE_MASK ((1ull << SLOT_SHIFT) - 1)
 #define TAKEN 1u /* the token while the range is being ended */
 
+#define AROUND_WORDS (2 * MAX_HOOKS)
+#define NESTED (1u << GNOMON__BITS) /* in `hooks`: it began in another range */
+
 typedef struct open_range {
     uint64_t token; /* 0: free */
     uint64_t begin;
@@ -35,7 +39,12 @@ typedef struct open_range {
         uint32_t epoch; /* of the configuration that saw it begin */
         uint32_t next;  /* of the free ones: an offset */
     };
-    uint64_t slots[MAX_HOOKS];
+    union {
+        uint64_t slots[MAX_HOOKS];
+        /* Behind the slots of its hooks, from the last word downward: how many ranges
+         * are around it, and their keys, the innermost first. */
+        uint32_t around[AROUND_WORDS];
+    };
 } open_range;
 
 _Static_assert(sizeof(open_range) == 128, "a chunk holds BLOCK_SLOTS of them");
@@ -217,6 +226,70 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     return begin_known(t, region, mask);
 }
 
+/* ---- A range in another one ------------------------------------------------- */
+
+/* A word of the list of a range that may end meanwhile: then it is not used. */
+static __attribute__((noinline, no_sanitize("thread"))) uint32_t
+word_of_path(const open_range *r, uint32_t i)
+{
+    return *(const volatile uint32_t *)&r->around[AROUND_WORDS - 1 - i];
+}
+
+/* The slot of a range that any thread began; NULL: there is none. */
+static open_range *range_slot(uint64_t token)
+{
+    const gnomon__thread *beginner =
+        gnomon__thread_numbered((token ^ RANGE_BIT) >> THREAD_SHIFT);
+    return beginner
+               ? range_at(beginner, (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK)
+               : NULL;
+}
+
+/* Gives `r`, which nobody can end yet, the path of the range `around`, if that is open.
+ * Of a path that does not fit the outer ranges are kept. */
+static void nest(open_range *r, uint64_t around)
+{
+    open_range *outer = range_slot(around);
+    if (!outer || load_acquire(&outer->token) != around)
+        return;
+    uint32_t hooks = load_relaxed(&r->hooks), room = AROUND_WORDS - 1;
+    gnomon__each_bit(bit, hooks) {
+        room = room > 2 ? room - 2 : 0;
+    }
+    uint32_t above =
+        load_relaxed(&outer->hooks) & NESTED ? word_of_path(outer, 0) : 0;
+    if (above >= AROUND_WORDS)
+        return; /* it has ended meanwhile */
+    uint32_t count = above < room ? above + 1 : room;
+    uint32_t *last = &r->around[AROUND_WORDS - 1];
+    for (uint32_t i = 1; i <= count; i++) {
+        uint32_t from = i + above - count; /* 0: its own */
+        store_relaxed(last - i,
+                      from ? word_of_path(outer, from)
+                           : gnomon__key_of(load_relaxed(&outer->region)));
+    }
+    fence_acquire(); /* the words are read before the token is again */
+    if (!count || load_relaxed(&outer->token) != around)
+        return;
+    store_relaxed(last, count);
+    store_relaxed(&r->hooks, hooks | NESTED);
+}
+
+uint64_t gnomon_range_begin_in_slow(gnomon_region *region, uint32_t mask,
+                                    uint64_t around)
+{
+    const gnomon_host *owner = load_acquire(&gnomon__owner);
+    if (unlikely(owner && GNOMON_HAS(owner, range_begin_in)))
+        return owner->range_begin_in(region, mask, around);
+    uint64_t token = gnomon_range_begin_slow(region, mask);
+    open_range *r = token && around && !owner ? range_slot(token) : NULL;
+    if (r)
+        nest(r, around);
+    return token;
+}
+
+/* ---- Ends --------------------------------------------------------------------- */
+
 /* The range's end may run the hook's stop meanwhile, which writes to its slot as it
  * likes. Then the end has cleared the bit, and what was read here is not used. */
 static __attribute__((noinline, no_sanitize("thread"))) uint64_t
@@ -270,6 +343,13 @@ static inline ALWAYS uint32_t who_saw(const gnomon__thread *t,
     return likely(r->epoch == t->epoch) ? mask : still_the_same(r, mask);
 }
 
+/* Its list, as an offset; 0: it is in no other range. */
+static uint32_t around_at(const gnomon__thread *t, const open_range *r)
+{
+    const uint32_t *last = &r->around[AROUND_WORDS - 1];
+    return r->hooks & NESTED ? (uint32_t)((const char *)last - t->ground) : 0;
+}
+
 static APART void tell_recorders(gnomon__thread *t, const open_range *r,
                                  uint32_t recorders, uint64_t token,
                                  uint64_t now)
@@ -277,7 +357,8 @@ static APART void tell_recorders(gnomon__thread *t, const open_range *r,
     const gnomon__finished f = {.token = token,
                                 .begin = r->begin,
                                 .end = now,
-                                .key = gnomon__key_of(r->region)};
+                                .key = gnomon__key_of(r->region),
+                                .around = around_at(t, r)};
     gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *recorder = gnomon__recorder_of(t, bit);
         if (recorder->range)
@@ -285,7 +366,8 @@ static APART void tell_recorders(gnomon__thread *t, const open_range *r,
     }
 }
 
-/* The hot tree alone saw it, in this segment. 0: there is no path for it yet. */
+/* The hot tree alone saw it, in this segment and in no other range. 0: there is no path
+ * for it yet. */
 static inline ALWAYS int count_in_hot_tree(gnomon__thread *t,
                                            const open_range *r, uint64_t ticks)
 {
@@ -303,15 +385,16 @@ static inline ALWAYS int count_in_hot_tree(gnomon__thread *t,
 static APART void call_stops(gnomon__thread *t, open_range *r, uint32_t mask,
                              uint64_t token, uint64_t now)
 {
-    mask &= and_acq_rel(&r->mask, ~r->hooks);
-    if (!(mask & r->hooks))
+    const uint32_t hooks = r->hooks & ~NESTED;
+    mask &= and_acq_rel(&r->mask, ~hooks);
+    if (!(mask & hooks))
         return;
     gnomon_frame frame;
     gnomon__frame_describe(t, &frame, r->region, token, GNOMON_FRAME_RANGE);
     frame.begin_ns = gnomon__clock_ns(r->begin);
     frame.end_ns = gnomon__clock_ns(now);
     uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-    gnomon__hooks_stop(t, &frame, r->hooks, live, r->slots);
+    gnomon__hooks_stop(t, &frame, hooks, live, r->slots);
     gnomon__hooks_leave(t);
 }
 
@@ -339,12 +422,13 @@ static inline ALWAYS void range_end_entered(gnomon__thread *t, uint64_t token)
     if (unlikely(t->short_bits) && who_saw(t, r, t->short_bits))
         gnomon__trouble(t, lost_scopes);
     uint32_t recorders = mask & t->recorder_bits;
-    if (unlikely(recorders != load_relaxed(&t->fast) ||
+    if (unlikely(r->hooks || recorders != load_relaxed(&t->fast) ||
                  r->segment != t->segment ||
-                 !count_in_hot_tree(t, r, now - r->begin)))
+                 !count_in_hot_tree(t, r, now - r->begin))) {
         tell_recorders(t, r, recorders, token, now);
-    if (unlikely(mask & r->hooks))
-        call_stops(t, r, mask, token, now);
+        if (mask & r->hooks)
+            call_stops(t, r, mask, token, now);
+    }
     store_relaxed(&r->token, 0);
     if (unlikely(!is_own)) {
         give_slot(beginner, r);

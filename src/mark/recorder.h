@@ -16,7 +16,12 @@ typedef struct gnomon__finished {
     uint64_t token;
     uint64_t begin, end; /* ticks */
     uint32_t key;
-    uint32_t node; /* in the hot tree, where that saw it; 0: not known */
+    union {
+        uint32_t node; /* in the hot tree, where that saw it; 0: not known */
+        /* Of a range: the ranges around it, an offset: how many, and before that word
+         * their keys, the outermost first. 0: none. */
+        uint32_t around;
+    };
 } gnomon__finished;
 
 /* A step that is over. */

@@ -101,7 +101,7 @@ void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
     uint32_t tree = tree_beside(t, bit), node = 0;
     (void)segment;
     if (tree < GNOMON__BITS)
-        node = gnomon__tree_range(t, tree, f->key);
+        node = gnomon__tree_range(t, tree, f);
     if (node)
         write_more(t, tape, f->begin, 0, node | GNOMON__TAPE_LONG,
                    f->end > f->begin ? f->end - f->begin : 0, f->token);

@@ -258,17 +258,25 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
     return node;
 }
 
-uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
+uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit,
+                            const gnomon__finished *f)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
-    uint32_t node = gnomon__tree_path(t, bit, tree->ranges, key);
-    return node ? node : other_child(t, tree, tree->ranges);
+    const uint32_t *around = f->around ? gnomon__at(t, f->around) : NULL;
+    uint32_t node = tree->ranges, above = node;
+    for (uint32_t i = around ? *around : 0; node && i; i--) {
+        above = node;
+        node = gnomon__tree_path(t, bit, above, around[-(int)i]);
+    }
+    if (node)
+        node = gnomon__tree_path(t, bit, above = node, f->key);
+    return node ? node : other_child(t, tree, above);
 }
 
 uint32_t gnomon__tree_range_counted(gnomon__thread *t, uint32_t bit,
-                                    uint32_t key)
+                                    const gnomon__finished *f)
 {
-    uint32_t node = gnomon__tree_range(t, bit, key);
+    uint32_t node = gnomon__tree_range(t, bit, f);
     int is_other =
         !node || (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER);
     return is_other ? count_other(t, node) : node;

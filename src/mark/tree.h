@@ -160,11 +160,12 @@ uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
 /* The hot path uses the hash of paths of the tree that is hot now. */
 void gnomon__index_use(gnomon__thread *t);
 
-/* The node of ranges of `key`, or their "(other)"; 0: no memory. */
-uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
+/* The node of a range, or their "(other)"; 0: no memory. */
+uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit,
+                            const gnomon__finished *f);
 /* The same; counts what has no path of its own. */
 uint32_t gnomon__tree_range_counted(gnomon__thread *t, uint32_t bit,
-                                    uint32_t key);
+                                    const gnomon__finished *f);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
 

@@ -43,7 +43,7 @@ void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint64_t ticks = f->end - f->begin;
-    uint32_t node = gnomon__tree_range_counted(t, bit, f->key);
+    uint32_t node = gnomon__tree_range_counted(t, bit, f);
     if (!node)
         return;
     if (segment == t->segment ||

@@ -401,8 +401,11 @@ static int order_rows(gnomon__rows_copier *c)
         moved[load_relaxed(&n->row)] = (uint32_t)i;
     }
     for (size_t i = 0; i < r->count; i++)
-        if (r->rows[i].parent != GNOMON__NO_ROW)
+        if (r->rows[i].parent != GNOMON__NO_ROW) {
             r->rows[i].parent = moved[r->rows[i].parent];
+            r->rows[i].node_flags |=
+                r->rows[r->rows[i].parent].node_flags & GNOMON__NODE_RANGES;
+        }
     for (size_t i = 0; i < r->late_count; i++)
         r->late[i].row = moved[r->late[i].row];
     gnomon__free(moved);

@@ -73,4 +73,5 @@ const gnomon_host gnomon__host = {
     .device_wait = gnomon_device_wait,
     .op_region = gnomon_op_region,
     .region_op = gnomon_region_op,
+    .range_begin_in = gnomon_range_begin_in_slow,
 };

@@ -45,6 +45,8 @@ void disabled_marks(int argument, const gnomon_link *from)
     GNOMON_REGION(never_used, "marked name 6", GNOMON_NULL);
     gnomon_token token = gnomon_begin((once(), &region));
     gnomon_range range = gnomon_range_begin((once(), &region));
+    gnomon_range inner =
+        gnomon_range_begin_in((once(), &region), (once(), range));
     gnomon_token computed =
         gnomon_begin_op((once(), &region), (once(), GNOMON_NULL));
     int only_counted = argument + 1;
@@ -65,6 +67,7 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_step();
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
     gnomon_step_begin(GNOMON_CAST(uint64_t, once()));
+    gnomon_range_end((once(), inner));
     gnomon_range_end((once(), range));
     gnomon_end((once(), computed));
     gnomon_end((once(), token));
@@ -116,7 +119,9 @@ static int calls(void)
     for (i = 0; i < 8; i++)
         if (nowhere.word[i] != 0)
             return __LINE__;
-    if (gnomon_begin(GNOMON_NULL) != 0 || gnomon_range_begin(GNOMON_NULL) != 0)
+    if (gnomon_begin(GNOMON_NULL) != 0 ||
+        gnomon_range_begin(GNOMON_NULL) != 0 ||
+        gnomon_range_begin_in(GNOMON_NULL, 1) != 0)
         return __LINE__;
     if (gnomon_begin_op(GNOMON_NULL, GNOMON_NULL) != 0 ||
         gnomon_region_op(GNOMON_NULL) != GNOMON_NULL)

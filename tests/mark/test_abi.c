@@ -261,7 +261,8 @@ AT(gnomon_host, fail, 408);
 AT(gnomon_host, device_wait, 416);
 AT(gnomon_host, op_region, 424);
 AT(gnomon_host, region_op, 432);
-SIZE(gnomon_host, 440);
+AT(gnomon_host, range_begin_in, 440);
+SIZE(gnomon_host, 448);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

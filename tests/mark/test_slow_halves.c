@@ -18,6 +18,10 @@ static void call_all(uint32_t mask)
     gnomon_link_in_slow(&from, GNOMON_LINK_SUBMIT);
     gnomon_token token = mask ? gnomon_begin_slow(&region, mask) : 0;
     gnomon_range range = mask ? gnomon_range_begin_slow(&region, mask) : 0;
+    gnomon_range inner =
+        mask ? gnomon_range_begin_in_slow(&region, mask, range) : 0;
+    if (inner)
+        gnomon_range_end_slow(inner);
     if (range)
         gnomon_range_end_slow(range);
     if (token)
@@ -63,7 +67,7 @@ TEST(on_they_mark)
         if (!gnomon_profile_region(p, node.region, &of))
             counts[strcmp(of.name, "action") != 0] += node.host->count;
     CHECK_EQ(counts[0], 2);
-    CHECK_EQ(counts[1], 4);
+    CHECK_EQ(counts[1], 6); /* a scope and two ranges each time */
     CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 4);
     gnomon_profile_free(p);
     check_nothing_is_wrong();
