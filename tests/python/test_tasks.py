@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import io
 import re
+import tempfile
 import unittest
 
 from runs import calls, own_lines, run
@@ -156,6 +157,186 @@ gnomon.configure("")
             rows = csv.DictReader(io.StringIO("stage,name," + table))
             own = {row["name"] for row in rows if row["self_ns"]}
             self.assertEqual(own & {"request", "request (overlapping)", "after"}, names)
+
+    SERVER = """
+import asyncio, gnomon
+async def request(n):
+    with gnomon.scope("request"):
+        await asyncio.sleep(0)
+        for _ in range(n % 3):
+            await asyncio.sleep(0)
+        with gnomon.scope("db"):
+            await asyncio.sleep(0)
+            with gnomon.scope("parse"):
+                pass
+            with gnomon.scope("parse"):
+                await asyncio.sleep(0)
+async def main():
+    await asyncio.gather(*map(request, range(100)))
+asyncio.run(main())
+"""
+
+    @staticmethod
+    def plain(report):
+        """The paths without the word for ranges, with their calls."""
+        found = {}
+        for path, count in paths(report).items():
+            path = "/".join(name.split(" ")[0] for name in path)
+            found[path] = found.get(path, 0) + count
+        return found
+
+    def test_scopes_of_a_task_that_overlaps_have_its_path(self):
+        out, err = run(self.SERVER, "tree")
+        self.assertEqual(
+            self.plain(err), {"request": 100, "request/db": 100, "request/db/parse": 200}
+        )
+        self.assertIn("request (overlapping)", err)
+        self.assertIn("  db (overlapping)", err)
+
+    def test_a_trace_has_their_paths(self):
+        code = (
+            self.SERVER
+            + """
+profile = gnomon.snapshot("trace")
+by_path = {}
+for e in profile.events:
+    by_path.setdefault("/".join(e.node.path), []).append(
+        (e.begin_ns, e.begin_ns + e.duration_ns))
+assert {p: len(t) for p, t in by_path.items()} == {
+    "request": 100, "request/db": 100, "request/db/parse": 200}, by_path.keys()
+for path, times in by_path.items():
+    above = by_path.get(path.rpartition("/")[0])
+    for begin, end in times:
+        assert not above or any(b <= begin and end <= e for b, e in above), path
+"""
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            run(code, f"trace(file={folder}/t.json)")
+
+    def test_a_task_begins_in_the_range_where_it_was_created(self):
+        """While that is open; the creator's later scopes are not around it."""
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def child(name, go):
+                await go.wait()
+                with gnomon.scope(name):
+                    await asyncio.sleep(0)
+            class Now:
+                async def wait(self):
+                    await asyncio.sleep(0)
+            async def parent(go):
+                with gnomon.scope("parent"):
+                    await asyncio.sleep(0)
+                    task = asyncio.create_task(child("inside", Now()))
+                    with gnomon.scope("later"):
+                        await task
+                    return asyncio.create_task(child("outlives", go))
+            async def other(go):
+                with gnomon.scope("other"):
+                    await go.wait()
+            async def main():
+                go = asyncio.Event()
+                first = asyncio.create_task(other(go))
+                await asyncio.sleep(0)
+                task = await parent(go)
+                go.set()
+                await asyncio.gather(first, task)
+            asyncio.run(main())
+            """,
+            "tree",
+        )
+        self.assertEqual(
+            self.plain(err),
+            {
+                "other": 1,
+                "parent": 1,
+                "parent/inside": 1,
+                "parent/later": 1,
+                "outlives": 1,
+            },
+        )
+
+    def test_paths_of_cancelled_tasks_generators_and_other_orders(self):
+        out, err = run(
+            """
+            import asyncio, gnomon
+            async def values():
+                with gnomon.scope("values"):
+                    for i in range(3):
+                        yield i
+            async def work(n):
+                with gnomon.scope("work"):
+                    await asyncio.sleep(0)
+                    with gnomon.scope("waits"):
+                        if n % 2:
+                            await asyncio.sleep(60)
+                    async for _ in values():
+                        with gnomon.scope("value"):
+                            await asyncio.sleep(0)
+                    a, b = gnomon.scope("a"), gnomon.scope("b")
+                    a.__enter__(), b.__enter__()
+                    await asyncio.sleep(0)
+                    a.__exit__(None, None, None)
+                    b.__exit__(None, None, None)
+                    with gnomon.scope("last"):
+                        await asyncio.sleep(0)
+            async def main():
+                with gnomon.scope("main"):
+                    tasks = [asyncio.ensure_future(work(n)) for n in range(10)]
+                    await asyncio.sleep(0.001)
+                    for task in tasks[1::2]:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+            asyncio.run(main())
+            health = gnomon.health()
+            assert not health["crossed"] and not health["unmatched"], health
+            """,
+            "tree",
+        )
+        self.assertEqual(
+            self.plain(err),
+            {
+                "main": 1,
+                "work": 10,
+                "work/waits": 10,
+                "work/values": 5,
+                "work/values/value": 15,
+                "work/a": 5,
+                "work/a/b": 5,
+                "work/last": 5,
+            },
+        )
+
+    def test_a_chain_of_tasks_keeps_no_memory(self):
+        """Each task begins in the scope of the one before, which ends then."""
+        run(
+            """
+            import asyncio, gc, gnomon
+            async def link(left):
+                with gnomon.scope("link"):
+                    begun.set()
+                    if not left:
+                        lists = [x for x in gc.get_objects() if type(x) is list
+                                 and len(x) == 3 and type(x[0]) is int and type(x[2]) is int]
+                        done.set()
+                        assert 0 < len(lists) < 9, lists
+                        return
+                    begun.clear()
+                    newest[0] = asyncio.create_task(link(left - 1))
+                    await begun.wait()
+            async def main():
+                global begun, done
+                begun, done = asyncio.Event(), asyncio.Event()
+                with gnomon.scope("main"):
+                    newest[0] = asyncio.create_task(link(200))
+                    await done.wait()
+                    await newest[0]
+            newest = [None]
+            asyncio.run(main())
+            """,
+            "simple",
+        )
 
     def test_one_task_alone_has_its_call_tree(self):
         out, err = run(

@@ -77,6 +77,8 @@ typedef struct binding_state {
     PyObject *tasks_key;     /* "asyncio.tasks" */
     PyObject *running;       /* asyncio._get_running_loop, once it is there */
     PyObject *current;       /* asyncio.current_task */
+    PyObject *around;        /* the contextvars.ContextVar of tasks.c */
+    Py_ssize_t open_ranges;  /* of tasks */
     PyObject *describe_call; /* of gnomon/_calls.py */
     struct binding_switch
         *calls;  /* whether it records calls; NULL: never yet */
@@ -111,6 +113,13 @@ const void *binding_task(binding_state *state, int *in_loop);
 int binding_task_may_nest(const void *task, int in_loop);
 void binding_task_begins(const void *task, uint64_t token);
 void binding_task_ends(uint64_t token);
+/* The innermost range that is open in the context of the task, and its token; NULL: none.
+ * A range that begins in the task is put there, by what that returned, and taken away
+ * again. They consume what they are given; an exception that is set stays. */
+PyObject *binding_task_around(binding_state *state, uint64_t *token);
+PyObject *binding_task_opens(binding_state *state, uint64_t token,
+                             PyObject *around);
+void binding_task_closes(binding_state *state, PyObject *open);
 
 /* Records no calls of this interpreter any more, and ends those of this thread. */
 void binding_calls_stop(binding_state *state);

@@ -202,7 +202,8 @@ static int module_run(PyObject *module)
     X(scopes) \
     X(ranges) \
     X(marks) \
-    X(counters) X(actions) X(tasks_key) X(describe_call) X(running) X(current)
+    X(counters) \
+    X(actions) X(tasks_key) X(describe_call) X(running) X(current) X(around)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {

@@ -4,7 +4,8 @@
  *
  * A scope that a task of asyncio opens belongs to the task. Other tasks of the thread
  * run while it waits; so it is a scope of the thread only while no scope of another
- * task is open there, and a range otherwise. Each `with` ends its own scope and no other,
+ * task is open there and no range in its own context, and a range otherwise, inside of
+ * that one. Each `with` ends its own scope and no other,
  * in whichever order they end (binding_end).
  *
  * A scope on a CUDA stream that ends out of order is timed on the host alone.
@@ -71,7 +72,7 @@ static int keep_entry(binding_scope *self, scope_entry entry)
     return kept;
 }
 
-static void end_entry(const scope_entry *entry)
+static void end_recorded(const scope_entry *entry)
 {
     if (entry->forks != binding_forks)
         return; /* it is the parent's */
@@ -90,6 +91,15 @@ static void end_entry(const scope_entry *entry)
     } else {
         binding_end(&binding_here, entry->token, entry->position);
     }
+}
+
+static void end_entry(binding_state *state, const scope_entry *entry)
+{
+    binding_here.inside = state;
+    end_recorded(entry);
+    binding_here.inside = NULL;
+    if (entry->open)
+        binding_task_closes(state, entry->open);
 }
 
 /* Begins a scope of the thread, and on the stream if it has one. */
@@ -120,20 +130,26 @@ static int enter(binding_scope *self)
     entry.forks = binding_forks;
     entry.task = binding_task(self->state, &in_loop);
     entry.thread = &binding_here;
+    uint64_t token = 0;
+    PyObject *around =
+        entry.task ? binding_task_around(self->state, &token) : NULL;
+    entry.is_range = around || !binding_task_may_nest(entry.task, in_loop);
     binding_here.inside = self->state;
-    if (binding_task_may_nest(entry.task, in_loop)) {
+    if (entry.is_range)
+        entry.token = gnomon_range_begin_in(region, token);
+    else
         begin_entry(self, region, &entry);
-    } else {
-        entry.is_range = 1;
-        entry.token = gnomon_range_begin(region);
-    }
+    binding_here.inside = NULL;
+    if (entry.is_range && entry.token && entry.task)
+        entry.open = binding_task_opens(self->state, entry.token, around);
+    else
+        Py_XDECREF(around);
     int is_kept = entry.token && keep_entry(self, entry);
     if (entry.token && !is_kept) {
-        end_entry(&entry); /* a scope that could not be ended */
+        end_entry(self->state, &entry); /* a scope that could not be ended */
     } else if (is_kept && entry.task && !entry.is_range) {
         binding_task_begins(entry.task, entry.token);
     }
-    binding_here.inside = NULL;
     return is_kept;
 }
 
@@ -218,9 +234,7 @@ static void leave(binding_scope *self)
             BINDING_ADD(&self->unrecorded, UINT32_MAX);
         return;
     }
-    binding_here.inside = self->state;
-    end_entry(&entry);
-    binding_here.inside = NULL;
+    end_entry(self->state, &entry);
 }
 
 void binding_scope_leave(PyObject *object)
@@ -273,7 +287,7 @@ static void scope_free(PyObject *object)
     binding_scope *self = (binding_scope *)object;
     PyTypeObject *type = Py_TYPE(object);
     for (size_t i = self->count; i--;)
-        end_entry(&self->entries[i]);
+        end_entry(self->state, &self->entries[i]);
     PyMem_Free(self->entries);
     Py_XDECREF(self->name);
     Py_XDECREF(self->category);

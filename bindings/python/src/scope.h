@@ -10,6 +10,7 @@ typedef struct {
     uint64_t token; /* of gnomon_begin or gnomon_begin_on, or a range */
     const void *thread;
     const void *task; /* NULL: none. An address, never followed */
+    PyObject *open;   /* of a range in a task: binding_task_opens */
     int is_range;
     unsigned forks;    /* binding_forks when it began */
     uint32_t position; /* for binding_end */
