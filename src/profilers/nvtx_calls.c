@@ -26,10 +26,11 @@
 #include "profilers/nvtx_payload.h"
 #include "profilers/nvtx_text.h"
 
-/* It runs once and is the largest function of the library, so it is made cold. Not for
- * clang, which takes the attribute only at the definition, which is NVTX's. */
+/* It runs once, and asks the same argument once for each of NVTX's functions: gcc would
+ * copy each test for either answer, which makes it the largest function of the library.
+ * Not for clang, which takes attributes only at the definition, which is NVTX's. */
 #ifndef __clang__
-__attribute__((cold)) void
+__attribute__((cold, optimize("no-thread-jumps"))) void
     NVTX_VERSIONED_IDENTIFIER(nvtxSetInitFunctionsToNoops)(int);
 #endif
 
