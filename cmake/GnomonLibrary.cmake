@@ -45,7 +45,13 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 #
 #   compiled: for speed    steps call it, or it builds each node of a profile
 #   compiled: for marks    for speed, with the options above
-set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
+# For size gcc still copies a test for each way that leads to it.
+set(options -Os)
+check_c_compiler_flag(-fno-thread-jumps GNOMON_HAS_NO_JUMPS)
+if(GNOMON_HAS_NO_JUMPS)
+  list(APPEND options -fno-thread-jumps)
+endif()
+set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
