@@ -4,6 +4,7 @@
  * keeps errno. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -237,10 +238,21 @@ int gnomon__os_is_pinned(const void *address)
 typedef struct module {
     uintptr_t address; /* that it holds */
     uintptr_t begin, end, base;
-    const char *name;
+    char *name; /* of `room` bytes; 0: not wanted */
+    size_t room;
     int is_program;
     int visited;
 } module;
+
+/* Amid the walk, as the loader frees the name with the module. 0: there is no room for
+ * it, and a cut name could be another module's. */
+static int take_module_name(const module *m, const char *name)
+{
+    size_t bytes = m->room && name ? strlen(name) + 1 : 0;
+    if (bytes <= m->room)
+        memcpy(m->name, name, bytes);
+    return bytes <= m->room;
+}
 
 static int find_module(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -263,8 +275,7 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *data)
         m->begin = begin;
         m->end = end;
         m->base = info->dlpi_addr;
-        m->name = info->dlpi_name;
-        return 1;
+        return take_module_name(m, info->dlpi_name) || m->is_program;
     }
     m->is_program = 0;
     return 0;
@@ -283,8 +294,10 @@ static int keep_module(const module *m)
 
 int gnomon__os_pin_module(const void *address)
 {
+    char name[PATH_MAX]; /* longer ones cannot be opened */
     int kept_errno = errno, is_pinned = gnomon__os_is_pinned(address);
-    module m = {.address = (uintptr_t)address};
+    module m = {
+        .address = (uintptr_t)address, .name = name, .room = sizeof name};
     /* Memory in no module is not unmapped by dlclose. Only pinned modules
      * are noted, as another module may be mapped where one was closed. */
     if (!is_pinned && walk(find_module, &m)) {
@@ -390,9 +403,9 @@ void gnomon__os_notes(const char *name, uint32_t type,
 void gnomon__os_beside(const char *name, char *path, size_t size)
 {
     static const char here;
-    module m = {.address = (uintptr_t)&here};
-    const char *slash =
-        walk(find_module, &m) && m.name ? strrchr(m.name, '/') : NULL;
-    int folder = slash ? (int)(slash + 1 - m.name) : 0;
-    (void)snprintf(path, size, "%.*s%s", folder, slash ? m.name : "", name);
+    module m = {.address = (uintptr_t)&here, .name = path, .room = size};
+    *path = '\0';
+    walk(find_module, &m);
+    char *slash = strrchr(path, '/'), *end = slash ? slash + 1 : path;
+    (void)snprintf(end, size - (size_t)(end - path), "%s", name);
 }
