@@ -136,6 +136,9 @@ int gnomon__tape_decode(gnomon__tape_events *e);
 /* Sorts by begin; of two that begin at one moment the longer first, and of equal ones the
  * one that ended last: tape_order.c. 0: no memory. */
 int gnomon__tape_sort(const gnomon__tape_events *e, gnomon__tape_thread *t);
+#ifdef GNOMON_TESTING
+extern uint64_t gnomon__test_tape_moves; /* of entries by sorts, all together */
+#endif
 
 /* Begin and end of an execution, in the entry's unit. */
 static inline uint64_t gnomon__entry_length(const gnomon__tape_events *e,

@@ -2,7 +2,7 @@
 /* links: testing
  * The order of the events of a thread, beside that of a plain stable sort: random tapes
  * of scopes, recursions, ranges, moments and long executions, on fine and coarse clocks.
- * Ten thousand tapes, with $GNOMON_SOAK a million. */
+ * Ten thousand tapes, with $GNOMON_SOAK a million. And how often events are moved. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,12 +129,18 @@ static void write_some(written_tape *w, size_t count, uint64_t deep)
         end_one(w);
 }
 
-static written_tape *make_tape(uint64_t seed)
+static written_tape *new_tape(void)
 {
     written_tape *w = calloc(1, sizeof *w);
-    dice_state = seed;
     w->t.entries = gnomon__alloc(MOST_EVENTS * sizeof *w->t.entries);
     w->e.more = gnomon__alloc(MOST_EVENTS * sizeof *w->e.more);
+    return w;
+}
+
+static written_tape *make_tape(uint64_t seed)
+{
+    written_tape *w = new_tape();
+    dice_state = seed;
     w->now = 1000 + dice(1000);
     w->coarse = dice(2) ? 1 : 1 + dice(50);
     if (seed % 64 == 0) /* so that moves become too many */
@@ -144,9 +150,9 @@ static written_tape *make_tape(uint64_t seed)
     return w;
 }
 
-static int check_tape(uint64_t seed)
+/* Frees it. */
+static int check_order(written_tape *w, uint64_t seed)
 {
-    written_tape *w = make_tape(seed);
     const size_t count = w->t.count, bytes = count * sizeof *w->t.entries;
     gnomon__tape_entry *plain = malloc(bytes + 1), *room = malloc(bytes + 1);
     for (size_t i = 0; i < count; i++)
@@ -167,6 +173,63 @@ static int check_tape(uint64_t seed)
 TEST(soak_random_tapes_are_in_the_order_of_a_plain_sort)
 {
     const uint64_t tapes = (uint64_t)live_times(10000, 1000000);
-    for (uint64_t seed = 1; seed <= tapes && check_tape(seed); seed++)
+    for (uint64_t seed = 1; seed <= tapes && check_order(make_tape(seed), seed);
+         seed++)
         ;
+}
+
+/* ---- Moves ---------------------------------------------------------------------------- */
+
+/* The clock goes on at each `coarse` marks. */
+static uint64_t clock_at_mark(written_tape *w)
+{
+    return w->now++ / w->coarse;
+}
+
+static void write_flat(written_tape *w)
+{
+    uint64_t begin = clock_at_mark(w);
+    write_event(w, begin, clock_at_mark(w) - begin, GNOMON_EVENT_EXECUTION);
+}
+
+static void write_recursion(written_tape *w, int depth)
+{
+    uint64_t begin = clock_at_mark(w);
+    if (depth > 1)
+        write_recursion(w, depth - 1);
+    write_event(w, begin, clock_at_mark(w) - begin, GNOMON_EVENT_EXECUTION);
+}
+
+static void write_deep(written_tape *w)
+{
+    write_recursion(w, 1000);
+}
+
+/* A step of 10 layers of 3 operations. */
+static void write_step(written_tape *w)
+{
+    uint64_t step = clock_at_mark(w);
+    for (int i = 0; i < 10; i++) {
+        uint64_t layer = clock_at_mark(w);
+        for (int k = 0; k < 3; k++)
+            write_flat(w);
+        write_event(w, layer, clock_at_mark(w) - layer, GNOMON_EVENT_EXECUTION);
+    }
+    write_event(w, step, clock_at_mark(w) - step, GNOMON_EVENT_EXECUTION);
+}
+
+TEST(an_event_is_moved_four_times_at_most_on_any_clock)
+{
+    static void (*const shapes[])(written_tape *) = {write_flat, write_deep,
+                                                     write_step};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (uint64_t coarse = 1; coarse <= 10000; coarse *= 10) {
+            written_tape *w = new_tape();
+            w->coarse = coarse;
+            while (w->t.count < MOST_EVENTS)
+                shapes[i](w);
+            gnomon__test_tape_moves = 0;
+            check_order(w, coarse);
+            CHECK(gnomon__test_tape_moves <= 4 * MOST_EVENTS);
+        }
 }
