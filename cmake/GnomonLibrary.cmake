@@ -27,16 +27,17 @@ function(gnomon_collect_sources out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# For the hot path. Vectorizing its few stores costs more than it saves, and padding
-# inside functions makes them use one more cache line of code.
-set(GNOMON_HOT_OPTIONS)
+# For speed. Padding inside functions makes them use one more cache line of code; on the
+# hot path vectorizing its few stores costs more than it saves.
+set(GNOMON_SPEED_OPTIONS)
+check_c_compiler_flag(-fno-align-jumps GNOMON_HAS_NO_ALIGN)
+if(GNOMON_HAS_NO_ALIGN)
+  list(APPEND GNOMON_SPEED_OPTIONS -fno-align-jumps -fno-align-labels)
+endif()
+set(GNOMON_HOT_OPTIONS ${GNOMON_SPEED_OPTIONS})
 check_c_compiler_flag(-fno-tree-slp-vectorize GNOMON_HAS_NO_SLP)
 if(GNOMON_HAS_NO_SLP)
   list(APPEND GNOMON_HOT_OPTIONS -fno-tree-slp-vectorize)
-endif()
-check_c_compiler_flag(-fno-align-jumps GNOMON_HAS_NO_ALIGN)
-if(GNOMON_HAS_NO_ALIGN)
-  list(APPEND GNOMON_HOT_OPTIONS -fno-align-jumps -fno-align-labels)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
@@ -44,7 +45,7 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 # line of a file says otherwise:
 #
 #   compiled: for speed    steps call it, or it builds each node of a profile
-#   compiled: for marks    for speed, with the options above
+#   compiled: for marks    with the options of the hot path
 # For size gcc still copies a test for each way that leads to it.
 set(options -Os)
 check_c_compiler_flag(-fno-thread-jumps GNOMON_HAS_NO_JUMPS)
@@ -98,7 +99,7 @@ function(gnomon_compile target)
     if(lines MATCHES "compiled: for marks")
       set(options "${GNOMON_HOT_OPTIONS}")
     elseif(lines MATCHES "compiled: for speed")
-      set(options "")
+      set(options "${GNOMON_SPEED_OPTIONS}")
     else()
       set(options "${GNOMON_SIZE_OPTIONS}")
     endif()
