@@ -207,7 +207,8 @@ typedef struct gnomon_step_info {
 
 /* How long a region took in steps. An execution counts in the step in which it
  * ends, from its own begin or the step's, whichever was later. Threads add up;
- * `own_ns` tells the one that made the step, which the others may not delay. For each region that ended in any step of the stage there is one entry with
+ * `own_ns` is of the one that made the step, which others need not have delayed.
+ * For each region that ended in any step of the stage there is one entry with
  * `step` 0, in which each step is one duration. The other entries are of the
  * slowest steps, one by one. */
 typedef struct gnomon_step_time_info {
