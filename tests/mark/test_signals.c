@@ -240,7 +240,7 @@ static void *live_shortly(void *item)
 TEST(soak_a_thread_s_first_mark_and_last)
 {
     long long made = 0;
-    long lives = live_times(500, 100000);
+    long lives = live_times(1000, 100000);
     uint32_t tries = 0;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     install();
