@@ -46,12 +46,16 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 #
 #   compiled: for speed    steps call it, or it builds each node of a profile
 #   compiled: for marks    with the options of the hot path
-# For size gcc still copies a test for each way that leads to it.
-set(options -Os)
+#
+# gcc copies a test for each way that leads to it, for size too. Of a file for marks this
+# is left out where its second line says so: NVTX asks one argument once for each of its
+# functions, and gcc made 7 KB of that.
+set(GNOMON_NO_JUMPS)
 check_c_compiler_flag(-fno-thread-jumps GNOMON_HAS_NO_JUMPS)
 if(GNOMON_HAS_NO_JUMPS)
-  list(APPEND options -fno-thread-jumps)
+  set(GNOMON_NO_JUMPS -fno-thread-jumps)
 endif()
+set(options -Os ${GNOMON_NO_JUMPS})
 set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
@@ -97,7 +101,10 @@ function(gnomon_compile target)
     endif()
     file(STRINGS "${source}" lines LIMIT_COUNT 2)
     if(lines MATCHES "compiled: for marks")
-      set(options "${GNOMON_HOT_OPTIONS}")
+      set(options ${GNOMON_HOT_OPTIONS})
+      if(lines MATCHES "no jump threaded")
+        list(APPEND options ${GNOMON_NO_JUMPS})
+      endif()
     elseif(lines MATCHES "compiled: for speed")
       set(options "${GNOMON_SPEED_OPTIONS}")
     else()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for marks */
+/* compiled: for marks, with no jump threaded */
 /*
  * Calls of NVTX. The event of a region is made at its first use and kept in a table by
  * the region's id, so a push is three loads and the tool's call. Domains and their
@@ -25,14 +25,6 @@
 #endif
 #include "profilers/nvtx_payload.h"
 #include "profilers/nvtx_text.h"
-
-/* It runs once, and asks the same argument once for each of NVTX's functions: gcc would
- * copy each test for either answer, which makes it the largest function of the library.
- * Not for clang, which takes attributes only at the definition, which is NVTX's. */
-#ifndef __clang__
-__attribute__((cold, optimize("no-thread-jumps"))) void
-    NVTX_VERSIONED_IDENTIFIER(nvtxSetInitFunctionsToNoops)(int);
-#endif
 
 #define NVTX_BLOCK_REGIONS 256u /* entries of one block */
 #define NVTX_BLOCKS 4096u
