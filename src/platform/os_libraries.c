@@ -249,7 +249,7 @@ typedef struct module {
 static int take_module_name(const module *m, const char *name)
 {
     size_t bytes = m->room && name ? strlen(name) + 1 : 0;
-    if (bytes <= m->room)
+    if (bytes && bytes <= m->room)
         memcpy(m->name, name, bytes);
     return bytes <= m->room;
 }
