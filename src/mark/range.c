@@ -72,9 +72,10 @@ static APART uint32_t more_slots(gnomon__thread *t)
     open_range *r = gnomon__at(t, block);
     uint64_t slot = t->ranges.block_count * BLOCK_SLOTS;
     for (uint32_t i = 0; i < BLOCK_SLOTS; i++) {
-        r[i].name = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
-                    (slot + i) << SLOT_SHIFT |
-                    (uint64_t)gnomon__forks << 24; /* none of the parent's */
+        r[i].name =
+            RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
+            (slot + i) << SLOT_SHIFT |
+            ((uint64_t)gnomon__forks << 24 & USE_MASK); /* not the parent's */
         r[i].next = i + 1 < BLOCK_SLOTS
                         ? block + (i + 1) * (uint32_t)sizeof(open_range)
                         : 0;

@@ -2,6 +2,7 @@
 /* Ranges inside others: their paths, whichever thread and whatever order they end in.
  * links: testing */
 
+#include "mark/thread.h"
 #include "marks.h"
 #include "probe_profile.h"
 
@@ -243,5 +244,23 @@ TEST(in_ranges_that_end_meanwhile)
     }
     CHECK_EQ(calls_of(p, "b"), 2 * ROUNDS);
     CHECK_EQ(calls_of(p, "c"), 2 * ROUNDS);
+    gnomon_profile_free(p);
+}
+
+/* A daemon that goes on in its child, again and again: what sets tokens of processes apart
+ * leaves the slot's number alone. */
+TEST(a_process_below_many_forks_ends_its_ranges)
+{
+    gnomon__forks = 129;
+    attach_probe();
+    gnomon_health before = health_now();
+    gnomon_range a = begin_in("a", 0), b = begin_in("b", a);
+    pass(2);
+    gnomon_range_end(b);
+    gnomon_range_end(a);
+    CHECK_HEALTH(before, .unmatched = 0);
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_NODE(p, "a", 1, 2, 0);
+    CHECK_NODE(p, "a>b", 1, 2, 0);
     gnomon_profile_free(p);
 }
