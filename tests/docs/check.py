@@ -15,6 +15,7 @@ README.md left in its, and its commands run there in order. `cc` stands for CC a
                    (relations.py). With a word, as ```console rustc, only where
                    there is a program of that name
   ```sh            for the reader; not run (takes minutes, or root's rights)
+  ```sql           run by tests/python/check_sql.py, where there is DuckDB
   an indented line that begins with GNOMON=    is run, and must complain of
                    nothing
 
@@ -142,9 +143,9 @@ class Page:
                 self.line(block, line)
             elif kind == "json":
                 self.json(block, line)
-            elif kind != "sh":
+            elif kind not in ("sh", "sql"):
                 self.fault(line, "a block of kind %s: say %s, console, "
-                           "json or sh" % (kind, ", ".join(FILES)))
+                           "json, sql or sh" % (kind, ", ".join(FILES)))
 
 
 def wrap(path, compiler):

@@ -190,5 +190,9 @@ class Entities:
         for number in range(1, len(self) + 1):
             yield self._number(number)
 
+    def __arrow_c_stream__(self, requested_schema=None):
+        """A table for whatever reads Arrow; Profile.columns says which columns."""
+        return self._raw.arrow(self._kind)
+
     def __repr__(self):
         return f"<{len(self)} {self._kind}>"

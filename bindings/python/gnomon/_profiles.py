@@ -13,7 +13,7 @@ zero, durations ns.
 from collections import namedtuple
 
 from . import _gnomon
-from ._entities import EVENT_KINDS, Entities, REGION_KINDS, _plain
+from ._entities import Entities, REGION_KINDS, _plain
 from ._stats import Stats, add, shown_time
 
 __all__ = ["Profile", "Row", "Stats", "load", "read", "snapshot"]
@@ -84,42 +84,26 @@ class Profile:
 
     def columns(self, kind="nodes"):
         """The entities of a kind by column: a dict of lists of texts and of arrays of
-        numbers. Statistics are five columns each, as host_count."""
+        numbers. Statistics are five columns each, as host_count; kinds are words. What
+        they refer to follows: name, category, path, thread, stage_name and rank, -1 where
+        it is not known."""
         from array import array
 
-        columns = {"id": array("q", range(1, self._raw.count(kind) + 1))}
+        columns = {}
         for name, (form, values) in self._raw.columns(kind).items():
-            if form == "s":
-                columns[name] = values
-            else:
-                columns[name] = array(form)
-                columns[name].frombytes(values)
+            columns[name] = values if form == "U" else array(form, values)
         return columns
 
     def _table(self, kind):
-        if kind is None:
-            rows = self.rows()
-            columns = {
-                "name": [row.name for row in rows],
-                "category": [row.category for row in rows],
-            }
-            for field in Stats._fields[:5]:
-                columns[field] = [getattr(row.host, field) for row in rows]
-            return columns
-        columns = self.columns(kind)
-        if kind in ("nodes", "events", "counters"):
-            names = ["", *self.columns("regions")["name"]]
-            regions = columns["region"]
-            if kind == "events":
-                of_node = [0, *self.columns("nodes")["region"]]
-                pools = ["", *self.columns("tracks")["name"]]
-                rows = zip(columns["kind"], regions, columns["node"])
-                columns["name"] = [
-                    pools[r] if k == _MEMORY else names[r or of_node[n]]
-                    for k, r, n in rows
-                ]
-            else:
-                columns["name"] = [names[r] for r in regions]
+        if kind is not None:
+            return self.columns(kind)
+        rows = self.rows()
+        columns = {
+            "name": [row.name for row in rows],
+            "category": [row.category for row in rows],
+        }
+        for field in Stats._fields[:5]:
+            columns[field] = [getattr(row.host, field) for row in rows]
         return columns
 
     def to_pandas(self, kind=None):
@@ -134,9 +118,15 @@ class Profile:
         """The same as a table of pyarrow."""
         import pyarrow
 
-        return pyarrow.table(
-            {name: pyarrow.array(_numbers(v)) for name, v in self._table(kind).items()}
-        )
+        if kind is not None:
+            return pyarrow.table(getattr(self, kind))
+        return pyarrow.table(self._table(None))
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The nodes for whatever reads Arrow: duckdb.sql("FROM profile") and
+        polars.DataFrame(profile). `profile.events` and all others have it as well: the
+        columns as in `columns`, with null where there is nothing."""
+        return self._raw.arrow("nodes")
 
     def write(self, path):
         """Writes all of it to a file: binary, or JSON for a name ending in .json."""
@@ -189,7 +179,6 @@ for _kind in _plain:
 
 
 _NODE_VIEW = _plain["nodes"]._fields.index("view")
-_MEMORY = EVENT_KINDS.index("memory")
 _WITH_ROWS = tuple(k for k in REGION_KINDS if k not in ("mark", "counter"))
 
 

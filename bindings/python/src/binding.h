@@ -163,6 +163,17 @@ PyObject *binding_profile_wrap(PyObject *raw);
 /* The profile of an object; NULL: an exception is set. */
 const struct gnomon_profile *binding_profile_of(PyObject *object);
 PyObject *binding_profile_columns(PyObject *self, PyObject *args);
+/* A capsule with a stream of Arrow of the entities of a kind. */
+PyObject *binding_profile_arrow(PyObject *self, PyObject *args);
+
+/* What the object of a profile, and streams that outlive it, hold of it together. */
+typedef struct binding_lease binding_lease;
+binding_lease *binding_lease_hold(PyObject *object);
+void binding_lease_release(binding_lease *lease);
+/* The profile, until the call of leave; NULL: it was lent, and is gone; leave it all the
+ * same. No lock is needed. */
+const struct gnomon_profile *binding_lease_enter(binding_lease *lease);
+void binding_lease_leave(binding_lease *lease);
 int binding_profile_types(binding_state *state, PyObject *module);
 int binding_recording_types(binding_state *state, PyObject *module);
 int binding_event_types(binding_state *state, PyObject *module);

@@ -7,28 +7,69 @@
 #include "fields.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gnomon/profiler.h>
 
+struct binding_lease {
+    const gnomon_profile *profile; /* NULL: it was borrowed, and is gone */
+    int is_ours;                   /* freed with the last holder */
+    unsigned users;                /* threads that read it now */
+    unsigned holders;
+};
+
 typedef struct {
-    PyObject_HEAD const gnomon_profile
-        *profile;   /* NULL: it was borrowed, and is gone */
-    int is_ours;    /* freed with the object */
-    unsigned users; /* threads that read it now */
+    PyObject_HEAD binding_lease *lease;
     binding_state *state;
 } profile_object;
+
+/* ---- The lease ------------------------------------------------------------ */
+
+binding_lease *binding_lease_hold(PyObject *object)
+{
+    binding_lease *lease = ((profile_object *)object)->lease;
+    __atomic_fetch_add(&lease->holders, 1, __ATOMIC_RELAXED);
+    return lease;
+}
+
+void binding_lease_release(binding_lease *lease)
+{
+    if (__atomic_sub_fetch(&lease->holders, 1, __ATOMIC_ACQ_REL))
+        return;
+    if (lease->is_ours)
+        lease->profile->api->release(
+            (gnomon_profile *)(uintptr_t)lease->profile);
+    free(lease);
+}
+
+const gnomon_profile *binding_lease_enter(binding_lease *lease)
+{
+    __atomic_fetch_add(&lease->users, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&lease->profile, __ATOMIC_SEQ_CST);
+}
+
+void binding_lease_leave(binding_lease *lease)
+{
+    __atomic_fetch_sub(&lease->users, 1, __ATOMIC_SEQ_CST);
+}
+
+/* ---- The object ----------------------------------------------------------- */
 
 static PyObject *make_object(binding_state *state,
                              const gnomon_profile *profile, int is_ours)
 {
+    binding_lease *lease = malloc(sizeof *lease);
+    if (!lease)
+        return PyErr_NoMemory();
     profile_object *self =
         PyObject_New(profile_object, (PyTypeObject *)state->profile_type);
-    if (!self)
+    if (!self) {
+        free(lease);
         return NULL;
-    self->profile = profile;
-    self->is_ours = is_ours;
-    self->users = 0;
+    }
+    *lease = (binding_lease){profile, is_ours, 0, 1};
+    self->lease = lease;
     self->state = state;
     binding_state_hold(state);
     return (PyObject *)self;
@@ -37,8 +78,8 @@ static PyObject *make_object(binding_state *state,
 /* NULL: an exception is set. */
 static const gnomon_profile *profile_of(PyObject *object)
 {
-    const gnomon_profile *profile =
-        __atomic_load_n(&((profile_object *)object)->profile, __ATOMIC_SEQ_CST);
+    const gnomon_profile *profile = __atomic_load_n(
+        &((profile_object *)object)->lease->profile, __ATOMIC_SEQ_CST);
     if (!profile)
         PyErr_SetString(PyExc_ValueError,
                         "this profile was lent to a callback that is over");
@@ -168,7 +209,8 @@ static PyObject *profile_write(PyObject *self, PyObject *args)
  * another thread could let its callback end meanwhile. The caller has a reference. */
 static PyThreadState *unlock(PyObject *self)
 {
-    return ((profile_object *)self)->is_ours ? PyEval_SaveThread() : NULL;
+    return ((profile_object *)self)->lease->is_ours ? PyEval_SaveThread()
+                                                    : NULL;
 }
 
 static void lock(PyThreadState *thread)
@@ -227,8 +269,7 @@ static void profile_free(PyObject *object)
 {
     profile_object *self = (profile_object *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->is_ours)
-        self->profile->api->release((gnomon_profile *)(uintptr_t)self->profile);
+    binding_lease_release(self->lease);
     binding_state_release(self->state);
     PyObject_Free(object);
     Py_DECREF(type);
@@ -281,15 +322,16 @@ static PyObject *describe_fields(PyObject *self, PyObject *args)
 #define READER(name, method) \
     static PyObject *name(PyObject *self, PyObject *args) \
     { \
-        unsigned *users = &((profile_object *)self)->users; \
-        __atomic_fetch_add(users, 1, __ATOMIC_SEQ_CST); \
+        binding_lease *lease = ((profile_object *)self)->lease; \
+        (void)binding_lease_enter(lease); \
         PyObject *result = method(self, args); \
-        __atomic_fetch_sub(users, 1, __ATOMIC_SEQ_CST); \
+        binding_lease_leave(lease); \
         return result; \
     }
 READER(read_count, profile_count)
 READER(read_one, profile_get)
 READER(read_columns, binding_profile_columns)
+READER(read_arrow, binding_profile_arrow)
 READER(read_all, profile_write)
 READER(read_export, profile_export)
 READER(read_report, profile_report)
@@ -298,6 +340,7 @@ static PyMethodDef profile_methods[] = {
     {"count", read_count, METH_VARARGS, NULL},
     {"get", read_one, METH_VARARGS, NULL},
     {"columns", read_columns, METH_VARARGS, NULL},
+    {"arrow", read_arrow, METH_VARARGS, NULL},
     {"write", read_all, METH_VARARGS, NULL},
     {"export", read_export, METH_VARARGS, NULL},
     {"report", read_report, METH_O, NULL},
@@ -342,9 +385,9 @@ PyObject *binding_profile_lend(binding_state *state,
 void binding_profile_take_back(PyObject *lent)
 {
     if (lent && lent != Py_None) {
-        profile_object *self = (profile_object *)lent;
-        __atomic_store_n(&self->profile, NULL, __ATOMIC_SEQ_CST);
-        while (__atomic_load_n(&self->users, __ATOMIC_SEQ_CST)) {
+        binding_lease *lease = ((profile_object *)lent)->lease;
+        __atomic_store_n(&lease->profile, NULL, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(&lease->users, __ATOMIC_SEQ_CST)) {
             Py_BEGIN_ALLOW_THREADS(void)
             sched_yield();
             Py_END_ALLOW_THREADS
