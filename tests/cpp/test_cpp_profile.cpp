@@ -172,7 +172,9 @@ TEST(memory_is_named_after_its_pool)
     gnomon_add_event(b, &event);
     CHECK_EQ(gnomon_builder_finish(b, &made), GNOMON_OK);
     gnomon::profile p(made);
-    CHECK_STR(p.events().begin()->name(), "HBM");
+    const auto freed = p.events().number(1);
+    CHECK_STR(freed.name(), "HBM");
+    CHECK(freed.pool() && !freed.region() && !freed.node());
 }
 
 TEST(algorithms_take_the_iterators)

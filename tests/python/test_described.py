@@ -81,6 +81,22 @@ class Described(unittest.TestCase):
             listed = rows[shown.get(kind, one(kind))].split(", ")
             self.assertEqual({item.split(" ")[-1] for item in listed}, names(kind), kind)
 
+    def test_by_the_classes_of_cpp(self):
+        classes = text("bindings", "cpp", "gnomon", "cpp", "recorded.hpp")
+        for kind in _plain:
+            body = re.search(
+                rf"class \w+ : public entity<gnomon_{one(kind)}_info,(.*?)\n}};", classes, re.S
+            )[1]
+            for name, _, of, _ in _gnomon._fields(kind):
+                if of:
+                    leads = rf"LEADS_TO\({STRUCTS.get(of, of[:-1])}, {name}\)"
+                    self.assertRegex(body, rf"{leads}|recorded::\w+ {name}\(\) const", kind)
+            lists = re.findall(r"(\w+)_count\)", body)
+            members = re.search(
+                rf"typedef struct gnomon_{one(kind)}_info {{(.*?)\n}}", self.headers, re.S
+            )[1]
+            self.assertEqual(lists, re.findall(r"size_t (\w+)_count;", members), kind)
+
     def test_each_flag_has_a_word(self):
         for kind, prefix in FLAGS.items():
             values = re.findall(rf"GNOMON_{prefix}_[A-Z_]+ = (\d+)", self.headers)

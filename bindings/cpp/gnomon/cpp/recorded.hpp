@@ -88,6 +88,18 @@ template <class Info, int Kind> class entity
     int code_;
 };
 
+// Methods of the name of a field: the entity whose number it is, or its text.
+#define GNOMON__LEADS_TO(Class, field) \
+    recorded::Class field() const \
+    { \
+        return recorded::Class(profile(), (*this)->field); \
+    }
+#define GNOMON__TEXT(field) \
+    const char *field() const \
+    { \
+        return text_of((*this)->field); \
+    }
+
 class run : public entity<gnomon_run_info, GNOMON_RUNS>
 {
   public:
@@ -105,14 +117,8 @@ class stage : public entity<gnomon_stage_info, GNOMON_STAGES>
   public:
     using entity::entity;
 
-    const char *name() const
-    {
-        return text_of((*this)->name);
-    }
-    recorded::run run() const
-    {
-        return recorded::run(profile(), (*this)->run);
-    }
+    GNOMON__TEXT(name)
+    GNOMON__LEADS_TO(run, run)
 };
 
 class step : public entity<gnomon_step_info, GNOMON_STEPS>
@@ -120,10 +126,7 @@ class step : public entity<gnomon_step_info, GNOMON_STEPS>
   public:
     using entity::entity;
 
-    recorded::stage stage() const
-    {
-        return recorded::stage(profile(), (*this)->stage);
-    }
+    GNOMON__LEADS_TO(stage, stage)
     // 0: it is not over.
     std::uint64_t duration_ns() const
     {
@@ -136,14 +139,8 @@ class track : public entity<gnomon_track_info, GNOMON_TRACKS>
   public:
     using entity::entity;
 
-    const char *name() const
-    {
-        return text_of((*this)->name);
-    }
-    recorded::run run() const
-    {
-        return recorded::run(profile(), (*this)->run);
-    }
+    GNOMON__TEXT(name)
+    GNOMON__LEADS_TO(run, run)
 };
 
 class region : public entity<gnomon_region_info, GNOMON_REGIONS>
@@ -151,14 +148,8 @@ class region : public entity<gnomon_region_info, GNOMON_REGIONS>
   public:
     using entity::entity;
 
-    const char *name() const
-    {
-        return text_of((*this)->name);
-    }
-    const char *category() const
-    {
-        return text_of((*this)->category);
-    }
+    GNOMON__TEXT(name)
+    GNOMON__TEXT(category)
 };
 
 class op : public entity<gnomon_op_info, GNOMON_OPS>
@@ -166,10 +157,7 @@ class op : public entity<gnomon_op_info, GNOMON_OPS>
   public:
     using entity::entity;
 
-    const char *operation() const
-    {
-        return text_of((*this)->operation);
-    }
+    GNOMON__TEXT(operation)
     list<gnomon_tensor> inputs() const
     {
         return list<gnomon_tensor>((*this)->inputs, (*this)->input_count);
@@ -186,10 +174,7 @@ class view : public entity<gnomon_view_info, GNOMON_VIEWS>
   public:
     using entity::entity;
 
-    const char *words() const
-    {
-        return text_of((*this)->words);
-    }
+    GNOMON__TEXT(words)
 };
 
 // A path of the call tree.
@@ -198,32 +183,18 @@ class node : public entity<gnomon_node_info, GNOMON_NODES>
   public:
     using entity::entity;
 
-    recorded::region region() const
-    {
-        return recorded::region(profile(), (*this)->region);
-    }
+    GNOMON__LEADS_TO(region, region)
     // Its region's.
     const char *name() const
     {
         return region().name();
     }
     // None where it is outermost.
-    node parent() const
-    {
-        return node(profile(), (*this)->parent);
-    }
-    recorded::track track() const
-    {
-        return recorded::track(profile(), (*this)->track);
-    }
-    recorded::stage stage() const
-    {
-        return recorded::stage(profile(), (*this)->stage);
-    }
-    recorded::op op() const
-    {
-        return recorded::op(profile(), (*this)->op);
-    }
+    GNOMON__LEADS_TO(node, parent)
+    GNOMON__LEADS_TO(track, track)
+    GNOMON__LEADS_TO(stage, stage)
+    GNOMON__LEADS_TO(op, op)
+    GNOMON__LEADS_TO(view, view)
     // All names from the outermost path down to this: "train_step/forward".
     std::string path(const char *between = "/") const
     {
@@ -262,10 +233,8 @@ class open : public entity<gnomon_open_info, GNOMON_OPENS>
   public:
     using entity::entity;
 
-    recorded::node node() const
-    {
-        return recorded::node(profile(), (*this)->node);
-    }
+    GNOMON__LEADS_TO(track, track)
+    GNOMON__LEADS_TO(node, node)
 };
 
 // That one path caused another.
@@ -274,14 +243,8 @@ class link : public entity<gnomon_link_info, GNOMON_LINKS>
   public:
     using entity::entity;
 
-    node from() const
-    {
-        return node(profile(), (*this)->from);
-    }
-    node to() const
-    {
-        return node(profile(), (*this)->to);
-    }
+    GNOMON__LEADS_TO(node, from)
+    GNOMON__LEADS_TO(node, to)
     std::uint64_t count() const
     {
         return (*this)->count;
@@ -293,9 +256,13 @@ class counter : public entity<gnomon_counter_info, GNOMON_COUNTERS>
   public:
     using entity::entity;
 
+    GNOMON__LEADS_TO(track, track)
+    GNOMON__LEADS_TO(region, region)
+    GNOMON__LEADS_TO(stage, stage)
+    // Its region's.
     const char *name() const
     {
-        return recorded::region(profile(), (*this)->region).name();
+        return region().name();
     }
 };
 
@@ -306,22 +273,29 @@ class event : public entity<gnomon_event_info, GNOMON_EVENTS>
     using entity::entity;
 
     // Of an execution its own; else the one around it, or none.
-    recorded::node node() const
+    GNOMON__LEADS_TO(node, node)
+    GNOMON__LEADS_TO(track, track)
+    // What was executed, marked or counted; none of memory.
+    recorded::region region() const
     {
-        return recorded::node(profile(), (*this)->node);
+        return recorded::region(
+            profile(),
+            (*this)->kind == GNOMON_EVENT_EXECUTION ? (*node()).region
+            : (*this)->kind == GNOMON_EVENT_MEMORY  ? 0
+                                                    : (*this)->region);
     }
-    recorded::track track() const
+    // The track that memory is of; else none.
+    recorded::track pool() const
     {
-        return recorded::track(profile(), (*this)->track);
+        return recorded::track(profile(), (*this)->kind == GNOMON_EVENT_MEMORY
+                                              ? (*this)->region
+                                              : 0);
     }
-    // Of what it is: the region of an execution, mark or counter, the pool of memory.
+    // Of one of these two.
     const char *name() const
     {
-        if ((*this)->kind == GNOMON_EVENT_EXECUTION)
-            return node().name();
-        if ((*this)->kind == GNOMON_EVENT_MEMORY)
-            return recorded::track(profile(), (*this)->region).name();
-        return recorded::region(profile(), (*this)->region).name();
+        return (*this)->kind == GNOMON_EVENT_MEMORY ? pool().name()
+                                                    : region().name();
     }
 };
 
@@ -329,22 +303,43 @@ class metadata : public entity<gnomon_metadata_info, GNOMON_METADATA>
 {
   public:
     using entity::entity;
+
+    GNOMON__LEADS_TO(run, run)
+    GNOMON__TEXT(key)
+    GNOMON__TEXT(json)
 };
+
 class loss : public entity<gnomon_loss_info, GNOMON_LOSSES>
 {
   public:
     using entity::entity;
+
+    GNOMON__LEADS_TO(track, track)
+    GNOMON__LEADS_TO(run, run)
 };
+
 class step_time : public entity<gnomon_step_time_info, GNOMON_STEP_TIMES>
 {
   public:
     using entity::entity;
+
+    GNOMON__LEADS_TO(stage, stage)
+    GNOMON__LEADS_TO(view, view)
+    GNOMON__LEADS_TO(step, step)
+    GNOMON__LEADS_TO(region, region)
 };
+
 class view_time : public entity<gnomon_view_time_info, GNOMON_VIEW_TIMES>
 {
   public:
     using entity::entity;
+
+    GNOMON__LEADS_TO(stage, stage)
+    GNOMON__LEADS_TO(view, view)
 };
+
+#undef GNOMON__LEADS_TO
+#undef GNOMON__TEXT
 
 } // namespace recorded
 
