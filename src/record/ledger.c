@@ -11,6 +11,7 @@
 #include "platform/memory.h"
 #include "record/ledger_activities.h"
 #include "record/slice.h"
+#include "record/step_sums.h"
 
 /* ---- Paths ------------------------------------------------------------------------- */
 
@@ -21,17 +22,17 @@ static int keep_paths(gnomon__ledger *l, const gnomon__slice_thread *t)
                              sizeof *l->paths))
         return 0;
     gnomon__paths *paths = &l->paths[t->thread];
-    for (size_t i = 0; i < r->count; i++) {
+    const size_t most = r->count ? r->rows[r->count - 1].number : 0;
+    int ok = gnomon__grow_zeroed(&paths->of, &paths->room, most + 1,
+                                 sizeof *paths->of);
+    for (size_t i = 0; ok && i < r->count; i++) {
         const gnomon__row *row = &r->rows[i];
-        if (!gnomon__grow_zeroed(&paths->of, &paths->room, row->number + 1,
-                                 sizeof *paths->of))
-            return 0;
         paths->of[row->number] = (gnomon__path){
             row->key,
             row->parent == GNOMON__NO_ROW ? 0 : r->rows[row->parent].number,
             row->node_flags, 0};
     }
-    return 1;
+    return ok;
 }
 
 gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
@@ -53,30 +54,31 @@ static uint16_t node_flags(const gnomon__row *row, int is_partial)
                       (part & GNOMON__PART_CLOCK ? GNOMON_NODE_CLOCK : 0));
 }
 
-/* The cell of ns that holds the middle of a cell of ticks. */
+/* The cell of ns that holds the middle of a cell of ticks. Those of one rate are kept, as
+ * trees have many cells and few different ones. */
 static uint32_t ns_cell(const gnomon__slice_thread *t, uint32_t cell)
 {
-    uint64_t low = gnomon_cell_low(cell), high = gnomon_cell_low(cell + 1);
-    return gnomon_cell_of(gnomon__slice_ns(t, low + (high - low) / 2));
+    static uint64_t rate;
+    static uint16_t known[GNOMON__TICK_CELLS]; /* plus 1; 0: not asked yet */
+    if (rate != t->rate)
+        memset(known, 0, sizeof known);
+    rate = t->rate;
+    if (!known[cell]) {
+        uint64_t low = gnomon_cell_low(cell), high = gnomon_cell_low(cell + 1);
+        uint64_t middle = gnomon__slice_ns(t, low + (high - low) / 2);
+        known[cell] = (uint16_t)(gnomon_cell_of(middle) + 1);
+    }
+    return known[cell] - 1u;
 }
 
 static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
                          const gnomon__row *row)
 {
     const gnomon__row_cell *cells = t->rows.cells + row->cells;
-    uint32_t low = UINT32_MAX, high = 0; /* not all are in order */
-    for (uint32_t k = 0; k < row->cell_count; k++) {
-        low = cells[k].cell < low ? cells[k].cell : low;
-        high = cells[k].cell > high ? cells[k].cell : high;
-    }
-    if (!row->cell_count)
-        return 1;
-    if (!gnomon__total_hold(s, ns_cell(t, low) / GNOMON__CELLS,
-                            ns_cell(t, high) / GNOMON__CELLS))
-        return 0;
-    for (uint32_t k = 0; k < row->cell_count; k++)
+    int ok = gnomon__total_hold(s, row->cell_count);
+    for (uint32_t k = 0; ok && k < row->cell_count; k++)
         gnomon__total_cell(s, ns_cell(t, cells[k].cell), cells[k].count);
-    return 1;
+    return ok;
 }
 
 /* Adds what the row recorded of executions that began in the slice's own segment. */

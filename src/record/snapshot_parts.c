@@ -2,6 +2,8 @@
 /* What all parts of a snapshot put into it: statistics, regions and operations. */
 #include "record/snapshot_parts.h"
 
+#include <string.h>
+
 #include "mark/op.h"
 #include "platform/memory.h"
 
@@ -9,19 +11,16 @@ gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
                                      const gnomon__total *s)
 {
     gnomon_stats *out = gnomon__model_sized(b->m, sizeof *out);
-    size_t used = 0, cells = s->room * (size_t)GNOMON__CELLS;
-    for (size_t i = 0; i < cells; i++)
-        used += s->cells[i] != 0;
-    gnomon_cell *at = gnomon__model_room(b->m, used * sizeof *at);
-    if (!out || !at)
+    const size_t bytes = s->cell_count * sizeof *s->cells;
+    gnomon_cell *cells = gnomon__model_room(b->m, bytes);
+    if (!out || !cells)
         return NULL;
     *out = s->s;
     out->struct_size = sizeof *out;
-    out->cells = at;
-    for (size_t i = 0; i < cells; i++)
-        if (s->cells[i])
-            at[out->cell_count++] = (gnomon_cell){
-                s->low * GNOMON__CELLS + (uint32_t)i, 0, s->cells[i]};
+    out->cells = cells;
+    out->cell_count = s->cell_count;
+    if (bytes)
+        memcpy(cells, s->cells, bytes);
     return out;
 }
 

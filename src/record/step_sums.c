@@ -32,11 +32,13 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
     uint64_t min_ns = gnomon__line_scale(s->min, rate);
     uint64_t max_ns = gnomon__line_scale(s->max, rate);
     uint64_t count = 0; /* that of the cells: a fork may come between the two */
-    /* Wider than min to max: the middle of a cell may be outside of them. */
-    if (!gnomon__total_hold(to, gnomon_cell_of(min_ns / 2) / GNOMON__CELLS,
-                            gnomon_cell_of(2 * max_ns + 2) / GNOMON__CELLS))
+    const uint32_t first = gnomon__cell_of_ticks(s->min);
+    size_t used = 0;
+    for (uint32_t i = first; i <= last; i++)
+        used += s->cells[i] != 0;
+    if (!gnomon__total_hold(to, used))
         return 0;
-    for (uint32_t i = gnomon__cell_of_ticks(s->min); i <= last; i++) {
+    for (uint32_t i = first; i <= last; i++) {
         uint64_t from = gnomon_cell_low(i), to_ticks = gnomon_cell_low(i + 1);
         if (s->cells[i])
             gnomon__total_cell(to,

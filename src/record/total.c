@@ -1,43 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The sums of one path. Its histogram has room only for the octaves between the
- * shortest and the longest duration so far. */
+/* compiled: for speed */
+/* The sums of one path. */
 #include <string.h>
 
 #include "gnomon/stats.h"
 #include "platform/memory.h"
 #include "record/totals.h"
 
-int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high)
+int gnomon__total_hold(gnomon__total *s, size_t more)
 {
-    if (s->room && s->low <= low && high < (uint32_t)s->low + s->room)
-        return 1;
-    if (s->room) {
-        uint32_t last = (uint32_t)s->low + s->room - 1;
-        low = s->low < low ? s->low : low;
-        high = last > high ? last : high;
-    }
-    size_t room = high - low + 1;
-    uint64_t *cells = gnomon__alloc(room * GNOMON__CELLS * sizeof *cells);
-    if (!cells)
-        return 0;
-    if (s->room)
-        memcpy(cells + (size_t)(s->low - low) * GNOMON__CELLS, s->cells,
-               (size_t)s->room * GNOMON__CELLS * sizeof *cells);
-    gnomon__free(s->cells);
-    s->cells = cells;
-    s->low = (uint8_t)low;
-    s->room = (uint8_t)room;
-    return 1;
+    return gnomon__grow(&s->cells, &s->cell_room, s->cell_count + more,
+                        sizeof *s->cells);
 }
 
+/* Mostly cells come in order, and to a path that has none yet. */
 void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count)
 {
-    uint8_t octave = (uint8_t)(cell / GNOMON__CELLS);
-    if (!s->end || octave < s->least)
-        s->least = octave;
-    if (octave >= s->end)
-        s->end = (uint8_t)(octave + 1);
-    s->cells[cell - s->low * GNOMON__CELLS] += count;
+    size_t at = s->cell_count, from = 0;
+    if (at && s->cells[at - 1].cell >= cell)
+        while (from < at) {
+            size_t middle = (from + at) / 2;
+            if (s->cells[middle].cell < cell)
+                from = middle + 1;
+            else
+                at = middle;
+        }
+    gnomon_cell *c = &s->cells[at];
+    if (at < s->cell_count && c->cell == cell) {
+        c->count += count;
+        return;
+    }
+    if (at < s->cell_count)
+        memmove(c + 1, c, (s->cell_count - at) * sizeof *c);
+    s->cell_count++;
+    *c = (gnomon_cell){cell, 0, count};
 }
 
 void gnomon__total_first(gnomon__total *s, uint64_t first)
@@ -48,8 +44,7 @@ void gnomon__total_first(gnomon__total *s, uint64_t first)
 
 int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns)
 {
-    uint32_t cell = gnomon_cell_of(ns), octave = cell / GNOMON__CELLS;
-    if (octave - s->low >= s->room && !gnomon__total_hold(s, octave, octave))
+    if (!gnomon__total_hold(s, 1))
         return 0;
     const gnomon_stats one = {.struct_size = sizeof one,
                               .count = 1,
@@ -57,7 +52,7 @@ int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns)
                               .self_ns = self_ns,
                               .min_ns = ns,
                               .max_ns = ns};
-    gnomon__total_cell(s, cell, 1);
+    gnomon__total_cell(s, gnomon_cell_of(ns), 1);
     gnomon_stats_add(&s->s, &one);
     return 1;
 }
@@ -67,15 +62,12 @@ int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
     if (from->device && !to->device &&
         !(to->device = gnomon__alloc(sizeof *to->device)))
         return 0;
-    if (from->end && !gnomon__total_hold(to, from->least, from->end - 1u))
+    if (!gnomon__total_hold(to, from->cell_count))
         return 0;
     if (from->device && !gnomon__total_add(to->device, from->device))
         return 0;
-    uint32_t below = from->low * GNOMON__CELLS;
-    for (uint32_t i = from->least * GNOMON__CELLS;
-         i < from->end * (uint32_t)GNOMON__CELLS; i++)
-        if (from->cells[i - below])
-            gnomon__total_cell(to, i, from->cells[i - below]);
+    for (size_t i = 0; i < from->cell_count; i++)
+        gnomon__total_cell(to, from->cells[i].cell, from->cells[i].count);
     gnomon_stats_add(&to->s, &from->s);
     to->flags |= from->flags;
     to->has_times |= from->has_times;
@@ -86,10 +78,7 @@ int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
 void gnomon__total_clear(gnomon__total *s)
 {
     gnomon__total_free(s->device);
-    if (s->end)
-        memset(s->cells + (size_t)(s->least - s->low) * GNOMON__CELLS, 0,
-               (size_t)(s->end - s->least) * GNOMON__CELLS * sizeof *s->cells);
-    *s = (gnomon__total){.cells = s->cells, .low = s->low, .room = s->room};
+    *s = (gnomon__total){.cells = s->cells, .cell_room = s->cell_room};
 }
 
 void gnomon__total_empty(gnomon__total *s)

@@ -10,21 +10,18 @@
 #include "record/recorders.h"
 #include "record/rows.h"
 
-#define GNOMON__NS_CELLS 1024 /* above the highest cell: 16 * 59 + 32 */
-
-/* The sums of one path of one thread. `cells` are those of octaves low to
- * low + room - 1, 16 each; those of least to end - 1 are in use. The count of `s` is
- * the sum of the cells. */
+/* The sums of one path of one thread. Most durations of a path fall into few cells, so
+ * only those are kept that have a count, as a profile has them. The count of `s` is the
+ * sum of the cells. */
 typedef struct gnomon__total {
     gnomon_stats s; /* without cells */
     uint64_t first; /* order of the first end; 0: none */
-    uint64_t *cells;
+    gnomon_cell *cells;
+    size_t cell_count, cell_room;
     struct gnomon__total *device; /* times on devices; NULL: none */
     uint16_t flags;               /* gnomon_node_flags */
     uint8_t is_touched;
     uint8_t has_times; /* it has more than flags */
-    uint8_t low, room; /* octaves */
-    uint8_t least, end;
 } gnomon__total;
 
 /* A link between paths of one or two threads. */
@@ -84,10 +81,9 @@ void gnomon__totals_free(gnomon__totals *t);
 
 /* ---- One path: total.c ---------------------------------------------------- */
 
-/* _count adds one execution; _hold makes room for octaves `low` to `high`. 0: no
- * memory. */
+/* _count adds one execution; _hold makes room for `more` cells. 0: no memory. */
 int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns);
-int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high);
+int gnomon__total_hold(gnomon__total *s, size_t more);
 /* Adds to a cell for which _hold has made room; the caller adds to `s`. */
 void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count);
 void gnomon__total_first(gnomon__total *s, uint64_t first);
