@@ -47,76 +47,60 @@ static int is_node(uint32_t at)
 
 /* ---- Which nodes ------------------------------------------------------------------ */
 
-/* The row of a node, which is added with the nodes above it where it is new.
- * GNOMON__NO_ROW: the root, the parent of ranges, or no memory, then *ok is 0. */
-static uint32_t note_row(gnomon__rows_copier *c, uint32_t at, int *ok)
+/* Not the root, nor the parent of ranges: these two have no rows. */
+static int has_row(const gnomon__rows_copier *c, uint32_t at)
 {
-    uint32_t row = GNOMON__NO_ROW, above = at, last = GNOMON__NO_ROW;
-    while (*ok && is_node(above) && above != c->tree->root &&
-           above != c->tree->ranges) {
-        gnomon__node *n = gnomon__copied_node(c, above);
-        int is_known = load_relaxed(&n->visit) == visits;
-        if (!is_known) {
-            if (!ROOM_FOR(c->out, rows, count, room, 1) || !c->out->rows) {
-                *ok = 0;
-                return GNOMON__NO_ROW;
-            }
-            store_relaxed(&n->visit, visits);
-            store_relaxed(&n->row, (uint32_t)c->out->count);
-            c->out->rows[c->out->count++] =
-                (gnomon__row){.node = above,
-                              .number = load_relaxed(&n->number),
-                              .parent = GNOMON__NO_ROW,
-                              .key = load_relaxed(&n->front[0].key),
-                              .node_flags = load_relaxed(&n->flags)};
-        }
-        uint32_t its = load_relaxed(&n->row);
-        if (last != GNOMON__NO_ROW)
-            c->out->rows[last].parent = its;
-        row = row == GNOMON__NO_ROW ? its : row;
-        if (is_known)
-            return row;
-        last = its;
-        above = load_relaxed(&n->front[0].parent);
+    return is_node(at) && at != c->tree->root && at != c->tree->ranges;
+}
+
+/* Notes a node, and those above it, each once. 0: no memory. */
+static int note_copied(gnomon__rows_copier *c, uint32_t at)
+{
+    while (has_row(c, at)) {
+        gnomon__node *n = gnomon__copied_node(c, at);
+        if (load_relaxed(&n->visit) == visits)
+            return 1;
+        if (!ROOM_FOR(c, noted, noted_count, noted_room, 1))
+            return 0;
+        store_relaxed(&n->visit, visits);
+        c->noted[c->noted_count++] =
+            (uint64_t)load_relaxed(&n->number) << 32 | at;
+        at = load_relaxed(&n->front[0].parent);
     }
-    if (last != GNOMON__NO_ROW && above == c->tree->ranges)
-        c->out->rows[last].node_flags |= GNOMON__NODE_RANGES;
-    return row;
+    return 1;
 }
 
-static gnomon__row *row_at(gnomon__rows_copier *c, uint32_t node, int *ok)
-{
-    uint32_t row = note_row(c, node, ok);
-    return row == GNOMON__NO_ROW ? NULL : &c->out->rows[row];
-}
-
-static int add_touched(gnomon__rows_copier *c)
+static int note_touched(gnomon__rows_copier *c)
 {
     int ok = 1;
     uint32_t at = load_acquire(&c->tree->touched[c->bank]);
-    while (ok && is_node(at) && (c->out->count % GROUP || !is_lost(c))) {
-        note_row(c, at, &ok);
+    while (ok && is_node(at) && (c->noted_count % GROUP || !is_lost(c))) {
+        ok = note_copied(c, at);
         at = load_relaxed(&gnomon__copied_node(c, at)->part[c->bank].touched);
     }
     return ok;
 }
 
+/* In which segment the execution began that is open on a node. */
+static uint32_t segment_of_open(const gnomon__rows_copier *c,
+                                const gnomon__node *n)
+{
+    uint32_t carry = load_acquire(&n->carry);
+    const gnomon__carry *e = gnomon__at(c->t, carry);
+    return carry && is_node(carry & ~255u)
+               ? load_relaxed(&e->segment)
+               : load_relaxed(&c->tree->segment[c->bank]);
+}
+
 /* The scopes that were open at the cut, or are open now. */
-static int add_chain(gnomon__rows_copier *c)
+static int note_chain(gnomon__rows_copier *c)
 {
     int ok = 1;
-    gnomon__row *row;
     if (!c->is_live) {
         const gnomon__open_at_cut *open =
             gnomon__at(c->t, c->tree->open_at_cut[c->bank]);
-        for (uint32_t i = 0; ok && i < c->tree->open_count[c->bank]; i++) {
-            if (!(row = row_at(c, open[i].node, &ok)))
-                continue;
-            row->is_on_chain = 1;
-            row->segment = open[i].segment;
-            row->token = open[i].token;
-            row->begin = open[i].begin;
-        }
+        for (uint32_t i = 0; ok && i < c->tree->open_count[c->bank]; i++)
+            ok = note_copied(c, open[i].node);
         return ok;
     }
     uint32_t hot = load_relaxed(&c->t->hot_bit);
@@ -125,43 +109,131 @@ static int add_chain(gnomon__rows_copier *c)
     for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
         const gnomon__node *n = gnomon__copied_node(c, at);
         const gnomon__front *line = &n->front[c->bank];
-        uint32_t carry = load_acquire(&n->carry);
-        if ((row = row_at(c, at, &ok)) != NULL) {
-            row->is_on_chain = 1;
-            row->token = load_relaxed(&line->token);
-            row->begin = load_relaxed(&line->begin);
-            row->segment =
-                carry && is_node(carry & ~255u)
-                    ? load_relaxed(
-                          &((gnomon__carry *)gnomon__at(c->t, carry))->segment)
-                    : load_relaxed(&c->tree->segment[c->bank]);
-        }
+        ok = note_copied(c, at) && ROOM_FOR(c, open, open_count, open_room, 1);
+        if (ok)
+            c->open[c->open_count++] = (gnomon__open_at_cut){
+                at, segment_of_open(c, n), load_relaxed(&line->begin),
+                load_relaxed(&line->token)};
         at = load_relaxed(&line->parent);
     }
     return ok;
 }
 
+static int note_ended(gnomon__rows_copier *c)
+{
+    int ok = 1;
+    c->ended = load_acquire(&c->tree->ended[c->bank]);
+    for (uint32_t at = c->ended; ok && at;) {
+        const gnomon__carry *e = gnomon__at(c->t, at);
+        ok = note_copied(c, load_relaxed(&e->node));
+        at = load_relaxed(&e->next);
+    }
+    return ok;
+}
+
+static int noted_order(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The row of a noted node; NULL: it has none. Of a tree that is dropped meanwhile the
+ * words may be anything. */
+static gnomon__row *row_at(const gnomon__rows_copier *c, uint32_t at)
+{
+    if (!has_row(c, at))
+        return NULL;
+    const gnomon__node *n = gnomon__copied_node(c, at);
+    uint32_t row = load_relaxed(&n->row);
+    return load_relaxed(&n->visit) == visits && row < c->out->count
+               ? &c->out->rows[row]
+               : NULL;
+}
+
+/* A row for each noted node, by their numbers, so that parents come before children. 0: no
+ * memory. */
+static int make_rows(gnomon__rows_copier *c)
+{
+    gnomon__rows *r = c->out;
+    if (!gnomon__grow(&r->rows, &r->room, c->noted_count, sizeof *r->rows))
+        return 0;
+    if (c->noted_count > 1)
+        qsort(c->noted, c->noted_count, sizeof *c->noted, noted_order);
+    for (size_t i = 0; i < c->noted_count; i++) {
+        gnomon__node *n = gnomon__copied_node(c, (uint32_t)c->noted[i]);
+        uint32_t above = load_relaxed(&n->front[0].parent);
+        const gnomon__row *parent = row_at(c, above);
+        uint32_t inherited = parent                     ? parent->node_flags
+                             : above == c->tree->ranges ? GNOMON__NODE_RANGES
+                                                        : 0;
+        store_relaxed(&n->row, (uint32_t)i);
+        r->rows[i] = (gnomon__row){
+            .node = (uint32_t)c->noted[i],
+            .number = (uint32_t)(c->noted[i] >> 32),
+            .parent = parent ? (uint32_t)(parent - r->rows) : GNOMON__NO_ROW,
+            .key = load_relaxed(&n->front[0].key),
+            .node_flags =
+                load_relaxed(&n->flags) | (inherited & GNOMON__NODE_RANGES)};
+        r->count = i + 1;
+    }
+    return 1;
+}
+
+static void add_chain(gnomon__rows_copier *c)
+{
+    const gnomon__open_at_cut *open = c->open;
+    size_t count = c->open_count;
+    if (!c->is_live) {
+        open = gnomon__at(c->t, c->tree->open_at_cut[c->bank]);
+        count = c->tree->open_count[c->bank];
+    }
+    for (size_t i = 0; i < count; i++) {
+        gnomon__row *row = row_at(c, open[i].node);
+        if (!row)
+            continue;
+        row->is_on_chain = 1;
+        row->segment = open[i].segment;
+        row->token = open[i].token;
+        row->begin = open[i].begin;
+    }
+}
+
 static int add_ended(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
-    int ok = 1;
-    uint32_t at = load_acquire(&c->tree->ended[c->bank]);
-    while (ok && at) {
+    for (uint32_t at = c->ended; at;) {
         const gnomon__carry *e = gnomon__at(c->t, at);
-        uint32_t row = note_row(c, load_relaxed(&e->node), &ok);
-        ok = ok && ROOM_FOR(r, late, late_count, late_room, 1);
-        if (ok && row != GNOMON__NO_ROW) {
-            uint64_t self = load_relaxed(&e->self);
-            r->late[r->late_count++] = (gnomon__late){
-                row, load_relaxed(&e->segment), load_relaxed(&e->ticks), self,
-                load_relaxed(&e->is_left) != 0};
-            if (!load_relaxed(&e->is_range)) {
-                r->rows[row].carried += load_relaxed(&e->inside);
-                r->rows[row].carried_self += self;
-            }
-        }
+        gnomon__row *row = row_at(c, load_relaxed(&e->node));
         at = load_relaxed(&e->next);
+        if (!row)
+            continue;
+        if (!ROOM_FOR(r, late, late_count, late_room, 1))
+            return 0;
+        uint64_t self = load_relaxed(&e->self);
+        r->late[r->late_count++] = (gnomon__late){
+            (uint32_t)(row - r->rows), load_relaxed(&e->segment),
+            load_relaxed(&e->ticks), self, load_relaxed(&e->is_left) != 0};
+        if (!load_relaxed(&e->is_range)) {
+            row->carried += load_relaxed(&e->inside);
+            row->carried_self += self;
+        }
     }
+    return 1;
+}
+
+/* Those that were touched, those that are open, and those on which something ended that
+ * had begun earlier. 0: no memory. */
+static int choose_rows(gnomon__rows_copier *c)
+{
+    int ok = note_touched(c) && note_chain(c) && note_ended(c) &&
+             make_rows(c) && add_ended(c);
+    if (ok)
+        add_chain(c);
+    gnomon__free(c->noted);
+    gnomon__free(c->open);
+    c->noted = NULL;
+    c->open = NULL;
+    c->noted_count = c->noted_room = c->open_count = c->open_room = 0;
     return ok;
 }
 
@@ -209,21 +281,19 @@ static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
     add_cell(r, row, cell, bare);
 }
 
-/* Most octaves between the shortest and the longest duration are empty. */
+/* Most cells between the shortest and the longest duration are empty. */
 static void copy_octave(gnomon__rows_copier *c, gnomon__row *row,
                         uint32_t octave)
 {
     uint32_t at =
         row->part.histogram + (octave - row->part.low) * GNOMON__OCTAVE_BYTES;
     const uint64_t *from = gnomon__at(c->t, at);
-    uint64_t count[GNOMON__CELLS], any = 0;
-    for (uint32_t i = 0; i < GNOMON__CELLS; i++)
-        any |= count[i] = load_relaxed(&from[i]);
-    if (c->pending - at < GNOMON__OCTAVE_BYTES) /* 0: below each histogram */
-        any |= ++count[(c->pending - at) / sizeof *count];
-    for (uint32_t i = 0; any && i < GNOMON__CELLS; i++)
-        if (count[i])
-            add_cell(c->out, row, octave * GNOMON__CELLS + i, count[i]);
+    uint32_t pending = (c->pending - at) / sizeof *from; /* 0: below it */
+    for (uint32_t i = 0; i < GNOMON__CELLS; i++) {
+        uint64_t count = load_relaxed(&from[i]) + (i == pending);
+        if (count)
+            add_cell(c->out, row, octave * GNOMON__CELLS + i, count);
+    }
 }
 
 /* Copies a node's bank. The copy may be torn, except for the window, which is one
@@ -378,46 +448,12 @@ int gnomon__copy_links(gnomon__rows_copier *c)
 
 /* ---- The whole ------------------------------------------------------------------ */
 
-static int row_order(const void *a, const void *b)
-{
-    uint32_t x = ((const gnomon__row *)a)->number,
-             y = ((const gnomon__row *)b)->number;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the rows by number, so that parents come before children, and renumbers what
- * refers to rows. */
-static int order_rows(gnomon__rows_copier *c)
-{
-    gnomon__rows *r = c->out;
-    size_t bytes = (r->count + 1) * sizeof(uint32_t);
-    uint32_t *moved = gnomon__alloc(bytes);
-    if (!moved)
-        return 0;
-    if (r->count > 1)
-        qsort(r->rows, r->count, sizeof *r->rows, row_order);
-    for (size_t i = 0; i < r->count; i++) {
-        gnomon__node *n = gnomon__copied_node(c, r->rows[i].node);
-        moved[load_relaxed(&n->row)] = (uint32_t)i;
-    }
-    for (size_t i = 0; i < r->count; i++)
-        if (r->rows[i].parent != GNOMON__NO_ROW) {
-            r->rows[i].parent = moved[r->rows[i].parent];
-            r->rows[i].node_flags |=
-                r->rows[r->rows[i].parent].node_flags & GNOMON__NODE_RANGES;
-        }
-    for (size_t i = 0; i < r->late_count; i++)
-        r->late[i].row = moved[r->late[i].row];
-    gnomon__free(moved);
-    return 1;
-}
-
 int gnomon__copy_rows(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     r->count = r->late_count = r->edge_count = r->counter_count = 0;
     visits++;
-    if (!add_touched(c) || !add_chain(c) || !add_ended(c) || !copy_nodes(c))
+    if (!choose_rows(c) || !copy_nodes(c))
         return 0;
-    return is_lost(c) || (copy_counters(c) && order_rows(c));
+    return is_lost(c) || copy_counters(c);
 }

@@ -17,6 +17,13 @@ typedef struct gnomon__rows_copier {
     int is_live;
     int is_apart;  /* each node may be of another moment */
     uint64_t word; /* else the sequence word of all */
+    /* While the rows are chosen: the nodes, each with its number in the upper half, ... */
+    uint64_t *noted;
+    size_t noted_count, noted_room;
+    /* ... of a bank in use what is open, innermost first, ... */
+    gnomon__open_at_cut *open;
+    size_t open_count, open_room;
+    uint32_t ended; /* ... and the list of what began earlier and ended */
 } gnomon__rows_copier;
 
 /* A value of the sequence word while the thread writes nothing: the word is even, or
