@@ -109,14 +109,12 @@ void *gnomon__alloc(size_t bytes)
 
 void *gnomon__realloc(void *memory, size_t bytes)
 {
-    block_head *head;
-    size_t before;
-    if (memory == NULL)
-        return gnomon__alloc(bytes);
+    block_head *head = memory;
+    size_t before = 0;
     if (FAILS() || bytes > SIZE_MAX - sizeof *head)
         return NULL;
-    head = (block_head *)memory - 1;
-    before = head->bytes;
+    if (head != NULL)
+        before = (--head)->bytes;
     head = heap()->resize(head, bytes + sizeof *head);
     if (head == NULL)
         return NULL;

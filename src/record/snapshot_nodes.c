@@ -42,10 +42,22 @@ static int item_order(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
+/* Items of one stage come in the order of paths, and paths mostly in that of their first
+ * entries: then there is nothing to sort. */
+static void sort(void *items, size_t count, size_t size,
+                 int (*order)(const void *, const void *))
+{
+    const char *at = items;
+    for (size_t i = 1; i < count; i++, at += size)
+        if (order(at, at + size) > 0) {
+            qsort(items, count, size, order);
+            return;
+        }
+}
+
 static void sort_items(gnomon__snapshot_thread *t)
 {
-    if (t->count > t->sorted)
-        qsort(t->items, t->count, sizeof *t->items, item_order);
+    sort(t->items, t->count, sizeof *t->items, item_order);
     t->sorted = t->count;
 }
 
@@ -225,7 +237,7 @@ static int order_entries(gnomon__snapshot_builder *b, uint32_t thread)
             parent->first = t->items[i].first;
     }
     if (t->order)
-        qsort((void *)t->order, t->count, sizeof *t->order, entry_order);
+        sort((void *)t->order, t->count, sizeof *t->order, entry_order);
     return t->order != NULL;
 }
 
@@ -319,10 +331,11 @@ static int put_item(gnomon__snapshot_builder *b, uint32_t thread,
 int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
 {
     const gnomon__snapshot_thread *t = &b->threads[thread];
-    for (uint32_t i = 0; i < t->count; i++)
-        if (!put_item(b, thread, t->order[i]))
-            return 0;
-    return 1;
+    const size_t before = gnomon__model_count(b->m, GNOMON_NODES);
+    int ok = gnomon__model_reserve(b->m, GNOMON_NODES, before + t->count);
+    for (uint32_t i = 0; ok && i < t->count; i++)
+        ok = put_item(b, thread, t->order[i]);
+    return ok;
 }
 
 /* ---- Open scopes ------------------------------------------------------------------- */
