@@ -192,16 +192,6 @@ static void cuda_print_row(const gnomon_writer *out, size_t width,
     cuda_line(out, width, cells);
 }
 
-static void cuda_title(const gnomon_profile *profile, const gnomon_writer *out)
-{
-    gnomon_stage_info stage;
-    const char *name = "";
-    if (gnomon_profile_count(profile, GNOMON_STAGES) == 1 &&
-        gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK && stage.name)
-        name = stage.name;
-    gnomon__print_title(out, name, "Device Report\n\n");
-}
-
 /* The JSON text of metadata `key`, without its quotes; length 0: none. */
 static const char *cuda_metadata(const gnomon_profile *profile, const char *key,
                                  int *length)
@@ -263,7 +253,8 @@ static int cuda_text(gnomon__report_rows *r, const gnomon_writer *out)
                                          "Max (ms)", "Host (s)"};
     const size_t count = r->table.row_count;
     size_t width = strlen(heads[0]);
-    cuda_title(r->profile, out);
+    gnomon__print_title(out, gnomon__only_stage(r->profile),
+                        "Device Report\n\n");
     for (size_t i = 0; i < count; i++) {
         char label[24];
         const char *shown =
@@ -283,6 +274,14 @@ static int cuda_text(gnomon__report_rows *r, const gnomon_writer *out)
     return GNOMON_OK;
 }
 
+/* A limit makes it a table, too. */
+static void cuda_set(void *settings, const gnomon_options *options)
+{
+    gnomon__table_choice *c = settings;
+    (void)options;
+    c->is_table |= c->limit != SIZE_MAX;
+}
+
 const gnomon__report gnomon__stream_times = {
     .name = "cuda",
     .title = "Device Report",
@@ -292,6 +291,7 @@ const gnomon__report gnomon__stream_times = {
     .by_to = GNOMON__BY_FILE,
     .sort = -1,
     .order = CUDA_ALL,
+    .set = cuda_set,
     .read = cuda_read,
     .finish = cuda_finish,
     .choose = cuda_choose,

@@ -28,36 +28,38 @@ void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
     snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw, raw + n - 3);
 }
 
-/* The fewest digits that are read back as `value`, without the point, and the first
- * one's power of ten. Returns the number of digits. */
-static int python_shortest(char digits[PYTHON_DIGITS + 1], int *exponent,
-                           double value)
+/* So many digits of `value` without the point, and the first one's power of ten. Returns
+ * what they are read back as. */
+static double python_digits_of(char digits[PYTHON_DIGITS + 1], int *exponent,
+                               double value, int count)
 {
     char raw[48];
-    int count = 0;
-    do {
-        count++;
-        snprintf(raw, sizeof raw, "%.*e", count - 1, value);
-    } while (count < PYTHON_DIGITS && strtod(raw, NULL) != value);
+    snprintf(raw, sizeof raw, "%.*e", count - 1, value);
     const char *e = strchr(raw, 'e');
     *exponent = (int)strtol(e + 1, NULL, 10);
     digits[0] = raw[0];
     memcpy(digits + 1, e - (count - 1), (size_t)count - 1);
     digits[count] = 0;
-    return count;
+    return strtod(raw, NULL);
 }
 
-void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
+/* The fewest that are read back as `value`. */
+static void python_shortest(char digits[PYTHON_DIGITS + 1], int *exponent,
+                            double value)
 {
-    char digits[PYTHON_DIGITS + 1];
-    int exponent, count = python_shortest(digits, &exponent, fabs(value));
-    int whole = exponent + 1; /* digits before the point */
-    size_t size = GNOMON__PYTHON_TEXT;
-    if (signbit(value)) {
-        *text++ = '-';
-        size--;
-    }
-    if (exponent < -4 || exponent >= 16)
+    int count = 1;
+    while (python_digits_of(digits, exponent, value, count) != value &&
+           count < PYTHON_DIGITS)
+        count++;
+}
+
+/* From 1e-4 to below ten to the power of `most` there is a point with a digit on both
+ * sides of it, else an exponent. */
+static void python_place(char *text, size_t size, const char *digits,
+                         int exponent, int most)
+{
+    int count = (int)strlen(digits), whole = exponent + 1;
+    if (exponent < -4 || exponent >= most)
         snprintf(text, size, "%c%s%se%+03d", digits[0], count > 1 ? "." : "",
                  digits + 1, exponent);
     else if (exponent < 0)
@@ -67,6 +69,31 @@ void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
     else
         snprintf(text, size, "%s%.*s.0", digits, whole - count,
                  "0000000000000000");
+}
+
+void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
+{
+    char digits[PYTHON_DIGITS + 1];
+    int exponent;
+    python_shortest(digits, &exponent, fabs(value));
+    *text = '-';
+    const int sign = signbit(value) != 0;
+    python_place(text + sign, GNOMON__PYTHON_TEXT - (size_t)sign, digits,
+                 exponent, 16);
+}
+
+void gnomon__python_general(char text[GNOMON__PYTHON_TEXT], double value)
+{
+    char digits[PYTHON_DIGITS + 1];
+    int exponent;
+    if (!isfinite(value)) {
+        snprintf(text, GNOMON__PYTHON_TEXT, "%s", isnan(value) ? "nan" : "inf");
+        return;
+    }
+    python_digits_of(digits, &exponent, value, 5);
+    for (size_t n = strlen(digits); n > 1 && digits[n - 1] == '0';)
+        digits[--n] = '\0';
+    python_place(text, GNOMON__PYTHON_TEXT, digits, exponent, 4);
 }
 
 /* Counts digits, of which there may be none. Returns the end of them. */

@@ -666,27 +666,23 @@ void gnomon__report_free(gnomon__report_rows *r)
 
 /* ---- As a profiler ----------------------------------------------------------------- */
 
-void gnomon__report_choose(const gnomon__report *of,
-                           const gnomon_options *options,
-                           gnomon__table_choice *c)
+int gnomon__report_create(const gnomon__report *of,
+                          const gnomon_options *options, void **self)
 {
-    gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
-                         options);
+    gnomon__table_choice *c =
+        calloc(1, of->settings_size ? of->settings_size : sizeof *c);
+    if (!c)
+        return GNOMON_ENOMEM;
+    (of->has_own_sort ? gnomon__table_choose_shown : gnomon__table_choose)(
+        c, of->name, of->columns, rows_shown_columns(of), options);
     if (of->by_to)
         c->by =
             gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
     c->is_table = !of->text || gnomon__table_is_asked_for(c);
+    if (of->set)
+        of->set(c, options);
     if (c->limit == SIZE_MAX && of->limit)
         c->limit = of->limit;
-}
-
-int gnomon__report_create(const gnomon__report *of,
-                          const gnomon_options *options, void **self)
-{
-    gnomon__table_choice *c = calloc(1, sizeof *c);
-    if (!c)
-        return GNOMON_ENOMEM;
-    gnomon__report_choose(of, options, c);
     *self = c;
     return GNOMON_OK;
 }
@@ -717,15 +713,14 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
                          const gnomon_profile *profile,
                          const gnomon_writer *out)
 {
-    const gnomon__table_choice preset = {.limit =
-                                             of->limit ? of->limit : SIZE_MAX,
-                                         .sort = -1,
-                                         .is_table = !of->text};
     gnomon__report_rows rows;
+    void *presets = NULL;
     if (!profile)
         return GNOMON_EINVAL;
+    if (!self && gnomon__report_create(of, NULL, &presets))
+        return GNOMON_ENOMEM;
     int code =
-        gnomon__report_make(&rows, of, self ? self : &preset, NULL, profile);
+        gnomon__report_make(&rows, of, self ? self : presets, NULL, profile);
     if (!code && rows.none)
         report_say_none(&rows, out);
     if (!code && (!rows.none || rows.choice->format != GNOMON__TABLE_TEXT))
@@ -735,6 +730,7 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
         rows.choice->format == GNOMON__TABLE_TEXT)
         of->note(&rows, out);
     gnomon__report_free(&rows);
+    free(presets);
     return code ? code : out->write(out, "", 0);
 }
 

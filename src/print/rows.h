@@ -22,6 +22,8 @@
 #ifndef GNOMON_PRINT_ROWS_H
 #define GNOMON_PRINT_ROWS_H
 
+#include <stdlib.h>
+
 #include "gnomon/profile.h"
 #include "print/groups.h"
 
@@ -61,12 +63,18 @@ typedef struct gnomon__report {
     uint8_t limit;          /* the most rows without limit=; 0: all */
     bool is_of_runs;        /* rows are of no track: groups are those of runs */
     bool has_own_limit;     /* `choose` leaves out what is beyond it */
+    bool has_own_sort;      /* `set` reads sort= */
     int8_t sort;            /* the column of the preset order; -1: `order` */
     /* Of rows that are equal in it: the next column to order by; 0: none. Last come the
      * keys. */
     uint8_t order;
     /* Of `more`, which is zeroes before read; 0: it has none. */
     size_t more_size;
+    /* Of its settings, which begin with a gnomon__table_choice; 0: that is all. */
+    size_t settings_size;
+    /* Reads options of its own into them, after those that all reports share; `options`
+     * NULL: their presets. NULL: it has none. */
+    void (*set)(void *settings, const gnomon_options *options);
     /* Rows without keys stay as they come. */
     void (*read)(gnomon__report_rows *rows);
     /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
@@ -165,11 +173,7 @@ uint64_t gnomon__recorded_ns(const gnomon_profile *profile);
 
 /* ---- As a profiler ------------------------------------------------------------- */
 
-/* A profiler's create and summary. */
-/* Reads the options that all reports share. */
-void gnomon__report_choose(const gnomon__report *of,
-                           const gnomon_options *options,
-                           gnomon__table_choice *choice);
+/* A profiler's create and summary. `self` NULL: attached from C, with presets. */
 int gnomon__report_create(const gnomon__report *of,
                           const gnomon_options *options, void **self);
 int gnomon__report_print(const gnomon__report *of, const void *self,
@@ -186,16 +190,31 @@ int gnomon__report_part(const gnomon__report *of, void *more, size_t limit,
 int gnomon__report_put_table(gnomon__report_rows *rows,
                              const gnomon_writer *out);
 
-/* Defines both, for a `report` that is a constant. */
-#define GNOMON__REPORT_CALLS(report) \
-    static int report##_create(const gnomon_options *options, void **self) \
+/* The profiler `word`, which prints a report that is a constant. Its options follow:
+ * print/table.h has those that most reports share. */
+#define GNOMON__REPORT_PROFILER(word, report, wanted, about, ...) \
+    static int word##_create(const gnomon_options *options, void **self) \
     { \
-        return gnomon__report_create(&report, options, self); \
+        return gnomon__report_create(&(report), options, self); \
     } \
-    static int report##_summary(void *self, const gnomon_profile *profile, \
-                                const gnomon_writer *out) \
+    static int word##_summary(void *self, const gnomon_profile *profile, \
+                              const gnomon_writer *out) \
     { \
-        return gnomon__report_print(&report, self, profile, out); \
-    }
+        return gnomon__report_print(&(report), self, profile, out); \
+    } \
+    static const gnomon_option_info word##_options[] = {__VA_ARGS__, \
+                                                        {.key = NULL}}; \
+    static const gnomon_profiler word##_profiler = { \
+        .struct_size = sizeof word##_profiler, \
+        .abi = GNOMON_ABI, \
+        .wants = wanted, \
+        .name = #word, \
+        .help = about, \
+        .options = word##_options, \
+        .create = word##_create, \
+        .summary = word##_summary, \
+        .destroy = free, \
+    }; \
+    GNOMON_PLUGIN(word##_profiler)
 
 #endif

@@ -193,6 +193,19 @@ static void choose_format(gnomon__table_choice *c, const table_words *w,
     w->options->log(line);
 }
 
+static void choose_limit(gnomon__table_choice *c, const char *report,
+                         const char *text, int64_t limit)
+{
+    char line[96];
+    if (limit > 0) {
+        c->limit = (size_t)limit;
+        return;
+    }
+    (void)snprintf(line, sizeof line,
+                   "%s: limit=%.24s: say how many rows, from 1", report, text);
+    c->log(line);
+}
+
 void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
                                 const gnomon__column *columns,
                                 size_t column_count,
@@ -208,6 +221,8 @@ void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
         choose_columns(c, &w, text);
     if (options && (text = options->text(options, "format")))
         choose_format(c, &w, text);
+    if (options && (text = options->text(options, "limit")))
+        choose_limit(c, report, text, options->number(options, "limit"));
 }
 
 void gnomon__table_choose(gnomon__table_choice *c, const char *report,
@@ -215,26 +230,13 @@ void gnomon__table_choose(gnomon__table_choice *c, const char *report,
                           const gnomon_options *options)
 {
     table_words w = {report, columns, column_count, options};
-    const char *text;
+    const char *text = options ? options->text(options, "sort") : NULL;
     gnomon__table_choose_shown(c, report, columns, column_count, options);
-    if (!options)
+    if (!text)
         return;
-    if ((text = options->text(options, "sort"))) {
-        c->sort = column_named(&w, text, strlen(text));
-        if (c->sort < 0)
-            log_columns(&w, "sort", text, strlen(text), NULL);
-    }
-    if (!options->text(options, "limit"))
-        return;
-    if (options->number(options, "limit") > 0) {
-        c->limit = (size_t)options->number(options, "limit");
-    } else {
-        char line[96];
-        (void)snprintf(line, sizeof line,
-                       "%s: limit=%.24s: say how many rows, from 1", report,
-                       options->text(options, "limit"));
-        options->log(line);
-    }
+    c->sort = column_named(&w, text, strlen(text));
+    if (c->sort < 0)
+        log_columns(&w, "sort", text, strlen(text), NULL);
 }
 
 bool gnomon__table_is_asked_for(const gnomon__table_choice *c)

@@ -135,26 +135,40 @@ typedef struct gnomon__table_choice {
         .struct_size = sizeof(gnomon_option_info), .key = word, \
         .type = GNOMON_OPTION_##what_type, .help = text \
     }
+#define GNOMON__PRESET_OPTION(word, what_type, value, text) \
+    { \
+        .struct_size = sizeof(gnomon_option_info), .key = word, \
+        .type = GNOMON_OPTION_##what_type, .preset = value, .help = text \
+    }
+#define GNOMON__COLUMNS_OPTION \
+    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all")
+#define GNOMON__ORDER_OPTIONS \
+    GNOMON__COLUMNS_OPTION, \
+        GNOMON__TABLE_OPTION("sort", TEXT, \
+                             "the column that rows are ordered by")
+#define GNOMON__FORMAT_OPTION \
+    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
 /* Those of a report that is always a table. The preset of format= says so to
  * report/profiler.c, which knows nothing else of a plugin: reports that have a text of
  * their own too list format= without it. */
 #define GNOMON__TABLE_OPTIONS \
-    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"), \
-        GNOMON__TABLE_OPTION("sort", TEXT, \
-                             "the column that rows are ordered by"), \
+    GNOMON__ORDER_OPTIONS, \
         GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \
-    { \
-        .struct_size = sizeof(gnomon_option_info), .key = "format", \
-        .type = GNOMON_OPTION_TEXT, .preset = "text", \
-        .help = "text, csv, md or json" \
-    }
+        GNOMON__PRESET_OPTION("format", TEXT, "text", "text, csv, md or json")
+/* Those of one with a text, a limit and groups: `preset` is what it has as .limit. */
+#define GNOMON__TEXT_OPTIONS(preset, limited, grouped) \
+    GNOMON__ORDER_OPTIONS, \
+        GNOMON__PRESET_OPTION("limit", INTEGER, preset, limited), \
+        GNOMON__TABLE_OPTION("by", TEXT, grouped), GNOMON__FORMAT_OPTION
+#define GNOMON__BY_ANY_OPTION \
+    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file")
 
 /* Reads these options; is_table is true. A wrong word is logged by options->log and
  * ignored. `options` may be NULL. */
 void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
                           const gnomon__column *columns, size_t column_count,
                           const gnomon_options *options);
-/* columns= and format= alone: of a report whose sort= and limit= are its own. */
+/* All but sort=, which is the report's own. */
 void gnomon__table_choose_shown(gnomon__table_choice *choice,
                                 const char *report,
                                 const gnomon__column *columns,
@@ -175,6 +189,9 @@ int gnomon__table_print(gnomon__report_table *t,
 /* The stage that all rows are of: the only one, or the first of those of one name that
  * each run has. False: there is none. In table_stage.c. */
 bool gnomon__table_stage(const gnomon_profile *profile, gnomon_stage_info *out);
+
+/* The name of the stage, if there is only one; else "". Likewise. */
+const char *gnomon__only_stage(const gnomon_profile *profile);
 
 /* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */
 

@@ -18,3 +18,12 @@ bool gnomon__table_stage(const gnomon_profile *p, gnomon_stage_info *out)
             return false;
     return true;
 }
+
+const char *gnomon__only_stage(const gnomon_profile *p)
+{
+    gnomon_stage_info stage;
+    return gnomon_profile_count(p, GNOMON_STAGES) == 1 &&
+                   gnomon_profile_stage(p, 1, &stage) == GNOMON_OK && stage.name
+               ? stage.name
+               : "";
+}

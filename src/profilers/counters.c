@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* counters: the sampled values of counters, also of payloads of NVTX marks, and how
  * often each mark was made. */
-#include <stdlib.h>
-
 #include "gnomon.h"
 #include "gnomon/profiler.h"
 #include "print/rows.h"
@@ -99,23 +97,7 @@ static const gnomon__report counters_report = {
     .finish = counters_finish,
 };
 
-GNOMON__REPORT_CALLS(counters_report)
-
-static const gnomon_option_info counters_options[] = {
-    GNOMON__TABLE_OPTIONS,
-    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
-    {.key = NULL}};
-
-static const gnomon_profiler counters = {
-    .struct_size = sizeof counters,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE,
-    .name = "counters",
-    .help = "what counters were sampled at, and how often marks came",
-    .options = counters_options,
-    .create = counters_report_create,
-    .summary = counters_report_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(counters);
+GNOMON__REPORT_PROFILER(
+    counters, counters_report, GNOMON_WANT_TREE,
+    "what counters were sampled at, and how often marks came",
+    GNOMON__TABLE_OPTIONS, GNOMON__BY_ANY_OPTION);

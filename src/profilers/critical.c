@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "gnomon.h"
 #include "gnomon/profiler.h"
@@ -15,8 +14,7 @@
 #include "print/duration.h"
 #include "print/rows.h"
 
-#define CRITICAL_STEPS 3   /* that are shown */
-#define CRITICAL_PRESET 12 /* rows of each */
+#define CRITICAL_STEPS 3 /* that are shown */
 
 typedef struct critical_settings {
     gnomon__table_choice table; /* the first */
@@ -217,82 +215,47 @@ static void critical_free(void *more)
     gnomon__critical_free(more);
 }
 
+/* ---- The profiler ------------------------------------------------------------------ */
+
+static void critical_set(void *settings, const gnomon_options *options)
+{
+    critical_settings *s = settings;
+    s->steps = CRITICAL_STEPS;
+    if (!options)
+        return;
+    s->has_step = options->text(options, "step") != NULL;
+    s->step = (uint64_t)options->number(options, "step");
+    if (options->number(options, "steps") < 1)
+        options->log("critical: steps=: say how many of the slowest, from 1");
+    else
+        s->steps = (uint64_t)options->number(options, "steps");
+}
+
 static const gnomon__report critical_report = {
     .name = "critical",
     .title = "Critical Path",
     .columns = critical_columns,
     .column_count = CRITICAL_COLUMNS,
-    .limit = CRITICAL_PRESET,
+    .limit = 12, /* of each step */
     .has_own_limit = true,
     .sort = -1,
     .order = CRITICAL_ORDER,
     .more_size = sizeof(gnomon__critical),
+    .settings_size = sizeof(critical_settings),
+    .set = critical_set,
     .read = critical_read,
     .choose = critical_choose,
     .note = critical_note,
     .free_more = critical_free,
 };
 
-/* ---- The profiler ------------------------------------------------------------------ */
-
-static int critical_summary(void *self, const gnomon_profile *profile,
-                            const gnomon_writer *out)
-{
-    static const critical_settings preset = {
-        .table = {.limit = CRITICAL_PRESET, .sort = -1, .is_table = true},
-        .steps = CRITICAL_STEPS};
-    return gnomon__report_print(&critical_report, self ? self : &preset,
-                                profile, out);
-}
-
-static int critical_create(const gnomon_options *options, void **self)
-{
-    critical_settings *s = calloc(1, sizeof *s);
-    if (!s)
-        return GNOMON_ENOMEM;
-    gnomon__report_choose(&critical_report, options, &s->table);
-    s->has_step = options->text(options, "step") != NULL;
-    s->step = (uint64_t)options->number(options, "step");
-    s->steps = (uint64_t)options->number(options, "steps");
-    if (options->number(options, "steps") < 1) {
-        options->log("critical: steps=: say how many of the slowest, from 1");
-        s->steps = CRITICAL_STEPS;
-    }
-    *self = s;
-    return GNOMON_OK;
-}
-
-static const gnomon_option_info critical_options[] = {
-    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
-    GNOMON__TABLE_OPTION("sort", TEXT, "the column that rows are ordered by"),
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "limit",
-     .type = GNOMON_OPTION_INTEGER,
-     .preset = "12",
-     .help = "how many rows of a step; one more has the rest"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "steps",
-     .type = GNOMON_OPTION_INTEGER,
-     .preset = "3",
-     .help = "how many of the slowest steps"},
+GNOMON__REPORT_PROFILER(
+    critical, critical_report, GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
+    "what the slowest steps waited for, over all threads",
+    GNOMON__ORDER_OPTIONS,
+    GNOMON__PRESET_OPTION("limit", INTEGER, "12",
+                          "how many rows of a step; one more has the rest"),
+    GNOMON__PRESET_OPTION("steps", INTEGER, "3",
+                          "how many of the slowest steps"),
     GNOMON__TABLE_OPTION("step", INTEGER, "the step of this number alone"),
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "format",
-     .type = GNOMON_OPTION_TEXT,
-     .preset = "text",
-     .help = "text, csv, md or json"},
-    {.key = NULL}};
-
-static const gnomon_profiler path_reporter = {
-    .struct_size = sizeof path_reporter,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-    .name = "critical",
-    .help = "what the slowest steps waited for, over all threads",
-    .options = critical_options,
-    .create = critical_create,
-    .summary = critical_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(path_reporter);
+    GNOMON__PRESET_OPTION("format", TEXT, "text", "text, csv, md or json"));

@@ -6,7 +6,6 @@
  * that of the gaps.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "gnomon/profiler.h"
 #include "print/gaps.h"
@@ -190,30 +189,8 @@ static const gnomon__report gaps_report = {
     .free_more = gaps_free,
 };
 
-GNOMON__REPORT_CALLS(gaps_report)
-
-static const gnomon_option_info gaps_options[] = {
-    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
-    GNOMON__TABLE_OPTION("sort", TEXT, "the column that rows are ordered by"),
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "limit",
-     .type = GNOMON_OPTION_INTEGER,
-     .preset = "10",
-     .help = "how many of the longest gaps"},
-    GNOMON__TABLE_OPTION("by", TEXT, "the longest of each thread, rank, host"),
-    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
-    {.key = NULL}};
-
-static const gnomon_profiler gap_reporter = {
-    .struct_size = sizeof gap_reporter,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-    .name = "gaps",
-    .help = "when threads and streams were idle, and between what",
-    .options = gaps_options,
-    .create = gaps_report_create,
-    .summary = gaps_report_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(gap_reporter);
+GNOMON__REPORT_PROFILER(
+    gaps, gaps_report, GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
+    "when threads and streams were idle, and between what",
+    GNOMON__TEXT_OPTIONS("10", "how many of the longest gaps",
+                         "the longest of each thread, rank, host"));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: which path caused which other one, how often, and the times of the other one.
  * With by= a link is in the group of the path that caused it. */
-#include <stdlib.h>
-
 #include "gnomon.h"
 #include "gnomon/profiler.h"
 #include "print/rows.h"
@@ -74,23 +72,7 @@ static const gnomon__report links_report = {
     .read = links_read,
 };
 
-GNOMON__REPORT_CALLS(links_report)
-
-static const gnomon_option_info links_options[] = {
-    GNOMON__TABLE_OPTIONS,
-    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
-    {.key = NULL}};
-
-static const gnomon_profiler links = {
-    .struct_size = sizeof links,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE,
-    .name = "links",
-    .help = "what was handed to other threads, by whom, and what it took",
-    .options = links_options,
-    .create = links_report_create,
-    .summary = links_report_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(links);
+GNOMON__REPORT_PROFILER(
+    links, links_report, GNOMON_WANT_TREE,
+    "what was handed to other threads, by whom, and what it took",
+    GNOMON__TABLE_OPTIONS, GNOMON__BY_ANY_OPTION);

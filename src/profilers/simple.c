@@ -4,220 +4,114 @@
  *
  * A pure function from a profile of one stage to text; rows are names, summed
  * over all their regions, paths and threads. Uses public headers and src/print only:
- * compiled with src/print/width.c and -shared it is a plugin that prints the same
- * bytes. All memory is taken before the first byte is written, so a table is complete
- * or not written at all.
+ * compiled with src/print and -shared it is a plugin that prints the same bytes. All
+ * memory is taken before the first byte is written, so a table is complete or not
+ * written at all.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/profile.h"
-#include "gnomon/profiler.h"
 #include "print/letters.h"
+#include "print/python.h"
+#include "print/rows.h"
 #include "print/width.h"
+
+enum {
+    SIMPLE_NAME,
+    SIMPLE_TOTAL, /* in ns */
+    SIMPLE_MEAN,  /* s */
+    SIMPLE_CALLS,
+    SIMPLE_PERCENT,
+    SIMPLE_FIRST, /* order of its first end; empty: not known */
+    SIMPLE_COLUMNS
+};
+
+static const gnomon__column simple_columns[SIMPLE_COLUMNS] = {
+    [SIMPLE_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
+    [SIMPLE_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
+    [SIMPLE_MEAN] = GNOMON__COLUMN("mean", "Mean", NUMBER, SHOWN, MADE),
+    [SIMPLE_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
+    [SIMPLE_PERCENT] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
+    [SIMPLE_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
+};
+
+typedef struct simple_settings {
+    gnomon__table_choice table; /* the first */
+    int sort;                   /* column */
+    bool extended;
+} simple_settings;
+
+/* What the line of totals shows, and the widest name. */
+typedef struct simple_sums {
+    double wall; /* s */
+    uint64_t calls;
+    size_t width; /* code points */
+} simple_sums;
 
 /* ---- Rows ----------------------------------------------------------------- */
 
-typedef struct simple_row {
-    const char *name; /* NULL: its kind has no row */
-    uint64_t calls;
-    uint64_t total_ns;
-    uint64_t first; /* order of its first end; UINT64_MAX: none */
-    double total;
-    double mean;
-    double percent;
-    double key; /* what rows are ordered by, descending */
-} simple_row;
-
-enum simple_sort { SIMPLE_TOTAL, SIMPLE_MEAN, SIMPLE_CALLS, SIMPLE_NAME };
-
-typedef struct simple_settings {
-    int sort; /* simple_sort */
-    bool extended;
-    size_t limit; /* rows */
-} simple_settings;
-
-/* The table: its rows, and what its title and total show. */
-typedef struct simple_table {
-    simple_row *rows;
-    size_t row_count;
-    size_t width; /* code points of the longest name */
-    uint64_t calls;
-    double wall;
-    const struct simple_settings *settings;
-    const char *stage; /* "": none */
-    const gnomon_writer *out;
-} simple_table;
-
-static bool simple_has_row(uint32_t kind)
+static bool simple_has_row(const gnomon__report_node *n)
 {
-    return kind == GNOMON_KIND_SCOPE || kind == GNOMON_KIND_FUNCTION ||
-           kind == GNOMON_KIND_ACTION || kind == GNOMON_KIND_RANGE;
+    const uint32_t kind = n->region.kind;
+    return n->of.host && n->of.host->count &&
+           (kind == GNOMON_KIND_SCOPE || kind == GNOMON_KIND_FUNCTION ||
+            kind == GNOMON_KIND_ACTION || kind == GNOMON_KIND_RANGE);
 }
 
-static int simple_by_name(const void *left, const void *right)
+static void simple_read(gnomon__report_rows *r)
 {
-    const simple_row *a = left, *b = right;
-    return strcmp(a->name, b->name);
-}
-
-/* Equal keys keep the order of first ends, as in Lightning's stable sort. Where a
- * profile does not have that order, the name decides. */
-static int simple_by_key(const void *left, const void *right)
-{
-    const simple_row *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-static void simple_add(simple_row *row, uint64_t calls, uint64_t total_ns,
-                       uint64_t first)
-{
-    row->calls += calls;
-    row->total_ns += total_ns;
-    if (first < row->first)
-        row->first = first;
-}
-
-/* One row for each region, in the order of regions, so that nodes find theirs
- * by number. */
-static void simple_count(const gnomon_profile *profile, simple_row *rows,
-                         size_t region_count)
-{
-    size_t node_count = gnomon_profile_count(profile, GNOMON_NODES);
-    for (size_t i = 0; i < region_count; i++) {
-        gnomon_region_info region;
-        rows[i].first = UINT64_MAX;
-        if (gnomon_profile_region(profile, i + 1, &region) == GNOMON_OK &&
-            simple_has_row(region.kind))
-            rows[i].name = region.name;
-    }
-    for (size_t i = 1; i <= node_count; i++) {
-        gnomon_node_info node;
-        if (gnomon_profile_node(profile, i, &node) != GNOMON_OK)
-            continue;
-        if (!node.host || node.host->count == 0)
-            continue;
-        if (node.region == 0 || node.region > region_count)
-            continue;
-        simple_add(&rows[node.region - 1], node.host->count,
-                   node.host->total_ns, node.first ? node.first : UINT64_MAX);
-    }
-}
-
-/* Keeps the rows with calls, one for each name. Returns their number. */
-static size_t simple_merge(simple_row *rows, size_t count)
-{
-    size_t used = 0, merged = 0;
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].name && rows[i].calls)
-            rows[used++] = rows[i];
-    if (used > 1)
-        qsort(rows, used, sizeof *rows, simple_by_name);
-    for (size_t i = 0; i < used; i++) {
-        if (merged && strcmp(rows[merged - 1].name, rows[i].name) == 0)
-            simple_add(&rows[merged - 1], rows[i].calls, rows[i].total_ns,
-                       rows[i].first);
-        else
-            rows[merged++] = rows[i];
-    }
-    return merged;
-}
-
-/* Rows are in descending order of the key. For names it is 0, as simple_merge has left
- * the rows in that order. */
-static double simple_key(const simple_row *row, const simple_settings *s)
-{
-    switch (s->sort) {
-    case SIMPLE_MEAN:
-        return row->mean;
-    case SIMPLE_CALLS:
-        return (double)row->calls;
-    case SIMPLE_NAME:
-        return 0;
-    default:
-        return row->percent;
-    }
-}
-
-/* ns are divided by 1e9: multiplying by 1e-9 would sometimes print another last digit.
- * If the stage took no time, rows without time have 0 %, the others inf. */
-static void simple_reckon(simple_table *table)
-{
-    for (size_t i = 0; i < table->row_count; i++) {
-        simple_row *row = &table->rows[i];
-        row->name = gnomon_shown(table->out, row->name);
-        size_t width = gnomon__print_width(row->name, strlen(row->name));
-        row->total = (double)row->total_ns / 1e9;
-        row->mean = row->total / (double)row->calls;
-        row->percent = row->total_ns ? 100.0 * row->total / table->wall : 0.0;
-        row->key = simple_key(row, table->settings);
-        table->calls += row->calls;
-        if (width > table->width)
-            table->width = width;
-    }
-    /* simple_merge has left them in the order of names. */
-    if (table->row_count > 1 && table->settings->sort != SIMPLE_NAME)
-        qsort(table->rows, table->row_count, sizeof *table->rows,
-              simple_by_key);
-}
-
-/* The stage's name, if there is only one, and the sum of the times for which stages
- * were recorded. */
-static void simple_stage(simple_table *table, const gnomon_profile *profile)
-{
-    size_t count = gnomon_profile_count(profile, GNOMON_STAGES);
+    simple_sums *sums = r->more;
     gnomon_stage_info s;
+    gnomon__report_node n;
     uint64_t wall_ns = 0;
-    for (size_t i = 1; i <= count; i++)
-        if (gnomon_profile_stage(profile, i, &s) == GNOMON_OK)
-            wall_ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
-    table->wall = (double)wall_ns / 1e9;
-    if (count == 1 && gnomon_profile_stage(profile, 1, &s) == GNOMON_OK &&
-        s.name)
-        table->stage = s.name;
+    for (size_t i = 1; !gnomon_profile_stage(r->profile, i, &s); i++)
+        wall_ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
+    sums->wall = (double)wall_ns / 1e9;
+    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        if (!simple_has_row(&n))
+            continue;
+        gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
+        sums->calls += n.of.host->count;
+        gnomon__cell_text(&cells[SIMPLE_NAME], n.region.name);
+        gnomon__cell_count(&cells[SIMPLE_CALLS], n.of.host->count);
+        gnomon__cell_count(&cells[SIMPLE_TOTAL], n.of.host->total_ns);
+        if (n.of.first)
+            gnomon__cell_count(&cells[SIMPLE_FIRST], n.of.first);
+    }
+}
+
+/* ns are divided by 1e9: multiplying by 1e-9 would sometimes print another last digit. */
+static double simple_seconds(const gnomon__cell *cells)
+{
+    return (double)cells[SIMPLE_TOTAL].count / 1e9;
+}
+
+/* If the stage took no time, rows without time have 0 %, the others inf. */
+static bool simple_finish(gnomon__report_rows *r, gnomon__cell *cells)
+{
+    const simple_sums *sums = r->more;
+    const double total = simple_seconds(cells);
+    gnomon__cell_number(&cells[SIMPLE_MEAN],
+                        total / (double)cells[SIMPLE_CALLS].count);
+    gnomon__cell_number(&cells[SIMPLE_PERCENT],
+                        total > 0 ? 100.0 * total / sums->wall : 0.0);
+    return true;
+}
+
+/* What is equal keeps the order of first ends, as in Lightning's stable sort. Where a
+ * profile does not have that order, the name decides. */
+static void simple_choose(gnomon__report_rows *r)
+{
+    const simple_settings *s = (const void *)r->choice;
+    if (s->sort == SIMPLE_NAME)
+        return;
+    r->code = gnomon__table_sort(&r->table, SIMPLE_FIRST);
+    if (!r->code)
+        r->code = gnomon__table_sort(&r->table, s->sort);
 }
 
 /* ---- Text ----------------------------------------------------------------- */
-
-/* Python's format ".5" of a value that is not negative: 5 significant digits without
- * trailing zeros. From 1e-4 to below 1e4 it has at least one digit after the point,
- * else an exponent. The decimal point of printf is skipped, as it depends on the host's
- * locale. */
-static void simple_number(char text[24], double value)
-{
-    char raw[48], digits[6] = "";
-    const char *e;
-    int exponent, count = 5;
-    if (!isfinite(value)) {
-        snprintf(text, 24, "%s", isnan(value) ? "nan" : "inf");
-        return;
-    }
-    snprintf(raw, sizeof raw, "%.4e", value);
-    e = strchr(raw, 'e');
-    exponent = (int)strtol(e + 1, NULL, 10);
-    digits[0] = raw[0];
-    memcpy(digits + 1, e - 4, 4);
-    while (count > 1 && digits[count - 1] == '0')
-        count--;
-    if (exponent < -4 || exponent > 3) {
-        snprintf(text, 24, "%c%s%.*se%+03d", digits[0], count > 1 ? "." : "",
-                 count - 1, digits + 1, exponent);
-    } else if (exponent < 0) {
-        snprintf(text, 24, "0.%.*s%.*s", -exponent - 1, "000", count, digits);
-    } else {
-        int whole = exponent + 1;
-        int rest = count > whole ? count - whole : 1;
-        snprintf(text, 24, "%.*s.%.*s", whole, digits, rest, digits + whole);
-    }
-}
 
 /* Writers do nothing after an error, so only the last call's code counts. */
 static void simple_repeat(const gnomon_writer *out, char c, size_t count)
@@ -236,160 +130,133 @@ static size_t simple_tab(size_t column)
 
 /* As long as the header with its tabs expanded, + 1 for the line feed before it, which
  * Lightning counts too. */
-static void simple_rule(const simple_table *table)
+static void simple_rule(const gnomon__report_rows *r, const gnomon_writer *out)
 {
-    size_t width = table->width > 6 ? table->width : 6;
-    width = simple_tab(3 + width);
+    const simple_settings *s = (const void *)r->choice;
+    size_t width = ((const simple_sums *)r->more)->width;
+    width = simple_tab(3 + (width > 6 ? width : 6));
     width = simple_tab(width + 20);
-    for (int more = table->settings->extended ? 3 : 1; more > 0; more--)
+    for (int more = s->extended ? 3 : 1; more > 0; more--)
         width = simple_tab(width + 18);
-    table->out->write(table->out, "\n", 1);
-    simple_repeat(table->out, '-', width + 2);
+    out->write(out, "\n", 1);
+    simple_repeat(out, '-', width + 2);
 }
 
-static void simple_line(const simple_table *table, const char *name,
-                        const char *mean, const char *calls, const char *total,
-                        const char *percent)
+static void simple_line(const gnomon__report_rows *r, const gnomon_writer *out,
+                        const char *name, const char *mean, const char *calls,
+                        const char *total, const char *percent)
 {
-    const gnomon_writer *out = table->out;
-    size_t size = strlen(name), width = gnomon__print_width(name, size);
+    const simple_settings *s = (const void *)r->choice;
+    const size_t size = strlen(name), width = gnomon__print_width(name, size);
+    const size_t widest = ((const simple_sums *)r->more)->width;
     out->write(out, "\n|  ", 4);
     out->write(out, name, size);
-    simple_repeat(out, ' ', width < table->width ? table->width - width : 0);
-    if (table->settings->extended)
+    simple_repeat(out, ' ', widest > width ? widest - width : 0);
+    if (s->extended)
         out->print(out, "\t|  %-15s\t|  %-15s\t|  %-15s\t|  %-15s\t|", mean,
                    calls, total, percent);
     else
         out->print(out, "\t|  %-15s\t|  %-15s\t|", mean, total);
 }
 
-static void simple_title(const simple_table *table)
+static void simple_print_row(const gnomon__report_rows *r,
+                             const gnomon_writer *out,
+                             const gnomon__cell *cells)
 {
-    const gnomon_writer *out = table->out;
-    gnomon__print_title(out, table->stage, "Profiler Report\n");
+    char mean[GNOMON__PYTHON_TEXT], total[GNOMON__PYTHON_TEXT];
+    char percent[GNOMON__PYTHON_TEXT], calls[24];
+    gnomon__python_general(mean, cells[SIMPLE_MEAN].number);
+    gnomon__python_general(total, simple_seconds(cells));
+    gnomon__python_general(percent, cells[SIMPLE_PERCENT].number);
+    snprintf(calls, sizeof calls, "%" PRIu64, cells[SIMPLE_CALLS].count);
+    simple_line(r, out, gnomon_shown(out, cells[SIMPLE_NAME].text), mean, calls,
+                total, percent);
 }
 
-static void simple_print_rows(const simple_table *table)
+static size_t simple_width(const gnomon__report_rows *r,
+                           const gnomon_writer *out)
 {
-    char mean[24], calls[24], total[24], percent[24];
-    simple_rule(table);
-    simple_line(table, "Action", "Mean duration (s)", "Num calls",
-                "Total time (s)", "Percentage %");
-    simple_rule(table);
-    if (table->settings->extended) {
-        snprintf(calls, sizeof calls, "%" PRIu64, table->calls);
-        simple_number(total, table->wall);
-        simple_line(table, "Total", "-", calls, total, "100 %");
-        simple_rule(table);
+    size_t most = 0;
+    for (size_t i = 0; i < r->table.row_count; i++) {
+        const char *name =
+            gnomon_shown(out, gnomon__cells_of(&r->table, i)[SIMPLE_NAME].text);
+        const size_t width = gnomon__print_width(name, strlen(name));
+        most = width > most ? width : most;
     }
-    for (size_t i = 0; i < table->row_count && i < table->settings->limit;
-         i++) {
-        const simple_row *row = &table->rows[i];
-        simple_number(mean, row->mean);
-        snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
-        simple_number(total, row->total);
-        simple_number(percent, row->percent);
-        simple_line(table, row->name, mean, calls, total, percent);
+    return most;
+}
+
+static int simple_text(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    const simple_settings *s = (const void *)r->choice;
+    simple_sums *sums = r->more;
+    char calls[24], wall[GNOMON__PYTHON_TEXT];
+    gnomon__print_title(out, gnomon__only_stage(r->profile),
+                        "Profiler Report\n");
+    sums->width = simple_width(r, out);
+    if (r->table.row_count) {
+        simple_rule(r, out);
+        simple_line(r, out, "Action", "Mean duration (s)", "Num calls",
+                    "Total time (s)", "Percentage %");
+        simple_rule(r, out);
     }
-    simple_rule(table);
+    if (r->table.row_count && s->extended) {
+        snprintf(calls, sizeof calls, "%" PRIu64, sums->calls);
+        gnomon__python_general(wall, sums->wall);
+        simple_line(r, out, "Total", "-", calls, wall, "100 %");
+        simple_rule(r, out);
+    }
+    for (size_t i = 0; i < r->table.row_count && i < s->table.limit; i++)
+        simple_print_row(r, out, gnomon__cells_of(&r->table, i));
+    if (r->table.row_count)
+        simple_rule(r, out);
+    out->write(out, "\n", 1);
+    return GNOMON_OK;
 }
 
 /* ---- The profiler --------------------------------------------------------- */
 
-static const simple_settings simple_preset = {
-    .sort = SIMPLE_TOTAL, .extended = true, .limit = SIZE_MAX};
-
-/* A value that is none is told of, and it is as if nothing was said. */
-static void simple_complain(const gnomon_options *options, const char *key,
-                            const char *hint)
+/* A word that is none is told of, and it is as if nothing was said. */
+static void simple_set(void *settings, const gnomon_options *options)
 {
-    char line[160];
-    snprintf(line, sizeof line, "simple: %s=%.48s: %s", key,
-             options->text(options, key), hint);
-    options->log(line);
+    simple_settings *s = settings;
+    const char *sort = options ? options->text(options, "sort") : NULL;
+    char line[96];
+    s->extended = !options || options->number(options, "extended");
+    s->sort = s->extended ? SIMPLE_PERCENT : SIMPLE_MEAN;
+    for (int k = SIMPLE_NAME; sort && k <= SIMPLE_CALLS; k++)
+        if (gnomon__print_same_word(sort, strlen(sort),
+                                    simple_columns[k].key)) {
+            s->sort = k == SIMPLE_TOTAL ? SIMPLE_PERCENT : k;
+            return;
+        }
+    snprintf(line, sizeof line,
+             "simple: sort=%.48s: say total, mean, calls or name",
+             sort ? sort : "");
+    if (sort)
+        options->log(line);
 }
 
-static int simple_create(const gnomon_options *options, void **self)
-{
-    static const char *const words[] = {
-        [SIMPLE_TOTAL] = "total",
-        [SIMPLE_MEAN] = "mean",
-        [SIMPLE_CALLS] = "calls",
-        [SIMPLE_NAME] = "name",
-    };
-    simple_settings *s = calloc(1, sizeof *s);
-    const char *sort = options->text(options, "sort");
-    int word = 0;
-    if (!s)
-        return GNOMON_ENOMEM;
-    s->extended = options->number(options, "extended") != 0;
-    s->sort = s->extended ? SIMPLE_TOTAL : SIMPLE_MEAN;
-    s->limit = options->number(options, "limit") > 0
-                   ? (size_t)options->number(options, "limit")
-                   : SIZE_MAX;
-    while (sort && word < 4 &&
-           !gnomon__print_same_word(sort, strlen(sort), words[word]))
-        word++;
-    if (sort && word < 4)
-        s->sort = word;
-    else if (sort)
-        simple_complain(options, "sort", "say total, mean, calls or name");
-    if (options->text(options, "limit") && s->limit == SIZE_MAX)
-        simple_complain(options, "limit", "say how many rows, from 1");
-    *self = s;
-    return GNOMON_OK;
-}
-
-static int simple_summary(void *self, const gnomon_profile *profile,
-                          const gnomon_writer *out)
-{
-    simple_table table = {.out = out, .stage = "", .settings = &simple_preset};
-    size_t region_count;
-    if (!profile)
-        return GNOMON_EINVAL;
-    if (self) /* attached from C, there may be none */
-        table.settings = self;
-    region_count = gnomon_profile_count(profile, GNOMON_REGIONS);
-    table.rows = calloc(region_count + 1, sizeof *table.rows);
-    if (!table.rows)
-        return GNOMON_ENOMEM;
-    simple_count(profile, table.rows, region_count);
-    table.row_count = simple_merge(table.rows, region_count);
-    simple_stage(&table, profile);
-    simple_reckon(&table);
-    simple_title(&table);
-    if (table.row_count)
-        simple_print_rows(&table);
-    free(table.rows);
-    return out->write(out, "\n", 1);
-}
-
-static const gnomon_option_info simple_options[] = {
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "extended",
-     .type = GNOMON_OPTION_BOOL,
-     .preset = "true",
-     .help = "calls, total and percentage too, ordered by total"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "sort",
-     .type = GNOMON_OPTION_TEXT,
-     .help = "what rows are ordered by: total, mean, calls or name"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "limit",
-     .type = GNOMON_OPTION_INTEGER,
-     .help = "the most rows; else all"},
-    {.key = NULL}};
-
-static const gnomon_profiler simple = {
-    .struct_size = sizeof simple,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE,
+static const gnomon__report simple_report = {
     .name = "simple",
-    .help = "Lightning's table: calls, mean and total time of each action",
-    .options = simple_options,
-    .create = simple_create,
-    .summary = simple_summary,
-    .destroy = free,
+    .columns = simple_columns,
+    .column_count = SIMPLE_COLUMNS,
+    .has_own_sort = true,
+    .sort = -1,
+    .more_size = sizeof(simple_sums),
+    .settings_size = sizeof(simple_settings),
+    .set = simple_set,
+    .read = simple_read,
+    .finish = simple_finish,
+    .choose = simple_choose,
+    .text = simple_text,
 };
 
-GNOMON_PLUGIN(simple);
+GNOMON__REPORT_PROFILER(
+    simple, simple_report, GNOMON_WANT_TREE,
+    "Lightning's table: calls, mean and total time of each action",
+    GNOMON__PRESET_OPTION("extended", BOOL, "true",
+                          "calls, total and percentage too, ordered by total"),
+    GNOMON__TABLE_OPTION(
+        "sort", TEXT, "what rows are ordered by: total, mean, calls or name"),
+    GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"));

@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gnomon/profile.h"
@@ -322,30 +321,8 @@ static const gnomon__report slowest_steps = {
     .free_more = steps_free,
 };
 
-GNOMON__REPORT_CALLS(slowest_steps)
-
-static const gnomon_option_info steps_options[] = {
-    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
-    GNOMON__TABLE_OPTION("sort", TEXT, "the column that rows are ordered by"),
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "limit",
-     .type = GNOMON_OPTION_INTEGER,
-     .preset = "10",
-     .help = "how many of the slowest steps"},
-    GNOMON__TABLE_OPTION("by", TEXT, "the slowest of each rank or host"),
-    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
-    {.key = NULL}};
-
-static const gnomon_profiler step_reporter = {
-    .struct_size = sizeof step_reporter,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_STEPS,
-    .name = "steps",
-    .help = "median and p99 of steps, and why the slowest were slow",
-    .options = steps_options,
-    .create = slowest_steps_create,
-    .summary = slowest_steps_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(step_reporter);
+GNOMON__REPORT_PROFILER(
+    steps, slowest_steps, GNOMON_WANT_TREE | GNOMON_WANT_STEPS,
+    "median and p99 of steps, and why the slowest were slow",
+    GNOMON__TEXT_OPTIONS("10", "how many of the slowest steps",
+                         "the slowest of each rank or host"));

@@ -205,6 +205,17 @@ static void tree_choose(gnomon__report_rows *r)
     }
 }
 
+static void tree_set(void *settings, const gnomon_options *options)
+{
+    gnomon__table_choice *c = settings;
+    if (c->sort < 0 || c->sort == TREE_NAME ||
+        (c->sort >= TREE_TOTAL && c->sort <= TREE_CALLS))
+        return;
+    options->log("tree: sort= orders what has one parent: say total, self, "
+                 "calls or name");
+    c->sort = -1;
+}
+
 static const gnomon__report tree_report = {
     .name = "tree",
     .title = "Call Tree",
@@ -213,41 +224,12 @@ static const gnomon__report tree_report = {
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_HOST,
     .sort = -1,
+    .set = tree_set,
     .read = tree_read,
     .choose = tree_choose,
 };
 
-GNOMON__REPORT_CALLS(tree_report)
-
-static int tree_create(const gnomon_options *options, void **self)
-{
-    int code = tree_report_create(options, self);
-    gnomon__table_choice *c = *self;
-    if (!code && c->sort >= 0 && c->sort != TREE_NAME &&
-        c->sort != TREE_TOTAL && c->sort != TREE_SELF &&
-        c->sort != TREE_CALLS) {
-        options->log("tree: sort= orders what has one parent: say total, self, "
-                     "calls or name");
-        c->sort = -1;
-    }
-    return code;
-}
-
-static const gnomon_option_info tree_options[] = {
-    GNOMON__TABLE_OPTIONS,
-    GNOMON__TABLE_OPTION("by", TEXT, "a tree for each thread, rank or host"),
-    {.key = NULL}};
-
-static const gnomon_profiler call_tree = {
-    .struct_size = sizeof call_tree,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE,
-    .name = "tree",
-    .help = "the call tree: total, self and calls of each path",
-    .options = tree_options,
-    .create = tree_create,
-    .summary = tree_report_summary,
-    .destroy = free,
-};
-
-GNOMON_PLUGIN(call_tree);
+GNOMON__REPORT_PROFILER(
+    tree, tree_report, GNOMON_WANT_TREE,
+    "the call tree: total, self and calls of each path", GNOMON__TABLE_OPTIONS,
+    GNOMON__TABLE_OPTION("by", TEXT, "a tree for each thread, rank or host"));

@@ -84,8 +84,7 @@ else
 fi
 loads_a_plugin() { # FLAGS...
     build plugin.so "$@" -fPIC -shared -I"$source/src" \
-        "$source/src/profilers/simple.c" "$source/src/print/width.c" \
-        "$source/src/print/letters.c"
+        "$source/src/profilers/simple.c" "$source/src/print/"*.c -lm
     GNOMON=$work/plugin.so reported "$work/app"
 }
 static_loads_none() {
