@@ -7,60 +7,472 @@
  * on that stack already, so the walk counts how often each row and edge is on its way
  * down. An action cannot be open inside itself: a path that shows this comes from
  * actions that crossed, and each start is primitive. Sums are unsigned and only added
- * to, so none is negative.
+ * to, so none is negative. Ranges, marks and the nodes below them are left out, and so
+ * are nodes with bad numbers.
  *
- * Invariant between tables: the walk's counts are 0 and all slots are empty, so a
- * table costs only its own nodes.
+ * Invariant between tables: the walk's counts are 0. A slot is of a table if it has that
+ * table's number, so a table costs only its own nodes.
  */
-#include "print/calls.h"
+#include "print/functions.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "gnomon.h"
+#include "print/links.h"
+#include "print/rows.h"
 
 #define CALLS_OUTSIDE UINT32_MAX /* the caller of a root: no row */
 
-static gnomon__function *calls_row(gnomon__calls *c,
-                                   const gnomon__calls_region *r)
+/* Numbers from 1 as in the profile; 0 is none. */
+typedef struct calls_node {
+    uint32_t parent;
+    uint32_t child; /* the first */
+    uint32_t next;  /* sibling */
+    uint32_t region;
+    uint32_t edge;      /* from the parent's row to this one's */
+    uint32_t next_root; /* of its action */
+    uint64_t count;
+    uint64_t total_ns;
+    uint64_t self_ns;
+} calls_node;
+
+typedef struct calls_region {
+    const char *file;
+    const char *name;
+    uint32_t line;
+    uint32_t function; /* number of its row, from 0: some regions share one */
+    uint32_t title;    /* number of its name, from 0 */
+    uint32_t open;     /* how often it is on the walk's way down */
+    uint32_t group;    /* of regions; 0: there are none */
+    bool is_action;
+    bool has_row;
+} calls_region;
+
+/* One action, by name. */
+typedef struct calls_action {
+    const char *name;
+    uint32_t first_root; /* in the order of the walk */
+    uint32_t last_root;
+    uint32_t start; /* its lowest node: tables are in this order */
+    uint32_t open;
+} calls_action;
+
+/* State of a row or an edge during a walk. */
+typedef struct calls_slot {
+    uint32_t open;
+    uint32_t at; /* its index in `table` */
+    size_t table;
+} calls_slot;
+
+struct gnomon__calls {
+    calls_node *nodes;
+    calls_region *regions;
+    calls_action *actions;
+    calls_slot *functions;
+    calls_slot *edges; /* between rows, then from outside to each */
+    gnomon__caller *unsorted_callers; /* in the order of the walk */
+    uint32_t
+        *roots; /* by group of tracks: the first outermost node, its siblings
+                        follow */
+    size_t region_count, node_count, function_count, edge_count;
+    size_t name_count;   /* of regions: the most actions that there can be */
+    size_t action_count; /* of the group at hand */
+    size_t table_number; /* how many were made */
+    gnomon__functions table;
+};
+
+/* ---- Numbers --------------------------------------------------------------- */
+
+enum { CALLS_FILE, CALLS_NAME, CALLS_LINE, CALLS_GROUP, CALLS_KEYS };
+
+static const gnomon__column calls_keys[CALLS_KEYS] = {
+    GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
+    GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
+    GNOMON__COLUMN("", "", ID, SHOWN, KEY),
+    GNOMON__COLUMN("", "", ID, SHOWN, KEY)};
+
+static const gnomon__report calls_numbers = {.columns = calls_keys,
+                                             .column_count = CALLS_KEYS};
+
+/* What is equal in all of these has one number, from 0. */
+static uint32_t calls_number(gnomon__report_rows *of, const char *file,
+                             const char *name, uint64_t line, uint64_t group)
 {
-    gnomon__calls_slot *slot = &c->functions[r->function];
-    if (!slot->at) {
-        gnomon__function *row = &c->table.rows[c->table.row_count++];
-        memset(row, 0, sizeof *row);
-        row->file = r->file;
-        row->line = r->line;
-        row->name = r->name;
-        row->group = r->group;
-        slot->at = (uint32_t)c->table.row_count;
+    gnomon__cell *cells = gnomon__report_row_of(of, 0);
+    gnomon__cell_text(&cells[CALLS_FILE], file);
+    gnomon__cell_text(&cells[CALLS_NAME], name);
+    gnomon__cell_count(&cells[CALLS_LINE], line);
+    gnomon__cell_count(&cells[CALLS_GROUP], group);
+    return gnomon__report_put(of) - 1;
+}
+
+/* A profile's calls while they are read. */
+typedef struct calls_reader {
+    gnomon__calls *c;
+    const gnomon_profile *profile;
+    const gnomon__groups *groups; /* or NULL */
+    gnomon__report_rows functions, titles, edges;
+} calls_reader;
+
+static bool calls_is_fine(const calls_reader *r)
+{
+    return !r->functions.code && !r->titles.code && !r->edges.code;
+}
+
+/* ---- Regions --------------------------------------------------------------- */
+
+/* Whether regions of this kind are on a thread's stack. */
+static bool calls_has_row(uint32_t kind)
+{
+    switch (kind) {
+    case GNOMON_KIND_SCOPE:
+    case GNOMON_KIND_FUNCTION:
+    case GNOMON_KIND_ACTION:
+    case GNOMON_KIND_PYTHON:
+    case GNOMON_KIND_API:
+    case GNOMON_KIND_COLLECTIVE:
+    case GNOMON_KIND_LINE:
+        return true;
+    default:
+        return false;
     }
-    return &c->table.rows[slot->at - 1];
+}
+
+static void calls_read_region(calls_reader *of, size_t number)
+{
+    calls_region *r = &of->c->regions[number];
+    gnomon_region_info info;
+    (void)gnomon_profile_region(of->profile, number, &info);
+    r->file = "~";
+    r->is_action = info.kind == GNOMON_KIND_ACTION;
+    r->has_row = calls_has_row(info.kind);
+    r->name = info.name;
+    if (!r->is_action && info.file && *info.file) {
+        r->file = info.file;
+        r->line = info.line;
+    }
+    if (of->groups && of->groups->of_region)
+        r->group = of->groups->of_region[number];
+    r->function =
+        calls_number(&of->functions, r->file, r->name, r->line, r->group);
+    r->title = calls_number(&of->titles, "", r->name, 0, 0);
+}
+
+/* False: no memory. */
+static bool calls_read_regions(calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    c->region_count = gnomon_profile_count(of->profile, GNOMON_REGIONS);
+    c->regions = calloc(c->region_count + 1, sizeof *c->regions);
+    for (size_t i = 1; c->regions && i <= c->region_count; i++)
+        calls_read_region(of, i);
+    c->function_count = of->functions.table.row_count;
+    c->name_count = of->titles.table.row_count;
+    c->actions = calloc(c->name_count + 1, sizeof *c->actions);
+    c->functions = calloc(c->function_count + 1, sizeof *c->functions);
+    return c->regions && c->actions && c->functions && calls_is_fine(of);
+}
+
+/* ---- Nodes ----------------------------------------------------------------- */
+
+static void calls_read_node(const calls_reader *of, uint32_t number)
+{
+    gnomon__calls *c = of->c;
+    calls_node *n = &c->nodes[number];
+    gnomon_node_info info;
+    (void)gnomon_profile_node(of->profile, number, &info);
+    if (info.region == 0 || info.region > c->region_count ||
+        info.parent >= number || (info.flags & GNOMON_NODE_RANGE) ||
+        !c->regions[info.region].has_row ||
+        (info.parent && !c->nodes[info.parent].region))
+        return;
+    n->region = info.region;
+    n->parent = info.parent;
+    if (info.host) {
+        n->count = info.host->count;
+        n->total_ns = info.host->total_ns;
+        n->self_ns = info.host->self_ns;
+    }
+}
+
+/* The caller of work on another thread is the scope that submitted it. */
+static bool calls_read_links(const calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    uint32_t *parents;
+    if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
+        return true;
+    if (gnomon__linked_parents(&parents, NULL, NULL, of->profile))
+        return false;
+    for (size_t i = 1; i <= c->node_count; i++)
+        if (c->nodes[i].region && c->nodes[parents[i]].region)
+            c->nodes[i].parent = parents[i];
+    free(parents);
+    return true;
+}
+
+/* Open scopes count as one call each, with their time so far. */
+static void calls_read_opens(const calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    gnomon_run_info run;
+    gnomon_open_info open;
+    gnomon_node_info info;
+    if (gnomon_profile_run(of->profile, 1, &run) != GNOMON_OK)
+        return;
+    for (size_t i = 1; i <= gnomon_profile_count(of->profile, GNOMON_OPENS);
+         i++) {
+        if (gnomon_profile_open(of->profile, i, &open) != GNOMON_OK ||
+            open.node > c->node_count || !c->nodes[open.node].region ||
+            gnomon_profile_node(of->profile, open.node, &info) != GNOMON_OK ||
+            !info.host) /* its stage is not in the profile */
+            continue;
+        c->nodes[open.node].count++;
+        if (run.now_ns > open.begin_ns)
+            c->nodes[open.node].total_ns += run.now_ns - open.begin_ns;
+    }
+}
+
+static uint32_t calls_track_group(const calls_reader *of, size_t node)
+{
+    gnomon_node_info info;
+    if (!of->groups || !of->groups->of_track)
+        return 0;
+    (void)gnomon_profile_node(of->profile, node, &info);
+    return of->groups->of_track[info.track];
+}
+
+/* Node 0 is the root of all in the group that is chosen. */
+static bool calls_read_nodes(calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    size_t count = gnomon_profile_count(of->profile, GNOMON_NODES);
+    c->nodes = calloc(count + 1, sizeof *c->nodes);
+    c->roots = calloc(of->groups ? of->groups->count + 1 : 1, sizeof *c->roots);
+    if (!c->nodes || !c->roots)
+        return false;
+    c->node_count = count;
+    for (size_t i = 1; i <= count; i++)
+        calls_read_node(of, (uint32_t)i);
+    if (!calls_read_links(of))
+        return false;
+    calls_read_opens(of);
+    for (size_t i = count; i > 0; i--) { /* backwards: siblings are in order */
+        calls_node *n = &c->nodes[i];
+        if (!n->region)
+            continue;
+        uint32_t *first = n->parent ? &c->nodes[n->parent].child
+                                    : &c->roots[calls_track_group(of, i)];
+        n->next = *first;
+        *first = (uint32_t)i;
+        if (n->parent)
+            n->edge =
+                calls_number(&of->edges, "", "",
+                             c->regions[c->nodes[n->parent].region].function,
+                             c->regions[n->region].function);
+    }
+    c->edge_count = of->edges.table.row_count;
+    return calls_is_fine(of);
+}
+
+static bool calls_take(gnomon__calls *c)
+{
+    size_t most = c->edge_count + c->function_count + 1;
+    c->edges = calloc(most, sizeof *c->edges);
+    c->unsorted_callers = calloc(most, sizeof *c->unsorted_callers);
+    c->table.callers = calloc(most, sizeof *c->table.callers);
+    c->table.rows = calloc(c->function_count + 2, sizeof *c->table.rows);
+    return c->edges && c->unsorted_callers && c->table.callers && c->table.rows;
+}
+
+int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
+                          const gnomon__groups *groups)
+{
+    gnomon__calls *c = *out = calloc(1, sizeof *c);
+    calls_reader r = {.c = c, .profile = profile, .groups = groups};
+    bool ok = c && !gnomon__report_begin(&r.functions, &calls_numbers, NULL,
+                                         NULL, NULL);
+    ok = ok &&
+         !gnomon__report_begin(&r.titles, &calls_numbers, NULL, NULL, NULL) &&
+         !gnomon__report_begin(&r.edges, &calls_numbers, NULL, NULL, NULL);
+    ok = ok && calls_read_regions(&r) && calls_read_nodes(&r) && calls_take(c);
+    gnomon__report_free(&r.functions);
+    gnomon__report_free(&r.titles);
+    gnomon__report_free(&r.edges);
+    if (!ok) {
+        gnomon__calls_free(c);
+        *out = NULL;
+        return GNOMON_ENOMEM;
+    }
+    gnomon__calls_choose(c, 0);
+    return GNOMON_OK;
+}
+
+int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile)
+{
+    return gnomon__calls_make_by(out, profile, NULL);
+}
+
+void gnomon__calls_free(gnomon__calls *c)
+{
+    if (!c)
+        return;
+    free(c->nodes);
+    free(c->roots);
+    free(c->regions);
+    free(c->actions);
+    free(c->functions);
+    free(c->edges);
+    free(c->unsorted_callers);
+    free(c->table.rows);
+    free(c->table.callers);
+    free(c);
+}
+
+/* ---- The walk ----------------------------------------------------------------- */
+
+/* Calls `enter` and `leave` for `root` and all below it, parents first. Not recursive,
+ * so any depth is safe. */
+static void calls_walk(gnomon__calls *c, uint32_t root,
+                       void (*enter)(gnomon__calls *c, uint32_t at, bool top),
+                       void (*leave)(gnomon__calls *c, uint32_t at, bool top))
+{
+    uint32_t at = root;
+    for (;;) {
+        enter(c, at, at == root);
+        if (c->nodes[at].child) {
+            at = c->nodes[at].child;
+            continue;
+        }
+        for (;;) {
+            leave(c, at, at == root);
+            if (at == root)
+                return;
+            if (c->nodes[at].next)
+                break;
+            at = c->nodes[at].parent;
+        }
+        at = c->nodes[at].next;
+    }
+}
+
+/* ---- Actions ---------------------------------------------------------------- */
+
+/* The action that begins here; NULL: none does. */
+static calls_action *calls_action_at(const gnomon__calls *c, uint32_t at)
+{
+    const calls_node *n = &c->nodes[at];
+    const calls_region *r = &c->regions[n->region];
+    return !n->parent || r->is_action ? &c->actions[r->title] : NULL;
+}
+
+/* An action inside another of the same name is in the outer one's table. */
+static void calls_enter_action(gnomon__calls *c, uint32_t at, bool top)
+{
+    calls_action *a = calls_action_at(c, at);
+    (void)top;
+    if (!a || a->open++)
+        return;
+    a->name = c->regions[c->nodes[at].region].name;
+    if (a->last_root)
+        c->nodes[a->last_root].next_root = at;
+    else
+        a->first_root = at;
+    a->last_root = at;
+    if (!a->start || at < a->start)
+        a->start = at;
+}
+
+static void calls_leave_action(gnomon__calls *c, uint32_t at, bool top)
+{
+    calls_action *a = calls_action_at(c, at);
+    (void)top;
+    if (a)
+        a->open--;
+}
+
+static int calls_by_start(const void *left, const void *right)
+{
+    const calls_action *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Keeps of c->actions, which has an entry for each name, those that have a table. */
+void gnomon__calls_choose(gnomon__calls *c, uint32_t group)
+{
+    size_t used = 0;
+    c->nodes[0].child = c->roots[group];
+    memset(c->actions, 0, c->name_count * sizeof *c->actions);
+    for (uint32_t at = c->nodes[0].child; at; at = c->nodes[at].next)
+        calls_walk(c, at, calls_enter_action, calls_leave_action);
+    for (size_t i = 0; i < c->name_count; i++)
+        if (c->actions[i].first_root)
+            c->actions[used++] = c->actions[i];
+    c->action_count = used;
+    qsort(c->actions, used, sizeof *c->actions, calls_by_start);
+}
+
+size_t gnomon__calls_count(const gnomon__calls *c)
+{
+    return c->action_count;
+}
+
+const char *gnomon__calls_name(const gnomon__calls *c, size_t which)
+{
+    return c->actions[which].name;
+}
+
+/* ---- A table -------------------------------------------------------------------- */
+
+/* Whether it is new in the table at hand, in which `at` is its index. */
+static bool calls_is_new(const gnomon__calls *c, calls_slot *slot, size_t at)
+{
+    if (slot->table == c->table_number)
+        return false;
+    slot->table = c->table_number;
+    slot->at = (uint32_t)at;
+    return true;
+}
+
+static gnomon__function *calls_row(gnomon__calls *c, const calls_region *r)
+{
+    calls_slot *slot = &c->functions[r->function];
+    if (calls_is_new(c, slot, c->table.row_count))
+        c->table.rows[c->table.row_count++] =
+            (gnomon__function){.file = r->file,
+                               .line = r->line,
+                               .name = r->name,
+                               .group = r->group};
+    return &c->table.rows[slot->at];
 }
 
 /* The edge of a node. That of an outermost one comes from outside. */
-static uint32_t calls_edge(const gnomon__calls *c, uint32_t at, bool top)
+static calls_slot *calls_edge(const gnomon__calls *c, uint32_t at, bool top)
 {
-    const gnomon__calls_node *n = &c->nodes[at];
-    return top ? (uint32_t)c->edge_count + c->regions[n->region].function
-               : n->edge;
+    const calls_node *n = &c->nodes[at];
+    return &c->edges[top ? (uint32_t)c->edge_count +
+                               c->regions[n->region].function
+                         : n->edge];
 }
 
 static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
 {
-    const gnomon__calls_node *n = &c->nodes[at];
-    gnomon__calls_region *r = &c->regions[n->region];
+    const calls_node *n = &c->nodes[at];
+    calls_region *r = &c->regions[n->region];
     gnomon__function *row = calls_row(c, r);
-    gnomon__calls_slot *function = &c->functions[r->function];
-    gnomon__calls_slot *edge = &c->edges[calls_edge(c, at, top)];
-    bool primitive = function->open == (r->is_action ? r->open : 0);
-    if (!edge->at) {
-        uint32_t above = c->nodes[n->parent].region;
-        gnomon__caller *made = &c->unsorted_callers[c->table.caller_count++];
-        memset(made, 0, sizeof *made);
-        made->callee = function->at - 1;
-        made->caller = top ? CALLS_OUTSIDE
-                           : c->functions[c->regions[above].function].at - 1;
-        edge->at = (uint32_t)c->table.caller_count;
+    calls_slot *function = &c->functions[r->function];
+    calls_slot *edge = calls_edge(c, at, top);
+    const bool primitive = function->open == (r->is_action ? r->open : 0);
+    if (calls_is_new(c, edge, c->table.caller_count)) {
+        const uint32_t above = c->nodes[n->parent].region;
+        c->unsorted_callers[c->table.caller_count++] = (gnomon__caller){
+            .callee = function->at,
+            .caller = top ? CALLS_OUTSIDE
+                          : c->functions[c->regions[above].function].at};
         row->caller_count++;
     }
-    gnomon__caller *caller = &c->unsorted_callers[edge->at - 1];
+    gnomon__caller *caller = &c->unsorted_callers[edge->at];
     row->nc += n->count;
     row->tt_ns += n->self_ns;
     caller->nc += n->count;
@@ -80,22 +492,10 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
 
 static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
 {
-    gnomon__calls_region *r = &c->regions[c->nodes[at].region];
+    calls_region *r = &c->regions[c->nodes[at].region];
     c->functions[r->function].open--;
-    c->edges[calls_edge(c, at, top)].open--;
+    calls_edge(c, at, top)->open--;
     r->open--;
-}
-
-/* Empties the slots of a node's row and edge: a second walk visits the same nodes. */
-static void calls_clear_slot(gnomon__calls *c, uint32_t at, bool top)
-{
-    c->functions[c->regions[c->nodes[at].region].function].at = 0;
-    c->edges[calls_edge(c, at, top)].at = 0;
-}
-
-static void calls_do_nothing(gnomon__calls *c, uint32_t at, bool top)
-{
-    (void)c, (void)at, (void)top;
 }
 
 /* Groups the edges by their callees, in the order in which they were found. Edges from
@@ -132,44 +532,16 @@ static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
 const gnomon__functions *gnomon__calls_table(gnomon__calls *c, size_t which,
                                              const char *root)
 {
-    bool all = which == GNOMON__CALLS_ALL;
-    uint32_t first = all ? c->nodes[0].child : c->actions[which].first_root;
+    const bool all = which == GNOMON__CALLS_ALL;
     gnomon__function *top = root ? &c->table.rows[0] : NULL;
-    c->table.row_count = 0;
+    c->table_number++;
+    c->table.row_count = root != NULL;
     c->table.caller_count = 0;
-    if (top) {
-        memset(top, 0, sizeof *top);
-        top->file = "~";
-        top->name = root;
-        top->nc = top->cc = 1;
-        c->table.row_count = 1;
-    }
-    for (uint32_t at = first; at;
-         at = all ? c->nodes[at].next : c->nodes[at].next_root)
-        gnomon__calls_walk(c, at, calls_enter, calls_leave);
-    for (uint32_t at = first; at;
-         at = all ? c->nodes[at].next : c->nodes[at].next_root)
-        gnomon__calls_walk(c, at, calls_clear_slot, calls_do_nothing);
+    if (top)
+        *top = (gnomon__function){.file = "~", .name = root, .nc = 1, .cc = 1};
+    for (uint32_t at = all ? c->nodes[0].child : c->actions[which].first_root;
+         at; at = all ? c->nodes[at].next : c->nodes[at].next_root)
+        calls_walk(c, at, calls_enter, calls_leave);
     calls_sort_edges(c, top);
     return &c->table;
-}
-
-size_t gnomon__calls_count(const gnomon__calls *c)
-{
-    return c->action_count;
-}
-
-const char *gnomon__calls_name(const gnomon__calls *c, size_t which)
-{
-    return c->actions[which].name;
-}
-
-size_t gnomon__calls_most_rows(const gnomon__calls *c)
-{
-    return c->function_count + 1;
-}
-
-size_t gnomon__calls_most_callers(const gnomon__calls *c)
-{
-    return c->edge_count + c->function_count;
 }

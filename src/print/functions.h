@@ -81,8 +81,4 @@ const char *gnomon__calls_name(const gnomon__calls *calls, size_t which);
 const gnomon__functions *gnomon__calls_table(gnomon__calls *calls, size_t which,
                                              const char *root);
 
-/* The most rows and callers that a table can have. */
-size_t gnomon__calls_most_rows(const gnomon__calls *calls);
-size_t gnomon__calls_most_callers(const gnomon__calls *calls);
-
 #endif

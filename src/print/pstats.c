@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints a table of functions as pstats does. Called by profilers, once for each
- * table, with memory that was taken before: so a text is never cut by lack of memory.
- * A pure function of table and query.
+ * Prints a table of functions as pstats does. A pure function of table and query.
  *
  * Seconds are the doubles that pstats would load from the table's .prof, added up in
- * the same order, so that the last digit is the same. Writers do nothing after an
- * error, so only the last call's code is checked.
+ * the same order, so that the last digit is the same. Texts are compared byte by byte,
+ * which in UTF-8 is Python's order of code points. Writers do nothing after an error,
+ * so only the last call's code is checked.
  */
 #include "print/pstats.h"
 
@@ -15,166 +14,173 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/pstats_sort.h"
 #include "print/python.h"
+#include "print/rows.h"
 #include "print/width.h"
 
+/* Rows that are equal without their directories are one; its order is the first one's. */
+enum {
+    PSTATS_SHOWN, /* "file.c:3(name)" */
+    PSTATS_FILE,
+    PSTATS_LINE,
+    PSTATS_NAME,
+    PSTATS_CALLS,
+    PSTATS_PRIMITIVE,
+    PSTATS_SELF, /* in seconds */
+    PSTATS_CUMULATIVE,
+    PSTATS_ORDER, /* of the table */
+    PSTATS_COLUMNS
+};
+
+static const gnomon__column pstats_columns[PSTATS_COLUMNS] = {
+    [PSTATS_SHOWN] = GNOMON__COLUMN("", "", TEXT, SHOWN, MADE),
+    [PSTATS_FILE] = GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
+    [PSTATS_LINE] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
+    [PSTATS_NAME] = GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
+    [PSTATS_CALLS] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
+    [PSTATS_PRIMITIVE] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
+    [PSTATS_SELF] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
+    [PSTATS_CUMULATIVE] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
+    [PSTATS_ORDER] = GNOMON__COLUMN("", "", ID, SHOWN, FIRST),
+};
+
+/* A row's callees or callers, in the order of file, line and name. */
+enum { EDGE_FROM, EDGE_RANK, EDGE_TO, EDGE_COLUMNS = PSTATS_ORDER };
+
+static const gnomon__column edge_columns[EDGE_COLUMNS] = {
+    /* the number of the row under which it is printed */
+    [EDGE_FROM] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
+    /* of the row that it names: its rank, and its name */
+    [EDGE_RANK] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
+    [EDGE_TO] = GNOMON__COLUMN("", "", TEXT, SHOWN, FIRST),
+    [PSTATS_CALLS] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
+    [PSTATS_PRIMITIVE] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
+    [PSTATS_SELF] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
+    [PSTATS_CUMULATIVE] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
+};
+
 struct gnomon__pstats {
-    gnomon__pstats_row *rows;
-    gnomon__pstats_row **list;  /* rows to print, in order */
-    uint32_t *row_of;           /* index in `rows` of a row of the table */
-    gnomon__pstats_edge *edges; /* in the order of their lines */
-    size_t count, shown, edge_count;
-    size_t width;
+    const gnomon__functions *table;
+    const gnomon__pstats_query *query;
+    const gnomon_writer *out;
+    gnomon__report_rows rows, edges;
+    uint32_t *number; /* by index in the table: of its row, from 1 */
+    uint32_t
+        *at; /* by number: where the row stands by source, then 1 + the first of
+                         its edges */
+    size_t shown; /* rows that are printed */
     uint64_t calls, primitive;
     double seconds;
 };
 
-void gnomon__pstats_free(gnomon__pstats *p)
+/* ---- Rows ------------------------------------------------------------------ */
+
+static void pstats_put_numbers(gnomon__cell *cells, uint64_t nc, uint64_t cc,
+                               uint64_t tt_ns, uint64_t ct_ns)
 {
-    if (!p)
-        return;
-    free(p->rows);
-    free(p->list);
-    free(p->row_of);
-    free(p->edges);
-    free(p);
+    gnomon__cell_count(&cells[PSTATS_CALLS], nc);
+    gnomon__cell_count(&cells[PSTATS_PRIMITIVE], cc);
+    gnomon__cell_number(&cells[PSTATS_SELF], (double)tt_ns / 1e9);
+    gnomon__cell_number(&cells[PSTATS_CUMULATIVE], (double)ct_ns / 1e9);
 }
 
-int gnomon__pstats_make(gnomon__pstats **out, size_t rows, size_t callers)
+static void pstats_read(gnomon__report_rows *r)
 {
-    gnomon__pstats *p = *out = calloc(1, sizeof *p);
-    if (!p)
-        return GNOMON_ENOMEM;
-    p->rows = calloc(rows + 1, sizeof *p->rows);
-    p->list = calloc(rows + 1, sizeof *p->list);
-    p->row_of = calloc(rows + 1, sizeof *p->row_of);
-    p->edges = calloc(callers + 1, sizeof *p->edges);
-    if (p->rows && p->list && p->row_of && p->edges)
-        return GNOMON_OK;
-    gnomon__pstats_free(p);
-    *out = NULL;
-    return GNOMON_ENOMEM;
-}
-
-/* ---- Loading --------------------------------------------------------------- */
-
-static size_t pstats_width(const gnomon__pstats_row *row)
-{
-    gnomon__pstats_name name;
-    size_t width = 0;
-    gnomon__pstats_name_of(&name, row);
-    for (int i = 0; i < GNOMON__PSTATS_PARTS; i++)
-        width += gnomon__print_width(name.part[i], name.size[i]);
-    return width;
-}
-
-static void pstats_load_rows(gnomon__pstats *p, const gnomon__functions *table,
-                             const gnomon__pstats_query *query,
-                             const gnomon_writer *out)
-{
-    p->calls = p->primitive = 0;
-    p->seconds = 0;
-    p->width = 0;
-    p->count = table->row_count;
-    for (size_t i = 0; i < p->count; i++) {
-        const gnomon__function *from = &table->rows[i];
-        gnomon__pstats_row *row = &p->rows[i];
-        const char *slash = query->strip_dirs ? strrchr(from->file, '/') : NULL;
-        row->file = gnomon_shown(out, slash ? slash + 1 : from->file);
-        row->name = gnomon_shown(out, from->name);
-        row->line = from->line;
-        row->order = (uint32_t)i;
-        row->nc = from->nc;
-        row->cc = from->cc;
-        row->tt = (double)from->tt_ns / 1e9;
-        row->ct = (double)from->ct_ns / 1e9;
-        row->query = query;
-        row->width = pstats_width(row);
-        if (row->width > p->width)
-            p->width = row->width;
-        p->calls += row->nc;
-        p->primitive += row->cc;
-        p->seconds += row->tt;
-        p->list[i] = row;
+    gnomon__pstats *p = r->more;
+    for (size_t i = 0; i < p->table->row_count; i++) {
+        const gnomon__function *f = &p->table->rows[i];
+        const char *slash = p->query->strip_dirs ? strrchr(f->file, '/') : NULL;
+        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        gnomon__cell_text(&cells[PSTATS_FILE],
+                          gnomon_shown(p->out, slash ? slash + 1 : f->file));
+        gnomon__cell_count(&cells[PSTATS_LINE], f->line);
+        gnomon__cell_text(&cells[PSTATS_NAME], gnomon_shown(p->out, f->name));
+        gnomon__cell_count(&cells[PSTATS_ORDER], i);
+        pstats_put_numbers(cells, f->nc, f->cc, f->tt_ns, f->ct_ns);
+        p->number[i] = gnomon__report_put(r);
+        p->calls += f->nc;
+        p->primitive += f->cc;
+        p->seconds += (double)f->tt_ns / 1e9;
     }
 }
 
-/* Merges rows that are equal without their directories into the first of them, and sets
- * every row's rank. */
-static void pstats_merge_rows(gnomon__pstats *p)
+static bool pstats_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
-    gnomon__pstats_row *first = NULL;
-    uint32_t rank = 0;
-    size_t kept = 0;
-    gnomon__pstats_sort_source(p->list, p->count);
-    for (size_t i = 0; i < p->count; i++) {
-        gnomon__pstats_row *row = p->list[i];
-        if (first && gnomon__pstats_same_source(first, row)) {
-            first->nc += row->nc;
-            first->cc += row->cc;
-            first->tt += row->tt;
-            first->ct += row->ct;
-            p->row_of[row->order] = first->order;
-            row->order = UINT32_MAX;
-            continue;
-        }
-        first = row;
-        row->rank = rank++;
-        p->row_of[row->order] = row->order;
-    }
-    for (size_t i = 0; i < p->count; i++)
-        if (p->rows[i].order != UINT32_MAX)
-            p->list[kept++] = &p->rows[i];
-    p->count = kept;
+    const char *name = cells[PSTATS_NAME].text, *file = cells[PSTATS_FILE].text;
+    const char *shown = name;
+    const uint64_t line = cells[PSTATS_LINE].count;
+    const size_t n = strlen(name);
+    if (strcmp(file, "~") != 0 || line)
+        shown = gnomon__table_keep(&r->table, "%s:%" PRIu64 "(%s)", file, line,
+                                   name);
+    else if (n > 1 && name[0] == '<' && name[n - 1] == '>')
+        shown = gnomon__table_keep(&r->table, "{%.*s}", (int)n - 2, name + 1);
+    if (!shown)
+        r->code = GNOMON_ENOMEM;
+    gnomon__cell_text(&cells[PSTATS_SHOWN], shown);
+    return true;
 }
 
-static int pstats_by_line(const void *left, const void *right)
+/* The callee is the caller's row's, or the other way round. */
+static void pstats_read_edges(gnomon__report_rows *r)
 {
-    const gnomon__pstats_edge *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    const gnomon__pstats *p = r->more;
+    const bool callees = p->query->view == GNOMON__PSTATS_CALLEES;
+    for (size_t i = 0; i < p->table->caller_count; i++) {
+        const gnomon__caller *c = &p->table->callers[i];
+        const uint32_t caller = p->number[c->caller];
+        const uint32_t callee = p->number[c->callee];
+        const uint32_t at = p->at[callees ? callee : caller];
+        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        gnomon__cell_count(&cells[EDGE_FROM], callees ? caller : callee);
+        gnomon__cell_count(&cells[EDGE_RANK], at);
+        gnomon__cell_text(
+            &cells[EDGE_TO],
+            gnomon__cells_of(&p->rows.table, at)[PSTATS_SHOWN].text);
+        pstats_put_numbers(cells, c->nc, c->cc, c->tt_ns, c->ct_ns);
+    }
 }
 
-/* Each row's callees or callers, in the order of file, line and name. */
-static void pstats_load_edges(gnomon__pstats *p, const gnomon__functions *table,
-                              int callees)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < table->caller_count; i++) {
-        const gnomon__caller *from = &table->callers[i];
-        gnomon__pstats_edge *edge = &p->edges[i];
-        uint32_t caller = p->row_of[from->caller];
-        uint32_t callee = p->row_of[from->callee];
-        edge->from = callees ? caller : callee;
-        edge->to = callees ? callee : caller;
-        edge->rank = p->rows[edge->to].rank;
-        edge->order = (uint32_t)i;
-        edge->nc = from->nc;
-        edge->cc = from->cc;
-        edge->tt = (double)from->tt_ns / 1e9;
-        edge->ct = (double)from->ct_ns / 1e9;
-    }
-    qsort(p->edges, table->caller_count, sizeof *p->edges, pstats_by_line);
-    for (size_t i = 0; i < table->caller_count; i++) {
-        const gnomon__pstats_edge *edge = &p->edges[i];
-        gnomon__pstats_edge *last = kept ? &p->edges[kept - 1] : NULL;
-        if (!last || last->from != edge->from || last->to != edge->to) {
-            p->edges[kept++] = *edge;
-            continue;
-        }
-        last->nc += edge->nc;
-        last->cc += edge->cc;
-        last->tt += edge->tt;
-        last->ct += edge->ct;
-    }
-    p->edge_count = kept;
-}
+static const gnomon__report pstats_rows = {.columns = pstats_columns,
+                                           .column_count = PSTATS_COLUMNS,
+                                           .read = pstats_read,
+                                           .finish = pstats_finish};
+static const gnomon__report pstats_edges = {.columns = edge_columns,
+                                            .column_count = EDGE_COLUMNS,
+                                            .read = pstats_read_edges};
 
-/* ---- Caption --------------------------------------------------------------- */
+/* ---- Order ------------------------------------------------------------------- */
+
+/* Sorting keeps the order of what is equal, so the first key comes last. */
+static int pstats_sort(gnomon__pstats *p)
+{
+    static const uint8_t columns[][3] = {
+        [GNOMON__PSTATS_CALLS] = {PSTATS_CALLS},
+        [GNOMON__PSTATS_CUMULATIVE] = {PSTATS_CUMULATIVE},
+        [GNOMON__PSTATS_FILE] = {PSTATS_FILE},
+        [GNOMON__PSTATS_LINE] = {PSTATS_LINE},
+        [GNOMON__PSTATS_NAME] = {PSTATS_NAME},
+        [GNOMON__PSTATS_NFL] = {PSTATS_LINE, PSTATS_FILE, PSTATS_NAME},
+        [GNOMON__PSTATS_PRIMITIVE] = {PSTATS_PRIMITIVE},
+        [GNOMON__PSTATS_STDNAME] = {PSTATS_SHOWN},
+        [GNOMON__PSTATS_TIME] = {PSTATS_SELF}};
+    gnomon__report_table *t = &p->rows.table;
+    const gnomon__pstats_query *q = p->query;
+    int code = gnomon__table_sort(t, PSTATS_ORDER);
+    for (int i = q->sort_keys; !code && i-- > 0;) {
+        const uint8_t *by = columns[q->sort[i]];
+        code = gnomon__table_sort(t, by[0]);
+        for (int k = 1; !code && k < 3 && by[k]; k++)
+            code = gnomon__table_sort(t, by[k]);
+    }
+    for (size_t i = 0, k = t->row_count;
+         q->reverse && q->sort_keys && i + 1 < k--; i++) {
+        const gnomon__table_row row = t->rows[i];
+        t->rows[i] = t->rows[k];
+        t->rows[k] = row;
+    }
+    return code;
+}
 
 static size_t pstats_restrict(const gnomon__restriction *r, size_t count)
 {
@@ -186,16 +192,132 @@ static size_t pstats_restrict(const gnomon__restriction *r, size_t count)
                                                        : count;
 }
 
-static void pstats_caption(const gnomon__pstats *p,
-                           const gnomon__pstats_query *query,
-                           const gnomon_writer *out)
+static int pstats_fill(gnomon__pstats *p)
 {
-    size_t count = p->count;
+    static const gnomon__table_choice all = {.limit = SIZE_MAX, .sort = -1};
+    const gnomon__report_table *rows = &p->rows.table, *edges = &p->edges.table;
+    int code = gnomon__report_make(&p->rows, &pstats_rows, &all, p, NULL);
+    for (size_t i = 0; !code && i < rows->row_count; i++)
+        p->at[gnomon__report_number(&p->rows, i)] = (uint32_t)i;
+    if (!code && p->query->view != GNOMON__PSTATS_STATS)
+        code = gnomon__report_make(&p->edges, &pstats_edges, &all, p, NULL);
+    memset(p->at, 0, (p->table->row_count + 1) * sizeof *p->at);
+    for (size_t i = edges->row_count; !code && i > 0; i--)
+        p->at[gnomon__cells_of(edges, i - 1)[EDGE_FROM].count] = (uint32_t)i;
+    p->shown = rows->row_count;
+    for (size_t i = 0; i < p->query->restriction_count; i++)
+        p->shown = pstats_restrict(&p->query->restrictions[i], p->shown);
+    return code ? code : pstats_sort(p);
+}
+
+int gnomon__pstats_make(gnomon__pstats **out, const gnomon__functions *table,
+                        const gnomon__pstats_query *query,
+                        const gnomon_writer *writer)
+{
+    gnomon__pstats *p = *out = calloc(1, sizeof *p);
+    int code = GNOMON_ENOMEM;
+    if (!p)
+        return code;
+    p->table = table;
+    p->query = query;
+    p->out = writer;
+    p->number = calloc(table->row_count + 1, sizeof *p->number);
+    p->at = calloc(table->row_count + 1, sizeof *p->at);
+    if (p->number && p->at)
+        code = pstats_fill(p);
+    p->table = NULL;
+    if (code) {
+        gnomon__pstats_free(p);
+        *out = NULL;
+    }
+    return code;
+}
+
+void gnomon__pstats_free(gnomon__pstats *p)
+{
+    if (!p)
+        return;
+    gnomon__report_free(&p->rows);
+    gnomon__report_free(&p->edges);
+    free(p->number);
+    free(p->at);
+    free(p);
+}
+
+/* ---- Words ----------------------------------------------------------------- */
+
+/* Arrays: each pointer of a table costs the library 24 bytes for its loader. */
+typedef struct pstats_word {
+    char word[11];
+    uint8_t key;
+} pstats_word;
+
+int gnomon__pstats_key(const char *word)
+{
+    /* In the order of pstats' own table, which decides what is ambiguous. */
+    static const pstats_word words[] = {
+        {"calls", GNOMON__PSTATS_CALLS},
+        {"ncalls", GNOMON__PSTATS_CALLS},
+        {"cumtime", GNOMON__PSTATS_CUMULATIVE},
+        {"cumulative", GNOMON__PSTATS_CUMULATIVE},
+        {"filename", GNOMON__PSTATS_FILE},
+        {"line", GNOMON__PSTATS_LINE},
+        {"module", GNOMON__PSTATS_FILE},
+        {"name", GNOMON__PSTATS_NAME},
+        {"nfl", GNOMON__PSTATS_NFL},
+        {"pcalls", GNOMON__PSTATS_PRIMITIVE},
+        {"stdname", GNOMON__PSTATS_STDNAME},
+        {"time", GNOMON__PSTATS_TIME},
+        {"tottime", GNOMON__PSTATS_TIME}};
+    static const pstats_word numbers[] = {{"-1", GNOMON__PSTATS_STDNAME},
+                                          {"0", GNOMON__PSTATS_CALLS},
+                                          {"1", GNOMON__PSTATS_TIME},
+                                          {"2", GNOMON__PSTATS_CUMULATIVE}};
+    const size_t size = strlen(word);
+    int found = GNOMON_EINVAL;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(numbers[i].word, word) == 0)
+            return numbers[i].key;
+    for (size_t i = 0; size && i < sizeof words / sizeof *words; i++) {
+        size_t shared =
+            0; /* the most letters that it shares with a word before */
+        if (strncmp(words[i].word, word, size) != 0)
+            continue;
+        for (size_t k = 0; k < i; k++) {
+            size_t n = 0;
+            while (words[k].word[n] && words[k].word[n] == words[i].word[n])
+                n++;
+            shared = n > shared ? n : shared;
+        }
+        if (found >= 0 && shared == size)
+            return GNOMON_EINVAL;
+        found = found < 0 ? words[i].key : found;
+    }
+    return found;
+}
+
+/* ---- Text ------------------------------------------------------------------ */
+
+static void pstats_caption(const gnomon__pstats *p)
+{
+    static const char captions[][21] = {
+        [GNOMON__PSTATS_CALLS] = "call count",
+        [GNOMON__PSTATS_CUMULATIVE] = "cumulative time",
+        [GNOMON__PSTATS_FILE] = "file name",
+        [GNOMON__PSTATS_LINE] = "line number",
+        [GNOMON__PSTATS_NAME] = "function name",
+        [GNOMON__PSTATS_NFL] = "name/file/line",
+        [GNOMON__PSTATS_PRIMITIVE] = "primitive call count",
+        [GNOMON__PSTATS_STDNAME] = "standard name",
+        [GNOMON__PSTATS_TIME] = "internal time"};
+    const gnomon__pstats_query *query = p->query;
+    const gnomon_writer *out = p->out;
+    size_t count = p->rows.table.row_count;
     if (query->sort_keys == 0)
         out->print(out, "   Random listing order was used\n");
     for (int i = 0; i < query->sort_keys; i++)
-        out->print(out, "%s%s", i ? ", " : "   Ordered by: ",
-                   gnomon__pstats_caption(query->sort[i]));
+        out->print(out, "%s%s",
+                   i ? ", " : "   Ordered by: ", captions[query->sort[i]]);
     if (query->sort_keys)
         out->write(out, "\n", 1);
     for (size_t i = 0; i < query->restriction_count; i++) {
@@ -216,15 +338,9 @@ static void pstats_caption(const gnomon__pstats *p,
     out->write(out, "\n", 1);
 }
 
-/* ---- Rows ------------------------------------------------------------------ */
-
-static void pstats_put_name(const gnomon_writer *out,
-                            const gnomon__pstats_row *row)
+static void pstats_put(const gnomon_writer *out, const char *text)
 {
-    gnomon__pstats_name name;
-    gnomon__pstats_name_of(&name, row);
-    for (int i = 0; i < GNOMON__PSTATS_PARTS && name.part[i]; i++)
-        out->write(out, name.part[i], name.size[i]);
+    out->write(out, text, strlen(text));
 }
 
 static void pstats_spaces(const gnomon_writer *out, size_t count)
@@ -236,121 +352,99 @@ static void pstats_spaces(const gnomon_writer *out, size_t count)
     out->write(out, spaces, count);
 }
 
-static void pstats_seconds(const gnomon_writer *out, double value)
+/* A blank, and a time; or as many blanks. */
+static void pstats_seconds(const gnomon_writer *out, double value,
+                           bool is_known)
 {
-    char text[GNOMON__PYTHON_TEXT];
-    gnomon__python_fixed(text, value);
-    out->print(out, "%8s", text);
+    char text[GNOMON__PYTHON_TEXT] = "";
+    if (is_known)
+        gnomon__python_fixed(text, value);
+    out->print(out, " %8s", text);
 }
 
-static void pstats_share(const gnomon_writer *out, double value, uint64_t calls)
+static void pstats_calls(const gnomon_writer *out, int width,
+                         const gnomon__cell *cells)
 {
-    out->write(out, " ", 1);
-    if (calls)
-        pstats_seconds(out, value / (double)calls);
-    else
-        pstats_spaces(out, 8);
-}
-
-static void pstats_calls(const gnomon_writer *out, int width, uint64_t nc,
-                         uint64_t cc)
-{
+    const uint64_t nc = cells[PSTATS_CALLS].count;
+    const uint64_t cc = cells[PSTATS_PRIMITIVE].count;
     char text[48];
     snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, nc, cc);
     if (nc == cc)
         *strchr(text, '/') = 0;
-    out->print(out, "%*s ", width, text);
+    out->print(out, "%*s", width, text);
 }
 
-static void pstats_print_stats(const gnomon__pstats *p,
-                               const gnomon_writer *out)
+static void pstats_share(const gnomon_writer *out, double value, uint64_t calls)
 {
+    pstats_seconds(out, value, true);
+    pstats_seconds(out, value / (double)(calls ? calls : 1), calls != 0);
+}
+
+static void pstats_print_stats(const gnomon__pstats *p)
+{
+    const gnomon_writer *out = p->out;
     out->print(out, "   ncalls  tottime  percall  cumtime  percall "
                     "filename:lineno(function)\n");
     for (size_t i = 0; i < p->shown; i++) {
-        const gnomon__pstats_row *row = p->list[i];
-        pstats_calls(out, 9, row->nc, row->cc);
-        pstats_seconds(out, row->tt);
-        pstats_share(out, row->tt, row->nc);
+        const gnomon__cell *cells = gnomon__cells_of(&p->rows.table, i);
+        pstats_calls(out, 9, cells);
+        pstats_share(out, cells[PSTATS_SELF].number, cells[PSTATS_CALLS].count);
+        pstats_share(out, cells[PSTATS_CUMULATIVE].number,
+                     cells[PSTATS_PRIMITIVE].count);
         out->write(out, " ", 1);
-        pstats_seconds(out, row->ct);
-        pstats_share(out, row->ct, row->cc);
-        out->write(out, " ", 1);
-        pstats_put_name(out, row);
+        pstats_put(out, cells[PSTATS_SHOWN].text);
         out->write(out, "\n", 1);
     }
 }
 
-/* The first of the edges under row `from`. */
-static size_t pstats_edges_of(const gnomon__pstats *p, uint32_t from)
+static size_t pstats_width(const gnomon__pstats *p, size_t row)
 {
-    size_t low = 0, high = p->edge_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (p->edges[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const char *text = gnomon__cells_of(&p->rows.table, row)[PSTATS_SHOWN].text;
+    return gnomon__print_width(text, strlen(text));
 }
 
-static void pstats_print_edges(const gnomon__pstats *p, size_t width,
-                               int callees, const gnomon_writer *out)
+static void pstats_print_edges(const gnomon__pstats *p)
 {
+    const bool callees = p->query->view == GNOMON__PSTATS_CALLEES;
+    const gnomon__report_table *edges = &p->edges.table;
+    const gnomon_writer *out = p->out;
+    size_t width = 0;
+    for (size_t i = 0; i < p->shown; i++)
+        width = pstats_width(p, i) > width ? pstats_width(p, i) : width;
+    width += 2;
     out->print(out, "Function ");
     pstats_spaces(out, width > 9 ? width - 9 : 0);
     out->print(out, "%s\n", callees ? "called..." : "was called by...");
-    if (p->edge_count) {
+    if (edges->row_count) {
         pstats_spaces(out, width);
         out->print(out, "    ncalls  tottime  cumtime\n");
     }
     for (size_t i = 0; i < p->shown; i++) {
-        const gnomon__pstats_row *row = p->list[i];
-        size_t first = pstats_edges_of(p, row->order), at = first;
-        pstats_put_name(out, row);
-        pstats_spaces(out, width - row->width);
+        const uint32_t number = gnomon__report_number(&p->rows, i);
+        size_t first = p->at[number], at = first;
+        pstats_put(out, gnomon__cells_of(&p->rows.table, i)[PSTATS_SHOWN].text);
+        pstats_spaces(out, width - pstats_width(p, i));
         out->print(out, callees ? "-> " : "<- ");
-        for (; at < p->edge_count && p->edges[at].from == row->order; at++) {
-            const gnomon__pstats_edge *edge = &p->edges[at];
+        for (; at && at <= edges->row_count &&
+               gnomon__cells_of(edges, at - 1)[EDGE_FROM].count == number;
+             at++) {
+            const gnomon__cell *cells = gnomon__cells_of(edges, at - 1);
             pstats_spaces(out, at > first ? width + 1 : 0);
-            pstats_calls(out, at > first ? 9 : 7, edge->nc, edge->cc);
-            pstats_seconds(out, edge->tt);
-            out->write(out, " ", 1);
-            pstats_seconds(out, edge->ct);
+            pstats_calls(out, at > first ? 9 : 7, cells);
+            pstats_seconds(out, cells[PSTATS_SELF].number, true);
+            pstats_seconds(out, cells[PSTATS_CUMULATIVE].number, true);
             out->write(out, "  ", 2);
-            pstats_put_name(out, &p->rows[edge->to]);
+            pstats_put(out, cells[EDGE_TO].text);
             out->write(out, "\n", 1);
         }
-        out->write(out, "\n", at == first);
+        out->write(out, "\n", !first);
     }
 }
 
-/* The longest name's width + 2: of the rows shown, if the list was cut. */
-static size_t pstats_name_column(const gnomon__pstats *p)
+int gnomon__pstats_print(const gnomon__pstats *p)
 {
-    size_t width = 0;
-    if (p->shown == p->count)
-        return p->width + 2;
-    for (size_t i = 0; i < p->shown; i++)
-        if (p->list[i]->width > width)
-            width = p->list[i]->width;
-    return width + 2;
-}
-
-int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
-                         const gnomon__pstats_query *query,
-                         const gnomon_writer *out)
-{
-    int callees = query->view == GNOMON__PSTATS_CALLEES;
-    pstats_load_rows(p, table, query, out);
-    pstats_merge_rows(p);
-    if (query->sort_keys)
-        gnomon__pstats_sort_query(p->list, p->count);
-    p->shown = p->count;
-    for (size_t i = 0; i < query->restriction_count; i++)
-        p->shown = pstats_restrict(&query->restrictions[i], p->shown);
-    if (query->view == GNOMON__PSTATS_STATS) {
+    const gnomon_writer *out = p->out;
+    if (p->query->view == GNOMON__PSTATS_STATS) {
         char text[GNOMON__PYTHON_TEXT];
         out->print(out, "         %" PRIu64 " function calls ", p->calls);
         if (p->calls != p->primitive)
@@ -360,12 +454,20 @@ int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
     }
     if (p->shown == 0)
         return out->write(out, "", 0);
-    pstats_caption(p, query, out);
-    if (query->view == GNOMON__PSTATS_STATS) {
-        pstats_print_stats(p, out);
-    } else {
-        pstats_load_edges(p, table, callees);
-        pstats_print_edges(p, pstats_name_column(p), callees, out);
-    }
+    pstats_caption(p);
+    if (p->query->view == GNOMON__PSTATS_STATS)
+        pstats_print_stats(p);
+    else
+        pstats_print_edges(p);
     return out->write(out, "\n\n", 2);
+}
+
+void gnomon__pstats_print_action(const char *action, int32_t rank,
+                                 const gnomon_writer *out)
+{
+    out->print(out, "\nProfile stats for: ");
+    pstats_put(out, gnomon_shown(out, action));
+    if (rank >= 0)
+        out->print(out, " rank: %" PRId32, rank);
+    out->write(out, "\n", 1);
 }

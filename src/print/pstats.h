@@ -2,7 +2,8 @@
 /* A table of functions as Python's pstats prints it, to the byte: print_stats,
  * print_callers and print_callees, sorted, reversed and cut. Two differences: there
  * are no regular expressions as restrictions; and callers that are equal without their
- * directories are added up, while pstats keeps only the last one's numbers. */
+ * directories are added up, while pstats keeps only the last one's numbers. And what
+ * Lightning's AdvancedProfiler prints around such tables. */
 #ifndef GNOMON_PRINT_PSTATS_H
 #define GNOMON_PRINT_PSTATS_H
 
@@ -48,23 +49,26 @@ typedef struct gnomon__pstats_query {
     size_t restriction_count;
 } gnomon__pstats_query;
 
-/* Memory for printing tables of at most that size. */
+/* A table made ready: printing it takes no memory. */
 typedef struct gnomon__pstats gnomon__pstats;
 
-/* GNOMON_ENOMEM: *out is NULL. */
-int gnomon__pstats_make(gnomon__pstats **out, size_t rows, size_t callers);
+/* The table may be gone afterwards; its texts, the query and the writer, which escapes
+ * them, may not. GNOMON_ENOMEM: *out is NULL. */
+int gnomon__pstats_make(gnomon__pstats **out, const gnomon__functions *table,
+                        const gnomon__pstats_query *query,
+                        const gnomon_writer *writer);
 void gnomon__pstats_free(gnomon__pstats *p);
 
 /* Returns the writer's code. */
-int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
-                         const gnomon__pstats_query *query,
-                         const gnomon_writer *out);
+int gnomon__pstats_print(const gnomon__pstats *p);
+
+/* The line above an action's table; it begins with a line feed, as Lightning joins the
+ * parts of its report by them. A rank below 0 is unknown. */
+void gnomon__pstats_print_action(const char *action, int32_t rank,
+                                 const gnomon_writer *out);
 
 /* A word of sort_stats, or a unique beginning of one; or, as texts, its numbers
  * -1 to 2. GNOMON_EINVAL: there is none. */
 int gnomon__pstats_key(const char *word);
-
-/* Those words; NULL at the end. */
-extern const char *const gnomon__pstats_keys[];
 
 #endif

@@ -729,6 +729,8 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
     if (!code && !rows.none && of->note &&
         rows.choice->format == GNOMON__TABLE_TEXT)
         of->note(&rows, out);
+    if (!code && of->put_files)
+        of->put_files(&rows, out);
     gnomon__report_free(&rows);
     free(presets);
     return code ? code : out->write(out, "", 0);

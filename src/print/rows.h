@@ -86,6 +86,8 @@ typedef struct gnomon__report {
     int (*text)(gnomon__report_rows *rows, const gnomon_writer *out);
     /* Prints what is to be said below, to people; NULL: nothing. */
     void (*note)(const gnomon__report_rows *rows, const gnomon_writer *out);
+    /* Writes the files beside the report; NULL: there are none. */
+    void (*put_files)(gnomon__report_rows *rows, const gnomon_writer *out);
     void (*free_more)(void *more); /* NULL: there is nothing to free */
 } gnomon__report;
 

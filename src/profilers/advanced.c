@@ -2,73 +2,287 @@
 /*
  * advanced: the report of Lightning's AdvancedProfiler, cProfile's table for each
  * action, byte for byte, and its .prof files. Unlike in the original, an
- * action is measured also while others run inside it, and on every thread.
+ * action is measured also while others run inside it, and on every thread. As another
+ * table, where columns, groups or a format are asked for, its groups are the actions.
  *
  * A pure function from a profile of one stage to text and files; all of it is
  * src/print's. All memory is taken before the first byte is written, so that a
  * report is complete or not written at all. Compiled with src/print and -shared it is a
  * plugin that prints the same bytes.
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/profile.h"
-#include "gnomon/profiler.h"
-#include "print/advanced.h"
-#include "print/function_table.h"
 #include "print/letters.h"
 #include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
+#include "print/rows.h"
+
+enum {
+    FUNCTION_NAME,
+    FUNCTION_FILE,
+    FUNCTION_LINE,
+    FUNCTION_CALLS,
+    FUNCTION_PRIMITIVE,
+    FUNCTION_SELF,
+    FUNCTION_CUMULATIVE,
+    FUNCTION_COLUMNS
+};
+
+static const gnomon__column function_columns[FUNCTION_COLUMNS] = {
+    [FUNCTION_NAME] = GNOMON__COLUMN("name", "Function", TEXT, SHOWN, MADE),
+    [FUNCTION_FILE] = GNOMON__COLUMN("file", "File", TEXT, SHOWN, MADE),
+    [FUNCTION_LINE] = GNOMON__COLUMN("line", "Line", ID, SHOWN, MADE),
+    [FUNCTION_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
+    [FUNCTION_PRIMITIVE] =
+        GNOMON__COLUMN("primitive", "Primitive", COUNT, EXTRA, MADE),
+    [FUNCTION_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
+    [FUNCTION_CUMULATIVE] =
+        GNOMON__COLUMN("cumulative", "Cumulative", TIME, SHOWN, MADE),
+};
 
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 
 typedef struct advanced_settings {
-    gnomon__table_choice table; /* the first: see there */
+    gnomon__table_choice table; /* the first */
     gnomon__restriction cut;
     int dump; /* advanced_dump */
     int sort; /* gnomon__pstats_key */
 } advanced_settings;
 
-/* ---- Options --------------------------------------------------------------- */
+typedef struct advanced_report {
+    gnomon__calls *calls;
+    unsigned char *bytes; /* of the largest .prof */
+    const char *root;     /* its first row */
+} advanced_report;
 
-static bool advanced_read_cut(advanced_settings *s, const char *text)
+static const advanced_settings *
+advanced_settings_of(const gnomon__report_rows *r)
 {
-    bool is_float;
-    if (!gnomon__python_number(text, &is_float, &s->cut.count,
-                               &s->cut.fraction))
-        return false;
-    s->cut.is_fraction = is_float;
-    return true;
+    return (const void *)r->choice;
 }
+
+/* ---- Rows of a table --------------------------------------------------------- */
+
+static void functions_add(gnomon__report_rows *r, size_t group,
+                          const gnomon__function *f)
+{
+    gnomon__cell *cells = gnomon__report_row_of(r, (uint32_t)group);
+    gnomon__cell_text(&cells[FUNCTION_NAME], f->name);
+    if (f->line) {
+        gnomon__cell_text(&cells[FUNCTION_FILE], f->file);
+        gnomon__cell_count(&cells[FUNCTION_LINE], f->line);
+    }
+    gnomon__cell_count(&cells[FUNCTION_CALLS], f->nc);
+    gnomon__cell_count(&cells[FUNCTION_PRIMITIVE], f->cc);
+    gnomon__cell_count(&cells[FUNCTION_SELF], f->tt_ns);
+    gnomon__cell_count(&cells[FUNCTION_CUMULATIVE], f->ct_ns);
+}
+
+/* The tables of the calls as they are chosen, from the table's group `first` on: groups
+ * of regions come one after the other, each with all actions. Returns the next one. */
+static size_t functions_add_actions(gnomon__report_rows *r,
+                                    gnomon__calls *calls, uint32_t track_group,
+                                    size_t first, const char **actions,
+                                    const char **outer)
+{
+    const gnomon__groups *g = &r->groups;
+    const uint32_t parts = g->of_region ? g->count : 1;
+    const size_t count = gnomon__calls_count(calls);
+    for (uint32_t k = 0; k < parts; k++)
+        for (size_t i = 0; i < count; i++) {
+            actions[first + k * count + i] = gnomon__calls_name(calls, i);
+            if (g->by)
+                outer[first + k * count + i] =
+                    g->texts[g->of_track ? track_group : k];
+        }
+    for (size_t i = 0; i < count; i++) {
+        const gnomon__functions *f = gnomon__calls_table(calls, i, NULL);
+        for (size_t k = 0; k < f->row_count; k++)
+            functions_add(r, first + f->rows[k].group * count + i, &f->rows[k]);
+    }
+    return first + parts * count;
+}
+
+/* Groups of tracks have tables of functions of their own. Groups of regions share those
+ * of the whole profile, and each has its part of their rows. */
+static void functions_read(gnomon__report_rows *r, gnomon__calls *calls)
+{
+    const gnomon__groups *g = &r->groups;
+    const uint32_t track_groups = g->of_track ? g->count : 1;
+    const char **actions, **outer;
+    size_t count = 1, first = 0;
+    for (uint32_t i = 0; i < track_groups; i++) {
+        if (g->of_track)
+            gnomon__calls_choose(calls, i);
+        count += gnomon__calls_count(calls) * (g->of_region ? g->count : 1);
+    }
+    actions = gnomon__table_take(&r->table, 2 * count * sizeof *actions);
+    outer = actions ? actions + count : NULL;
+    for (uint32_t i = 0; actions && i < track_groups; i++) {
+        if (g->of_track)
+            gnomon__calls_choose(calls, i);
+        first = functions_add_actions(r, calls, i, first, actions, outer);
+    }
+    if (!actions)
+        r->code = GNOMON_ENOMEM;
+    if (g->by)
+        r->table.inner_word = "action";
+    else
+        r->table.group_word = "action";
+    r->table.groups = g->by ? outer : actions;
+    r->table.inner_groups = actions;
+}
+
+/* ---- Files ----------------------------------------------------------------------- */
+
+/* The number of files, and the table of each. A table in a file has a root row: so it
+ * is a tree, as viewers want, and is never empty. */
+static size_t advanced_files(const gnomon__report_rows *r)
+{
+    const advanced_report *a = r->more;
+    const int dump = advanced_settings_of(r)->dump;
+    return dump == ADVANCED_NO_FILES ? 0
+           : dump == ADVANCED_RUN    ? 1
+                                     : gnomon__calls_count(a->calls);
+}
+
+static const gnomon__functions *advanced_table(const gnomon__report_rows *r,
+                                               size_t file)
+{
+    const advanced_report *a = r->more;
+    const bool is_run = advanced_settings_of(r)->dump == ADVANCED_RUN;
+    return gnomon__calls_table(a->calls, is_run ? GNOMON__CALLS_ALL : file,
+                               a->root);
+}
+
+/* Room for each file in turn. */
+static void advanced_take_bytes(gnomon__report_rows *r)
+{
+    advanced_report *a = r->more;
+    const char *stage = gnomon__only_stage(r->profile);
+    size_t most = 1;
+    a->root =
+        gnomon__table_keep(&r->table, "<gnomon%s%s>", *stage ? " " : "", stage);
+    for (size_t i = 0; a->root && i < advanced_files(r); i++) {
+        const size_t size = gnomon__prof_size(advanced_table(r, i));
+        most = size > most ? size : most;
+    }
+    a->bytes = gnomon__table_take(&r->table, most);
+    if (!a->root || !a->bytes)
+        r->code = GNOMON_ENOMEM;
+}
+
+/* The writer has said why where one cannot be written; the others will not be
+ * either, and the report stands without them. */
+static void advanced_put_files(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    const advanced_report *a = r->more;
+    const bool is_run = advanced_settings_of(r)->dump == ADVANCED_RUN;
+    const size_t reach = offsetof(gnomon_writer, file) + sizeof out->file;
+    int code =
+        out->struct_size >= reach && out->file ? GNOMON_OK : GNOMON_ENOENT;
+    for (size_t i = 0; code == GNOMON_OK && i < advanced_files(r); i++) {
+        const gnomon__functions *table = advanced_table(r, i);
+        gnomon__prof_write(table, a->bytes);
+        code = out->file(out, is_run ? NULL : gnomon__calls_name(a->calls, i),
+                         ".prof", a->bytes, gnomon__prof_size(table));
+    }
+}
+
+/* ---- The report ------------------------------------------------------------ */
+
+static void advanced_read(gnomon__report_rows *r)
+{
+    advanced_report *a = r->more;
+    gnomon__calls *grouped = NULL;
+    r->code = gnomon__calls_make(&a->calls, r->profile);
+    if (!r->code && r->groups.by)
+        r->code = gnomon__calls_make_by(&grouped, r->profile, &r->groups);
+    if (!r->code && r->choice->is_table)
+        functions_read(r, grouped ? grouped : a->calls);
+    if (!r->code && advanced_files(r))
+        advanced_take_bytes(r);
+    gnomon__calls_free(grouped);
+}
+
+/* The rank, where there are several. */
+static int32_t advanced_rank(const gnomon_profile *profile)
+{
+    gnomon_run_info run;
+    return gnomon_profile_run(profile, 1, &run) == GNOMON_OK &&
+                   run.world_size > 1
+               ? run.rank
+               : -1;
+}
+
+static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    const advanced_settings *s = advanced_settings_of(r);
+    const advanced_report *a = r->more;
+    const size_t count = gnomon__calls_count(a->calls);
+    gnomon__pstats_query query = {.strip_dirs = 1,
+                                  .sort = &s->sort,
+                                  .sort_keys = 1,
+                                  .restrictions = &s->cut,
+                                  .restriction_count = 1};
+    gnomon__pstats **tables = calloc(count + 1, sizeof *tables);
+    int code = tables ? GNOMON_OK : GNOMON_ENOMEM;
+    for (size_t i = 0; !code && i < count; i++)
+        code = gnomon__pstats_make(
+            &tables[i], gnomon__calls_table(a->calls, i, NULL), &query, out);
+    if (!code)
+        gnomon__print_title(out, gnomon__only_stage(r->profile),
+                            "Profiler Report");
+    for (size_t i = 0; !code && i < count; i++) {
+        gnomon__pstats_print_action(gnomon__calls_name(a->calls, i),
+                                    advanced_rank(r->profile), out);
+        (void)gnomon__pstats_print(tables[i]);
+    }
+    for (size_t i = 0; tables && i < count; i++)
+        gnomon__pstats_free(tables[i]);
+    free(tables);
+    return code;
+}
+
+static void advanced_free(void *more)
+{
+    gnomon__calls_free(((advanced_report *)more)->calls);
+}
+
+/* ---- Options --------------------------------------------------------------- */
 
 static bool advanced_read_dump(advanced_settings *s, const char *text)
 {
     static const struct advanced_word {
-        const char *word;
-        int dump;
+        char word[6];
+        uint8_t dump;
     } words[] = {{"false", ADVANCED_NO_FILES}, {"no", ADVANCED_NO_FILES},
                  {"off", ADVANCED_NO_FILES},   {"0", ADVANCED_NO_FILES},
                  {"true", ADVANCED_ACTIONS},   {"yes", ADVANCED_ACTIONS},
                  {"on", ADVANCED_ACTIONS},     {"1", ADVANCED_ACTIONS},
                  {"run", ADVANCED_RUN}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (gnomon__print_same_word(text, strlen(text), words[i].word)) {
             s->dump = words[i].dump;
             return true;
         }
-    }
     return false;
 }
 
-static const advanced_settings advanced_preset = {
-    .cut = {.fraction = 1.0, .is_fraction = 1},
-    .dump = ADVANCED_NO_FILES,
-    .sort = GNOMON__PSTATS_CUMULATIVE,
-    .table = {.limit = SIZE_MAX, .sort = -1}};
+/* The column that a word of pstats orders by. */
+static const uint8_t advanced_columns[] = {
+    [GNOMON__PSTATS_TIME] = FUNCTION_SELF,
+    [GNOMON__PSTATS_CALLS] = FUNCTION_CALLS,
+    [GNOMON__PSTATS_PRIMITIVE] = FUNCTION_PRIMITIVE,
+    [GNOMON__PSTATS_CUMULATIVE] = FUNCTION_CUMULATIVE,
+    [GNOMON__PSTATS_FILE] = FUNCTION_FILE,
+    [GNOMON__PSTATS_LINE] = FUNCTION_LINE,
+    [GNOMON__PSTATS_NAME] = FUNCTION_NAME,
+    [GNOMON__PSTATS_NFL] = FUNCTION_NAME,
+    [GNOMON__PSTATS_STDNAME] = FUNCTION_NAME};
 
 /* Logs a wrong value; the default is used instead. */
 static void advanced_complain(const gnomon_options *options, const char *key,
@@ -80,25 +294,19 @@ static void advanced_complain(const gnomon_options *options, const char *key,
     options->log(line);
 }
 
-static int advanced_create(const gnomon_options *options, void **self)
+static void advanced_read_options(advanced_settings *s,
+                                  const gnomon_options *options)
 {
-    advanced_settings *s = calloc(1, sizeof *s);
     const char *cut = options->text(options, "line_count_restriction");
     const char *dump = options->text(options, "dump_stats");
     const char *sort = options->text(options, "sort");
-    if (!s)
-        return GNOMON_ENOMEM;
-    *s = advanced_preset;
-    if (cut && !advanced_read_cut(s, cut))
+    bool is_float;
+    if (cut &&
+        !gnomon__python_number(cut, &is_float, &s->cut.count, &s->cut.fraction))
         advanced_complain(options, "line_count_restriction",
                           "say a count (10) or a fraction (0.5)");
-    if (options->text(options, "limit"))
-        s->cut =
-            (gnomon__restriction){.count = options->number(options, "limit")};
-    if (options->text(options, "limit") && s->cut.count < 1) {
-        advanced_complain(options, "limit", "say how many rows, from 1");
-        s->cut = advanced_preset.cut;
-    }
+    else if (cut)
+        s->cut.is_fraction = is_float;
     if (dump && !advanced_read_dump(s, dump))
         advanced_complain(options, "dump_stats", "say true, false or run");
     if (sort && gnomon__pstats_key(sort) < 0)
@@ -107,206 +315,54 @@ static int advanced_create(const gnomon_options *options, void **self)
                           "pcalls, name, filename, line, nfl or stdname");
     else if (sort)
         s->sort = gnomon__pstats_key(sort);
-    gnomon__table_choose_shown(&s->table, "advanced", gnomon__function_columns,
-                               GNOMON__FUNCTION_COLUMNS, options);
-    s->table.by = gnomon__groups_choose("advanced", GNOMON__BY_THREAD,
-                                        GNOMON__BY_FILE, options);
-    s->table.is_table = gnomon__table_is_asked_for(&s->table);
-    *self = s;
-    return GNOMON_OK;
-}
-
-/* ---- The report ------------------------------------------------------------ */
-
-typedef struct advanced_report {
-    const advanced_settings *settings;
-    gnomon__calls *calls;
-    gnomon__pstats *pstats;
-    unsigned char *bytes; /* of the largest .prof */
-    char *root;           /* its first row */
-    const char *stage;    /* "": none */
-    int32_t rank;         /* -1: not known, or the only one */
-    const gnomon_writer *out;
-} advanced_report;
-
-/* The stage of the profile, where there is one alone; and the rank. */
-static void advanced_title(advanced_report *r, const gnomon_profile *profile)
-{
-    gnomon_stage_info stage;
-    gnomon_run_info run;
-    r->stage = "";
-    r->rank = -1;
-    if (gnomon_profile_count(profile, GNOMON_STAGES) == 1 &&
-        gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK && stage.name)
-        r->stage = stage.name;
-    if (gnomon_profile_run(profile, 1, &run) == GNOMON_OK && run.world_size > 1)
-        r->rank = run.rank;
-}
-
-/* The number of files, and the table of each. A table in a file has a root row: so it
- * is a tree, as viewers want, and is never empty. */
-static size_t advanced_files(const advanced_report *r)
-{
-    return r->settings->dump == ADVANCED_NO_FILES ? 0
-           : r->settings->dump == ADVANCED_RUN    ? 1
-                                               : gnomon__calls_count(r->calls);
-}
-
-static const gnomon__functions *advanced_table(const advanced_report *r,
-                                               size_t file)
-{
-    size_t which = r->settings->dump == ADVANCED_RUN ? GNOMON__CALLS_ALL : file;
-    return gnomon__calls_table(r->calls, which, r->root);
-}
-
-/* Room for each file in turn. */
-static bool advanced_take_bytes(advanced_report *r)
-{
-    size_t length = strlen(r->stage) + sizeof "<gnomon >", most = 1;
-    r->root = calloc(1, length);
-    if (!r->root)
-        return false;
-    snprintf(r->root, length, "<gnomon%s%s>", *r->stage ? " " : "", r->stage);
-    for (size_t i = 0; i < advanced_files(r); i++) {
-        size_t size = gnomon__prof_size(advanced_table(r, i));
-        most = size > most ? size : most;
-    }
-    r->bytes = calloc(1, most);
-    return r->bytes != NULL;
-}
-
-static bool advanced_take(advanced_report *r, const gnomon_profile *profile)
-{
-    if (gnomon__calls_make(&r->calls, profile) != GNOMON_OK)
-        return false;
-    if (gnomon__pstats_make(&r->pstats, gnomon__calls_most_rows(r->calls),
-                            gnomon__calls_most_callers(r->calls)) != GNOMON_OK)
-        return false;
-    return advanced_files(r) == 0 || advanced_take_bytes(r);
-}
-
-static void advanced_give(advanced_report *r)
-{
-    gnomon__calls_free(r->calls);
-    gnomon__pstats_free(r->pstats);
-    free(r->bytes);
-    free(r->root);
-}
-
-static int advanced_print(const advanced_report *r)
-{
-    int code = gnomon__advanced_title(r->stage, r->out);
-    for (size_t i = 0; i < gnomon__calls_count(r->calls); i++)
-        code = gnomon__advanced_action(
-            r->pstats, gnomon__calls_name(r->calls, i), r->rank,
-            r->settings->sort, &r->settings->cut,
-            gnomon__calls_table(r->calls, i, NULL), r->out);
-    return code;
-}
-
-/* The column that a word of pstats orders by. */
-static int advanced_column(int key)
-{
-    switch (key) {
-    case GNOMON__PSTATS_TIME:
-        return GNOMON__FUNCTION_SELF;
-    case GNOMON__PSTATS_CALLS:
-        return GNOMON__FUNCTION_CALLS;
-    case GNOMON__PSTATS_PRIMITIVE:
-        return GNOMON__FUNCTION_PRIMITIVE;
-    case GNOMON__PSTATS_CUMULATIVE:
-        return GNOMON__FUNCTION_CUMULATIVE;
-    case GNOMON__PSTATS_FILE:
-        return GNOMON__FUNCTION_FILE;
-    case GNOMON__PSTATS_LINE:
-        return GNOMON__FUNCTION_LINE;
-    default:
-        return GNOMON__FUNCTION_NAME;
-    }
 }
 
 /* A restriction to a fraction of the rows holds in the text only. */
-static int advanced_print_table(const advanced_report *r,
-                                const gnomon_profile *profile)
+static void advanced_set(void *settings, const gnomon_options *options)
 {
-    const advanced_settings *s = r->settings;
-    gnomon__table_choice choice = s->table;
-    choice.sort = advanced_column(s->sort);
-    if (!s->cut.is_fraction && s->cut.count >= 0)
-        choice.limit = (size_t)s->cut.count;
-    return gnomon__function_table_print(r->calls, &choice, profile, r->out);
+    advanced_settings *s = settings;
+    s->cut = (gnomon__restriction){.fraction = 1.0, .is_fraction = 1};
+    s->sort = GNOMON__PSTATS_CUMULATIVE;
+    if (options)
+        advanced_read_options(s, options);
+    if (s->table.limit != SIZE_MAX)
+        s->cut = (gnomon__restriction){.count = (int64_t)s->table.limit};
+    else if (!s->cut.is_fraction && s->cut.count >= 0)
+        s->table.limit = (size_t)s->cut.count;
+    s->table.sort = advanced_columns[s->sort];
 }
 
-/* The writer has said why where one cannot be written; the others will not be
- * either, and the report stands without them. */
-static void advanced_dump(const advanced_report *r)
-{
-    const gnomon_writer *out = r->out;
-    size_t reach = offsetof(gnomon_writer, file) + sizeof out->file;
-    int code =
-        out->struct_size >= reach && out->file ? GNOMON_OK : GNOMON_ENOENT;
-    for (size_t i = 0; code == GNOMON_OK && i < advanced_files(r); i++) {
-        const gnomon__functions *table = advanced_table(r, i);
-        bool is_run = r->settings->dump == ADVANCED_RUN;
-        gnomon__prof_write(table, r->bytes);
-        code = out->file(out, is_run ? NULL : gnomon__calls_name(r->calls, i),
-                         ".prof", r->bytes, gnomon__prof_size(table));
-    }
-}
-
-static int advanced_summary(void *self, const gnomon_profile *profile,
-                            const gnomon_writer *out)
-{
-    /* Attached from C, there may be no settings. */
-    advanced_report r = {.settings = self ? self : &advanced_preset,
-                         .out = out};
-    int code = GNOMON_ENOMEM;
-    if (!profile)
-        return GNOMON_EINVAL;
-    advanced_title(&r, profile);
-    if (advanced_take(&r, profile)) {
-        code = r.settings->table.is_table ? advanced_print_table(&r, profile)
-                                          : advanced_print(&r);
-        advanced_dump(&r);
-    }
-    advanced_give(&r);
-    return code;
-}
-
-static const gnomon_option_info advanced_options[] = {
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "line_count_restriction",
-     .type = GNOMON_OPTION_TEXT,
-     .preset = "1.0",
-     .help = "rows of a table: a count (10) or, with a point, a fraction"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "limit",
-     .type = GNOMON_OPTION_INTEGER,
-     .help = "the most rows of a table: the same, as other reports call it"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "dump_stats",
-     .type = GNOMON_OPTION_TEXT,
-     .preset = "false",
-     .help = "true: a .prof file for each action; run: one of all"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "sort",
-     .type = GNOMON_OPTION_TEXT,
-     .help = "what rows are ordered by, a word of pstats: time, calls, ..."},
-    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
-    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
-    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
-    {.key = NULL}};
-
-static const gnomon_profiler advanced = {
-    .struct_size = sizeof advanced,
-    .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE,
+static const gnomon__report advanced_report_of = {
     .name = "advanced",
-    .help = "cProfile's table for each action, and .prof files",
-    .options = advanced_options,
-    .create = advanced_create,
-    .summary = advanced_summary,
-    .destroy = free,
+    .title = "Profiler Report",
+    .columns = function_columns,
+    .column_count = FUNCTION_COLUMNS,
+    .by_from = GNOMON__BY_THREAD,
+    .by_to = GNOMON__BY_FILE,
+    .has_own_sort = true,
+    .sort = -1,
+    .more_size = sizeof(advanced_report),
+    .settings_size = sizeof(advanced_settings),
+    .set = advanced_set,
+    .read = advanced_read,
+    .text = advanced_text,
+    .put_files = advanced_put_files,
+    .free_more = advanced_free,
 };
 
-GNOMON_PLUGIN(advanced);
+GNOMON__REPORT_PROFILER(
+    advanced, advanced_report_of, GNOMON_WANT_TREE,
+    "cProfile's table for each action, and .prof files",
+    GNOMON__PRESET_OPTION(
+        "line_count_restriction", TEXT, "1.0",
+        "rows of a table: a count (10) or, with a point, a fraction"),
+    GNOMON__TABLE_OPTION(
+        "limit", INTEGER,
+        "the most rows of a table: the same, as other reports call it"),
+    GNOMON__PRESET_OPTION(
+        "dump_stats", TEXT, "false",
+        "true: a .prof file for each action; run: one of all"),
+    GNOMON__TABLE_OPTION(
+        "sort", TEXT,
+        "what rows are ordered by, a word of pstats: time, calls, ..."),
+    GNOMON__COLUMNS_OPTION, GNOMON__BY_ANY_OPTION, GNOMON__FORMAT_OPTION);

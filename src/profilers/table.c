@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define PROFILERS(of) \
-    of(passthrough) of(simple_profiler) of(advanced) \
+    of(passthrough) of(simple_profiler) of(advanced_profiler) \
     of(tree_profiler) of(regions_profiler) of(links_profiler) \
     of(counters_profiler) of(steps_profiler) of(gaps_profiler) \
     of(critical_profiler) of(cuda_profiler) of(gpu_profiler) \

@@ -11,8 +11,7 @@
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/ticks.h"
-#include "print/advanced.h"
-#include "print/functions.h"
+#include "print/letters.h"
 #include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
@@ -197,8 +196,8 @@ static int tables_put(const char *path, const gnomon__functions *t,
 {
     gnomon_writer writer = tables_writer(out);
     gnomon__pstats *p;
-    int failed = gnomon__pstats_make(&p, t->row_count, t->caller_count) ||
-                 gnomon__pstats_print(p, t, &q->query, &writer);
+    int failed = gnomon__pstats_make(&p, t, &q->query, &writer) ||
+                 gnomon__pstats_print(p);
     gnomon__pstats_free(p);
     return failed ? golden_fail(path, "not printed") : 0;
 }
@@ -228,23 +227,31 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
     const json_t *actions = json_object_get(root, "actions");
     gnomon_writer writer = tables_writer(out);
     gnomon__restriction cut;
+    const int by = GNOMON__PSTATS_CUMULATIVE;
+    const gnomon__pstats_query query = {.strip_dirs = 1,
+                                        .sort = &by,
+                                        .sort_keys = 1,
+                                        .restrictions = &cut,
+                                        .restriction_count = 1};
     size_t index;
     json_t *one;
     int failed =
         tables_cut(path, json_object_get(root, "line_count_restriction"), &cut);
-    gnomon__advanced_title(tables_text(root, "stage"), &writer);
+    gnomon__print_title(&writer, tables_text(root, "stage"),
+                        "Profiler Report");
     json_array_foreach(actions, index, one)
     {
         gnomon__functions t;
         gnomon__pstats *p = NULL;
         if (failed ||
             tables_read(path, json_object_get(one, "functions"), &t) != 0 ||
-            gnomon__pstats_make(&p, t.row_count, t.caller_count) != 0)
+            gnomon__pstats_make(&p, &t, &query, &writer) != 0)
             return 1;
-        failed = gnomon__advanced_action(
-            p, tables_text(one, "action"),
+        gnomon__pstats_print_action(
+            tables_text(one, "action"),
             json_is_integer(rank) ? (int32_t)json_integer_value(rank) : -1,
-            GNOMON__PSTATS_CUMULATIVE, &cut, &t, &writer);
+            &writer);
+        failed = gnomon__pstats_print(p);
         gnomon__pstats_free(p);
         tables_free(&t);
     }
