@@ -11,14 +11,17 @@
 #include <inttypes.h>
 
 #include "print/device_gaps.h"
-#include "print/device_scopes.h"
 #include "print/kernels.h"
 
 typedef struct gpu_report {
     gnomon__device_work work;
     gnomon__device_times times;
     gnomon__device_gaps gaps;
-    gnomon__device_scopes scopes;
+    uint32_t *row; /* by node: of the table, if it may be around work; else 0 */
+    uint32_t *parent;         /* by node */
+    struct gpu_scope *scopes; /* by row, from 1 */
+    size_t seen;              /* pieces of work so far */
+    uint64_t recorded_ns;     /* of all devices that had work */
 } gpu_report;
 
 /* Whether all work is there as single executions. */
@@ -279,9 +282,11 @@ enum {
     GPU_COLUMNS
 };
 
+/* A row for each name, of the scopes that launched work and those around them. Calls are
+ * its executions on the host. */
 static const gnomon__column gpu_columns[GPU_COLUMNS] = {
-    [GPU_SCOPE] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, MADE),
-    [GPU_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
+    [GPU_SCOPE] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
+    [GPU_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
     [GPU_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, MADE),
     [GPU_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, MADE),
     [GPU_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
@@ -294,47 +299,195 @@ static const gnomon__column gpu_columns[GPU_COLUMNS] = {
         GNOMON__COLUMN("max_delay", "Max delay", TIME, SHOWN, MADE),
 };
 
+/* What is added up for a row outside of its cells, as work counts in it once. */
+typedef struct gpu_scope {
+    uint64_t work;     /* pieces of work launched in it */
+    uint64_t total_ns; /* of them, streams added up */
+    uint64_t self_ns;  /* of those that it launched itself */
+    uint64_t
+        busy_ns; /* with any of them, so overlaps count once; from events */
+    uint64_t delayed, delay_ns,
+        most_delay_ns; /* from call to work, of its own */
+    uint64_t until_ns; /* of busy_ns, on this device */
+    uint32_t device;
+    size_t seen; /* which work was added last */
+} gpu_scope;
+
+/* Scopes have no times on a device's track, or those of events. Work without a parent has
+ * itself as its scope's stand-in: a row named "". */
+static bool gpu_leads(const gpu_report *g, const gnomon_node_info *n,
+                      uint32_t number, bool on_device)
+{
+    const int work = g->work.work[number];
+    if (work != GNOMON__WORK_NONE)
+        return gnomon__work_is_busy(work) && !n->parent;
+    return on_device && (!gnomon__work_stats(n) || n->flags & GNOMON_NODE_PART);
+}
+
+/* The rows of all that may be around work, and of executions on threads; where groups are
+ * streams there is no telling whose these are. */
+static void gpu_put_rows(gnomon__report_rows *r)
+{
+    gpu_report *g = r->more;
+    gnomon__report_node n;
+    gnomon_track_info t;
+    for (uint32_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        const bool is_known =
+            gnomon_profile_track(r->profile, n.of.track, &t) == GNOMON_OK;
+        const bool is_called = is_known && t.device < 0 && n.of.host &&
+                               !g->work.work[i] && *n.region.name &&
+                               r->groups.by != GNOMON__BY_THREAD;
+        g->parent[i] = n.of.parent;
+        if (!is_called && !gpu_leads(g, &n.of, i, is_known && t.device >= 0))
+            continue;
+        gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
+        gnomon__cell_text(&cells[GPU_SCOPE],
+                          g->work.work[i] ? "" : n.region.name);
+        if (is_called && n.of.host->count)
+            gnomon__cell_count(&cells[GPU_CALLS], n.of.host->count);
+        const uint32_t row = gnomon__report_put(r);
+        g->row[i] = is_called ? 0 : row;
+    }
+}
+
+/* The next row that the work counts in, from node *at upwards; NULL: there is none. */
+static gpu_scope *gpu_next_scope(gpu_report *g, uint32_t *at)
+{
+    while (*at) {
+        gpu_scope *scope = g->row[*at] ? &g->scopes[g->row[*at]] : NULL;
+        *at = g->parent[*at];
+        if (!scope || scope->seen == g->seen)
+            continue;
+        scope->seen = g->seen;
+        return scope;
+    }
+    return NULL;
+}
+
+/* The node whose row the work is of. */
+static uint32_t gpu_launcher(const gpu_report *g, uint32_t node)
+{
+    return g->parent[node] ? g->parent[node] : node;
+}
+
+static void gpu_add_sums(gpu_report *g)
+{
+    gnomon_node_info n;
+    for (uint32_t i = 1; i <= g->work.nodes; i++) {
+        if (!gnomon__work_is_busy(g->work.work[i]) ||
+            gnomon_profile_node(g->work.profile, i, &n) != GNOMON_OK)
+            continue;
+        const gnomon_stats *s = gnomon__work_stats(&n);
+        const uint32_t own = gpu_launcher(g, i);
+        uint32_t at = own;
+        gpu_scope *scope;
+        g->seen++;
+        for (bool is_own = g->row[own]; (scope = gpu_next_scope(g, &at));
+             is_own = false) {
+            scope->work += s->count;
+            scope->total_ns += s->total_ns;
+            scope->self_ns += is_own ? s->total_ns : 0;
+        }
+    }
+}
+
+static void gpu_add_event(gpu_scope *scope, const gnomon__work_item *item,
+                          bool is_own)
+{
+    /* Clocks of device and host agree to some us: no delay is below 0. */
+    const uint64_t delay = item->begin_ns > item->launched_ns
+                               ? item->begin_ns - item->launched_ns
+                               : 0;
+    if (scope->device != item->device + 1) {
+        scope->device = item->device + 1;
+        scope->until_ns = 0;
+    }
+    const uint64_t from =
+        item->begin_ns > scope->until_ns ? item->begin_ns : scope->until_ns;
+    if (item->end_ns > from) {
+        scope->busy_ns += item->end_ns - from;
+        scope->until_ns = item->end_ns;
+    }
+    if (!is_own || !item->call_track)
+        return;
+    scope->delayed++;
+    scope->delay_ns += delay;
+    scope->most_delay_ns =
+        delay > scope->most_delay_ns ? delay : scope->most_delay_ns;
+}
+
+static void gpu_add_events(gpu_report *g)
+{
+    for (size_t i = 0; i < g->times.count; i++) {
+        const gnomon__work_item *item = &g->times.items[i];
+        const uint32_t own = gpu_launcher(g, item->node);
+        uint32_t at = own;
+        gpu_scope *scope;
+        g->seen++;
+        for (bool is_own = g->row[own]; (scope = gpu_next_scope(g, &at));
+             is_own = false)
+            gpu_add_event(scope, item, is_own);
+    }
+}
+
+static void gpu_read_scopes(gnomon__report_rows *r)
+{
+    gpu_report *g = r->more;
+    g->row =
+        gnomon__table_take(&r->table, 2 * (g->work.nodes + 1) * sizeof *g->row);
+    g->parent = g->row ? g->row + g->work.nodes + 1 : NULL;
+    if (g->row)
+        gpu_put_rows(r);
+    g->scopes = gnomon__table_take(&r->table, (r->table.row_count + 1) *
+                                                  sizeof *g->scopes);
+    if (!g->row || !g->scopes) {
+        r->code = GNOMON_ENOMEM;
+        return;
+    }
+    gpu_add_sums(g);
+    gpu_add_events(g);
+}
+
 /* Percents are of all work, and of the stage on all devices that had some. */
-static void gpu_add_scope(gnomon__report_rows *r, const gnomon__device_scope *s,
-                          uint64_t recorded)
+static bool gpu_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
     const gpu_report *g = r->more;
-    gnomon__cell *cells = gnomon__report_row_of(r, s->group);
-    gnomon__cell_text(&cells[GPU_SCOPE], *s->name ? s->name : "(no scope)");
-    if (s->calls)
-        gnomon__cell_count(&cells[GPU_CALLS], s->calls);
+    const gpu_scope *s =
+        &g->scopes[(size_t)(cells - r->table.cells) / GPU_COLUMNS + 1];
+    if (!s->work) /* waits alone, or nothing of a device */
+        return false;
+    if (!*cells[GPU_SCOPE].text)
+        gnomon__cell_text(&cells[GPU_SCOPE], "(no scope)");
     gnomon__cell_count(&cells[GPU_WORK], s->work);
     gnomon__cell_count(&cells[GPU_TOTAL], s->total_ns);
     gnomon__cell_share(&cells[GPU_SHARE], s->total_ns, g->work.busy_ns);
     gnomon__cell_count(&cells[GPU_SELF], s->self_ns);
     if (gpu_has_all(g)) {
         gnomon__cell_count(&cells[GPU_BUSY], s->busy_ns);
-        gnomon__cell_share(&cells[GPU_OF_STAGE], s->busy_ns, recorded);
+        gnomon__cell_share(&cells[GPU_OF_STAGE], s->busy_ns, g->recorded_ns);
     }
     if (s->delayed) {
         gnomon__cell_count(&cells[GPU_DELAY], s->delay_ns / s->delayed);
         gnomon__cell_count(&cells[GPU_MOST_DELAY], s->most_delay_ns);
     }
+    return true;
 }
 
 static void gpu_read(gnomon__report_rows *r)
 {
     gpu_report *g = r->more;
-    uint64_t recorded = 0;
     r->code = gnomon__device_work_make(&g->work, r->profile);
     if (!r->code)
         r->code = gnomon__device_times_make(&g->times, &g->work);
     if (!r->code)
         r->code = gnomon__device_gaps_make(
             &g->gaps, &g->times, r->choice->is_table ? 0 : r->choice->limit);
-    if (!r->code)
-        r->code = gnomon__device_scopes_make(&g->scopes, &g->times, &r->groups);
     if (!g->work.busy_work && !g->work.waits)
         r->none = GNOMON__NO_DEVICE_WORK;
     for (size_t i = 0; i < g->work.device_count; i++)
-        recorded += g->work.devices[i].work ? r->recorded_ns : 0;
-    for (size_t i = 0; !r->code && i < g->scopes.count; i++)
-        gpu_add_scope(r, &g->scopes.rows[i], recorded);
+        g->recorded_ns += g->work.devices[i].work ? r->recorded_ns : 0;
+    if (!r->code)
+        gpu_read_scopes(r);
 }
 
 /* ---- The report ---------------------------------------------------------------------- */
@@ -375,7 +528,6 @@ static void gpu_note(const gnomon__report_rows *r, const gnomon_writer *out)
 static void gpu_free(void *more)
 {
     gpu_report *g = more;
-    gnomon__device_scopes_free(&g->scopes);
     gnomon__device_gaps_free(&g->gaps);
     gnomon__device_times_free(&g->times);
     gnomon__device_work_free(&g->work);
@@ -392,6 +544,7 @@ const gnomon__report gnomon__gpu = {
     .sort = GPU_TOTAL,
     .more_size = sizeof(gpu_report),
     .read = gpu_read,
+    .finish = gpu_finish,
     .text = gpu_text,
     .note = gpu_note,
     .free_more = gpu_free,
