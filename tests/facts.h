@@ -369,7 +369,7 @@ static inline void facts_left_out(facts *f, fact_keys *keys,
     while (around && !gnomon_profile_node(p, around, &a) &&
            !fact_is_taken(f, p, a.region))
         around = a.parent;
-    if (around && a.host && n->host)
+    if (around && a.host && n->host && !(n->flags & GNOMON_NODE_RANGE))
         fact_add(f, fact_key(of[around], 10), "self_ns", FACT_SUM,
                  (double)n->host->self_ns);
 }
@@ -391,8 +391,6 @@ static inline void facts_nodes(facts *f, fact_keys *keys,
     f->kind = "node";
     for (uint32_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
         f->number = i;
-        if (!n.region) /* a filter left it out */
-            continue;
         if (!fact_is_taken(f, p, n.region)) {
             facts_left_out(f, keys, p, i, &n);
             continue;
@@ -493,6 +491,12 @@ static inline void facts_moments(facts *f, const fact_keys *keys,
     }
     f->kind = "event";
     for (uint32_t i = 1; !gnomon_profile_event(p, i, &e); i++) {
+        if (e.node && !gnomon_profile_node(p, e.node, &n) &&
+            !fact_is_taken(f, p, n.region))
+            continue;
+        if (!e.node && e.kind != GNOMON_EVENT_MEMORY &&
+            !fact_is_taken(f, p, e.region))
+            continue;
         uint64_t key = fact_key(keys->of[GNOMON_TRACKS][e.track], e.begin_ns);
         key = fact_key(key, keys->of[GNOMON_NODES][e.node]);
         key = fact_key(key, keys->of[GNOMON_REGIONS][e.region]);

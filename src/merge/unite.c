@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/unite_filter.h"
 #include "merge/unite_nodes.h"
 #include "merge/unite_steps.h"
 #include "merge/unite_views.h"
@@ -166,7 +167,11 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     if (!code)
         code = gnomon__unite_views(&part);
     if (!code)
+        code = gnomon__filter_begin(&part);
+    if (!code)
         code = gnomon__unite_nodes(&part);
+    if (!code)
+        code = gnomon__filter_links(&part);
     if (!code)
         code = gnomon__unite_steps(&part);
     if (!code)
@@ -174,6 +179,7 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     if (u->has_next_map)
         keep_map(&part);
     gnomon__free(part.view_time);
+    gnomon__filter_free(&part);
     gnomon__numbers_free(&part.map);
     return code;
 }
@@ -201,6 +207,16 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 int gnomon__unite_has_stages(const gnomon__unite *u)
 {
     return gnomon__model_count(u->fold.m, GNOMON_STAGES) > 0;
+}
+
+void gnomon__unite_filter(gnomon__unite *u, const gnomon__filter *filter)
+{
+    u->filter = filter;
+}
+
+uint32_t gnomon__unite_left_out(const gnomon__unite *u)
+{
+    return u->left_out;
 }
 
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)

@@ -9,6 +9,7 @@
 
 #include "merge/shared.h"
 #include "profile/fold.h"
+#include "spec/filter.h"
 
 #define GNOMON__ALL_VIEWS UINT32_MAX
 
@@ -27,6 +28,13 @@ typedef struct gnomon__unite gnomon__unite;
 /* `shared` must live as long as the result. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
                          unsigned rules);
+
+/* Of what is added from now on regions that the filter takes are in, as if it had been
+ * recorded with filter=: what is inside a region that is left out, and its self time, is
+ * of the scope around it. Its events, and what is open of it, are left out. Unlike there,
+ * work that was submitted by what is left out, or in what is left out, stays below the
+ * nearest scope that is kept. NULL: all are in. */
+void gnomon__unite_filter(gnomon__unite *u, const gnomon__filter *filter);
 
 /* Adds what `p` says of its run `run` (0 where it has none), of a stage as a
  * profiler's summary has it. `p` may go then. GNOMON_OK; GNOMON_ENOMEM;
@@ -48,6 +56,8 @@ void gnomon__unite_keep_map(gnomon__unite *u, gnomon__unite_map *map);
 
 /* Whether any stage was added. */
 int gnomon__unite_has_stages(const gnomon__unite *u);
+/* Kinds, as bits, of which the filter has left out any: nodes with times, counters. */
+uint32_t gnomon__unite_left_out(const gnomon__unite *u);
 
 /* The result, in an order that its content alone decides; frees `u` in any case. The
  * caller frees the profile. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge/united.h"
+#include "merge/unite_filter.h"
 
 #define MERGE_FROM 4096u /* of a kind: merging fewer is not worth its time */
 
@@ -52,9 +52,10 @@ static int is_wanted(const gnomon__united_part *part, int entity,
         if (!moments) /* nor have instances */
             f->link.from_instance = f->link.to_instance = f->link.from_ns =
                 f->link.to_ns = 0;
-        return 1;
+        return gnomon__filter_link(part, &f->link);
     case GNOMON_COUNTERS:
-        return gnomon__united_has_stage(part, f->counter.stage);
+        return gnomon__united_has_stage(part, f->counter.stage) &&
+               gnomon__filter_counter(part, f->counter.region);
     case GNOMON_LOSSES:
         if (!moments)
             f->loss.begin_ns = f->loss.end_ns = 0;
@@ -63,10 +64,11 @@ static int is_wanted(const gnomon__united_part *part, int entity,
         return moments && part->is_latest && f->metadata.run == part->run;
     case GNOMON_EVENTS:
         f->event.reserved = part->u->parts;
-        return moments && is_event_in(part, &f->event);
+        return moments && is_event_in(part, &f->event) &&
+               gnomon__filter_event(part, &f->event);
     default: /* open scopes */
         f->open.reserved = part->u->parts;
-        return moments;
+        return moments && !gnomon__filter_left_out(part, f->open.node);
     }
 }
 

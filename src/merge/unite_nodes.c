@@ -2,22 +2,9 @@
 /* Paths that become one: by parent, track, stage, view, region and op. */
 #include "merge/unite_nodes.h"
 
+#include "merge/unite_filter.h"
+
 /* ---- Which ----------------------------------------------------------------------- */
-
-int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage)
-{
-    if (!part->only)
-        return 1;
-    return part->only->name ? part->map.of[GNOMON_STAGES][stage] != 0 : !stage;
-}
-
-/* Of a node by the part's numbers. */
-static int is_chosen(const gnomon__united_part *part, const gnomon_node_info *n)
-{
-    return gnomon__united_has_stage(part, n->stage) &&
-           (!part->only || !n->view || part->only->view == GNOMON__ALL_VIEWS ||
-            part->map.of[GNOMON_VIEWS][n->view] == part->only->view);
-}
 
 /* Chooses the nodes of the wanted stage, and their parents. A parent of another stage is
  * kept without statistics, and a parent of a left-out child is partial: as in the
@@ -31,7 +18,7 @@ static size_t choose_nodes(gnomon__united_part *part)
         gnomon_profile_node(part->p, i, &n);
         if (!part->map.of[GNOMON_TRACKS][n.track]) /* of another run */
             continue;
-        if (is_chosen(part, &n))
+        if (gnomon__united_is_chosen(part, &n))
             node[i] = 1;
         if (node[i] && n.parent)
             node[n.parent] = 1;
@@ -46,15 +33,15 @@ static int unite_node(gnomon__united_part *part, size_t i, gnomon_node_info *n)
 {
     gnomon__fold *f = &part->u->fold;
     uint32_t *node = part->map.of[GNOMON_NODES];
-    const int is_of_another = !is_chosen(part, n);
-    gnomon__renumber(&part->map, GNOMON_NODES, n);
-    if (is_of_another && n->parent) {
-        gnomon_node_info *parent =
-            gnomon__model_at(f->m, GNOMON_NODES, n->parent);
-        parent->flags |= GNOMON_NODE_PARTIAL;
-    }
+    const int is_of_another = !gnomon__united_is_chosen(part, n);
+    if (is_of_another && node[n->parent])
+        gnomon__united_partial(part, node[n->parent]);
     if (!node[i])
         return GNOMON_OK;
+    int is_taken = gnomon__filter_node(part, i, n, !is_of_another);
+    if (is_taken <= 0)
+        return is_taken ? gnomon__no_memory_to_merge() : GNOMON_OK;
+    gnomon__renumber(&part->map, GNOMON_NODES, n);
     if (is_of_another) {
         n->host = n->device = NULL;
         n->memory_count = 0;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/unite_filter.h"
 #include "platform/memory.h"
 #include "profile/compare.h"
 
@@ -205,6 +206,8 @@ int gnomon__unite_steps(gnomon__united_part *part)
     for (size_t i = 1; !code && i <= part->count[GNOMON_STEP_TIMES]; i++) {
         gnomon_profile_step_time(part->p, i, &t);
         uint32_t step = t.step;
+        if (t.region && !gnomon__filter_has(part, t.region))
+            continue;
         gnomon__renumber(&part->map, GNOMON_STEP_TIMES, &t);
         if (t.stage && !step == !t.step &&
             !gnomon__fold_add(&u->fold, GNOMON_STEP_TIMES, &t))

@@ -37,6 +37,27 @@ int gnomon__unite_keep(gnomon__fold *f, int entity, void *of)
     return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
 }
 
+int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage)
+{
+    if (!part->only)
+        return 1;
+    return part->only->name ? part->map.of[GNOMON_STAGES][stage] != 0 : !stage;
+}
+
+int gnomon__united_is_chosen(const gnomon__united_part *part,
+                             const gnomon_node_info *n)
+{
+    return gnomon__united_has_stage(part, n->stage) &&
+           (!part->only || !n->view || part->only->view == GNOMON__ALL_VIEWS ||
+            part->map.of[GNOMON_VIEWS][n->view] == part->only->view);
+}
+
+void gnomon__united_partial(const gnomon__united_part *part, uint32_t node)
+{
+    gnomon_node_info *n = gnomon__model_at(part->u->fold.m, GNOMON_NODES, node);
+    n->flags |= GNOMON_NODE_PARTIAL;
+}
+
 typedef struct item_order_key {
     const void *item;
     int entity;

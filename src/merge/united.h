@@ -14,6 +14,8 @@ struct gnomon__unite {
     gnomon__unite_map
         *maps; /* those to fill in; the first is the next part's */
     int has_next_map;
+    const gnomon__filter *filter; /* NULL: none */
+    uint32_t left_out;            /* gnomon__unite_left_out */
     gnomon__text_table texts;
     size_t times_kept;                     /* when they were last pruned */
     size_t merged_count[GNOMON__ENTITIES]; /* leaves after the last merge */
@@ -31,13 +33,22 @@ typedef struct gnomon__united_part {
     size_t last_stage;   /* of those that are in */
     uint32_t *view_time; /* unite_views.c: by stage, in the chosen view */
     int is_latest;       /* its run's record is the one that holds */
+    /* unite_filter.c: by region and by node of the part; NULL: there is no filter. */
+    unsigned char *is_taken, *state;
+    uint32_t *submitter; /* gnomon__linked_parents, malloc's; NULL: no links */
 } gnomon__united_part;
 
 /* gnomon__fold's `keep`: each text is kept once. */
 int gnomon__unite_keep(gnomon__fold *f, int entity, void *of);
 
-/* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
+/* Whether what is of that stage is wanted, 0 being none. */
 int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
+/* Likewise: whether a node, by the part's numbers, is of the wanted stage and view. */
+int gnomon__united_is_chosen(const gnomon__united_part *part,
+                             const gnomon_node_info *n);
+
+/* Says that the times of a node, by its united number, do not add up. */
+void gnomon__united_partial(const gnomon__united_part *part, uint32_t node);
 
 /* unite_leaves.c: adds a part's leaves. */
 int gnomon__unite_leaves(gnomon__united_part *part);

@@ -27,6 +27,7 @@ static int compare_submissions(const void *a, const void *b)
  * pair that follow one another are one element, others are several. Returns how many
  * elements there are. */
 static size_t read_submissions(submission *of, size_t nodes,
+                               const unsigned char *has,
                                const gnomon_profile *p)
 {
     gnomon_link_info link;
@@ -34,7 +35,8 @@ static size_t read_submissions(submission *of, size_t nodes,
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
         if (gnomon_profile_link(p, i, &link) != GNOMON_OK ||
             link.kind != GNOMON_LINK_SUBMIT || !link.from ||
-            link.from > nodes || !link.to || link.to > nodes)
+            link.from > nodes || !link.to || link.to > nodes ||
+            (has && (!has[link.from] || !has[link.to])))
             continue;
         submission *last = count ? &of[count - 1] : NULL;
         if (last && last->to == link.to && last->from == link.from)
@@ -47,10 +49,12 @@ static size_t read_submissions(submission *of, size_t nodes,
 }
 
 /* Whether so many submissions are those of all executions of a node. */
-static bool is_all(uint64_t submissions, uint32_t node, const gnomon_profile *p)
+static bool is_all(uint64_t submissions, uint32_t node,
+                   const unsigned char *has, const gnomon_profile *p)
 {
     gnomon_node_info n;
-    return gnomon_profile_node(p, node, &n) != GNOMON_OK || !n.host ||
+    return (has && has[node] == 1) ||
+           gnomon_profile_node(p, node, &n) != GNOMON_OK || !n.host ||
            submissions >= n.host->count;
 }
 
@@ -58,13 +62,14 @@ static bool is_all(uint64_t submissions, uint32_t node, const gnomon_profile *p)
  * first; 0: none. Where some executions were not submitted there is none either, and
  * in_part[node] is how many were. */
 static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
-                            size_t nodes, const gnomon_profile *p)
+                            size_t nodes, const unsigned char *has,
+                            const gnomon_profile *p)
 {
     size_t links = gnomon_profile_count(p, GNOMON_LINKS);
     submission *of = calloc(links + 1, sizeof *of);
     if (!of)
         return false;
-    size_t count = read_submissions(of, nodes, p);
+    size_t count = read_submissions(of, nodes, has, p);
     uint64_t most = 0, all = 0;
     for (size_t i = 0; i < count;) {
         submission sum = of[i];
@@ -77,7 +82,8 @@ static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
             most = sum.count;
             submitters[sum.to] = sum.from;
         }
-        if ((i == count || of[i].to != sum.to) && !is_all(all, sum.to, p)) {
+        if ((i == count || of[i].to != sum.to) &&
+            !is_all(all, sum.to, has, p)) {
             submitters[sum.to] = 0;
             in_part[sum.to] = all;
         }
@@ -103,8 +109,9 @@ static void give_or_free(void *made, void **out, int code)
         free(made);
 }
 
-int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           uint64_t **in_part, const gnomon_profile *p)
+static int find_linked_parents(uint32_t **parents, bool **is_linked,
+                               uint64_t **in_part, const unsigned char *has,
+                               const gnomon_profile *p)
 {
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     uint32_t *submitters = calloc(nodes + 1, sizeof *submitters);
@@ -112,7 +119,7 @@ int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
     bool *linked = calloc(nodes + 1, sizeof *linked);
     uint64_t *part = calloc(nodes + 1, sizeof *part);
     int code = submitters && to && linked && part &&
-                       find_submitters(submitters, part, nodes, p)
+                       find_submitters(submitters, part, nodes, has, p)
                    ? GNOMON_OK
                    : GNOMON_ENOMEM;
     for (size_t i = 1; !code && i <= nodes; i++) {
@@ -134,4 +141,16 @@ int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
         *parents = NULL;
     }
     return code;
+}
+
+int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
+                           uint64_t **in_part, const gnomon_profile *p)
+{
+    return find_linked_parents(parents, is_linked, in_part, NULL, p);
+}
+
+int gnomon__linked_parents_in(uint32_t **parents, bool **is_linked,
+                              const unsigned char *has, const gnomon_profile *p)
+{
+    return find_linked_parents(parents, is_linked, NULL, has, p);
 }

@@ -17,4 +17,10 @@
 int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
                            uint64_t **in_part, const gnomon_profile *profile);
 
+/* Of a part of the profile: `has`, by node, is 0 for those that are not in it, whose
+ * links do not count, and 1 for those that are, but without their times. */
+int gnomon__linked_parents_in(uint32_t **parents, bool **is_linked,
+                              const unsigned char *has,
+                              const gnomon_profile *profile);
+
 #endif

@@ -185,13 +185,6 @@ static int by_begin_of_path(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* A filter leaves out the node, not its events: then the node reads as zeroes. */
-static int is_filtered_out(const gnomon_profile *p, uint32_t number)
-{
-    gnomon_node_info node;
-    return gnomon_profile_node(p, number, &node) || !node.region;
-}
-
 int gnomon__step_events_read(gnomon__step_events *s,
                              const gnomon_step_info *step,
                              const gnomon__step_path **paths)
@@ -205,8 +198,7 @@ int gnomon__step_events_read(gnomon__step_events *s,
     each_execution(s->profile, run_of_stage(s->profile, step->stage),
                    add_to_step, &(step_sum){step, s->paths, NULL});
     for (size_t i = 1; i <= nodes; i++)
-        if (s->paths[i].node &&
-            !is_filtered_out(s->profile, s->paths[i].node)) {
+        if (s->paths[i].node) {
             s->paths[n] = s->paths[i];
             s->paths[n].usual_ns = s->usual[s->paths[n].node];
             n++;

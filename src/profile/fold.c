@@ -156,6 +156,15 @@ static int join_node(gnomon__fold *f, size_t number, gnomon_node_info *to,
     return GNOMON_OK;
 }
 
+int gnomon__fold_add_self(gnomon__fold *f, uint32_t node, uint64_t ns)
+{
+    gnomon_node_info *to = gnomon__model_at(f->m, GNOMON_NODES, node);
+    int code = own_blocks(f, node, to);
+    if (!code)
+        ((gnomon_stats *)(size_t)to->host)->self_ns += ns;
+    return code;
+}
+
 /* ---- Parts ------------------------------------------------------------------------- */
 
 static int join_parts_of_stage(gnomon__fold *f, void *stage, const void *part)

@@ -74,6 +74,9 @@ uint32_t gnomon__fold_find(const gnomon__fold *f, int entity, const void *item);
  * GNOMON_ENOMEM. */
 int gnomon__fold_join(gnomon__fold *f, int entity, void *to, const void *from);
 
+/* The node's own time grows; it has times. Likewise. */
+int gnomon__fold_add_self(gnomon__fold *f, uint32_t node, uint64_t ns);
+
 /* Numbers of entities have changed: finds all of a kind by their keys again. Likewise. */
 int gnomon__fold_index(gnomon__fold *f, int entity);
 

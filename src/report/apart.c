@@ -9,7 +9,6 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "report/filtered.h"
 #include "report/rank_steps.h"
 
 static int no_room_apart(void)
@@ -85,10 +84,10 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
 /* ---- Steps of ranks and hosts --------------------------------------------------- */
 
 static int add_rank_steps(gnomon__unite *sum, const gnomon_profile *rank,
-                          const gnomon_profile *shown, uint32_t ordinal)
+                          uint32_t ordinal)
 {
     gnomon__rank_steps steps;
-    int code = gnomon__rank_steps_make(&steps, rank, shown);
+    int code = gnomon__rank_steps_make(&steps, rank);
     if (!code)
         code = add_named(sum, &steps.base, "", ordinal);
     gnomon__rank_steps_free(&steps);
@@ -105,14 +104,7 @@ int gnomon__apart_end(gnomon__apart *a, gnomon__unite *sum)
     int code = gnomon__unite_finish(one, &rank);
     if (code)
         return code;
-    gnomon__filtered *f =
-        a->filter ? gnomon__filtered_create(rank, a->filter) : NULL;
-    if (a->filter && !f)
-        code = no_room_apart();
-    else
-        code = add_rank_steps(sum, rank, f ? gnomon__filtered_profile(f) : rank,
-                              a->one_run);
-    gnomon__filtered_free(f);
+    code = add_rank_steps(sum, rank, a->one_run);
     gnomon_profile_free(rank);
     return code;
 }

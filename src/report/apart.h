@@ -4,7 +4,6 @@
 #define GNOMON_REPORT_APART_H
 
 #include "merge/unite.h"
-#include "spec/filter.h"
 
 /* How the tracks of a sum of several runs are named, and so kept apart: by thread,
  * "rank 3", or "host n7". */
@@ -23,8 +22,7 @@ typedef struct gnomon__apart {
     /* Set these first: */
     enum gnomon__stages_by by;
     int of_steps;
-    const gnomon__filter *filter; /* of what is shown; NULL: all */
-    gnomon_run_info *runs;        /* from 0: a rank or a host, which it owns */
+    gnomon_run_info *runs; /* from 0: a rank or a host, which it owns */
     size_t count, room;
     uint32_t ordinal;   /* of the stage in its runs */
     gnomon__unite *one; /* the steps of the rank or host at hand; NULL: none */

@@ -15,7 +15,6 @@
 #include "command/text.h"
 #include "platform/error.h"
 #include "report/content.h"
-#include "report/filtered.h"
 #include "report/joined.h"
 #include "report/profiler.h"
 #include "report/stages.h"
@@ -203,20 +202,6 @@ static int report_one(report_request *r, const char *path, const char *view,
     return gnomon__rank_table_print(ranks, NULL, p, out);
 }
 
-static int report_filtered(report_request *r, const char *path,
-                           const char *view, const gnomon_profile *p,
-                           gnomon__rank_table *ranks)
-{
-    if (!r->profiler.filter)
-        return report_one(r, path, view, p, ranks);
-    r->had_rows |= gnomon__report_has_rows(r->profiler.profiler->name, p);
-    gnomon__filtered *f = gnomon__filtered_create(p, r->profiler.filter);
-    int code = f ? report_one(r, path, view, gnomon__filtered_profile(f), ranks)
-                 : GNOMON_ENOMEM;
-    gnomon__filtered_free(f);
-    return code;
-}
-
 /* Between two stages a run has an unnamed one. Without marks it has no live report, so
  * it gets none here. */
 static int report_is_gap(const gnomon_profile *p)
@@ -260,6 +245,19 @@ static const char *report_view(const gnomon__cli_stages *stages, size_t which,
     return *view.words ? view.words : "all marks";
 }
 
+/* Whether the stage has rows, or would have without the filter. */
+static int report_had_rows(const report_request *r,
+                           const gnomon__cli_stage *stage,
+                           const gnomon_profile *p)
+{
+    const char *name = r->profiler.profiler->name;
+    return r->profiler.filter &&
+           (gnomon__report_has_rows(name, p) ||
+            (!report_is(r, "steps") && stage->left_out & 1u << GNOMON_NODES) ||
+            (report_is(r, "counters") &&
+             stage->left_out & 1u << GNOMON_COUNTERS));
+}
+
 static int report_stage(report_request *r, const char *path,
                         gnomon__cli_stages *stages, size_t which)
 {
@@ -269,9 +267,11 @@ static int report_stage(report_request *r, const char *path,
         return code;
     const gnomon_profile *shown =
         gnomon__apart_view(&stages->at[which].apart, p);
-    if (r->stage || stages->count == 1 || !report_is_gap(shown))
-        code = report_filtered(r, path, report_view(stages, which, shown),
-                               shown, &stages->at[which].ranks);
+    if (r->stage || stages->count == 1 || !report_is_gap(shown)) {
+        r->had_rows |= report_had_rows(r, &stages->at[which], shown);
+        code = report_one(r, path, report_view(stages, which, shown), shown,
+                          &stages->at[which].ranks);
+    }
     if (!code && !r->profiler.is_table)
         report_log_count(path, p);
     gnomon_profile_free(p);

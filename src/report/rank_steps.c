@@ -96,8 +96,7 @@ static int rank_steps_get(const gnomon_profile *p, int entity, size_t number,
 
 /* ---- The whole ---------------------------------------------------------------------- */
 
-int gnomon__rank_steps_make(gnomon__rank_steps *s, const gnomon_profile *of,
-                            const gnomon_profile *shown)
+int gnomon__rank_steps_make(gnomon__rank_steps *s, const gnomon_profile *of)
 {
     static const gnomon_profile_api api = {.struct_size = sizeof api,
                                            .abi = GNOMON_ABI,
@@ -110,7 +109,7 @@ int gnomon__rank_steps_make(gnomon__rank_steps *s, const gnomon_profile *of,
     gnomon__slow_steps slow;
     *s = (gnomon__rank_steps){.base.api = &api, .of = of};
     s->times = gnomon__alloc((times + 1) * sizeof *s->times);
-    int code = gnomon__slow_steps_make(&slow, shown);
+    int code = gnomon__slow_steps_make(&slow, of);
     if (code || !s->times) {
         gnomon__slow_steps_free(&slow);
         return no_room_for_steps();

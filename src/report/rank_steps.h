@@ -14,11 +14,9 @@ typedef struct gnomon__rank_steps {
     size_t time_count;
 } gnomon__rank_steps;
 
-/* `of` must outlive it; paths are not in it. The slow steps of `shown` decide what
- * remains: `of` itself, or what a filter takes of it. GNOMON_OK or GNOMON_ENOMEM; free
- * in any case. */
-int gnomon__rank_steps_make(gnomon__rank_steps *s, const gnomon_profile *of,
-                            const gnomon_profile *shown);
+/* `of` must outlive it; paths are not in it. GNOMON_OK or GNOMON_ENOMEM; free in any
+ * case. */
+int gnomon__rank_steps_make(gnomon__rank_steps *s, const gnomon_profile *of);
 void gnomon__rank_steps_free(gnomon__rank_steps *s);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "command/progress.h"
 #include "profile/keys.h"
-#include "report/filtered.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -47,9 +46,7 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
         .key.view = view,
         .first_run = s->run,
         .ranks.by = s->ranks_by,
-        .apart = {.by = s->by,
-                  .of_steps = s->of == GNOMON__STAGES_OF_STEPS,
-                  .filter = s->filter}};
+        .apart = {.by = s->by, .of_steps = s->of == GNOMON__STAGES_OF_STEPS}};
     if (stage) {
         to->key.ordinal = stage->ordinal;
         to->begin_ns = s->names_rule ? stage->begin_ns : 0;
@@ -60,20 +57,6 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
     return gnomon__unite_create(&to->sum, gnomon__merge_shared(g->merge), rules)
                ? NULL
                : to;
-}
-
-/* Ranks are compared in the regions that the filter takes. */
-static int compare_rank(gnomon__cli_stage *to, const gnomon__filter *filter,
-                        const gnomon_profile *stage, const gnomon_run_info *run)
-{
-    if (!filter)
-        return gnomon__rank_table_add(&to->ranks, run, stage);
-    gnomon__filtered *f = gnomon__filtered_create(stage, filter);
-    int code =
-        f ? gnomon__rank_table_add(&to->ranks, run, gnomon__filtered_profile(f))
-          : no_room_for_stages();
-    gnomon__filtered_free(f);
-    return code;
 }
 
 /* A rank's stage by itself is what its table is made from. */
@@ -88,15 +71,17 @@ static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
                              GNOMON__UNITE_RANKS | s->names_rule | lends);
     if (code)
         return code;
+    gnomon__unite_filter(one, s->filter);
     code = gnomon__unite_add(one, p, 1, &to->key);
     if (code) {
         gnomon__unite_free(one);
         return code;
     }
+    to->left_out |= gnomon__unite_left_out(one);
     code = gnomon__unite_finish(one, &stage);
     if (code)
         return code;
-    code = compare_rank(to, s->filter, stage, run);
+    code = gnomon__rank_table_add(&to->ranks, run, stage);
     if (!code)
         code = gnomon__apart_add(&to->apart, to->sum,
                                  gnomon__merge_shared(g->merge), stage, run);
@@ -116,8 +101,10 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
     gnomon_run_info info;
     if (!to)
         return no_room_for_stages();
-    if (s->runs < 2)
+    if (s->runs < 2) {
+        gnomon__unite_filter(to->sum, s->filter);
         return gnomon__unite_add(to->sum, p, run, &to->key);
+    }
     gnomon_profile_run(p, 1, &info);
     return add_rank(s, to, g, p, &info, lends);
 }
@@ -318,6 +305,7 @@ int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out)
 {
     gnomon__unite *sum = stage->sum;
     stage->sum = NULL;
+    stage->left_out |= gnomon__unite_left_out(sum);
     return gnomon__unite_finish(sum, out);
 }
 

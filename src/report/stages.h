@@ -16,6 +16,7 @@ typedef struct gnomon__cli_stage {
     uint64_t begin_ns; /* of the first run's, where it is all of a name */
     size_t first_run;  /* of those that have it, by their order in the inputs */
     gnomon__unite *sum;
+    uint32_t left_out;        /* by the filter: gnomon__unite_left_out */
     gnomon__rank_table ranks; /* where there are several */
     gnomon__apart apart;      /* likewise */
 } gnomon__cli_stage;
@@ -50,7 +51,7 @@ typedef struct gnomon__stages_choice {
     enum gnomon__stages_of of;
     enum gnomon__stages_by by;
     int ranks_by;                 /* gnomon__rank_table.by */
-    const gnomon__filter *filter; /* of what ranks are compared in; NULL: all */
+    const gnomon__filter *filter; /* of regions; NULL: all */
 } gnomon__stages_choice;
 
 /* Reads the runs of a group: its stages, each view by itself; of several runs their sum.
