@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "print/event_walk.h"
-
 #define CALLS 256u
 
 typedef struct gnomon__chrome_lane {
@@ -18,21 +16,20 @@ typedef struct gnomon__chrome_lane {
     gnomon_event_info of[CALLS];
 } gnomon__chrome_lane;
 
-int gnomon__chrome_calls_begin(gnomon__chrome_calls *l, const gnomon_profile *p,
-                               const gnomon__chrome_ids *ids)
+int gnomon__chrome_calls_begin(gnomon__chrome_calls *l,
+                               const gnomon__timeline *of)
 {
-    size_t tracks = gnomon_profile_count(p, GNOMON_TRACKS);
-    l->of = calloc(tracks + 1, sizeof *l->of);
-    l->count = l->of ? tracks + 1 : 0;
+    l->of = calloc(of->track_count + 1, sizeof *l->of);
+    l->count = l->of ? of->track_count + 1 : 0;
     for (size_t i = 1; i < l->count; i++) {
-        if (ids->hosts[i] == i)
+        if (of->tracks[i].host == i)
             continue;
         gnomon__chrome_lane *lane = calloc(1, sizeof *lane);
         if (!lane)
             return 0;
         lane->track = (uint32_t)i;
         lane->next = 1;
-        l->of[ids->hosts[i]] = lane;
+        l->of[of->tracks[i].host] = lane;
     }
     return l->of != NULL;
 }

@@ -40,22 +40,15 @@ static const char *metadata_of(const gnomon_profile *p, const char *key)
     return NULL;
 }
 
-static void put_key(gnomon__export_text *t, const char *key)
-{
-    gnomon__export_literal(t, "  ");
-    gnomon__export_json(t, key);
-    gnomon__export_literal(t, ": ");
-}
-
-static void put_run_keys(gnomon__export_text *t, const gnomon_profile *p)
+static void put_run_keys(const gnomon__chrome *c, const gnomon_profile *p)
 {
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(p, i, &m); i++) {
         if (is_own_key(m.key))
             continue;
-        put_key(t, m.key);
-        gnomon__export_string(t, m.json);
-        gnomon__export_literal(t, ",\n");
+        gnomon__export_form(c->t, "  '%s': ", m.key);
+        gnomon__export_string(c->t, m.json);
+        gnomon__export_literal(c->t, ",\n");
     }
 }
 
@@ -65,23 +58,17 @@ static void put_rank(gnomon__export_text *t, const gnomon_profile *p,
                      const gnomon_run_info *run)
 {
     const char *given = metadata_of(p, "distributedInfo");
-    if (run->rank >= 0) {
-        gnomon__export_literal(t, "  \"rank\": ");
-        gnomon__export_signed(t, run->rank);
-        gnomon__export_literal(t, ",\n");
-    }
+    if (run->rank >= 0)
+        gnomon__export_form(t, "  'rank': %d,\n", run->rank);
     if (!given && run->rank < 0)
         return;
-    put_key(t, "distributedInfo");
+    gnomon__export_form(t, "  'distributedInfo': ");
     if (given) {
         gnomon__export_string(t, given);
     } else {
-        gnomon__export_literal(t, "{\"rank\": ");
-        gnomon__export_signed(t, run->rank);
-        if (run->world_size > 0) {
-            gnomon__export_literal(t, ", \"world_size\": ");
-            gnomon__export_signed(t, run->world_size);
-        }
+        gnomon__export_form(t, "{'rank': %d", run->rank);
+        if (run->world_size > 0)
+            gnomon__export_form(t, ", 'world_size': %d", run->world_size);
         gnomon__export_literal(t, "}");
     }
     gnomon__export_literal(t, ",\n");
@@ -90,22 +77,14 @@ static void put_rank(gnomon__export_text *t, const gnomon_profile *p,
 static void put_loss(gnomon__export_text *t, const gnomon_loss_info *l,
                      size_t profile)
 {
-    gnomon__export_literal(t, "    {\"kind\": ");
-    gnomon__export_json(t, l->kind);
-    gnomon__export_literal(t, ", \"count\": ");
-    gnomon__export_number(t, l->count);
-    gnomon__export_literal(t, ", \"profile\": ");
-    gnomon__export_number(t, profile + 1);
-    gnomon__export_literal(t, ", \"run\": ");
-    gnomon__export_number(t, l->run);
-    gnomon__export_literal(t, ", \"track\": ");
-    gnomon__export_number(t, l->track);
-    if (l->end_ns) {
-        gnomon__export_literal(t, ", \"begin_ns\": ");
-        gnomon__export_number(t, l->begin_ns);
-        gnomon__export_literal(t, ", \"end_ns\": ");
-        gnomon__export_number(t, l->end_ns);
-    }
+    gnomon__export_form(t,
+                        "    {'kind': '%s', 'count': %ju, 'profile': %ju, "
+                        "'run': %u, 'track': %u",
+                        l->kind, l->count, (uint64_t)profile + 1, l->run,
+                        l->track);
+    if (l->end_ns)
+        gnomon__export_form(t, ", 'begin_ns': %ju, 'end_ns': %ju", l->begin_ns,
+                            l->end_ns);
     gnomon__export_literal(t, "}");
 }
 
@@ -114,8 +93,7 @@ static void put_all_losses(const gnomon__chrome *c)
 {
     int is_first = 1;
     gnomon_loss_info l;
-    put_key(c->t, "gnomonLosses");
-    gnomon__export_literal(c->t, "[");
+    gnomon__export_form(c->t, "  'gnomonLosses': [");
     for (size_t i = 0; i < c->what->count; i++)
         for (size_t k = 1; !gnomon_profile_loss(c->what->profiles[i], k, &l);
              k++) {
@@ -132,88 +110,41 @@ void gnomon__chrome_head(gnomon__chrome *c)
     int is_only = only_run(c, &run);
     const char *devices =
         is_only ? metadata_of(c->what->profiles[0], "deviceProperties") : NULL;
-    gnomon__export_literal(
-        c->t, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": ");
+    gnomon__export_form(c->t, "{\n  'schemaVersion': 1,\n"
+                              "  'deviceProperties': ");
     gnomon__export_string(c->t, devices ? devices : "[]");
     gnomon__export_literal(c->t, ",\n");
     if (is_only) {
         put_rank(c->t, c->what->profiles[0], &run);
-        if (run.host[0]) {
-            put_key(c->t, "host_name");
-            gnomon__export_json(c->t, run.host);
-            gnomon__export_literal(c->t, ",\n");
-        }
-        put_run_keys(c->t, c->what->profiles[0]);
+        if (run.host[0])
+            gnomon__export_form(c->t, "  'host_name': '%s',\n", run.host);
+        put_run_keys(c, c->what->profiles[0]);
     }
     put_all_losses(c);
-    gnomon__export_literal(
-        c->t, "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ");
-    gnomon__export_number(c->t, c->base);
-    gnomon__export_literal(c->t, ",\n  \"traceEvents\": [");
+    gnomon__export_form(c->t,
+                        "  'displayTimeUnit': 'ms',\n"
+                        "  'baseTimeNanoseconds': %ju,\n  'traceEvents': [",
+                        c->base);
 }
 
 /* ---- Processes ------------------------------------------------------------------- */
 
-/* Begins a row of names; its value comes next, and then end_name. */
+/* Begins a row of names; its value comes next, and then the braces. */
 static void begin_name(gnomon__chrome *c, const char *what, int64_t pid,
                        int64_t tid, const char *key)
 {
     gnomon__chrome_row(c);
-    gnomon__export_literal(c->t, "{\"ph\":\"M\",\"name\":\"");
-    gnomon__export_string(c->t, what);
-    gnomon__export_literal(c->t, "\",\"pid\":");
-    gnomon__export_signed(c->t, pid);
-    gnomon__export_literal(c->t, ",\"tid\":");
-    gnomon__export_signed(c->t, tid);
-    gnomon__export_literal(c->t, ",\"ts\":");
-    gnomon__export_us(c->t, c->start);
-    gnomon__export_literal(c->t, ",\"args\":{\"");
-    gnomon__export_string(c->t, key);
-    gnomon__export_literal(c->t, "\":");
-}
-
-static void end_name(gnomon__chrome *c)
-{
-    gnomon__export_literal(c->t, "}}");
+    gnomon__export_form(c->t,
+                        "{'ph':'M','name':'%s','pid':%jd,'tid':%jd,'ts':%jx,"
+                        "'args':{'%s':",
+                        what, pid, tid, c->start, key);
 }
 
 static void put_order(gnomon__chrome *c, const char *what, int64_t pid,
                       int64_t tid, int64_t order)
 {
     begin_name(c, what, pid, tid, "sort_index");
-    gnomon__export_signed(c->t, order);
-    end_name(c);
-}
-
-/* A run, or a device of it. */
-static void name_process(gnomon__chrome *c, const gnomon_run_info *run,
-                         int64_t pid, int device)
-{
-    char text[96];
-    begin_name(c, "process_name", pid, 0, "name");
-    if (run->rank >= 0)
-        (void)snprintf(text, sizeof text, "\"rank %" PRId32, run->rank);
-    else
-        (void)snprintf(text, sizeof text, "\"process");
-    gnomon__export_string(c->t, text);
-    if (run->attempt && *run->attempt) {
-        gnomon__export_literal(c->t, ", attempt ");
-        gnomon__export_json_inside(c->t, run->attempt);
-    }
-    if (run->host[0]) {
-        gnomon__export_literal(c->t, " (");
-        gnomon__export_json_inside(c->t, run->host);
-        gnomon__export_literal(c->t, ")");
-    }
-    gnomon__export_literal(c->t, "\"");
-    end_name(c);
-    if (device >= 0)
-        (void)snprintf(text, sizeof text, "\"GPU %d\"", device);
-    else
-        (void)snprintf(text, sizeof text, "\"CPU\"");
-    begin_name(c, "process_labels", pid, 0, "labels");
-    gnomon__export_string(c->t, text);
-    end_name(c);
+    gnomon__export_form(c->t, "%jd}}", order);
 }
 
 /* Ranks in their order, each before its devices; one run as Kineto. */
@@ -228,96 +159,89 @@ static int64_t order_of(const gnomon__chrome *c, const gnomon_run_info *run,
     return at * 100 + 1 + device;
 }
 
+/* A run, or a device of it. */
+static void name_process(gnomon__chrome *c, size_t run, int64_t pid, int device)
+{
+    const gnomon_run_info *r = &c->line.runs[run].info;
+    begin_name(c, "process_name", pid, 0, "name");
+    if (r->rank >= 0)
+        gnomon__export_form(c->t, "'rank %d", r->rank);
+    else
+        gnomon__export_form(c->t, "'process");
+    if (r->attempt && *r->attempt)
+        gnomon__export_form(c->t, ", attempt %s", r->attempt);
+    if (r->host[0])
+        gnomon__export_form(c->t, " (%s)", r->host);
+    gnomon__export_form(c->t, "'}}");
+    begin_name(c, "process_labels", pid, 0, "labels");
+    if (device >= 0)
+        gnomon__export_form(c->t, "'GPU %d'}}", device);
+    else
+        gnomon__export_form(c->t, "'CPU'}}");
+    put_order(c, "process_sort_index", pid, 0,
+              order_of(c, r, run, device, pid));
+}
+
 static void name_runs(gnomon__chrome *c)
 {
-    gnomon_run_info run;
-    for (size_t i = 1; !gnomon_profile_run(c->p, i, &run); i++) {
-        int64_t pid = c->ids.runs[i];
-        name_process(c, &run, pid, -1);
-        put_order(c, "process_sort_index", pid, 0,
-                  order_of(c, &run, i, -1, pid));
-        if (!c->ids.has_thread[i])
+    for (size_t i = 1; i <= c->line.run_count; i++) {
+        int64_t pid = c->line.runs[i].pid;
+        name_process(c, i, pid, -1);
+        if (!c->line.runs[i].has_thread)
             continue;
-        begin_name(c, "thread_name", pid, GNOMON__CHROME_STEPS, "name");
-        gnomon__export_literal(c->t, "\"steps\"");
-        end_name(c);
-        put_order(c, "thread_sort_index", pid, GNOMON__CHROME_STEPS, -1);
+        begin_name(c, "thread_name", pid, GNOMON__STEPS_TID, "name");
+        gnomon__export_form(c->t, "'steps'}}");
+        put_order(c, "thread_sort_index", pid, GNOMON__STEPS_TID, -1);
     }
 }
 
 /* ---- Threads and streams ------------------------------------------------------------ */
 
-static void put_track_name(gnomon__chrome *c, size_t track,
-                           const gnomon_track_info *k, uint32_t lane)
+/* Of a track, or its further lane. */
+static void name_chrome_track(gnomon__chrome *c, size_t track, uint32_t lane)
 {
     char text[48], stream[48];
-    const char *name = gnomon__export_track_name(text, k);
-    (void)snprintf(stream, sizeof stream, "stream %" PRId64,
-                   c->ids.tracks[track]);
-    const int is_named_stream =
-        k->kind == GNOMON_TRACK_STREAM && strcmp(name, stream) != 0;
-    gnomon__export_literal(c->t, "\"");
-    if (is_named_stream) {
-        gnomon__export_string(c->t, stream);
-        gnomon__export_literal(c->t, " (");
-    }
-    gnomon__export_json_inside(c->t, name);
-    if (is_named_stream)
-        gnomon__export_literal(c->t, ")");
-    if (lane) {
-        gnomon__export_literal(c->t, " (overlap ");
-        gnomon__export_number(c->t, lane);
-        gnomon__export_literal(c->t, ")");
-    }
-    gnomon__export_literal(c->t, "\"");
+    const gnomon__timeline_track *k = &c->line.tracks[track];
+    const int64_t tid = gnomon__chrome_tid(c, track, lane);
+    const char *name = gnomon__export_track_name(text, &k->info);
+    (void)snprintf(stream, sizeof stream, "stream %" PRId64, k->tid);
+    begin_name(c, "thread_name", k->pid, tid, "name");
+    if (k->info.kind == GNOMON_TRACK_STREAM && strcmp(name, stream) != 0)
+        gnomon__export_form(c->t, "'%s (%s)", stream, name);
+    else
+        gnomon__export_form(c->t, "'%s", name);
+    if (lane)
+        gnomon__export_form(c->t, " (overlap %u)", lane);
+    gnomon__export_form(c->t, "'}}");
+    put_order(c, "thread_sort_index", k->pid, tid,
+              (int64_t)track * GNOMON__CHROME_LANES + lane);
 }
 
 /* Whether an earlier stream has named the device's process. */
 static int is_device_named(const gnomon__chrome *c, size_t track)
 {
     for (size_t i = 1; i < track; i++)
-        if (c->ids.pids[i] == c->ids.pids[track])
+        if (c->line.tracks[i].pid == c->line.tracks[track].pid)
             return 1;
     return 0;
 }
 
-static void name_device(gnomon__chrome *c, size_t track,
-                        const gnomon_track_info *k)
-{
-    gnomon_run_info run = {.rank = -1, .host = ""};
-    (void)gnomon_profile_run(c->p, k->run ? k->run : 1, &run);
-    name_process(c, &run, c->ids.pids[track], k->device);
-    put_order(c, "process_sort_index", c->ids.pids[track], 0,
-              order_of(c, &run, k->run, k->device, c->ids.pids[track]));
-}
-
 void gnomon__chrome_name_tracks(gnomon__chrome *c)
 {
-    gnomon_track_info k;
     name_runs(c);
-    for (size_t i = 1; !gnomon_profile_track(c->p, i, &k); i++) {
-        if (k.kind == GNOMON_TRACK_POOL || c->ids.hosts[i] != i)
+    for (size_t i = 1; i <= c->line.track_count; i++) {
+        const gnomon__timeline_track *k = &c->line.tracks[i];
+        if (k->info.kind == GNOMON_TRACK_POOL || k->host != i)
             continue;
-        if (gnomon__chrome_on_device(c->p, i) && !is_device_named(c, i))
-            name_device(c, i, &k);
-        begin_name(c, "thread_name", c->ids.pids[i], c->ids.tracks[i], "name");
-        put_track_name(c, i, &k, 0);
-        end_name(c);
-        put_order(c, "thread_sort_index", c->ids.pids[i], c->ids.tracks[i],
-                  (int64_t)i * GNOMON__CHROME_LANES);
+        if (gnomon__timeline_on_device(&c->line, i) && !is_device_named(c, i))
+            name_process(c, k->run, k->pid, k->info.device);
+        name_chrome_track(c, i, 0);
     }
 }
 
 void gnomon__chrome_name_lanes(gnomon__chrome *c)
 {
-    gnomon_track_info k;
-    for (size_t i = 1; !gnomon_profile_track(c->p, i, &k); i++)
-        for (uint32_t lane = 1; lane < gnomon__lanes_of(&c->lanes, i); lane++) {
-            int64_t tid = gnomon__chrome_lane_tid(i, lane);
-            begin_name(c, "thread_name", c->ids.pids[i], tid, "name");
-            put_track_name(c, i, &k, lane);
-            end_name(c);
-            put_order(c, "thread_sort_index", c->ids.pids[i], tid,
-                      (int64_t)i * GNOMON__CHROME_LANES + lane);
-        }
+    for (size_t i = 1; i <= c->line.track_count; i++)
+        for (uint32_t lane = 1; lane < gnomon__lanes_of(&c->lanes, i); lane++)
+            name_chrome_track(c, i, lane);
 }

@@ -159,31 +159,23 @@ static int is_repeated(const gnomon_op_info *op, size_t attribute)
 
 static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
 {
-    if (op->input_count) {
-        gnomon__export_literal(t, ",\"Input Dims\":");
-        put_inputs(t, op, 0);
-        gnomon__export_literal(t, ",\"Input Strides\":");
-        put_inputs(t, op, 1);
-        gnomon__export_literal(t, ",\"Input type\":");
-        put_inputs(t, op, 2);
+    static const char *const keys[] = {"Input Dims", "Input Strides",
+                                       "Input type"};
+    for (int i = 0; op->input_count && i < 3; i++) {
+        gnomon__export_form(t, ",'%s':", keys[i]);
+        put_inputs(t, op, i);
     }
     for (size_t i = 0; i < op->attribute_count; i++) {
         const gnomon_attribute *a = gnomon_attribute_at(op, i);
         if (is_own_arg(a->key) || is_repeated(op, i))
             continue;
-        gnomon__export_literal(t, ",");
-        gnomon__export_json(t, a->key);
-        gnomon__export_literal(t, ":");
+        gnomon__export_form(t, ",'%s':", a->key);
         gnomon__export_string(t, a->json);
     }
-    if (op->flops) {
-        gnomon__export_literal(t, ",\"flops\":");
-        gnomon__export_number(t, op->flops);
-    }
-    if (op->bytes) {
-        gnomon__export_literal(t, ",\"bytes\":");
-        gnomon__export_number(t, op->bytes);
-    }
+    if (op->flops)
+        gnomon__export_form(t, ",'flops':%ju", op->flops);
+    if (op->bytes)
+        gnomon__export_form(t, ",'bytes':%ju", op->bytes);
 }
 
 /* ---- How much of a device a kernel takes ---------------------------------------------- */
@@ -237,10 +229,9 @@ static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
     if (!(processors > 0) || has_attribute(op, "blocks per SM") ||
         has_attribute(op, "warps per SM"))
         return;
-    gnomon__export_literal(t, ",\"blocks per SM\":");
-    gnomon__export_double(t, blocks / processors);
-    gnomon__export_literal(t, ",\"warps per SM\":");
-    gnomon__export_double(t, blocks * threads / 32 / processors);
+    gnomon__export_form(t, ",'blocks per SM':%g,'warps per SM':%g",
+                        blocks / processors,
+                        blocks * threads / 32 / processors);
 }
 
 /* ---- A path --------------------------------------------------------------------------- */
@@ -248,7 +239,7 @@ static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
 typedef struct chrome_path {
     gnomon_node_info node;
     gnomon_region_info region;
-    gnomon_track_info track;
+    const gnomon_track_info *track;
     gnomon_op_info op;
     const char *category;
     int is_on_device;
@@ -257,27 +248,23 @@ typedef struct chrome_path {
 static void read_path(const gnomon__chrome *c, chrome_path *p, uint32_t node)
 {
     *p = (chrome_path){.region = {.name = "", .category = ""}};
-    (void)gnomon_profile_node(c->p, node, &p->node);
-    (void)gnomon_profile_region(c->p, p->node.region, &p->region);
-    (void)gnomon_profile_track(c->p, p->node.track, &p->track);
+    (void)gnomon_profile_node(c->line.p, node, &p->node);
+    (void)gnomon_profile_region(c->line.p, p->node.region, &p->region);
+    p->track = &c->line.tracks[p->node.track].info;
     if (p->node.op)
-        (void)gnomon_profile_op(c->p, p->node.op, &p->op);
-    p->is_on_device = gnomon__chrome_on_device(c->p, p->node.track);
+        (void)gnomon_profile_op(c->line.p, p->node.op, &p->op);
+    p->is_on_device = gnomon__timeline_on_device(&c->line, p->node.track);
     p->category = category_of(&p->region, &p->node, p->is_on_device);
 }
 
 static void put_head(const gnomon__chrome *c, gnomon__export_text *t,
                      const chrome_path *p)
 {
-    gnomon__export_literal(t, "{\"ph\":\"X\",\"cat\":\"");
-    gnomon__export_string(t, c->what->for_tensorboard
-                                 ? for_tensorboard(p->category, &p->region)
-                                 : p->category);
-    gnomon__export_literal(t, "\",\"name\":");
-    gnomon__export_json(t, p->region.name);
-    gnomon__export_literal(t, ",\"pid\":");
-    gnomon__export_signed(t, c->ids.pids[p->node.track]);
-    gnomon__export_literal(t, ",\"tid\":");
+    gnomon__export_form(t, "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':",
+                        c->what->for_tensorboard
+                            ? for_tensorboard(p->category, &p->region)
+                            : p->category,
+                        p->region.name, c->line.tracks[p->node.track].pid);
 }
 
 /* A row with a stream is work of the device: a label there has none, or readers would
@@ -290,16 +277,13 @@ static int is_work(const chrome_path *p)
 static void put_args(const gnomon__chrome *c, gnomon__export_text *t,
                      const chrome_path *p)
 {
-    if (is_work(p)) {
-        gnomon__export_literal(t, ",\"device\":");
-        gnomon__export_signed(t, p->track.device);
-        gnomon__export_literal(t, ",\"stream\":");
-        gnomon__export_signed(t, c->ids.tracks[p->node.track]);
-    }
+    if (is_work(p))
+        gnomon__export_form(t, ",'device':%d,'stream':%jd", p->track->device,
+                            c->line.tracks[p->node.track].tid);
     if (p->node.op)
         put_op(t, &p->op);
     if (strcmp(p->category, "kernel") == 0)
-        put_share_of_device(t, c->p, &p->track, &p->op);
+        put_share_of_device(t, c->line.p, p->track, &p->op);
 }
 
 static void describe(gnomon__chrome_node *to, const chrome_path *p)
@@ -347,25 +331,9 @@ static int make_row_texts(const gnomon__chrome *c, gnomon__chrome_node *to,
     return 1;
 }
 
-int gnomon__chrome_nodes_begin(gnomon__chrome_nodes *n, const gnomon_profile *p)
-{
-    size_t count = gnomon_profile_count(p, GNOMON_NODES);
-    n->of = calloc(count + 1, sizeof *n->of);
-    n->count = n->of ? count : 0;
-    return n->of != NULL;
-}
-
-void gnomon__chrome_nodes_end(gnomon__chrome_nodes *n)
-{
-    for (size_t i = 0; n->of && i <= n->count; i++)
-        free(n->of[i].head);
-    free(n->of);
-    *n = (gnomon__chrome_nodes){0};
-}
-
 const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
                                                   uint32_t node)
 {
-    gnomon__chrome_node *n = &c->nodes.of[node <= c->nodes.count ? node : 0];
+    gnomon__chrome_node *n = &c->nodes[node <= c->node_count ? node : 0];
     return n->head || make_row_texts(c, n, node) ? n : NULL;
 }

@@ -46,10 +46,11 @@ static int perfetto_put_all(gnomon__perfetto *f)
     return !f->has_no_memory;
 }
 
-static int perfetto_put_profile(gnomon__perfetto *f, const gnomon_profile *p)
+static int perfetto_put_profile(gnomon__perfetto *f, size_t which)
 {
-    f->p = p;
-    int ok = gnomon__perfetto_rows_begin(f) &&
+    const gnomon_profile *p = f->p = f->what->profiles[which];
+    int ok = gnomon__timeline_begin(&f->line, f->what, which) &&
+             gnomon__perfetto_rows_begin(f) &&
              gnomon__crossed_begin(&f->crossed, p) &&
              gnomon__perfetto_links_begin(f) &&
              gnomon__perfetto_names_begin(f) && perfetto_put_all(f);
@@ -58,6 +59,7 @@ static int perfetto_put_profile(gnomon__perfetto *f, const gnomon_profile *p)
     gnomon__perfetto_links_end(f);
     gnomon__crossed_end(&f->crossed);
     gnomon__perfetto_rows_end(f);
+    gnomon__timeline_end(&f->line);
     f->runs_before += f->run_count + 1;
     return ok;
 }
@@ -68,7 +70,7 @@ static int write_perfetto(const gnomon__export *what, const gnomon_writer *out)
     f.t = gnomon__export_text_begin(out);
     int ok = f.t && perfetto_find_pids(&f);
     for (size_t i = 0; ok && i < what->count && !f.t->code; i++)
-        ok = perfetto_put_profile(&f, what->profiles[i]);
+        ok = perfetto_put_profile(&f, i);
     ok = ok && !f.has_no_memory;
     free(f.pids);
     gnomon__wire_free(&f.wire);

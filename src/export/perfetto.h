@@ -25,6 +25,7 @@
 #include "export/perfetto_proto.h"
 #include "export/perfetto_wire.h"
 #include "export/text.h"
+#include "export/timeline.h"
 
 /* The thread of a run's steps. Perfetto shows threads by their numbers, after the main
  * one; a process or thread of the system's that has this number gets another. */
@@ -130,6 +131,7 @@ typedef struct gnomon__perfetto {
     gnomon__perfetto_id *pids;
     size_t pid_count, runs_before;
     /* Of the profile at hand. */
+    gnomon__timeline line;
     const gnomon_profile *p;
     gnomon__perfetto_run *runs;
     gnomon__perfetto_row *rows;

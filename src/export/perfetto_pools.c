@@ -36,7 +36,7 @@ int gnomon__perfetto_pools(gnomon__perfetto *f)
     uint64_t at;
     if (!f->has_memory)
         return 1;
-    int ok = gnomon__memory_begin(&memory, f->p);
+    int ok = gnomon__memory_begin(&memory, &f->line);
     while (ok && !f->t->code && gnomon__memory_next(&memory, &e, &at))
         ok = perfetto_put_memory(f, &e);
     gnomon__memory_end(&memory);

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -272,4 +273,42 @@ void gnomon__export_json(gnomon__export_text *t, const char *text)
     gnomon__export_literal(t, "\"");
     gnomon__export_json_inside(t, text);
     gnomon__export_literal(t, "\"");
+}
+
+/* Up to what a value stands for, or the end. */
+static const char *put_plain(gnomon__export_text *t, const char *form)
+{
+    for (;; gnomon__export_text_flush(t)) {
+        char *to = t->room + t->used, *end = t->room + GNOMON__TEXT_ROOM;
+        while (to < end && *form && *form != '%') {
+            *to++ = *form == '\'' ? '"' : *form;
+            form++;
+        }
+        t->used = (size_t)(to - t->room);
+        if (to < end)
+            return form;
+    }
+}
+
+void gnomon__export_form(gnomon__export_text *t, const char *form, ...)
+{
+    va_list of;
+    va_start(of, form);
+    for (; *(form = put_plain(t, form)); form++) {
+        if (*++form == 's')
+            gnomon__export_json_inside(t, va_arg(of, const char *));
+        else if (*form == 'd')
+            gnomon__export_signed(t, va_arg(of, int));
+        else if (*form == 'u')
+            gnomon__export_number(t, va_arg(of, unsigned));
+        else if (*form == 'g')
+            gnomon__export_double(t, va_arg(of, double));
+        else if (*++form == 'd')
+            gnomon__export_signed(t, va_arg(of, int64_t));
+        else if (*form == 'u')
+            gnomon__export_number(t, va_arg(of, uint64_t));
+        else
+            gnomon__export_us(t, va_arg(of, uint64_t));
+    }
+    va_end(of);
 }

@@ -57,6 +57,10 @@ const char *gnomon__export_track_name(char text[48],
                                       const gnomon_track_info *track);
 /* How many bytes the character at `s` has; 0: it is no UTF-8. */
 size_t gnomon__export_character(const unsigned char *s);
+/* Writes `form`, in which ' is a quotation mark, and of `...`: %s a text, as the inside of
+ * a JSON string, %d, %u, %jd and %ju numbers, %g a double, and %jx ns as _us does. */
+__attribute__((format(printf, 2, 3))) void
+gnomon__export_form(gnomon__export_text *t, const char *form, ...);
 /* A JSON string with its quotes. What is no UTF-8 becomes U+FFFD. */
 void gnomon__export_json(gnomon__export_text *t, const char *text);
 /* The inside of such a string, without quotes; and with this character as \u00xx. */

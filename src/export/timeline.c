@@ -1,14 +1,156 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Owns, of scopes that were open when the profile was taken, a list: they have no event
- * yet, and are written among those of their track, to which they are parents. Of memory,
- * a heap has each track's next event. */
+/* Owns what is read of a profile before its events: it grows with runs, tracks, links and
+ * what was open. Of memory, a heap has each track's next event. */
 #include "export/timeline.h"
 
 #include <stdlib.h>
 
-#include "print/event_walk.h"
+/* ---- Runs and tracks ------------------------------------------------------------ */
 
-/* ---- What had not ended ----------------------------------------------------- */
+/* Viewers take processes of one number for the same, whatever their machine: so only
+ * the first run with a number has it. */
+static int64_t own_pid(const gnomon__export *what, size_t which, size_t run,
+                       int64_t pid)
+{
+    gnomon_run_info r;
+    for (size_t i = 0; i <= which; i++)
+        for (size_t k = 1; !gnomon_profile_run(what->profiles[i], k, &r) &&
+                           (i < which || k < run);
+             k++)
+            if (r.pid == pid)
+                return 0;
+    return pid;
+}
+
+static int compare_tids(const void *left, const void *right)
+{
+    const gnomon__timeline_track *a = *(gnomon__timeline_track *const *)left,
+                                 *b = *(gnomon__timeline_track *const *)right;
+    if (a->run != b->run)
+        return a->run > b->run ? 1 : -1;
+    if (a->info.os_id != b->info.os_id)
+        return a->info.os_id > b->info.os_id ? 1 : -1;
+    if (a->info.kind != b->info.kind) /* threads before lanes */
+        return a->info.kind > b->info.kind ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+/* The first thread of a number gets it, and the first lane of that number is shown in
+ * the thread's row. */
+static void take_tids(gnomon__timeline *l, gnomon__timeline_track **of,
+                      size_t count)
+{
+    gnomon__timeline_track *owner = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const int is_lane = of[i]->info.kind == GNOMON_TRACK_LANE;
+        if (!i || of[i]->run != of[i - 1]->run ||
+            of[i]->info.os_id != of[i - 1]->info.os_id) {
+            owner = is_lane ? NULL : of[i];
+            of[i]->tid = is_lane ? 0 : of[i]->info.os_id;
+        } else if (owner && is_lane) {
+            of[i]->tid = owner->tid;
+            of[i]->host = (uint32_t)(owner - l->tracks);
+            owner = NULL;
+        }
+    }
+}
+
+static int find_tracks(gnomon__timeline *l)
+{
+    gnomon__timeline_track **of = calloc(l->track_count + 1, sizeof *of);
+    size_t n = 0;
+    for (size_t i = 1; of && i <= l->track_count; i++) {
+        gnomon__timeline_track *k = &l->tracks[i];
+        (void)gnomon_profile_track(l->p, i, &k->info);
+        k->run = k->info.run && k->info.run <= l->run_count ? k->info.run
+                                                            : l->run_count > 0;
+        k->host = (uint32_t)i;
+        l->runs[k->run].has_thread |= k->info.kind == GNOMON_TRACK_THREAD;
+        if ((k->info.kind == GNOMON_TRACK_THREAD ||
+             k->info.kind == GNOMON_TRACK_LANE) &&
+            k->info.os_id > GNOMON__STEPS_TID)
+            of[n++] = k;
+    }
+    if (n)
+        qsort(of, n, sizeof *of, compare_tids);
+    take_tids(l, of, n);
+    free(of);
+    return of != NULL;
+}
+
+int gnomon__timeline_begin(gnomon__timeline *l, const gnomon__export *what,
+                           size_t which)
+{
+    const gnomon_profile *p = what->profiles[which];
+    *l = (gnomon__timeline){.p = p,
+                            .run_count = gnomon_profile_count(p, GNOMON_RUNS),
+                            .track_count =
+                                gnomon_profile_count(p, GNOMON_TRACKS)};
+    l->runs = calloc(l->run_count + 1, sizeof *l->runs);
+    l->tracks = calloc(l->track_count + 1, sizeof *l->tracks);
+    if (!l->runs || !l->tracks)
+        return 0;
+    l->runs[0].info = (gnomon_run_info){
+        .rank = -1, .local_rank = -1, .world_size = -1, .host = ""};
+    for (size_t i = 1; i <= l->run_count; i++) {
+        (void)gnomon_profile_run(p, i, &l->runs[i].info);
+        l->runs[i].pid = own_pid(what, which, i, l->runs[i].info.pid);
+    }
+    return find_tracks(l);
+}
+
+void gnomon__timeline_end(gnomon__timeline *l)
+{
+    free(l->runs);
+    free(l->tracks);
+    *l = (gnomon__timeline){0};
+}
+
+int gnomon__timeline_on_device(const gnomon__timeline *l, size_t track)
+{
+    const gnomon_track_info *k = &l->tracks[track].info;
+    return k->device >= 0 &&
+           (k->kind == GNOMON_TRACK_STREAM || k->kind == GNOMON_TRACK_LANE);
+}
+
+uint64_t gnomon__timeline_zero(const gnomon__export *what)
+{
+    uint64_t zero = UINT64_MAX;
+    gnomon_run_info run;
+    for (size_t i = 0; i < what->count; i++)
+        for (size_t k = 1; !gnomon_profile_run(what->profiles[i], k, &run); k++)
+            zero = run.zero_unix_ns < zero ? run.zero_unix_ns : zero;
+    return zero == UINT64_MAX ? 0 : zero;
+}
+
+/* ---- Events --------------------------------------------------------------------- */
+
+void gnomon__cursor_from(gnomon__event_cursor *c, const gnomon__export *what,
+                         const gnomon_profile *p, size_t first, size_t last)
+{
+    c->what = what;
+    c->track = 0;
+    c->zero = 0;
+    gnomon__walk_from(&c->walk, p, first, last);
+}
+
+void gnomon__cursor_all(gnomon__event_cursor *c, const gnomon__export *what,
+                        const gnomon_profile *p)
+{
+    gnomon__cursor_from(c, what, p, 1, gnomon_profile_count(p, GNOMON_EVENTS));
+}
+
+void gnomon__cursor_turn(gnomon__event_cursor *c, uint32_t track)
+{
+    gnomon_track_info k = {.run = 0};
+    gnomon_run_info run = {.zero_unix_ns = 0};
+    c->track = track;
+    (void)gnomon_profile_track(c->walk.p, track, &k);
+    (void)gnomon_profile_run(c->walk.p, k.run ? k.run : 1, &run);
+    c->zero = run.zero_unix_ns;
+}
+
+/* ---- What had not ended ----------------------------------------------------------- */
 
 static int compare_opens(const void *left, const void *right)
 {
@@ -47,17 +189,126 @@ void gnomon__opens_end(gnomon__opens *o)
     *o = (gnomon__opens){0};
 }
 
-const gnomon_open_info *gnomon__opens_next(gnomon__opens *o, size_t track,
-                                           uint64_t ns)
+/* ---- Links ------------------------------------------------------------------------ */
+
+/* 0 for the first end of an execution; executions are numbered in each run anew. */
+static int compare_ends(const void *left, const void *right)
 {
-    size_t i = o->next[track];
-    if (i >= o->count || o->of[i].track != track || o->of[i].begin_ns > ns)
-        return NULL;
-    o->next[track] = i + 1;
-    return &o->of[i];
+    const gnomon__link_end *a = left, *b = right;
+    if (a->run != b->run)
+        return a->run > b->run ? 1 : -1;
+    if (a->instance != b->instance)
+        return a->instance > b->instance ? 1 : -1;
+    if (a->kind != b->kind)
+        return a->kind > b->kind ? 1 : -1;
+    if (a->flow != b->flow)
+        return a->flow > b->flow ? 1 : -1;
+    if (a->link != b->link)
+        return a->link > b->link ? 1 : -1;
+    return (a->is_effect > b->is_effect) - (a->is_effect < b->is_effect);
 }
 
-/* ---- Memory ------------------------------------------------------------------- */
+static uint32_t run_of_node(const gnomon__timeline *of, uint32_t node)
+{
+    gnomon_node_info n;
+    return !gnomon_profile_node(of->p, node, &n) && n.track <= of->track_count
+               ? of->tracks[n.track].run
+               : 0;
+}
+
+/* Of all links the causes; or, where `flow_of` says which flow each is, the effects. */
+static size_t list_ends(gnomon__link_end *ends, const gnomon__timeline *of,
+                        const uint32_t *flow_of, int by_causes)
+{
+    size_t n = 0;
+    gnomon_link_info l;
+    for (size_t i = 1; !gnomon_profile_link(of->p, i, &l); i++)
+        if (l.from_instance && l.to_instance)
+            ends[n++] = (gnomon__link_end){
+                .instance = flow_of ? l.to_instance : l.from_instance,
+                .run = run_of_node(of, flow_of ? l.to : l.from),
+                .link = (uint32_t)i,
+                .flow = flow_of ? flow_of[i] : 0,
+                .kind = by_causes ? (uint8_t)l.kind : 0,
+                .is_effect = flow_of != NULL};
+    return n;
+}
+
+/* By causes these are in order, and equal ones, of a kind, are one flow. */
+static size_t number_flows(gnomon__link_end *causes, size_t count,
+                           uint32_t *flow_of, int by_causes)
+{
+    size_t flows = 0;
+    for (size_t i = 0; i < count; i++) {
+        int is_same = by_causes && i && causes[i].run == causes[i - 1].run &&
+                      causes[i].instance == causes[i - 1].instance &&
+                      causes[i].kind == causes[i - 1].kind;
+        flows += !is_same;
+        flow_of[causes[i].link] = (uint32_t)flows - 1;
+        causes[i].flow = (uint32_t)flows - 1;
+        causes[i].is_again = (uint8_t)is_same;
+    }
+    return flows;
+}
+
+int gnomon__links_begin(gnomon__links *l, const gnomon__timeline *of,
+                        int by_causes)
+{
+    size_t links = gnomon_profile_count(of->p, GNOMON_LINKS);
+    uint32_t *flow_of = calloc(links + 1, sizeof *flow_of);
+    *l = (gnomon__links){.ends = calloc(2 * links + 1, sizeof *l->ends)};
+    int ok = flow_of && l->ends;
+    if (ok) {
+        size_t causes = list_ends(l->ends, of, NULL, by_causes);
+        if (by_causes)
+            qsort(l->ends, causes, sizeof *l->ends, compare_ends);
+        l->flows = number_flows(l->ends, causes, flow_of, by_causes);
+        l->count = causes + list_ends(l->ends + causes, of, flow_of, by_causes);
+        qsort(l->ends, l->count, sizeof *l->ends, compare_ends);
+    }
+    free(flow_of);
+    return ok;
+}
+
+void gnomon__links_end(gnomon__links *l)
+{
+    free(l->ends);
+    *l = (gnomon__links){0};
+}
+
+const gnomon__link_end *gnomon__links_at(const gnomon__links *l, uint32_t run,
+                                         uint64_t instance, size_t *count)
+{
+    size_t low = 0, high = instance ? l->count : 0;
+    *count = 0;
+    if (!high)
+        return NULL;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const gnomon__link_end *at = &l->ends[middle];
+        if (at->run < run || (at->run == run && at->instance < instance))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low + *count < l->count && l->ends[low + *count].run == run &&
+           l->ends[low + *count].instance == instance)
+        ++*count;
+    return l->ends + low;
+}
+
+int gnomon__links_is_late(const gnomon_profile *p, const gnomon__link_end *end,
+                          const gnomon_event_info *effect, uint64_t *ns)
+{
+    gnomon_link_info l;
+    if (!end->is_effect || gnomon_profile_link(p, end->link, &l))
+        return 0;
+    *ns = l.to_ns;
+    return l.from_ns > effect->begin_ns && l.to_ns >= l.from_ns &&
+           l.to_ns <= effect->begin_ns + effect->duration_ns;
+}
+
+/* ---- Memory ----------------------------------------------------------------------- */
 
 typedef struct gnomon__memory_track {
     uint64_t zero, at;   /* `at`: of the next event */
@@ -87,29 +338,21 @@ static void sink_memory(gnomon__memory *m, size_t i)
     m->of[i] = moved;
 }
 
-static uint64_t zero_of(const gnomon_profile *p, uint32_t track)
+int gnomon__memory_begin(gnomon__memory *m, const gnomon__timeline *of)
 {
-    gnomon_track_info k = {.run = 0};
-    gnomon_run_info run = {.zero_unix_ns = 0};
-    (void)gnomon_profile_track(p, track, &k);
-    (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);
-    return run.zero_unix_ns;
-}
-
-int gnomon__memory_begin(gnomon__memory *m, const gnomon_profile *p)
-{
-    const size_t tracks = gnomon_profile_count(p, GNOMON_TRACKS);
-    size_t *place = calloc(tracks + 1, sizeof *place); /* in the heap, from 1 */
+    size_t *place = calloc(of->track_count + 1, sizeof *place); /* from 1 */
     gnomon__event_walk walk;
     const gnomon_event_info *e;
-    *m = (gnomon__memory){.p = p, .of = calloc(tracks + 1, sizeof *m->of)};
+    *m = (gnomon__memory){.p = of->p,
+                          .of = calloc(of->track_count + 1, sizeof *m->of)};
     const int ok = place && m->of;
-    gnomon__walk_all(&walk, p);
+    gnomon__walk_all(&walk, of->p);
     while (ok && (e = gnomon__walk_next(&walk)) != NULL) {
         if (e->kind != GNOMON_EVENT_MEMORY)
             continue;
         if (!place[e->track]) {
-            const uint64_t zero = zero_of(p, e->track);
+            const uint64_t zero =
+                of->runs[of->tracks[e->track].run].info.zero_unix_ns;
             m->of[m->count] = (gnomon__memory_track){zero, zero + e->begin_ns,
                                                      walk.number, 0, *e};
             place[e->track] = ++m->count;

@@ -1,10 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What formats with a timeline read beside the events of each track: what had not ended,
- * track by track; and memory, in the order of time. */
+/* The timeline below all formats that are made of events: who the runs and tracks of a
+ * profile are, its events on one time base, what had not ended, which executions belong
+ * together, and memory. A format asks for what it writes; each part is begun and ended
+ * by itself. Moments of the timeline are Unix ns. */
 #ifndef GNOMON_EXPORT_TIMELINE_H
 #define GNOMON_EXPORT_TIMELINE_H
 
-#include "gnomon/profile.h"
+#include "export/export.h"
+#include "print/event_walk.h"
+
+/* ---- Runs and tracks ------------------------------------------------------------ */
+
+/* Numbers of processes and threads that a format makes up are above all that systems
+ * give out. This thread is that of a run's steps: viewers show threads by their numbers,
+ * after the main one, and a thread of the system's with this number gets another. */
+#define GNOMON__MADE_UP_PID 100000000
+#define GNOMON__MADE_UP_TID 1000000000
+#define GNOMON__STEPS_TID 1
+
+/* A format replaces the numbers of processes and threads that it cannot use. */
+typedef struct gnomon__timeline_run {
+    gnomon_run_info info;
+    int64_t pid;    /* the system's, of the first run that has it; 0: none */
+    int has_thread; /* else its steps belong to nobody */
+} gnomon__timeline_run;
+
+typedef struct gnomon__timeline_track {
+    gnomon_track_info info;
+    uint32_t
+        run; /* 0: the profile has none; what names no run is of the first */
+    uint32_t
+        host; /* whose row it is shown in: of calls the thread, else itself */
+    int64_t pid,
+        tid; /* tid: the system's, of the first thread that has it; 0: none */
+} gnomon__timeline_track;
+
+typedef struct gnomon__timeline {
+    const gnomon_profile *p;
+    size_t run_count, track_count;
+    gnomon__timeline_run *runs;     /* by number; 0: where there is none */
+    gnomon__timeline_track *tracks; /* by number */
+} gnomon__timeline;
+
+/* Of what->profiles[which]. 0: no memory. */
+int gnomon__timeline_begin(gnomon__timeline *l, const gnomon__export *what,
+                           size_t which);
+void gnomon__timeline_end(gnomon__timeline *l);
+/* Whether the track is a device's: a stream, or a lane of graphs and the like. */
+int gnomon__timeline_on_device(const gnomon__timeline *l, size_t track);
+/* The earliest zero of all runs of the export; 0: it has none. */
+uint64_t gnomon__timeline_zero(const gnomon__export *what);
+
+/* ---- Events --------------------------------------------------------------------- */
+
+/* Reads the events that an export takes, in the order of the profile. */
+typedef struct gnomon__event_cursor {
+    const gnomon__export *what;
+    uint32_t track;
+    uint64_t zero;  /* of the track's run */
+    uint64_t begin; /* of the event that was given last */
+    gnomon__event_walk walk;
+} gnomon__event_cursor;
+
+/* From number `first` to `last`. */
+void gnomon__cursor_from(gnomon__event_cursor *c, const gnomon__export *what,
+                         const gnomon_profile *p, size_t first, size_t last);
+void gnomon__cursor_all(gnomon__event_cursor *c, const gnomon__export *what,
+                        const gnomon_profile *p);
+void gnomon__cursor_turn(gnomon__event_cursor *c, uint32_t track);
+
+/* The next event, valid until the next call; its number is c->walk.number. NULL: there is
+ * none, or it could not be read. */
+static inline const gnomon_event_info *
+gnomon__cursor_next(gnomon__event_cursor *c)
+{
+    const gnomon_event_info *e;
+    while ((e = gnomon__walk_next(&c->walk)) != NULL) {
+        if (e->track != c->track)
+            gnomon__cursor_turn(c, e->track);
+        c->begin = c->zero + e->begin_ns;
+        if (gnomon__export_takes(c->what, c->begin))
+            break;
+    }
+    return e;
+}
+
+/* ---- What had not ended ----------------------------------------------------------- */
 
 /* Scopes that were open, by track, in the order of their begins. */
 typedef struct gnomon__opens {
@@ -16,9 +97,48 @@ typedef struct gnomon__opens {
 /* 0: no memory. */
 int gnomon__opens_begin(gnomon__opens *o, const gnomon_profile *p);
 void gnomon__opens_end(gnomon__opens *o);
-/* The track's next open scope that began at `ns` or before it; NULL: none. */
-const gnomon_open_info *gnomon__opens_next(gnomon__opens *o, size_t track,
-                                           uint64_t ns);
+/* The track's next open scope that began at `ns` of its run or before it; NULL: none. */
+static inline const gnomon_open_info *
+gnomon__opens_next(gnomon__opens *o, size_t track, uint64_t ns)
+{
+    size_t i = o->next[track];
+    if (i >= o->count || o->of[i].track != track || o->of[i].begin_ns > ns)
+        return NULL;
+    o->next[track] = i + 1;
+    return &o->of[i];
+}
+
+/* ---- Links ------------------------------------------------------------------------ */
+
+/* One end of a link between executions. */
+typedef struct gnomon__link_end {
+    uint64_t instance; /* of its run */
+    uint32_t run, link;
+    uint32_t flow; /* from 0 */
+    uint8_t kind;  /* gnomon_link_kind */
+    uint8_t is_effect;
+    uint8_t is_again; /* a cause that was listed already */
+} gnomon__link_end;
+
+typedef struct gnomon__links {
+    gnomon__link_end *ends; /* by run and instance */
+    size_t count, flows;
+} gnomon__links;
+
+/* A flow is a link, or, by causes, all links of a kind from one cause. 0: no memory. */
+int gnomon__links_begin(gnomon__links *l, const gnomon__timeline *of,
+                        int by_causes);
+void gnomon__links_end(gnomon__links *l);
+/* The ends of links at an execution, by flow, or by kind and flow; *count: how many. */
+const gnomon__link_end *gnomon__links_at(const gnomon__links *l, uint32_t run,
+                                         uint64_t instance, size_t *count);
+/* Whether the effect began before the link went out, and is of a file that says when it
+ * came in, *ns of its run: viewers draw no arrow to what began before its cause, as a wait
+ * does, so it leads to an instant in it. */
+int gnomon__links_is_late(const gnomon_profile *p, const gnomon__link_end *end,
+                          const gnomon_event_info *effect, uint64_t *ns);
+
+/* ---- Memory ----------------------------------------------------------------------- */
 
 /* Allocations and frees, of all tracks in the order of time, and of equal moments in that
  * of tracks: many threads allocate from one pool. */
@@ -28,8 +148,8 @@ typedef struct gnomon__memory {
     size_t count;
 } gnomon__memory;
 
-/* Reads all events. 0: no memory. */
-int gnomon__memory_begin(gnomon__memory *m, const gnomon_profile *p);
+/* Reads all events, whatever the export takes: what a pool holds is a sum. 0: no memory. */
+int gnomon__memory_begin(gnomon__memory *m, const gnomon__timeline *of);
 void gnomon__memory_end(gnomon__memory *m);
 /* Copies the next one, and its moment. 0: there is none. */
 int gnomon__memory_next(gnomon__memory *m, gnomon_event_info *e,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* How long labels are on streams, as Kineto writes it: for each label and stream a row
- * from the begin of the first to the end of the last work that was launched under it.
- * Kineto's rows are 2 ns longer and so overlap their neighbours', which viewers drop;
- * these are exact. A scope that events timed on the stream has a row of its own there,
- * and needs none of these. */
+/* compiled: for speed */
+/* Labels: which are open on each track, and how long those which launched work are on
+ * streams, as Kineto writes it: for each label and stream a row from the begin of the
+ * first to the end of the last work that was launched under it. Kineto's rows are 2 ns
+ * longer and so overlap their neighbours', which viewers drop; these are exact. A scope
+ * that events timed on the stream has a row of its own there, and needs none of these. */
 #include "export/chrome.h"
 
 #include <stdlib.h>
-
-#include "print/event_walk.h"
 
 typedef struct gnomon__chrome_label {
     uint64_t id;
@@ -23,7 +22,7 @@ typedef struct gnomon__chrome_span {
     uint32_t timed; /* its scope on the track, where events timed it; 0: not */
 } gnomon__chrome_span;
 
-/* ---- Labels ---------------------------------------------------------------------- */
+/* ---- Labels that launch ------------------------------------------------------------ */
 
 /* Room for one more at index *count; entries are numbered from 1. 0: no memory. */
 static int make_span_room(void **of, size_t *room, size_t count, size_t size)
@@ -39,8 +38,9 @@ static int make_span_room(void **of, size_t *room, size_t count, size_t size)
     return 1;
 }
 
-uint32_t gnomon__chrome_label_add(gnomon__chrome_spans *s, uint64_t id,
-                                  uint32_t node, uint32_t around)
+/* Adds the label that is around (outermost: 0) to those which launch. 0: no memory. */
+static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
+                          uint32_t around)
 {
     void *of = s->labels;
     int ok =
@@ -58,6 +58,98 @@ void gnomon__chrome_spans_end(gnomon__chrome_spans *s)
     free(s->of);
     free(s->next);
     *s = (gnomon__chrome_spans){0};
+}
+
+/* ---- Labels that are open ---------------------------------------------------------- */
+
+typedef struct gnomon__chrome_labels {
+    struct {
+        uint64_t end, id;
+        uint32_t node;
+        uint32_t label; /* in the list of those which launch; 0: not there */
+    } * of;
+    size_t open, room;
+} gnomon__chrome_labels;
+
+int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks)
+{
+    a->of = calloc(tracks + 1, sizeof *a->of);
+    a->count = a->of ? tracks + 1 : 0;
+    return a->of != NULL;
+}
+
+void gnomon__chrome_around_end(gnomon__chrome_around *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        free(a->of[i].of);
+    free(a->of);
+    *a = (gnomon__chrome_around){0};
+}
+
+static void drop_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    while (l->open && l->of[l->open - 1].end <= begin)
+        l->open--;
+}
+
+/* Executions that overlap may end below one that is open: these too, before more room is
+ * taken. */
+static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->open; i++)
+        if (l->of[i].end > begin)
+            l->of[kept++] = l->of[i];
+    l->open = kept;
+}
+
+int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
+                              const gnomon_event_info *e, uint64_t id)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    const uint64_t begin = e->begin_ns;
+    drop_ended(l, begin);
+    const int is_full = l->open == l->room;
+    if (is_full)
+        drop_all_ended(l, begin);
+    if (is_full && 2 * l->open >= l->room) { /* so that this is rare */
+        size_t room = l->room ? 2 * l->room : 16;
+        void *of = realloc(l->of, room * sizeof *l->of);
+        if (!of)
+            return 0;
+        l->of = of;
+        l->room = room;
+    }
+    l->of[l->open].end = begin + e->duration_ns;
+    l->of[l->open].node = e->node;
+    l->of[l->open].label = 0;
+    l->of[l->open++].id = id;
+    return 1;
+}
+
+uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
+                                  uint64_t begin)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    drop_ended(l, begin);
+    return l->open ? l->of[l->open - 1].id : 0;
+}
+
+int gnomon__chrome_around_label(gnomon__chrome_around *a,
+                                gnomon__chrome_spans *s, size_t track,
+                                uint64_t begin, uint32_t *label)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    drop_ended(l, begin);
+    *label = 0;
+    for (size_t i = 0; i < l->open; i++) {
+        if (!l->of[i].label)
+            l->of[i].label = add_label(s, l->of[i].id, l->of[i].node, *label);
+        *label = l->of[i].label;
+        if (!*label)
+            return 0;
+    }
+    return 1;
 }
 
 /* ---- Timed scopes ------------------------------------------------------------------- */
@@ -122,15 +214,16 @@ static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
 static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 {
     size_t count = 0;
-    const gnomon__chrome_end *ends =
-        gnomon__chrome_links_at(&c->links, c->p, e, &count);
-    const gnomon__chrome_end *launch = gnomon__chrome_launch(ends, count);
+    const gnomon__link_end *ends = gnomon__links_at(
+        &c->links, c->line.tracks[e->track].run, e->instance, &count);
+    const gnomon__link_end *launch = gnomon__chrome_launch(ends, count);
     uint32_t label =
-        launch && launch->is_effect ? c->links.label[launch->flow] : 0;
+        launch && launch->is_effect ? c->flows[launch->flow].label : 0;
     for (; label; label = c->spans.labels[label].around) {
         const gnomon__chrome_node *n =
             gnomon__chrome_node_at(c, c->spans.labels[label].node);
-        if (!n || (n->is_annotation && !extend_span(&c->spans, c->p, label, e)))
+        if (!n ||
+            (n->is_annotation && !extend_span(&c->spans, c->line.p, label, e)))
             return 0;
     }
     return 1;
@@ -151,14 +244,14 @@ static int compare_spans(const void *left, const void *right)
 
 /* By track and begin, from 0 on, without those of scopes that have rows. */
 static int order_spans(gnomon__chrome_spans *s,
-                       const gnomon__chrome_nodes *nodes, size_t tracks)
+                       const gnomon__chrome_node *nodes, size_t tracks)
 {
     size_t used = 0;
     s->next = calloc(tracks + 2, sizeof *s->next);
     if (!s->next)
         return 0;
     for (size_t i = 1; i <= s->count; i++)
-        if (!s->of[i].timed || !nodes->of[s->of[i].timed].has_rows)
+        if (!s->of[i].timed || !nodes[s->of[i].timed].has_rows)
             s->of[used++] = s->of[i];
     s->count = used;
     if (s->count)
@@ -174,7 +267,7 @@ static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
 {
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
     if (n && n->is_timed)
-        c->nodes.of[e->node].has_rows = 1;
+        c->nodes[e->node].has_rows = 1;
     if (n && n->is_span)
         c->spans.count = c->spans.label_count = 0;
     return n && (n->is_wait || n->is_timed || !c->spans.label_count ||
@@ -183,24 +276,18 @@ static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
 
 int gnomon__chrome_spans_find(gnomon__chrome *c)
 {
-    gnomon__event_walk walk;
+    gnomon__event_cursor at;
     const gnomon_event_info *e;
-    size_t track = 0;
-    int is_wanted = 0, ok = 1;
-    gnomon__walk_all(&walk, c->p);
+    int ok = 1;
+    gnomon__cursor_all(&at, c->what, c->line.p);
     while (ok && (c->spans.label_count || c->crossed.is_timed) &&
-           (e = gnomon__walk_next(&walk)) != NULL) {
-        if (e->track != track)
-            is_wanted = gnomon__chrome_on_device(c->p, track = e->track);
-        if (is_wanted && e->kind == GNOMON_EVENT_EXECUTION &&
-            gnomon__export_takes(
-                c->what, c->base + gnomon__chrome_zero(c, track) + e->begin_ns))
-            ok = gnomon__crossed_meet(&c->crossed, e, walk.number) &&
+           (e = gnomon__cursor_next(&at)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION &&
+            gnomon__timeline_on_device(&c->line, e->track))
+            ok = gnomon__crossed_meet(&c->crossed, e, at.walk.number) &&
                  meet_work(c, e);
-    }
     gnomon__crossed_ready(&c->crossed);
-    return ok && order_spans(&c->spans, &c->nodes,
-                             gnomon_profile_count(c->p, GNOMON_TRACKS));
+    return ok && order_spans(&c->spans, c->nodes, c->line.track_count);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------ */
@@ -208,31 +295,27 @@ int gnomon__chrome_spans_find(gnomon__chrome *c)
 static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
 {
     const gnomon__chrome_label *label = &c->spans.labels[s->label];
-    uint32_t lane = gnomon__lanes_put(&c->lanes, s->track, s->begin, s->end);
+    const uint64_t zero = gnomon__chrome_zero(c, s->track);
+    uint32_t lane =
+        gnomon__lanes_put(&c->lanes, s->track, zero + s->begin, zero + s->end);
     gnomon_node_info n = {.region = 0};
     gnomon_region_info region = {.name = ""};
+    const char *category = "gpu_user_annotation";
     if (lane == GNOMON__NO_LANE)
         return 0;
-    (void)gnomon_profile_node(c->p, label->node, &n);
-    (void)gnomon_profile_region(c->p, n.region, &region);
+    (void)gnomon_profile_node(c->line.p, label->node, &n);
+    (void)gnomon_profile_region(c->line.p, n.region, &region);
+    if (c->what->for_tensorboard &&
+        gnomon__chrome_hides_collective(category, region.name))
+        category = "gpu_label";
     gnomon__chrome_row(c);
-    gnomon__export_literal(c->t, "{\"ph\":\"X\",\"cat\":\"");
-    gnomon__export_string(c->t, c->what->for_tensorboard &&
-                                        gnomon__chrome_hides_collective(
-                                            "gpu_user_annotation", region.name)
-                                    ? "gpu_label"
-                                    : "gpu_user_annotation");
-    gnomon__export_literal(c->t, "\",\"name\":");
-    gnomon__export_json(c->t, region.name);
-    gnomon__chrome_place(c, c->ids.pids[s->track],
-                         lane ? gnomon__chrome_lane_tid(s->track, lane)
-                              : c->ids.tracks[s->track],
-                         gnomon__chrome_zero(c, s->track) + s->begin);
-    gnomon__export_literal(c->t, ",\"dur\":");
-    gnomon__export_us(c->t, s->end - s->begin);
-    gnomon__export_literal(c->t, ",\"args\":{\"External id\":");
-    gnomon__export_number(c->t, label->id);
-    gnomon__export_literal(c->t, "}}");
+    gnomon__export_form(
+        c->t,
+        "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':%jd,'ts':%jx,"
+        "'dur':%jx,'args':{'External id':%ju}}",
+        category, region.name, c->line.tracks[s->track].pid,
+        gnomon__chrome_tid(c, s->track, lane), zero + s->begin,
+        s->end - s->begin, label->id);
     return 1;
 }
 
