@@ -23,7 +23,8 @@ void gnomon__help_all(const gnomon__command *const *all)
            "command\n"
            "  --version   the version\n\n"
            "%sexit status:%s 0 done, 1 wrong usage, 2 a file could not be read "
-           "or\nwritten, 3 nothing to report, 4 a gate failed\n",
+           "or\nwritten, 3 nothing to report, 4 a gate failed, 5 a gate is not "
+           "sure\n",
            bold, plain);
 }
 

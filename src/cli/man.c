@@ -79,7 +79,8 @@ void gnomon__help_man(const gnomon__command *const *all)
     puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWrong usage.\n"
          ".TP\n.B 2\nA file could not be read, or output not written.\n"
          ".TP\n.B 3\nNothing to report.\n"
-         ".TP\n.B 4\nA gate of diff failed.\n.PP\n"
+         ".TP\n.B 4\nA gate of diff failed.\n"
+         ".TP\n.B 5\nA gate of diff is not sure, and none failed.\n.PP\n"
          "A reader of the output that goes away, as head does, ends the "
          "program by\nSIGPIPE, quietly.\n"
          ".B gnomon run\nends as its program did.");

@@ -202,10 +202,9 @@ int gnomon__cli_usage(const gnomon__command *c, const char *what)
 
 int gnomon__cli_worse(int a, int b)
 {
-    static const int weights[] = {[GNOMON__EXIT_OK] = 0,
-                                  [GNOMON__EXIT_NOTHING] = 1,
-                                  [GNOMON__EXIT_GATE] = 2,
-                                  [GNOMON__EXIT_UNREADABLE] = 3,
-                                  [GNOMON__EXIT_USAGE] = 4};
+    static const int weights[] = {
+        [GNOMON__EXIT_OK] = 0,         [GNOMON__EXIT_NOTHING] = 1,
+        [GNOMON__EXIT_UNSURE] = 2,     [GNOMON__EXIT_GATE] = 3,
+        [GNOMON__EXIT_UNREADABLE] = 4, [GNOMON__EXIT_USAGE] = 5};
     return weights[a] >= weights[b] ? a : b;
 }

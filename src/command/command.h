@@ -5,14 +5,15 @@
 #ifndef GNOMON_COMMAND_COMMAND_H
 #define GNOMON_COMMAND_COMMAND_H
 
-/* What the program ends with; of several the first of 1, 2, 4, 3, 0. */
+/* What the program ends with; of several the first of 1, 2, 4, 5, 3, 0. */
 enum gnomon__exit {
     GNOMON__EXIT_OK = 0,
     GNOMON__EXIT_USAGE = 1, /* wrong options or operands */
     GNOMON__EXIT_UNREADABLE =
         2, /* a file not read, damaged, or output not written */
     GNOMON__EXIT_NOTHING = 3, /* nothing to report */
-    GNOMON__EXIT_GATE = 4     /* a gate of diff failed */
+    GNOMON__EXIT_GATE = 4,    /* a gate of diff failed */
+    GNOMON__EXIT_UNSURE = 5   /* one is not sure, and none failed */
 };
 
 /* What the value of an option is, for completions. */

@@ -32,7 +32,8 @@ enum {
 static const gnomon__cli_option diff_options[] = {
     [DIFF_GATE] = {.name = "gate",
                    .value = "GATE",
-                   .help = "exit with 4 where it fails; see above"},
+                   .help =
+                       "exit with 4 where it fails, 5 where it is not sure"},
     [DIFF_METRIC] = {.name = "metric",
                      .value = "METRIC",
                      .words = gnomon__metric_words,
@@ -84,18 +85,19 @@ const gnomon__command gnomon__command_diff = {
         "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
         "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
         "+1ms\"\n"
-        "METRIC is calls, total, mean, p50, p90, p99, max or self; of times on "
-        "devices\n"
-        "device-mean, device-p50, ...; of the work of devices by scope "
-        "busy-total, ...; of\n"
-        "steps step-mean, ..., NAME being their stage; of "
-        "counters\n"
-        "counter-mean, -last, -min, -max or -sum. * and ? in NAME are "
-        "any text and\n"
-        "any letter. It fails where the change is beyond LIMIT, beyond "
-        "ABSOLUTE "
-        "(else 20 ns\n"
-        "for each execution), and sure; -5% watches for less.",
+        "METRIC is calls, total, mean, p50, p90, p99, max, min or self; of "
+        "times on\n"
+        "devices device-mean, ...; of the work of devices by scope busy-total, "
+        "...; of\n"
+        "steps step-mean, ..., NAME being their stage; of counters "
+        "counter-mean, -last,\n"
+        "-min, -max or -sum. * and ? in NAME are any text and any letter. It "
+        "fails where\n"
+        "the change is beyond LIMIT, beyond ABSOLUTE (else 20 ns for each "
+        "execution), and\n"
+        "sure; -5% watches for less. Where a change is beyond both, but not "
+        "sure, and no\n"
+        "gate fails, the exit status is 5.",
     .options = diff_options,
     .run = diff_run,
     .takes_files = 1,

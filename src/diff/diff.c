@@ -149,6 +149,8 @@ int gnomon__diff_add_run(gnomon__diff_half *half, size_t job,
     part->total_ns += s->total_ns;
     part->self_ns += s->self_ns;
     part->max_ns = s->max_ns > part->max_ns ? s->max_ns : part->max_ns;
+    if (!part->runs || s->min_ns < part->min_ns)
+        part->min_ns = s->min_ns;
     for (int q = 0; q < GNOMON__QUANTILES; q++)
         part->quantiles[q] += gnomon_quantile(s, gnomon__quantiles[q]);
     part->runs++;

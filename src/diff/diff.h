@@ -38,7 +38,7 @@ typedef struct gnomon__diff_part {
     uint64_t calls;
     uint64_t total_ns;
     uint64_t self_ns;
-    uint64_t max_ns;
+    uint64_t max_ns, min_ns;
     double quantiles[GNOMON__QUANTILES]; /* each summed over its runs */
     uint64_t runs;                       /* in which the row is */
     gnomon__diff_samples samples;        /* of counters, whose calls they are */

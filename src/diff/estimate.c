@@ -12,26 +12,28 @@
 
 #define ESTIMATE_MEMORY 14.0
 
-const char *const gnomon__metric_words[] = {
-    "calls",        "total",       "mean",
-    "p50",          "p90",         "p99",
-    "max",          "self",        "device-calls",
-    "device-total", "device-mean", "device-p50",
-    "device-p90",   "device-p99",  "device-max",
-    "busy-calls",   "busy-total",  "busy-mean",
-    "busy-p50",     "busy-p90",    "busy-p99",
-    "busy-max",     "step-count",  "step-total",
-    "step-mean",    "step-p50",    "step-p90",
-    "step-p99",     "step-max",    "counter-mean",
-    "counter-last", "counter-min", "counter-max",
-    "counter-sum",  NULL};
+#define OF_DURATIONS(kind, calls) \
+    kind calls, kind "total", kind "mean", kind "p50", kind "p90", kind "p99", \
+        kind "max", kind "min"
+const char *const gnomon__metric_words[] = {OF_DURATIONS("", "calls"),
+                                            "self",
+                                            OF_DURATIONS("device-", "calls"),
+                                            OF_DURATIONS("busy-", "calls"),
+                                            OF_DURATIONS("step-", "count"),
+                                            "counter-mean",
+                                            "counter-last",
+                                            "counter-min",
+                                            "counter-max",
+                                            "counter-sum",
+                                            NULL};
+#undef OF_DURATIONS
 
 #define OF_DURATIONS(kind) \
     {kind, GNOMON__CALLS}, {kind, GNOMON__TOTAL}, {kind, GNOMON__MEAN}, \
         {kind, GNOMON__METRIC_P50}, {kind, GNOMON__METRIC_P90}, \
-        {kind, GNOMON__METRIC_P99}, \
+        {kind, GNOMON__METRIC_P99}, {kind, GNOMON__MAX}, \
     { \
-        kind, GNOMON__MAX \
+        kind, GNOMON__MIN \
     }
 const gnomon__metric_of gnomon__metrics[] = {
     OF_DURATIONS(GNOMON__DIFF_HOST),
@@ -87,6 +89,8 @@ static double part_value(const gnomon__diff_part *p, double jobs,
         return (double)p->total_ns / (double)p->calls;
     case GNOMON__MAX:
         return (double)p->max_ns;
+    case GNOMON__MIN:
+        return (double)p->min_ns;
     case GNOMON__SAMPLES_MEAN:
         return p->samples.sum / (double)p->calls;
     case GNOMON__SAMPLES_LAST:
@@ -211,6 +215,9 @@ static double value_variance(const gnomon__diff_half *half,
     case GNOMON__MAX: /* as far as from those that could have been absent */
         return square(e->value -
                       gnomon_quantile(s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
+    case GNOMON__MIN:
+        return square(e->value -
+                      gnomon_quantile(s, fmin(1, ESTIMATE_MEMORY / n)));
     default:
         return quantile_variance(
             s, gnomon__quantiles[metric - GNOMON__METRIC_P50], independent);

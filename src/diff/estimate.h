@@ -14,6 +14,7 @@ enum gnomon__metric {
     GNOMON__METRIC_P90,
     GNOMON__METRIC_P99,
     GNOMON__MAX,
+    GNOMON__MIN,
     GNOMON__SELF,
     GNOMON__METRICS, /* of durations; those of counters follow */
     GNOMON__SAMPLES_MEAN = GNOMON__METRICS,

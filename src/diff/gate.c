@@ -295,8 +295,9 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
         gate_say(r, row, &c, text, sizeof text);
         gate_log(r, verdict, text);
         lines++;
-        if (verdict == GNOMON__GATE_FAILS)
-            status = GNOMON__EXIT_GATE;
+        status = gnomon__cli_worse(status, verdict == GNOMON__GATE_FAILS
+                                               ? GNOMON__EXIT_GATE
+                                               : GNOMON__EXIT_UNSURE);
     }
     if (!lines && largest) {
         gate_say(r, largest, &most, text, sizeof text);

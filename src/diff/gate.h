@@ -46,7 +46,7 @@ enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *gate,
 /* Judges all rows that the gates watch (of the stage that was asked for), and prints
  * a line for each gate that holds, in JSON each row; those that fail are lines on
  * standard error.
- * The confidence is that of all judgements together. A gnomon__exit: _GATE;
+ * The confidence is that of all judgements together. A gnomon__exit: _GATE; _UNSURE;
  * _USAGE: one watches nothing; _NOTHING: what one watches is on one side only. */
 int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
                         const gnomon__diff_request *asked);

@@ -100,8 +100,8 @@ TEST(each_metric_is_what_its_name_says)
     static const uint64_t a[] = {1000, 2000, 2000, 3000, 12000};
     static const uint64_t b[] = {5000, 5000};
     static const double want[][2] = {
-        {5, 2},    {20000, 10000}, {4000, 5000},  {2000, 5000},
-        {0, 5000}, {0, 5000},      {12000, 5000}, {10000, 5000}};
+        {5, 2},    {20000, 10000}, {4000, 5000}, {2000, 5000}, {0, 5000},
+        {0, 5000}, {12000, 5000},  {1000, 5000}, {10000, 5000}};
     gnomon__diff *d = pair_of(a, 5, b, 2);
     for (int m = 0; m < GNOMON__METRICS; m++) {
         gnomon__change c = change_of(d, (enum gnomon__metric)m);

@@ -37,6 +37,7 @@ TEST(gates_are_parsed)
         {"gemm* device-p99 +5% +1us", "gemm*", GNOMON__METRIC_P99, 0.05, 1e3},
         {"fit step-mean +5%", "fit", GNOMON__MEAN, 0.05, -1},
         {"fit step-count -1% -2", "fit", GNOMON__CALLS, -0.01, 2},
+        {"fit step-min +5% +1us", "fit", GNOMON__MIN, 0.05, 1e3},
         {"loss counter-last +5% +0.25", "loss", GNOMON__SAMPLES_LAST, 0.05,
          0.25},
     };
@@ -138,10 +139,10 @@ TEST(a_gate_fails_only_beyond_both_limits_and_with_confidence)
 
 /* ---- Simulation ------------------------------------------------------------- */
 
-#define GATES 7
+#define GATES 8
 static const char *const gates[GATES] = {
-    "x mean +5%", "x total +5%", "x p50 +5%",  "x p99 +5%",
-    "x max +5%",  "x self +5%",  "x calls +5%"};
+    "x mean +5%", "x total +5%", "x p50 +5%",   "x p99 +5%",
+    "x max +5%",  "x self +5%",  "x calls +5%", "x min +5%"};
 
 /* Their result does not depend on the build, so they run in all of them:
  * they are quick. */
