@@ -20,7 +20,7 @@
 #define US 1000u
 #define MS 1000000u
 
-extern const gnomon_profiler *const gnomon__builtin_device_times;
+extern const gnomon_profiler *const gnomon__builtin_cuda_profiler;
 
 static char text[1u << 20];
 static void *stream;
@@ -361,7 +361,7 @@ TEST(metadata_in_the_form_of_event_times)
 TEST(without_a_profile_nothing_is_written)
 {
     gnomon_writer w = {.struct_size = sizeof w, .write = keep};
-    CHECK_EQ(gnomon__builtin_device_times->summary(NULL, NULL, &w),
+    CHECK_EQ(gnomon__builtin_cuda_profiler->summary(NULL, NULL, &w),
              GNOMON_EINVAL);
     CHECK_STR(text, "");
 }
