@@ -11,7 +11,7 @@
 # compiles with. Names of statics are unique in src/, so nothing is renamed here.
 cmake_minimum_required(VERSION 3.22)
 
-set(rooms platform spec profile mark record device print export profilers run)
+set(rooms platform spec ops profile mark record device print export profilers run)
 # The #if condition for a system header, if it needs one.
 set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")

@@ -12,6 +12,7 @@
 
 #include "mark/names.h"
 #include "mark/thread.h"
+#include "ops/cost.h"
 #include "platform/owner.h"
 
 #define OP_BUCKETS 4096u /* a power of two */
@@ -33,6 +34,12 @@ static op_region **bucket_of(uint64_t hash)
     return &op_buckets[(hash ^ hash >> 32) & (OP_BUCKETS - 1)];
 }
 
+/* As the program gave it: gnomon__op.info may say more. */
+static const gnomon_op_info *given_op(const gnomon__op *op)
+{
+    return (const gnomon_op_info *)(const void *)(op + 1);
+}
+
 /* `plain` NULL: of any region. NULL: there is none. */
 static op_region *find_op(const gnomon__op_view *op, uint64_t hash,
                           const gnomon_region *plain)
@@ -40,7 +47,7 @@ static op_region *find_op(const gnomon__op_view *op, uint64_t hash,
     op_region **op_bucket = bucket_of(hash);
     op_region *at = load_acquire(op_bucket); /* pairs with link_op */
     while (at && !(at->hash == hash && (!plain || at->plain == plain) &&
-                   gnomon__op_is(op, &at->op->info)))
+                   gnomon__op_is(op, given_op(at->op))))
         at = at->next;
     return at;
 }
@@ -51,6 +58,16 @@ static void link_op(op_region *made)
     made->next = *op_bucket;
     store_release(op_bucket, made);
     op_region_count++;
+}
+
+/* What the program did not give is counted. */
+static void fill_cost(gnomon_op_info *op)
+{
+    const gnomon__op_cost work = gnomon__op_cost_of(op);
+    if (!op->flops && !(op->flags & GNOMON_OP_FLOPS_GIVEN))
+        op->flops = work.flops;
+    if (!op->bytes && !(op->flags & GNOMON_OP_BYTES_GIVEN))
+        op->bytes = work.bytes;
 }
 
 /* The operation of these contents, which another region may have. NULL: no room. */
@@ -69,7 +86,8 @@ static const gnomon__op *keep_op(const gnomon__op_view *op, uint64_t hash,
         return NULL;
     void *contents = made + 1;
     gnomon__op_copy(contents, bytes - sizeof *made, op, &is_bad);
-    made->info = *(const gnomon_op_info *)contents;
+    made->info = *given_op(made);
+    fill_cost(&made->info);
     made->number = ++op_count;
     op_bytes += bytes;
     return made;

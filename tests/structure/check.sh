@@ -24,7 +24,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec profile mark record device print export profilers run command merge diff report cli inject"
+rooms="platform spec ops profile mark record device print export profilers run command merge diff report cli inject"
 circled="run"
 
 check_rooms() {
