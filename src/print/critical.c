@@ -118,7 +118,7 @@ int gnomon__critical_make(gnomon__critical *c, const gnomon_profile *profile)
     for (size_t i = 1; gnomon_profile_loss(profile, i, &l) == GNOMON_OK; i++)
         if (strncmp(l.kind, "events_", 7) == 0)
             c->missing += l.count;
-    int code = gnomon__event_steps_make(&c->steps, profile);
+    int code = gnomon__event_steps_make(&c->steps, profile, 0);
     if (!code && (!critical_read_tracks(c) || !critical_read_links(c) ||
                   !critical_read_ends(c)))
         code = GNOMON_ENOMEM;

@@ -250,7 +250,7 @@ int gnomon__device_times_make(gnomon__device_times *t,
 {
     *t = (gnomon__device_times){.work = work};
     times_reader r = {.t = t};
-    int code = gnomon__event_steps_make(&t->steps, work->profile);
+    int code = gnomon__event_steps_make(&t->steps, work->profile, 0);
     if (!code && (!times_read(&r) || !times_find_parts(t)))
         code = GNOMON_ENOMEM;
     t->missing = work->busy_work > t->count ? work->busy_work - t->count : 0;

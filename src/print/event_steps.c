@@ -29,7 +29,8 @@ static bool event_steps_have_schedule(const gnomon_profile *p)
     return false;
 }
 
-int gnomon__event_steps_make(gnomon__event_steps *s, const gnomon_profile *p)
+int gnomon__event_steps_make(gnomon__event_steps *s, const gnomon_profile *p,
+                             uint32_t stage)
 {
     const size_t count = gnomon_profile_count(p, GNOMON_STEPS);
     *s = (gnomon__event_steps){.is_scheduled = event_steps_have_schedule(p)};
@@ -39,7 +40,9 @@ int gnomon__event_steps_make(gnomon__event_steps *s, const gnomon_profile *p)
     for (size_t i = 1; i <= count; i++) {
         gnomon_step_info *step = &s->at[s->count];
         if (gnomon_profile_step(p, i, step) == GNOMON_OK &&
-            step->end_ns > step->begin_ns && step->phase >= GNOMON_PHASE_RECORD)
+            step->end_ns > step->begin_ns &&
+            step->phase >= GNOMON_PHASE_RECORD &&
+            (!stage || step->stage == stage))
             s->count++;
     }
     qsort(s->at, s->count, sizeof *s->at, event_steps_by_begin);

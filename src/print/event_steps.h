@@ -17,9 +17,9 @@ typedef struct gnomon__event_steps {
     bool is_scheduled; /* steps whose numbers are missing were not recorded */
 } gnomon__event_steps;
 
-/* O(steps) memory. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
+/* `stage`: by its number; 0: all. O(steps) memory. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
 int gnomon__event_steps_make(gnomon__event_steps *s,
-                             const gnomon_profile *profile);
+                             const gnomon_profile *profile, uint32_t stage);
 void gnomon__event_steps_free(gnomon__event_steps *s);
 
 /* The step in which a moment was, or NULL. */

@@ -172,7 +172,7 @@ int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
     g->heaps = calloc(g->groups, sizeof *g->heaps);
     if (!g->tracks || !g->heaps || !gaps_read_nodes(g) || !gaps_read_losses(g))
         return GNOMON_ENOMEM;
-    int code = gnomon__event_steps_make(&g->steps, profile);
+    int code = gnomon__event_steps_make(&g->steps, profile, 0);
     gnomon__walk_all(&walk, profile);
     while (!code && (e = gnomon__walk_next(&walk)) != NULL) {
         if (e->kind != GNOMON_EVENT_EXECUTION || e->track > tracks)

@@ -6,27 +6,16 @@
 #ifndef GNOMON_PRINT_STEP_EVENTS_H
 #define GNOMON_PRINT_STEP_EVENTS_H
 
-#include "gnomon/entities.h"
-#include "gnomon/writer.h"
-
-#define GNOMON__STEP_PATHS 6 /* that are named of a step */
-
-/* A path's executions that begin in the step. */
-typedef struct gnomon__step_path {
-    uint32_t node;
-    uint64_t at_ns;    /* the first one's begin, from the step's */
-    uint64_t ns;       /* how long all of them took */
-    uint64_t usual_ns; /* the same in the median step */
-} gnomon__step_path;
+#include "print/event_steps.h"
+#include "print/rows.h"
 
 typedef struct gnomon__step_events {
     const gnomon_profile *profile;
-    struct step_events_step *steps; /* of the stage, by their begin */
-    size_t count;
+    gnomon__event_steps
+        steps; /* of the stage, that have events: by their length */
+    uint32_t run;
     gnomon_step_info median;
     int has_median;
-    uint64_t *usual; /* by node: ns in the median step */
-    gnomon__step_path *paths;
 } gnomon__step_events;
 
 /* Of a stage, by its number. GNOMON_OK or GNOMON_ENOMEM; free in any case. Where no
@@ -35,11 +24,21 @@ int gnomon__step_events_make(gnomon__step_events *s,
                              const gnomon_profile *profile, uint32_t stage);
 void gnomon__step_events_free(gnomon__step_events *s);
 
-/* Those that took longer than in the median step, in the order of their begin; first
- * chosen by how much longer. Returns how many; 0 also where the step has no events.
- * Reads all events. */
-int gnomon__step_events_read(gnomon__step_events *s,
-                             const gnomon_step_info *step,
-                             const gnomon__step_path **paths);
+/* A path's executions that begin in the step. */
+enum {
+    GNOMON__STEP_PATH,
+    GNOMON__STEP_AT,    /* the first one's begin, from the step's */
+    GNOMON__STEP_TOOK,  /* all of them */
+    GNOMON__STEP_USUAL, /* the same in the median step */
+    GNOMON__STEP_NODE,
+    GNOMON__STEP_LONGER,
+    GNOMON__STEP_COLUMNS
+};
+
+/* Rows of a few that took longer than in the median step, in the order of their begin;
+ * first chosen by how much longer. Reads all events. GNOMON_OK or GNOMON_ENOMEM; free the
+ * rows in any case. */
+int gnomon__step_events_read(gnomon__report_rows *rows, gnomon__step_events *s,
+                             const gnomon_step_info *step);
 
 #endif

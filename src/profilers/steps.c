@@ -82,62 +82,45 @@ static void steps_print_slow(steps_report *t)
 
 /* ---- Their events ------------------------------------------------------------------ */
 
-/* From the outermost name to this one's. */
-static void steps_print_path(const steps_report *t, uint32_t number)
-{
-    gnomon_node_info node;
-    gnomon_region_info region;
-    (void)gnomon_profile_node(t->of->profile, number, &node);
-    if (node.parent) {
-        steps_print_path(t, node.parent);
-        t->out->write(t->out, "/", 1);
-    }
-    (void)gnomon_profile_region(t->of->profile, node.region, &region);
-    const char *name = gnomon_shown(t->out, region.name);
-    t->out->write(t->out, name, strlen(name));
-}
-
-static void steps_print_event(const steps_report *t,
-                              const gnomon__step_path *path)
+static void steps_print_event(const steps_report *t, const gnomon__cell *cells)
 {
     char at[GNOMON__DURATION], took[GNOMON__DURATION], usual[GNOMON__DURATION];
-    gnomon_node_info node;
-    gnomon_track_info track;
-    (void)gnomon_profile_node(t->of->profile, path->node, &node);
+    gnomon_node_info node = {.track = 0};
+    gnomon_track_info track = {.name = ""};
+    (void)gnomon_profile_node(t->of->profile, cells[GNOMON__STEP_NODE].count,
+                              &node);
     (void)gnomon_profile_track(t->of->profile, node.track, &track);
-    t->out->print(t->out, "\n%10s  %10s  %10s  ",
-                  gnomon__short_duration(at, path->at_ns),
-                  gnomon__short_duration(took, path->ns),
-                  gnomon__short_duration(usual, path->usual_ns));
-    steps_print_path(t, path->node);
-    const char *thread = gnomon_shown(t->out, track.name);
-    if (*thread) {
-        t->out->write(t->out, " on ", 4);
-        t->out->write(t->out, thread, strlen(thread));
-    }
+    t->out->print(
+        t->out, "\n%10s  %10s  %10s  %s%s%s",
+        gnomon__short_duration(at, cells[GNOMON__STEP_AT].count),
+        gnomon__short_duration(took, cells[GNOMON__STEP_TOOK].count),
+        gnomon__short_duration(usual, cells[GNOMON__STEP_USUAL].count),
+        gnomon_shown(t->out, cells[GNOMON__STEP_PATH].text),
+        *track.name ? " on " : "", gnomon_shown(t->out, track.name));
 }
 
 /* Of the slow steps that the profile has events of; else nothing. */
 static int steps_print_events(steps_report *t, uint32_t stage)
 {
     gnomon__step_events events;
-    const gnomon__step_path *paths;
     int code = gnomon__step_events_make(&events, t->of->profile, stage);
     for (size_t i = 0; !code && events.has_median && i < t->of->slow_count &&
                        i < t->choice->limit;
          i++) {
         const gnomon_step_info *step = &t->of->slow[i].step;
-        int count = gnomon__step_events_read(&events, step, &paths);
-        if (!count)
-            continue;
-        t->out->print(t->out,
-                      "\nStep %" PRIu64 ", beside step %" PRIu64
-                      " of median length\n%10s  %10s  %10s  %s",
-                      step->number, events.median.number, "At", "Took",
-                      "Usually", "Path");
-        for (int k = 0; k < count; k++)
-            steps_print_event(t, &paths[k]);
-        t->out->write(t->out, "\n", 1);
+        gnomon__report_rows rows;
+        code = gnomon__step_events_read(&rows, &events, step);
+        const size_t count = code ? 0 : rows.table.row_count;
+        if (count)
+            t->out->print(t->out,
+                          "\nStep %" PRIu64 ", beside step %" PRIu64
+                          " of median length\n%10s  %10s  %10s  %s",
+                          step->number, events.median.number, "At", "Took",
+                          "Usually", "Path");
+        for (size_t k = 0; k < count; k++)
+            steps_print_event(t, gnomon__cells_of(&rows.table, k));
+        t->out->write(t->out, "\n", count > 0);
+        gnomon__report_free(&rows);
     }
     gnomon__step_events_free(&events);
     return code;

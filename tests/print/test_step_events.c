@@ -148,11 +148,11 @@ TEST(steps_of_other_stages_are_of_no_interest)
     gnomon_profile *p = three_steps(EXECUTIONS);
     gnomon__step_events s;
     CHECK_EQ(gnomon__step_events_make(&s, p, 1), GNOMON_OK);
-    CHECK_EQ(s.count, 3);
+    CHECK_EQ(s.steps.count, 3);
     CHECK(s.has_median && s.median.number == 1);
     gnomon__step_events_free(&s);
     CHECK_EQ(gnomon__step_events_make(&s, p, 2), GNOMON_OK);
-    CHECK_EQ(s.count, 5);
+    CHECK_EQ(s.steps.count, 5);
     CHECK(s.has_median && s.median.number == 102);
     gnomon__step_events_free(&s);
     gnomon_profile_free(p);
@@ -164,7 +164,7 @@ TEST(marks_are_no_executions)
     gnomon__step_events s;
     CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 15);
     CHECK_EQ(gnomon__step_events_make(&s, p, 1), GNOMON_OK);
-    CHECK_EQ(s.count, 0);
+    CHECK_EQ(s.steps.count, 0);
     CHECK(!s.has_median);
     gnomon__step_events_free(&s);
     gnomon_profile_free(p);
