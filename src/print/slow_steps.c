@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/profile.h"
+#include "print/rows.h"
 
 /* By the names of regions alone, whatever stage or thread it was on. */
 typedef struct slow_steps_path {
@@ -44,45 +44,34 @@ void gnomon__slow_steps_free(gnomon__slow_steps *t)
     free(t->slow);
 }
 
-/* Finds the paths of all nodes; `slots` has `room` places, a power of two, of which
- * half stay empty. */
-static void slow_steps_find_paths(gnomon__slow_steps *t, size_t nodes,
-                                  uint32_t *path_of, uint32_t *slots,
-                                  size_t room)
-{
-    gnomon_node_info n;
-    for (size_t i = 1; i <= nodes; i++) {
-        if (gnomon_profile_node(t->profile, i, &n) != GNOMON_OK)
-            continue;
-        uint32_t parent = n.parent < i ? path_of[n.parent] : 0;
-        uint64_t hash =
-            ((uint64_t)parent << 32 | n.region) * 0x9E3779B97F4A7C15u;
-        size_t at = (size_t)(hash >> 20) & (room - 1);
-        while (slots[at] && (t->path[slots[at]].parent != parent ||
-                             t->path[slots[at]].region != n.region))
-            at = (at + 1) & (room - 1);
-        if (!slots[at]) {
-            slots[at] = (uint32_t)++t->paths;
-            t->path[t->paths].parent = parent;
-            t->path[t->paths].region = n.region;
-        }
-        path_of[i] = slots[at];
-    }
-}
-
+/* Finds the paths of all nodes. */
 static bool slow_steps_read_paths(gnomon__slow_steps *t)
 {
-    size_t nodes = gnomon_profile_count(t->profile, GNOMON_NODES), room = 4;
-    while (room < 2 * (nodes + 1))
-        room *= 2;
+    static const gnomon__column keys[] = {
+        GNOMON__COLUMN("", "", ID, SHOWN, KEY),
+        GNOMON__COLUMN("", "", ID, SHOWN, KEY)};
+    static const gnomon__report numbers = {.columns = keys, .column_count = 2};
+    const size_t nodes = gnomon_profile_count(t->profile, GNOMON_NODES);
     uint32_t *path_of = calloc(nodes + 1, sizeof *path_of);
-    uint32_t *slots = calloc(room, sizeof *slots);
+    gnomon__report_rows rows;
+    gnomon_node_info n;
+    bool ok = !gnomon__report_begin(&rows, &numbers, NULL, NULL, NULL);
     t->path = calloc(nodes + 1, sizeof *t->path);
-    bool ok = path_of && slots && t->path;
-    if (ok)
-        slow_steps_find_paths(t, nodes, path_of, slots, room);
+    ok = ok && path_of && t->path;
+    for (size_t i = 1; ok && i <= nodes; i++) {
+        if (gnomon_profile_node(t->profile, i, &n) != GNOMON_OK)
+            continue;
+        const uint32_t parent = n.parent < i ? path_of[n.parent] : 0;
+        gnomon__cell *cells = gnomon__report_row_of(&rows, 0);
+        gnomon__cell_count(&cells[0], parent);
+        gnomon__cell_count(&cells[1], n.region);
+        path_of[i] = gnomon__report_put(&rows);
+        t->path[path_of[i]] = (slow_steps_path){parent, n.region, 0};
+        ok = !rows.code;
+    }
+    t->paths = rows.table.row_count;
+    gnomon__report_free(&rows);
     free(path_of);
-    free(slots);
     return ok;
 }
 
@@ -381,27 +370,17 @@ int gnomon__slow_steps_reasons(
 
 enum { PART_NONE, PART_NAMED, PART_OPENED };
 
-/* Where tracks of several ranks are added up, theirs is no thread of the system. */
-static bool slow_steps_is_main(const gnomon__slow_steps *t, uint32_t number)
-{
-    gnomon_track_info track = {.kind = GNOMON_TRACK_THREAD};
-    gnomon_run_info run = {.pid = 0};
-    (void)gnomon_profile_track(t->profile, number, &track);
-    (void)gnomon_profile_run(t->profile, track.run, &run);
-    return track.kind == GNOMON_TRACK_THREAD &&
-           (track.os_id && run.pid ? track.os_id == run.pid : !track.index);
-}
-
-/* What a node of the stage and view at hand took in steps, at most; 0: it is another's. */
+/* What a node of the stage and view at hand took in steps, at most; 0: it is another's, or
+ * of other threads than the one that makes the steps. */
 static uint64_t slow_steps_part(const gnomon__slow_steps *t, uint32_t i,
                                 gnomon_node_info *n)
 {
     if (gnomon_profile_node(t->profile, i, n) != GNOMON_OK ||
         n->stage != t->stage_number || (t->view && n->view != t->view) ||
-        !n->host || !t->region[n->region].all ||
+        !n->host || !t->region[n->region].all_calls ||
         n->flags & (GNOMON_NODE_RANGE | GNOMON_NODE_PART))
         return 0;
-    uint64_t most = t->region[n->region].all->total_ns;
+    const uint64_t most = t->region[n->region].all_own_ns;
     return n->host->total_ns < most ? n->host->total_ns : most;
 }
 
@@ -416,9 +395,11 @@ static uint32_t slow_steps_add_parts(const gnomon__slow_steps *t,
         uint64_t ns = state[i] == PART_NAMED ? slow_steps_part(t, i, &n) : 0;
         if (!ns)
             continue;
-        t->excess[n.region].region = n.region;
-        t->excess[n.region].excess_ns += ns;
-        if (t->excess[n.region].excess_ns > t->excess[largest].excess_ns)
+        gnomon__step_reason *part = &t->excess[n.region];
+        const uint64_t left = t->region[n.region].all_own_ns - part->excess_ns;
+        part->region = n.region;
+        part->excess_ns += ns < left ? ns : left;
+        if (part->excess_ns > t->excess[largest].excess_ns)
             largest = n.region;
     }
     return largest;
@@ -452,8 +433,7 @@ int gnomon__slow_steps_parts(gnomon__slow_steps *t)
     if (!state)
         return GNOMON_ENOMEM;
     for (uint32_t i = 1; i <= nodes; i++)
-        state[i] = slow_steps_part(t, i, &n) && !n.parent &&
-                   slow_steps_is_main(t, n.track);
+        state[i] = slow_steps_part(t, i, &n) && !n.parent;
     uint32_t largest;
     do
         largest = slow_steps_add_parts(t, nodes, state);

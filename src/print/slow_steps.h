@@ -59,9 +59,10 @@ void gnomon__slow_steps_read(gnomon__slow_steps *s, uint32_t stage,
 /* How long the stage was recorded before its first step; 0: not known, or not at all. */
 uint64_t gnomon__slow_steps_before(const gnomon__slow_steps *s);
 
-/* Of what all steps consist: makes `excess` what the main thread did in them outermost, the
- * largest first, with what is inside of a scope that is nine tenths of them in its place.
- * GNOMON_OK or GNOMON_ENOMEM. */
+/* Of what all steps consist: makes `excess` what the thread did outermost that makes
+ * them, the largest first, with what is inside of a scope that is nine tenths of them in
+ * its place. None where that is not known, as in older files. GNOMON_OK or
+ * GNOMON_ENOMEM. */
 int gnomon__slow_steps_parts(gnomon__slow_steps *s);
 
 /* What is to be named of one of them: no more than these, and none that is small

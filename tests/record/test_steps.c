@@ -494,6 +494,27 @@ TEST(the_first_step_begins_with_the_stage)
     free(text);
 }
 
+static void *train(void *ns)
+{
+    scope("train", *(uint64_t *)ns);
+    gnomon_step();
+    return NULL;
+}
+
+/* The process's first thread only waits for it. */
+TEST(parts_of_a_step_are_those_of_the_thread_that_makes_it)
+{
+    uint64_t ns = 2 * MS;
+    begin("steps");
+    for (int i = 0; i < 3; i++) {
+        scope("wait", 6 * MS);
+        on_thread(train, &ns);
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nof a step: 25 % train\n"));
+    free(text);
+}
+
 /* Without a stage a step begins at the first mark. */
 TEST(without_a_stage_the_first_mark_is_in_the_first_step)
 {
