@@ -113,6 +113,17 @@ static bool gaps_add(gnomon__gaps *g, gnomon__gap_track *t,
                      g->limit, gap);
 }
 
+/* Whether an execution around it is there, which comes first. */
+static bool gaps_is_inside(const gnomon__gaps *g, const gnomon_event_info *e,
+                           uint32_t parent)
+{
+    gnomon_node_info n;
+    while (parent && g->until_ns[parent] <= e->begin_ns &&
+           gnomon_profile_node(g->profile, parent, &n) == GNOMON_OK)
+        parent = n.parent < parent ? n.parent : 0;
+    return parent != 0;
+}
+
 static bool gaps_add_execution(gnomon__gaps *g, const gnomon_event_info *e,
                                uint32_t group)
 {
@@ -120,8 +131,13 @@ static bool gaps_add_execution(gnomon__gaps *g, const gnomon_event_info *e,
     uint64_t end = e->begin_ns + e->duration_ns, from = e->begin_ns;
     gnomon_node_info n;
     bool ok = true;
-    (void)gnomon_profile_node(g->profile, e->node, &n);
     end = end < e->begin_ns ? UINT64_MAX : end;
+    if (gnomon_profile_node(g->profile, e->node, &n) != GNOMON_OK ||
+        !n.region || n.flags & GNOMON_NODE_RANGE)
+        return true;
+    g->until_ns[e->node] = end + (end != UINT64_MAX);
+    if (gaps_is_inside(g, e, n.parent))
+        return true;
     if (t->stage != n.stage)
         t->last = 0;
     if (t->last && e->begin_ns > t->until_ns)
@@ -144,19 +160,6 @@ static bool gaps_add_execution(gnomon__gaps *g, const gnomon_event_info *e,
     return ok;
 }
 
-static bool gaps_read_nodes(gnomon__gaps *g)
-{
-    const size_t nodes = gnomon_profile_count(g->profile, GNOMON_NODES);
-    g->is_top = calloc(nodes + 1, 1);
-    for (size_t i = 1; g->is_top && i <= nodes; i++) {
-        gnomon_node_info n;
-        if (gnomon_profile_node(g->profile, i, &n) == GNOMON_OK)
-            g->is_top[i] =
-                n.region && !n.parent && !(n.flags & GNOMON_NODE_RANGE);
-    }
-    return g->is_top != NULL;
-}
-
 int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
                       size_t limit, size_t groups, const uint32_t *group_of)
 {
@@ -170,7 +173,8 @@ int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
                         .limit = limit};
     g->tracks = calloc(tracks + 1, sizeof *g->tracks);
     g->heaps = calloc(g->groups, sizeof *g->heaps);
-    if (!g->tracks || !g->heaps || !gaps_read_nodes(g) || !gaps_read_losses(g))
+    g->until_ns = calloc(nodes + 1, sizeof *g->until_ns);
+    if (!g->tracks || !g->heaps || !g->until_ns || !gaps_read_losses(g))
         return GNOMON_ENOMEM;
     int code = gnomon__event_steps_make(&g->steps, profile, 0);
     gnomon__walk_all(&walk, profile);
@@ -178,7 +182,7 @@ int gnomon__gaps_make(gnomon__gaps *g, const gnomon_profile *profile,
         if (e->kind != GNOMON_EVENT_EXECUTION || e->track > tracks)
             continue;
         g->has_events = true;
-        if (e->node <= nodes && g->is_top[e->node] &&
+        if (e->node <= nodes &&
             !gaps_add_execution(g, e, group_of ? group_of[e->track] : 0))
             code = GNOMON_ENOMEM;
     }
@@ -195,7 +199,7 @@ void gnomon__gaps_free(gnomon__gaps *g)
         free(g->heaps[i].at);
     free(g->heaps);
     free(g->tracks);
-    free(g->is_top);
+    free(g->until_ns);
     free(g->lost);
     gnomon__event_steps_free(&g->steps);
     *g = (gnomon__gaps){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Gaps: the time on a track between one outermost execution and the next, in which
- * nothing was marked.
+/* Gaps: the time on a track between one outermost execution and the next. A scope that is
+ * still open is none.
  *
  * No gap is counted from one stage to the next one, nor where events are missing: outside
  * of a schedule's windows, or while they were lost on this track. Ranges fill no gap, as
@@ -44,7 +44,7 @@ typedef struct gnomon__gaps {
     gnomon__event_steps steps;
     uint64_t missing; /* events that are not there */
     bool has_events;
-    unsigned char *is_top;  /* by node: it is outermost, and no range */
+    uint64_t *until_ns; /* by node: when it is free again; 0: it has not run */
     gnomon_loss_info *lost; /* of events, with a time */
     size_t lost_count;
 } gnomon__gaps;

@@ -91,6 +91,7 @@ enum {
     GAPS_THREAD,
     GAPS_AT,
     GAPS_GAP,
+    GAPS_SCOPE,
     GAPS_AFTER,
     GAPS_BEFORE,
     GAPS_STEP,
@@ -102,10 +103,24 @@ static const gnomon__column gaps_columns[GAPS_COLUMNS] = {
     [GAPS_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, MADE),
     [GAPS_AT] = GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
     [GAPS_GAP] = GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
+    [GAPS_SCOPE] = GNOMON__COLUMN("scope", "In", TEXT, SHOWN, MADE),
     [GAPS_AFTER] = GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
     [GAPS_BEFORE] = GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
     [GAPS_STEP] = GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
     [GAPS_RANK] = GNOMON__COLUMN("rank", "Rank", ID, EXTRA, MADE)};
+
+/* What is around both, so it is still open; 0: nothing. */
+static uint32_t gaps_common(const gnomon_profile *p, uint32_t a, uint32_t b)
+{
+    gnomon_node_info n;
+    while (a != b) {
+        uint32_t *lower = a > b ? &a : &b; /* parents have lower numbers */
+        if (gnomon_profile_node(p, *lower, &n) != GNOMON_OK)
+            return 0;
+        *lower = n.parent < *lower ? n.parent : 0;
+    }
+    return a;
+}
 
 static void gaps_add_row(gnomon__report_rows *r, const gnomon__gap *gap)
 {
@@ -114,20 +129,24 @@ static void gaps_add_row(gnomon__report_rows *r, const gnomon__gap *gap)
         gnomon__event_step_at(&g->steps, gap->begin_ns);
     gnomon__cell *cells = gnomon__report_row_of(r, gap->group);
     gnomon__report_node after, before;
-    gnomon_track_info track;
+    gnomon_track_info track = {.kind = GNOMON_TRACK_STREAM};
     gnomon_run_info run;
+    uint32_t scope;
     (void)gnomon__report_node_at(r->profile, gap->after, &after);
     (void)gnomon__report_node_at(r->profile, gap->before, &before);
-    gnomon__cell_text(&cells[GAPS_THREAD],
-                      gaps_track_name(r->profile, gap->track));
+    (void)gnomon_profile_track(r->profile, gap->track, &track);
+    gnomon__cell_text(&cells[GAPS_THREAD], track.name);
     gnomon__cell_count(&cells[GAPS_AT], gap->begin_ns);
     gnomon__cell_count(&cells[GAPS_GAP], gap->ns);
+    if (track.kind == GNOMON_TRACK_THREAD &&
+        (scope = gaps_common(r->profile, after.of.parent, before.of.parent)) !=
+            0)
+        gnomon__cell_text(&cells[GAPS_SCOPE], gnomon__report_path(r, scope));
     gnomon__cell_text(&cells[GAPS_AFTER], after.region.name);
     gnomon__cell_text(&cells[GAPS_BEFORE], before.region.name);
     if (step)
         gnomon__cell_count(&cells[GAPS_STEP], step->number);
-    if (!gnomon_profile_track(r->profile, gap->track, &track) &&
-        !gnomon_profile_run(r->profile, track.run, &run) && run.rank >= 0)
+    if (!gnomon_profile_run(r->profile, track.run, &run) && run.rank >= 0)
         gnomon__cell_count(&cells[GAPS_RANK], (uint64_t)run.rank);
 }
 
