@@ -18,7 +18,7 @@
 typedef struct node_order_key {
     const gnomon__unite *u;
     uint64_t first; /* end of it or of any below it */
-    uint32_t track; /* as ordered */
+    uint32_t track;
     uint32_t depth;
     uint32_t number; /* before */
 } node_order_key;
@@ -43,21 +43,13 @@ static int compare_path_ends(const gnomon_node_info *a,
 /* Of equal depth: by their outermost difference, in names, then in stages. */
 static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
 {
-    const gnomon_stage_info *s, *t;
     int order = 0;
     while (left != right) {
         const gnomon_node_info *a = node_of(u, left);
         const gnomon_node_info *b = node_of(u, right);
         int difference = compare_path_ends(a, b);
-        if (!difference && a->stage != b->stage) {
-            if (!a->stage || !b->stage) {
-                difference = a->stage ? 1 : -1;
-            } else {
-                s = gnomon__model_at(u->fold.m, GNOMON_STAGES, a->stage);
-                t = gnomon__model_at(u->fold.m, GNOMON_STAGES, b->stage);
-                difference = gnomon__compare_keys(GNOMON_STAGES, s, t);
-            }
-        }
+        if (!difference)
+            difference = GNOMON__COMPARE(a->stage, b->stage);
         order = difference ? difference : order; /* the outermost difference */
         left = a->parent;
         right = b->parent;
@@ -78,15 +70,13 @@ static int united_order(const void *left, const void *right)
                                   : compare_paths(a->u, a->number, b->number);
 }
 
-static void make_node_keys(const gnomon__unite *u, const gnomon__numbers *n,
-                           node_order_key *keys)
+static void make_node_keys(const gnomon__unite *u, node_order_key *keys)
 {
     const size_t count = gnomon__model_count(u->fold.m, GNOMON_NODES);
     for (uint32_t i = 1; i <= count; i++) {
         const gnomon_node_info *node = node_of(u, i);
         keys[i - 1] = (node_order_key){
-            u, node->first ? node->first : UINT64_MAX,
-            n->of[GNOMON_TRACKS][node->track],
+            u, node->first ? node->first : UINT64_MAX, node->track,
             node->parent ? keys[node->parent - 1].depth + 1 : 0, i};
     }
     for (size_t i = count; i >= 1; i--) {
@@ -102,20 +92,20 @@ static int pool_order(const void *left, const void *right)
     return GNOMON__COMPARE(a->pool, b->pool);
 }
 
-static int keep_node(gnomon__model *out, const gnomon__numbers *n,
-                     const gnomon_node_info *from)
+/* But nodes, whose order is not known yet. */
+static void renumber_nodes(const gnomon__unite *u, const gnomon__numbers *n)
 {
-    gnomon_node_info *to = gnomon__model_add(out, GNOMON_NODES);
-    if (!to)
-        return gnomon__no_memory_to_merge();
-    *to = *from;
-    gnomon__renumber(n, GNOMON_NODES, to);
-    gnomon_memory_stats *pools = (gnomon_memory_stats *)(size_t)to->memory;
-    for (size_t i = 0; i < to->memory_count; i++) /* the fold's own */
-        pools[i].pool = n->of[GNOMON_TRACKS][pools[i].pool];
-    if (to->memory_count > 1)
-        qsort(pools, to->memory_count, sizeof *pools, pool_order);
-    return GNOMON_OK;
+    for (uint32_t i = 1; i <= gnomon__model_count(u->fold.m, GNOMON_NODES);
+         i++) {
+        gnomon_node_info *node = node_of(u, i);
+        gnomon_memory_stats *pools =
+            (gnomon_memory_stats *)(size_t)node->memory; /* the fold's own */
+        gnomon__renumber(n, GNOMON_NODES, node);
+        for (size_t k = 0; k < node->memory_count; k++)
+            pools[k].pool = n->of[GNOMON_TRACKS][pools[k].pool];
+        if (node->memory_count > 1)
+            qsort(pools, node->memory_count, sizeof *pools, pool_order);
+    }
 }
 
 /* If readings contradict each other, as those of one process never do, times of paths do
@@ -140,49 +130,39 @@ static int mark_contradictions(gnomon__model *out)
     return GNOMON_OK;
 }
 
-static int order_nodes(const gnomon__unite *u, gnomon__model *out,
-                       gnomon__numbers *n)
+static int order_nodes(gnomon__unite *u, gnomon__numbers *n)
 {
-    const size_t count = gnomon__model_count(u->fold.m, GNOMON_NODES);
-    int code = GNOMON_OK;
-    node_order_key *keys = gnomon__alloc((count + 1) * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc((count + 1) * sizeof *numbers);
-    n->of[GNOMON_NODES] = numbers;
-    if (!keys || !numbers) {
-        gnomon__free(keys);
-        return gnomon__no_memory_to_merge();
+    gnomon__table *t = &u->fold.m->tables[GNOMON_NODES];
+    node_order_key *keys = gnomon__alloc((t->count + 1) * sizeof *keys);
+    uint32_t *numbers = gnomon__alloc((t->count + 1) * sizeof *numbers);
+    gnomon_node_info *sorted = NULL;
+    if (keys && numbers) {
+        renumber_nodes(u, n);
+        make_node_keys(u, keys);
+        qsort(keys, t->count, sizeof *keys, united_order);
+        sorted = gnomon__alloc((t->count + 1) * sizeof *sorted);
     }
-    make_node_keys(u, n, keys);
-    qsort(keys, count, sizeof *keys, united_order);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; sorted && i < t->count; i++)
         numbers[keys[i].number] = i + 1;
-    if (count && !gnomon__model_reserve(out, GNOMON_NODES, count))
-        code = gnomon__no_memory_to_merge();
-    for (size_t i = 0; !code && i < count; i++)
-        code = keep_node(out, n, node_of(u, keys[i].number));
-    if (!code && u->fold.way->takes_larger)
-        code = mark_contradictions(out);
+    for (size_t i = 0; sorted && i < t->count; i++) {
+        sorted[i] = *node_of(u, keys[i].number);
+        sorted[i].parent = numbers[sorted[i].parent];
+    }
+    n->of[GNOMON_NODES] = numbers;
     gnomon__free(keys);
-    return code;
+    if (!sorted)
+        return gnomon__no_memory_to_merge();
+    gnomon__free(t->items);
+    t->items = (char *)sorted;
+    t->room = t->count + 1;
+    return u->fold.way->takes_larger ? mark_contradictions(u->fold.m)
+                                     : GNOMON_OK;
 }
 
 /* ---- Leaves ---------------------------------------------------------------------------- */
 
-/* Moves a table as it is. */
-static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
+static void order_leaves(gnomon__unite *u, const gnomon__numbers *n, int entity)
 {
-    gnomon__table *from = &u->fold.m->tables[entity],
-                  *to = &out->tables[entity];
-    gnomon__free(to->items);
-    *to = *from;
-    from->items = NULL;
-    from->count = from->room = 0;
-}
-
-static void order_leaves(gnomon__unite *u, gnomon__model *out,
-                         const gnomon__numbers *n, int entity)
-{
-    gnomon__merge_leaves(u, entity); /* by the numbers of before */
     for (size_t i = 1; i <= gnomon__model_count(u->fold.m, entity); i++) {
         gnomon__any *leaf = gnomon__model_at(u->fold.m, entity, i);
         gnomon__renumber(n, entity, leaf);
@@ -192,7 +172,6 @@ static void order_leaves(gnomon__unite *u, gnomon__model *out,
             leaf->event.reserved = 0;
     }
     gnomon__sort_leaves(u, entity);
-    move_items(u, out, entity);
 }
 
 /* From numbers of what was united to those of the result. */
@@ -207,25 +186,27 @@ static void order_maps(const gnomon__unite *u, const gnomon__numbers *n)
                     n->of[kinds[k]][map->of.of[kinds[k]][i]];
 }
 
-int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
+int gnomon__unite_order(gnomon__unite *u)
 {
     static const int leaves[] = {
         GNOMON_OPENS,  GNOMON_LINKS,  GNOMON_COUNTERS,  GNOMON_METADATA,
         GNOMON_LOSSES, GNOMON_EVENTS, GNOMON_VIEW_TIMES};
     gnomon__numbers n = {{0}};
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
+        gnomon__merge_leaves(u, leaves[i]);
     gnomon__slots_free(
         &u->fold.slots[GNOMON_NODES]); /* nothing is looked for any more */
-    int code = gnomon__order_items(u, out, GNOMON_STAGES, &n);
+    int code =
+        gnomon__order_items(&u->fold, GNOMON_STAGES, &n.of[GNOMON_STAGES]);
     if (!code)
-        code = gnomon__order_steps(u, out, &n);
+        code = gnomon__order_steps(u, &n);
     if (!code)
-        code = gnomon__order_items(u, out, GNOMON_TRACKS, &n);
+        code =
+            gnomon__order_items(&u->fold, GNOMON_TRACKS, &n.of[GNOMON_TRACKS]);
     if (!code)
-        code = order_nodes(u, out, &n);
+        code = order_nodes(u, &n);
     for (size_t i = 0; !code && i < sizeof leaves / sizeof *leaves; i++)
-        order_leaves(u, out, &n, leaves[i]);
-    if (!code)
-        move_items(u, out, GNOMON_RUNS);
+        order_leaves(u, &n, leaves[i]);
     if (!code)
         order_maps(u, &n);
     gnomon__numbers_free(&n);

@@ -5,15 +5,10 @@
 #ifndef GNOMON_MERGE_SHARED_H
 #define GNOMON_MERGE_SHARED_H
 
-#include "profile/keys.h"
-#include "profile/slots.h"
-#include "profile/model.h"
+#include "profile/fold.h"
 
 /* Zeroes are an empty one. */
-typedef struct gnomon__shared {
-    gnomon__model *m;                    /* of no runs */
-    gnomon__slots slots[GNOMON__SHARED]; /* in the order of files */
-} gnomon__shared;
+typedef gnomon__fold gnomon__shared;
 
 /* Takes in those of `p`; copies what they point to. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p);

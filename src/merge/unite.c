@@ -221,28 +221,16 @@ uint32_t gnomon__unite_left_out(const gnomon__unite *u)
 
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
 {
-    gnomon__model *m = gnomon__model_create();
-    *out = NULL;
-    if (!m) {
-        gnomon__unite_free(u);
-        return gnomon__no_memory_to_merge();
-    }
+    gnomon__model *m = u->fold.m;
     int code = gnomon__shared_lend(u->shared, m);
-    if (!code) { /* the texts with their blocks */
-        m->blocks = u->fold.m->blocks;
-        m->block_used = u->fold.m->block_used;
-        m->block_room = u->fold.m->block_room;
-        u->fold.m->blocks = NULL;
-        u->fold.m->block_used = u->fold.m->block_room = 0;
-        code = gnomon__unite_order(u, m);
-    }
-    gnomon__unite_free(u);
+    if (!code)
+        code = gnomon__unite_order(u);
     if (!code)
         code = gnomon_profile_check(&m->base);
+    *out = code ? NULL : &m->base;
     if (!code)
-        *out = &m->base;
-    else
-        gnomon_profile_free(&m->base);
+        u->fold.m = NULL;
+    gnomon__unite_free(u);
     return code;
 }
 
@@ -250,9 +238,11 @@ void gnomon__unite_free(gnomon__unite *u)
 {
     if (!u)
         return;
-    gnomon__unite_steps_free(u);
+    if (u->fold.m) {
+        gnomon__unite_steps_free(u);
+        gnomon_profile_free(&u->fold.m->base);
+    }
     gnomon__text_table_free(&u->texts);
     gnomon__fold_free(&u->fold);
-    gnomon_profile_free(&u->fold.m->base);
     gnomon__free(u);
 }

@@ -133,11 +133,13 @@ static uint32_t whole_time_of(const gnomon__unite *u,
     return t->step ? gnomon__fold_find(&u->fold, GNOMON_STEP_TIMES, &whole) : 0;
 }
 
+/* Once all are in order the model has them. */
 static void free_time(const gnomon_step_time_info *t)
 {
     gnomon__sum *sum = (gnomon__sum *)(size_t)t->time;
-    if (sum)
-        gnomon__sum_free(sum);
+    if (!sum || sum->m)
+        return;
+    gnomon__sum_free(sum);
     gnomon__free(sum);
 }
 
@@ -224,7 +226,7 @@ static int time_order(const void *left, const void *right)
     return gnomon__compare_keys(GNOMON_STEP_TIMES, left, right);
 }
 
-static int order_times(gnomon__unite *u, gnomon__model *out, gnomon__numbers *n)
+static int order_times(gnomon__unite *u, const gnomon__numbers *n)
 {
     gnomon__table *t = &u->fold.m->tables[GNOMON_STEP_TIMES];
     for (size_t i = 1; i <= t->count; i++)
@@ -232,20 +234,17 @@ static int order_times(gnomon__unite *u, gnomon__model *out, gnomon__numbers *n)
     if (t->count > 1)
         qsort(t->items, t->count, t->size, time_order);
     for (size_t i = 1; i <= t->count; i++) {
-        const gnomon_step_time_info *from = time_at(u, i);
-        gnomon_step_time_info *to = gnomon__model_add(out, GNOMON_STEP_TIMES);
-        if (!to)
+        gnomon_step_time_info *time = time_at(u, i);
+        const gnomon_step_time_info heap = *time;
+        if (!gnomon__sum_keep((const gnomon__sum *)(size_t)heap.time, u->fold.m,
+                              &time->time))
             return gnomon__no_memory_to_merge();
-        *to = *from;
-        if (!gnomon__sum_keep((const gnomon__sum *)(size_t)from->time, out,
-                              &to->time))
-            return gnomon__no_memory_to_merge();
+        free_time(&heap);
     }
     return GNOMON_OK;
 }
 
-int gnomon__order_steps(gnomon__unite *u, gnomon__model *out,
-                        gnomon__numbers *n)
+int gnomon__order_steps(gnomon__unite *u, gnomon__numbers *n)
 {
     int code = keep_slowest(u);
     for (uint32_t i = 1; i <= gnomon__model_count(u->fold.m, GNOMON_STEPS);
@@ -255,8 +254,9 @@ int gnomon__order_steps(gnomon__unite *u, gnomon__model *out,
         s->reserved = 0;
     }
     if (!code)
-        code = gnomon__order_items(u, out, GNOMON_STEPS, n);
-    return code ? code : order_times(u, out, n);
+        code =
+            gnomon__order_items(&u->fold, GNOMON_STEPS, &n->of[GNOMON_STEPS]);
+    return code ? code : order_times(u, n);
 }
 
 void gnomon__unite_steps_free(gnomon__unite *u)

@@ -11,9 +11,8 @@
  * or GNOMON_ENOMEM. */
 int gnomon__unite_steps(gnomon__united_part *part);
 
-/* Moves them to `out` in order, by the numbers that stages have there. Likewise. */
-int gnomon__order_steps(gnomon__unite *u, gnomon__model *out,
-                        gnomon__numbers *n);
+/* Puts them in order, by the numbers that stages have now. Likewise. */
+int gnomon__order_steps(gnomon__unite *u, gnomon__numbers *n);
 void gnomon__unite_steps_free(gnomon__unite *u);
 
 #endif

@@ -70,30 +70,43 @@ static int item_order(const void *left, const void *right)
     return gnomon__compare_keys(a->entity, a->item, b->item);
 }
 
-int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
-                        gnomon__numbers *ordered)
+/* The numbers of what the table's slots find, too. */
+static void take_order(gnomon__fold *f, int entity, char *sorted,
+                       const item_order_key *keys, uint32_t *numbers)
 {
-    size_t n = gnomon__model_count(u->fold.m, entity);
-    item_order_key *keys = gnomon__alloc((n + 1) * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
-    int code = GNOMON_OK;
-    ordered->of[entity] = numbers;
-    if (!keys || !numbers) {
-        gnomon__free(keys);
-        return gnomon__no_memory_to_merge();
-    }
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = (item_order_key){gnomon__model_at(u->fold.m, entity, i + 1),
-                                   entity, i + 1};
-    qsort(keys, n, sizeof *keys, item_order);
-    for (uint32_t i = 0; !code && i < n; i++) {
-        void *to = gnomon__model_add(out, entity);
-        if (to)
-            memcpy(to, keys[i].item, out->tables[entity].size);
-        else
-            code = gnomon__no_memory_to_merge();
+    gnomon__table *t = &f->m->tables[entity];
+    gnomon__slots *slots = &f->slots[entity];
+    for (uint32_t i = 0; i < t->count; i++) {
+        memcpy(sorted + i * t->size, keys[i].item, t->size);
         numbers[keys[i].number] = i + 1;
     }
+    for (size_t i = 0; i < slots->room; i++)
+        slots->at[i].item = numbers[slots->at[i].item];
+    gnomon__free(t->items);
+    t->items = sorted;
+    t->room = t->count + 1;
+}
+
+int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered)
+{
+    const gnomon__table *t = &f->m->tables[entity];
+    const size_t n = t->count + 1;
+    item_order_key *keys = gnomon__alloc(n * sizeof *keys);
+    uint32_t *numbers = gnomon__alloc(n * sizeof *numbers);
+    char *sorted = gnomon__alloc(n * t->size);
+    const int ok = keys && numbers && sorted;
+    for (uint32_t i = 0; ok && i < t->count; i++)
+        keys[i] = (item_order_key){t->items + i * t->size, entity, i + 1};
+    if (ok) {
+        qsort(keys, t->count, sizeof *keys, item_order);
+        take_order(f, entity, sorted, keys, numbers);
+    } else {
+        gnomon__free(sorted);
+    }
+    if (ordered)
+        *ordered = numbers;
+    else
+        gnomon__free(numbers);
     gnomon__free(keys);
-    return code;
+    return ok ? GNOMON_OK : gnomon__no_memory_to_merge();
 }

@@ -62,14 +62,13 @@ void gnomon__merge_leaves(gnomon__unite *u, int entity);
  * those that several have. `reserved` is the reading. */
 void gnomon__sort_moment(gnomon__table *events, int are_readings);
 
-/* Puts a table's items into the model in the order of their keys; `ordered`
- * gets their numbers there. */
-int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
-                        gnomon__numbers *ordered);
+/* Puts the items of a kind in the order of their keys. *ordered, if it is asked for, gets
+ * their new numbers by the old ones; the caller frees it in any case. GNOMON_OK or
+ * GNOMON_ENOMEM. */
+int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered);
 
-/* order.c: moves all to `out`, which has the texts already, in the order of its
- * content. */
-int gnomon__unite_order(gnomon__unite *u, gnomon__model *out);
+/* order.c: puts all in the order of its content. Nothing is added any more. Likewise. */
+int gnomon__unite_order(gnomon__unite *u);
 
 int gnomon__no_memory_to_merge(void);
 /* A profile gave some of its events only. */
