@@ -33,8 +33,8 @@ static void find_times(gnomon__chrome *c)
             widen_time(&time, s->from_unix_ns, s->until_unix_ns);
             continue;
         }
-        gnomon__cursor_all(&at, c->what, c->what->profiles[i]);
-        while ((e = gnomon__cursor_next(&at)) != NULL)
+        gnomon__event_cursor_all(&at, c->what, c->what->profiles[i]);
+        while ((e = gnomon__event_cursor_next(&at)) != NULL)
             widen_time(&time, at.begin, at.begin + e->duration_ns);
     }
     if (time.from_unix_ns > time.until_unix_ns) /* there are none */

@@ -279,9 +279,9 @@ int gnomon__chrome_spans_find(gnomon__chrome *c)
     gnomon__event_cursor at;
     const gnomon_event_info *e;
     int ok = 1;
-    gnomon__cursor_all(&at, c->what, c->line.p);
+    gnomon__event_cursor_all(&at, c->what, c->line.p);
     while (ok && (c->spans.label_count || c->crossed.is_timed) &&
-           (e = gnomon__cursor_next(&at)) != NULL)
+           (e = gnomon__event_cursor_next(&at)) != NULL)
         if (e->kind == GNOMON_EVENT_EXECUTION &&
             gnomon__timeline_on_device(&c->line, e->track))
             ok = gnomon__crossed_meet(&c->crossed, e, at.walk.number) &&

@@ -298,7 +298,7 @@ static void put_steps(gnomon__chrome *c)
     for (size_t i = 1; !gnomon_profile_step(c->line.p, i, &s); i++) {
         (void)gnomon_profile_stage(c->line.p, s.stage, &stage);
         const gnomon__timeline_run *run =
-            &c->line.runs[stage.run ? stage.run : c->line.run_count > 0];
+            &c->line.runs[gnomon__timeline_run_of(&c->line, stage.run)];
         uint64_t zero = run->info.zero_unix_ns - c->base;
         if (!s.end_ns || !run->has_thread || s.phase < GNOMON_PHASE_RECORD ||
             zero + s.end_ns <= c->start || zero + s.begin_ns > c->end ||
@@ -347,8 +347,8 @@ static int put_events(gnomon__chrome *c, int of_devices)
     int ok = 1, is_wanted = 0;
     gnomon__event_cursor at;
     const gnomon_event_info *e;
-    gnomon__cursor_all(&at, c->what, c->line.p);
-    while (ok && !c->t->code && (e = gnomon__cursor_next(&at)) != NULL) {
+    gnomon__event_cursor_all(&at, c->what, c->line.p);
+    while (ok && !c->t->code && (e = gnomon__event_cursor_next(&at)) != NULL) {
         if (e->track != last) {
             last = e->track;
             is_wanted =

@@ -2,47 +2,30 @@
 /* The parts of the Perfetto export, each of which uses those before it:
  *
  *   perfetto_wire.c     protobuf messages, in perfetto_wire.h
- *   perfetto_packet.c   packets, and their times
- *   perfetto_links.c    which executions flows join
- *   perfetto_rows.c     what is read of a profile first: rows, first moments
- *   perfetto_tracks.c   tracks: processes, threads, streams, lanes, counters
- *   perfetto_values.c   annotations, from JSON too
- *   perfetto_names.c    names, categories, places and operations, interned
- *   perfetto_slices.c   begins and ends
- *   perfetto_events.c   executions, what is open, moments
- *   perfetto_steps.c    steps
- *   perfetto_pools.c    memory over time
- *   perfetto_runs.c     what a run is, and what it lost
- *   perfetto.c          the file, profile by profile
+ *   perfetto_tracks.c   packets, and tracks: processes, threads, lanes, counters
+ *   perfetto_names.c    annotations; names, places and operations, interned
+ *   perfetto_events.c   what happened: slices, flows, moments, steps, memory
+ *   perfetto.c          the file, profile by profile: what a run is, what it lost
  *
  * A run is a sequence of packets of its own. Memory grows with runs, tracks, lanes,
  * names, operations, links, open executions and scopes that their work crosses. */
 #ifndef GNOMON_EXPORT_PERFETTO_H
 #define GNOMON_EXPORT_PERFETTO_H
 
-#include "export/export.h"
 #include "export/lanes.h"
-#include "export/perfetto_proto.h"
 #include "export/perfetto_wire.h"
 #include "export/text.h"
 #include "export/timeline.h"
 
-/* The thread of a run's steps. Perfetto shows threads by their numbers, after the main
- * one; a process or thread of the system's that has this number gets another. */
-#define GNOMON__PERFETTO_STEPS 1
-
 /* ---- State -------------------------------------------------------------------- */
 
-/* By the number of a run; 0 is what has no run. */
+/* By the number of a run; 0 is what has no run, where there is none. */
 typedef struct gnomon__perfetto_run {
-    uint64_t zero;         /* in Unix ns, as the next two */
-    uint64_t first;        /* event that was taken; UINT64_MAX: none */
-    uint64_t floor;        /* nothing is shown before it */
+    uint64_t first;        /* event that was taken, Unix ns; UINT64_MAX: none */
+    uint64_t floor;        /* nothing is shown before it, likewise */
     uint64_t uuid;         /* of its process's track */
     uint64_t notices_uuid; /* of the track with what it is and lacks */
-    uint32_t sequence;
-    int32_t pid;
-    int has_wrapped; /* its first events were overwritten */
+    int has_wrapped;       /* its first events were overwritten */
     uint64_t undrawn_links, skipped_steps;
 } gnomon__perfetto_run;
 
@@ -52,30 +35,18 @@ typedef struct gnomon__perfetto_row {
     uint32_t run;
     int is_described; /* its own track: that of its first lane */
     uint64_t uuid;
-    int64_t tid;
 } gnomon__perfetto_row;
 
-/* One end of a link between executions. */
-typedef struct gnomon__perfetto_end {
-    uint64_t instance;
-    uint32_t run;
-    uint32_t link; /* from 0 */
-    size_t event;  /* its number; 0: it is not in this file */
-    uint64_t begin;
-    uint32_t number; /* of the link in its profile */
-    uint8_t is_effect, is_drawn;
-    uint8_t is_late; /* an effect that began before the link went out */
-} gnomon__perfetto_end;
+/* A link, drawn if both ends are in the file and in this order: with a single end it
+ * would be an arrow from or to nowhere. */
+typedef struct gnomon__perfetto_flow {
+    size_t event[2]; /* of the cause and of the effect; 0: not in this file */
+    uint64_t begin[2];
+    uint8_t is_drawn;
+    uint8_t is_late; /* it leads to a moment of an effect that began before */
+} gnomon__perfetto_flow;
 
-typedef struct gnomon__perfetto_links {
-    gnomon__perfetto_end *ends; /* by run and instance */
-    size_t count;
-    uint64_t before; /* flows of the profiles before */
-    /* Flows that lead to moments of slices that are open. */
-    struct gnomon__perfetto_late *late;
-    size_t late_count, late_room;
-} gnomon__perfetto_links;
-
+/* A flow that leads to a moment of a slice that is open. */
 typedef struct gnomon__perfetto_late {
     size_t row;
     uint32_t lane, region;
@@ -114,82 +85,51 @@ typedef struct gnomon__perfetto_names {
     uint64_t *strings; /* of each op, the number of its first string */
 } gnomon__perfetto_names;
 
-/* A process's number, or a thread's in its run (`group`), and who has it. */
-typedef struct gnomon__perfetto_id {
-    uint64_t group;
-    int64_t id;
-    size_t owner;
-} gnomon__perfetto_id;
-
 typedef struct gnomon__perfetto {
     const gnomon__export *what;
     gnomon__export_text *t;
     gnomon__wire wire; /* the packet at hand */
     int has_no_memory;
-    int has_memory; /* an event of the profile is an allocation */
+    int has_memory; /* an event of the profile may be an allocation */
     uint64_t uuids; /* given out so far */
-    gnomon__perfetto_id *pids;
-    size_t pid_count, runs_before;
+    size_t runs_before;
+    uint64_t flows_before;
     /* Of the profile at hand. */
     gnomon__timeline line;
-    const gnomon_profile *p;
     gnomon__perfetto_run *runs;
     gnomon__perfetto_row *rows;
-    size_t run_count, track_count, row_count;
-    gnomon__perfetto_links links;
+    size_t row_count;
+    gnomon__links links;
+    gnomon__perfetto_flow *flows; /* by number, from 0 */
+    gnomon__perfetto_late *late;
+    size_t late_count, late_room;
     gnomon__perfetto_places places;
     gnomon__perfetto_names names;
+    gnomon__opens opens;
     gnomon__lanes lanes;
     uint32_t begun_lane; /* of the last slice */
     gnomon__crossed crossed;
 } gnomon__perfetto;
 
-/* ---- Packets: perfetto_packet.c -------------------------------------------------- */
+/* ---- Packets and tracks: perfetto_tracks.c ---------------------------------------- */
 
 /* A packet of the run's sequence: fields of TracePacket until _packet_end. */
 gnomon__wire *gnomon__perfetto_packet(gnomon__perfetto *f, uint32_t run);
+void gnomon__perfetto_packet_end(gnomon__perfetto *f);
 /* The same at a moment in Unix ns, with the event open; its end closes both. */
 gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
                                      uint64_t unix_ns, uint64_t uuid,
                                      uint32_t type, size_t *from);
-void gnomon__perfetto_packet_end(gnomon__perfetto *f);
 void gnomon__perfetto_event_end(gnomon__perfetto *f, size_t from);
+
 /* A moment of a run, which never exceeds what readers can hold. */
-uint64_t gnomon__perfetto_unix(const gnomon__perfetto_run *run, uint64_t ns);
-
-/* ---- Links: perfetto_links.c ------------------------------------------------------- */
-
-int gnomon__perfetto_links_begin(gnomon__perfetto *f);
-void gnomon__perfetto_links_end(gnomon__perfetto *f);
-/* Event `number` is in this file, and begins at this moment. */
-void gnomon__perfetto_links_meet(gnomon__perfetto *f, uint32_t run,
-                                 const gnomon_event_info *e, size_t number,
-                                 uint64_t unix_ns);
-/* After all were met: which links are drawn; counts those that are not. 0: no
- * memory. */
-int gnomon__perfetto_links_join(gnomon__perfetto *f);
-/* Writes the flows of a slice that begins, and notes those that lead into it. */
-void gnomon__perfetto_flows(gnomon__perfetto *f, uint32_t run,
-                            const gnomon_event_info *e, size_t number);
-/* Writes the latter of a lane up to `until`. */
-void gnomon__perfetto_late_flows(gnomon__perfetto *f, size_t row, uint32_t lane,
-                                 uint64_t until);
-
-/* ---- What is read first: perfetto_rows.c ------------------------------------------- */
-
-void gnomon__perfetto_sort_ids(gnomon__perfetto_id *ids, size_t count);
-/* Whether own->owner is the first of `ids`, which are sorted, with this id in its
- * group. */
-int gnomon__perfetto_owns(const gnomon__perfetto_id *ids, size_t count,
-                          const gnomon__perfetto_id *own);
-/* Fills runs and rows but what events say. 0: no memory. */
-int gnomon__perfetto_rows_begin(gnomon__perfetto *f);
-void gnomon__perfetto_rows_end(gnomon__perfetto *f);
-/* Reads all events, if it must: the ends of links, crossed scopes, and from where on
- * each run is shown. */
-void gnomon__perfetto_look(gnomon__perfetto *f);
-
-/* ---- Tracks: perfetto_tracks.c ------------------------------------------------------ */
+static inline uint64_t gnomon__perfetto_unix(const gnomon__perfetto *f,
+                                             uint32_t run, uint64_t ns)
+{
+    const uint64_t zero = f->line.runs[run].info.zero_unix_ns;
+    const uint64_t most = INT64_MAX;
+    return zero > most || ns > most - zero ? most : zero + ns;
+}
 
 /* Begins the run's sequence, and describes its process. */
 void gnomon__perfetto_process(gnomon__perfetto *f, uint32_t run);
@@ -202,9 +142,8 @@ uint64_t gnomon__perfetto_counter(gnomon__perfetto *f, uint32_t track,
 uint64_t gnomon__perfetto_pool(gnomon__perfetto *f, uint32_t pool,
                                gnomon__perfetto_place **place);
 uint64_t gnomon__perfetto_notices(gnomon__perfetto *f, uint32_t run);
-void gnomon__perfetto_places_end(gnomon__perfetto *f);
 
-/* ---- Annotations: perfetto_values.c ------------------------------------------------- */
+/* ---- Annotations and names: perfetto_names.c ---------------------------------------- */
 
 /* Names that all runs have, by number, from 1. */
 #define GNOMON__PERFETTO_KEYS(X) \
@@ -227,25 +166,18 @@ enum {
         GNOMON__PERFETTO_KEY_COUNT
 };
 
-/* Annotations of the event at hand, by a key's number or by name. */
-void gnomon__perfetto_note(gnomon__wire *w, uint32_t key, uint64_t value);
-void gnomon__perfetto_note_text(gnomon__wire *w, uint32_t key,
+/* Annotations of the event at hand, by a key's number or by name: a number, of the kind
+ * that `field` says, or a text, which by name is not said where it is empty. */
+void gnomon__perfetto_note(gnomon__wire *w, uint64_t key, uint32_t field,
+                           uint64_t value);
+void gnomon__perfetto_note_text(gnomon__wire *w, uint64_t key,
                                 const char *text);
-/* One whose text was interned. */
-void gnomon__perfetto_note_interned(gnomon__wire *w, uint64_t key,
-                                    uint64_t text);
-void gnomon__perfetto_say(gnomon__wire *w, const char *name, int64_t value);
+void gnomon__perfetto_say(gnomon__wire *w, const char *name, uint32_t field,
+                          int64_t value);
 void gnomon__perfetto_say_text(gnomon__wire *w, const char *name,
                                const char *text);
-/* A JSON value as what it is, where it is simple; else as its text. With `text`, what
- * would be a text is the one interned under this number. `key` 0: `name`. */
-void gnomon__perfetto_say_json(gnomon__wire *w, const char *name, uint64_t key,
-                               const char *json, uint64_t text);
-/* Writes what a JSON value is as a text. */
-void gnomon__perfetto_json_text(gnomon__wire *w, uint32_t field,
-                                const char *json);
-
-/* ---- Names: perfetto_names.c --------------------------------------------------------- */
+void gnomon__perfetto_say_json(gnomon__wire *w, const char *name,
+                               const char *json);
 
 int gnomon__perfetto_names_begin(gnomon__perfetto *f);
 void gnomon__perfetto_names_end(gnomon__perfetto *f);
@@ -263,27 +195,16 @@ void gnomon__perfetto_name(gnomon__perfetto *f, uint32_t region);
 /* Writes what it computes. */
 void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t op);
 
-/* ---- Slices: perfetto_slices.c --------------------------------------------------------- */
+/* ---- All of a profile: perfetto_events.c ---------------------------------------------- */
 
-/* The end of what has not ended, in ns of its run: it is never written. */
-#define GNOMON__PERFETTO_NEVER UINT64_MAX
-
-uint64_t gnomon__perfetto_end_of(uint64_t begin, uint64_t duration);
-/* Begins a slice on the first lane of the row, from `first_lane` on, where it nests,
- * after the ends of those that are over; gnomon__perfetto_event_end closes the event. A
- * row's begins come in order. 0: no memory. */
-int gnomon__perfetto_begin(gnomon__perfetto *f, size_t row, uint32_t first_lane,
-                           uint64_t begin, uint64_t end, size_t *from);
-/* Writes the ends of what is over at `until`. */
-void gnomon__perfetto_ends(gnomon__perfetto *f, size_t row, uint64_t until);
-
-/* ---- All of a profile: perfetto_events.c and those after it ---------------------------- */
-
+/* Event `number` is in this file, and begins at this moment; after all were met, links
+ * are joined: which are drawn, and how many are not. */
+void gnomon__perfetto_meet(gnomon__perfetto *f, const gnomon_event_info *e,
+                           size_t number, uint64_t unix_ns);
+void gnomon__perfetto_join(gnomon__perfetto *f);
 /* 0: no memory. */
-int gnomon__perfetto_events(gnomon__perfetto *f);
 int gnomon__perfetto_steps(gnomon__perfetto *f);
+int gnomon__perfetto_events(gnomon__perfetto *f);
 int gnomon__perfetto_pools(gnomon__perfetto *f);
-/* What each run is, and what it lost. */
-void gnomon__perfetto_about(gnomon__perfetto *f);
 
 #endif

@@ -2,7 +2,7 @@
 /* Owns the memory of one message at a time: as much as the longest takes. */
 #include "export/perfetto_wire.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ void gnomon__wire_close(gnomon__wire *w, size_t from)
     w->size += more;
 }
 
-void gnomon__wire_piece(gnomon__wire *w, const char *text)
+static void put_piece(gnomon__wire *w, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text, *from = s;
     while (*s) {
@@ -72,24 +72,37 @@ void gnomon__wire_piece(gnomon__wire *w, const char *text)
     gnomon__wire_put(w, from, (size_t)(s - from));
 }
 
-void gnomon__wire_decimal(gnomon__wire *w, int64_t value)
+void gnomon__wire_form(gnomon__wire *w, const char *form, ...)
 {
+    va_list of;
     char text[24];
-    int length = snprintf(text, sizeof text, "%" PRId64, value);
-    gnomon__wire_put(w, text, (size_t)length);
-}
-
-void gnomon__wire_natural(gnomon__wire *w, uint64_t value)
-{
-    char text[24];
-    int length = snprintf(text, sizeof text, "%" PRIu64, value);
-    gnomon__wire_put(w, text, (size_t)length);
+    va_start(of, form);
+    for (; *form; form++) {
+        if (*form != '%') {
+            gnomon__wire_put(w, form, 1);
+            continue;
+        }
+        if (*++form == 's') {
+            put_piece(w, va_arg(of, const char *));
+            continue;
+        }
+        if (*form == 'd')
+            (void)snprintf(text, sizeof text, "%d", va_arg(of, int));
+        else if (*form == 'u')
+            (void)snprintf(text, sizeof text, "%u", va_arg(of, unsigned));
+        else if (*++form == 'd')
+            (void)snprintf(text, sizeof text, "%jd", va_arg(of, intmax_t));
+        else
+            (void)snprintf(text, sizeof text, "%ju", va_arg(of, uintmax_t));
+        put_piece(w, text);
+    }
+    va_end(of);
 }
 
 void gnomon__wire_text(gnomon__wire *w, uint32_t field, const char *text)
 {
     size_t from = gnomon__wire_open(w, field);
-    gnomon__wire_piece(w, text);
+    put_piece(w, text);
     gnomon__wire_close(w, from);
 }
 

@@ -62,8 +62,7 @@ static int find_tracks(gnomon__timeline *l)
     for (size_t i = 1; of && i <= l->track_count; i++) {
         gnomon__timeline_track *k = &l->tracks[i];
         (void)gnomon_profile_track(l->p, i, &k->info);
-        k->run = k->info.run && k->info.run <= l->run_count ? k->info.run
-                                                            : l->run_count > 0;
+        k->run = gnomon__timeline_run_of(l, k->info.run);
         k->host = (uint32_t)i;
         l->runs[k->run].has_thread |= k->info.kind == GNOMON_TRACK_THREAD;
         if ((k->info.kind == GNOMON_TRACK_THREAD ||
@@ -125,8 +124,10 @@ uint64_t gnomon__timeline_zero(const gnomon__export *what)
 
 /* ---- Events --------------------------------------------------------------------- */
 
-void gnomon__cursor_from(gnomon__event_cursor *c, const gnomon__export *what,
-                         const gnomon_profile *p, size_t first, size_t last)
+void gnomon__event_cursor_from(gnomon__event_cursor *c,
+                               const gnomon__export *what,
+                               const gnomon_profile *p, size_t first,
+                               size_t last)
 {
     c->what = what;
     c->track = 0;
@@ -134,13 +135,15 @@ void gnomon__cursor_from(gnomon__event_cursor *c, const gnomon__export *what,
     gnomon__walk_from(&c->walk, p, first, last);
 }
 
-void gnomon__cursor_all(gnomon__event_cursor *c, const gnomon__export *what,
-                        const gnomon_profile *p)
+void gnomon__event_cursor_all(gnomon__event_cursor *c,
+                              const gnomon__export *what,
+                              const gnomon_profile *p)
 {
-    gnomon__cursor_from(c, what, p, 1, gnomon_profile_count(p, GNOMON_EVENTS));
+    gnomon__event_cursor_from(c, what, p, 1,
+                              gnomon_profile_count(p, GNOMON_EVENTS));
 }
 
-void gnomon__cursor_turn(gnomon__event_cursor *c, uint32_t track)
+void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track)
 {
     gnomon_track_info k = {.run = 0};
     gnomon_run_info run = {.zero_unix_ns = 0};
@@ -276,21 +279,39 @@ void gnomon__links_end(gnomon__links *l)
     *l = (gnomon__links){0};
 }
 
-const gnomon__link_end *gnomon__links_at(const gnomon__links *l, uint32_t run,
+/* Whether the ends of that execution come after this one. */
+static int is_after(const gnomon__link_end *end, uint32_t run,
+                    uint64_t instance)
+{
+    return end->run != run ? end->run < run : end->instance < instance;
+}
+
+const gnomon__link_end *gnomon__links_at(gnomon__links *l, uint32_t run,
                                          uint64_t instance, size_t *count)
 {
-    size_t low = 0, high = instance ? l->count : 0;
+    size_t low = 0, high = instance ? l->count : 0, last = l->last, step = 1;
     *count = 0;
     if (!high)
         return NULL;
+    /* An execution's number is mostly a little above that of the one before. */
+    if (is_after(&l->ends[last], run, instance)) {
+        low = last + 1;
+        for (; last + step < high &&
+               is_after(&l->ends[last + step], run, instance);
+             step *= 2)
+            low = last + step + 1;
+        high = last + step < high ? last + step : high;
+    } else {
+        high = last;
+    }
     while (low < high) {
         size_t middle = (low + high) / 2;
-        const gnomon__link_end *at = &l->ends[middle];
-        if (at->run < run || (at->run == run && at->instance < instance))
+        if (is_after(&l->ends[middle], run, instance))
             low = middle + 1;
         else
             high = middle;
     }
+    l->last = low < l->count ? low : 0;
     while (low + *count < l->count && l->ends[low + *count].run == run &&
            l->ends[low + *count].instance == instance)
         ++*count;

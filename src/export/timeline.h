@@ -42,6 +42,13 @@ typedef struct gnomon__timeline {
     gnomon__timeline_track *tracks; /* by number */
 } gnomon__timeline;
 
+/* A run's number as it is here: what names none is of the first. */
+static inline uint32_t gnomon__timeline_run_of(const gnomon__timeline *l,
+                                               uint32_t run)
+{
+    return run && run <= l->run_count ? run : l->run_count > 0;
+}
+
 /* Of what->profiles[which]. 0: no memory. */
 int gnomon__timeline_begin(gnomon__timeline *l, const gnomon__export *what,
                            size_t which);
@@ -63,21 +70,24 @@ typedef struct gnomon__event_cursor {
 } gnomon__event_cursor;
 
 /* From number `first` to `last`. */
-void gnomon__cursor_from(gnomon__event_cursor *c, const gnomon__export *what,
-                         const gnomon_profile *p, size_t first, size_t last);
-void gnomon__cursor_all(gnomon__event_cursor *c, const gnomon__export *what,
-                        const gnomon_profile *p);
-void gnomon__cursor_turn(gnomon__event_cursor *c, uint32_t track);
+void gnomon__event_cursor_from(gnomon__event_cursor *c,
+                               const gnomon__export *what,
+                               const gnomon_profile *p, size_t first,
+                               size_t last);
+void gnomon__event_cursor_all(gnomon__event_cursor *c,
+                              const gnomon__export *what,
+                              const gnomon_profile *p);
+void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track);
 
 /* The next event, valid until the next call; its number is c->walk.number. NULL: there is
  * none, or it could not be read. */
 static inline const gnomon_event_info *
-gnomon__cursor_next(gnomon__event_cursor *c)
+gnomon__event_cursor_next(gnomon__event_cursor *c)
 {
     const gnomon_event_info *e;
     while ((e = gnomon__walk_next(&c->walk)) != NULL) {
         if (e->track != c->track)
-            gnomon__cursor_turn(c, e->track);
+            gnomon__event_cursor_turn(c, e->track);
         c->begin = c->zero + e->begin_ns;
         if (gnomon__export_takes(c->what, c->begin))
             break;
@@ -123,6 +133,7 @@ typedef struct gnomon__link_end {
 typedef struct gnomon__links {
     gnomon__link_end *ends; /* by run and instance */
     size_t count, flows;
+    size_t last; /* where ends were found last */
 } gnomon__links;
 
 /* A flow is a link, or, by causes, all links of a kind from one cause. 0: no memory. */
@@ -130,7 +141,7 @@ int gnomon__links_begin(gnomon__links *l, const gnomon__timeline *of,
                         int by_causes);
 void gnomon__links_end(gnomon__links *l);
 /* The ends of links at an execution, by flow, or by kind and flow; *count: how many. */
-const gnomon__link_end *gnomon__links_at(const gnomon__links *l, uint32_t run,
+const gnomon__link_end *gnomon__links_at(gnomon__links *l, uint32_t run,
                                          uint64_t instance, size_t *count);
 /* Whether the effect began before the link went out, and is of a file that says when it
  * came in, *ns of its run: viewers draw no arrow to what began before its cause, as a wait
