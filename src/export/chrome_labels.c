@@ -24,32 +24,20 @@ typedef struct gnomon__chrome_span {
 
 /* ---- Labels that launch ------------------------------------------------------------ */
 
-/* Room for one more at index *count; entries are numbered from 1. 0: no memory. */
-static int make_span_room(void **of, size_t *room, size_t count, size_t size)
-{
-    if (count + 1 < *room)
-        return 1;
-    size_t larger = *room ? 2 * *room : 64;
-    void *made = larger < UINT32_MAX ? realloc(*of, larger * size) : NULL;
-    if (!made)
-        return 0;
-    *of = made;
-    *room = larger;
-    return 1;
-}
-
 /* Adds the label that is around (outermost: 0) to those which launch. 0: no memory. */
 static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
                           uint32_t around)
 {
-    void *of = s->labels;
-    int ok =
-        make_span_room(&of, &s->label_room, s->label_count, sizeof *s->labels);
-    s->labels = of;
-    if (!ok)
+    const size_t count = s->label_count + 1;
+    gnomon__chrome_label *of =
+        count < UINT32_MAX
+            ? gnomon__export_grown(s->labels, &s->label_room, count, sizeof *of)
+            : NULL;
+    if (!of)
         return 0;
-    s->labels[++s->label_count] = (gnomon__chrome_label){id, node, around, 0};
-    return (uint32_t)s->label_count;
+    s->labels = of;
+    of[s->label_count = count] = (gnomon__chrome_label){id, node, around, 0};
+    return (uint32_t)count;
 }
 
 void gnomon__chrome_spans_end(gnomon__chrome_spans *s)
@@ -113,12 +101,11 @@ int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
     if (is_full)
         drop_all_ended(l, begin);
     if (is_full && 2 * l->open >= l->room) { /* so that this is rare */
-        size_t room = l->room ? 2 * l->room : 16;
-        void *of = realloc(l->of, room * sizeof *l->of);
+        void *of =
+            gnomon__export_grown(l->of, &l->room, l->room, sizeof *l->of);
         if (!of)
             return 0;
         l->of = of;
-        l->room = room;
     }
     l->of[l->open].end = begin + e->duration_ns;
     l->of[l->open].node = e->node;
@@ -194,11 +181,13 @@ static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
             s->of[at].end = end;
         return 1;
     }
-    void *of = s->of;
-    int ok = make_span_room(&of, &s->room, s->count, sizeof *s->of);
-    s->of = of;
-    if (!ok)
+    gnomon__chrome_span *of =
+        s->count + 1 < UINT32_MAX
+            ? gnomon__export_grown(s->of, &s->room, s->count + 1, sizeof *of)
+            : NULL;
+    if (!of)
         return 0;
+    s->of = of;
     s->of[++s->count] = (gnomon__chrome_span){
         .begin = e->begin_ns,
         .end = end,

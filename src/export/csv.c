@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "export/timeline.h"
 #include "export/tree.h"
-#include "print/event_walk.h"
 
 /* Whose text is kept: that of the last rows, at most so many, and none that is longer. So
  * the memory does not grow with paths. */
@@ -31,8 +31,6 @@ typedef struct csv_export {
     const gnomon__export *what;
     const gnomon_profile *p;
     gnomon__export_tree tree;
-    size_t track_count;
-    uint64_t *zeros; /* by track: its run's, in Unix ns; 0: not known */
     csv_kept *kept;
     size_t runs, tracks, nodes; /* of the profiles before this one */
 } csv_export;
@@ -75,7 +73,7 @@ static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
 {
     const char *from = text;
     while (*(text += csv_plain_size(text))) {
-        size_t size = gnomon__export_size(text);
+        size_t size = gnomon__print_character(text);
         int is_special =
             *text == '"' || (in_path && (*text == '/' || *text == '\\'));
         if (size && !is_special) {
@@ -95,30 +93,10 @@ static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
 
 static void csv_text(gnomon__export_text *t, const char *text)
 {
-    const size_t size = csv_plain_size(text);
-    const int is_quoted = text[size] && strpbrk(text + size, ",\"\r\n");
-    if (!text[size]) {
-        gnomon__export_put(t, text, size);
-        gnomon__export_literal(t, ",");
-        return;
-    }
-    if (is_quoted)
-        gnomon__export_literal(t, "\"");
+    const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
+    gnomon__export_string(t, quote);
     csv_inside(t, text, 0);
-    if (is_quoted)
-        gnomon__export_literal(t, "\"");
-    gnomon__export_literal(t, ",");
-}
-
-static void csv_number(gnomon__export_text *t, uint64_t value)
-{
-    gnomon__export_number(t, value);
-    gnomon__export_literal(t, ",");
-}
-
-static void csv_signed(gnomon__export_text *t, int64_t value)
-{
-    gnomon__export_signed(t, value);
+    gnomon__export_string(t, quote);
     gnomon__export_literal(t, ",");
 }
 
@@ -168,13 +146,13 @@ static void csv_put_track(csv_export *x, const csv_row *row, uint32_t run)
     const int is_known =
         gnomon_profile_track(x->p, row->track, &track) == GNOMON_OK;
     run = is_known ? track.run : run;
-    csv_number(x->t, csv_offset(x->runs, run));
-    csv_signed(x->t, gnomon_profile_run(x->p, run, &of) ? -1 : of.rank);
-    csv_number(x->t, csv_offset(x->tracks, is_known ? row->track : 0));
+    gnomon__export_form(x->t, "%ju,%d,%ju,", csv_offset(x->runs, run),
+                        gnomon_profile_run(x->p, run, &of) ? -1 : of.rank,
+                        csv_offset(x->tracks, is_known ? row->track : 0));
     csv_text(x->t, is_known && track.kind <= GNOMON_TRACK_POOL
                        ? kinds[track.kind]
                        : "");
-    csv_signed(x->t, is_known ? track.device : -1);
+    gnomon__export_form(x->t, "%d,", is_known ? track.device : -1);
     csv_text(x->t, is_known ? gnomon__export_track_name(text, &track) : "");
 }
 
@@ -188,8 +166,8 @@ static void csv_put_begin(csv_export *x, const csv_row *row, uint32_t run)
     csv_text(x->t, row->name);
     csv_text(x->t, row->region.category ? row->region.category : "");
     csv_path(x, node);
-    csv_number(x->t, x->tree.nodes[node].depth);
-    csv_number(x->t, csv_offset(x->nodes, node));
+    gnomon__export_form(x->t, "%u,%ju,", x->tree.nodes[node].depth,
+                        csv_offset(x->nodes, node));
     csv_text(x->t, gnomon_profile_stage(x->p, x->tree.nodes[node].stage, &stage)
                        ? ""
                        : stage.name);
@@ -198,18 +176,19 @@ static void csv_put_begin(csv_export *x, const csv_row *row, uint32_t run)
 /* What is rarely the same in two rows. */
 static void csv_put_middle(csv_export *x, const csv_row *row)
 {
-    csv_number(x->t, row->begin_ns);
-    csv_number(x->t, row->duration_ns);
-    csv_number(x->t, row->instance);
+    const uint64_t numbers[] = {row->begin_ns, row->duration_ns, row->instance};
+    for (int i = 0; i < 3; i++) {
+        gnomon__export_number(x->t, numbers[i]);
+        gnomon__export_literal(x->t, ",");
+    }
     csv_value(x->t, row);
 }
 
 static void csv_put_end(csv_export *x, const csv_row *row)
 {
-    csv_number(x->t, row->count);
+    gnomon__export_form(x->t, "%ju,", row->count);
     csv_text(x->t, row->region.file ? row->region.file : "");
-    gnomon__export_number(x->t, row->region.line);
-    gnomon__export_literal(x->t, "\n");
+    gnomon__export_form(x->t, "%u\n", row->region.line);
 }
 
 static void csv_put_row(csv_export *x, const csv_row *row, uint32_t run)
@@ -293,19 +272,17 @@ static int csv_is_kept(const csv_kept *k, const gnomon_event_info *e)
            k->kind == e->kind && k->region == e->region;
 }
 
-static void csv_event(csv_export *x, const gnomon_event_info *e)
+static void csv_event(csv_export *x, const gnomon_event_info *e,
+                      uint64_t unix_ns)
 {
     const size_t slot = (e->node + 31 * (size_t)e->region + e->kind) % CSV_KEPT;
     csv_kept *k = &x->kept[slot];
-    const uint64_t zero = e->track <= x->track_count ? x->zeros[e->track] : 0;
-    csv_row row = {.begin_ns = zero + e->begin_ns,
+    csv_row row = {.begin_ns = unix_ns,
                    .duration_ns = e->duration_ns,
                    .instance = e->instance,
                    .value = e->value,
                    .has_value = e->kind == GNOMON_EVENT_COUNTER ||
                                 e->kind == GNOMON_EVENT_MEMORY};
-    if (!gnomon__export_takes(x->what, row.begin_ns))
-        return;
     if (!csv_is_kept(k, e)) {
         csv_put_new(x, e, &row, k);
         return;
@@ -333,48 +310,27 @@ static void csv_loss(csv_export *x, const gnomon_loss_info *loss)
     csv_put_row(x, &row, loss->run);
 }
 
-static int csv_profile_begin(csv_export *x)
+static int csv_profile(csv_export *x)
 {
-    x->track_count = gnomon_profile_count(x->p, GNOMON_TRACKS);
-    x->zeros = calloc(x->track_count + 1, sizeof *x->zeros);
-    x->kept = calloc(CSV_KEPT, sizeof *x->kept);
-    for (size_t i = 1; x->zeros && i <= x->track_count; i++) {
-        gnomon_track_info track;
-        gnomon_run_info run;
-        if (gnomon_profile_track(x->p, i, &track) == GNOMON_OK &&
-            gnomon_profile_run(x->p, track.run, &run) == GNOMON_OK)
-            x->zeros[i] = run.zero_unix_ns;
-    }
+    gnomon__event_cursor at;
+    const gnomon_event_info *e;
+    gnomon_loss_info loss;
     int code = gnomon__export_tree_begin(&x->tree, x->p);
-    return x->zeros && x->kept ? code : GNOMON_ENOMEM;
-}
-
-static void csv_profile_end(csv_export *x)
-{
+    x->kept = calloc(CSV_KEPT, sizeof *x->kept);
+    if (!x->kept)
+        code = GNOMON_ENOMEM;
+    gnomon__event_cursor_all(&at, x->what, x->p);
+    while (!code && !x->t->code && (e = gnomon__event_cursor_next(&at)) != NULL)
+        csv_event(x, e, at.begin);
+    for (size_t i = 1; !code && !gnomon_profile_loss(x->p, i, &loss); i++)
+        csv_loss(x, &loss);
     x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
-    x->tracks += x->track_count;
+    x->tracks += gnomon_profile_count(x->p, GNOMON_TRACKS);
     x->nodes += gnomon_profile_count(x->p, GNOMON_NODES);
     for (size_t i = 0; x->kept && i < CSV_KEPT; i++)
         free(x->kept[i].text);
     free(x->kept);
-    free(x->zeros);
     gnomon__export_tree_end(&x->tree);
-}
-
-static int csv_profile(csv_export *x)
-{
-    gnomon__event_walk walk;
-    const gnomon_event_info *e;
-    gnomon_loss_info loss;
-    int code = csv_profile_begin(x);
-    const size_t losses = gnomon_profile_count(x->p, GNOMON_LOSSES);
-    gnomon__walk_all(&walk, x->p);
-    while (!code && !x->t->code && (e = gnomon__walk_next(&walk)) != NULL)
-        csv_event(x, e);
-    for (size_t i = 1; !code && i <= losses; i++)
-        if (gnomon_profile_loss(x->p, i, &loss) == GNOMON_OK)
-            csv_loss(x, &loss);
-    csv_profile_end(x);
     return code;
 }
 

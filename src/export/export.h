@@ -59,13 +59,4 @@ static inline int gnomon__export_takes(const gnomon__export *what,
            (unix_ns >= what->from_unix_ns && unix_ns < what->until_unix_ns);
 }
 
-/* Whether the effect of a link began before the link went out, and is of a file that
- * says when it came in. */
-static inline int gnomon__export_is_late(const gnomon_link_info *l,
-                                         const gnomon_event_info *effect)
-{
-    return l->from_ns > effect->begin_ns && l->to_ns >= l->from_ns &&
-           l->to_ns <= effect->begin_ns + effect->duration_ns;
-}
-
 #endif

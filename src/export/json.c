@@ -2,31 +2,19 @@
 /* json: the profile's own JSON form, which gnomon reads again. Of several profiles an
  * array of it. Where a time is asked for, the profile that is written is a view of the
  * given one, without the events of other times. */
-#include "export/export.h"
+#include "export/timeline.h"
 
-/* Events are asked for in their order, so the last answer tells where the next one is.
- * For one thread: the cursor moves. */
+/* Events are asked for in their order, so a cursor is where the last answer was. For one
+ * thread: it moves. */
 typedef struct json_cut {
     gnomon_profile base;
     const gnomon_profile *of;
     const gnomon__export *what;
-    size_t count;
-    size_t number, number_there; /* of the last answer, here and in `of` */
+    size_t count, number; /* number: of the last answer */
+    gnomon__event_cursor at;
 } json_cut;
 
 /* ---- A profile without other events -------------------------------------------- */
-
-static int json_takes(const json_cut *c, size_t number)
-{
-    gnomon_event_info e;
-    gnomon_track_info track = {.run = 0};
-    gnomon_run_info run = {.zero_unix_ns = 0};
-    if (gnomon_profile_event(c->of, number, &e) != GNOMON_OK)
-        return 0;
-    (void)gnomon_profile_track(c->of, e.track, &track);
-    (void)gnomon_profile_run(c->of, track.run, &run);
-    return gnomon__export_takes(c->what, gnomon__export_unix(&run, e.begin_ns));
-}
 
 static size_t json_cut_count(const gnomon_profile *p, int entity)
 {
@@ -42,11 +30,13 @@ static int json_cut_get(const gnomon_profile *p, int entity, size_t number,
     if (entity != GNOMON_EVENTS || !number || number > c->count)
         return c->of->api->get(c->of, entity,
                                entity == GNOMON_EVENTS ? 0 : number, info);
-    if (number < c->number)
-        c->number = c->number_there = 0;
-    while (c->number < number)
-        c->number += json_takes(c, ++c->number_there) != 0;
-    return c->of->api->get(c->of, entity, c->number_there, info);
+    if (number < c->number) {
+        c->number = 0;
+        gnomon__event_cursor_all(&c->at, c->what, c->of);
+    }
+    while (c->number < number && gnomon__event_cursor_next(&c->at))
+        c->number++;
+    return c->of->api->get(c->of, entity, c->at.walk.number, info);
 }
 
 static int json_write_cut(const gnomon__export *what, const gnomon_profile *of,
@@ -57,11 +47,12 @@ static int json_write_cut(const gnomon__export *what, const gnomon_profile *of,
                                            .count = json_cut_count,
                                            .get = json_cut_get};
     json_cut c = {.base.api = &api, .of = of, .what = what};
-    const size_t events = gnomon_profile_count(of, GNOMON_EVENTS);
     if (!what->until_unix_ns)
         return gnomon_profile_write(of, GNOMON_FORM_JSON, out);
-    for (size_t i = 1; i <= events; i++)
-        c.count += json_takes(&c, i) != 0;
+    gnomon__event_cursor_all(&c.at, what, of);
+    while (gnomon__event_cursor_next(&c.at))
+        c.count++;
+    c.number = c.count;
     return gnomon_profile_write(&c.base, GNOMON_FORM_JSON, out);
 }
 

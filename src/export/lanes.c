@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "export/text.h"
+
 typedef struct gnomon__lane {
     uint64_t *ends; /* descending */
     size_t open, room;
@@ -26,16 +28,13 @@ int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
 
 static int push_lane(gnomon__lane *lane, uint64_t end)
 {
-    if (lane->open == lane->room) {
-        size_t room = lane->room ? 2 * lane->room : 16;
-        uint64_t *ends = realloc(lane->ends, room * sizeof *ends);
-        if (!ends)
-            return 0;
+    uint64_t *ends =
+        gnomon__export_grown(lane->ends, &lane->room, lane->open, sizeof *ends);
+    if (ends) {
         lane->ends = ends;
-        lane->room = room;
+        ends[lane->open++] = end;
     }
-    lane->ends[lane->open++] = end;
-    return 1;
+    return ends != NULL;
 }
 
 /* Whether the execution nests in what is open on the lane. What is over leaves. */
@@ -124,30 +123,24 @@ int gnomon__crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
 
 static int open_timed(gnomon__crossed *c, uint64_t end, size_t number)
 {
-    if (c->open_count == c->open_room) {
-        size_t room = c->open_room ? 2 * c->open_room : 16;
-        gnomon__crossed_open *open = realloc(c->open, room * sizeof *open);
-        if (!open)
-            return 0;
+    gnomon__crossed_open *open = gnomon__export_grown(
+        c->open, &c->open_room, c->open_count, sizeof *open);
+    if (open) {
         c->open = open;
-        c->open_room = room;
+        open[c->open_count++] = (gnomon__crossed_open){end, number};
     }
-    c->open[c->open_count++] = (gnomon__crossed_open){end, number};
-    return 1;
+    return open != NULL;
 }
 
 static int note_crossed(gnomon__crossed *c, size_t number)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 64;
-        size_t *numbers = realloc(c->numbers, room * sizeof *numbers);
-        if (!numbers)
-            return 0;
+    size_t *numbers =
+        gnomon__export_grown(c->numbers, &c->room, c->count, sizeof *numbers);
+    if (numbers) {
         c->numbers = numbers;
-        c->room = room;
+        numbers[c->count++] = number;
     }
-    c->numbers[c->count++] = number;
-    return 1;
+    return numbers != NULL;
 }
 
 int gnomon__crossed_meet(gnomon__crossed *c, const gnomon_event_info *e,

@@ -61,17 +61,14 @@ void gnomon__perfetto_join(gnomon__perfetto *f)
 /* What is written when its moment comes. */
 static void note_late(gnomon__perfetto *f, const gnomon__perfetto_late *late)
 {
-    if (f->late_count == f->late_room) {
-        size_t room = f->late_room ? 2 * f->late_room : 16;
-        void *of = realloc(f->late, room * sizeof *f->late);
-        if (!of) {
-            f->has_no_memory = 1;
-            return;
-        }
+    gnomon__perfetto_late *of =
+        gnomon__export_grown(f->late, &f->late_room, f->late_count, sizeof *of);
+    if (of) {
         f->late = of;
-        f->late_room = room;
+        of[f->late_count++] = *late;
+    } else {
+        f->has_no_memory = 1;
     }
-    f->late[f->late_count++] = *late;
 }
 
 /* The flows of a slice that begins; those that lead into it later are noted. */

@@ -58,18 +58,17 @@ void gnomon__wire_close(gnomon__wire *w, size_t from)
 
 static void put_piece(gnomon__wire *w, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text, *from = s;
-    while (*s) {
-        size_t size = gnomon__export_character(s);
-        if (size) {
-            s += size;
+    const char *from = text;
+    while (*text) {
+        size_t size = gnomon__print_character(text);
+        text += size;
+        if (size)
             continue;
-        }
-        gnomon__wire_put(w, from, (size_t)(s - from));
-        gnomon__wire_put(w, "\xef\xbf\xbd", 3);
-        from = ++s;
+        gnomon__wire_put(w, from, (size_t)(text - from));
+        gnomon__wire_put(w, GNOMON__NO_CHARACTER, 3);
+        from = ++text;
     }
-    gnomon__wire_put(w, from, (size_t)(s - from));
+    gnomon__wire_put(w, from, (size_t)(text - from));
 }
 
 void gnomon__wire_form(gnomon__wire *w, const char *form, ...)

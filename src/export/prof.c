@@ -71,7 +71,7 @@ static int prof_by_text(const char *a, const char *b)
 {
     static const char none[] = GNOMON__NO_CHARACTER;
     for (;;) {
-        size_t m = gnomon__export_size(a), n = gnomon__export_size(b);
+        size_t m = gnomon__print_character(a), n = gnomon__print_character(b);
         const char *x = m ? a : none, *y = n ? b : none;
         int order = strncmp(x, y, m ? m : sizeof none - 1);
         if (order || !*x)

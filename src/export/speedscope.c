@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "export/lanes.h"
+#include "export/timeline.h"
 #include "export/tree.h"
-#include "print/event_walk.h"
 
 /* Where a track's executions are among the events; without events, where its nodes
  * are. */
@@ -43,59 +43,33 @@ static uint64_t speedscope_sum(uint64_t a, uint64_t b)
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-static uint64_t speedscope_zero(const gnomon__export *what)
-{
-    uint64_t zero = UINT64_MAX;
-    for (size_t i = 0; i < what->count; i++) {
-        size_t runs = gnomon_profile_count(what->profiles[i], GNOMON_RUNS);
-        for (size_t k = 1; k <= runs; k++) {
-            gnomon_run_info run;
-            (void)gnomon_profile_run(what->profiles[i], k, &run);
-            zero = run.zero_unix_ns < zero ? run.zero_unix_ns : zero;
-        }
-    }
-    return zero == UINT64_MAX ? 0 : zero;
-}
-
 /* ---- What has no events ---------------------------------------------------------- */
-
-static void speedscope_frame(gnomon__export_text *t, const char *comma,
-                             const gnomon_region_info *region)
-{
-    gnomon__export_string(t, comma);
-    gnomon__export_literal(t, "{\"name\":");
-    gnomon__export_json(t, region->name);
-    if (*region->file) {
-        gnomon__export_literal(t, ",\"file\":");
-        gnomon__export_json(t, region->file);
-    }
-    if (*region->file && region->line) {
-        gnomon__export_literal(t, ",\"line\":");
-        gnomon__export_number(t, region->line);
-    }
-    gnomon__export_literal(t, "}");
-}
 
 static void speedscope_head(const speedscope_export *x)
 {
-    const char *comma = "\n";
-    gnomon__export_literal(
-        x->t, "{\"$schema\":"
-              "\"https://www.speedscope.app/file-format-schema.json\",\n"
-              "\"exporter\":\"gnomon\",\n\"name\":\"gnomon, from ");
-    gnomon__export_number(x->t, x->zero);
-    gnomon__export_literal(x->t, " ns\",\n\"shared\":{\"frames\":[");
+    const char *comma = "";
+    gnomon__export_form(
+        x->t,
+        "{'$schema':'https://www.speedscope.app/file-format-schema.json',\n"
+        "'exporter':'gnomon',\n'name':'gnomon, from %ju ns',\n"
+        "'shared':{'frames':[",
+        x->zero);
     for (size_t i = 0; i < x->what->count; i++) {
-        const gnomon_profile *p = x->what->profiles[i];
-        size_t regions = gnomon_profile_count(p, GNOMON_REGIONS);
-        for (size_t k = 1; k <= regions; k++, comma = ",\n") {
-            gnomon_region_info region;
-            if (gnomon_profile_region(p, k, &region) != GNOMON_OK)
-                region.name = region.file = "";
-            speedscope_frame(x->t, comma, &region);
+        gnomon_region_info r;
+        size_t regions =
+            gnomon_profile_count(x->what->profiles[i], GNOMON_REGIONS);
+        for (size_t k = 1; k <= regions; k++, comma = ",") {
+            if (gnomon_profile_region(x->what->profiles[i], k, &r))
+                r.name = r.file = "";
+            gnomon__export_form(x->t, "%s\n{'name':'%s'", comma, r.name);
+            if (*r.file)
+                gnomon__export_form(x->t, ",'file':'%s'", r.file);
+            if (*r.file && r.line)
+                gnomon__export_form(x->t, ",'line':%u", r.line);
+            gnomon__export_literal(x->t, "}");
         }
     }
-    gnomon__export_literal(x->t, "]},\n\"profiles\":[");
+    gnomon__export_form(x->t, "]},\n'profiles':[");
 }
 
 static uint32_t speedscope_frame_of(const speedscope_export *x, uint32_t region)
@@ -111,32 +85,21 @@ static void speedscope_name(speedscope_export *x, const char *type,
     gnomon_run_info run;
     char name[32], text[48];
     (void)gnomon_profile_track(x->p, track, &of);
-    gnomon__export_string(x->t, x->has_written ? ",\n" : "\n");
+    gnomon__export_form(x->t, "%s\n{'type':'%s','name':'",
+                        x->has_written ? "," : "", type);
     x->has_written = 1;
-    gnomon__export_literal(x->t, "{\"type\":\"");
-    gnomon__export_string(x->t, type);
-    gnomon__export_literal(x->t, "\",\"name\":\"");
-    if (x->has_runs && gnomon_profile_run(x->p, of.run, &run) == GNOMON_OK) {
-        gnomon__export_string(
-            x->t, gnomon__export_run_name(name, &run, x->runs + of.run));
-        gnomon__export_literal(x->t, " ");
-    }
-    gnomon__export_json_inside(x->t, gnomon__export_track_name(text, &of));
-    if (lane) {
-        gnomon__export_literal(x->t, " (overlap ");
-        gnomon__export_number(x->t, lane);
-        gnomon__export_literal(x->t, ")");
-    }
-    gnomon__export_literal(x->t, "\",\"unit\":\"nanoseconds\"");
+    if (x->has_runs && gnomon_profile_run(x->p, of.run, &run) == GNOMON_OK)
+        gnomon__export_form(
+            x->t, "%s ", gnomon__export_run_name(name, &run, x->runs + of.run));
+    gnomon__export_form(x->t, "%s", gnomon__export_track_name(text, &of));
+    if (lane)
+        gnomon__export_form(x->t, " (overlap %u)", lane);
+    gnomon__export_form(x->t, "','unit':'nanoseconds'");
 }
 
 static void speedscope_ends(speedscope_export *x, uint64_t begin, uint64_t end)
 {
-    gnomon__export_literal(x->t, "],\"startValue\":");
-    gnomon__export_number(x->t, begin);
-    gnomon__export_literal(x->t, ",\"endValue\":");
-    gnomon__export_number(x->t, end);
-    gnomon__export_literal(x->t, "}");
+    gnomon__export_form(x->t, "],'startValue':%ju,'endValue':%ju}", begin, end);
 }
 
 static void speedscope_stack(speedscope_export *x, uint32_t node)
@@ -144,11 +107,9 @@ static void speedscope_stack(speedscope_export *x, uint32_t node)
     const uint32_t depth = x->tree.nodes[node].depth;
     const uint32_t *path = gnomon__export_path(&x->tree, node);
     gnomon__export_literal(x->t, "[");
-    for (uint32_t i = 0; i < depth; i++) {
-        if (i)
-            gnomon__export_literal(x->t, ",");
-        gnomon__export_number(x->t, speedscope_frame_of(x, path[i]));
-    }
+    for (uint32_t i = 0; i < depth; i++)
+        gnomon__export_form(x->t, "%s%u", i ? "," : "",
+                            speedscope_frame_of(x, path[i]));
     gnomon__export_literal(x->t, "]");
 }
 
@@ -181,9 +142,9 @@ static void speedscope_put_tree(speedscope_export *x, uint32_t track)
     if (!sum)
         return;
     speedscope_name(x, "sampled", track, 0);
-    gnomon__export_literal(x->t, ",\"samples\":[");
+    gnomon__export_form(x->t, ",'samples':[");
     (void)speedscope_nodes(x, track, 1);
-    gnomon__export_literal(x->t, "],\"weights\":[");
+    gnomon__export_form(x->t, "],'weights':[");
     (void)speedscope_nodes(x, track, 2);
     speedscope_ends(x, 0, sum);
 }
@@ -250,41 +211,36 @@ static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
                           uint64_t end, int is_first)
 {
     speedscope_close(x, begin);
-    if (x->open_count == x->open_room) {
-        size_t room = x->open_room ? 2 * x->open_room : 64;
-        speedscope_open *open = realloc(x->open, room * sizeof *open);
-        if (!open)
-            return GNOMON_ENOMEM;
-        x->open = open;
-        x->open_room = room;
-    }
-    x->open[x->open_count++] = (speedscope_open){end, frame};
-    speedscope_moment(x,
-                      is_first ? "\n{\"type\":\"O\",\"frame\":"
-                               : ",\n{\"type\":\"O\",\"frame\":",
-                      frame, begin);
+    speedscope_open *open = gnomon__export_grown(x->open, &x->open_room,
+                                                 x->open_count, sizeof *open);
+    if (!open)
+        return GNOMON_ENOMEM;
+    x->open = open;
+    open[x->open_count++] = (speedscope_open){end, frame};
+    speedscope_moment(x, &",\n{\"type\":\"O\",\"frame\":"[is_first], frame,
+                      begin);
     return GNOMON_OK;
 }
 
 /* One lane of a track; sets *more where there is a further one. */
-static int speedscope_lane(speedscope_export *x, uint32_t track,
-                           uint64_t zero_ns, uint32_t lane, int *more)
+static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
+                           int *more)
 {
     gnomon__lanes lanes;
-    gnomon__event_walk walk;
+    gnomon__event_cursor at;
     const gnomon_event_info *e;
     uint64_t from = 0, until = 0;
     int code = GNOMON_OK, is_first = 1;
     *more = 0;
     if (!gnomon__lanes_begin(&lanes, 1))
         return GNOMON_ENOMEM;
-    gnomon__walk_from(&walk, x->p, x->tracks[track].first,
-                      x->tracks[track].last);
-    while (!code && !x->t->code && (e = gnomon__walk_next(&walk)) != NULL) {
-        if (!speedscope_takes(x, e) || e->track != track ||
-            !gnomon__export_takes(x->what, x->zero + zero_ns + e->begin_ns))
+    gnomon__event_cursor_from(&at, x->what, x->p, x->tracks[track].first,
+                              x->tracks[track].last);
+    while (!code && !x->t->code &&
+           (e = gnomon__event_cursor_next(&at)) != NULL) {
+        if (e->track != track || !speedscope_takes(x, e))
             continue;
-        const uint64_t begin = speedscope_sum(zero_ns, e->begin_ns);
+        const uint64_t begin = speedscope_sum(at.zero - x->zero, e->begin_ns);
         const uint64_t end = speedscope_sum(begin, e->duration_ns);
         uint32_t of = gnomon__lanes_put(&lanes, 1, begin, end);
         *more |= of > lane;
@@ -295,7 +251,7 @@ static int speedscope_lane(speedscope_export *x, uint32_t track,
         if (is_first) {
             from = begin;
             speedscope_name(x, "evented", track, lane);
-            gnomon__export_literal(x->t, ",\"events\":[");
+            gnomon__export_form(x->t, ",'events':[");
         }
         until = end > until ? end : until;
         code = speedscope_put(
@@ -310,20 +266,6 @@ static int speedscope_lane(speedscope_export *x, uint32_t track,
     return code;
 }
 
-static int speedscope_put_events(speedscope_export *x, uint32_t track)
-{
-    gnomon_track_info of;
-    gnomon_run_info run = {.zero_unix_ns = x->zero};
-    int code = GNOMON_OK, more = x->tracks[track].first != 0;
-    (void)gnomon_profile_track(x->p, track, &of);
-    if (gnomon_profile_run(x->p, of.run, &run) != GNOMON_OK)
-        run.zero_unix_ns = x->zero;
-    for (uint32_t lane = 0; !code && more; lane++)
-        code =
-            speedscope_lane(x, track, run.zero_unix_ns - x->zero, lane, &more);
-    return code;
-}
-
 /* ---- The file -------------------------------------------------------------------- */
 
 static int speedscope_profile(speedscope_export *x)
@@ -333,10 +275,11 @@ static int speedscope_profile(speedscope_export *x)
     if (!code)
         code = speedscope_find_tracks(x);
     for (uint32_t i = 1; !code && i <= tracks; i++) {
-        if (x->has_event)
-            code = speedscope_put_events(x, i);
-        else
+        int more = x->has_event && x->tracks[i].first;
+        if (!x->has_event)
             speedscope_put_tree(x, i);
+        for (uint32_t lane = 0; !code && more; lane++)
+            code = speedscope_lane(x, i, lane, &more);
     }
     gnomon__export_tree_end(&x->tree);
     free(x->tracks);
@@ -351,7 +294,7 @@ static int speedscope_write(const gnomon__export *what,
 {
     speedscope_export x = {.t = gnomon__export_text_begin(out),
                            .what = what,
-                           .zero = speedscope_zero(what),
+                           .zero = gnomon__timeline_zero(what),
                            .has_runs = gnomon__export_runs(what) > 1};
     int code = GNOMON_OK;
     if (!x.t)

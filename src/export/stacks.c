@@ -13,7 +13,7 @@ static void stacks_frame(gnomon__export_text *t, const char *name)
     if (!*name)
         gnomon__export_literal(t, "_");
     while (*name) {
-        size_t size = gnomon__export_size(name);
+        size_t size = gnomon__print_character(name);
         if (size && (unsigned char)*name > ' ' && *name != ';' &&
             *name != 0x7f) {
             name += size;
@@ -58,9 +58,7 @@ static void stacks_put(gnomon__export_text *t, gnomon__export_tree *tree,
             region.name = "";
         stacks_frame(t, region.name);
     }
-    gnomon__export_literal(t, " ");
-    gnomon__export_number(t, self);
-    gnomon__export_literal(t, "\n");
+    gnomon__export_form(t, " %ju\n", self);
 }
 
 static int stacks_profile(gnomon__export_text *t, const gnomon_profile *p,

@@ -185,6 +185,17 @@ void gnomon__export_double(gnomon__export_text *t, double value)
     gnomon__export_printed(t, text);
 }
 
+void *gnomon__export_grown(void *of, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return of;
+    const size_t larger = *room ? 2 * *room : 16;
+    void *made = realloc(of, larger * size);
+    if (made)
+        *room = larger;
+    return made;
+}
+
 /* ---- Names ------------------------------------------------------------------ */
 
 const char *gnomon__export_track_name(char text[48],
@@ -203,29 +214,6 @@ const char *gnomon__export_track_name(char text[48],
 }
 
 /* ---- Strings ---------------------------------------------------------------- */
-
-size_t gnomon__export_character(const unsigned char *s)
-{
-    static const struct {
-        unsigned char low, high, least, most; /* of the first, of the second */
-    } forms[] = {{0xc2, 0xdf, 0x80, 0xbf}, {0xe0, 0xe0, 0xa0, 0xbf},
-                 {0xe1, 0xec, 0x80, 0xbf}, {0xed, 0xed, 0x80, 0x9f},
-                 {0xee, 0xef, 0x80, 0xbf}, {0xf0, 0xf0, 0x90, 0xbf},
-                 {0xf1, 0xf3, 0x80, 0xbf}, {0xf4, 0xf4, 0x80, 0x8f}};
-    if (*s < 0x80)
-        return 1;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t size = *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
-        if (*s < forms[i].low || *s > forms[i].high || s[1] < forms[i].least ||
-            s[1] > forms[i].most)
-            continue;
-        for (size_t k = 2; k < size; k++)
-            if ((s[k] & 0xc0) != 0x80)
-                return 0;
-        return size;
-    }
-    return 0;
-}
 
 /* Perfetto's reader takes a quote after a backslash for a part of the string: so the last
  * of a string is no plain one. */
@@ -252,7 +240,7 @@ void gnomon__export_json_without(gnomon__export_text *t, const char *text,
 {
     const unsigned char *s = (const unsigned char *)text, *from = s;
     while (*s) {
-        size_t size = gnomon__export_character(s);
+        size_t size = gnomon__print_character((const char *)s);
         if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f &&
             *s != (unsigned char)without) {
             s += size;
@@ -262,7 +250,7 @@ void gnomon__export_json_without(gnomon__export_text *t, const char *text,
         if (size)
             put_json_escape(t, *s, !s[1]);
         else
-            gnomon__export_literal(t, "\xef\xbf\xbd");
+            gnomon__export_literal(t, GNOMON__NO_CHARACTER);
         from = ++s;
     }
     gnomon__export_put(t, (const char *)from, (size_t)(s - from));

@@ -8,8 +8,11 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/writer.h"
+#include "print/letters.h"
 
 #define GNOMON__TEXT_ROOM 65536u
+/* What a byte that is no UTF-8 is written as: U+FFFD. */
+#define GNOMON__NO_CHARACTER "\xef\xbf\xbd"
 
 typedef struct gnomon__export_text {
     const gnomon_writer *out;
@@ -50,13 +53,14 @@ void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
 void gnomon__export_printed(gnomon__export_text *t, const char *text);
 /* So that it reads back as the same double; NaN and infinities as JSON's null. */
 void gnomon__export_double(gnomon__export_text *t, double value);
+/* A list of entries of `size` bytes with room for one more than `count`: moved, and *room
+ * changed, if it must grow. NULL: no memory, and `of` is as it was. */
+void *gnomon__export_grown(void *of, size_t *room, size_t count, size_t size);
 /* What all formats call a track: its name, or its kind and a number: that of a thread in
  * the system, where it is known, or else the track's index. Valid as long as `text` and the
  * profile. */
 const char *gnomon__export_track_name(char text[48],
                                       const gnomon_track_info *track);
-/* How many bytes the character at `s` has; 0: it is no UTF-8. */
-size_t gnomon__export_character(const unsigned char *s);
 /* Writes `form`, in which ' is a quotation mark, and of `...`: %s a text, as the inside of
  * a JSON string, %d, %u, %jd and %ju numbers, %g a double, and %jx ns as _us does. */
 __attribute__((format(printf, 2, 3))) void

@@ -10,15 +10,6 @@
 #include "export/export.h"
 #include "export/text.h"
 
-/* What a byte that is no UTF-8 is written as: U+FFFD. */
-#define GNOMON__NO_CHARACTER "\xef\xbf\xbd"
-
-/* How many bytes the character at `text` has; 0: it is no UTF-8. */
-static inline size_t gnomon__export_size(const char *text)
-{
-    return gnomon__export_character((const unsigned char *)text);
-}
-
 /* A node, by its number. */
 typedef struct gnomon__export_node {
     uint32_t parent, region, stage, depth; /* depth: from 1 */

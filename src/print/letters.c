@@ -12,6 +12,30 @@ bool gnomon__print_same_word(const char *word, size_t size, const char *key)
     return !size && !*key;
 }
 
+size_t gnomon__print_character(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    static const struct {
+        unsigned char low, high, least, most; /* of the first, of the second */
+    } forms[] = {{0xc2, 0xdf, 0x80, 0xbf}, {0xe0, 0xe0, 0xa0, 0xbf},
+                 {0xe1, 0xec, 0x80, 0xbf}, {0xed, 0xed, 0x80, 0x9f},
+                 {0xee, 0xef, 0x80, 0xbf}, {0xf0, 0xf0, 0x90, 0xbf},
+                 {0xf1, 0xf3, 0x80, 0xbf}, {0xf4, 0xf4, 0x80, 0x8f}};
+    if (*s < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t size = *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
+        if (*s < forms[i].low || *s > forms[i].high || s[1] < forms[i].least ||
+            s[1] > forms[i].most)
+            continue;
+        for (size_t k = 2; k < size; k++)
+            if ((s[k] & 0xc0) != 0x80)
+                return 0;
+        return size;
+    }
+    return 0;
+}
+
 /* Copies the start of a name in capitals, as many whole characters as fit. Returns how
  * many bytes. */
 static size_t letters_capitals(char *to, size_t room, const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Words in any letters, and titles in capitals; letters are those of ASCII. */
+/* Words in any letters, characters, and titles in capitals; letters are those of
+ * ASCII. */
 #ifndef GNOMON_PRINT_LETTERS_H
 #define GNOMON_PRINT_LETTERS_H
 
@@ -10,6 +11,9 @@
 
 /* Whether `size` bytes of `word` are `key`, whose letters are small. */
 bool gnomon__print_same_word(const char *word, size_t size, const char *key);
+
+/* How many bytes the character at `text` has; 0: it is no UTF-8. */
+size_t gnomon__print_character(const char *text);
 
 /* "FIT Device Report", without a line's end; a stage "" is none. The writer's code. */
 int gnomon__print_title(const gnomon_writer *out, const char *stage,

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "print/letters.h"
+
 /* The output buffer; `at` NULL: bytes are only counted. */
 typedef struct prof_output {
     unsigned char *at;
@@ -70,40 +72,12 @@ static void prof_seconds(prof_output *s, uint64_t ns)
     prof_little(s, bits, 8);
 }
 
-/* The bytes of the UTF-8 character at `c`; 0: there is no valid one. */
-static size_t prof_character(const unsigned char *c)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = *c < 0x80   ? 1
-                  : *c < 0xC0 ? 0
-                  : *c < 0xE0 ? 2
-                  : *c < 0xF0 ? 3
-                  : *c < 0xF8 ? 4
-                              : 0;
-    uint32_t code = *c & (0xFFu >> (size + 1));
-    if (size < 2)
-        return size;
-    for (size_t i = 1; i < size; i++) {
-        if ((c[i] & 0xC0) != 0x80)
-            return 0;
-        code = code << 6 | (c[i] & 0x3F);
-    }
-    return code < least[size] || code > 0x10FFFF ||
-                   (code >= 0xD800 && code < 0xE000)
-               ? 0
-               : size;
-}
-
 static void prof_characters(prof_output *s, const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c) {
-        size_t size = prof_character(c);
-        if (size)
-            prof_bytes(s, c, size);
-        else
-            prof_bytes(s, "\xef\xbf\xbd", 3);
-        c += size ? size : 1;
+    while (*text) {
+        size_t size = gnomon__print_character(text);
+        prof_bytes(s, size ? text : "\xef\xbf\xbd", size ? size : 3);
+        text += size ? size : 1;
     }
 }
 

@@ -97,3 +97,30 @@ TEST(numbers_at_the_end_of_the_buffer)
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
             same_as_printf(numbers[i], before);
 }
+
+/* Wherever in the buffer a value or a piece of the form begins. */
+TEST(a_form_is_written_as_printf_would)
+{
+    static const char padding[GNOMON__TEXT_ROOM];
+    static const char expected[] =
+        "{\"a\":\"x \\\"y\\\" \\u000a\",\"b\":-7,\"c\":7,\"d\":-9000000000,"
+        "\"e\":18446744073709551615,\"f\":0.5,\"g\":1234.567}";
+    for (size_t before = GNOMON__TEXT_ROOM; before + 150 > GNOMON__TEXT_ROOM;
+         before--) {
+        static written all;
+        const gnomon_writer w = {
+            .struct_size = sizeof w, .write = keep, .context = &all};
+        gnomon__export_text *t = gnomon__export_text_begin(&w);
+        all.size = 0;
+        gnomon__export_put(t, padding, before);
+        gnomon__export_form(t,
+                            "{'a':'%s','b':%d,'c':%u,'d':%jd,'e':%ju,'f':%g,"
+                            "'g':%jx}",
+                            "x \"y\" \n", -7, 7u, INT64_C(-9000000000),
+                            UINT64_MAX, 0.5, UINT64_C(1234567));
+        CHECK_EQ(gnomon__export_text_end(t), GNOMON_OK);
+        all.at[all.size] = 0;
+        if (!CHECK_STR(all.at + before, expected))
+            return;
+    }
+}
