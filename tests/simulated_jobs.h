@@ -104,7 +104,8 @@ static inline void add_job(gnomon__diff *d, enum gnomon__side side,
     draw(s, base, calls, ns);
     run_row(&l, GNOMON_KIND_ACTION, "x", ns, calls);
     gnomon_profile *p = run_end(&l);
-    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, side, d->jobs[side].jobs, p, &(size_t){0}),
+             GNOMON_OK);
     gnomon_profile_free(p);
 }
 

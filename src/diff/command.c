@@ -26,8 +26,12 @@ enum {
     DIFF_CONFIDENCE,
     DIFF_DRIFT,
     DIFF_VIEW,
+    DIFF_COLUMNS,
     DIFF_AS
 };
+
+/* By gnomon__table_format. */
+static const char *const diff_formats[] = {"text", "csv", "md", "json", NULL};
 
 static const gnomon__cli_option diff_options[] = {
     [DIFF_GATE] = {.name = "gate",
@@ -44,7 +48,7 @@ static const gnomon__cli_option diff_options[] = {
                     .help = "only that stage: fit"},
     [DIFF_SORT] = {.name = "sort",
                    .value = "KEY",
-                   .words = gnomon__changes_words,
+                   .words = gnomon__diff_sort_words,
                    .help = "by change of total (default), change, "
                            "confidence or name"},
     [DIFF_LIMIT] = {.name = "limit",
@@ -61,10 +65,13 @@ static const gnomon__cli_option diff_options[] = {
                    .value = "WORDS",
                    .help = "what was recorded under that filter, schedule or "
                            "ranks: filter=opt*"},
+    [DIFF_COLUMNS] = {.name = "columns",
+                      .value = "NAMES",
+                      .help = "columns of tables: calls_a,calls_b or all"},
     [DIFF_AS] = {.name = "as",
                  .value = "KIND",
-                 .words = gnomon__changes_forms,
-                 .help = "text (default), md or json"},
+                 .words = diff_formats,
+                 .help = "text (default), csv, md or json"},
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -164,8 +171,42 @@ static int diff_limit(diff_request *r, const char *text)
         gnomon__log("--limit %s: say a number from 1", text);
         return 0;
     }
-    r->of.limit = (size_t)number;
+    r->of.choice.limit = (size_t)number;
     return 1;
+}
+
+/* As options of a report: columns= alone. */
+typedef struct diff_columns {
+    gnomon_options base;
+    const char *text;
+} diff_columns;
+
+static const char *diff_columns_text(const gnomon_options *options,
+                                     const char *key)
+{
+    return strcmp(key, "columns") == 0
+               ? ((const diff_columns *)(const void *)options)->text
+               : NULL;
+}
+
+static int diff_has_wrong_columns;
+
+static void diff_log_columns(const char *line)
+{
+    gnomon__log("%s", line);
+    diff_has_wrong_columns = 1;
+}
+
+static int diff_choose_columns(diff_request *r, const char *text)
+{
+    const diff_columns asked = {
+        {.text = diff_columns_text, .log = diff_log_columns}, text};
+    gnomon__table_choice c;
+    gnomon__table_choose_shown(&c, "diff", gnomon__diff_columns,
+                               GNOMON__DIFF_SHOWN, &asked.base);
+    r->of.choice.count = c.count;
+    memcpy(r->of.choice.columns, c.columns, sizeof c.columns);
+    return !diff_has_wrong_columns;
 }
 
 static int diff_option(diff_request *r, int option)
@@ -181,8 +222,8 @@ static int diff_option(diff_request *r, int option)
         r->of.stage = optarg;
         return 1;
     case DIFF_SORT:
-        r->of.sort = (enum gnomon__changes_sort)gnomon__cli_word(
-            optarg, gnomon__changes_words);
+        r->of.choice.sort = gnomon__diff_sort_columns[gnomon__cli_word(
+            optarg, gnomon__diff_sort_words)];
         return 1;
     case DIFF_LIMIT:
         return diff_limit(r, optarg);
@@ -191,9 +232,10 @@ static int diff_option(diff_request *r, int option)
     case DIFF_VIEW:
         r->of.diff->view = optarg;
         return 1;
+    case DIFF_COLUMNS:
+        return diff_choose_columns(r, optarg);
     case DIFF_AS:
-        r->of.form = (enum gnomon__changes_form)gnomon__cli_word(
-            optarg, gnomon__changes_forms);
+        r->of.choice.format = gnomon__cli_word(optarg, diff_formats);
         return 1;
     default:
         return diff_drift(&r->of.assumed, optarg);
@@ -226,7 +268,7 @@ static int diff_has_both(const diff_request *r)
 {
     size_t seen = 0;
     for (size_t i = 0; i < r->of.diff->count; i++) {
-        const gnomon__diff_row *row = r->of.diff->rows[i];
+        const gnomon__diff_row *row = &r->of.diff->rows[i];
         int is_here = !r->of.stage || strcmp(row->stage, r->of.stage) == 0;
         seen += (size_t)is_here;
         if (is_here && row->side[0].all.s.count && row->side[1].all.s.count)
@@ -264,21 +306,20 @@ static int diff_judge(const diff_request *r, int status, int are_missing,
 
 static int diff_compare(diff_request *r, char *const *sides)
 {
-    int status = gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_A, sides[0]);
-    int code, are_missing, is_judged;
-    status = gnomon__cli_worse(
-        status, gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_B, sides[1]));
-    are_missing =
-        gnomon__jobs_log_ranks(&r->of.diff->jobs[GNOMON__SIDE_A], "A");
-    are_missing |=
-        gnomon__jobs_log_ranks(&r->of.diff->jobs[GNOMON__SIDE_B], "B");
-    if (!r->of.diff->jobs[GNOMON__SIDE_A].jobs ||
-        !r->of.diff->jobs[GNOMON__SIDE_B].jobs) {
+    gnomon__diff *d = r->of.diff;
+    int status = GNOMON__EXIT_OK, are_missing = 0, is_judged;
+    for (int side = 0; side < 2; side++)
+        status = gnomon__cli_worse(
+            status, gnomon__diff_read_side(d, (enum gnomon__side)side,
+                                           sides[side], &are_missing));
+    if (!d->jobs[0].jobs || !d->jobs[1].jobs) {
         if (!status)
             diff_has_both(r);
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
     }
-    code = gnomon__diff_show(&r->of);
+    int code = gnomon__diff_end(d);
+    if (!code)
+        code = gnomon__diff_show(&r->of);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory for tables");
     if (code)
@@ -291,10 +332,12 @@ static int diff_compare(diff_request *r, char *const *sides)
 
 static int diff_run(int argc, char **argv)
 {
-    diff_request r = {.of = {.metric = -1,
-                             .confidence = 0.999,
-                             .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
-                             .out = gnomon__cli_writer(stdout)}};
+    diff_request r = {
+        .of = {.metric = -1,
+               .choice = {.limit = SIZE_MAX, .sort = GNOMON__DIFF_BY_TOTAL},
+               .confidence = 0.999,
+               .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
+               .out = gnomon__cli_writer(stdout)}};
     int status;
     r.gates = gnomon__alloc((size_t)argc * sizeof *r.gates);
     if (!r.gates || gnomon__diff_create(&r.of.diff)) {

@@ -131,6 +131,6 @@ gnomon__change gnomon__compare(const gnomon__diff *d,
         c.a == c.b ? 0
                    : 1 - gnomon__t_two_sided((c.b - c.a) / sqrt(variance), df);
     compare_interval(&c, &sum, gnomon__t_quantile(1 - confidence, df),
-                     metric >= GNOMON__METRICS);
+                     row->kind == GNOMON__DIFF_COUNTER);
     return c;
 }

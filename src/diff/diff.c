@@ -1,35 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows of two sides. Called by the program, one thread at a time. Executions are summed
- * as they are read; sums are also kept by part, for the spread between jobs.
+/* Rows of two sides. Called by the program, one thread at a time. What a run has of a row
+ * is added up first, and then added to the job's part.
  *
- * Invariant between adds: rows are ordered and no two have the same names, and a
- * side's parts add up to its sums. */
+ * Invariant: the n-th row is that of the n-th row of the table, before that is ordered,
+ * and a side's parts add up to its sums. */
 #include "diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/diff_rows.h"
+#include "diff/run_rows.h"
 #include "platform/memory.h"
 #include "profile/compare.h"
 
 const double gnomon__quantiles[GNOMON__QUANTILES] = {0.5, 0.9, 0.99};
 
-int gnomon__diff_create(gnomon__diff **out)
+static const gnomon__table_choice diff_no_groups = {.sort = -1};
+
+/* ---- The table -------------------------------------------------------------------- */
+
+const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS] = {
+    [GNOMON__DIFF_NAME] = GNOMON__COLUMN("name", "", TEXT, SHOWN, KEY),
+    [GNOMON__DIFF_CALLS_A] = GNOMON__COLUMN("calls_a", "", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_CALLS_B] = GNOMON__COLUMN("calls_b", "", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_A] = GNOMON__COLUMN("a", "", VALUE, SHOWN, MADE),
+    [GNOMON__DIFF_B] = GNOMON__COLUMN("b", "", VALUE, SHOWN, MADE),
+    [GNOMON__DIFF_CHANGE] =
+        GNOMON__COLUMN("change", "Change", VALUE, SHOWN, MADE),
+    [GNOMON__DIFF_LOW] = GNOMON__COLUMN("low", "", VALUE, SHOWN, MADE),
+    [GNOMON__DIFF_HIGH] = GNOMON__COLUMN("high", "At most", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_CONFIDENCE] =
+        GNOMON__COLUMN("confidence", "Confidence", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_TOTAL_A] =
+        GNOMON__COLUMN("total_a_ns", "Total A", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_TOTAL_B] =
+        GNOMON__COLUMN("total_b_ns", "Total B", VALUE, EXTRA, MADE),
+    [GNOMON__DIFF_MORE] =
+        GNOMON__COLUMN("more_ns", "In total", VALUE, SHOWN, MADE),
+    [GNOMON__DIFF_STAGE] = GNOMON__COLUMN("", "", TEXT, HIDDEN, KEY),
+    [GNOMON__DIFF_KIND] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
+    [GNOMON__DIFF_ORDINAL] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
+    [GNOMON__DIFF_BY_TOTAL] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
+    [GNOMON__DIFF_BY_CHANGE] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
+    [GNOMON__DIFF_BY_CONFIDENCE] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
+};
+
+static const char *diff_stage_at(const gnomon__report_table *t, size_t i)
 {
-    *out = gnomon__alloc(sizeof **out);
-    return *out ? GNOMON_OK : GNOMON_ENOMEM;
+    return gnomon__cells_of(t, i)[GNOMON__DIFF_STAGE].text;
 }
 
-static void diff_free_row(gnomon__diff_row *row)
+/* Tables of one stage stand together: at the first of its rows. */
+static void diff_join_ordinals(gnomon__report_table *t)
 {
-    for (int side = 0; side < 2; side++) {
-        gnomon__free(row->side[side].parts);
-        gnomon__sum_free(&row->side[side].all);
+    for (size_t i = 0, end; i < t->row_count; i = end) {
+        uint64_t least = UINT64_MAX;
+        for (end = i; end < t->row_count &&
+                      strcmp(diff_stage_at(t, end), diff_stage_at(t, i)) == 0;
+             end++)
+            least = GNOMON__COMPARE(
+                        gnomon__cells_of(t, end)[GNOMON__DIFF_ORDINAL].count,
+                        least) < 0
+                        ? gnomon__cells_of(t, end)[GNOMON__DIFF_ORDINAL].count
+                        : least;
+        for (size_t k = i; k < end; k++)
+            gnomon__cells_of(t, k)[GNOMON__DIFF_ORDINAL].count = least;
     }
-    gnomon__free(row->stage);
-    gnomon__free(row->name);
-    gnomon__free(row);
+}
+
+/* Sorting keeps the order of what is equal, which is that of names. */
+static void diff_order(gnomon__report_rows *r)
+{
+    static const int last_first[] = {GNOMON__DIFF_KIND, GNOMON__DIFF_STAGE,
+                                     GNOMON__DIFF_ORDINAL};
+    for (int k = 0; k < 3 && !r->code; k++) {
+        if (last_first[k] == GNOMON__DIFF_ORDINAL)
+            diff_join_ordinals(&r->table);
+        r->code = gnomon__table_sort(&r->table, last_first[k]);
+    }
+}
+
+static const gnomon__report diff_report = {
+    .name = "diff",
+    .columns = gnomon__diff_columns,
+    .column_count = GNOMON__DIFF_COLUMNS,
+    .choose = diff_order,
+};
+
+/* ---- Rows ------------------------------------------------------------------------- */
+
+int gnomon__diff_create(gnomon__diff **out)
+{
+    gnomon__diff *d = *out = gnomon__alloc(sizeof *d);
+    if (!d)
+        return GNOMON_ENOMEM;
+    int code = gnomon__report_begin(&d->table, &diff_report, &diff_no_groups,
+                                    NULL, NULL);
+    d->table.keeps_texts = true;
+    return code;
 }
 
 void gnomon__diff_free(gnomon__diff *d)
@@ -37,152 +105,114 @@ void gnomon__diff_free(gnomon__diff *d)
     if (!d)
         return;
     for (size_t i = 0; i < d->count; i++)
-        diff_free_row(d->rows[i]);
+        for (int side = 0; side < 2; side++) {
+            gnomon__free(d->rows[i].side[side].parts);
+            gnomon__sum_free(&d->rows[i].side[side].all);
+        }
+    gnomon__report_free(&d->table);
     gnomon__free(d->rows);
-    gnomon__jobs_free(&d->jobs[0]);
-    gnomon__jobs_free(&d->jobs[1]);
+    gnomon__free(d->jobs[0].runs);
+    gnomon__free(d->jobs[1].runs);
     gnomon__free(d);
 }
 
-/* ---- Rows --------------------------------------------------------------- */
-
-int gnomon__diff_order(const gnomon__diff_key *a, const gnomon__diff_key *b)
+int gnomon__diff_end(gnomon__diff *d)
 {
-    GNOMON__TRY(strcmp(a->stage, b->stage));
-    GNOMON__TRY(GNOMON__COMPARE(a->kind, b->kind));
-    return strcmp(a->name, b->name);
+    return gnomon__report_end(&d->table);
 }
 
-static gnomon__diff_key diff_key_of(const gnomon__diff_row *row)
+const gnomon__diff_row *gnomon__diff_row_at(const gnomon__diff *d, size_t at)
 {
-    return (gnomon__diff_key){row->stage, row->name, row->kind};
-}
-
-static int diff_by_key(const void *left, const void *right)
-{
-    const gnomon__diff_key a =
-        diff_key_of(*(const gnomon__diff_row *const *)left);
-    const gnomon__diff_key b =
-        diff_key_of(*(const gnomon__diff_row *const *)right);
-    return gnomon__diff_order(&a, &b);
-}
-
-void gnomon__diff_sort(gnomon__diff *d)
-{
-    if (d->count > 1)
-        qsort(d->rows, d->count, sizeof *d->rows, diff_by_key);
-}
-
-static gnomon__diff_row *diff_find(const gnomon__diff *d, size_t count,
-                                   const gnomon__diff_key *key)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const gnomon__diff_key other = diff_key_of(d->rows[middle]);
-        int order = gnomon__diff_order(key, &other);
-        if (order == 0)
-            return d->rows[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
-static gnomon__diff_row *diff_new_row(gnomon__diff *d,
-                                      const gnomon__diff_key *key)
-{
-    gnomon__diff_row *row;
-    if (!gnomon__grow(&d->rows, &d->room, d->count + 1,
-                      sizeof(gnomon__diff_row *)))
-        return NULL;
-    row = gnomon__alloc(sizeof *row);
-    if (!row)
-        return NULL;
-    row->stage = gnomon__strdup(key->stage);
-    row->name = gnomon__strdup(key->name);
-    row->kind = key->kind;
-    row->ordinal = UINT32_MAX;
-    if (!row->stage || !row->name) {
-        diff_free_row(row);
-        return NULL;
-    }
-    return d->rows[d->count++] = row;
-}
-
-gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
-                                      const gnomon__diff_key *key)
-{
-    gnomon__diff_row *row = diff_find(d, sorted, key);
-    if (!row && d->count > sorted) {
-        const gnomon__diff_key last = diff_key_of(d->rows[d->count - 1]);
-        if (gnomon__diff_order(&last, key) == 0)
-            row = d->rows[d->count - 1];
-    }
-    return row ? row : diff_new_row(d, key);
-}
-
-/* ---- One row's sums ----------------------------------------------------- */
-
-/* NULL: no memory. */
-static gnomon__diff_part *diff_part_of(gnomon__diff_half *half, size_t job)
-{
-    size_t at = job % GNOMON__DIFF_PARTS;
-    if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
-                             sizeof *half->parts))
-        return NULL;
-    if (at >= half->part_count)
-        half->part_count = at + 1;
-    return &half->parts[at];
-}
-
-/* The sums of one run. */
-int gnomon__diff_add_run(gnomon__diff_half *half, size_t job,
-                         const gnomon_stats *s)
-{
-    gnomon__diff_part *part = diff_part_of(half, job);
-    if (!part)
-        return GNOMON_ENOMEM;
-    part->calls += s->count;
-    part->total_ns += s->total_ns;
-    part->self_ns += s->self_ns;
-    part->max_ns = s->max_ns > part->max_ns ? s->max_ns : part->max_ns;
-    if (!part->runs || s->min_ns < part->min_ns)
-        part->min_ns = s->min_ns;
-    for (int q = 0; q < GNOMON__QUANTILES; q++)
-        part->quantiles[q] += gnomon_quantile(s, gnomon__quantiles[q]);
-    part->runs++;
-    return gnomon__sum_add(&half->all, s);
-}
-
-static void diff_sum_samples(gnomon__diff_samples *to, int is_first,
-                             const gnomon__diff_samples *from)
-{
-    if (is_first || from->low < to->low)
-        to->low = from->low;
-    if (is_first || from->high > to->high)
-        to->high = from->high;
-    to->sum += from->sum;
-    to->last += from->last;
-}
-
-int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,
-                             uint64_t count, const gnomon__diff_samples *s)
-{
-    gnomon__diff_part *part = diff_part_of(half, job);
-    if (!part)
-        return GNOMON_ENOMEM;
-    diff_sum_samples(&part->samples, !part->runs, s);
-    diff_sum_samples(&half->samples, !half->all.s.count, s);
-    part->calls += count;
-    part->runs++;
-    half->all.s.count += count;
-    return GNOMON_OK;
+    return &d->rows[gnomon__report_number(&d->table, at) - 1];
 }
 
 int gnomon__diff_is_assumed(const gnomon__diff *d)
 {
     return d->jobs[0].jobs < 2 && d->jobs[1].jobs < 2;
+}
+
+/* ---- Adding it ---------------------------------------------------------------------- */
+
+/* The row of these names, perhaps a new one; NULL: no memory. */
+static gnomon__diff_row *diff_row_of(gnomon__diff *d, const gnomon__cell *from)
+{
+    gnomon__cell *cells = gnomon__report_row_of(&d->table, 0);
+    cells[GNOMON__DIFF_NAME] = from[GNOMON__RUN_NAME];
+    cells[GNOMON__DIFF_STAGE] = from[GNOMON__RUN_STAGE];
+    cells[GNOMON__DIFF_KIND] = from[GNOMON__RUN_KIND];
+    cells[GNOMON__DIFF_ORDINAL] = from[GNOMON__RUN_ORDINAL];
+    const uint32_t number = gnomon__report_put(&d->table);
+    if (!number ||
+        !gnomon__grow_zeroed(&d->rows, &d->room, number, sizeof *d->rows))
+        return NULL;
+    if (number > d->count) {
+        cells = gnomon__cells_of(&d->table.table, number - 1);
+        d->rows[d->count++] = (gnomon__diff_row){
+            .stage = cells[GNOMON__DIFF_STAGE].text,
+            .name = cells[GNOMON__DIFF_NAME].text,
+            .kind = (enum gnomon__diff_kind)from[GNOMON__RUN_KIND].count};
+    }
+    return &d->rows[number - 1];
+}
+
+static void diff_add_part(gnomon__diff_part *to, const gnomon__diff_part *from)
+{
+    if (!to->runs || from->min < to->min)
+        to->min = from->min;
+    if (!to->runs || from->max > to->max)
+        to->max = from->max;
+    to->calls += from->calls;
+    to->total += from->total;
+    to->self += from->self;
+    to->last += from->last;
+    for (int q = 0; q < GNOMON__QUANTILES; q++)
+        to->quantiles[q] += from->quantiles[q];
+    to->runs++;
+}
+
+static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
+                        const gnomon__cell *from)
+{
+    const size_t at = job % GNOMON__DIFF_PARTS;
+    const gnomon_stats *s = gnomon__times_of(&from[GNOMON__RUN_TIMES]);
+    gnomon__diff_part part = {.calls = (double)s->count,
+                              .total = (double)s->total_ns,
+                              .self = (double)s->self_ns,
+                              .min = (double)s->min_ns,
+                              .max = (double)s->max_ns};
+    gnomon__diff_row *row = diff_row_of(d, from);
+    if (!row)
+        return GNOMON_ENOMEM;
+    gnomon__diff_half *half = &row->side[side];
+    if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
+                             sizeof *half->parts))
+        return GNOMON_ENOMEM;
+    if (at >= half->part_count)
+        half->part_count = at + 1;
+    if (row->kind == GNOMON__DIFF_COUNTER) {
+        part = (gnomon__diff_part){.calls =
+                                       (double)from[GNOMON__RUN_SAMPLES].count,
+                                   .total = from[GNOMON__RUN_SUM].number,
+                                   .min = from[GNOMON__RUN_MIN].number,
+                                   .max = from[GNOMON__RUN_MAX].number,
+                                   .last = from[GNOMON__RUN_LAST].number};
+        half->all.s.count += from[GNOMON__RUN_SAMPLES].count;
+    }
+    for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)
+        part.quantiles[q] = gnomon_quantile(s, gnomon__quantiles[q]);
+    diff_add_part(&half->parts[at], &part);
+    return s->count ? gnomon__sum_add(&half->all, s) : GNOMON_OK;
+}
+
+int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side, uint32_t job,
+                     const gnomon_profile *p, size_t *other_views)
+{
+    gnomon__report_rows rows;
+    int code = gnomon__run_rows_make(&rows, p, d->view, other_views);
+    for (size_t i = 0; !code && i < rows.table.row_count; i++)
+        code = diff_add_row(d, side, job, gnomon__cells_of(&rows.table, i));
+    if (d->jobs[side].jobs <= job)
+        d->jobs[side].jobs = job + 1;
+    gnomon__report_free(&rows);
+    return code;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rows of two sides, matched by stage and region name, as simple's rows are, and
- * summed over regions, paths and tracks. There are rows of times on the host and on
- * devices, of the devices' work by scope, of steps (one for each stage), and of counters. A side is any number of
- * profiles, added one at a time: O(rows) memory, whatever their number. */
+/* The rows of two sides, matched by stage, kind and name, and summed over paths and
+ * tracks. There are rows of times on the host and on devices, of the devices' work by
+ * scope, of steps (one for each stage), and of counters. A side is any number of runs,
+ * added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
 
 #include "diff/jobs.h"
+#include "diff/run_rows.h"
 #include "gnomon/profile.h"
 #include "profile/sums.h"
 
@@ -19,53 +20,58 @@ extern const double gnomon__quantiles[GNOMON__QUANTILES];
  * n modulo this. */
 #define GNOMON__DIFF_PARTS 32
 
-enum gnomon__diff_kind {
-    GNOMON__DIFF_HOST,
-    GNOMON__DIFF_DEVICE,
-    GNOMON__DIFF_BUSY,  /* work of devices, by each scope around its launch */
-    GNOMON__DIFF_STEPS, /* named as their stage */
-    GNOMON__DIFF_COUNTER,
-    GNOMON__DIFF_KINDS
-};
-
-/* What the samples of a counter came to. */
-typedef struct gnomon__diff_samples {
-    double sum, low, high;
-    double last; /* summed over its runs */
-} gnomon__diff_samples;
-
+/* What runs add up to: durations in ns, or samples of a counter. */
 typedef struct gnomon__diff_part {
-    uint64_t calls;
-    uint64_t total_ns;
-    uint64_t self_ns;
-    uint64_t max_ns, min_ns;
+    double calls, total, self, min, max;
+    double last; /* of a counter, summed over its runs */
     double quantiles[GNOMON__QUANTILES]; /* each summed over its runs */
-    uint64_t runs;                       /* in which the row is */
-    gnomon__diff_samples samples;        /* of counters, whose calls they are */
+    double runs;                         /* in which the row is */
 } gnomon__diff_part;
 
-/* One side of a row. count 0: it is not on this side. */
+/* One side of a row. `all.s.count` 0: it is not on this side. */
 typedef struct gnomon__diff_half {
     gnomon__sum all; /* of all its runs; of a counter the count alone */
     gnomon__diff_part *parts;
     size_t part_count, part_room; /* parts past its count are zero */
-    gnomon__diff_samples samples; /* of all its runs */
 } gnomon__diff_half;
 
 typedef struct gnomon__diff_row {
-    char *stage; /* "": of none */
-    char *name;
+    const char *stage; /* "": of none */
+    const char *name;
     enum gnomon__diff_kind kind;
-    uint32_t ordinal; /* the first of a stage of this name */
     gnomon__diff_half side[2];
 } gnomon__diff_row;
 
+/* Columns of the table; changes.c fills those below the keys. */
+enum {
+    GNOMON__DIFF_NAME,
+    GNOMON__DIFF_CALLS_A,
+    GNOMON__DIFF_CALLS_B,
+    GNOMON__DIFF_A,
+    GNOMON__DIFF_B,
+    GNOMON__DIFF_CHANGE,
+    GNOMON__DIFF_LOW,
+    GNOMON__DIFF_HIGH,
+    GNOMON__DIFF_CONFIDENCE,
+    GNOMON__DIFF_TOTAL_A,
+    GNOMON__DIFF_TOTAL_B,
+    GNOMON__DIFF_MORE, /* by which the total of B is more */
+    GNOMON__DIFF_SHOWN,
+    GNOMON__DIFF_STAGE = GNOMON__DIFF_SHOWN, /* the other keys */
+    GNOMON__DIFF_KIND,
+    GNOMON__DIFF_ORDINAL,  /* the first of a stage of this name */
+    GNOMON__DIFF_BY_TOTAL, /* by what rows are ordered */
+    GNOMON__DIFF_BY_CHANGE,
+    GNOMON__DIFF_BY_CONFIDENCE,
+    GNOMON__DIFF_COLUMNS
+};
+extern const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS];
+
 typedef struct gnomon__diff {
-    gnomon__diff_row **rows; /* after an add by stage, kind and name */
+    gnomon__report_rows table; /* finds rows by their names, and is printed */
+    gnomon__diff_row *rows;    /* in the order in which they came */
     size_t count, room;
-    gnomon__jobs jobs[2];     /* of each side */
-    size_t doubled[2];        /* stages left out, as they were there already */
-    size_t in_other_views[2]; /* and those of another view than the one taken */
+    gnomon__jobs jobs[2]; /* of each side */
     /* Views whose words match this pattern are read alone; * and ? in it are any text
      * and any letter. Not owned. NULL: all. */
     const char *view;
@@ -75,12 +81,19 @@ typedef struct gnomon__diff {
 int gnomon__diff_create(gnomon__diff **out);
 void gnomon__diff_free(gnomon__diff *diff);
 
-/* Adds what finished in a profile to a side, but no stage of a process that was added
- * already. Of one that was recorded in several views, under filters that differ, the
- * first is taken: by their order in the profile, else by that of profiles. Borrows
- * nothing. GNOMON_ENOMEM: the side is of no use any more. */
-int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
-                     const gnomon_profile *profile);
+/* Adds what finished in a profile of one run to a job of a side. Of a stage that was
+ * recorded in several views, under filters that differ, the first is taken;
+ * *other_views becomes the number of such stages. Borrows nothing. GNOMON_ENOMEM: the
+ * side is of no use any more. */
+int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side, uint32_t job,
+                     const gnomon_profile *run, size_t *other_views);
+
+/* After the last run: rows of the table in the order of stages in the runs, then of kinds
+ * and names. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__diff_end(gnomon__diff *diff);
+/* After it: a row by its place in the table. */
+const gnomon__diff_row *gnomon__diff_row_at(const gnomon__diff *diff,
+                                            size_t at);
 
 /* Whether each side is one job, so that the spread between jobs is assumed. */
 int gnomon__diff_is_assumed(const gnomon__diff *diff);

@@ -41,11 +41,11 @@ const gnomon__metric_of gnomon__metrics[] = {
     OF_DURATIONS(GNOMON__DIFF_DEVICE),
     OF_DURATIONS(GNOMON__DIFF_BUSY),
     OF_DURATIONS(GNOMON__DIFF_STEPS),
-    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MEAN},
-    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_LAST},
-    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MIN},
-    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MAX},
-    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_SUM}};
+    {GNOMON__DIFF_COUNTER, GNOMON__MEAN},
+    {GNOMON__DIFF_COUNTER, GNOMON__LAST},
+    {GNOMON__DIFF_COUNTER, GNOMON__MIN},
+    {GNOMON__DIFF_COUNTER, GNOMON__MAX},
+    {GNOMON__DIFF_COUNTER, GNOMON__TOTAL}};
 #undef OF_DURATIONS
 
 static double square(double x)
@@ -70,39 +70,26 @@ static size_t jobs_in(size_t jobs, size_t part)
 static double part_value(const gnomon__diff_part *p, double jobs,
                          enum gnomon__metric metric)
 {
-    switch ((int)metric) {
-    case GNOMON__CALLS:
-        return (double)p->calls / jobs;
-    case GNOMON__SAMPLES_SUM:
-        return p->samples.sum / jobs;
-    case GNOMON__TOTAL:
-        return (double)p->total_ns / jobs;
-    case GNOMON__SELF:
-        return (double)p->self_ns / jobs;
-    default:
-        break;
-    }
+    if (metric == GNOMON__CALLS)
+        return p->calls / jobs;
+    if (metric == GNOMON__TOTAL)
+        return p->total / jobs;
+    if (metric == GNOMON__SELF)
+        return p->self / jobs;
     if (p->calls == 0)
         return (double)NAN;
-    switch ((int)metric) {
+    switch (metric) {
     case GNOMON__MEAN:
-        return (double)p->total_ns / (double)p->calls;
+        return p->total / p->calls;
     case GNOMON__MAX:
-        return (double)p->max_ns;
+        return p->max;
     case GNOMON__MIN:
-        return (double)p->min_ns;
-    case GNOMON__SAMPLES_MEAN:
-        return p->samples.sum / (double)p->calls;
-    case GNOMON__SAMPLES_LAST:
-        return p->samples.last / (double)p->runs;
-    case GNOMON__SAMPLES_MIN:
-        return p->samples.low;
-    case GNOMON__SAMPLES_MAX:
-        return p->samples.high;
+        return p->min;
+    case GNOMON__LAST:
+        return p->last / p->runs;
     default:
-        break;
+        return p->quantiles[metric - GNOMON__METRIC_P50] / p->runs;
     }
-    return p->quantiles[metric - GNOMON__METRIC_P50] / (double)p->runs;
 }
 
 /* Their mean, which is the side's value, and variance, by Welford's updates. A
@@ -157,9 +144,27 @@ static double relative_variance(const gnomon_stats *s)
  * Davis (2000) let it be. */
 static double samples_variance(const gnomon__diff_half *half)
 {
-    double mean = half->samples.sum / (double)half->all.s.count;
-    double most = (half->samples.high - mean) * (mean - half->samples.low);
+    double low = HUGE_VAL, high = -HUGE_VAL, sum = 0;
+    for (size_t i = 0; i < half->part_count; i++) {
+        const gnomon__diff_part *p = &half->parts[i];
+        low = p->runs > 0 ? fmin(low, p->min) : low;
+        high = p->runs > 0 ? fmax(high, p->max) : high;
+        sum += p->total;
+    }
+    double mean = sum / (double)half->all.s.count;
+    double most = (high - mean) * (mean - low);
     return isfinite(most) ? fmax(most, 0) : (double)NAN;
+}
+
+/* Of a counter's value of n samples. */
+static double sampled_variance(const gnomon__diff_half *half, double n,
+                               double independent, enum gnomon__metric metric)
+{
+    double variance = samples_variance(half);
+    if (metric == GNOMON__MEAN)
+        return variance / independent;
+    return metric == GNOMON__TOTAL ? variance * square(n) / independent
+                                   : variance;
 }
 
 /* By Woodruff (1952): how far the quantile is from those at the ends of its rank's
@@ -196,17 +201,9 @@ static double value_variance(const gnomon__diff_half *half,
 {
     const gnomon_stats *s = &half->all.s;
     double mean = (double)s->total_ns / (double)s->count;
-    switch ((int)metric) {
+    switch (metric) {
     case GNOMON__CALLS:
         return 0;
-    case GNOMON__SAMPLES_MEAN:
-        return samples_variance(half) / independent;
-    case GNOMON__SAMPLES_SUM:
-        return samples_variance(half) * square(n) / independent;
-    case GNOMON__SAMPLES_LAST:
-    case GNOMON__SAMPLES_MIN:
-    case GNOMON__SAMPLES_MAX:
-        return samples_variance(half);
     case GNOMON__MEAN:
         return e->relative * square(mean) / independent;
     case GNOMON__TOTAL:
@@ -227,15 +224,7 @@ static double value_variance(const gnomon__diff_half *half,
 static int grows_with_calls(enum gnomon__metric metric)
 {
     return metric == GNOMON__CALLS || metric == GNOMON__TOTAL ||
-           metric == GNOMON__SELF || metric == GNOMON__SAMPLES_SUM;
-}
-
-/* How many executions' drift is in a value; samples have no duration. */
-static double executions_in(enum gnomon__metric metric, double n)
-{
-    if (metric == GNOMON__CALLS || metric >= GNOMON__METRICS)
-        return 0;
-    return grows_with_calls(metric) ? n : 1;
+           metric == GNOMON__SELF;
 }
 
 double gnomon__estimate_value(const gnomon__diff *d,
@@ -252,18 +241,27 @@ double gnomon__estimate_value(const gnomon__diff *d,
 }
 
 /* The variance of a part's value, assumed and guessed, of n executions. */
-static void assume(gnomon__estimate *e, const gnomon__diff_half *half, double n,
-                   enum gnomon__metric metric,
+static void assume(gnomon__estimate *e, const gnomon__diff_row *row,
+                   enum gnomon__side side, enum gnomon__metric metric,
                    const gnomon__assumptions *assumed)
 {
+    const int is_counter = row->kind == GNOMON__DIFF_COUNTER;
+    double n = e->executions / e->parts;
     double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
-    double drift = square(assumed->drift * e->value) +
-                   square(assumed->drift_ns * executions_in(metric, n));
-    double alone = value_variance(half, e, n, n, metric);
-    double together =
-        value_variance(half, e, n, 1 / (1 / n + likeness), metric);
-    e->known = together > alone + drift ? 0 : drift;
-    e->guessed = together > alone + drift ? together : alone;
+    double timed = metric == GNOMON__CALLS || is_counter ? 0
+                   : grows_with_calls(metric)            ? n
+                                                         : 1;
+    double drift =
+        square(assumed->drift * e->value) + square(assumed->drift_ns * timed);
+    double variance[2], independent[2] = {n, 1 / (1 / n + likeness)};
+    for (int i = 0; i < 2; i++)
+        variance[i] = is_counter ? sampled_variance(&row->side[side], n,
+                                                    independent[i], metric)
+                                 : value_variance(&row->side[side], e, n,
+                                                  independent[i], metric);
+    int is_together = variance[1] > variance[0] + drift;
+    e->known = is_together ? 0 : drift;
+    e->guessed = variance[is_together];
 }
 
 gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
@@ -284,12 +282,12 @@ gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
         e.relative = half->all.s.count < 2
                          ? (double)NAN
                          : samples_variance(half) / square(e.value);
-    assume(&e, half, e.executions / e.parts, metric, assumed);
+    assume(&e, row, side, metric, assumed);
     if (half->all.s.count < 2 && metric != GNOMON__CALLS)
         e.guessed = (double)NAN;
     if (grows_with_calls(metric))
         e.known += counts * square(e.value);
-    else if (metric != GNOMON__MEAN && metric < GNOMON__MAX)
+    else if (metric >= GNOMON__METRIC_P50 && metric <= GNOMON__METRIC_P99)
         e.unseen = cell_variance(&half->all.s,
                                  gnomon__quantiles[metric - GNOMON__METRIC_P50],
                                  e.relative);

@@ -15,13 +15,9 @@ enum gnomon__metric {
     GNOMON__METRIC_P99,
     GNOMON__MAX,
     GNOMON__MIN,
-    GNOMON__SELF,
-    GNOMON__METRICS, /* of durations; those of counters follow */
-    GNOMON__SAMPLES_MEAN = GNOMON__METRICS,
-    GNOMON__SAMPLES_LAST,
-    GNOMON__SAMPLES_MIN,
-    GNOMON__SAMPLES_MAX,
-    GNOMON__SAMPLES_SUM
+    GNOMON__SELF, /* of times on the host alone */
+    GNOMON__LAST, /* of counters alone, which have mean, min, max and total, too */
+    GNOMON__METRICS
 };
 
 /* A metric of rows of a kind: "device-p50". */

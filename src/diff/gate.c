@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/changes.h"
 #include "command/command.h"
 #include "gnomon/profiler.h"
 #include "print/table.h"
@@ -167,25 +166,30 @@ enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *g,
 /* What one gate says of its rows. */
 typedef struct gate_round {
     const gnomon__gate *gate;
-    const gnomon__diff *diff;
-    const char *stage;
-    const gnomon__assumptions *assumed;
-    double confidence; /* of intervals */
-    double least;      /* that a failure must have */
-    enum gnomon__changes_form form;
+    const gnomon__diff_request *asked;
+    double least; /* the confidence that a failure must have */
     int is_begun; /* something is written: in JSON a comma comes next */
 } gate_round;
 
-static int gate_watches(const gnomon__gate *g, const gnomon__diff_row *row,
-                        const char *stage)
+static int gate_watches(const gate_round *r, const gnomon__diff_row *row)
 {
-    return row->kind == g->kind && (!stage || strcmp(stage, row->stage) == 0) &&
-           gnomon__gate_takes(g, row->name);
+    return row->kind == r->gate->kind &&
+           (!r->asked->stage || strcmp(r->asked->stage, row->stage) == 0) &&
+           gnomon__gate_takes(r->gate, row->name);
 }
 
-static int gate_has_both(const gnomon__diff_row *row)
+/* Of the rows from *at on the next one that the gate watches and both sides have; NULL:
+ * there is none. */
+static const gnomon__diff_row *gate_next(const gate_round *r, size_t *at)
 {
-    return row->side[0].all.s.count && row->side[1].all.s.count;
+    while (*at < r->asked->diff->count) {
+        const gnomon__diff_row *row =
+            gnomon__diff_row_at(r->asked->diff, (*at)++);
+        if (gate_watches(r, row) && row->side[0].all.s.count &&
+            row->side[1].all.s.count)
+            return row;
+    }
+    return NULL;
 }
 
 /* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure", and of
@@ -196,35 +200,26 @@ static void gate_say(const gate_round *r, const gnomon__diff_row *row,
     char from[GNOMON__CHANGES_TEXT], to[GNOMON__CHANGES_TEXT];
     char change[GNOMON__CHANGES_TEXT], sure[GNOMON__CHANGES_TEXT];
     char drift[GNOMON__CHANGES_TEXT];
-    int is_assumed = gnomon__diff_is_assumed(r->diff) && !isnan(c->confidence);
+    int is_assumed =
+        gnomon__diff_is_assumed(r->asked->diff) && !isnan(c->confidence);
     enum gnomon__changes_unit unit =
         gnomon__changes_unit_of(r->gate->kind, r->gate->metric);
     snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s%s%s", row->stage,
              *row->stage ? ": " : "", row->name, r->gate->word,
              gnomon__changes_value(from, c->a, unit, 0),
              gnomon__changes_value(to, c->b, unit, 0),
-             gnomon__changes_percent(change, c->relative),
+             gnomon__changes_percent(change, c->relative, unit),
              isnan(c->confidence) ? "but one execution a side says nothing"
                                   : gnomon__changes_sure(sure, c->confidence),
              isnan(c->confidence) ? "" : " sure",
              is_assumed ? " if jobs differ by " : "",
-             is_assumed ? gnomon__changes_drift(drift, r->assumed) : "");
-}
-
-static void gate_log(const gate_round *r, enum gnomon__verdict verdict,
-                     const char *text)
-{
-    if (verdict == GNOMON__GATE_FAILS)
-        gnomon__log("gate fails: %s: %s", r->gate->text, text);
-    else
-        gnomon__log("gate is not sure: %s: %s; to fail takes %.6g %%",
-                    r->gate->text, text, 100 * r->least);
+             is_assumed ? gnomon__changes_drift(drift, &r->asked->assumed)
+                        : "");
 }
 
 /* One row that a gate watches, for programs. */
 static void gate_json(gate_round *r, const gnomon__diff_row *row,
-                      const gnomon__change *c, enum gnomon__verdict verdict,
-                      const gnomon_writer *out)
+                      const gnomon__change *c, enum gnomon__verdict verdict)
 {
     static const char *const verdicts[] = {"holds", "fails", "not sure"};
     const struct {
@@ -235,6 +230,7 @@ static void gate_json(gate_round *r, const gnomon__diff_row *row,
                    {"change", c->relative},
                    {"confidence", c->confidence},
                    {"needed", r->least}};
+    const gnomon_writer *out = &r->asked->out;
     out->print(out, r->is_begun ? ",\n{" : "\n{");
     r->is_begun = 1;
     gnomon__changes_json_text(out, "gate", r->gate->text);
@@ -249,59 +245,60 @@ static void gate_json(gate_round *r, const gnomon__diff_row *row,
     out->write(out, "}", 1);
 }
 
-static void gate_print_holds(const gate_round *r, const char *text,
-                             const gnomon_writer *out)
+static void gate_print_holds(const gate_round *r, const char *text)
 {
-    if (r->form == GNOMON__CHANGES_MD) {
+    const gnomon_writer *out = &r->asked->out;
+    if (r->asked->choice.format == GNOMON__TABLE_MD) {
         out->print(out, "- gate holds: ");
         gnomon__put_md(out, r->gate->text);
         out->print(out, ": ");
         gnomon__put_md(out, text);
         out->print(out, "\n");
-    } else if (r->form == GNOMON__CHANGES_TEXT_FORM) {
+    } else if (r->asked->choice.format == GNOMON__TABLE_TEXT) {
         out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
     }
 }
 
 /* Each row beyond the limits has a line; where there is none, the one with the
  * largest change. */
-static int gate_judge(gate_round *r, const gnomon_writer *out)
+static int gate_judge(gate_round *r)
 {
-    const gnomon__diff_row *largest = NULL;
+    const gnomon__diff_row *row, *largest = NULL;
+    const gnomon__diff_request *asked = r->asked;
     gnomon__change most = {.relative = 0};
-    int status = GNOMON__EXIT_OK, lines = 0;
+    int status = GNOMON__EXIT_OK;
     char text[768];
-    for (size_t i = 0; i < r->diff->count; i++) {
-        const gnomon__diff_row *row = r->diff->rows[i];
-        enum gnomon__verdict verdict;
-        gnomon__change c;
-        if (!gate_watches(r->gate, row, r->stage) || !gate_has_both(row))
-            continue;
-        c = gnomon__compare(r->diff, row, r->gate->metric, r->confidence,
-                            r->assumed);
-        verdict = gnomon__gate_judge(
+    for (size_t at = 0; (row = gate_next(r, &at)) != NULL;) {
+        const gnomon__change c =
+            gnomon__compare(asked->diff, row, r->gate->metric,
+                            asked->confidence, &asked->assumed);
+        const enum gnomon__verdict verdict = gnomon__gate_judge(
             r->gate, &c,
-            gnomon__estimate_value(r->diff, row, GNOMON__SIDE_A, GNOMON__CALLS),
+            gnomon__estimate_value(asked->diff, row, GNOMON__SIDE_A,
+                                   GNOMON__CALLS),
             r->least);
         if (!largest || (r->gate->falls ? c.relative < most.relative
                                         : c.relative > most.relative)) {
             largest = row;
             most = c;
         }
-        if (r->form == GNOMON__CHANGES_JSON)
-            gate_json(r, row, &c, verdict, out);
+        if (asked->choice.format == GNOMON__TABLE_JSON)
+            gate_json(r, row, &c, verdict);
         if (verdict == GNOMON__GATE_HOLDS)
             continue;
         gate_say(r, row, &c, text, sizeof text);
-        gate_log(r, verdict, text);
-        lines++;
+        if (verdict == GNOMON__GATE_FAILS)
+            gnomon__log("gate fails: %s: %s", r->gate->text, text);
+        else
+            gnomon__log("gate is not sure: %s: %s; to fail takes %.6g %%",
+                        r->gate->text, text, 100 * r->least);
         status = gnomon__cli_worse(status, verdict == GNOMON__GATE_FAILS
                                                ? GNOMON__EXIT_GATE
                                                : GNOMON__EXIT_UNSURE);
     }
-    if (!lines && largest) {
+    if (!status) {
         gate_say(r, largest, &most, text, sizeof text);
-        gate_print_holds(r, text, out);
+        gate_print_holds(r, text);
     }
     return status;
 }
@@ -309,63 +306,47 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
 static int gate_watches_nothing(const gate_round *r)
 {
     gnomon__suggestion s = gnomon__suggest(r->gate->name);
-    size_t seen = 0;
-    for (size_t i = 0; i < r->diff->count; i++) {
-        const gnomon__diff_row *row = r->diff->rows[i];
+    for (size_t i = 0; i < r->asked->diff->count; i++) {
+        const gnomon__diff_row *row = gnomon__diff_row_at(r->asked->diff, i);
+        if (gate_watches(r, row)) {
+            gnomon__log("gate '%s' has nothing to compare: what it watches is "
+                        "on one side only",
+                        r->gate->text);
+            return GNOMON__EXIT_NOTHING;
+        }
         if (row->kind == r->gate->kind)
             gnomon__suggest_offer(&s, row->name);
-        seen += (size_t)gate_watches(r->gate, row, r->stage);
     }
-    if (seen) {
-        gnomon__log("gate '%s' has nothing to compare: what it watches is on "
-                    "one side only",
-                    r->gate->text);
-        return GNOMON__EXIT_NOTHING;
-    }
-    if (s.best)
-        gnomon__log("gate '%s' watches nothing: no row is '%s': did you mean "
-                    "'%s'?",
-                    r->gate->text, r->gate->name, s.best);
-    else
-        gnomon__log("gate '%s' watches nothing: no row is '%s'", r->gate->text,
-                    r->gate->name);
+    gnomon__log("gate '%s' watches nothing: no row is '%s'%s%s%s",
+                r->gate->text, r->gate->name, s.best ? ": did you mean '" : "",
+                s.best ? s.best : "", s.best ? "'?" : "");
     return GNOMON__EXIT_USAGE;
-}
-
-static size_t gate_count(const gnomon__gate *g, const gnomon__diff *d,
-                         const char *stage)
-{
-    size_t watched = 0;
-    for (size_t i = 0; i < d->count; i++)
-        if (gate_watches(g, d->rows[i], stage) && gate_has_both(d->rows[i]))
-            watched++;
-    return watched;
 }
 
 int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
                         const gnomon__diff_request *asked)
 {
-    const gnomon__diff *d = asked->diff;
-    gate_round r = {.diff = d,
-                    .stage = asked->stage,
-                    .assumed = &asked->assumed,
-                    .confidence = asked->confidence,
-                    .form = asked->form};
-    size_t watched = 0;
-    int status = GNOMON__EXIT_OK, one;
-    for (size_t i = 0; i < count; i++)
-        watched += gate_count(&gates[i], d, r.stage);
+    const int is_json = asked->choice.format == GNOMON__TABLE_JSON;
+    gate_round r = {.asked = asked};
+    size_t watched = 0, at;
+    int status = GNOMON__EXIT_OK;
+    for (size_t i = 0; i < count; i++) {
+        r.gate = &gates[i];
+        for (at = 0; gate_next(&r, &at);)
+            watched++;
+    }
     /* Bonferroni: however many there are, all together are right so often. */
-    r.least = watched ? 1 - (1 - r.confidence) / (double)watched : 1;
-    if (r.form == GNOMON__CHANGES_JSON)
+    r.least = watched ? 1 - (1 - asked->confidence) / (double)watched : 1;
+    if (is_json)
         asked->out.print(&asked->out, ",\n\"gates\": [");
     for (size_t i = 0; i < count; i++) {
         r.gate = &gates[i];
-        one = gate_count(r.gate, d, r.stage) ? gate_judge(&r, &asked->out)
-                                             : gate_watches_nothing(&r);
-        status = gnomon__cli_worse(status, one);
+        at = 0;
+        status = gnomon__cli_worse(status, gate_next(&r, &at)
+                                               ? gate_judge(&r)
+                                               : gate_watches_nothing(&r));
     }
-    if (r.form == GNOMON__CHANGES_JSON)
+    if (is_json)
         asked->out.write(&asked->out, "]", 1);
     return status;
 }

@@ -1,160 +1,269 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows of two sides as tables, in the order of the run. */
+/* Fills rows of two sides with what is said of them, and prints those of a stage and kind,
+ * which follow one another, as one table. */
 #include "diff/show.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "diff/compare.h"
-#include "platform/memory.h"
+
+const char *const gnomon__diff_sort_words[] = {"total", "change", "confidence",
+                                               "name", NULL};
+const int gnomon__diff_sort_columns[] = {
+    GNOMON__DIFF_BY_TOTAL, GNOMON__DIFF_BY_CHANGE, GNOMON__DIFF_BY_CONFIDENCE,
+    GNOMON__DIFF_NAME};
+
+static const struct {
+    const char *word, *title, *name, *calls;
+} show_kinds[] = {
+    [GNOMON__DIFF_HOST] = {"host", "Changes", "Action", "Calls"},
+    [GNOMON__DIFF_DEVICE] = {"device", "Changes on devices", "Action", "Calls"},
+    [GNOMON__DIFF_BUSY] = {"busy", "Changes of work by scope", "Action",
+                           "Work"},
+    [GNOMON__DIFF_STEPS] = {"steps", "Changes of steps", "Stage", "Steps"},
+    [GNOMON__DIFF_COUNTER] = {"counter", "Changes of counters", "Counter",
+                              "Samples"},
+};
 
 /* What a table of the kind compares: a metric of a kind is of its table alone, and one
  * of the host of all that have it. */
-static enum gnomon__metric diff_metric(const gnomon__diff_request *r,
+static enum gnomon__metric show_metric(const gnomon__diff_request *r,
                                        enum gnomon__diff_kind kind)
 {
     const gnomon__metric_of *asked =
         &gnomon__metrics[r->metric < 0 ? GNOMON__MEAN : r->metric];
     if (kind == asked->kind)
         return asked->metric;
-    if (kind == GNOMON__DIFF_COUNTER)
-        return GNOMON__SAMPLES_MEAN;
-    return asked->metric == GNOMON__SELF ? GNOMON__MEAN : asked->metric;
+    return kind == GNOMON__DIFF_COUNTER || asked->metric == GNOMON__SELF
+               ? GNOMON__MEAN
+               : asked->metric;
 }
 
-static int diff_is_shown(const gnomon__diff_request *r,
-                         enum gnomon__diff_kind kind)
+static int is_shown(const gnomon__diff_request *r, const gnomon__diff_row *row)
 {
-    return r->metric < GNOMON__METRICS ||
-           gnomon__metrics[r->metric].kind == kind;
+    return (!r->stage || strcmp(row->stage, r->stage) == 0) &&
+           (r->metric < 0 ||
+            gnomon__metrics[r->metric].kind == GNOMON__DIFF_HOST ||
+            gnomon__metrics[r->metric].kind == row->kind);
 }
 
-static const char *metric_word(enum gnomon__metric metric)
+/* ---- Cells ------------------------------------------------------------------------ */
+
+/* What only one side has, or cannot be said, is NAN. */
+static void fill(gnomon__cell *cell, double value)
 {
-    static const char *const of_samples[] = {"mean", "last", "min", "max",
-                                             "sum"};
-    return metric < GNOMON__METRICS ? gnomon__metric_words[metric]
-                                    : of_samples[metric - GNOMON__METRICS];
+    if (!isnan(value))
+        gnomon__cell_number(cell, value);
 }
 
-static gnomon__changes_line diff_line(const gnomon__diff_request *r,
-                                      const gnomon__diff_row *row)
+/* A row on one side only counts as the largest and the most certain change. */
+static double or_largest(double value, int is_alone)
 {
-    gnomon__change c = gnomon__compare(r->diff, row, diff_metric(r, row->kind),
-                                       r->confidence, &r->assumed);
-    gnomon__changes_line line = {.name = row->name,
-                                 .values = {c.a, c.b},
-                                 .relative = c.relative,
-                                 .low = c.low,
-                                 .high = c.high,
-                                 .confidence = c.confidence};
+    return is_alone ? HUGE_VAL : isnan(value) ? 0 : fabs(value);
+}
+
+static void fill_row(const gnomon__diff_request *r, const gnomon__diff_row *row,
+                     gnomon__cell *cells)
+{
+    const gnomon__change c = gnomon__compare(
+        r->diff, row, show_metric(r, row->kind), r->confidence, &r->assumed);
+    const int is_alone = isnan(c.a) || isnan(c.b);
+    double total[2] = {(double)NAN, (double)NAN};
     for (int side = 0; side < 2; side++) {
         enum gnomon__side which = (enum gnomon__side)side;
-        line.calls[side] =
-            gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS);
+        fill(&cells[GNOMON__DIFF_CALLS_A + side],
+             gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS));
         if (row->kind != GNOMON__DIFF_COUNTER)
-            line.total_ns[side] =
+            total[side] =
                 gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
+        fill(&cells[GNOMON__DIFF_TOTAL_A + side], total[side]);
+        total[side] = isnan(total[side]) ? 0 : total[side];
     }
-    return line;
+    /* Where nothing can be said there is a text all the same. */
+    gnomon__cell_number(&cells[GNOMON__DIFF_A], c.a);
+    gnomon__cell_number(&cells[GNOMON__DIFF_B], c.b);
+    gnomon__cell_number(&cells[GNOMON__DIFF_CHANGE], c.relative);
+    gnomon__cell_number(&cells[GNOMON__DIFF_LOW], c.low);
+    gnomon__cell_number(&cells[GNOMON__DIFF_HIGH], c.high);
+    gnomon__cell_number(&cells[GNOMON__DIFF_CONFIDENCE], c.confidence);
+    if (row->kind != GNOMON__DIFF_COUNTER)
+        fill(&cells[GNOMON__DIFF_MORE], total[1] - total[0]);
+    fill(&cells[GNOMON__DIFF_BY_TOTAL], fabs(total[1] - total[0]));
+    fill(&cells[GNOMON__DIFF_BY_CHANGE], or_largest(c.relative, is_alone));
+    fill(&cells[GNOMON__DIFF_BY_CONFIDENCE],
+         or_largest(c.confidence, is_alone));
 }
 
-/* The rows of one stage and kind, which follow one another. */
-typedef struct diff_stage {
-    gnomon__diff_row **rows;
-    size_t count;
-    uint32_t ordinal; /* of the stage */
-} diff_stage;
+/* ---- Text ------------------------------------------------------------------------- */
 
-static int diff_by_ordinal(const void *left, const void *right)
-{
-    const diff_stage *a = left, *b = right;
-    if (a->ordinal != b->ordinal)
-        return a->ordinal < b->ordinal ? -1 : 1;
-    int order = strcmp(a->rows[0]->stage, b->rows[0]->stage);
-    return order ? order : (int)a->rows[0]->kind - (int)b->rows[0]->kind;
-}
+typedef struct show_table {
+    gnomon__report_table base; /* first */
+    gnomon__column columns[GNOMON__DIFF_COLUMNS];
+    enum gnomon__diff_kind kind;
+    enum gnomon__metric metric;
+    enum gnomon__changes_unit unit;
+    char title[48];
+    const char *kinds[GNOMON__DIFF_KINDS], *metrics[GNOMON__DIFF_KINDS];
+} show_table;
 
-/* Tables of one stage stand together: at the first of its rows. */
-static void diff_join_ordinals(diff_stage *stages, size_t count)
+static const char *show_cell(char room[32], const gnomon__report_table *table,
+                             size_t column, const gnomon__cell *cells)
 {
-    for (size_t i = 0, end; i < count; i = end) {
-        uint32_t least = UINT32_MAX;
-        for (end = i; end < count && strcmp(stages[end].rows[0]->stage,
-                                            stages[i].rows[0]->stage) == 0;
-             end++)
-            if (stages[end].ordinal < least)
-                least = stages[end].ordinal;
-        for (size_t k = i; k < end; k++)
-            stages[k].ordinal = least;
+    const show_table *t = (const show_table *)(const void *)table;
+    const double value =
+        cells[column].is_there ? cells[column].number : (double)NAN;
+    switch (column) {
+    case GNOMON__DIFF_NAME:
+        return NULL;
+    case GNOMON__DIFF_CALLS_A:
+    case GNOMON__DIFF_CALLS_B:
+        return gnomon__changes_value(room, value, GNOMON__CHANGES_COUNT, 0);
+    case GNOMON__DIFF_A:
+    case GNOMON__DIFF_B:
+        return gnomon__changes_value(room, value, t->unit, 0);
+    case GNOMON__DIFF_CHANGE:
+        if (isnan(cells[GNOMON__DIFF_A].number))
+            return "only in B";
+        if (isnan(cells[GNOMON__DIFF_B].number))
+            return "only in A";
+        return gnomon__changes_percent(room, value, t->unit);
+    case GNOMON__DIFF_LOW:
+        return gnomon__changes_between(
+            room, value, cells[GNOMON__DIFF_HIGH].number, t->unit);
+    case GNOMON__DIFF_HIGH:
+        return isfinite(value) ? gnomon__changes_percent(room, value, t->unit)
+                               : "-";
+    case GNOMON__DIFF_CONFIDENCE:
+        return gnomon__changes_sure(room, value);
+    default:
+        return gnomon__changes_value(room, value, GNOMON__CHANGES_NS,
+                                     column == GNOMON__DIFF_MORE);
     }
 }
 
-/* In the order of the run; at most as many as there are rows. */
-static size_t diff_stages(const gnomon__diff_request *r, diff_stage *stages)
+/* "mean", of samples "sum" and "last", too. */
+static const char *metric_word(const show_table *t)
 {
-    gnomon__diff_row **rows = r->diff->rows;
-    size_t found = 0;
-    for (size_t i = 0; i < r->diff->count; i++) {
-        diff_stage *last = found ? &stages[found - 1] : NULL;
-        if (r->stage && strcmp(rows[i]->stage, r->stage) != 0)
-            continue;
-        if (!diff_is_shown(r, rows[i]->kind))
-            continue;
-        if (!last || last->rows[0]->kind != rows[i]->kind ||
-            strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
-            last = &stages[found++];
-            *last = (diff_stage){&rows[i], 0, rows[i]->ordinal};
-        }
-        last->count++;
-        if (rows[i]->ordinal < last->ordinal)
-            last->ordinal = rows[i]->ordinal;
-    }
-    diff_join_ordinals(stages, found);
-    if (found > 1)
-        qsort(stages, found, sizeof *stages, diff_by_ordinal);
-    return found;
+    if (t->metric == GNOMON__LAST)
+        return "last";
+    return t->kind == GNOMON__DIFF_COUNTER && t->metric == GNOMON__TOTAL
+               ? "sum"
+               : gnomon__metric_words[t->metric];
 }
 
-static int diff_print_stage(const gnomon__diff_request *r,
-                            const diff_stage *stage,
-                            gnomon__changes_line *lines)
+static void put_column_title(show_table *t, size_t column, const char *word,
+                             const char *side)
 {
-    enum gnomon__diff_kind kind = stage->rows[0]->kind;
-    enum gnomon__metric metric = diff_metric(r, kind);
-    gnomon__changes changes = {.stage = stage->rows[0]->stage,
-                               .kind = kind,
-                               .metric = metric_word(metric),
-                               .unit = gnomon__changes_unit_of(kind, metric),
-                               .lines = lines,
-                               .count = stage->count,
-                               .limit = r->limit,
-                               .confidence = r->confidence,
-                               .sort = r->sort,
-                               .form = r->form};
-    for (size_t i = 0; i < stage->count; i++)
-        lines[i] = diff_line(r, stage->rows[i]);
-    return gnomon__changes_print(&changes, &r->out);
+    char *title = t->columns[column].title;
+    (void)snprintf(title, sizeof t->columns->title, "%.10s%s", word, side);
+    if (*title >= 'a' && *title <= 'z' && *title != 'p') /* "p50" stays */
+        *title = (char)(*title - 'a' + 'A');
 }
+
+/* Of the rows from `first` on that are of one stage and kind. Returns how many. `rows` has
+ * room for them, and is ordered by itself: gates keep the order of names. */
+static size_t make_table(show_table *t, const gnomon__diff_request *r,
+                         size_t first, gnomon__table_row *rows)
+{
+    const gnomon__report_table *all = &r->diff->table.table;
+    const gnomon__diff_row *row = gnomon__diff_row_at(r->diff, first);
+    size_t end = first;
+    *t = (show_table){.base = *all, .kind = row->kind};
+    t->metric = show_metric(r, row->kind);
+    t->unit = gnomon__changes_unit_of(t->kind, t->metric);
+    for (; end < all->row_count; end++) {
+        const gnomon__diff_row *next = gnomon__diff_row_at(r->diff, end);
+        if (next->kind != row->kind || strcmp(next->stage, row->stage) != 0)
+            break;
+        fill_row(r, next, gnomon__cells_of(all, end));
+        rows[end - first] = all->rows[end];
+    }
+    memcpy(t->columns, gnomon__diff_columns, sizeof t->columns);
+    put_column_title(t, GNOMON__DIFF_NAME, show_kinds[t->kind].name, "");
+    put_column_title(t, GNOMON__DIFF_CALLS_A, show_kinds[t->kind].calls, " A");
+    put_column_title(t, GNOMON__DIFF_CALLS_B, show_kinds[t->kind].calls, " B");
+    put_column_title(t, GNOMON__DIFF_A, metric_word(t), " A");
+    put_column_title(t, GNOMON__DIFF_B, metric_word(t), " B");
+    (void)snprintf(t->columns[GNOMON__DIFF_LOW].title, sizeof t->columns->title,
+                   "%.6g %% sure", 100 * r->confidence);
+    (void)snprintf(t->title, sizeof t->title, "%s from A to B",
+                   show_kinds[t->kind].title);
+    t->base.title = t->title;
+    t->base.stage = row->stage;
+    t->base.columns = t->columns;
+    t->base.column_count = r->choice.format == GNOMON__TABLE_JSON
+                               ? GNOMON__DIFF_MORE
+                               : GNOMON__DIFF_SHOWN;
+    t->base.shown = show_cell;
+    t->base.rows = rows;
+    t->base.row_count = end - first;
+    t->base.is_ordered = false;
+    return end - first;
+}
+
+/* In csv the kind and the metric are columns. */
+static void name_groups(show_table *t, int is_first)
+{
+    t->base.has_head = !is_first;
+    t->base.group_word = "kind";
+    t->base.inner_word = "metric";
+    t->kinds[t->kind] = show_kinds[t->kind].word;
+    t->metrics[t->kind] = metric_word(t);
+    t->base.groups = t->kinds;
+    t->base.inner_groups = t->metrics;
+    for (size_t i = 0; i < t->base.row_count; i++)
+        t->base.rows[i].group = t->kind;
+}
+
+static void put_json_head(show_table *t, size_t left_out, int is_first,
+                          const gnomon_writer *out)
+{
+    static const char *const units[] = {"ns", "ns", "calls", "samples"};
+    out->print(out, is_first ? "\n{" : ",\n{");
+    gnomon__changes_json_text(out, "stage", t->base.stage);
+    out->print(out,
+               ", \"kind\": \"%s\", \"metric\": \"%s\", \"unit\": \"%s\", "
+               "\"left_out\": %zu",
+               show_kinds[t->kind].word, metric_word(t), units[t->unit],
+               left_out);
+    t->base.has_head = true;
+}
+
+static int show_rows(const gnomon__diff_request *r, show_table *t, int is_first)
+{
+    const size_t rows = t->base.row_count, limit = r->choice.limit;
+    const size_t left_out = rows > limit ? rows - limit : 0;
+    const int format = r->choice.format;
+    if (format == GNOMON__TABLE_CSV)
+        name_groups(t, is_first);
+    else if (format == GNOMON__TABLE_JSON)
+        put_json_head(t, left_out, is_first, &r->out);
+    int code = gnomon__table_print(&t->base, &r->choice, NULL, &r->out);
+    if (format == GNOMON__TABLE_CSV || format == GNOMON__TABLE_JSON)
+        return code;
+    if (left_out)
+        r->out.print(&r->out, "%s%zu more\n",
+                     format == GNOMON__TABLE_MD ? "\n" : "", left_out);
+    r->out.write(&r->out, "\n", 1);
+    return code;
+}
+
+/* ---- The whole -------------------------------------------------------------------- */
 
 /* "A: 3 jobs, 24 runs": a run is a rank of a job, with all its attempts. */
-static void diff_print_side(const gnomon__diff_request *r,
-                            enum gnomon__side side)
-{
-    size_t jobs = r->diff->jobs[side].jobs;
-    size_t runs = r->diff->jobs[side].rank_count;
-    r->out.print(&r->out, "%c: %zu job%s, %zu run%s",
-                 side == GNOMON__SIDE_A ? 'A' : 'B', jobs, jobs == 1 ? "" : "s",
-                 runs, runs == 1 ? "" : "s");
-}
-
-static void diff_text_head(const gnomon__diff_request *r)
+static void put_text_head(const gnomon__diff_request *r)
 {
     char drift[GNOMON__CHANGES_TEXT];
-    diff_print_side(r, GNOMON__SIDE_A);
-    r->out.write(&r->out, "; ", 2);
-    diff_print_side(r, GNOMON__SIDE_B);
+    for (int side = 0; side < 2; side++) {
+        const gnomon__jobs *l = &r->diff->jobs[side];
+        r->out.print(&r->out, "%s%c: %" PRIu32 " job%s, %zu run%s",
+                     side ? "; " : "", 'A' + side, l->jobs,
+                     l->jobs == 1 ? "" : "s", l->count,
+                     l->count == 1 ? "" : "s");
+    }
     r->out.write(&r->out, "\n", 1);
     if (gnomon__diff_is_assumed(r->diff))
         r->out.print(&r->out,
@@ -165,13 +274,13 @@ static void diff_text_head(const gnomon__diff_request *r)
 }
 
 /* {"a": {"jobs": 1, "runs": 8}, ..., "tables": [ */
-static void diff_json_head(const gnomon__diff_request *r)
+static void put_json_begin(const gnomon__diff_request *r)
 {
     const gnomon_writer *out = &r->out;
     for (int i = 0; i < 2; i++)
         out->print(out, "%s\"%c\": {\"jobs\": %" PRIu32 ", \"runs\": %zu}",
                    i ? ", " : "{", 'a' + i, r->diff->jobs[i].jobs,
-                   r->diff->jobs[i].rank_count);
+                   r->diff->jobs[i].count);
     out->print(out, ", ");
     gnomon__changes_json_number(out, "confidence", r->confidence);
     if (gnomon__diff_is_assumed(r->diff)) {
@@ -188,32 +297,33 @@ static void diff_json_head(const gnomon__diff_request *r)
 
 int gnomon__diff_show(const gnomon__diff_request *r)
 {
-    int is_json = r->form == GNOMON__CHANGES_JSON, code = GNOMON_OK;
-    size_t count = r->diff->count, found;
-    diff_stage *stages;
-    gnomon__changes_line *lines;
-    stages = gnomon__alloc((count + 1) * sizeof *stages);
-    lines = gnomon__alloc((count + 1) * sizeof *lines);
-    if (stages && lines) {
-        (is_json ? diff_json_head : diff_text_head)(r);
-        found = diff_stages(r, stages);
-        for (size_t i = 0; i < found && code == GNOMON_OK; i++) {
-            if (is_json)
-                r->out.print(&r->out, i ? ",\n" : "\n");
-            code = diff_print_stage(r, &stages[i], lines);
-        }
-        if (is_json)
-            r->out.write(&r->out, "]", 1);
-    } else {
-        code = GNOMON_ENOMEM;
+    const size_t rows = r->diff->table.table.row_count;
+    const int is_json = r->choice.format == GNOMON__TABLE_JSON;
+    gnomon__table_row *sorted =
+        gnomon__table_take(&r->diff->table.table, (rows + 1) * sizeof *sorted);
+    int code = sorted ? GNOMON_OK : GNOMON_ENOMEM, is_first = 1;
+    show_table t;
+    if (code)
+        return code;
+    if (is_json)
+        put_json_begin(r);
+    else if (r->choice.format != GNOMON__TABLE_CSV)
+        put_text_head(r);
+    for (size_t i = 0, count; !code && i < rows; i += count) {
+        count = 1;
+        if (!is_shown(r, gnomon__diff_row_at(r->diff, i)))
+            continue;
+        count = make_table(&t, r, i, sorted);
+        code = show_rows(r, &t, is_first);
+        is_first = 0;
     }
-    gnomon__free(stages);
-    gnomon__free(lines);
+    if (is_json)
+        r->out.write(&r->out, "]", 1);
     return code;
 }
 
 void gnomon__diff_show_end(const gnomon__diff_request *r, int is_judged)
 {
-    if (r->form == GNOMON__CHANGES_JSON)
+    if (r->choice.format == GNOMON__TABLE_JSON)
         r->out.print(&r->out, "%s}\n", is_judged ? "" : ",\n\"gates\": null");
 }

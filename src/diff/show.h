@@ -11,17 +11,18 @@ typedef struct gnomon__diff_request {
     gnomon__diff *diff;
     const char *stage; /* that alone; NULL: all */
     int metric;        /* its word; below 0: none was given */
-    enum gnomon__changes_sort sort;
-    size_t limit; /* the most rows of a table; 0: no limit */
+    gnomon__table_choice choice;
     double confidence;
     gnomon__assumptions assumed;
-    enum gnomon__changes_form form;
     gnomon_writer out;
 } gnomon__diff_request;
 
+/* Words of --sort, then NULL, and the columns that they are. */
+extern const char *const gnomon__diff_sort_words[];
+extern const int gnomon__diff_sort_columns[];
+
 /* The two sides and the tables; JSON is left open, for the gates, until
- * gnomon__diff_show_end(). GNOMON_OK, GNOMON_ENOMEM before anything is written, or
- * the writer's code. */
+ * gnomon__diff_show_end(). GNOMON_OK, GNOMON_ENOMEM, or the writer's code. */
 int gnomon__diff_show(const gnomon__diff_request *request);
 /* `is_judged`: the gates were written, as gnomon__gates_judge() does. */
 void gnomon__diff_show_end(const gnomon__diff_request *request, int is_judged);

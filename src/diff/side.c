@@ -1,82 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads one side of a comparison, file after file and run after run, so that many ranks
- * in one file take the memory of one. Files are not merged: gnomon__diff_add leaves out
- * what two files have in common. */
+/* Reads one side of a comparison: what several files have of one run is one, by the rules
+ * of a merge, and one run is in memory at a time. */
 #include "diff/side.h"
 
 #include "command/command.h"
-#include "merge/gather.h"
 #include "command/notes.h"
 #include "command/progress.h"
+#include "merge/gather.h"
 #include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/keys.h"
 
-static int add_runs(gnomon__diff *diff, enum gnomon__side side,
-                    gnomon__gather *g, gnomon__cli_notes *notes)
+typedef struct side_reader {
+    gnomon__diff *diff;
+    enum gnomon__side side;
+    gnomon__gather g;
+    gnomon__cli_notes *notes; /* by file */
+    size_t doubled, other_views;
+} side_reader;
+
+static int side_find_jobs(side_reader *r)
 {
-    size_t runs = gnomon__merge_count(g->merge);
-    int code = GNOMON_OK;
-    for (size_t i = 0; !code && i < runs; i++) {
-        const gnomon_profile *read;
-        gnomon_profile *made = NULL;
-        code = gnomon__merge_run_read(g->merge, i, &read);
-        if (!code && !read)
-            code = gnomon__merge_run(g->merge, i, &made);
-        if (!code)
-            code = gnomon__diff_add(diff, side, read ? read : made);
-        if (!code)
-            code = gnomon__cli_notes_add(notes, read ? read : made);
-        gnomon_profile_free(made);
+    const gnomon__merge *m = r->g.merge;
+    gnomon__jobs *l = &r->diff->jobs[r->side];
+    const size_t count = gnomon__merge_count(m);
+    l->runs = gnomon__alloc((count + 1) * sizeof *l->runs);
+    if (!l->runs)
+        return GNOMON_ENOMEM;
+    for (size_t at = 0; at < count; at++) {
+        gnomon__job_run run = {.number = at, .input = SIZE_MAX};
+        for (size_t i = 0, input; i < gnomon__merge_readings(m, at); i++) {
+            run.info = gnomon__merge_reading(m, at, i, &input);
+            run.input = input < run.input ? input : run.input;
+        }
+        if (gnomon__merge_is_run(m, at))
+            l->runs[l->count++] = run;
     }
+    gnomon__jobs_find(l);
+    return GNOMON_OK;
+}
+
+/* The same profile in two files has equal records; parts of one, as of its stages, have
+ * not. But files of two views may. */
+static int side_is_doubled(const gnomon__merge *m, size_t run)
+{
+    int is_doubled = 0;
+    for (size_t i = 1, input; i < gnomon__merge_readings(m, run); i++)
+        is_doubled |=
+            !gnomon__compare_runs(gnomon__merge_reading(m, run, i - 1, &input),
+                                  gnomon__merge_reading(m, run, i, &input));
+    return is_doubled;
+}
+
+/* `of` NULL: what an input has of no run, of which the losses count. */
+static int side_add_run(side_reader *r, size_t number,
+                        const gnomon__job_run *of)
+{
+    gnomon__merge *m = r->g.merge;
+    const gnomon_profile *read;
+    gnomon_profile *made = NULL;
+    size_t others = 0, input;
+    (void)gnomon__merge_reading(m, number, 0, &input);
+    int code = gnomon__merge_run_read(m, number, &read);
+    if (!code && !read)
+        code = gnomon__merge_run(m, number, &made);
+    if (!code && of)
+        code = gnomon__diff_add(r->diff, r->side, of->job, read ? read : made,
+                                &others);
+    if (!code)
+        code = gnomon__cli_notes_add(&r->notes[input], read ? read : made);
+    r->other_views += others;
+    if (!others && !r->diff->view)
+        r->doubled += (size_t)side_is_doubled(m, number);
+    gnomon_profile_free(made);
+    if (code)
+        gnomon__log("%s: %s", r->g.in->paths[input],
+                    *gnomon_error_text() ? gnomon_error_text()
+                                         : gnomon_error_name(code));
     return code;
 }
 
-static int read_file(gnomon__diff *diff, enum gnomon__side side,
-                     const gnomon__cli_inputs *in, size_t which)
+static int side_add_runs(side_reader *r)
 {
+    const gnomon__jobs *l = &r->diff->jobs[r->side];
+    const gnomon__cli_inputs *in = r->g.in;
+    int code = GNOMON_OK;
+    for (size_t i = 0; i < l->count; i++) {
+        gnomon__progress_at("run", i + 1, l->count);
+        code |= side_add_run(r, l->runs[i].number, &l->runs[i]);
+        gnomon__progress_hide();
+    }
+    for (size_t i = 0; i < gnomon__merge_count(r->g.merge); i++)
+        if (!gnomon__merge_is_run(r->g.merge, i))
+            code |= side_add_run(r, i, NULL);
+    int status = code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+    for (size_t i = 0; i < in->count; i++) {
+        status = gnomon__cli_worse(
+            status, gnomon__cli_notes_print(&r->notes[i], in->paths[i]));
+        gnomon__cli_notes_free(&r->notes[i]);
+    }
+    return gnomon__cli_worse(status, gnomon__gather_damage(&r->g));
+}
+
+static int side_read(side_reader *r, const gnomon__cli_inputs *in,
+                     int *are_missing)
+{
+    static const char *const names[] = {"A", "B"};
     const uint32_t kinds =
         GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS) & ~(1u << GNOMON_LINKS);
-    const gnomon__cli_inputs one = {&in->paths[which], 1, 1};
-    const char *path = in->paths[which];
-    gnomon__cli_notes notes = {0};
-    gnomon__gather g = {.fd = -1};
-    int status = gnomon__gather_begin(&g, &one, kinds, 1);
-    gnomon__progress_at("file", which + 1, in->count);
-    int code = status ? GNOMON_OK : add_runs(diff, side, &g, &notes);
-    gnomon__progress_hide();
-    if (code) {
-        gnomon__log("%s: %s", path,
-                    *gnomon_error_text() ? gnomon_error_text()
-                                         : gnomon_error_name(code));
+    int status =
+        gnomon__gather_begin(&r->g, in, kinds, GNOMON__APART_WITHOUT_UUID);
+    r->notes = gnomon__alloc((in->count + 1) * sizeof *r->notes);
+    if (!r->g.merge) {
+        ; /* the error is logged */
+    } else if (!r->notes || side_find_jobs(r)) {
+        gnomon__log("no memory for so many runs");
         status = GNOMON__EXIT_UNREADABLE;
+    } else {
+        status = gnomon__cli_worse(status, side_add_runs(r));
+        *are_missing |=
+            gnomon__jobs_log_ranks(&r->diff->jobs[r->side], names[r->side]);
     }
-    status = gnomon__cli_worse(status, gnomon__cli_notes_print(&notes, path));
-    gnomon__cli_notes_free(&notes);
-    if (g.merge)
-        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
-    gnomon__gather_end(&g);
+    gnomon__free(r->notes);
+    gnomon__gather_end(&r->g);
     return status;
 }
 
 int gnomon__diff_read_side(gnomon__diff *diff, enum gnomon__side side,
-                           char *word)
+                           char *word, int *are_missing)
 {
+    side_reader r = {.diff = diff, .side = side};
     gnomon__cli_inputs in = {0};
     char *words[] = {word, NULL};
     int status = gnomon__cli_expand(&in, words);
     gnomon__progress_begin(&in);
-    for (size_t i = 0; i < in.count; i++)
-        status = gnomon__cli_worse(status, read_file(diff, side, &in, i));
+    if (in.count)
+        status = gnomon__cli_worse(status, side_read(&r, &in, are_missing));
     gnomon__progress_end();
     gnomon__cli_inputs_free(&in);
-    size_t doubled = diff->doubled[side];
-    size_t other = diff->in_other_views[side];
-    if (doubled)
-        gnomon__log("%s: %zu stage%s there twice, and count%s once", word,
-                    doubled, doubled == 1 ? " is" : "s are",
-                    doubled == 1 ? "s" : "");
-    if (other)
+    if (r.doubled)
+        gnomon__log("%s: %zu run%s there twice, and count%s once", word,
+                    r.doubled, r.doubled == 1 ? " is" : "s are",
+                    r.doubled == 1 ? "s" : "");
+    if (r.other_views)
         gnomon__log("%s: %zu stage%s there in another view, too, which is left "
                     "out: --view chooses one",
-                    word, other, other == 1 ? " is" : "s are");
+                    word, r.other_views, r.other_views == 1 ? " is" : "s are");
     return status;
 }

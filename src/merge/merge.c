@@ -71,6 +71,11 @@ const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
     return &r->info;
 }
 
+int gnomon__merge_is_run(const gnomon__merge *m, size_t run)
+{
+    return m->readings[m->first[run]].run != 0;
+}
+
 /* ---- What is of no run ---------------------------------------------------------- */
 
 int gnomon__merge_take_losses(gnomon__merge *m, const gnomon_profile *p,

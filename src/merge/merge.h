@@ -8,6 +8,13 @@
 #include "merge/merge_events.h"
 #include "profile/file_read.h"
 
+/* Which runs are not merged across inputs. */
+enum gnomon__merge_apart {
+    GNOMON__APART_NONE,
+    GNOMON__APART_UNKNOWN, /* those without rank and uuid */
+    GNOMON__APART_WITHOUT_UUID
+};
+
 /* Where inputs come from, as bytes of .gnomon files. One is open at a time. */
 typedef struct gnomon__merge_inputs {
     size_t count;
@@ -15,7 +22,7 @@ typedef struct gnomon__merge_inputs {
     int (*open)(void *context, size_t input, gnomon__source *out);
     void (*close)(void *context, gnomon__source *source);
     void *context;
-    int apart; /* runs without rank and uuid are not merged across inputs */
+    int apart; /* gnomon__merge_apart */
 } gnomon__merge_inputs;
 
 typedef struct gnomon__merge gnomon__merge;
@@ -43,6 +50,9 @@ size_t gnomon__merge_count(const gnomon__merge *m);
 size_t gnomon__merge_readings(const gnomon__merge *m, size_t run);
 const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
                                              size_t reading, size_t *input);
+
+/* Whether it is a process's, and not what an input has of none. */
+int gnomon__merge_is_run(const gnomon__merge *m, size_t run);
 
 /* The run as a profile, which the caller frees before another run is read, or the
  * merge freed: it may borrow from what was read. Its regions, ops and views are numbered

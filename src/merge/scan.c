@@ -38,7 +38,9 @@ static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
     r->input = (uint32_t)input;
     r->part = (uint32_t)part;
     r->run = (uint32_t)run;
-    r->is_apart = m->inputs.apart && info->rank < 0 && !info->uuid;
+    r->is_apart = !info->uuid &&
+                  m->inputs.apart > (info->rank < 0 ? GNOMON__APART_NONE
+                                                    : GNOMON__APART_UNKNOWN);
     gnomon__copier copier = {.m = m->texts, .text = gnomon__copy_text};
     if (!gnomon__copy_inside(&copier, &gnomon__structs[GNOMON_RUNS], &r->info))
         return gnomon__no_memory_to_merge();

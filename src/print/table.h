@@ -18,7 +18,9 @@ enum gnomon__cell_kind {
     GNOMON__CELL_TIME, /* `count` ns: with a unit in text, "_ns" added to its
                           key in csv and JSON */
     GNOMON__CELL_SHARE, /* `number` per cent */
-    GNOMON__CELL_NUMBER
+    GNOMON__CELL_NUMBER,
+    GNOMON__CELL_VALUE /* a `number`, in csv and JSON without an exponent where it is
+                          a whole one */
 };
 
 /* Arrays: each pointer of a table costs the library 24 bytes for its loader. */
@@ -66,7 +68,14 @@ typedef struct gnomon__report_table {
     const char *const *inner_groups; /* their names, by the same index */
     bool is_ordered;                 /* rows stay as they were added */
     bool is_tree;
-    bool is_part; /* of a report: no stage's name in its title */
+    bool is_part;  /* of a report: no stage's name in its title */
+    bool has_head; /* in csv no line of names, in JSON all before the rows is
+                      written already */
+    const char *stage; /* of the rows; NULL: the profile's */
+    /* What people see of a cell, in `room` or elsewhere; NULL: as its kind is shown.
+     * NULL: all are. */
+    const char *(*shown)(char room[32], const struct gnomon__report_table *t,
+                         size_t column, const gnomon__cell *cells);
     const char *
         if_empty; /* a line below the title where there are no rows, for people;
                              NULL: none */

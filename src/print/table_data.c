@@ -25,9 +25,13 @@ static bool data_number(char text[32], const gnomon__column *column,
         (void)snprintf(text, 32, "%" PRIu64, cell->count);
     else if (!isfinite(cell->number))
         return false;
+    else if (column->kind == GNOMON__CELL_VALUE &&
+             fabs(cell->number) < 9007199254740992.0 && /* 2^53 */
+             (double)(int64_t)cell->number == cell->number)
+        (void)snprintf(text, 32, "%" PRId64, (int64_t)cell->number);
     else
         (void)gnomon__print_number(text, cell->number,
-                                   column->kind == GNOMON__CELL_NUMBER);
+                                   column->kind != GNOMON__CELL_SHARE);
     return true;
 }
 
@@ -166,14 +170,16 @@ void gnomon__table_as_data(const gnomon__report_table *t,
     bool is_csv = c->format == GNOMON__TABLE_CSV, is_first = true;
     gnomon_stage_info stage;
     size_t in_group = 0;
-    if (!gnomon__table_stage(profile, &stage))
+    if (t->stage)
+        stage.name = t->stage;
+    else if (!gnomon__table_stage(profile, &stage))
         stage.name = "";
-    if (is_csv) {
+    if (is_csv && !t->has_head)
         put_csv_head(t, c, out);
-    } else {
+    else if (!is_csv && !t->has_head)
         put_json_head(t, profile, out);
+    if (!is_csv)
         out->print(out, ", \"rows\": [");
-    }
     for (size_t i = 0; i < t->row_count; i++) {
         const gnomon__table_row *row = &t->rows[i];
         if (!i || row->group != t->rows[i - 1].group)

@@ -64,8 +64,10 @@ static const char *cell_shown(char room[32], const gnomon__report_table *t,
                               const gnomon_writer *out)
 {
     const gnomon__cell *cell = &t->cells[row->cells + column];
-    if (!cell->is_there)
-        return "";
+    const char *text =
+        t->shown ? t->shown(room, t, column, &t->cells[row->cells]) : NULL;
+    if (text || !cell->is_there)
+        return text ? text : "";
     switch (t->columns[column].kind) {
     case GNOMON__CELL_TEXT:
         return gnomon_shown(out, cell->text);
@@ -90,9 +92,9 @@ static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
                       const gnomon_writer *out)
 {
     gnomon_stage_info stage;
-    const char *name = "";
+    const char *name = t->stage ? t->stage : "";
     uint32_t count = 0;
-    if (!t->is_part && gnomon__table_stage(p, &stage)) {
+    if (!t->is_part && !t->stage && gnomon__table_stage(p, &stage)) {
         name = stage.name;
         count = stage.count;
     }

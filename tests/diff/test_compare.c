@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The comparison of two sides: values, intervals, confidence, and their table.
+/* The comparison of two sides: values, intervals, confidence, and their text.
  * links: testing
  * threads: none
  * needs: cli */
@@ -8,7 +8,6 @@
 #include "diff/changes.h"
 #include "diff/compare.h"
 #include "diff/t_distribution.h"
-#include "fake_profile.h"
 #include "platform/memory.h"
 #include "built_runs.h"
 
@@ -61,7 +60,8 @@ static void add_side(gnomon__diff *d, enum gnomon__side side,
     built_run l = run_begin(NULL, 0, NULL);
     run_row(&l, GNOMON_KIND_ACTION, "x", ns, n);
     gnomon_profile *p = run_end(&l);
-    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, side, d->jobs[side].jobs, p, &(size_t){0}),
+             GNOMON_OK);
     gnomon_profile_free(p);
 }
 
@@ -69,7 +69,7 @@ static gnomon__change change_of(const gnomon__diff *d,
                                 enum gnomon__metric metric)
 {
     CHECK_EQ(d->count, 1);
-    return gnomon__compare(d, d->rows[0], metric, 0.999, &usual);
+    return gnomon__compare(d, &d->rows[0], metric, 0.999, &usual);
 }
 
 /* `n` durations around a mean, spread evenly by this share to each side. */
@@ -103,7 +103,7 @@ TEST(each_metric_is_what_its_name_says)
         {5, 2},    {20000, 10000}, {4000, 5000}, {2000, 5000}, {0, 5000},
         {0, 5000}, {12000, 5000},  {1000, 5000}, {10000, 5000}};
     gnomon__diff *d = pair_of(a, 5, b, 2);
-    for (int m = 0; m < GNOMON__METRICS; m++) {
+    for (int m = 0; m < GNOMON__LAST; m++) {
         gnomon__change c = change_of(d, (enum gnomon__metric)m);
         if (want[m][0] > 0)
             CHECK(near(c.a, want[m][0], m == GNOMON__METRIC_P50 ? 0.03 : 0));
@@ -115,7 +115,7 @@ TEST(each_metric_is_what_its_name_says)
 
 TEST(equal_sides_have_not_changed)
 {
-    for (int m = 0; m < GNOMON__METRICS; m++) {
+    for (int m = 0; m < GNOMON__LAST; m++) {
         uint64_t *ns = even(50, 1e6, 0.3);
         gnomon__diff *d = pair_of(ns, 50, ns, 50);
         gnomon__change c = change_of(d, (enum gnomon__metric)m);
@@ -132,7 +132,7 @@ TEST(interval_and_confidence_agree)
 {
     int sure = 0, unsure = 0;
     for (int i = 0; i < 60; i++)
-        for (int m = 0; m < GNOMON__METRICS; m++) {
+        for (int m = 0; m < GNOMON__LAST; m++) {
             const uint64_t *a = even(40 + (size_t)i, 1e6, 0.03);
             const uint64_t *b = even(40, 1e6 * (0.8 + 0.01 * i), 0.015 * i);
             gnomon__diff *d = pair_of(a, 40 + (size_t)i, b, 40);
@@ -158,7 +158,7 @@ TEST(one_execution_borrows_the_other_sides_spread)
     CHECK(c.confidence < 0.9);
     gnomon__diff_free(d);
     d = pair_of(even(1, 1e6, 0), 1, even(1, 9e6, 0), 1);
-    for (int m = 0; m < GNOMON__METRICS; m++) {
+    for (int m = 0; m < GNOMON__LAST; m++) {
         c = change_of(d, (enum gnomon__metric)m);
         if (m == GNOMON__CALLS)
             CHECK(c.confidence == 0.0);
@@ -266,7 +266,8 @@ static void add_counter(gnomon__diff *d, enum gnomon__side side, uint64_t count,
                                       .max = high,
                                       .sum = (double)count * (low + high) / 2});
     gnomon_profile *p = run_end(&l);
-    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, side, d->jobs[side].jobs, p, &(size_t){0}),
+             GNOMON_OK);
     gnomon_profile_free(p);
 }
 
@@ -284,25 +285,24 @@ static gnomon__change counter_change(double low, double high, double more,
 
 TEST(counters_are_compared_whatever_their_sign)
 {
-    gnomon__change c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_MEAN);
+    gnomon__change c = counter_change(2.0, 2.2, 0.5, GNOMON__MEAN);
     CHECK(near(c.a, 2.1, 1e-9) && near(c.b, 2.6, 1e-9));
     CHECK(near(c.relative, 0.5 / 2.1, 1e-9));
     CHECK(c.confidence > 0.999 && c.low > 0 && c.high > c.relative);
-    c = counter_change(-2.2, -2.0, 0.5,
-                       GNOMON__SAMPLES_MEAN); /* more is more */
+    c = counter_change(-2.2, -2.0, 0.5, GNOMON__MEAN); /* more is more */
     CHECK(near(c.relative, 0.5 / 2.1, 1e-9));
     CHECK(c.confidence > 0.999 && c.low > 0 && c.high > c.relative);
-    c = counter_change(0, 100, 5, GNOMON__SAMPLES_MEAN); /* far apart */
+    c = counter_change(0, 100, 5, GNOMON__MEAN); /* far apart */
     CHECK(c.confidence < 0.5 && c.low < 0);
-    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_LAST);
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__LAST);
     CHECK(near(c.a, 2.2, 1e-9) && near(c.b, 2.7, 1e-9));
-    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_MIN);
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__MIN);
     CHECK(near(c.a, 2.0, 1e-9));
-    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_SUM);
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__TOTAL);
     CHECK(near(c.a, 210, 1e-9) && near(c.b, 260, 1e-9));
-    c = counter_change(8, 8, 0, GNOMON__SAMPLES_MAX);
+    c = counter_change(8, 8, 0, GNOMON__MAX);
     CHECK(c.confidence == 0.0 && c.relative == 0.0);
-    c = counter_change(0, 0, 1, GNOMON__SAMPLES_MAX);
+    c = counter_change(0, 0, 1, GNOMON__MAX);
     CHECK(isinf(c.relative) && c.relative > 0);
 }
 
@@ -312,130 +312,51 @@ TEST(one_sample_gives_no_interval)
     gnomon__diff_create(&d);
     add_counter(d, GNOMON__SIDE_A, 1, 2, 2);
     add_counter(d, GNOMON__SIDE_B, 1, 9, 9);
-    CHECK(isnan(change_of(d, GNOMON__SAMPLES_MEAN).confidence));
+    CHECK(isnan(change_of(d, GNOMON__MEAN).confidence));
     gnomon__diff_free(d);
 }
 
 /* ---- Text --------------------------------------------------------------- */
 
-#define NONE ((double)NAN)
-
-static gnomon__changes_line lines[] = {
-    {"optimizer_step",
-     {100, 100},
-     {1.2e6, 1.326e6},
-     0.105,
-     0.031,
-     0.182,
-     0.99991,
-     {1.2e8, 1.326e8},
-     0},
-    {"d\xc3\xa9j\xc3\xa0 vu",
-     {100, 100},
-     {1e3, 1e3},
-     0,
-     -0.07,
-     0.08,
-     0,
-     {1e5, 1e5},
-     0},
-    {"gone",
-     {2.5, NONE},
-     {5e9, NONE},
-     NONE,
-     -HUGE_VAL,
-     HUGE_VAL,
-     NONE,
-     {1.25e10, NONE},
-     0},
-    {"new\n",
-     {NONE, 1},
-     {NONE, 17.25},
-     NONE,
-     -HUGE_VAL,
-     HUGE_VAL,
-     NONE,
-     {NONE, 17.25},
-     0},
-    {"zero", {1, 1}, {0, 5}, HUGE_VAL, -HUGE_VAL, HUGE_VAL, 0.9555, {0, 5}, 0},
-    {"less", {7, 8}, {2e4, 1e4}, -0.5, -0.6, -0.4, 0.99934, {14e4, 8e4}, 0},
-};
-
-static char *table_of(const gnomon__changes *c)
+/* A quantile has two digits, and its change no tenths of a percent. */
+TEST(numbers_have_the_digits_that_are_known)
 {
-    fake_writer w;
-    fake_open(&w);
-    CHECK_EQ(gnomon__changes_print(c, &w.base), GNOMON_OK);
-    return w.text;
-}
-
-TEST(the_table)
-{
-    gnomon__changes c = {.stage = "fit",
-                         .metric = "mean",
-                         .lines = lines,
-                         .count = sizeof lines / sizeof *lines,
-                         .confidence = 0.999};
-    char *text = table_of(&c);
-    CHECK_STR(
-        text,
-        "FIT Changes from A to B\n\n"
-        "action          calls A  calls B    mean A    mean B     change"
-        "    99.9 % sure of  confidence  change of total\n"
-        "gone                2.5        -   5.000 s         -  only in A"
-        "                 -           -         -12.50 s\n"
-        "optimizer_step      100      100  1.200 ms  1.326 ms    +10.5 %"
-        "   +3.1 .. +18.2 %   > 99.99 %        +12.60 ms\n"
-        "less                  7        8  20.00 us  10.00 us    -50.0 %"
-        "  -60.0 .. -40.0 %     99.93 %        -60.00 us\n"
-        "new\\n                 -        1         -  17.25 ns  only in B"
-        "                 -           -        +17.25 ns\n"
-        "zero                  1        1      0 ns  5.000 ns     +inf %"
-        "                 -     95.55 %        +5.000 ns\n"
-        "d\xc3\xa9j\xc3\xa0 vu             100      100  1.000 us  1.000 us"
-        "      0.0 %    -7.0 .. +8.0 %      0.00 %             0 ns\n\n");
-    free(text);
-    c.limit = 1;
-    c.sort = GNOMON__CHANGES_CONFIDENCE;
-    c.stage = "";
-    c.unit = GNOMON__CHANGES_COUNT;
-    c.metric = "calls";
-    text = table_of(&c);
-    CHECK(strncmp(text, "Changes from A to B\n\naction     calls A  calls B  ",
-                  49) == 0);
-    CHECK(strstr(text, "\ngone    5000000000        -  only in A  ") != NULL);
-    CHECK(strstr(text, "\n5 more\n\n") != NULL);
-    free(text);
-}
-
-TEST(the_table_is_in_the_order_asked_for)
-{
-    static const char *const first[] = {"gone", "gone", "gone",
-                                        "d\xc3\xa9j\xc3\xa0 vu"};
-    static const char *const last[] = {"d\xc3\xa9j\xc3\xa0 vu",
-                                       "d\xc3\xa9j\xc3\xa0 vu",
-                                       "d\xc3\xa9j\xc3\xa0 vu", "zero"};
-    gnomon__changes c = {.stage = "",
-                         .metric = "mean",
-                         .lines = lines,
-                         .count = sizeof lines / sizeof *lines};
-    for (int sort = 0; gnomon__changes_words[sort]; sort++) {
-        c.sort = (enum gnomon__changes_sort)sort;
-        free(table_of(&c));
-        CHECK_STR(lines[0].name, first[sort]);
-        CHECK_STR(lines[c.count - 1].name, last[sort]);
+    static const struct {
+        double value;
+        const char *exact, *about;
+    } cases[] = {{0, "0 ns", "0 ns"},
+                 {5.5, "5.500 ns", "5.5 ns"},
+                 {99.996, "100.0 ns", "100 ns"},
+                 {949, "949.0 ns", "950 ns"},
+                 {996, "996.0 ns", "1.0 us"},
+                 {999960, "1.000 ms", "1.0 ms"},
+                 {1016384, "1.016 ms", "1.0 ms"},
+                 {9951000, "9.951 ms", "10 ms"},
+                 {123456789, "123.5 ms", "120 ms"},
+                 {4e12, "4000.0 s", "4000 s"},
+                 {NAN, "-", "-"}};
+    char text[GNOMON__CHANGES_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_STR(
+            gnomon__changes_value(text, cases[i].value, GNOMON__CHANGES_NS, 0),
+            cases[i].exact);
+        CHECK_STR(gnomon__changes_value(text, cases[i].value,
+                                        GNOMON__CHANGES_ABOUT_NS, 0),
+                  cases[i].about);
     }
-}
-
-TEST(without_memory_there_is_no_table)
-{
-    gnomon__changes c = {
-        .stage = "", .metric = "mean", .lines = lines, .count = 1};
-    fake_writer w;
-    fake_open(&w);
-    gnomon__test_fail_allocation(1);
-    CHECK_EQ(gnomon__changes_print(&c, &w.base), GNOMON_ENOMEM);
-    gnomon__test_fail_allocation(0);
-    CHECK_STR(w.text, "");
-    free(w.text);
+    CHECK_STR(gnomon__changes_value(text, -5e6, GNOMON__CHANGES_NS, 1),
+              "-5.000 ms");
+    CHECK_STR(gnomon__changes_value(text, 2.5, GNOMON__CHANGES_COUNT, 1),
+              "+2.5");
+    CHECK_STR(gnomon__changes_value(text, 1e-7, GNOMON__CHANGES_SAMPLE, 0),
+              "1e-07");
+    CHECK_STR(gnomon__changes_percent(text, 0.3107, GNOMON__CHANGES_NS),
+              "+31.1 %");
+    CHECK_STR(gnomon__changes_percent(text, 0.3107, GNOMON__CHANGES_ABOUT_NS),
+              "+31 %");
+    CHECK_STR(gnomon__changes_percent(text, -0.004, GNOMON__CHANGES_ABOUT_NS),
+              "0 %");
+    CHECK_STR(gnomon__changes_between(text, -0.5, HUGE_VAL, GNOMON__CHANGES_NS),
+              "-50.0 .. +inf %");
+    CHECK_STR(gnomon__changes_sure(text, 0.99939), "99.93 %");
 }

@@ -18,11 +18,12 @@ static gnomon__diff *new_diff(void)
     return d;
 }
 
-/* Adds a run and frees it. */
-static void add(gnomon__diff *d, enum gnomon__side side, built_run *l)
+/* Adds a run to a job and frees it. */
+static void add(gnomon__diff *d, enum gnomon__side side, uint32_t job,
+                built_run *l)
 {
     gnomon_profile *p = run_end(l);
-    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, side, job, p, &(size_t){0}), GNOMON_OK);
     gnomon_profile_free(p);
 }
 
@@ -31,9 +32,9 @@ static const gnomon__diff_row *row_of_kind(const gnomon__diff *d,
                                            const char *stage, const char *name)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->rows[i]->kind == kind && strcmp(d->rows[i]->stage, stage) == 0 &&
-            strcmp(d->rows[i]->name, name) == 0)
-            return d->rows[i];
+        if (d->rows[i].kind == kind && strcmp(d->rows[i].stage, stage) == 0 &&
+            strcmp(d->rows[i].name, name) == 0)
+            return &d->rows[i];
     fprintf(stderr, "    no row %s of stage %s\n", name, stage);
     CHECK_EQ(d->count, SIZE_MAX);
     return NULL;
@@ -49,7 +50,7 @@ static size_t row_count(const gnomon__diff *d)
 {
     size_t host = 0;
     for (size_t i = 0; i < d->count; i++)
-        host += d->rows[i]->kind == GNOMON__DIFF_HOST;
+        host += d->rows[i].kind == GNOMON__DIFF_HOST;
     return host;
 }
 
@@ -68,7 +69,7 @@ static void check_half(const gnomon__diff_half *h, uint64_t calls,
     }
     CHECK_EQ(sum, calls);
     for (size_t i = 0; i < h->part_count; i++)
-        sum -= h->parts[i].calls;
+        sum -= (uint64_t)h->parts[i].calls;
     CHECK_EQ(sum, 0);
 }
 
@@ -89,19 +90,25 @@ TEST(rows_are_matched_by_stage_and_name)
     RUN_ROW(&b, "step", 1000);
     run_stage(&b, "fit"); /* again, and so of the same rows */
     RUN_ROW(&b, "step", 2000, 40);
-    add(d, GNOMON__SIDE_A, &a);
-    add(d, GNOMON__SIDE_B, &b);
+    add(d, GNOMON__SIDE_A, 0, &a);
+    add(d, GNOMON__SIDE_B, 0, &b);
     CHECK_EQ(row_count(d), 4);
     const gnomon__diff_row *row = row_of(d, "fit", "step");
     check_half(&row->side[0], 3, 470, 70, 300);
     check_half(&row->side[1], 3, 3040, 40, 2000);
     CHECK_EQ(row->side[0].all.s.self_ns, 235);
-    CHECK_EQ(row->ordinal, 1);
     check_half(&row_of(d, "test", "step")->side[0], 1, 9, 9, 9);
     CHECK_EQ(row_of(d, "test", "step")->side[1].all.s.count, 0);
     CHECK_EQ(row_of(d, "fit", "gone")->side[1].all.s.count, 0);
     CHECK_EQ(row_of(d, "fit", "new")->side[0].all.s.count, 0);
-    CHECK_EQ(row_of(d, "fit", "new")->ordinal, 2);
+    /* In the table "fit" is the first stage, as it is A's. */
+    static const char *const names[] = {"gone", "new", "step", "step"};
+    CHECK_EQ(gnomon__diff_end(d), GNOMON_OK);
+    CHECK_EQ(d->table.table.row_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_STR(gnomon__diff_row_at(d, i)->name, names[i]);
+        CHECK_STR(gnomon__diff_row_at(d, i)->stage, i < 3 ? "fit" : "test");
+    }
     gnomon__diff_free(d);
 }
 
@@ -112,7 +119,8 @@ TEST(sums_are_those_of_report)
     gnomon_profile *p = full_of("0");
     gnomon_rows *all;
     size_t seen = 0;
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
+             GNOMON_OK);
     CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
     for (size_t i = 0; i < all->count; i++) {
         const gnomon_stats *s = gnomon_row_at(all, i)->host;
@@ -135,8 +143,12 @@ TEST(sums_are_those_of_report)
 TEST(devices_steps_and_counters_have_rows)
 {
     gnomon__diff *d = new_diff();
-    gnomon_profile *p = full_of("01");
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    for (int rank = 0; rank < 2; rank++) {
+        gnomon_profile *p = full_of(rank ? "1" : "0");
+        CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
+                 GNOMON_OK);
+        gnomon_profile_free(p);
+    }
     const gnomon__diff_half *h =
         &row_of_kind(d, GNOMON__DIFF_DEVICE, "fit", "forward")->side[0];
     check_half(h, 14, 560, 40, 40);
@@ -144,18 +156,12 @@ TEST(devices_steps_and_counters_have_rows)
     check_half(h, 14, 560, 40, 40);
     h = &row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0];
     CHECK_EQ(h->all.s.count, 6);
-    CHECK_EQ(h->parts[0].calls, 6);
+    CHECK_EQ((uint64_t)h->parts[0].calls, 6);
     h = &row_of_kind(d, GNOMON__DIFF_COUNTER, "fit", "loss")->side[0];
     CHECK_EQ(h->all.s.count, 4);
-    CHECK_EQ(h->parts[0].runs, 2);
-    CHECK(h->samples.high == 1.7976931348623157e308);
-    CHECK(h->samples.low < 0);
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK); /* again */
-    CHECK_EQ(h->all.s.count, 4);
-    CHECK_EQ(
-        row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0].all.s.count,
-        6);
-    gnomon_profile_free(p);
+    CHECK_EQ((uint64_t)h->parts[0].runs, 2);
+    CHECK(h->parts[0].max == 1.7976931348623157e308);
+    CHECK(h->parts[0].min < 0);
     gnomon__diff_free(d);
 }
 
@@ -189,10 +195,11 @@ TEST(work_deep_below_scopes_has_a_row_for_each)
                                                .device = &once});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
+             GNOMON_OK);
     size_t busy = 0;
     for (size_t i = 0; i < d->count; i++)
-        busy += d->rows[i]->kind == GNOMON__DIFF_BUSY;
+        busy += d->rows[i].kind == GNOMON__DIFF_BUSY;
     CHECK_EQ(busy, DEPTH);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
@@ -200,110 +207,33 @@ TEST(work_deep_below_scopes_has_a_row_for_each)
 
 /* ---- Jobs --------------------------------------------------------------- */
 
-static void add_life(gnomon__diff *d, const char *job, int32_t rank,
-                     const char *uuid, const char *stage, uint64_t ns)
+static void add_life(gnomon__diff *d, uint32_t job, uint64_t ns)
 {
-    built_run l = run_begin(job, rank, uuid);
-    run_stage(&l, stage);
+    built_run l = run_begin(NULL, 0, NULL);
+    run_stage(&l, "fit");
     RUN_ROW(&l, "step", ns);
-    add(d, GNOMON__SIDE_A, &l);
+    add(d, GNOMON__SIDE_A, job, &l);
 }
 
-TEST(ranks_are_one_job_and_a_rank_again_is_another)
+TEST(runs_of_one_job_add_up)
 {
     gnomon__diff *d = new_diff();
-    const gnomon__diff_half *h;
-    add_life(d, NULL, 0, "a0", "fit", 10);
-    add_life(d, NULL, 1, "a1", "fit", 20);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
-    add_life(d, NULL, 1, "b1", "fit", 400);
-    add_life(d, NULL, 0, "b0", "fit", 300);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 2);
-    add_life(d, "named", 0, "c0", "fit", 5000);
-    add_life(d, NULL, 0, NULL, "fit",
-             60000); /* without identity: always a new one */
-    add_life(d, NULL, 0, NULL, "fit", 60000);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 5);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 7);
-    CHECK_EQ(d->doubled[GNOMON__SIDE_A], 0);
+    add_life(d, 0, 10);
+    add_life(d, 1, 400);
+    add_life(d, 0, 20);
+    add_life(d, 1, 300);
+    add_life(d, 2, 5000);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 3);
     CHECK_EQ(d->jobs[GNOMON__SIDE_B].jobs, 0);
-    h = &row_of(d, "fit", "step")->side[0];
-    CHECK_EQ(h->part_count, 5);
-    CHECK_EQ(h->parts[0].total_ns, 30);
-    CHECK_EQ(h->parts[1].total_ns, 700);
-    CHECK_EQ(h->parts[2].total_ns, 5000);
-    CHECK_EQ(h->parts[1].runs, 2);
-    CHECK_EQ(h->parts[1].max_ns, 400);
-    check_half(h, 7, 125730, 10, 60000);
-    gnomon__diff_free(d);
-}
-
-static void add_attempt(gnomon__diff *d, enum gnomon__side side, int32_t rank,
-                        const char *attempt, const char *uuid, uint64_t ns)
-{
-    built_run l = run_begin_as((gnomon_run_info){.job = "j",
-                                                 .rank = rank,
-                                                 .world_size = 4,
-                                                 .attempt = attempt,
-                                                 .uuid = uuid});
-    run_stage(&l, "fit");
-    RUN_ROW(&l, "step", ns);
-    add(d, side, &l);
-}
-
-/* Calls and totals are those of all attempts together. */
-TEST(attempts_of_a_rank_are_one_job)
-{
-    gnomon__diff *d = new_diff();
-    add_attempt(d, GNOMON__SIDE_A, 1, NULL, "a1", 10);
-    add_attempt(d, GNOMON__SIDE_A, 0, NULL, "a0", 20);
-    add_attempt(d, GNOMON__SIDE_A, 1, "1", "b1", 300);
-    add_attempt(d, GNOMON__SIDE_A, 1, "2", "c1", 4000);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 2);
     const gnomon__diff_half *h = &row_of(d, "fit", "step")->side[0];
-    CHECK_EQ(h->part_count, 1);
-    check_half(h, 4, 4330, 10, 4000);
-    /* The same attempt once more is of another job. */
-    add_attempt(d, GNOMON__SIDE_A, 1, "2", "d1", 5);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 2);
-    gnomon__diff_free(d);
-}
-
-TEST(jobs_are_compared_by_their_ranks)
-{
-    gnomon__diff *d = new_diff();
-    for (int32_t rank = 0; rank < 4; rank++) {
-        add_attempt(d, GNOMON__SIDE_A, 3 - rank, NULL, NULL, 10);
-        add_attempt(d, GNOMON__SIDE_B, rank, rank ? NULL : "1", NULL, 10);
-    }
-    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_A], "A"), 0);
-    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_B], "B"), 0);
-    CHECK_EQ(gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]), 1);
-    add_attempt(d, GNOMON__SIDE_B, 2, NULL, NULL, 10); /* a second job */
-    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_B], "B"), 1);
-    CHECK_EQ(gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]), 0);
-    gnomon__diff_free(d);
-}
-
-TEST(a_run_in_several_files_is_one)
-{
-    gnomon__diff *d = new_diff();
-    add_life(d, "j", 0, "a", "fit", 10);
-    built_run l = run_begin("j", 0, "a");
-    run_stage(&l, "fit");
-    RUN_ROW(&l, "step", 10); /* the same stage: in the file of the whole run */
-    run_stage(&l, "test");
-    RUN_ROW(&l, "step", 77);
-    l.stage = 0;
-    RUN_ROW(&l, "step", 3);
-    add(d, GNOMON__SIDE_A, &l);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
-    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 1);
-    CHECK_EQ(d->doubled[GNOMON__SIDE_A], 1);
-    check_half(&row_of(d, "fit", "step")->side[0], 1, 10, 10, 10);
-    check_half(&row_of(d, "test", "step")->side[0], 1, 77, 77, 77);
-    check_half(&row_of(d, "", "step")->side[0], 1, 3, 3, 3);
+    CHECK_EQ(h->part_count, 3);
+    CHECK_EQ((uint64_t)h->parts[0].total, 30);
+    CHECK_EQ((uint64_t)h->parts[1].total, 700);
+    CHECK_EQ((uint64_t)h->parts[2].total, 5000);
+    CHECK_EQ((uint64_t)h->parts[1].runs, 2);
+    CHECK_EQ((uint64_t)h->parts[1].max, 400);
+    CHECK_EQ((uint64_t)h->parts[1].min, 300);
+    check_half(h, 5, 5730, 10, 5000);
     gnomon__diff_free(d);
 }
 
@@ -311,34 +241,103 @@ TEST(many_jobs_share_parts)
 {
     gnomon__diff *d = new_diff();
     const gnomon__diff_half *h;
-    for (int i = 0; i < 3 * GNOMON__DIFF_PARTS + 1; i++)
-        add_life(d, NULL, 0, NULL, "fit", 7);
+    for (uint32_t i = 0; i < 3 * GNOMON__DIFF_PARTS + 1; i++)
+        add_life(d, i, 7);
     h = &row_of(d, "fit", "step")->side[0];
     CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 3 * GNOMON__DIFF_PARTS + 1);
     CHECK_EQ(h->part_count, GNOMON__DIFF_PARTS);
-    CHECK_EQ(h->parts[0].calls, 4);
-    CHECK_EQ(h->parts[1].calls, 3);
+    CHECK_EQ((uint64_t)h->parts[0].calls, 4);
+    CHECK_EQ((uint64_t)h->parts[1].calls, 3);
     check_half(h, 97, 679, 7, 7);
     gnomon__diff_free(d);
 }
 
-/* A run without uuid is identified by host, pid and begin. */
-TEST(a_run_without_uuid_is_identified_by_its_process)
+#define MOST_RUNS 8
+
+/* The processes of a side, as they came. */
+typedef struct job_world {
+    gnomon_run_info infos[MOST_RUNS];
+    gnomon__job_run runs[MOST_RUNS];
+    gnomon__jobs jobs;
+} job_world;
+
+static void add_process(job_world *w, const char *job, int32_t rank,
+                        const char *attempt)
 {
-    static const uint64_t zeros[] = {1000, 1000, 1001};
-    gnomon__diff *d = new_diff();
-    for (int i = 0; i < 3; i++) {
-        gnomon_builder *b;
-        gnomon_profile *p = NULL;
-        gnomon_builder_create(&b);
-        gnomon_add_run(b, &(gnomon_run_info){
-                              .host = "h", .pid = 7, .zero_unix_ns = zeros[i]});
-        CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-        CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_B, p), GNOMON_OK);
-        gnomon_profile_free(p);
+    const size_t i = w->jobs.count++;
+    w->jobs.runs = w->runs;
+    w->infos[i] = (gnomon_run_info){
+        .job = job, .rank = rank, .world_size = 4, .attempt = attempt};
+    w->runs[i] = (gnomon__job_run){&w->infos[i], i, i, 0, 0, 0};
+}
+
+/* The job of the process that was added as the n-th. */
+static uint32_t job_of(const job_world *w, size_t n)
+{
+    for (size_t i = 0; i < w->jobs.count; i++)
+        if (w->runs[i].number == n)
+            return w->runs[i].job;
+    return UINT32_MAX;
+}
+
+TEST(ranks_are_one_job_and_a_rank_again_is_another)
+{
+    job_world w = {.jobs = {0}};
+    add_process(&w, NULL, 0, NULL);
+    add_process(&w, NULL, 1, NULL);
+    add_process(&w, NULL, 1, NULL);
+    add_process(&w, NULL, 0, NULL);
+    add_process(&w, "named", 0, NULL);
+    add_process(&w, NULL, -1, NULL);
+    add_process(&w, NULL, 0, NULL);
+    gnomon__jobs_find(&w.jobs);
+    CHECK_EQ(w.jobs.jobs, 4);
+    CHECK_EQ(job_of(&w, 0), job_of(&w, 1));
+    CHECK_EQ(job_of(&w, 0), job_of(&w, 5));
+    CHECK_EQ(job_of(&w, 2), job_of(&w, 3));
+    CHECK(job_of(&w, 2) != job_of(&w, 0) && job_of(&w, 2) != job_of(&w, 4));
+    CHECK(job_of(&w, 6) != job_of(&w, 0) && job_of(&w, 6) != job_of(&w, 2));
+}
+
+/* Calls and totals are those of all attempts together. */
+TEST(attempts_of_a_rank_are_one_job)
+{
+    job_world w = {.jobs = {0}};
+    add_process(&w, "j", 1, NULL);
+    add_process(&w, "j", 0, NULL);
+    add_process(&w, "j", 1, "1");
+    add_process(&w, "j", 1, "2");
+    gnomon__jobs_find(&w.jobs);
+    CHECK_EQ(w.jobs.jobs, 1);
+    CHECK_EQ(gnomon__jobs_log_ranks(&w.jobs, "A"), 1);
+    CHECK_EQ(w.jobs.count, 2);
+    /* The same attempt once more is of another job. */
+    w = (job_world){.jobs = {0}};
+    for (int i = 0; i < 2; i++)
+        add_process(&w, "j", 1, "2");
+    gnomon__jobs_find(&w.jobs);
+    CHECK_EQ(w.jobs.jobs, 2);
+}
+
+TEST(jobs_are_compared_by_their_ranks)
+{
+    job_world a = {.jobs = {0}}, b = {.jobs = {0}}, c;
+    for (int32_t rank = 0; rank < 4; rank++) {
+        add_process(&a, "j", 3 - rank, NULL);
+        add_process(&b, "j", rank, rank ? NULL : "1");
     }
-    CHECK_EQ(d->jobs[GNOMON__SIDE_B].rank_count, 2);
-    gnomon__diff_free(d);
+    c = b;
+    c.jobs.runs = c.runs;
+    add_process(&c, "j", 2, NULL); /* a second job */
+    gnomon__jobs_find(&a.jobs);
+    gnomon__jobs_find(&b.jobs);
+    gnomon__jobs_find(&c.jobs);
+    CHECK_EQ(gnomon__jobs_log_ranks(&a.jobs, "A"), 0);
+    CHECK_EQ(gnomon__jobs_log_ranks(&b.jobs, "B"), 0);
+    CHECK_EQ(gnomon__jobs_log_ranks(&c.jobs, "B"), 1);
+    CHECK_EQ(gnomon__jobs_same_ranks(&a.jobs, &b.jobs), 1);
+    CHECK_EQ(gnomon__jobs_same_ranks(&a.jobs, &c.jobs), 0);
+    CHECK_EQ(gnomon__jobs_same_ranks(&c.jobs, &a.jobs), 0);
 }
 
 /* ---- Quantiles ---------------------------------------------------------- */
@@ -349,7 +348,7 @@ static double quantile_of(const uint64_t *ns, size_t n, double q)
     built_run l = run_begin(NULL, 0, NULL);
     double value;
     run_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
-    add(d, GNOMON__SIDE_A, &l);
+    add(d, GNOMON__SIDE_A, 0, &l);
     value = gnomon_quantile(&row_of(d, "", "x")->side[0].all.s, q);
     gnomon__diff_free(d);
     return value;
@@ -390,7 +389,8 @@ TEST(report_and_diff_use_one_quantile)
         ns[i] = 1000000 + 7919 * i % 400000;
     run_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
     gnomon_profile *p = run_end(&l);
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
+             GNOMON_OK);
     CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
     CHECK_EQ(all->count, 1);
     uint64_t shown[3];
@@ -421,7 +421,9 @@ TEST(without_memory_an_error_is_reported)
         gnomon__test_fail_allocation(n);
         code = gnomon__diff_create(&d);
         if (code == GNOMON_OK)
-            code = gnomon__diff_add(d, GNOMON__SIDE_A, p);
+            code = gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0});
+        if (code == GNOMON_OK)
+            code = gnomon__diff_end(d);
         gnomon__test_fail_allocation(0);
         CHECK(code == GNOMON_ENOMEM || (code == GNOMON_OK && n > 15));
         gnomon__diff_free(d);

@@ -45,7 +45,7 @@ static int is_alarm(const noise_kind *k, const gnomon__gate *g, size_t n)
         add_job(d, GNOMON__SIDE_A, &k->is, base, CALLS);
         add_job(d, GNOMON__SIDE_B, &k->is, base, CALLS);
     }
-    const gnomon__diff_row *row = d->rows[0];
+    const gnomon__diff_row *row = &d->rows[0];
     gnomon__change c = gnomon__compare(d, row, g->metric, 0.999, &usual);
     int alarm = gnomon__gate_judge(g, &c, CALLS, 0.999) == GNOMON__GATE_FAILS;
     gnomon__diff_free(d);

@@ -38,8 +38,7 @@ TEST(gates_are_parsed)
         {"fit step-mean +5%", "fit", GNOMON__MEAN, 0.05, -1},
         {"fit step-count -1% -2", "fit", GNOMON__CALLS, -0.01, 2},
         {"fit step-min +5% +1us", "fit", GNOMON__MIN, 0.05, 1e3},
-        {"loss counter-last +5% +0.25", "loss", GNOMON__SAMPLES_LAST, 0.05,
-         0.25},
+        {"loss counter-last +5% +0.25", "loss", GNOMON__LAST, 0.05, 0.25},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const word_case *c = &cases[i];
@@ -178,7 +177,7 @@ static void simulate(const shape *s, size_t jobs, size_t calls, double longer,
             add_job(d, GNOMON__SIDE_A, s, base, calls);
             add_job(d, GNOMON__SIDE_B, s, base * longer, calls);
         }
-        const gnomon__diff_row *row = d->rows[0];
+        const gnomon__diff_row *row = &d->rows[0];
         for (int i = 0; i < GATES; i++) {
             gnomon__change c =
                 gnomon__compare(d, row, g[i].metric, 0.999, &usual);

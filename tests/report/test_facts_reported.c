@@ -254,9 +254,9 @@ static void facts_of_half(facts *f, const gnomon__diff_row *row)
         return;
     }
     fact_add(f, key, "count", FACT_SUM, (double)h->all.s.count);
-    fact_add(f, key, "sum", FACT_SUM, h->samples.sum);
-    fact_add(f, key, "min", FACT_LEAST, h->samples.low);
-    fact_add(f, key, "max", FACT_MOST, h->samples.high);
+    fact_add(f, key, "sum", FACT_SUM, h->parts[0].total);
+    fact_add(f, key, "min", FACT_LEAST, h->parts[0].min);
+    fact_add(f, key, "max", FACT_MOST, h->parts[0].max);
 }
 
 static void check_diff(uint32_t most)
@@ -267,11 +267,12 @@ static void check_diff(uint32_t most)
     facts is = {.kind = "row"}, must = {0};
     CHECK_EQ(gnomon__diff_create(&d), GNOMON_OK);
     d->view = words;
-    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
+             GNOMON_OK);
     for (size_t i = 0; i < d->count; i++) {
         is.number = (uint32_t)i + 1;
-        if (d->rows[i]->kind != GNOMON__DIFF_STEPS)
-            facts_of_half(&is, d->rows[i]);
+        if (d->rows[i].kind != GNOMON__DIFF_STEPS)
+            facts_of_half(&is, &d->rows[i]);
     }
     facts_of_diff(&must, p, words);
     facts_equal(&is, &must);
