@@ -28,14 +28,29 @@ static struct {
     char names[TOLD][80];
     uint64_t count, lost;           /* of all */
     uint64_t launched[TOLD], notes; /* correlations, in their order */
+    uint8_t own[TOLD];
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void hear_launched(uint32_t source, uint64_t correlation)
+static void hear_launched(uint32_t source, uint64_t correlation, int is_own)
 {
     pthread_mutex_lock(&told.lock);
     CHECK_EQ(source, SOURCE);
-    told.launched[told.notes++ % TOLD] = correlation;
+    uint64_t at = told.notes++ % TOLD;
+    told.launched[at] = correlation;
+    told.own[at] = (uint8_t)is_own;
     pthread_mutex_unlock(&told.lock);
+}
+
+static enum gnomon__activity_noted hear_noted(uint32_t source,
+                                              uint64_t correlation)
+{
+    enum gnomon__activity_noted is = GNOMON__NOT_NOTED;
+    pthread_mutex_lock(&told.lock);
+    for (uint64_t i = 0; i < told.notes && i < TOLD && source == SOURCE; i++)
+        if (told.launched[i] == correlation)
+            is = told.own[i] ? GNOMON__NOTED_OWN : GNOMON__NOTED;
+    pthread_mutex_unlock(&told.lock);
+    return is;
 }
 
 static void hear(uint32_t source, const gnomon_activity *records, size_t count)
@@ -61,7 +76,8 @@ static void hear_lost(uint32_t source, uint64_t count)
     pthread_mutex_unlock(&told.lock);
 }
 
-static const gnomon__cupti_listener ears = {hear_launched, hear, hear_lost};
+static const gnomon__cupti_listener ears = {hear_launched, hear_noted, hear,
+                                            hear_lost};
 
 static inline uint64_t told_count(void)
 {
@@ -94,7 +110,7 @@ static inline const gnomon_activity *told_of(const char *name)
 static inline int was_launched(uint64_t correlation)
 {
     for (uint64_t i = 0; i < told.notes && i < TOLD; i++)
-        if (told.launched[i] == correlation)
+        if (told.launched[i] == correlation && !told.own[i])
             return 1;
     return 0;
 }

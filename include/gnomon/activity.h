@@ -52,7 +52,7 @@ typedef struct gnomon_activity {
     uint32_t flags;
     /* The device, from 0; -1: it is of no device. */
     int32_t device;
-    /* The vendor's numbers. */
+    /* The vendor's numbers. A wait for more than one stream: UINT32_MAX. */
     uint32_t context;
     uint32_t stream;
     /* Moments by gnomon_now_ns. */

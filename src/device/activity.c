@@ -185,7 +185,7 @@ void gnomon__sources_forget(void)
 void gnomon_activity_launched(uint32_t source, uint64_t correlation)
 {
     FORWARD_WORK(activity_launched, activity_launched(source, correlation));
-    gnomon__activity_note_launch(source, correlation);
+    gnomon__activity_note_launch(source, correlation, 0);
 }
 
 void gnomon_activity_put(uint32_t source, const gnomon_activity *records,

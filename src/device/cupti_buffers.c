@@ -5,6 +5,8 @@
  * threads could take. */
 #include "device/cupti_buffers.h"
 
+#include <string.h>
+
 #include "device/cupti_driver.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
@@ -15,8 +17,10 @@ enum { BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_READ };
 static gnomon__cupti_buffer cupti_buffers[GNOMON__CUPTI_BUFFERS];
 static uint8_t *buffer_memory; /* of all */
 static uint32_t buffer_count;  /* that there was memory for */
-static uint64_t buffer_orders, records_overwritten;
+static uint64_t buffer_orders, records_thrown, bytes_waiting;
 static void (*buffer_completed)(void);
+static uint32_t
+    record_sizes[GNOMON__CUPTI_KINDS]; /* as CUPTI steps; 0: unknown */
 
 int gnomon__cupti_buffers_make(void (*completed)(void))
 {
@@ -41,6 +45,55 @@ static int buffer_take(gnomon__cupti_buffer *b, uint32_t from, uint32_t to)
     return load_relaxed(&b->state) == from && cas_acq_rel(&b->state, &from, to);
 }
 
+/* ---- Records ----------------------------------------------------------------------- */
+
+/* CUPTI does not tell where the slot is that it cannot read: it begins where the record
+ * before it ends. So the lengths of records are learned while they are read. */
+static const uint8_t *unread_slot(const gnomon__cupti_buffer *b,
+                                  const uint8_t *last)
+{
+    if (!last)
+        return b->memory;
+    uint32_t size = load_relaxed(
+        &record_sizes[gnomon__cupti_kind_of(last) % GNOMON__CUPTI_KINDS]);
+    return size ? last + size : NULL;
+}
+
+static size_t zeroes_at(const uint8_t *at, size_t most)
+{
+    static const uint8_t zeroes[8];
+    size_t n = 0;
+    while (n + 8 <= most && memcmp(at + n, zeroes, 8) == 0)
+        n += 8;
+    return n;
+}
+
+int gnomon__cupti_buffer_step(const gnomon__cupti_buffer *b, void **record,
+                              uint64_t *lost)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const uint8_t *last = *record, *end = b->memory + b->valid;
+    int code = cupti->GetNextRecord(b->memory, b->valid, record);
+    if (!code && last)
+        store_relaxed(
+            &record_sizes[gnomon__cupti_kind_of(last) % GNOMON__CUPTI_KINDS],
+            (uint32_t)((const uint8_t *)*record - last));
+    if (!code || code == CUPTI_MAX_LIMIT_REACHED)
+        return !code;
+    const uint8_t *at = unread_slot(b, last);
+    size_t zeroes = at && at < end ? zeroes_at(at, (size_t)(end - at)) : 0;
+    *record = NULL;
+    *lost += 1;
+    if (!at || at + zeroes >= end)
+        return 0;
+    at += zeroes;
+    if (zeroes && !cupti->GetNextRecord(b->memory + (at - b->memory),
+                                        (size_t)(end - at), record))
+        return 1;
+    *lost += (uint64_t)(end - at) / GNOMON__CUPTI_SHORTEST;
+    return 0;
+}
+
 /* ---- CUPTI's side ------------------------------------------------------------------ */
 
 static gnomon__cupti_buffer *buffer_free(void)
@@ -54,38 +107,25 @@ static gnomon__cupti_buffer *buffer_free(void)
 
 static uint64_t buffer_records(const gnomon__cupti_buffer *b)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     void *record = NULL;
     uint64_t count = 0;
-    while (!cupti->GetNextRecord(b->memory, b->valid, &record))
+    while (gnomon__cupti_buffer_step(b, &record, &count))
         count++;
     return count;
 }
 
-/* A full buffer, whose records are then lost and counted. */
-static gnomon__cupti_buffer *buffer_steal(void)
+/* Beyond the bound, CUPTI of 12.9 and later is told that there is none: it then drops
+ * records and counts them. Earlier ones crash: what they fill is thrown away. */
+static int has_too_many(int is_refused)
 {
-    uint32_t count = load_acquire(&buffer_count);
-    for (uint32_t i = 0; i < count; i++) {
-        gnomon__cupti_buffer *b = &cupti_buffers[i];
-        if (!buffer_take(b, BUFFER_FULL, BUFFER_READ))
-            continue;
-        add_relaxed(&records_overwritten, buffer_records(b));
-        store_release(&b->state, BUFFER_OUT);
-        return b;
-    }
-    return NULL;
+    return is_refused == (gnomon__cupti_version() >= GNOMON__CUPTI_12_9) &&
+           load_relaxed(&bytes_waiting) >= GNOMON__CUPTI_WAITING;
 }
 
-/* Beyond the bound, CUPTI of 12.9 and later is told that there is none: it then drops
- * records and counts them. Earlier ones crash, so they get a buffer that was not read
- * yet. */
 void gnomon__cupti_buffer_requested(uint8_t **buffer, size_t *size,
                                     size_t *most)
 {
-    gnomon__cupti_buffer *b = buffer_free();
-    if (!b && gnomon__cupti_version() < GNOMON__CUPTI_12_9)
-        b = buffer_steal();
+    gnomon__cupti_buffer *b = has_too_many(1) ? NULL : buffer_free();
     *buffer = b ? b->memory : NULL;
     *size = b ? GNOMON__CUPTI_BUFFER : 0;
     *most = 0; /* as many records as there is room for */
@@ -96,16 +136,21 @@ void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
 {
     uintptr_t from = (uintptr_t)buffer_memory, at = (uintptr_t)buffer;
     size_t i = (at - from) / GNOMON__CUPTI_BUFFER;
+    (void)context, (void)stream; /* always 0 since CUDA 6 */
     if (!buffer || at < from || i >= load_acquire(&buffer_count))
         return;
     gnomon__cupti_buffer *b = &cupti_buffers[i];
-    b->context = context;
-    b->stream = stream;
     b->valid = valid < size ? valid : size;
+    int is_taken = valid && !has_too_many(0);
+    add_relaxed(&bytes_waiting, b->valid);
+    if (!is_taken) {
+        add_relaxed(&records_thrown, valid ? buffer_records(b) : 0);
+        gnomon__cupti_buffers_give(b);
+        return;
+    }
     store_relaxed(&b->order, add_relaxed(&buffer_orders, 1) + 1);
-    store_release(&b->state, valid ? BUFFER_FULL : BUFFER_FREE);
-    if (valid)
-        buffer_completed();
+    store_release(&b->state, BUFFER_FULL);
+    buffer_completed();
 }
 
 /* ---- The reader's side --------------------------------------------------------------- */
@@ -132,10 +177,20 @@ gnomon__cupti_buffer *gnomon__cupti_buffers_next(void)
 
 void gnomon__cupti_buffers_give(gnomon__cupti_buffer *buffer)
 {
+    memset(buffer->memory, 0, buffer->valid);
+    (void)add_relaxed(&bytes_waiting, -(uint64_t)buffer->valid);
     store_release(&buffer->state, BUFFER_FREE);
 }
 
 uint64_t gnomon__cupti_buffers_lost(void)
 {
-    return swap_acq_rel(&records_overwritten, 0);
+    return swap_acq_rel(&records_thrown, 0);
+}
+
+int gnomon__cupti_buffers_out(void)
+{
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < load_acquire(&buffer_count); i++)
+        out += load_relaxed(&cupti_buffers[i].state) == BUFFER_OUT;
+    return out != 0;
 }

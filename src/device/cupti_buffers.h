@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The memory that CUPTI writes its records to: a fixed number of buffers, which it
- * takes and gives back by two callbacks. It makes them on any thread, the host's too, so
- * they take no lock and no memory. Buffers are in one of four states:
+/* The memory that CUPTI writes its records to: buffers, which it takes and gives back by
+ * two callbacks. It makes them on any thread, the host's too, so they take no lock and no
+ * memory. Buffers are in one of four states, and zeroed when CUPTI takes them:
  *
  *     free -> CUPTI's -> full -> read by us -> free
  */
@@ -12,21 +12,21 @@
 #include <stdint.h>
 
 #define GNOMON__CUPTI_BUFFER (1u << 20) /* NVIDIA advises 1 to 10 MB */
-/* 64 MB hold 300,000 kernels, or what some 0.1 s of the shortest ones launch. */
-#define GNOMON__CUPTI_BUFFERS 64u
+/* CUPTI may have one for each thread that launches: pages are used when it writes. */
+#define GNOMON__CUPTI_BUFFERS 256u
+/* So many bytes of records may wait to be read, and no more are taken: 300,000 kernels, or
+ * what some 0.1 s of the shortest ones launch. */
+#define GNOMON__CUPTI_WAITING (64ull << 20)
 
 typedef struct gnomon__cupti_buffer {
     uint32_t state;
-    uint32_t stream;
     uint64_t order; /* of completion, from 1 */
     size_t valid;   /* bytes */
-    void *context;
     uint8_t *memory;
 } gnomon__cupti_buffer;
 
-/* Reserves the memory, once in a process; pages are used when CUPTI writes to them, and
- * never given back, as CUPTI may still have some. `completed` is called when a buffer
- * is full. 0: there is no memory. */
+/* Reserves the memory, once in a process; it is never given back, as CUPTI may still have
+ * some. `completed` is called when a buffer is full. 0: there is no memory. */
 int gnomon__cupti_buffers_make(void (*completed)(void));
 
 /* CUPTI's two callbacks. */
@@ -40,8 +40,16 @@ void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
 gnomon__cupti_buffer *gnomon__cupti_buffers_next(void);
 void gnomon__cupti_buffers_give(gnomon__cupti_buffer *buffer);
 
-/* The records that were in buffers which had to be used again unread, since the last
- * call. */
+/* The record after *record, or the first one if that is NULL; 0: there is none. What CUPTI
+ * cannot read is passed over and added to *lost: a slot that was never filled as one record,
+ * and from a kind that it does not know on as many as there is room for. */
+int gnomon__cupti_buffer_step(const gnomon__cupti_buffer *buffer, void **record,
+                              uint64_t *lost);
+
+/* The records that were thrown away, as too many waited, since the last call. */
 uint64_t gnomon__cupti_buffers_lost(void);
+
+/* Whether CUPTI has one of them: where it records, it has. */
+int gnomon__cupti_buffers_out(void);
 
 #endif

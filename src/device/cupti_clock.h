@@ -7,12 +7,14 @@
 
 #include <stdint.h>
 
-/* Before any kind of record is enabled. Gives CUPTI gnomon's clock, once in a process:
- * giving it anew made later records wrong in some versions. */
-void gnomon__cupti_clock_start(void);
+/* Before any kind of record is enabled. Gives CUPTI gnomon's clock: where it is that of the
+ * whole process once, as giving it anew made later records wrong in some versions; of one
+ * of several subscribers each time. */
+void gnomon__cupti_clock_start(int is_one_of_several);
 
-/* Reads both clocks, where CUPTI has its own. Before records are read. Of one thread at
- * a time, as all below. */
+/* Reads both clocks. Where CUPTI's is gnomon's no more, as another profiler has given it
+ * one, which stays after it has gone, it is CUPTI's own from then on. Before records are
+ * read. Of one thread at a time, as all below. */
 void gnomon__cupti_clock_anchor(void);
 
 /* A moment of a record in ns of gnomon_now_ns; 0: before the run's zero. */

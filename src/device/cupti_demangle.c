@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The process's own C++ runtime demangles: programs that nvcc linked have one, as has
- * PyTorch. None is loaded for this. A name costs some microseconds, so the last ones are
- * kept, in a table of fixed size. */
+ * PyTorch. None is loaded for this. A name costs some microseconds, so each is kept for
+ * good, as the recorder keeps the same ones; past its number of names the rest stays as it
+ * is. */
 #include "device/cupti_demangle.h"
 
 #include <stdlib.h>
@@ -10,24 +11,17 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "profile/slots.h"
 
-#define KEPT_NAMES 512u /* a power of two */
-#define OLD_NAMES 256u  /* more than are used at one time */
+#define MOST_KEPT 65536u
 
 /* __cxa_demangle: the text is from the host's malloc. */
 typedef char *cupti_demangler(const char *name, char *buffer, size_t *size,
                               int *status);
 
-typedef struct kept_name {
-    char *mangled; /* NULL: none. One block with `text` */
-    const char *text;
-} kept_name;
-
-static kept_name kept_names[KEPT_NAMES];
-/* Replaced, but perhaps still used by who asked for them. */
-static char *old_names[OLD_NAMES];
-static uint32_t old_count;
-
+static char **kept_names; /* each: as it was mangled, NUL, as it reads, NUL */
+static size_t names_kept, names_room;
+static gnomon__slots kept_slots;
 static cupti_demangler *cupti_demangle;
 
 void gnomon__cupti_demangle_begin(void)
@@ -43,44 +37,43 @@ void gnomon__cupti_demangle_begin(void)
     }
 }
 
-/* Both texts in one block; NULL: it is no such name, or there is no memory. */
-static char *keep_names(const char *mangled, const char **text)
+static int kept_name_is(const void *names, uint32_t number, const void *name)
+{
+    return strcmp(((char *const *)names)[number - 1], name) == 0;
+}
+
+/* Its number from 1; 0: it is no such name, or there is no memory. */
+static uint32_t keep_name(const char *mangled, uint64_t hash)
 {
     int status = -1;
-    char *its =
-        cupti_demangle ? cupti_demangle(mangled, NULL, NULL, &status) : NULL;
     size_t size = strlen(mangled) + 1;
-    char *block = its && !status ? gnomon__alloc(size + strlen(its) + 1) : NULL;
-    if (block) {
-        memcpy(block, mangled, size);
-        memcpy(block + size, its, strlen(its) + 1);
-        *text = block + size;
-    }
+    char *its = cupti_demangle && names_kept < MOST_KEPT
+                    ? cupti_demangle(mangled, NULL, NULL, &status)
+                    : NULL;
+    char *both = its && !status ? gnomon__alloc(size + strlen(its) + 1) : NULL;
+    int is_kept =
+        both &&
+        gnomon__grow_zeroed(&kept_names, &names_room, names_kept + 1,
+                            sizeof *kept_names) &&
+        !gnomon__slots_add(&kept_slots, hash, (uint32_t)names_kept + 1);
+    if (is_kept) {
+        memcpy(both, mangled, size);
+        memcpy(both + size, its, strlen(its) + 1);
+        kept_names[names_kept++] = both;
+    } else
+        gnomon__free(both);
     free(its);
-    return block;
+    return is_kept ? (uint32_t)names_kept : 0;
 }
 
 const char *gnomon__cupti_demangled(const char *name)
 {
-    const char *text = NULL;
     if (strncmp(name, "_Z", 2) != 0)
         return name;
-    kept_name *k = &kept_names[gnomon__hash_text(name) & (KEPT_NAMES - 1)];
-    if (k->mangled && strcmp(k->mangled, name) == 0)
-        return k->text;
-    if (k->mangled && old_count == OLD_NAMES)
-        return name;
-    char *block = keep_names(name, &text);
-    if (!block)
-        return name;
-    if (k->mangled)
-        old_names[old_count++] = k->mangled;
-    *k = (kept_name){block, text};
-    return text;
-}
-
-void gnomon__cupti_demangle_over(void)
-{
-    while (old_count)
-        gnomon__free(old_names[--old_count]);
+    uint64_t hash = gnomon__hash_text(name);
+    uint32_t number =
+        gnomon__slots_find(&kept_slots, hash, kept_name_is, kept_names, name);
+    if (!number)
+        number = keep_name(name, hash);
+    return number ? kept_names[number - 1] + strlen(name) + 1 : name;
 }

@@ -4,10 +4,8 @@
 #define GNOMON_DEVICE_CUPTI_DEMANGLE_H
 
 /* "void gemm<float>(float*)" of "_Z4gemmIfEvPT_". The same text where it is no such name,
- * or the process has no C++ runtime, which knows how. Valid until
- * gnomon__cupti_demangle_over. Of one thread at a time. */
+ * or the process has no C++ runtime, which knows how. Of one thread at a time. */
 const char *gnomon__cupti_demangled(const char *name);
-void gnomon__cupti_demangle_over(void);
 
 /* Looks for that runtime, until it is found. Takes the loader's lock. */
 void gnomon__cupti_demangle_begin(void);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Finds and loads CUPTI. A process must not have two: where the host has one already,
  * as PyTorch does, that one is taken. Then those that the loader finds by name, then
- * those in the toolkit's folder. $GNOMON_CUPTI_LIBRARY names the only one to try; it is
- * ignored in a process with more rights than its user.
+ * those beside CUDA's runtime and in the toolkit's folder. $GNOMON_CUPTI_LIBRARY names
+ * the only one to try; it is ignored in a process with more rights than its user.
  *
  * A CUPTI of a later generation of CUDA than the driver's does not work with it, so it
  * is passed over. CUDA is initialized first, which CUPTI would do too. */
 #include "device/cupti_driver.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static gnomon__cupti_calls cupti_calls;
 static const gnomon__cupti_calls *cupti_loaded;
 static uint32_t cupti_version;
 static char cupti_trouble[512];
+static char cupti_owner[64]; /* as CUPTI names the subscriber before us */
 
 /* ---- One library --------------------------------------------------------------- */
 
@@ -88,21 +90,27 @@ static int cupti_is_useless(const char *name)
     return !cupti_version;
 }
 
+/* One that is of no use is left: a CUPTI that stays keeps the right one out. */
 static int cupti_take(void *library, const char *name)
 {
+    const char *why;
     cupti_version = 0;
 #define FIND(call, symbol, parameters) \
     cupti_find(library, symbol, &cupti_calls.call);
     CUPTI_CALLS(FIND)
     CUPTI_NEWER_CALLS(FIND)
 #undef FIND
-    return !cupti_is_useless(name);
+    int is_useless = cupti_is_useless(name);
+    if (!is_useless)
+        (void)gnomon__os_library(name, &why); /* it stays */
+    gnomon__os_library_close(library);
+    return !is_useless;
 }
 
 static int cupti_open(const char *name)
 {
     const char *why;
-    void *library = gnomon__os_library(name, &why);
+    void *library = gnomon__os_library_to_try(name, &why);
     if (!library) {
         if (!*cupti_trouble) /* the first is the likeliest */
             snprintf(cupti_trouble, sizeof cupti_trouble, "%s", why);
@@ -118,25 +126,54 @@ static const char *const cupti_names[] = {
     "libcupti.so.11.7", "libcupti.so.11.6", "libcupti.so"};
 #define CUPTI_NAMES (sizeof cupti_names / sizeof *cupti_names)
 
-/* The loader knows a library by the name in it, which is one of these. */
+/* The loader knows a library by the name in it, which is one of these. -1: there are, and
+ * none can be used. */
 static int cupti_take_loaded(void)
 {
-    for (size_t i = 0; i < CUPTI_NAMES; i++) {
+    int found = 0;
+    for (size_t i = 0; i < CUPTI_NAMES && found <= 0; i++) {
         void *library = gnomon__os_library_loaded(cupti_names[i]);
         if (library)
-            return cupti_take(library, cupti_names[i]) ? 1 : -1;
+            found = cupti_take(library, cupti_names[i]) ? 1 : -1;
     }
+    return found;
+}
+
+/* In the folder of a toolkit, or of a wheel of the runtime. */
+static int cupti_open_in(const char *folder)
+{
+    static const char *const below[] = {"extras/CUPTI/lib64",
+                                        "extras/CUPTI/lib", "../cuda_cupti/lib",
+                                        "lib64", "lib"};
+    char path[PATH_MAX];
+    for (size_t i = 0; folder && *folder && i < sizeof below / sizeof *below;
+         i++)
+        for (size_t k = 0; k < CUPTI_NAMES; k++) {
+            int n = snprintf(path, sizeof path, "%s/%s/%s", folder, below[i],
+                             cupti_names[k]);
+            if (n > 0 && (size_t)n < sizeof path && cupti_open(path))
+                return 1;
+        }
     return 0;
 }
 
-static int cupti_open_in(const char *folder)
+/* Beside CUDA's runtime, where that is a library. */
+static int cupti_open_beside_runtime(void)
 {
-    char path[512];
-    int n = folder && *folder
-                ? snprintf(path, sizeof path,
-                           "%s/extras/CUPTI/lib64/libcupti.so", folder)
-                : 0;
-    return n > 0 && (size_t)n < sizeof path && cupti_open(path);
+    static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
+                                           "libcudart.so.11.0"};
+    char folder[PATH_MAX];
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
+        void *runtime = gnomon__os_library_loaded(runtimes[i]);
+        const void *at =
+            runtime ? gnomon__os_symbol(runtime, "cudaGetDeviceCount") : NULL;
+        if (!at)
+            continue;
+        gnomon__os_beside(at, "..", folder, sizeof folder);
+        if (cupti_open_in(folder))
+            return 1;
+    }
+    return 0;
 }
 
 /* What the environment says is not asked in a process with more rights than its
@@ -153,7 +190,8 @@ static int cupti_search(void)
     for (size_t i = 0; i < CUPTI_NAMES; i++)
         if (cupti_open(cupti_names[i]))
             return 1;
-    if ((!is_secure && (cupti_open_in(getenv("CUDA_HOME")) ||
+    if (cupti_open_beside_runtime() ||
+        (!is_secure && (cupti_open_in(getenv("CUDA_HOME")) ||
                         cupti_open_in(getenv("CUDA_PATH")))) ||
         cupti_open_in("/usr/local/cuda"))
         return 1;
@@ -206,6 +244,29 @@ const gnomon__cupti_calls *gnomon__cupti(void)
     return load_acquire(&cupti_loaded);
 }
 
+void gnomon__cupti_calls_are(const gnomon__cupti_calls *calls)
+{
+    store_release(&cupti_loaded, calls ? calls : &cupti_calls);
+}
+
+int gnomon__cupti_subscribe_v2(void **subscriber, cupti_callback *callback,
+                               int is_one_of_several)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const cupti_subscriber_params params = {
+        .size = cupti_version < GNOMON__CUPTI_13_2
+                    ? offsetof(cupti_subscriber_params, is_one_of_several)
+                    : sizeof params,
+        .name = "gnomon",
+        .owner = cupti_owner,
+        .owner_size = sizeof cupti_owner,
+        .is_one_of_several = is_one_of_several != 0};
+    *cupti_owner = 0;
+    return cupti->SubscribeV2
+               ? cupti->SubscribeV2(subscriber, callback, NULL, &params)
+               : CUPTI_NOT_SUPPORTED;
+}
+
 uint32_t gnomon__cupti_version(void)
 {
     return gnomon__cupti() ? cupti_version : 0;
@@ -213,19 +274,27 @@ uint32_t gnomon__cupti_version(void)
 
 /* ---- Errors ------------------------------------------------------------------------ */
 
-/* Who it may be that owns CUPTI: only what says so in the environment is named. */
-static const char *cupti_owner(void)
+/* Who it may be that owns CUPTI: who told it a name, or what says so in the environment. */
+static const char *owner_of_cupti(void)
 {
+    if (*cupti_owner)
+        return cupti_owner;
     if (getenv("NSYS_PROFILING_SESSION_ID"))
-        return ": nsys";
+        return "nsys";
     return getenv("CUDA_INJECTION64_PATH")
-               ? ": the tool that $CUDA_INJECTION64_PATH names"
+               ? "the tool that $CUDA_INJECTION64_PATH names"
                : "";
 }
 
 static const char *cupti_advice(int result)
 {
     switch (result) {
+    case CUPTI_NOT_COMPATIBLE:
+        return "another profiler in this process has made CUPTI's calls for "
+               "the "
+               "whole process, which shut out those of one subscriber, or "
+               "these "
+               "those: let one of both begin in a process of its own";
     case CUPTI_NOT_INITIALIZED:
         return "there is no GPU, or no driver that this CUPTI works with";
     case CUPTI_HARDWARE_BUSY:
@@ -256,8 +325,8 @@ void gnomon__cupti_explain(char *text, size_t size, const char *symbol,
     if (result == CUPTI_TWO_SUBSCRIBERS ||
         (result == CUPTI_MAX_LIMIT_REACHED &&
          strcmp(symbol, gnomon__cupti_symbol.Subscribe) == 0))
-        snprintf(text, size, "another profiler owns CUPTI%s (%s: %s)",
-                 cupti_owner(), symbol, name);
+        snprintf(text, size, "another profiler owns CUPTI%s%s (%s: %s)",
+                 *owner_of_cupti() ? ": " : "", owner_of_cupti(), symbol, name);
     else
         snprintf(text, size, "%s: %s (%d)%s%s", symbol, name, result,
                  advice ? ": " : "", advice ? advice : "");

@@ -14,8 +14,10 @@ typedef int cupti_result;
 enum {
     CUPTI_OK = 0,
     CUPTI_MAX_LIMIT_REACHED = 12, /* also: there are no more records */
+    CUPTI_NOT_COMPATIBLE = 14,
     CUPTI_NOT_INITIALIZED = 15,
     CUPTI_HARDWARE_BUSY = 26,
+    CUPTI_NOT_SUPPORTED = 27,
     CUPTI_VIRTUALIZED = 33,
     CUPTI_NO_PRIVILEGES = 35,
     CUPTI_TWO_SUBSCRIBERS = 39,
@@ -24,10 +26,25 @@ enum {
 };
 
 /* CUpti_CallbackDomain */
-enum { CUPTI_DRIVER_API = 1, CUPTI_RUNTIME_API = 2, CUPTI_RESOURCES = 3 };
+enum {
+    CUPTI_DRIVER_API = 1,
+    CUPTI_RUNTIME_API = 2,
+    CUPTI_RESOURCES = 3,
+    CUPTI_STATE = 6 /* 12.2 */
+};
 
-/* CUpti_CallbackIdResource */
+/* CUpti_CallbackIdResource and CUpti_CallbackIdState */
 #define CUPTI_CONTEXT_ENDS 2u
+#define CUPTI_FATAL_ERROR 1u
+
+/* CUpti_ActivityAttribute */
+enum {
+    CUPTI_ZEROED_BUFFERS = 5,
+    CUPTI_BUFFERS_OF_THREADS = 9, /* 12.3; on from 13.0 on */
+    CUPTI_WHOLE_GRAPHS = 20,      /* for all of several subscribers */
+    CUPTI_THREAD_IDS = 21,
+    CUPTI_CLOCK = 22
+};
 
 #define CUPTI_FLUSH_FORCED 1u
 #define CUPTI_NO_STREAM UINT32_MAX /* CUPTI_INVALID_STREAM_ID */
@@ -53,11 +70,30 @@ typedef struct cupti_resource_data {
     void *description;
 } cupti_resource_data;
 
+/* CUpti_StateData */
+typedef struct cupti_state_data {
+    int result;
+    const char *message; /* or NULL */
+} cupti_state_data;
+
+/* CUpti_SubscriberParams; up to 13.1 without its last line. */
+typedef struct cupti_subscriber_params {
+    size_t size;
+    const char *name;
+    char *owner; /* where that of an earlier subscriber is written */
+    size_t owner_size;
+    uint8_t is_one_of_several, padding[7];
+} cupti_subscriber_params;
+
 typedef void cupti_callback(void *user, int domain, uint32_t id,
                             const void *data);
 typedef void cupti_requested(uint8_t **buffer, size_t *size, size_t *most);
 typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer,
                              size_t size, size_t valid);
+typedef void cupti_requested_v2(uint8_t **buffer, size_t *size, size_t *most,
+                                void *info);
+typedef void cupti_completed_v2(uint8_t *buffer, size_t size, size_t valid,
+                                void *info);
 
 /* Calls that CUPTI of 11.8 has. Those of CUPTI_NEWER_CALLS may be NULL. */
 #define CUPTI_CALLS(X) \
@@ -80,6 +116,8 @@ typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer,
       (uint8_t * buffer, size_t valid, void **record)) \
     X(GetNumDropped, "cuptiActivityGetNumDroppedRecords", \
       (void *context, uint32_t stream, size_t *count)) \
+    X(SetAttribute, "cuptiActivitySetAttribute", \
+      (int attribute, size_t *size, void *value)) \
     X(FlushAll, "cuptiActivityFlushAll", (uint32_t flags))
 #define CUPTI_NEWER_CALLS(X) \
     X(SetThreadIdType, "cuptiSetThreadIdType", (int type)) \
@@ -90,7 +128,32 @@ typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer,
     X(EnableRuntimeApi, "cuptiActivityEnableRuntimeApi", \
       (uint32_t id, uint8_t enable)) \
     X(EnableDriverApi, "cuptiActivityEnableDriverApi", \
-      (uint32_t id, uint8_t enable))
+      (uint32_t id, uint8_t enable)) \
+    X(SubscribeV2, "cuptiSubscribe_v2", \
+      (void **subscriber, cupti_callback *callback, void *user, \
+       const cupti_subscriber_params *params)) \
+    CUPTI_CALLS_OF_ONE(X)
+/* Those of one of several subscribers, which does not make the same calls without it. */
+#define CUPTI_CALLS_OF_ONE(X) \
+    X(GetTimestampV2, "cuptiGetTimestamp_v2", \
+      (void *subscriber, uint64_t *ns)) \
+    X(RegisterCallbacksV2, "cuptiActivityRegisterCallbacks_v2", \
+      (void *subscriber, cupti_requested_v2 *requested, \
+       cupti_completed_v2 *completed)) \
+    X(EnableV2, "cuptiActivityEnable_v2", \
+      (void *subscriber, uint32_t kind, void *config)) \
+    X(DisableV2, "cuptiActivityDisable_v2", \
+      (void *subscriber, uint32_t kind, void *config)) \
+    X(GetNextRecordV2, "cuptiActivityGetNextRecord_v2", \
+      (void *subscriber, uint8_t *buffer, size_t valid, void **record)) \
+    X(GetNumDroppedV2, "cuptiActivityGetNumDroppedRecords_v2", \
+      (void *subscriber, void *context, uint32_t stream, size_t *count)) \
+    X(SetAttributeV2, "cuptiActivitySetAttribute_v2", \
+      (void *subscriber, int attribute, size_t *size, void *value)) \
+    X(EnableRuntimeApiV2, "cuptiActivityEnableRuntimeApi_v2", \
+      (void *subscriber, uint32_t id, uint8_t enable)) \
+    X(EnableDriverApiV2, "cuptiActivityEnableDriverApi_v2", \
+      (void *subscriber, uint32_t id, uint8_t enable))
 
 typedef struct gnomon__cupti_calls {
 #define CUPTI_FIELD(name, symbol, parameters) cupti_result(*name) parameters;
@@ -116,6 +179,14 @@ const gnomon__cupti_calls *gnomon__cupti_load(const char **why);
 
 /* What gnomon__cupti_load returned last. Any thread. */
 const gnomon__cupti_calls *gnomon__cupti(void);
+
+/* What it returns from now on; NULL: those that were loaded. In control calls. */
+void gnomon__cupti_calls_are(const gnomon__cupti_calls *calls);
+
+/* Subscribes by the newer call, which tells whose CUPTI is if it is not free: it is named
+ * by gnomon__cupti_explain. */
+int gnomon__cupti_subscribe_v2(void **subscriber, cupti_callback *callback,
+                               int is_one_of_several);
 
 /* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
 uint32_t gnomon__cupti_version(void);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_subscriber.h"
@@ -39,6 +40,7 @@ static struct {
     uint64_t asked, answered; /* flushes */
     uint32_t force;           /* of the next one */
     int has_full;             /* CUPTI gave a buffer back */
+    int is_soon;              /* a flush is due before its time */
     int is_waiting;           /* for the device */
     int ends, is_over;
 } flushes;
@@ -46,27 +48,72 @@ static struct {
 /* ---- Reading ------------------------------------------------------------------------ */
 
 /* On the host's threads too, which another one may cancel. */
-void gnomon__cupti_on_full_buffer(void)
+static void wake_thread(int *why)
 {
     int cancel = gnomon__os_cancel_off();
     gnomon__os_lock_take(&flushes_lock);
-    flushes.has_full = 1;
+    *why = 1;
     gnomon__os_turn_tell(&flushes.wake);
     gnomon__os_lock_give(&flushes_lock);
     gnomon__os_cancel_back(cancel);
+}
+
+void gnomon__cupti_on_full_buffer(void)
+{
+    wake_thread(&flushes.has_full);
+}
+
+void gnomon__cupti_flush_soon(void)
+{
+    wake_thread(&flushes.is_soon);
+}
+
+static void log_fatal(void)
+{
+    static int is_logged;
+    if (gnomon__cupti_fatal() && !is_logged) {
+        is_logged = 1;
+        gnomon__log("%s: nothing more is recorded", gnomon__cupti_fatal());
+    }
+}
+
+/* Whether so many kernels are launched, and none is on the way. */
+static int is_balance_due(uint64_t launched)
+{
+    return launched != GNOMON__CUPTI_LAUNCHES &&
+           launched == gnomon__cupti_launched();
+}
+
+/* Where kernels are launched, and in two flushes one after the other nothing comes of
+ * them, while CUPTI has no buffer of ours: others have given it theirs. */
+static void look_for_others(uint64_t read)
+{
+    static uint64_t seen;
+    static int quiet;
+    uint64_t launched = gnomon__cupti_launched();
+    int is_quiet = !read && launched > seen && !gnomon__cupti_buffers_out() &&
+                   gnomon__cupti_misses(launched);
+    quiet = is_quiet ? quiet + 1 : read ? 0 : quiet;
+    seen = launched;
+    if (quiet > 1 && is_balance_due(launched))
+        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 
 /* CUPTI gives back what is over (with force, all), and it is told. With `flush` 0 only
  * what was given back already. */
 static void cupti_read_all(int flush, uint32_t force)
 {
-    if (load_acquire(&cupti_is_gone))
+    if (gnomon__cupti_is_at_end()) {
+        log_fatal();
         return;
+    }
     if (flush)
         (void)gnomon__cupti()->FlushAll(force);
-    gnomon__cupti_read_full(load_relaxed(&cupti_number),
-                            (int)load_relaxed(&threads_are_known));
+    uint64_t read = gnomon__cupti_read_full(
+        load_relaxed(&cupti_number), (int)load_relaxed(&threads_are_known));
     gnomon__cupti_count_dropped(load_relaxed(&cupti_number));
+    if (flush && !force)
+        look_for_others(read);
 }
 
 /* ---- The reading thread ------------------------------------------------------------ */
@@ -77,7 +124,7 @@ static void run_flushes(void)
     for (int ends = 0; !ends || !flushes.ends;) {
         int is_due = 0;
         if (flushes.asked == flushes.answered && !flushes.has_full &&
-            !flushes.ends)
+            !flushes.is_soon && !flushes.ends)
             is_due = !gnomon__os_turn_wait(&flushes.wake, &flushes_lock,
                                            gnomon__os_monotonic_ns() +
                                                FLUSH_EACH_NS) &&
@@ -86,7 +133,8 @@ static void run_flushes(void)
         ends = flushes.ends;
         int is_asked = asked != flushes.answered || ends;
         uint32_t force = is_asked ? flushes.force : 0;
-        flushes.has_full = 0;
+        is_due |= flushes.is_soon;
+        flushes.has_full = flushes.is_soon = 0;
         gnomon__os_lock_give(&flushes_lock);
         cupti_read_all(is_due || is_asked, force);
         gnomon__os_lock_take(&flushes_lock);
@@ -255,13 +303,6 @@ static int wait_for_device(uint64_t until)
 
 /* ---- Flushes ---------------------------------------------------------------------------- */
 
-/* Whether so many kernels are launched, and none is on the way. */
-static int is_balance_due(uint64_t launched)
-{
-    return launched != GNOMON__CUPTI_LAUNCHES &&
-           launched == gnomon__cupti_launched();
-}
-
 void gnomon__cupti_flush(uint64_t patience_ns)
 {
     uint64_t launched = gnomon__cupti_launched();
@@ -280,15 +321,22 @@ void gnomon__cupti_flush(uint64_t patience_ns)
         gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 
+/* Where not even force gives a buffer back, what is missing does not come. */
 void gnomon__cupti_flushes_stop(void)
 {
+    uint64_t rows = load_relaxed(&gnomon__cupti_rows_told);
+    uint64_t launched = gnomon__cupti_launched();
     cupti_thread_stop();
+    if (cupti_thread_state == THREAD_NONE &&
+        rows == load_relaxed(&gnomon__cupti_rows_told) &&
+        is_balance_due(launched))
+        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
     store_relaxed(&cupti_number, 0);
 }
 
 int gnomon__cupti_is_at_end(void)
 {
-    return (int)load_acquire(&cupti_is_gone);
+    return load_acquire(&cupti_is_gone) || gnomon__cupti_fatal();
 }
 
 /* The last flush that is asked for finds that it is the end: then the thread has no call

@@ -17,11 +17,13 @@ void gnomon__cupti_flushes_stop(void);
 /* Tells all that is over. Waits for the device at most so long, and a second for CUPTI. */
 void gnomon__cupti_flush(uint64_t patience_ns);
 
-/* A buffer is full. Any thread. */
+/* A buffer is full; or records should be read before many more are made. Any thread. */
 void gnomon__cupti_on_full_buffer(void);
+void gnomon__cupti_flush_soon(void);
 
 /* The last flush: after it nothing of CUPTI or CUDA is called any more. */
 void gnomon__cupti_end(void);
+/* Whether that was, or CUPTI has ended itself. */
 int gnomon__cupti_is_at_end(void);
 
 /* In a forked child. */

@@ -16,16 +16,13 @@
 #include "platform/error.h"
 
 #define CUPTI_ROW 64u
-#define OWN_CALLS 1024u /* a power of two; gnomon makes some hundred a second */
 
 static const gnomon__cupti_listener the_recorder = {
-    gnomon_activity_launched, gnomon_activity_put, gnomon_activity_lost};
+    gnomon__activity_note_launch, gnomon__activity_noted, gnomon_activity_put,
+    gnomon_activity_lost};
 const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
 
 uint64_t gnomon__cupti_rows_told;
-
-/* By the last bits of their correlation. One that was overwritten is told about. */
-static uint32_t own_calls[OWN_CALLS];
 
 /* What is read and was not told yet. */
 static struct {
@@ -34,25 +31,11 @@ static struct {
     gnomon_activity records[CUPTI_ROW];
     char texts[CUPTI_ROW][GNOMON__CUPTI_TEXT];
     char call[128]; /* a call's name, before it is copied */
-    uint64_t unfinished;
+    uint64_t lost;  /* unfinished ones, and those that CUPTI cannot read */
 } cupti_row;
 
 /* Kernels that were read, and whatever was told to be lost, since the last subscription. */
 static uint64_t kernels_told;
-
-/* ---- Gnomon's own calls ---------------------------------------------------------- */
-
-void gnomon__cupti_own_call(uint32_t correlation)
-{
-    store_relaxed(&own_calls[correlation & (OWN_CALLS - 1)], correlation);
-}
-
-static int is_own_call(uint64_t correlation)
-{
-    return correlation &&
-           load_relaxed(&own_calls[correlation & (OWN_CALLS - 1)]) ==
-               correlation;
-}
 
 /* ---- Records ----------------------------------------------------------------------- */
 
@@ -75,16 +58,23 @@ static void row_tell(void)
                                    cupti_row.count);
     cupti_row.count = 0;
     bump_relaxed(&gnomon__cupti_rows_told, 1);
-    gnomon__cupti_demangle_over();
 }
 
-/* CUPTI filters noise where it can (12.5); this is for the others. */
+/* CUPTI filters noise where it can (12.5); this is for the others. From 12.8 on a query of
+ * an event or a stream that is done is a record of a wait too; as queries are not noted, it
+ * is known by that. */
 static int is_of_use(const gnomon_activity *a)
 {
-    if (is_own_call(a->correlation))
+    if (a->kind != GNOMON_ACTIVITY_CALL && a->kind != GNOMON_ACTIVITY_SYNC)
+        return 1;
+    enum gnomon__activity_noted noted =
+        gnomon__cupti_listens->noted(cupti_row.number, a->correlation);
+    if (noted == GNOMON__NOTED_OWN)
         return 0;
-    return a->kind != GNOMON_ACTIVITY_CALL ||
-           gnomon__cupti_class_of((a->flags & GNOMON_ACTIVITY_LOW_LEVEL) != 0,
+    if (a->kind == GNOMON_ACTIVITY_SYNC)
+        return noted == GNOMON__NOTED || reads.version < GNOMON__CUPTI_12_8 ||
+               !GNOMON__CUPTI_MAY_QUERY(a->call);
+    return gnomon__cupti_class_of((a->flags & GNOMON_ACTIVITY_LOW_LEVEL) != 0,
                                   a->call) != GNOMON__CUPTI_NOISE;
 }
 
@@ -93,7 +83,7 @@ static void row_add(const void *record)
     gnomon_activity *a = &cupti_row.records[cupti_row.count];
     char *text = cupti_row.texts[cupti_row.count];
     enum gnomon__cupti_reading is = gnomon__cupti_read(&reads, record, a, text);
-    cupti_row.unfinished += is == GNOMON__CUPTI_UNFINISHED;
+    cupti_row.lost += is == GNOMON__CUPTI_UNFINISHED;
     if (is == GNOMON__CUPTI_READ && a->kind == GNOMON_ACTIVITY_KERNEL)
         add_relaxed(&kernels_told, 1);
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
@@ -109,10 +99,9 @@ static void row_add(const void *record)
 
 static uint64_t read_buffer(const gnomon__cupti_buffer *b)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     void *record = NULL;
     uint64_t count = 0;
-    while (!cupti->GetNextRecord(b->memory, b->valid, &record)) {
+    while (gnomon__cupti_buffer_step(b, &record, &cupti_row.lost)) {
         row_add(record);
         count++;
     }
@@ -135,8 +124,9 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
     reads.version = gnomon__cupti_version();
     reads.has_system_threads = has_system_threads;
     cupti_row.number = number;
-    cupti_row.unfinished = 0;
-    gnomon__cupti_clock_anchor();
+    cupti_row.lost = 0;
+    if (number)
+        gnomon__cupti_clock_anchor();
     gnomon__cupti_demangle_begin();
     /* No more than there are: threads may fill them as fast as they are read. */
     for (uint32_t i = 0; i < GNOMON__CUPTI_BUFFERS; i++) {
@@ -146,7 +136,7 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
         count += read_buffer(b);
         gnomon__cupti_buffers_give(b);
     }
-    tell_lost(number, cupti_row.unfinished + gnomon__cupti_buffers_lost());
+    tell_lost(number, cupti_row.lost + gnomon__cupti_buffers_lost());
     return count;
 }
 

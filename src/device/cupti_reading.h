@@ -7,17 +7,16 @@
 #include <stdint.h>
 
 #include "gnomon/activity.h"
+#include "record/activity_notes.h"
 
 /* Whom the source tells: gnomon/activity.h. Tests put others in place. */
 typedef struct gnomon__cupti_listener {
-    void (*launched)(uint32_t source, uint64_t correlation);
+    void (*launched)(uint32_t source, uint64_t correlation, int is_own);
+    enum gnomon__activity_noted (*noted)(uint32_t source, uint64_t correlation);
     void (*put)(uint32_t source, const gnomon_activity *records, size_t count);
     void (*lost)(uint32_t source, uint64_t count);
 } gnomon__cupti_listener;
 extern const gnomon__cupti_listener *gnomon__cupti_listens;
-
-/* A call of gnomon's own, which is not told about. Any thread. */
-void gnomon__cupti_own_call(uint32_t correlation);
 
 /* Reads what is full, oldest first, and tells it to the recorder as work of source
  * `number`; 0: it is thrown away. Returns how many records were read. */

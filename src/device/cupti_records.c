@@ -196,13 +196,13 @@ static int read_call(const gnomon__cupti_reader *r, const void *record,
 static int read_wait(const gnomon__cupti_reader *r, const void *record,
                      gnomon_activity *out)
 {
-    uint32_t stream = cupti_u32(record, 32);
     out->kind = GNOMON_ACTIVITY_SYNC;
-    out->name = cupti_wait(cupti_u32(record, 4));
+    out->call = cupti_u32(record, 4);
+    out->name = cupti_wait(out->call);
     out->correlation = cupti_u32(record, 24);
     out->context = cupti_u32(record, 28);
     out->device = cupti_device_of(r, out->context);
-    out->stream = stream == UINT32_MAX ? 0 : stream;
+    out->stream = cupti_u32(record, 32);
     return cupti_span(r, record, 8, 16, out);
 }
 
@@ -221,17 +221,25 @@ static int read_overhead(const gnomon__cupti_reader *r, const void *record,
         out->context = cupti_u32(record, 16);
     if (of == OF_STREAM)
         out->stream = cupti_u32(record, 20);
-    if (r->version >= GNOMON__CUPTI_12_2)
+    if (r->version >= GNOMON__CUPTI_12_3)
         out->correlation = cupti_u32(record, 40);
     return cupti_span(r, record, 24, 32, out);
 }
+
+#define CUPTI_HOST 0x7fffffffu /* in a device's place */
 
 static int read_graph(gnomon__cupti_reader *r, const void *record,
                       gnomon_activity *out)
 {
     out->kind = GNOMON_ACTIVITY_GRAPH;
     out->name = "Graph";
-    cupti_place(r, record, 24, 32, 36, out);
+    out->stream = cupti_u32(record, 36);
+    /* One that begins on the host may end on a device. */
+    if (cupti_u32(record, 24) != CUPTI_HOST)
+        cupti_place(r, record, 24, 32, 36, out);
+    else if (r->version >= GNOMON__CUPTI_12_3 &&
+             cupti_u32(record, 48) != CUPTI_HOST)
+        cupti_place(r, record, 48, 52, 36, out);
     out->correlation = cupti_u32(record, 4);
     out->graph = cupti_u32(record, 28);
     return cupti_span(r, record, 8, 16, out);

@@ -10,11 +10,12 @@
 #include "gnomon/activity.h"
 
 /* Versions of CUPTI's interface, as cuptiGetVersion tells them. */
-#define GNOMON__CUPTI_11_8 18u
-#define GNOMON__CUPTI_12_2 20u
-#define GNOMON__CUPTI_12_5 23u
+#define GNOMON__CUPTI_11_8 18u /* 12.0 and 12.1 too */
+#define GNOMON__CUPTI_12_3 21u
+#define GNOMON__CUPTI_12_8 26u
 #define GNOMON__CUPTI_12_9 27u
-#define GNOMON__CUPTI_13_0 130000u
+#define GNOMON__CUPTI_13_2 130200u
+#define GNOMON__CUPTI_13_4 130400u
 
 /* CUpti_ActivityKind, as far as it is used. */
 enum gnomon__cupti_kind {
@@ -29,6 +30,11 @@ enum gnomon__cupti_kind {
     GNOMON__CUPTI_SYNCHRONIZATION = 38,
     GNOMON__CUPTI_GRAPH_TRACE = 51
 };
+#define GNOMON__CUPTI_KINDS 64u    /* 13.5 has 57 */
+#define GNOMON__CUPTI_SHORTEST 40u /* bytes of a record, of these kinds */
+
+/* Waits that from 12.8 on are made of queries too: the types of events and streams. */
+#define GNOMON__CUPTI_MAY_QUERY(type) ((type) == 1 || (type) == 3)
 
 #define GNOMON__CUPTI_CONTEXTS 64u /* a power of two */
 

@@ -15,6 +15,7 @@
 #include "device/cupti_flushes.h"
 #include "device/cupti_names.h"
 #include "device/cupti_reading.h"
+#include "device/cupti_several.h"
 #include "device/cupti_subscriber.h"
 #include "mark/upcall.h"
 #include "platform/os.h"
@@ -58,25 +59,19 @@ static int cupti_refuse(const char *symbol, int code, const char **why)
     return GNOMON_ESTATE;
 }
 
-/* Nothing of CUPTI's is changed before it is known that nobody else has it. */
 static int cupti_begin(uint32_t number, const char **why)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     static int has_exit_handler;
     const char *symbol;
     int code = gnomon__cupti_subscribe(number, &symbol);
-    if (!code) {
-        symbol = gnomon__cupti_symbol.RegisterCallbacks;
-        code = cupti->RegisterCallbacks(gnomon__cupti_buffer_requested,
-                                        gnomon__cupti_buffer_completed);
-    }
     if (code)
         return cupti_refuse(symbol, code, why);
-    gnomon__cupti_clock_start();
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    gnomon__cupti_clock_start(gnomon__cupti_is_one_of_several());
     has_system_threads =
         cupti->SetThreadIdType && !cupti->SetThreadIdType(CUPTI_SYSTEM_THREADS);
     if (!has_exit_handler)
-        gnomon__cupti_at_first_launch(cupti_at_launch);
+        gnomon__cupti_at_launches(cupti_at_launch, gnomon__cupti_flush_soon);
     has_exit_handler = 1;
     return GNOMON_OK;
 }
@@ -85,7 +80,7 @@ static int cupti_begin(uint32_t number, const char **why)
 static int cupti_prepare(const char **why)
 {
     if (gnomon__cupti_is_at_end())
-        *why = "CUDA has ended";
+        *why = gnomon__cupti_fatal() ? gnomon__cupti_fatal() : "CUDA has ended";
     else if (cupti_pid && cupti_pid != gnomon__os_pid())
         *why = "it does not work in a process that was forked from one "
                "where it was in use";

@@ -7,18 +7,23 @@
  * two, of which depends on the version, so both are noted: it is the same scope. */
 #include "device/cupti_subscriber.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "device/cuda_driver.h"
+#include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_records.h"
+#include "device/cupti_several.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os.h"
 
 #define CONTEXTS 16u /* with more, those beyond are not waited for */
+/* A quarter of the notes that there are if memory is not short. */
+#define MANY_CALLS 16384u
 
 static void *cupti_subscriber;
 static uint32_t source_number;       /* 0: callbacks do nothing */
@@ -29,11 +34,20 @@ static void *launch_contexts[CONTEXTS];
 static uint32_t has_launched, captures_open;
 static uint64_t kernels_launched; /* by the driver's calls, which all end in */
 static uint32_t launches_open;    /* of these, which began and have not ended */
-static void (*at_first_launch)(void);
+static uint32_t many_calls_from;  /* the correlation at which they were read */
+static void (*at_first_launch)(void), (*at_many_calls)(void);
+static char fatal_text[256]; /* written once, before its word */
+static uint32_t is_fatal, has_fatal_text;
 
-void gnomon__cupti_at_first_launch(void (*at_launch)(void))
+void gnomon__cupti_at_launches(void (*at_launch)(void), void (*at_many)(void))
 {
+    store_release(&at_many_calls, at_many);
     store_release(&at_first_launch, at_launch);
+}
+
+const char *gnomon__cupti_fatal(void)
+{
+    return load_acquire(&has_fatal_text) ? fatal_text : NULL;
 }
 
 /* ---- The callback ------------------------------------------------------------------ */
@@ -96,16 +110,45 @@ static void on_launch(const cupti_call_data *call)
         store_relaxed(&has_launched, 1);
 }
 
+static void on_fatal(const cupti_state_data *state)
+{
+    uint32_t first = 0;
+    if (!cas_acq_rel(&is_fatal, &first, 1))
+        return;
+    snprintf(fatal_text, sizeof fatal_text,
+             "CUPTI has ended itself: error %d: %s", state->result,
+             state->message ? state->message : "it does not say why");
+    store_release(&has_fatal_text, 1);
+}
+
+/* Of no call. */
+static void on_other(int domain, uint32_t id, const void *data)
+{
+    const cupti_resource_data *resource = data;
+    if (domain == CUPTI_STATE && id == CUPTI_FATAL_ERROR)
+        on_fatal(data);
+    else if (domain == CUPTI_RESOURCES && id == CUPTI_CONTEXT_ENDS)
+        forget_context(resource->context);
+}
+
+static void count_calls(uint32_t correlation)
+{
+    if (correlation - load_relaxed(&many_calls_from) < MANY_CALLS)
+        return;
+    store_relaxed(&many_calls_from, correlation);
+    void (*at_many)(void) = load_acquire(&at_many_calls);
+    if (at_many)
+        at_many();
+}
+
 static void on_call(void *user, int domain, uint32_t id, const void *data)
 {
     uint32_t number = load_acquire(&source_number);
     (void)user;
     if (!number || gnomon__os_is_copy())
         return;
-    if (domain == CUPTI_RESOURCES) {
-        const cupti_resource_data *resource = data;
-        if (id == CUPTI_CONTEXT_ENDS)
-            forget_context(resource->context);
+    if (domain != CUPTI_DRIVER_API && domain != CUPTI_RUNTIME_API) {
+        on_other(domain, id, data);
         return;
     }
     const cupti_call_data *call = data;
@@ -121,13 +164,12 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
     }
     if (does == GNOMON__CUPTI_KERNEL_LAUNCH && domain == CUPTI_DRIVER_API)
         add_relaxed(&launches_open, 1);
-    if (gnomon__os_is_ours()) {
-        gnomon__cupti_own_call(call->correlation);
-        return;
-    }
-    if (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH)
+    int is_own = gnomon__os_is_ours();
+    if (!is_own &&
+        (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH))
         on_launch(call);
-    gnomon__cupti_listens->launched(number, call->correlation);
+    gnomon__cupti_listens->launched(number, call->correlation, is_own);
+    count_calls(call->correlation);
 }
 
 /* ---- What is on -------------------------------------------------------------------- */
@@ -175,15 +217,62 @@ static int set_callbacks(uint32_t kinds)
     return works ? CUPTI_OK : first;
 }
 
-int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
+static void set_attribute(int attribute, uint8_t value)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    size_t size = sizeof value;
+    (void)gnomon__cupti()->SetAttribute(attribute, &size, &value);
+}
+
+/* Buffers of threads would be given back when they are full, of a quiet thread after its
+ * notes are gone. What CUPTI refuses here only costs. */
+static int give_buffers(void)
+{
+    if (!gnomon__cupti_is_pytorch_here())
+        set_attribute(CUPTI_ZEROED_BUFFERS, 1);
+    if (gnomon__cupti_version() >= GNOMON__CUPTI_12_3)
+        set_attribute(CUPTI_BUFFERS_OF_THREADS, 0);
+    return gnomon__cupti()->RegisterCallbacks(gnomon__cupti_buffer_requested,
+                                              gnomon__cupti_buffer_completed);
+}
+
+/* Nothing of CUPTI's is changed before it is known that nobody else has it. */
+static int subscribe(int is_one_of_several, const char **symbol)
+{
     *symbol = gnomon__cupti_symbol.Subscribe;
-    int code = cupti->Subscribe(&cupti_subscriber, on_call, NULL);
+    int code =
+        is_one_of_several
+            ? gnomon__cupti_several_subscribe(&cupti_subscriber, on_call)
+            : gnomon__cupti()->Subscribe(&cupti_subscriber, on_call, NULL);
     if (code) {
         cupti_subscriber = NULL;
         return code;
     }
+    *symbol = gnomon__cupti_symbol.RegisterCallbacks;
+    code = give_buffers();
+    if (code)
+        gnomon__cupti_unsubscribe();
+    return code;
+}
+
+/* Asks for the name of who has it. */
+static void find_owner(void)
+{
+    void *subscriber = NULL;
+    if (!gnomon__cupti_subscribe_v2(&subscriber, on_call, 0))
+        (void)gnomon__cupti()->Unsubscribe(subscriber); /* it just left */
+}
+
+int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
+{
+    int is_one_of_several = gnomon__cupti_is_for_several();
+    int code = subscribe(is_one_of_several, symbol);
+    if (code && is_one_of_several)
+        code = subscribe(0, symbol);
+    if (code == CUPTI_TWO_SUBSCRIBERS)
+        find_owner();
+    if (code)
+        return code;
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
     store_relaxed(&kinds_recorded, 0);
     memset(callbacks_on, 0, sizeof callbacks_on);
     memset(launch_contexts, 0, sizeof launch_contexts);
@@ -193,6 +282,8 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
     store_relaxed(&launches_open, 0);
     (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
                                 CUPTI_CONTEXT_ENDS);
+    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_STATE,
+                                CUPTI_FATAL_ERROR);
     store_release(&source_number, number);
     return CUPTI_OK;
 }
@@ -200,9 +291,12 @@ int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
 void gnomon__cupti_unsubscribe(void)
 {
     store_release(&source_number, 0);
-    if (cupti_subscriber)
+    if (cupti_subscriber) {
+        set_attribute(CUPTI_ZEROED_BUFFERS, 0); /* others do not know */
         (void)gnomon__cupti()->Unsubscribe(cupti_subscriber);
+    }
     cupti_subscriber = NULL;
+    gnomon__cupti_several_over();
     store_relaxed(&kinds_recorded, 0);
 }
 
@@ -276,6 +370,8 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     int code = set_callbacks(kinds);
+    if (gnomon__cupti_is_one_of_several() && !kinds_recorded)
+        set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_ACTIVITY_GRAPH & 1);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
         int is_on = kinds_recorded >> i & 1, on = is_kind_wanted(i, kinds);

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Subscribes, and from then on says of each launch, on its thread, that source `number`
- * will tell of it. A process has one subscriber. 0, or the code of CUPTI's that says
- * why not; *symbol is the call that failed. */
+/* Subscribes, gives CUPTI our buffers, and from then on says of each launch, on its thread,
+ * that source `number` will tell of it: as one of several subscribers where CUPTI can, else
+ * as the only one. 0, or the code of CUPTI's that says why not; *symbol is the call that
+ * failed. */
 int gnomon__cupti_subscribe(uint32_t number, const char **symbol);
 void gnomon__cupti_unsubscribe(void);
 
@@ -24,8 +25,13 @@ int gnomon__cupti_record(uint32_t kinds, const char **symbol);
 /* Which calls are wanted from the next gnomon__cupti_record on: all, at first. */
 void gnomon__cupti_record_calls(int runtime, int driver);
 
-/* `at_launch` is called at the first launch of the process. */
-void gnomon__cupti_at_first_launch(void (*at_launch)(void));
+/* The line of an error after which CUPTI has ended itself: nothing of it may be called any
+ * more. NULL: there was none. Any thread. */
+const char *gnomon__cupti_fatal(void);
+
+/* `at_launch` is called at the first launch of the process, and `at_many` when so many
+ * calls were noted that their records must be read soon, or notes are overwritten. */
+void gnomon__cupti_at_launches(void (*at_launch)(void), void (*at_many)(void));
 
 /* How many kernels were launched since the subscription, outside of captures and of
  * graphs; or that a thread is in a launch, so that this is to change. */

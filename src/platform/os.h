@@ -325,8 +325,13 @@ int gnomon__os_read_file(const char *path, size_t limit, char **text);
  * that is valid until the thread's next call of these. Takes the loader's
  * lock: hold no lock that a mark may wait for, as constructors may mark. */
 void *gnomon__os_library(const char *path, const char **why);
-/* Where library `name` lies, if it is in the folder of this module. */
-void gnomon__os_beside(const char *name, char *path, size_t size);
+/* Likewise one that may be closed again, if it is of no use. */
+void *gnomon__os_library_to_try(const char *path, const char **why);
+void gnomon__os_library_close(void *library);
+/* Where library `name` lies, if it is in the folder of the module that holds `address`;
+ * NULL: of this one. */
+void gnomon__os_beside(const void *address, const char *name, char *path,
+                       size_t size);
 /* A count of threads that may wait for the loader: `by` is 1 before a call
  * that may reach it, and -1 after. */
 void gnomon__os_loading(int by);

@@ -168,14 +168,13 @@ int gnomon__os_is_namespace(void)
     return first_kind() & A_MODULE;
 }
 
-void *gnomon__os_library(const char *path, const char **why)
+static void *load_library(const char *path, int flags, const char **why)
 {
     if (gnomon__os_is_static()) {
         *why = "this program is linked statically";
         return NULL;
     }
-    /* A library that closes itself stays too. */
-    void *library = open_module(path, RTLD_NOW | RTLD_NODELETE);
+    void *library = open_module(path, RTLD_NOW | flags);
     *why = NULL;
     if (load_relaxed(&loader_is_held)) {
         *why = "this process was forked while its parent loaded a library";
@@ -185,6 +184,27 @@ void *gnomon__os_library(const char *path, const char **why)
             *why = "the system gives no reason";
     }
     return library;
+}
+
+/* A library that closes itself stays too. */
+void *gnomon__os_library(const char *path, const char **why)
+{
+    return load_library(path, RTLD_NODELETE, why);
+}
+
+void *gnomon__os_library_to_try(const char *path, const char **why)
+{
+    return load_library(path, 0, why);
+}
+
+void gnomon__os_library_close(void *library)
+{
+    int cancel = gnomon__os_cancel_off();
+    if (gnomon__os_loader_enter()) {
+        (void)dlclose(library);
+        gnomon__os_loader_leave();
+    }
+    gnomon__os_cancel_back(cancel);
 }
 
 void *gnomon__os_library_loaded(const char *name)
@@ -400,10 +420,13 @@ void gnomon__os_notes(const char *name, uint32_t type,
     walk(search_module, &s);
 }
 
-void gnomon__os_beside(const char *name, char *path, size_t size)
+void gnomon__os_beside(const void *address, const char *name, char *path,
+                       size_t size)
 {
     static const char here;
-    module m = {.address = (uintptr_t)&here, .name = path, .room = size};
+    module m = {.address = (uintptr_t)(address ? address : &here),
+                .name = path,
+                .room = size};
     *path = '\0';
     walk(find_module, &m);
     char *slash = strrchr(path, '/'), *end = slash ? slash + 1 : path;

@@ -195,7 +195,7 @@ static uint32_t track_of_record(const gnomon_activity *r,
         r->device < 0)
         track.lane = GNOMON__LANE_CALLS; /* a thread waits for all streams */
     if (track.lane == GNOMON__LANE_STREAM)
-        track.number = r->stream;
+        track.number = r->stream == UINT32_MAX ? -1 : (int64_t)r->stream;
     if (track.lane != GNOMON__LANE_CALLS)
         return gnomon__activity_find_track(&track);
     uint32_t thread = note->thread != GNOMON__NO_LAUNCHER

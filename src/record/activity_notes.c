@@ -72,6 +72,9 @@ int gnomon__activity_has_events(uint32_t generation, uint32_t open)
     return 0;
 }
 
+#define NOTE_IS_OWN \
+    (1u << 31) /* in the word of events, which has a bit a view */
+
 /* Sources count from small numbers, so each begins in another part of the table. */
 static work_slot *note_slot(work_slot *all, uint32_t source,
                             uint64_t correlation)
@@ -130,7 +133,8 @@ static void write_note(work_slot *s, uint64_t key,
     store_release(&s->written, written + 2);
 }
 
-void gnomon__activity_note_launch(uint32_t source, uint64_t correlation)
+void gnomon__activity_note_launch(uint32_t source, uint64_t correlation,
+                                  int is_own)
 {
     work_slot *all = load_acquire(&work_slots);
     gnomon__activity_note note;
@@ -142,8 +146,22 @@ void gnomon__activity_note_launch(uint32_t source, uint64_t correlation)
     fill_note(&note, t);
     if (t)
         gnomon__leave(t);
+    if (is_own)
+        note.events = NOTE_IS_OWN;
     write_note(note_slot(all, source, correlation),
                gnomon__note_key(source, correlation), &note);
+}
+
+enum gnomon__activity_noted gnomon__activity_noted(uint32_t source,
+                                                   uint64_t correlation)
+{
+    work_slot *all = load_acquire(&work_slots);
+    const work_slot *s =
+        all && correlation ? note_slot(all, source, correlation) : NULL;
+    if (!s || load_relaxed(&s->key) != gnomon__note_key(source, correlation))
+        return GNOMON__NOT_NOTED;
+    return load_relaxed(&s->events) & NOTE_IS_OWN ? GNOMON__NOTED_OWN
+                                                  : GNOMON__NOTED;
 }
 
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,

@@ -44,8 +44,18 @@ int gnomon__activity_has_events(uint32_t generation, uint32_t open);
 
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);
-/* Notes where the calling thread is. Any thread; what it takes, a mark would. */
-void gnomon__activity_note_launch(uint32_t source, uint64_t correlation);
+/* Notes where the calling thread is. Any thread; what it takes, a mark would. `is_own`: it
+ * is a call of gnomon's own, of which nothing is to be told. */
+void gnomon__activity_note_launch(uint32_t source, uint64_t correlation,
+                                  int is_own);
+/* What was noted of it, for as long as nobody took its place. */
+enum gnomon__activity_noted {
+    GNOMON__NOT_NOTED,
+    GNOMON__NOTED,
+    GNOMON__NOTED_OWN
+};
+enum gnomon__activity_noted gnomon__activity_noted(uint32_t source,
+                                                   uint64_t correlation);
 /* 0: there is no note, or another one took its place. *out is then of no scope, and of
  * the segment in which the work began if that is this one or the one before. */
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,

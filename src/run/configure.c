@@ -209,7 +209,7 @@ static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
     if (file && !profiler->summary && profiler->ready &&
         gnomon__profiler_is_builtin(profiler) &&
         gnomon__file_misnamed(line, sizeof line, file, 1)) {
-        gnomon__os_beside(name, path, sizeof path);
+        gnomon__os_beside(NULL, name, path, sizeof path);
         if (gnomon__plugin_load(&found, path, name) &&
             gnomon__plugin_load(&found, name, name)) {
             gnomon__fail_clear();

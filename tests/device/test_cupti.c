@@ -3,6 +3,7 @@
  * CUPTI as a source, on the fake one: what it turns on, what it notes at launches, and
  * what it tells of the work. */
 #include "fake_cupti.h"
+#include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 
 static const uint32_t versions[] = {18, 20, 23, 26, 28, 130000, 130001};
@@ -300,11 +301,11 @@ TEST(own_events_are_not_told)
     cuda->current(place.context);
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
     CHECK_STR(open_cupti(KIND(CALL)), NULL);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 1200; i++) { /* all before they are read */
         GNOMON_SCOPE_ON("scope", place.handle);
         pass(100);
     }
-    CHECK(cuda->calls("cuEventRecord") >= 20);
+    CHECK(cuda->calls("cuEventRecord") >= 2400);
     cupti->begin(FAKE_DRIVER_API, "cuEventRecord", place.context);
     cupti->end(0); /* the host's */
     flush_cupti(0);
@@ -313,6 +314,41 @@ TEST(own_events_are_not_told)
     close_cupti();
     CHECK_EQ(told_count(), 1);
     fake_cuda_is_well();
+}
+
+/* From 12.8 on a query that finds all done is a record of a wait (cupti_activity.h,
+ * cuptiActivityEnableAllSyncRecords): neither the host's nor gnomon's own is one. */
+TEST(queries_are_no_waits)
+{
+    fake_cupti_use(130000);
+    cupti->watch(cuda);
+    fake_place place = place_on(0);
+    cuda->current(place.context);
+    CHECK_STR(open_cupti(KIND(SYNC)), NULL);
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("scope", place.handle);
+        pass(100);
+    }
+    for (int i = 0; i < 60000 && !cuda->calls("cuEventQuery"); i++)
+        usleep(1000);
+    CHECK(cuda->calls("cuEventQuery") > 0); /* gnomon's own */
+    cupti->begin(FAKE_RUNTIME_API, "cudaEventQuery", place.context);
+    cupti->end(0);
+    fake_record wait = {.wait = {.kind = FAKE_SYNC,
+                                 .type = 1,
+                                 .start = gnomon__test_ticks,
+                                 .end = gnomon__test_ticks,
+                                 .context = 1,
+                                 .stream = UINT32_MAX}};
+    cupti->begin(FAKE_RUNTIME_API, "cudaDeviceSynchronize", place.context);
+    cupti->work(&wait); /* one that waits */
+    cupti->end(0);
+    pass(100);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), 1);
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    close_cupti();
 }
 
 /* ---- Names of kernels ------------------------------------------------------------------------ */
@@ -511,6 +547,72 @@ TEST(a_clock_of_its_own)
     int64_t off = (int64_t)(told.records[8].begin_ns - last);
     CHECK(off > -100000 && off < 100000);
     CHECK(last > at);
+    close_cupti();
+}
+
+static uint64_t ticks_of_another(void)
+{
+    return 100000000000000ull + gnomon__test_ticks * 3;
+}
+
+static void other_gives_its_clock(void)
+{
+    int (*give)(uint64_t(*now)(void));
+    void *symbol = dlsym(dlopen(FAKE_CUPTI("cupti"), RTLD_NOW),
+                         gnomon__cupti_symbol.RegisterTimestamp);
+    memcpy(&give, &symbol, sizeof give);
+    cupti->anybody(1);
+    CHECK_EQ(give(ticks_of_another), 0);
+    pass(2000000);
+}
+
+/* Kineto gives CUPTI the processor's ticks at each session and leaves them there
+ * (github.com/pytorch/kineto, libkineto/src/CuptiTimestamp.cpp): between two sessions of
+ * ours, or in one. */
+TEST(a_clock_that_another_profiler_left)
+{
+    fake_cupti_use(130000);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->launch(&place, "first", 1000);
+    pass(5000);
+    flush_cupti(0);
+    close_cupti();
+    other_gives_its_clock();
+    for (int session = 0; session < 2; session++) {
+        CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+        for (int i = 0; i < 4; i++) {
+            uint64_t at = gnomon__test_ticks, before = told_count();
+            cupti->launch(&place, "kernel", 3000); /* of its ticks */
+            pass(2000000);
+            flush_cupti(0);
+            CHECK_EQ(told_count(), before + 1);
+            const gnomon_activity *a = &told.records[before];
+            int64_t off = (int64_t)(a->begin_ns - at);
+            CHECK(off > -100 && off < 100);
+            CHECK(a->end_ns - a->begin_ns > 990 &&
+                  a->end_ns - a->begin_ns < 1010);
+        }
+        close_cupti();
+    }
+}
+
+TEST(a_clock_that_another_profiler_gives_meanwhile)
+{
+    fake_cupti_use(130000);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    other_gives_its_clock();
+    flush_cupti(0);
+    pass(2000000);
+    flush_cupti(0);
+    uint64_t at = gnomon__test_ticks;
+    cupti->launch(&place, "kernel", 3000);
+    pass(2000000);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), 1);
+    int64_t off = (int64_t)(told.records[0].begin_ns - at);
+    CHECK(off > -100 && off < 100);
     close_cupti();
 }
 

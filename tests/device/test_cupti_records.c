@@ -2,15 +2,18 @@
 /* links: testing
  * Records of CUPTI 11.8, 12.x and 13.0, read as work: each field, each name, what is
  * past the end of an older record, and records without a begin or an end. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "device/cupti_records.h"
 #include "fake_cupti/layouts.h"
 #include "test.h"
 
-static const uint32_t versions[] = {18, 19, 20, 23, 26, 28, 130000, 130001};
+static const uint32_t versions[] = {18, 20, 21,     22,     23,     24,
+                                    26, 28, 130000, 130100, 130300, 130500};
 #define EACH_VERSION(v) \
-    for (const uint32_t *v = versions; v < versions + 8; v++)
+    for (const uint32_t *v = versions; \
+         v < versions + sizeof versions / sizeof *versions; v++)
 
 static uint64_t later(uint64_t moment)
 {
@@ -264,7 +267,7 @@ TEST(waits)
         }
         CHECK_EQ(a.kind, GNOMON_ACTIVITY_SYNC);
         CHECK_EQ(a.device, -1);
-        CHECK_EQ(a.stream, 0);
+        CHECK_EQ(a.stream, UINT32_MAX);
         CHECK_EQ(a.context, 2);
         CHECK_EQ(a.correlation, 3);
         CHECK_EQ(read_of(&r, &a_kernel, &a), GNOMON__CUPTI_READ);
@@ -313,7 +316,7 @@ TEST(overheads)
         CHECK_EQ(a.kind, GNOMON_ACTIVITY_OVERHEAD);
         CHECK_EQ(a.thread, 11);
         CHECK_EQ(a.device, -1);
-        CHECK_EQ(a.correlation, *v >= 20 ? 77 : 0);
+        CHECK_EQ(a.correlation, *v >= 21 ? 77 : 0);
         o.of = 5;
         CHECK_EQ(read_of(&r, &o, &a), GNOMON__CUPTI_READ);
         CHECK_EQ(a.thread, 0);
@@ -346,6 +349,33 @@ TEST(graphs)
         CHECK_EQ(a.graph, 6);
         CHECK_EQ(a.correlation, 5);
         CHECK_EQ(a.end_ns - a.begin_ns, 200);
+    }
+}
+
+/* INT_MAX stands for the host (cupti_activity.h, CUpti_ActivityGraphTrace2 of 12.3 and
+ * later): the work is where the graph ends, if that is a device. */
+TEST(graphs_that_begin_on_the_host)
+{
+    EACH_VERSION(v)
+    {
+        gnomon__cupti_reader r = reader_of(*v);
+        gnomon_activity a;
+        fake_graph g = {.kind = FAKE_GRAPH,
+                        .start = 100,
+                        .end = 300,
+                        .device = INT_MAX,
+                        .context = INT_MAX,
+                        .stream = 7,
+                        .end_device = 1,
+                        .end_context = 2};
+        CHECK_EQ(read_of(&r, &g, &a), GNOMON__CUPTI_READ);
+        CHECK_EQ(a.device, *v >= 21 ? 1 : -1);
+        CHECK_EQ(a.context, *v >= 21 ? 2 : 0);
+        CHECK_EQ(a.stream, 7);
+        g.end_device = g.end_context = INT_MAX;
+        CHECK_EQ(read_of(&r, &g, &a), GNOMON__CUPTI_READ);
+        CHECK_EQ(a.device, -1);
+        CHECK_EQ(a.context, 0);
     }
 }
 

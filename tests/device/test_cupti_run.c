@@ -76,7 +76,8 @@ static void check_steps(const char *err, int steps)
 
 TEST(work_below_the_scopes_that_launched_it)
 {
-    static const char *const versions[] = {"18", "23", "26", "28", "130000"};
+    static const char *const versions[] = {"18", "23",     "26",
+                                           "28", "130000", "130500"};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         char environment[1024];
         snprintf(environment, sizeof environment,
@@ -91,6 +92,22 @@ TEST(work_below_the_scopes_that_launched_it)
         CHECK_EQ(count_of(r.err, "\nCalls\n", "cudaLaunchKernel"), 15);
         CHECK_EQ(count_of(r.err, "\nCalls\n", "cuLaunchKernel"), 15);
         CHECK_EQ(count_of(r.err, "\nCalls\n", "cuCtxSynchronize"), -1);
+    }
+}
+
+/* Its events between two reads are more than any small table holds. */
+TEST(own_calls_of_a_long_stage)
+{
+    static const char *const versions[] = {"23", "130000"};
+    for (size_t i = 0; i < 2; i++) {
+        char environment[1024];
+        snprintf(environment, sizeof environment,
+                 CUDA "FAKE_CUPTI_VERSION=%s\nGNOMON=cuda,cupti", versions[i]);
+        child_result r = kernels(environment, "stage=fit", "work=1000", "end");
+        CHECK_EQ(r.status, 0);
+        check_steps(r.err, 1000);
+        CHECK_EQ(count_of(r.err, "\nCalls\n", "cuEventRecord"), -1);
+        CHECK_EQ(times_in(r.err, "Event Sync"), 0);
     }
 }
 

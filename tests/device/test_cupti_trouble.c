@@ -4,6 +4,7 @@
  * CUPTI that is missing, too old, another profiler's, forbidden or slow to answer; more
  * records than there is memory for; forks, ends of processes, calls that fail. The host
  * goes on, and one line says what to do. */
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "child.h"
@@ -69,6 +70,83 @@ TEST(no_call_before_the_driver_has_a_gpu)
     cuda->fail(NULL, 0, 0, 0);
     cuda->devices(0);
     library_is_useless(FAKE_CUPTI("crashes"), "the CUDA driver sees no GPU");
+}
+
+/* One that is refused is closed again: else it would be there when the host loads the right
+ * one, as the wheels' of CUDA 12 behind the system's of 13. */
+TEST(a_library_that_was_refused)
+{
+    fake_cuda_use();
+    gnomon__cupti_listens = &ears;
+    library_is_useless(FAKE_CUPTI("partial"), "partial.so has no cupti");
+    CHECK(!dlopen(FAKE_CUPTI("partial"), RTLD_NOW | RTLD_NOLOAD));
+    cupti = fake_cupti_load(FAKE_CUPTI("cupti"));
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+}
+
+/* Again, as a program whose loader finds none that is of use by name. 0: it is that. */
+static int without_a_library(const char *test)
+{
+    static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
+                                        "libcupti.so.11.8", "libcupti.so.11.7",
+                                        "libcupti.so.11.6", "libcupti.so"};
+    if (getenv("WITHOUT_A_LIBRARY"))
+        return 0;
+    child_folder();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK_EQ(symlink(FAKE_CUPTI("partial"), names[i]), 0);
+    char here[400];
+    CHECK(getcwd(here, sizeof here) != NULL);
+    setenv("LD_LIBRARY_PATH", here, 1);
+    setenv("WITHOUT_A_LIBRARY", here, 1);
+    unsetenv("GNOMON_CUPTI_LIBRARY");
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+    execl("/proc/self/exe", "test", test, (char *)0);
+    CHECK(!"execl");
+    return 1;
+}
+
+/* Where it is only with a number, and behind one that is of no use. */
+static void found_in(const char *folder)
+{
+    char library[512];
+    snprintf(library, sizeof library, "%s/libcupti.so.13", folder);
+    CHECK_EQ(symlink(FAKE_CUPTI("partial"), library), 0);
+    snprintf(library, sizeof library, "%s/libcupti.so.12", folder);
+    CHECK_EQ(symlink(FAKE_CUPTI("cupti"), library), 0);
+    fake_cuda_use();
+    gnomon__cupti_listens = &ears;
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    close_cupti();
+    CHECK(dlopen(library, RTLD_NOW | RTLD_NOLOAD) != NULL);
+    CHECK(!dlopen(FAKE_CUPTI("partial"), RTLD_NOW | RTLD_NOLOAD));
+}
+
+TEST(a_library_in_a_toolkit)
+{
+    if (without_a_library("cupti_trouble.a_library_in_a_toolkit"))
+        return;
+    CHECK_EQ(mkdir("lib", 0700), 0);
+    setenv("CUDA_HOME", getenv("WITHOUT_A_LIBRARY"), 1);
+    found_in("lib");
+}
+
+/* Beside the wheel of the runtime (nvidia-cuda-cupti-cu12 of PyPI:
+ * nvidia/cuda_cupti/lib/libcupti.so.12). */
+TEST(a_library_in_a_wheel)
+{
+    char runtime[512], copy[1100];
+    if (without_a_library("cupti_trouble.a_library_in_a_wheel"))
+        return;
+    CHECK_EQ(system("mkdir -p cuda_runtime/lib cuda_cupti/lib"), 0);
+    snprintf(runtime, sizeof runtime, "%s/cuda_runtime/lib/libcudart.so.12",
+             getenv("WITHOUT_A_LIBRARY"));
+    snprintf(copy, sizeof copy, "cp %s %s", FAKE_CUPTI("libcudart"), runtime);
+    CHECK_EQ(system(copy), 0);
+    CHECK(dlopen(runtime, RTLD_NOW) != NULL);
+    found_in("cuda_cupti/lib");
 }
 
 TEST(no_call_without_a_driver)
@@ -202,6 +280,174 @@ TEST(another_profiler_that_takes_the_records)
     close_cupti();
 }
 
+/* As Kineto is since August 2026 (github.com/pytorch/kineto, pull request 1250): without a
+ * subscription it registers its buffers and enables kinds while ours are on. Nobody
+ * flushes with patience, and nothing comes after its session. */
+TEST(another_profiler_without_a_subscription)
+{
+    fake_cupti_use(130000);
+    cupti->anybody(1);
+    child_folder();
+    CHECK_STR(open_cupti(ALL_KINDS), NULL);
+    fake_place place = place_on(0);
+    for (int i = 0; i < 10; i++)
+        cupti->launch(&place, "before", 1000);
+    pass(100000);
+    flush_cupti(0);
+    register_buffers *others;
+    void *symbol = dlsym(dlopen(FAKE_CUPTI("cupti"), RTLD_NOW),
+                         gnomon__cupti_symbol.RegisterCallbacks);
+    memcpy(&others, &symbol, sizeof others);
+    CHECK_EQ(others(others_requested, others_completed), 0);
+    fflush(stderr);
+    int before = dup(2);
+    freopen("err", "w", stderr);
+    for (int i = 0; i < 4; i++) {
+        cupti->launch(&place, "during", 1000);
+        pass(100000);
+        flush_cupti(0);
+    }
+    CHECK(told_lost() >= 2); /* before it is over */
+    cupti->launch(&place, "after", 1000);
+    pass(100000);
+    close_cupti();
+    fflush(stderr);
+    dup2(before, 2);
+    CHECK_EQ(told_lost(), 5);
+    CHECK(strstr(child_read("err"), "does another profiler in this process "
+                                    "take them?\n"));
+}
+
+/* ---- Several subscribers ----------------------------------------------------------------- */
+
+/* cupti_callbacks.h of 13.0: cuptiSubscribe_v2 names who has it. */
+static void owner_is_named(uint32_t version)
+{
+    fake_cupti_use(version);
+    unsetenv("NSYS_PROFILING_SESSION_ID");
+    setenv("CUDA_INJECTION64_PATH", "/tool.so", 1);
+    cupti->other_is("CUPTI for XLA", 0);
+    why_is(open_cupti(KIND(KERNEL)),
+           "another profiler owns CUPTI: CUPTI for XLA (cuptiSubscribe: ");
+    CHECK_EQ(cupti->subscribers(), 0);
+}
+
+TEST(an_owner_with_a_name)
+{
+    owner_is_named(130000);
+}
+
+TEST(an_owner_with_a_name_in_13_5)
+{
+    owner_is_named(130500);
+}
+
+/* 13.4: two live beside each other, each by calls that name its subscription
+ * (docs.nvidia.com/cupti/main/main.html, Multiple Subscribers). */
+static void one_of_several(void)
+{
+    fake_place place = place_on(0);
+    for (int session = 0; session < 2; session++) {
+        CHECK_STR(open_cupti(ALL_KINDS), NULL);
+        cupti->launch(&place, "kernel", 1000);
+        pass(10000);
+        flush_cupti(PATIENCE);
+        CHECK_EQ(told_count(), 3ull * (unsigned)(session + 1));
+        close_cupti();
+    }
+    CHECK_EQ(told_lost(), 0);
+    CHECK_EQ(told.records[0].end_ns - told.records[0].begin_ns,
+             told.records[0].kind == GNOMON_ACTIVITY_KERNEL ? 1000 : 0);
+    CHECK_EQ(cupti->calls("cuptiSubscribe"), 0);
+    CHECK_EQ(cupti->calls("cuptiActivityEnable"), 0);
+    CHECK_EQ(cupti->calls("cuptiActivityRegisterCallbacks"), 0);
+    CHECK(cupti->calls("cuptiActivityEnableDriverApi_v2") > 0);
+}
+
+TEST(the_first_of_several)
+{
+    fake_cupti_use(130400);
+    one_of_several();
+}
+
+TEST(beside_another_of_several)
+{
+    fake_cupti_use(130500);
+    cupti->other_is("CUPTI for XLA", 1);
+    one_of_several();
+}
+
+/* Who makes the calls for the whole process shuts out the others, and is not shut out by
+ * gnomon if it was there first. */
+TEST(where_others_made_the_calls_for_the_whole_process)
+{
+    fake_cupti_use(130500);
+    cupti->anybody(1);
+    register_buffers *others;
+    void *symbol = dlsym(dlopen(FAKE_CUPTI("cupti"), RTLD_NOW),
+                         gnomon__cupti_symbol.RegisterCallbacks);
+    memcpy(&others, &symbol, sizeof others);
+    CHECK_EQ(others(others_requested, others_completed), 0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    CHECK_EQ(cupti->calls("cuptiSubscribe"), 1);
+    CHECK_EQ(cupti->calls("cuptiActivityEnable"), 1);
+    close_cupti();
+}
+
+TEST(where_pytorch_will_make_them)
+{
+    fake_cupti_use(130500);
+    CHECK(dlopen(FAKE_CUPTI("libtorch_cpu"), RTLD_NOW) != NULL);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    CHECK_EQ(cupti->calls("cuptiSubscribe_v2"), 0);
+    CHECK_EQ(cupti->calls("cuptiActivityEnable"), 1);
+    close_cupti();
+}
+
+TEST(calls_of_both_ways)
+{
+    fake_cupti_use(130500);
+    cupti->fail("cuptiActivityRegisterCallbacks_v2", 1, UINT64_MAX, 14);
+    cupti->other_is("CUPTI for XLA", 1);
+    why_is(open_cupti(KIND(KERNEL)), "another profiler owns CUPTI: CUPTI for "
+                                     "XLA (");
+    cupti->version(130000);
+    cupti->other(0);
+    why_is(open_cupti(KIND(KERNEL)),
+           "cuptiActivityRegisterCallbacks: CUPTI_ERROR_14 (14): another "
+           "profiler in this process has made CUPTI's calls for the whole");
+}
+
+/* ---- An error after which CUPTI is no more --------------------------------------------- */
+
+/* cupti_callbacks.h of 12.2: CUPTI_CBID_STATE_FATAL_ERROR, after which it has called
+ * cuptiFinalize. */
+TEST(a_fatal_error)
+{
+    fake_cupti_use(20);
+    child_folder();
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    fake_place place = place_on(0);
+    cupti->launch(&place, "kernel", 1000);
+    pass(10000);
+    flush_cupti(PATIENCE);
+    cupti->launch(&place, "lost", 1000);
+    fflush(stderr);
+    int before = dup(2);
+    freopen("err", "w", stderr);
+    cupti->fatal(999, "out of semaphores");
+    flush_cupti(PATIENCE);
+    close_cupti();
+    fflush(stderr);
+    dup2(before, 2);
+    CHECK(strstr(child_read("err"),
+                 "gnomon: CUPTI has ended itself: error 999: out of "
+                 "semaphores: nothing more is recorded\n"));
+    CHECK_EQ(told_count(), 1);
+    CHECK_EQ(told_lost(), 1);
+    why_is(open_cupti(KIND(KERNEL)), "CUPTI has ended itself: error 999");
+}
+
 /* Kernels are recorded without what cannot be. */
 TEST(a_kind_that_is_refused)
 {
@@ -235,8 +481,8 @@ static void hear_slowly(uint32_t source, const gnomon_activity *records,
     hear(source, records, count);
 }
 
-static const gnomon__cupti_listener slow_ears = {hear_launched, hear_slowly,
-                                                 hear_lost};
+static const gnomon__cupti_listener slow_ears = {hear_launched, hear_noted,
+                                                 hear_slowly, hear_lost};
 
 /* Whatever was made was told or counted as lost. */
 static void flood(uint32_t version, uint32_t many)
@@ -288,6 +534,150 @@ TEST(a_million_records)
     CHECK_EQ(told_count() + told_lost(), 1000 * floods);
     CHECK_EQ(told_lost(), cupti->dropped());
     CHECK_EQ(cupti->dropped(), 0);
+}
+
+/* Nothing is lost unsaid, in each generation. */
+static void balance(uint32_t version, uint32_t many)
+{
+    const fake_record kernel = {
+        .kernel = {
+            .kind = FAKE_KERNEL, .start = 10, .end = 20, .name = "flood"}};
+    fake_cupti_use(version);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    for (uint32_t i = 0; i < many; i += 1000)
+        cupti->flood(&kernel, 1000);
+    close_cupti();
+    printf("CUPTI %u: %u records: %llu told, %llu lost, of which it dropped "
+           "%llu\n",
+           version, many, (unsigned long long)told_count(),
+           (unsigned long long)told_lost(),
+           (unsigned long long)cupti->dropped());
+    CHECK_EQ(told_count() + told_lost(), many);
+    CHECK_EQ(cupti->zeroed(), 0);
+}
+
+TEST(the_balance_of_each_generation)
+{
+    static const uint32_t versions[] = {18,     20,     21,     22,     23,
+                                        24,     26,     28,     130001, 130101,
+                                        130202, 130301, 130401, 130500};
+    const uint32_t many = getenv("GNOMON_SOAK") ? 1000000 : 30000;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        int status = -1;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            balance(versions[i], many);
+            fflush(stdout);
+            _exit(test_failures != 0);
+        }
+        waitpid(child, &status, 0);
+        CHECK_EQ(status, 0);
+    }
+}
+
+/* A slot that a thread took and never filled is passed over; from a kind that nobody knows
+ * on nothing can be read. libcupti 12.6 to 13.5 answer INVALID_KIND (21) for both, that of
+ * 12.0 UNKNOWN (999), and stay where they are. */
+static void slots_of(uint32_t version)
+{
+    const fake_record kernel = {
+        .kernel = {.kind = FAKE_KERNEL, .start = 1, .end = 2, .name = "k"}};
+    fake_cupti_use(version);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->slot(0); /* also as the first */
+    cupti->flood(&kernel, 2);
+    cupti->slot(0);
+    cupti->flood(&kernel, 1000);
+    cupti->slot(0);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), 1002);
+    CHECK_EQ(told_lost(), 3);
+    cupti->flood(&kernel, 3);
+    cupti->slot(200);
+    cupti->flood(&kernel, 100);
+    flush_cupti(0);
+    CHECK_EQ(told_count(), 1005);
+    CHECK(told_lost() >= 3 + 101);
+    close_cupti();
+}
+
+TEST(slots_that_were_never_filled)
+{
+    slots_of(130000);
+}
+
+TEST(slots_that_were_never_filled_in_12_0)
+{
+    slots_of(18);
+}
+
+static fake_place threads_place;
+static pthread_barrier_t threads_meet;
+
+static void *launch_and_meet(void *unused)
+{
+    pthread_barrier_wait(&threads_meet);
+    for (int i = 0; i < 5; i++)
+        cupti->launch(&threads_place, "kernel", 1000);
+    pthread_barrier_wait(&threads_meet);
+    return unused;
+}
+
+/* cupti_activity.h of 13.0: each thread has a buffer of its own, if
+ * CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER is not set to 0. Where that fails there
+ * are enough of them. */
+static void many_threads(uint32_t most_buffers)
+{
+    pthread_t threads[100];
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    threads_place = place_on(0);
+    pthread_barrier_init(&threads_meet, NULL, 101);
+    for (int i = 0; i < 100; i++)
+        pthread_create(&threads[i], NULL, launch_and_meet, NULL);
+    pthread_barrier_wait(&threads_meet);
+    pthread_barrier_wait(&threads_meet);
+    CHECK(cupti->buffers() <= most_buffers);
+    for (int i = 0; i < 100; i++)
+        pthread_join(threads[i], NULL);
+    pass(5000000);
+    flush_cupti(PATIENCE);
+    CHECK_EQ(told_count(), 500);
+    CHECK_EQ(told_lost(), 0);
+    close_cupti();
+}
+
+TEST(buffers_are_of_the_process)
+{
+    fake_cupti_use(130000);
+    many_threads(1);
+}
+
+TEST(buffers_of_threads)
+{
+    fake_cupti_use(130000);
+    cupti->fail("cuptiActivitySetAttribute", 1, UINT64_MAX, 1);
+    many_threads(100);
+}
+
+/* Notes of launches are overwritten by later ones, so their records are read before. */
+TEST(records_are_read_before_notes_are_gone)
+{
+    fake_cupti_use(130000);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    fake_place place = place_on(0);
+    flush_cupti(0);
+    uint64_t before = cupti->calls("cuptiActivityFlushAll");
+    for (int i = 0; i < 8400; i++) {
+        cupti->launch(&place, "kernel", 1);
+        pass(10);
+    }
+    for (int i = 0;
+         i < 60000 && cupti->calls("cuptiActivityFlushAll") == before; i++)
+        usleep(1000);
+    CHECK(cupti->calls("cuptiActivityFlushAll") > before);
+    close_cupti();
+    CHECK_EQ(told_count(), 8400);
 }
 
 TEST(buffers_that_come_late_and_out_of_order)

@@ -22,10 +22,13 @@ enum {
     INVALID_PARAMETER = 1,
     INVALID_OPERATION = 7,
     MAX_LIMIT = 12,
+    NOT_COMPATIBLE = 14,
     NOT_INITIALIZED = 15,
     INVALID_STREAM = 20,
     INVALID_KIND = 21,
-    TWO_SUBSCRIBERS = 39
+    NOT_SUPPORTED = 27,
+    TWO_SUBSCRIBERS = 39,
+    UNKNOWN = 999
 };
 
 typedef void callback_function(void *user, int domain, uint32_t id,
@@ -36,6 +39,7 @@ typedef struct held {
     size_t size, used;
     unsigned unfinished;
     int is_full;
+    pid_t owner; /* the thread, where each has its own */
 } held;
 
 /* Work that is not over: where its end will be written. */
@@ -61,10 +65,18 @@ static int64_t clock_offset, clock_gain;
 static uint64_t (*timestamp)(void);
 static callback_function *callback;
 static void *callback_user;
-static int is_subscribed;
+static int is_subscribed, is_several;
+static char other_name[64];
+static int other_is_several, anybody_may;
+/* Cannot be mixed in a process (messages of libcupti 13.3 and later). */
+static enum { NO_SCOPE, OF_PROCESS, OF_SUBSCRIBER } scope;
+static uint8_t whole_graphs;
+static int wants_zeroed;    /* the client gives zeroed buffers */
+static int of_threads = -1; /* buffers; -1: as the version has it */
+static uint64_t bytes_zeroed;
 static void (*requested)(uint8_t **, size_t *, size_t *);
 static void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t);
-static uint8_t called_back[4][IDS], left_out[4][IDS];
+static uint8_t called_back[7][IDS], left_out[4][IDS];
 static uint8_t recorded[64];
 static held buffers[256], kept_back[256];
 static unsigned kept_count;
@@ -151,7 +163,7 @@ static uint64_t record_now(void)
 static int enter(const char *call)
 {
     int result = OK;
-    if (in_callback && strcmp(call, "cuptiActivityGetNextRecord") != 0)
+    if (in_callback && !strstr(call, "GetNextRecord"))
         misuse("a call from inside a callback", call);
     pthread_mutex_lock(&lock);
     if (is_unloaded)
@@ -324,9 +336,22 @@ static held *ask_for_buffer(unsigned i)
     for (unsigned k = 0; k < 256; k++)
         if (buffers[k].memory == memory)
             misuse("a buffer that CUPTI has", "requested");
-    memset(memory, 0xcc, size);
-    buffers[i] = (held){.memory = memory, .size = size};
+    if (!wants_zeroed) {
+        memset(memory, 0, size); /* in the launching thread */
+        bytes_zeroed += size;
+    }
+    for (size_t k = 0; k < size && !anybody_may; k += 8)
+        if (memcmp(memory + k, &(uint64_t){0}, 8) != 0)
+            misuse("a buffer that is not zeroed", "requested");
+    buffers[i] = (held){.memory = memory, .size = size, .owner = gettid()};
     return &buffers[i];
+}
+
+/* From 13.0 on each thread has its own, if the client does not say otherwise
+ * (cupti_activity.h of 12.3 and 13.0: CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER). */
+static int are_of_threads(void)
+{
+    return of_threads >= 0 ? of_threads : version >= 130000;
 }
 
 /* A place of `size` bytes; NULL: dropped. Whatever gives the lock away looks anew. */
@@ -335,6 +360,8 @@ static uint8_t *place_for(size_t size, unsigned *in)
     unsigned empty = 256;
     for (unsigned i = 0; i < 256; i++) {
         held *b = &buffers[i];
+        if (b->memory && are_of_threads() && b->owner != gettid())
+            continue;
         if (b->memory && !b->is_full && b->used + size <= b->size) {
             *in = i;
             b->used += size;
@@ -435,17 +462,23 @@ EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **out)
     return leave(OK);
 }
 
-EXPORT int cuptiSubscribe(void **out, callback_function *function, void *user)
+static int subscribe(void **out, callback_function *function, void *user)
 {
-    CALL("cuptiSubscribe");
-    if (is_subscribed || has_other)
-        return leave(version > 18 ? TWO_SUBSCRIBERS : MAX_LIMIT);
     callback_user = user;
     callback = function;
     is_subscribed = 1;
     memset(called_back, 0, sizeof called_back);
     *out = &is_subscribed;
-    return leave(OK);
+    return OK;
+}
+
+EXPORT int cuptiSubscribe(void **out, callback_function *function, void *user)
+{
+    CALL("cuptiSubscribe");
+    if (is_subscribed || has_other)
+        return leave(version > 18 ? TWO_SUBSCRIBERS : MAX_LIMIT);
+    is_several = 0;
+    return leave(subscribe(out, function, user));
 }
 
 EXPORT int cuptiUnsubscribe(void *subscriber)
@@ -453,7 +486,7 @@ EXPORT int cuptiUnsubscribe(void *subscriber)
     CALL("cuptiUnsubscribe");
     if (subscriber != &is_subscribed || !is_subscribed)
         misuse("who is no subscriber", "cuptiUnsubscribe");
-    is_subscribed = 0;
+    is_subscribed = is_several = 0;
     callback = NULL;
     return leave(OK);
 }
@@ -464,7 +497,7 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain,
     CALL("cuptiEnableCallback");
     if (subscriber != &is_subscribed || !is_subscribed)
         misuse("who is no subscriber", "cuptiEnableCallback");
-    if (domain < 1 || domain > 3 || !id || id >= IDS)
+    if (domain < 1 || domain > (version < 20 ? 5 : 6) || !id || id >= IDS)
         return leave(INVALID_PARAMETER);
     called_back[domain][id] = enable != 0;
     return leave(OK);
@@ -473,10 +506,17 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain,
 /* What is process-wide may be another client's. */
 static void only_the_subscriber(const char *call)
 {
-    if (!is_subscribed)
+    if (!is_subscribed && !anybody_may)
         misuse("before a subscription, which tells whether another has it",
                call);
 }
+
+#define OF_SCOPE(is) \
+    do { \
+        if (scope && scope != (is)) \
+            return leave(NOT_COMPATIBLE); \
+        scope = (is); \
+    } while (0)
 
 EXPORT int cuptiActivityRegisterCallbacks(
     void (*request)(uint8_t **, size_t *, size_t *),
@@ -484,26 +524,43 @@ EXPORT int cuptiActivityRegisterCallbacks(
 {
     CALL("cuptiActivityRegisterCallbacks");
     only_the_subscriber("cuptiActivityRegisterCallbacks");
+    OF_SCOPE(OF_PROCESS);
     requested = request;
     completed = complete;
     return leave(OK);
+}
+
+static int enable(uint32_t kind);
+
+static int has_kind(void)
+{
+    for (unsigned kind = 0; kind < 64; kind++)
+        if (recorded[kind])
+            return 1;
+    return 0;
 }
 
 EXPORT int cuptiActivityEnable(uint32_t kind)
 {
     CALL("cuptiActivityEnable");
     only_the_subscriber("cuptiActivityEnable");
+    OF_SCOPE(OF_PROCESS);
+    return leave(enable(kind));
+}
+
+static int enable(uint32_t kind)
+{
     if (!requested)
         misuse("before there are buffers", "cuptiActivityEnable");
     if (kind == 3)
         misuse("a kind that makes kernels run one at a time",
                "cuptiActivityEnable");
     if (kind >= 64)
-        return leave(INVALID_KIND);
+        return INVALID_KIND;
     recorded[kind] = 1;
     if (kind == FAKE_RUNTIME || kind == FAKE_DRIVER)
         memset(left_out[kind == FAKE_DRIVER ? 1 : 2], 0, IDS);
-    return leave(OK);
+    return OK;
 }
 
 EXPORT int cuptiActivityDisable(uint32_t kind)
@@ -513,23 +570,57 @@ EXPORT int cuptiActivityDisable(uint32_t kind)
     return leave(OK);
 }
 
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
-                                      uint8_t **record)
+static int next_record(uint8_t *buffer, size_t valid, uint8_t **record,
+                       const char *call)
 {
-    CALL("cuptiActivityGetNextRecord");
+    CALL(call);
     uint32_t kind;
     uint8_t *next = buffer;
     for (unsigned i = 0; i < 256; i++)
         if (buffers[i].memory == buffer)
-            misuse("a buffer that CUPTI has", "cuptiActivityGetNextRecord");
+            misuse("a buffer that CUPTI has", call);
     if (*record) {
         memcpy(&kind, *record, sizeof kind);
         next = *record + fake_size(kind, version);
     }
     if (next >= buffer + valid)
         return leave(MAX_LIMIT);
+    memcpy(&kind, next, sizeof kind);
+    if (!fake_is_kind(kind)) /* *record stays: so do 12.0 and 12.6 to 13.5 */
+        return leave(version < 20 ? UNKNOWN : INVALID_KIND);
     *record = next;
     return leave(OK);
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
+                                      uint8_t **record)
+{
+    return next_record(buffer, valid, record, "cuptiActivityGetNextRecord");
+}
+
+static int set_attribute(int attribute, const size_t *size, const void *value)
+{
+    uint8_t byte;
+    memcpy(&byte, value, 1);
+    if ((attribute == 5 || attribute == 9) && *size != 1)
+        return INVALID_PARAMETER;
+    if (attribute == 9 &&
+        (version < 21 || (requested && is_subscribed && has_kind())))
+        return INVALID_PARAMETER;
+    if (attribute == 5)
+        wants_zeroed = byte != 0;
+    else if (attribute == 9)
+        of_threads = byte != 0;
+    else
+        return INVALID_PARAMETER;
+    return OK;
+}
+
+EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+    CALL("cuptiActivitySetAttribute");
+    only_the_subscriber("cuptiActivitySetAttribute");
+    return leave(set_attribute(attribute, size, value));
 }
 
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream,
@@ -561,19 +652,22 @@ EXPORT int cuptiSetThreadIdType(int type)
     return leave(type == 1 ? OK : INVALID_PARAMETER);
 }
 
+static int set_clock(uint64_t (*now)(void), const char *call)
+{
+    if (timestamp && !anybody_may && !is_several)
+        misuse("a second time", call);
+    if (has_kind() && !anybody_may)
+        misuse("after a kind was enabled", call);
+    timestamp = now;
+    memset(ready, 0, sizeof ready); /* they were by the other clock */
+    return OK;
+}
+
 EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
 {
     CALL("cuptiActivityRegisterTimestampCallback");
     only_the_subscriber("cuptiActivityRegisterTimestampCallback");
-    if (timestamp)
-        misuse("a second time", "cuptiActivityRegisterTimestampCallback");
-    for (unsigned kind = 0; kind < 64; kind++)
-        if (recorded[kind])
-            misuse("after a kind was enabled",
-                   "cuptiActivityRegisterTimestampCallback");
-    timestamp = now;
-    memset(ready, 0, sizeof ready); /* they were by the other clock */
-    return leave(OK);
+    return leave(set_clock(now, "cuptiActivityRegisterTimestampCallback"));
 }
 
 /* The fake driver that the process has. */
@@ -609,6 +703,148 @@ EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
 {
     CALL("cuptiActivityEnableDriverApi");
     left_out[1][id % IDS] = !enable;
+    return leave(OK);
+}
+
+/* ---- Calls of one subscriber: CUPTI 13.0 has the first, 13.4 all ---------------------- */
+
+/* CUpti_SubscriberParams; up to 13.1 it has four members. */
+typedef struct subscriber_params {
+    size_t size;
+    const char *name;
+    char *old_name;
+    size_t old_size;
+    uint8_t is_several, padding[7];
+} subscriber_params;
+
+EXPORT int cuptiSubscribe_v2(void **out, callback_function *function,
+                             void *user, const subscriber_params *params)
+{
+    CALL("cuptiSubscribe_v2");
+    if (version < 130000)
+        return leave(NOT_SUPPORTED);
+    size_t size = version < 130200 ? 32 : sizeof *params;
+    int wants = version >= 130200 && params->is_several;
+    if (params->size != size)
+        return leave(INVALID_PARAMETER);
+    if (has_other && params->old_name)
+        snprintf(params->old_name, params->old_size, "%s", other_name);
+    if (is_subscribed || (has_other && !(other_is_several && wants)))
+        return leave(TWO_SUBSCRIBERS);
+    is_several = wants;
+    return leave(subscribe(out, function, user));
+}
+
+#define CALL_OF_ONE(name) \
+    CALL(name); \
+    if (version < 130400 || !is_several || subscriber != &is_subscribed) \
+        misuse("not as one of several subscribers", name); \
+    OF_SCOPE(OF_SUBSCRIBER)
+
+EXPORT int cuptiGetTimestamp_v2(void *subscriber, uint64_t *ns)
+{
+    CALL_OF_ONE("cuptiGetTimestamp_v2");
+    *ns = record_now();
+    return leave(OK);
+}
+
+typedef void request_function(uint8_t **, size_t *, size_t *, void *);
+typedef void complete_function(uint8_t *, size_t, size_t, void *);
+static request_function *requested_v2;
+static complete_function *completed_v2;
+
+static void request_by_v2(uint8_t **buffer, size_t *size, size_t *most)
+{
+    requested_v2(buffer, size, most, &(size_t){8});
+}
+
+static void complete_by_v2(void *context, uint32_t stream, uint8_t *buffer,
+                           size_t size, size_t valid)
+{
+    (void)context, (void)stream;
+    completed_v2(buffer, size, valid, &(size_t){8});
+}
+
+EXPORT int cuptiActivityRegisterCallbacks_v2(void *subscriber,
+                                             request_function *request,
+                                             complete_function *complete)
+{
+    CALL_OF_ONE("cuptiActivityRegisterCallbacks_v2");
+    requested_v2 = request;
+    completed_v2 = complete;
+    requested = request_by_v2;
+    completed = complete_by_v2;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityEnable_v2(void *subscriber, uint32_t kind, void *config)
+{
+    CALL_OF_ONE("cuptiActivityEnable_v2");
+    if (config || (kind == FAKE_GRAPH && !whole_graphs))
+        return leave(NOT_COMPATIBLE);
+    return leave(enable(kind));
+}
+
+EXPORT int cuptiActivityDisable_v2(void *subscriber, uint32_t kind,
+                                   void *config)
+{
+    CALL_OF_ONE("cuptiActivityDisable_v2");
+    (void)config;
+    recorded[kind & 63] = 0;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer,
+                                         size_t valid, uint8_t **record)
+{
+    if (!is_several || subscriber != &is_subscribed)
+        misuse("not as one of several subscribers", "GetNextRecord_v2");
+    return next_record(buffer, valid, record, "cuptiActivityGetNextRecord_v2");
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords_v2(void *subscriber, void *context,
+                                                uint32_t stream, size_t *count)
+{
+    CALL_OF_ONE("cuptiActivityGetNumDroppedRecords_v2");
+    (void)context, (void)stream;
+    *count = dropped_now;
+    dropped_now = 0;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivitySetAttribute_v2(void *subscriber, int attribute,
+                                        size_t *size, void *value)
+{
+    CALL_OF_ONE("cuptiActivitySetAttribute_v2");
+    uint64_t (*now)(void);
+    if (attribute == 20) {
+        if (has_kind())
+            return leave(INVALID_OPERATION);
+        memcpy(&whole_graphs, value, 1);
+        return leave(OK);
+    }
+    if (attribute == 21)
+        return leave(*size == 4 && *(int *)value == 1 ? OK : INVALID_PARAMETER);
+    if (attribute == 22 && *size == sizeof now) {
+        memcpy(&now, value, sizeof now);
+        return leave(set_clock(now, "cuptiActivitySetAttribute_v2"));
+    }
+    return leave(set_attribute(attribute, size, value));
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi_v2(void *subscriber, uint32_t id,
+                                            uint8_t enable_it)
+{
+    CALL_OF_ONE("cuptiActivityEnableRuntimeApi_v2");
+    left_out[2][id % IDS] = !enable_it;
+    return leave(OK);
+}
+
+EXPORT int cuptiActivityEnableDriverApi_v2(void *subscriber, uint32_t id,
+                                           uint8_t enable_it)
+{
+    CALL_OF_ONE("cuptiActivityEnableDriverApi_v2");
+    left_out[1][id % IDS] = !enable_it;
     return leave(OK);
 }
 
@@ -709,6 +945,25 @@ static uint32_t fake_begin(int domain, const char *name, void *context)
     return begin_id(domain, id_of(domain, name), context);
 }
 
+static int is_query(const open_call *c)
+{
+    return c->id && strstr(name_of(c->domain, c->id), "Query");
+}
+
+/* From 12.8 on a query that finds all done is a record of a wait too
+ * (cupti_activity.h, cuptiActivityEnableAllSyncRecords). */
+static void write_query(const fake_record *call)
+{
+    const fake_record r = {.wait = {.kind = FAKE_SYNC,
+                                    .type = 1,
+                                    .start = call->call.start,
+                                    .end = call->call.end,
+                                    .correlation = call->call.correlation,
+                                    .context = 1,
+                                    .stream = UINT32_MAX}};
+    write_record(&r);
+}
+
 static void fake_end(int result)
 {
     open_call c = stack[--top];
@@ -726,6 +981,8 @@ static void fake_end(int result)
                               .result = (uint32_t)result}};
     if (c.id && !left_out[c.domain][c.id])
         write_record(&r);
+    if (version >= 26 && !result && is_query(&c))
+        write_query(&r);
     unlock_all();
 }
 
@@ -885,6 +1142,49 @@ static void fake_other(int has_it)
     has_other = has_it;
 }
 
+static void fake_other_is(const char *name, int is_one_of_several)
+{
+    snprintf(other_name, sizeof other_name, "%s", name);
+    other_is_several = is_one_of_several;
+    has_other = 1;
+    if (is_one_of_several)
+        scope = OF_SUBSCRIBER;
+}
+
+static void fake_anybody(int may)
+{
+    anybody_may = may;
+}
+
+/* cupti_callbacks.h of 12.2: CUPTI then calls cuptiFinalize itself. */
+static void fake_fatal(int result, const char *message)
+{
+    const struct {
+        int result;
+        const char *message;
+    } data = {result, message};
+    in_callback++;
+    if (callback && called_back[6][1])
+        callback(callback_user, 6, 1, &data);
+    in_callback--;
+    is_unloaded = 1;
+}
+
+static void fake_slot(uint32_t kind)
+{
+    unsigned in;
+    lock_all();
+    uint8_t *to = place_for(208, &in);
+    if (to)
+        memcpy(to, &kind, sizeof kind);
+    unlock_all();
+}
+
+static uint64_t fake_zeroed(void)
+{
+    return bytes_zeroed;
+}
+
 static void fake_late(int is_late)
 {
     lock_all();
@@ -966,6 +1266,11 @@ const fake_cupti fake_cupti_table = {
     .fail = fake_fail,
     .hang = fake_hang,
     .other = fake_other,
+    .other_is = fake_other_is,
+    .anybody = fake_anybody,
+    .fatal = fake_fatal,
+    .slot = fake_slot,
+    .zeroed = fake_zeroed,
     .late = fake_late,
     .unload = fake_unload,
     .calls = fake_calls,

@@ -61,6 +61,15 @@ typedef struct fake_cupti {
     void (*hang)(const char *call);
     /* Another client owns it, or no more. */
     void (*other)(int has_it);
+    /* It has told its name; and whether it is one of several subscribers. */
+    void (*other_is)(const char *name, int is_one_of_several);
+    /* Anybody may make the calls for the whole process, as Kineto does without a
+     * subscription. */
+    void (*anybody)(int may);
+    /* It ends itself: no call may follow. */
+    void (*fatal)(int result, const char *message);
+    /* A slot of 208 bytes with no more than a kind; 0: it was never filled. */
+    void (*slot)(uint32_t kind);
     /* Full buffers are kept, and given back in one go, the last first. */
     void (*late)(int is_late);
     /* As at the end of a process: no call may follow. */
@@ -74,9 +83,11 @@ typedef struct fake_cupti {
     int (*calls_back)(int domain, const char *name);
     int (*records_call)(int domain, const char *name);
     int (*subscribers)(void);
-    /* Buffers that it has, and records that it dropped as it got none. */
+    /* Buffers that it has, records that it dropped as it got none, and bytes of buffers
+     * that it had to zero. */
     uint32_t (*buffers)(void);
     uint64_t (*dropped)(void);
+    uint64_t (*zeroed)(void);
 } fake_cupti;
 
 #endif

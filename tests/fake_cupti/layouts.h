@@ -134,6 +134,14 @@ typedef union fake_record {
     fake_graph graph;
 } fake_record;
 
+static inline int fake_is_kind(uint32_t kind)
+{
+    return (kind >= FAKE_MEMCPY && kind <= FAKE_RUNTIME) ||
+           kind == FAKE_KERNEL || kind == FAKE_OVERHEAD ||
+           kind == FAKE_MEMCPY2 || kind == FAKE_SYNC || kind == FAKE_EXTERNAL ||
+           kind == FAKE_GRAPH;
+}
+
 /* How long a record of the kind is in this version of CUPTI. */
 static inline uint32_t fake_size(uint32_t kind, uint32_t version)
 {
