@@ -101,7 +101,7 @@ TEST(herd_agrees)
 static const char *const published[][2] = {
     {"mark/count.c: list_touched: store_release(&tree->touched[t->bank], "
      "node);",
-     "record/rows_copy.c: add_touched: "
+     "record/rows_copy.c: note_touched: "
      "load_acquire(&c->tree->touched[c->bank])"},
     {"mark/count.c: widen: store_release(&p->histogram_word, "
      "wider.histogram_word);",
@@ -109,9 +109,9 @@ static const char *const published[][2] = {
      "load_acquire(&n->part[c->bank].histogram_word)"},
     {"mark/carry.c: move_chain: store_release(&node->carry, begin_carry(t, "
      "tree, at));",
-     "record/rows_copy.c: add_chain: load_acquire(&n->carry)"},
+     "record/rows_copy.c: segment_of_open: load_acquire(&n->carry)"},
     {"mark/carry.c: hand_over: store_release(&tree->ended[t->bank], at);",
-     "record/rows_copy.c: add_ended: load_acquire(&c->tree->ended[c->bank])"},
+     "record/rows_copy.c: note_ended: load_acquire(&c->tree->ended[c->bank])"},
     {"mark/tree_marks.c: counter_of: store_release(&tree->counters, at);",
      "record/rows_copy.c: copy_counters: load_acquire(&c->tree->counters)"},
     {"mark/link.c: count_link: store_release(&e->from, from);",
