@@ -255,6 +255,9 @@ class Contract(unittest.TestCase):
         def ours(folder, filename):
             return GnomonProfiler("simple,advanced(dump_stats)", folder, filename)
 
+        def of_all(folder, filename):
+            return GnomonProfiler("simple,advanced,dump_stats", folder, filename)
+
         def case(make):
             for i, filename in enumerate((None, "perf")):
                 profiler = make(f"{i}alone", filename)
@@ -267,10 +270,11 @@ class Contract(unittest.TestCase):
                 profiler.teardown("fit")
 
         found = []
-        for folder, _, _ in self.each((lightnings, ours), case):
+        for folder, _, _ in self.each((lightnings, ours, of_all), case):
             walk = os.walk(folder)
             found.append(sorted(f"{f[len(folder):]}/{n}" for f, _, all in walk for n in all))
         self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0], found[2])
         self.assertIn("/1/fit-perf-0-a_b.prof", found[0])
 
     def test_describing_leaves_no_file_open(self):

@@ -241,7 +241,8 @@ class Lightning(unittest.TestCase):
             """
             from gnomon.lightning import _without_output
             for spec in ("simple", "simple(extended=false),advanced", "trace(file=a)",
-                         "simple,mem=4MiB", "simple,dir=out", "tree(filter=a|b)"):
+                         "simple,mem=4MiB", "simple,dir=out", "tree(filter=a|b)",
+                         "advanced,dump_stats", "extended,simple", "simple,dir"):
                 print(_without_output(spec))
             """
         )
@@ -255,6 +256,9 @@ class Lightning(unittest.TestCase):
                 "('simple(file=/dev/null),mem=4MiB', ['simple'])",
                 "('simple,dir=out', [])",
                 "('tree(filter=a|b,file=/dev/null)', ['tree'])",
+                "('advanced(file=/dev/null),dump_stats', ['advanced'])",
+                "('extended,simple(file=/dev/null)', ['simple'])",
+                "('simple,dir', [])",
             ],
         )
 

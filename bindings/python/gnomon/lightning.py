@@ -35,8 +35,11 @@ def _base():
     return Profiler
 
 
+_BARE = ("dump_stats", "extended", "dir")  # options that need no value
+
+
 def _is_setting(item):
-    return "=" in item.partition("(")[0]
+    return "=" in item.partition("(")[0] or item in _BARE
 
 
 def _without_output(spec, folder=None):
@@ -207,9 +210,13 @@ class GnomonProfiler(_base()):
             profilers = ",".join(profilers)
         self._words = profilers
         self._spec, self._names = _without_output(profilers, dirpath)
+        items = gnomon._items(self._spec)
+        for_all = any(_is_setting(i) and i.startswith("dump_stats") for i in items)
         self._dumps = any(
-            i.startswith("advanced") and "dump_stats" in i and "file=/dev/null" in i
-            for i in gnomon._items(self._spec)
+            i.startswith("advanced")
+            and (for_all or "dump_stats" in i)
+            and "file=/dev/null" in i
+            for i in items
         )
         self._folder = None if "://" in str(dirpath) else dirpath
         self._described = ""
