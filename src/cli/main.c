@@ -21,6 +21,9 @@ int main(int argc, char **argv)
     const gnomon__command *command;
     int status = GNOMON__EXIT_OK, flushed;
     gnomon__heap_use_libc();
+    for (int i = 0; gnomon__commands[i]; i++)
+        if (gnomon__commands[i]->prepare)
+            gnomon__commands[i]->prepare();
     if (argc < 2) {
         gnomon__log("no command is given; gnomon --help lists them");
         return GNOMON__EXIT_USAGE;

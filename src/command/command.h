@@ -20,7 +20,8 @@ enum gnomon__exit {
 enum gnomon__value_kind { GNOMON__VALUE_TEXT = 0, GNOMON__VALUE_FILE = 1 };
 
 /* Tables of options end with a NULL name. As shells and roff read them, no text
- * of a command has a quote or a backslash, or a line that begins with a point. */
+ * of a command has a quote or a backslash, or a line that begins with a point;
+ * `more`, which no shell reads, has no line that begins with a quote. */
 typedef struct gnomon__cli_option {
     const char *name;  /* "limit" is --limit */
     char letter;       /* of -o; 0: none */
@@ -42,6 +43,8 @@ typedef struct gnomon__command {
     /* argv[0] is the command's name. Returns a gnomon__exit; the command `run`
      * returns the status of its program. */
     int (*run)(int argc, char **argv);
+    void (*prepare)(
+        void); /* makes texts that are lists; NULL: there are none */
     /* Instead of run, where the command tells of all commands. */
     int (*run_of_all)(const struct gnomon__command *const *all, int argc,
                       char **argv);

@@ -291,11 +291,10 @@ int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
 {
     gnomon__calls *c = *out = calloc(1, sizeof *c);
     calls_reader r = {.c = c, .profile = profile, .groups = groups};
-    bool ok = c && !gnomon__report_begin(&r.functions, &calls_numbers, NULL,
-                                         NULL, NULL);
-    ok = ok &&
-         !gnomon__report_begin(&r.titles, &calls_numbers, NULL, NULL, NULL) &&
-         !gnomon__report_begin(&r.edges, &calls_numbers, NULL, NULL, NULL);
+    bool ok =
+        c && !gnomon__report_begin(&r.functions, &calls_numbers, NULL, NULL);
+    ok = ok && !gnomon__report_begin(&r.titles, &calls_numbers, NULL, NULL) &&
+         !gnomon__report_begin(&r.edges, &calls_numbers, NULL, NULL);
     ok = ok && calls_read_regions(&r) && calls_read_nodes(&r) && calls_take(c);
     gnomon__report_free(&r.functions);
     gnomon__report_free(&r.titles);

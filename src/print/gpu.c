@@ -541,6 +541,7 @@ const gnomon__report gnomon__gpu = {
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_HOST,
     .limit = 10,
+    .reads = GNOMON__READS_LINKS,
     .sort = GPU_TOTAL,
     .more_size = sizeof(gpu_report),
     .read = gpu_read,

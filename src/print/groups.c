@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sorts tracks, regions or runs by the order and text of their group; those that are
- * equal in both are one group. */
+/* Sorts tracks, regions or runs of a profile by the order and text of their group; those
+ * that are equal in both are one group, also of several profiles. */
 #include "print/groups.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "gnomon/profile.h"
 
 static const char *const group_words[] = {
     [GNOMON__BY_NOTHING] = NULL,        [GNOMON__BY_THREAD] = "thread",
@@ -53,17 +51,6 @@ static const char *thread_text(const gnomon_track_info *t,
                               id, of_rank, lives);
 }
 
-/* Whether the track's name states its group, as "rank 3" or "host n7" do in a sum of
- * ranks: gnomon__stages_by. */
-static bool is_named_after(int by, const gnomon_track_info *track,
-                           const gnomon_run_info *run)
-{
-    size_t n = strlen(group_words[by]);
-    return by != GNOMON__BY_THREAD && run->rank < 0 && !*run->host &&
-           strncmp(track->name, group_words[by], n) == 0 &&
-           track->name[n] == ' ';
-}
-
 static void read_rank_or_host(group_entry *e, int by,
                               const gnomon_run_info *run, uint32_t number,
                               gnomon__report_table *table)
@@ -88,12 +75,7 @@ static void read_track(group_entry *e, int by, const gnomon_profile *p,
     (void)gnomon_profile_track(p, e->number, &track);
     if (track.run)
         (void)gnomon_profile_run(p, track.run, &run);
-    if (is_named_after(by, &track, &run)) {
-        char *end;
-        e->text = track.name + strlen(group_words[by]) + 1;
-        long rank = strtol(e->text, &end, 10);
-        e->order = *end ? INT64_MAX : rank;
-    } else if (by == GNOMON__BY_THREAD) {
+    if (by == GNOMON__BY_THREAD) {
         e->order = (int64_t)e->number;
         e->text = thread_text(&track, &run, has_ranks, table);
     } else {
@@ -134,57 +116,142 @@ static bool read_entries(group_entry *group_entries, size_t count, int by,
     return true;
 }
 
-static int make_groups(gnomon__groups *g, int by, int entity,
-                       const gnomon_profile *p, gnomon__report_table *table)
+/* ---- Groups -------------------------------------------------------------------- */
+
+void gnomon__groups_begin(gnomon__groups *g, int by,
+                          gnomon__report_table *table)
 {
-    *g = (gnomon__groups){.by = by, .word = group_words[by], .count = 1};
-    if (by == GNOMON__BY_NOTHING)
-        return GNOMON_OK;
-    size_t count = gnomon_profile_count(p, entity);
-    group_entry *group_entries = calloc(count + 1, sizeof *group_entries);
-    g->texts = calloc(count + 1, sizeof *g->texts);
-    g->of_number = calloc(count + 1, sizeof *g->of_number);
-    if (!group_entries || !g->texts || !g->of_number ||
-        !read_entries(group_entries, count, by, entity, p, table)) {
-        free(group_entries);
-        return GNOMON_ENOMEM;
-    }
-    qsort(group_entries, count, sizeof *group_entries, by_entry);
-    uint32_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!i || group_entries[i].order != group_entries[i - 1].order ||
-            strcmp(group_entries[i].text, group_entries[i - 1].text) != 0)
-            g->texts[used++] = group_entries[i].text;
-        g->of_number[group_entries[i].number] = used - 1;
-    }
-    if (!used) /* of number 0, which stands for none */
-        g->texts[used++] = "(not known)";
-    g->count = used;
-    g->of_region = entity == GNOMON_REGIONS ? g->of_number : NULL;
-    g->of_track = entity == GNOMON_TRACKS ? g->of_number : NULL;
+    *g = (gnomon__groups){.by = by, .word = group_words[by], .count = !by};
     table->group_word = g->word;
-    table->groups = g->texts;
-    free(group_entries);
+}
+
+/* A new group; UINT32_MAX: no memory. */
+static uint32_t add_group(gnomon__groups *g, int64_t order, const char *text,
+                          const char *inner)
+{
+    gnomon__group *at =
+        gnomon__table_room(g->at, &g->room, g->count + 1, sizeof *g->at);
+    if (!at || !text)
+        return UINT32_MAX;
+    g->at = at;
+    at[g->count] = (gnomon__group){order, text, inner, g->count};
+    return g->count++;
+}
+
+/* The group of an entry among the first `known`, or a new one. */
+static uint32_t find_group(gnomon__groups *g, const group_entry *e,
+                           uint32_t known, gnomon__report_table *table)
+{
+    for (uint32_t i = known; i-- > 0;)
+        if (g->at[i].order == e->order && !g->at[i].inner &&
+            strcmp(g->at[i].text, e->text) == 0)
+            return i;
+    return add_group(g, e->order, gnomon__table_keep(table, "%s", e->text),
+                     NULL);
+}
+
+static int read_groups(gnomon__groups *g, group_entry *group_entries,
+                       size_t count, gnomon__report_table *table)
+{
+    const uint32_t known = g->count;
+    uint32_t group = 0;
+    if (count > 1)
+        qsort(group_entries, count, sizeof *group_entries, by_entry);
+    for (size_t i = 0; i < count; i++) {
+        const group_entry *e = &group_entries[i];
+        if (!i || e->order != e[-1].order || strcmp(e->text, e[-1].text) != 0)
+            group = find_group(g, e, known, table);
+        if (group == UINT32_MAX)
+            return GNOMON_ENOMEM;
+        g->of_number[e->number] = group;
+        if (!i)
+            g->of_number[0] = group;
+    }
     return GNOMON_OK;
 }
 
-int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
+int gnomon__groups_read(gnomon__groups *g, const gnomon_profile *p,
+                        const gnomon_run_info *run, bool is_of_runs,
                         gnomon__report_table *table)
 {
-    return make_groups(
-        g, by, is_of_regions(by) ? GNOMON_REGIONS : GNOMON_TRACKS, p, table);
+    const bool is_of_one =
+        run && (g->by == GNOMON__BY_RANK || g->by == GNOMON__BY_HOST);
+    const int entity = is_of_regions(g->by) ? GNOMON_REGIONS
+                       : is_of_runs         ? GNOMON_RUNS
+                                            : GNOMON_TRACKS;
+    const size_t count = is_of_one ? 1 : gnomon_profile_count(p, entity);
+    free(g->of_number);
+    g->of_number = g->of_track = g->of_region = g->of_run = NULL;
+    if (g->by == GNOMON__BY_NOTHING)
+        return GNOMON_OK;
+    group_entry *group_entries = calloc(count + 1, sizeof *group_entries);
+    g->of_number = calloc(count + 1, sizeof *g->of_number);
+    int code = group_entries && g->of_number ? GNOMON_OK : GNOMON_ENOMEM;
+    if (!code && is_of_one)
+        read_rank_or_host(group_entries, g->by, run, g->count + 1, table);
+    else if (!code &&
+             !read_entries(group_entries, count, g->by, entity, p, table))
+        code = GNOMON_ENOMEM;
+    if (!code && is_of_one && !group_entries->text)
+        code = GNOMON_ENOMEM;
+    if (!code && !count) /* of number 0, which stands for none */
+        *group_entries = (group_entry){.text = "(not known)"};
+    if (!code)
+        code = read_groups(g, group_entries, count + !count, table);
+    if (!code)
+        g->of_all = g->of_number[0];
+    g->of_region = entity == GNOMON_REGIONS ? g->of_number : NULL;
+    g->of_track = entity == GNOMON_TRACKS && !is_of_one ? g->of_number : NULL;
+    g->of_run = entity == GNOMON_RUNS && !is_of_one ? g->of_number : NULL;
+    free(group_entries);
+    return code;
 }
 
-int gnomon__groups_of_runs(gnomon__groups *g, int by, const gnomon_profile *p,
-                           gnomon__report_table *table)
+uint32_t gnomon__groups_add(gnomon__groups *g, uint32_t outer, const char *text)
 {
-    return make_groups(g, by, GNOMON_RUNS, p, table);
+    if (!g->by)
+        return add_group(g, g->at ? g->count : (g->count = 0), text, NULL);
+    return add_group(g, g->at[outer].order, g->at[outer].text, text);
+}
+
+static int by_group(const void *left, const void *right)
+{
+    const gnomon__group *a = left, *b = right;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    int order = strcmp(a->text, b->text);
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+int gnomon__groups_end(gnomon__groups *g, gnomon__report_table *t)
+{
+    if (!g->at)
+        return GNOMON_OK;
+    uint32_t *place = calloc(g->count, sizeof *place);
+    g->texts = calloc(2 * (size_t)g->count, sizeof *g->texts);
+    if (!place || !g->texts) {
+        free(place);
+        return GNOMON_ENOMEM;
+    }
+    qsort(g->at, g->count, sizeof *g->at, by_group);
+    for (uint32_t i = 0; i < g->count; i++) {
+        place[g->at[i].number] = i;
+        g->texts[i] = g->at[i].text;
+        g->texts[g->count + i] = g->at[i].inner;
+    }
+    for (size_t i = 0; i < t->row_count; i++)
+        t->rows[i].group = place[t->rows[i].group];
+    t->groups = g->texts;
+    t->inner_groups = g->texts + g->count;
+    free(place);
+    return GNOMON_OK;
 }
 
 void gnomon__groups_free(gnomon__groups *g)
 {
     free((void *)g->texts);
     free(g->of_number);
+    free(g->at);
     *g = (gnomon__groups){0};
 }
 
@@ -193,7 +260,12 @@ uint32_t gnomon__group_of(const gnomon__groups *g, uint32_t track,
 {
     return g->of_region  ? g->of_region[region]
            : g->of_track ? g->of_track[track]
-                         : 0;
+                         : g->of_all;
+}
+
+uint32_t gnomon__group_of_run(const gnomon__groups *g, uint32_t run)
+{
+    return g->of_run ? g->of_run[run] : g->of_all;
 }
 
 int gnomon__groups_choose(const char *report, int first, int last,

@@ -46,6 +46,12 @@ static const gnomon__column kernel_columns[KERNEL_COLUMNS] = {
     [KERNEL_WORK] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
 };
 
+typedef struct kernels_work {
+    gnomon__device_work of; /* the profile that was read last */
+    uint64_t busy_ns;       /* of all */
+    bool is_any;
+} kernels_work;
+
 static void kernels_read(gnomon__report_rows *r)
 {
     static const char *const kinds[] = {[GNOMON__WORK_NONE] = "",
@@ -57,17 +63,19 @@ static void kernels_read(gnomon__report_rows *r)
                                         [GNOMON__WORK_WAIT] = "wait",
                                         [GNOMON__WORK_OVERHEAD] = "overhead",
                                         [GNOMON__WORK_CALL] = "call"};
-    gnomon__device_work *w = r->more;
+    kernels_work *all = r->more;
+    gnomon__device_work *w = &all->of;
     gnomon__report_node n;
+    gnomon__device_work_free(w);
     r->code = gnomon__device_work_make(w, r->profile);
-    r->none = GNOMON__NO_DEVICE_WORK;
+    all->busy_ns += w->busy_ns;
     for (uint32_t i = 1; !r->code && i <= w->nodes; i++) {
         if (!w->work[i] || !gnomon__report_node_at(r->profile, i, &n))
             continue;
         const gnomon_stats *s = gnomon__work_stats(&n.of);
         const uint64_t bytes = gnomon__work_bytes(r->profile, &n.of);
         gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
-        r->none = NULL;
+        all->is_any = true;
         gnomon__cell_text(&cells[KERNEL_NAME], n.region.name);
         gnomon__cell_text(&cells[KERNEL_KIND], kinds[w->work[i]]);
         gnomon__cell_count(&cells[KERNEL_WORK], w->work[i]);
@@ -80,12 +88,13 @@ static void kernels_read(gnomon__report_rows *r)
         if (bytes)
             gnomon__cell_count(&cells[KERNEL_BYTES], bytes);
     }
+    r->none = all->is_any ? NULL : GNOMON__NO_DEVICE_WORK;
 }
 
 /* Percents are of the time of all work of devices. */
 static bool kernels_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
-    const gnomon__device_work *w = r->more;
+    const kernels_work *w = r->more;
     const uint64_t total = cells[KERNEL_TOTAL].count;
     const uint64_t in_scope = cells[KERNEL_OF_SCOPE].count;
     if (gnomon__work_is_busy((int)cells[KERNEL_WORK].count))
@@ -108,8 +117,8 @@ static bool kernels_finish(gnomon__report_rows *r, gnomon__cell *cells)
 typedef struct kernels_part {
     const char *title, *first; /* the name of the first column */
     int from, to;              /* gnomon__work */
-    uint32_t count;
-    uint8_t columns[GNOMON__MOST_COLUMNS];
+    size_t count;
+    uint16_t columns[KERNEL_COLUMNS];
 } kernels_part;
 
 static const kernels_part kernels_parts[] = {
@@ -155,15 +164,16 @@ static const kernels_part kernels_waits = {"Waits",
 static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
                               bool *is_part, const gnomon_writer *out)
 {
-    gnomon__table_choice choice = {
-        .limit = r->choice->limit, .sort = KERNEL_TOTAL, .count = part->count};
+    gnomon__table_choice choice = {.limit = r->choice->limit,
+                                   .sort = KERNEL_TOTAL,
+                                   .count = part->count,
+                                   .columns = part->columns};
     gnomon__column columns[KERNEL_COLUMNS];
     gnomon__report_table table = r->table;
     int code = GNOMON_OK;
     memcpy(columns, kernel_columns, sizeof columns);
     (void)snprintf(columns[KERNEL_NAME].title,
                    sizeof columns[KERNEL_NAME].title, "%s", part->first);
-    memcpy(choice.columns, part->columns, sizeof choice.columns);
     table.title = part->title;
     table.columns = columns;
     table.is_part = *is_part;
@@ -215,7 +225,7 @@ static int kernels_text(gnomon__report_rows *r, const gnomon_writer *out)
     for (size_t i = 0; !code && i < count; i++)
         code = kernels_print_part(r, &kernels_parts[i], &is_part, out);
     if (!code)
-        kernels_print_losses(r->more, out);
+        kernels_print_losses(&((kernels_work *)r->more)->of, out);
     return code;
 }
 
@@ -235,7 +245,7 @@ int gnomon__kernels_print_waits(const gnomon_profile *profile,
 
 static void kernels_free(void *more)
 {
-    gnomon__device_work_free(more);
+    gnomon__device_work_free(&((kernels_work *)more)->of);
 }
 
 const gnomon__report gnomon__kernels = {
@@ -248,7 +258,7 @@ const gnomon__report gnomon__kernels = {
     .limit = 20,
     .sort = KERNEL_TOTAL,
     .order = KERNEL_TOTAL,
-    .more_size = sizeof(gnomon__device_work),
+    .more_size = sizeof(kernels_work),
     .read = kernels_read,
     .finish = kernels_finish,
     .text = kernels_text,

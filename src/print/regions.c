@@ -56,18 +56,30 @@ static bool region_has_row(const gnomon_region_info *r)
     }
 }
 
-/* Nodes on a stream that are a part of others' are left out. A path that was left before
- * an end has self time alone. */
+/* Nodes on a stream that are a part of others' are left out. */
+static bool region_is_read(const gnomon__report_node *n)
+{
+    return !(n->of.flags & GNOMON_NODE_PART) && n->of.region &&
+           region_has_row(&n->region);
+}
+
+bool gnomon__region_has_ended(const gnomon__report_node *n)
+{
+    const gnomon_stats *host = n->of.host, *device = n->of.device;
+    return ((host && host->count) || (device && device->count)) &&
+           region_is_read(n);
+}
+
+/* A path that was left before an end has self time alone. */
 static void region_read_all(gnomon__report_rows *r)
 {
     gnomon__report_node n;
     for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
         const gnomon_stats *host = n.of.host, *device = n.of.device;
         const bool is_counted = host && host->count;
-        if (n.of.flags & GNOMON_NODE_PART || !n.of.region ||
-            !(is_counted || (host && host->self_ns) ||
+        if (!(is_counted || (host && host->self_ns) ||
               (device && device->count)) ||
-            !region_has_row(&n.region))
+            !region_is_read(&n))
             continue;
         gnomon__cell *cells = gnomon__report_row(r, n.of.track, n.of.region);
         gnomon__cell_text(&cells[GNOMON__REGION_NAME], n.region.name);
@@ -114,7 +126,14 @@ static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
     return s->count || d->count;
 }
 
+static const gnomon__report_alias region_aliases[] = {
+    {"simple", "", ""},
+    {"threads", "by", "thread"},
+    {"json", "format", "json"},
+    {"", "", ""}};
+
 const gnomon__report gnomon__regions = {
+    .aliases = region_aliases,
     .name = "regions",
     .title = "Regions",
     .columns = region_columns,

@@ -30,4 +30,7 @@ enum {
 
 extern const gnomon__report gnomon__regions;
 
+/* Whether an execution of it ended, of which regions has a row. */
+bool gnomon__region_has_ended(const gnomon__report_node *node);
+
 #endif

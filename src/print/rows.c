@@ -2,7 +2,10 @@
 /* Each row of an entity is added to the row of its keys, which a hash finds, as soon as
  * the next one begins. What needs all of them waits in a list: statistics, as a sum of
  * histograms is large and only one is there at a time, and parts, of which a row has
- * one for each id or text. Hash tables are half empty at least. */
+ * one for each id or text. Hash tables are half empty at least.
+ *
+ * Where profiles go before the rows, each row has one sum of statistics once its profile
+ * was read, and equal texts are one copy. */
 #include "print/rows.h"
 
 #include <stdio.h>
@@ -23,16 +26,41 @@ typedef struct rows_hash {
     size_t room;   /* a power of two */
 } rows_hash;
 
+/* Lists of values in one array: each has the place of the one before it, from 1; 0: it is
+ * the first. */
+typedef struct rows_lists {
+    gnomon__value *at;
+    size_t count, room;
+} rows_lists;
+
+/* A cell with statistics of the profile at hand, and their sum. */
+typedef struct rows_sum {
+    size_t cell;
+    uint64_t first; /* place of the sum of earlier profiles; 0: none */
+    const gnomon_stats *sum;
+} rows_sum;
+
+typedef struct rows_text {
+    const char *text;
+    uint64_t hash;
+} rows_text;
+
 typedef struct gnomon__report_work {
     gnomon__column *columns;
     gnomon__cell *next; /* the row at hand */
     uint32_t group;
     bool has_next;
-    rows_hash rows_by_key, parts_by_key;
-    /* Values, and pointers to statistics: a row's cell has the number of its last one,
-     * and each of the one before it; 0: none. */
-    gnomon__value *values;
-    size_t value_count, value_room;
+    rows_hash rows_by_key, parts_by_key, texts_by_hash;
+    rows_text *texts;
+    size_t text_count, text_room;
+    const char **names; /* of the path at hand, the innermost first */
+    char *path;
+    size_t name_room, path_room;
+    /* Values, and pointers to statistics: a row's cell has the place of its last one. */
+    rows_lists values, times;
+    size_t old_times; /* of profiles that were read before */
+    rows_sum *sums;
+    size_t sum_count, sum_room;
     rows_part *parts;
     size_t part_count, part_room;
     gnomon_sum sum;
@@ -107,6 +135,54 @@ static size_t *rows_hash_next(const rows_hash *h, uint64_t hash, size_t *at)
     return &h->slots[*at];
 }
 
+/* ---- Texts ----------------------------------------------------------------------- */
+
+static size_t *rows_slot_of_text(const rows_work *w, const rows_text *text)
+{
+    size_t at = SIZE_MAX, *slot;
+    do
+        slot = rows_hash_next(&w->texts_by_hash, text->hash, &at);
+    while (*slot && (w->texts[*slot - 1].hash != text->hash ||
+                     strcmp(w->texts[*slot - 1].text, text->text) != 0));
+    return slot;
+}
+
+/* Makes room for one more item; false: no memory, which is told. */
+static bool rows_room(gnomon__report_rows *r, void *items, size_t *room,
+                      size_t count, size_t size)
+{
+    void **at = items;
+    void *more = gnomon__table_room(*at, room, count + 1, size);
+    if (more)
+        *at = more;
+    else
+        rows_no_room(r);
+    return more;
+}
+
+const char *gnomon__report_text(gnomon__report_rows *r, const char *text)
+{
+    rows_work *w = r->work;
+    const rows_text key = {text, rows_hash_text(0, text)};
+    if (rows_hash_grow(r, &w->texts_by_hash, w->text_count))
+        for (size_t i = 0; i < w->text_count; i++)
+            *rows_slot_of_text(w, &w->texts[i]) = i + 1;
+    if (r->code ||
+        !rows_room(r, &w->texts, &w->text_room, w->text_count, sizeof key))
+        return "";
+    size_t *slot = rows_slot_of_text(w, &key);
+    if (!*slot) {
+        const char *copy = gnomon__table_keep(&r->table, "%s", text);
+        if (!copy) {
+            rows_no_room(r);
+            return "";
+        }
+        w->texts[w->text_count++] = (rows_text){copy, key.hash};
+        *slot = w->text_count;
+    }
+    return w->texts[*slot - 1].text;
+}
+
 /* ---- Parts ----------------------------------------------------------------------- */
 
 static bool rows_same_part(const rows_part *a, const rows_part *b)
@@ -133,22 +209,18 @@ static bool rows_add_part(gnomon__report_rows *r, const rows_part *part)
     if (rows_hash_grow(r, &w->parts_by_key, w->part_count))
         for (size_t i = 0; i < w->part_count; i++)
             *rows_slot_of_part(w, &w->parts[i]) = i + 1;
-    void *parts = r->code
-                      ? NULL
-                      : gnomon__table_room(w->parts, &w->part_room,
-                                           w->part_count + 1, sizeof *w->parts);
-    if (!parts) {
-        rows_no_room(r);
+    if (r->code ||
+        !rows_room(r, &w->parts, &w->part_room, w->part_count, sizeof *part))
         return false;
-    }
-    w->parts = parts;
     size_t *slot = rows_slot_of_part(w, part);
     if (*slot) {
         w->parts[*slot - 1].sum += part->sum;
         return false;
     }
-    w->parts[w->part_count++] = *part;
-    *slot = w->part_count;
+    w->parts[w->part_count] = *part;
+    if (part->text && r->keeps)
+        w->parts[w->part_count].text = gnomon__report_text(r, part->text);
+    *slot = ++w->part_count;
     return true;
 }
 
@@ -204,20 +276,26 @@ static size_t rows_find_row(gnomon__report_rows *r, uint32_t group,
     return (*slot = t->row_count) - 1;
 }
 
-static void rows_add_value(gnomon__report_rows *r, gnomon__cell *to,
-                           uint64_t value)
+static void rows_add_value(gnomon__report_rows *r, rows_lists *to,
+                           gnomon__cell *cell, uint64_t value)
+{
+    if (!rows_room(r, &to->at, &to->room, to->count, sizeof *to->at))
+        return;
+    to->at[to->count++] =
+        (gnomon__value){value, (uint32_t)r->id, (uint32_t)cell->count};
+    gnomon__cell_count(cell, to->count);
+}
+
+static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
+                           const gnomon__cell *from)
 {
     rows_work *w = r->work;
-    void *all = gnomon__table_room(w->values, &w->value_room,
-                                   w->value_count + 1, sizeof *w->values);
-    if (!all) {
-        rows_no_room(r);
-        return;
-    }
-    w->values = all;
-    w->values[w->value_count++] =
-        (gnomon__value){value, (uint32_t)r->id, (uint32_t)to->count};
-    gnomon__cell_count(to, w->value_count);
+    if (r->keeps && to->count <= w->old_times &&
+        rows_room(r, &w->sums, &w->sum_room, w->sum_count, sizeof *w->sums))
+        w->sums[w->sum_count++] =
+            (rows_sum){(size_t)(to - r->table.cells), to->count, NULL};
+    if (!r->code)
+        rows_add_value(r, &w->times, to, (uintptr_t)from->text);
 }
 
 static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
@@ -259,13 +337,13 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
             r, &(rows_part){from->text, 0, cells[c->of].count, row});
         return;
     case GNOMON__ROW_TIMES:
-        rows_add_value(r, to, (uintptr_t)from->text);
+        rows_add_times(r, to, from);
         return;
     case GNOMON__ROW_VALUES:
-        if (to->is_there && r->work->values[to->count - 1].id == r->id)
-            r->work->values[to->count - 1].value += from->count;
+        if (to->is_there && r->work->values.at[to->count - 1].id == r->id)
+            r->work->values.at[to->count - 1].value += from->count;
         else
-            rows_add_value(r, to, from->count);
+            rows_add_value(r, &r->work->values, to, from->count);
         return;
     case GNOMON__ROW_LEAST:
         if (!to->is_there || !rows_is_less(c, to, from))
@@ -276,16 +354,14 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
             *to = *from;
         return;
     case GNOMON__ROW_LAST:
-        *to = *from;
-        return;
+        break;
     default: /* keys are equal, and what is made is empty */
         if (to->is_there)
             return;
-        *to = *from;
-        if (r->keeps_texts && rows_is_text(c) &&
-            !(to->text = gnomon__table_keep(&r->table, "%s", from->text)))
-            rows_no_room(r);
     }
+    *to = *from;
+    if (r->keeps && rows_is_text(c))
+        to->text = gnomon__report_text(r, from->text);
 }
 
 uint32_t gnomon__report_put(gnomon__report_rows *r)
@@ -357,17 +433,23 @@ bool gnomon__report_node_at(const gnomon_profile *p, size_t number,
 
 const char *gnomon__report_path(gnomon__report_rows *r, uint32_t number)
 {
-    const char *path = "";
+    rows_work *w = r->work;
+    size_t count = 0, length = 0;
     gnomon__report_node n;
-    while (number && path && gnomon__report_node_at(r->profile, number, &n)) {
-        path = *path
-                   ? gnomon__table_keep(&r->table, "%s/%s", n.region.name, path)
-                   : n.region.name;
+    while (number && gnomon__report_node_at(r->profile, number, &n) &&
+           rows_room(r, &w->names, &w->name_room, count, sizeof *w->names)) {
+        w->names[count++] = n.region.name;
+        length += strlen(n.region.name) + 1;
         number = n.of.parent < number ? n.of.parent : 0;
     }
-    if (!path)
-        rows_no_room(r);
-    return path ? path : "";
+    if (!count || r->code || !rows_room(r, &w->path, &w->path_room, length, 1))
+        return "";
+    for (char *to = w->path; count > 0; *to++ = --count ? '/' : '\0') {
+        const size_t size = strlen(w->names[count - 1]);
+        memcpy(to, w->names[count - 1], size);
+        to += size;
+    }
+    return gnomon__report_text(r, w->path);
 }
 
 uint64_t gnomon__recorded_ns(const gnomon_profile *p)
@@ -393,30 +475,81 @@ static const gnomon_stats *rows_times_at(const gnomon__value *value)
     return (const gnomon_stats *)(uintptr_t)value->value;
 }
 
-/* Statistics of one entity stay its own. */
-static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
+/* A copy of some statistics, or of the sum of a list. */
+static const gnomon_stats *rows_keep_times(gnomon__report_rows *r, uint64_t at)
 {
     gnomon_sum *sum = &r->work->sum;
-    const gnomon__value *values = r->work->values;
-    size_t used = 0;
-    if (!values[cell->count - 1].before) {
-        gnomon__cell_text(
-            cell, (const char *)rows_times_at(&values[cell->count - 1]));
-        return;
+    const gnomon__value *times = r->work->times.at;
+    const gnomon_stats *one =
+        times[at - 1].before ? NULL : rows_times_at(&times[at - 1]);
+    size_t used = one ? one->cell_count : 0;
+    if (!one) {
+        memset(sum, 0, sizeof *sum);
+        for (; at; at = times[at - 1].before)
+            gnomon_sum_add(sum, rows_times_at(&times[at - 1]));
+        for (size_t i = 0; i < GNOMON_CELLS; i++)
+            used += sum->cells[i] != 0;
     }
-    memset(sum, 0, sizeof *sum);
-    for (uint64_t at = cell->count; at; at = values[at - 1].before)
-        gnomon_sum_add(sum, rows_times_at(&values[at - 1]));
-    for (size_t i = 0; i < GNOMON_CELLS; i++)
-        used += sum->cells[i] != 0;
     kept_times *kept = gnomon__table_take(
         &r->table, sizeof *kept + used * sizeof *kept->cells);
     if (!kept) {
         rows_no_room(r);
-        return;
+        return NULL;
     }
-    gnomon_sum_stats(sum, kept->cells, &kept->all);
-    gnomon__cell_text(cell, (const char *)kept);
+    if (!one) {
+        gnomon_sum_stats(sum, kept->cells, &kept->all);
+        return &kept->all;
+    }
+    kept->all = *one;
+    kept->all.cells = kept->cells;
+    if (used)
+        memcpy(kept->cells, one->cells, used * sizeof *kept->cells);
+    return &kept->all;
+}
+
+/* Statistics of one entity stay its own. */
+static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
+{
+    const gnomon__value *last = &r->work->times.at[cell->count - 1];
+    gnomon__cell_text(cell, last->before
+                                ? (const char *)rows_keep_times(r, cell->count)
+                                : (const char *)rows_times_at(last));
+}
+
+/* Each list becomes one sum before any sum takes its place, as lists lie side by side. */
+static void rows_end_times(gnomon__report_rows *r)
+{
+    rows_work *w = r->work;
+    for (size_t i = 0; i < w->sum_count && !r->code; i++)
+        w->sums[i].sum =
+            rows_keep_times(r, r->table.cells[w->sums[i].cell].count);
+    w->times.count = w->old_times;
+    for (size_t i = 0; i < w->sum_count; i++) {
+        const rows_sum *s = &w->sums[i];
+        const uint64_t place = s->first ? s->first : ++w->times.count;
+        w->times.at[place - 1] = (gnomon__value){(uintptr_t)s->sum, 0, 0};
+        r->table.cells[s->cell].count = place;
+    }
+    w->old_times = w->times.count;
+    w->sum_count = 0;
+}
+
+/* Ids are those of one profile. */
+static void rows_end_ids(gnomon__report_rows *r)
+{
+    rows_work *w = r->work;
+    size_t kept = 0;
+    if (!w->has_ids)
+        return;
+    for (size_t i = 0; i < w->part_count; i++)
+        if (w->parts[i].text)
+            w->parts[kept++] = w->parts[i];
+    w->part_count = kept;
+    if (w->parts_by_key.room)
+        memset(w->parts_by_key.slots, 0,
+               w->parts_by_key.room * sizeof *w->parts_by_key.slots);
+    for (size_t i = 0; i < kept; i++)
+        *rows_slot_of_part(w, &w->parts[i]) = i + 1;
 }
 
 static int rows_by_value(const void *left, const void *right)
@@ -429,7 +562,7 @@ static int rows_by_value(const void *left, const void *right)
 
 static void rows_sort_values(gnomon__report_rows *r, gnomon__cell *cell)
 {
-    const gnomon__value *values = r->work->values;
+    const gnomon__value *values = r->work->values.at;
     size_t count = 0;
     for (uint64_t at = cell->count; at; at = values[at - 1].before)
         count++;
@@ -601,30 +734,47 @@ static size_t rows_shown_columns(const gnomon__report *of)
 }
 
 int gnomon__report_begin(gnomon__report_rows *r, const gnomon__report *of,
-                         const gnomon__table_choice *choice, void *more,
-                         const gnomon_profile *profile)
+                         const gnomon__table_choice *choice, void *more)
 {
     *r = (gnomon__report_rows){.of = of,
-                               .profile = profile,
                                .choice = choice,
                                .more = more,
                                .borrows_more = more != NULL,
-                               .recorded_ns =
-                                   profile ? gnomon__recorded_ns(profile) : 0,
                                .table = {.name = of->name,
                                          .title = of->title,
                                          .if_empty = of->if_empty,
                                          .column_count = of->column_count}};
-    if (profile)
-        r->code =
-            (of->is_of_runs ? gnomon__groups_of_runs : gnomon__groups_make)(
-                &r->groups, choice->by, profile, &r->table);
-    return rows_begin(r) && !r->code ? GNOMON_OK : GNOMON_ENOMEM;
+    gnomon__groups_begin(&r->groups, choice ? choice->by : GNOMON__BY_NOTHING,
+                         &r->table);
+    r->code = rows_begin(r) ? GNOMON_OK : GNOMON_ENOMEM;
+    return r->code;
 }
 
-int gnomon__report_end(gnomon__report_rows *r)
+int gnomon__report_add(gnomon__report_rows *r, const gnomon_profile *profile,
+                       const gnomon_run_info *run)
 {
+    r->profile = profile;
+    r->run = run;
+    r->recorded_ns = profile ? gnomon__recorded_ns(profile) : 0;
+    if (!r->code && profile)
+        r->code = gnomon__groups_read(&r->groups, profile, run,
+                                      r->of->is_of_runs, &r->table);
+    if (!r->code)
+        r->of->read(r);
     (void)gnomon__report_put(r);
+    if (r->keeps && !r->code) {
+        rows_end_times(r);
+        rows_end_ids(r);
+    }
+    return r->code;
+}
+
+int gnomon__report_end(gnomon__report_rows *r, const gnomon_profile *profile)
+{
+    r->profile = profile;
+    r->recorded_ns = profile ? gnomon__recorded_ns(profile) : 0;
+    if (!r->code)
+        r->code = gnomon__groups_end(&r->groups, &r->table);
     if (!r->code)
         rows_make_cells(r);
     if (!r->code)
@@ -637,11 +787,10 @@ int gnomon__report_make(gnomon__report_rows *r, const gnomon__report *of,
                         const gnomon__table_choice *choice, void *more,
                         const gnomon_profile *profile)
 {
-    int code = gnomon__report_begin(r, of, choice, more, profile);
-    if (code)
-        return code;
-    of->read(r);
-    return gnomon__report_end(r);
+    int code = gnomon__report_begin(r, of, choice, more);
+    if (!code)
+        code = gnomon__report_add(r, profile, NULL);
+    return code ? code : gnomon__report_end(r, profile);
 }
 
 void gnomon__report_free(gnomon__report_rows *r)
@@ -652,7 +801,13 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->next);
         free(w->rows_by_key.slots);
         free(w->parts_by_key.slots);
-        free(w->values);
+        free(w->texts_by_hash.slots);
+        free(w->texts);
+        free((void *)w->names);
+        free(w->path);
+        free(w->values.at);
+        free(w->times.at);
+        free(w->sums);
         free(w->parts);
     }
     free(w);
@@ -666,15 +821,24 @@ void gnomon__report_free(gnomon__report_rows *r)
 
 /* ---- As a profiler ----------------------------------------------------------------- */
 
+const gnomon__report *gnomon__report_of(const gnomon_profiler *profiler)
+{
+    return profiler->destroy == gnomon__table_destroy
+               ? ((const gnomon__reporter *)(const void *)profiler)->report
+               : NULL;
+}
+
 int gnomon__report_create(const gnomon__report *of,
                           const gnomon_options *options, void **self)
 {
     gnomon__table_choice *c =
         calloc(1, of->settings_size ? of->settings_size : sizeof *c);
-    if (!c)
+    if (!c ||
+        (of->has_own_sort ? gnomon__table_choose_shown : gnomon__table_choose)(
+            c, of->name, of->columns, rows_shown_columns(of), options)) {
+        gnomon__table_destroy(c);
         return GNOMON_ENOMEM;
-    (of->has_own_sort ? gnomon__table_choose_shown : gnomon__table_choose)(
-        c, of->name, of->columns, rows_shown_columns(of), options);
+    }
     if (of->by_to)
         c->by =
             gnomon__groups_choose(of->name, of->by_from, of->by_to, options);
@@ -709,6 +873,22 @@ static void report_say_none(const gnomon__report_rows *r,
         r->choice->log(line);
 }
 
+int gnomon__report_put_all(gnomon__report_rows *r, const gnomon_writer *out)
+{
+    const bool is_text = r->choice->format == GNOMON__TABLE_TEXT;
+    int code = r->code;
+    if (!code && r->none)
+        report_say_none(r, out);
+    if (!code && (!r->none || !is_text))
+        code = r->choice->is_table ? gnomon__report_put_table(r, out)
+                                   : r->of->text(r, out);
+    if (!code && !r->none && r->of->note && is_text)
+        r->of->note(r, out);
+    if (!code && r->of->put_files)
+        r->of->put_files(r, out);
+    return code ? code : out->write(out, "", 0);
+}
+
 int gnomon__report_print(const gnomon__report *of, const void *self,
                          const gnomon_profile *profile,
                          const gnomon_writer *out)
@@ -721,19 +901,11 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
         return GNOMON_ENOMEM;
     int code =
         gnomon__report_make(&rows, of, self ? self : presets, NULL, profile);
-    if (!code && rows.none)
-        report_say_none(&rows, out);
-    if (!code && (!rows.none || rows.choice->format != GNOMON__TABLE_TEXT))
-        code = rows.choice->is_table ? gnomon__report_put_table(&rows, out)
-                                     : of->text(&rows, out);
-    if (!code && !rows.none && of->note &&
-        rows.choice->format == GNOMON__TABLE_TEXT)
-        of->note(&rows, out);
-    if (!code && of->put_files)
-        of->put_files(&rows, out);
+    if (!code)
+        code = gnomon__report_put_all(&rows, out);
     gnomon__report_free(&rows);
-    free(presets);
-    return code ? code : out->write(out, "", 0);
+    gnomon__table_destroy(presets);
+    return code;
 }
 
 int gnomon__report_part(const gnomon__report *of, void *more, size_t limit,

@@ -54,28 +54,43 @@ enum gnomon__rule {
 
 typedef struct gnomon__report_rows gnomon__report_rows;
 
+/* A word that stands for the report with an option. Without one it is that of another
+ * report, which this one is instead where it has an option that the other one lacks. */
+typedef struct gnomon__report_alias {
+    char word[12], key[12], value[12];
+} gnomon__report_alias;
+
+enum gnomon__report_reads {
+    GNOMON__READS_LINKS = 1,
+    GNOMON__READS_COUNTERS = 2 /* they have rows */
+};
+
 typedef struct gnomon__report {
     const char *name, *title;
-    const char *if_empty;          /* gnomon__report_table.if_empty */
+    const char *if_empty; /* gnomon__report_table.if_empty */
+    const gnomon__report_alias
+        *aliases;                  /* an empty word ends them; NULL: none */
     const gnomon__column *columns; /* the first is a text */
-    uint8_t column_count;
+    uint16_t column_count;
     uint8_t by_from, by_to; /* the groups that by= can name */
     uint8_t limit;          /* the most rows without limit=; 0: all */
     bool is_of_runs;        /* rows are of no track: groups are those of runs */
     bool has_own_limit;     /* `choose` leaves out what is beyond it */
     bool has_own_sort;      /* `set` reads sort= */
-    int8_t sort;            /* the column of the preset order; -1: `order` */
+    bool compares_ranks;    /* it needs the profile of each */
+    uint8_t reads; /* gnomon__report_reads, besides what has no bit there */
+    int16_t sort;  /* the column of the preset order; -1: `order` */
     /* Of rows that are equal in it: the next column to order by; 0: none. Last come the
      * keys. */
-    uint8_t order;
-    /* Of `more`, which is zeroes before read; 0: it has none. */
+    uint16_t order;
+    /* Of `more`, which is zeroes before the first read; 0: it has none. */
     size_t more_size;
     /* Of its settings, which begin with a gnomon__table_choice; 0: that is all. */
     size_t settings_size;
     /* Reads options of its own into them, after those that all reports share; `options`
      * NULL: their presets. NULL: it has none. */
     void (*set)(void *settings, const gnomon_options *options);
-    /* Rows without keys stay as they come. */
+    /* Called for each profile. Rows without keys stay as they come. */
     void (*read)(gnomon__report_rows *rows);
     /* Makes the other cells of a row; false: there shall be no such row. NULL: none. */
     bool (*finish)(gnomon__report_rows *rows, gnomon__cell *cells);
@@ -93,7 +108,8 @@ typedef struct gnomon__report {
 
 struct gnomon__report_rows {
     const gnomon__report *of;
-    const gnomon_profile *profile;
+    const gnomon_profile *profile; /* at hand */
+    const gnomon_run_info *run;    /* that it is of; NULL: it has its own */
     const gnomon__table_choice *choice;
     void *more;           /* the report's own */
     uint64_t recorded_ns; /* gnomon__recorded_ns */
@@ -102,24 +118,27 @@ struct gnomon__report_rows {
     uint64_t id;      /* of the row at hand: set it after gnomon__report_row */
     int code;         /* GNOMON_OK, or the first error */
     const char *none; /* why there is nothing to report; NULL: there is */
-    bool
-        keeps_texts; /* copies of them, so that profiles may go before the rows */
+    bool keeps; /* what rows need of a profile, which may go before them */
     bool borrows_more;
     struct gnomon__report_work *work;
 };
 
-/* Reads a profile, whose texts the rows borrow. `more` NULL: it is made, if the report
- * has one. GNOMON_OK or GNOMON_ENOMEM; free in any case. O(entities of rule ONCE, TOP and
- * TIMES + rows) memory. */
+/* A report of one profile, whose texts the rows borrow. `more` NULL: it is made, if the
+ * report has one. GNOMON_OK or GNOMON_ENOMEM; free in any case. O(entities of rule ONCE,
+ * TOP and TIMES + rows) memory. */
 int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
                         const gnomon__table_choice *choice, void *more,
                         const gnomon_profile *profile);
-/* The same in steps: of several profiles, or of none, where there are no groups. Between
- * them rows are added; the end is where they are made of it. */
+/* The same of several: with rows->keeps, set after the begin, each profile may go once it
+ * was added. Of `run` is all that it has, and its rows are in the group of that run, where
+ * groups are ranks or hosts. The report is at last of a profile that has the stages of
+ * them all. */
 int gnomon__report_begin(gnomon__report_rows *rows, const gnomon__report *of,
-                         const gnomon__table_choice *choice, void *more,
-                         const gnomon_profile *profile);
-int gnomon__report_end(gnomon__report_rows *rows);
+                         const gnomon__table_choice *choice, void *more);
+int gnomon__report_add(gnomon__report_rows *rows, const gnomon_profile *profile,
+                       const gnomon_run_info *run);
+int gnomon__report_end(gnomon__report_rows *rows,
+                       const gnomon_profile *profile);
 void gnomon__report_free(gnomon__report_rows *rows);
 
 /* Begins a row for an entity of that track and region, and ends the row before. Its
@@ -166,7 +185,9 @@ typedef struct gnomon__report_node {
 /* False: there is no such node. Then all of *out is empty. */
 bool gnomon__report_node_at(const gnomon_profile *profile, size_t number,
                             gnomon__report_node *out);
-/* "train_step/forward"; lives as long as the rows. */
+/* The one copy of a text that lives as long as the rows; "" without memory. */
+const char *gnomon__report_text(gnomon__report_rows *rows, const char *text);
+/* "train_step/forward": likewise. */
 const char *gnomon__report_path(gnomon__report_rows *rows, uint32_t node);
 
 /* How long the stages were recorded: 100 per cent of a share. Of several runs, their
@@ -188,35 +209,59 @@ int gnomon__report_print(const gnomon__report *of, const void *self,
 int gnomon__report_part(const gnomon__report *of, void *more, size_t limit,
                         bool is_first, const gnomon_profile *profile,
                         const gnomon_writer *out);
+/* The finished rows, as they were asked for: table or text, and what is to be said below.
+ * GNOMON_OK, GNOMON_ENOMEM or the writer's code. */
+int gnomon__report_put_all(gnomon__report_rows *rows, const gnomon_writer *out);
 /* The rows as a table, as they were asked for. Likewise. */
 int gnomon__report_put_table(gnomon__report_rows *rows,
                              const gnomon_writer *out);
 
+/* A profiler that is a report. Its settings begin with a gnomon__table_choice, and its
+ * destroy is gnomon__table_destroy: by that it is told from others. */
+typedef struct gnomon__reporter {
+    gnomon_profiler profiler; /* first */
+    const gnomon__report *report;
+} gnomon__reporter;
+
+/* NULL: it is none, or one of a plugin. */
+const gnomon__report *gnomon__report_of(const gnomon_profiler *profiler);
+
 /* The profiler `word`, which prints a report that is a constant. Its options follow:
  * print/table.h has those that most reports share. */
 #define GNOMON__REPORT_PROFILER(word, report, wanted, about, ...) \
+    GNOMON__REPORTER(word, report, wanted, about, __VA_ARGS__); \
+    GNOMON__REPORT_PLUGIN(word)
+#ifdef GNOMON_BUILTIN
+#define GNOMON__REPORT_PLUGIN(word) \
+    extern const gnomon_profiler *const gnomon__builtin_##word##_profiler; \
+    const gnomon_profiler *const gnomon__builtin_##word##_profiler = \
+        &word##_reporter.profiler
+#else
+#define GNOMON__REPORT_PLUGIN(word) GNOMON_PLUGIN(word##_reporter.profiler)
+#endif
+/* The same as the constant word_reporter alone. */
+#define GNOMON__REPORTER(word, of, wanted, about, ...) \
     static int word##_create(const gnomon_options *options, void **self) \
     { \
-        return gnomon__report_create(&(report), options, self); \
+        return gnomon__report_create(&(of), options, self); \
     } \
     static int word##_summary(void *self, const gnomon_profile *profile, \
                               const gnomon_writer *out) \
     { \
-        return gnomon__report_print(&(report), self, profile, out); \
+        return gnomon__report_print(&(of), self, profile, out); \
     } \
     static const gnomon_option_info word##_options[] = {__VA_ARGS__, \
                                                         {.key = NULL}}; \
-    static const gnomon_profiler word##_profiler = { \
-        .struct_size = sizeof word##_profiler, \
-        .abi = GNOMON_ABI, \
-        .wants = wanted, \
-        .name = #word, \
-        .help = about, \
-        .options = word##_options, \
-        .create = word##_create, \
-        .summary = word##_summary, \
-        .destroy = free, \
-    }; \
-    GNOMON_PLUGIN(word##_profiler)
+    static const gnomon__reporter word##_reporter = { \
+        .report = &(of), \
+        .profiler = {.struct_size = sizeof(gnomon_profiler), \
+                     .abi = GNOMON_ABI, \
+                     .wants = wanted, \
+                     .name = #word, \
+                     .help = about, \
+                     .options = word##_options, \
+                     .create = word##_create, \
+                     .summary = word##_summary, \
+                     .destroy = gnomon__table_destroy}}
 
 #endif

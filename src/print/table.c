@@ -147,12 +147,16 @@ static int column_named(const table_words *w, const char *word, size_t n)
 
 /* Words of columns= are separated by commas, bars or blanks. Where none of them is a
  * column the report has those that it has without columns=. */
-static void choose_columns(gnomon__table_choice *c, const table_words *w,
-                           const char *text)
+static int choose_columns(gnomon__table_choice *c, const table_words *w,
+                          const char *text)
 {
     static const char between[] = "|, \t";
     bool is_any = false;
-    c->columns[c->count++] = 0; /* a row always has its name */
+    uint16_t *columns = calloc(strlen(text) + w->count + 1, sizeof *columns);
+    c->columns = columns;
+    if (!columns)
+        return GNOMON_ENOMEM;
+    columns[c->count++] = 0; /* a row always has its name */
     for (text += strspn(text, between); *text; text += strspn(text, between)) {
         size_t n = strcspn(text, between);
         int column = column_named(w, text, n);
@@ -161,16 +165,17 @@ static void choose_columns(gnomon__table_choice *c, const table_words *w,
         if (is_all) {
             c->count = 0;
             for (size_t i = 0; i < w->count; i++)
-                c->columns[c->count++] = (uint8_t)i;
+                columns[c->count++] = (uint16_t)i;
         } else if (column < 0) {
             log_columns(w, "columns", text, n, "all");
-        } else if (column && c->count < GNOMON__MOST_COLUMNS) {
-            c->columns[c->count++] = (uint8_t)column;
+        } else if (column) {
+            columns[c->count++] = (uint16_t)column;
         }
         text += n;
     }
     if (!is_any)
         c->count = 0;
+    return GNOMON_OK;
 }
 
 static void choose_format(gnomon__table_choice *c, const table_words *w,
@@ -206,37 +211,49 @@ static void choose_limit(gnomon__table_choice *c, const char *report,
     c->log(line);
 }
 
-void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
-                                const gnomon__column *columns,
-                                size_t column_count,
-                                const gnomon_options *options)
+int gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
+                               const gnomon__column *columns,
+                               size_t column_count,
+                               const gnomon_options *options)
 {
     table_words w = {report, columns, column_count, options};
+    int code = GNOMON_OK;
     const char *text;
     *c = (gnomon__table_choice){.is_table = true,
                                 .limit = SIZE_MAX,
                                 .sort = -1,
                                 .log = options ? options->log : NULL};
     if (options && (text = options->text(options, "columns")))
-        choose_columns(c, &w, text);
+        code = choose_columns(c, &w, text);
     if (options && (text = options->text(options, "format")))
         choose_format(c, &w, text);
     if (options && (text = options->text(options, "limit")))
         choose_limit(c, report, text, options->number(options, "limit"));
+    return code;
 }
 
-void gnomon__table_choose(gnomon__table_choice *c, const char *report,
-                          const gnomon__column *columns, size_t column_count,
-                          const gnomon_options *options)
+int gnomon__table_choose(gnomon__table_choice *c, const char *report,
+                         const gnomon__column *columns, size_t column_count,
+                         const gnomon_options *options)
 {
     table_words w = {report, columns, column_count, options};
     const char *text = options ? options->text(options, "sort") : NULL;
-    gnomon__table_choose_shown(c, report, columns, column_count, options);
-    if (!text)
-        return;
+    int code =
+        gnomon__table_choose_shown(c, report, columns, column_count, options);
+    if (code || !text)
+        return code;
     c->sort = column_named(&w, text, strlen(text));
     if (c->sort < 0)
         log_columns(&w, "sort", text, strlen(text), NULL);
+    return GNOMON_OK;
+}
+
+void gnomon__table_destroy(void *self)
+{
+    gnomon__table_choice *c = self;
+    if (c)
+        free((void *)(size_t)c->columns);
+    free(c);
 }
 
 bool gnomon__table_is_asked_for(const gnomon__table_choice *c)
@@ -318,19 +335,28 @@ static bool is_of_groups(const gnomon__report_table *t, size_t column)
     return column && t->group_word && strcmp(key, t->group_word) == 0;
 }
 
-static void choose_shown(const gnomon__report_table *t,
-                         const gnomon__table_choice *from,
-                         gnomon__table_choice *c, bool is_data)
+/* Whether the column is shown where none are chosen. */
+static bool is_preset(const gnomon__report_table *t, size_t column,
+                      bool is_data)
 {
-    c->count = 0;
-    for (uint32_t k = 0; k < from->count; k++)
-        if (!is_of_groups(t, from->columns[k]))
-            c->columns[c->count++] = from->columns[k];
-    for (size_t i = 0; !from->count && i < t->column_count; i++)
-        if (!is_of_groups(t, i) &&
-            (is_data || !i ||
-             (t->columns[i].shown == GNOMON__SHOWN && has_cells(t, i))))
-            c->columns[c->count++] = (uint8_t)i;
+    return is_data || !column ||
+           (t->columns[column].shown == GNOMON__SHOWN && has_cells(t, column));
+}
+
+/* Returns how many columns it put into `to`. */
+static size_t choose_shown(const gnomon__report_table *t,
+                           const gnomon__table_choice *c, bool is_data,
+                           uint16_t *to)
+{
+    const size_t most = c->count ? c->count : t->column_count;
+    size_t count = 0;
+    for (size_t i = 0; i < most; i++) {
+        const size_t column = c->count ? c->columns[i] : i;
+        if (!is_of_groups(t, column) &&
+            (c->count || is_preset(t, column, is_data)))
+            to[count++] = (uint16_t)column;
+    }
+    return count;
 }
 
 int gnomon__table_print(gnomon__report_table *t,
@@ -338,17 +364,22 @@ int gnomon__table_print(gnomon__report_table *t,
                         const gnomon_profile *profile, const gnomon_writer *out)
 {
     gnomon__table_choice c = *choice;
-    if (!t->is_ordered && t->row_count > 1) {
-        int code = gnomon__table_sort(t, c.sort);
-        if (code)
-            return code;
-    }
-    bool is_data =
+    const size_t most = c.count + t->column_count;
+    size_t *widths = calloc(most, sizeof *widths + sizeof *c.columns);
+    const bool is_data =
         c.format == GNOMON__TABLE_CSV || c.format == GNOMON__TABLE_JSON;
-    choose_shown(t, choice, &c, is_data);
+    if (!widths ||
+        (!t->is_ordered && t->row_count > 1 && gnomon__table_sort(t, c.sort))) {
+        free(widths);
+        return GNOMON_ENOMEM;
+    }
+    uint16_t *shown = (uint16_t *)(void *)(widths + most);
+    c.count = choose_shown(t, choice, is_data, shown);
+    c.columns = shown;
     if (!is_data)
-        gnomon__table_as_text(t, &c, profile, out);
+        gnomon__table_as_text(t, &c, widths, profile, out);
     else
         gnomon__table_as_data(t, &c, profile, out);
+    free(widths);
     return out->write(out, "", 0);
 }

@@ -30,7 +30,7 @@ typedef struct gnomon__column {
     uint8_t kind;   /* gnomon__cell_kind */
     uint8_t shown;  /* gnomon__column_shown */
     uint8_t rule;   /* gnomon__rule, of print/rows.h */
-    uint8_t of;     /* the column that the rule needs */
+    uint16_t of;    /* the column that the rule needs */
 } gnomon__column;
 
 enum gnomon__column_shown {
@@ -123,8 +123,6 @@ enum gnomon__table_format {
     GNOMON__TABLE_JSON
 };
 
-#define GNOMON__MOST_COLUMNS 24
-
 /* The settings of every built-in profiler with format= are one or begin with one:
  * report/profiler.c reads is_table there. */
 typedef struct gnomon__table_choice {
@@ -134,8 +132,8 @@ typedef struct gnomon__table_choice {
     int format;    /* gnomon__table_format */
     int by;        /* gnomon__group_by */
     void (*log)(const char *line); /* NULL: attached from C */
-    uint32_t count;                /* of columns that columns= names; 0: none */
-    uint8_t columns[GNOMON__MOST_COLUMNS];
+    size_t count;                  /* of columns that columns= names; 0: none */
+    const uint16_t *columns;
 } gnomon__table_choice;
 
 /* Entries for a profiler's options. */
@@ -173,16 +171,17 @@ typedef struct gnomon__table_choice {
     GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file")
 
 /* Reads these options; is_table is true. A wrong word is logged by options->log and
- * ignored. `options` may be NULL. */
-void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
-                          const gnomon__column *columns, size_t column_count,
-                          const gnomon_options *options);
+ * ignored. `options` may be NULL. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__table_choose(gnomon__table_choice *choice, const char *report,
+                         const gnomon__column *columns, size_t column_count,
+                         const gnomon_options *options);
 /* All but sort=, which is the report's own. */
-void gnomon__table_choose_shown(gnomon__table_choice *choice,
-                                const char *report,
-                                const gnomon__column *columns,
-                                size_t column_count,
-                                const gnomon_options *options);
+int gnomon__table_choose_shown(gnomon__table_choice *choice, const char *report,
+                               const gnomon__column *columns,
+                               size_t column_count,
+                               const gnomon_options *options);
+/* A profiler's destroy: frees settings that are a choice or begin with one. */
+void gnomon__table_destroy(void *self);
 
 /* Whether columns, groups, an order or a format was asked for: what is_table is of a
  * report with a text of its own. */
@@ -211,8 +210,9 @@ const char *gnomon__print_number(char text[32], double value, bool is_exact);
 /* Writes a text so that Markdown shows it as it is, on one line. */
 void gnomon__put_md(const gnomon_writer *out, const char *text);
 
+/* `widths` has room for one of each column that is chosen. */
 void gnomon__table_as_text(const gnomon__report_table *t,
-                           const gnomon__table_choice *choice,
+                           const gnomon__table_choice *choice, size_t widths[],
                            const gnomon_profile *profile,
                            const gnomon_writer *out);
 void gnomon__table_as_data(const gnomon__report_table *t,

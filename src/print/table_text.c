@@ -305,11 +305,11 @@ static void put_md_rule(const gnomon__report_table *t,
 /* ---- The whole ------------------------------------------------------------------- */
 
 void gnomon__table_as_text(const gnomon__report_table *t,
-                           const gnomon__table_choice *c,
+                           const gnomon__table_choice *c, size_t widths[],
                            const gnomon_profile *profile,
                            const gnomon_writer *out)
 {
-    size_t widths[GNOMON__MOST_COLUMNS], in_group = 0;
+    size_t in_group = 0;
     bool is_md = c->format == GNOMON__TABLE_MD;
     if (is_md)
         out->write(out, "### ", 4);

@@ -66,10 +66,10 @@ advanced_settings_of(const gnomon__report_rows *r)
 
 /* ---- Rows of a table --------------------------------------------------------- */
 
-static void functions_add(gnomon__report_rows *r, size_t group,
+static void functions_add(gnomon__report_rows *r, uint32_t group,
                           const gnomon__function *f)
 {
-    gnomon__cell *cells = gnomon__report_row_of(r, (uint32_t)group);
+    gnomon__cell *cells = gnomon__report_row_of(r, group);
     gnomon__cell_text(&cells[FUNCTION_NAME], f->name);
     if (f->line) {
         gnomon__cell_text(&cells[FUNCTION_FILE], f->file);
@@ -81,29 +81,27 @@ static void functions_add(gnomon__report_rows *r, size_t group,
     gnomon__cell_count(&cells[FUNCTION_CUMULATIVE], f->ct_ns);
 }
 
-/* The tables of the calls as they are chosen, from the table's group `first` on: groups
- * of regions come one after the other, each with all actions. Returns the next one. */
-static size_t functions_add_actions(gnomon__report_rows *r,
-                                    gnomon__calls *calls, uint32_t track_group,
-                                    size_t first, const char **actions,
-                                    const char **outer)
+/* The tables of the calls as they are chosen, of the group `from` and those that follow
+ * it: groups of regions come one after the other, each with all actions. */
+static void functions_add_actions(gnomon__report_rows *r, gnomon__calls *calls,
+                                  uint32_t from, uint32_t groups)
 {
-    const gnomon__groups *g = &r->groups;
-    const uint32_t parts = g->of_region ? g->count : 1;
-    const size_t count = gnomon__calls_count(calls);
-    for (uint32_t k = 0; k < parts; k++)
-        for (size_t i = 0; i < count; i++) {
-            actions[first + k * count + i] = gnomon__calls_name(calls, i);
-            if (g->by)
-                outer[first + k * count + i] =
-                    g->texts[g->of_track ? track_group : k];
-        }
-    for (size_t i = 0; i < count; i++) {
+    const uint32_t count = (uint32_t)gnomon__calls_count(calls);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < groups * count && !r->code; i++) {
+        const char *name = gnomon__calls_name(calls, i % count);
+        const uint32_t group =
+            gnomon__groups_add(&r->groups, from + i / count,
+                               r->keeps ? gnomon__report_text(r, name) : name);
+        if (group == UINT32_MAX)
+            r->code = GNOMON_ENOMEM;
+        first = i ? first : group;
+    }
+    for (uint32_t i = 0; i < count && !r->code; i++) {
         const gnomon__functions *f = gnomon__calls_table(calls, i, NULL);
         for (size_t k = 0; k < f->row_count; k++)
             functions_add(r, first + f->rows[k].group * count + i, &f->rows[k]);
     }
-    return first + parts * count;
 }
 
 /* Groups of tracks have tables of functions of their own. Groups of regions share those
@@ -111,29 +109,18 @@ static size_t functions_add_actions(gnomon__report_rows *r,
 static void functions_read(gnomon__report_rows *r, gnomon__calls *calls)
 {
     const gnomon__groups *g = &r->groups;
-    const uint32_t track_groups = g->of_track ? g->count : 1;
-    const char **actions, **outer;
-    size_t count = 1, first = 0;
-    for (uint32_t i = 0; i < track_groups; i++) {
+    const uint32_t tracks = g->of_track ? g->count : 1;
+    const uint32_t regions = g->of_region ? g->count : 1;
+    for (uint32_t i = 0; i < tracks; i++) {
         if (g->of_track)
             gnomon__calls_choose(calls, i);
-        count += gnomon__calls_count(calls) * (g->of_region ? g->count : 1);
+        functions_add_actions(
+            r, calls, g->of_track || g->of_region ? i : g->of_all, regions);
     }
-    actions = gnomon__table_take(&r->table, 2 * count * sizeof *actions);
-    outer = actions ? actions + count : NULL;
-    for (uint32_t i = 0; actions && i < track_groups; i++) {
-        if (g->of_track)
-            gnomon__calls_choose(calls, i);
-        first = functions_add_actions(r, calls, i, first, actions, outer);
-    }
-    if (!actions)
-        r->code = GNOMON_ENOMEM;
     if (g->by)
         r->table.inner_word = "action";
     else
         r->table.group_word = "action";
-    r->table.groups = g->by ? outer : actions;
-    r->table.inner_groups = actions;
 }
 
 /* ---- Files ----------------------------------------------------------------------- */
@@ -198,8 +185,9 @@ static void advanced_read(gnomon__report_rows *r)
 {
     advanced_report *a = r->more;
     gnomon__calls *grouped = NULL;
+    gnomon__calls_free(a->calls); /* of the profile before */
     r->code = gnomon__calls_make(&a->calls, r->profile);
-    if (!r->code && r->groups.by)
+    if (!r->code && (r->groups.of_track || r->groups.of_region))
         r->code = gnomon__calls_make_by(&grouped, r->profile, &r->groups);
     if (!r->code && r->choice->is_table)
         functions_read(r, grouped ? grouped : a->calls);
@@ -340,6 +328,7 @@ static const gnomon__report advanced_report_of = {
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_FILE,
     .has_own_sort = true,
+    .reads = GNOMON__READS_LINKS,
     .sort = -1,
     .more_size = sizeof(advanced_report),
     .settings_size = sizeof(advanced_settings),

@@ -92,6 +92,7 @@ static const gnomon__report counters_report = {
     .column_count = COUNTER_COLUMNS,
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_FILE,
+    .reads = GNOMON__READS_COUNTERS,
     .sort = -1,
     .read = counters_read,
     .finish = counters_finish,

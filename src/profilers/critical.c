@@ -238,6 +238,7 @@ static const gnomon__report critical_report = {
     .column_count = CRITICAL_COLUMNS,
     .limit = 12, /* of each step */
     .has_own_limit = true,
+    .reads = GNOMON__READS_LINKS,
     .sort = -1,
     .order = CRITICAL_ORDER,
     .more_size = sizeof(gnomon__critical),

@@ -68,6 +68,7 @@ static const gnomon__report links_report = {
     .column_count = LINK_COLUMNS,
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_FILE,
+    .reads = GNOMON__READS_LINKS,
     .sort = LINK_COUNT,
     .read = links_read,
 };

@@ -261,15 +261,16 @@ static void steps_read(gnomon__report_rows *r)
     gnomon__slow_steps *of = r->more;
     const size_t views = gnomon_profile_count(r->profile, GNOMON_VIEWS);
     const size_t stages = gnomon_profile_count(r->profile, GNOMON_STAGES);
+    gnomon__slow_steps_free(of); /* of the profile before */
     r->code = gnomon__slow_steps_make(of, r->profile);
     for (uint32_t stage = 1; r->choice->is_table && !r->code && stage <= stages;
          stage++)
         for (uint32_t view = 0; view <= views; view++) {
             gnomon__slow_steps_read(of, stage, view);
             for (size_t i = 0; i < of->slow_count; i++)
-                steps_add_row(
-                    r, r->groups.by ? r->groups.of_number[of->stage.run] : 0,
-                    &of->slow[i]);
+                steps_add_row(r,
+                              gnomon__group_of_run(&r->groups, of->stage.run),
+                              &of->slow[i]);
         }
 }
 

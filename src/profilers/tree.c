@@ -223,6 +223,7 @@ static const gnomon__report tree_report = {
     .column_count = TREE_COLUMNS,
     .by_from = GNOMON__BY_THREAD,
     .by_to = GNOMON__BY_HOST,
+    .reads = GNOMON__READS_LINKS,
     .sort = -1,
     .set = tree_set,
     .read = tree_read,

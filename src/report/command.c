@@ -14,9 +14,8 @@
 #include "command/progress.h"
 #include "command/text.h"
 #include "platform/error.h"
-#include "report/content.h"
 #include "report/joined.h"
-#include "report/profiler.h"
+#include "report/ranks.h"
 #include "report/stages.h"
 #include "spec/options.h"
 #include "spec/suggest.h"
@@ -85,31 +84,29 @@ static const gnomon__cli_option report_options[] = {
 
 static int report_run(int argc, char **argv);
 
+static char report_more[4000];
+
+static void report_prepare(void)
+{
+    gnomon__report_words_make();
+    snprintf(report_more, sizeof report_more,
+             "KIND is one of these, or a plugin, and may have options as in a "
+             "spec:\n--as tree(limit=20).\n\n%s\n"
+             "Stages of one name are added up, as by at=end; --each has them "
+             "one after the\nother, as they came live.\n\n"
+             "FILE is a .gnomon file or its JSON form, - for standard input, a "
+             "pattern, or\na folder: all .gnomon and .gnomon.json in it.",
+             gnomon__report_help);
+}
+
 const gnomon__command gnomon__command_report = {
     .name = "report",
     .operands = "FILE...",
     .about = "Prints the reports of profiles",
-    .more =
-        "simple, advanced and cuda are what profilers of these names print of "
-        "a stage.\n"
-        "Tables: tree, the paths; regions, each region with quantiles; "
-        "threads, regions\n"
-        "of each thread; steps; ranks, how they compare; links, who submitted "
-        "what;\n"
-        "counters, of marks too; gaps and critical, of single executions; gpu, "
-        "kernels,\n"
-        "and cupti, which is both; json, regions for scripts. KIND may be a "
-        "plugin too,\n"
-        "and have options as in a spec: --as tree(limit=20).\n"
-        "Stages of one name are added up, as by at=end; --each has them one "
-        "after the\n"
-        "other, as they came live.\n"
-        "\n"
-        "FILE is a .gnomon file or its JSON form, - for standard input, a "
-        "pattern, or\n"
-        "a folder: all .gnomon and .gnomon.json in it.",
+    .more = report_more,
     .options = report_options,
     .run = report_run,
+    .prepare = report_prepare,
     .takes_files = 1,
 };
 
@@ -124,17 +121,6 @@ typedef struct report_request {
     int has_rows;   /* one of them has ... */
     int had_rows;   /* ... or would have without the filter */
 } report_request;
-
-static int report_is(const report_request *r, const char *name)
-{
-    return strcmp(r->profiler.profiler->name, name) == 0;
-}
-
-/* Of single executions, which sums do not have: so of each run and stage by itself. */
-static int report_reads_events(const report_request *r)
-{
-    return (r->profiler.profiler->wants & GNOMON_WANT_EVENTS) != 0;
-}
 
 /* ---- What was asked for ---------------------------------------------------------- */
 
@@ -176,30 +162,56 @@ static int report_words(report_request *r, int argc, char **argv)
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
+/* Without step times a profile has the last steps, and a sum of ranks has none. */
+static void report_log_steps(const char *path, const gnomon_profile *p)
+{
+    gnomon_stage_info s;
+    size_t kept = gnomon_profile_count(p, GNOMON_STEPS);
+    if (gnomon_profile_count(p, GNOMON_STEP_TIMES) ||
+        gnomon_profile_stage(p, 1, &s) != GNOMON_OK || !s.steps ||
+        s.steps->count <= kept)
+        return;
+    char kept_text[64] = "which of its steps were slow is not in it";
+    if (kept)
+        snprintf(kept_text, sizeof kept_text,
+                 "only its last %zu steps are in it", kept);
+    gnomon__log("%s: %s: GNOMON=steps keeps the slowest", path, kept_text);
+}
+
+/* Rows are of ranks or hosts, or how the ranks compare is below the sum of them. */
 static int report_one(report_request *r, const char *path, const char *view,
-                      const gnomon_profile *p, gnomon__rank_table *ranks)
+                      const gnomon_profile *p, gnomon__cli_stage *stage)
 {
     const gnomon__cli_profiler *kind = &r->profiler;
     const gnomon_writer *out = &r->out.base;
-    if (report_is(r, "ranks") && !ranks->run_count) {
+    gnomon__report_rows *rows = stage->rows.of ? &stage->rows : NULL;
+    const int is_apart = rows && gnomon__is_apart(kind);
+    const int has_rows =
+        is_apart ? stage->has_rows : gnomon__report_has_rows(kind, p);
+    r->had_rows |=
+        kind->filter &&
+        (has_rows || gnomon__report_has_kinds(kind, stage->left_out));
+    if (kind->report && kind->report->compares_ranks && !rows) {
         gnomon__log("%s: it has one rank only", path);
         return GNOMON_OK;
     }
-    r->has_rows |= gnomon__report_has_rows(kind->profiler->name, p);
+    r->has_rows |= has_rows;
     r->printed++;
-    gnomon__joined_next(&r->out, path, view, ranks->run_count,
-                        r->profiler.is_table);
-    if (!kind->profiler->summary) /* of ranks */
-        return gnomon__rank_table_print(ranks, kind->self, p, out);
-    int code = kind->profiler->summary(kind->self, p, out);
-    if (!code && report_is(r, "steps"))
-        gnomon__report_log_steps(path, p);
-    if (code || !ranks->run_count || kind->by || !r->out.is_text ||
-        report_is(r, "steps"))
+    gnomon__joined_next(&r->out, path, view, (uint32_t)stage->rank_count,
+                        kind->is_table);
+    int code = rows ? gnomon__report_end(rows, p) : GNOMON_OK;
+    if (!code)
+        code = is_apart ? gnomon__report_put_all(rows, out)
+                        : kind->profiler->summary(kind->self, p, out);
+    if (!code && gnomon__reads_steps(kind) && !stage->has_times)
+        report_log_steps(path, p);
+    if (code || !rows || is_apart || !r->out.is_text ||
+        gnomon__reads_steps(kind))
         return code;
     gnomon__cli_end_line();
     out->write(out, "\n", 1);
-    return gnomon__rank_table_print(ranks, NULL, p, out);
+    rows->table.is_part = true;
+    return gnomon__report_put_all(rows, out);
 }
 
 /* Between two stages a run has an unnamed one. Without marks it has no live report, so
@@ -245,19 +257,6 @@ static const char *report_view(const gnomon__cli_stages *stages, size_t which,
     return *view.words ? view.words : "all marks";
 }
 
-/* Whether the stage has rows, or would have without the filter. */
-static int report_had_rows(const report_request *r,
-                           const gnomon__cli_stage *stage,
-                           const gnomon_profile *p)
-{
-    const char *name = r->profiler.profiler->name;
-    return r->profiler.filter &&
-           (gnomon__report_has_rows(name, p) ||
-            (!report_is(r, "steps") && stage->left_out & 1u << GNOMON_NODES) ||
-            (report_is(r, "counters") &&
-             stage->left_out & 1u << GNOMON_COUNTERS));
-}
-
 static int report_stage(report_request *r, const char *path,
                         gnomon__cli_stages *stages, size_t which)
 {
@@ -265,26 +264,13 @@ static int report_stage(report_request *r, const char *path,
     int code = gnomon__cli_stage_take(&stages->at[which], &p);
     if (code)
         return code;
-    const gnomon_profile *shown =
-        gnomon__apart_view(&stages->at[which].apart, p);
-    if (r->stage || stages->count == 1 || !report_is_gap(shown)) {
-        r->had_rows |= report_had_rows(r, &stages->at[which], shown);
-        code = report_one(r, path, report_view(stages, which, shown), shown,
-                          &stages->at[which].ranks);
-    }
+    if (r->stage || stages->count == 1 || !report_is_gap(p))
+        code = report_one(r, path, report_view(stages, which, p), p,
+                          &stages->at[which]);
     if (!code && !r->profiler.is_table)
         report_log_count(path, p);
     gnomon_profile_free(p);
     return code;
-}
-
-static enum gnomon__stages_of report_what(const report_request *r)
-{
-    const uint32_t of_devices = GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES;
-    if (r->profiler.profiler->wants & of_devices)
-        return GNOMON__STAGES_OF_DEVICES;
-    return report_is(r, "steps") ? GNOMON__STAGES_OF_STEPS
-                                 : GNOMON__STAGES_OF_HOST;
 }
 
 static int report_group(report_request *r, gnomon__gather *g,
@@ -302,13 +288,10 @@ static int report_group(report_request *r, gnomon__gather *g,
                        group->ranks == 2 ? "" : "s");
         out->print(out, " <==\n");
     }
-    const gnomon__stages_choice choice = {.name = r->stage,
-                                          .each =
-                                              r->each || report_reads_events(r),
-                                          .of = report_what(r),
-                                          .by = r->profiler.by,
-                                          .ranks_by = r->profiler.ranks_by,
-                                          .filter = r->profiler.filter};
+    const gnomon__stages_choice choice = {
+        .name = r->stage,
+        .each = r->each || gnomon__reads_events(&r->profiler),
+        .of = &r->profiler};
     int code = gnomon__cli_stages_read(&stages, g, group, &choice);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
@@ -328,14 +311,16 @@ static int report_group(report_request *r, gnomon__gather *g,
 static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
     const uint32_t kinds = gnomon__report_kinds(&r->profiler);
-    const int has_events = report_reads_events(r);
+    /* Single executions are those of one run; and a plugin's rows have no runs. */
+    const int is_alone = gnomon__reads_events(&r->profiler) ||
+                         (r->profiler.by && !r->profiler.report);
     gnomon__gather g;
     gnomon__cli_groups groups = {0};
     int status = gnomon__gather_begin(&g, in, kinds, 1);
     if (g.merge && in->count > 1)
         gnomon__gather_notes(&g);
     if (g.merge &&
-        gnomon__cli_groups_find(&groups, &g, has_events) != GNOMON_OK) {
+        gnomon__cli_groups_find(&groups, &g, is_alone) != GNOMON_OK) {
         gnomon__log("%s", gnomon_error_text());
         status = GNOMON__EXIT_UNREADABLE;
     }
@@ -363,7 +348,7 @@ static int report_nothing(const report_request *r)
         gnomon__log("nothing to report: the filter leaves out all that ended");
     else if (!r->has_rows)
         gnomon__log("nothing to report: no %s ended",
-                    report_is(r, "steps") ? "step" : "scope");
+                    gnomon__reads_steps(&r->profiler) ? "step" : "scope");
     else
         return GNOMON__EXIT_OK;
     return GNOMON__EXIT_NOTHING;

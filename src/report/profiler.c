@@ -8,22 +8,94 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/table.h"
 #include "profile/file_read.h"
-#include "report/rank_table.h"
+#include "profilers/table.h"
+#include "report/ranks.h"
 #include "run/plugin.h"
 #include "spec/options.h"
 
-const char *const gnomon__report_words[] = {
-    "simple", "advanced", "tree", "regions",  "threads",  "steps",
-    "ranks",  "links",    "gaps", "critical", "counters", "cuda",
-    "gpu",    "kernels",  "json", NULL};
+/* ---- All of them ----------------------------------------------------------------- */
 
-/* Words that stand for others, with an option. */
-static const struct report_alias {
-    const char *word, *name, *key, *value;
-} report_aliases[] = {{"threads", "regions", "by", "thread"},
-                      {"json", "regions", "format", "json"}};
+/* Those of the library, then the program's own; NULL: there are no more. */
+static const gnomon_profiler *report_at(size_t i)
+{
+    size_t count = 0;
+    while (gnomon__profilers[count])
+        count++;
+    return i < count    ? *gnomon__profilers[i]
+           : i == count ? gnomon__ranks_profiler
+                        : NULL;
+}
+
+/* What makes a report of a profile. */
+static int is_report(const gnomon_profiler *p)
+{
+    return p->summary && p->wants & GNOMON_WANT_TREE;
+}
+
+static const gnomon__report_alias no_aliases[] = {{"", "", ""}};
+
+static const gnomon__report_alias *aliases_of(const gnomon_profiler *p)
+{
+    const gnomon__report *report = gnomon__report_of(p);
+    return report && report->aliases ? report->aliases : no_aliases;
+}
+
+const char *gnomon__report_words[48];
+char gnomon__report_help[3000];
+
+static void add_word(const char *word, const char *help,
+                     const gnomon__report_alias *a)
+{
+    const size_t most =
+        sizeof gnomon__report_words / sizeof *gnomon__report_words;
+    const size_t used = strlen(gnomon__report_help);
+    size_t count = 0;
+    while (gnomon__report_words[count])
+        count++;
+    if (count + 1 == most)
+        return;
+    gnomon__report_words[count] = word;
+    snprintf(gnomon__report_help + used, sizeof gnomon__report_help - used,
+             a ? "  %-9s %s(%s=%s)\n" : "  %-9s %s\n", word, help,
+             a ? a->key : "", a ? a->value : "");
+}
+
+void gnomon__report_words_make(void)
+{
+    const gnomon_profiler *p;
+    for (size_t i = 0; (p = report_at(i)); i++) {
+        if (!is_report(p) || *gnomon__report_words == p->name)
+            continue;
+        add_word(p->name, p->help, NULL);
+        for (const gnomon__report_alias *a = aliases_of(p); *a->word; a++)
+            if (*a->key)
+                add_word(a->word, p->name, a);
+    }
+}
+
+/* The report that the word is an alias of; NULL: of none. */
+static const gnomon_profiler *report_of_alias(const char *word,
+                                              const gnomon__report_alias **of)
+{
+    const gnomon_profiler *p;
+    for (size_t i = 0; (p = report_at(i)); i++)
+        for (*of = aliases_of(p); *(*of)->word; ++*of)
+            if (gnomon__same_word(word, (*of)->word))
+                return p;
+    return NULL;
+}
+
+static const gnomon_profiler *report_named(const char *name)
+{
+    const gnomon_profiler *p;
+    for (size_t i = 0; (p = report_at(i)); i++)
+        if (gnomon__same_word(name, p->name))
+            return p;
+    return NULL;
+}
+
+/* ---- One ------------------------------------------------------------------------- */
 
 static unsigned complaints_logged; /* by the profiler's create */
 
@@ -60,30 +132,28 @@ static int find_report(gnomon__cli_profiler *p, const gnomon__spec_item *item)
             gnomon__log("%s", gnomon_error_text());
             return GNOMON_ENOENT;
         }
-    } else if (gnomon__same_word(item->name, gnomon__ranks_report.name)) {
-        p->profiler = &gnomon__ranks_report;
-        return GNOMON_OK;
-    } else {
-        p->profiler = gnomon__profiler_named(item->name);
-    }
-    if (!p->profiler)
+    } else if (!(p->profiler = report_named(item->name))) {
         return no_report(item->name);
-    if (p->profiler->summary)
+    }
+    if (p->profiler->summary) {
+        p->report = p->is_plugin ? NULL : gnomon__report_of(p->profiler);
         return GNOMON_OK;
+    }
     gnomon__log("--as %s: it has no report", p->profiler->name);
     p->profiler = NULL;
     return GNOMON_ENOENT;
 }
 
-/* Whether options are given that Lightning's table does not have: then "simple" is the
- * table "regions". */
-static int is_table(const gnomon__settings *options)
+/* Whether one of the options is known to the one and not to the other. */
+static int knows_more(const gnomon_profiler *p, const gnomon_profiler *other,
+                      const gnomon__settings *options)
 {
-    for (size_t i = 0; i < options->count; i++)
-        if (gnomon__same_word(options->at[i].key, "columns") ||
-            gnomon__same_word(options->at[i].key, "format") ||
-            gnomon__same_word(options->at[i].key, "by"))
+    for (size_t i = 0; i < options->count; i++) {
+        const char *key = options->at[i].key;
+        if (gnomon__option_find(gnomon__options_of(p), key) &&
+            !gnomon__option_find(gnomon__options_of(other), key))
             return 1;
+    }
     return 0;
 }
 
@@ -111,17 +181,14 @@ static int parse_item(gnomon__spec *spec, const char *text,
     if (code)
         return code;
     gnomon__spec_item *item = &spec->items[0];
-    if (gnomon__same_word(item->name, "simple") && is_table(options))
-        code = name_item(item, "regions");
-    for (size_t i = 0; i < sizeof report_aliases / sizeof *report_aliases; i++)
-        if (gnomon__same_word(item->name, report_aliases[i].word)) {
-            code = name_item(item, report_aliases[i].name);
-            if (!code)
-                code =
-                    gnomon__settings_add(&item->settings, report_aliases[i].key,
-                                         report_aliases[i].value);
-            break;
-        }
+    const gnomon__report_alias *alias;
+    const gnomon_profiler *named = report_named(item->name);
+    const gnomon_profiler *of =
+        item->is_path ? NULL : report_of_alias(item->name, &alias);
+    if (of && (!named || knows_more(of, named, options)))
+        code = name_item(item, of->name);
+    if (of && !code && !named)
+        code = gnomon__settings_add(&item->settings, alias->key, alias->value);
     for (size_t i = 0; !code && i < options->count; i++)
         code = gnomon__settings_add(&item->settings, options->at[i].key,
                                     options->at[i].value);
@@ -152,26 +219,15 @@ static int plugin_prints_table(const gnomon__options *options,
                        gnomon__option_find(table, "format")->preset));
 }
 
-static int report_prints_table(const gnomon__cli_profiler *p,
-                               const gnomon__options *options)
-{
-    const gnomon__table_choice *choice = p->self;
-    return gnomon__option_find(gnomon__options_of(p->profiler), "format") &&
-           (p->is_plugin ? plugin_prints_table(options, p->profiler)
-                         : choice->is_table);
-}
-
 static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
 {
     int code = GNOMON_OK;
     const char *format = option_of(options, p->profiler, "format");
-    const char *by = p->profiler == &gnomon__ranks_report
-                         ? NULL /* they are never added up */
-                         : option_of(options, p->profiler, "by");
+    const char *by = option_of(options, p->profiler, "by");
     snprintf(p->format, sizeof p->format, "%s", format ? format : "");
-    p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__STAGES_BY_RANK
-            : by && gnomon__same_word(by, "host") ? GNOMON__STAGES_BY_HOST
-                                                  : GNOMON__STAGES_BY_THREAD;
+    p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__BY_RANK
+            : by && gnomon__same_word(by, "host") ? GNOMON__BY_HOST
+                                                  : GNOMON__BY_NOTHING;
     code = gnomon__filter_create(&p->filter,
                                  gnomon__options_text(options, "filter"),
                                  gnomon__options_text(options, "exclude"));
@@ -180,9 +236,9 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
         code = p->profiler->create(&options->api, &p->self);
     }
     if (!code)
-        p->is_table = report_prints_table(p, options);
-    if (!code && p->profiler == &gnomon__ranks_report)
-        p->ranks_by = ((const gnomon__table_choice *)p->self)->by;
+        p->is_table = p->report ? ((gnomon__table_choice *)p->self)->is_table
+                                : p->is_plugin &&
+                                      plugin_prints_table(options, p->profiler);
     return complaints_logged ? GNOMON_EINVAL : code;
 }
 
@@ -220,17 +276,63 @@ void gnomon__cli_profiler_close(gnomon__cli_profiler *p)
     *p = (gnomon__cli_profiler){0};
 }
 
+/* ---- What it reads ---------------------------------------------------------------- */
+
+int gnomon__reads_events(const gnomon__cli_profiler *p)
+{
+    return (p->profiler->wants & GNOMON_WANT_EVENTS) != 0;
+}
+
+int gnomon__reads_steps(const gnomon__cli_profiler *p)
+{
+    return (p->profiler->wants & GNOMON_WANT_STEPS) != 0;
+}
+
+int gnomon__reads_devices(const gnomon__cli_profiler *p)
+{
+    return (p->profiler->wants &
+            (GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES)) != 0;
+}
+
+int gnomon__is_apart(const gnomon__cli_profiler *p)
+{
+    return p->report && (p->by || p->report->compares_ranks);
+}
+
+int gnomon__report_has_kinds(const gnomon__cli_profiler *p, uint32_t kinds)
+{
+    const int has_counters =
+        p->report && p->report->reads & GNOMON__READS_COUNTERS;
+    return !gnomon__reads_steps(p) &&
+           kinds & (1u << GNOMON_NODES |
+                    (has_counters ? 1u << GNOMON_COUNTERS : 0));
+}
+
+int gnomon__report_has_rows(const gnomon__cli_profiler *p,
+                            const gnomon_profile *profile)
+{
+    gnomon_node_info n;
+    gnomon_stage_info stage;
+    if (gnomon__reads_steps(p))
+        return gnomon_profile_count(profile, GNOMON_STEPS) > 0 ||
+               (gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK &&
+                stage.steps && stage.steps->count > 0);
+    if (gnomon_profile_count(profile, GNOMON_COUNTERS) &&
+        gnomon__report_has_kinds(p, 1u << GNOMON_COUNTERS))
+        return 1;
+    for (size_t i = 1; i <= gnomon_profile_count(profile, GNOMON_NODES); i++)
+        if (!gnomon_profile_node(profile, i, &n) &&
+            (n.device || (n.host && n.host->count)))
+            return 1;
+    return 0;
+}
+
 uint32_t gnomon__report_kinds(const gnomon__cli_profiler *p)
 {
-    static const char *const without_links[] = {"simple", "regions", "ranks",
-                                                "steps"};
-    const char *name = p->profiler->name;
     uint32_t kinds = GNOMON__EVERY_KIND;
-    for (size_t i = 0; i < sizeof without_links / sizeof *without_links; i++)
-        if (strcmp(name, without_links[i]) == 0)
-            kinds &= ~(1u << GNOMON_LINKS);
-    if (!(p->profiler->wants & GNOMON_WANT_EVENTS) &&
-        strcmp(name, "steps") != 0)
+    if (p->report && !(p->report->reads & GNOMON__READS_LINKS))
+        kinds &= ~(1u << GNOMON_LINKS);
+    if (!gnomon__reads_events(p) && !gnomon__reads_steps(p))
         kinds &= ~(1u << GNOMON_EVENTS);
     return kinds;
 }

@@ -4,32 +4,46 @@
 #ifndef GNOMON_REPORT_PROFILER_H
 #define GNOMON_REPORT_PROFILER_H
 
-#include "gnomon/profiler.h"
-#include "report/stages.h"
+#include "print/rows.h"
 #include "spec/filter.h"
 #include "spec/spec.h"
 
 typedef struct gnomon__cli_profiler {
     const gnomon_profiler *profiler;
-    void *self;
+    const gnomon__report
+        *report; /* NULL: it has rows of its own, or is a plugin */
+    void *self;  /* of a report: it begins with a gnomon__table_choice */
     gnomon__filter *filter; /* NULL: everything */
     char format[8];         /* what format= says; "": nothing */
     int is_plugin;
     int is_table; /* of print/table.h: its title comes first, and it is set apart */
-    enum gnomon__stages_by by;
-    int ranks_by; /* of --as ranks: gnomon__rank_table.by */
+    int by;       /* gnomon__group_by, of ranks or hosts; else 0 */
 } gnomon__cli_profiler;
 
-/* All that have a report, as --as has them; NULL at the end. */
-extern const char *const gnomon__report_words[];
+/* Makes the words of --as: all that have a report; NULL at the end. And the lines that
+ * help has on each of them. */
+extern const char *gnomon__report_words[];
+extern char gnomon__report_help[];
+void gnomon__report_words_make(void);
 
 /* The profiler of an item as in a spec, "simple(limit=3)" or "./libmine.so", with
  * these options besides. GNOMON_OK; else lines have said why. End it with _close in
  * any case. */
 int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
-                              const gnomon__settings *options);
+                              const gnomon__settings *settings);
 void gnomon__cli_profiler_close(gnomon__cli_profiler *p);
 
+/* What it reads is told by what it wants to be recorded. */
+int gnomon__reads_events(const gnomon__cli_profiler *p);
+int gnomon__reads_steps(const gnomon__cli_profiler *p);
+int gnomon__reads_devices(const gnomon__cli_profiler *p);
+/* Whether ranks or hosts are added to its rows one by one, and are not summed. */
+int gnomon__is_apart(const gnomon__cli_profiler *p);
+/* Whether it has a row of the profile, which is of one stage. */
+int gnomon__report_has_rows(const gnomon__cli_profiler *p,
+                            const gnomon_profile *profile);
+/* Whether some of these kinds, as bits, have rows in it. */
+int gnomon__report_has_kinds(const gnomon__cli_profiler *p, uint32_t kinds);
 /* Bits of the kinds of entities that its report reads; others need no memory. */
 uint32_t gnomon__report_kinds(const gnomon__cli_profiler *p);
 

@@ -101,7 +101,9 @@ TEST(exports_of_a_file_that_is_cut_do_not_crash)
 /* What gnomon report makes its reports of. */
 static int stages_of(gnomon__gather *g)
 {
-    const gnomon__stages_choice all = {.each = 1};
+    const gnomon_profiler any = {.wants = GNOMON_WANT_TREE};
+    const gnomon__cli_profiler of = {.profiler = &any};
+    const gnomon__stages_choice all = {.each = 1, .of = &of};
     gnomon__cli_groups groups = {0};
     gnomon__cli_stages stages;
     CHECK_EQ(gnomon__cli_groups_find(&groups, g, 1), GNOMON_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A plugin with the name of a report, which is so given steps by rank or host: it prints
- * what the groups' runs are. */
+/* A plugin with the name of a report and its groups: it prints what the runs are that it
+ * is given. */
 #include <inttypes.h>
 
 #include <gnomon/profile.h>
