@@ -15,31 +15,18 @@
 
 /* ---- What all steps share ------------------------------------------------------------ */
 
-static int critical_by_effect(const void *left, const void *right)
-{
-    const struct critical_link *a = left, *b = right;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
-}
-
 static bool critical_read_links(gnomon__critical *c)
 {
     const size_t count = gnomon_profile_count(c->profile, GNOMON_LINKS);
+    gnomon_link_info l;
     c->links = calloc(count + 1, sizeof *c->links);
-    if (!c->links)
-        return false;
-    for (size_t i = 1; i <= count; i++) {
-        gnomon_link_info l;
+    for (size_t i = 1; c->links && i <= count; i++)
         if (gnomon_profile_link(c->profile, i, &l) == GNOMON_OK &&
             l.from_instance && l.to_instance)
-            c->links[c->link_count++] = (struct critical_link){
-                .to = l.to_instance, .from = l.from_instance, .kind = l.kind};
-    }
-    qsort(c->links, c->link_count, sizeof *c->links, critical_by_effect);
-    return true;
+            c->links[c->link_count++] =
+                (gnomon__keyed){l.to_instance, l.from_instance, l.kind};
+    gnomon__keyed_sort(c->links, c->link_count);
+    return c->links != NULL;
 }
 
 static bool critical_read_tracks(gnomon__critical *c)
@@ -132,7 +119,6 @@ void gnomon__critical_free(gnomon__critical *c)
     free(c->is_taken);
     free(c->has_event);
     free(c->links);
-    free(c->pieces);
     *c = (gnomon__critical){0};
 }
 
@@ -162,44 +148,40 @@ const gnomon_step_info *gnomon__critical_next(const gnomon__critical *c,
 typedef struct critical_walk {
     gnomon__critical *c;
     critical_step s;
-    uint64_t at;    /* all after it is in pieces */
-    uint32_t track; /* where it is */
-    unsigned turns; /* since it went back */
+    uint64_t at;         /* all after it is in pieces */
+    uint32_t track;      /* where it is */
+    unsigned turns;      /* since it went back */
+    gnomon__piece piece; /* that was put last; its end is 0 before the first */
+    gnomon__piece_use *use;
+    void *context;
 } critical_walk;
 
+static void critical_use(critical_walk *w)
+{
+    if (w->piece.end_ns)
+        w->use(w->context, &w->piece);
+}
+
 /* From `begin` to where the walk is. In a row one execution has one piece. */
-static bool critical_put(critical_walk *w, uint64_t begin, uint32_t item,
+static void critical_put(critical_walk *w, uint64_t begin, uint32_t item,
                          int state)
 {
-    gnomon__critical *c = w->c;
-    gnomon__piece *last =
-        c->piece_count ? &c->pieces[c->piece_count - 1] : NULL;
+    gnomon__piece *last = &w->piece;
     begin = begin > w->s.begin ? begin : w->s.begin;
     if (begin >= w->at)
-        return true;
-    if (last && last->state == state && last->track == w->track &&
-        last->cause < 0 && last->execution == item) {
-        w->at = last->begin_ns = begin;
-        return true;
+        return;
+    if (!last->end_ns || last->state != state || last->track != w->track ||
+        last->cause >= 0 || last->execution != item) {
+        critical_use(w);
+        *last = (gnomon__piece){
+            .end_ns = w->at,
+            .track = w->track,
+            .node = state == GNOMON__PIECE_IDLE ? 0 : w->s.items[item].node,
+            .execution = item,
+            .state = state,
+            .cause = -1};
     }
-    if (!c->pieces || c->piece_count == c->piece_room) {
-        size_t room = c->piece_room ? 2 * c->piece_room : 64;
-        gnomon__piece *pieces = realloc(c->pieces, room * sizeof *pieces);
-        if (!pieces)
-            return false;
-        c->pieces = pieces;
-        c->piece_room = room;
-    }
-    c->pieces[c->piece_count++] = (gnomon__piece){
-        .begin_ns = begin,
-        .end_ns = w->at,
-        .track = w->track,
-        .node = state == GNOMON__PIECE_IDLE ? 0 : w->s.items[item].node,
-        .execution = item,
-        .state = state,
-        .cause = -1};
-    w->at = begin;
-    return true;
+    w->at = last->begin_ns = begin;
 }
 
 /* What an execution had to wait for; `from` NULL: nothing. */
@@ -216,19 +198,10 @@ static critical_cause critical_cause_of(const critical_walk *w,
 {
     const gnomon__critical *c = w->c;
     critical_cause found = {NULL, 0, 0};
-    size_t low = 0, high = c->link_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->links[middle].to < of->instance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; of->instance && low < c->link_count &&
-           c->links[low].to == of->instance;
-         low++) {
-        const struct critical_link *l = &c->links[low];
-        const critical_item *from = gnomon__critical_named(&w->s, l->from);
+    const gnomon__keyed *l =
+        gnomon__keyed_find(c->links, c->link_count, of->instance);
+    for (; l && l < c->links + c->link_count && l->key == of->instance; l++) {
+        const critical_item *from = gnomon__critical_named(&w->s, l->value);
         if (!from || from->track == of->track)
             continue;
         uint64_t at = from->end;
@@ -236,12 +209,12 @@ static critical_cause critical_cause_of(const critical_walk *w,
             at = at < of->begin ? at : of->begin;
             if (from->begin >= of->begin)
                 continue;
-        } else if (l->kind == GNOMON_LINK_LAUNCH || at <= of->begin ||
+        } else if (l->more == GNOMON_LINK_LAUNCH || at <= of->begin ||
                    at > w->at) {
             continue;
         }
         if (!found.from || at > found.at)
-            found = (critical_cause){from, at, l->kind};
+            found = (critical_cause){from, at, l->more};
     }
     return found;
 }
@@ -251,14 +224,13 @@ static bool critical_turn(critical_walk *w, const critical_cause *cause)
 {
     if (w->turns++ >= CRITICAL_TURNS)
         return false;
-    if (w->c->piece_count)
-        w->c->pieces[w->c->piece_count - 1].cause = (int)cause->kind;
+    w->piece.cause = (int)cause->kind;
     w->track = cause->from->track;
     return true;
 }
 
 /* Through what was innermost until now. */
-static bool critical_through(critical_walk *w, const critical_segment *segment)
+static void critical_through(critical_walk *w, const critical_segment *segment)
 {
     const critical_item *item = &w->s.items[segment->item];
     const bool is_first = segment->begin == item->begin;
@@ -266,41 +238,36 @@ static bool critical_through(critical_walk *w, const critical_segment *segment)
     if (is_first)
         cause = critical_cause_of(w, item, true);
     if (cause.from) {
-        if (!critical_put(w, cause.at, segment->item, GNOMON__PIECE_RUNS))
-            return false;
+        critical_put(w, cause.at, segment->item, GNOMON__PIECE_RUNS);
         if (critical_turn(w, &cause))
-            return true;
+            return;
     }
-    if (!critical_put(w, segment->begin, segment->item, GNOMON__PIECE_RUNS))
-        return false;
+    critical_put(w, segment->begin, segment->item, GNOMON__PIECE_RUNS);
     if (!is_first || !item->is_outermost)
-        return true;
+        return;
     const critical_segment *before =
         gnomon__critical_before(&w->s, &w->c->tracks[w->track], segment->begin);
     cause = critical_cause_of(w, item, false);
     if (!cause.from || (before && before->end >= cause.at))
-        return true;
-    if (!critical_put(w, cause.at, segment->item, GNOMON__PIECE_QUEUED))
-        return false;
+        return;
+    critical_put(w, cause.at, segment->item, GNOMON__PIECE_QUEUED);
     (void)critical_turn(w, &cause);
-    return true;
 }
 
-static bool critical_go_back(critical_walk *w)
+static void critical_go_back(critical_walk *w)
 {
     while (w->at > w->s.begin) {
         const uint64_t was = w->at;
         const critical_segment *s =
             gnomon__critical_before(&w->s, &w->c->tracks[w->track], w->at);
-        const bool ok = s && s->end >= w->at
-                            ? critical_through(w, s)
-                            : critical_put(w, s ? s->end : w->s.begin,
-                                           UINT32_MAX, GNOMON__PIECE_IDLE);
-        if (!ok)
-            return false;
+        if (s && s->end >= w->at)
+            critical_through(w, s);
+        else
+            critical_put(w, s ? s->end : w->s.begin, UINT32_MAX,
+                         GNOMON__PIECE_IDLE);
         w->turns = w->at < was ? 0 : w->turns;
     }
-    return true;
+    critical_use(w);
 }
 
 /* The thread on which steps are made. */
@@ -314,28 +281,17 @@ static uint32_t critical_main(const gnomon__critical *c, uint32_t run)
     return found;
 }
 
-static void critical_reverse(gnomon__critical *c)
+int gnomon__critical_read(gnomon__critical *c, const gnomon_step_info *step,
+                          gnomon__piece_use *use, void *context)
 {
-    for (size_t i = 0, k = c->piece_count; i + 1 < k--; i++) {
-        const gnomon__piece piece = c->pieces[i];
-        c->pieces[i] = c->pieces[k];
-        c->pieces[k] = piece;
-    }
-}
-
-int gnomon__critical_read(gnomon__critical *c, const gnomon_step_info *step)
-{
-    critical_walk w = {.c = c, .at = step->end_ns};
+    critical_walk w = {
+        .c = c, .at = step->end_ns, .use = use, .context = context};
     gnomon_stage_info stage = {.run = 0};
-    c->piece_count = 0;
     int code = gnomon__critical_load(&w.s, c, step);
     (void)gnomon_profile_stage(c->profile, step->stage, &stage);
     w.track = critical_main(c, stage.run);
-    if (!code && !critical_go_back(&w))
-        code = GNOMON_ENOMEM;
+    if (!code)
+        critical_go_back(&w);
     gnomon__critical_unload(&w.s);
-    if (code)
-        c->piece_count = 0;
-    critical_reverse(c);
     return code;
 }

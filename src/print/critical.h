@@ -17,6 +17,7 @@
 #define GNOMON_PRINT_CRITICAL_H
 
 #include "print/event_steps.h"
+#include "print/keyed.h"
 
 enum gnomon__piece_state {
     GNOMON__PIECE_RUNS,
@@ -38,14 +39,12 @@ typedef struct gnomon__critical {
     gnomon__event_steps steps;
     struct critical_track *tracks; /* by number */
     size_t track_count, node_count;
-    unsigned char *is_taken;     /* by node: it is there, and no range */
-    unsigned char *has_event;    /* by step, in the order of `steps` */
-    struct critical_link *links; /* between executions, by the effect */
+    unsigned char *is_taken;  /* by node: it is there, and no range */
+    unsigned char *has_event; /* by step, in the order of `steps` */
+    gnomon__keyed *links;     /* cause and kind, by the effect */
     size_t link_count;
     uint64_t missing; /* events that are not there */
     bool has_events;
-    gnomon__piece *pieces; /* of the step that was read last, in order */
-    size_t piece_count, piece_room;
 } gnomon__critical;
 
 /* O(nodes + tracks + steps + links) memory. GNOMON_OK or GNOMON_ENOMEM; free in any
@@ -58,8 +57,10 @@ void gnomon__critical_free(gnomon__critical *c);
 const gnomon_step_info *gnomon__critical_next(const gnomon__critical *c,
                                               const gnomon_step_info *after);
 
-/* Finds the pieces of one of `steps`. Reads all events; memory for those of the step.
- * GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__critical_read(gnomon__critical *c, const gnomon_step_info *step);
+/* Gives the pieces of one of `steps`, the last one first. Reads all events; memory for
+ * those of the step. GNOMON_OK or GNOMON_ENOMEM. */
+typedef void gnomon__piece_use(void *context, const gnomon__piece *piece);
+int gnomon__critical_read(gnomon__critical *c, const gnomon_step_info *step,
+                          gnomon__piece_use *use, void *context);
 
 #endif

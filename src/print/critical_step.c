@@ -143,41 +143,23 @@ const critical_segment *gnomon__critical_before(const critical_step *s,
 
 /* ---- Instances ---------------------------------------------------------------------- */
 
-static int critical_by_instance(const void *left, const void *right)
-{
-    const critical_name *a = left, *b = right;
-    if (a->instance != b->instance)
-        return a->instance < b->instance ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
-}
-
 static bool critical_name_items(critical_step *s)
 {
     s->names = calloc(s->item_count + 1, sizeof *s->names);
-    if (!s->names)
-        return false;
-    for (size_t i = 0; i < s->item_count; i++)
+    for (size_t i = 0; s->names && i < s->item_count; i++)
         if (s->items[i].instance)
             s->names[s->name_count++] =
-                (critical_name){s->items[i].instance, (uint32_t)i};
-    qsort(s->names, s->name_count, sizeof *s->names, critical_by_instance);
-    return true;
+                (gnomon__keyed){s->items[i].instance, i, 0};
+    gnomon__keyed_sort(s->names, s->name_count);
+    return s->names != NULL;
 }
 
 const critical_item *gnomon__critical_named(const critical_step *s,
                                             uint64_t instance)
 {
-    size_t low = 0, high = s->name_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->names[middle].instance < instance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->name_count && s->names[low].instance == instance
-               ? &s->items[s->names[low].item]
-               : NULL;
+    const gnomon__keyed *name =
+        gnomon__keyed_find(s->names, s->name_count, instance);
+    return name ? &s->items[name->value] : NULL;
 }
 
 /* ---- The whole ------------------------------------------------------------------------ */

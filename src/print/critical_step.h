@@ -11,11 +11,6 @@ struct critical_track {
     size_t first, count; /* its segments in the step */
 };
 
-struct critical_link {
-    uint64_t to, from; /* instances */
-    uint32_t kind;
-};
-
 typedef struct critical_item {
     uint64_t begin, end, instance;
     uint32_t track, node;
@@ -30,19 +25,13 @@ typedef struct critical_segment {
     uint32_t item;
 } critical_segment;
 
-/* An execution that links may name. */
-typedef struct critical_name {
-    uint64_t instance;
-    uint32_t item;
-} critical_name;
-
 typedef struct critical_step {
     uint64_t begin, end;
     critical_item *items; /* by track and begin */
     size_t item_count, item_room;
     critical_segment *segments; /* by track */
     size_t segment_count;
-    critical_name *names; /* by instance */
+    gnomon__keyed *names; /* items, by instance */
     size_t name_count;
 } critical_step;
 

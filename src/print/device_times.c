@@ -7,37 +7,17 @@
 
 #include "gnomon/link.h"
 #include "print/event_walk.h"
+#include "print/keyed.h"
 
 /* ---- Calls ------------------------------------------------------------------------ */
 
-typedef struct times_call {
-    uint64_t instance, begin_ns;
-    uint32_t track;
-} times_call;
-
-typedef struct times_launch {
-    uint64_t to, from;
-} times_launch;
-
 typedef struct times_reader {
     gnomon__device_times *t;
-    times_call *calls; /* by instance */
+    gnomon__keyed *calls; /* begin and track, by instance */
     size_t call_count;
-    times_launch *launches; /* by work */
+    gnomon__keyed *launches; /* calls, by work */
     size_t launch_count;
 } times_reader;
-
-static int times_by_instance(const void *left, const void *right)
-{
-    const times_call *a = left, *b = right;
-    return (a->instance > b->instance) - (a->instance < b->instance);
-}
-
-static int times_by_work(const void *left, const void *right)
-{
-    const times_launch *a = left, *b = right;
-    return (a->to > b->to) - (a->to < b->to);
-}
 
 static bool times_read_launches(times_reader *r)
 {
@@ -49,26 +29,19 @@ static bool times_read_launches(times_reader *r)
         if (gnomon_profile_link(p, i, &l) == GNOMON_OK &&
             l.kind == GNOMON_LINK_LAUNCH && l.from_instance && l.to_instance)
             r->launches[r->launch_count++] =
-                (times_launch){l.to_instance, l.from_instance};
-    if (r->launch_count)
-        qsort(r->launches, r->launch_count, sizeof *r->launches, times_by_work);
+                (gnomon__keyed){l.to_instance, l.from_instance, 0};
+    gnomon__keyed_sort(r->launches, r->launch_count);
     return r->launches != NULL;
 }
 
 static void times_find_call(const times_reader *r, gnomon__work_item *item)
 {
-    const times_launch work = {item->instance, 0};
-    const times_launch *l = item->instance && r->launch_count
-                                ? bsearch(&work, r->launches, r->launch_count,
-                                          sizeof *r->launches, times_by_work)
-                                : NULL;
-    const times_call key = {.instance = l ? l->from : 0};
-    const times_call *c = l && r->call_count
-                              ? bsearch(&key, r->calls, r->call_count,
-                                        sizeof *r->calls, times_by_instance)
-                              : NULL;
-    item->call_track = c ? c->track : 0;
-    item->launched_ns = c ? c->begin_ns : 0;
+    const gnomon__keyed *l =
+        gnomon__keyed_find(r->launches, r->launch_count, item->instance);
+    const gnomon__keyed *c =
+        l ? gnomon__keyed_find(r->calls, r->call_count, l->value) : NULL;
+    item->call_track = c ? c->more : 0;
+    item->launched_ns = c ? c->value : 0;
 }
 
 /* ---- Events ----------------------------------------------------------------------- */
@@ -95,7 +68,7 @@ static void times_take(times_reader *r, const gnomon_event_info *e,
     if (w->work[e->node] == GNOMON__WORK_CALL && e->instance &&
         r->call_count < most_calls)
         r->calls[r->call_count++] =
-            (times_call){e->instance, e->begin_ns, e->track};
+            (gnomon__keyed){e->instance, e->begin_ns, e->track};
     if (!gnomon__work_is_busy(w->work[e->node]) || !w->on[e->track] ||
         r->t->count == most_items)
         return;
@@ -136,8 +109,7 @@ static bool times_read(times_reader *r)
     while ((e = gnomon__walk_next(&walk)) != NULL)
         if (e->kind == GNOMON_EVENT_EXECUTION && e->node <= r->t->work->nodes)
             times_take(r, e, items, calls);
-    if (r->call_count)
-        qsort(r->calls, r->call_count, sizeof *r->calls, times_by_instance);
+    gnomon__keyed_sort(r->calls, r->call_count);
     for (size_t i = 0; i < r->t->count; i++)
         times_find_call(r, &r->t->items[i]);
     if (r->t->count)

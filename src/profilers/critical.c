@@ -32,7 +32,7 @@ enum {
     CRITICAL_STATE,
     CRITICAL_CAUSE,
     CRITICAL_RANK,
-    CRITICAL_ORDER, /* of its first piece */
+    CRITICAL_ORDER, /* when its first piece begins: an id ascends */
     CRITICAL_STEP,  /* its length */
     CRITICAL_COLUMNS
 };
@@ -52,8 +52,13 @@ static const gnomon__column critical_columns[CRITICAL_COLUMNS] = {
 
 /* ---- Rows ------------------------------------------------------------------------- */
 
-static void critical_add_piece(gnomon__report_rows *r, uint32_t group,
-                               size_t index, const gnomon_step_info *step)
+typedef struct critical_adding {
+    gnomon__report_rows *rows;
+    uint32_t group;
+    const gnomon_step_info *step;
+} critical_adding;
+
+static void critical_add_piece(void *context, const gnomon__piece *piece)
 {
     static const char *const links[] = {[GNOMON_LINK_SUBMIT] = "submit",
                                         [GNOMON_LINK_BACKWARD] = "backward",
@@ -61,9 +66,10 @@ static void critical_add_piece(gnomon__report_rows *r, uint32_t group,
     static const char *const states[] = {[GNOMON__PIECE_RUNS] = "runs",
                                          [GNOMON__PIECE_QUEUED] = "queued",
                                          [GNOMON__PIECE_IDLE] = "idle"};
-    const gnomon__critical *c = r->more;
-    const gnomon__piece *piece = &c->pieces[index];
-    gnomon__cell *cells = gnomon__report_row_of(r, group);
+    const critical_adding *to = context;
+    const gnomon_step_info *step = to->step;
+    gnomon__report_rows *r = to->rows;
+    gnomon__cell *cells = gnomon__report_row_of(r, to->group);
     gnomon__report_node n;
     gnomon_track_info track = {.name = ""};
     gnomon_run_info run;
@@ -82,7 +88,7 @@ static void critical_add_piece(gnomon__report_rows *r, uint32_t group,
         !gnomon_profile_run(r->profile, track.run, &run) && run.rank >= 0)
         gnomon__cell_count(&cells[CRITICAL_RANK], (uint64_t)run.rank);
     gnomon__cell_text(&cells[CRITICAL_THREAD], track.name);
-    gnomon__cell_count(&cells[CRITICAL_ORDER], index);
+    gnomon__cell_count(&cells[CRITICAL_ORDER], piece->begin_ns);
     gnomon__cell_count(&cells[CRITICAL_STEP], step->end_ns - step->begin_ns);
 }
 
@@ -142,12 +148,11 @@ static void critical_read(gnomon__report_rows *r)
            (step = gnomon__critical_next(c, step))) {
         if (s->has_step && step->number != s->step)
             continue;
-        r->code = gnomon__critical_read(c, step);
+        critical_adding to = {r, used, step};
         groups[used] = critical_step_text(r, step);
+        r->code = gnomon__critical_read(c, step, critical_add_piece, &to);
         if (!groups[used++])
             r->code = GNOMON_ENOMEM;
-        for (size_t i = 0; !r->code && i < c->piece_count; i++)
-            critical_add_piece(r, used - 1, i, step);
     }
     r->table.groups = groups;
     r->none = critical_why_none(c, s, used);
