@@ -8,6 +8,7 @@
  * was read, and equal texts are one copy. */
 #include "print/rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -461,6 +462,19 @@ uint64_t gnomon__recorded_ns(const gnomon_profile *p)
             ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
     return runs > 1 ? ns / runs : ns;
+}
+
+void gnomon__report_say_rank(gnomon__report_rows *r)
+{
+    gnomon_run_info run;
+    if (gnomon_profile_count(r->profile, GNOMON_RUNS) != 1 ||
+        gnomon_profile_run(r->profile, 1, &run) || run.rank < 0 ||
+        run.world_size < 2)
+        return;
+    r->table.title = gnomon__table_keep(&r->table, "%s of rank %" PRId32,
+                                        r->of->title, run.rank);
+    if (!r->table.title)
+        rows_no_room(r);
 }
 
 /* ---- The end --------------------------------------------------------------------- */

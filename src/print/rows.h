@@ -154,6 +154,8 @@ gnomon__cell *gnomon__report_row_of(gnomon__report_rows *rows, uint32_t group);
 uint32_t gnomon__report_put(gnomon__report_rows *rows);
 /* That number of a row of the table. */
 uint32_t gnomon__report_number(const gnomon__report_rows *rows, size_t row);
+/* "Gaps of rank 3": the title of a report of one run, which may be of many. */
+void gnomon__report_say_rank(gnomon__report_rows *rows);
 /* In `choose`: puts the rows, in their order, below those whose number is in the column;
  * 0: outermost. */
 void gnomon__report_nest(gnomon__report_rows *rows, size_t column);

@@ -119,17 +119,6 @@ static const char *critical_why_none(const gnomon__critical *c,
     return steps ? NULL : "no step has single executions";
 }
 
-static void critical_put_title(gnomon__report_rows *r)
-{
-    gnomon_run_info run;
-    r->table.group_word = "step";
-    if (gnomon_profile_count(r->profile, GNOMON_RUNS) == 1 &&
-        !gnomon_profile_run(r->profile, 1, &run) && run.rank >= 0 &&
-        run.world_size > 1)
-        r->table.title = gnomon__table_keep(
-            &r->table, "Critical Path of rank %" PRId32, run.rank);
-}
-
 static void critical_read(gnomon__report_rows *r)
 {
     const critical_settings *s = (const void *)r->choice;
@@ -137,12 +126,14 @@ static void critical_read(gnomon__report_rows *r)
     const gnomon_step_info *step = NULL;
     const char **groups = NULL;
     uint32_t used = 0;
-    critical_put_title(r);
-    r->code = gnomon__critical_make(c, r->profile);
+    gnomon__report_say_rank(r);
+    r->table.group_word = "step";
+    if (!r->code)
+        r->code = gnomon__critical_make(c, r->profile);
     if (!r->code)
         groups = gnomon__table_take(&r->table,
                                     (c->steps.count + 1) * sizeof *groups);
-    if (!groups || !r->table.title)
+    if (!groups)
         r->code = GNOMON_ENOMEM;
     while (!r->code && (s->has_step || used < s->steps) &&
            (step = gnomon__critical_next(c, step))) {

@@ -4,31 +4,222 @@
  * of these times with what came before and after. As text a table of tracks and one of
  * gaps; as another table, where columns, groups, an order or a format are asked for,
  * that of the gaps.
+ *
+ * A gap is the time on a track between one outermost execution and the next; a scope that
+ * is still open is none. No gap is counted from one stage to the next one, nor where events
+ * are missing: outside of a schedule's windows, or while they were lost on this track.
+ * Ranges fill no gap, as they take no thread's time.
  */
 #include <inttypes.h>
+#include <string.h>
 
-#include "gnomon/profiler.h"
-#include "print/gaps.h"
+#include "print/event_steps.h"
+#include "print/event_walk.h"
 #include "print/rows.h"
 
-static const char *gaps_track_name(const gnomon_profile *p, uint32_t track)
+typedef struct gaps_gap {
+    uint64_t begin_ns, ns;
+    uint32_t track;
+    uint32_t after, before; /* nodes: what ended last, what began next */
+    uint32_t group;         /* of the track */
+} gaps_gap;
+
+/* Sums of a track. */
+typedef struct gaps_track {
+    uint64_t executions; /* outermost ones */
+    uint64_t busy_ns;    /* in at least one of them */
+    uint64_t idle_ns, longest_ns, gaps;
+    uint64_t until_ns; /* when the last one ends */
+    uint32_t last;     /* its node; 0: there was none in this stage */
+    uint32_t stage;
+} gaps_track;
+
+/* The longest gaps of a group: of twice as many, when that many came. */
+typedef struct gaps_list {
+    gaps_gap *at;
+    size_t count, room;
+} gaps_list;
+
+typedef struct gaps_found {
+    const gnomon_profile *profile;
+    gaps_track *tracks; /* by number */
+    size_t track_count;
+    gaps_list *lists; /* by group */
+    size_t groups, limit;
+    gnomon__event_steps steps;
+    uint64_t missing; /* events that are not there */
+    bool has_events;
+    uint64_t *until_ns; /* by node: when it is free again; 0: it has not run */
+    gnomon_loss_info *lost; /* of events, with a time */
+    size_t lost_count;
+} gaps_found;
+
+/* ---- What is not known ------------------------------------------------------------ */
+
+static bool gaps_read_losses(gaps_found *g)
 {
-    gnomon_track_info of;
-    return gnomon_profile_track(p, track, &of) ? "" : of.name;
+    const size_t count = gnomon_profile_count(g->profile, GNOMON_LOSSES);
+    g->lost = calloc(count + 1, sizeof *g->lost);
+    for (size_t i = 1; g->lost && i <= count; i++) {
+        gnomon_loss_info l;
+        if (gnomon_profile_loss(g->profile, i, &l) != GNOMON_OK ||
+            strncmp(l.kind, "events_", 7) != 0)
+            continue;
+        g->missing += l.count;
+        if (l.begin_ns || l.end_ns)
+            g->lost[g->lost_count++] = l;
+    }
+    return g->lost != NULL;
 }
 
-/* "Gaps of rank 3": the report is of one run, which may be of many. */
-static void gaps_put_title(gnomon__report_rows *r)
+static bool gaps_is_known(const gaps_found *g, const gaps_gap *gap)
 {
-    gnomon_run_info run;
-    if (gnomon_profile_count(r->profile, GNOMON_RUNS) != 1 ||
-        gnomon_profile_run(r->profile, 1, &run) || run.rank < 0 ||
-        run.world_size < 2)
-        return;
-    r->table.title =
-        gnomon__table_keep(&r->table, "Gaps of rank %" PRId32, run.rank);
-    if (!r->table.title)
-        r->code = GNOMON_ENOMEM;
+    const uint64_t end = gap->begin_ns + gap->ns;
+    for (size_t i = 0; i < g->lost_count; i++) {
+        const gnomon_loss_info *l = &g->lost[i];
+        if ((!l->track || l->track == gap->track) && l->begin_ns <= end &&
+            l->end_ns >= gap->begin_ns)
+            return false;
+    }
+    return !gnomon__event_steps_miss(&g->steps, gap->begin_ns, end);
+}
+
+/* ---- The longest ---------------------------------------------------------------- */
+
+/* The longest first; of equal ones the earlier, then the lower track. */
+static int gaps_by_length(const void *left, const void *right)
+{
+    const gaps_gap *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+/* Leaves the `limit` longest, in their order. */
+static void gaps_cut(gaps_list *l, size_t limit)
+{
+    if (l->count)
+        qsort(l->at, l->count, sizeof *l->at, gaps_by_length);
+    l->count = l->count < limit ? l->count : limit;
+}
+
+static bool gaps_keep(gaps_list *l, size_t limit, const gaps_gap *gap)
+{
+    if (l->count / 2 >= limit)
+        gaps_cut(l, limit);
+    void *at = gnomon__table_room(l->at, &l->room, l->count + 1, sizeof *l->at);
+    if (!at)
+        return false;
+    l->at = at;
+    l->at[l->count++] = *gap;
+    return true;
+}
+
+/* ---- Events --------------------------------------------------------------------- */
+
+static bool gaps_add(gaps_found *g, gaps_track *t, const gaps_gap *gap)
+{
+    if (!gaps_is_known(g, gap))
+        return true;
+    t->gaps++;
+    t->idle_ns += gap->ns;
+    t->longest_ns = gap->ns > t->longest_ns ? gap->ns : t->longest_ns;
+    return gaps_keep(&g->lists[gap->group], g->limit, gap);
+}
+
+/* Whether an execution around it is there, which comes first. */
+static bool gaps_is_inside(const gaps_found *g, const gnomon_event_info *e,
+                           uint32_t parent)
+{
+    gnomon_node_info n;
+    while (parent && g->until_ns[parent] <= e->begin_ns &&
+           gnomon_profile_node(g->profile, parent, &n) == GNOMON_OK)
+        parent = n.parent < parent ? n.parent : 0;
+    return parent != 0;
+}
+
+static bool gaps_add_execution(gaps_found *g, const gnomon_event_info *e,
+                               uint32_t group)
+{
+    gaps_track *t = &g->tracks[e->track];
+    uint64_t end = e->begin_ns + e->duration_ns, from = e->begin_ns;
+    gnomon_node_info n;
+    bool ok = true;
+    end = end < e->begin_ns ? UINT64_MAX : end;
+    if (gnomon_profile_node(g->profile, e->node, &n) != GNOMON_OK ||
+        !n.region || n.flags & GNOMON_NODE_RANGE)
+        return true;
+    g->until_ns[e->node] = end + (end != UINT64_MAX);
+    if (gaps_is_inside(g, e, n.parent))
+        return true;
+    if (t->stage != n.stage)
+        t->last = 0;
+    if (t->last && e->begin_ns > t->until_ns)
+        ok = gaps_add(g, t,
+                      &(gaps_gap){.begin_ns = t->until_ns,
+                                  .ns = e->begin_ns - t->until_ns,
+                                  .track = e->track,
+                                  .after = t->last,
+                                  .before = e->node,
+                                  .group = group});
+    else if (t->last)
+        from = t->until_ns;
+    t->executions++;
+    t->stage = n.stage;
+    t->busy_ns += end > from ? end - from : 0;
+    if (!t->last || end >= t->until_ns) {
+        t->until_ns = end;
+        t->last = e->node;
+    }
+    return ok;
+}
+
+/* Reads the events once, in their order, and keeps for each track what was busy last. Of
+ * each group at most `limit` gaps, the longest. O(nodes + tracks + steps + groups * limit)
+ * memory. */
+static int gaps_find(gaps_found *g, const gnomon_profile *profile, size_t limit,
+                     const gnomon__groups *groups)
+{
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    const size_t nodes = gnomon_profile_count(profile, GNOMON_NODES);
+    const size_t tracks = gnomon_profile_count(profile, GNOMON_TRACKS);
+    *g = (gaps_found){.profile = profile,
+                      .track_count = tracks,
+                      .groups = groups->count,
+                      .limit = limit};
+    g->tracks = calloc(tracks + 1, sizeof *g->tracks);
+    g->lists = calloc(g->groups, sizeof *g->lists);
+    g->until_ns = calloc(nodes + 1, sizeof *g->until_ns);
+    if (!g->tracks || !g->lists || !g->until_ns || !gaps_read_losses(g))
+        return GNOMON_ENOMEM;
+    int code = gnomon__event_steps_make(&g->steps, profile, 0);
+    gnomon__walk_all(&walk, profile);
+    while (!code && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->track > tracks)
+            continue;
+        g->has_events = true;
+        if (e->node <= nodes &&
+            !gaps_add_execution(g, e, gnomon__group_of(groups, e->track, 0)))
+            code = GNOMON_ENOMEM;
+    }
+    for (size_t i = 0; i < g->groups; i++)
+        gaps_cut(&g->lists[i], limit);
+    return code;
+}
+
+static void gaps_free(void *more)
+{
+    gaps_found *g = more;
+    for (size_t i = 0; g->lists && i < g->groups; i++)
+        free(g->lists[i].at);
+    free(g->lists);
+    free(g->tracks);
+    free(g->until_ns);
+    free(g->lost);
+    gnomon__event_steps_free(&g->steps);
 }
 
 /* ---- Tracks ------------------------------------------------------------------------ */
@@ -58,15 +249,16 @@ static const gnomon__column gap_sums_columns[GAP_SUMS_COLUMNS] = {
 
 static void gaps_read_tracks(gnomon__report_rows *r)
 {
-    const gnomon__gaps *g = r->more;
-    gaps_put_title(r);
+    const gaps_found *g = r->more;
+    gnomon_track_info track = {.name = ""};
+    gnomon__report_say_rank(r);
     for (uint32_t i = 1; i <= g->track_count; i++) {
-        const gnomon__gap_track *t = &g->tracks[i];
+        const gaps_track *t = &g->tracks[i];
         if (!t->executions)
             continue;
         gnomon__cell *cells = gnomon__report_row_of(r, 0);
-        gnomon__cell_text(&cells[GAP_SUMS_THREAD],
-                          gaps_track_name(r->profile, i));
+        (void)gnomon_profile_track(r->profile, i, &track);
+        gnomon__cell_text(&cells[GAP_SUMS_THREAD], track.name);
         gnomon__cell_count(&cells[GAP_SUMS_EXECUTIONS], t->executions);
         gnomon__cell_count(&cells[GAP_SUMS_BUSY], t->busy_ns);
         gnomon__cell_count(&cells[GAP_SUMS_IDLE], t->idle_ns);
@@ -122,9 +314,9 @@ static uint32_t gaps_common(const gnomon_profile *p, uint32_t a, uint32_t b)
     return a;
 }
 
-static void gaps_add_row(gnomon__report_rows *r, const gnomon__gap *gap)
+static void gaps_add_row(gnomon__report_rows *r, const gaps_gap *gap)
 {
-    const gnomon__gaps *g = r->more;
+    const gaps_found *g = r->more;
     const gnomon_step_info *step =
         gnomon__event_step_at(&g->steps, gap->begin_ns);
     gnomon__cell *cells = gnomon__report_row_of(r, gap->group);
@@ -152,16 +344,15 @@ static void gaps_add_row(gnomon__report_rows *r, const gnomon__gap *gap)
 
 static void gaps_read(gnomon__report_rows *r)
 {
-    gnomon__gaps *g = r->more;
-    gaps_put_title(r);
+    gaps_found *g = r->more;
+    gnomon__report_say_rank(r);
     if (!r->code)
-        r->code = gnomon__gaps_make(g, r->profile, r->choice->limit,
-                                    r->groups.count, r->groups.of_track);
+        r->code = gaps_find(g, r->profile, r->choice->limit, &r->groups);
     if (!g->has_events)
         r->none = GNOMON__NO_EVENTS;
     for (size_t i = 0; !r->code && i < g->groups; i++)
-        for (size_t k = 0; k < g->heaps[i].count; k++)
-            gaps_add_row(r, &g->heaps[i].at[k]);
+        for (size_t k = 0; k < g->lists[i].count; k++)
+            gaps_add_row(r, &g->lists[i].at[k]);
 }
 
 static int gaps_text(gnomon__report_rows *r, const gnomon_writer *out)
@@ -178,18 +369,13 @@ static int gaps_text(gnomon__report_rows *r, const gnomon_writer *out)
 
 static void gaps_note(const gnomon__report_rows *r, const gnomon_writer *out)
 {
-    const gnomon__gaps *g = r->more;
+    const gaps_found *g = r->more;
     if (g->missing)
         out->print(out, "\n%" PRIu64 " event%s missing%s\n", g->missing,
                    g->missing == 1 ? " is" : "s are",
                    g->lost_count
                        ? ": gaps in that time are left out"
                        : ", it is not known when: it may be in these gaps");
-}
-
-static void gaps_free(void *more)
-{
-    gnomon__gaps_free(more);
 }
 
 static const gnomon__report gaps_report = {
@@ -201,7 +387,7 @@ static const gnomon__report gaps_report = {
     .by_to = GNOMON__BY_HOST,
     .limit = 10, /* of each group */
     .sort = GAPS_GAP,
-    .more_size = sizeof(gnomon__gaps),
+    .more_size = sizeof(gaps_found),
     .read = gaps_read,
     .text = gaps_text,
     .note = gaps_note,
