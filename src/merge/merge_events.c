@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "merge/merging.h"
+#include "merge/moments.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/event_walk.h"

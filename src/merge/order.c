@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/keys.h"
+#include "merge/moments.h"
 #include "merge/unite_steps.h"
 #include "merge/united.h"
 #include "platform/memory.h"
@@ -159,19 +160,28 @@ static int order_nodes(gnomon__unite *u, gnomon__numbers *n)
                                      : GNOMON_OK;
 }
 
-/* ---- Leaves ---------------------------------------------------------------------------- */
+/* ---- All kinds ---------------------------------------------------------------------------- */
 
-static void order_leaves(gnomon__unite *u, const gnomon__numbers *n, int entity)
+static int order_kind(gnomon__unite *u, int entity, gnomon__numbers *n)
 {
-    for (size_t i = 1; i <= gnomon__model_count(u->fold.m, entity); i++) {
-        gnomon__any *leaf = gnomon__model_at(u->fold.m, entity, i);
-        gnomon__renumber(n, entity, leaf);
+    gnomon__table *t = &u->fold.m->tables[entity];
+    gnomon__slots_free(&u->fold.slots[entity]);
+    if (entity == GNOMON_NODES)
+        return order_nodes(u, n);
+    for (size_t i = 1; i <= t->count; i++) {
+        gnomon__any *item = gnomon__model_at(u->fold.m, entity, i);
+        gnomon__renumber(n, entity, item);
         if (entity == GNOMON_OPENS)
-            leaf->open.reserved = 0; /* which reading it was of */
-        if (entity == GNOMON_EVENTS)
-            leaf->event.reserved = 0;
+            item->open.reserved = 0;
+        else if (entity == GNOMON_EVENTS)
+            item->event.reserved = 0;
+        else if (entity == GNOMON_STEPS)
+            item->step.reserved = 0;
     }
-    gnomon__sort_leaves(u, entity);
+    if (entity != GNOMON_OPENS && entity != GNOMON_EVENTS)
+        return gnomon__order_items(&u->fold, entity, &n->of[entity]);
+    gnomon__sort_moments(t, entity);
+    return GNOMON_OK;
 }
 
 /* From numbers of what was united to those of the result. */
@@ -188,25 +198,14 @@ static void order_maps(const gnomon__unite *u, const gnomon__numbers *n)
 
 int gnomon__unite_order(gnomon__unite *u)
 {
-    static const int leaves[] = {
-        GNOMON_OPENS,  GNOMON_LINKS,  GNOMON_COUNTERS,  GNOMON_METADATA,
-        GNOMON_LOSSES, GNOMON_EVENTS, GNOMON_VIEW_TIMES};
     gnomon__numbers n = {{0}};
-    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
-        gnomon__merge_leaves(u, leaves[i]);
-    gnomon__slots_free(
-        &u->fold.slots[GNOMON_NODES]); /* nothing is looked for any more */
-    int code =
-        gnomon__order_items(&u->fold, GNOMON_STAGES, &n.of[GNOMON_STAGES]);
+    gnomon__merge_moments(u, GNOMON_OPENS);
+    gnomon__merge_moments(u, GNOMON_EVENTS);
+    int code = gnomon__unite_keep_slowest(u);
+    for (int i = GNOMON__SHARED; !code && i < GNOMON__ENTITIES; i++)
+        code = order_kind(u, gnomon__file_order[i], &n);
     if (!code)
-        code = gnomon__order_steps(u, &n);
-    if (!code)
-        code =
-            gnomon__order_items(&u->fold, GNOMON_TRACKS, &n.of[GNOMON_TRACKS]);
-    if (!code)
-        code = order_nodes(u, &n);
-    for (size_t i = 0; !code && i < sizeof leaves / sizeof *leaves; i++)
-        order_leaves(u, &n, leaves[i]);
+        code = gnomon__unite_steps_end(u);
     if (!code)
         order_maps(u, &n);
     gnomon__numbers_free(&n);

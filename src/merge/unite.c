@@ -1,54 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Runs, stages, tracks and paths that become one.
+/* A part is added kind after kind, in the order of a file: so whatever an entity names has
+ * its number when it is added. For each kind a function says whether an entity of the part
+ * is wanted, and as what.
  *
- * Invariant: whatever is united has a number, whatever names it names that, and
- * no two of a kind have the same key. */
+ * Invariant: whatever is united has a number, whatever names it names that, and no two of
+ * a kind have the same key, but for what happened at a moment. */
 #include "merge/unite.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "merge/moments.h"
 #include "merge/unite_filter.h"
-#include "merge/unite_nodes.h"
 #include "merge/unite_steps.h"
-#include "merge/unite_views.h"
 #include "merge/united.h"
-#include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
 
-/* ---- The run --------------------------------------------------------------------- */
-
-static uint32_t united_run(const gnomon__unite *u)
+static int has_rule(const gnomon__united_part *part, unsigned rule)
 {
-    return !(u->fold.rules & GNOMON__UNITE_NO_RUN);
+    return (part->u->fold.rules & rule) != 0;
 }
+
+/* Ranks have no common zero time, so moments of theirs are not kept in a sum. */
+static int has_moments(const gnomon__united_part *part)
+{
+    return !has_rule(part, GNOMON__UNITE_RANKS);
+}
+
+/* ---- The run --------------------------------------------------------------------- */
 
 /* Of several records of a run the greatest is kept (gnomon__compare_runs), with its
  * metadata. */
 static int unite_run(gnomon__united_part *part)
 {
-    gnomon__unite *u = part->u;
-    gnomon__table *metadata = &u->fold.m->tables[GNOMON_METADATA];
+    gnomon__fold *f = &part->u->fold;
     gnomon_run_info run = gnomon__no_run;
-    part->map.of[GNOMON_RUNS][part->run] = united_run(u);
-    if (u->fold.rules & GNOMON__UNITE_NO_RUN)
+    const int is_none = has_rule(part, GNOMON__UNITE_NO_RUN);
+    part->map.of[GNOMON_RUNS][part->run] = !is_none;
+    if (is_none)
         return GNOMON_OK;
-    if (part->run && !(u->fold.rules & GNOMON__UNITE_RANKS) &&
+    if (part->run && has_moments(part) &&
         gnomon_profile_run(part->p, part->run, &run) != GNOMON_OK)
         return gnomon__shared_changed();
-    gnomon_run_info *to = gnomon__model_count(u->fold.m, GNOMON_RUNS)
-                              ? gnomon__model_at(u->fold.m, GNOMON_RUNS, 1)
+    gnomon_run_info *to = gnomon__model_count(f->m, GNOMON_RUNS)
+                              ? gnomon__model_at(f->m, GNOMON_RUNS, 1)
                               : NULL;
     int order = to ? gnomon__compare_runs(&run, to) : 1;
     part->is_latest = order >= 0;
-    if (!to && !(to = gnomon__model_add(u->fold.m, GNOMON_RUNS)))
+    if (!to && !(to = gnomon__model_add(f->m, GNOMON_RUNS)))
         return gnomon__no_memory_to_merge();
     if (order <= 0)
         return GNOMON_OK;
-    metadata->count = u->merged_count[GNOMON_METADATA] = 0;
+    f->m->tables[GNOMON_METADATA].count = 0;
+    gnomon__slots_empty(&f->slots[GNOMON_METADATA]);
     *to = run;
-    return gnomon__unite_keep(&u->fold, GNOMON_RUNS, to)
+    return gnomon__unite_keep(f, GNOMON_RUNS, to)
                ? GNOMON_OK
                : gnomon__no_memory_to_merge();
 }
@@ -62,59 +68,338 @@ static int is_stage_in(const gnomon__united_part *part,
     return s->run == part->run &&
            (!only || (only->name && strcmp(s->name, only->name) == 0 &&
                       (s->ordinal == only->ordinal ||
-                       part->u->fold.rules & GNOMON__UNITE_NAMES)));
+                       has_rule(part, GNOMON__UNITE_NAMES))));
 }
 
-static int unite_stages(gnomon__united_part *part)
+/* In one view a stage was recorded as long as that view did. 0: it did not at all. */
+static int is_stage_of_view(const gnomon__united_part *part, size_t number,
+                            gnomon_stage_info *s)
 {
-    gnomon__unite *u = part->u;
-    gnomon_stage_info s;
-    uint32_t last = 0;
-    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
-        gnomon_profile_stage(part->p, i, &s);
-        if (!is_stage_in(part, &s) || !gnomon__unite_view_stage(part, i, &s))
+    gnomon_view_time_info t;
+    uint32_t time = part->view_time ? part->view_time[number] : 0;
+    if (time && time != GNOMON__OF_OTHER_VIEWS) {
+        gnomon_profile_view_time(part->p, time, &t);
+        s->recorded_ns = t.recorded_ns;
+    }
+    return time != GNOMON__OF_OTHER_VIEWS;
+}
+
+static int take_stage(gnomon__united_part *part, size_t number,
+                      gnomon__any *item)
+{
+    gnomon_stage_info *s = &item->stage;
+    if (!is_stage_in(part, s) || !is_stage_of_view(part, number, s))
+        return 0;
+    if (!part->last_stage || s->ordinal > part->last_ordinal) {
+        part->last_stage = number;
+        part->last_ordinal = s->ordinal;
+    }
+    if (part->only)
+        s->ordinal = part->only->ordinal;
+    if (!has_moments(part)) {
+        s->end_ns -= s->begin_ns;
+        s->begin_ns = 0;
+    }
+    return 1;
+}
+
+/* ---- Tracks and paths ------------------------------------------------------------- */
+
+static int take_track(gnomon__united_part *part, size_t number,
+                      gnomon__any *item)
+{
+    (void)number;
+    if (!has_moments(part))
+        item->track.index = 0;
+    return item->track.run == part->run;
+}
+
+/* Chooses the nodes of the wanted stage, and their parents. A parent of another stage is
+ * kept without statistics, and a parent of a left-out child is partial: as in the
+ * summary of a stage. */
+static int begin_nodes(gnomon__united_part *part)
+{
+    gnomon__fold *f = &part->u->fold;
+    uint32_t *node = part->map.of[GNOMON_NODES];
+    size_t chosen = 0;
+    gnomon_node_info n;
+    for (size_t i = part->count[GNOMON_NODES]; i >= 1; i--) {
+        gnomon_profile_node(part->p, i, &n);
+        if (!part->map.of[GNOMON_TRACKS][n.track]) /* of another run */
             continue;
-        if (!part->last_stage || s.ordinal > last) {
-            part->last_stage = i;
-            last = s.ordinal;
-        }
-        if (part->only)
-            s.ordinal = part->only->ordinal;
-        if (u->fold.rules & GNOMON__UNITE_RANKS) {
-            s.end_ns -= s.begin_ns;
-            s.begin_ns = 0;
-        }
-        gnomon__renumber(&part->map, GNOMON_STAGES, &s);
-        uint32_t number = gnomon__fold_add(&u->fold, GNOMON_STAGES, &s);
-        if (!number)
-            return gnomon__no_memory_to_merge();
-        part->map.of[GNOMON_STAGES][i] = number;
+        if (gnomon__united_is_chosen(part, &n))
+            node[i] = 1;
+        if (node[i] && n.parent)
+            node[n.parent] = 1;
+        chosen += node[i];
+    }
+    f->tracks = part->map.of[GNOMON_TRACKS];
+    if (chosen && (!gnomon__model_reserve(f->m, GNOMON_NODES, chosen) ||
+                   gnomon__slots_reserve(&f->slots[GNOMON_NODES], chosen)))
+        return gnomon__no_memory_to_merge();
+    return gnomon__filter_begin(part);
+}
+
+static int take_node(gnomon__united_part *part, size_t number,
+                     gnomon__any *item)
+{
+    gnomon_node_info *n = &item->node;
+    const uint32_t *node = part->map.of[GNOMON_NODES];
+    if (!part->map.of[GNOMON_TRACKS][n->track])
+        return 0;
+    const int is_of_another = !gnomon__united_is_chosen(part, n);
+    if (is_of_another && node[n->parent])
+        gnomon__united_partial(part, node[n->parent]);
+    if (!node[number])
+        return 0;
+    const int is_taken = gnomon__filter_node(part, number, n, !is_of_another);
+    if (is_of_another) {
+        n->host = n->device = NULL;
+        n->memory_count = 0;
+        n->work = NULL;
+    }
+    return is_taken;
+}
+
+/* ---- What happened at a moment ------------------------------------------------------ */
+
+static int take_open(gnomon__united_part *part, size_t number,
+                     gnomon__any *item)
+{
+    (void)number;
+    item->open.reserved = part->u->parts;
+    return has_moments(part) && !gnomon__filter_left_out(part, item->open.node);
+}
+
+/* An event with a node is in if its node is; one without is in if its moment is in the
+ * stage that is asked for. */
+static int is_event_in(const gnomon__united_part *part,
+                       const gnomon_event_info *e)
+{
+    if (!part->only || e->node)
+        return !part->only || part->map.of[GNOMON_NODES][e->node];
+    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
+        gnomon_stage_info s;
+        gnomon_profile_stage(part->p, i, &s);
+        if ((part->map.of[GNOMON_STAGES][i] || !part->only->name) &&
+            s.run == part->run && e->begin_ns >= s.begin_ns &&
+            e->begin_ns <= s.end_ns)
+            return part->only->name != NULL;
+    }
+    return !part->only->name;
+}
+
+static int take_event(gnomon__united_part *part, size_t number,
+                      gnomon__any *item)
+{
+    (void)number;
+    item->event.reserved = part->u->parts;
+    return has_moments(part) && is_event_in(part, &item->event) &&
+           gnomon__filter_event(part, &item->event);
+}
+
+/* ---- Links, counters, losses, metadata ---------------------------------------------- */
+
+static int take_link(gnomon__united_part *part, size_t number,
+                     gnomon__any *item)
+{
+    gnomon_link_info *l = &item->link;
+    (void)number;
+    if (!has_moments(part)) /* nor have instances */
+        l->from_instance = l->to_instance = l->from_ns = l->to_ns = 0;
+    return gnomon__filter_link(part, l);
+}
+
+static int take_counter(gnomon__united_part *part, size_t number,
+                        gnomon__any *item)
+{
+    (void)number;
+    return gnomon__united_has_stage(part, item->counter.stage) &&
+           gnomon__filter_counter(part, item->counter.region);
+}
+
+/* Losses of no run belong to the file; gnomon__merge_rest has them. */
+static int take_loss(gnomon__united_part *part, size_t number,
+                     gnomon__any *item)
+{
+    gnomon_loss_info *l = &item->loss;
+    (void)number;
+    if (!has_moments(part))
+        l->begin_ns = l->end_ns = 0;
+    return l->run == part->run && (l->run || !part->count[GNOMON_RUNS]);
+}
+
+/* Its value may replace another one, so it must live as long. */
+static int take_metadata(gnomon__united_part *part, size_t number,
+                         gnomon__any *item)
+{
+    (void)number;
+    if (!has_moments(part) || !part->is_latest ||
+        item->metadata.run != part->run)
+        return 0;
+    return gnomon__unite_keep(&part->u->fold, GNOMON_METADATA, item) ? 1 : -1;
+}
+
+/* ---- Times of views ------------------------------------------------------------------
+ *
+ * Views with different schedules record one stage for different times, and a stage has
+ * room for one. So a merge keeps the time of each view by itself, and the report of a view
+ * takes its own. A run that was recorded in one view gets a time for each of its stages
+ * when it is merged first: so the grouping of inputs makes no difference. */
+
+/* Finds the times of the view that is asked for, if one is. */
+static int begin_stages(gnomon__united_part *part)
+{
+    const uint32_t *views = part->map.of[GNOMON_VIEWS];
+    const uint32_t view = part->only ? part->only->view : 0;
+    gnomon_view_time_info t;
+    gnomon_node_info n;
+    if (!view || view == GNOMON__ALL_VIEWS || !part->count[GNOMON_VIEW_TIMES])
+        return GNOMON_OK;
+    uint32_t *of = gnomon__alloc((part->count[GNOMON_STAGES] + 1) * sizeof *of);
+    if (!(part->view_time = of))
+        return gnomon__no_memory_to_merge();
+    for (uint32_t i = 1; i <= part->count[GNOMON_VIEW_TIMES]; i++) {
+        gnomon_profile_view_time(part->p, i, &t);
+        if (views[t.view] == view)
+            of[t.stage] = i;
+        else if (!of[t.stage])
+            of[t.stage] = GNOMON__OF_OTHER_VIEWS;
+    }
+    /* A time may be lost from a damaged file. */
+    for (size_t i = 1; i <= part->count[GNOMON_NODES]; i++) {
+        gnomon_profile_node(part->p, i, &n);
+        if (of[n.stage] == GNOMON__OF_OTHER_VIEWS && n.view &&
+            views[n.view] == view)
+            of[n.stage] = 0;
     }
     return GNOMON_OK;
 }
 
-/* ---- Tracks ----------------------------------------------------------------------- */
-
-static int unite_tracks(gnomon__united_part *part)
+/* Of one view the time is in the stage now. */
+static int take_view_time(gnomon__united_part *part, size_t number,
+                          gnomon__any *item)
 {
-    gnomon__unite *u = part->u;
-    gnomon_track_info t;
-    for (size_t i = 1; i <= part->count[GNOMON_TRACKS]; i++) {
-        gnomon_profile_track(part->p, i, &t);
-        if (t.run != part->run)
+    const int is_in =
+        !part->only && part->map.of[GNOMON_STAGES][item->view_time.stage];
+    (void)number;
+    part->has_view_times |= is_in;
+    return is_in;
+}
+
+/* The run's only view; 0: it has none, or several. */
+static uint32_t only_view(const gnomon__united_part *part)
+{
+    gnomon_node_info n;
+    if (part->count[GNOMON_VIEWS] != 1)
+        return 0;
+    for (size_t i = 1; i <= part->count[GNOMON_NODES]; i++) {
+        gnomon_profile_node(part->p, i, &n);
+        if (n.view && part->map.of[GNOMON_TRACKS][n.track])
+            return n.view;
+    }
+    return 0;
+}
+
+static int end_view_times(gnomon__united_part *part)
+{
+    uint32_t view = part->only || part->has_view_times || !has_moments(part)
+                        ? 0
+                        : only_view(part);
+    for (uint32_t i = 1; view && i <= part->count[GNOMON_STAGES]; i++) {
+        gnomon_stage_info s;
+        if (!part->map.of[GNOMON_STAGES][i])
             continue;
-        gnomon__renumber(&part->map, GNOMON_TRACKS, &t);
-        if (u->fold.rules & GNOMON__UNITE_RANKS)
-            t.index = 0;
-        uint32_t number = gnomon__fold_add(&u->fold, GNOMON_TRACKS, &t);
-        if (!number)
+        gnomon_profile_stage(part->p, i, &s);
+        gnomon_view_time_info t = {.struct_size = sizeof t,
+                                   .stage = part->map.of[GNOMON_STAGES][i],
+                                   .view = part->map.of[GNOMON_VIEWS][view],
+                                   .recorded_ns = s.recorded_ns
+                                                      ? s.recorded_ns
+                                                      : s.end_ns - s.begin_ns};
+        if (!gnomon__fold_add(&part->u->fold, GNOMON_VIEW_TIMES, &t))
             return gnomon__no_memory_to_merge();
-        part->map.of[GNOMON_TRACKS][i] = number;
     }
     return GNOMON_OK;
 }
 
 /* ---- A part ----------------------------------------------------------------------- */
+
+/* Of each kind but runs and what is shared. `take`: whether an entity, which has the
+ * part's numbers, is wanted; it may change it. 1, 0, or -1: no memory. `begin` and `end`
+ * return GNOMON_OK or an error. */
+static const struct unite_rule {
+    int (*begin)(gnomon__united_part *part);
+    int (*take)(gnomon__united_part *part, size_t number, gnomon__any *item);
+    int (*end)(gnomon__united_part *part);
+} unite_rules[GNOMON__ENTITIES] = {
+    [GNOMON_METADATA] = {.take = take_metadata},
+    [GNOMON_STAGES] = {begin_stages, take_stage, NULL},
+    [GNOMON_STEPS] = {gnomon__unite_steps_begin, gnomon__unite_steps_take,
+                      NULL},
+    [GNOMON_TRACKS] = {.take = take_track},
+    [GNOMON_NODES] = {begin_nodes, take_node, NULL},
+    [GNOMON_OPENS] = {.take = take_open},
+    [GNOMON_LINKS] = {gnomon__filter_links, take_link, NULL},
+    [GNOMON_COUNTERS] = {.take = take_counter},
+    [GNOMON_LOSSES] = {.take = take_loss},
+    [GNOMON_STEP_TIMES] = {NULL, gnomon__unite_times_take,
+                           gnomon__unite_times_end},
+    [GNOMON_VIEW_TIMES] = {NULL, take_view_time, end_view_times},
+    [GNOMON_EVENTS] = {.take = take_event},
+};
+
+/* Whether all its required references are in. */
+static int is_whole(const gnomon__struct *s, const void *of)
+{
+    for (unsigned i = 0; i < s->field_count; i++)
+        if (s->fields[i].type == GNOMON__TYPE_NUMBER &&
+            s->fields[i].rules & GNOMON__NEEDED &&
+            !gnomon__field_32(&s->fields[i], of))
+            return 0;
+    return 1;
+}
+
+static int unite_items(gnomon__united_part *part, int entity)
+{
+    const gnomon__struct *s = &gnomon__structs[entity];
+    uint32_t *map = part->map.of[entity];
+    gnomon__any item;
+    for (size_t i = 1; i <= part->count[entity]; i++) {
+        item.struct_size = s->size;
+        if (part->p->api->get(part->p, entity, i, &item) == GNOMON_EIO)
+            return gnomon__changed_while_merged();
+        int is_in = unite_rules[entity].take(part, i, &item);
+        if (is_in > 0) {
+            gnomon__renumber(&part->map, entity, &item);
+            is_in = is_whole(s, &item);
+        }
+        if (!is_in)
+            continue;
+        uint32_t number =
+            is_in < 0 ? 0 : gnomon__fold_add(&part->u->fold, entity, &item);
+        if (!number)
+            return gnomon__no_memory_to_merge();
+        if (map)
+            map[i] = number;
+        if (entity == GNOMON_STEPS && item.step.reserved)
+            gnomon__unite_step_stays(part->u, number);
+    }
+    return GNOMON_OK;
+}
+
+static int unite_kind(gnomon__united_part *part, int entity)
+{
+    const struct unite_rule *rule = &unite_rules[entity];
+    int code = rule->begin ? rule->begin(part) : GNOMON_OK;
+    if (entity == GNOMON_EVENTS && has_rule(part, GNOMON__UNITE_NO_EVENTS))
+        return code;
+    if (!code)
+        code = unite_items(part, entity);
+    if (entity == GNOMON_OPENS || entity == GNOMON_EVENTS)
+        gnomon__prune_moments(part->u, entity);
+    return !code && rule->end ? rule->end(part) : code;
+}
 
 static int begin_united_part(gnomon__united_part *part)
 {
@@ -158,24 +443,9 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     u->parts++;
     if (!code)
         code = unite_run(&part);
-    if (!code)
-        code = gnomon__unite_views_begin(&part);
-    if (!code)
-        code = unite_stages(&part);
-    if (!code)
-        code = unite_tracks(&part);
-    if (!code)
-        code = gnomon__unite_views(&part);
-    if (!code)
-        code = gnomon__filter_begin(&part);
-    if (!code)
-        code = gnomon__unite_nodes(&part);
-    if (!code)
-        code = gnomon__filter_links(&part);
-    if (!code)
-        code = gnomon__unite_steps(&part);
-    if (!code)
-        code = gnomon__unite_leaves(&part);
+    for (int i = 0; !code && i < GNOMON__ENTITIES; i++)
+        if (unite_rules[gnomon__file_order[i]].take)
+            code = unite_kind(&part, gnomon__file_order[i]);
     if (u->has_next_map)
         keep_map(&part);
     gnomon__free(part.view_time);

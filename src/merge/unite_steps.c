@@ -18,53 +18,47 @@
 
 /* ---- Steps -------------------------------------------------------------------------- */
 
-static uint32_t unite_step(gnomon__unite *u, const gnomon_step_info *s)
+/* Steps are kept that times refer to. */
+int gnomon__unite_steps_begin(gnomon__united_part *part)
 {
-    const uint32_t number = gnomon__fold_add(&u->fold, GNOMON_STEPS, s);
-    if (number) {
-        gnomon_step_info *to =
-            gnomon__model_at(u->fold.m, GNOMON_STEPS, number);
-        to->reserved |= s->reserved;
-    }
-    return number;
-}
-
-/* Adds the steps that are kept anyway, and those that times refer to. */
-static int unite_part_steps(gnomon__united_part *part)
-{
-    gnomon__unite *u = part->u;
-    uint32_t *map = part->map.of[GNOMON_STEPS];
     gnomon_step_time_info t;
-    gnomon_step_info s;
-    gnomon_stage_info stage;
-    gnomon_run_info run = gnomon__no_run;
-    if (part->run && u->fold.rules & GNOMON__UNITE_RANKS)
-        gnomon_profile_run(part->p, part->run, &run);
     for (size_t i = 1; i <= part->count[GNOMON_STEP_TIMES]; i++)
         if (gnomon_profile_step_time(part->p, i, &t) == GNOMON_OK)
-            map[t.step] = 1;
-    for (size_t i = 1; i <= part->count[GNOMON_STEPS]; i++) {
-        gnomon_profile_step(part->p, i, &s);
-        s.reserved = !(u->fold.rules & GNOMON__UNITE_RANKS) &&
-                     (!(u->fold.rules & GNOMON__UNITE_NAMES) ||
-                      s.stage == part->last_stage);
-        int is_in = (map[i] || s.reserved) && s.stage &&
-                    part->map.of[GNOMON_STAGES][s.stage];
-        map[i] = 0;
-        if (!is_in)
-            continue;
-        gnomon_profile_stage(part->p, s.stage, &stage);
-        if (s.rank < 0)
-            s.rank = run.rank;
-        if (!s.ordinal &&
-            u->fold.rules & (GNOMON__UNITE_RANKS | GNOMON__UNITE_NAMES))
-            s.ordinal = stage.ordinal;
-        gnomon__renumber(&part->map, GNOMON_STEPS, &s);
-        if (!(map[i] = unite_step(u, &s)))
-            return gnomon__no_memory_to_merge();
-    }
-    map[0] = 0;
+            part->map.of[GNOMON_STEPS][t.step] = 1;
+    part->map.of[GNOMON_STEPS][0] = 0;
     return GNOMON_OK;
+}
+
+void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number)
+{
+    gnomon_step_info *s = gnomon__model_at(u->fold.m, GNOMON_STEPS, number);
+    s->reserved = 1;
+}
+
+/* `reserved`: it is kept anyway. */
+int gnomon__unite_steps_take(gnomon__united_part *part, size_t number,
+                             gnomon__any *item)
+{
+    const unsigned rules = part->u->fold.rules;
+    uint32_t *map = part->map.of[GNOMON_STEPS];
+    gnomon_step_info *s = &item->step;
+    gnomon_stage_info stage;
+    gnomon_run_info run = gnomon__no_run;
+    s->reserved =
+        !(rules & GNOMON__UNITE_RANKS) &&
+        (!(rules & GNOMON__UNITE_NAMES) || s->stage == part->last_stage);
+    const int is_in = map[number] || s->reserved;
+    map[number] = 0;
+    if (!is_in || !part->map.of[GNOMON_STAGES][s->stage])
+        return 0;
+    gnomon_profile_stage(part->p, s->stage, &stage);
+    if (part->run && rules & GNOMON__UNITE_RANKS)
+        gnomon_profile_run(part->p, part->run, &run);
+    if (s->rank < 0)
+        s->rank = run.rank;
+    if (!s->ordinal && rules & (GNOMON__UNITE_RANKS | GNOMON__UNITE_NAMES))
+        s->ordinal = stage.ordinal;
+    return 1;
 }
 
 /* ---- The slowest ------------------------------------------------------------------------- */
@@ -133,7 +127,7 @@ static uint32_t whole_time_of(const gnomon__unite *u,
     return t->step ? gnomon__fold_find(&u->fold, GNOMON_STEP_TIMES, &whole) : 0;
 }
 
-/* Once all are in order the model has them. */
+/* In the end the model has them. */
 static void free_time(const gnomon_step_time_info *t)
 {
     gnomon__sum *sum = (gnomon__sum *)(size_t)t->time;
@@ -180,7 +174,7 @@ static void move_steps(gnomon__unite *u, uint32_t *number)
         time_at(u, i)->step = number[time_at(u, i)->step];
 }
 
-static int keep_slowest(gnomon__unite *u)
+int gnomon__unite_keep_slowest(gnomon__unite *u)
 {
     const size_t steps = gnomon__model_count(u->fold.m, GNOMON_STEPS);
     unsigned char *is_out = gnomon__alloc(time_count(u) + 1);
@@ -200,40 +194,26 @@ static int keep_slowest(gnomon__unite *u)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-int gnomon__unite_steps(gnomon__united_part *part)
+int gnomon__unite_times_take(gnomon__united_part *part, size_t number,
+                             gnomon__any *item)
+{
+    const gnomon_step_time_info *t = &item->step_time;
+    (void)number;
+    return (!t->step || part->map.of[GNOMON_STEPS][t->step]) &&
+           (!t->region || gnomon__filter_has(part, t->region));
+}
+
+int gnomon__unite_times_end(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
-    gnomon_step_time_info t;
-    int code = unite_part_steps(part);
-    for (size_t i = 1; !code && i <= part->count[GNOMON_STEP_TIMES]; i++) {
-        gnomon_profile_step_time(part->p, i, &t);
-        uint32_t step = t.step;
-        if (t.region && !gnomon__filter_has(part, t.region))
-            continue;
-        gnomon__renumber(&part->map, GNOMON_STEP_TIMES, &t);
-        if (t.stage && !step == !t.step &&
-            !gnomon__fold_add(&u->fold, GNOMON_STEP_TIMES, &t))
-            code = gnomon__no_memory_to_merge();
-    }
-    if (!code && time_count(u) > PRUNE_FROM &&
-        time_count(u) > 2 * u->times_kept)
-        code = keep_slowest(u);
-    return code;
+    return time_count(u) > PRUNE_FROM && time_count(u) > 2 * u->times_kept
+               ? gnomon__unite_keep_slowest(u)
+               : GNOMON_OK;
 }
 
-static int time_order(const void *left, const void *right)
+int gnomon__unite_steps_end(gnomon__unite *u)
 {
-    return gnomon__compare_keys(GNOMON_STEP_TIMES, left, right);
-}
-
-static int order_times(gnomon__unite *u, const gnomon__numbers *n)
-{
-    gnomon__table *t = &u->fold.m->tables[GNOMON_STEP_TIMES];
-    for (size_t i = 1; i <= t->count; i++)
-        gnomon__renumber(n, GNOMON_STEP_TIMES, time_at(u, i));
-    if (t->count > 1)
-        qsort(t->items, t->count, t->size, time_order);
-    for (size_t i = 1; i <= t->count; i++) {
+    for (size_t i = 1; i <= time_count(u); i++) {
         gnomon_step_time_info *time = time_at(u, i);
         const gnomon_step_time_info heap = *time;
         if (!gnomon__sum_keep((const gnomon__sum *)(size_t)heap.time, u->fold.m,
@@ -242,21 +222,6 @@ static int order_times(gnomon__unite *u, const gnomon__numbers *n)
         free_time(&heap);
     }
     return GNOMON_OK;
-}
-
-int gnomon__order_steps(gnomon__unite *u, gnomon__numbers *n)
-{
-    int code = keep_slowest(u);
-    for (uint32_t i = 1; i <= gnomon__model_count(u->fold.m, GNOMON_STEPS);
-         i++) {
-        gnomon_step_info *s = gnomon__model_at(u->fold.m, GNOMON_STEPS, i);
-        gnomon__renumber(n, GNOMON_STEPS, s);
-        s->reserved = 0;
-    }
-    if (!code)
-        code =
-            gnomon__order_items(&u->fold, GNOMON_STEPS, &n->of[GNOMON_STEPS]);
-    return code ? code : order_times(u, n);
 }
 
 void gnomon__unite_steps_free(gnomon__unite *u)

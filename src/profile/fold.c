@@ -5,6 +5,7 @@
  * scopes and events all stay. */
 #include "profile/fold.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "platform/memory.h"
@@ -180,6 +181,26 @@ static int join_parts_of_stage(gnomon__fold *f, void *stage, const void *part)
     return add_to_stats(f->m, &to->steps, s->steps);
 }
 
+/* What rounding takes from a sum is kept, and added to what comes next: so sums are the
+ * same in any order. */
+static int add_exactly(gnomon__fold *f, gnomon_counter_info *to, double a,
+                       double b)
+{
+    const gnomon_counter_info *first =
+        gnomon__model_at(f->m, GNOMON_COUNTERS, 1);
+    const size_t i = (size_t)(to - first);
+    const double sum = a + b, other = sum - a;
+    if (!isfinite(sum))
+        return GNOMON_OK;
+    if (!gnomon__grow_zeroed(&f->rounded, &f->rounded_room, i + 1,
+                             sizeof *f->rounded))
+        return GNOMON_ENOMEM;
+    const double rest = (a - (sum - other)) + (b - other) + f->rounded[i];
+    to->sum = sum + rest;
+    f->rounded[i] = rest - (to->sum - sum);
+    return GNOMON_OK;
+}
+
 /* A counter without samples has zeros that are no values. */
 static int join_counters(gnomon__fold *f, void *counter, const void *other)
 {
@@ -198,7 +219,8 @@ static int join_counters(gnomon__fold *f, void *counter, const void *other)
         to->last = from->count ? from->last : was.last;
     else if (has_one)
         to->last = has->last;
-    return GNOMON_OK;
+    return f->way->takes_larger ? GNOMON_OK
+                                : add_exactly(f, to, was.sum, from->sum);
 }
 
 /* A loss without an end has no known time. */
@@ -465,4 +487,5 @@ void gnomon__fold_free(gnomon__fold *f)
     for (int i = 0; i < GNOMON__ENTITIES; i++)
         gnomon__slots_free(&f->slots[i]);
     gnomon__free(f->owns);
+    gnomon__free(f->rounded);
 }

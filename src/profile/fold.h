@@ -57,6 +57,8 @@ struct gnomon__fold {
     const uint32_t *tracks; /* the fold's numbers, by those of pools in nodes */
     unsigned char *owns;    /* by node: whether its blocks may be added to */
     size_t owns_room;
+    double *rounded; /* by counter, from 0: what its sum lacks */
+    size_t rounded_room;
     /* Copies what a new item points to, but no sums; NULL: it lives long enough. 0: no
      * memory. */
     int (*keep)(gnomon__fold *f, int entity, void *item);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Open scopes and events: what happened at a moment. Two of one key are two, but for copies
+ * in several readings of one process. `reserved` is the reading until all are in order. */
+#ifndef GNOMON_MERGE_MOMENTS_H
+#define GNOMON_MERGE_MOMENTS_H
+
+#include "merge/united.h"
+
+/* Of readings: leaves out copies, once there may be many; and in any case. By the numbers
+ * that all else has now. */
+void gnomon__prune_moments(gnomon__unite *u, int entity);
+void gnomon__merge_moments(gnomon__unite *u, int entity);
+
+/* By the numbers they have now, `reserved` last. */
+void gnomon__sort_moments(gnomon__table *t, int entity);
+
+/* Puts events that began at one moment in order; of readings of one process it leaves out
+ * those that several have. */
+void gnomon__sort_moment(gnomon__table *events, int are_readings);
+
+#endif
