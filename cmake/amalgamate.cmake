@@ -70,7 +70,7 @@ foreach(room IN LISTS rooms)
   # What is in the program only: as in GnomonLibrary.cmake.
   list(FILTER files EXCLUDE REGEX "^profile/json_(read|struct|value)\\.c$")
   if(room STREQUAL "export")
-    list(FILTER files INCLUDE REGEX "/(text|lanes|timeline|chrome[a-z_]*)\\.c$")
+    list(FILTER files INCLUDE REGEX "/(text|forms|lanes|timeline|chrome[a-z_]*)\\.c$")
   endif()
   list(SORT files)
   foreach(file IN LISTS files)

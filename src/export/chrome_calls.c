@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* Owns, for each lane of calls, the next few of them. A file's events are read in order,
  * so some are read at a time, and not one in turn with the thread's. */
 #include "export/chrome.h"

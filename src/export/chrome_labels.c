@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* Labels: which are open on each track, and how long those which launched work are on
  * streams, as Kineto writes it: for each label and stream a row from the begin of the
  * first to the end of the last work that was launched under it. Kineto's rows are 2 ns

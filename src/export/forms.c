@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What exports write besides plain numbers: doubles, names, JSON's strings, and forms. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/text.h"
+
+void gnomon__export_printed(gnomon__export_text *t, const char *text)
+{
+    static const char known[] = "-+0123456789e";
+    const size_t before = strspn(text, known);
+    gnomon__export_put(t, text, before);
+    if (text[before])
+        gnomon__export_literal(t, ".");
+    text += before;
+    gnomon__export_string(t, text + strcspn(text, known));
+}
+
+void gnomon__export_double(gnomon__export_text *t, double value)
+{
+    char text[40];
+    if (isnan(value) || isinf(value)) {
+        gnomon__export_literal(t, "null");
+        return;
+    }
+    if (value > -1e15 && value < 1e15 && (double)(int64_t)value == value &&
+        !(signbit(value) && value == 0)) {
+        gnomon__export_signed(t, (int64_t)value);
+        return;
+    }
+    snprintf(text, sizeof text, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof text, "%.17g", value);
+    gnomon__export_printed(t, text);
+}
+
+void *gnomon__export_grown(void *of, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return of;
+    const size_t larger = *room ? 2 * *room : 16;
+    void *made = realloc(of, larger * size);
+    if (made)
+        *room = larger;
+    return made;
+}
+
+/* ---- Names ------------------------------------------------------------------ */
+
+const char *gnomon__export_track_name(char text[48],
+                                      const gnomon_track_info *track)
+{
+    static const char *const kinds[] = {[GNOMON_TRACK_THREAD] = "thread",
+                                        [GNOMON_TRACK_STREAM] = "stream",
+                                        [GNOMON_TRACK_LANE] = "lane",
+                                        [GNOMON_TRACK_POOL] = "pool"};
+    if (*track->name)
+        return track->name;
+    const int has_id = track->kind == GNOMON_TRACK_THREAD && track->os_id > 0;
+    (void)snprintf(text, 48, "%s %" PRId64, kinds[track->kind & 3],
+                   has_id ? track->os_id : (int64_t)track->index);
+    return text;
+}
+
+/* ---- Strings ---------------------------------------------------------------- */
+
+/* Perfetto's reader takes a quote after a backslash for a part of the string: so the last
+ * of a string is no plain one. */
+static void put_json_escape(gnomon__export_text *t, unsigned char c,
+                            int is_last)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    if (c == '"')
+        gnomon__export_literal(t, "\\\"");
+    else if (c == '\\' && !is_last)
+        gnomon__export_literal(t, "\\\\");
+    else
+        gnomon__export_put(t, escape, sizeof escape);
+}
+
+void gnomon__export_json_inside(gnomon__export_text *t, const char *text)
+{
+    gnomon__export_json_without(t, text, 0x7f);
+}
+
+void gnomon__export_json_without(gnomon__export_text *t, const char *text,
+                                 char without)
+{
+    const unsigned char *s = (const unsigned char *)text, *from = s;
+    while (*s) {
+        size_t size = gnomon__print_character((const char *)s);
+        if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f &&
+            *s != (unsigned char)without) {
+            s += size;
+            continue;
+        }
+        gnomon__export_put(t, (const char *)from, (size_t)(s - from));
+        if (size)
+            put_json_escape(t, *s, !s[1]);
+        else
+            gnomon__export_literal(t, GNOMON__NO_CHARACTER);
+        from = ++s;
+    }
+    gnomon__export_put(t, (const char *)from, (size_t)(s - from));
+}
+
+void gnomon__export_json(gnomon__export_text *t, const char *text)
+{
+    gnomon__export_literal(t, "\"");
+    gnomon__export_json_inside(t, text);
+    gnomon__export_literal(t, "\"");
+}
+
+/* Up to what a value stands for, or the end. */
+static const char *put_plain(gnomon__export_text *t, const char *form)
+{
+    for (;; gnomon__export_text_flush(t)) {
+        char *to = t->room + t->used, *end = t->room + GNOMON__TEXT_ROOM;
+        while (to < end && *form && *form != '%') {
+            *to++ = *form == '\'' ? '"' : *form;
+            form++;
+        }
+        t->used = (size_t)(to - t->room);
+        if (to < end)
+            return form;
+    }
+}
+
+void gnomon__export_form(gnomon__export_text *t, const char *form, ...)
+{
+    va_list of;
+    va_start(of, form);
+    for (; *(form = put_plain(t, form)); form++) {
+        if (*++form == 's')
+            gnomon__export_json_inside(t, va_arg(of, const char *));
+        else if (*form == 'd')
+            gnomon__export_signed(t, va_arg(of, int));
+        else if (*form == 'u')
+            gnomon__export_number(t, va_arg(of, unsigned));
+        else if (*form == 'g')
+            gnomon__export_double(t, va_arg(of, double));
+        else if (*++form == 'd')
+            gnomon__export_signed(t, va_arg(of, int64_t));
+        else if (*form == 'u')
+            gnomon__export_number(t, va_arg(of, uint64_t));
+        else
+            gnomon__export_us(t, va_arg(of, uint64_t));
+    }
+    va_end(of);
+}
