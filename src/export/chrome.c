@@ -86,7 +86,6 @@ static int begin_profile(gnomon__chrome *c, size_t which)
     c->nodes = calloc(c->node_count + 1, sizeof *c->nodes);
     return c->flows && c->nodes && gnomon__opens_begin(&c->opens, p) &&
            gnomon__crossed_begin(&c->crossed, p) &&
-           gnomon__chrome_calls_begin(&c->calls, &c->line) &&
            gnomon__chrome_around_begin(&c->around, c->line.track_count) &&
            gnomon__lanes_begin(&c->lanes, c->line.track_count);
 }
@@ -102,7 +101,6 @@ static void end_profile(gnomon__chrome *c, const gnomon_profile *p)
     gnomon__crossed_end(&c->crossed);
     gnomon__chrome_around_end(&c->around);
     gnomon__chrome_spans_end(&c->spans);
-    gnomon__chrome_calls_end(&c->calls);
     gnomon__opens_end(&c->opens);
     for (size_t i = 0; c->nodes && i <= c->node_count; i++)
         free(c->nodes[i].head);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The Chrome export: chrome.c writes the file, chrome_head.c what comes before the rows,
  * chrome_nodes.c has what is equal in all rows of a path, chrome_labels.c which labels
- * are around calls, and how long they are on streams, chrome_calls.c which calls come
- * before an event, and chrome_rows.c all rows.
+ * are around calls, and how long they are on streams, and chrome_rows.c all rows.
  *
  * The format is Chrome's Trace Event Format, as Kineto writes it for torch.profiler. */
 #ifndef GNOMON_EXPORT_CHROME_H
@@ -67,23 +66,6 @@ int gnomon__chrome_around_label(gnomon__chrome_around *a,
                                 uint64_t begin, uint32_t *label);
 void gnomon__chrome_spans_end(gnomon__chrome_spans *s);
 
-/* ---- Calls: chrome_calls.c ----------------------------------------------------------- */
-
-/* Reads the lanes that are shown in a thread's row beside its events, so that both come
- * in the order of their begins. */
-typedef struct gnomon__chrome_calls {
-    struct gnomon__chrome_lane **of; /* by the thread's track; NULL: none */
-    size_t count;
-} gnomon__chrome_calls;
-
-int gnomon__chrome_calls_begin(gnomon__chrome_calls *l,
-                               const gnomon__timeline *of);
-/* The next call of the thread that began before `ns`; 0: none. */
-int gnomon__chrome_calls_next(gnomon__chrome_calls *l, const gnomon_profile *p,
-                              size_t track, uint64_t ns, gnomon_event_info *e,
-                              size_t *number);
-void gnomon__chrome_calls_end(gnomon__chrome_calls *l);
-
 /* ---- The file ------------------------------------------------------------------ */
 
 /* What rows of one flow share: all links of a kind from one cause. */
@@ -110,8 +92,8 @@ typedef struct gnomon__chrome {
     gnomon__crossed crossed;
     gnomon__chrome_around around;
     gnomon__chrome_spans spans;
-    gnomon__chrome_calls calls;
-    uint64_t first_flow;    /* its number in the file */
+    struct gnomon__chrome_calls **calls; /* by a thread's track: of its lane */
+    uint64_t first_flow;                 /* its number in the file */
     uint64_t alone;         /* rows of work that nothing launched, so far */
     size_t runs_before;     /* in the profiles before */
     uint64_t labels_before; /* how many External ids they may have */

@@ -4,6 +4,8 @@
  * right after the rows that they lead from and to. `at` is a moment less `base`. */
 #include "export/chrome.h"
 
+#include <stdlib.h>
+
 /* ---- Flows ------------------------------------------------------------------------- */
 
 static const char *region_name(const gnomon__chrome *c, uint32_t region)
@@ -326,17 +328,54 @@ static int put_in_order(gnomon__chrome *c, const gnomon_event_info *e,
            put_event(c, e, number, at);
 }
 
+/* The calls of a thread are a lane of their own, which is read beside it. */
+typedef struct gnomon__chrome_calls {
+    gnomon__event_cursor at;
+    const gnomon_event_info *next;
+} gnomon__chrome_calls;
+
+static void read_call(gnomon__chrome_calls *l, uint32_t lane)
+{
+    do
+        l->next = gnomon__event_cursor_next(&l->at);
+    while (l->next && l->next->track != lane);
+}
+
+/* 0: no memory. */
+static int begin_calls(gnomon__chrome *c)
+{
+    const size_t tracks = c->line.track_count;
+    c->calls = calloc(tracks + 1, sizeof *c->calls);
+    for (uint32_t i = 1; c->calls && i <= tracks; i++) {
+        const uint32_t host = c->line.tracks[i].host;
+        if (host == i)
+            continue;
+        c->calls[host] = calloc(1, sizeof *c->calls[host]);
+        if (!c->calls[host])
+            return 0;
+        gnomon__event_cursor_all(&c->calls[host]->at, c->what, c->line.p);
+        read_call(c->calls[host], i);
+    }
+    return c->calls != NULL;
+}
+
+static void end_calls(gnomon__chrome *c)
+{
+    for (size_t i = 0; c->calls && i <= c->line.track_count; i++)
+        free(c->calls[i]);
+    free(c->calls);
+    c->calls = NULL;
+}
+
 /* A thread's calls that began before `ns`. */
 static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
 {
-    gnomon_event_info e;
-    size_t number;
+    gnomon__chrome_calls *l = c->calls[track];
     int ok = 1;
-    while (ok && gnomon__chrome_calls_next(&c->calls, c->line.p, track, ns, &e,
-                                           &number)) {
-        const uint64_t at = gnomon__chrome_zero(c, track) + e.begin_ns;
-        if (gnomon__export_takes(c->what, c->base + at))
-            ok = put_in_order(c, &e, number, at, 0);
+    while (ok && l && l->next && l->next->begin_ns < ns) {
+        ok = put_in_order(c, l->next, l->at.walk.number, l->at.begin - c->base,
+                          0);
+        read_call(l, l->next->track);
     }
     return ok;
 }
@@ -370,11 +409,12 @@ int gnomon__chrome_rows(gnomon__chrome *c)
     int has_devices = 0;
     c->has_memory = 0;
     put_steps(c);
-    int ok = put_events(c, 0);
+    int ok = begin_calls(c) && put_events(c, 0);
     for (size_t i = 1; ok && i <= tracks; i++) {
         has_devices |= gnomon__timeline_on_device(&c->line, i);
         ok = put_calls(c, i, UINT64_MAX);
     }
+    end_calls(c);
     if (ok && has_devices)
         ok = gnomon__chrome_spans_find(c) && put_events(c, 1);
     for (size_t i = 1; ok && i <= tracks; i++) /* that no event came after */
