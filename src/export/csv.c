@@ -12,6 +12,7 @@
 
 #include "export/timeline.h"
 #include "export/tree.h"
+#include "print/letters.h"
 
 /* Whose text is kept: that of the last rows, at most so many, and none that is longer. So
  * the memory does not grow with paths. */
@@ -91,10 +92,16 @@ static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
     gnomon__export_put(t, from, (size_t)(text - from));
 }
 
+static void csv_guard(gnomon__export_text *t, const char *text)
+{
+    gnomon__export_string(t, gnomon__print_is_formula(text) ? "'" : "");
+}
+
 static void csv_text(gnomon__export_text *t, const char *text)
 {
     const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
     gnomon__export_string(t, quote);
+    csv_guard(t, text);
     csv_inside(t, text, 0);
     gnomon__export_string(t, quote);
     gnomon__export_literal(t, ",");
@@ -120,8 +127,11 @@ static void csv_path(csv_export *x, uint32_t node)
         gnomon_region_info region;
         if (i)
             gnomon__export_literal(x->t, "/");
-        if (gnomon_profile_region(x->p, path[i], &region) == GNOMON_OK)
-            csv_inside(x->t, region.name, 1);
+        if (gnomon_profile_region(x->p, path[i], &region) != GNOMON_OK)
+            continue;
+        if (!i)
+            csv_guard(x->t, region.name);
+        csv_inside(x->t, region.name, 1);
     }
     gnomon__export_literal(x->t, "\",");
 }

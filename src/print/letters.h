@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "gnomon/writer.h"
 
@@ -18,5 +19,12 @@ size_t gnomon__print_character(const char *text);
 /* "FIT Device Report", without a line's end; a stage "" is none. The writer's code. */
 int gnomon__print_title(const gnomon_writer *out, const char *stage,
                         const char *title);
+
+/* Whether a spreadsheet would run the text of a csv cell as a formula, by its first
+ * character (OWASP, CSV injection): such a text gets an apostrophe before it. */
+static inline bool gnomon__print_is_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r", *text) != NULL;
+}
 
 #endif

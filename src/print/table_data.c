@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gnomon/report.h"
+#include "print/letters.h"
 #include "print/table.h"
 
 /* ---- Cells ----------------------------------------------------------------------- */
@@ -39,11 +40,13 @@ static bool data_number(char text[32], const gnomon__column *column,
 
 static void put_csv_text(const gnomon_writer *out, const char *text)
 {
+    const char *guard = gnomon__print_is_formula(text) ? "'" : "";
     if (!strpbrk(text, ",\"\r\n")) {
+        out->print(out, "%s", guard);
         out->write(out, text, strlen(text));
         return;
     }
-    out->write(out, "\"", 1);
+    out->print(out, "\"%s", guard);
     for (size_t n; n = strcspn(text, "\""), text[n]; text += n + 1) {
         out->write(out, text, n + 1);
         out->write(out, "\"", 1);
