@@ -47,7 +47,7 @@ enum {
 };
 
 #define CUPTI_FLUSH_FORCED 1u
-#define CUPTI_NO_STREAM UINT32_MAX /* CUPTI_INVALID_STREAM_ID */
+#define CUPTI_NO_STREAM UINT32_MAX /* CUPTI_INVALID_STREAM_ID; 0 from 13.2 on */
 #define CUPTI_SYSTEM_THREADS 1     /* CUpti_ActivityThreadIdType */
 
 /* CUpti_CallbackData, of both interfaces' calls. */

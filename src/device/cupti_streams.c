@@ -9,6 +9,7 @@
 
 #include "device/cupti_driver.h"
 #include "device/cupti_flushes.h"
+#include "device/cupti_records.h"
 #include "device/cupti_subscriber.h"
 
 int gnomon__cupti_knows_streams(void)
@@ -23,5 +24,6 @@ int gnomon__cupti_knows_streams(void)
 int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number)
 {
     return !gnomon__cupti()->GetStreamIdEx(NULL, stream, is_own != 0, number) &&
-           *number != CUPTI_NO_STREAM;
+           *number != CUPTI_NO_STREAM &&
+           (*number || gnomon__cupti_version() < GNOMON__CUPTI_13_2);
 }

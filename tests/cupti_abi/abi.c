@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* CUPTI's calls, numbers and records as gnomon and the fake write them out, against
- * NVIDIA's headers. Compiled only. */
-#include <cupti.h>
+ * NVIDIA's headers of one release. Compiled only. <cupti.h> is not included: its lists of
+ * all calls of CUDA need the cuda.h of the same release. */
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+
+#include <cupti_result.h>
+#include <cupti_version.h>
+
+#include <cupti_callbacks.h>
+
+#include <cupti_activity.h>
 
 #include "device/cupti_driver.h"
 #include "device/cupti_records.h"
@@ -34,8 +44,34 @@ CALL(cuptiActivityFlushAll, uint32_t);
 CALL(cuptiSetThreadIdType, CUpti_ActivityThreadIdType);
 CALL(cuptiActivityRegisterTimestampCallback, CUpti_TimestampCallbackFunc);
 CALL(cuptiGetStreamIdEx, CUcontext, CUstream, uint8_t, uint32_t *);
+CALL(cuptiActivitySetAttribute, CUpti_ActivityAttribute, size_t *, void *);
+#if CUPTI_API_VERSION >= 23
 CALL(cuptiActivityEnableRuntimeApi, CUpti_CallbackId, uint8_t);
 CALL(cuptiActivityEnableDriverApi, CUpti_CallbackId, uint8_t);
+#endif
+#if CUPTI_API_VERSION >= 130000
+CALL(cuptiSubscribe_v2, CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *,
+     CUpti_SubscriberParams *);
+#endif
+#if CUPTI_API_VERSION >= 130400
+CALL(cuptiGetTimestamp_v2, CUpti_SubscriberHandle, uint64_t *);
+CALL(cuptiActivityRegisterCallbacks_v2, CUpti_SubscriberHandle,
+     CUpti_BuffersCallbackRequestFunc_v2, CUpti_BuffersCallbackCompleteFunc_v2);
+CALL(cuptiActivityEnable_v2, CUpti_SubscriberHandle, CUpti_ActivityKind,
+     CUpti_ActivityConfig *);
+CALL(cuptiActivityDisable_v2, CUpti_SubscriberHandle, CUpti_ActivityKind,
+     CUpti_ActivityConfig *);
+CALL(cuptiActivityGetNextRecord_v2, CUpti_SubscriberHandle, uint8_t *, size_t,
+     CUpti_Activity **);
+CALL(cuptiActivityGetNumDroppedRecords_v2, CUpti_SubscriberHandle, CUcontext,
+     uint32_t, size_t *);
+CALL(cuptiActivitySetAttribute_v2, CUpti_SubscriberHandle,
+     CUpti_ActivityAttribute, size_t *, void *);
+CALL(cuptiActivityEnableRuntimeApi_v2, CUpti_SubscriberHandle, CUpti_CallbackId,
+     uint8_t);
+CALL(cuptiActivityEnableDriverApi_v2, CUpti_SubscriberHandle, CUpti_CallbackId,
+     uint8_t);
+#endif
 
 /* Types that gnomon passes others for. */
 IS(sizeof(CUptiResult) == sizeof(cupti_result));
@@ -67,7 +103,48 @@ SAME(CUPTI_RESOURCES, CUPTI_CB_DOMAIN_RESOURCE);
 SAME(CUPTI_CONTEXT_ENDS, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 SAME(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 SAME(CUPTI_SYSTEM_THREADS, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-IS(CUPTI_NO_STREAM == CUPTI_INVALID_STREAM_ID);
+IS(CUPTI_INVALID_STREAM_ID ==
+   (CUPTI_API_VERSION < GNOMON__CUPTI_13_2 ? CUPTI_NO_STREAM : 0));
+IS((uint32_t)CUPTI_SYNCHRONIZATION_INVALID_VALUE == UINT32_MAX);
+SAME(CUPTI_NOT_COMPATIBLE, CUPTI_ERROR_NOT_COMPATIBLE);
+SAME(CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+SAME(CUPTI_ZEROED_BUFFERS, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+SAME(1, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE);
+SAME(3, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE);
+#if CUPTI_API_VERSION >= 20
+SAME(CUPTI_STATE, CUPTI_CB_DOMAIN_STATE);
+SAME(CUPTI_FATAL_ERROR, CUPTI_CBID_STATE_FATAL_ERROR);
+IS(offsetof(cupti_state_data, result) ==
+   offsetof(CUpti_StateData, notification.result));
+IS(offsetof(cupti_state_data, message) ==
+   offsetof(CUpti_StateData, notification.message));
+#endif
+#if CUPTI_API_VERSION >= 21
+SAME(CUPTI_BUFFERS_OF_THREADS, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
+#endif
+#if CUPTI_API_VERSION >= 130000
+IS(offsetof(cupti_subscriber_params, size) ==
+   offsetof(CUpti_SubscriberParams, structSize));
+IS(offsetof(cupti_subscriber_params, name) ==
+   offsetof(CUpti_SubscriberParams, subscriberName));
+IS(offsetof(cupti_subscriber_params, owner) ==
+   offsetof(CUpti_SubscriberParams, oldSubscriberName));
+IS(offsetof(cupti_subscriber_params, owner_size) ==
+   offsetof(CUpti_SubscriberParams, oldSubscriberSize));
+IS(CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN == 64);
+IS(CUpti_SubscriberParams_STRUCT_SIZE ==
+   (CUPTI_API_VERSION < GNOMON__CUPTI_13_2
+        ? offsetof(cupti_subscriber_params, is_one_of_several)
+        : sizeof(cupti_subscriber_params)));
+#endif
+#if CUPTI_API_VERSION >= 130400
+IS(offsetof(cupti_subscriber_params, is_one_of_several) ==
+   offsetof(CUpti_SubscriberParams, allowMultipleSubscribers));
+SAME(CUPTI_WHOLE_GRAPHS,
+     CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE);
+SAME(CUPTI_THREAD_IDS, CUPTI_ACTIVITY_ATTR_THREAD_ID_TYPE);
+SAME(CUPTI_CLOCK, CUPTI_ACTIVITY_ATTR_TIMESTAMP_CALLBACK);
+#endif
 SAME(0, CUPTI_API_ENTER);
 SAME(1, CUPTI_API_EXIT);
 
@@ -103,8 +180,12 @@ IS(sizeof(cupti_resource_data) == sizeof(CUpti_ResourceData));
 
 /* ---- Records: those of CUDA 12 and later have these in common ------------------------------- */
 
-#define KERNEL_AT(field, member) \
-    AT(fake_kernel, field, CUpti_ActivityKernel9, member)
+#if defined IS_CUDA_12 && !IS_CUDA_12
+typedef CUpti_ActivityKernel8 their_kernel;
+#else
+typedef CUpti_ActivityKernel9 their_kernel;
+#endif
+#define KERNEL_AT(field, member) AT(fake_kernel, field, their_kernel, member)
 KERNEL_AT(registers, registersPerThread);
 KERNEL_AT(start, start);
 KERNEL_AT(end, end);

@@ -70,7 +70,6 @@ static char other_name[64];
 static int other_is_several, anybody_may;
 /* Cannot be mixed in a process (messages of libcupti 13.3 and later). */
 static enum { NO_SCOPE, OF_PROCESS, OF_SUBSCRIBER } scope;
-static uint8_t whole_graphs;
 static int wants_zeroed;    /* the client gives zeroed buffers */
 static int of_threads = -1; /* buffers; -1: as the version has it */
 static uint64_t bytes_zeroed;
@@ -586,8 +585,8 @@ static int next_record(uint8_t *buffer, size_t valid, uint8_t **record,
     if (next >= buffer + valid)
         return leave(MAX_LIMIT);
     memcpy(&kind, next, sizeof kind);
-    if (!fake_is_kind(kind)) /* *record stays: so do 12.0 and 12.6 to 13.5 */
-        return leave(version < 20 ? UNKNOWN : INVALID_KIND);
+    if (!fake_is_kind(kind)) /* *record stays, as in 12.0 to 13.0 */
+        return leave(version < 22 ? UNKNOWN : INVALID_KIND);
     *record = next;
     return leave(OK);
 }
@@ -747,6 +746,8 @@ EXPORT int cuptiGetTimestamp_v2(void *subscriber, uint64_t *ns)
     *ns = record_now();
     return leave(OK);
 }
+
+static uint8_t whole_graphs;
 
 typedef void request_function(uint8_t **, size_t *, size_t *, void *);
 typedef void complete_function(uint8_t *, size_t, size_t, void *);

@@ -101,8 +101,8 @@ typedef struct FAKE_RECORD fake_overhead {
     uint32_t kind, what, of;
     uint32_t id[3];
     uint64_t start, end;
-    uint32_t correlation, pad; /* 12.2 */
-    void *data;                /* 12.8 */
+    uint32_t correlation, pad; /* 12.3 */
+    void *data;                /* 12.4 */
 } fake_overhead;
 
 typedef struct FAKE_RECORD fake_graph {
@@ -110,7 +110,7 @@ typedef struct FAKE_RECORD fake_graph {
     uint64_t start, end;
     uint32_t device, graph, context, stream;
     void *reserved;
-    uint32_t end_device, end_context; /* 12.x */
+    uint32_t end_device, end_context; /* 12.3 */
 } fake_graph;
 
 _Static_assert(sizeof(fake_kernel) == 216, "as of 13.0");
@@ -132,6 +132,7 @@ typedef union fake_record {
     fake_wait wait;
     fake_overhead overhead;
     fake_graph graph;
+    uint8_t longest[256]; /* later ones are longer */
 } fake_record;
 
 static inline int fake_is_kind(uint32_t kind)
@@ -142,24 +143,29 @@ static inline int fake_is_kind(uint32_t kind)
            kind == FAKE_GRAPH;
 }
 
-/* How long a record of the kind is in this version of CUPTI. */
+/* How long a record of the kind is in this version of CUPTI: tests/cupti_abi compares. */
 static inline uint32_t fake_size(uint32_t kind, uint32_t version)
 {
     switch (kind) {
-    case FAKE_KERNEL:
-        return version >= 130000 ? 216 : version >= 19 ? 208 : 200;
+    case FAKE_KERNEL: /* that of 12.0, which calls itself 18 too, is as those after it */
+        return version >= 130400   ? 248
+               : version >= 130300 ? 232
+               : version >= 130100 ? 224
+               : version >= 130000 ? 216
+               : version >= 19     ? 208
+                                   : 200;
     case FAKE_MEMCPY:
-        return version >= 26 ? 96 : 88;
+        return version >= 130400 ? 112 : version >= 26 ? 96 : 88;
     case FAKE_MEMCPY2:
         return 96;
     case FAKE_MEMSET:
-        return 88;
+        return version >= 130400 ? 104 : 88;
     case FAKE_SYNC:
         return version >= 26 ? 56 : 40;
     case FAKE_OVERHEAD:
-        return version >= 26 ? 56 : version >= 20 ? 48 : 40;
+        return version >= 22 ? 56 : version >= 21 ? 48 : 40;
     case FAKE_GRAPH:
-        return version >= 19 ? 56 : 48;
+        return version >= 21 ? 56 : 48;
     case FAKE_EXTERNAL:
         return 24;
     default:
