@@ -74,11 +74,14 @@ bench:
 		{ [ -x $$python ] || python=python3; } && \
 		$$python bench/python.py build/python build/bench-python.tsv; fi
 
+# All processors, if nobody says how many: nothing is measured while it builds.
+gpu = @JOBS=$(if $(filter file,$(origin JOBS)),,$(JOBS)) sh cmake/gpu.sh
+
 test-gpu:
-	@JOBS=$(JOBS) sh cmake/gpu.sh test
+	$(gpu) test
 
 bench-gpu:
-	@JOBS=$(JOBS) sh cmake/gpu.sh bench
+	$(gpu) bench
 
 test-nsys:
 	$(need) test

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # gpu.sh test|bench
 # Builds what needs NVIDIA's compiler in build/gpu, and runs it if there is a GPU. It
-# needs only cmake, a C compiler and the CUDA toolkit. $JOBS: jobs at once.
+# needs only cmake, a C compiler and the CUDA toolkit. $JOBS: jobs at once; all
+# processors, if it is not set.
 set -eu
 cd "$(dirname "$0")/.."
-job=${1:-test} jobs=${JOBS:-2}
+job=${1:-test} jobs=${JOBS:-$(nproc)}
 unset MAKEFLAGS MAKELEVEL # of the make that called us
 
 for tool in cmake cc c++; do
@@ -27,7 +28,7 @@ cmake -S . -B build/gpu -D CMAKE_BUILD_TYPE=Release -D GNOMON_GPU=ON \
     -D "CMAKE_CUDA_COMPILER=$nvcc" \
     ${GNOMON_CUBLAS_ROOT:+-D "GNOMON_CUBLAS_ROOT=$GNOMON_CUBLAS_ROOT"}
 case $job in
-test) cmake --build build/gpu -j "$jobs" ;;
+test) cmake --build build/gpu -j "$jobs" --target gpu_suite ;;
 bench) cmake --build build/gpu -j "$jobs" --target bench_gpu gpu_which ;;
 *) echo "usage: gpu.sh test|bench" && exit 2 ;;
 esac

@@ -7,17 +7,26 @@ Adds rows to the table in FILE: CPU time of the launching thread, ns for one,
 beside torch_launch, which is the loop with its launch alone (a one-element add).
 Rows py_gnomon_* call LIBGNOMON by ctypes, which is most of their time: py_ctypes
 is two such calls that do nothing. gnomon_cupti and torch_profiler record kernels, copies
-and calls. TOOL counts what NVTX is told.
+and calls; as a process has one user of CUPTI, each of their rows is measured in a process
+of its own, and fails if it saw no kernels. TOOL counts what NVTX is told.
 """
+import csv
 import ctypes
+import json
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
-if len(sys.argv) < 3:
+arguments = sys.argv[1:]
+# A process for one row: prints its times and those of the launch before it.
+alone = arguments.pop(0)[len("--row="):] if arguments and \
+    arguments[0].startswith("--row=") else ""
+if len(arguments) < 2:
     sys.exit("usage: torch_rows.py FILE LIBGNOMON [TOOL]")
-tool = sys.argv[3] if len(sys.argv) > 3 else ""
+tool = arguments[2] if len(arguments) > 2 else ""
 has_tool = os.path.exists(tool)
 if has_tool:  # before the first call of NVTX: without one it measures off
     os.environ["NVTX_INJECTION64_PATH"] = os.path.abspath(tool)
@@ -43,7 +52,7 @@ class Scope(ctypes.Structure):
 
 
 # No call of these waits, so that the interpreter's lock is kept, which is cheaper.
-gnomon = ctypes.PyDLL(os.path.abspath(sys.argv[2]))
+gnomon = ctypes.PyDLL(os.path.abspath(arguments[1]))
 POINTER, U32, U64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
 
 
@@ -188,10 +197,40 @@ def timed_all(run):
     return ns
 
 
+# How many kernels a tool must see in `measure`.
+KERNELS = BATCHES * (WARM + BATCH)
+
+
+def must_see(kernels, who):
+    if kernels < KERNELS:
+        sys.exit(f"torch_rows.py: {who} saw {kernels} of {KERNELS} kernels: "
+                 "this is not its cost")
+
+
 def profiled(run):
     kinds = torch.profiler.ProfilerActivity
-    with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA]):
-        return measure(run)
+    with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA]) as seen:
+        ns = measure(run)
+    must_see(sum(str(event.device_type).endswith("CUDA")
+                 for event in seen.events()), "torch.profiler")
+    return ns
+
+
+def worked(run):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "kernels.csv")
+        spec = f"kernels(format=csv,file={path}),cupti,file=/dev/null"
+        must(configure(spec.encode()), "cupti")
+        ns = measure(run)
+        must(configure(OFF), "off")
+        kernels = 0
+        with open(path, encoding="utf-8", newline="") as table:
+            for cells in csv.DictReader(table):
+                named = {key.lower(): value for key, value in cells.items()}
+                if named.get("kind") == "kernel":
+                    kernels += int(float(named.get("calls", 0)))
+    must_see(kernels, "gnomon")
+    return ns
 
 
 def row(name, ns, floors):
@@ -217,6 +256,20 @@ must(timer_start(timer, handle), "an event timer")
 must(timer_stop(timer, handle), "an event timer")
 
 OFF, CUDA, NVTX = b"", b"cuda,file=/dev/null", b"nvtx"
+tools = {  # by CUPTI: what runs, by what it is measured
+    "gnomon_cupti": (launch, worked),
+    "torch_profiler": (launch, profiled),
+    "gnomon_cupti_scope": (gnomon_scope, worked),
+    "torch_profiler_scope": (record_function, profiled),
+}
+if alone:
+    run, by = tools[alone]
+    must(configure(OFF), "off")
+    before = [measure(launch) for _ in range(5)]
+    by(run)  # its first session
+    print(json.dumps([before, [by(run) for _ in range(5)]]))
+    sys.exit(0)
+
 rows = {  # name: what is attached, what runs, by what it is measured
     "torch_events": (OFF, events, measure),
     "torch_nvtx": (OFF, nvtx, heard_all),
@@ -240,38 +293,27 @@ for _ in range(REPETITIONS):
 must(configure(OFF), "off")
 timer_destroy(timer)
 
-# Last: CUPTI stays attached once it was used, and slows every launch after it;
-# so these are held against launches from before. gnomon and torch.profiler record
-# the same kernels and calls of one loop, one after the other: a process has one user
-# of CUPTI.
-
-
-def worked(run):
-    must(configure(b"cupti,file=/dev/null"), "cupti")
-    ns = measure(run)
-    must(configure(OFF), "off")
-    return ns
-
-
-worked(launch)
-profiled(launch)
-for name, run, by in (("gnomon_cupti", launch, worked),
-                      ("torch_profiler", launch, profiled),
-                      ("gnomon_cupti_scope", gnomon_scope, worked),
-                      ("torch_profiler_scope", record_function, profiled)):
-    times[name] = [by(run) for _ in range(5)]
-    floors[name] = times["torch_launch"][:5]
+failed = []
+for name in tools:
+    ran = subprocess.run([sys.executable, __file__, f"--row={name}", *arguments],
+                         stdout=subprocess.PIPE, text=True, check=False)
+    if ran.returncode:
+        failed.append(name)
+    else:
+        floors[name], times[name] = json.loads(ran.stdout.splitlines()[-1])
 
 print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}; ns for one, and"
       " what it adds to the launch"
       + ("" if has_tool else "; no tool hears NVTX"))
 print("%-20s %11s %11s %11s %8s" % ("measure", "min", "median", "added", "x"))
 lines = [row(name, ns, floors.get(name)) for name, ns in times.items()]
-with open(sys.argv[1], "a", encoding="ascii") as table:
+with open(arguments[0], "a", encoding="ascii") as table:
     table.writelines(lines)
 ran = REPETITIONS * BATCHES * (WARM + BATCH)
 for run, count in told.items():
     if has_tool and count != ran:
         print(f"{run.__name__}: the tool heard {count} of {ran} ranges")
-if has_tool and told.get(gnomon_scope, ran) != ran:
+if failed:
+    print("no row: " + ", ".join(failed))
+if failed or (has_tool and told.get(gnomon_scope, ran) != ran):
     sys.exit(1)
