@@ -89,7 +89,7 @@ typedef struct model_link {
 typedef struct model_recorded {
     int view;
     uint32_t stage;
-    uint64_t ns;
+    uint64_t ns, idle; /* `idle`: of these, since the last end */
 } model_recorded;
 
 typedef struct model_stage {
@@ -110,6 +110,7 @@ typedef struct model_step_of {
 
 typedef struct model {
     uint64_t now;
+    uint64_t last_end;   /* of what a tree saw, or of a step */
     uint64_t step_since; /* scopes count in the open step from here on */
     int operation, serials, config;
     int offs;         /* how often the last profiler was detached */
@@ -165,7 +166,7 @@ static void model_start(model *m)
             m->link_count = m->recorded_count = m->step_count = 0;
     m->has_no_order = 0;
     m->now = gnomon__test_ticks;
-    m->step_since = 0;
+    m->step_since = m->last_end = 0;
     m->stage_count = 1;
     for (int t = 0; t < MODEL_THREADS; t++)
         for (int r = 0; r < MODEL_REGIONS; r++)
@@ -243,8 +244,43 @@ static void model_record(model *m, int view, uint64_t ns)
            (m->recorded[i].view != view || m->recorded[i].stage != stage))
         i++;
     if (i == m->recorded_count)
-        m->recorded[m->recorded_count++] = (model_recorded){view, stage, 0};
+        m->recorded[m->recorded_count++] = (model_recorded){view, stage, 0, 0};
     m->recorded[i].ns += ns;
+    m->recorded[i].idle += ns;
+}
+
+static void model_ended(model *m)
+{
+    m->last_end = m->now;
+    for (int i = 0; i < m->recorded_count; i++)
+        m->recorded[i].idle = 0;
+}
+
+static uint64_t model_begin_of(const model *m, const model_stage *s)
+{
+    uint64_t begin = s->was_opened ? s->opened : s->is_over ? s->ended : m->now;
+    return s->was_marked && s->marked < begin ? s->marked : begin;
+}
+
+/* Whether the open stage ends with the last end: nobody opened it, and no range is open,
+ * nor anything else in a tree of the view; of any view, for 0. */
+static int model_is_cut_short(const model *m, int serial)
+{
+    const model_stage *s = &m->stages[m->stage_count - 1];
+    if (s->was_opened || m->last_end <= model_begin_of(m, s))
+        return 0;
+    for (int i = 0; i < m->exec_count; i++) {
+        const model_exec *e = &m->execs[i];
+        if (!e->is_open)
+            continue;
+        if (e->kind == MODEL_RANGE && e->token)
+            return 0;
+        for (int v = 0; v < MODEL_VIEWS; v++)
+            if (e->kind != MODEL_RANGE && m->views[v].has_tree &&
+                model_saw(m, e, v) && (!serial || serial == e->view[v]))
+                return 0;
+    }
+    return 1;
 }
 
 static void model_pass(model *m, uint64_t ns)
@@ -422,6 +458,8 @@ static void model_close(model *m, int exec, int thread)
             model_cross(m, e, v);
             m->paths[e->path[v]].exec = NOWHERE;
         }
+        if (m->views[v].has_tree)
+            model_ended(m);
         model_log(m, node, m->now - e->begin);
         model_step_time *time = &m->views[v].step_time[e->region];
         uint64_t ns =

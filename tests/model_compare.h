@@ -69,12 +69,6 @@ static size_t model_stage_number(const model_match *x, uint32_t stage)
     return i <= x->stage_count ? i : 0;
 }
 
-static uint64_t model_begin_of(const model *m, const model_stage *s)
-{
-    uint64_t begin = s->was_opened ? s->opened : s->is_over ? s->ended : m->now;
-    return s->was_marked && s->marked < begin ? s->marked : begin;
-}
-
 static uint64_t model_late_in(const model_match *x, uint32_t stage)
 {
     uint64_t late = 0;
@@ -86,12 +80,20 @@ static uint64_t model_late_in(const model_match *x, uint32_t stage)
     return late;
 }
 
+/* Whether it is the open stage, which ends with the last end. */
+static int model_is_open_short(const model_match *x, uint32_t stage)
+{
+    return !x->m->stages[stage - 1].is_over &&
+           model_is_cut_short(x->m, x->view);
+}
+
 static uint64_t model_recorded_in(const model_match *x, uint32_t stage)
 {
     for (int i = 0; i < x->m->recorded_count; i++)
         if (x->m->recorded[i].view == x->view &&
             x->m->recorded[i].stage == stage)
-            return x->m->recorded[i].ns;
+            return x->m->recorded[i].ns -
+                   (model_is_open_short(x, stage) ? x->m->recorded[i].idle : 0);
     return 0;
 }
 
@@ -108,7 +110,9 @@ static int model_same_stage(const model_match *x, size_t number)
             continue;
         uint64_t its = model_begin_of(x->m, o);
         begin = its < begin ? its : begin;
-        end = o->is_over ? o->ended : x->m->now;
+        end = o->is_over                  ? o->ended
+              : model_is_open_short(x, i) ? x->m->last_end
+                                          : x->m->now;
         is_over = o->is_over;
         last = i;
         count++;

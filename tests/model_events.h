@@ -132,8 +132,12 @@ static void model_steps_take(model *m, int thread, uint64_t begin)
 static void model_stage_over(model *m)
 {
     model_stage *s = model_stage_now(m);
+    int is_short = model_is_cut_short(m, 0);
+    for (int i = 0; i < m->recorded_count; i++)
+        if (is_short && m->recorded[i].stage == (uint32_t)m->stage_count)
+            m->recorded[i].ns -= m->recorded[i].idle;
     s->is_over = 1;
-    s->ended = m->now;
+    s->ended = is_short ? m->last_end : m->now;
     model_steps_begin(m);
     m->stage_count++;
     for (int t = 0; t < MODEL_THREADS; t++)
@@ -187,6 +191,7 @@ static void model_step(model *m, int thread)
     s->step_max = d > s->step_max ? d : s->step_max;
     s->step_total += d;
     model_steps_take(m, thread, begin);
+    model_ended(m);
     s->steps++;
     s->step_begin = m->now;
     for (int v = 0; v < MODEL_VIEWS; v++)
@@ -215,6 +220,8 @@ static void model_thread_over(model *m, int thread, uint64_t *least,
             if (!model_saw(m, e, v))
                 continue;
             by_view[v]++;
+            if (m->views[v].has_tree)
+                model_ended(m);
             m->views[v].stops++; /* GNOMON_FRAME_UNFINISHED */
             m->paths[e->path[v]].exec = NOWHERE;
             for (int p = e->path[v]; p != NOWHERE; p = m->paths[p].parent)

@@ -291,6 +291,7 @@ uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit)
         if (!gnomon__front_at(t, at)->token)
             continue;
         open++;
+        gnomon__thread_ended(t, now);
         gnomon__tree_outlive(t, at, now);
         gnomon__tree_cross(t, at, 0);
         leave_open(t, tree, at, now);

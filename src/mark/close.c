@@ -166,6 +166,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     gnomon__front *n = gnomon__front_at(t, node);
+    gnomon__thread_ended(t, now);
     gnomon__tree_outlive(t, node, now);
     tree->over = node;
     tree->over_token = n->token & ~GNOMON__TOKEN_FLAGS;

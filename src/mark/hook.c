@@ -172,7 +172,7 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t seen)
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != seen))
         return 0;
-    gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter() - n->begin, 1);
+    gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter(), 1);
     return 1;
 }
 

@@ -151,13 +151,15 @@ static inline void gnomon__count_slowly(gnomon__thread *t, uint32_t node,
     gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
 }
 
-/* The innermost node, whose parent is open, closes after `d` ticks. */
+/* The innermost node, whose parent is open, closes at `now`. */
 static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
                                             gnomon__thread *t, uint32_t node,
-                                            gnomon__front *n, uint64_t d,
+                                            gnomon__front *n, uint64_t now,
                                             const int is_seen)
 {
+    uint64_t d = now - n->begin;
     gnomon__word_sum(gnomon__pending_cell(t, t->base), 1);
+    store_relaxed(&t->ended, now);
     if (unlikely(!gnomon__hot_count(t, n, d)))
         gnomon__count_slowly(t, node, d);
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
@@ -175,6 +177,7 @@ static inline ALWAYS uint64_t gnomon__hot_ticks(gnomon__near *tls,
     KEEP_HERE(pending);
     uint64_t now = gnomon__ticks_counter();
     gnomon__word_sum(pending, 1);
+    store_relaxed(&t->ended, now);
     return now - n->begin;
 }
 

@@ -423,6 +423,8 @@ static inline ALWAYS void range_end_entered(gnomon__thread *t, uint64_t token)
     if (unlikely(t->short_bits) && who_saw(t, r, t->short_bits))
         gnomon__trouble(t, lost_scopes);
     uint32_t recorders = mask & t->recorder_bits;
+    if (likely(recorders))
+        gnomon__thread_ended(t, now);
     if (unlikely(r->hooks || recorders != load_relaxed(&t->fast) ||
                  r->segment != t->segment ||
                  !count_in_hot_tree(t, r, now - r->begin))) {

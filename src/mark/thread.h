@@ -39,10 +39,9 @@ typedef struct gnomon__thread {
      * is computed from one clock read delays the next clock read, by 7 ns of a pair's
      * 19 on one processor. Readers load it. */
     uint32_t pending;
-    uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
-    uint32_t index_mask; /* ... and its size in bytes less 4 */
-    uint32_t in_hook;    /* odd: a callback may be running */
-    uint32_t attached;   /* control clears: bits that frames may still stop */
+    uint32_t in_hook;  /* odd: a callback may be running */
+    uint32_t attached; /* control clears: bits that frames may still stop */
+    uint64_t ended; /* ticks: the last end that a tree saw; readers load it */
     /* The line of plain hooks, with the first of `hooks`. */
     uint32_t frame_room;  /* where frames may begin, at most */
     uint32_t frame_top;   /* offset of the next; UINT32_MAX: no stack yet */
@@ -60,13 +59,15 @@ typedef struct gnomon__thread {
     struct gnomon__state *beside;
     uint32_t ender;
     uint32_t taped;
-    uint32_t frames;        /* offset of the frame stack; 0: none yet */
-    uint16_t bank;          /* 0 or 1: in which it records */
-    uint16_t hot_bit;       /* GNOMON__BITS: none */
-    uint32_t segment;       /* of which that is: see gnomon__segment */
+    uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
+    uint32_t index_mask; /* ... and its size in bytes less 4 */
+    uint32_t frames;     /* offset of the frame stack; 0: none yet */
+    uint16_t bank;       /* 0 or 1: in which it records */
+    uint16_t hot_bit;    /* GNOMON__BITS: none */
+    uint32_t segment;    /* of which that is: see gnomon__segment */
+    uint32_t epoch;      /* of the configuration it runs under */
     uint64_t segment_begin; /* ticks: the cut that began it */
-    uint32_t epoch;         /* of the configuration it runs under */
-    uint32_t recorder_bits; /* of that: the bits that are recorders ... */
+    uint32_t recorder_bits; /* of `epoch`: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
     uint32_t end_only_bits; /* ... or end-only recorders */
     uint32_t
@@ -137,6 +138,16 @@ static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
 #define gnomon__each_thread(t) \
     for (gnomon__thread *t = gnomon__thread_numbered(0); t; \
          t = gnomon__thread_numbered(t->number + 1))
+
+/* Of all threads, in ticks: the last end of an execution that a tree saw; 0: none. */
+uint64_t gnomon__last_end(void);
+
+/* An end off the hot path, which may be one that another thread told of. */
+static inline void gnomon__thread_ended(gnomon__thread *t, uint64_t now)
+{
+    if (now > t->ended)
+        store_relaxed(&t->ended, now);
+}
 
 /* Shuts the hot path: the next mark of `t` takes the slow path, which
  * settles. `shut` is last: where the thread settles meanwhile, without the lock, what it

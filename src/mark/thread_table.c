@@ -54,6 +54,16 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
     return room;
 }
 
+uint64_t gnomon__last_end(void)
+{
+    uint64_t last = 0;
+    gnomon__each_thread(t) {
+        uint64_t its = load_relaxed(&t->ended);
+        last = its > last ? its : last;
+    }
+    return last;
+}
+
 void gnomon__threads_watch(void (*at_end)(void *state))
 {
     if (!end_key_made)

@@ -121,6 +121,7 @@ HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
         return;
     }
     uint64_t now = gnomon__ticks_counter();
+    store_relaxed(&t->ended, now);
     const gnomon__front *first = innermost(t, trees[0]);
     for (uint32_t i = 0; i < count; i++)
         close_innermost(t, trees[i], innermost(t, trees[i]), now);

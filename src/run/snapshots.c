@@ -272,13 +272,14 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
 /* ---- What goes on --------------------------------------------------------------------- */
 
 static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
-                         const gnomon__view *v)
+                         const gnomon__view *v, uint64_t *end)
 {
     gnomon__step_lock();
     gnomon__stage_describe(stage);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     int ok = gnomon__steps_copy(&f->open_steps, begin, now) &&
              gnomon__view_read(v, &f->ledger.open, begin, now);
+    *end = gnomon__stage_end(stage, &f->ledger, now);
     gnomon__step_unlock();
     stage->steps = &f->open_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
@@ -295,9 +296,10 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name,
         code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree->bit,
                                    v->tree->generation, by_name);
     /* Described last, so that all copied records are before its end. */
+    uint64_t end = 0;
     if (!code)
-        code = describe_open(&f, &open, v);
-    uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
+        code = describe_open(&f, &open, v, &end);
+    uint64_t recorded = gnomon__view_recorded(v, end);
     if (!code && by_name) {
         int is_due = gnomon__stage_is_due();
         code = list_names(&f, GNOMON__ALL_NAMES, is_due ? &open : NULL);

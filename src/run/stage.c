@@ -77,10 +77,10 @@ int gnomon__stage_was_opened(void)
 }
 
 /* A clock that stepped back must not end a stage before its begin. */
-static uint64_t end_of(const gnomon__stage_record *s, uint64_t now)
+static void end_stage_at(gnomon__stage_record *s, uint64_t ticks)
 {
-    uint64_t end = gnomon__clock_ns(now);
-    return end > s->key.begin_ns ? end : s->key.begin_ns;
+    uint64_t end = gnomon__clock_ns(ticks);
+    s->key.end_ns = end > s->key.begin_ns ? end : s->key.begin_ns;
 }
 
 void gnomon__stage_describe(gnomon__stage_record *s)
@@ -91,7 +91,38 @@ void gnomon__stage_describe(gnomon__stage_record *s)
     s->key.name = gnomon__stage_name_find(open_name());
     s->from = gnomon__stage_begin_ticks(now);
     s->key.begin_ns = gnomon__clock_ns(s->from);
-    s->key.end_ns = end_of(s, now);
+    end_stage_at(s, now);
+}
+
+static int is_range_open; /* of goes_on alone */
+
+static void see_range(uint32_t segment)
+{
+    (void)segment;
+    is_range_open = 1;
+}
+
+/* Devices may work on after the last mark. */
+static int goes_on(const gnomon__ledger *copy)
+{
+    int any = open_stage.was_opened || unreached_threads;
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        any |=
+            (copy ? copy : &v->ledger)->open_count || v->has_work || v->timed;
+    is_range_open = 0;
+    gnomon__ranges_open(see_range);
+    return any || is_range_open;
+}
+
+uint64_t gnomon__stage_end(gnomon__stage_record *s, const gnomon__ledger *copy,
+                           uint64_t now)
+{
+    uint64_t last = gnomon__last_end(), step = gnomon__steps_last_end();
+    last = last > step ? last : step;
+    if (last <= s->from || last > now || goes_on(copy))
+        return now;
+    end_stage_at(s, last);
+    return last;
 }
 
 const gnomon__stage_record *gnomon__stage_reported(void)
@@ -171,6 +202,16 @@ static int close_views(const gnomon__stage_record *s, uint64_t begin,
     return code;
 }
 
+/* After the cut. */
+static uint64_t end_reported(uint64_t now)
+{
+    gnomon__step_lock();
+    uint64_t end = gnomon__stage_end(&reported, NULL, now);
+    gnomon__step_unlock();
+    gnomon__segments_name(&reported.key);
+    return end;
+}
+
 /* Marks belong to the next stage from the cut on. */
 static void end_stage(void)
 {
@@ -180,14 +221,14 @@ static void end_stage(void)
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__cycles_end(now, 0);
     gnomon__stage_describe(&reported);
+    end_stage_at(&reported, now);
     reported.until = now;
-    reported.key.end_ns = end_of(&reported, now);
     reported.is_over = 1;
     reported.key.name = gnomon__stage_name_number(open_name());
     int lost = gnomon__steps_end(&reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
-    int closed = close_views(&reported, begin, now);
+    int closed = close_views(&reported, begin, end_reported(now));
     gnomon__stage_names_add(&reported);
     gnomon__stage_span_add(now, &reported.key);
     gnomon__step_lock();
@@ -222,10 +263,11 @@ static void close_leaving(void)
     int lost = gnomon__steps_flush(&reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
+    uint64_t end = end_reported(now);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (gnomon__view_leaves(v) &&
             gnomon__view_close(v, reported.key.name, open_stage.ordinal, begin,
-                               now))
+                               end))
             code = GNOMON_ENOMEM;
     unfinished = reported;
     gnomon__readers_unlock();

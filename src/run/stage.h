@@ -45,6 +45,12 @@ void gnomon__stage_reports_over(void);
 /* The open stage up to now, without its steps and totals. Under the readers'
  * lock. */
 void gnomon__stage_describe(gnomon__stage_record *stage);
+/* Then, once trees were read: its end, until which its time is counted, also in ticks. A
+ * stage that nobody opened ends with its last mark, unless something is open: what a
+ * program does after that, up to its exit, is no part of what it marked. `copy`: the ledger
+ * that was read; NULL: those of all views. Under the lock of steps too. */
+uint64_t gnomon__stage_end(gnomon__stage_record *stage,
+                           const gnomon__ledger *copy, uint64_t now);
 /* Makes all stages of the name at `index`, 0, 1, ..., the reported ones. Returns whether
  * there are any; below 0: no such index. *is_last: later names have no stages. */
 int gnomon__stage_report_named(uint32_t index, int *is_last);
@@ -85,6 +91,8 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_record *out);
+/* In ticks: when the last step of the run was over; 0: none was. */
+uint64_t gnomon__steps_last_end(void);
 /* Whether any step of the run was over. */
 int gnomon__steps_were_made(void);
 void gnomon__steps_restart(void);

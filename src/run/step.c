@@ -106,6 +106,12 @@ int gnomon__steps_were_made(void)
     return steps_kept != 0;
 }
 
+uint64_t gnomon__steps_last_end(void)
+{
+    return steps_kept ? last_steps[(steps_kept - 1) % GNOMON__LAST_STEPS].end_ns
+                      : 0;
+}
+
 size_t gnomon__steps_last(gnomon__step_record *out)
 {
     size_t n = 0;

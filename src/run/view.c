@@ -287,10 +287,13 @@ static uint64_t recorded_until(const gnomon__view *v, uint64_t begin,
                                uint64_t end)
 {
     uint64_t since = v->open_since > begin ? v->open_since : begin;
-    uint64_t before =
-        v->open_before
-            ? gnomon__line_scale(v->open_before, gnomon__clock_rate(begin, end))
-            : 0;
+    uint64_t ticks = v->open_before, before = 0;
+    if (!v->is_open && v->open_since > end) { /* it was closed after the end */
+        uint64_t idle = v->open_since - end;
+        ticks -= idle < ticks ? idle : ticks;
+    }
+    if (ticks)
+        before = gnomon__line_scale(ticks, gnomon__clock_rate(begin, end));
     return before + (v->is_open ? gnomon__clock_between(since, end) : 0);
 }
 

@@ -52,10 +52,6 @@ UNTRIED = {
         "again what the line before loaded",
     "mark/observer.c: publish: store_release(":
         "read under the lock",
-    "record/rows_copy.c: add_chain: load_acquire(&c->t->hot.current)":
-        "as in new_node",
-    "record/rows_copy.c: add_chain: load_acquire(&c->tree->cursor.current)":
-        "as in new_node",
     "run/copies.c: settle: store_release(&state,JOINED)":
         "as OWNER, which is published",
     "run/copies.c: settle: store_release(&gnomon__owner,NULL)":

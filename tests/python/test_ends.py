@@ -203,6 +203,27 @@ class Ends(unittest.TestCase):
                 kept, said = self.life(sys.executable, "", words, 0)
                 self.assertEqual(kept, ["gnomon", "pt.trace.json", "txt"], said)
 
+    def test_percentages_end_with_the_last_mark(self):
+        """Not with the interpreter, which goes on for ten times as long."""
+        text = """
+import atexit, time, gnomon
+atexit.register(time.sleep, 0.2)
+with gnomon.scope("work"):
+    time.sleep(0.02)
+"""
+        for profiler, place in (("simple", "|  work"), ("tree", "work ")):
+            said = subprocess.run(
+                [sys.executable, "-c", text],
+                env=dict(os.environ, GNOMON=profiler),
+                capture_output=True,
+                text=True,
+                timeout=100,
+            ).stderr
+            row = said[said.index("\n" + place) + 1 + len(place) :].split("\n")[0]
+            numbers = row.replace("|", " ").split()
+            percent = float(numbers[-1 if profiler == "simple" else 0])
+            self.assertGreater(percent, 99, said)
+
 
 if __name__ == "__main__":
     unittest.main()

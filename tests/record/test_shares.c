@@ -153,3 +153,129 @@ TEST(not_of_the_time_between_stages)
     CHECK_EQ(recorded_ms(0), 100);
     CHECK_EQ(share() * 10, 1000);
 }
+
+/* ---- Without a stage ---------------------------------------------------------- */
+
+static uint64_t reported_ms;
+
+static int note_recorded(void *self, const gnomon_profile *p,
+                         const gnomon_writer *out)
+{
+    gnomon_stage_info s = {.struct_size = sizeof s};
+    (void)self;
+    (void)out;
+    CHECK_EQ(gnomon_profile_stage(p, 1, &s), GNOMON_OK);
+    CHECK_EQ(s.recorded_ns, s.end_ns - s.begin_ns);
+    reported_ms = s.recorded_ns / MS;
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler noter = {.struct_size = sizeof noter,
+                                      .abi = GNOMON_ABI,
+                                      .wants = GNOMON_WANT_TREE,
+                                      .name = "noter",
+                                      .summary = note_recorded};
+
+static void begin_without_stage(void)
+{
+    gnomon_setup_options quiet = {
+        .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
+    CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&noter, NULL, NULL), GNOMON_OK);
+    pass_ms(1);
+}
+
+/* Until now, and in the reports at the run's end, long after the last mark. */
+static void check_recorded(uint64_t ms, unsigned idle_ms)
+{
+    CHECK_EQ(recorded_ms(0), ms);
+    CHECK_EQ(recorded_ms(1), ms);
+    pass_ms(idle_ms);
+    gnomon_teardown();
+    CHECK_EQ(reported_ms, ms + idle_ms);
+}
+
+static void check_ended(uint64_t ms)
+{
+    pass_ms(5000);
+    CHECK_EQ(recorded_ms(0), ms);
+    CHECK_EQ(recorded_ms(1), ms);
+    gnomon_teardown();
+    CHECK_EQ(reported_ms, ms);
+}
+
+TEST(of_the_time_to_the_last_end_without_a_stage)
+{
+    begin_without_stage();
+    work_ms(25);
+    pass_ms(50);
+    work_ms(25);
+    CHECK_EQ(share() * 10, 500);
+    check_ended(100);
+}
+
+TEST(of_the_time_to_the_last_end_of_any_kind)
+{
+    begin_without_stage();
+    work_ms(10);
+    gnomon_range r = gnomon_range_begin(gnomon_region_get("range", "", 0));
+    pass_ms(10);
+    gnomon_range_end(r);
+    check_ended(20);
+    begin_without_stage();
+    work_ms(10);
+    pass_ms(20);
+    gnomon_step();
+    check_ended(30);
+}
+
+TEST(of_the_time_to_the_last_end_on_any_path)
+{
+    begin_without_stage();
+    CHECK_EQ(gnomon_configure("+trace(file=/dev/null)"), GNOMON_OK);
+    work_ms(10);
+    work_ms(10);
+    CHECK_EQ(recorded_ms(0), 20);
+    CHECK_EQ(gnomon_configure("+log(file=/dev/null)"), GNOMON_OK);
+    work_ms(10);
+    work_ms(10);
+    CHECK_EQ(recorded_ms(0), 40);
+    CHECK_EQ(gnomon_configure("+tree(filter=work)"), GNOMON_OK);
+    work_ms(10);
+    work_ms(10);
+    check_ended(60);
+}
+
+TEST(of_all_the_time_while_something_is_open)
+{
+    begin_without_stage();
+    gnomon_start("open");
+    work_ms(10);
+    pass_ms(90);
+    check_recorded(100, 100);
+    gnomon_stop("open");
+    begin_without_stage();
+    gnomon_range r = gnomon_range_begin(gnomon_region_get("range", "", 0));
+    work_ms(10);
+    pass_ms(90);
+    check_recorded(100, 100);
+    gnomon_range_end(r);
+}
+
+/* What is marked after a stage's end is in one that nobody opened. */
+TEST(of_the_time_to_the_last_end_after_a_stage)
+{
+    begin_without_stage();
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    work_ms(10);
+    pass_ms(90);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(reported_ms, 100); /* its own end was said */
+    pass_ms(100);
+    work_ms(10);
+    pass_ms(5000);
+    CHECK_EQ(recorded_ms(0), 10);
+    gnomon_teardown();
+    CHECK_EQ(reported_ms, 10);
+}
