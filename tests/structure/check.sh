@@ -27,35 +27,36 @@ rule=$1 root=$2 nm=${3:-} objects=${4:-}
 rooms="platform spec ops profile mark record device print export profilers run command merge diff report cli inject"
 circled="run"
 
+# Public headers are named with quotes, the system's with brackets.
 check_rooms() {
-    for file in src/*/*.[ch]; do
-        room=${file#src/}
-        room=${room%%/*}
-        allowed=
-        for left in $rooms; do
-            allowed="$allowed $left"
-            [ "$left" != "$room" ] || break
-        done
-        case $room in
-        print) allowed=print ;;
-        export | profilers) allowed="print export" ;;
-        inject) allowed=platform ;;
-        esac
-        case " $rooms " in
-        *" $room "*) ;;
-        *) echo "$file: src/README.md knows no room $room" ;;
-        esac
-        sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file" |
-            while read -r name; do
-                case " gnomon $room $allowed " in
-                *" ${name%%/*} "*) ;;
-                *) [ "$name" = gnomon.h ] || echo "$file includes $name" ;;
-                esac
-            done
-        # Public headers are named with quotes, the system's with brackets.
-        sed -n 's/^ *# *include *<\(gnomon[./].*\)>.*/\1/p' "$file" |
-            sed "s|^|$file includes with brackets: |"
-    done
+    awk -v rooms="$rooms" '
+    BEGIN {
+        for (n = split(rooms, room); n; n--) position[room[n]] = n
+        position["gnomon"] = position["gnomon.h"] = 0
+        apart["print"] = " print "
+        apart["export"] = apart["profilers"] = " print export "
+        apart["inject"] = " platform "
+    }
+    FNR == 1 {
+        split(FILENAME, part, "/")
+        mine = part[2]
+        if (!(mine in position)) print FILENAME ": src/README.md knows no room " mine
+    }
+    !/^ *# *include *[<"]/ { next }
+    /^ *# *include *"/ {
+        split($0, quoted, "\"")
+        to = quoted[2]
+        sub(/\/.*/, "", to)
+        fits = to in position && position[to] <= position[mine]
+        if (mine in apart && to in position && position[to] && to != mine)
+            fits = index(apart[mine], " " to " ")
+        if (!fits) print FILENAME " includes " quoted[2]
+        next
+    }
+    /<gnomon[.\/]/ {
+        split($0, bracketed, /[<>]/)
+        print FILENAME " includes with brackets: " bracketed[2]
+    }' src/*/*.[ch]
 }
 
 check_calls() {
