@@ -334,7 +334,7 @@ typedef struct gnomon__chrome_calls {
     const gnomon_event_info *next;
 } gnomon__chrome_calls;
 
-static void read_call(gnomon__chrome_calls *l, uint32_t lane)
+static void read_lane_call(gnomon__chrome_calls *l, uint32_t lane)
 {
     do
         l->next = gnomon__event_cursor_next(&l->at);
@@ -354,7 +354,7 @@ static int begin_calls(gnomon__chrome *c)
         if (!c->calls[host])
             return 0;
         gnomon__event_cursor_all(&c->calls[host]->at, c->what, c->line.p);
-        read_call(c->calls[host], i);
+        read_lane_call(c->calls[host], i);
     }
     return c->calls != NULL;
 }
@@ -375,7 +375,7 @@ static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
     while (ok && l && l->next && l->next->begin_ns < ns) {
         ok = put_in_order(c, l->next, l->at.walk.number, l->at.begin - c->base,
                           0);
-        read_call(l, l->next->track);
+        read_lane_call(l, l->next->track);
     }
     return ok;
 }
