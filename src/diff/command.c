@@ -202,10 +202,14 @@ static int diff_choose_columns(diff_request *r, const char *text)
     const diff_columns asked = {
         {.text = diff_columns_text, .log = diff_log_columns}, text};
     gnomon__table_choice c;
-    gnomon__table_choose_shown(&c, "diff", gnomon__diff_columns,
-                               GNOMON__DIFF_SHOWN, &asked.base);
+    if (gnomon__table_choose_shown(&c, "diff", gnomon__diff_columns,
+                                   GNOMON__DIFF_SHOWN, &asked.base)) {
+        gnomon__log("no memory for the columns");
+        return 0;
+    }
+    free((void *)(size_t)r->of.choice.columns);
     r->of.choice.count = c.count;
-    memcpy(r->of.choice.columns, c.columns, sizeof c.columns);
+    r->of.choice.columns = c.columns;
     return !diff_has_wrong_columns;
 }
 
@@ -351,6 +355,7 @@ static int diff_run(int argc, char **argv)
     for (size_t i = 0; i < r.gate_count; i++)
         gnomon__gate_free(&r.gates[i]);
     gnomon__free(r.gates);
+    free((void *)(size_t)r.of.choice.columns);
     gnomon__diff_free(r.of.diff);
     return status;
 }

@@ -94,9 +94,9 @@ int gnomon__diff_create(gnomon__diff **out)
     gnomon__diff *d = *out = gnomon__alloc(sizeof *d);
     if (!d)
         return GNOMON_ENOMEM;
-    int code = gnomon__report_begin(&d->table, &diff_report, &diff_no_groups,
-                                    NULL, NULL);
-    d->table.keeps_texts = true;
+    int code =
+        gnomon__report_begin(&d->table, &diff_report, &diff_no_groups, NULL);
+    d->table.keeps = true;
     return code;
 }
 
@@ -118,7 +118,7 @@ void gnomon__diff_free(gnomon__diff *d)
 
 int gnomon__diff_end(gnomon__diff *d)
 {
-    return gnomon__report_end(&d->table);
+    return gnomon__report_end(&d->table, NULL);
 }
 
 const gnomon__diff_row *gnomon__diff_row_at(const gnomon__diff *d, size_t at)

@@ -785,6 +785,7 @@ int gnomon__report_add(gnomon__report_rows *r, const gnomon_profile *profile,
 
 int gnomon__report_end(gnomon__report_rows *r, const gnomon_profile *profile)
 {
+    (void)gnomon__report_put(r);
     r->profile = profile;
     r->recorded_ns = profile ? gnomon__recorded_ns(profile) : 0;
     if (!r->code)

@@ -55,7 +55,7 @@ static bool slow_steps_read_paths(gnomon__slow_steps *t)
     uint32_t *path_of = calloc(nodes + 1, sizeof *path_of);
     gnomon__report_rows rows;
     gnomon_node_info n;
-    bool ok = !gnomon__report_begin(&rows, &numbers, NULL, NULL, NULL);
+    bool ok = !gnomon__report_begin(&rows, &numbers, NULL, NULL);
     t->path = calloc(nodes + 1, sizeof *t->path);
     ok = ok && path_of && t->path;
     for (size_t i = 1; ok && i <= nodes; i++) {
