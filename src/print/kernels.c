@@ -91,14 +91,11 @@ static void kernels_read(gnomon__report_rows *r)
     r->none = all->is_any ? NULL : GNOMON__NO_DEVICE_WORK;
 }
 
-/* Percents are of the time of all work of devices. */
 static bool kernels_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
-    const kernels_work *w = r->more;
     const uint64_t total = cells[KERNEL_TOTAL].count;
     const uint64_t in_scope = cells[KERNEL_OF_SCOPE].count;
-    if (gnomon__work_is_busy((int)cells[KERNEL_WORK].count))
-        gnomon__cell_share(&cells[KERNEL_SHARE], total, w->busy_ns);
+    (void)r;
     gnomon__cell_count(&cells[KERNEL_MEAN], total / cells[KERNEL_CALLS].count);
     if (cells[KERNEL_BYTES].is_there && total)
         gnomon__cell_number(&cells[KERNEL_RATE],
@@ -109,6 +106,18 @@ static bool kernels_finish(gnomon__report_rows *r, gnomon__cell *cells)
     if (cells[KERNEL_SCOPE].is_there)
         gnomon__cell_share(&cells[KERNEL_OF_SCOPE], in_scope, total);
     return true;
+}
+
+/* Percents are of the time of all work of devices. */
+static void kernels_choose(gnomon__report_rows *r)
+{
+    const kernels_work *w = r->more;
+    for (size_t i = 0; i < r->table.row_count; i++) {
+        gnomon__cell *cells = gnomon__cells_of(&r->table, i);
+        if (gnomon__work_is_busy((int)cells[KERNEL_WORK].count))
+            gnomon__cell_share(&cells[KERNEL_SHARE], cells[KERNEL_TOTAL].count,
+                               w->busy_ns);
+    }
 }
 
 /* ---- As text ----------------------------------------------------------------------- */
@@ -261,6 +270,7 @@ const gnomon__report gnomon__kernels = {
     .more_size = sizeof(kernels_work),
     .read = kernels_read,
     .finish = kernels_finish,
+    .choose = kernels_choose,
     .text = kernels_text,
     .free_more = kernels_free,
 };

@@ -116,14 +116,23 @@ static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
     for (size_t i = 0; s->count && i < sizeof of_calls / sizeof *of_calls; i++)
         if (of_calls[i].column != GNOMON__REGION_SELF || !has_ranges)
             gnomon__cell_count(&cells[of_calls[i].column], of_calls[i].value);
-    if (s->count)
-        gnomon__cell_share(&cells[GNOMON__REGION_PERCENT], s->total_ns,
-                           r->recorded_ns);
     if (d->count) {
         gnomon__cell_count(&cells[GNOMON__REGION_DEVICE_CALLS], d->count);
         gnomon__cell_count(&cells[GNOMON__REGION_DEVICE], d->total_ns);
     }
+    (void)r;
     return s->count || d->count;
+}
+
+static void region_choose(gnomon__report_rows *r)
+{
+    for (size_t i = 0; i < r->table.row_count; i++) {
+        gnomon__cell *cells = gnomon__cells_of(&r->table, i);
+        if (cells[GNOMON__REGION_TOTAL].is_there)
+            gnomon__cell_share(&cells[GNOMON__REGION_PERCENT],
+                               cells[GNOMON__REGION_TOTAL].count,
+                               r->recorded_ns);
+    }
 }
 
 static const gnomon__report_alias region_aliases[] = {
@@ -144,6 +153,7 @@ const gnomon__report gnomon__regions = {
     .order = GNOMON__REGION_FIRST,
     .read = region_read_all,
     .finish = region_make,
+    .choose = region_choose,
 };
 
 /* ---- Public rows ------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  * histograms is large and only one is there at a time, and parts, of which a row has
  * one for each id or text. Hash tables are half empty at least.
  *
- * Where profiles go before the rows, each row has one sum of statistics once its profile
- * was read, and equal texts are one copy. */
+ * Where each profile is all of its group its rows are finished once it was read, so that
+ * no histogram outlives it. */
 #include "print/rows.h"
 
 #include <inttypes.h>
@@ -22,6 +22,8 @@ typedef struct rows_part {
     size_t row;
 } rows_part;
 
+#define ROWS_NONE UINT32_MAX /* the depth of a row that shall not be */
+
 typedef struct rows_hash {
     size_t *slots; /* 1 + index; 0: none */
     size_t room;   /* a power of two */
@@ -33,13 +35,6 @@ typedef struct rows_lists {
     gnomon__value *at;
     size_t count, room;
 } rows_lists;
-
-/* A cell with statistics of the profile at hand, and their sum. */
-typedef struct rows_sum {
-    size_t cell;
-    uint64_t first; /* place of the sum of earlier profiles; 0: none */
-    const gnomon_stats *sum;
-} rows_sum;
 
 typedef struct rows_text {
     const char *text;
@@ -59,9 +54,8 @@ typedef struct gnomon__report_work {
     size_t name_room, path_room;
     /* Values, and pointers to statistics: a row's cell has the place of its last one. */
     rows_lists values, times;
-    size_t old_times; /* of profiles that were read before */
-    rows_sum *sums;
-    size_t sum_count, sum_room;
+    size_t made;               /* rows that are finished */
+    gnomon__report_table sums; /* has the memory of sums of lists */
     rows_part *parts;
     size_t part_count, part_room;
     gnomon_sum sum;
@@ -287,18 +281,6 @@ static void rows_add_value(gnomon__report_rows *r, rows_lists *to,
     gnomon__cell_count(cell, to->count);
 }
 
-static void rows_add_times(gnomon__report_rows *r, gnomon__cell *to,
-                           const gnomon__cell *from)
-{
-    rows_work *w = r->work;
-    if (r->keeps && to->count <= w->old_times &&
-        rows_room(r, &w->sums, &w->sum_room, w->sum_count, sizeof *w->sums))
-        w->sums[w->sum_count++] =
-            (rows_sum){(size_t)(to - r->table.cells), to->count, NULL};
-    if (!r->code)
-        rows_add_value(r, &w->times, to, (uintptr_t)from->text);
-}
-
 static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
                          const gnomon__cell *from)
 {
@@ -338,7 +320,7 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
             r, &(rows_part){from->text, 0, cells[c->of].count, row});
         return;
     case GNOMON__ROW_TIMES:
-        rows_add_times(r, to, from);
+        rows_add_value(r, &r->work->times, to, (uintptr_t)from->text);
         return;
     case GNOMON__ROW_VALUES:
         if (to->is_there && r->work->values.at[to->count - 1].id == r->id)
@@ -489,81 +471,30 @@ static const gnomon_stats *rows_times_at(const gnomon__value *value)
     return (const gnomon_stats *)(uintptr_t)value->value;
 }
 
-/* A copy of some statistics, or of the sum of a list. */
-static const gnomon_stats *rows_keep_times(gnomon__report_rows *r, uint64_t at)
-{
-    gnomon_sum *sum = &r->work->sum;
-    const gnomon__value *times = r->work->times.at;
-    const gnomon_stats *one =
-        times[at - 1].before ? NULL : rows_times_at(&times[at - 1]);
-    size_t used = one ? one->cell_count : 0;
-    if (!one) {
-        memset(sum, 0, sizeof *sum);
-        for (; at; at = times[at - 1].before)
-            gnomon_sum_add(sum, rows_times_at(&times[at - 1]));
-        for (size_t i = 0; i < GNOMON_CELLS; i++)
-            used += sum->cells[i] != 0;
-    }
-    kept_times *kept = gnomon__table_take(
-        &r->table, sizeof *kept + used * sizeof *kept->cells);
-    if (!kept) {
-        rows_no_room(r);
-        return NULL;
-    }
-    if (!one) {
-        gnomon_sum_stats(sum, kept->cells, &kept->all);
-        return &kept->all;
-    }
-    kept->all = *one;
-    kept->all.cells = kept->cells;
-    if (used)
-        memcpy(kept->cells, one->cells, used * sizeof *kept->cells);
-    return &kept->all;
-}
-
 /* Statistics of one entity stay its own. */
 static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
 {
-    const gnomon__value *last = &r->work->times.at[cell->count - 1];
-    gnomon__cell_text(cell, last->before
-                                ? (const char *)rows_keep_times(r, cell->count)
-                                : (const char *)rows_times_at(last));
-}
-
-/* Each list becomes one sum before any sum takes its place, as lists lie side by side. */
-static void rows_end_times(gnomon__report_rows *r)
-{
-    rows_work *w = r->work;
-    for (size_t i = 0; i < w->sum_count && !r->code; i++)
-        w->sums[i].sum =
-            rows_keep_times(r, r->table.cells[w->sums[i].cell].count);
-    w->times.count = w->old_times;
-    for (size_t i = 0; i < w->sum_count; i++) {
-        const rows_sum *s = &w->sums[i];
-        const uint64_t place = s->first ? s->first : ++w->times.count;
-        w->times.at[place - 1] = (gnomon__value){(uintptr_t)s->sum, 0, 0};
-        r->table.cells[s->cell].count = place;
-    }
-    w->old_times = w->times.count;
-    w->sum_count = 0;
-}
-
-/* Ids are those of one profile. */
-static void rows_end_ids(gnomon__report_rows *r)
-{
-    rows_work *w = r->work;
-    size_t kept = 0;
-    if (!w->has_ids)
+    gnomon_sum *sum = &r->work->sum;
+    const gnomon__value *times = r->work->times.at;
+    size_t used = 0;
+    if (!times[cell->count - 1].before) {
+        gnomon__cell_text(cell,
+                          (const char *)rows_times_at(&times[cell->count - 1]));
         return;
-    for (size_t i = 0; i < w->part_count; i++)
-        if (w->parts[i].text)
-            w->parts[kept++] = w->parts[i];
-    w->part_count = kept;
-    if (w->parts_by_key.room)
-        memset(w->parts_by_key.slots, 0,
-               w->parts_by_key.room * sizeof *w->parts_by_key.slots);
-    for (size_t i = 0; i < kept; i++)
-        *rows_slot_of_part(w, &w->parts[i]) = i + 1;
+    }
+    memset(sum, 0, sizeof *sum);
+    for (uint64_t at = cell->count; at; at = times[at - 1].before)
+        gnomon_sum_add(sum, rows_times_at(&times[at - 1]));
+    for (size_t i = 0; i < GNOMON_CELLS; i++)
+        used += sum->cells[i] != 0;
+    kept_times *kept = gnomon__table_take(
+        &r->work->sums, sizeof *kept + used * sizeof *kept->cells);
+    if (!kept) {
+        rows_no_room(r);
+        return;
+    }
+    gnomon_sum_stats(sum, kept->cells, &kept->all);
+    gnomon__cell_text(cell, (const char *)kept);
 }
 
 static int rows_by_value(const void *left, const void *right)
@@ -580,8 +511,8 @@ static void rows_sort_values(gnomon__report_rows *r, gnomon__cell *cell)
     size_t count = 0;
     for (uint64_t at = cell->count; at; at = values[at - 1].before)
         count++;
-    gnomon__values *kept =
-        gnomon__table_take(&r->table, sizeof *kept + count * sizeof *kept->at);
+    gnomon__values *kept = gnomon__table_take(
+        &r->work->sums, sizeof *kept + count * sizeof *kept->at);
     if (!kept) {
         rows_no_room(r);
         return;
@@ -613,15 +544,17 @@ static void rows_choose_tops(gnomon__report_rows *r, size_t column)
     }
 }
 
+/* Finishes the rows since the last time. One that shall not be gets no cells: it leaves
+ * at the end, as hashes have places of rows. */
 static void rows_make_cells(gnomon__report_rows *r)
 {
     gnomon__report_table *t = &r->table;
-    size_t used = 0;
+    rows_work *w = r->work;
     for (size_t k = 0; k < r->of->column_count; k++)
         if (r->of->columns[k].rule == GNOMON__ROW_TOP)
             rows_choose_tops(r, k);
-    for (size_t i = 0; i < t->row_count && !r->code; i++) {
-        gnomon__cell *cells = gnomon__cells_of(t, i);
+    for (; w->made < t->row_count && !r->code; w->made++) {
+        gnomon__cell *cells = gnomon__cells_of(t, w->made);
         for (size_t k = 0; k < r->of->column_count; k++) {
             const int rule = cells[k].is_there ? r->of->columns[k].rule : 0;
             if (rule == GNOMON__ROW_TIMES)
@@ -629,9 +562,28 @@ static void rows_make_cells(gnomon__report_rows *r)
             else if (rule == GNOMON__ROW_VALUES)
                 rows_sort_values(r, &cells[k]);
         }
-        if (!r->code && (!r->of->finish || r->of->finish(r, cells)))
-            t->rows[used++] = t->rows[i];
+        if (!r->code && r->of->finish && !r->of->finish(r, cells))
+            t->rows[w->made].depth = ROWS_NONE;
     }
+}
+
+/* All that is not in the rows is that of one profile. */
+static void rows_end_profile(gnomon__report_rows *r)
+{
+    rows_work *w = r->work;
+    rows_make_cells(r);
+    w->times.count = w->values.count = w->part_count = 0;
+    free(w->parts_by_key.slots);
+    w->parts_by_key = (rows_hash){0};
+    gnomon__table_free(&w->sums);
+}
+
+static void rows_drop(gnomon__report_table *t)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < t->row_count; i++)
+        if (t->rows[i].depth != ROWS_NONE)
+            t->rows[used++] = t->rows[i];
     t->row_count = used;
 }
 
@@ -776,10 +728,8 @@ int gnomon__report_add(gnomon__report_rows *r, const gnomon_profile *profile,
     if (!r->code)
         r->of->read(r);
     (void)gnomon__report_put(r);
-    if (r->keeps && !r->code) {
-        rows_end_times(r);
-        rows_end_ids(r);
-    }
+    if (r->is_apart && !r->code)
+        rows_end_profile(r);
     return r->code;
 }
 
@@ -792,6 +742,7 @@ int gnomon__report_end(gnomon__report_rows *r, const gnomon_profile *profile)
         r->code = gnomon__groups_end(&r->groups, &r->table);
     if (!r->code)
         rows_make_cells(r);
+    rows_drop(&r->table);
     if (!r->code)
         rows_order_rows(r);
     r->table.column_count = rows_shown_columns(r->of);
@@ -822,7 +773,7 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->path);
         free(w->values.at);
         free(w->times.at);
-        free(w->sums);
+        gnomon__table_free(&w->sums);
         free(w->parts);
     }
     free(w);

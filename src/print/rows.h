@@ -118,7 +118,9 @@ struct gnomon__report_rows {
     uint64_t id;      /* of the row at hand: set it after gnomon__report_row */
     int code;         /* GNOMON_OK, or the first error */
     const char *none; /* why there is nothing to report; NULL: there is */
-    bool keeps; /* what rows need of a profile, which may go before them */
+    bool keeps;       /* texts, as profiles may go before the rows */
+    bool
+        is_apart; /* each profile is all of its group: its rows are finished at once */
     bool borrows_more;
     struct gnomon__report_work *work;
 };
@@ -129,10 +131,10 @@ struct gnomon__report_rows {
 int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
                         const gnomon__table_choice *choice, void *more,
                         const gnomon_profile *profile);
-/* The same of several: with rows->keeps, set after the begin, each profile may go once it
- * was added. Of `run` is all that it has, and its rows are in the group of that run, where
- * groups are ranks or hosts. The report is at last of a profile that has the stages of
- * them all. */
+/* The same of several, whose texts are kept with rows->keeps, set after the begin. Groups
+ * of ranks or hosts are those of `run`; NULL: of the profile's runs. With rows->is_apart
+ * the profile may go once it was added; else those with rules ONCE and TIMES stay. The
+ * report is at last of a profile that has the stages of all; `finish` does not know it. */
 int gnomon__report_begin(gnomon__report_rows *rows, const gnomon__report *of,
                          const gnomon__table_choice *choice, void *more);
 int gnomon__report_add(gnomon__report_rows *rows, const gnomon_profile *profile,

@@ -44,20 +44,15 @@ const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     return text;
 }
 
-/* Uses calloc, as tests can make that fail. */
 void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item)
 {
     size_t wide = *room ? 2 * *room : 64;
     if (need <= *room)
         return old;
     wide = wide < need ? need : wide;
-    void *more = calloc(wide, item);
-    if (!more)
-        return NULL;
-    if (*room)
-        memcpy(more, old, *room * item);
-    free(old);
-    *room = wide;
+    void *more = realloc(old, wide * item);
+    if (more)
+        *room = wide;
     return more;
 }
 

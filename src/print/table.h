@@ -110,8 +110,8 @@ static inline gnomon__cell *gnomon__cells_of(const gnomon__report_table *t,
     return &t->cells[t->rows[row].cells];
 }
 
-/* `old` if it has room for `need` items, else a larger copy, and `old` is freed; NULL:
- * no memory. */
+/* `old` if it has room for `need` items, else a larger block in its place; NULL: no
+ * memory, and `old` stays. */
 void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item);
 
 /* ---- What is written --------------------------------------------------------- */

@@ -143,6 +143,7 @@ static int put_one(const gnomon__cli_stages *s, gnomon__cli_stage *to,
                                     is_apart ? of->report : &gnomon__ranks,
                                     is_apart ? of->self : &all, NULL);
         to->rows.keeps = true;
+        to->rows.is_apart = is_apart && !of->report->compares_ranks;
     }
     if (!code)
         code = gnomon__report_add(&to->rows, p, run);

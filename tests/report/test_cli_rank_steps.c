@@ -246,6 +246,8 @@ TEST(ranks_and_hosts_take_little_memory)
         put_rank(rank, RANKS, 0);
     const double ranks = program_kib("report --as steps --by rank .");
     const double hosts = program_kib("report --as steps --by host .");
+    const double regions = program_kib("report --as regions --by rank .");
     CHECK(ranks > 0 && ranks < 20 * 1024);
     CHECK(hosts > 0 && hosts < 14 * 1024);
+    CHECK(regions > 0 && regions < 14 * 1024);
 }
