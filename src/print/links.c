@@ -59,8 +59,8 @@ static bool is_all(uint64_t submissions, uint32_t node,
 }
 
 /* Writes to submitters[node] which node submitted it most often, of equal ones the
- * first; 0: none. Where some executions were not submitted there is none either, and
- * in_part[node] is how many were. */
+ * first; 0: none. in_part[node] is how often. Where some executions were not submitted
+ * there is none either, and in_part[node] is how many were, by whomever. */
 static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
                             size_t nodes, const unsigned char *has,
                             const gnomon_profile *p)
@@ -82,11 +82,12 @@ static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
             most = sum.count;
             submitters[sum.to] = sum.from;
         }
-        if ((i == count || of[i].to != sum.to) &&
-            !is_all(all, sum.to, has, p)) {
+        if (i < count && of[i].to == sum.to)
+            continue;
+        const bool is_whole = is_all(all, sum.to, has, p);
+        in_part[sum.to] = is_whole ? most : all;
+        if (!is_whole)
             submitters[sum.to] = 0;
-            in_part[sum.to] = all;
-        }
     }
     free(of);
     return true;

@@ -11,8 +11,8 @@
 /* The parent of each node, by its number: where all its executions were submitted, the
  * node that submitted most of them (of equal ones the first), else its own parent, 0
  * where it has none. Links that would make a circle, and links of other kinds, are
- * ignored. `is_linked` and `in_part`, how many executions were submitted of a node that
- * stays where it is, by number too, may be NULL. The caller frees them. O(nodes + links)
+ * ignored. `is_linked` and `in_part`, how many executions that parent submitted, or of a
+ * node that stays where it is anybody, by number too, may be NULL. The caller frees them. O(nodes + links)
  * memory. GNOMON_OK or GNOMON_ENOMEM: then all are NULL. */
 int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
                            uint64_t **in_part, const gnomon_profile *profile);

@@ -27,7 +27,7 @@ enum {
     TREE_PATH,
     TREE_PARENT,  /* number of its row; 0: outermost */
     TREE_KIND,    /* 2: its times may overlap others'; 1: linked; their sum */
-    TREE_IN_PART, /* submissions of what was submitted in part */
+    TREE_IN_PART, /* how many calls were submitted, by what is above if linked */
     TREE_TIMES,   /* how many of its nodes have some, or those below it */
     TREE_COLUMNS
 };
@@ -164,7 +164,8 @@ static bool tree_name(gnomon__report_rows *r, gnomon__cell *cells,
     if (kind)
         name = gnomon__table_keep(&r->table, "%s%s%s", kind & 1 ? "~ " : "",
                                   name, kind & 2 ? " (overlapping)" : "");
-    if (name && cells[TREE_IN_PART].count)
+    if (name && cells[TREE_IN_PART].count &&
+        cells[TREE_IN_PART].count < cells[TREE_CALLS].count)
         name = gnomon__table_keep(
             &r->table, "%s (%" PRIu64 " of %" PRIu64 " submitted)", name,
             cells[TREE_IN_PART].count, cells[TREE_CALLS].count);
