@@ -4,7 +4,7 @@
  * are asked for. The node of a scope on its thread has the times of all devices; nodes
  * on streams have parts of them, which are rows where there are several. Numbers are
  * made of integers, as printf's decimal point depends on the host's locale. */
-#include "print/cuda.h"
+#include "print/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>

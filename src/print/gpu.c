@@ -6,12 +6,11 @@
  * columns, groups, an order or a format are asked for, that of scopes. What needs single
  * executions is left out where there are none.
  */
-#include "print/gpu.h"
+#include "print/devices.h"
 
 #include <inttypes.h>
 
 #include "print/device_gaps.h"
-#include "print/kernels.h"
 
 typedef struct gpu_report {
     gnomon__device_work work;

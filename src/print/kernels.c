@@ -2,7 +2,7 @@
 /* kernels: the kernels, copies and sets of devices by name, and the calls that programs
  * made of a vendor's interface. As text a table for each; as another table, where
  * columns, groups, an order or a format are asked for, all of them in one. */
-#include "print/kernels.h"
+#include "print/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cuda: how long scopes on streams were on their stream. The report is in print/cuda.c. */
-#include "print/cuda.h"
+#include "print/devices.h"
 
 /* `wait` is read by whoever calls summary: run/summary.c. */
 GNOMON__REPORT_PROFILER(

@@ -7,10 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "print/cuda.h"
+#include "print/devices.h"
 #include "print/device_work.h"
-#include "print/gpu.h"
-#include "print/kernels.h"
 #include "profilers/cupti_kinds.h"
 
 /* Whether scopes were timed by events on their stream. */

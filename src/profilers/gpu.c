@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gpu: what devices did, for which scopes, and when they were idle. The report is in
  * print/gpu.c. */
-#include "print/gpu.h"
+#include "print/devices.h"
 
 GNOMON__REPORT_PROFILER(
     gpu, gnomon__gpu,

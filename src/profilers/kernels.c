@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels: kernels, copies and calls by name. The report is in print/kernels.c. */
-#include "print/kernels.h"
+#include "print/devices.h"
 
 GNOMON__REPORT_PROFILER(
     kernels, gnomon__kernels, GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES,
