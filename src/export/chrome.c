@@ -84,9 +84,10 @@ static int begin_profile(gnomon__chrome *c, size_t which)
     c->flows = calloc(c->links.flows + 1, sizeof *c->flows);
     c->node_count = gnomon_profile_count(p, GNOMON_NODES);
     c->nodes = calloc(c->node_count + 1, sizeof *c->nodes);
-    return c->flows && c->nodes && gnomon__opens_begin(&c->opens, p) &&
+    c->around = calloc(c->line.track_count + 1, sizeof *c->around);
+    return c->flows && c->nodes && c->around &&
+           gnomon__opens_begin(&c->opens, p) &&
            gnomon__crossed_begin(&c->crossed, p) &&
-           gnomon__chrome_around_begin(&c->around, c->line.track_count) &&
            gnomon__lanes_begin(&c->lanes, c->line.track_count);
 }
 
@@ -99,8 +100,7 @@ static void end_profile(gnomon__chrome *c, const gnomon_profile *p)
                         gnomon_profile_count(p, GNOMON_OPENS);
     gnomon__lanes_end(&c->lanes);
     gnomon__crossed_end(&c->crossed);
-    gnomon__chrome_around_end(&c->around);
-    gnomon__chrome_spans_end(&c->spans);
+    gnomon__chrome_labels_end(c);
     gnomon__opens_end(&c->opens);
     for (size_t i = 0; c->nodes && i <= c->node_count; i++)
         free(c->nodes[i].head);

@@ -35,11 +35,15 @@ typedef struct gnomon__chrome_node {
 
 /* ---- Labels: chrome_labels.c ---------------------------------------------------- */
 
-/* Operations and labels that are open on each track, innermost last. */
-typedef struct gnomon__chrome_around {
-    struct gnomon__chrome_labels *of; /* by track */
-    size_t count;
-} gnomon__chrome_around;
+/* Operations and labels that are open on a track, innermost last. */
+typedef struct gnomon__chrome_labels {
+    struct {
+        uint64_t end, id;
+        uint32_t node;
+        uint32_t label; /* in the list of those which launch; 0: not there */
+    } * of;
+    size_t open, room;
+} gnomon__chrome_labels;
 
 /* A label under which work was launched, and how long this lasted on each stream: from
  * the begin of the first to the end of the last. As much memory as labels launch. */
@@ -50,21 +54,6 @@ typedef struct gnomon__chrome_spans {
     size_t count, room;
     size_t *next; /* by track: the first that was not written */
 } gnomon__chrome_spans;
-
-int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks);
-void gnomon__chrome_around_end(gnomon__chrome_around *a);
-/* One begins; of a track in the order of their begins. 0: no memory. */
-int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              const gnomon_event_info *e, uint64_t id);
-/* The id of the innermost one at `begin`; 0: none. */
-uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
-                                  uint64_t begin);
-/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
- * there is none. 0: no memory. */
-int gnomon__chrome_around_label(gnomon__chrome_around *a,
-                                gnomon__chrome_spans *s, size_t track,
-                                uint64_t begin, uint32_t *label);
-void gnomon__chrome_spans_end(gnomon__chrome_spans *s);
 
 /* ---- The file ------------------------------------------------------------------ */
 
@@ -90,7 +79,7 @@ typedef struct gnomon__chrome {
     gnomon__opens opens;
     gnomon__lanes lanes;
     gnomon__crossed crossed;
-    gnomon__chrome_around around;
+    gnomon__chrome_labels *around; /* by track */
     gnomon__chrome_spans spans;
     struct gnomon__chrome_calls **calls; /* by a thread's track: of its lane */
     uint64_t first_flow;                 /* its number in the file */
@@ -115,10 +104,21 @@ void gnomon__chrome_name_lanes(gnomon__chrome *c);
 
 /* All events of the profile, and steps. 0: no memory. */
 int gnomon__chrome_rows(gnomon__chrome *c);
+/* A label begins; of a track in the order of their begins. 0: no memory. */
+int gnomon__chrome_label_put(gnomon__chrome *c, size_t track,
+                             const gnomon_event_info *e, uint64_t id);
+/* The id of the innermost one at `begin`; 0: none. */
+uint64_t gnomon__chrome_label_at(gnomon__chrome *c, size_t track,
+                                 uint64_t begin);
+/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
+ * there is none. 0: no memory. */
+int gnomon__chrome_label_launches(gnomon__chrome *c, size_t track,
+                                  uint64_t begin, uint32_t *label);
 /* After the rows of hosts: how long labels are on streams, and then the rows of those of
  * a track that begin up to `ns`. 0: no memory. */
 int gnomon__chrome_spans_find(gnomon__chrome *c);
 int gnomon__chrome_spans_put(gnomon__chrome *c, size_t track, uint64_t ns);
+void gnomon__chrome_labels_end(gnomon__chrome *c);
 
 /* Begins a row: the comma and line before it. */
 static inline void gnomon__chrome_row(gnomon__chrome *c)

@@ -39,39 +39,7 @@ static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
     return (uint32_t)count;
 }
 
-void gnomon__chrome_spans_end(gnomon__chrome_spans *s)
-{
-    free(s->labels);
-    free(s->of);
-    free(s->next);
-    *s = (gnomon__chrome_spans){0};
-}
-
 /* ---- Labels that are open ---------------------------------------------------------- */
-
-typedef struct gnomon__chrome_labels {
-    struct {
-        uint64_t end, id;
-        uint32_t node;
-        uint32_t label; /* in the list of those which launch; 0: not there */
-    } * of;
-    size_t open, room;
-} gnomon__chrome_labels;
-
-int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks)
-{
-    a->of = calloc(tracks + 1, sizeof *a->of);
-    a->count = a->of ? tracks + 1 : 0;
-    return a->of != NULL;
-}
-
-void gnomon__chrome_around_end(gnomon__chrome_around *a)
-{
-    for (size_t i = 0; i < a->count; i++)
-        free(a->of[i].of);
-    free(a->of);
-    *a = (gnomon__chrome_around){0};
-}
 
 static void drop_ended(gnomon__chrome_labels *l, uint64_t begin)
 {
@@ -90,10 +58,10 @@ static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
     l->open = kept;
 }
 
-int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              const gnomon_event_info *e, uint64_t id)
+int gnomon__chrome_label_put(gnomon__chrome *c, size_t track,
+                             const gnomon_event_info *e, uint64_t id)
 {
-    gnomon__chrome_labels *l = &a->of[track];
+    gnomon__chrome_labels *l = &c->around[track];
     const uint64_t begin = e->begin_ns;
     drop_ended(l, begin);
     const int is_full = l->open == l->room;
@@ -113,24 +81,24 @@ int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
     return 1;
 }
 
-uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
-                                  uint64_t begin)
+uint64_t gnomon__chrome_label_at(gnomon__chrome *c, size_t track,
+                                 uint64_t begin)
 {
-    gnomon__chrome_labels *l = &a->of[track];
+    gnomon__chrome_labels *l = &c->around[track];
     drop_ended(l, begin);
     return l->open ? l->of[l->open - 1].id : 0;
 }
 
-int gnomon__chrome_around_label(gnomon__chrome_around *a,
-                                gnomon__chrome_spans *s, size_t track,
-                                uint64_t begin, uint32_t *label)
+int gnomon__chrome_label_launches(gnomon__chrome *c, size_t track,
+                                  uint64_t begin, uint32_t *label)
 {
-    gnomon__chrome_labels *l = &a->of[track];
+    gnomon__chrome_labels *l = &c->around[track];
     drop_ended(l, begin);
     *label = 0;
     for (size_t i = 0; i < l->open; i++) {
         if (!l->of[i].label)
-            l->of[i].label = add_label(s, l->of[i].id, l->of[i].node, *label);
+            l->of[i].label =
+                add_label(&c->spans, l->of[i].id, l->of[i].node, *label);
         *label = l->of[i].label;
         if (!*label)
             return 0;
@@ -202,8 +170,8 @@ static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
 static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 {
     size_t count = 0;
-    const gnomon__link_end *ends = gnomon__links_at(
-        &c->links, c->line.tracks[e->track].run, e->instance, &count);
+    const gnomon__link_end *ends =
+        gnomon__links_at(&c->links, &c->line, e, &count);
     const gnomon__link_end *launch = gnomon__chrome_launch(ends, count);
     uint32_t label =
         launch && launch->is_effect ? c->flows[launch->flow].label : 0;
@@ -221,13 +189,10 @@ static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 static int compare_spans(const void *left, const void *right)
 {
     const gnomon__chrome_span *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track > b->track ? 1 : -1;
-    if (a->begin != b->begin)
-        return a->begin > b->begin ? 1 : -1;
-    if (a->end != b->end)
-        return a->end < b->end ? 1 : -1;
-    return (a->label > b->label) - (a->label < b->label);
+    int by = gnomon__export_order(a->track, b->track);
+    by = by ? by : gnomon__export_order(a->begin, b->begin);
+    by = by ? by : gnomon__export_order(b->end, a->end);
+    return by ? by : gnomon__export_order(a->label, b->label);
 }
 
 /* By track and begin, from 0 on, without those of scopes that have rows. */
@@ -278,14 +243,26 @@ int gnomon__chrome_spans_find(gnomon__chrome *c)
     return ok && order_spans(&c->spans, c->nodes, c->line.track_count);
 }
 
+void gnomon__chrome_labels_end(gnomon__chrome *c)
+{
+    for (size_t i = 0; c->around && i <= c->line.track_count; i++)
+        free(c->around[i].of);
+    free(c->around);
+    free(c->spans.labels);
+    free(c->spans.of);
+    free(c->spans.next);
+    c->around = NULL;
+    c->spans = (gnomon__chrome_spans){0};
+}
+
 /* ---- Rows ------------------------------------------------------------------------------ */
 
 static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
 {
     const gnomon__chrome_label *label = &c->spans.labels[s->label];
     const uint64_t zero = gnomon__chrome_zero(c, s->track);
-    uint32_t lane =
-        gnomon__lanes_put(&c->lanes, s->track, zero + s->begin, zero + s->end);
+    uint32_t lane = gnomon__lanes_put(&c->lanes, s->track, 0, zero + s->begin,
+                                      zero + s->end);
     gnomon_node_info n = {.region = 0};
     gnomon_region_info region = {.name = ""};
     const char *category = "gpu_user_annotation";

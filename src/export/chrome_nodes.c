@@ -124,7 +124,7 @@ static void put_inputs(gnomon__export_text *t, const gnomon_op_info *op,
         if (i)
             gnomon__export_literal(t, ", ");
         if (which == 2)
-            gnomon__export_json(t, input->dtype);
+            gnomon__export_form(t, "'%s'", input->dtype);
         else
             put_numbers(t, which ? input->strides : input->dims, input->rank);
     }

@@ -66,11 +66,10 @@ static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
 {
     if (launch && launch->is_effect && !n->is_label)
         return c->flows[launch->flow].external;
-    uint64_t id = n->is_label
-                      ? own
-                      : gnomon__chrome_around_at(&c->around,
-                                                 c->line.tracks[e->track].host,
-                                                 e->begin_ns);
+    uint64_t id =
+        n->is_label ? own
+                    : gnomon__chrome_label_at(c, c->line.tracks[e->track].host,
+                                              e->begin_ns);
     if (launch && !launch->is_effect)
         c->flows[launch->flow].external = id;
     return n->is_label || n->is_call || launch ? id : 0;
@@ -114,8 +113,8 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
                            size_t track, uint32_t first_lane, uint64_t at,
                            uint64_t duration, int64_t *tid)
 {
-    uint32_t lane = gnomon__lanes_put_after(&c->lanes, track, first_lane, at,
-                                            at + duration);
+    uint32_t lane =
+        gnomon__lanes_put(&c->lanes, track, first_lane, at, at + duration);
     if (!n || lane == GNOMON__NO_LANE)
         return 0;
     *tid = gnomon__chrome_tid(c, track, lane);
@@ -134,9 +133,9 @@ static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
                       const gnomon__link_end *launch)
 {
     return !launch || launch->is_effect ||
-           gnomon__chrome_around_label(
-               &c->around, &c->spans, c->line.tracks[e->track].host,
-               e->begin_ns, &c->flows[launch->flow].label);
+           gnomon__chrome_label_launches(c, c->line.tracks[e->track].host,
+                                         e->begin_ns,
+                                         &c->flows[launch->flow].label);
 }
 
 /* Readers find what launched work by a call with its number, and leave out work without
@@ -186,8 +185,8 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     size_t links = 0, host = c->line.tracks[e->track].host;
     int64_t tid;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
-    const gnomon__link_end *ends = gnomon__links_at(
-        &c->links, c->line.tracks[e->track].run, e->instance, &links);
+    const gnomon__link_end *ends =
+        gnomon__links_at(&c->links, &c->line, e, &links);
     if (!begin_execution(c, n, host,
                          gnomon__crossed_lane(&c->crossed, e, number), at,
                          e->duration_ns, &tid))
@@ -195,7 +194,7 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     uint64_t own = c->labels_before + number;
     const gnomon__link_end *launch = gnomon__chrome_launch(ends, links);
     put_execution_args(c, n, e, own, launch);
-    if ((n->is_label && !gnomon__chrome_around_put(&c->around, host, e, own)) ||
+    if ((n->is_label && !gnomon__chrome_label_put(c, host, e, own)) ||
         !note_label(c, e, launch))
         return 0;
     for (size_t i = 0; i < links; i++)
@@ -237,8 +236,7 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
     put_node_args(c, n, 1);
-    return !n->is_label ||
-           gnomon__chrome_around_put(&c->around, o->track, &e, id);
+    return !n->is_label || gnomon__chrome_label_put(c, o->track, &e, id);
 }
 
 /* Those that began before `ns`. */

@@ -59,4 +59,10 @@ static inline int gnomon__export_takes(const gnomon__export *what,
            (unix_ns >= what->from_unix_ns && unix_ns < what->until_unix_ns);
 }
 
+/* Which of two numbers comes first in a list: below, at or above 0. */
+static inline int gnomon__export_order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 #endif

@@ -108,13 +108,6 @@ void gnomon__export_json_without(gnomon__export_text *t, const char *text,
     gnomon__export_put(t, (const char *)from, (size_t)(s - from));
 }
 
-void gnomon__export_json(gnomon__export_text *t, const char *text)
-{
-    gnomon__export_literal(t, "\"");
-    gnomon__export_json_inside(t, text);
-    gnomon__export_literal(t, "\"");
-}
-
 /* Up to what a value stands for, or the end. */
 static const char *put_plain(gnomon__export_text *t, const char *form)
 {

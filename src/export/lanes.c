@@ -47,8 +47,8 @@ static int lane_fits(gnomon__lane *lane, uint64_t begin, uint64_t end,
            (lane->ends[lane->open - 1] >= end && lane->open != most);
 }
 
-uint32_t gnomon__lanes_put_after(gnomon__lanes *l, size_t track, uint32_t first,
-                                 uint64_t begin, uint64_t end)
+uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint32_t first,
+                           uint64_t begin, uint64_t end)
 {
     gnomon__lane_track *t = &l->tracks[track < l->count ? track : 0];
     for (uint32_t i = first; i < t->count; i++)
@@ -64,12 +64,6 @@ uint32_t gnomon__lanes_put_after(gnomon__lanes *l, size_t track, uint32_t first,
     } while (t->count <= first);
     return push_lane(&t->lanes[t->count - 1], end) ? t->count - 1
                                                    : GNOMON__NO_LANE;
-}
-
-uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint64_t begin,
-                           uint64_t end)
-{
-    return gnomon__lanes_put_after(l, track, 0, begin, end);
 }
 
 int gnomon__lanes_take(gnomon__lanes *l, size_t track, uint32_t lane,

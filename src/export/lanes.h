@@ -17,13 +17,10 @@ typedef struct gnomon__lanes {
 
 /* For tracks 1 .. count. 0: no memory. */
 int gnomon__lanes_begin(gnomon__lanes *l, size_t count);
-/* The lane, from 0, of an execution. A track's executions come in the order of their
- * begins. GNOMON__NO_LANE: no memory. */
-uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint64_t begin,
-                           uint64_t end);
-/* The same, in lane `first` or one after it. */
-uint32_t gnomon__lanes_put_after(gnomon__lanes *l, size_t track, uint32_t first,
-                                 uint64_t begin, uint64_t end);
+/* The lane, from `first` on, of an execution. A track's executions come in the order of
+ * their begins. GNOMON__NO_LANE: no memory. */
+uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint32_t first,
+                           uint64_t begin, uint64_t end);
 /* Takes out the innermost open execution of a lane if it ends at `until` or before it:
  * for what writes begins and ends apart. 0: there is none, or it ends later. */
 int gnomon__lanes_take(gnomon__lanes *l, size_t track, uint32_t lane,

@@ -28,11 +28,11 @@ static uint64_t time_in(const gnomon__perfetto *f,
 }
 
 static gnomon__wire *begin_notice(gnomon__perfetto *f, uint32_t run,
-                                  uint64_t unix_ns, size_t *from)
+                                  uint64_t unix_ns)
 {
     uint64_t uuid = gnomon__perfetto_notices(f, run);
     return gnomon__perfetto_event(f, run, time_in(f, &f->runs[run], unix_ns),
-                                  uuid, TYPE_INSTANT, from);
+                                  uuid, TYPE_INSTANT);
 }
 
 static uint64_t first_moment(const gnomon__perfetto *f, uint32_t run)
@@ -45,20 +45,22 @@ static uint64_t first_moment(const gnomon__perfetto *f, uint32_t run)
 static void say_run(gnomon__wire *w, const gnomon_run_info *r)
 {
     if (r->rank >= 0)
-        gnomon__perfetto_say(w, "rank", ANNOTATION_INT, r->rank);
+        gnomon__perfetto_note(w, 0, "rank", ANNOTATION_INT, (uint64_t)r->rank);
     if (r->local_rank >= 0)
-        gnomon__perfetto_say(w, "local rank", ANNOTATION_INT, r->local_rank);
+        gnomon__perfetto_note(w, 0, "local rank", ANNOTATION_INT,
+                              (uint64_t)r->local_rank);
     if (r->world_size >= 0)
-        gnomon__perfetto_say(w, "world size", ANNOTATION_INT, r->world_size);
-    gnomon__perfetto_say(w, "pid", ANNOTATION_INT, r->pid);
-    gnomon__perfetto_say_text(w, "host", r->host);
-    gnomon__perfetto_say_text(w, "job", r->job);
-    gnomon__perfetto_say_text(w, "attempt", r->attempt);
-    gnomon__perfetto_say_text(w, "uuid", r->uuid);
-    gnomon__perfetto_say_text(w, "spec", r->spec);
-    gnomon__perfetto_say_text(w, "clock", r->clock);
-    gnomon__perfetto_say(w, "clock error ns", ANNOTATION_INT,
-                         (int64_t)r->clock_error_ns);
+        gnomon__perfetto_note(w, 0, "world size", ANNOTATION_INT,
+                              (uint64_t)r->world_size);
+    gnomon__perfetto_note(w, 0, "pid", ANNOTATION_INT, (uint64_t)r->pid);
+    gnomon__perfetto_note_text(w, 0, "host", r->host);
+    gnomon__perfetto_note_text(w, 0, "job", r->job);
+    gnomon__perfetto_note_text(w, 0, "attempt", r->attempt);
+    gnomon__perfetto_note_text(w, 0, "uuid", r->uuid);
+    gnomon__perfetto_note_text(w, 0, "spec", r->spec);
+    gnomon__perfetto_note_text(w, 0, "clock", r->clock);
+    gnomon__perfetto_note(w, 0, "clock error ns", ANNOTATION_INT,
+                          r->clock_error_ns);
 }
 
 static void say_metadata(const gnomon__perfetto *f, gnomon__wire *w,
@@ -67,19 +69,18 @@ static void say_metadata(const gnomon__perfetto *f, gnomon__wire *w,
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(f->line.p, i, &m); i++)
         if (m.run == run)
-            gnomon__perfetto_say_json(w, m.key, m.json);
+            gnomon__perfetto_note_json(w, 0, m.key, m.json);
 }
 
 static void put_run(gnomon__perfetto *f, uint32_t run)
 {
-    size_t from;
-    gnomon__wire *w = begin_notice(f, run, first_moment(f, run), &from);
+    gnomon__wire *w = begin_notice(f, run, first_moment(f, run));
     gnomon__wire_text(w, EVENT_NAME, "run");
     gnomon__wire_text(w, EVENT_CATEGORIES, "run");
     if (run)
         say_run(w, &f->line.runs[run].info);
     say_metadata(f, w, run);
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
 }
 
 /* ---- What is missing ------------------------------------------------------------------ */
@@ -87,12 +88,12 @@ static void put_run(gnomon__perfetto *f, uint32_t run)
 /* The name is the kind; the count says how often. */
 static gnomon__wire *begin_loss(gnomon__perfetto *f, uint32_t run,
                                 uint64_t unix_ns, const char *kind,
-                                uint64_t count, size_t *from)
+                                uint64_t count)
 {
-    gnomon__wire *w = begin_notice(f, run, unix_ns, from);
+    gnomon__wire *w = begin_notice(f, run, unix_ns);
     gnomon__wire_text(w, EVENT_CATEGORIES, "loss");
     gnomon__wire_text(w, EVENT_NAME, kind);
-    gnomon__perfetto_say(w, "count", ANNOTATION_UINT, (int64_t)count);
+    gnomon__perfetto_note(w, 0, "count", ANNOTATION_UINT, count);
     return w;
 }
 
@@ -101,30 +102,27 @@ static void put_loss(gnomon__perfetto *f, const gnomon_loss_info *l)
     const uint32_t run = gnomon__timeline_run_of(&f->line, l->run);
     const int has_time = l->begin_ns || l->end_ns;
     const uint64_t begin = gnomon__perfetto_unix(f, run, l->begin_ns);
-    size_t from;
-    gnomon__wire *w =
-        begin_loss(f, run, has_time ? begin : first_moment(f, run), l->kind,
-                   l->count, &from);
+    gnomon__wire *w = begin_loss(
+        f, run, has_time ? begin : first_moment(f, run), l->kind, l->count);
     if (l->track && l->track <= f->line.track_count)
-        gnomon__perfetto_say_text(w, "thread",
-                                  f->line.tracks[l->track].info.name);
+        gnomon__perfetto_note_text(w, 0, "thread",
+                                   f->line.tracks[l->track].info.name);
     if (has_time) {
-        gnomon__perfetto_say(w, "from Unix ns", ANNOTATION_INT, (int64_t)begin);
-        gnomon__perfetto_say(w, "to Unix ns", ANNOTATION_INT,
-                             (int64_t)gnomon__perfetto_unix(f, run, l->end_ns));
+        gnomon__perfetto_note(w, 0, "from Unix ns", ANNOTATION_INT, begin);
+        gnomon__perfetto_note(w, 0, "to Unix ns", ANNOTATION_INT,
+                              gnomon__perfetto_unix(f, run, l->end_ns));
     }
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
 }
 
 /* What this file lacks, though the profile has it. */
 static void put_left_out(gnomon__perfetto *f, uint32_t run, const char *kind,
                          uint64_t count)
 {
-    size_t from;
     if (!count)
         return;
-    begin_loss(f, run, first_moment(f, run), kind, count, &from);
-    gnomon__perfetto_event_end(f, from);
+    begin_loss(f, run, first_moment(f, run), kind, count);
+    gnomon__perfetto_event_end(f);
 }
 
 static void put_about(gnomon__perfetto *f)
@@ -149,14 +147,13 @@ static void identify_rows(gnomon__perfetto *f)
     for (size_t i = 0; i <= l->run_count; i++)
         if (l->runs[i].pid <= GNOMON__STEPS_TID ||
             l->runs[i].pid >= GNOMON__MADE_UP_PID)
-            l->runs[i].pid =
-                (int64_t)(GNOMON__MADE_UP_PID +
-                          (f->runs_before + i) %
-                              (GNOMON__MADE_UP_TID - GNOMON__MADE_UP_PID));
+            l->runs[i].pid = GNOMON__MADE_UP_PID +
+                             (int64_t)(f->runs_before + i) %
+                                 (GNOMON__MADE_UP_TID - GNOMON__MADE_UP_PID);
     for (size_t i = 1; i <= l->track_count; i++)
         if (!l->tracks[i].tid || l->tracks[i].tid >= GNOMON__MADE_UP_TID)
             l->tracks[i].tid =
-                GNOMON__MADE_UP_TID + (int64_t)(i % GNOMON__MADE_UP_TID);
+                GNOMON__MADE_UP_TID + (int64_t)i % GNOMON__MADE_UP_TID;
 }
 
 static int begin_rows(gnomon__perfetto *f)

@@ -21,11 +21,10 @@
 
 /* By the number of a run; 0 is what has no run, where there is none. */
 typedef struct gnomon__perfetto_run {
-    uint64_t first;        /* event that was taken, Unix ns; UINT64_MAX: none */
-    uint64_t floor;        /* nothing is shown before it, likewise */
-    uint64_t uuid;         /* of its process's track */
-    uint64_t notices_uuid; /* of the track with what it is and lacks */
-    int has_wrapped;       /* its first events were overwritten */
+    uint64_t first;  /* event that was taken, Unix ns; UINT64_MAX: none */
+    uint64_t floor;  /* nothing is shown before it, likewise */
+    uint64_t uuid;   /* of its process's track */
+    int has_wrapped; /* its first events were overwritten */
     uint64_t undrawn_links, skipped_steps;
 } gnomon__perfetto_run;
 
@@ -119,8 +118,8 @@ void gnomon__perfetto_packet_end(gnomon__perfetto *f);
 /* The same at a moment in Unix ns, with the event open; its end closes both. */
 gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
                                      uint64_t unix_ns, uint64_t uuid,
-                                     uint32_t type, size_t *from);
-void gnomon__perfetto_event_end(gnomon__perfetto *f, size_t from);
+                                     uint32_t type);
+void gnomon__perfetto_event_end(gnomon__perfetto *f);
 
 /* A moment of a run, which never exceeds what readers can hold. */
 static inline uint64_t gnomon__perfetto_unix(const gnomon__perfetto *f,
@@ -138,10 +137,11 @@ void gnomon__perfetto_process(gnomon__perfetto *f, uint32_t run);
 uint64_t gnomon__perfetto_lane(gnomon__perfetto *f, size_t row, uint32_t lane);
 uint64_t gnomon__perfetto_counter(gnomon__perfetto *f, uint32_t track,
                                   uint32_t region);
-/* *place is valid until the next call of these. */
-uint64_t gnomon__perfetto_pool(gnomon__perfetto *f, uint32_t pool,
-                               gnomon__perfetto_place **place);
+/* The track with what a run is and lacks. */
 uint64_t gnomon__perfetto_notices(gnomon__perfetto *f, uint32_t run);
+/* Likewise, valid until the next call of these. NULL: no memory. */
+gnomon__perfetto_place *gnomon__perfetto_pool(gnomon__perfetto *f,
+                                              uint32_t pool);
 
 /* ---- Annotations and names: perfetto_names.c ---------------------------------------- */
 
@@ -166,18 +166,15 @@ enum {
         GNOMON__PERFETTO_KEY_COUNT
 };
 
-/* Annotations of the event at hand, by a key's number or by name: a number, of the kind
- * that `field` says, or a text, which by name is not said where it is empty. */
-void gnomon__perfetto_note(gnomon__wire *w, uint64_t key, uint32_t field,
-                           uint64_t value);
-void gnomon__perfetto_note_text(gnomon__wire *w, uint64_t key,
+/* Annotations of the event at hand, by a key's number or, where that is 0, by name: a
+ * number, of the kind that `field` says; a text, unless it is empty; a JSON value, as what
+ * it is, where it is simple, else as its text, which by a key is the one of its number. */
+void gnomon__perfetto_note(gnomon__wire *w, uint64_t key, const char *name,
+                           uint32_t field, uint64_t value);
+void gnomon__perfetto_note_text(gnomon__wire *w, uint64_t key, const char *name,
                                 const char *text);
-void gnomon__perfetto_say(gnomon__wire *w, const char *name, uint32_t field,
-                          int64_t value);
-void gnomon__perfetto_say_text(gnomon__wire *w, const char *name,
-                               const char *text);
-void gnomon__perfetto_say_json(gnomon__wire *w, const char *name,
-                               const char *json);
+void gnomon__perfetto_note_json(gnomon__wire *w, uint64_t key, const char *name,
+                                const char *json);
 
 int gnomon__perfetto_names_begin(gnomon__perfetto *f);
 void gnomon__perfetto_names_end(gnomon__perfetto *f);

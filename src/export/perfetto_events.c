@@ -9,11 +9,10 @@
 
 /* Begins an event at a moment of its run. */
 static gnomon__wire *begin_moment(gnomon__perfetto *f, uint32_t run,
-                                  uint64_t ns, uint64_t uuid, uint32_t type,
-                                  size_t *from)
+                                  uint64_t ns, uint64_t uuid, uint32_t type)
 {
     return gnomon__perfetto_event(f, run, gnomon__perfetto_unix(f, run, ns),
-                                  uuid, type, from);
+                                  uuid, type);
 }
 
 /* ---- Flows ---------------------------------------------------------------------- */
@@ -24,7 +23,7 @@ void gnomon__perfetto_meet(gnomon__perfetto *f, const gnomon_event_info *e,
     size_t count;
     uint64_t ns;
     const gnomon__link_end *ends =
-        gnomon__links_at(&f->links, f->rows[e->track].run, e->instance, &count);
+        gnomon__links_at(&f->links, &f->line, e, &count);
     for (size_t i = 0; i < count; i++) {
         gnomon__perfetto_flow *flow = &f->flows[ends[i].flow];
         const int side = ends[i].is_effect;
@@ -78,7 +77,7 @@ static void put_flows(gnomon__perfetto *f, const gnomon_event_info *e,
     size_t count;
     uint64_t ns = 0;
     const gnomon__link_end *ends =
-        gnomon__links_at(&f->links, f->rows[e->track].run, e->instance, &count);
+        gnomon__links_at(&f->links, &f->line, e, &count);
     for (size_t i = 0; i < count; i++) {
         const gnomon__perfetto_flow *flow = &f->flows[ends[i].flow];
         const uint64_t id = f->flows_before + ends[i].flow + 1;
@@ -101,7 +100,7 @@ static void put_late_flows(gnomon__perfetto *f, size_t row, uint32_t lane,
                            uint64_t until)
 {
     while (f->late_count) {
-        size_t first = f->late_count, from;
+        size_t first = f->late_count;
         for (size_t i = 0; i < f->late_count; i++)
             if (f->late[i].row == row && f->late[i].lane == lane &&
                 f->late[i].ns <= until &&
@@ -111,12 +110,12 @@ static void put_late_flows(gnomon__perfetto *f, size_t row, uint32_t lane,
             return;
         const gnomon__perfetto_late at = f->late[first];
         f->late[first] = f->late[--f->late_count];
-        gnomon__wire *w = begin_moment(f, f->rows[row].run, at.ns,
-                                       gnomon__perfetto_lane(f, row, lane),
-                                       TYPE_INSTANT, &from);
+        gnomon__wire *w =
+            begin_moment(f, f->rows[row].run, at.ns,
+                         gnomon__perfetto_lane(f, row, lane), TYPE_INSTANT);
         gnomon__perfetto_name(f, at.region);
         gnomon__wire_fixed(w, EVENT_LAST_FLOW, at.flow);
-        gnomon__perfetto_event_end(f, from);
+        gnomon__perfetto_event_end(f);
     }
 }
 
@@ -130,7 +129,6 @@ static void put_ends(gnomon__perfetto *f, size_t row, uint64_t until)
 {
     uint32_t lanes = gnomon__lanes_of(&f->lanes, row);
     uint64_t end;
-    size_t from;
     for (uint32_t lane = 0; lane < lanes; lane++) {
         while (gnomon__lanes_take(&f->lanes, row, lane, until, &end)) {
             if (f->late_count)
@@ -138,8 +136,8 @@ static void put_ends(gnomon__perfetto *f, size_t row, uint64_t until)
             if (end == NEVER)
                 continue;
             begin_moment(f, f->rows[row].run, end,
-                         gnomon__perfetto_lane(f, row, lane), TYPE_END, &from);
-            gnomon__perfetto_event_end(f, from);
+                         gnomon__perfetto_lane(f, row, lane), TYPE_END);
+            gnomon__perfetto_event_end(f);
         }
         if (f->late_count)
             put_late_flows(f, row, lane, until);
@@ -150,17 +148,16 @@ static void put_ends(gnomon__perfetto *f, size_t row, uint64_t until)
  * after the ends of those that are over; gnomon__perfetto_event_end closes the event. A
  * row's begins come in order. 0: no memory. */
 static int begin_slice(gnomon__perfetto *f, size_t row, uint32_t first_lane,
-                       uint64_t begin, uint64_t end, size_t *from)
+                       uint64_t begin, uint64_t end)
 {
     put_ends(f, row, begin);
-    uint32_t lane =
-        gnomon__lanes_put_after(&f->lanes, row, first_lane, begin, end);
+    uint32_t lane = gnomon__lanes_put(&f->lanes, row, first_lane, begin, end);
     uint64_t uuid =
         lane == GNOMON__NO_LANE ? 0 : gnomon__perfetto_lane(f, row, lane);
     if (!uuid)
         return 0;
     f->begun_lane = lane;
-    begin_moment(f, f->rows[row].run, begin, uuid, TYPE_BEGIN, from);
+    begin_moment(f, f->rows[row].run, begin, uuid, TYPE_BEGIN);
     return 1;
 }
 
@@ -173,17 +170,16 @@ static int put_execution(gnomon__perfetto *f, const gnomon_event_info *e,
     const uint64_t end = e->duration_ns < NEVER - 1 - e->begin_ns
                              ? e->begin_ns + e->duration_ns
                              : NEVER - 1;
-    size_t from;
     if (!n)
         return 1;
     gnomon__perfetto_intern(f, f->rows[e->track].run, n->region, n->op);
     if (!begin_slice(f, e->track, gnomon__crossed_lane(&f->crossed, e, number),
-                     e->begin_ns, end, &from))
+                     e->begin_ns, end))
         return 0;
     gnomon__perfetto_name(f, n->region);
     put_flows(f, e, number, n->region);
     gnomon__perfetto_op(f, n->op);
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
     return 1;
 }
 
@@ -195,7 +191,6 @@ static int put_open(gnomon__perfetto *f, const gnomon_open_info *o)
     const uint64_t unix_ns = gnomon__perfetto_unix(f, run, o->begin_ns);
     const uint64_t floor = f->runs[run].floor;
     const gnomon__perfetto_node *n = gnomon__perfetto_node_at(f, o->node);
-    size_t from;
     if (!n || (f->what->until_unix_ns && unix_ns >= f->what->until_unix_ns))
         return 1;
     gnomon__perfetto_intern(f, run, n->region, n->op);
@@ -203,14 +198,14 @@ static int put_open(gnomon__perfetto *f, const gnomon_open_info *o)
                      unix_ns < floor
                          ? floor - f->line.runs[run].info.zero_unix_ns
                          : o->begin_ns,
-                     NEVER, &from))
+                     NEVER))
         return 0;
     gnomon__perfetto_name(f, n->region);
     gnomon__perfetto_op(f, n->op);
     if (unix_ns < floor)
-        gnomon__perfetto_note(&f->wire, GNOMON__PERFETTO_BEGAN, ANNOTATION_UINT,
-                              unix_ns);
-    gnomon__perfetto_event_end(f, from);
+        gnomon__perfetto_note(&f->wire, GNOMON__PERFETTO_BEGAN, NULL,
+                              ANNOTATION_UINT, unix_ns);
+    gnomon__perfetto_event_end(f);
     return 1;
 }
 
@@ -231,31 +226,29 @@ static void put_mark(gnomon__perfetto *f, const gnomon_event_info *e,
                      const char *value)
 {
     const uint32_t run = f->rows[e->track].run;
-    size_t from;
     gnomon__perfetto_intern(f, run, e->region, 0);
     put_ends(f, e->track, e->begin_ns);
     gnomon__wire *w =
         begin_moment(f, run, e->begin_ns, gnomon__perfetto_lane(f, e->track, 0),
-                     TYPE_INSTANT, &from);
+                     TYPE_INSTANT);
     gnomon__perfetto_name(f, e->region);
     if (value)
-        gnomon__perfetto_note_text(w, GNOMON__PERFETTO_VALUE, value);
-    gnomon__perfetto_event_end(f, from);
+        gnomon__perfetto_note_text(w, GNOMON__PERFETTO_VALUE, NULL, value);
+    gnomon__perfetto_event_end(f);
 }
 
 /* A value that no curve can have is a moment on the counter's thread. */
 static void put_sample(gnomon__perfetto *f, const gnomon_event_info *e)
 {
-    size_t from;
     if (e->value - e->value != 0) {
         put_mark(f, e, e->value > 0 ? "inf" : e->value < 0 ? "-inf" : "NaN");
         return;
     }
     gnomon__wire *w = begin_moment(
         f, f->rows[e->track].run, e->begin_ns,
-        gnomon__perfetto_counter(f, e->track, e->region), TYPE_COUNTER, &from);
+        gnomon__perfetto_counter(f, e->track, e->region), TYPE_COUNTER);
     gnomon__wire_double(w, EVENT_DOUBLE, e->value);
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
 }
 
 /* ---- All events ------------------------------------------------------------------- */
@@ -310,12 +303,9 @@ typedef struct perfetto_step {
 static int compare_steps(const void *left, const void *right)
 {
     const perfetto_step *a = left, *b = right;
-    if (a->row != b->row)
-        return a->row > b->row ? 1 : -1;
-    if (a->info.begin_ns != b->info.begin_ns)
-        return a->info.begin_ns > b->info.begin_ns ? 1 : -1;
-    return (a->info.number > b->info.number) -
-           (a->info.number < b->info.number);
+    int by = gnomon__export_order(a->row, b->row);
+    by = by ? by : gnomon__export_order(a->info.begin_ns, b->info.begin_ns);
+    return by ? by : gnomon__export_order(a->info.number, b->info.number);
 }
 
 /* As torch names steps: tools find them by it. */
@@ -324,7 +314,6 @@ static int put_step(gnomon__perfetto *f, const perfetto_step *s)
     const uint32_t of = f->rows[s->row].run;
     gnomon__perfetto_run *run = &f->runs[of];
     uint64_t end = s->info.end_ns ? s->info.end_ns : NEVER;
-    size_t from;
     if (!gnomon__export_takes(f->what,
                               gnomon__perfetto_unix(f, of, s->info.begin_ns)))
         return 1;
@@ -332,19 +321,16 @@ static int put_step(gnomon__perfetto *f, const perfetto_step *s)
         run->skipped_steps++;
         return 1;
     }
-    if (!begin_slice(f, s->row, 0, s->info.begin_ns, end, &from))
+    if (!begin_slice(f, s->row, 0, s->info.begin_ns, end))
         return 0;
     gnomon__wire *w = &f->wire;
     gnomon__wire_text(w, EVENT_CATEGORIES, "step");
-    size_t name = gnomon__wire_open(w, EVENT_NAME);
-    gnomon__wire_form(w, "ProfilerStep#%ju", s->info.number);
-    gnomon__wire_close(w, name);
-    if (*s->stage)
-        gnomon__perfetto_note_text(w, GNOMON__PERFETTO_STAGE, s->stage);
+    gnomon__wire_form(w, EVENT_NAME, "ProfilerStep#%ju", s->info.number);
+    gnomon__perfetto_note_text(w, GNOMON__PERFETTO_STAGE, NULL, s->stage);
     if (s->info.rank >= 0)
-        gnomon__perfetto_note(w, GNOMON__PERFETTO_RANK, ANNOTATION_UINT,
+        gnomon__perfetto_note(w, GNOMON__PERFETTO_RANK, NULL, ANNOTATION_UINT,
                               (uint64_t)s->info.rank);
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
     return 1;
 }
 
@@ -377,20 +363,18 @@ int gnomon__perfetto_steps(gnomon__perfetto *f)
 static int put_memory(gnomon__perfetto *f, const gnomon_event_info *e,
                       uint64_t unix_ns)
 {
-    gnomon__perfetto_place *pool;
-    size_t from;
     if (e->region > f->line.track_count || e->value - e->value != 0)
         return 1;
-    uint64_t uuid = gnomon__perfetto_pool(f, e->region, &pool);
-    if (!uuid)
+    gnomon__perfetto_place *pool = gnomon__perfetto_pool(f, e->region);
+    if (!pool)
         return 0;
     pool->bytes += e->value;
     if (!gnomon__export_takes(f->what, unix_ns))
         return 1;
-    gnomon__wire *w = begin_moment(f, f->rows[e->region].run, e->begin_ns, uuid,
-                                   TYPE_COUNTER, &from);
+    gnomon__wire *w = begin_moment(f, f->rows[e->region].run, e->begin_ns,
+                                   pool->uuid, TYPE_COUNTER);
     gnomon__wire_double(w, EVENT_DOUBLE, pool->bytes);
-    gnomon__perfetto_event_end(f, from);
+    gnomon__perfetto_event_end(f);
     return 1;
 }
 

@@ -10,48 +10,31 @@
 
 /* ---- Annotations ---------------------------------------------------------------------- */
 
-/* By its key's number, or, where that is 0, by name. */
-static size_t begin_note(gnomon__wire *w, uint64_t key, const char *name)
+static void begin_note(gnomon__wire *w, uint64_t key, const char *name)
 {
-    size_t from = gnomon__wire_open(w, EVENT_ANNOTATION);
+    gnomon__wire_open(w, EVENT_ANNOTATION);
     if (key)
         gnomon__wire_number(w, ANNOTATION_KEY, key);
     else
         gnomon__wire_text(w, ANNOTATION_NAME, name);
-    return from;
 }
 
-void gnomon__perfetto_note(gnomon__wire *w, uint64_t key, uint32_t field,
-                           uint64_t value)
+void gnomon__perfetto_note(gnomon__wire *w, uint64_t key, const char *name,
+                           uint32_t field, uint64_t value)
 {
-    size_t from = begin_note(w, key, NULL);
+    begin_note(w, key, name);
     gnomon__wire_number(w, field, value);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
-void gnomon__perfetto_note_text(gnomon__wire *w, uint64_t key, const char *text)
-{
-    size_t from = begin_note(w, key, NULL);
-    gnomon__wire_text(w, ANNOTATION_TEXT, text);
-    gnomon__wire_close(w, from);
-}
-
-void gnomon__perfetto_say(gnomon__wire *w, const char *name, uint32_t field,
-                          int64_t value)
-{
-    size_t from = begin_note(w, 0, name);
-    gnomon__wire_number(w, field, (uint64_t)value);
-    gnomon__wire_close(w, from);
-}
-
-void gnomon__perfetto_say_text(gnomon__wire *w, const char *name,
-                               const char *text)
+void gnomon__perfetto_note_text(gnomon__wire *w, uint64_t key, const char *name,
+                                const char *text)
 {
     if (!text || !*text)
         return;
-    size_t from = begin_note(w, 0, name);
+    begin_note(w, key, name);
     gnomon__wire_text(w, ANNOTATION_TEXT, text);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------ */
@@ -71,11 +54,11 @@ static void put_json_text(gnomon__wire *w, uint32_t field, const char *json)
         gnomon__wire_text(w, field, json);
         return;
     }
-    size_t from = gnomon__wire_open(w, field);
-    gnomon__wire_form(w, "%s", json + 1);
+    gnomon__wire_open(w, field);
+    gnomon__wire_form(w, 0, "%s", json + 1);
     if (!w->has_failed)
         w->size--; /* the quote */
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 /* Without the point, as the locale may have another. 0: it is too long. */
@@ -121,26 +104,19 @@ static int put_json_number(gnomon__wire *w, const char *json)
     return 1;
 }
 
-/* As what it is, where it is simple; else as its text, or the one that was interned under
- * the number `text`. */
-static void put_json(gnomon__wire *w, const char *json, uint64_t text)
+void gnomon__perfetto_note_json(gnomon__wire *w, uint64_t key, const char *name,
+                                const char *json)
 {
+    begin_note(w, key, name);
     if (strcmp(json, "true") == 0 || strcmp(json, "false") == 0)
         gnomon__wire_number(w, ANNOTATION_BOOL, *json == 't');
     else if (put_json_number(w, json))
         ;
-    else if (text)
-        gnomon__wire_number(w, ANNOTATION_TEXT_IID, text);
+    else if (key)
+        gnomon__wire_number(w, ANNOTATION_TEXT_IID, key);
     else
         put_json_text(w, ANNOTATION_TEXT, json);
-}
-
-void gnomon__perfetto_say_json(gnomon__wire *w, const char *name,
-                               const char *json)
-{
-    size_t from = begin_note(w, 0, name);
-    put_json(w, json, 0);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 /* Numbers of categories: of kinds, then those that regions name. */
@@ -191,19 +167,18 @@ void gnomon__perfetto_names_end(gnomon__perfetto *f)
 
 /* ---- Entries --------------------------------------------------------------------------- */
 
-static size_t begin_entry(gnomon__wire *w, uint32_t field, uint64_t number)
+static void begin_entry(gnomon__wire *w, uint32_t field, uint64_t number)
 {
-    size_t from = gnomon__wire_open(w, field);
+    gnomon__wire_open(w, field);
     gnomon__wire_number(w, ENTRY_IID, number);
-    return from;
 }
 
 static void put_entry(gnomon__wire *w, uint32_t field, uint64_t number,
                       const char *text)
 {
-    size_t from = begin_entry(w, field, number);
+    begin_entry(w, field, number);
     gnomon__wire_text(w, ENTRY_TEXT, text);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 static uint64_t category_of(const gnomon_region_info *r, uint32_t region)
@@ -233,42 +208,42 @@ static void put_region(gnomon__perfetto *f, uint32_t region)
                   *r.category ? r.category : kind_names[r.kind]);
     if (!has_source(&r))
         return;
-    size_t from = begin_entry(w, INTERNED_SOURCE, region);
+    begin_entry(w, INTERNED_SOURCE, region);
     gnomon__wire_text(w, ENTRY_TEXT, r.file);
     gnomon__wire_text(w, SOURCE_FUNCTION, r.function);
     gnomon__wire_number(w, SOURCE_LINE, r.line);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 /* ---- Operations -------------------------------------------------------------------------- */
 
 static void put_sizes(gnomon__wire *w, const int64_t *of, uint32_t rank)
 {
-    gnomon__wire_form(w, "[");
+    gnomon__wire_form(w, 0, "[");
     for (uint32_t i = 0; of && i < rank; i++)
-        gnomon__wire_form(w, "%s%jd", i ? ", " : "", of[i]);
-    gnomon__wire_form(w, "]");
+        gnomon__wire_form(w, 0, "%s%jd", i ? ", " : "", of[i]);
+    gnomon__wire_form(w, 0, "]");
 }
 
 /* One text for all inputs, as torch's traces have it. */
 static void put_inputs(gnomon__wire *w, const gnomon_op_info *op, int which,
                        uint64_t number)
 {
-    size_t entry = begin_entry(w, INTERNED_STRING, number);
-    size_t text = gnomon__wire_open(w, ENTRY_TEXT);
-    gnomon__wire_form(w, "[");
+    begin_entry(w, INTERNED_STRING, number);
+    gnomon__wire_open(w, ENTRY_TEXT);
+    gnomon__wire_form(w, 0, "[");
     for (size_t i = 0; i < op->input_count; i++) {
         const gnomon_tensor *input = gnomon_input_at(op, i);
-        gnomon__wire_form(w, "%s", i ? ", " : "");
+        gnomon__wire_form(w, 0, "%s", i ? ", " : "");
         if (which == TEXT_TYPES)
-            gnomon__wire_form(w, "%s", input->dtype);
+            gnomon__wire_form(w, 0, "%s", input->dtype);
         else
             put_sizes(w, which == TEXT_DIMS ? input->dims : input->strides,
                       input->rank);
     }
-    gnomon__wire_form(w, "]");
-    gnomon__wire_close(w, text);
-    gnomon__wire_close(w, entry);
+    gnomon__wire_form(w, 0, "]");
+    gnomon__wire_close(w);
+    gnomon__wire_close(w);
 }
 
 static int has_strides(const gnomon_op_info *op)
@@ -294,9 +269,9 @@ static void put_op_texts(gnomon__perfetto *f, uint32_t number)
         const gnomon_attribute *a = gnomon_attribute_at(&op, i);
         uint64_t at = base + TEXT_ATTRIBUTES + i;
         put_entry(w, INTERNED_KEY, at, a->key);
-        size_t from = begin_entry(w, INTERNED_STRING, at);
+        begin_entry(w, INTERNED_STRING, at);
         put_json_text(w, ENTRY_TEXT, a->json);
-        gnomon__wire_close(w, from);
+        gnomon__wire_close(w);
     }
 }
 
@@ -311,22 +286,20 @@ void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t number)
                        has_strides(&op), op.input_count != 0};
     for (uint64_t i = TEXT_OPERATION; i < TEXT_ATTRIBUTES; i++)
         if (has[i])
-            gnomon__perfetto_note(w, GNOMON__PERFETTO_OPERATION + i,
+            gnomon__perfetto_note(w, GNOMON__PERFETTO_OPERATION + i, NULL,
                                   ANNOTATION_TEXT_IID, base + i);
     if (op.flags & GNOMON_OP_BACKWARD)
-        gnomon__perfetto_note(w, GNOMON__PERFETTO_BACKWARD, ANNOTATION_UINT, 1);
+        gnomon__perfetto_note(w, GNOMON__PERFETTO_BACKWARD, NULL,
+                              ANNOTATION_UINT, 1);
     if (op.flops)
-        gnomon__perfetto_note(w, GNOMON__PERFETTO_FLOPS, ANNOTATION_UINT,
+        gnomon__perfetto_note(w, GNOMON__PERFETTO_FLOPS, NULL, ANNOTATION_UINT,
                               op.flops);
     if (op.bytes)
-        gnomon__perfetto_note(w, GNOMON__PERFETTO_BYTES, ANNOTATION_UINT,
+        gnomon__perfetto_note(w, GNOMON__PERFETTO_BYTES, NULL, ANNOTATION_UINT,
                               op.bytes);
-    for (size_t i = 0; i < op.attribute_count; i++) {
-        uint64_t at = base + TEXT_ATTRIBUTES + i;
-        size_t from = begin_note(w, at, NULL);
-        put_json(w, gnomon_attribute_at(&op, i)->json, at);
-        gnomon__wire_close(w, from);
-    }
+    for (size_t i = 0; i < op.attribute_count; i++)
+        gnomon__perfetto_note_json(w, base + TEXT_ATTRIBUTES + i, NULL,
+                                   gnomon_attribute_at(&op, i)->json);
 }
 
 /* ---- For events ----------------------------------------------------------------------------- */
@@ -340,12 +313,12 @@ void gnomon__perfetto_intern(gnomon__perfetto *f, uint32_t run, uint32_t region,
     if (has_region && has_op)
         return;
     gnomon__wire *w = gnomon__perfetto_packet(f, run);
-    size_t from = gnomon__wire_open(w, PACKET_INTERNED);
+    gnomon__wire_open(w, PACKET_INTERNED);
     if (!has_region)
         put_region(f, region);
     if (!has_op)
         put_op_texts(f, op);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
     gnomon__perfetto_packet_end(f);
     f->names.regions[region].sequence = sequence;
     f->names.ops[op] = sequence;

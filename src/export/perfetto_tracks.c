@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { PLACE_LANE = 1, PLACE_COUNTER, PLACE_POOL, PLACE_DEVICE };
+enum { PLACE_LANE = 1, PLACE_COUNTER, PLACE_POOL, PLACE_DEVICE, PLACE_NOTICES };
 
 /* In what order the tracks of one parent stand. */
 enum {
@@ -27,13 +27,19 @@ enum {
 
 /* ---- Packets ---------------------------------------------------------------------- */
 
-gnomon__wire *gnomon__perfetto_packet(gnomon__perfetto *f, uint32_t run)
+static gnomon__wire *begin_packet(gnomon__perfetto *f, uint32_t run,
+                                  uint64_t flags)
 {
-    f->wire.size = 0;
+    f->wire.size = f->wire.depth = 0;
     gnomon__wire_number(&f->wire, PACKET_SEQUENCE,
                         (uint64_t)f->runs_before + run + 1);
-    gnomon__wire_number(&f->wire, PACKET_FLAGS, FLAGS_NEEDS_STATE);
+    gnomon__wire_number(&f->wire, PACKET_FLAGS, flags);
     return &f->wire;
+}
+
+gnomon__wire *gnomon__perfetto_packet(gnomon__perfetto *f, uint32_t run)
+{
+    return begin_packet(f, run, FLAGS_NEEDS_STATE);
 }
 
 void gnomon__perfetto_packet_end(gnomon__perfetto *f)
@@ -54,19 +60,19 @@ void gnomon__perfetto_packet_end(gnomon__perfetto *f)
  * group of its own, and opens a process by itself only where it is the only group. */
 gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
                                      uint64_t unix_ns, uint64_t uuid,
-                                     uint32_t type, size_t *from)
+                                     uint32_t type)
 {
     gnomon__wire *w = gnomon__perfetto_packet(f, run);
     gnomon__wire_number(w, PACKET_TIME, unix_ns);
-    *from = gnomon__wire_open(w, PACKET_EVENT);
+    gnomon__wire_open(w, PACKET_EVENT);
     gnomon__wire_number(w, EVENT_TYPE, type);
     gnomon__wire_number(w, EVENT_TRACK, uuid);
     return w;
 }
 
-void gnomon__perfetto_event_end(gnomon__perfetto *f, size_t from)
+void gnomon__perfetto_event_end(gnomon__perfetto *f)
 {
-    gnomon__wire_close(&f->wire, from);
+    gnomon__wire_close(&f->wire);
     gnomon__perfetto_packet_end(f);
 }
 
@@ -101,32 +107,30 @@ static int grow_places(gnomon__perfetto_places *s)
     return 1;
 }
 
-/* *is_new: it must be described now. NULL: no memory. */
+/* NULL: no memory. A new one has no uuid yet. */
 static gnomon__perfetto_place *place_of(gnomon__perfetto *f, uint32_t kind,
-                                        uint32_t a, uint32_t b, int *is_new)
+                                        uint32_t a, uint32_t b)
 {
     gnomon__perfetto_places *s = &f->places;
-    *is_new = 0;
     if (2 * s->used >= s->room && !grow_places(s)) {
         f->has_no_memory = 1;
         return NULL;
     }
     gnomon__perfetto_place *p = &s->of[find_place(s, kind, a, b)];
     if (!p->kind) {
-        *p = (gnomon__perfetto_place){kind, a, b, ++f->uuids, 0};
+        *p = (gnomon__perfetto_place){.kind = kind, .a = a, .b = b};
         s->used++;
-        *is_new = 1;
     }
     return p;
 }
 
 /* ---- Descriptions ----------------------------------------------------------------- */
 
-static size_t begin_track(gnomon__perfetto *f, uint32_t run, uint64_t uuid,
-                          uint64_t parent, uint64_t rank)
+static void begin_track(gnomon__perfetto *f, uint32_t run, uint64_t uuid,
+                        uint64_t parent, uint64_t rank)
 {
     gnomon__wire *w = gnomon__perfetto_packet(f, run);
-    size_t from = gnomon__wire_open(w, PACKET_TRACK);
+    gnomon__wire_open(w, PACKET_TRACK);
     gnomon__wire_number(w, TRACK_UUID, uuid);
     if (parent)
         gnomon__wire_number(w, TRACK_PARENT, parent);
@@ -134,12 +138,11 @@ static size_t begin_track(gnomon__perfetto *f, uint32_t run, uint64_t uuid,
     gnomon__wire_number(w, TRACK_RANK, rank);
     /* Tracks of one name are not the same one. */
     gnomon__wire_number(w, TRACK_MERGE, MERGE_NEVER);
-    return from;
 }
 
-static void end_track(gnomon__perfetto *f, size_t from)
+static void end_track(gnomon__perfetto *f)
 {
-    gnomon__wire_close(&f->wire, from);
+    gnomon__wire_close(&f->wire);
     gnomon__perfetto_packet_end(f);
 }
 
@@ -148,25 +151,41 @@ static uint64_t rank_in(uint64_t base, uint64_t number)
     return base + (number < MOST_RANK ? number : MOST_RANK);
 }
 
+/* Whether the place is new: its description is begun then. */
+static int begin_place(gnomon__perfetto *f, gnomon__perfetto_place *p,
+                       uint32_t run, uint64_t parent, uint64_t rank)
+{
+    if (!p || p->uuid)
+        return 0;
+    p->uuid = ++f->uuids;
+    begin_track(f, run, p->uuid, parent, rank);
+    return 1;
+}
+
+static uint64_t uuid_of(const gnomon__perfetto_place *p)
+{
+    return p ? p->uuid : 0;
+}
+
 static void put_process(gnomon__perfetto *f, uint32_t run)
 {
     const gnomon_run_info *r = &f->line.runs[run].info;
     gnomon__wire *w = &f->wire;
-    size_t from = gnomon__wire_open(w, TRACK_PROCESS);
+    gnomon__wire_open(w, TRACK_PROCESS);
     gnomon__wire_number(w, PROCESS_PID, (uint64_t)f->line.runs[run].pid);
-    size_t name = gnomon__wire_open(w, PROCESS_NAME);
+    gnomon__wire_open(w, PROCESS_NAME);
     if (r->rank >= 0)
-        gnomon__wire_form(w, "rank %d", r->rank);
+        gnomon__wire_form(w, 0, "rank %d", r->rank);
     else
-        gnomon__wire_form(w, "process");
+        gnomon__wire_form(w, 0, "process");
     if (r->host && *r->host)
-        gnomon__wire_form(w, " (%s)", r->host);
+        gnomon__wire_form(w, 0, " (%s)", r->host);
     if (r->attempt && *r->attempt)
-        gnomon__wire_form(w, ", attempt %s", r->attempt);
-    gnomon__wire_close(w, name);
+        gnomon__wire_form(w, 0, ", attempt %s", r->attempt);
+    gnomon__wire_close(w);
     if (r->job && *r->job)
         gnomon__wire_text(w, PROCESS_LABEL, r->job);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 /* The keys that all runs share, which events then name by number. */
@@ -177,47 +196,39 @@ static void put_keys(gnomon__wire *w)
                                        GNOMON__PERFETTO_KEYS(PERFETTO_KEY_TEXT)
 #undef PERFETTO_KEY_TEXT
     };
-    size_t from = gnomon__wire_open(w, PACKET_INTERNED);
+    gnomon__wire_open(w, PACKET_INTERNED);
     for (uint32_t i = 1; i < GNOMON__PERFETTO_KEY_COUNT; i++) {
-        size_t entry = gnomon__wire_open(w, INTERNED_KEY);
+        gnomon__wire_open(w, INTERNED_KEY);
         gnomon__wire_number(w, ENTRY_IID, i);
         gnomon__wire_text(w, ENTRY_TEXT, keys[i]);
-        gnomon__wire_close(w, entry);
+        gnomon__wire_close(w);
     }
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 void gnomon__perfetto_process(gnomon__perfetto *f, uint32_t run)
 {
-    gnomon__wire *w = &f->wire;
-    w->size = 0;
-    gnomon__wire_number(w, PACKET_SEQUENCE, (uint64_t)f->runs_before + run + 1);
-    gnomon__wire_number(w, PACKET_FLAGS, FLAGS_CLEARED);
+    gnomon__wire *w = begin_packet(f, run, FLAGS_CLEARED);
     gnomon__wire_number(w, PACKET_IS_FIRST, 1);
     put_keys(w);
     gnomon__perfetto_packet_end(f);
-    size_t from = begin_track(f, run, f->runs[run].uuid, 0, 0);
+    begin_track(f, run, f->runs[run].uuid, 0, 0);
     put_process(f, run);
-    end_track(f, from);
+    end_track(f);
 }
 
 /* ---- Tracks of a process ------------------------------------------------------------ */
 
 static uint64_t device_of(gnomon__perfetto *f, uint32_t run, int32_t device)
 {
-    int is_new;
     gnomon__perfetto_place *p =
-        place_of(f, PLACE_DEVICE, run, (uint32_t)device, &is_new);
-    if (!p || !is_new)
-        return p ? p->uuid : 0;
-    gnomon__wire *w = &f->wire;
-    size_t from = begin_track(f, run, p->uuid, f->runs[run].uuid,
-                              rank_in(RANK_OF_DEVICES, (uint64_t)device));
-    size_t name = gnomon__wire_open(w, TRACK_NAME);
-    gnomon__wire_form(w, "device %d", device);
-    gnomon__wire_close(w, name);
-    end_track(f, from);
-    return p->uuid;
+        place_of(f, PLACE_DEVICE, run, (uint32_t)device);
+    if (begin_place(f, p, run, f->runs[run].uuid,
+                    rank_in(RANK_OF_DEVICES, (uint64_t)device))) {
+        gnomon__wire_form(&f->wire, TRACK_NAME, "device %d", device);
+        end_track(f);
+    }
+    return uuid_of(p);
 }
 
 /* NULL: the row is one of steps. */
@@ -231,13 +242,11 @@ static void put_row_name(gnomon__perfetto *f, size_t row, uint32_t field,
 {
     char text[48];
     const gnomon_track_info *k = track_of(f, row);
-    gnomon__wire *w = &f->wire;
-    size_t from = gnomon__wire_open(w, field);
-    gnomon__wire_form(w, "%s",
-                      k ? gnomon__export_track_name(text, k) : "steps");
+    const char *name = k ? gnomon__export_track_name(text, k) : "steps";
     if (lane)
-        gnomon__wire_form(w, " (overlap %u)", lane);
-    gnomon__wire_close(w, from);
+        gnomon__wire_form(&f->wire, field, "%s (overlap %u)", name, lane);
+    else
+        gnomon__wire_text(&f->wire, field, name);
 }
 
 /* Steps are shown as a thread: Perfetto has other tracks of a process below all
@@ -246,15 +255,15 @@ static void describe_thread(gnomon__perfetto *f, size_t row)
 {
     const gnomon__perfetto_row *r = &f->rows[row];
     gnomon__wire *w = &f->wire;
-    size_t from = begin_track(f, r->run, r->uuid, f->runs[r->run].uuid, 0);
-    size_t thread = gnomon__wire_open(w, TRACK_THREAD);
+    begin_track(f, r->run, r->uuid, f->runs[r->run].uuid, 0);
+    gnomon__wire_open(w, TRACK_THREAD);
     gnomon__wire_number(w, THREAD_PID, (uint64_t)f->line.runs[r->run].pid);
     gnomon__wire_number(w, THREAD_TID,
                         track_of(f, row) ? (uint64_t)f->line.tracks[row].tid
                                          : GNOMON__STEPS_TID);
     put_row_name(f, row, THREAD_NAME, 0);
-    gnomon__wire_close(w, thread);
-    end_track(f, from);
+    gnomon__wire_close(w);
+    end_track(f);
 }
 
 static void describe_row(gnomon__perfetto *f, size_t row)
@@ -271,29 +280,26 @@ static void describe_row(gnomon__perfetto *f, size_t row)
         parent = device_of(f, r->run, k->device);
         rank = rank_in(0, k->index);
     }
-    size_t from = begin_track(f, r->run, r->uuid, parent, rank);
+    begin_track(f, r->run, r->uuid, parent, rank);
     put_row_name(f, row, TRACK_NAME, 0);
-    end_track(f, from);
+    end_track(f);
 }
 
 uint64_t gnomon__perfetto_lane(gnomon__perfetto *f, size_t row, uint32_t lane)
 {
     gnomon__perfetto_row *r = &f->rows[row];
-    int is_new;
     if (!r->is_described) {
         r->is_described = 1;
         describe_row(f, row);
     }
     if (!lane)
         return r->uuid;
-    gnomon__perfetto_place *p =
-        place_of(f, PLACE_LANE, (uint32_t)row, lane, &is_new);
-    if (p && is_new) {
-        size_t from = begin_track(f, r->run, p->uuid, r->uuid, lane);
+    gnomon__perfetto_place *p = place_of(f, PLACE_LANE, (uint32_t)row, lane);
+    if (begin_place(f, p, r->run, r->uuid, lane)) {
         put_row_name(f, row, TRACK_NAME, lane);
-        end_track(f, from);
+        end_track(f);
     }
-    return p ? p->uuid : 0;
+    return uuid_of(p);
 }
 
 /* ---- Counters -------------------------------------------------------------------------- */
@@ -302,59 +308,48 @@ uint64_t gnomon__perfetto_counter(gnomon__perfetto *f, uint32_t track,
                                   uint32_t region)
 {
     gnomon_region_info r = {.name = ""};
-    int is_new;
-    uint64_t parent = gnomon__perfetto_lane(f, track, 0);
-    gnomon__perfetto_place *p =
-        place_of(f, PLACE_COUNTER, track, region, &is_new);
-    if (!p || !is_new)
-        return p ? p->uuid : 0;
-    (void)gnomon_profile_region(f->line.p, region, &r);
     gnomon__wire *w = &f->wire;
-    size_t from = begin_track(f, f->rows[track].run, p->uuid, parent,
-                              rank_in(RANK_OF_COUNTERS, region));
-    gnomon__wire_text(w, TRACK_NAME, *r.name ? r.name : "counter");
-    gnomon__wire_close(w, gnomon__wire_open(w, TRACK_COUNTER));
-    end_track(f, from);
-    return p->uuid;
+    uint64_t parent = gnomon__perfetto_lane(f, track, 0);
+    gnomon__perfetto_place *p = place_of(f, PLACE_COUNTER, track, region);
+    if (begin_place(f, p, f->rows[track].run, parent,
+                    rank_in(RANK_OF_COUNTERS, region))) {
+        (void)gnomon_profile_region(f->line.p, region, &r);
+        gnomon__wire_text(w, TRACK_NAME, *r.name ? r.name : "counter");
+        gnomon__wire_open(w, TRACK_COUNTER);
+        gnomon__wire_close(w);
+        end_track(f);
+    }
+    return uuid_of(p);
 }
 
-static void describe_pool(gnomon__perfetto *f, uint32_t pool, uint64_t uuid)
+gnomon__perfetto_place *gnomon__perfetto_pool(gnomon__perfetto *f,
+                                              uint32_t pool)
 {
     const gnomon_track_info *k = &f->line.tracks[pool].info;
+    const char *name = *k->name ? k->name : "memory";
+    const uint32_t run = f->rows[pool].run;
     gnomon__wire *w = &f->wire;
-    uint32_t run = f->rows[pool].run;
-    size_t from = begin_track(f, run, uuid, f->runs[run].uuid,
-                              rank_in(RANK_OF_POOLS, pool));
-    size_t name = gnomon__wire_open(w, TRACK_NAME);
-    gnomon__wire_form(w, "%s", *k->name ? k->name : "memory");
-    if (k->device >= 0)
-        gnomon__wire_form(w, " (device %d)", k->device);
-    gnomon__wire_close(w, name);
-    size_t counter = gnomon__wire_open(w, TRACK_COUNTER);
-    gnomon__wire_number(w, COUNTER_UNIT, UNIT_BYTES);
-    gnomon__wire_close(w, counter);
-    end_track(f, from);
-}
-
-uint64_t gnomon__perfetto_pool(gnomon__perfetto *f, uint32_t pool,
-                               gnomon__perfetto_place **place)
-{
-    int is_new;
-    *place = place_of(f, PLACE_POOL, pool, 0, &is_new);
-    if (*place && is_new)
-        describe_pool(f, pool, (*place)->uuid);
-    return *place ? (*place)->uuid : 0;
+    gnomon__perfetto_place *p = place_of(f, PLACE_POOL, pool, 0);
+    if (begin_place(f, p, run, f->runs[run].uuid,
+                    rank_in(RANK_OF_POOLS, pool))) {
+        if (k->device >= 0)
+            gnomon__wire_form(w, TRACK_NAME, "%s (device %d)", name, k->device);
+        else
+            gnomon__wire_text(w, TRACK_NAME, name);
+        gnomon__wire_open(w, TRACK_COUNTER);
+        gnomon__wire_number(w, COUNTER_UNIT, UNIT_BYTES);
+        gnomon__wire_close(w);
+        end_track(f);
+    }
+    return p;
 }
 
 uint64_t gnomon__perfetto_notices(gnomon__perfetto *f, uint32_t run)
 {
-    gnomon__perfetto_run *r = &f->runs[run];
-    if (r->notices_uuid)
-        return r->notices_uuid;
-    r->notices_uuid = ++f->uuids;
-    size_t from =
-        begin_track(f, run, r->notices_uuid, r->uuid, RANK_OF_NOTICES);
-    gnomon__wire_text(&f->wire, TRACK_NAME, "trace notes");
-    end_track(f, from);
-    return r->notices_uuid;
+    gnomon__perfetto_place *p = place_of(f, PLACE_NOTICES, run, 0);
+    if (begin_place(f, p, run, f->runs[run].uuid, RANK_OF_NOTICES)) {
+        gnomon__wire_text(&f->wire, TRACK_NAME, "trace notes");
+        end_track(f);
+    }
+    return uuid_of(p);
 }

@@ -41,12 +41,12 @@ void gnomon__wire_double(gnomon__wire *w, uint32_t field, double value)
 
 /* ---- What has a length ------------------------------------------------------- */
 
-void gnomon__wire_close(gnomon__wire *w, size_t from)
+void gnomon__wire_close(gnomon__wire *w)
 {
     char length[GNOMON__VARINT_ROOM];
+    const size_t from = w->open[--w->depth], size = w->size - from;
     if (w->has_failed)
         return;
-    size_t size = w->size - from;
     size_t more = gnomon__wire_varint(length, size) - 1;
     if (!gnomon__wire_room(w, more))
         return;
@@ -71,21 +71,22 @@ static void put_piece(gnomon__wire *w, const char *text)
     gnomon__wire_put(w, from, (size_t)(text - from));
 }
 
-void gnomon__wire_form(gnomon__wire *w, const char *form, ...)
+void gnomon__wire_form(gnomon__wire *w, uint32_t field, const char *form, ...)
 {
     va_list of;
     char text[24];
+    if (field)
+        gnomon__wire_open(w, field);
     va_start(of, form);
     for (; *form; form++) {
         if (*form != '%') {
             gnomon__wire_put(w, form, 1);
             continue;
         }
-        if (*++form == 's') {
-            put_piece(w, va_arg(of, const char *));
-            continue;
-        }
-        if (*form == 'd')
+        const char *piece = text;
+        if (*++form == 's')
+            piece = va_arg(of, const char *);
+        else if (*form == 'd')
             (void)snprintf(text, sizeof text, "%d", va_arg(of, int));
         else if (*form == 'u')
             (void)snprintf(text, sizeof text, "%u", va_arg(of, unsigned));
@@ -93,16 +94,18 @@ void gnomon__wire_form(gnomon__wire *w, const char *form, ...)
             (void)snprintf(text, sizeof text, "%jd", va_arg(of, intmax_t));
         else
             (void)snprintf(text, sizeof text, "%ju", va_arg(of, uintmax_t));
-        put_piece(w, text);
+        put_piece(w, piece);
     }
     va_end(of);
+    if (field)
+        gnomon__wire_close(w);
 }
 
 void gnomon__wire_text(gnomon__wire *w, uint32_t field, const char *text)
 {
-    size_t from = gnomon__wire_open(w, field);
+    gnomon__wire_open(w, field);
     put_piece(w, text);
-    gnomon__wire_close(w, from);
+    gnomon__wire_close(w);
 }
 
 void gnomon__wire_free(gnomon__wire *w)

@@ -8,11 +8,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#define GNOMON__WIRE_DEPTH 4 /* of messages inside messages */
+
 /* Zeroes are an empty one. */
 typedef struct gnomon__wire {
     char *bytes;
     size_t size, room;
     int has_failed; /* there was no memory: bytes are missing */
+    uint32_t depth; /* of fields that are open, and where each begins */
+    size_t open[GNOMON__WIRE_DEPTH];
 } gnomon__wire;
 
 /* How a field's value is written. */
@@ -72,8 +76,8 @@ void gnomon__wire_double(gnomon__wire *w, uint32_t field, double value);
 void gnomon__wire_text(gnomon__wire *w, uint32_t field, const char *text);
 
 /* A field that holds a message, or a text in pieces: all that is written until
- * gnomon__wire_close, which takes what gnomon__wire_open returned. */
-static inline size_t gnomon__wire_open(gnomon__wire *w, uint32_t field)
+ * gnomon__wire_close. */
+static inline void gnomon__wire_open(gnomon__wire *w, uint32_t field)
 {
     char *to = gnomon__wire_room(w, GNOMON__VARINT_ROOM + 1);
     if (to) {
@@ -82,13 +86,14 @@ static inline size_t gnomon__wire_open(gnomon__wire *w, uint32_t field)
         to[n] = 0; /* one byte for the length: nearly all are that short */
         w->size += n + 1;
     }
-    return w->size;
+    w->open[w->depth++] = w->size;
 }
 
-void gnomon__wire_close(gnomon__wire *w, size_t from);
-/* A piece by a form, in which %s is a text, and %d, %u, %jd and %ju are numbers. */
-__attribute__((format(printf, 2, 3))) void
-gnomon__wire_form(gnomon__wire *w, const char *form, ...);
+void gnomon__wire_close(gnomon__wire *w);
+/* A text by a form, in which %s is a text, and %d, %u, %jd and %ju are numbers; field 0: a
+ * piece of the one that is open. */
+__attribute__((format(printf, 3, 4))) void
+gnomon__wire_form(gnomon__wire *w, uint32_t field, const char *form, ...);
 void gnomon__wire_free(gnomon__wire *w);
 
 /* ---- Perfetto's fields ------------------------------------------------------- */

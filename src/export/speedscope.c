@@ -242,7 +242,7 @@ static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
             continue;
         const uint64_t begin = speedscope_sum(at.zero - x->zero, e->begin_ns);
         const uint64_t end = speedscope_sum(begin, e->duration_ns);
-        uint32_t of = gnomon__lanes_put(&lanes, 1, begin, end);
+        uint32_t of = gnomon__lanes_put(&lanes, 1, 0, begin, end);
         *more |= of > lane;
         if (of == GNOMON__NO_LANE)
             code = GNOMON_ENOMEM;

@@ -65,9 +65,8 @@ const char *gnomon__export_track_name(char text[48],
  * a JSON string, %d, %u, %jd and %ju numbers, %g a double, and %jx ns as _us does. */
 __attribute__((format(printf, 2, 3))) void
 gnomon__export_form(gnomon__export_text *t, const char *form, ...);
-/* A JSON string with its quotes. What is no UTF-8 becomes U+FFFD. */
-void gnomon__export_json(gnomon__export_text *t, const char *text);
-/* The inside of such a string, without quotes; and with this character as \u00xx. */
+/* The inside of a JSON string, without quotes: what is no UTF-8 becomes U+FFFD; and with
+ * this character as \u00xx. */
 void gnomon__export_json_inside(gnomon__export_text *t, const char *text);
 void gnomon__export_json_without(gnomon__export_text *t, const char *text,
                                  char without);

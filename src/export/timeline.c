@@ -26,13 +26,13 @@ static int compare_tids(const void *left, const void *right)
 {
     const gnomon__timeline_track *a = *(gnomon__timeline_track *const *)left,
                                  *b = *(gnomon__timeline_track *const *)right;
-    if (a->run != b->run)
-        return a->run > b->run ? 1 : -1;
-    if (a->info.os_id != b->info.os_id)
-        return a->info.os_id > b->info.os_id ? 1 : -1;
-    if (a->info.kind != b->info.kind) /* threads before lanes */
-        return a->info.kind > b->info.kind ? 1 : -1;
-    return (a > b) - (a < b);
+    int by = gnomon__export_order(a->run, b->run);
+    by = by ? by
+            : (a->info.os_id > b->info.os_id) - (a->info.os_id < b->info.os_id);
+    by = by ? by
+            : gnomon__export_order(a->info.kind,
+                                   b->info.kind); /* threads first */
+    return by ? by : (a > b) - (a < b);
 }
 
 /* The first thread of a number gets it, and the first lane of that number is shown in
@@ -158,11 +158,9 @@ void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track)
 static int compare_opens(const void *left, const void *right)
 {
     const gnomon_open_info *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track > b->track ? 1 : -1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns > b->begin_ns ? 1 : -1;
-    return (a->reserved > b->reserved) - (a->reserved < b->reserved);
+    int by = gnomon__export_order(a->track, b->track);
+    by = by ? by : gnomon__export_order(a->begin_ns, b->begin_ns);
+    return by ? by : gnomon__export_order(a->reserved, b->reserved);
 }
 
 int gnomon__opens_begin(gnomon__opens *o, const gnomon_profile *p)
@@ -198,17 +196,12 @@ void gnomon__opens_end(gnomon__opens *o)
 static int compare_ends(const void *left, const void *right)
 {
     const gnomon__link_end *a = left, *b = right;
-    if (a->run != b->run)
-        return a->run > b->run ? 1 : -1;
-    if (a->instance != b->instance)
-        return a->instance > b->instance ? 1 : -1;
-    if (a->kind != b->kind)
-        return a->kind > b->kind ? 1 : -1;
-    if (a->flow != b->flow)
-        return a->flow > b->flow ? 1 : -1;
-    if (a->link != b->link)
-        return a->link > b->link ? 1 : -1;
-    return (a->is_effect > b->is_effect) - (a->is_effect < b->is_effect);
+    int by = gnomon__export_order(a->run, b->run);
+    by = by ? by : gnomon__export_order(a->instance, b->instance);
+    by = by ? by : gnomon__export_order(a->kind, b->kind);
+    by = by ? by : gnomon__export_order(a->flow, b->flow);
+    by = by ? by : gnomon__export_order(a->link, b->link);
+    return by ? by : a->is_effect - b->is_effect;
 }
 
 static uint32_t run_of_node(const gnomon__timeline *of, uint32_t node)
@@ -286,9 +279,13 @@ static int is_after(const gnomon__link_end *end, uint32_t run,
     return end->run != run ? end->run < run : end->instance < instance;
 }
 
-const gnomon__link_end *gnomon__links_at(gnomon__links *l, uint32_t run,
-                                         uint64_t instance, size_t *count)
+const gnomon__link_end *gnomon__links_at(gnomon__links *l,
+                                         const gnomon__timeline *of,
+                                         const gnomon_event_info *e,
+                                         size_t *count)
 {
+    const uint32_t run = of->tracks[e->track].run;
+    const uint64_t instance = e->instance;
     size_t low = 0, high = instance ? l->count : 0, last = l->last, step = 1;
     *count = 0;
     if (!high)

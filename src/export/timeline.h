@@ -141,8 +141,10 @@ int gnomon__links_begin(gnomon__links *l, const gnomon__timeline *of,
                         int by_causes);
 void gnomon__links_end(gnomon__links *l);
 /* The ends of links at an execution, by flow, or by kind and flow; *count: how many. */
-const gnomon__link_end *gnomon__links_at(gnomon__links *l, uint32_t run,
-                                         uint64_t instance, size_t *count);
+const gnomon__link_end *gnomon__links_at(gnomon__links *l,
+                                         const gnomon__timeline *of,
+                                         const gnomon_event_info *e,
+                                         size_t *count);
 /* Whether the effect began before the link went out, and is of a file that says when it
  * came in, *ns of its run: viewers draw no arrow to what began before its cause, as a wait
  * does, so it leads to an instant in it. */
