@@ -8,10 +8,10 @@
 
 #include "command/command.h"
 #include "export/gzip.h"
+#include "export/timeline.h"
 #include "command/save.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/event_walk.h"
 #include "profile/model.h"
 
 #define BINS 1024u /* of a time that is split */
@@ -97,23 +97,11 @@ typedef void each_event(void *context, uint64_t unix_ns);
 static void for_each_event(const gnomon__export *what, each_event *do_it,
                            void *context)
 {
-    gnomon__event_walk walk;
-    const gnomon_event_info *e;
-    gnomon_track_info k;
+    gnomon__event_cursor at;
     for (size_t i = 0; i < what->count; i++) {
-        const gnomon_profile *p = what->profiles[i];
-        gnomon_run_info run = {.zero_unix_ns = 0};
-        uint32_t track = 0;
-        gnomon__walk_all(&walk, p);
-        while ((e = gnomon__walk_next(&walk)) != NULL) {
-            if (e->track != track) {
-                (void)gnomon_profile_track(p, track = e->track, &k);
-                (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);
-            }
-            uint64_t at = gnomon__export_unix(&run, e->begin_ns);
-            if (gnomon__export_takes(what, at))
-                do_it(context, at);
-        }
+        gnomon__event_cursor_all(&at, what, what->profiles[i]);
+        while (gnomon__event_cursor_next(&at))
+            do_it(context, at.begin);
     }
 }
 

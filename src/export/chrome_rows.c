@@ -332,13 +332,6 @@ typedef struct gnomon__chrome_calls {
     const gnomon_event_info *next;
 } gnomon__chrome_calls;
 
-static void read_lane_call(gnomon__chrome_calls *l, uint32_t lane)
-{
-    do
-        l->next = gnomon__event_cursor_next(&l->at);
-    while (l->next && l->next->track != lane);
-}
-
 /* 0: no memory. */
 static int begin_calls(gnomon__chrome *c)
 {
@@ -348,11 +341,12 @@ static int begin_calls(gnomon__chrome *c)
         const uint32_t host = c->line.tracks[i].host;
         if (host == i)
             continue;
-        c->calls[host] = calloc(1, sizeof *c->calls[host]);
-        if (!c->calls[host])
+        gnomon__chrome_calls *l = c->calls[host] = calloc(1, sizeof *l);
+        if (!l)
             return 0;
-        gnomon__event_cursor_all(&c->calls[host]->at, c->what, c->line.p);
-        read_lane_call(c->calls[host], i);
+        gnomon__event_cursor_of(&l->at, c->what, c->line.p, i, 1,
+                                gnomon_profile_count(c->line.p, GNOMON_EVENTS));
+        l->next = gnomon__event_cursor_next(&l->at);
     }
     return c->calls != NULL;
 }
@@ -373,7 +367,7 @@ static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
     while (ok && l && l->next && l->next->begin_ns < ns) {
         ok = put_in_order(c, l->next, l->at.walk.number, l->at.begin - c->base,
                           0);
-        read_lane_call(l, l->next->track);
+        l->next = gnomon__event_cursor_next(&l->at);
     }
     return ok;
 }

@@ -234,11 +234,11 @@ static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
     *more = 0;
     if (!gnomon__lanes_begin(&lanes, 1))
         return GNOMON_ENOMEM;
-    gnomon__event_cursor_from(&at, x->what, x->p, x->tracks[track].first,
-                              x->tracks[track].last);
+    gnomon__event_cursor_of(&at, x->what, x->p, track, x->tracks[track].first,
+                            x->tracks[track].last);
     while (!code && !x->t->code &&
            (e = gnomon__event_cursor_next(&at)) != NULL) {
-        if (e->track != track || !speedscope_takes(x, e))
+        if (!speedscope_takes(x, e))
             continue;
         const uint64_t begin = speedscope_sum(at.zero - x->zero, e->begin_ns);
         const uint64_t end = speedscope_sum(begin, e->duration_ns);

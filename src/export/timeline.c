@@ -124,23 +124,25 @@ uint64_t gnomon__timeline_zero(const gnomon__export *what)
 
 /* ---- Events --------------------------------------------------------------------- */
 
-void gnomon__event_cursor_from(gnomon__event_cursor *c,
-                               const gnomon__export *what,
-                               const gnomon_profile *p, size_t first,
-                               size_t last)
-{
-    c->what = what;
-    c->track = 0;
-    c->zero = 0;
-    gnomon__walk_from(&c->walk, p, first, last);
-}
-
 void gnomon__event_cursor_all(gnomon__event_cursor *c,
                               const gnomon__export *what,
                               const gnomon_profile *p)
 {
-    gnomon__event_cursor_from(c, what, p, 1,
-                              gnomon_profile_count(p, GNOMON_EVENTS));
+    c->what = what;
+    c->is_of_track = 0;
+    c->track = 0;
+    gnomon__walk_all(&c->walk, p);
+}
+
+void gnomon__event_cursor_of(gnomon__event_cursor *c,
+                             const gnomon__export *what,
+                             const gnomon_profile *p, uint32_t track,
+                             size_t first, size_t last)
+{
+    c->what = what;
+    c->is_of_track = 1;
+    gnomon__walk_from(&c->walk, p, first, last);
+    gnomon__event_cursor_turn(c, track);
 }
 
 void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track)

@@ -60,23 +60,25 @@ uint64_t gnomon__timeline_zero(const gnomon__export *what);
 
 /* ---- Events --------------------------------------------------------------------- */
 
-/* Reads the events that an export takes, in the order of the profile. */
+/* Reads the events that an export takes, in the order of the profile: of all tracks, or of
+ * one. */
 typedef struct gnomon__event_cursor {
     const gnomon__export *what;
-    uint32_t track;
+    uint32_t track; /* of the event that was given last */
+    int is_of_track;
     uint64_t zero;  /* of the track's run */
     uint64_t begin; /* of the event that was given last */
     gnomon__event_walk walk;
 } gnomon__event_cursor;
 
-/* From number `first` to `last`. */
-void gnomon__event_cursor_from(gnomon__event_cursor *c,
-                               const gnomon__export *what,
-                               const gnomon_profile *p, size_t first,
-                               size_t last);
 void gnomon__event_cursor_all(gnomon__event_cursor *c,
                               const gnomon__export *what,
                               const gnomon_profile *p);
+/* Of a track, from number `first` to `last`. */
+void gnomon__event_cursor_of(gnomon__event_cursor *c,
+                             const gnomon__export *what,
+                             const gnomon_profile *p, uint32_t track,
+                             size_t first, size_t last);
 void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track);
 
 /* The next event, valid until the next call; its number is c->walk.number. NULL: there is
@@ -86,8 +88,11 @@ gnomon__event_cursor_next(gnomon__event_cursor *c)
 {
     const gnomon_event_info *e;
     while ((e = gnomon__walk_next(&c->walk)) != NULL) {
-        if (e->track != c->track)
+        if (e->track != c->track) {
+            if (c->is_of_track)
+                continue;
             gnomon__event_cursor_turn(c, e->track);
+        }
         c->begin = c->zero + e->begin_ns;
         if (gnomon__export_takes(c->what, c->begin))
             break;
