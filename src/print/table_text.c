@@ -195,7 +195,7 @@ static void find_widths(const gnomon__report_table *t,
                         const gnomon__table_choice *c, const gnomon_writer *out,
                         size_t widths[])
 {
-    size_t in_group = 0, rest = t->group_word ? 2 : 0;
+    size_t in_group = 0;
     for (size_t k = 0; k < c->count; k++)
         widths[k] = text_width(t->columns[c->columns[k]].title);
     for (size_t i = 0; i < t->row_count; i++) {
@@ -212,15 +212,33 @@ static void find_widths(const gnomon__report_table *t,
                 widths[k] = n;
         }
     }
-    for (size_t k = 1; k < c->count; k++)
-        rest += 2 + widths[k];
-    if (terminal_width(out) && c->count && is_left(t, c->columns[0])) {
-        size_t most = terminal_width(out) > rest + LEAST_NAME
-                          ? terminal_width(out) - rest
-                          : LEAST_NAME;
-        if (widths[0] > most)
-            widths[0] = most;
+}
+
+/* On a terminal texts become narrower, the name first, until the columns fit; then the last
+ * ones are left out. Returns how many are not. */
+static uint32_t fit_terminal(const gnomon__report_table *t,
+                             const gnomon__table_choice *c,
+                             const gnomon_writer *out, size_t widths[])
+{
+    const size_t most = terminal_width(out);
+    size_t all = t->group_word ? 2 : 0;
+    uint32_t count = c->count;
+    for (uint32_t k = 0; k < count; k++)
+        all += (k ? 2 : 0) + widths[k];
+    for (uint32_t i = 0; most && all > most && i < count; i++) {
+        const uint32_t k = i ? count - i : 0;
+        if (!is_left(t, c->columns[k]) || widths[k] <= LEAST_NAME)
+            continue;
+        const size_t over = all - most, spare = widths[k] - LEAST_NAME;
+        widths[k] -= over < spare ? over : spare;
+        all -= over < spare ? over : spare;
     }
+    const size_t mark = all > most ? 3 : 0; /* what says that there are more */
+    for (; most && count > 1 && all + mark > most;)
+        all -= 2 + widths[--count];
+    if (most && all + mark > most)
+        widths[0] = most > mark ? most - mark : 1;
+    return count;
 }
 
 /* Blanks before a name of a tree: fewer where the column is cut for a terminal, so that
@@ -233,13 +251,15 @@ static size_t indent_of(const char *name, size_t depth, size_t width)
     return width > least ? width - least : 0;
 }
 
+/* Only the first columns; the heading says whether there are more. */
 static void put_row(const gnomon__report_table *t,
-                    const gnomon__table_choice *c, const gnomon__table_row *row,
-                    const size_t widths[], const gnomon_writer *out)
+                    const gnomon__table_choice *c, uint32_t count,
+                    const gnomon__table_row *row, const size_t widths[],
+                    const gnomon_writer *out)
 {
     char room[32];
     size_t blanks = t->group_word ? 2 : 0;
-    for (size_t k = 0; k < c->count; k++) {
+    for (size_t k = 0; k < count; k++) {
         size_t column = c->columns[k], width = widths[k];
         const char *text = row ? cell_shown(room, t, row, column, out)
                                : t->columns[column].title;
@@ -252,6 +272,8 @@ static void put_row(const gnomon__report_table *t,
         }
         put_cell(out, text, width, is_left(t, column), &blanks);
     }
+    if (!row && count < c->count)
+        out->print(out, "  \xe2\x80\xa6");
     out->write(out, "\n", 1);
 }
 
@@ -317,6 +339,7 @@ void gnomon__table_as_text(const gnomon__report_table *t,
     if (!t->row_count && t->if_empty)
         out->print(out, "\n%s\n", t->if_empty);
     find_widths(t, c, out, widths);
+    const uint32_t count = fit_terminal(t, c, out, widths);
     for (size_t i = 0; i < t->row_count; i++) {
         const gnomon__table_row *row = &t->rows[i];
         if (!i || row->group != t->rows[i - 1].group) {
@@ -331,7 +354,7 @@ void gnomon__table_as_text(const gnomon__report_table *t,
                 put_md_row(t, c, NULL, out);
                 put_md_rule(t, c, out);
             } else {
-                put_row(t, c, NULL, widths, out);
+                put_row(t, c, count, NULL, widths, out);
             }
         }
         if (!is_shown(t, i, &in_group, c->limit))
@@ -339,6 +362,6 @@ void gnomon__table_as_text(const gnomon__report_table *t,
         if (is_md)
             put_md_row(t, c, row, out);
         else
-            put_row(t, c, row, widths, out);
+            put_row(t, c, count, row, widths, out);
     }
 }
