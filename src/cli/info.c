@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command/command.h"
 #include "merge/gather.h"
@@ -14,6 +15,7 @@
 #include "command/text.h"
 #include "platform/error.h"
 #include "print/duration.h"
+#include "print/rows.h"
 
 #define FEW_RUNS 4 /* in one file: printed in full; more are a table */
 
@@ -27,30 +29,57 @@ const gnomon__command gnomon__command_info = {
     .takes_files = 1,
 };
 
-/* A text, or "-"; a rank that is not known is "-", too. */
-static const char *info_text(const char *text)
-{
-    return text && *text ? text : "-";
-}
-
-static const char *info_rank(char text[16], int32_t rank)
-{
-    if (rank < 0)
-        return "-";
-    snprintf(text, 16, "%" PRId32, rank);
-    return text;
-}
-
 /* ---- One file ------------------------------------------------------------------- */
+
+/* How many bytes of a text fit into so many columns, up to the last comma or blank among
+ * them, if there is one. */
+static size_t fitting_size(const char *text, size_t columns)
+{
+    size_t size = 0, used = 0, best = 0;
+    while (text[size]) {
+        char letter[8] = "";
+        size_t n = 1;
+        while (n < 4 && ((unsigned char)text[size + n] & 0xC0) == 0x80)
+            n++;
+        memcpy(letter, text + size, n);
+        used += gnomon__cli_width(letter);
+        if (used > columns && size)
+            return best ? best : size;
+        size += n;
+        if (text[size - 1] == ',' || text[size - 1] == ' ')
+            best = size;
+    }
+    return size;
+}
+
+/* Writes "key = " before the value, unless that is "". Long ones go on in the next line. */
+static void put_pair(const gnomon_writer *out, const char *name,
+                     const char *key, const char *value)
+{
+    size_t columns = out->columns > 40 && out->columns < 80 ? out->columns : 80;
+    size_t used = 12 + (*key ? gnomon__cli_width(key) + 3 : 0);
+    out->print(out, "  %-9s ", name);
+    gnomon__cli_put(out, key, 0);
+    out->print(out, "%s", *key ? " = " : "");
+    while (*value) {
+        char line[4 * 80 + 1];
+        const size_t size =
+            fitting_size(value, used < columns ? columns - used : 1);
+        memcpy(line, value, size);
+        line[size] = 0;
+        gnomon__cli_put(out, line, 0);
+        value += size;
+        used = 12;
+        out->print(out, *value ? "\n%12s" : "%s", "");
+    }
+    out->write(out, "\n", 1);
+}
 
 static void put_field(const gnomon_writer *out, const char *name,
                       const char *value)
 {
-    if (!value || !*value)
-        return;
-    out->print(out, "  %-9s ", name);
-    gnomon__cli_put(out, value, 0);
-    out->write(out, "\n", 1);
+    if (value && *value)
+        put_pair(out, name, "", value);
 }
 
 static void put_number(const gnomon_writer *out, const char *name,
@@ -68,11 +97,7 @@ static void put_metadata(const gnomon_writer *out, const gnomon_profile *p,
         gnomon_profile_metadata(p, i, &data);
         if (data.run != run)
             continue;
-        out->print(out, "  metadata  ");
-        gnomon__cli_put(out, data.key, 0);
-        out->print(out, " = ");
-        gnomon__cli_put(out, data.json, 0);
-        out->write(out, "\n", 1);
+        put_pair(out, "metadata", data.key, data.json);
     }
 }
 
@@ -191,13 +216,32 @@ static int info_whole(const gnomon_writer *out, const char *path,
 
 /* ---- Several files ------------------------------------------------------------- */
 
-static void info_head(const gnomon_writer *out)
-{
-    out->print(out, "%s%5s %-12s %9s %-7s %-23s %6s %10s %7s %5s  %s%s\n",
-               gnomon__cli_bold(stdout), "rank", "host", "pid", "attempt",
-               "began", "stages", "time", "nodes", "lost", "file",
-               gnomon__cli_plain(stdout));
-}
+enum {
+    INFO_FILE,
+    INFO_RANK,
+    INFO_HOST,
+    INFO_STAGES,
+    INFO_TIME,
+    INFO_NODES,
+    INFO_LOST,
+    INFO_BEGAN,
+    INFO_PID,
+    INFO_ATTEMPT,
+    INFO_COLUMNS
+};
+
+static const gnomon__column info_columns[INFO_COLUMNS] = {
+    [INFO_FILE] = GNOMON__COLUMN("file", "File", TEXT, SHOWN, MADE),
+    [INFO_RANK] = GNOMON__COLUMN("rank", "Rank", ID, SHOWN, MADE),
+    [INFO_HOST] = GNOMON__COLUMN("host", "Host", TEXT, SHOWN, MADE),
+    [INFO_STAGES] = GNOMON__COLUMN("stages", "Stages", COUNT, SHOWN, MADE),
+    [INFO_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, MADE),
+    [INFO_NODES] = GNOMON__COLUMN("nodes", "Nodes", COUNT, SHOWN, MADE),
+    [INFO_LOST] = GNOMON__COLUMN("lost", "Lost", COUNT, SHOWN, MADE),
+    [INFO_BEGAN] = GNOMON__COLUMN("began", "Began", TEXT, SHOWN, MADE),
+    [INFO_PID] = GNOMON__COLUMN("pid", "Pid", ID, SHOWN, MADE),
+    [INFO_ATTEMPT] = GNOMON__COLUMN("attempt", "Attempt", TEXT, SHOWN, MADE),
+};
 
 /* From the first stage's begin to the last one's end. */
 static uint64_t time_of(const gnomon_profile *p)
@@ -221,50 +265,88 @@ static int is_damaged(const gnomon_profile *p)
     return 0;
 }
 
-/* Of a profile of one run, or of none. */
-static void info_line(const gnomon_writer *out, const char *path,
-                      const gnomon_profile *p)
+/* A copy; what is not known stays empty. */
+static int put_text(gnomon__report_table *t, gnomon__cell *cell,
+                    const char *text)
 {
-    gnomon_run_info run;
-    char rank[16], when[32], time[GNOMON__DURATION];
-    if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
-        run.rank = -1; /* losses of files without runs */
-    out->print(out, "%5s ", info_rank(rank, run.rank));
-    gnomon__cli_put(out, info_text(run.host), 12);
-    out->print(out, " %9" PRId64 " ", run.pid);
-    gnomon__cli_put(out, info_text(run.attempt), 7);
-    out->print(out, " %-23s %6zu %10s %7zu %5zu  ",
-               gnomon__cli_when(when, run.zero_unix_ns),
-               gnomon_profile_count(p, GNOMON_STAGES),
-               gnomon__print_duration(time, time_of(p)),
-               gnomon_profile_count(p, GNOMON_NODES),
-               gnomon_profile_count(p, GNOMON_LOSSES));
-    gnomon__cli_put(out, path, 0);
-    out->write(out, "\n", 1);
+    if (text && *text)
+        gnomon__cell_text(cell, gnomon__table_keep(t, "%s", text));
+    return cell->is_there && !cell->text ? GNOMON_ENOMEM : GNOMON_OK;
 }
 
-/* A line for each run of all files. */
+/* Of a profile of one run, or of none. */
+static int info_add(gnomon__report_table *t, const char *path,
+                    const gnomon_profile *p)
+{
+    gnomon_run_info run;
+    char when[32];
+    gnomon__cell *cells = gnomon__table_add(t, 0, 0);
+    if (!cells)
+        return GNOMON_ENOMEM;
+    gnomon__cell_text(&cells[INFO_FILE], path);
+    gnomon__cell_count(&cells[INFO_STAGES],
+                       gnomon_profile_count(p, GNOMON_STAGES));
+    gnomon__cell_count(&cells[INFO_TIME], time_of(p));
+    gnomon__cell_count(&cells[INFO_NODES],
+                       gnomon_profile_count(p, GNOMON_NODES));
+    gnomon__cell_count(&cells[INFO_LOST],
+                       gnomon_profile_count(p, GNOMON_LOSSES));
+    if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
+        return GNOMON_OK; /* losses of files without runs */
+    if (run.rank >= 0)
+        gnomon__cell_count(&cells[INFO_RANK], (uint64_t)run.rank);
+    if (run.pid > 0)
+        gnomon__cell_count(&cells[INFO_PID], (uint64_t)run.pid);
+    if (run.zero_unix_ns)
+        gnomon__cli_when(when, run.zero_unix_ns);
+    return put_text(t, &cells[INFO_HOST], run.host) ||
+                   put_text(t, &cells[INFO_ATTEMPT], run.attempt) ||
+                   put_text(t, &cells[INFO_BEGAN],
+                            run.zero_unix_ns ? when : NULL)
+               ? GNOMON_ENOMEM
+               : GNOMON_OK;
+}
+
+static int info_print(gnomon__report_table *t, const gnomon_writer *out)
+{
+    const gnomon__table_choice choice = {.limit = SIZE_MAX, .sort = -1};
+    t->title = gnomon__table_keep(t, "%zu run%s", t->row_count,
+                                  t->row_count == 1 ? "" : "s");
+    return t->title ? gnomon__table_print(t, &choice, NULL, out)
+                    : GNOMON_ENOMEM;
+}
+
+/* A row for each run of all files. */
 static int info_table(const gnomon_writer *out, gnomon__gather *g)
 {
+    gnomon__report_table t = {.name = "info",
+                              .columns = info_columns,
+                              .column_count = INFO_COLUMNS,
+                              .is_ordered = true,
+                              .is_part = true};
     int code = GNOMON_OK, status = GNOMON__EXIT_OK;
-    size_t runs = gnomon__merge_count(g->merge), input;
-    if (runs)
-        info_head(out);
-    for (size_t i = 0; !code && i < runs && !ferror(stdout); i++) {
+    size_t runs = gnomon__merge_count(g->merge), input = 0;
+    for (size_t i = 0; !code && i < runs; i++) {
         gnomon_profile *p;
         (void)gnomon__merge_reading(g->merge, i, 0, &input);
         gnomon__progress_at("run", i + 1, runs);
         code = gnomon__merge_run(g->merge, i, &p);
         gnomon__progress_hide();
-        if (code) {
-            gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
-            break;
-        }
-        info_line(out, g->in->paths[input], p);
-        if (is_damaged(p))
+        if (!code)
+            code = info_add(&t, g->in->paths[input], p);
+        if (!code && is_damaged(p))
             status = GNOMON__EXIT_UNREADABLE;
         gnomon_profile_free(p);
     }
+    if (code)
+        gnomon__log("%s: %s", g->in->paths[input],
+                    *gnomon_error_text() ? gnomon_error_text()
+                                         : gnomon_error_name(code));
+    if (t.row_count && info_print(&t, out) == GNOMON_ENOMEM) {
+        gnomon__log("no memory for the table");
+        code = GNOMON_ENOMEM;
+    }
+    gnomon__table_free(&t);
     status = gnomon__cli_worse(status, gnomon__gather_damage(g));
     return code ? GNOMON__EXIT_UNREADABLE : status;
 }

@@ -326,7 +326,7 @@ TEST(progress_is_shown_on_terminals)
     CHECK_EQ(shell("cat a.json > d/99.gnomon").status, 0);
     CHECK_EQ(child_wait(child), 0);
     CHECK(strstr(on_terminal(50, NULL), "\r\033[K"));
-    CHECK_EQ(times_in(child_read("out"), "\n"), 82);
+    CHECK_EQ(times_in(child_read("out"), "\n"), 84);
     /* A small input shows no progress, however long it takes. */
     CHECK_EQ(shell("mkfifo slow; { sleep 0.5; cat a.json; } > slow & "
                    "TERM=xterm $G info slow 2> %s",
