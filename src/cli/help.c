@@ -22,10 +22,11 @@ void gnomon__help_all(const gnomon__command *const *all)
     printf("\n  --help      show this help; gnomon COMMAND --help: of that "
            "command\n"
            "  --version   the version\n\n"
-           "%sexit status:%s 0 done, 1 wrong usage, 2 a file could not be read "
-           "or\nwritten, 3 nothing to report, 4 a gate failed, 5 a gate is not "
-           "sure\n",
+           "%sexit status:%s\n",
            bold, plain);
+#define HELP_EXIT(name, number, words) printf("  %-11d %s\n", number, words);
+    GNOMON__EXITS(HELP_EXIT)
+#undef HELP_EXIT
 }
 
 /* ---- The command ------------------------------------------------------------ */

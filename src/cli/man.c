@@ -47,10 +47,12 @@ static void man_command(const gnomon__command *c)
     printf("%s.PP\n", *c->operands ? "\n" : "");
     man_text(c->about);
     puts(".");
-    if (c->more) {
-        puts(".PP");
-        man_paragraphs(c->more);
-    }
+    const char *paragraphs[] = {c->more, gnomon__help_files(c)};
+    for (int i = 0; i < 2; i++)
+        if (paragraphs[i]) {
+            puts(".PP");
+            man_paragraphs(paragraphs[i]);
+        }
     for (int i = 0; c->options && c->options[i].name; i++) {
         gnomon__help_option(option, sizeof option, &c->options[i]);
         puts(".TP");
@@ -76,11 +78,10 @@ void gnomon__help_man(const gnomon__command *const *all)
     for (int i = 0; all[i]; i++)
         man_command(all[i]);
     puts(".SH EXIT STATUS");
-    puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWrong usage.\n"
-         ".TP\n.B 2\nA file could not be read, or output not written.\n"
-         ".TP\n.B 3\nNothing to report.\n"
-         ".TP\n.B 4\nA gate of diff failed.\n"
-         ".TP\n.B 5\nA gate of diff is not sure, and none failed.\n.PP\n"
+#define MAN_EXIT(name, number, words) printf(".TP\n.B %d\n%s\n", number, words);
+    GNOMON__EXITS(MAN_EXIT)
+#undef MAN_EXIT
+    puts(".PP\n"
          "A reader of the output that goes away, as head does, ends the "
          "program by\nSIGPIPE, quietly.\n"
          ".B gnomon run\nends as its program did.");

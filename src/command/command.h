@@ -5,15 +5,20 @@
 #ifndef GNOMON_COMMAND_COMMAND_H
 #define GNOMON_COMMAND_COMMAND_H
 
-/* What the program ends with; of several the first of 1, 2, 4, 5, 3, 0. */
+/* What the program ends with; of several the first of 1, 2, 4, 5, 3, 0. Help and the man
+ * page have these words. */
+#define GNOMON__EXITS(EXIT) \
+    EXIT(OK, 0, "done") \
+    EXIT(USAGE, 1, "wrong usage") \
+    EXIT(UNREADABLE, 2, "a file could not be read or written") \
+    EXIT(NOTHING, 3, "nothing to report") \
+    EXIT(GATE, 4, "a gate of diff failed") \
+    EXIT(UNSURE, 5, "a gate of diff is not sure, and none failed")
+
 enum gnomon__exit {
-    GNOMON__EXIT_OK = 0,
-    GNOMON__EXIT_USAGE = 1, /* wrong options or operands */
-    GNOMON__EXIT_UNREADABLE =
-        2, /* a file not read, damaged, or output not written */
-    GNOMON__EXIT_NOTHING = 3, /* nothing to report */
-    GNOMON__EXIT_GATE = 4,    /* a gate of diff failed */
-    GNOMON__EXIT_UNSURE = 5   /* one is not sure, and none failed */
+#define GNOMON__EXIT_NUMBER(name, number, words) GNOMON__EXIT_##name = number,
+    GNOMON__EXITS(GNOMON__EXIT_NUMBER)
+#undef GNOMON__EXIT_NUMBER
 };
 
 /* What the value of an option is, for completions. */
@@ -49,7 +54,8 @@ typedef struct gnomon__command {
     int (*run_of_all)(const struct gnomon__command *const *all, int argc,
                       char **argv);
     int operands_follow; /* options end at the first operand */
-    int takes_files;     /* operands are files, for completions */
+    int takes_files;     /* operands are files, for completions; "FILE..." is
+                            explained in help */
 } gnomon__command;
 
 /* The command of this name, of `all`, which ends with NULL. NULL: there is none, and

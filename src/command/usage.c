@@ -17,6 +17,15 @@ void gnomon__help_option(char *text, int size, const gnomon__cli_option *o)
              o->value ? " " : "", o->value ? o->value : "");
 }
 
+const char *gnomon__help_files(const gnomon__command *c)
+{
+    return strcmp(c->operands, "FILE...") == 0
+               ? "FILE is a .gnomon file or its JSON form, - for standard "
+                 "input, a pattern, or\n"
+                 "a folder: all .gnomon and .gnomon.json in it."
+               : NULL;
+}
+
 void gnomon__help_command(const gnomon__command *c)
 {
     const char *bold = gnomon__cli_bold(stdout),
@@ -28,6 +37,8 @@ void gnomon__help_command(const gnomon__command *c)
            c->operands, c->about);
     if (c->more)
         printf("\n%s\n", c->more);
+    if (gnomon__help_files(c))
+        printf("\n%s\n", gnomon__help_files(c));
     printf("\n%soptions:%s\n", bold, plain);
     for (int i = 0; c->options && c->options[i].name; i++) {
         gnomon__help_option(text, sizeof text, &c->options[i]);

@@ -10,4 +10,7 @@ void gnomon__help_command(const gnomon__command *command);
 /* "  --limit N", padded; options in help and the man page. */
 void gnomon__help_option(char *text, int size, const gnomon__cli_option *o);
 
+/* What a command's operands FILE... are; NULL: it has others. */
+const char *gnomon__help_files(const gnomon__command *command);
+
 #endif

@@ -46,11 +46,7 @@ const gnomon__command gnomon__command_merge = {
             "nobody leaves\n"
             "before all have entered. A line for each rank says what was "
             "added to its\n"
-            "clock, and how far off it may be.\n"
-            "\n"
-            "FILE is a .gnomon file or its JSON form, - for standard input, a "
-            "pattern, or\n"
-            "a folder: all .gnomon and .gnomon.json in it.",
+            "clock, and how far off it may be.",
     .options = merge_options,
     .run = merge_command,
     .takes_files = 1,

@@ -93,9 +93,7 @@ static void report_prepare(void)
              "KIND is one of these, or a plugin, and may have options as in a "
              "spec:\n--as tree(limit=20).\n\n%s\n"
              "Stages of one name are added up, as by at=end; --each has them "
-             "one after the\nother, as they came live.\n\n"
-             "FILE is a .gnomon file or its JSON form, - for standard input, a "
-             "pattern, or\na folder: all .gnomon and .gnomon.json in it.",
+             "one after the\nother, as they came live.",
              gnomon__report_help);
 }
 

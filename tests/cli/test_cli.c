@@ -81,6 +81,12 @@ TEST(the_table_is_the_same_everywhere)
                            o->words[k]);
         }
     }
+#define CHECK_EXIT(name, number, words) \
+    CHECK_EQ(times_in(all.out, words "\n"), 1); \
+    CHECK_EQ(times_in(man.out, ".B " #number "\n" words "\n"), 1);
+    GNOMON__EXITS(CHECK_EXIT)
+    CHECK(strstr(shell("$G help cat").out, "\nFILE is "));
+    CHECK(!strstr(shell("$G help diff").out, "\nFILE is "));
     shell("$G help --man > gnomon.1");
     child_result r = shell("command -v groff > tool && "
                            "groff -man -Tutf8 -ww gnomon.1 > page");
