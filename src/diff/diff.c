@@ -157,9 +157,9 @@ static gnomon__diff_row *diff_row_of(gnomon__diff *d, const gnomon__cell *from)
 
 static void diff_add_part(gnomon__diff_part *to, const gnomon__diff_part *from)
 {
-    if (!to->runs || from->min < to->min)
+    if (to->runs == 0 || from->min < to->min)
         to->min = from->min;
-    if (!to->runs || from->max > to->max)
+    if (to->runs == 0 || from->max > to->max)
         to->max = from->max;
     to->calls += from->calls;
     to->total += from->total;

@@ -158,7 +158,8 @@ static void put_column_title(show_table *t, size_t column, const char *word,
                              const char *side)
 {
     char *title = t->columns[column].title;
-    (void)snprintf(title, sizeof t->columns->title, "%.10s%s", word, side);
+    const int room = (int)(sizeof t->columns->title - 1 - strlen(side));
+    (void)snprintf(title, sizeof t->columns->title, "%.*s%s", room, word, side);
     if (*title >= 'a' && *title <= 'z' && *title != 'p') /* "p50" stays */
         *title = (char)(*title - 'a' + 'A');
 }
@@ -187,8 +188,9 @@ static size_t make_table(show_table *t, const gnomon__diff_request *r,
     put_column_title(t, GNOMON__DIFF_CALLS_B, show_kinds[t->kind].calls, " B");
     put_column_title(t, GNOMON__DIFF_A, metric_word(t), " A");
     put_column_title(t, GNOMON__DIFF_B, metric_word(t), " B");
-    (void)snprintf(t->columns[GNOMON__DIFF_LOW].title, sizeof t->columns->title,
-                   "%.6g %% sure", 100 * r->confidence);
+    (void)snprintf(t->title, sizeof t->title, "%.6g %% sure",
+                   100 * r->confidence);
+    put_column_title(t, GNOMON__DIFF_LOW, t->title, "");
     (void)snprintf(t->title, sizeof t->title, "%s from A to B",
                    show_kinds[t->kind].title);
     t->base.title = t->title;

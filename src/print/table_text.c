@@ -216,17 +216,17 @@ static void find_widths(const gnomon__report_table *t,
 
 /* On a terminal texts become narrower, the name first, until the columns fit; then the last
  * ones are left out. Returns how many are not. */
-static uint32_t fit_terminal(const gnomon__report_table *t,
-                             const gnomon__table_choice *c,
-                             const gnomon_writer *out, size_t widths[])
+static size_t fit_terminal(const gnomon__report_table *t,
+                           const gnomon__table_choice *c,
+                           const gnomon_writer *out, size_t widths[])
 {
     const size_t most = terminal_width(out);
     size_t all = t->group_word ? 2 : 0;
-    uint32_t count = c->count;
-    for (uint32_t k = 0; k < count; k++)
-        all += (k ? 2 : 0) + widths[k];
-    for (uint32_t i = 0; most && all > most && i < count; i++) {
-        const uint32_t k = i ? count - i : 0;
+    size_t count = c->count;
+    for (size_t k = 0; k < count; k++)
+        all += (k ? 2u : 0u) + widths[k];
+    for (size_t i = 0; most && all > most && i < count; i++) {
+        const size_t k = i ? count - i : 0;
         if (!is_left(t, c->columns[k]) || widths[k] <= LEAST_NAME)
             continue;
         const size_t over = all - most, spare = widths[k] - LEAST_NAME;
@@ -253,7 +253,7 @@ static size_t indent_of(const char *name, size_t depth, size_t width)
 
 /* Only the first columns; the heading says whether there are more. */
 static void put_row(const gnomon__report_table *t,
-                    const gnomon__table_choice *c, uint32_t count,
+                    const gnomon__table_choice *c, size_t count,
                     const gnomon__table_row *row, const size_t widths[],
                     const gnomon_writer *out)
 {
@@ -339,7 +339,7 @@ void gnomon__table_as_text(const gnomon__report_table *t,
     if (!t->row_count && t->if_empty)
         out->print(out, "\n%s\n", t->if_empty);
     find_widths(t, c, out, widths);
-    const uint32_t count = fit_terminal(t, c, out, widths);
+    const size_t count = fit_terminal(t, c, out, widths);
     for (size_t i = 0; i < t->row_count; i++) {
         const gnomon__table_row *row = &t->rows[i];
         if (!i || row->group != t->rows[i - 1].group) {

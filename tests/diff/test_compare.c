@@ -334,7 +334,7 @@ TEST(numbers_have_the_digits_that_are_known)
                  {9951000, "9.951 ms", "10 ms"},
                  {123456789, "123.5 ms", "120 ms"},
                  {4e12, "4000.0 s", "4000 s"},
-                 {NAN, "-", "-"}};
+                 {(double)NAN, "-", "-"}};
     char text[GNOMON__CHANGES_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK_STR(
