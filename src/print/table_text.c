@@ -108,36 +108,6 @@ static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
     out->write(out, "\n", 1);
 }
 
-/* "Thread 0 train (4711)", "Rank 3, action step" */
-static void put_group(const gnomon__report_table *t, uint32_t group,
-                      const gnomon_writer *out)
-{
-    char first = t->group_word[0];
-    if (first >= 'a' && first <= 'z')
-        first = (char)(first - 'a' + 'A');
-    out->print(out, "%c%s %s", first, t->group_word + 1,
-               gnomon_shown(out, t->groups[group]));
-    if (t->inner_word)
-        out->print(out, ", %s %s", t->inner_word,
-                   gnomon_shown(out, t->inner_groups[group]));
-    out->write(out, "\n", 1);
-}
-
-/* ---- Text ------------------------------------------------------------------------ */
-
-static void put_blanks(const gnomon_writer *out, size_t count)
-{
-    static const char blanks[] = "                                ";
-    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
-        out->write(out, blanks, sizeof blanks - 1);
-    out->write(out, blanks, count);
-}
-
-static bool is_left(const gnomon__report_table *t, size_t column)
-{
-    return t->columns[column].kind == GNOMON__CELL_TEXT;
-}
-
 /* Columns of the terminal; 0: the output is not a terminal. */
 static size_t terminal_width(const gnomon_writer *out)
 {
@@ -160,6 +130,42 @@ static void put_clipped(const gnomon_writer *out, const char *text,
             break;
     out->write(out, text, (size_t)(end - text));
     out->write(out, "\xe2\x80\xa6", 3);
+}
+
+/* "Thread 0 train (4711)", "Rank 3, action step" */
+static void put_group(const gnomon__report_table *t, uint32_t group,
+                      const gnomon_writer *out)
+{
+    const size_t most = terminal_width(out) ? terminal_width(out) : SIZE_MAX;
+    const size_t words =
+        strlen(t->group_word) + (t->inner_word ? strlen(t->inner_word) + 4 : 1);
+    const size_t rest = most > words + LEAST_NAME ? most - words : LEAST_NAME;
+    char first = t->group_word[0];
+    if (first >= 'a' && first <= 'z')
+        first = (char)(first - 'a' + 'A');
+    out->print(out, "%c%s ", first, t->group_word + 1);
+    put_clipped(out, gnomon_shown(out, t->groups[group]),
+                t->inner_word ? rest / 2 : rest);
+    if (t->inner_word) {
+        out->print(out, ", %s ", t->inner_word);
+        put_clipped(out, gnomon_shown(out, t->inner_groups[group]), rest / 2);
+    }
+    out->write(out, "\n", 1);
+}
+
+/* ---- Text ------------------------------------------------------------------------ */
+
+static void put_blanks(const gnomon_writer *out, size_t count)
+{
+    static const char blanks[] = "                                ";
+    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
+        out->write(out, blanks, sizeof blanks - 1);
+    out->write(out, blanks, count);
+}
+
+static bool is_left(const gnomon__report_table *t, size_t column)
+{
+    return t->columns[column].kind == GNOMON__CELL_TEXT;
 }
 
 /* Blanks are only counted until the next text, so that no line ends in blanks. */

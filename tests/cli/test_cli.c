@@ -284,7 +284,7 @@ TEST(names_are_escaped_on_terminals)
     NEEDS_PROGRAM;
     static const char *const commands[] = {"report --as regions --format csv",
                                            "report --as tree --format csv",
-                                           "cat"};
+                                           "diff --as csv evil.json", "cat"};
     const char *name = open_terminal();
     if (!name)
         SKIP("no pseudo-terminals");

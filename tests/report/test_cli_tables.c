@@ -185,6 +185,20 @@ TEST(tables_are_clipped_to_the_terminal)
     gnomon_configure(NULL);
 }
 
+TEST(names_of_groups_are_clipped_to_the_terminal)
+{
+    gnomon__test_set(1000);
+    gnomon_configure("regions(columns=calls,by=category),file=/dev/null");
+    load("a category with very many letters in it", 5000);
+    check_live("regions", 30,
+               "Regions by category\n"
+               "\n"
+               "Category a category with very\xe2\x80\xa6\n"
+               "  Action  Calls\n"
+               "  load        1\n");
+    gnomon_configure(NULL);
+}
+
 TEST(short_names_are_indented_like_others)
 {
     gnomon__test_set(1000);
