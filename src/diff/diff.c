@@ -11,7 +11,6 @@
 
 #include "diff/run_rows.h"
 #include "platform/memory.h"
-#include "profile/compare.h"
 
 const double gnomon__quantiles[GNOMON__QUANTILES] = {0.5, 0.9, 0.99};
 
@@ -45,39 +44,31 @@ const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS] = {
     [GNOMON__DIFF_BY_CONFIDENCE] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
 };
 
-static const char *diff_stage_at(const gnomon__report_table *t, size_t i)
+/* The row has no later ordinal than another one of its stage. */
+static void diff_lower_ordinal(gnomon__report_table *t, size_t row,
+                               size_t other)
 {
-    return gnomon__cells_of(t, i)[GNOMON__DIFF_STAGE].text;
+    gnomon__cell *a = gnomon__cells_of(t, row);
+    const gnomon__cell *b = gnomon__cells_of(t, other);
+    if (strcmp(a[GNOMON__DIFF_STAGE].text, b[GNOMON__DIFF_STAGE].text) == 0 &&
+        b[GNOMON__DIFF_ORDINAL].count < a[GNOMON__DIFF_ORDINAL].count)
+        a[GNOMON__DIFF_ORDINAL].count = b[GNOMON__DIFF_ORDINAL].count;
 }
 
-/* Tables of one stage stand together: at the first of its rows. */
-static void diff_join_ordinals(gnomon__report_table *t)
-{
-    for (size_t i = 0, end; i < t->row_count; i = end) {
-        uint64_t least = UINT64_MAX;
-        for (end = i; end < t->row_count &&
-                      strcmp(diff_stage_at(t, end), diff_stage_at(t, i)) == 0;
-             end++)
-            least = GNOMON__COMPARE(
-                        gnomon__cells_of(t, end)[GNOMON__DIFF_ORDINAL].count,
-                        least) < 0
-                        ? gnomon__cells_of(t, end)[GNOMON__DIFF_ORDINAL].count
-                        : least;
-        for (size_t k = i; k < end; k++)
-            gnomon__cells_of(t, k)[GNOMON__DIFF_ORDINAL].count = least;
-    }
-}
-
-/* Sorting keeps the order of what is equal, which is that of names. */
+/* By the first ordinal of a stage of the name, so that its tables stand together, then by
+ * kind. Sorting keeps the order of what is equal, which is that of names. */
 static void diff_order(gnomon__report_rows *r)
 {
-    static const int last_first[] = {GNOMON__DIFF_KIND, GNOMON__DIFF_STAGE,
-                                     GNOMON__DIFF_ORDINAL};
-    for (int k = 0; k < 3 && !r->code; k++) {
-        if (last_first[k] == GNOMON__DIFF_ORDINAL)
-            diff_join_ordinals(&r->table);
-        r->code = gnomon__table_sort(&r->table, last_first[k]);
-    }
+    gnomon__report_table *t = &r->table;
+    r->code = gnomon__table_sort(t, GNOMON__DIFF_KIND);
+    if (!r->code)
+        r->code = gnomon__table_sort(t, GNOMON__DIFF_STAGE);
+    for (size_t i = 1; i < t->row_count; i++)
+        diff_lower_ordinal(t, i, i - 1);
+    for (size_t i = t->row_count; i > 1; i--)
+        diff_lower_ordinal(t, i - 2, i - 1);
+    if (!r->code)
+        r->code = gnomon__table_sort(t, GNOMON__DIFF_ORDINAL);
 }
 
 static const gnomon__report diff_report = {
