@@ -23,7 +23,7 @@ else
     limit=-max_total_time=${SECONDS_EACH:-60}
 fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
-[ $# -gt 0 ] || set -- spec names tokens programs threads file json merge
+[ $# -gt 0 ] || set -- spec names tokens programs threads file json merge cupti
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
@@ -34,6 +34,7 @@ for name in "$@"; do
     case $name in
     file) longest=6000 ;;
     merge) longest=16000 ;;
+    cupti) longest=4000 ;;
     spec) longest=${RUNS:+150} ;; # its time grows with the square of the length
     threads) # a leak check takes as long as several inputs
         longest=${RUNS:+100} leaks=0 ;;
