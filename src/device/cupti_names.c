@@ -14,77 +14,52 @@ static uint8_t cupti_classes[2][GNOMON__CUPTI_IDS];
 
 /* ---- Names ----------------------------------------------------------------------- */
 
-static int begins_with(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Without cuda, cu or cu64. */
 static const char *cupti_stem(const char *name)
 {
     static const char *const heads[] = {"cuda", "cu64", "cu"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (begins_with(name, heads[i]))
+        if (strncmp(name, heads[i], strlen(heads[i])) == 0)
             return name + strlen(heads[i]);
     return name;
 }
 
-/* Calls whose stem begins so only ask for something, or choose a context: a framework
- * makes several of them for each launch. */
-static int is_noise(const char *stem)
+/* Whether the stem begins with one of these words, each of which ends in a blank. */
+static int is_of(const char *words, const char *stem)
 {
-    static const char *const stems[] = {"CtxGet",
-                                        "CtxPopCurrent",
-                                        "CtxPushCurrent",
-                                        "CtxSetCurrent",
-                                        "DeviceGet",
-                                        "DevicePrimaryCtxGetState",
-                                        "DriverGetVersion",
-                                        "EventQuery",
-                                        "FuncGet",
-                                        "GetDevice",
-                                        "GetDriverEntryPoint",
-                                        "GetError",
-                                        "GetExportTable",
-                                        "GetFuncBySymbol",
-                                        "GetKernel",
-                                        "GetLastError",
-                                        "GetProcAddress",
-                                        "KernelGet",
-                                        "Occupancy",
-                                        "PeekAtLastError",
-                                        "PointerGetAttribute",
-                                        "RuntimeGetVersion",
-                                        "StreamGet",
-                                        "StreamIsCapturing",
-                                        "StreamQuery",
-                                        "ThreadExchangeStreamCaptureMode"};
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        if (begins_with(stem, stems[i]))
+    for (size_t n; (n = strcspn(words, " ")) != 0; words += n + 1)
+        if (strncmp(stem, words, n) == 0)
             return 1;
     return 0;
 }
 
+/* Calls that only ask for something, or choose a context: a framework makes several of them
+ * for each launch. */
+static const char cupti_noise[] =
+    "CtxGet CtxPopCurrent CtxPushCurrent CtxSetCurrent DeviceGet "
+    "DevicePrimaryCtxGetState DriverGetVersion EventQuery FuncGet GetDevice "
+    "GetDriverEntryPoint GetError GetExportTable GetFuncBySymbol GetKernel "
+    "GetLastError GetProcAddress KernelGet Occupancy PeekAtLastError "
+    "PointerGetAttribute RuntimeGetVersion StreamGet StreamIsCapturing "
+    "StreamQuery ThreadExchangeStreamCaptureMode ";
+
 enum gnomon__cupti_class gnomon__cupti_class_of_name(const char *name)
 {
-    static const char *const launches[] = {"Launch",      "GraphLaunch",
-                                           "Memcpy",      "Memset",
-                                           "MemPrefetch", "MemBatchDecompress"};
     const char *stem = cupti_stem(name);
-    if (begins_with(stem, "LaunchKernel") ||
-        begins_with(stem, "LaunchCooperativeKernel"))
+    if (is_of("LaunchKernel LaunchCooperativeKernel ", stem))
         return strstr(stem, "MultiDevice") ? GNOMON__CUPTI_LAUNCH
                                            : GNOMON__CUPTI_KERNEL_LAUNCH;
-    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++)
-        if (begins_with(stem, launches[i]))
-            return GNOMON__CUPTI_LAUNCH;
-    if (begins_with(stem, "StreamBeginCapture"))
+    if (is_of("Launch GraphLaunch Memcpy Memset MemPrefetch "
+              "MemBatchDecompress ",
+              stem))
+        return GNOMON__CUPTI_LAUNCH;
+    if (is_of("StreamBeginCapture ", stem))
         return GNOMON__CUPTI_CAPTURE_BEGINS;
-    if (begins_with(stem, "StreamEndCapture"))
+    if (is_of("StreamEndCapture ", stem))
         return GNOMON__CUPTI_CAPTURE_ENDS;
-    if (is_noise(stem))
+    if (is_of(cupti_noise, stem))
         return GNOMON__CUPTI_NOISE;
-    if (!begins_with(stem, "Graph") &&
+    if (!is_of("Graph ", stem) &&
         (strstr(stem, "Synchronize") || strstr(stem, "WaitEvent")))
         return GNOMON__CUPTI_WAIT;
     return GNOMON__CUPTI_OTHER;

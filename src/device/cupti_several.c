@@ -12,10 +12,32 @@ static void *several_handle; /* the subscriber; NULL: none */
 
 /* ---- Its calls --------------------------------------------------------------------- */
 
-static cupti_result several_time(uint64_t *ns)
-{
-    return several_calls.GetTimestampV2(several_handle, ns);
-}
+/* The older call, what it takes, the newer one, and what that is given. */
+#define CALLS_OF_SEVERAL(X) \
+    X(GetTimestamp, (uint64_t * ns), GetTimestampV2, ns) \
+    X(Enable, (uint32_t kind), EnableV2, kind, NULL) \
+    X(Disable, (uint32_t kind), DisableV2, kind, NULL) \
+    X(GetNextRecord, (uint8_t * buffer, size_t valid, void **record), \
+      GetNextRecordV2, buffer, valid, record) \
+    X(GetNumDropped, (void *context, uint32_t stream, size_t *count), \
+      GetNumDroppedV2, context, stream, count) \
+    X(SetAttribute, (int attribute, size_t *size, void *value), \
+      SetAttributeV2, attribute, size, value) \
+    X(SetThreadIdType, (int type), SetAttributeV2, CUPTI_THREAD_IDS, \
+      &(size_t){sizeof type}, &type) \
+    X(RegisterTimestamp, (uint64_t(*now)(void)), SetAttributeV2, CUPTI_CLOCK, \
+      &(size_t){sizeof now}, &now) \
+    X(EnableRuntimeApi, (uint32_t id, uint8_t enable), EnableRuntimeApiV2, id, \
+      enable) \
+    X(EnableDriverApi, (uint32_t id, uint8_t enable), EnableDriverApiV2, id, \
+      enable)
+
+#define CALL_OF_SEVERAL(name, parameters, call, ...) \
+    static cupti_result several_##name parameters \
+    { \
+        return several_calls.call(several_handle, __VA_ARGS__); \
+    }
+CALLS_OF_SEVERAL(CALL_OF_SEVERAL)
 
 static void several_requested(uint8_t **buffer, size_t *size, size_t *most,
                               void *info)
@@ -37,55 +59,6 @@ static cupti_result several_register(cupti_requested *requested,
     (void)requested, (void)completed; /* ours */
     return several_calls.RegisterCallbacksV2(several_handle, several_requested,
                                              several_completed);
-}
-
-static cupti_result several_enable(uint32_t kind)
-{
-    return several_calls.EnableV2(several_handle, kind, NULL);
-}
-
-static cupti_result several_disable(uint32_t kind)
-{
-    return several_calls.DisableV2(several_handle, kind, NULL);
-}
-
-static cupti_result several_next(uint8_t *buffer, size_t valid, void **record)
-{
-    return several_calls.GetNextRecordV2(several_handle, buffer, valid, record);
-}
-
-static cupti_result several_dropped(void *context, uint32_t stream,
-                                    size_t *count)
-{
-    return several_calls.GetNumDroppedV2(several_handle, context, stream,
-                                         count);
-}
-
-static cupti_result several_set(int attribute, size_t *size, void *value)
-{
-    return several_calls.SetAttributeV2(several_handle, attribute, size, value);
-}
-
-static cupti_result several_thread_ids(int type)
-{
-    size_t size = sizeof type;
-    return several_set(CUPTI_THREAD_IDS, &size, &type);
-}
-
-static cupti_result several_clock(uint64_t (*now)(void))
-{
-    size_t size = sizeof now;
-    return several_set(CUPTI_CLOCK, &size, &now);
-}
-
-static cupti_result several_runtime(uint32_t id, uint8_t enable)
-{
-    return several_calls.EnableRuntimeApiV2(several_handle, id, enable);
-}
-
-static cupti_result several_driver(uint32_t id, uint8_t enable)
-{
-    return several_calls.EnableDriverApiV2(several_handle, id, enable);
 }
 
 /* ---- The subscription ---------------------------------------------------------------- */
@@ -113,17 +86,10 @@ int gnomon__cupti_several_subscribe(void **subscriber, cupti_callback *callback)
         return code;
     several_handle = *subscriber;
     several_calls = *gnomon__cupti();
-    several_calls.GetTimestamp = several_time;
     several_calls.RegisterCallbacks = several_register;
-    several_calls.Enable = several_enable;
-    several_calls.Disable = several_disable;
-    several_calls.GetNextRecord = several_next;
-    several_calls.GetNumDropped = several_dropped;
-    several_calls.SetAttribute = several_set;
-    several_calls.SetThreadIdType = several_thread_ids;
-    several_calls.RegisterTimestamp = several_clock;
-    several_calls.EnableRuntimeApi = several_runtime;
-    several_calls.EnableDriverApi = several_driver;
+#define PUT_CALL(name, ...) several_calls.name = several_##name;
+    CALLS_OF_SEVERAL(PUT_CALL)
+#undef PUT_CALL
     gnomon__cupti_calls_are(&several_calls);
     return CUPTI_OK;
 }
