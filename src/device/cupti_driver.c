@@ -101,9 +101,8 @@ static int cupti_take(void *library, const char *name)
     CUPTI_NEWER_CALLS(FIND)
 #undef FIND
     int is_useless = cupti_is_useless(name);
-    if (!is_useless)
-        (void)gnomon__os_library(name, &why); /* it stays */
-    gnomon__os_library_close(library);
+    if (is_useless || gnomon__os_library(name, &why)) /* stays from now on */
+        gnomon__os_library_close(library);
     return !is_useless;
 }
 

@@ -8,31 +8,19 @@
 
 /* What stands at an offset. CUPTI aligns records to 8 bytes, but one field of 64 bits
  * in some of them is not aligned. */
-static uint32_t cupti_u32(const void *record, size_t offset)
-{
-    uint32_t value;
-    memcpy(&value, (const char *)record + offset, sizeof value);
-    return value;
-}
-
-static uint64_t cupti_u64(const void *record, size_t offset)
-{
-    uint64_t value;
-    memcpy(&value, (const char *)record + offset, sizeof value);
-    return value;
-}
-
-static uint16_t cupti_u16(const void *record, size_t offset)
-{
-    uint16_t value;
-    memcpy(&value, (const char *)record + offset, sizeof value);
-    return value;
-}
-
-static uint8_t cupti_u8(const void *record, size_t offset)
-{
-    return ((const uint8_t *)record)[offset];
-}
+#define CUPTI_READ(name, type) \
+    static type name(const void *record, size_t offset) \
+    { \
+        type value; \
+        memcpy(&value, (const char *)record + offset, sizeof value); \
+        return value; \
+    }
+CUPTI_READ(cupti_u64, uint64_t)
+CUPTI_READ(cupti_u32, uint32_t)
+CUPTI_READ(cupti_u16, uint16_t)
+CUPTI_READ(cupti_u8, uint8_t)
+CUPTI_READ(cupti_text, const char *)
+#undef CUPTI_READ
 
 uint32_t gnomon__cupti_kind_of(const void *record)
 {
@@ -126,7 +114,7 @@ static int32_t cupti_device_of(const gnomon__cupti_reader *r, uint32_t context)
 static int read_kernel(gnomon__cupti_reader *r, const void *record,
                        gnomon_activity *out)
 {
-    const char *name;
+    const char *name = cupti_text(record, 104);
     out->kind = GNOMON_ACTIVITY_KERNEL;
     cupti_place(r, record, 40, 44, 48, out);
     for (size_t i = 0; i < 3; i++) {
@@ -137,7 +125,6 @@ static int read_kernel(gnomon__cupti_reader *r, const void *record,
     out->shared_static = cupti_u32(record, 76);
     out->shared_dynamic = cupti_u32(record, 80);
     out->correlation = cupti_u32(record, 92);
-    memcpy(&name, (const char *)record + 104, sizeof name);
     out->name = name && r->kernel_name ? r->kernel_name(name) : name;
     out->graph_node = cupti_u64(record, 144);
     out->graph = cupti_u32(record, 156);

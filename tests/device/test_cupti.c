@@ -470,6 +470,27 @@ TEST(a_capture_is_not_spoiled)
     fake_cuda_is_well();
 }
 
+/* One whose stream is gone, or whose thread has ended: no report waits for it, and what is
+ * over is told. */
+TEST(a_capture_that_never_ends)
+{
+    fake_cupti_use(130000);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->begin(FAKE_DRIVER_API, "cuStreamBeginCapture_v2", place.context);
+    cupti->end(0);
+    for (int i = 0; i < 3; i++) {
+        cupti->launch(&place, "kernel", 1000);
+        pass(10000);
+        flush_cupti(PATIENCE);
+        CHECK_EQ(told_count(), (unsigned)i + 1);
+    }
+    CHECK_EQ(cuda->calls("cuCtxSynchronize"), 0);
+    CHECK_EQ(told_lost(), 0);
+    close_cupti();
+    CHECK_EQ(told_lost(), 0);
+}
+
 /* A context that is gone is not waited for: its address may be another one's. */
 TEST(contexts_that_end)
 {
