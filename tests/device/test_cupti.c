@@ -573,7 +573,8 @@ TEST(a_clock_of_its_own)
 
 static uint64_t ticks_of_another(void)
 {
-    return 100000000000000ull + gnomon__test_ticks * 3;
+    return 100000000000000ull +
+           __atomic_load_n(&gnomon__test_ticks, __ATOMIC_RELAXED) * 3;
 }
 
 static void other_gives_its_clock(void)
