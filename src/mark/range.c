@@ -41,8 +41,8 @@ typedef struct open_range {
     };
     union {
         uint64_t slots[MAX_HOOKS];
-        /* Behind the slots of its hooks, from the last word downward: how many ranges
-         * are around it, and their keys, the innermost first. */
+        /* Behind the slots of its hooks: the last word says how many ranges are around
+         * it. Their keys are in the words below it, the innermost nearest. */
         uint32_t around[AROUND_WORDS];
     };
 } open_range;

@@ -18,8 +18,8 @@ typedef struct gnomon__finished {
     uint32_t key;
     union {
         uint32_t node; /* in the hot tree, where that saw it; 0: not known */
-        /* Of a range: the ranges around it, an offset: how many, and before that word
-         * their keys, the outermost first. 0: none. */
+        /* Of a range: the ranges around it, an offset: of the word that says how many.
+         * Their keys are in the words below it, the innermost nearest. 0: none. */
         uint32_t around;
     };
 } gnomon__finished;
