@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from runs import calls, own_lines, pythons, run, walk
+from runs import PLAIN, calls, own_lines, pythons, run, walk
 
 SCRIPT = '''
 import functools
@@ -107,7 +107,7 @@ class Calls(unittest.TestCase):
 
     def python(self, *words, status=0, **variables):
         child = subprocess.run(
-            [sys.executable, "-B", *words],
+            [sys.executable, *PLAIN, *words],
             env=dict(os.environ, **variables),
             cwd=self.folder,
             capture_output=True,
@@ -297,7 +297,7 @@ class Calls(unittest.TestCase):
         said = sorted(said + ["S/outer/f/" + name for name in inner])
         for version, python in pythons().items():
             child = subprocess.run(
-                [python, "-B", "-c", BOUND], capture_output=True, text=True, timeout=100
+                [python, *PLAIN, "-c", BOUND], capture_output=True, text=True, timeout=100
             )
             paths = sorted(child.stdout.splitlines())
             if version in ("3.9", "3.10"):  # they announce no such call
@@ -350,7 +350,7 @@ class Calls(unittest.TestCase):
             )
         for version, python in pythons().items():
             child = subprocess.run(
-                [python, "-B", "-m", "gnomon", "--profiler", "regions", "script.py"],
+                [python, *PLAIN, "-m", "gnomon", "--profiler", "regions", "script.py"],
                 cwd=self.folder,
                 capture_output=True,
                 text=True,

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from runs import pythons
+from runs import PLAIN, pythons
 
 LIFE = """
 import os, signal, sys
@@ -168,7 +168,7 @@ class Ends(unittest.TestCase):
                 os.remove(os.path.join(self.folder, file))
         spec = "simple(file=%p.txt),profile(file=%p.gnomon),trace(file=%p.json)"
         child = subprocess.run(
-            [python, "-B", "life.py", first, words],
+            [python, *PLAIN, "life.py", first, words],
             env=dict(os.environ, GNOMON=spec),
             cwd=self.folder,
             capture_output=True,

@@ -77,7 +77,8 @@ gnomon.configure("")
             ("scope", ["a", "a/b", "after"]),
             ("range", ["a", "after", "b"]),
         ):
-            out, _ = run(code + f"mark = gnomon.{mark}" + ending, "simple,tree")
+            program = code + f"mark = gnomon.{mark}" + ending
+            out, _ = run(program, "simple,tree", plain=["-B"])
             self.assertEqual(out, f"{paths_wanted}\n")
 
     def test_tasks_of_trio(self):

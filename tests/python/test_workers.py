@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from runs import calls, own_lines, run
+from runs import PLAIN, calls, own_lines, run
 
 PROGRAM = '''
 import multiprocessing, os, sys
@@ -49,7 +49,7 @@ class Workers(unittest.TestCase):
         with open(path, "w") as file:
             file.write(program)
         child = subprocess.run(
-            [sys.executable, "-B", path, method],
+            [sys.executable, *PLAIN, path, method],
             env=dict(os.environ, GNOMON=spec.replace("DIR", folder.name)),
             capture_output=True,
             text=True,
