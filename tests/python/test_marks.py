@@ -467,12 +467,12 @@ class Control(unittest.TestCase):
             gnomon.configure("simple")
             names(20000)
             tracemalloc.start()
-            names(200000)
+            names(50000)
             print(tracemalloc.get_traced_memory()[0])
             gnomon.configure(None)
             """
         )
-        self.assertLess(int(out), 8 << 20)
+        self.assertLess(int(out), 2 << 20)
 
 
 if __name__ == "__main__":
