@@ -93,7 +93,8 @@ static void region_read_all(gnomon__report_rows *r)
     }
 }
 
-/* What has no finished execution is no row. */
+/* What has no finished execution is no row, and what open ones took so far is in no total
+ * and in no self. */
 static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
 {
     const gnomon_stats *s = gnomon__times_of(&cells[GNOMON__REGION_HOST_TIMES]);
@@ -105,7 +106,8 @@ static bool region_make(gnomon__report_rows *r, gnomon__cell *cells)
     } of_calls[] = {
         {GNOMON__REGION_CALLS, s->count},
         {GNOMON__REGION_TOTAL, s->total_ns},
-        {GNOMON__REGION_SELF, s->self_ns},
+        {GNOMON__REGION_SELF,
+         s->self_ns < s->total_ns ? s->self_ns : s->total_ns},
         {GNOMON__REGION_MEAN, s->count ? s->total_ns / s->count : 0},
         {GNOMON__REGION_MIN, s->min_ns},
         {GNOMON__REGION_P50, gnomon_quantile_ns(s, 0.5)},

@@ -150,6 +150,18 @@ static gnomon__cell *tree_row(const gnomon__report_rows *r, uint64_t number)
     return &r->table.cells[(number - 1) * TREE_COLUMNS];
 }
 
+/* What open scopes took so far is in no total: no self is above one. Of a path where none
+ * has ended that is all there is. */
+static void tree_show_open(gnomon__cell *cells)
+{
+    if (cells[TREE_SELF].count <= cells[TREE_TOTAL].count)
+        return;
+    if (cells[TREE_CALLS].count)
+        cells[TREE_SELF] = cells[TREE_TOTAL];
+    else
+        cells[TREE_TOTAL] = cells[TREE_PERCENT] = (gnomon__cell){0};
+}
+
 /* Its whole path, and the name that is shown. */
 static bool tree_name(gnomon__report_rows *r, gnomon__cell *cells,
                       const gnomon__cell *above, bool with_path)
@@ -201,6 +213,7 @@ static void tree_choose(gnomon__report_rows *r)
         gnomon__cell_count(&cells[TREE_DEPTH], t->rows[i].depth);
         gnomon__cell_share(&cells[TREE_PERCENT], cells[TREE_TOTAL].count,
                            r->recorded_ns);
+        tree_show_open(cells);
         if (!tree_name(r, cells, above ? tree_row(r, above) : NULL, with_paths))
             r->code = GNOMON_ENOMEM;
     }

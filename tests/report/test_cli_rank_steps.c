@@ -249,5 +249,5 @@ TEST(ranks_and_hosts_take_little_memory)
     const double regions = program_kib("report --as regions --by rank .");
     CHECK(ranks > 0 && ranks < 20 * 1024);
     CHECK(hosts > 0 && hosts < 14 * 1024);
-    CHECK(regions > 0 && regions < 14 * 1024);
+    CHECK(regions > 0 && regions < 9 * 1024);
 }
