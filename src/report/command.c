@@ -18,7 +18,6 @@
 #include "report/ranks.h"
 #include "report/stages.h"
 #include "spec/options.h"
-#include "spec/suggest.h"
 
 enum {
     REPORT_AS,
@@ -113,11 +112,10 @@ typedef struct report_request {
     int each;
     gnomon__cli_profiler profiler;
     gnomon__joined out;
-    char near[128]; /* the name nearest to --stage; "": none */
-    size_t distance;
-    size_t printed; /* reports */
-    int has_rows;   /* one of them has ... */
-    int had_rows;   /* ... or would have without the filter */
+    gnomon__near_stage near; /* to --stage */
+    size_t printed;          /* reports */
+    int has_rows;            /* one of them has ... */
+    int had_rows;            /* ... or would have without the filter */
 } report_request;
 
 /* ---- What was asked for ---------------------------------------------------------- */
@@ -230,19 +228,6 @@ static void report_log_count(const char *path, const gnomon_profile *p)
                     *s.name ? s.name : "the report without a name", s.count);
 }
 
-/* Offers a name as what --stage may have meant. */
-static void report_offer(report_request *r, const char *name)
-{
-    gnomon__suggestion s = gnomon__suggest(r->stage);
-    if (*r->near)
-        s.distance = r->distance;
-    gnomon__suggest_offer(&s, name);
-    if (!s.best)
-        return;
-    r->distance = s.distance;
-    snprintf(r->near, sizeof r->near, "%s", name);
-}
-
 /* The words of the view that a report is of, where there are several. */
 static const char *report_view(const gnomon__cli_stages *stages, size_t which,
                                const gnomon_profile *p)
@@ -288,12 +273,10 @@ static int report_group(report_request *r, gnomon__gather *g,
     }
     const gnomon__stages_choice choice = {
         .name = r->stage,
+        .near = &r->near,
         .each = r->each || gnomon__reads_events(&r->profiler),
         .of = &r->profiler};
     int code = gnomon__cli_stages_read(&stages, g, group, &choice);
-    for (size_t i = 0; !code && i < stages.name_count; i++)
-        if (r->stage)
-            report_offer(r, stages.names[i]);
     int status = gnomon__cli_notes_print(&stages.notes, path);
     for (size_t i = 0; !code && i < stages.count; i++)
         code = report_stage(r, path, &stages, i);
@@ -334,10 +317,10 @@ static int report_files(report_request *r, const gnomon__cli_inputs *in)
 
 static int report_nothing(const report_request *r)
 {
-    if (r->stage && !r->printed && *r->near)
+    if (r->stage && !r->printed && *r->near.name)
         gnomon__log("nothing to report: no stage is named '%s': did you mean "
                     "'%s'?",
-                    r->stage, r->near);
+                    r->stage, r->near.name);
     else if (r->stage && !r->printed)
         gnomon__log("nothing to report: no stage is named '%s'; gnomon info "
                     "lists them",

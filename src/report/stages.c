@@ -10,6 +10,7 @@
 #include "command/progress.h"
 #include "profile/keys.h"
 #include "report/ranks.h"
+#include "spec/suggest.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -224,18 +225,17 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
 
 /* ---- Runs ------------------------------------------------------------------------ */
 
-/* A name that was not there before. */
-static int add_name(gnomon__cli_stages *s, const char *name)
+static void offer_name(const gnomon__stages_choice *choice, const char *name)
 {
-    for (size_t i = 0; i < s->name_count; i++)
-        if (strcmp(s->names[i], name) == 0)
-            return GNOMON_OK;
-    if (!gnomon__grow(&s->names, &s->name_room, s->name_count + 1,
-                      sizeof *s->names))
-        return no_room_for_stages();
-    s->names[s->name_count] = gnomon__strdup(name);
-    s->name_count += s->names[s->name_count] != NULL;
-    return GNOMON_OK;
+    gnomon__suggestion s = gnomon__suggest(choice->name);
+    gnomon__near_stage *near = choice->near;
+    if (*near->name)
+        s.distance = near->distance;
+    gnomon__suggest_offer(&s, name);
+    if (!s.best)
+        return;
+    near->distance = s.distance;
+    snprintf(near->name, sizeof near->name, "%s", name);
 }
 
 /* Whether the stage is the first of its name; with GNOMON__UNITE_NAMES the first adds
@@ -283,8 +283,9 @@ static int add_view(gnomon__cli_stages *s, gnomon__gather *g,
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_profile_stage(p, i, &stage);
         int is_more = is_new_of_run(p, i, &stage, names_rule(s));
-        code = add_name(s, stage.name);
-        if (!code && is_more && (!name || strcmp(stage.name, name) == 0))
+        if (name)
+            offer_name(&s->choice, stage.name);
+        if (is_more && (!name || strcmp(stage.name, name) == 0))
             code = add_stage(s, g, p, &stage, view, lends);
     }
     return code;
@@ -428,9 +429,6 @@ void gnomon__cli_stages_free(gnomon__cli_stages *s)
 {
     for (size_t i = 0; i < s->count; i++)
         free_stage(&s->at[i]);
-    for (size_t i = 0; i < s->name_count; i++)
-        gnomon__free(s->names[i]);
-    gnomon__free((void *)s->names);
     gnomon__cli_notes_free(&s->notes);
     gnomon__free(s->at);
     *s = (gnomon__cli_stages){0};

@@ -26,9 +26,16 @@ typedef struct gnomon__cli_stage {
     int has_rows, has_times; /* of these; of steps */
 } gnomon__cli_stage;
 
+/* The name of a stage that is most like one that is asked for; "": none is. */
+typedef struct gnomon__near_stage {
+    char name[128];
+    size_t distance;
+} gnomon__near_stage;
+
 typedef struct gnomon__stages_choice {
-    const char *name; /* stages of that name alone; NULL: all */
-    int each;         /* by itself, not those of a name as one */
+    const char *name;         /* stages of that name alone; NULL: all */
+    gnomon__near_stage *near; /* where a name is asked for */
+    int each;                 /* by itself, not those of a name as one */
     const gnomon__cli_profiler *of;
 } gnomon__stages_choice;
 
@@ -37,11 +44,9 @@ typedef struct gnomon__cli_stages {
     size_t count, room;
     size_t runs;
     gnomon__stages_choice choice;
-    size_t run;   /* that is being added, and ... */
-    size_t first; /* ... the first one of its rank or host ... */
-    int is_one;   /* ... which has no other run */
-    char **names; /* of all stages there are */
-    size_t name_count, name_room;
+    size_t run;              /* that is being added, and ... */
+    size_t first;            /* ... the first one of its rank or host ... */
+    int is_one;              /* ... which has no other run */
     int has_views;           /* more than one */
     gnomon__cli_notes notes; /* of all runs */
 } gnomon__cli_stages;
