@@ -130,8 +130,9 @@ static uint32_t add_group(gnomon__groups *g, int64_t order, const char *text,
                           const char *inner)
 {
     gnomon__group *at =
-        gnomon__table_room(g->at, &g->room, g->count + 1, sizeof *g->at);
-    if (!at || !text)
+        text ? gnomon__table_room(g->at, &g->room, g->count + 1, sizeof *g->at)
+             : NULL;
+    if (!at)
         return UINT32_MAX;
     g->at = at;
     at[g->count] = (gnomon__group){order, text, inner, g->count};
