@@ -7,19 +7,44 @@
 
 /* ---- Runs and tracks ------------------------------------------------------------ */
 
-/* Viewers take processes of one number for the same, whatever their machine: so only
- * the first run with a number has it. */
-static int64_t own_pid(const gnomon__export *what, size_t which, size_t run,
-                       int64_t pid)
+static int is_pid_before(const gnomon__export *what, size_t which, int64_t pid)
 {
     gnomon_run_info r;
-    for (size_t i = 0; i <= which; i++)
-        for (size_t k = 1; !gnomon_profile_run(what->profiles[i], k, &r) &&
-                           (i < which || k < run);
-             k++)
+    for (size_t i = 0; i < which; i++)
+        for (size_t k = 1; !gnomon_profile_run(what->profiles[i], k, &r); k++)
             if (r.pid == pid)
-                return 0;
-    return pid;
+                return 1;
+    return 0;
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+    const gnomon__timeline_run *a = *(gnomon__timeline_run *const *)left,
+                               *b = *(gnomon__timeline_run *const *)right;
+    int by = (a->info.pid > b->info.pid) - (a->info.pid < b->info.pid);
+    return by ? by : (a > b) - (a < b);
+}
+
+/* Viewers take processes of one number for the same, whatever their machine: so only
+ * the first run with a number has it. */
+static int find_timeline_runs(gnomon__timeline *l, const gnomon__export *what,
+                              size_t which)
+{
+    gnomon__timeline_run **of = calloc(l->run_count + 1, sizeof *of);
+    for (size_t i = 0; of && i < l->run_count; i++) {
+        of[i] = &l->runs[i + 1];
+        (void)gnomon_profile_run(l->p, i + 1, &of[i]->info);
+    }
+    if (of)
+        qsort(of, l->run_count, sizeof *of, compare_pids);
+    for (size_t i = 0; of && i < l->run_count; i++) {
+        const int64_t pid = of[i]->info.pid;
+        if ((!i || of[i - 1]->info.pid != pid) &&
+            !is_pid_before(what, which, pid))
+            of[i]->pid = pid;
+    }
+    free(of);
+    return of != NULL;
 }
 
 static int compare_tids(const void *left, const void *right)
@@ -55,7 +80,7 @@ static void take_tids(gnomon__timeline *l, gnomon__timeline_track **of,
     }
 }
 
-static int find_tracks(gnomon__timeline *l)
+static int find_timeline_tracks(gnomon__timeline *l)
 {
     gnomon__timeline_track **of = calloc(l->track_count + 1, sizeof *of);
     size_t n = 0;
@@ -91,11 +116,7 @@ int gnomon__timeline_begin(gnomon__timeline *l, const gnomon__export *what,
         return 0;
     l->runs[0].info = (gnomon_run_info){
         .rank = -1, .local_rank = -1, .world_size = -1, .host = ""};
-    for (size_t i = 1; i <= l->run_count; i++) {
-        (void)gnomon_profile_run(p, i, &l->runs[i].info);
-        l->runs[i].pid = own_pid(what, which, i, l->runs[i].info.pid);
-    }
-    return find_tracks(l);
+    return find_timeline_runs(l, what, which) && find_timeline_tracks(l);
 }
 
 void gnomon__timeline_end(gnomon__timeline *l)
