@@ -14,6 +14,8 @@
 #include "programs/raw_fork.h"
 #include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
+#include "device/cupti_flushes.h"
+#include "device/cupti_subscriber.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
 #undef pthread_create /* the test calls libc's own */
@@ -661,24 +663,34 @@ TEST(buffers_of_threads)
     many_threads(100);
 }
 
+static unsigned reads_due;
+
+static void read_soon(void)
+{
+    reads_due++;
+}
+
 /* Notes of launches are overwritten by later ones, so their records are read before. */
 TEST(records_are_read_before_notes_are_gone)
 {
     fake_cupti_use(130000);
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     fake_place place = place_on(0);
-    flush_cupti(0);
-    uint64_t before = cupti->calls("cuptiActivityFlushAll");
-    for (int i = 0; i < 8400; i++) {
+    gnomon__cupti_at_launches(NULL, read_soon);
+    for (int i = 0; i < 20000; i++) { /* two calls each */
         cupti->launch(&place, "kernel", 1);
         pass(10);
     }
+    CHECK_EQ(reads_due, 2);
+    gnomon__cupti_at_launches(NULL, gnomon__cupti_flush_soon);
+    uint64_t before = cupti->calls("cuptiActivityFlushAll");
+    gnomon__cupti_flush_soon();
     for (int i = 0;
          i < 60000 && cupti->calls("cuptiActivityFlushAll") == before; i++)
         usleep(1000);
     CHECK(cupti->calls("cuptiActivityFlushAll") > before);
     close_cupti();
-    CHECK_EQ(told_count(), 8400);
+    CHECK_EQ(told_count(), 20000);
 }
 
 TEST(buffers_that_come_late_and_out_of_order)
