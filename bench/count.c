@@ -43,6 +43,7 @@ static const struct {
     {"range", 1, 280, 280, NULL},
     {"tree_and_hook", 1, 385, 385, NULL},
     {"both_byname", 1, 500, 500, NULL},
+    {"views_byname", 1, 560, 560, NULL},
     {"changing_buffer", 1, 390, 390, NULL},
     {"buffer_and_hook", 1, 450, 450, NULL},
 };

@@ -56,16 +56,17 @@ BENCH_PAIRS(advanced_scope, 1, ADVANCED_PAIR, ADVANCED_PAIR)
 /* glibc's strcmp takes ten instructions more for some pairs of addresses. None of these
  * is in such a pair, as they are at the start of a page. */
 static const struct {
-    char simple[32], trace[32], steps[32], hook[32], both[32];
+    char simple[32], trace[32], steps[32], hook[32], both[32], views[32];
 } names __attribute__((aligned(4096))) = {"simple_byname", "trace_byname",
-                                          "steps_byname", "hook_byname",
-                                          "both_byname"};
+                                          "steps_byname",  "hook_byname",
+                                          "both_byname",   "views_byname"};
 BENCH_PAIRS(simple_byname, 1, NAME_PAIR(names.simple),
             NAME_PAIR("simple_byname cold"))
 BENCH_PAIRS(trace_byname, 1, NAME_PAIR(names.trace), NAME_PAIR(names.trace))
 BENCH_PAIRS(steps_byname, 1, NAME_PAIR(names.steps), NAME_PAIR(names.steps))
 BENCH_PAIRS(hook_byname, 1, NAME_PAIR(names.hook), NAME_PAIR(names.hook))
 BENCH_PAIRS(both_byname, 1, NAME_PAIR(names.both), NAME_PAIR(names.both))
+BENCH_PAIRS(views_byname, 1, NAME_PAIR(names.views), NAME_PAIR(names.views))
 
 /* One buffer, whose text changes with each pair, as with a layer's number. */
 static __thread char buffer_text[] = "changing_buffer#0";
@@ -228,6 +229,7 @@ const bench_row bench_marks[] = {
     MARK("repeated_names", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 11,
          repeated_names),
     MARK("two_views", "Fw", BENCH_TWO_VIEWS, BENCH_BY_NAME, 1, two_views),
+    MARK("views_byname", "Fw", BENCH_TWO_VIEWS, BENCH_BY_NAME, 1, views_byname),
 #ifdef BENCH_RING
     {"tree_and_window", "Fw", BENCH_RING_OPEN, BENCH_BY_NAME, 1, window_pairs,
      window_once, NULL},

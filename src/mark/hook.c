@@ -85,6 +85,15 @@ static inline ALWAYS void start_all(gnomon__thread *t, gnomon__frame *frame)
     *t->error = kept;
 }
 
+/* Several trees see an action, or it is slow. A function of its own, as begin_other(). */
+static APART gnomon_token begin_slowly(gnomon_region *region, uint32_t mask,
+                                       uint64_t seq, gnomon__thread *t)
+{
+    return gnomon__is_tree_only(t, mask & load_relaxed(&t->open_bits))
+               ? gnomon__trees_begin(region, mask, seq, t)
+               : gnomon__slow_begin(region, mask, seq, t);
+}
+
 /* Hooks together with the hot tree, or some of the hooks. */
 gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t)
@@ -92,7 +101,7 @@ gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->open_bits) & gnomon__os_own_mask();
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room))
-        return gnomon__slow_begin(region, mask, seq, t);
+        return begin_slowly(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
@@ -271,13 +280,21 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
     gnomon__one_stop(t, frame, last);
 }
 
+static APART void stop_other(gnomon__thread *t, gnomon__action *a)
+{
+    if (load_relaxed(&t->tree_only))
+        gnomon__trees_stop(t, a);
+    else
+        gnomon__slow_stop_of(t, a);
+}
+
 void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a)
 {
     gnomon__frame *frame = gnomon__frame_at(t, t->frame_last);
     uint32_t all = load_relaxed(&t->all_hooks);
     if (unlikely(frame->seen.token != (a->token & ~GNOMON__TOKEN_FLAGS) ||
                  t->frame_dead || gnomon__os_runs_in_copy())) {
-        gnomon__slow_stop_of(t, a);
+        stop_other(t, a);
     } else if (gnomon__hook_saw(frame, gnomon__frame_pair(all, all),
                                 GNOMON_FRAME_ACTION)) {
         a->token = 0;

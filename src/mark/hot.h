@@ -51,10 +51,12 @@ void gnomon__hook_end(gnomon_token token, gnomon__thread *t);
 gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a);
-/* Scopes that several trees see, and no hook (trees.c). */
+/* Scopes and actions that several trees see, and no hook (trees.c); `seq` as for
+ * gnomon__slow_begin. */
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__trees_end(gnomon_token token, gnomon__thread *t);
+void gnomon__trees_stop(gnomon__thread *t, gnomon__action *a);
 /* The rest of a hot end that changes the minimum or maximum of the node, which is closed
  * and was the last one to end; the same of a taped end. */
 void gnomon__slow_count(gnomon__thread *t, uint64_t ticks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compiled: for marks */
-/* Scopes that several call trees see, and no hook. The clock is read once
+/* Scopes and actions that several call trees see, and no hook. The clock is read once
  * for all, and no frame is needed, as each node keeps who else saw its
  * begin. While windows of several trees are open there is no hot tree: each
  * tree uses its own cursor. */
@@ -49,14 +49,17 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->open_bits), n = 0;
     uint32_t key = load_relaxed(&region->id);
     uint64_t token = seq + 1;
+    if (token & GNOMON__TOKEN_ACTION) /* as in by_name.c */
+        m |= GNOMON__SEEN_SLOW;
     gnomon__each_bit(bit, m & t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
         uint32_t node = child_of(t, tree, bit, key);
         if (unlikely(!node))
             continue;
         gnomon__front *line = gnomon__front_at(t, node);
-        gnomon__node_open(gnomon__own_position(tree), node, line, token,
-                          m | gnomon__seen_of(t, node));
+        uint32_t slow = gnomon__seen_of(t, node);
+        gnomon__node_open(gnomon__own_position(tree), node, line,
+                          slow ? token | GNOMON__TOKEN_SLOW : token, m | slow);
         opened[n++] = line;
     }
     /* Makes the end of the innermost scope of the other trees slow: it must
@@ -69,7 +72,7 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
         store_relaxed(&opened[i]->begin, now);
     if (unlikely(!n))
         lose_scope(t, m, now);
-    store_release(&t->seq, seq + 2);
+    gnomon__turn_even(t);
     return n ? token : 0;
 }
 
@@ -83,6 +86,8 @@ static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
         const gnomon__front *n = innermost(t, gnomon__tree_of(t, bit));
         seen = n->token == token ? n->seen : 0;
     }
+    if (token & GNOMON__TOKEN_ACTION)
+        seen &= ~GNOMON__SEEN_SLOW; /* whose token says if it is slow */
     /* 0 also for GNOMON__SEEN_SLOW and for bits that were detached */
     return seen & ~(t->tree_bits | t->end_only_bits) ? 0 : seen;
 }
@@ -100,12 +105,17 @@ static APART void end_in_recorders(gnomon__thread *t, uint32_t end_only,
                                    const gnomon__front *n, uint64_t token,
                                    uint64_t now)
 {
-    gnomon__finished f = {
-        .token = token, .begin = n->begin, .end = now, .key = n->key};
+    gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS,
+                          .begin = n->begin,
+                          .end = now,
+                          .key = n->key};
     gnomon__recorders_end(t, end_only, &f);
 }
 
-HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
+/* Ends a scope, or the action `a`. 0: it is slow, as it is not the innermost in all of its
+ * trees, or began while one of them was the hot tree. */
+static inline ALWAYS int end_innermost(gnomon__thread *t, uint64_t token,
+                                       gnomon__action *a)
 {
     gnomon__tree *trees[GNOMON__BITS];
     uint32_t seen = seen_by(t, token), count = 0;
@@ -114,12 +124,10 @@ HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
         trees[count++] = tree;
         seen = innermost(t, tree)->token == token ? seen : 0;
     }
-    /* Slow if it is not the innermost in all of its trees, or began while
-     * one of them was the hot tree. */
-    if (unlikely(!seen || !count)) {
-        gnomon__slow_end(token, t);
-        return;
-    }
+    if (unlikely(!seen || !count))
+        return 0;
+    if (a)
+        a->token = 0;
     uint64_t now = gnomon__ticks_counter();
     store_relaxed(&t->ended, now);
     const gnomon__front *first = innermost(t, trees[0]);
@@ -129,4 +137,17 @@ HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
     if (unlikely(end_only))
         end_in_recorders(t, end_only, first, token, now);
     gnomon__turn_even(t);
+    return 1;
+}
+
+HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
+{
+    if (unlikely(!end_innermost(t, token, NULL)))
+        gnomon__slow_end(token, t);
+}
+
+HOT void gnomon__trees_stop(gnomon__thread *t, gnomon__action *a)
+{
+    if (unlikely(!end_innermost(t, a->token, a)))
+        gnomon__slow_stop_of(t, a);
 }
