@@ -4,26 +4,32 @@
  * links: testing */
 #include "fuzz.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "spec_text.h"
 
 #define LONGEST 512 /* spec_text.h's buffers hold what this spells to */
 
-/* A spec may name files: only those of an empty folder. */
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f))
+        abort();
+}
+
+/* A spec may name files: only those of a folder of the build, which has these
+ * two. It stays, as a fuzzer may be stopped at any moment. */
 static void go_to_folder(void)
 {
-    static char folder[] = "/tmp/gnomon-fuzz-XXXXXX";
+    static const char folder[] = TEST_BINARY_DIR "/fuzz_spec";
     static int is_there;
     if (is_there++)
         return;
-    FILE *f;
-    if (!mkdtemp(folder) || chdir(folder) || !(f = fopen("a", "w")))
+    if ((mkdir(folder, 0755) && errno != EEXIST) || chdir(folder))
         abort();
-    fputs("simple\n# a comment\nlog(every=2s),@b", f);
-    fclose(f);
-    if ((f = fopen("b", "w")) != NULL) {
-        fputs("@a", f);
-        fclose(f);
-    }
+    put("a", "simple\n# a comment\nlog(every=2s),@b");
+    put("b", "@a");
 }
 
 static void use(gnomon__spec *spec)
