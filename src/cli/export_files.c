@@ -261,7 +261,7 @@ int gnomon__export_into_folder(gnomon__export_request *r,
                                 : r->exporter->extension;
     size_t room = strlen(r->to) + strlen(host) + 96;
     char *path = gnomon__alloc(room);
-    uint64_t moment = gnomon__export_unix(&run, run.now_ns);
+    uint64_t moment = run.zero_unix_ns + run.now_ns;
     if (!path) {
         gnomon__log("no memory for the name of a file");
         return GNOMON__EXIT_UNREADABLE;

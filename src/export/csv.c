@@ -313,7 +313,7 @@ static void csv_loss(csv_export *x, const gnomon_loss_info *loss)
                    .count = loss->count};
     const int has_time = loss->begin_ns || loss->end_ns;
     if (has_time && gnomon_profile_run(x->p, loss->run, &run) == GNOMON_OK) {
-        row.begin_ns = gnomon__export_unix(&run, loss->begin_ns);
+        row.begin_ns = run.zero_unix_ns + loss->begin_ns;
         row.duration_ns =
             loss->end_ns > loss->begin_ns ? loss->end_ns - loss->begin_ns : 0;
     }

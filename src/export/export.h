@@ -45,13 +45,7 @@ extern const gnomon__exporter gnomon__export_csv;
 extern const gnomon__exporter gnomon__export_to_json;
 extern const gnomon__exporter gnomon__export_prof;
 
-/* A moment of a run in Unix time: one time base for all runs. */
-static inline uint64_t gnomon__export_unix(const gnomon_run_info *run,
-                                           uint64_t ns)
-{
-    return run->zero_unix_ns + ns;
-}
-
+/* Whether a moment in Unix time, a run's zero and its own ns, is asked for. */
 static inline int gnomon__export_takes(const gnomon__export *what,
                                        uint64_t unix_ns)
 {

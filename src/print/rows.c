@@ -58,7 +58,7 @@ typedef struct gnomon__report_work {
     gnomon__report_table sums; /* has the memory of sums of lists */
     rows_part *parts;
     size_t part_count, part_room;
-    gnomon_sum sum;
+    gnomon_sum *sum; /* NULL: there are no statistics */
     bool has_keys, has_ids;
 } rows_work;
 
@@ -474,7 +474,7 @@ static const gnomon_stats *rows_times_at(const gnomon__value *value)
 /* Statistics of one entity stay its own. */
 static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
 {
-    gnomon_sum *sum = &r->work->sum;
+    gnomon_sum *sum = r->work->sum;
     const gnomon__value *times = r->work->times.at;
     size_t used = 0;
     if (!times[cell->count - 1].before) {
@@ -673,6 +673,7 @@ void gnomon__report_nest(gnomon__report_rows *r, size_t column)
 static bool rows_begin(gnomon__report_rows *r)
 {
     const gnomon__report *of = r->of;
+    bool has_times = false;
     rows_work *w = r->work = calloc(1, sizeof *w);
     if (!w)
         return false;
@@ -687,8 +688,9 @@ static bool rows_begin(gnomon__report_rows *r)
     for (size_t k = 0; k < of->column_count; k++) {
         w->has_keys |= of->columns[k].rule == GNOMON__ROW_KEY;
         w->has_ids |= of->columns[k].rule == GNOMON__ROW_ONCE;
+        has_times |= of->columns[k].rule == GNOMON__ROW_TIMES;
     }
-    return true;
+    return !has_times || (w->sum = calloc(1, sizeof *w->sum)) != NULL;
 }
 
 static size_t rows_shown_columns(const gnomon__report *of)
@@ -765,6 +767,7 @@ void gnomon__report_free(gnomon__report_rows *r)
     if (w) {
         free(w->columns);
         free(w->next);
+        free(w->sum);
         free(w->rows_by_key.slots);
         free(w->parts_by_key.slots);
         free(w->texts_by_hash.slots);
