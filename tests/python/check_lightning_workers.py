@@ -56,11 +56,6 @@ def loader(dataset=None, **more):
     return DataLoader(data.Numbers() if dataset is None else dataset, **options)
 
 
-def one(dataset=None, **more):
-    """With one worker, where a second would show nothing: each costs a fork of torch."""
-    return loader(dataset, num_workers=1, **more)
-
-
 def fit(*loaders, words="simple", **more):
     model = Model()
     trainer(GnomonProfiler(words, ".", "perf"), **more).fit(model, *loaders)
@@ -137,20 +132,20 @@ class Workers(unittest.TestCase):
     # ---- Kinds of data sets ----
 
     def test_data_sets_that_give_many_items_at_once(self):
-        self.run_case(lambda: fit(one(data.Many())))
-        self.check("train Many", data.LENGTH, 2, batches=16, workers=1)
+        self.run_case(lambda: fit(loader(data.Many())))
+        self.check("train Many", data.LENGTH, 2)
 
     def test_items_that_take_others_count_once(self):
-        self.run_case(lambda: fit(one(data.Again())))
-        self.check("train Again", data.LENGTH, 2, batches=16, workers=1)
+        self.run_case(lambda: fit(loader(data.Again())))
+        self.check("train Again", data.LENGTH, 2)
 
     def test_data_sets_with_slots(self):
-        self.run_case(lambda: fit(one(data.Slotted())))
-        self.check("train Slotted", data.LENGTH, 2, batches=16, workers=1)
+        self.run_case(lambda: fit(loader(data.Slotted())))
+        self.check("train Slotted", data.LENGTH, 2)
 
     def test_no_batches_are_made(self):
-        self.run_case(lambda: fit(one(batch_size=None)))
-        self.check("train Numbers", data.LENGTH, 2, batches=48, workers=1)
+        self.run_case(lambda: fit(loader(batch_size=None)))
+        self.check("train Numbers", data.LENGTH, 2, batches=24)
 
     def test_streams(self):
         self.run_case(lambda: fit(loader(data.Stream())))
@@ -158,13 +153,13 @@ class Workers(unittest.TestCase):
 
     def test_a_list_has_batches_and_no_items(self):
         numbers = [torch.full((4,), float(i)) for i in range(data.LENGTH)]
-        self.run_case(lambda: fit(one(numbers)))
-        self.check("train list", 0, 2, batches=16, workers=1, fetches=False)
+        self.run_case(lambda: fit(loader(numbers)))
+        self.check("train list", 0, 2, fetches=False)
 
     def test_part_of_a_data_set_has_its_name(self):
         part = torch.utils.data.Subset(data.Numbers(), range(12))
-        self.run_case(lambda: fit(one(part, pin_memory=True)))
-        self.check("train Numbers", 12, 2, batches=8, workers=1)
+        self.run_case(lambda: fit(loader(part, pin_memory=True)))
+        self.check("train Numbers", 12, 2, batches=4)
 
     # ---- Loaders and stages ----
 
@@ -172,9 +167,9 @@ class Workers(unittest.TestCase):
         def case():
             run = trainer(GnomonProfiler("simple", ".", "perf"))
             model = Model()
-            run.fit(model, one(), one(data.Many()))
-            run.test(model, one(), verbose=False)
-            run.predict(model, one())
+            run.fit(model, loader(), loader(data.Many()))
+            run.test(model, loader(), verbose=False)
+            run.predict(model, loader())
             run.validate(model, DataLoader(data.Numbers()), verbose=False)
 
         self.run_case(case)
@@ -187,7 +182,7 @@ class Workers(unittest.TestCase):
         self.assertNotIn("Data Loader", self.report("validate"))
 
     def test_loaders_that_are_combined_have_names(self):
-        both = {"a": one(), "b": one(batch_size=6)}
+        both = {"a": loader(), "b": loader(batch_size=6)}
         self.run_case(lambda: fit(CombinedLoader(both, "max_size")))
         rows = table(self.report(), "Loader")
         found = {label: row["Batches"] for label, row in rows.items()}
@@ -196,7 +191,7 @@ class Workers(unittest.TestCase):
     def test_a_loader_stays_as_it_was(self):
         def case():
             before = DataLoader.__iter__
-            own = one(worker_init_fn=data.set_offset)
+            own = loader(worker_init_fn=data.set_offset)
             kept = own.worker_init_fn, own.collate_fn, own.dataset, type(own.dataset)
             model = fit(own)
             assert DataLoader.__iter__ is before
@@ -223,12 +218,12 @@ class Workers(unittest.TestCase):
             DataLoader.__iter__ = above
             profiler.describe()
             assert DataLoader.__iter__ is above
-            fit(one())
+            fit(loader())
             assert len(theirs) == 2
-            assert len(list(one())) == 8
+            assert len(list(loader())) == 8
 
         self.run_case(case)
-        self.check("train Numbers", data.LENGTH, 2, batches=16, workers=1)
+        self.check("train Numbers", data.LENGTH, 2)
 
     def test_random_numbers_are_the_same(self):
         def case():
@@ -237,7 +232,7 @@ class Workers(unittest.TestCase):
                 for own in (None, int):
                     L.seed_everything(7, workers=True, verbose=False)
                     model = Model()
-                    train = one(data.Random(), shuffle=True, worker_init_fn=own)
+                    train = loader(data.Random(), shuffle=True, worker_init_fn=own)
                     trainer(profiler).fit(model, train)
                     seen.append((model.seen, model.layer.weight.tolist()))
             assert seen[0] == seen[2] and seen[1] == seen[3] and seen[0] != seen[1]
@@ -262,7 +257,7 @@ class Workers(unittest.TestCase):
 
     def test_a_loader_that_cannot_be_counted_works(self):
         def case():
-            own = one()
+            own = loader()
             vars(own).pop("collate_fn")
             type(own).collate_fn = property(lambda self: torch.stack)
             model = fit(own)
@@ -296,7 +291,7 @@ class Workers(unittest.TestCase):
         )
 
     def test_workers_are_silent_without_files(self):
-        self.run_case(lambda: fit(one(data.Many())))
+        self.run_case(lambda: fit(loader(data.Many())))
         self.assertNotIn("Profiler Report", self.err)
 
     def test_the_variable_goes_before_in_workers(self):
