@@ -259,6 +259,7 @@ static int advanced_put_kept(advanced_kept *kept, int code)
     return code;
 }
 
+GNOMON_PRINTF(2, 3)
 static int advanced_keep_text(const gnomon_writer *writer, const char *format,
                               ...)
 {
