@@ -228,10 +228,8 @@ static int advanced_keep(const gnomon_writer *writer, const void *bytes,
     for (const char *from = bytes; size;) {
         advanced_block *b = kept->last;
         if (!b || b->size == sizeof b->text) {
-            if (!(b = malloc(sizeof *b)))
+            if (!(b = calloc(1, sizeof *b)))
                 return kept->code = GNOMON_ENOMEM;
-            b->next = NULL;
-            b->size = 0;
             *(kept->last ? &kept->last->next : &kept->first) = b;
             kept->last = b;
         }
@@ -267,7 +265,7 @@ static int advanced_keep_text(const gnomon_writer *writer, const char *format,
     va_start(words, format);
     va_copy(again, words);
     const int size = vsnprintf(NULL, 0, format, words);
-    char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+    char *text = size < 0 ? NULL : calloc(1, (size_t)size + 1);
     if (text)
         (void)vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);
