@@ -67,7 +67,9 @@ static int index_reading(event_merge *w, size_t reading)
         at->low = e->track < at->low ? e->track : at->low;
         at->high = e->track > at->high ? e->track : at->high;
     }
-    return walk.number == count ? GNOMON_OK : gnomon__changed_while_merged();
+    return walk.number == count
+               ? GNOMON_OK
+               : gnomon__unread_while_merged(p, walk.number + 1);
 }
 
 /* Gives it the numbers of the result. 0: it is not in the run. */
@@ -88,7 +90,7 @@ static int advance(event_cursor *c)
             continue;
         }
         if (gnomon_profile_event(c->of->p, c->number++, &c->e))
-            return gnomon__changed_while_merged();
+            return gnomon__unread_while_merged(c->of->p, c->number - 1);
         c->e.reserved = c->reading;
         if (c->e.track == c->track && renumber_event(c->of, &c->e))
             return GNOMON_OK;
