@@ -48,7 +48,7 @@ static int write_events(const file_job *job, const gnomon_writer *out)
 {
     int code = job->request->exporter->write(&job->what, out);
     for (size_t i = 0; !code && i < job->what.count; i++)
-        if (gnomon__profile_has_failed(job->what.profiles[i]))
+        if (gnomon__profile_failed(job->what.profiles[i]))
             code = gnomon__fail(
                 GNOMON_EINVAL, "events cannot be read: their file has changed, "
                                "or there is no memory");

@@ -69,7 +69,7 @@ static int index_reading(event_merge *w, size_t reading)
     }
     return walk.number == count
                ? GNOMON_OK
-               : gnomon__unread_while_merged(p, walk.number + 1);
+               : gnomon__unread_while_merged(gnomon__profile_failed(p));
 }
 
 /* Gives it the numbers of the result. 0: it is not in the run. */
@@ -89,8 +89,9 @@ static int advance(event_cursor *c)
             c->number = ((c->number - 1) / CHUNK + 1) * CHUNK + 1;
             continue;
         }
-        if (gnomon_profile_event(c->of->p, c->number++, &c->e))
-            return gnomon__unread_while_merged(c->of->p, c->number - 1);
+        const int code = gnomon_profile_event(c->of->p, c->number++, &c->e);
+        if (code)
+            return gnomon__unread_while_merged(code);
         c->e.reserved = c->reading;
         if (c->e.track == c->track && renumber_event(c->of, &c->e))
             return GNOMON_OK;

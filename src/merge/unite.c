@@ -367,8 +367,9 @@ static int unite_items(gnomon__united_part *part, int entity)
     gnomon__any item;
     for (size_t i = 1; i <= part->count[entity]; i++) {
         item.struct_size = s->size;
-        if (part->p->api->get(part->p, entity, i, &item) == GNOMON_EIO)
-            return gnomon__changed_while_merged();
+        const int code = part->p->api->get(part->p, entity, i, &item);
+        if (code == GNOMON_EIO || code == GNOMON_ENOMEM)
+            return gnomon__unread_while_merged(code);
         int is_in = unite_rules[entity].take(part, i, &item);
         if (is_in > 0) {
             gnomon__renumber(&part->map, entity, &item);

@@ -16,17 +16,12 @@ int gnomon__no_memory_to_merge(void)
     return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
 }
 
-int gnomon__changed_while_merged(void)
+int gnomon__unread_while_merged(int code)
 {
-    return gnomon__fail(GNOMON_EIO, "a file has changed while it was read");
-}
-
-int gnomon__unread_while_merged(const gnomon_profile *p, size_t number)
-{
-    gnomon_event_info e;
-    return gnomon_profile_event(p, number, &e) == GNOMON_EIO
-               ? gnomon__changed_while_merged()
-               : gnomon__no_memory_to_merge();
+    return code == GNOMON_ENOMEM
+               ? gnomon__no_memory_to_merge()
+               : gnomon__fail(GNOMON_EIO,
+                              "a file has changed while it was read");
 }
 
 static const char *unite_text(gnomon__copier *c, const char *text, int type)

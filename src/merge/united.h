@@ -65,9 +65,7 @@ int gnomon__unite_order(gnomon__unite *u);
 
 int gnomon__no_memory_to_merge(void);
 /* A profile gave some of its events only. */
-int gnomon__changed_while_merged(void);
-/* An event could not be read: the file has changed, or memory is missing, which may be
- * there when it is asked for again. */
-int gnomon__unread_while_merged(const gnomon_profile *p, size_t number);
+/* An event could not be read: GNOMON_ENOMEM, or else the file has changed. */
+int gnomon__unread_while_merged(int code);
 
 #endif

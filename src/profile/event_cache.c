@@ -137,6 +137,8 @@ static size_t read_cached(gnomon__event_source *source, size_t number,
     const size_t at = number - s->blocks[block].first;
     const size_t left = s->blocks[block].kept - at;
     room = code ? 0 : room < left ? room : left;
+    if (code == GNOMON_ENOMEM)
+        store_relaxed(&s->base.failed, (uint32_t)-code);
     if (room)
         memcpy(events, slot->events + at, room * sizeof *events);
     store_relaxed(&slot->used, load_relaxed(&s->loads));

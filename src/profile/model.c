@@ -31,8 +31,8 @@ static size_t read_from_source(const gnomon__model *m, size_t number,
                                gnomon_event_info *events, size_t room)
 {
     const size_t count = m->events->read(m->events, number, events, room);
-    if (!count)
-        store_relaxed(&m->events->failed, 1u);
+    if (!count && !load_relaxed(&m->events->failed))
+        store_relaxed(&m->events->failed, (uint32_t)-GNOMON_EIO);
     return count;
 }
 
@@ -64,7 +64,7 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
             have = read_one_event(m, number, info, have);
         else
             memcpy(info, gnomon__model_at(m, entity, number), have);
-        code = have ? GNOMON_OK : GNOMON_EIO;
+        code = have ? GNOMON_OK : gnomon__profile_failed(profile);
     }
     memset((char *)info + have, 0, size - have);
     memcpy(info, &size, sizeof size);
@@ -116,10 +116,12 @@ static const gnomon_profile_api readers = {
     read_many,
 };
 
-int gnomon__profile_has_failed(const gnomon_profile *p)
+int gnomon__profile_failed(const gnomon_profile *p)
 {
     const gnomon__model *m = (const gnomon__model *)(const void *)p;
-    return p->api == &readers && m->events && load_relaxed(&m->events->failed);
+    return p->api == &readers && m->events
+               ? -(int)load_relaxed(&m->events->failed)
+               : GNOMON_OK;
 }
 
 /* Of a track's run, or of the first where it has none; 0: nobody knows. */

@@ -31,7 +31,8 @@ typedef struct gnomon__event_source {
                    gnomon_event_info *events, size_t room);
     void (*free)(struct gnomon__event_source *s);
     const gnomon__event_times *times; /* by track, 0 is none; NULL: not known */
-    uint32_t failed;                  /* a `read` did; any thread may set it */
+    /* An error's code, negated, once a `read` has failed; any thread may set it. */
+    uint32_t failed;
 } gnomon__event_source;
 
 typedef struct gnomon__model {
@@ -63,9 +64,9 @@ static inline size_t gnomon__model_count(const gnomon__model *m, int entity)
 /* The model owns it from now on; its table of events is empty. */
 void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events);
 
-/* Whether some event of a profile could not be read when it was asked for. A loop over its
- * events then ended early. */
-int gnomon__profile_has_failed(const gnomon_profile *p);
+/* Why some event of a profile could not be read when it was asked for: GNOMON_ENOMEM or
+ * GNOMON_EIO. A loop over its events then ended early. GNOMON_OK: all could. */
+int gnomon__profile_failed(const gnomon_profile *p);
 
 /* From the first begin to the last end of all events, in Unix ns, without reading one. 0:
  * not known, as of events in memory, or there are none. */

@@ -93,7 +93,7 @@ TEST(exports_of_a_file_that_is_cut_do_not_crash)
         CHECK_EQ(truncate("cut.gnomon", 300000), 0);
         (void)exporters[i]->write(&what, &w);
         (void)gnomon_profile_event(p, FEW, &e);
-        CHECK(gnomon__profile_has_failed(p));
+        CHECK(gnomon__profile_failed(p));
         gnomon_profile_free(p);
     }
 }

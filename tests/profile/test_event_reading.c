@@ -123,7 +123,7 @@ TEST_ALONE(events_come_many_at_a_time)
     check_event_runs(&older.base);
     check_event_runs(in_memory);
     check_event_runs(q);
-    CHECK(!gnomon__profile_has_failed(q));
+    CHECK(!gnomon__profile_failed(q));
     gnomon_profile_free(p);
     gnomon_profile_free(in_memory);
     gnomon_profile_free(q);
@@ -185,7 +185,7 @@ TEST(a_file_that_is_removed_stays_readable)
     CHECK_EQ(unlink(PATH), 0);
     bytes again = bytes_of(p, GNOMON_FORM_FILE);
     CHECK(bytes_equal(&b, &again));
-    CHECK(!gnomon__profile_has_failed(p));
+    CHECK(!gnomon__profile_failed(p));
     gnomon_profile_free(p);
     gnomon_profile_free(q);
     free(b.at);
@@ -211,7 +211,7 @@ static void fails_in_time(gnomon_profile *p)
     CHECK_EQ(e.track, 0);
     CHECK_EQ(event_run(p, i, 10), 0);
     CHECK(event_run(p, i - 10, 20) == 10);
-    CHECK(gnomon__profile_has_failed(p));
+    CHECK(gnomon__profile_failed(p));
     CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &w), GNOMON_EIO);
     CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w), GNOMON_EIO);
     gnomon_profile_free(p);
