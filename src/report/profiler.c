@@ -10,6 +10,7 @@
 #include "platform/memory.h"
 #include "profile/file_read.h"
 #include "profilers/table.h"
+#include "report/averages_report.h"
 #include "report/ranks.h"
 #include "run/plugin.h"
 #include "spec/options.h"
@@ -22,9 +23,10 @@ static const gnomon_profiler *report_at(size_t i)
     size_t count = 0;
     while (gnomon__profilers[count])
         count++;
-    return i < count    ? *gnomon__profilers[i]
-           : i == count ? gnomon__ranks_profiler
-                        : NULL;
+    return i < count        ? *gnomon__profilers[i]
+           : i == count     ? gnomon__ranks_profiler
+           : i == count + 1 ? &gnomon__averages_report
+                            : NULL;
 }
 
 /* What makes a report of a profile. */

@@ -23,6 +23,7 @@
 #include "platform/ticks.h"
 #include "platform/memory.h"
 #include "spec/names.h"
+#include "averages.h"
 #include "tables.h"
 
 /* Every case begins at this time, so that no time stamp is 0. */
@@ -159,11 +160,10 @@ static int golden_pstats_case(const char *path, const json_t *root, FILE *out)
 static const struct golden_kind {
     const char *name;
     int (*play)(const char *path, const json_t *root, FILE *out);
-} golden_kinds[] = {{"simple", golden_simple},
-                    {"pstats", golden_pstats_case},
-                    {"advanced", golden_advanced},
-                    {"cprofile", golden_cprofile},
-                    {"filenames", golden_filenames}};
+} golden_kinds[] = {
+    {"simple", golden_simple},       {"pstats", golden_pstats_case},
+    {"advanced", golden_advanced},   {"cprofile", golden_cprofile},
+    {"filenames", golden_filenames}, {"averages", golden_averages}};
 
 static int golden_case(const char *path, const char *directory)
 {
@@ -176,6 +176,9 @@ static int golden_case(const char *path, const char *directory)
     json_error_t error;
     json_t *root = json_load_file(path, 0, &error);
     const char *wanted = json_string_value(json_object_get(root, "profiler"));
+    if (!wanted &&
+        (json_object_get(root, "rows") || json_object_get(root, "events")))
+        wanted = "averages"; /* torch's have no word */
     FILE *out = NULL;
     if (!root)
         return golden_fail(path, "line %d: %s", error.line, error.text);
