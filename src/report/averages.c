@@ -306,10 +306,12 @@ static size_t limited(size_t longest, int64_t limit)
 }
 
 static void add_column(averages_table *t, int column, size_t width,
-                       const char *format, const char *device)
+                       const char *before, const char *device,
+                       const char *after)
 {
     t->width[column] = width;
-    snprintf(t->title[column], sizeof t->title[column], format, device);
+    snprintf(t->title[column], sizeof t->title[column], "%s%s%s", before,
+             device, after);
 }
 
 /* The unit of the smallest figure. */
@@ -326,7 +328,7 @@ static void add_flops(averages_table *t)
     double third = log10((double)least) / 3.0;
     const int unit = third > 5 ? 5 : (int)third;
     t->flops_unit = pow(10.0, 3.0 * unit);
-    add_column(t, AVERAGE_FLOPS, NUMBERS, "Total %s", units[unit]);
+    add_column(t, AVERAGE_FLOPS, NUMBERS, "Total ", units[unit], "");
 }
 
 typedef struct averages_seen {
@@ -366,38 +368,39 @@ static void add_columns(averages_table *t, const averages_seen *seen)
     const gnomon__averages_choice *c = t->choice;
     const char *device = c->device ? c->device : "";
     const size_t name = limited(seen->name, c->name_width);
-    add_column(t, AVERAGE_NAME, name, "Name", NULL);
+    add_column(t, AVERAGE_NAME, name, "Name", "", "");
     if (c->has_overloads && seen->overload)
-        add_column(t, AVERAGE_OVERLOAD, name, "Overload Name", NULL);
-    add_column(t, AVERAGE_SELF_CPU_SHARE, NUMBERS, "Self CPU %%", NULL);
-    add_column(t, AVERAGE_SELF_CPU, NUMBERS, "Self CPU", NULL);
-    add_column(t, AVERAGE_CPU_SHARE, NUMBERS, "CPU total %%", NULL);
-    add_column(t, AVERAGE_CPU, NUMBERS, "CPU total", NULL);
-    add_column(t, AVERAGE_CPU_MEAN, NUMBERS, "CPU time avg", NULL);
+        add_column(t, AVERAGE_OVERLOAD, name, "Overload Name", "", "");
+    add_column(t, AVERAGE_SELF_CPU_SHARE, NUMBERS, "Self CPU %", "", "");
+    add_column(t, AVERAGE_SELF_CPU, NUMBERS, "Self CPU", "", "");
+    add_column(t, AVERAGE_CPU_SHARE, NUMBERS, "CPU total %", "", "");
+    add_column(t, AVERAGE_CPU, NUMBERS, "CPU total", "", "");
+    add_column(t, AVERAGE_CPU_MEAN, NUMBERS, "CPU time avg", "", "");
     if (seen->has_device_time) {
-        add_column(t, AVERAGE_SELF_DEVICE, NUMBERS, "Self %s", device);
-        add_column(t, AVERAGE_SELF_DEVICE_SHARE, NUMBERS, "Self %s %%", device);
-        add_column(t, AVERAGE_DEVICE, NUMBERS, "%s total", device);
-        add_column(t, AVERAGE_DEVICE_MEAN, NUMBERS, "%s time avg", device);
+        add_column(t, AVERAGE_SELF_DEVICE, NUMBERS, "Self ", device, "");
+        add_column(t, AVERAGE_SELF_DEVICE_SHARE, NUMBERS, "Self ", device,
+                   " %");
+        add_column(t, AVERAGE_DEVICE, NUMBERS, "", device, " total");
+        add_column(t, AVERAGE_DEVICE_MEAN, NUMBERS, "", device, " time avg");
     }
     if (c->has_memory) {
-        add_column(t, AVERAGE_CPU_BYTES, NUMBERS, "CPU Mem", NULL);
-        add_column(t, AVERAGE_SELF_CPU_BYTES, NUMBERS, "Self CPU Mem", NULL);
+        add_column(t, AVERAGE_CPU_BYTES, NUMBERS, "CPU Mem", "", "");
+        add_column(t, AVERAGE_SELF_CPU_BYTES, NUMBERS, "Self CPU Mem", "", "");
     }
     if (c->has_memory && c->device && seen->has_device_bytes) {
-        add_column(t, AVERAGE_DEVICE_BYTES, NUMBERS, "%s Mem", device);
-        add_column(t, AVERAGE_SELF_DEVICE_BYTES, NUMBERS, "Self %s Mem",
-                   device);
+        add_column(t, AVERAGE_DEVICE_BYTES, NUMBERS, "", device, " Mem");
+        add_column(t, AVERAGE_SELF_DEVICE_BYTES, NUMBERS, "Self ", device,
+                   " Mem");
     }
-    add_column(t, AVERAGE_COUNT, NUMBERS, "# of Calls", NULL);
+    add_column(t, AVERAGE_COUNT, NUMBERS, "# of Calls", "", "");
     if (seen->has_node)
-        add_column(t, AVERAGE_NODE, NUMBERS, "Node ID", NULL);
+        add_column(t, AVERAGE_NODE, NUMBERS, "Node ID", "", "");
     if (c->has_shapes && seen->has_shapes)
         add_column(t, AVERAGE_SHAPES, limited(seen->shapes, c->shapes_width),
-                   "Input Shapes", NULL);
+                   "Input Shapes", "", "");
     if (c->has_stacks && seen->frame)
         add_column(t, AVERAGE_SOURCE, limited(seen->frame, c->source_width),
-                   "Source Location", NULL);
+                   "Source Location", "", "");
     add_flops(t);
 }
 
