@@ -59,7 +59,7 @@ typedef struct open_call {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t version = 130000;
-static int is_by_driver, has_other, keeps_back, is_unloaded;
+static int is_by_driver, has_other, keeps_back, is_unloaded, has_ended;
 static const uint64_t *the_clock;
 static int64_t clock_offset, clock_gain;
 static uint64_t (*timestamp)(void);
@@ -165,6 +165,8 @@ static int enter(const char *call)
     if (in_callback && !strstr(call, "GetNextRecord"))
         misuse("a call from inside a callback", call);
     pthread_mutex_lock(&lock);
+    if (has_ended)
+        result = 15; /* NOT_INITIALIZED */
     if (is_unloaded)
         misuse("a call after the end of CUDA", call);
     for (unsigned i = 0; i < 64; i++) {
@@ -1157,7 +1159,8 @@ static void fake_anybody(int may)
     anybody_may = may;
 }
 
-/* cupti_callbacks.h of 12.2: CUPTI then calls cuptiFinalize itself. */
+/* cupti_callbacks.h of 12.2: CUPTI then calls cuptiFinalize itself, while calls of other
+ * threads are under way. */
 static void fake_fatal(int result, const char *message)
 {
     const struct {
@@ -1168,7 +1171,9 @@ static void fake_fatal(int result, const char *message)
     if (callback && called_back[6][1])
         callback(callback_user, 6, 1, &data);
     in_callback--;
-    is_unloaded = 1;
+    pthread_mutex_lock(&lock);
+    has_ended = 1;
+    pthread_mutex_unlock(&lock);
 }
 
 static void fake_slot(uint32_t kind)
