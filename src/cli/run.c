@@ -289,7 +289,7 @@ static int is_mistyped(const char *text)
     gnomon__spec spec = {0};
     size_t count = 0;
     int is_wrong = 0;
-    while (gnomon__profilers[count] && count < sizeof known / sizeof *known) {
+    while (count < sizeof known / sizeof *known && gnomon__profilers[count]) {
         known[count] = *gnomon__profilers[count];
         count++;
     }

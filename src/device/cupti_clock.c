@@ -5,6 +5,8 @@
  * anything, as the processor's ticks: then the next anchor tells how fast. */
 #include "device/cupti_clock.h"
 
+#include <string.h>
+
 #include "device/cupti_driver.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
@@ -92,7 +94,9 @@ void gnomon__cupti_clock_anchor(void)
         error += missed;
     if (error > load_relaxed(&clock_error))
         store_relaxed(&clock_error, error);
-    anchor_before = was_set ? (cupti_anchor){0} : anchor_last;
+    anchor_before = anchor_last;
+    if (was_set)
+        memset(&anchor_before, 0, sizeof anchor_before);
     rate_is_open = was_set || (rate_is_open && !anchor_last.ours);
     anchor_last = now;
 }

@@ -296,7 +296,7 @@ static int gate_judge(gate_round *r)
                                                ? GNOMON__EXIT_GATE
                                                : GNOMON__EXIT_UNSURE);
     }
-    if (!status) {
+    if (!status && largest) { /* there is one */
         gate_say(r, largest, &most, text, sizeof text);
         gate_print_holds(r, text);
     }

@@ -237,8 +237,7 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
     json_t *one;
     int failed =
         tables_cut(path, json_object_get(root, "line_count_restriction"), &cut);
-    gnomon__print_title(&writer, tables_text(root, "stage"),
-                        "Profiler Report");
+    gnomon__print_title(&writer, tables_text(root, "stage"), "Profiler Report");
     json_array_foreach(actions, index, one)
     {
         gnomon__functions t;

@@ -102,8 +102,9 @@ TEST(wrong_tables_and_options_are_refused)
     static const struct {
         const char *options, *text;
     } cases[] = {
-        {"fliter=a", "seer: unknown option 'fliter': did you mean 'filter'? It "
-                     "knows: filter, exclude, schedule, ranks, at, file, dir, as"},
+        {"fliter=a",
+         "seer: unknown option 'fliter': did you mean 'filter'? It "
+         "knows: filter, exclude, schedule, ranks, at, file, dir, as"},
         {"ranks=x", "seer: ranks=x: say all, or ranks and spans as 0|3|8-15"},
         {"mem=1MiB",
          "seer: 'mem' is for the whole run: write it outside of the brackets"},
