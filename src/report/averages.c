@@ -87,17 +87,17 @@ static void share_text(char text[40], double part, double whole)
         fixed_text(text, part * 100.0 / whole, 2, 0, "%");
 }
 
-static void bytes_text(char text[40], int64_t bytes)
+static void bytes_text(char text[40], double bytes)
 {
     static const char *const units[] = {" KB", " MB", " GB"};
     int unit = -1;
-    double scaled = (double)bytes;
+    double scaled = bytes;
     while (unit < 2 && fabs(scaled) >= 1024.0) {
         scaled /= 1024.0;
         unit++;
     }
     if (unit < 0)
-        snprintf(text, 40, "%lld B", (long long)bytes);
+        fixed_text(text, bytes, 0, 0, " B");
     else
         fixed_text(text, scaled, 2, 0, units[unit]);
 }
@@ -107,66 +107,65 @@ static double mean_of(const gnomon__average *row, int64_t ns)
     return row->count ? (double)ns / (double)row->count : 0.0;
 }
 
-/* A cell of a row that is a number. */
+/* What a cell shows, and rows are ordered by. */
+static double value_of(const gnomon__average *row, int column)
+{
+    switch (column) {
+    case AVERAGE_SELF_CPU_SHARE:
+    case AVERAGE_SELF_CPU:
+        return (double)row->self_cpu_ns;
+    case AVERAGE_CPU_SHARE:
+    case AVERAGE_CPU:
+        return (double)row->cpu_ns;
+    case AVERAGE_CPU_MEAN:
+        return mean_of(row, row->cpu_ns);
+    case AVERAGE_SELF_DEVICE:
+    case AVERAGE_SELF_DEVICE_SHARE:
+        return (double)row->self_device_ns;
+    case AVERAGE_DEVICE:
+        return (double)row->device_ns;
+    case AVERAGE_DEVICE_MEAN:
+        return mean_of(row, row->device_ns);
+    case AVERAGE_CPU_BYTES:
+        return (double)row->cpu_bytes;
+    case AVERAGE_SELF_CPU_BYTES:
+        return (double)row->self_cpu_bytes;
+    case AVERAGE_DEVICE_BYTES:
+        return (double)row->device_bytes;
+    case AVERAGE_SELF_DEVICE_BYTES:
+        return (double)row->self_device_bytes;
+    case AVERAGE_COUNT:
+        return (double)row->count;
+    case AVERAGE_NODE:
+        return (double)row->node;
+    default:
+        return (double)row->flops;
+    }
+}
+
+/* A cell that is a number. */
 static void number_text(char text[40], const averages_table *t,
                         const gnomon__average *row, int column)
 {
-    const char *unit = t->choice->time_unit;
-    switch (column) {
-    case AVERAGE_SELF_CPU_SHARE:
-        share_text(text, (double)row->self_cpu_ns, (double)t->self_cpu);
-        break;
-    case AVERAGE_CPU_SHARE:
-        if (row->is_async)
-            snprintf(text, 40, "0");
-        else
-            share_text(text, (double)row->cpu_ns, (double)t->self_cpu);
-        break;
-    case AVERAGE_SELF_DEVICE_SHARE:
-        share_text(text, (double)row->self_device_ns, (double)t->self_device);
-        break;
-    case AVERAGE_SELF_CPU:
-        time_text(text, (double)row->self_cpu_ns, unit);
-        break;
-    case AVERAGE_CPU:
-        time_text(text, (double)row->cpu_ns, unit);
-        break;
-    case AVERAGE_CPU_MEAN:
-        time_text(text, mean_of(row, row->cpu_ns), unit);
-        break;
-    case AVERAGE_SELF_DEVICE:
-        time_text(text, (double)row->self_device_ns, unit);
-        break;
-    case AVERAGE_DEVICE:
-        time_text(text, (double)row->device_ns, unit);
-        break;
-    case AVERAGE_DEVICE_MEAN:
-        time_text(text, mean_of(row, row->device_ns), unit);
-        break;
-    case AVERAGE_CPU_BYTES:
-        bytes_text(text, row->cpu_bytes);
-        break;
-    case AVERAGE_SELF_CPU_BYTES:
-        bytes_text(text, row->self_cpu_bytes);
-        break;
-    case AVERAGE_DEVICE_BYTES:
-        bytes_text(text, row->device_bytes);
-        break;
-    case AVERAGE_SELF_DEVICE_BYTES:
-        bytes_text(text, row->self_device_bytes);
-        break;
-    case AVERAGE_COUNT:
+    const double value = value_of(row, column);
+    if (column == AVERAGE_CPU_SHARE && row->is_async)
+        snprintf(text, 40, "0");
+    else if (column == AVERAGE_SELF_CPU_SHARE || column == AVERAGE_CPU_SHARE)
+        share_text(text, value, (double)t->self_cpu);
+    else if (column == AVERAGE_SELF_DEVICE_SHARE)
+        share_text(text, value, (double)t->self_device);
+    else if (column <= AVERAGE_DEVICE_MEAN)
+        time_text(text, value, t->choice->time_unit);
+    else if (column <= AVERAGE_SELF_DEVICE_BYTES)
+        bytes_text(text, value);
+    else if (column == AVERAGE_COUNT)
         snprintf(text, 40, "%llu", (unsigned long long)row->count);
-        break;
-    case AVERAGE_NODE:
+    else if (column == AVERAGE_NODE)
         snprintf(text, 40, "%lld", (long long)row->node);
-        break;
-    default:
-        if (row->flops)
-            fixed_text(text, (double)row->flops / t->flops_unit, 3, 8, "");
-        else
-            snprintf(text, 40, "--");
-    }
+    else if (row->flops)
+        fixed_text(text, value / t->flops_unit, 3, 8, "");
+    else
+        snprintf(text, 40, "--");
 }
 
 /* ---- Lines ------------------------------------------------------------------------- */
@@ -442,38 +441,6 @@ static int key_column(const char *sort_by)
     return -1;
 }
 
-static double key_of(const gnomon__average *row, int column)
-{
-    switch (column) {
-    case AVERAGE_CPU_MEAN:
-        return mean_of(row, row->cpu_ns);
-    case AVERAGE_CPU:
-        return (double)row->cpu_ns;
-    case AVERAGE_SELF_CPU:
-        return (double)row->self_cpu_ns;
-    case AVERAGE_DEVICE_MEAN:
-        return mean_of(row, row->device_ns);
-    case AVERAGE_DEVICE:
-        return (double)row->device_ns;
-    case AVERAGE_SELF_DEVICE:
-        return (double)row->self_device_ns;
-    case AVERAGE_CPU_BYTES:
-        return (double)row->cpu_bytes;
-    case AVERAGE_SELF_CPU_BYTES:
-        return (double)row->self_cpu_bytes;
-    case AVERAGE_DEVICE_BYTES:
-        return (double)row->device_bytes;
-    case AVERAGE_SELF_DEVICE_BYTES:
-        return (double)row->self_device_bytes;
-    case AVERAGE_COUNT:
-        return (double)row->count;
-    case AVERAGE_NODE:
-        return (double)row->node;
-    default:
-        return (double)row->flops;
-    }
-}
-
 typedef struct keyed_average {
     const gnomon__average *row;
     double key;
@@ -506,7 +473,7 @@ static int order_rows(averages_table *t)
         return GNOMON_ENOMEM;
     }
     for (size_t i = 0; i < t->count; i++)
-        keyed[i] = (keyed_average){&t->rows[i], key_of(&t->rows[i], column)};
+        keyed[i] = (keyed_average){&t->rows[i], value_of(&t->rows[i], column)};
     if (sort_by && column >= 0)
         qsort(keyed, t->count, sizeof *keyed,
               column == AVERAGE_NAME ? by_name_down : by_key);

@@ -236,6 +236,8 @@ static void add_path(gnomon__average *row, const gnomon__average *more)
     row->self_cpu_ns += more->self_cpu_ns;
     row->device_ns += more->device_ns;
     row->self_device_ns += more->self_device_ns;
+    row->cpu_bytes += more->cpu_bytes;
+    row->device_bytes += more->device_bytes;
     row->self_cpu_bytes += more->self_cpu_bytes;
     row->self_device_bytes += more->self_device_bytes;
 }
@@ -273,8 +275,10 @@ static bool path_row(averages_of *a, size_t number, const int64_t *all,
     out->row.self_cpu_ns = (int64_t)times->self_ns;
     out->row.device_ns = all[number];
     out->row.self_device_ns = own[number];
-    out->row.self_cpu_bytes = allocated(&n, false, a->profile);
-    out->row.self_device_bytes = allocated(&n, true, a->profile);
+    out->row.cpu_bytes = out->row.self_cpu_bytes =
+        allocated(&n, false, a->profile);
+    out->row.device_bytes = out->row.self_device_bytes =
+        allocated(&n, true, a->profile);
     a->has_memory |= n.memory_count != 0;
     return true;
 }
