@@ -5,7 +5,7 @@
 
 #include "gnomon.h"
 #include "platform/memory.h"
-#include "print/device_work.h"
+#include "print/devices.h"
 #include "spec/filter.h"
 
 static const gnomon__column run_columns[GNOMON__RUN_COLUMNS] = {

@@ -7,7 +7,7 @@
 #define GNOMON_EXPORT_TIMELINE_H
 
 #include "export/export.h"
-#include "print/event_walk.h"
+#include "print/events.h"
 
 /* ---- Runs and tracks ------------------------------------------------------------ */
 

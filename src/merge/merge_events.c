@@ -14,7 +14,7 @@
 #include "merge/moments.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/event_walk.h"
+#include "print/events.h"
 
 #define CHUNK 1024u
 /* More than so many at one moment of one track are put in order piece by piece. */

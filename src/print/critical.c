@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "gnomon.h"
-#include "print/event_walk.h"
 
 #define CRITICAL_TURNS 16u /* that lead to no earlier moment */
 
@@ -39,24 +38,21 @@ typedef struct critical_step {
     size_t item_count, item_room;
     critical_segment *segments; /* by track */
     size_t segment_count;
-    gnomon__keyed *names; /* items, by instance */
-    size_t name_count;
+    gnomon__keyed_list names; /* items, by instance */
 } critical_step;
 
 /* ---- What all steps share ------------------------------------------------------------ */
 
 static bool critical_read_links(gnomon__critical *c)
 {
-    const size_t count = gnomon_profile_count(c->profile, GNOMON_LINKS);
     gnomon_link_info l;
-    c->links = calloc(count + 1, sizeof *c->links);
-    for (size_t i = 1; c->links && i <= count; i++)
-        if (gnomon_profile_link(c->profile, i, &l) == GNOMON_OK &&
-            l.from_instance && l.to_instance)
-            c->links[c->link_count++] =
-                (gnomon__keyed){l.to_instance, l.from_instance, l.kind};
-    gnomon__keyed_sort(c->links, c->link_count);
-    return c->links != NULL;
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_link(c->profile, i, &l); i++)
+        if (l.from_instance && l.to_instance)
+            ok = gnomon__keyed_add(&c->links, l.to_instance, l.from_instance,
+                                   l.kind);
+    gnomon__keyed_sort(&c->links);
+    return ok;
 }
 
 static bool critical_read_tracks(gnomon__critical *c)
@@ -148,7 +144,7 @@ void gnomon__critical_free(gnomon__critical *c)
     free(c->tracks);
     free(c->is_taken);
     free(c->has_event);
-    free(c->links);
+    free(c->links.at);
     *c = (gnomon__critical){0};
 }
 
@@ -312,21 +308,19 @@ static const critical_segment *critical_before(const critical_step *s,
 
 static bool critical_name_items(critical_step *s)
 {
-    s->names = calloc(s->item_count + 1, sizeof *s->names);
-    for (size_t i = 0; s->names && i < s->item_count; i++)
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->item_count; i++)
         if (s->items[i].instance)
-            s->names[s->name_count++] =
-                (gnomon__keyed){s->items[i].instance, i, 0};
-    gnomon__keyed_sort(s->names, s->name_count);
-    return s->names != NULL;
+            ok = gnomon__keyed_add(&s->names, s->items[i].instance, i, 0);
+    gnomon__keyed_sort(&s->names);
+    return ok;
 }
 
 /* The execution of that instance; NULL: it did not run in the step. */
 static const critical_item *critical_named(const critical_step *s,
                                            uint64_t instance)
 {
-    const gnomon__keyed *name =
-        gnomon__keyed_find(s->names, s->name_count, instance);
+    const gnomon__keyed *name = gnomon__keyed_find(&s->names, instance);
     return name ? &s->items[name->value] : NULL;
 }
 
@@ -347,7 +341,7 @@ static void critical_unload(critical_step *s)
 {
     free(s->items);
     free(s->segments);
-    free(s->names);
+    free(s->names.at);
     *s = (critical_step){0};
 }
 
@@ -406,9 +400,9 @@ static critical_cause critical_cause_of(const critical_walk *w,
 {
     const gnomon__critical *c = w->c;
     critical_cause found = {NULL, 0, 0};
-    const gnomon__keyed *l =
-        gnomon__keyed_find(c->links, c->link_count, of->instance);
-    for (; l && l < c->links + c->link_count && l->key == of->instance; l++) {
+    const gnomon__keyed *l = gnomon__keyed_find(&c->links, of->instance);
+    for (; l && l < c->links.at + c->links.count && l->key == of->instance;
+         l++) {
         const critical_item *from = critical_named(&w->s, l->value);
         if (!from || from->track == of->track)
             continue;

@@ -16,8 +16,7 @@
 #ifndef GNOMON_PRINT_CRITICAL_H
 #define GNOMON_PRINT_CRITICAL_H
 
-#include "print/event_steps.h"
-#include "print/keyed.h"
+#include "print/events.h"
 
 enum gnomon__piece_state {
     GNOMON__PIECE_RUNS,
@@ -41,9 +40,8 @@ typedef struct gnomon__critical {
     size_t track_count, node_count;
     unsigned char *is_taken;  /* by node: it is there, and no range */
     unsigned char *has_event; /* by step, in the order of `steps` */
-    gnomon__keyed *links;     /* cause and kind, by the effect */
-    size_t link_count;
-    uint64_t missing; /* events that are not there */
+    gnomon__keyed_list links; /* cause and kind, by the effect */
+    uint64_t missing;         /* events that are not there */
     bool has_events;
 } gnomon__critical;
 

@@ -6,27 +6,309 @@
  * columns, groups, an order or a format are asked for, that of scopes. What needs single
  * executions is left out where there are none.
  */
-#include "print/devices.h"
-
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "print/device_gaps.h"
+#include "gnomon/link.h"
+#include "print/devices.h"
+#include "print/events.h"
+
+/* One piece of work that a device was busy with. */
+typedef struct gpu_item {
+    uint64_t begin_ns, end_ns;
+    uint64_t launched_ns; /* when its call began */
+    uint64_t instance;
+    uint32_t node;
+    uint32_t device;     /* index */
+    uint32_t call_track; /* of its call; 0: the call is not there */
+} gpu_item;
+
+/* In which a device did nothing. */
+typedef struct gpu_gap {
+    uint64_t begin_ns, ns;
+    size_t before;  /* the item that ended it */
+    uint32_t after; /* node of the work that ended last */
+    /* Node; 0: nothing was marked. Of the longest alone: what the launching thread did
+     * most in it, of its innermost scopes, up to the launch, where the host was waited
+     * for; else what launched the work. */
+    uint32_t scope;
+} gpu_gap;
 
 typedef struct gpu_report {
     gnomon__device_work work;
-    gnomon__device_times times;
-    gnomon__device_gaps gaps;
+    gpu_item *items; /* by device, then begin */
+    size_t count, room;
+    uint64_t missing; /* pieces of work that are no events */
+    gpu_gap *gaps;    /* the longest first */
+    size_t gap_count, gap_room;
+    gnomon__event_steps steps;
+    uint32_t *parent; /* by node */
     uint32_t *row; /* by node: of the table, if it may be around work; else 0 */
-    uint32_t *parent;         /* by node */
-    struct gpu_scope *scopes; /* by row, from 1 */
-    size_t seen;              /* pieces of work so far */
-    uint64_t recorded_ns;     /* of all devices that had work */
+    uint32_t *seen; /* by row: the turn in which it had work last */
+    uint32_t turn;
+    uint64_t recorded_ns; /* of all devices that had work */
 } gpu_report;
 
 /* Whether all work is there as single executions. */
 static bool gpu_has_all(const gpu_report *g)
 {
-    return g->times.count > 0 && !g->times.missing;
+    return g->count > 0 && !g->missing;
+}
+
+/* ---- Work in the order of time ----------------------------------------------------- */
+
+static bool gpu_add_item(gpu_report *g, const gnomon_event_info *e)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns;
+    gpu_item *more =
+        gnomon__table_room(g->items, &g->room, g->count + 1, sizeof *more);
+    if (!more)
+        return false;
+    g->items = more;
+    g->items[g->count++] =
+        (gpu_item){.begin_ns = e->begin_ns,
+                   .end_ns = end < e->begin_ns ? UINT64_MAX : end,
+                   .instance = e->instance,
+                   .node = e->node,
+                   .device = g->work.on[e->track] - 1};
+    return true;
+}
+
+/* Calls are begin and track by instance; launches are calls by work. */
+static bool gpu_read_events(gpu_report *g, gnomon__keyed_list *calls,
+                            gnomon__keyed_list *launches)
+{
+    const gnomon__device_work *w = &g->work;
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    gnomon_link_info l;
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_link(w->profile, i, &l); i++)
+        if (l.kind == GNOMON_LINK_LAUNCH && l.from_instance && l.to_instance)
+            ok = gnomon__keyed_add(launches, l.to_instance, l.from_instance, 0);
+    gnomon__walk_all(&walk, w->profile);
+    while (ok && (e = gnomon__walk_next(&walk)) != NULL) {
+        if (e->kind != GNOMON_EVENT_EXECUTION || e->node > w->nodes)
+            continue;
+        if (w->work[e->node] == GNOMON__WORK_CALL && e->instance)
+            ok = gnomon__keyed_add(calls, e->instance, e->begin_ns, e->track);
+        else if (gnomon__work_is_busy(w->work[e->node]) && w->on[e->track])
+            ok = gpu_add_item(g, e);
+    }
+    return ok;
+}
+
+static int gpu_by_begin(const void *left, const void *right)
+{
+    const gpu_item *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns < b->end_ns ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static bool gpu_read_work(gpu_report *g)
+{
+    gnomon__keyed_list calls = {0}, launches = {0};
+    const bool ok = gpu_read_events(g, &calls, &launches);
+    gnomon__keyed_sort(&calls);
+    gnomon__keyed_sort(&launches);
+    for (size_t i = 0; i < g->count; i++) {
+        gpu_item *item = &g->items[i];
+        const gnomon__keyed *l = gnomon__keyed_find(&launches, item->instance);
+        const gnomon__keyed *c =
+            l ? gnomon__keyed_find(&calls, l->value) : NULL;
+        item->call_track = c ? c->more : 0;
+        item->launched_ns = c ? c->value : 0;
+    }
+    if (g->count)
+        qsort(g->items, g->count, sizeof *g->items, gpu_by_begin);
+    g->missing =
+        g->work.busy_work > g->count ? g->work.busy_work - g->count : 0;
+    free(calls.at);
+    free(launches.at);
+    return ok;
+}
+
+/* ---- Gaps -------------------------------------------------------------------------- */
+
+static int gpu_by_length(const void *left, const void *right)
+{
+    const gpu_gap *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return (a->before > b->before) - (a->before < b->before);
+}
+
+/* Before this moment events are missing. */
+static uint64_t gpu_known_from(const gnomon_profile *p)
+{
+    uint64_t from = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++) {
+        gnomon_track_info t = {.device = -1};
+        if (strncmp(l.kind, "events_", 7) != 0)
+            continue;
+        if (l.track)
+            (void)gnomon_profile_track(p, l.track, &t);
+        if ((!l.track || t.device >= 0) && l.end_ns > from)
+            from = l.end_ns;
+    }
+    return from;
+}
+
+static bool gpu_add_gap(gpu_report *g, const gpu_item *last, size_t before)
+{
+    gpu_gap *more = gnomon__table_room(g->gaps, &g->gap_room, g->gap_count + 1,
+                                       sizeof *more);
+    if (!more)
+        return false;
+    g->gaps = more;
+    g->gaps[g->gap_count++] =
+        (gpu_gap){.begin_ns = last->end_ns,
+                  .ns = g->items[before].begin_ns - last->end_ns,
+                  .before = before,
+                  .after = last->node};
+    return true;
+}
+
+/* There is none from one stage to the next one, outside of a schedule's windows, or while
+ * events were lost. */
+static bool gpu_find_gaps(gpu_report *g)
+{
+    const uint64_t known = gpu_known_from(g->work.profile);
+    const gpu_item *last = NULL; /* what ended last on the device */
+    uint32_t stage = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < g->count; i++) {
+        const gpu_item *item = &g->items[i];
+        gnomon_node_info n = {.stage = 0};
+        (void)gnomon_profile_node(g->work.profile, item->node, &n);
+        const bool is_same =
+            last && last->device == item->device && stage == n.stage;
+        if (is_same && item->begin_ns > last->end_ns && last->end_ns >= known &&
+            !gnomon__event_steps_miss(&g->steps, last->end_ns, item->begin_ns))
+            ok = gpu_add_gap(g, last, i);
+        if (!is_same || item->end_ns >= last->end_ns) {
+            last = item;
+            stage = n.stage;
+        }
+    }
+    if (g->gap_count)
+        qsort(g->gaps, g->gap_count, sizeof *g->gaps, gpu_by_length);
+    return ok;
+}
+
+/* Whether the work that ended the gap was launched in it: then the host is to blame. Else
+ * the device had the work already, and waited for something else. */
+static bool gpu_is_by_host(const gpu_report *g, const gpu_gap *gap)
+{
+    return g->items[gap->before].launched_ns > gap->begin_ns;
+}
+
+/* The thread whose calls are on this lane; 0: not known. */
+static uint32_t gpu_thread_of(const gnomon_profile *p, uint32_t lane)
+{
+    gnomon_track_info of, t;
+    if (gnomon_profile_track(p, lane, &of) != GNOMON_OK)
+        return 0;
+    if (of.kind == GNOMON_TRACK_THREAD)
+        return lane;
+    for (uint32_t i = 1; gnomon_profile_track(p, i, &t) == GNOMON_OK; i++)
+        if (t.kind == GNOMON_TRACK_THREAD && t.run == of.run &&
+            t.os_id == of.os_id && t.index == of.index)
+            return i;
+    return 0;
+}
+
+/* Of gaps and nodes, how long the node was innermost in the gap, in parts: an execution
+ * takes from the node around it, also what lasts into the gap from before. `asked` is the
+ * gaps and their threads by begin. */
+static bool gpu_add_overlaps(const gpu_report *g, const gnomon_event_info *e,
+                             const gnomon__keyed_list *asked,
+                             gnomon__keyed_list *overlaps)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns, longest = g->gaps[0].ns;
+    bool ok = true;
+    for (size_t k = gnomon__keyed_from(asked, end); ok && k-- > 0;) {
+        const gnomon__keyed *a = &asked->at[k];
+        const gpu_gap *gap = &g->gaps[a->value];
+        const uint64_t launched = g->items[gap->before].launched_ns;
+        uint64_t from = gap->begin_ns, until = from + gap->ns;
+        if (from + longest <= e->begin_ns)
+            break;
+        from = e->begin_ns > from ? e->begin_ns : from;
+        until = launched < until ? launched : until;
+        until = end < until ? end : until;
+        if (a->more == e->track && until > from)
+            ok =
+                gnomon__keyed_add(overlaps, a->value << 32 | e->node,
+                                  until - from, 0) &&
+                gnomon__keyed_add(overlaps, a->value << 32 | g->parent[e->node],
+                                  from - until, 0);
+    }
+    return ok;
+}
+
+/* Chooses the scopes: the first of those that were innermost for longest, or none where
+ * nothing was for longer. */
+static void gpu_choose_scopes(gpu_report *g, const gnomon__keyed_list *overlaps)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < overlaps->count;) {
+        const uint64_t key = overlaps->at[i].key;
+        gpu_gap *gap = &g->gaps[key >> 32];
+        uint64_t own = 0; /* below 0 where executions cross */
+        for (; i < overlaps->count && overlaps->at[i].key == key; i++)
+            own += overlaps->at[i].value;
+        if (!(uint32_t)key)
+            most = 0;
+        if ((int64_t)own > most || !(uint32_t)key)
+            gap->scope = (uint32_t)key;
+        most = (int64_t)own > most ? (int64_t)own : most;
+    }
+}
+
+/* Of the `limit` longest. */
+static bool gpu_find_scopes(gpu_report *g, size_t limit)
+{
+    gnomon__keyed_list asked = {0}, overlaps = {0};
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    bool ok = true;
+    for (size_t i = 0; ok && i < limit && i < g->gap_count; i++) {
+        gpu_gap *gap = &g->gaps[i];
+        const gpu_item *item = &g->items[gap->before];
+        const uint64_t end = gap->begin_ns + gap->ns;
+        const uint32_t thread =
+            gpu_is_by_host(g, gap)
+                ? gpu_thread_of(g->work.profile, item->call_track)
+                : 0;
+        gap->scope = g->parent[item->node];
+        if (thread)
+            ok = gnomon__keyed_add(&asked, gap->begin_ns, i, thread) &&
+                 gnomon__keyed_add(
+                     &overlaps, (uint64_t)i << 32,
+                     (item->launched_ns < end ? item->launched_ns : end) -
+                         gap->begin_ns,
+                     0);
+    }
+    gnomon__keyed_sort(&asked);
+    gnomon__walk_all(&walk, g->work.profile);
+    while (ok && asked.count && (e = gnomon__walk_next(&walk)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION && e->node <= g->work.nodes)
+            ok = gpu_add_overlaps(g, e, &asked, &overlaps);
+    gnomon__keyed_sort(&overlaps);
+    gpu_choose_scopes(g, &overlaps);
+    free(asked.at);
+    free(overlaps.at);
+    return ok;
 }
 
 /* ---- Devices ----------------------------------------------------------------------- */
@@ -41,62 +323,80 @@ enum {
     GPU_DEVICE_BY_HOST,
     GPU_DEVICE_BY_DEVICE,
     GPU_DEVICE_LONGEST,
+    GPU_DEVICE_NUMBER,
     GPU_DEVICE_COLUMNS
 };
 
 static const gnomon__column gpu_device_columns[GPU_DEVICE_COLUMNS] = {
-    [GPU_DEVICE] = GNOMON__COLUMN("device", "Device", TEXT, SHOWN, MADE),
-    [GPU_DEVICE_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, MADE),
+    [GPU_DEVICE] = GNOMON__COLUMN("device", "Device", TEXT, SHOWN, FIRST),
+    [GPU_DEVICE_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, SUM),
     [GPU_DEVICE_TOTAL] =
-        GNOMON__COLUMN("total", "On streams", TIME, SHOWN, MADE),
-    [GPU_DEVICE_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("total", "On streams", TIME, SHOWN, SUM),
+    [GPU_DEVICE_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
     [GPU_DEVICE_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
     [GPU_DEVICE_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
     [GPU_DEVICE_BY_HOST] =
-        GNOMON__COLUMN("host_bound", "By host", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("host_bound", "By host", TIME, SHOWN, SUM),
     [GPU_DEVICE_BY_DEVICE] =
-        GNOMON__COLUMN("device_bound", "By device", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("device_bound", "By device", TIME, SHOWN, SUM),
     [GPU_DEVICE_LONGEST] =
-        GNOMON__COLUMN("longest", "Longest", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("longest", "Longest", TIME, SHOWN, MOST),
+    [GPU_DEVICE_NUMBER] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
 };
 
-/* Work of one stream does not overlap: then its sum is the time in which the device was
- * busy, also without single executions. */
-static bool gpu_busy(const gpu_report *g, size_t device, uint64_t *ns)
+static gnomon__cell *gpu_device_row(gnomon__report_rows *r, uint32_t device)
 {
-    const gnomon__device *d = &g->work.devices[device];
-    *ns = gpu_has_all(g) ? g->times.of_device[device].busy_ns : d->total_ns;
-    return gpu_has_all(g) || d->streams == 1;
+    gnomon__cell *cells = gnomon__report_row_of(r, 0);
+    gnomon__cell_count(&cells[GPU_DEVICE_NUMBER], device);
+    return cells;
 }
 
 static void gpu_read_devices(gnomon__report_rows *r)
 {
     const gpu_report *g = r->more;
-    for (size_t i = 0; i < g->work.device_count; i++) {
+    gnomon__cell *cells;
+    for (uint32_t i = 0; i < g->work.device_count; i++) {
         const gnomon__device *d = &g->work.devices[i];
-        const gnomon__device_idle *idle = &g->gaps.of_device[i];
-        uint64_t busy;
         if (!d->work)
             continue;
-        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        cells = gpu_device_row(r, i);
         gnomon__cell_text(&cells[GPU_DEVICE], d->name);
         gnomon__cell_count(&cells[GPU_DEVICE_WORK], d->work);
         gnomon__cell_count(&cells[GPU_DEVICE_TOTAL], d->total_ns);
-        if (gpu_busy(g, i, &busy)) {
-            gnomon__cell_count(&cells[GPU_DEVICE_BUSY], busy);
-            gnomon__cell_share(&cells[GPU_DEVICE_SHARE], busy, r->recorded_ns);
-            if (r->recorded_ns >= busy)
-                gnomon__cell_count(&cells[GPU_DEVICE_IDLE],
-                                   r->recorded_ns - busy);
-        }
-        if (!idle->gaps)
-            continue;
-        gnomon__cell_count(&cells[GPU_DEVICE_BY_HOST],
-                           idle->ns[GNOMON__BOUND_HOST]);
-        gnomon__cell_count(&cells[GPU_DEVICE_BY_DEVICE],
-                           idle->ns[GNOMON__BOUND_DEVICE]);
-        gnomon__cell_count(&cells[GPU_DEVICE_LONGEST], idle->longest_ns);
     }
+    for (size_t i = 0; gpu_has_all(g) && i < g->count; i++) {
+        cells = gpu_device_row(r, g->items[i].device);
+        gnomon__cell_count(&cells[GPU_DEVICE_BUSY], g->items[i].end_ns);
+        r->from_ns = g->items[i].begin_ns;
+    }
+    for (size_t i = 0; i < g->gap_count; i++) {
+        const gpu_gap *gap = &g->gaps[i];
+        const gpu_item *item = &g->items[gap->before];
+        const bool by_host = gpu_is_by_host(g, gap);
+        cells = gpu_device_row(r, item->device);
+        gnomon__cell_count(&cells[GPU_DEVICE_BY_HOST], by_host ? gap->ns : 0);
+        gnomon__cell_count(&cells[GPU_DEVICE_BY_DEVICE],
+                           item->call_track && !by_host ? gap->ns : 0);
+        gnomon__cell_count(&cells[GPU_DEVICE_LONGEST], gap->ns);
+    }
+}
+
+/* Work of one stream does not overlap: then its sum is the time in which the device was
+ * busy, also without single executions. */
+static bool gpu_finish_device(gnomon__report_rows *r, gnomon__cell *cells)
+{
+    const gpu_report *g = r->more;
+    const bool has_all = gpu_has_all(g);
+    const uint64_t busy =
+        cells[has_all ? GPU_DEVICE_BUSY : GPU_DEVICE_TOTAL].count;
+    if (!has_all &&
+        g->work.devices[cells[GPU_DEVICE_NUMBER].count].streams != 1)
+        return true;
+    gnomon__cell_count(&cells[GPU_DEVICE_BUSY], busy);
+    gnomon__cell_share(&cells[GPU_DEVICE_SHARE], busy, r->recorded_ns);
+    if (r->recorded_ns >= busy)
+        gnomon__cell_count(&cells[GPU_DEVICE_IDLE], r->recorded_ns - busy);
+    return true;
 }
 
 static const gnomon__report gpu_devices = {.name = "devices",
@@ -104,66 +404,55 @@ static const gnomon__report gpu_devices = {.name = "devices",
                                            .columns = gpu_device_columns,
                                            .column_count = GPU_DEVICE_COLUMNS,
                                            .sort = -1,
-                                           .read = gpu_read_devices};
+                                           .read = gpu_read_devices,
+                                           .finish = gpu_finish_device};
 
-/* ---- Gaps ---------------------------------------------------------------------------- */
+/* ---- The longest gaps ---------------------------------------------------------------- */
 
-enum {
-    GPU_GAP_DEVICE,
-    GPU_GAP_AT,
-    GPU_GAP_NS,
-    GPU_GAP_BOUND,
-    GPU_GAP_SCOPE,
-    GPU_GAP_AFTER,
-    GPU_GAP_BEFORE,
-    GPU_GAP_STEP,
-    GPU_GAP_COLUMNS
-};
-
-static const gnomon__column gpu_gap_columns[GPU_GAP_COLUMNS] = {
-    [GPU_GAP_DEVICE] = GNOMON__COLUMN("device", "Device", TEXT, SHOWN, MADE),
-    [GPU_GAP_AT] = GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
-    [GPU_GAP_NS] = GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
-    [GPU_GAP_BOUND] = GNOMON__COLUMN("bound", "Waits for", TEXT, SHOWN, MADE),
-    [GPU_GAP_SCOPE] = GNOMON__COLUMN("scope", "In", TEXT, SHOWN, MADE),
-    [GPU_GAP_AFTER] = GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
-    [GPU_GAP_BEFORE] = GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
-    [GPU_GAP_STEP] = GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
+/* In the order in which a row is made. */
+static const gnomon__column gpu_gap_columns[] = {
+    GNOMON__COLUMN("device", "Device", TEXT, SHOWN, MADE),
+    GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
+    GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
+    GNOMON__COLUMN("bound", "Waits for", TEXT, SHOWN, MADE),
+    GNOMON__COLUMN("scope", "In", TEXT, SHOWN, MADE),
+    GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
+    GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
+    GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
 };
 
 static void gpu_read_gaps(gnomon__report_rows *r)
 {
-    static const char *const bounds[GNOMON__BOUNDS] = {"", "host", "device"};
     const gpu_report *g = r->more;
-    for (size_t i = 0; i < g->gaps.count && i < r->choice->limit; i++) {
-        const gnomon__device_gap *gap = &g->gaps.at[i];
-        const uint32_t before = g->times.items[gap->before].node;
+    for (size_t i = 0; i < g->gap_count && i < r->choice->limit; i++) {
+        const gpu_gap *gap = &g->gaps[i];
+        const gpu_item *item = &g->items[gap->before];
         const gnomon_step_info *step =
-            gnomon__event_step_at(&g->times.steps, gap->begin_ns);
-        gnomon__cell *cells = gnomon__report_row_of(r, 0);
-        gnomon__cell_text(&cells[GPU_GAP_DEVICE],
-                          g->work.devices[gap->device].name);
-        gnomon__cell_count(&cells[GPU_GAP_AT], gap->begin_ns);
-        gnomon__cell_count(&cells[GPU_GAP_NS], gap->ns);
-        gnomon__cell_text(&cells[GPU_GAP_BOUND], bounds[gap->bound]);
-        if (gap->scope || gap->bound)
-            gnomon__cell_text(&cells[GPU_GAP_SCOPE],
-                              gap->scope
-                                  ? gnomon__node_name(r->profile, gap->scope)
-                                  : "(nothing marked)");
-        gnomon__cell_text(&cells[GPU_GAP_AFTER],
-                          gnomon__node_name(r->profile, gap->after));
-        gnomon__cell_text(&cells[GPU_GAP_BEFORE],
-                          gnomon__node_name(r->profile, before));
+            gnomon__event_step_at(&g->steps, gap->begin_ns);
+        gnomon__cell *cell = gnomon__report_row_of(r, 0);
+        gnomon__cell_text(cell++, g->work.devices[item->device].name);
+        gnomon__cell_count(cell++, gap->begin_ns);
+        gnomon__cell_count(cell++, gap->ns);
+        gnomon__cell_text(cell++, !item->call_track        ? ""
+                                  : gpu_is_by_host(g, gap) ? "host"
+                                                           : "device");
+        if (gap->scope || item->call_track)
+            gnomon__cell_text(
+                cell, gap->scope ? gnomon__node_name(r->profile, gap->scope)
+                                 : "(nothing marked)");
+        cell++;
+        gnomon__cell_text(cell++, gnomon__node_name(r->profile, gap->after));
+        gnomon__cell_text(cell++, gnomon__node_name(r->profile, item->node));
         if (step)
-            gnomon__cell_count(&cells[GPU_GAP_STEP], step->number);
+            gnomon__cell_count(cell, step->number);
     }
 }
 
 static const gnomon__report gpu_gaps = {.name = "gaps",
                                         .title = "Idle, the longest",
                                         .columns = gpu_gap_columns,
-                                        .column_count = GPU_GAP_COLUMNS,
+                                        .column_count = sizeof gpu_gap_columns /
+                                                        sizeof *gpu_gap_columns,
                                         .sort = -1,
                                         .read = gpu_read_gaps};
 
@@ -176,86 +465,129 @@ enum {
     GPU_STEP_COMPUTE,
     GPU_STEP_COPY,
     GPU_STEP_COPY_HIDDEN,
-    GPU_STEP_COMMUNICATION,
-    GPU_STEP_COMMUNICATION_HIDDEN,
+    GPU_STEP_COMM,
+    GPU_STEP_COMM_HIDDEN,
     GPU_STEP_IDLE,
+    GPU_STEP_COPY_TOO, /* computing or copies */
+    GPU_STEP_COMM_TOO,
+    GPU_STEP_INDEX,
     GPU_STEP_COLUMNS
 };
 
 /* Hidden is what lay beside computing. */
 static const gnomon__column gpu_step_columns[GPU_STEP_COLUMNS] = {
     [GPU_STEP] = GNOMON__COLUMN("step", "Step", TEXT, SHOWN, MADE),
-    [GPU_STEP_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, MADE),
-    [GPU_STEP_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, MADE),
+    [GPU_STEP_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, LAST),
+    [GPU_STEP_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
     [GPU_STEP_COMPUTE] =
-        GNOMON__COLUMN("compute", "Compute", TIME, SHOWN, MADE),
-    [GPU_STEP_COPY] = GNOMON__COLUMN("copy", "Copy", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("compute", "Compute", TIME, SHOWN, UNION),
+    [GPU_STEP_COPY] = GNOMON__COLUMN("copy", "Copy", TIME, SHOWN, UNION),
     [GPU_STEP_COPY_HIDDEN] =
         GNOMON__COLUMN("copy_hidden", "Hidden %", SHARE, SHOWN, MADE),
-    [GPU_STEP_COMMUNICATION] =
-        GNOMON__COLUMN("communication", "Communication", TIME, SHOWN, MADE),
-    [GPU_STEP_COMMUNICATION_HIDDEN] =
+    [GPU_STEP_COMM] =
+        GNOMON__COLUMN("communication", "Communication", TIME, SHOWN, UNION),
+    [GPU_STEP_COMM_HIDDEN] =
         GNOMON__COLUMN("communication_hidden", "Hidden %", SHARE, SHOWN, MADE),
     [GPU_STEP_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
+    [GPU_STEP_COPY_TOO] = GNOMON__COLUMN("", "", TIME, HIDDEN, UNION),
+    [GPU_STEP_COMM_TOO] = GNOMON__COLUMN("", "", TIME, HIDDEN, UNION),
+    [GPU_STEP_INDEX] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
 };
 
-static void gpu_add_step(gnomon__report_rows *r, const char *name, uint64_t ns,
-                         uint64_t devices, const gnomon__device_parts *of)
+/* The part of the work that is in the step. */
+static void gpu_add_to_step(gnomon__report_rows *r, const gpu_item *item,
+                            size_t index)
 {
+    const gpu_report *g = r->more;
+    const gnomon_step_info *s = &g->steps.at[index];
+    const int work = g->work.work[item->node];
+    const uint64_t from =
+        s->begin_ns > item->begin_ns ? s->begin_ns : item->begin_ns;
+    const uint64_t until = s->end_ns < item->end_ns ? s->end_ns : item->end_ns;
+    if (until <= from)
+        return;
     gnomon__cell *cells = gnomon__report_row_of(r, 0);
-    if (!name)
-        r->code = GNOMON_ENOMEM;
-    gnomon__cell_text(&cells[GPU_STEP], name);
-    gnomon__cell_count(&cells[GPU_STEP_TIME], ns);
-    gnomon__cell_count(&cells[GPU_STEP_BUSY], of->busy_ns);
-    gnomon__cell_count(&cells[GPU_STEP_COMPUTE], of->compute_ns);
-    gnomon__cell_count(&cells[GPU_STEP_COPY], of->copy_ns);
-    gnomon__cell_share(&cells[GPU_STEP_COPY_HIDDEN], of->hidden_copy_ns,
-                       of->copy_ns);
-    gnomon__cell_count(&cells[GPU_STEP_COMMUNICATION], of->communication_ns);
-    gnomon__cell_share(&cells[GPU_STEP_COMMUNICATION_HIDDEN],
-                       of->hidden_communication_ns, of->communication_ns);
-    if (ns * devices >= of->busy_ns)
-        gnomon__cell_count(&cells[GPU_STEP_IDLE], ns * devices - of->busy_ns);
+    r->id = item->device;
+    r->from_ns = from;
+    gnomon__cell_count(&cells[GPU_STEP_INDEX], index);
+    gnomon__cell_count(&cells[GPU_STEP_TIME], s->end_ns - s->begin_ns);
+    gnomon__cell_count(&cells[GPU_STEP_BUSY], until);
+    gnomon__cell_count(
+        &cells[work == GNOMON__WORK_KERNEL          ? GPU_STEP_COMPUTE
+               : work == GNOMON__WORK_COMMUNICATION ? GPU_STEP_COMM
+                                                    : GPU_STEP_COPY],
+        until);
+    if (work != GNOMON__WORK_COMMUNICATION)
+        gnomon__cell_count(&cells[GPU_STEP_COPY_TOO], until);
+    if (work <= GNOMON__WORK_COMMUNICATION)
+        gnomon__cell_count(&cells[GPU_STEP_COMM_TOO], until);
 }
 
-static void gpu_add_parts(gnomon__device_parts *to,
-                          const gnomon__device_parts *from)
-{
-    to->busy_ns += from->busy_ns;
-    to->compute_ns += from->compute_ns;
-    to->copy_ns += from->copy_ns;
-    to->communication_ns += from->communication_ns;
-    to->hidden_copy_ns += from->hidden_copy_ns;
-    to->hidden_communication_ns += from->hidden_communication_ns;
-}
-
-/* The last steps, and the sum of all that have work. */
 static void gpu_read_steps(gnomon__report_rows *r)
 {
     const gpu_report *g = r->more;
-    const gnomon__device_times *t = &g->times;
-    const size_t limit = r->choice->limit;
-    gnomon__device_parts all = {0};
-    uint64_t devices = 0, ns = 0, count = 0;
-    for (size_t i = 0; i < g->work.device_count; i++)
-        devices += g->work.devices[i].work > 0;
-    for (size_t i = 0; i < t->steps.count; i++)
-        count += t->of_step[i].busy_ns > 0;
-    for (size_t i = 0, k = 0; i < t->steps.count; i++) {
-        const gnomon_step_info *s = &t->steps.at[i];
-        if (!t->of_step[i].busy_ns)
-            continue;
-        gpu_add_parts(&all, &t->of_step[i]);
-        ns += s->end_ns - s->begin_ns;
-        if (limit >= count || k++ >= count - limit)
-            gpu_add_step(r,
-                         gnomon__table_keep(&r->table, "%" PRIu64, s->number),
-                         s->end_ns - s->begin_ns, devices, &t->of_step[i]);
+    const gnomon__event_steps *steps = &g->steps;
+    size_t first = 0; /* that may reach into the item */
+    for (size_t i = 0; i < g->count; i++) {
+        const gpu_item *item = &g->items[i];
+        if (i && item->device != item[-1].device)
+            first = 0;
+        while (first < steps->count &&
+               steps->at[first].end_ns <= item->begin_ns)
+            first++;
+        for (size_t k = first;
+             k < steps->count && steps->at[k].begin_ns < item->end_ns; k++)
+            gpu_add_to_step(r, item, k);
     }
-    if (count)
-        gpu_add_step(r, gnomon__table_keep(&r->table, "all %" PRIu64, count),
-                     ns, devices, &all);
+}
+
+static void gpu_finish_step(const gpu_report *g, gnomon__cell *cells,
+                            const char *name)
+{
+    static const int times[] = {GPU_STEP_COMPUTE, GPU_STEP_COPY, GPU_STEP_COMM};
+    uint64_t ns = 0, both;
+    for (size_t i = 0; i < g->work.device_count; i++)
+        ns += g->work.devices[i].work ? cells[GPU_STEP_TIME].count : 0;
+    gnomon__cell_text(&cells[GPU_STEP], name);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        gnomon__cell_count(&cells[times[i]], cells[times[i]].count);
+    both = cells[GPU_STEP_COMPUTE].count + cells[GPU_STEP_COPY].count -
+           cells[GPU_STEP_COPY_TOO].count;
+    gnomon__cell_share(&cells[GPU_STEP_COPY_HIDDEN], both,
+                       cells[GPU_STEP_COPY].count);
+    both = cells[GPU_STEP_COMPUTE].count + cells[GPU_STEP_COMM].count -
+           cells[GPU_STEP_COMM_TOO].count;
+    gnomon__cell_share(&cells[GPU_STEP_COMM_HIDDEN], both,
+                       cells[GPU_STEP_COMM].count);
+    if (ns >= cells[GPU_STEP_BUSY].count)
+        gnomon__cell_count(&cells[GPU_STEP_IDLE],
+                           ns - cells[GPU_STEP_BUSY].count);
+}
+
+/* The last steps, and the sum of all that have work. */
+static void gpu_choose_steps(gnomon__report_rows *r)
+{
+    const gpu_report *g = r->more;
+    gnomon__report_table *t = &r->table;
+    const size_t count = t->row_count, limit = r->choice->limit;
+    gnomon__cell *all = count ? gnomon__table_add(t, 0, 0) : NULL;
+    const char *name = "";
+    for (size_t i = 0; all && name && i <= count; i++) {
+        gnomon__cell *cells = gnomon__cells_of(t, i);
+        for (size_t k = GPU_STEP_TIME; i < count && k < GPU_STEP_INDEX; k++)
+            if (cells[k].is_there)
+                gnomon__cell_count(&all[k], all[k].count + cells[k].count);
+        name = i < count ? gnomon__table_keep(
+                               t, "%" PRIu64,
+                               g->steps.at[cells[GPU_STEP_INDEX].count].number)
+                         : gnomon__table_keep(t, "all %zu", count);
+        gpu_finish_step(g, cells, name);
+    }
+    if (count && (!all || !name))
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 0; count > limit && i <= limit; i++)
+        t->rows[i] = t->rows[count - limit + i];
+    t->row_count -= count > limit ? count - limit : 0;
 }
 
 static const gnomon__report gpu_steps = {.name = "steps",
@@ -263,7 +595,8 @@ static const gnomon__report gpu_steps = {.name = "steps",
                                          .columns = gpu_step_columns,
                                          .column_count = GPU_STEP_COLUMNS,
                                          .sort = -1,
-                                         .read = gpu_read_steps};
+                                         .read = gpu_read_steps,
+                                         .choose = gpu_choose_steps};
 
 /* ---- Scopes ------------------------------------------------------------------------ */
 
@@ -278,39 +611,28 @@ enum {
     GPU_OF_STAGE,
     GPU_DELAY,
     GPU_MOST_DELAY,
+    GPU_DELAYED,
     GPU_COLUMNS
 };
 
 /* A row for each name, of the scopes that launched work and those around them. Calls are
- * its executions on the host. */
+ * its executions on the host. Work of streams at one time is busy once; self and delays
+ * are of what the scope launched itself. */
 static const gnomon__column gpu_columns[GPU_COLUMNS] = {
     [GPU_SCOPE] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
     [GPU_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [GPU_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, MADE),
-    [GPU_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, MADE),
+    [GPU_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, SUM),
+    [GPU_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
     [GPU_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [GPU_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
-    [GPU_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, MADE),
+    [GPU_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
+    [GPU_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
     [GPU_OF_STAGE] =
         GNOMON__COLUMN("of_stage", "% of stage", SHARE, SHOWN, MADE),
-    [GPU_DELAY] = GNOMON__COLUMN("delay", "Delay", TIME, SHOWN, MADE),
+    [GPU_DELAY] = GNOMON__COLUMN("delay", "Delay", TIME, SHOWN, SUM),
     [GPU_MOST_DELAY] =
-        GNOMON__COLUMN("max_delay", "Max delay", TIME, SHOWN, MADE),
+        GNOMON__COLUMN("max_delay", "Max delay", TIME, SHOWN, MOST),
+    [GPU_DELAYED] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
 };
-
-/* What is added up for a row outside of its cells, as work counts in it once. */
-typedef struct gpu_scope {
-    uint64_t work;     /* pieces of work launched in it */
-    uint64_t total_ns; /* of them, streams added up */
-    uint64_t self_ns;  /* of those that it launched itself */
-    uint64_t
-        busy_ns; /* with any of them, so overlaps count once; from events */
-    uint64_t delayed, delay_ns,
-        most_delay_ns; /* from call to work, of its own */
-    uint64_t until_ns; /* of busy_ns, on this device */
-    uint32_t device;
-    size_t seen; /* which work was added last */
-} gpu_scope;
 
 /* Scopes have no times on a device's track, or those of events. Work without a parent has
  * itself as its scope's stand-in: a row named "". */
@@ -349,147 +671,106 @@ static void gpu_put_rows(gnomon__report_rows *r)
     }
 }
 
-/* The next row that the work counts in, from node *at upwards; NULL: there is none. */
-static gpu_scope *gpu_next_scope(gpu_report *g, uint32_t *at)
+/* Clocks of device and host agree to some us: no delay is below 0. */
+static void gpu_add_times(gnomon__report_rows *r, gnomon__cell *cells,
+                          const gpu_item *item, bool is_own)
 {
-    while (*at) {
-        gpu_scope *scope = g->row[*at] ? &g->scopes[g->row[*at]] : NULL;
-        *at = g->parent[*at];
-        if (!scope || scope->seen == g->seen)
-            continue;
-        scope->seen = g->seen;
-        return scope;
-    }
-    return NULL;
-}
-
-/* The node whose row the work is of. */
-static uint32_t gpu_launcher(const gpu_report *g, uint32_t node)
-{
-    return g->parent[node] ? g->parent[node] : node;
-}
-
-static void gpu_add_sums(gpu_report *g)
-{
-    gnomon_node_info n;
-    for (uint32_t i = 1; i <= g->work.nodes; i++) {
-        if (!gnomon__work_is_busy(g->work.work[i]) ||
-            gnomon_profile_node(g->work.profile, i, &n) != GNOMON_OK)
-            continue;
-        const gnomon_stats *s = gnomon__work_stats(&n);
-        const uint32_t own = gpu_launcher(g, i);
-        uint32_t at = own;
-        gpu_scope *scope;
-        g->seen++;
-        for (bool is_own = g->row[own]; (scope = gpu_next_scope(g, &at));
-             is_own = false) {
-            scope->work += s->count;
-            scope->total_ns += s->total_ns;
-            scope->self_ns += is_own ? s->total_ns : 0;
-        }
-    }
-}
-
-static void gpu_add_event(gpu_scope *scope, const gnomon__work_item *item,
-                          bool is_own)
-{
-    /* Clocks of device and host agree to some us: no delay is below 0. */
+    gnomon__cell_count(&cells[GPU_BUSY], item->end_ns);
+    r->id = item->device;
+    r->from_ns = item->begin_ns;
+    if (!is_own || !item->call_track)
+        return;
     const uint64_t delay = item->begin_ns > item->launched_ns
                                ? item->begin_ns - item->launched_ns
                                : 0;
-    if (scope->device != item->device + 1) {
-        scope->device = item->device + 1;
-        scope->until_ns = 0;
-    }
-    const uint64_t from =
-        item->begin_ns > scope->until_ns ? item->begin_ns : scope->until_ns;
-    if (item->end_ns > from) {
-        scope->busy_ns += item->end_ns - from;
-        scope->until_ns = item->end_ns;
-    }
-    if (!is_own || !item->call_track)
-        return;
-    scope->delayed++;
-    scope->delay_ns += delay;
-    scope->most_delay_ns =
-        delay > scope->most_delay_ns ? delay : scope->most_delay_ns;
+    gnomon__cell_count(&cells[GPU_DELAYED], 1);
+    gnomon__cell_count(&cells[GPU_DELAY], delay);
+    gnomon__cell_count(&cells[GPU_MOST_DELAY], delay);
 }
 
-static void gpu_add_events(gpu_report *g)
+/* Adds the sums of a node of work, or the times of a piece of it, to all rows that it
+ * counts in, to each once. */
+static void gpu_add_work(gnomon__report_rows *r, uint32_t node,
+                         const gnomon_stats *sums, const gpu_item *item)
 {
-    for (size_t i = 0; i < g->times.count; i++) {
-        const gnomon__work_item *item = &g->times.items[i];
-        const uint32_t own = gpu_launcher(g, item->node);
-        uint32_t at = own;
-        gpu_scope *scope;
-        g->seen++;
-        for (bool is_own = g->row[own]; (scope = gpu_next_scope(g, &at));
-             is_own = false)
-            gpu_add_event(scope, item, is_own);
+    gpu_report *g = r->more;
+    const uint32_t own = g->parent[node] ? g->parent[node] : node;
+    g->turn++;
+    for (uint32_t at = own; at; at = g->parent[at]) {
+        const uint32_t row = g->row[at];
+        if (!row || g->seen[row] == g->turn)
+            continue;
+        g->seen[row] = g->turn;
+        gnomon__cell *cells = gnomon__report_row_to(r, row);
+        if (item) {
+            gpu_add_times(r, cells, item, at == own);
+            continue;
+        }
+        gnomon__cell_count(&cells[GPU_WORK], sums->count);
+        gnomon__cell_count(&cells[GPU_TOTAL], sums->total_ns);
+        gnomon__cell_count(&cells[GPU_SELF], at == own ? sums->total_ns : 0);
     }
 }
 
 static void gpu_read_scopes(gnomon__report_rows *r)
 {
     gpu_report *g = r->more;
-    g->row =
-        gnomon__table_take(&r->table, 2 * (g->work.nodes + 1) * sizeof *g->row);
-    g->parent = g->row ? g->row + g->work.nodes + 1 : NULL;
-    if (g->row)
-        gpu_put_rows(r);
-    g->scopes = gnomon__table_take(&r->table, (r->table.row_count + 1) *
-                                                  sizeof *g->scopes);
-    if (!g->row || !g->scopes) {
-        r->code = GNOMON_ENOMEM;
-        return;
-    }
-    gpu_add_sums(g);
-    gpu_add_events(g);
+    gnomon_node_info n;
+    for (uint32_t i = 1; i <= g->work.nodes; i++)
+        if (gnomon__work_is_busy(g->work.work[i]) &&
+            gnomon_profile_node(r->profile, i, &n) == GNOMON_OK)
+            gpu_add_work(r, i, gnomon__work_stats(&n), NULL);
+    for (size_t i = 0; i < g->count; i++)
+        gpu_add_work(r, g->items[i].node, NULL, &g->items[i]);
 }
 
 /* Percents are of all work, and of the stage on all devices that had some. */
 static bool gpu_finish(gnomon__report_rows *r, gnomon__cell *cells)
 {
     const gpu_report *g = r->more;
-    const gpu_scope *s =
-        &g->scopes[(size_t)(cells - r->table.cells) / GPU_COLUMNS + 1];
-    if (!s->work) /* waits alone, or nothing of a device */
+    if (!cells[GPU_WORK].count) /* waits alone, or nothing of a device */
         return false;
     if (!*cells[GPU_SCOPE].text)
         gnomon__cell_text(&cells[GPU_SCOPE], "(no scope)");
-    gnomon__cell_count(&cells[GPU_WORK], s->work);
-    gnomon__cell_count(&cells[GPU_TOTAL], s->total_ns);
-    gnomon__cell_share(&cells[GPU_SHARE], s->total_ns, g->work.busy_ns);
-    gnomon__cell_count(&cells[GPU_SELF], s->self_ns);
+    gnomon__cell_share(&cells[GPU_SHARE], cells[GPU_TOTAL].count,
+                       g->work.busy_ns);
     if (gpu_has_all(g)) {
-        gnomon__cell_count(&cells[GPU_BUSY], s->busy_ns);
-        gnomon__cell_share(&cells[GPU_OF_STAGE], s->busy_ns, g->recorded_ns);
+        gnomon__cell_count(&cells[GPU_BUSY], cells[GPU_BUSY].count);
+        gnomon__cell_share(&cells[GPU_OF_STAGE], cells[GPU_BUSY].count,
+                           g->recorded_ns);
+    } else {
+        cells[GPU_BUSY] = (gnomon__cell){0};
     }
-    if (s->delayed) {
-        gnomon__cell_count(&cells[GPU_DELAY], s->delay_ns / s->delayed);
-        gnomon__cell_count(&cells[GPU_MOST_DELAY], s->most_delay_ns);
-    }
+    if (cells[GPU_DELAYED].count)
+        cells[GPU_DELAY].count /= cells[GPU_DELAYED].count;
     return true;
 }
+
+/* ---- The report ---------------------------------------------------------------------- */
 
 static void gpu_read(gnomon__report_rows *r)
 {
     gpu_report *g = r->more;
     r->code = gnomon__device_work_make(&g->work, r->profile);
     if (!r->code)
-        r->code = gnomon__device_times_make(&g->times, &g->work);
-    if (!r->code)
-        r->code = gnomon__device_gaps_make(
-            &g->gaps, &g->times, r->choice->is_table ? 0 : r->choice->limit);
+        r->code = gnomon__event_steps_make(&g->steps, r->profile, 0);
+    const size_t nodes = g->work.nodes + 1;
+    g->row = gnomon__table_take(&r->table, 3 * nodes * sizeof *g->row);
+    if (r->code || !g->row || !gpu_read_work(g) || !gpu_find_gaps(g)) {
+        r->code = GNOMON_ENOMEM;
+        return;
+    }
+    g->parent = g->row + nodes;
+    g->seen = g->parent + nodes;
+    gpu_put_rows(r);
+    gpu_read_scopes(r);
+    if (!r->choice->is_table && !gpu_find_scopes(g, r->choice->limit))
+        r->code = GNOMON_ENOMEM;
     if (!g->work.busy_work && !g->work.waits)
         r->none = GNOMON__NO_DEVICE_WORK;
     for (size_t i = 0; i < g->work.device_count; i++)
         g->recorded_ns += g->work.devices[i].work ? r->recorded_ns : 0;
-    if (!r->code)
-        gpu_read_scopes(r);
 }
-
-/* ---- The report ---------------------------------------------------------------------- */
 
 static int gpu_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
@@ -512,23 +793,23 @@ static int gpu_text(gnomon__report_rows *r, const gnomon_writer *out)
 static void gpu_note(const gnomon__report_rows *r, const gnomon_writer *out)
 {
     const gpu_report *g = r->more;
-    const gnomon__device_times *t = &g->times;
-    if (t->missing && !t->count)
+    if (g->missing && !g->count)
         out->print(out, "\nNo single executions are in this profile: when the "
                         "device was idle is not known\n");
-    else if (t->missing)
+    else if (g->missing)
         out->print(out,
                    "\n%" PRIu64 " of %" PRIu64 " pieces of work are not there "
                    "as single executions: idle times and steps are of the "
                    "others\n",
-                   t->missing, g->work.busy_work);
+                   g->missing, g->work.busy_work);
 }
 
 static void gpu_free(void *more)
 {
     gpu_report *g = more;
-    gnomon__device_gaps_free(&g->gaps);
-    gnomon__device_times_free(&g->times);
+    free(g->items);
+    free(g->gaps);
+    gnomon__event_steps_free(&g->steps);
     gnomon__device_work_free(&g->work);
 }
 

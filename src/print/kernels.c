@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/device_work.h"
-
 enum {
     KERNEL_NAME,
     KERNEL_KIND,

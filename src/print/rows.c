@@ -36,6 +36,11 @@ typedef struct rows_lists {
     size_t count, room;
 } rows_lists;
 
+/* Of rule UNION: the sum, and up to when that of this id has it. */
+typedef struct rows_union {
+    uint64_t ns, until_ns, id;
+} rows_union;
+
 typedef struct rows_text {
     const char *text;
     uint64_t hash;
@@ -44,7 +49,8 @@ typedef struct rows_text {
 typedef struct gnomon__report_work {
     gnomon__column *columns;
     gnomon__cell *next; /* the row at hand */
-    uint32_t group;
+    uint32_t group,
+        to; /* `to`: the number of the row that it is a part of; 0: by its keys */
     bool has_next;
     rows_hash rows_by_key, parts_by_key, texts_by_hash;
     rows_text *texts;
@@ -54,6 +60,8 @@ typedef struct gnomon__report_work {
     size_t name_room, path_room;
     /* Values, and pointers to statistics: a row's cell has the place of its last one. */
     rows_lists values, times;
+    rows_union *unions; /* a row's cell has the place of its own */
+    size_t union_count, union_room;
     size_t made;               /* rows that are finished */
     gnomon__report_table sums; /* has the memory of sums of lists */
     rows_part *parts;
@@ -281,6 +289,27 @@ static void rows_add_value(gnomon__report_rows *r, rows_lists *to,
     gnomon__cell_count(cell, to->count);
 }
 
+static void rows_add_union(gnomon__report_rows *r, gnomon__cell *cell,
+                           uint64_t end)
+{
+    rows_work *w = r->work;
+    if (!cell->is_there) {
+        if (!rows_room(r, &w->unions, &w->union_room, w->union_count,
+                       sizeof *w->unions))
+            return;
+        w->unions[w->union_count] = (rows_union){.id = r->id};
+        gnomon__cell_count(cell, w->union_count++);
+    }
+    rows_union *u = &w->unions[cell->count];
+    if (u->id != r->id)
+        *u = (rows_union){.ns = u->ns, .id = r->id};
+    const uint64_t from = r->from_ns > u->until_ns ? r->from_ns : u->until_ns;
+    if (end <= from)
+        return;
+    u->ns += end - from;
+    u->until_ns = end;
+}
+
 static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
                          const gnomon__cell *from)
 {
@@ -319,6 +348,9 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
         (void)rows_add_part(
             r, &(rows_part){from->text, 0, cells[c->of].count, row});
         return;
+    case GNOMON__ROW_UNION:
+        rows_add_union(r, to, from->count);
+        return;
     case GNOMON__ROW_TIMES:
         rows_add_value(r, &r->work->times, to, (uintptr_t)from->text);
         return;
@@ -354,7 +386,7 @@ uint32_t gnomon__report_put(gnomon__report_rows *r)
     if (!w->has_next || r->code)
         return 0;
     w->has_next = false;
-    const size_t row = rows_find_row(r, w->group, w->next);
+    const size_t row = w->to ? w->to - 1 : rows_find_row(r, w->group, w->next);
     if (row == SIZE_MAX)
         return 0;
     if (w->has_ids)
@@ -371,9 +403,17 @@ gnomon__cell *gnomon__report_row_of(gnomon__report_rows *r, uint32_t group)
     (void)gnomon__report_put(r);
     memset(w->next, 0, r->of->column_count * sizeof *w->next);
     w->group = group;
+    w->to = 0;
     w->has_next = true;
-    r->id = 0;
+    r->id = r->from_ns = 0;
     return w->next;
+}
+
+gnomon__cell *gnomon__report_row_to(gnomon__report_rows *r, uint32_t number)
+{
+    gnomon__cell *cells = gnomon__report_row_of(r, 0);
+    r->work->to = number;
+    return cells;
 }
 
 gnomon__cell *gnomon__report_row(gnomon__report_rows *r, uint32_t track,
@@ -561,6 +601,8 @@ static void rows_make_cells(gnomon__report_rows *r)
                 rows_sum_times(r, &cells[k]);
             else if (rule == GNOMON__ROW_VALUES)
                 rows_sort_values(r, &cells[k]);
+            else if (rule == GNOMON__ROW_UNION)
+                cells[k].count = w->unions[cells[k].count].ns;
         }
         if (!r->code && r->of->finish && !r->of->finish(r, cells))
             t->rows[w->made].depth = ROWS_NONE;
@@ -572,7 +614,7 @@ static void rows_end_profile(gnomon__report_rows *r)
 {
     rows_work *w = r->work;
     rows_make_cells(r);
-    w->times.count = w->values.count = w->part_count = 0;
+    w->times.count = w->values.count = w->part_count = w->union_count = 0;
     free(w->parts_by_key.slots);
     w->parts_by_key = (rows_hash){0};
     gnomon__table_free(&w->sums);
@@ -776,6 +818,7 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->path);
         free(w->values.at);
         free(w->times.at);
+        free(w->unions);
         gnomon__table_free(&w->sums);
         free(w->parts);
     }

@@ -40,6 +40,9 @@ enum gnomon__rule {
     GNOMON__ROW_TOP, /* of equal texts, the sums of column `of` are compared: the text
                     with the largest one, of equal ones the lower text; and the
                     next column is its sum */
+    GNOMON__ROW_UNION, /* ends of times that begin at rows->from_ns: how long any of them
+                          was. Of one `id` they come in the order of their begins; of
+                          others, which come after, they are added to it. */
     GNOMON__ROW_TIMES, /* gnomon__cell_times: statistics with their histogram */
     GNOMON__ROW_VALUES /* counts, of which those of one `id` that follow one another
                           are one: gnomon__values_of */
@@ -116,6 +119,7 @@ struct gnomon__report_rows {
     gnomon__groups groups;
     gnomon__report_table table; /* the rows that there are */
     uint64_t id;      /* of the row at hand: set it after gnomon__report_row */
+    uint64_t from_ns; /* likewise, of rule UNION */
     int code;         /* GNOMON_OK, or the first error */
     const char *none; /* why there is nothing to report; NULL: there is */
     bool keeps;       /* texts, as profiles may go before the rows */
@@ -154,6 +158,8 @@ gnomon__cell *gnomon__report_row_of(gnomon__report_rows *rows, uint32_t group);
 /* Ends the row at hand. The number of the row that it became a part of, from 1 in the order
  * in which they came; 0: no memory. */
 uint32_t gnomon__report_put(gnomon__report_rows *rows);
+/* A row that becomes a part of the one of this number, whatever its keys. */
+gnomon__cell *gnomon__report_row_to(gnomon__report_rows *rows, uint32_t number);
 /* That number of a row of the table. */
 uint32_t gnomon__report_number(const gnomon__report_rows *rows, size_t row);
 /* "Gaps of rank 3": the title of a report of one run, which may be of many. */

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "print/event_walk.h"
-
 #define STEP_PATHS 6 /* that are named of a step */
 
 /* The next execution of the run; NULL: there is none. */

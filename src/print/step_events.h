@@ -6,7 +6,7 @@
 #ifndef GNOMON_PRINT_STEP_EVENTS_H
 #define GNOMON_PRINT_STEP_EVENTS_H
 
-#include "print/event_steps.h"
+#include "print/events.h"
 #include "print/rows.h"
 
 typedef struct gnomon__step_events {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "print/devices.h"
-#include "print/device_work.h"
 #include "profilers/cupti_kinds.h"
 
 /* Whether scopes were timed by events on their stream. */

@@ -13,8 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "print/event_steps.h"
-#include "print/event_walk.h"
+#include "print/events.h"
 #include "print/rows.h"
 
 typedef struct gaps_gap {

@@ -8,7 +8,7 @@
 #include "export/export.h"
 #include "fake_profile.h"
 #include "perfetto_read.h"
-#include "print/device_work.h"
+#include "print/devices.h"
 #include "probe_profile.h"
 
 #define US 1000u

@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Owns a copy of the steps. A profile has them by no order: the last ones, the slowest,
- * and those of its events. */
-#include "print/event_steps.h"
+#include "print/events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/profile.h"
+#include "print/table.h"
 
+void gnomon__walk_from(gnomon__event_walk *w, const gnomon_profile *p,
+                       size_t first, size_t last)
+{
+    w->p = p;
+    w->number = first - 1;
+    w->last = last;
+    w->at = w->count = 0;
+}
+
+void gnomon__walk_all(gnomon__event_walk *w, const gnomon_profile *p)
+{
+    gnomon__walk_from(w, p, 1, gnomon_profile_count(p, GNOMON_EVENTS));
+}
+
+size_t gnomon__walk_read(gnomon__event_walk *w)
+{
+    const size_t left = w->last - w->number;
+    w->at = 0;
+    w->count = gnomon_profile_events(
+        w->p, w->number + 1, w->events,
+        left < GNOMON__WALK_ROOM ? left : GNOMON__WALK_ROOM);
+    return w->count;
+}
+
+/* ---- Steps ------------------------------------------------------------------------ */
+
+/* A profile has them by no order: the last ones, the slowest, and those of its events. */
 static int event_steps_by_begin(const void *left, const void *right)
 {
     const gnomon_step_info *a = left, *b = right;
@@ -89,4 +114,54 @@ bool gnomon__event_steps_miss(const gnomon__event_steps *s, uint64_t begin_ns,
             return true;
     }
     return false;
+}
+
+/* ---- Values by a key ---------------------------------------------------------------- */
+
+bool gnomon__keyed_add(gnomon__keyed_list *l, uint64_t key, uint64_t value,
+                       uint32_t more)
+{
+    gnomon__keyed *at =
+        gnomon__table_room(l->at, &l->room, l->count + 1, sizeof *at);
+    if (!at)
+        return false;
+    l->at = at;
+    l->at[l->count++] = (gnomon__keyed){key, value, more};
+    return true;
+}
+
+static int keyed_compare(const void *left, const void *right)
+{
+    const gnomon__keyed *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->more > b->more) - (a->more < b->more);
+}
+
+void gnomon__keyed_sort(gnomon__keyed_list *l)
+{
+    if (l->count > 1)
+        qsort(l->at, l->count, sizeof *l->at, keyed_compare);
+}
+
+size_t gnomon__keyed_from(const gnomon__keyed_list *l, uint64_t key)
+{
+    size_t low = 0, high = l->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (l->at[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const gnomon__keyed *gnomon__keyed_find(const gnomon__keyed_list *l,
+                                        uint64_t key)
+{
+    const size_t at = gnomon__keyed_from(l, key);
+    return at < l->count && l->at[at].key == key ? &l->at[at] : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tells kinds of work by their regions: the kind, and where that says nothing the
  * category. */
-#include "print/device_work.h"
+#include "print/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>
