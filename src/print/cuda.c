@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/letters.h"
-#include "print/width.h"
-
 enum {
     CUDA_NAME,
     CUDA_CALLS,
@@ -126,152 +123,97 @@ static void cuda_choose(gnomon__report_rows *r)
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* The units of times, in ns; `last` is the value of the last digit. */
-typedef struct cuda_unit {
-    uint64_t unit, last;
-    int places;
-} cuda_unit;
-static const cuda_unit cuda_s = {1000000000u, 1000u, 6};
-static const cuda_unit cuda_ms = {1000000u, 100u, 4};
-static const cuda_unit cuda_us = {1000u, 100u, 1};
-
-/* Rounded half up. */
-static const char *cuda_number(char text[32], uint64_t ns, cuda_unit in)
+/* `last`: the value of the last digit in ns, of so many after the point. Rounded half
+ * up. */
+static const char *cuda_number(char text[32], uint64_t ns, uint64_t last,
+                               int places)
 {
-    uint64_t half = in.last / 2, whole = ns / in.unit;
-    uint64_t part = (ns % in.unit + half) / in.last;
-    if (part == in.unit / in.last) {
-        whole++;
-        part = 0;
-    }
-    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, whole, in.places, part);
+    const uint64_t value = ns / last + (ns % last >= last / 2);
+    uint64_t whole = 1;
+    for (int i = 0; i < places; i++)
+        whole *= 10;
+    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, value / whole, places,
+             value % whole);
     return text;
 }
 
-static void cuda_line(const gnomon_writer *out, size_t width,
-                      const char *const cells[8])
+static const char *cuda_shown(char room[32], const gnomon__report_table *t,
+                              size_t column, const gnomon__cell *cells)
 {
-    size_t is = gnomon__print_width(cells[0], strlen(cells[0]));
-    out->print(out, "%s%*s", cells[0], (int)(width - is), "");
-    for (int i = 1; i < 8; i++)
-        out->print(out, "  %12s", cells[i]);
-    out->write(out, "\n", 1);
-}
-
-/* "  GPU 1" below the row of all devices. */
-static const char *cuda_label(const gnomon_writer *out,
-                              const gnomon__cell *cells, char text[24])
-{
-    if (!cells[CUDA_DEVICE].count)
-        return gnomon_shown(out, cells->text);
-    snprintf(text, 24, "  GPU %" PRIu32,
-             (uint32_t)cells[CUDA_DEVICE].count - 1);
-    return text;
-}
-
-static void cuda_print_row(const gnomon_writer *out, size_t width,
-                           const gnomon__cell *row)
-{
-    char text[7][48], label[24];
-    snprintf(text[0], sizeof text[0],
-             row[CUDA_CALLS].count < row[CUDA_HOST_CALLS].count ? "%" PRIu64
-                                                                  "/%" PRIu64
-                                                                : "%" PRIu64,
-             row[CUDA_CALLS].count, row[CUDA_HOST_CALLS].count);
-    const char *cells[8] = {
-        cuda_label(out, row, label),
-        text[0],
-        cuda_number(text[1], row[CUDA_TOTAL].count, cuda_s),
-        cuda_number(text[2], row[CUDA_SELF].count, cuda_s),
-        cuda_number(text[3], row[CUDA_MEAN].count, cuda_ms),
-        cuda_number(text[4], row[CUDA_MIN].count, cuda_ms),
-        cuda_number(text[5], row[CUDA_MAX].count, cuda_ms),
-        row[CUDA_DEVICE].count
-            ? ""
-            : cuda_number(text[6], row[CUDA_HOST].count, cuda_s)};
-    cuda_line(out, width, cells);
-}
-
-/* The JSON text of metadata `key`, without its quotes; length 0: none. */
-static const char *cuda_metadata(const gnomon_profile *profile, const char *key,
-                                 int *length)
-{
-    size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
-    *length = 0;
-    for (size_t i = 1; i <= count; i++) {
-        gnomon_metadata_info m;
-        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK ||
-            strcmp(m.key, key) != 0 || *m.json != '"')
-            continue;
-        size_t size = strlen(m.json);
-        *length = size < 2 || size > 256 ? 0 : (int)size - 2;
-        return m.json + 1;
+    const uint64_t device = cells[CUDA_DEVICE].count;
+    (void)t;
+    switch (column) {
+    case CUDA_NAME: /* "  GPU 1" below the row of all devices */
+        snprintf(room, 32, "  GPU %" PRIu32, (uint32_t)device - 1);
+        return device ? room : NULL;
+    case CUDA_CALLS:
+        snprintf(room, 32, "%" PRIu64 "/%" PRIu64, cells[CUDA_CALLS].count,
+                 cells[CUDA_HOST_CALLS].count);
+        return cells[CUDA_CALLS].count < cells[CUDA_HOST_CALLS].count ? room
+                                                                      : NULL;
+    case CUDA_MEAN:
+    case CUDA_MIN:
+    case CUDA_MAX:
+        return cuda_number(room, cells[column].count, 100, 4);
+    default:
+        return column == CUDA_HOST && device
+                   ? "            "
+                   : cuda_number(room, cells[column].count, 1000, 6);
     }
-    return "";
 }
 
 /* How much time the events themselves take in a stream, as measured on each device:
  * metadata gnomon.KIND.INDEX.event_ns, and .name. */
 static void cuda_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {
-    static const char head[] = "gnomon.", tail[] = ".event_ns";
-    const size_t fixed = sizeof head + sizeof tail - 2;
-    size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
-    for (size_t i = 1; i <= count; i++) {
-        gnomon_metadata_info m;
-        char device[64], key[96], one[32], two[32];
-        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK)
+    gnomon_metadata_info m;
+    for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
+        char kind[32], key[64], one[32], two[32];
+        int index, end = 0, length;
+        if (sscanf(m.key, "gnomon.%31[^.].%d.event_ns%n", kind, &index, &end) !=
+                2 ||
+            !end || m.key[end])
             continue;
-        size_t size = strlen(m.key);
-        uint64_t ns = strtoull(m.json, NULL, 10);
-        if (size <= fixed || size - fixed >= sizeof device ||
-            memcmp(m.key, head, sizeof head - 1) != 0 ||
-            strcmp(m.key + size - (sizeof tail - 1), tail) != 0 || !ns ||
-            ns > UINT64_MAX / 2)
+        const uint64_t ns = strtoull(m.json, NULL, 10);
+        if (!ns || ns > UINT64_MAX / 2)
             continue;
-        snprintf(device, sizeof device, "%.*s", (int)(size - fixed),
-                 m.key + sizeof head - 1);
-        snprintf(key, sizeof key, "gnomon.%s.name", device);
-        char *dot = strrchr(device, '.');
-        if (dot)
-            *dot = ' ';
-        int length;
-        const char *name = cuda_metadata(profile, key, &length);
+        snprintf(key, sizeof key, "gnomon.%s.%d.name", kind, index);
+        const char *name = gnomon__metadata_text(profile, 0, key, &length);
         out->print(out,
-                   "%s%s%.*s: two events one after the other take %s us of a "
-                   "stream, so an empty scope measures %s us\n",
-                   device, length > 0 ? ", " : "", length, name,
-                   cuda_number(two, 2 * ns, cuda_us),
-                   cuda_number(one, ns, cuda_us));
+                   "%s %d%s%.*s: two events one after the other take %s us of "
+                   "a stream, so an empty scope measures %s us\n",
+                   kind, index, length ? ", " : "", length, name,
+                   cuda_number(two, 2 * ns, 100, 1),
+                   cuda_number(one, ns, 100, 1));
     }
 }
 
+/* Columns of times are as wide as their titles. */
 static int cuda_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
-    static const char *const heads[8] = {"Action",   "Num calls", "Stream (s)",
-                                         "Self (s)", "Mean (ms)", "Min (ms)",
-                                         "Max (ms)", "Host (s)"};
-    const size_t count = r->table.row_count;
-    size_t width = strlen(heads[0]);
-    gnomon__print_title(out, gnomon__only_stage(r->profile),
-                        "Device Report\n\n");
-    for (size_t i = 0; i < count; i++) {
-        char label[24];
-        const char *shown =
-            cuda_label(out, gnomon__cells_of(&r->table, i), label);
-        size_t is = gnomon__print_width(shown, strlen(shown));
-        width = is > width ? is : width;
-    }
-    if (count)
-        cuda_line(out, width, heads);
-    else
-        out->print(out, "no scope on a stream was timed\n");
-    for (size_t i = 0; i < count; i++)
-        cuda_print_row(out, width, gnomon__cells_of(&r->table, i));
-    if (count)
+    static const uint16_t shown[] = {CUDA_NAME, CUDA_CALLS, CUDA_TOTAL,
+                                     CUDA_SELF, CUDA_MEAN,  CUDA_MIN,
+                                     CUDA_MAX,  CUDA_HOST};
+    enum { CUDA_SHOWN = sizeof shown / sizeof *shown };
+    static const char titles[CUDA_SHOWN][sizeof r->table.columns->title] = {
+        "Action",       "   Num calls", "  Stream (s)", "    Self (s)",
+        "   Mean (ms)", "    Min (ms)", "    Max (ms)", "    Host (s)"};
+    const gnomon__table_choice choice = {
+        .limit = SIZE_MAX, .sort = -1, .count = CUDA_SHOWN, .columns = shown};
+    gnomon__column columns[CUDA_COLUMNS];
+    memcpy(columns, cuda_columns, sizeof columns);
+    for (size_t i = 0; i < CUDA_SHOWN; i++)
+        memcpy(columns[shown[i]].title, titles[i], sizeof titles[i]);
+    r->table.columns = columns;
+    r->table.shown = cuda_shown;
+    r->table.stage = gnomon__only_stage(r->profile);
+    r->table.if_empty = "no scope on a stream was timed";
+    r->table.is_ordered = true;
+    const int code = gnomon__table_print(&r->table, &choice, r->profile, out);
+    if (!code && r->table.row_count)
         cuda_cost(r->profile, out);
     out->write(out, "\n", 1);
-    return GNOMON_OK;
+    return code;
 }
 
 /* A limit makes it a table, too. */

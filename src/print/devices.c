@@ -89,21 +89,31 @@ static int work_by_device(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* "GPU 0 (H200)": metadata has the name as a JSON text. */
+const char *gnomon__metadata_text(const gnomon_profile *p, uint32_t run,
+                                  const char *key, int *length)
+{
+    gnomon_metadata_info m;
+    for (size_t i = 1; gnomon_profile_metadata(p, i, &m) == GNOMON_OK; i++) {
+        const size_t size = strlen(m.json);
+        if ((run && m.run != run) || strcmp(m.key, key) != 0 || size < 3 ||
+            size > GNOMON__DEVICE_NAME - 24 || m.json[0] != '"')
+            continue;
+        *length = (int)size - 2;
+        return m.json + 1;
+    }
+    *length = 0;
+    return "";
+}
+
 static void work_name_device(const gnomon_profile *p, gnomon__device *d)
 {
     char key[64];
-    gnomon_metadata_info m;
+    int length;
     (void)snprintf(key, sizeof key, "gnomon.cuda.%" PRId32 ".name", d->number);
-    (void)snprintf(d->name, sizeof d->name, "GPU %" PRId32, d->number);
-    for (size_t i = 1; gnomon_profile_metadata(p, i, &m) == GNOMON_OK; i++) {
-        const size_t size = strlen(m.json);
-        if (m.run != d->run || strcmp(m.key, key) != 0 || size < 3 ||
-            size > GNOMON__DEVICE_NAME - 24 || m.json[0] != '"')
-            continue;
-        (void)snprintf(d->name, sizeof d->name, "GPU %" PRId32 " (%.*s)",
-                       d->number, (int)size - 2, m.json + 1);
-    }
+    const char *name = gnomon__metadata_text(p, d->run, key, &length);
+    (void)snprintf(d->name, sizeof d->name, "GPU %" PRId32 "%s%.*s%s",
+                   d->number, length ? " (" : "", length, name,
+                   length ? ")" : "");
 }
 
 static bool work_read_tracks(gnomon__device_work *w)
