@@ -128,6 +128,7 @@ int gnomon__filter_links(gnomon__united_part *part)
     const size_t count = part->count[GNOMON_NODES];
     gnomon_node_info n;
     bool *is_linked;
+    uint64_t *in_part;
     if (!part->is_taken || !part->count[GNOMON_LINKS])
         return GNOMON_OK;
     unsigned char *has = gnomon__alloc(count + 1);
@@ -138,12 +139,12 @@ int gnomon__filter_links(gnomon__united_part *part)
         if (is_in(part, i))
             has[i] = gnomon__united_is_chosen(part, &n) ? 2 : 1;
     }
-    int code =
-        gnomon__linked_parents_in(&part->submitter, &is_linked, has, part->p)
-            ? gnomon__no_memory_to_merge()
-            : add_links(part, is_linked, has);
-    if (part->submitter)
-        free(is_linked);
+    int code = gnomon__linked_parents(&part->submitter, &is_linked, &in_part,
+                                      has, part->p)
+                   ? gnomon__no_memory_to_merge()
+                   : add_links(part, is_linked, has);
+    free(is_linked);
+    free(in_part);
     gnomon__free(has);
     return code;
 }

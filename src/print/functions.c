@@ -201,15 +201,19 @@ static bool calls_read_links(const calls_reader *of)
 {
     gnomon__calls *c = of->c;
     uint32_t *parents;
+    bool *is_linked;
+    uint64_t *in_part;
     if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
         return true;
-    if (gnomon__linked_parents(&parents, NULL, NULL, of->profile))
-        return false;
-    for (size_t i = 1; i <= c->node_count; i++)
+    const int code = gnomon__linked_parents(&parents, &is_linked, &in_part,
+                                            NULL, of->profile);
+    for (size_t i = 1; !code && i <= c->node_count; i++)
         if (c->nodes[i].region && c->nodes[parents[i]].region)
             c->nodes[i].parent = parents[i];
     free(parents);
-    return true;
+    free(is_linked);
+    free(in_part);
+    return !code;
 }
 
 /* Open scopes count as one call each, with their time so far. */

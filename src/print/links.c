@@ -6,46 +6,29 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
-#include "gnomon/profile.h"
+#include "print/events.h"
 
-/* How often one node submitted another. */
-typedef struct submission {
-    uint32_t to, from;
-    uint64_t count;
-} submission;
-
-static int compare_submissions(const void *a, const void *b)
-{
-    const submission *x = a, *y = b;
-    if (x->to != y->to)
-        return x->to > y->to ? 1 : -1;
-    return (x->from > y->from) - (x->from < y->from);
-}
-
-/* Puts the submissions of the profile into `of`, by `to`, then `from`. A pair of nodes
- * may have many links, as those between single executions have one each: links of a
- * pair that follow one another are one element, others are several. Returns how many
- * elements there are. */
-static size_t read_submissions(submission *of, size_t nodes,
-                               const unsigned char *has,
-                               const gnomon_profile *p)
+/* How often nodes submitted others, by `to << 32 | from`. A pair may have many links, as
+ * those between single executions have one each: those that follow one another are one
+ * value, others are several. */
+static bool read_submissions(gnomon__keyed_list *of, size_t nodes,
+                             const unsigned char *has, const gnomon_profile *p)
 {
     gnomon_link_info link;
-    size_t count = 0;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
-        if (gnomon_profile_link(p, i, &link) != GNOMON_OK ||
-            link.kind != GNOMON_LINK_SUBMIT || !link.from ||
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_link(p, i, &link); i++) {
+        const uint64_t pair = (uint64_t)link.to << 32 | link.from;
+        if (link.kind != GNOMON_LINK_SUBMIT || !link.from ||
             link.from > nodes || !link.to || link.to > nodes ||
             (has && (!has[link.from] || !has[link.to])))
             continue;
-        submission *last = count ? &of[count - 1] : NULL;
-        if (last && last->to == link.to && last->from == link.from)
-            last->count += link.count;
+        if (of->count && of->at[of->count - 1].key == pair)
+            of->at[of->count - 1].value += link.count;
         else
-            of[count++] = (submission){link.to, link.from, link.count};
+            ok = gnomon__keyed_add(of, pair, link.count, 0);
     }
-    qsort(of, count, sizeof *of, compare_submissions);
-    return count;
+    gnomon__keyed_sort(of);
+    return ok;
 }
 
 /* Whether so many submissions are those of all executions of a node. */
@@ -65,32 +48,28 @@ static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
                             size_t nodes, const unsigned char *has,
                             const gnomon_profile *p)
 {
-    size_t links = gnomon_profile_count(p, GNOMON_LINKS);
-    submission *of = calloc(links + 1, sizeof *of);
-    if (!of)
-        return false;
-    size_t count = read_submissions(of, nodes, has, p);
-    uint64_t most = 0, all = 0;
-    for (size_t i = 0; i < count;) {
-        submission sum = of[i];
-        if (!i || of[i - 1].to != sum.to)
-            most = all = 0;
-        for (i++; i < count && !compare_submissions(&of[i], &sum); i++)
-            sum.count += of[i].count;
-        all += sum.count;
-        if (sum.count > most) {
-            most = sum.count;
-            submitters[sum.to] = sum.from;
+    gnomon__keyed_list of = {0};
+    const bool ok = read_submissions(&of, nodes, has, p);
+    for (size_t i = 0; ok && i < of.count;) {
+        const uint32_t to = (uint32_t)(of.at[i].key >> 32);
+        uint64_t most = 0, all = 0;
+        while (i < of.count && of.at[i].key >> 32 == to) {
+            const uint64_t pair = of.at[i].key;
+            uint64_t sum = 0;
+            for (; i < of.count && of.at[i].key == pair; i++)
+                sum += of.at[i].value;
+            all += sum;
+            if (sum > most)
+                submitters[to] = (uint32_t)pair;
+            most = sum > most ? sum : most;
         }
-        if (i < count && of[i].to == sum.to)
-            continue;
-        const bool is_whole = is_all(all, sum.to, has, p);
-        in_part[sum.to] = is_whole ? most : all;
+        const bool is_whole = is_all(all, to, has, p);
+        in_part[to] = is_whole ? most : all;
         if (!is_whole)
-            submitters[sum.to] = 0;
+            submitters[to] = 0;
     }
-    free(of);
-    return true;
+    free(of.at);
+    return ok;
 }
 
 /* Whether `at` is `node` or below it. The parents contain no circle so far. */
@@ -101,57 +80,26 @@ static bool is_within(const uint32_t *parents, uint32_t at, uint32_t node)
     return at != 0;
 }
 
-/* Where it is not asked for, and on an error, it is not the caller's. */
-static void give_or_free(void *made, void **out, int code)
+int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
+                           uint64_t **in_part, const unsigned char *has,
+                           const gnomon_profile *p)
 {
-    if (out)
-        *out = code ? NULL : made;
-    if (!out || code)
-        free(made);
-}
-
-static int find_linked_parents(uint32_t **parents, bool **is_linked,
-                               uint64_t **in_part, const unsigned char *has,
-                               const gnomon_profile *p)
-{
-    size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
+    const size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     uint32_t *submitters = calloc(nodes + 1, sizeof *submitters);
     uint32_t *to = *parents = calloc(nodes + 1, sizeof *to);
-    bool *linked = calloc(nodes + 1, sizeof *linked);
-    uint64_t *part = calloc(nodes + 1, sizeof *part);
-    int code = submitters && to && linked && part &&
-                       find_submitters(submitters, part, nodes, has, p)
-                   ? GNOMON_OK
-                   : GNOMON_ENOMEM;
-    for (size_t i = 1; !code && i <= nodes; i++) {
-        gnomon_node_info node;
-        (void)gnomon_profile_node(p, i, &node);
-        to[i] = node.parent < i ? node.parent : 0;
-    }
-    for (uint32_t i = 1; !code && i <= nodes; i++) {
+    bool *linked = *is_linked = calloc(nodes + 1, sizeof *linked);
+    uint64_t *part = *in_part = calloc(nodes + 1, sizeof *part);
+    gnomon_node_info n;
+    const bool ok = submitters && to && linked && part &&
+                    find_submitters(submitters, part, nodes, has, p);
+    for (size_t i = 1; ok && i <= nodes; i++)
+        to[i] = !gnomon_profile_node(p, i, &n) && n.parent < i ? n.parent : 0;
+    for (uint32_t i = 1; ok && i <= nodes; i++) {
         if (!submitters[i] || is_within(to, submitters[i], i))
             continue;
         to[i] = submitters[i];
         linked[i] = true;
     }
     free(submitters);
-    give_or_free(linked, (void **)is_linked, code);
-    give_or_free(part, (void **)in_part, code);
-    if (code) {
-        free(to);
-        *parents = NULL;
-    }
-    return code;
-}
-
-int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           uint64_t **in_part, const gnomon_profile *p)
-{
-    return find_linked_parents(parents, is_linked, in_part, NULL, p);
-}
-
-int gnomon__linked_parents_in(uint32_t **parents, bool **is_linked,
-                              const unsigned char *has, const gnomon_profile *p)
-{
-    return find_linked_parents(parents, is_linked, NULL, has, p);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }

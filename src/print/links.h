@@ -9,18 +9,15 @@
 #include "gnomon/writer.h"
 
 /* The parent of each node, by its number: where all its executions were submitted, the
- * node that submitted most of them (of equal ones the first), else its own parent, 0
- * where it has none. Links that would make a circle, and links of other kinds, are
- * ignored. `is_linked` and `in_part`, how many executions that parent submitted, or of a
- * node that stays where it is anybody, by number too, may be NULL. The caller frees them. O(nodes + links)
- * memory. GNOMON_OK or GNOMON_ENOMEM: then all are NULL. */
+ * node that submitted most of them (of equal ones the first), which is_linked says; else
+ * its own parent, 0 where it has none. Links that would make a circle, and links of other
+ * kinds, are ignored. `in_part` is how many executions that parent submitted, or of a node
+ * that stays where it is anybody. `has`, by node, is 0 for those whose links do not count,
+ * and 1 for those that are there without their times; NULL: the profile is whole. The
+ * caller frees all three in any case. O(nodes + links) memory. GNOMON_OK or
+ * GNOMON_ENOMEM. */
 int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           uint64_t **in_part, const gnomon_profile *profile);
-
-/* Of a part of the profile: `has`, by node, is 0 for those that are not in it, whose
- * links do not count, and 1 for those that are, but without their times. */
-int gnomon__linked_parents_in(uint32_t **parents, bool **is_linked,
-                              const unsigned char *has,
-                              const gnomon_profile *profile);
+                           uint64_t **in_part, const unsigned char *has,
+                           const gnomon_profile *profile);
 
 #endif

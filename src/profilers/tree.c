@@ -116,8 +116,8 @@ static void tree_read(gnomon__report_rows *r)
     uint32_t *way = rows ? rows + count + 1 : NULL;
     bool *is_linked = NULL;
     uint64_t *in_part = NULL;
-    r->code =
-        gnomon__linked_parents(&parents, &is_linked, &in_part, r->profile);
+    r->code = gnomon__linked_parents(&parents, &is_linked, &in_part, NULL,
+                                     r->profile);
     if (!rows)
         r->code = GNOMON_ENOMEM;
     for (uint32_t i = 1; !r->code && i <= count; i++) {
