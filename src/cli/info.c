@@ -14,7 +14,7 @@
 #include "command/progress.h"
 #include "command/text.h"
 #include "platform/error.h"
-#include "print/duration.h"
+#include "print/letters.h"
 #include "print/rows.h"
 
 #define FEW_RUNS 4 /* in one file: printed in full; more are a table */

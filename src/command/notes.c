@@ -11,7 +11,7 @@
 #include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/losses.h"
+#include "print/footer.h"
 
 /* The words for a loss that gnomon_health counts, or of events; NULL: it is another
  * loss. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Words in any letters, characters, and titles in capitals; letters are those of
- * ASCII. */
+/* Texts for people: words in any letters, characters, titles in capitals, where letters
+ * are those of ASCII, and durations, the same in every locale. */
 #ifndef GNOMON_PRINT_LETTERS_H
 #define GNOMON_PRINT_LETTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "gnomon/writer.h"
@@ -26,5 +27,14 @@ static inline bool gnomon__print_is_formula(const char *text)
 {
     return *text && strchr("=+-@\t\r", *text) != NULL;
 }
+
+#define GNOMON__DURATION 32 /* bytes that any of them fits in */
+
+/* For columns: "12.35 us", four digits and the unit that fits. Returns `text`. */
+const char *gnomon__print_duration(char text[GNOMON__DURATION], uint64_t ns);
+
+/* For sentences: "114 ms", "3.1 ms", "0": three digits at most. Returns `text`, or a
+ * constant. */
+const char *gnomon__short_duration(char text[GNOMON__DURATION], uint64_t ns);
 
 #endif

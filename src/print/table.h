@@ -195,10 +195,10 @@ int gnomon__table_print(gnomon__report_table *t,
                         const gnomon_writer *out);
 
 /* The stage that all rows are of: the only one, or the first of those of one name that
- * each run has. False: there is none. In table_stage.c. */
+ * each run has. False: there is none. */
 bool gnomon__table_stage(const gnomon_profile *profile, gnomon_stage_info *out);
 
-/* The name of the stage, if there is only one; else "". Likewise. */
+/* The name of the stage, if there is only one; else "". */
 const char *gnomon__only_stage(const gnomon_profile *profile);
 
 /* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */

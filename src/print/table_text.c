@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/duration.h"
 #include "print/letters.h"
 #include "print/table.h"
 #include "print/width.h"

@@ -11,7 +11,7 @@
 #include "gnomon.h"
 #include "gnomon/profiler.h"
 #include "print/critical.h"
-#include "print/duration.h"
+#include "print/letters.h"
 #include "print/rows.h"
 
 #define CRITICAL_STEPS 3 /* that are shown */

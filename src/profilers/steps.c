@@ -10,7 +10,6 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
-#include "print/duration.h"
 #include "print/letters.h"
 #include "print/rows.h"
 #include "print/slow_steps.h"

@@ -5,7 +5,6 @@
 #include "fake_profile.h"
 #include "gnomon/profile.h"
 #include "print/footer.h"
-#include "print/losses.h"
 #include "test.h"
 
 /* One stage of 10.1 s; `count` executions of one region, `open` open scopes. */

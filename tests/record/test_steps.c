@@ -14,7 +14,7 @@
 #include "gnomon.h"
 #include "mark/thread.h"
 #include "platform/memory.h"
-#include "print/duration.h"
+#include "print/letters.h"
 
 #define MS 1000000u
 
