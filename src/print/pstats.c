@@ -173,12 +173,8 @@ static int pstats_sort(gnomon__pstats *p)
         for (int k = 1; !code && k < 3 && by[k]; k++)
             code = gnomon__table_sort(t, by[k]);
     }
-    for (size_t i = 0, k = t->row_count;
-         q->reverse && q->sort_keys && i + 1 < k--; i++) {
-        const gnomon__table_row row = t->rows[i];
-        t->rows[i] = t->rows[k];
-        t->rows[k] = row;
-    }
+    if (q->reverse && q->sort_keys)
+        gnomon__report_reverse(&p->rows);
     return code;
 }
 
@@ -343,15 +339,6 @@ static void pstats_put(const gnomon_writer *out, const char *text)
     out->write(out, text, strlen(text));
 }
 
-static void pstats_spaces(const gnomon_writer *out, size_t count)
-{
-    static const char spaces[64 + 1] =
-        "                                                                ";
-    for (; count > 64; count -= 64)
-        out->write(out, spaces, 64);
-    out->write(out, spaces, count);
-}
-
 /* A blank, and a time; or as many blanks. */
 static void pstats_seconds(const gnomon_writer *out, double value,
                            bool is_known)
@@ -413,23 +400,23 @@ static void pstats_print_edges(const gnomon__pstats *p)
         width = pstats_width(p, i) > width ? pstats_width(p, i) : width;
     width += 2;
     out->print(out, "Function ");
-    pstats_spaces(out, width > 9 ? width - 9 : 0);
+    gnomon__print_many(out, ' ', width > 9 ? width - 9 : 0);
     out->print(out, "%s\n", callees ? "called..." : "was called by...");
     if (edges->row_count) {
-        pstats_spaces(out, width);
+        gnomon__print_many(out, ' ', width);
         out->print(out, "    ncalls  tottime  cumtime\n");
     }
     for (size_t i = 0; i < p->shown; i++) {
         const uint32_t number = gnomon__report_number(&p->rows, i);
         size_t first = p->at[number], at = first;
         pstats_put(out, gnomon__cells_of(&p->rows.table, i)[PSTATS_SHOWN].text);
-        pstats_spaces(out, width - pstats_width(p, i));
+        gnomon__print_many(out, ' ', width - pstats_width(p, i));
         out->print(out, callees ? "-> " : "<- ");
         for (; at && at <= edges->row_count &&
                gnomon__cells_of(edges, at - 1)[EDGE_FROM].count == number;
              at++) {
             const gnomon__cell *cells = gnomon__cells_of(edges, at - 1);
-            pstats_spaces(out, at > first ? width + 1 : 0);
+            gnomon__print_many(out, ' ', at > first ? width + 1 : 0);
             pstats_calls(out, at > first ? 9 : 7, cells);
             pstats_seconds(out, cells[PSTATS_SELF].number, true);
             pstats_seconds(out, cells[PSTATS_CUMULATIVE].number, true);

@@ -675,6 +675,16 @@ uint32_t gnomon__report_number(const gnomon__report_rows *r, size_t row)
     return (uint32_t)(r->table.rows[row].cells / r->of->column_count) + 1;
 }
 
+void gnomon__report_reverse(gnomon__report_rows *r)
+{
+    gnomon__table_row *rows = r->table.rows;
+    for (size_t i = 0, k = r->table.row_count; i + 1 < k--; i++) {
+        const gnomon__table_row row = rows[i];
+        rows[i] = rows[k];
+        rows[k] = row;
+    }
+}
+
 /* first[] is by the number of the row above, next[] and way[] by place, from 1. */
 void gnomon__report_nest(gnomon__report_rows *r, size_t column)
 {

@@ -164,6 +164,8 @@ gnomon__cell *gnomon__report_row_to(gnomon__report_rows *rows, uint32_t number);
 uint32_t gnomon__report_number(const gnomon__report_rows *rows, size_t row);
 /* "Gaps of rank 3": the title of a report of one run, which may be of many. */
 void gnomon__report_say_rank(gnomon__report_rows *rows);
+/* In `choose`: turns their order round. */
+void gnomon__report_reverse(gnomon__report_rows *rows);
 /* In `choose`: puts the rows, in their order, below those whose number is in the column;
  * 0: outermost. */
 void gnomon__report_nest(gnomon__report_rows *rows, size_t column);

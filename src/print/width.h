@@ -5,7 +5,12 @@
 
 #include <stddef.h>
 
+#include "gnomon/writer.h"
+
 /* Code points of valid UTF-8, as names are. */
 size_t gnomon__print_width(const char *text, size_t size);
+
+/* Writes the character so often. */
+void gnomon__print_many(const gnomon_writer *out, char what, size_t count);
 
 #endif

@@ -113,16 +113,6 @@ static void simple_choose(gnomon__report_rows *r)
 
 /* ---- Text ----------------------------------------------------------------- */
 
-/* Writers do nothing after an error, so only the last call's code counts. */
-static void simple_repeat(const gnomon_writer *out, char c, size_t count)
-{
-    char run[128];
-    memset(run, c, sizeof run);
-    for (; count > sizeof run; count -= sizeof run)
-        out->write(out, run, sizeof run);
-    out->write(out, run, count);
-}
-
 static size_t simple_tab(size_t column)
 {
     return 8 * (column / 8 + 1);
@@ -139,7 +129,7 @@ static void simple_rule(const gnomon__report_rows *r, const gnomon_writer *out)
     for (int more = s->extended ? 3 : 1; more > 0; more--)
         width = simple_tab(width + 18);
     out->write(out, "\n", 1);
-    simple_repeat(out, '-', width + 2);
+    gnomon__print_many(out, '-', width + 2);
 }
 
 static void simple_line(const gnomon__report_rows *r, const gnomon_writer *out,
@@ -151,7 +141,7 @@ static void simple_line(const gnomon__report_rows *r, const gnomon_writer *out,
     const size_t widest = ((const simple_sums *)r->more)->width;
     out->write(out, "\n|  ", 4);
     out->write(out, name, size);
-    simple_repeat(out, ' ', widest > width ? widest - width : 0);
+    gnomon__print_many(out, ' ', widest > width ? widest - width : 0);
     if (s->extended)
         out->print(out, "\t|  %-15s\t|  %-15s\t|  %-15s\t|  %-15s\t|", mean,
                    calls, total, percent);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compiled: for size */
-/* Titles, widths and units depend on all rows, so that these are looked at first. */
+/* The text of the rows. Titles, widths and units depend on all of them, so that these are
+ * looked at first. */
 #include "report/averages.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "platform/error.h"
 #include "print/width.h"
 
 #define NUMBERS 12 /* the width of a column of numbers */
@@ -15,41 +16,66 @@
 const gnomon__averages_choice gnomon__averages_preset = {
     .row_limit = 100, .name_width = 55, .shapes_width = 80, .source_width = 75};
 
-enum average_column {
-    AVERAGE_NAME,
-    AVERAGE_OVERLOAD,
-    AVERAGE_SELF_CPU_SHARE,
-    AVERAGE_SELF_CPU,
-    AVERAGE_CPU_SHARE,
-    AVERAGE_CPU,
-    AVERAGE_CPU_MEAN,
-    AVERAGE_SELF_DEVICE,
-    AVERAGE_SELF_DEVICE_SHARE,
-    AVERAGE_DEVICE,
-    AVERAGE_DEVICE_MEAN,
-    AVERAGE_CPU_BYTES,
-    AVERAGE_SELF_CPU_BYTES,
-    AVERAGE_DEVICE_BYTES,
-    AVERAGE_SELF_DEVICE_BYTES,
-    AVERAGE_COUNT,
-    AVERAGE_NODE,
-    AVERAGE_SHAPES,
-    AVERAGE_SOURCE,
-    AVERAGE_FLOPS,
-    AVERAGE_COLUMNS
+enum average_form {
+    AS_NAME,
+    AS_SHAPES,
+    AS_FRAMES,
+    AS_SHARE,
+    AS_TIME,
+    AS_BYTES,
+    AS_WHOLE,
+    AS_FLOPS
 };
 
+/* What a column needs to be there. */
+enum {
+    IF_OVERLOADS = 1,
+    IF_DEVICE = 2,
+    IF_MEMORY = 4,
+    IF_DEVICE_MEMORY = 8,
+    IF_NODES = 16,
+    IF_SHAPES = 32,
+    IF_STACKS = 64,
+    IF_FLOPS = 128
+};
+
+static const struct average_column {
+    char title[16]; /* '@' is the device, or the unit of flops */
+    uint8_t cell, form, needs;
+} average_columns[] = {
+    {"Name", GNOMON__AVERAGE_NAME, AS_NAME, 0},
+    {"Overload Name", GNOMON__AVERAGE_OVERLOAD, AS_NAME, IF_OVERLOADS},
+    {"Self CPU %", GNOMON__AVERAGE_SELF_CPU, AS_SHARE, 0},
+    {"Self CPU", GNOMON__AVERAGE_SELF_CPU, AS_TIME, 0},
+    {"CPU total %", GNOMON__AVERAGE_CPU, AS_SHARE, 0},
+    {"CPU total", GNOMON__AVERAGE_CPU, AS_TIME, 0},
+    {"CPU time avg", GNOMON__AVERAGE_CPU_MEAN, AS_TIME, 0},
+    {"Self @", GNOMON__AVERAGE_SELF_DEVICE, AS_TIME, IF_DEVICE},
+    {"Self @ %", GNOMON__AVERAGE_SELF_DEVICE, AS_SHARE, IF_DEVICE},
+    {"@ total", GNOMON__AVERAGE_DEVICE, AS_TIME, IF_DEVICE},
+    {"@ time avg", GNOMON__AVERAGE_DEVICE_MEAN, AS_TIME, IF_DEVICE},
+    {"CPU Mem", GNOMON__AVERAGE_CPU_BYTES, AS_BYTES, IF_MEMORY},
+    {"Self CPU Mem", GNOMON__AVERAGE_SELF_CPU_BYTES, AS_BYTES, IF_MEMORY},
+    {"@ Mem", GNOMON__AVERAGE_DEVICE_BYTES, AS_BYTES, IF_DEVICE_MEMORY},
+    {"Self @ Mem", GNOMON__AVERAGE_SELF_DEVICE_BYTES, AS_BYTES,
+     IF_DEVICE_MEMORY},
+    {"# of Calls", GNOMON__AVERAGE_COUNT, AS_WHOLE, 0},
+    {"Node ID", GNOMON__AVERAGE_NODE, AS_WHOLE, IF_NODES},
+    {"Input Shapes", GNOMON__AVERAGE_SHAPES, AS_SHAPES, IF_SHAPES},
+    {"Source Location", GNOMON__AVERAGE_STACK, AS_FRAMES, IF_STACKS},
+    {"Total @", GNOMON__AVERAGE_FLOPS, AS_FLOPS, IF_FLOPS}};
+
+#define AVERAGE_COLUMNS (sizeof average_columns / sizeof *average_columns)
+
 typedef struct averages_table {
-    const gnomon__average *rows;
-    const gnomon__average **order;
-    size_t count;
+    const gnomon__report_table *rows;
     const gnomon__averages_choice *choice;
     const gnomon_writer *out;
-    int code;                      /* the writer's */
     size_t width[AVERAGE_COLUMNS]; /* 0: there is no such column */
-    char title[AVERAGE_COLUMNS][40];
-    int64_t self_cpu, self_device; /* of all rows */
+    unsigned has;                  /* IF_OVERLOADS, ... */
+    double self_cpu, self_device;  /* of all rows */
     double flops_unit;
+    const char *flops_word;
 } averages_table;
 
 /* ---- Cells ------------------------------------------------------------------------- */
@@ -79,90 +105,36 @@ static void time_text(char text[40], double ns, const char *unit)
         fixed_text(text, us, 3, 0, "us");
 }
 
-static void share_text(char text[40], double part, double whole)
-{
-    if (whole == 0)
-        snprintf(text, 40, "NaN");
-    else
-        fixed_text(text, part * 100.0 / whole, 2, 0, "%");
-}
-
 static void bytes_text(char text[40], double bytes)
 {
-    static const char *const units[] = {" KB", " MB", " GB"};
-    int unit = -1;
-    double scaled = bytes;
-    while (unit < 2 && fabs(scaled) >= 1024.0) {
-        scaled /= 1024.0;
-        unit++;
-    }
-    if (unit < 0)
-        fixed_text(text, bytes, 0, 0, " B");
-    else
-        fixed_text(text, scaled, 2, 0, units[unit]);
-}
-
-static double mean_of(const gnomon__average *row, int64_t ns)
-{
-    return row->count ? (double)ns / (double)row->count : 0.0;
-}
-
-/* What a cell shows, and rows are ordered by. */
-static double value_of(const gnomon__average *row, int column)
-{
-    switch (column) {
-    case AVERAGE_SELF_CPU_SHARE:
-    case AVERAGE_SELF_CPU:
-        return (double)row->self_cpu_ns;
-    case AVERAGE_CPU_SHARE:
-    case AVERAGE_CPU:
-        return (double)row->cpu_ns;
-    case AVERAGE_CPU_MEAN:
-        return mean_of(row, row->cpu_ns);
-    case AVERAGE_SELF_DEVICE:
-    case AVERAGE_SELF_DEVICE_SHARE:
-        return (double)row->self_device_ns;
-    case AVERAGE_DEVICE:
-        return (double)row->device_ns;
-    case AVERAGE_DEVICE_MEAN:
-        return mean_of(row, row->device_ns);
-    case AVERAGE_CPU_BYTES:
-        return (double)row->cpu_bytes;
-    case AVERAGE_SELF_CPU_BYTES:
-        return (double)row->self_cpu_bytes;
-    case AVERAGE_DEVICE_BYTES:
-        return (double)row->device_bytes;
-    case AVERAGE_SELF_DEVICE_BYTES:
-        return (double)row->self_device_bytes;
-    case AVERAGE_COUNT:
-        return (double)row->count;
-    case AVERAGE_NODE:
-        return (double)row->node;
-    default:
-        return (double)row->flops;
-    }
+    static const char units[][4] = {" B", " KB", " MB", " GB"};
+    int unit = 0;
+    for (; unit < 3 && fabs(bytes) >= 1024.0; unit++)
+        bytes /= 1024.0;
+    fixed_text(text, bytes, unit ? 2 : 0, 0, units[unit]);
 }
 
 /* A cell that is a number. */
 static void number_text(char text[40], const averages_table *t,
-                        const gnomon__average *row, int column)
+                        const struct average_column *c,
+                        const gnomon__cell *cells)
 {
-    const double value = value_of(row, column);
-    if (column == AVERAGE_CPU_SHARE && row->is_async)
+    const double value = cells[c->cell].number;
+    const double whole = c->needs & IF_DEVICE ? t->self_device : t->self_cpu;
+    if (c->form == AS_SHARE && c->cell == GNOMON__AVERAGE_CPU &&
+        cells[GNOMON__AVERAGE_ORDER].count & 2)
         snprintf(text, 40, "0");
-    else if (column == AVERAGE_SELF_CPU_SHARE || column == AVERAGE_CPU_SHARE)
-        share_text(text, value, (double)t->self_cpu);
-    else if (column == AVERAGE_SELF_DEVICE_SHARE)
-        share_text(text, value, (double)t->self_device);
-    else if (column <= AVERAGE_DEVICE_MEAN)
+    else if (c->form == AS_SHARE && whole == 0)
+        snprintf(text, 40, "NaN");
+    else if (c->form == AS_SHARE)
+        fixed_text(text, value * 100.0 / whole, 2, 0, "%");
+    else if (c->form == AS_TIME)
         time_text(text, value, t->choice->time_unit);
-    else if (column <= AVERAGE_SELF_DEVICE_BYTES)
+    else if (c->form == AS_BYTES)
         bytes_text(text, value);
-    else if (column == AVERAGE_COUNT)
-        snprintf(text, 40, "%llu", (unsigned long long)row->count);
-    else if (column == AVERAGE_NODE)
-        snprintf(text, 40, "%lld", (long long)row->node);
-    else if (row->flops)
+    else if (c->form == AS_WHOLE)
+        snprintf(text, 40, "%.0f", value);
+    else if (value > 0)
         fixed_text(text, value / t->flops_unit, 3, 8, "");
     else
         snprintf(text, 40, "--");
@@ -170,40 +142,26 @@ static void number_text(char text[40], const averages_table *t,
 
 /* ---- Lines ------------------------------------------------------------------------- */
 
-static void put_some(averages_table *t, const char *text, size_t size)
-{
-    if (size && !t->code)
-        t->code = t->out->write(t->out, text, size);
-}
-
-static void put_many(averages_table *t, char what, size_t count)
-{
-    char some[64];
-    memset(some, what, sizeof some);
-    for (; count; count -= count < sizeof some ? count : sizeof some)
-        put_some(t, some, count < sizeof some ? count : sizeof some);
-}
-
 /* A cell of `size` bytes, to the right or to the left, and what stands after it. */
-static void put_cell(averages_table *t, int column, const char *text,
+static void put_cell(const averages_table *t, size_t column, const char *text,
                      size_t size)
 {
     const size_t wide = gnomon__print_width(text, size);
     const size_t blanks = wide < t->width[column] ? t->width[column] - wide : 0;
-    const bool is_left = column == AVERAGE_SOURCE;
-    put_many(t, ' ', is_left ? 0 : blanks);
-    put_some(t, text, size);
-    put_many(t, ' ', (is_left ? blanks : 0) + 2);
+    const bool is_left = average_columns[column].form == AS_FRAMES;
+    gnomon__print_many(t->out, ' ', is_left ? 0 : blanks);
+    t->out->write(t->out, text, size);
+    gnomon__print_many(t->out, ' ', (is_left ? blanks : 0) + 2);
 }
 
-static void put_rule(averages_table *t)
+static void put_rule(const averages_table *t)
 {
-    for (int i = 0; i < AVERAGE_COLUMNS; i++)
+    for (size_t i = 0; i < AVERAGE_COLUMNS; i++)
         if (t->width[i]) {
-            put_many(t, '-', t->width[i]);
-            put_many(t, ' ', 2);
+            gnomon__print_many(t->out, '-', t->width[i]);
+            gnomon__print_many(t->out, ' ', 2);
         }
-    put_some(t, "\n", 1);
+    t->out->write(t->out, "\n", 1);
 }
 
 /* Where the first `characters` of a text end. */
@@ -218,7 +176,7 @@ static size_t bytes_of(const char *text, size_t characters)
 }
 
 /* A name is cut from three characters below the limit on. */
-static void put_name(averages_table *t, int column, const char *name)
+static void put_name(const averages_table *t, size_t column, const char *name)
 {
     const int64_t limit = t->choice->name_width;
     char cut[512];
@@ -235,68 +193,112 @@ static void put_name(averages_table *t, int column, const char *name)
 }
 
 /* A frame keeps its tail. */
-static void put_frame(averages_table *t, const char *frame)
+static void put_frame(const averages_table *t, size_t column, const char *frame,
+                      size_t size)
 {
-    const size_t size = strlen(frame);
     const size_t wide = gnomon__print_width(frame, size);
     const size_t most = t->choice->source_width < 0
                             ? SIZE_MAX
                             : (size_t)t->choice->source_width;
     char cut[512];
     if (wide <= most) {
-        put_cell(t, AVERAGE_SOURCE, frame, size);
+        put_cell(t, column, frame, size);
         return;
     }
     const size_t from = bytes_of(frame, wide - (most > 3 ? most - 3 : 0));
-    const int n = snprintf(cut, sizeof cut, "...%s", frame + from);
-    put_cell(t, AVERAGE_SOURCE, cut,
+    const int n =
+        snprintf(cut, sizeof cut, "...%.*s", (int)(size - from), frame + from);
+    put_cell(t, column, cut,
              (size_t)n < sizeof cut ? (size_t)n : sizeof cut - 1);
 }
 
-static void put_further_frames(averages_table *t, const gnomon__average *row)
-{
-    for (size_t i = 1; i <= (row->stack_count ? row->stack_count : 1); i++) {
-        for (int column = 0; column < AVERAGE_COLUMNS; column++) {
-            if (!t->width[column])
-                continue;
-            if (column == AVERAGE_SOURCE && i < row->stack_count)
-                put_frame(t, row->stack[i]);
-            else
-                put_cell(t, column, "", 0);
-        }
-        put_some(t, "\n", 1);
-    }
-}
-
-static void put_average(averages_table *t, const gnomon__average *row)
+/* The line of a row, or, below it, of a frame alone. */
+static void put_line(const averages_table *t, const gnomon__cell *cells,
+                     const char *frame, bool is_first)
 {
     char text[40];
-    for (int i = 0; i < AVERAGE_COLUMNS; i++) {
+    for (size_t i = 0; i < AVERAGE_COLUMNS; i++) {
+        const struct average_column *c = &average_columns[i];
+        const char *of = c->form < AS_SHARE ? cells[c->cell].text : "";
         if (!t->width[i])
             continue;
-        if (i == AVERAGE_NAME) {
-            put_name(t, i, row->name);
-        } else if (i == AVERAGE_OVERLOAD) {
-            put_name(t, i, row->overload ? row->overload : "");
-        } else if (i == AVERAGE_SHAPES) {
-            const char *shapes = row->shapes ? row->shapes : "";
-            put_cell(t, i, shapes,
+        if (c->form == AS_FRAMES) {
+            put_frame(t, i, frame, strcspn(frame, "\n"));
+        } else if (!is_first) {
+            put_cell(t, i, "", 0);
+        } else if (c->form == AS_NAME) {
+            put_name(t, i, of);
+        } else if (c->form == AS_SHAPES) {
+            put_cell(t, i, of,
                      t->choice->shapes_width < 0
-                         ? strlen(shapes)
-                         : bytes_of(shapes, (size_t)t->choice->shapes_width));
-        } else if (i == AVERAGE_SOURCE) {
-            put_frame(t, row->stack_count ? row->stack[0] : "");
+                         ? strlen(of)
+                         : bytes_of(of, (size_t)t->choice->shapes_width));
         } else {
-            number_text(text, t, row, i);
+            number_text(text, t, c, cells);
             put_cell(t, i, text, strlen(text));
         }
     }
-    put_some(t, "\n", 1);
-    if (t->width[AVERAGE_SOURCE])
-        put_further_frames(t, row);
+    t->out->write(t->out, "\n", 1);
+}
+
+/* Where there are stacks, an empty line ends each. */
+static void put_average(const averages_table *t, const gnomon__cell *cells)
+{
+    const char *frame = cells[GNOMON__AVERAGE_STACK].text;
+    put_line(t, cells, frame, true);
+    if (!(t->has & IF_STACKS))
+        return;
+    do {
+        frame += strcspn(frame, "\n");
+        frame += *frame != 0;
+        put_line(t, cells, frame, false);
+    } while (*frame);
 }
 
 /* ---- Columns ----------------------------------------------------------------------- */
+
+typedef struct averages_seen {
+    size_t name, shapes, frame; /* the longest */
+    unsigned has;
+    double least_flops;
+} averages_seen;
+
+static void see_text(size_t *longest, const char *text, size_t size)
+{
+    const size_t wide = gnomon__print_width(text, size);
+    *longest = wide > *longest ? wide : *longest;
+}
+
+static void see_row(averages_seen *seen, const gnomon__cell *cells)
+{
+    const char *name = cells[GNOMON__AVERAGE_NAME].text;
+    const char *shapes = cells[GNOMON__AVERAGE_SHAPES].text;
+    const double flops = cells[GNOMON__AVERAGE_FLOPS].number;
+    see_text(&seen->name, name, strlen(name));
+    see_text(&seen->shapes, shapes, strlen(shapes));
+    for (const char *at = cells[GNOMON__AVERAGE_STACK].text; *at;
+         at += *at != 0) {
+        const size_t size = strcspn(at, "\n");
+        see_text(&seen->frame, at, size);
+        at += size;
+        seen->has |= IF_STACKS;
+    }
+    if (flops > 0) {
+        if (!(seen->has & IF_FLOPS) || flops < seen->least_flops)
+            seen->least_flops = flops;
+        seen->has |= IF_FLOPS;
+    }
+    if (*cells[GNOMON__AVERAGE_OVERLOAD].text)
+        seen->has |= IF_OVERLOADS;
+    if (cells[GNOMON__AVERAGE_SELF_DEVICE].number > 0)
+        seen->has |= IF_DEVICE;
+    if (cells[GNOMON__AVERAGE_SELF_DEVICE_BYTES].number > 0)
+        seen->has |= IF_DEVICE_MEMORY;
+    if (cells[GNOMON__AVERAGE_NODE].number >= 0)
+        seen->has |= IF_NODES;
+    if (*shapes && strcmp(shapes, "[]") != 0)
+        seen->has |= IF_SHAPES;
+}
 
 static size_t limited(size_t longest, int64_t limit)
 {
@@ -304,127 +306,77 @@ static size_t limited(size_t longest, int64_t limit)
                                                      : longest + 4;
 }
 
-static void add_column(averages_table *t, int column, size_t width,
-                       const char *before, const char *device,
-                       const char *after)
-{
-    t->width[column] = width;
-    snprintf(t->title[column], sizeof t->title[column], "%s%s%s", before,
-             device, after);
-}
-
-/* The unit of the smallest figure. */
-static void add_flops(averages_table *t)
-{
-    static const char *const units[] = {"FLOPs",  "KFLOPs", "MFLOPs",
-                                        "GFLOPs", "TFLOPs", "PFLOPs"};
-    uint64_t least = 0;
-    for (size_t i = 0; i < t->count; i++)
-        if (t->rows[i].flops && (!least || t->rows[i].flops < least))
-            least = t->rows[i].flops;
-    if (!least || !t->choice->has_flops)
-        return;
-    double third = log10((double)least) / 3.0;
-    const int unit = third > 5 ? 5 : (int)third;
-    t->flops_unit = pow(10.0, 3.0 * unit);
-    add_column(t, AVERAGE_FLOPS, NUMBERS, "Total ", units[unit], "");
-}
-
-typedef struct averages_seen {
-    size_t name, shapes, frame, overload; /* the longest */
-    bool has_device_time, has_device_bytes, has_node, has_shapes;
-} averages_seen;
-
-static void see_row(averages_seen *seen, const gnomon__average *row)
-{
-    const struct {
-        size_t *longest;
-        const char *text;
-    } texts[] = {{&seen->name, row->name},
-                 {&seen->shapes, row->shapes},
-                 {&seen->overload, row->overload}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *text = texts[i].text ? texts[i].text : "";
-        const size_t wide = gnomon__print_width(text, strlen(text));
-        if (wide > *texts[i].longest)
-            *texts[i].longest = wide;
-    }
-    for (size_t i = 0; i < row->stack_count; i++) {
-        const size_t wide =
-            gnomon__print_width(row->stack[i], strlen(row->stack[i]));
-        if (wide > seen->frame)
-            seen->frame = wide;
-    }
-    seen->has_device_time |= row->self_device_ns > 0;
-    seen->has_device_bytes |= row->self_device_bytes > 0;
-    seen->has_node |= row->node != -1;
-    seen->has_shapes |=
-        row->shapes && *row->shapes && strcmp(row->shapes, "[]") != 0;
-}
-
 static void add_columns(averages_table *t, const averages_seen *seen)
 {
+    static const char units[][7] = {"FLOPs",  "KFLOPs", "MFLOPs",
+                                    "GFLOPs", "TFLOPs", "PFLOPs"};
     const gnomon__averages_choice *c = t->choice;
-    const char *device = c->device ? c->device : "";
-    const size_t name = limited(seen->name, c->name_width);
-    add_column(t, AVERAGE_NAME, name, "Name", "", "");
-    if (c->has_overloads && seen->overload)
-        add_column(t, AVERAGE_OVERLOAD, name, "Overload Name", "", "");
-    add_column(t, AVERAGE_SELF_CPU_SHARE, NUMBERS, "Self CPU %", "", "");
-    add_column(t, AVERAGE_SELF_CPU, NUMBERS, "Self CPU", "", "");
-    add_column(t, AVERAGE_CPU_SHARE, NUMBERS, "CPU total %", "", "");
-    add_column(t, AVERAGE_CPU, NUMBERS, "CPU total", "", "");
-    add_column(t, AVERAGE_CPU_MEAN, NUMBERS, "CPU time avg", "", "");
-    if (seen->has_device_time) {
-        add_column(t, AVERAGE_SELF_DEVICE, NUMBERS, "Self ", device, "");
-        add_column(t, AVERAGE_SELF_DEVICE_SHARE, NUMBERS, "Self ", device,
-                   " %");
-        add_column(t, AVERAGE_DEVICE, NUMBERS, "", device, " total");
-        add_column(t, AVERAGE_DEVICE_MEAN, NUMBERS, "", device, " time avg");
+    const unsigned asked =
+        (c->has_overloads ? IF_OVERLOADS : 0u) | IF_DEVICE | IF_NODES |
+        (c->has_memory ? IF_MEMORY : 0u) |
+        (c->has_memory && c->device ? IF_DEVICE_MEMORY : 0u) |
+        (c->has_shapes ? IF_SHAPES : 0u) | (c->has_stacks ? IF_STACKS : 0u) |
+        (c->has_flops ? IF_FLOPS : 0u);
+    t->has = asked & (seen->has | IF_MEMORY);
+    const size_t width[] = {
+        [AS_NAME] = limited(seen->name, c->name_width),
+        [AS_SHAPES] = limited(seen->shapes, c->shapes_width),
+        [AS_FRAMES] = limited(seen->frame, c->source_width)};
+    for (size_t i = 0; i < AVERAGE_COLUMNS; i++) {
+        const struct average_column *of = &average_columns[i];
+        if (!of->needs || t->has & of->needs)
+            t->width[i] = of->form < AS_SHARE ? width[of->form] : NUMBERS;
     }
-    if (c->has_memory) {
-        add_column(t, AVERAGE_CPU_BYTES, NUMBERS, "CPU Mem", "", "");
-        add_column(t, AVERAGE_SELF_CPU_BYTES, NUMBERS, "Self CPU Mem", "", "");
+    if (t->has & IF_FLOPS) {
+        const double third = log10(seen->least_flops) / 3.0;
+        const int unit = third > 5 ? 5 : (int)third;
+        t->flops_unit = pow(10.0, 3.0 * unit);
+        t->flops_word = units[unit];
     }
-    if (c->has_memory && c->device && seen->has_device_bytes) {
-        add_column(t, AVERAGE_DEVICE_BYTES, NUMBERS, "", device, " Mem");
-        add_column(t, AVERAGE_SELF_DEVICE_BYTES, NUMBERS, "Self ", device,
-                   " Mem");
+}
+
+static void put_titles(const averages_table *t)
+{
+    for (size_t i = 0; i < AVERAGE_COLUMNS; i++) {
+        const struct average_column *c = &average_columns[i];
+        const char *at = strchr(c->title, '@');
+        const char *word = c->form == AS_FLOPS ? t->flops_word
+                           : t->choice->device ? t->choice->device
+                                               : "";
+        char title[64];
+        const int n =
+            at ? snprintf(title, sizeof title, "%.*s%s%s", (int)(at - c->title),
+                          c->title, word, at + 1)
+               : snprintf(title, sizeof title, "%s", c->title);
+        if (t->width[i])
+            put_cell(t, i, title, (size_t)n);
     }
-    add_column(t, AVERAGE_COUNT, NUMBERS, "# of Calls", "", "");
-    if (seen->has_node)
-        add_column(t, AVERAGE_NODE, NUMBERS, "Node ID", "", "");
-    if (c->has_shapes && seen->has_shapes)
-        add_column(t, AVERAGE_SHAPES, limited(seen->shapes, c->shapes_width),
-                   "Input Shapes", "", "");
-    if (c->has_stacks && seen->frame)
-        add_column(t, AVERAGE_SOURCE, limited(seen->frame, c->source_width),
-                   "Source Location", "", "");
-    add_flops(t);
+    t->out->write(t->out, "\n", 1);
 }
 
 /* ---- Order ------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name;
-    int column;
-} average_keys[] = {{"key", AVERAGE_NAME},
-                    {"cpu_time", AVERAGE_CPU_MEAN},
-                    {"cpu_time_total", AVERAGE_CPU},
-                    {"self_cpu_time_total", AVERAGE_SELF_CPU},
-                    {"device_time", AVERAGE_DEVICE_MEAN},
-                    {"device_time_total", AVERAGE_DEVICE},
-                    {"self_device_time_total", AVERAGE_SELF_DEVICE},
-                    {"cpu_memory_usage", AVERAGE_CPU_BYTES},
-                    {"self_cpu_memory_usage", AVERAGE_SELF_CPU_BYTES},
-                    {"device_memory_usage", AVERAGE_DEVICE_BYTES},
-                    {"self_device_memory_usage", AVERAGE_SELF_DEVICE_BYTES},
-                    {"count", AVERAGE_COUNT},
-                    {"node_id", AVERAGE_NODE},
-                    {"flops", AVERAGE_FLOPS}};
+    char name[25];
+    uint8_t cell;
+} average_keys[] = {
+    {"key", GNOMON__AVERAGE_NAME},
+    {"cpu_time", GNOMON__AVERAGE_CPU_MEAN},
+    {"cpu_time_total", GNOMON__AVERAGE_CPU},
+    {"self_cpu_time_total", GNOMON__AVERAGE_SELF_CPU},
+    {"device_time", GNOMON__AVERAGE_DEVICE_MEAN},
+    {"device_time_total", GNOMON__AVERAGE_DEVICE},
+    {"self_device_time_total", GNOMON__AVERAGE_SELF_DEVICE},
+    {"cpu_memory_usage", GNOMON__AVERAGE_CPU_BYTES},
+    {"self_cpu_memory_usage", GNOMON__AVERAGE_SELF_CPU_BYTES},
+    {"device_memory_usage", GNOMON__AVERAGE_DEVICE_BYTES},
+    {"self_device_memory_usage", GNOMON__AVERAGE_SELF_DEVICE_BYTES},
+    {"count", GNOMON__AVERAGE_COUNT},
+    {"node_id", GNOMON__AVERAGE_NODE},
+    {"flops", GNOMON__AVERAGE_FLOPS}};
 
 /* torch's words of a device stand for "device". -1: there is no such key. */
-static int key_column(const char *sort_by)
+static int key_cell(const char *sort_by)
 {
     static const char *const devices[] = {"cuda", "xpu", "privateuse1"};
     char key[64];
@@ -437,75 +389,47 @@ static int key_column(const char *sort_by)
         snprintf(key, sizeof key, "%s", sort_by);
     for (size_t i = 0; i < sizeof average_keys / sizeof *average_keys; i++)
         if (strcmp(key, average_keys[i].name) == 0)
-            return average_keys[i].column;
+            return average_keys[i].cell;
     return -1;
 }
 
-typedef struct keyed_average {
-    const gnomon__average *row;
-    double key;
-} keyed_average;
-
-static int by_key(const void *left, const void *right)
+/* Numbers and names descend; of equal ones the first comes first. */
+void gnomon__averages_choose(gnomon__report_rows *r)
 {
-    const keyed_average *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static int by_name_down(const void *left, const void *right)
-{
-    const keyed_average *a = left, *b = right;
-    const int order = strcmp(b->row->name, a->row->name);
-    return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-/* Descending; of equal ones the first comes first. */
-static int order_rows(averages_table *t)
-{
-    const char *sort_by = t->choice->sort_by;
-    const int column = sort_by ? key_column(sort_by) : 0;
-    keyed_average *keyed = malloc(t->count * sizeof *keyed);
-    t->order = malloc(t->count * sizeof(const gnomon__average *));
-    if (!keyed || !t->order) {
-        free(keyed);
-        return GNOMON_ENOMEM;
-    }
-    for (size_t i = 0; i < t->count; i++)
-        keyed[i] = (keyed_average){&t->rows[i], value_of(&t->rows[i], column)};
-    if (sort_by && column >= 0)
-        qsort(keyed, t->count, sizeof *keyed,
-              column == AVERAGE_NAME ? by_name_down : by_key);
-    for (size_t i = 0; i < t->count; i++)
-        t->order[i] = keyed[i].row;
-    free(keyed);
-    return column < 0 ? GNOMON_EINVAL : GNOMON_OK;
+    const gnomon__averages_choice *c = (const void *)r->choice;
+    const int cell = c->sort_by ? key_cell(c->sort_by) : -1;
+    r->code = gnomon__table_sort(&r->table, GNOMON__AVERAGE_ORDER);
+    if (cell == GNOMON__AVERAGE_NAME)
+        gnomon__report_reverse(r);
+    if (cell >= 0 && !r->code)
+        r->code = gnomon__table_sort(&r->table, cell);
+    if (cell == GNOMON__AVERAGE_NAME)
+        gnomon__report_reverse(r);
 }
 
 /* ---- The table --------------------------------------------------------------------- */
 
-static void put_heading(averages_table *t, const char *text)
+static void put_heading(const averages_table *t, const char *text)
 {
     size_t wide = 0;
-    for (int i = 0; i < AVERAGE_COLUMNS; i++)
+    for (size_t i = 0; i < AVERAGE_COLUMNS; i++)
         wide += t->width[i] ? t->width[i] + 2 : 0;
-    put_many(t, '=', wide - 2);
-    put_some(t, "\n", 1);
-    put_some(t, text, strlen(text));
-    put_some(t, "\n", 1);
+    gnomon__print_many(t->out, '=', wide - 2);
+    t->out->write(t->out, "\n", 1);
+    t->out->write(t->out, text, strlen(text));
+    t->out->write(t->out, "\n", 1);
 }
 
-static void put_total(averages_table *t, const char *device, int64_t ns)
+static void put_total(const averages_table *t, const char *device, double ns)
 {
     char text[40], line[96];
-    time_text(text, (double)ns, t->choice->time_unit);
+    time_text(text, ns, t->choice->time_unit);
     const int n =
         snprintf(line, sizeof line, "Self %s time total: %s\n", device, text);
-    put_some(t, line, (size_t)n);
+    t->out->write(t->out, line, (size_t)n);
 }
 
-static void put_table(averages_table *t)
+static void put_table(const averages_table *t)
 {
     const gnomon__averages_choice *c = t->choice;
     int64_t shown = 0;
@@ -514,43 +438,44 @@ static void put_table(averages_table *t)
     if (c->is_top_level)
         put_heading(t, "This report only display top-level ops statistics");
     put_rule(t);
-    for (int i = 0; i < AVERAGE_COLUMNS; i++)
-        if (t->width[i])
-            put_cell(t, i, t->title[i], strlen(t->title[i]));
-    put_some(t, "\n", 1);
+    put_titles(t);
     put_rule(t);
-    for (size_t i = 0; i < t->count && shown != c->row_limit; i++)
-        if (!c->is_top_level || !t->order[i]->is_inner) {
-            put_average(t, t->order[i]);
-            shown++;
-        }
+    for (size_t i = 0; i < t->rows->row_count && shown != c->row_limit; i++) {
+        const gnomon__cell *cells = gnomon__cells_of(t->rows, i);
+        if (c->is_top_level && cells[GNOMON__AVERAGE_ORDER].count & 1)
+            continue;
+        put_average(t, cells);
+        shown++;
+    }
     put_rule(t);
     put_total(t, "CPU", t->self_cpu);
-    if (t->width[AVERAGE_DEVICE])
+    if (t->has & IF_DEVICE)
         put_total(t, c->device ? c->device : "", t->self_device);
 }
 
-int gnomon__averages_print(const gnomon__average *rows, size_t count,
-                           const gnomon__averages_choice *choice,
-                           const gnomon_writer *out)
+int gnomon__averages_text(const gnomon__report_rows *r,
+                          const gnomon_writer *out)
 {
     averages_table t = {
-        .rows = rows, .count = count, .choice = choice, .out = out};
+        .rows = &r->table, .choice = (const void *)r->choice, .out = out};
     averages_seen seen = {0};
-    if (!count)
+    const char *sort_by = t.choice->sort_by;
+    if (!t.rows->row_count)
         return GNOMON_OK;
-    for (size_t i = 0; i < count; i++) {
-        see_row(&seen, &rows[i]);
-        t.self_cpu += rows[i].self_cpu_ns;
-        if (rows[i].is_device && !rows[i].is_annotation)
-            t.self_device += rows[i].self_device_ns;
+    if (sort_by && key_cell(sort_by) < 0)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "averages: sort=%s: no such column: key, count, "
+                            "flops, cpu_time, cpu_time_total, "
+                            "self_cpu_time_total, cuda_time_total, ...",
+                            sort_by);
+    for (size_t i = 0; i < t.rows->row_count; i++) {
+        const gnomon__cell *cells = gnomon__cells_of(t.rows, i);
+        see_row(&seen, cells);
+        t.self_cpu += cells[GNOMON__AVERAGE_SELF_CPU].number;
+        if ((cells[GNOMON__AVERAGE_KIND].count & 3) == 2)
+            t.self_device += cells[GNOMON__AVERAGE_SELF_DEVICE].number;
     }
-    int code = order_rows(&t);
-    if (!code) {
-        add_columns(&t, &seen);
-        put_table(&t);
-        code = t.code;
-    }
-    free(t.order);
-    return code;
+    add_columns(&t, &seen);
+    put_table(&t);
+    return out->write(out, "", 0);
 }

@@ -1,38 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The table that torch.profiler prints of key_averages(), byte for byte as torch 2.13 does
  * (torch/autograd/profiler_util.py), but where that contradicts itself: cells stand below
- * their titles where there are stacks and flops, and a share of nothing is "NaN".
- *
- * Uses public headers and libc only, so that plugins can bring it along. */
+ * their titles where there are stacks and flops, and a share of nothing is "NaN". */
 #ifndef GNOMON_REPORT_AVERAGES_H
 #define GNOMON_REPORT_AVERAGES_H
 
-#include <stdbool.h>
+#include "print/rows.h"
 
-#include "gnomon/writer.h"
+/* Times are ns, sizes bytes. The four sums of an event follow one another, and then those
+ * of it without its children. */
+enum gnomon__average_cell {
+    GNOMON__AVERAGE_NAME,
+    GNOMON__AVERAGE_KIND, /* 2: it ran on the device; 1: a label, whose time is that of
+                             what is below it; their sum. Other bits tell rows apart */
+    GNOMON__AVERAGE_OVERLOAD,
+    GNOMON__AVERAGE_SHAPES,
+    GNOMON__AVERAGE_STACK, /* a line for each frame, the innermost first */
+    GNOMON__AVERAGE_NODE,  /* -1: none */
+    GNOMON__AVERAGE_CPU,
+    GNOMON__AVERAGE_DEVICE,
+    GNOMON__AVERAGE_CPU_BYTES,
+    GNOMON__AVERAGE_DEVICE_BYTES,
+    GNOMON__AVERAGE_SELF_CPU,
+    GNOMON__AVERAGE_SELF_DEVICE,
+    GNOMON__AVERAGE_SELF_CPU_BYTES,
+    GNOMON__AVERAGE_SELF_DEVICE_BYTES,
+    GNOMON__AVERAGE_COUNT,
+    GNOMON__AVERAGE_FLOPS,
+    GNOMON__AVERAGE_CPU_MEAN,
+    GNOMON__AVERAGE_DEVICE_MEAN,
+    GNOMON__AVERAGE_ORDER, /* gnomon__average_order */
+    GNOMON__AVERAGE_CELLS
+};
 
-/* A row. Times are ns, sizes bytes. Texts may be NULL. */
-typedef struct gnomon__average {
-    const char *name, *overload, *shapes;
-    const char *const *stack; /* the innermost frame first */
-    size_t stack_count;
-    uint64_t count, flops;
-    int64_t cpu_ns, self_cpu_ns, device_ns, self_device_ns;
-    int64_t cpu_bytes, self_cpu_bytes, device_bytes, self_device_bytes;
-    int64_t node;       /* -1: none */
-    bool is_device;     /* it ran on the device */
-    bool is_annotation; /* a label, whose time is that of what is below it */
-    bool is_async;      /* it ended on another thread */
-    bool is_inner;      /* something was open around it */
-} gnomon__average;
+/* Where a row stands: by the first one that makes it, which also says whether it ended on
+ * another thread, and whether something was open around it. */
+static inline uint64_t gnomon__average_order(uint64_t order, bool is_async,
+                                             bool is_inner)
+{
+    return order << 2 | (uint64_t)is_async << 1 | (uint64_t)is_inner;
+}
 
 /* The arguments of torch's table(), and what its profiler was asked for. */
 typedef struct gnomon__averages_choice {
-    const char *sort_by;   /* NULL: rows stay in their order */
-    const char *header;    /* NULL: none */
-    const char *time_unit; /* "s", "ms", "us"; else as each time is */
-    const char *device;    /* "CUDA"; NULL: there is none */
-    int64_t row_limit;     /* -1: all */
+    gnomon__table_choice table; /* the first */
+    const char *sort_by;        /* NULL: rows stay in their order */
+    const char *header;         /* NULL: none */
+    const char *time_unit;      /* "s", "ms", "us"; else as each time is */
+    const char *device;         /* "CUDA"; NULL: there is none */
+    int64_t row_limit;          /* -1: all */
     int64_t name_width, shapes_width, source_width; /* -1: no limit */
     bool is_top_level; /* rows of what nothing was open around */
     bool has_memory, has_flops, has_shapes, has_stacks, has_overloads;
@@ -41,10 +57,50 @@ typedef struct gnomon__averages_choice {
 /* torch's defaults: 100 rows, widths of 55, 80 and 75. */
 extern const gnomon__averages_choice gnomon__averages_preset;
 
-/* Prints the rows. GNOMON_OK, GNOMON_EINVAL where there is nothing of the name sort_by,
- * GNOMON_ENOMEM, or the writer's code. */
-int gnomon__averages_print(const gnomon__average *rows, size_t count,
-                           const gnomon__averages_choice *choice,
-                           const gnomon_writer *out);
+/* Single executions, or paths, of a profile. `choice` of the rows is a
+ * gnomon__averages_choice. */
+extern const gnomon__report gnomon__averages;
+void gnomon__averages_choose(gnomon__report_rows *rows);
+/* GNOMON_OK, GNOMON_EINVAL where nothing has the name sort_by, or the writer's code. */
+int gnomon__averages_text(const gnomon__report_rows *rows,
+                          const gnomon_writer *out);
+
+/* ---- Rows of single events ---------------------------------------------------------- */
+
+/* An event as the profiler delivered it, and from `parent` on what is found out. */
+typedef struct gnomon__average_event {
+    const char *name;
+    const char *overload, *shapes, *stack; /* as the cells; NULL: none */
+    uint64_t begin_ns, end_ns, flops;
+    uint64_t thread, end_thread; /* they differ: it is asynchronous */
+    uint64_t id;                 /* that others are linked to */
+    uint64_t linked;             /* the operation that launched it; 0: none */
+    int64_t bytes;               /* of "[memory]" and "[OutOfMemory]" */
+    int64_t node;                /* -1: none */
+    bool is_device, is_annotation;
+    bool is_async, is_merged;             /* into its parent */
+    uint8_t use;                          /* what it is for */
+    struct gnomon__average_event *parent; /* NULL: none */
+    size_t children, order;
+    int64_t kernels_ns; /* of its own kernels */
+    int64_t all[4];     /* as the cells from CPU on */
+    int64_t below[4];   /* of its children */
+} gnomon__average_event;
+
+/* What tells rows apart beside names. */
+typedef struct gnomon__averages_by {
+    bool shapes, overloads;
+    size_t frames; /* the innermost ones of the stack; 0: none */
+} gnomon__averages_by;
+
+/* Adds the rows by the rules of torch (torch/autograd/profiler.py): who contains whom is
+ * found by time, and memory is of every operation at whose time it was taken, on any
+ * thread. Changes the events. O(n log n). */
+void gnomon__averages_add(gnomon__report_rows *rows,
+                          const gnomon__averages_by *by,
+                          gnomon__average_event *events, size_t count);
+
+/* --as averages */
+extern const gnomon_profiler gnomon__averages_report;
 
 #endif

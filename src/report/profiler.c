@@ -10,7 +10,7 @@
 #include "platform/memory.h"
 #include "profile/file_read.h"
 #include "profilers/table.h"
-#include "report/averages_report.h"
+#include "report/averages.h"
 #include "report/ranks.h"
 #include "run/plugin.h"
 #include "spec/options.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/averages_events.h"
+#include "report/averages.h"
 
 static const char *text_of(const json_t *of, const char *key)
 {
@@ -37,14 +37,17 @@ static char *shapes_text(const json_t *shapes)
     return json_dumps(shapes, JSON_ENCODE_ANY);
 }
 
-static const char **frames_of(const json_t *of, size_t *count)
+/* A line for each. */
+static char *frames_of(const json_t *of)
 {
     const json_t *stack = json_object_get(of, "stack");
-    *count = json_array_size(stack);
-    const char **frames = calloc(*count + 1, sizeof *frames);
-    for (size_t i = 0; i < *count; i++)
-        frames[i] = json_string_value(json_array_get(stack, i));
-    return frames;
+    char *text = calloc(1, 1);
+    for (size_t i = 0; i < json_array_size(stack); i++) {
+        const char *frame = json_string_value(json_array_get(stack, i));
+        text = realloc(text, strlen(text) + strlen(frame) + 2);
+        strcat(strcat(text, i ? "\n" : ""), frame);
+    }
+    return text;
 }
 
 static bool is_of_device(const json_t *of)
@@ -70,32 +73,65 @@ static void read_event(const json_t *of, gnomon__average_event *e)
         .bytes = whole_of(of, "bytes", 0),
         .node = whole_of(of, "node_id", -1),
         .is_device = is_of_device(of),
-        .is_annotation = is_true(of, "user_annotation")};
-    e->stack = frames_of(of, &e->stack_count);
+        .is_annotation = is_true(of, "user_annotation"),
+        .stack = frames_of(of)};
 }
 
-static void read_row(const json_t *of, gnomon__average *row)
+/* What the case keeps until it is printed. */
+typedef struct averages_case {
+    const json_t *given;
+    gnomon__averages_by by;
+    gnomon__average_event *events;
+    char **texts; /* two of each */
+} averages_case;
+
+/* Each is a row of its own. */
+static void read_rows(gnomon__report_rows *r)
 {
-    *row = (gnomon__average){
-        .name = text_of(of, "name"),
-        .overload = text_of(of, "overload"),
-        .shapes = shapes_text(json_object_get(of, "shapes")),
-        .count = (uint64_t)whole_of(of, "count", 0),
-        .flops = (uint64_t)whole_of(of, "flops", 0),
-        .cpu_ns = whole_of(of, "cpu_total_ns", 0),
-        .self_cpu_ns = whole_of(of, "self_cpu_ns", 0),
-        .device_ns = whole_of(of, "device_total_ns", 0),
-        .self_device_ns = whole_of(of, "self_device_ns", 0),
-        .cpu_bytes = whole_of(of, "cpu_mem", 0),
-        .self_cpu_bytes = whole_of(of, "self_cpu_mem", 0),
-        .device_bytes = whole_of(of, "device_mem", 0),
-        .self_device_bytes = whole_of(of, "self_device_mem", 0),
-        .node = whole_of(of, "node_id", -1),
-        .is_device = is_of_device(of),
-        .is_annotation = is_true(of, "user_annotation"),
-        .is_async = is_true(of, "is_async"),
-        .is_inner = json_is_false(json_object_get(of, "top_level"))};
-    row->stack = frames_of(of, &row->stack_count);
+    static const char numbers[][16] = {"cpu_total_ns", "device_total_ns",
+                                       "cpu_mem",      "device_mem",
+                                       "self_cpu_ns",  "self_device_ns",
+                                       "self_cpu_mem", "self_device_mem",
+                                       "count",        "flops"};
+    averages_case *c = r->more;
+    for (size_t i = 0; i < json_array_size(c->given); i++) {
+        const json_t *of = json_array_get(c->given, i);
+        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        const char *overload = text_of(of, "overload");
+        char **texts = &c->texts[2 * i];
+        texts[0] = shapes_text(json_object_get(of, "shapes"));
+        texts[1] = frames_of(of);
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_NAME], text_of(of, "name"));
+        gnomon__cell_count(&cells[GNOMON__AVERAGE_KIND],
+                           4 * i + 2u * is_of_device(of) +
+                               is_true(of, "user_annotation"));
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD],
+                          overload ? overload : "");
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_SHAPES],
+                          texts[0] ? texts[0] : "");
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK], texts[1]);
+        gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE],
+                            (double)whole_of(of, "node_id", -1));
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k],
+                                (double)whole_of(of, numbers[k], 0));
+        gnomon__cell_count(&cells[GNOMON__AVERAGE_ORDER],
+                           gnomon__average_order(i, is_true(of, "is_async"),
+                                                 json_is_false(json_object_get(
+                                                     of, "top_level"))));
+    }
+}
+
+static void read_events(gnomon__report_rows *r)
+{
+    averages_case *c = r->more;
+    const size_t count = json_array_size(c->given);
+    for (size_t i = 0; i < count; i++) {
+        read_event(json_array_get(c->given, i), &c->events[i]);
+        c->texts[2 * i] = (char *)(uintptr_t)c->events[i].shapes;
+        c->texts[2 * i + 1] = (char *)(uintptr_t)c->events[i].stack;
+    }
+    gnomon__averages_add(r, &c->by, c->events, count);
 }
 
 static void read_choice(const json_t *root, gnomon__averages_choice *choice)
@@ -131,62 +167,33 @@ static int put(const gnomon_writer *writer, const void *bytes, size_t size)
                                                            : GNOMON_EIO;
 }
 
-static int print_rows(const json_t *root, const gnomon__average *rows,
-                      size_t count, FILE *out)
-{
-    gnomon__averages_choice choice;
-    const gnomon_writer writer = {
-        .struct_size = sizeof writer, .write = put, .context = out};
-    read_choice(root, &choice);
-    return gnomon__averages_print(rows, count, &choice, &writer);
-}
-
-static int play_rows(const json_t *root, const json_t *given, FILE *out)
-{
-    const size_t count = json_array_size(given);
-    gnomon__average *rows = calloc(count + 1, sizeof *rows);
-    for (size_t i = 0; i < count; i++)
-        read_row(json_array_get(given, i), &rows[i]);
-    const int code = print_rows(root, rows, count, out);
-    for (size_t i = 0; i < count; i++) {
-        free((void *)(uintptr_t)rows[i].shapes);
-        free((void *)(uintptr_t)rows[i].stack);
-    }
-    free(rows);
-    return code;
-}
-
-static int play_events(const json_t *root, const json_t *given, FILE *out)
-{
-    const json_t *group = json_object_get(root, "group");
-    const size_t count = json_array_size(given);
-    gnomon__average_event *events = calloc(count + 1, sizeof *events);
-    gnomon__average *rows;
-    size_t row_count;
-    const gnomon__averages_by by = {
-        .shapes = is_true(group, "by_input_shape"),
-        .overloads = is_true(group, "by_overload_name"),
-        .frames = (size_t)whole_of(group, "by_stack_n", 0)};
-    for (size_t i = 0; i < count; i++)
-        read_event(json_array_get(given, i), &events[i]);
-    int code =
-        gnomon__averages_of_events(events, count, &by, &rows, &row_count);
-    if (!code)
-        code = print_rows(root, rows, row_count, out);
-    for (size_t i = 0; i < count; i++) {
-        free((void *)(uintptr_t)events[i].shapes);
-        free((void *)(uintptr_t)events[i].stack);
-    }
-    free(events);
-    free(rows);
-    return code;
-}
-
 int golden_averages(const char *path, const json_t *root, FILE *out)
 {
+    const json_t *group = json_object_get(root, "group");
     const json_t *events = json_object_get(root, "events");
+    averages_case c = {
+        .given = events ? events : json_object_get(root, "rows"),
+        .by = {.shapes = is_true(group, "by_input_shape"),
+               .overloads = is_true(group, "by_overload_name"),
+               .frames = (size_t)whole_of(group, "by_stack_n", 0)}};
+    const size_t count = json_array_size(c.given);
+    const gnomon_writer writer = {
+        .struct_size = sizeof writer, .write = put, .context = out};
+    gnomon__report report = gnomon__averages;
+    gnomon__averages_choice choice;
+    gnomon__report_rows rows;
+    c.events = calloc(count + 1, sizeof *c.events);
+    c.texts = calloc(2 * count + 1, sizeof *c.texts);
+    report.read = events ? read_events : read_rows;
+    read_choice(root, &choice);
+    int code = gnomon__report_make(&rows, &report, &choice.table, &c, NULL);
+    if (!code)
+        code = gnomon__averages_text(&rows, &writer);
+    gnomon__report_free(&rows);
+    for (size_t i = 0; i < 2 * count; i++)
+        free(c.texts[i]);
+    free(c.texts);
+    free(c.events);
     (void)path;
-    return (events ? play_events(root, events, out)
-                   : play_rows(root, json_object_get(root, "rows"), out)) !=
-           GNOMON_OK;
+    return code != GNOMON_OK;
 }

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for size */
+/* --as averages: torch's key_averages() of a profile. From single executions, where there
+ * are any, rows are exactly torch's; from sums by path memory and kernels are of the paths
+ * that have them, and the line below says so.
+ *
+ * Events in the order of their begins, longer ones first, are a tree of each thread: what a
+ * stack of open ones contains. Sums go from children to parents in one pass backwards, as
+ * a parent comes before its children. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/keyed.h"
+#include "report/averages.h"
+
+enum { USE_ROW, USE_MEMORY, USE_NONE }; /* of an event, in their order */
+
+typedef gnomon__average_event averaged;
+
+typedef struct averaging {
+    averaged *at; /* those that make rows, then memory */
+    size_t count, memory_count;
+    averaged **sorted;
+    gnomon__keyed *ids;
+    struct averaged_memory {
+        int64_t sums[2]; /* of all before it: the CPU's, the device's */
+        /* Operations that begin to have it, less those that end to. */
+        int64_t covers;
+    } * memory; /* one more than there is */
+} averaging;
+
+static uint8_t use_of(const averaged *e)
+{
+    static const char *const dropped[] = {
+        "profiler::_record_function_enter",
+        "profiler::_record_function_enter_new",
+        "profiler::_record_function_exit",
+        "aten::is_leaf",
+        "aten::output_nr",
+        "aten::_version"};
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+        if (strcmp(e->name, dropped[i]) == 0)
+            return USE_NONE;
+    return strcmp(e->name, "[memory]") == 0 ||
+                   strcmp(e->name, "[OutOfMemory]") == 0
+               ? USE_MEMORY
+               : USE_ROW;
+}
+
+/* ---- Orders ------------------------------------------------------------------------ */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int averages_by_begin(const void *left, const void *right)
+{
+    const averaged *a = left, *b = right;
+    int order = a->use - b->use;
+    if (!order)
+        order = compare_u64(a->begin_ns, b->begin_ns);
+    if (!order)
+        order = compare_u64(b->end_ns, a->end_ns);
+    return order ? order : compare_u64(a->order, b->order);
+}
+
+/* In their order on each thread of a node. */
+static int averages_by_thread(const void *left, const void *right)
+{
+    const averaged *a = *(averaged *const *)left,
+                   *b = *(averaged *const *)right;
+    int order = compare_u64(a->thread, b->thread);
+    if (!order)
+        order = compare_u64((uint64_t)a->node, (uint64_t)b->node);
+    return order ? order : (a > b) - (a < b);
+}
+
+static void sort_events(averaging *a, size_t count)
+{
+    if (count)
+        qsort(a->at, count, sizeof *a->at, averages_by_begin);
+    a->count = a->memory_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        a->count += a->at[i].use == USE_ROW;
+        a->memory_count += a->at[i].use == USE_MEMORY;
+    }
+}
+
+/* ---- Memory ------------------------------------------------------------------------ */
+
+/* How many of the memory events are before `ns`, or at it. */
+static size_t memory_before(const averaging *a, uint64_t ns, bool is_at)
+{
+    size_t low = 0, high = a->memory_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const uint64_t at = a->at[a->count + middle].begin_ns;
+        if (at < ns || (is_at && at == ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The sums of an interval are the difference of two. */
+static void use_memory(averaging *a)
+{
+    for (size_t i = 0; i < a->memory_count; i++) {
+        const averaged *e = &a->at[a->count + i];
+        memcpy(a->memory[i + 1].sums, a->memory[i].sums,
+               sizeof a->memory->sums);
+        if (strcmp(e->name, "[memory]") == 0)
+            a->memory[i + 1].sums[e->is_device] += e->bytes;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        averaged *one = &a->at[i];
+        const size_t from = memory_before(a, one->begin_ns, false);
+        const size_t to = memory_before(a, one->end_ns, true);
+        if (one->is_device || to <= from)
+            continue;
+        for (int k = 0; k < 2; k++)
+            one->all[2 + k] = a->memory[to].sums[k] - a->memory[from].sums[k];
+        a->memory[from].covers++;
+        a->memory[to].covers--;
+    }
+}
+
+/* Memory of no operation makes rows of its own. */
+static void take_unused_memory(averaging *a)
+{
+    int64_t covers = 0;
+    for (size_t i = 0; i < a->memory_count; i++) {
+        averaged *e = &a->at[a->count + i];
+        if ((covers += a->memory[i].covers) > 0)
+            continue;
+        e->use = USE_ROW;
+        e->linked = 0;
+        e->all[2 + e->is_device] = e->bytes;
+    }
+}
+
+static void take_events(averaging *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        averaged *e = &a->at[i];
+        e->use = use_of(e);
+        e->order = i + (e->use == USE_MEMORY ? count : 0);
+        e->is_async = e->end_thread != e->thread && !e->is_device;
+        if (e->use == USE_ROW && e->end_ns > e->begin_ns)
+            e->all[e->is_device] = (int64_t)(e->end_ns - e->begin_ns);
+    }
+    sort_events(a, count);
+    use_memory(a);
+    take_unused_memory(a);
+    sort_events(a, a->count + a->memory_count);
+}
+
+/* ---- The tree ---------------------------------------------------------------------- */
+
+/* Kernels are of the operation that they are linked to; calls of a runtime go to its
+ * thread. */
+static void follow_links(averaging *a)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const averaged *one = &a->at[i];
+        if (!one->is_device && !one->is_async && !one->linked &&
+            use_of(one) == USE_ROW)
+            a->ids[count++] = (gnomon__keyed){one->id, i, 0};
+    }
+    gnomon__keyed_sort(a->ids, count);
+    for (size_t i = 0; i < a->count; i++) {
+        averaged *one = &a->at[i];
+        const gnomon__keyed *id =
+            one->linked ? gnomon__keyed_find(a->ids, count, one->linked) : NULL;
+        if (id && one->is_device)
+            a->at[id->value].kernels_ns += one->all[1];
+        else if (id)
+            one->thread = a->at[id->value].thread;
+    }
+}
+
+/* An only child of its parent's name is one with it. */
+static void merge_equal(averaged *one)
+{
+    while (one->parent && one->parent->is_merged)
+        one->parent = one->parent->parent;
+    averaged *parent = one->parent;
+    if (!parent || parent->children != 1 || strcmp(parent->name, one->name))
+        return;
+    parent->children = one->children;
+    parent->kernels_ns = one->kernels_ns;
+    one->is_merged = true;
+}
+
+static bool contains(const averaged *outer, const averaged *inner)
+{
+    return outer->thread == inner->thread && outer->node == inner->node &&
+           inner->begin_ns < outer->end_ns && inner->end_ns <= outer->end_ns;
+}
+
+static void make_tree(averaging *a)
+{
+    size_t count = 0;
+    averaged *open = NULL;
+    for (size_t i = 0; i < a->count; i++)
+        if (!a->at[i].is_device && !a->at[i].is_async)
+            a->sorted[count++] = &a->at[i];
+    qsort(a->sorted, count, sizeof *a->sorted, averages_by_thread);
+    for (size_t i = 0; i < count; i++) {
+        averaged *one = a->sorted[i];
+        while (open && !contains(open, one))
+            open = open->parent;
+        one->parent = open;
+        if (open)
+            open->children++;
+        open = one;
+    }
+    for (size_t i = 0; i < count; i++)
+        merge_equal(a->sorted[i]);
+    for (size_t i = count; i-- > 0;) {
+        averaged *one = a->sorted[i];
+        if (one->is_merged)
+            continue;
+        one->all[1] = one->kernels_ns + one->below[1];
+        for (int k = 0; k < 4 && one->parent; k++)
+            one->parent->below[k] += one->all[k];
+    }
+}
+
+/* ---- Rows -------------------------------------------------------------------------- */
+
+static gnomon__cell *begin_row(gnomon__report_rows *r, const char *name,
+                               const char *shapes, unsigned kind)
+{
+    gnomon__cell *cells = gnomon__report_row_of(r, 0);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_NAME], name);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD], "");
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_SHAPES], shapes);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK], "");
+    gnomon__cell_count(&cells[GNOMON__AVERAGE_KIND], kind);
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE], -1);
+    for (int k = GNOMON__AVERAGE_CPU; k < GNOMON__AVERAGE_ORDER; k++)
+        gnomon__cell_number(&cells[k], 0);
+    return cells;
+}
+
+/* The innermost frames, so many of them. */
+static const char *frames_of(gnomon__report_rows *r, const char *stack,
+                             size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; stack && i < count && stack[size]; i++)
+        size += strcspn(stack + size + (i > 0), "\n") + (i > 0);
+    const char *kept =
+        size ? gnomon__table_keep(&r->table, "%.*s", (int)size, stack) : "";
+    if (!kept)
+        r->code = GNOMON_ENOMEM;
+    return kept ? kept : "";
+}
+
+static void add_row(gnomon__report_rows *r, const gnomon__averages_by *by,
+                    const averaged *one)
+{
+    const bool is_step = strncmp(one->name, "ProfilerStep#", 13) == 0;
+    gnomon__cell *cells =
+        begin_row(r, is_step ? "ProfilerStep*" : one->name,
+                  !by->shapes   ? ""
+                  : one->shapes ? one->shapes
+                                : "[]",
+                  (one->is_device ? 2u : 0u) + one->is_annotation);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK],
+                      frames_of(r, one->stack, by->frames));
+    if (by->overloads && one->overload)
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD], one->overload);
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE], (double)one->node);
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_COUNT], 1);
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_FLOPS], (double)one->flops);
+    for (int k = 0; k < 4; k++) {
+        gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k],
+                            (double)one->all[k]);
+        if (!one->is_async)
+            gnomon__cell_number(&cells[GNOMON__AVERAGE_SELF_CPU + k],
+                                (double)(one->all[k] - one->below[k]));
+    }
+    gnomon__cell_count(
+        &cells[GNOMON__AVERAGE_ORDER],
+        gnomon__average_order(one->order, one->is_async, one->parent != NULL));
+}
+
+void gnomon__averages_add(gnomon__report_rows *r, const gnomon__averages_by *by,
+                          gnomon__average_event *events, size_t count)
+{
+    averaging a = {.at = events};
+    a.sorted = calloc(count + 1, sizeof *a.sorted);
+    a.ids = calloc(count + 1, sizeof *a.ids);
+    a.memory = calloc(count + 1, sizeof *a.memory);
+    if (a.sorted && a.ids && a.memory) {
+        take_events(&a, count);
+        follow_links(&a);
+        make_tree(&a);
+        for (size_t i = 0; i < a.count; i++) {
+            a.at[i].order = i;
+            if (!a.at[i].is_merged)
+                add_row(r, by, &a.at[i]);
+        }
+    } else {
+        r->code = GNOMON_ENOMEM;
+    }
+    free(a.sorted);
+    free(a.ids);
+    free(a.memory);
+}
+
+/* ---- A profile --------------------------------------------------------------------- */
+
+/* What is read of a profile. */
+typedef struct averages_of {
+    gnomon__averages_choice
+        choice; /* the first; has_flops and so on: of any event */
+    bool is_of_events;
+    const char **shapes; /* texts of operations, by number; NULL: none yet */
+} averages_of;
+
+/* "[[4, 5], []]", as Python prints it. */
+static const char *print_shapes(gnomon__report_rows *r,
+                                const gnomon_op_info *op)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const char *kept = "";
+    if (!out) {
+        r->code = GNOMON_ENOMEM;
+        return "";
+    }
+    for (size_t i = 0; i < op->input_count; i++) {
+        const gnomon_tensor *t = gnomon_input_at(op, i);
+        fputs(i ? ", [" : "[[", out);
+        for (uint32_t d = 0; d < t->rank; d++)
+            fprintf(out, d ? ", %lld" : "%lld", (long long)t->dims[d]);
+        fputs("]", out);
+    }
+    fputs(op->input_count ? "]" : "[]", out);
+    if (fclose(out))
+        r->code = GNOMON_ENOMEM;
+    else
+        kept = gnomon__report_text(r, text);
+    free(text);
+    return kept;
+}
+
+static const char *shapes_of(gnomon__report_rows *r, uint32_t number,
+                             uint64_t *flops)
+{
+    averages_of *a = r->more;
+    gnomon_op_info op;
+    *flops = 0;
+    if (!number || gnomon_profile_op(r->profile, number, &op))
+        return NULL;
+    *flops = op.flops;
+    a->choice.has_flops |= op.flops != 0;
+    if (a->choice.has_shapes && !a->shapes[number])
+        a->shapes[number] = print_shapes(r, &op);
+    return a->shapes[number];
+}
+
+/* ---- Events ------------------------------------------------------------------------ */
+
+/* Launches, by what they launched. */
+static gnomon__keyed *read_launches(const gnomon_profile *p, size_t *used)
+{
+    gnomon_link_info l;
+    const size_t count = gnomon_profile_count(p, GNOMON_LINKS);
+    gnomon__keyed *launches = calloc(count + 1, sizeof *launches);
+    *used = 0;
+    for (size_t i = 1; launches && i <= count; i++)
+        if (!gnomon_profile_link(p, i, &l) && l.kind == GNOMON_LINK_LAUNCH &&
+            l.to_instance)
+            launches[(*used)++] =
+                (gnomon__keyed){l.to_instance, l.from_instance, 0};
+    gnomon__keyed_sort(launches, *used);
+    return launches;
+}
+
+static bool read_execution(gnomon__report_rows *r, const gnomon_event_info *e,
+                           averaged *to)
+{
+    gnomon__report_node n;
+    gnomon_track_info track;
+    if (!gnomon__report_node_at(r->profile, e->node, &n) || !n.of.region ||
+        gnomon_profile_track(r->profile, e->track, &track))
+        return false;
+    *to =
+        (averaged){.name = n.region.name,
+                   .begin_ns = e->begin_ns,
+                   .end_ns = e->begin_ns + e->duration_ns,
+                   .thread = e->track,
+                   .end_thread = n.of.flags & GNOMON_NODE_RANGE ? 0 : e->track,
+                   .id = e->instance,
+                   .node = -1,
+                   .is_device = track.kind == GNOMON_TRACK_STREAM};
+    to->shapes = shapes_of(r, n.of.op, &to->flops);
+    return true;
+}
+
+static bool read_memory(gnomon__report_rows *r, const gnomon_event_info *e,
+                        averaged *to)
+{
+    averages_of *a = r->more;
+    gnomon_track_info pool;
+    if (gnomon_profile_track(r->profile, e->region, &pool))
+        return false;
+    a->choice.has_memory = true;
+    *to = (averaged){.name = "[memory]",
+                     .begin_ns = e->begin_ns,
+                     .end_ns = e->begin_ns,
+                     .thread = e->track,
+                     .end_thread = e->track,
+                     .bytes = (int64_t)e->value,
+                     .node = -1,
+                     .is_device = pool.device >= 0};
+    return true;
+}
+
+static void read_events(gnomon__report_rows *r, size_t count)
+{
+    const averages_of *a = r->more;
+    const gnomon__averages_by by = {.shapes = a->choice.has_shapes};
+    averaged *events = calloc(count + 1, sizeof *events);
+    size_t launch_count, used = 0;
+    gnomon__keyed *launches = read_launches(r->profile, &launch_count);
+    gnomon_event_info e;
+    if (!events || !launches)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; i <= count && !r->code; i++) {
+        r->code = gnomon_profile_event(r->profile, i, &e);
+        averaged *to = r->code ? NULL : &events[used];
+        const gnomon__keyed *launch =
+            to && e.instance
+                ? gnomon__keyed_find(launches, launch_count, e.instance)
+                : NULL;
+        if (to && e.kind == GNOMON_EVENT_EXECUTION)
+            used += read_execution(r, &e, to);
+        else if (to && e.kind == GNOMON_EVENT_MEMORY)
+            used += read_memory(r, &e, to);
+        if (launch && to->is_device)
+            to->linked = launch->value;
+    }
+    if (!r->code)
+        gnomon__averages_add(r, &by, events, used);
+    free(events);
+    free(launches);
+}
+
+/* ---- Paths ------------------------------------------------------------------------- */
+
+/* Kernels below each path, its own and those below what is inside it. */
+static int64_t *device_times(const gnomon_profile *p, size_t count,
+                             int64_t *own)
+{
+    int64_t *all = calloc(count + 1, sizeof *all);
+    gnomon_node_info n;
+    gnomon_link_info l;
+    for (size_t i = 1; all && !gnomon_profile_link(p, i, &l); i++)
+        if (l.kind == GNOMON_LINK_LAUNCH && !l.to_instance &&
+            !gnomon_profile_node(p, l.to, &n) && n.device)
+            own[l.from] += (int64_t)n.device->total_ns;
+    for (size_t i = count; all && i; i--) {
+        all[i] += own[i];
+        if (!gnomon_profile_node(p, i, &n))
+            all[n.parent] += all[i];
+    }
+    return all;
+}
+
+static double allocated(const gnomon_node_info *n, bool is_device,
+                        const gnomon_profile *profile)
+{
+    int64_t bytes = 0;
+    gnomon_track_info pool;
+    for (size_t i = 0; i < n->memory_count; i++) {
+        const gnomon_memory_stats *m = gnomon_memory_at(n, i);
+        if (!gnomon_profile_track(profile, m->pool, &pool) &&
+            (pool.device >= 0) == is_device)
+            bytes += (int64_t)(m->allocated_bytes - m->freed_bytes);
+    }
+    return (double)bytes;
+}
+
+static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
+                     int64_t own)
+{
+    averages_of *a = r->more;
+    gnomon__report_node n;
+    gnomon_track_info track;
+    uint64_t flops;
+    if (!gnomon__report_node_at(r->profile, number, &n) || !n.of.region ||
+        gnomon_profile_track(r->profile, n.of.track, &track))
+        return;
+    const bool is_device = track.kind == GNOMON_TRACK_STREAM;
+    const gnomon_stats *times = is_device ? n.of.device : n.of.host;
+    if (!times || !times->count)
+        return;
+    const char *shapes = shapes_of(r, n.of.op, &flops);
+    gnomon__cell *cells =
+        begin_row(r, n.region.name, shapes ? shapes : "", is_device ? 2u : 0u);
+    flops = n.of.work ? n.of.work->flops : flops * times->count;
+    const double values[][2] = {
+        {is_device ? 0 : (double)times->total_ns,
+         is_device ? 0 : (double)times->self_ns},
+        {is_device ? (double)times->total_ns : (double)all,
+         is_device ? (double)times->total_ns : (double)own},
+        {is_device ? 0 : allocated(&n.of, false, r->profile)},
+        {is_device ? 0 : allocated(&n.of, true, r->profile)}};
+    for (int k = 0; k < 4; k++) {
+        gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k], values[k][0]);
+        gnomon__cell_number(&cells[GNOMON__AVERAGE_SELF_CPU + k],
+                            values[k][k < 2]);
+    }
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_COUNT], (double)times->count);
+    gnomon__cell_number(&cells[GNOMON__AVERAGE_FLOPS], (double)flops);
+    gnomon__cell_count(&cells[GNOMON__AVERAGE_ORDER],
+                       gnomon__average_order(n.of.first ? n.of.first : number,
+                                             false, n.of.parent != 0));
+    a->choice.has_memory |= !is_device && n.of.memory_count;
+}
+
+static void read_paths(gnomon__report_rows *r)
+{
+    const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
+    int64_t *own = calloc(count + 1, sizeof *own);
+    int64_t *all = own ? device_times(r->profile, count, own) : NULL;
+    if (!all)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; !r->code && i <= count; i++)
+        add_path(r, i, all[i], own[i]);
+    free(own);
+    free(all);
+}
+
+/* ---- The report -------------------------------------------------------------------- */
+
+static void averages_read(gnomon__report_rows *r)
+{
+    averages_of *a = r->more;
+    const size_t count = gnomon_profile_count(r->profile, GNOMON_EVENTS);
+    const size_t ops = gnomon_profile_count(r->profile, GNOMON_OPS);
+    gnomon_event_info e;
+    a->shapes = gnomon__table_take(&r->table, (ops + 1) * sizeof *a->shapes);
+    if (!a->shapes)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; i <= count && !r->code && !a->is_of_events; i++) {
+        r->code = gnomon_profile_event(r->profile, i, &e);
+        a->is_of_events = !r->code && e.kind == GNOMON_EVENT_EXECUTION;
+    }
+    if (!r->code && a->is_of_events)
+        read_events(r, count);
+    else if (!r->code)
+        read_paths(r);
+}
+
+static bool averages_finish(gnomon__report_rows *r, gnomon__cell *cells)
+{
+    const double count = cells[GNOMON__AVERAGE_COUNT].number;
+    (void)r;
+    for (int k = 0; k < 2; k++)
+        gnomon__cell_number(
+            &cells[GNOMON__AVERAGE_CPU_MEAN + k],
+            count > 0 ? cells[GNOMON__AVERAGE_CPU + k].number / count : 0);
+    return true;
+}
+
+#define AVERAGE(cell, kind, rule) \
+    [GNOMON__AVERAGE_##cell] = GNOMON__COLUMN("", "", kind, SHOWN, rule)
+
+static const gnomon__column averages_cells[GNOMON__AVERAGE_CELLS] = {
+    AVERAGE(NAME, TEXT, KEY),
+    AVERAGE(KIND, ID, KEY),
+    AVERAGE(OVERLOAD, TEXT, KEY),
+    AVERAGE(SHAPES, TEXT, KEY),
+    AVERAGE(STACK, TEXT, KEY),
+    AVERAGE(NODE, NUMBER, KEY),
+    AVERAGE(CPU, NUMBER, SUM),
+    AVERAGE(DEVICE, NUMBER, SUM),
+    AVERAGE(CPU_BYTES, NUMBER, SUM),
+    AVERAGE(DEVICE_BYTES, NUMBER, SUM),
+    AVERAGE(SELF_CPU, NUMBER, SUM),
+    AVERAGE(SELF_DEVICE, NUMBER, SUM),
+    AVERAGE(SELF_CPU_BYTES, NUMBER, SUM),
+    AVERAGE(SELF_DEVICE_BYTES, NUMBER, SUM),
+    AVERAGE(COUNT, NUMBER, SUM),
+    AVERAGE(FLOPS, NUMBER, SUM),
+    AVERAGE(CPU_MEAN, NUMBER, MADE),
+    AVERAGE(DEVICE_MEAN, NUMBER, MADE),
+    AVERAGE(ORDER, ID, LEAST)};
+
+const gnomon__report gnomon__averages = {.name = "averages",
+                                         .columns = averages_cells,
+                                         .column_count = GNOMON__AVERAGE_CELLS,
+                                         .read = averages_read,
+                                         .finish = averages_finish,
+                                         .choose = gnomon__averages_choose};
+
+typedef struct averages_options {
+    gnomon__averages_choice choice; /* the first */
+    char sort[64], unit[8];
+} averages_options;
+
+static int averages_summary(void *self, const gnomon_profile *profile,
+                            const gnomon_writer *out)
+{
+    static const char of_events[] =
+        "From single executions, as torch makes it.\n";
+    static const char of_paths[] =
+        "From sums by thread and path, without single executions: no [memory] "
+        "rows, and memory is each path's own.\n";
+    averages_of a = {.choice = self ? *(const gnomon__averages_choice *)self
+                                    : gnomon__averages_preset};
+    gnomon__report_rows rows;
+    int code = gnomon__report_make(&rows, &gnomon__averages, &a.choice.table,
+                                   &a, profile);
+    for (size_t i = 0; i < rows.table.row_count; i++)
+        if (gnomon__cells_of(&rows.table, i)[GNOMON__AVERAGE_KIND].count & 2)
+            a.choice.device = "CUDA";
+    if (!code)
+        code = gnomon__averages_text(&rows, out);
+    if (!code && rows.table.row_count)
+        code = a.is_of_events ? out->write(out, of_events, sizeof of_events - 1)
+                              : out->write(out, of_paths, sizeof of_paths - 1);
+    gnomon__report_free(&rows);
+    return code;
+}
+
+static int averages_create(const gnomon_options *options, void **self)
+{
+    averages_options *o = calloc(1, sizeof *o);
+    if (!o)
+        return GNOMON_ENOMEM;
+    o->choice = gnomon__averages_preset;
+    const char *sort = options->text(options, "sort");
+    const char *unit = options->text(options, "unit");
+    snprintf(o->sort, sizeof o->sort, "%s", sort ? sort : "");
+    snprintf(o->unit, sizeof o->unit, "%s", unit ? unit : "");
+    o->choice.sort_by = *o->sort ? o->sort : NULL;
+    o->choice.time_unit = o->unit;
+    o->choice.row_limit = options->number(options, "limit");
+    o->choice.is_top_level = options->number(options, "top_level") != 0;
+    o->choice.has_shapes = options->number(options, "shapes") != 0;
+    *self = o;
+    return GNOMON_OK;
+}
+
+static const gnomon_option_info averages_option_list[] = {
+    GNOMON__TABLE_OPTION("sort", TEXT,
+                         "torch's sort_by, as self_cpu_time_total"),
+    GNOMON__PRESET_OPTION("limit", INTEGER, "100", "the most rows; -1: all"),
+    GNOMON__PRESET_OPTION("shapes", BOOL, "false",
+                          "a row for each shape of inputs"),
+    GNOMON__PRESET_OPTION("top_level", BOOL, "false",
+                          "only what nothing was open around"),
+    GNOMON__TABLE_OPTION("unit", TEXT, "of all times: s, ms or us"),
+    {.key = NULL}};
+
+const gnomon_profiler gnomon__averages_report = {
+    .struct_size = sizeof gnomon__averages_report,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
+    .name = "averages",
+    .help = "torch's table of key_averages()",
+    .options = averages_option_list,
+    .create = averages_create,
+    .summary = averages_summary,
+    .destroy = free,
+};
