@@ -36,21 +36,6 @@ const gnomon__command gnomon__command_cat = {
     .takes_files = 1,
 };
 
-/* Logs damage to the file. Losses of a run are in the output. */
-static int log_damage(const char *path, const gnomon_profile *p)
-{
-    int status = GNOMON__EXIT_OK;
-    gnomon_loss_info l;
-    char text[320];
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        if (gnomon__cli_is_damage(&l)) {
-            gnomon__log("%s: %s", path,
-                        gnomon__cli_loss(text, sizeof text, &l));
-            status = GNOMON__EXIT_UNREADABLE;
-        }
-    return status;
-}
-
 static int cat_one(const char *path, const char *to)
 {
     gnomon_writer out = gnomon__cli_writer(stdout);
@@ -64,7 +49,8 @@ static int cat_one(const char *path, const char *to)
         status = GNOMON__EXIT_UNREADABLE;
     if (status && !to && !ferror(stdout)) /* its error is logged at the end */
         gnomon__log("%s: no memory to write it", path);
-    status = gnomon__cli_worse(status, log_damage(path, p));
+    /* Losses of a run are in the output. */
+    status = gnomon__cli_worse(status, gnomon__cli_log_damage(path, p));
     gnomon_profile_free(p);
     return status;
 }

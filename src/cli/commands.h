@@ -8,4 +8,7 @@
 /* All of them, in the order of help; NULL at the end. */
 extern const gnomon__command *const gnomon__commands[];
 
+/* The help on all, to standard output. */
+void gnomon__help_all(void);
+
 #endif

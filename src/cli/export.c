@@ -23,6 +23,7 @@ static const gnomon__exporter *const exporters[] = {
 };
 #define EXPORTERS (sizeof exporters / sizeof *exporters)
 
+/* In the order of the exporters. */
 static const char *const export_words[] = {
     "chrome", "csv", "json", "perfetto", "prof", "speedscope", "stacks", NULL};
 static const char *const export_readers[] = {"tensorboard", NULL};
@@ -87,14 +88,6 @@ static int parse_size(const char *word, uint64_t *size)
     return 1;
 }
 
-static const gnomon__exporter *exporter_of(const char *name)
-{
-    for (size_t i = 0; i < EXPORTERS; i++)
-        if (strcmp(exporters[i]->name, name) == 0)
-            return exporters[i];
-    return NULL;
-}
-
 static size_t ends_with(const char *path, size_t size, const char *ending)
 {
     const size_t n = strlen(ending);
@@ -123,7 +116,7 @@ static int read_options(gnomon__export_request *r, int argc, char **argv)
     while ((option = gnomon__cli_next(&gnomon__command_export, argc, argv)) >=
            0) {
         if (option == EXPORT_TO)
-            r->exporter = exporter_of(optarg);
+            r->exporter = exporters[gnomon__cli_word(optarg, export_words)];
         else if (option == EXPORT_OUTPUT)
             r->to = optarg;
         else if (option == EXPORT_FOR)
@@ -154,20 +147,6 @@ static int check_options(gnomon__export_request *r, int has_files)
 }
 
 /* ---- Profiles --------------------------------------------------------------------- */
-
-static int log_damage_of(const char *path, const gnomon_profile *p)
-{
-    int status = GNOMON__EXIT_OK;
-    gnomon_loss_info l;
-    char text[320];
-    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
-        if (gnomon__cli_is_damage(&l)) {
-            gnomon__log("%s: %s", path,
-                        gnomon__cli_loss(text, sizeof text, &l));
-            status = GNOMON__EXIT_UNREADABLE;
-        }
-    return status;
-}
 
 /* Whether the format has events and nothing else of what was recorded. */
 static int is_of_events(const gnomon__exporter *e)
@@ -272,7 +251,8 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
             status = gnomon__cli_worse(status, GNOMON__EXIT_UNREADABLE);
             continue;
         }
-        status = gnomon__cli_worse(status, log_damage_of(in->paths[i], p));
+        status =
+            gnomon__cli_worse(status, gnomon__cli_log_damage(in->paths[i], p));
         note_lacking(in->paths[i], p, r->exporter);
         profiles[count++] = p;
         if (is_folder) {

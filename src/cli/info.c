@@ -12,7 +12,6 @@
 #include "command/notes.h"
 #include "command/output.h"
 #include "command/progress.h"
-#include "command/text.h"
 #include "platform/error.h"
 #include "print/letters.h"
 #include "print/rows.h"
@@ -256,15 +255,6 @@ static uint64_t time_of(const gnomon_profile *p)
     return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-static int is_damaged(const gnomon_profile *p)
-{
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        if (gnomon__cli_is_damage(&l))
-            return 1;
-    return 0;
-}
-
 /* A copy; what is not known stays empty. */
 static int put_text(gnomon__report_table *t, gnomon__cell *cell,
                     const char *text)
@@ -334,8 +324,8 @@ static int info_table(const gnomon_writer *out, gnomon__gather *g)
         gnomon__progress_hide();
         if (!code)
             code = info_add(&t, g->in->paths[input], p);
-        if (!code && is_damaged(p))
-            status = GNOMON__EXIT_UNREADABLE;
+        if (!code)
+            status = gnomon__cli_worse(status, gnomon__cli_log_damage(NULL, p));
         gnomon_profile_free(p);
     }
     if (code)

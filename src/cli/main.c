@@ -5,16 +5,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/help.h"
 #include "command/output.h"
 #include "gnomon/version.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-
-static int is_word(const char *word, const char *name)
-{
-    return strcmp(word, name) == 0;
-}
 
 int main(int argc, char **argv)
 {
@@ -28,14 +22,12 @@ int main(int argc, char **argv)
         gnomon__log("no command is given; gnomon --help lists them");
         return GNOMON__EXIT_USAGE;
     }
-    if (is_word(argv[1], "--help") || is_word(argv[1], "-h"))
-        gnomon__help_all(gnomon__commands);
-    else if (is_word(argv[1], "--version"))
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        gnomon__help_all();
+    else if (strcmp(argv[1], "--version") == 0)
         printf("gnomon %s\n", GNOMON_VERSION);
     else if (!(command = gnomon__cli_find(gnomon__commands, argv[1])))
         status = GNOMON__EXIT_USAGE;
-    else if (command->run_of_all)
-        status = command->run_of_all(gnomon__commands, argc - 1, argv + 1);
     else
         status = command->run(argc - 1, argv + 1);
     flushed = gnomon__cli_flush();

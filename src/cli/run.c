@@ -8,22 +8,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <glob.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "command/command.h"
-#include "cli/injected.h"
-#include "cli/jobs.h"
-#include "cli/run_notes.h"
+#include "command/inputs.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/os.h"
 #include "profilers/table.h"
+#include "spec/names.h"
 #include "spec/options.h"
+#include "spec/spec.h"
 
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
@@ -75,6 +79,315 @@ const gnomon__command gnomon__command_run = {
     .run = run_run,
     .operands_follow = 1,
 };
+
+/* ---- NVTX ------------------------------------------------------------------------- */
+
+/* libgnomon-nvtx.so is in the program's folder, as in a build, or in the library folder of
+ * the installation, relative to the program, so that an installed tree may be moved. */
+#define NVTX_LIBRARY "libgnomon-nvtx.so"
+#define NVTX_VARIABLE "NVTX_INJECTION64_PATH"
+
+/* The program's own folder; 0: the system does not tell. */
+static int own_folder(char folder[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    char *slash;
+    if (n < 0)
+        return 0;
+    folder[n] = 0;
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    return slash != NULL;
+}
+
+/* A line where $NVTX_INJECTION64_PATH names a tool that the program's NVTX cannot load,
+ * which would say nothing. */
+static void check_nvtx(void)
+{
+    const char *path = getenv(NVTX_VARIABLE);
+    /* The loader searches for a name without a slash, so it is not checked. */
+    if (path && strchr(path, '/') && access(path, R_OK) != 0)
+        gnomon__log(NVTX_VARIABLE
+                    "=%s: %s: NVTX in the program will load no tool",
+                    path, strerror(errno));
+}
+
+/* Sets $NVTX_INJECTION64_PATH to libgnomon-nvtx.so, and says so where it was something
+ * else. 0: one line has said why not. */
+static int inject_nvtx(void)
+{
+    static const char *const places[] = {"", "/" GNOMON_LIB_FROM_BIN};
+    char folder[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
+    const char *before = getenv(NVTX_VARIABLE);
+    size_t i;
+    int found = 0;
+    if (!own_folder(folder)) {
+        gnomon__log("--nvtx: /proc/self/exe: %s", strerror(errno));
+        return 0;
+    }
+    for (i = 0; i < sizeof places / sizeof *places && !found; i++) {
+        snprintf(path, sizeof path, "%s%s/" NVTX_LIBRARY, folder, places[i]);
+        found = realpath(path, real) && access(real, R_OK) == 0;
+    }
+    if (!found) {
+        gnomon__log("--nvtx: " NVTX_LIBRARY
+                    " is neither in %s nor in %s%s: it is "
+                    "made where NVTX's headers are",
+                    folder, folder, places[1]);
+        return 0;
+    }
+    if (before && *before && strcmp(before, real) != 0)
+        gnomon__log("--nvtx: " NVTX_VARIABLE
+                    " was %s; for this program it is %s",
+                    before, real);
+    if (setenv(NVTX_VARIABLE, real, 1) != 0) {
+        gnomon__log("--nvtx: %s", strerror(errno));
+        return 0;
+    }
+    return 1;
+}
+
+/* ---- Notes on reports --------------------------------------------------------------- */
+
+/* The file to which processes of the program append the paths that they wrote, and whether
+ * they made marks (platform/os.h), so nothing is guessed from the spec or from files in
+ * the folder; "": there is none. Processes on other machines leave no notes. */
+typedef struct run_notes {
+    char path[PATH_MAX];
+} run_notes;
+
+/* Makes the file and names it in the environment, unless an outer `gnomon run` has. */
+static void run_notes_begin(run_notes *notes)
+{
+    const char *outer = getenv(GNOMON__NOTES), *folder = getenv("TMPDIR");
+    int fd = -1;
+    *notes->path = 0;
+    if (outer && *outer) /* the outer `gnomon run` prints them */
+        return;
+    folder = folder && *folder == '/' ? folder : "/tmp";
+    if (snprintf(notes->path, sizeof notes->path, "%s/gnomon-run-XXXXXX",
+                 folder) < (int)sizeof notes->path)
+        fd = mkstemp(notes->path);
+    if (fd < 0 || close(fd) != 0 || setenv(GNOMON__NOTES, notes->path, 1)) {
+        gnomon__log("%s: %s: the reports that are written cannot be listed",
+                    folder, strerror(errno));
+        *notes->path = 0;
+    }
+}
+
+typedef struct notes_read {
+    int has_begun, has_marked;
+    gnomon__cli_inputs files;
+} notes_read;
+
+/* Adds a path once, relative to the working directory if below it. */
+static void add_written_file(notes_read *read, char *path)
+{
+    char cwd[PATH_MAX];
+    size_t n = getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0;
+    if (n > 1 && strncmp(path, cwd, n) == 0 && path[n] == '/')
+        path += n + 1;
+    for (size_t i = 0; i < read->files.count; i++)
+        if (strcmp(read->files.paths[i], path) == 0)
+            return;
+    if (access(path, F_OK) == 0)
+        (void)gnomon__cli_add(&read->files, path);
+}
+
+static void read_notes(notes_read *read, const char *path)
+{
+    FILE *from = fopen(path, "re");
+    char *note = NULL;
+    size_t room = 0;
+    ssize_t n;
+    while (from && (n = getdelim(&note, &room, 0, from)) > 0) {
+        read->has_begun |= *note == GNOMON__NOTE_BEGUN;
+        read->has_marked |= *note == GNOMON__NOTE_MARKED;
+        if (*note == GNOMON__NOTE_FILE && n > 2)
+            add_written_file(read, note + 1);
+    }
+    free(note);
+    if (from)
+        (void)fclose(from);
+}
+
+/* Whether file= or dir= names a file; streams do not count. */
+static int names_file(const gnomon__settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *value = settings->at[i].value;
+        if (gnomon__same_word(settings->at[i].key, "dir") ||
+            (gnomon__same_word(settings->at[i].key, "file") && value &&
+             !gnomon__file_is_stream(value)))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the spec wants anything, and whether it wants files. */
+static int is_wanted(const char *text, int *in_files)
+{
+    gnomon__complaints ignored = {0}; /* the program has logged them */
+    gnomon__spec spec = {0};
+    (void)gnomon__spec_parse(&spec, text, "--profiler", &ignored);
+    int wants = spec.item_count != 0;
+    *in_files = names_file(&spec.defaults);
+    for (size_t i = 0; i < spec.item_count; i++) {
+        *in_files |= names_file(&spec.items[i].settings);
+        wants &= !gnomon__same_word(spec.items[i].name, "off") &&
+                 !gnomon__same_word(spec.items[i].name, "none") &&
+                 strcmp(spec.items[i].name, "0") != 0;
+    }
+    gnomon__complaints_free(&ignored);
+    gnomon__spec_free(&spec);
+    return wants;
+}
+
+static void log_nothing_written(const notes_read *read, const char *name,
+                                const char *spec, int has_nvtx)
+{
+    int in_files = 0;
+    if (!is_wanted(spec, &in_files))
+        return;
+    if (!read->has_begun && has_nvtx)
+        gnomon__log("%s: nothing was recorded: no process on this machine "
+                    "called gnomon or NVTX",
+                    name);
+    else if (!read->has_begun)
+        gnomon__log("%s: nothing was recorded: no process on this machine made "
+                    "a mark of gnomon; for marks of NVTX use gnomon run --nvtx",
+                    name);
+    else if (!read->has_marked)
+        gnomon__log("%s: nothing was reported: it has made no mark, or ended "
+                    "by _exit",
+                    name);
+    else if (in_files)
+        gnomon__log("no report was written");
+}
+
+/* Reads and removes the file, and logs a line for each report that exists. If the program
+ * `name` (NULL: it failed) ended well under `spec` without a report, logs why. */
+static void run_notes_print(const run_notes *notes, const char *name,
+                            const char *spec, int has_nvtx)
+{
+    notes_read read = {0};
+    if (!*notes->path)
+        return;
+    read_notes(&read, notes->path);
+    (void)unlink(notes->path);
+    for (size_t i = 0; i < read.files.count; i++)
+        gnomon__log("report: %s", read.files.paths[i]);
+    if (!read.files.count && name)
+        log_nothing_written(&read, name, spec, has_nvtx);
+    gnomon__cli_inputs_free(&read.files);
+}
+
+/* ---- Jobs that are made one after the other ------------------------------------------ */
+
+/* Each has a name of its own, and its profiles in one folder, as one side of gnomon diff.
+ * The path in $GNOMON is absolute, because the program may change its directory before its
+ * first mark. Zeroes are none. */
+typedef struct run_jobs {
+    char *folder;      /* its whole path; NULL: none is made */
+    const char *given; /* as it was named */
+    char *name;        /* what those of jobs begin with */
+} run_jobs;
+
+#define QUOTED "a name with a quote cannot stand in $GNOMON"
+
+static int jobs_fail(const char *folder, const char *why)
+{
+    gnomon__log("%s: %s", folder, why);
+    return 0;
+}
+
+/* "fold%r" is "fold%%r" in a spec, where it stands in quotes. NULL: no memory. */
+static char *quoted_path(const char *path)
+{
+    char *text = gnomon__alloc(2 * strlen(path) + 1), *to = text;
+    for (; text && *path; path++) {
+        if (*path == '%')
+            *to++ = '%';
+        *to++ = *path;
+    }
+    return text;
+}
+
+/* How many profiles are in the folder. */
+static size_t run_jobs_files(const run_jobs *jobs)
+{
+    size_t size = 2 * strlen(jobs->folder) + 16, n = 0, count;
+    char *pattern = gnomon__alloc(size);
+    glob_t found;
+    for (const char *c = jobs->folder; pattern && *c; c++) {
+        if (strchr("*?[]\\", *c))
+            pattern[n++] = '\\';
+        pattern[n++] = *c;
+    }
+    if (!pattern)
+        return 0;
+    strcpy(pattern + n, "/*.gnomon");
+    count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    globfree(&found);
+    gnomon__free(pattern);
+    return count;
+}
+
+/* Makes the folder, where it is not there. 0: it cannot be made, or holds profiles
+ * already; one line has said so. Free it in any case. */
+static int run_jobs_begin(run_jobs *jobs, const char *folder)
+{
+    const char *name = getenv("GNOMON_JOB");
+    char path[PATH_MAX];
+    if (strchr(folder, '"'))
+        return jobs_fail(folder, QUOTED);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return jobs_fail(folder, strerror(errno));
+    if (!realpath(folder, path))
+        return jobs_fail(folder, strerror(errno));
+    if (strchr(path, '"'))
+        return jobs_fail(folder, QUOTED);
+    const char *slash = strrchr(path, '/');
+    jobs->given = folder;
+    jobs->folder = gnomon__strdup(path);
+    jobs->name = gnomon__strdup(name && *name ? name : slash + 1);
+    if (!jobs->folder || !jobs->name)
+        return jobs_fail(folder, "no memory");
+    if (run_jobs_files(jobs))
+        return jobs_fail(folder, "holds profiles already: name another folder");
+    return 1;
+}
+
+/* Sets $GNOMON_JOB for the n-th job, from 1. Returns what $GNOMON is to be: `spec`, which
+ * may be NULL, and its profile in the folder. The caller frees it; NULL: no memory. */
+static char *run_jobs_spec(const run_jobs *jobs, const char *spec, unsigned n)
+{
+    char *path = quoted_path(jobs->folder);
+    size_t size = (spec ? strlen(spec) : 0) + (path ? strlen(path) : 0) + 64;
+    size_t job_size = strlen(jobs->name) + 16;
+    char *text = gnomon__alloc(size), *job = gnomon__alloc(job_size);
+    int ok = path && text && job;
+    if (ok) {
+        snprintf(text, size, "%s%sprofile(file=\"%s/job%u.gnomon\")",
+                 spec ? spec : "", spec ? "," : "", path, n);
+        snprintf(job, job_size, "%s-%u", jobs->name, n);
+        ok = setenv("GNOMON_JOB", job, 1) == 0;
+    }
+    gnomon__free(path);
+    gnomon__free(job);
+    if (ok)
+        return text;
+    gnomon__free(text);
+    return NULL;
+}
+
+static void run_jobs_free(run_jobs *jobs)
+{
+    gnomon__free(jobs->folder);
+    gnomon__free(jobs->name);
+    *jobs = (run_jobs){0};
+}
 
 /* ---- The program ---------------------------------------------------------------- */
 
@@ -211,27 +524,26 @@ static int end_as_program(int status)
 static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
-    static gnomon__run_notes notes;
+    static run_notes notes;
     int why = GNOMON__EXIT_UNREADABLE;
     block_signals(&waited, &before);
-    gnomon__run_notes_begin(&notes);
+    run_notes_begin(&notes);
     int status = run_once(spec, words, &waited, &before, &why);
-    gnomon__run_notes_print(&notes, status == 0 ? words[0] : NULL, spec,
-                            has_nvtx);
+    run_notes_print(&notes, status == 0 ? words[0] : NULL, spec, has_nvtx);
     return status < 0 ? why : end_as_program(status);
 }
 
-/* ---- Jobs ----------------------------------------------------------------------- */
+/* ---- Each job -------------------------------------------------------------------- */
 
 /* `count` jobs; the first that fails is the last. */
-static int run_jobs(const gnomon__cli_jobs *jobs, const char *spec,
-                    unsigned count, char **words)
+static int run_each_job(const run_jobs *jobs, const char *spec, unsigned count,
+                        char **words)
 {
     sigset_t waited, before;
     int why = GNOMON__EXIT_UNREADABLE;
     block_signals(&waited, &before);
     for (unsigned n = 1; n <= count; n++) {
-        char *job = gnomon__cli_jobs_spec(jobs, spec, n);
+        char *job = run_jobs_spec(jobs, spec, n);
         if (!job)
             gnomon__log("no memory for a job");
         int status = job ? run_once(job, words, &waited, &before, &why) : -1;
@@ -242,7 +554,7 @@ static int run_jobs(const gnomon__cli_jobs *jobs, const char *spec,
             gnomon__log("job %u of %u failed", n, count);
             return end_as_program(status);
         }
-        if (!gnomon__cli_jobs_files(jobs)) {
+        if (!run_jobs_files(jobs)) {
             gnomon__log("%s: the program left no profile in it: does it make "
                         "marks?",
                         jobs->given);
@@ -251,9 +563,8 @@ static int run_jobs(const gnomon__cli_jobs *jobs, const char *spec,
     }
     gnomon__log("%s: %u job%s, %zu profile%s: gnomon diff compares two such "
                 "folders",
-                jobs->given, count, count == 1 ? "" : "s",
-                gnomon__cli_jobs_files(jobs),
-                gnomon__cli_jobs_files(jobs) == 1 ? "" : "s");
+                jobs->given, count, count == 1 ? "" : "s", run_jobs_files(jobs),
+                run_jobs_files(jobs) == 1 ? "" : "s");
     return GNOMON__EXIT_OK;
 }
 
@@ -262,7 +573,7 @@ static int run_with_jobs(const char *folder, const char *spec,
 {
     const gnomon__command *c = &gnomon__command_run;
     unsigned long long count = 1;
-    gnomon__cli_jobs jobs = {0};
+    run_jobs jobs = {0};
     if (!folder)
         return gnomon__cli_usage(c, "--repeat needs a folder: -o DIR");
     if (repeat &&
@@ -271,9 +582,9 @@ static int run_with_jobs(const char *folder, const char *spec,
         return GNOMON__EXIT_USAGE;
     }
     int status = GNOMON__EXIT_UNREADABLE;
-    if (gnomon__cli_jobs_begin(&jobs, folder))
-        status = run_jobs(&jobs, spec, (unsigned)count, words);
-    gnomon__cli_jobs_free(&jobs);
+    if (run_jobs_begin(&jobs, folder))
+        status = run_each_job(&jobs, spec, (unsigned)count, words);
+    run_jobs_free(&jobs);
     return status;
 }
 
@@ -328,8 +639,8 @@ static int run_run(int argc, char **argv)
     if (spec && is_mistyped(spec))
         return GNOMON__EXIT_USAGE;
     if (!nvtx)
-        gnomon__cli_check_nvtx();
-    else if (!gnomon__cli_inject_nvtx())
+        check_nvtx();
+    else if (!inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
     if (repeat || folder)
         return run_with_jobs(folder, spec, repeat, argv + optind);

@@ -49,10 +49,7 @@ typedef struct gnomon__command {
      * returns the status of its program. */
     int (*run)(int argc, char **argv);
     void (*prepare)(
-        void); /* makes texts that are lists; NULL: there are none */
-    /* Instead of run, where the command tells of all commands. */
-    int (*run_of_all)(const struct gnomon__command *const *all, int argc,
-                      char **argv);
+        void);           /* makes texts that are lists; NULL: there are none */
     int operands_follow; /* options end at the first operand */
     int takes_files;     /* operands are files, for completions; "FILE..." is
                             explained in help */
@@ -97,5 +94,14 @@ int gnomon__cli_number(const char *text, unsigned long long *number);
 
 /* The worse of two: see gnomon__exit. */
 int gnomon__cli_worse(int a, int b);
+
+/* ---- What the table of a command says of it ------------------------------- */
+
+/* To standard output. */
+void gnomon__help_command(const gnomon__command *command);
+/* "  --limit N", padded; options in help and the man page. */
+void gnomon__help_option(char *text, int size, const gnomon__cli_option *o);
+/* What a command's operands FILE... are; NULL: it has others. */
+const char *gnomon__help_files(const gnomon__command *command);
 
 #endif

@@ -51,6 +51,21 @@ const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
     return text;
 }
 
+int gnomon__cli_log_damage(const char *path, const gnomon_profile *p)
+{
+    int status = GNOMON__EXIT_OK;
+    gnomon_loss_info l;
+    char text[320];
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        if (gnomon__cli_is_damage(&l)) {
+            if (path)
+                gnomon__log("%s: %s", path,
+                            gnomon__cli_loss(text, sizeof text, &l));
+            status = GNOMON__EXIT_UNREADABLE;
+        }
+    return status;
+}
+
 static gnomon_loss_info *noted_loss(gnomon__cli_notes *n,
                                     const gnomon_loss_info *l)
 {

@@ -29,6 +29,11 @@ void gnomon__cli_notes_free(gnomon__cli_notes *n);
 /* Whether it is of damage to the file, not of what the run lost. */
 int gnomon__cli_is_damage(const struct gnomon_loss_info *loss);
 
+/* Logs all damage to the file `path`; NULL: it is not logged. A gnomon__exit:
+ * _UNREADABLE where there is some. */
+int gnomon__cli_log_damage(const char *path,
+                           const struct gnomon_profile *profile);
+
 /* A loss as a sentence; returns text. */
 const char *gnomon__cli_loss(char *text, size_t size,
                              const struct gnomon_loss_info *loss);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where the program's text goes: standard output, and colour on terminals. */
+/* Where the program's text goes: standard output, and colour on terminals; and its
+ * pieces. */
 #ifndef GNOMON_COMMAND_OUTPUT_H
 #define GNOMON_COMMAND_OUTPUT_H
 
@@ -23,5 +24,20 @@ int gnomon__cli_flush(void);
  * that none are wanted. */
 const char *gnomon__cli_bold(FILE *to);
 const char *gnomon__cli_plain(FILE *to);
+
+/* ---- Pieces of text that several commands print ------------------------------ */
+
+/* "2026-11-21 17:26:45 UTC"; "-" of 0. Returns text. */
+const char *gnomon__cli_when(char text[32], uint64_t unix_ns);
+
+/* Code points of a text as it is put. */
+size_t gnomon__cli_width(const char *text);
+
+/* Writes a text of a file, as platform/escape.h has it, and blanks up to `width`
+ * code points. */
+void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width);
+
+/* Writes a text as a JSON string. */
+void gnomon__cli_put_json(const gnomon_writer *out, const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 #define GNOMON_MERGE_GATHER_H
 
 #include "command/inputs.h"
-#include "command/memory.h"
+#include "command/save.h"
 #include "merge/merge.h"
 
 typedef struct gnomon__gather {

@@ -12,7 +12,6 @@
 #include "command/inputs.h"
 #include "command/output.h"
 #include "command/progress.h"
-#include "command/text.h"
 #include "platform/error.h"
 #include "report/joined.h"
 #include "report/ranks.h"

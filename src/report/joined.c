@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "command/output.h"
-#include "command/text.h"
 #include "platform/memory.h"
 #include "spec/suggest.h"
 
