@@ -7,7 +7,7 @@
 
 #include "bench.h"
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #define HOOKS 4
 

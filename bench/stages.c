@@ -7,7 +7,7 @@
 
 #include "bench.h"
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #define BLOCK 10u /* rounds that are timed at once */
 #define EARLY 10u /* first round of the early part; the late part has as many */

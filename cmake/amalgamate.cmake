@@ -78,7 +78,7 @@ foreach(room IN LISTS rooms)
   endforeach()
 endforeach()
 
-file(STRINGS "${SOURCE}/include/gnomon/version.h" version
+file(STRINGS "${SOURCE}/include/gnomon.h" version
   REGEX "^#define GNOMON_VERSION \"")
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
 set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */

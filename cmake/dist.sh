@@ -11,7 +11,7 @@ set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-number() { sed -n "s/^#define GNOMON_VERSION_$1 \([0-9]*\)/\1/p" include/gnomon/version.h; }
+number() { sed -n "s/^#define GNOMON_VERSION_$1 \([0-9]*\)/\1/p" include/gnomon.h; }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
 name=gnomon-$version
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Your own profiler: when each action first ran, and how often it ran. */
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 #include <pthread.h>
 
 static struct action {

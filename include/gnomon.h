@@ -8,39 +8,310 @@
  *     gnomon_stop("optimizer_step");
  *     gnomon_step();                          a training step is over
  *
- * This header has the marks. It includes what belongs to them:
+ * This header has all that a framework needs: regions, marks, links, operations,
+ * and the run's setup and stages. The others, each by itself:
  *
- *     gnomon/base.h     error codes, sized structs, texts with lengths
- *     gnomon/region.h   the named places at which marks are made
- *     gnomon/link.h     which scope caused which, across threads
- *     gnomon/run.h      setup, stages, what is attached, open scopes
- *     gnomon/health.h   what marks count where they cannot do their work
+ *     gnomon/tool.h      to write a profiler; devices and other sources of work;
+ *                        health, and the open scopes of threads
+ *     gnomon/profile.h   what was recorded, as data: to take, read, build, write it
+ *     gnomon/report.h    rows, sums and JSON text, for reports
+ *     gnomon/cuda.h      scopes on CUDA's streams, and event timers
  *
- * Further headers, each by itself: gnomon/profiler.h to write a profiler,
- * gnomon/profile.h to read what was recorded, gnomon/report.h to print it,
- * gnomon/device.h and gnomon/cuda.h for time on devices, gnomon/op.h for what
- * scopes compute. gnomon.hpp has all of it as C++ objects.
+ * gnomon.hpp has all of it as C++ objects.
  *
  * For all marks:
  * Setup: they need none. The first mark reads $GNOMON.
  * Errors: they cannot fail, abort, print or block, and return no code. What goes
- * wrong is counted in gnomon_health.
+ * wrong is counted in gnomon_health (gnomon/tool.h).
  * Threads: call them from any thread, before main and in signal handlers too.
  * Inside a profiler's callback they do nothing, and are counted as `reentered`.
  * errno stays as it was.
  * Memory: texts that they are given are copied, but for those in a static region.
  * Cost: off, a scope costs one relaxed load, a test and a branch. With
- * GNOMON_DISABLE defined before this header, it costs nothing: see
- * gnomon/disabled.h.
+ * GNOMON_DISABLE defined before this header, it costs nothing: see gnomon/off.h.
+ *
+ * Names: GNOMON_X and gnomon_x are public. GNOMON__X and gnomon__x, with two
+ * underscores, are the headers' own; do not use them.
  */
 #ifndef GNOMON_H
 #define GNOMON_H
 
-#include "gnomon/base.h"
-#include "gnomon/health.h"
-#include "gnomon/region.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of these headers; gnomon_version() is that of the library which is
+ * loaded. The two may differ: see GNOMON_ABI. */
+#define GNOMON_VERSION_MAJOR 0
+#define GNOMON_VERSION_MINOR 1
+#define GNOMON_VERSION_PATCH 0
+#define GNOMON_VERSION "0.1.0"
+
+/* The generation of all binary interfaces: regions, profilers, the host table,
+ * profiles. Within one generation structs only grow at their ends and say their
+ * size, and no exported function goes or changes: so old and new modules work
+ * together. A module of another generation is refused, with a line that says
+ * so. */
+#define GNOMON_ABI 1
+
+/* Marks are for gcc and clang, 64-bit Linux, x86-64 and aarch64. Elsewhere it is
+ * as if GNOMON_DISABLE had been defined before gnomon was included: marks vanish
+ * and the other calls do nothing (gnomon/off.h). */
+#if !defined(__GNUC__) || !defined(__linux__) || !defined(__LP64__) || \
+    !(defined(__x86_64__) || defined(__aarch64__))
+#ifndef GNOMON_DISABLE
+#define GNOMON_DISABLE
+#endif
+#endif
+
+/* C and C++: linkage, the null pointer, and casts that neither warns of. For the
+ * headers, and for code that is compiled as both. */
+#ifdef __cplusplus
+#define GNOMON_BEGIN_DECLS extern "C" {
+#define GNOMON_END_DECLS }
+#define GNOMON_NULL nullptr
+#define GNOMON_CAST(type, value) static_cast<type>(value)
+#else
+#define GNOMON_BEGIN_DECLS
+#define GNOMON_END_DECLS
+#define GNOMON_NULL ((void *)0)
+#define GNOMON_CAST(type, value) ((type)(value))
+#endif
+
+/* GNOMON_PRINTF has the compiler check a call's format against its arguments, as
+ * it does for printf: `text` is the number of the format, `first` that of the
+ * first argument to check, from 1. */
+#if defined(__GNUC__) || defined(__clang__)
+#define GNOMON_PRINTF(text, first) \
+    __attribute__((__format__(__printf__, text, first)))
+/* Inlined at -Os too: a mark that is off must not call. */
+#define GNOMON_INLINE static inline __attribute__((__always_inline__))
+#else
+#define GNOMON_PRINTF(text, first)
+#define GNOMON_INLINE static inline
+#endif
+
+/* Exported, also from modules that are compiled with -fvisibility=hidden. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define GNOMON_API __attribute__((visibility("default")))
+#else
+#define GNOMON_API
+#endif
+
+/* What is marked at a region. These are the kinds of regions in a profile too,
+ * where more kinds exist (gnomon_profile_kind in gnomon/profile.h). */
+enum gnomon_region_kind {
+    /* A block, by GNOMON_SCOPE or gnomon_begin. */
+    GNOMON_KIND_SCOPE = 0,
+    /* A whole function, by GNOMON_FUNCTION. */
+    GNOMON_KIND_FUNCTION = 1,
+    /* An action, by its name, with gnomon_start. */
+    GNOMON_KIND_ACTION = 2,
+    /* A range, which may end on another thread. */
+    GNOMON_KIND_RANGE = 3,
+    /* A moment without a duration, by gnomon_mark. */
+    GNOMON_KIND_MARK = 4,
+    /* A number that is sampled, by gnomon_counter. */
+    GNOMON_KIND_COUNTER = 5
+};
+
+/* What the library defines. With GNOMON_DISABLE there is no library: the headers
+ * then define an inline function that does nothing. */
+#ifdef GNOMON_DISABLE
+#define GNOMON__CALL GNOMON_INLINE
+#else
+#define GNOMON__CALL GNOMON_API
+#endif
+/* The out-of-line halves of marks. They are called through the global offset
+ * table, without a stub of the procedure linkage table: a stub is one more cache
+ * line of code, and an expensive jump to a library that is loaded far away. */
+#define GNOMON__SLOW_API GNOMON_API
+#ifdef __has_attribute
+#if __has_attribute(__noplt__)
+#undef GNOMON__SLOW_API
+#define GNOMON__SLOW_API __attribute__((visibility("default"), __noplt__))
+#endif
+#endif
+
+/* The codes that calls return: GNOMON_OK, which is 0, or one of these, all
+ * negative. Marks return no code: they count what goes wrong in gnomon_health.
+ * What a caller may do about each:
+ *
+ *   EINVAL   correct the call; gnomon_error_text() names the argument or word
+ *   ENOMEM   nothing was done, or as much as the text says; the program goes on
+ *   ENOENT   look at the name: no such thing is there
+ *   EBUSY    try again later, or outside of the callback
+ *   EABI     compile the module again, with the headers of this generation
+ *   EIO      look at the file, the disk or the device that the text names
+ *   EFULL    use fewer; the limit cannot be raised
+ *   ESTATE   call it at another time: the text says when
+ *   EPLUGIN  look at the profiler, which has failed; gnomon has not
+ */
+#define GNOMON_ERRORS(X) \
+    X(EINVAL, -1, "an argument or an option is wrong") \
+    X(ENOMEM, -2, "out of memory") \
+    X(ENOENT, -3, "no such profiler, file or entity") \
+    X(EBUSY, -4, "in use: a callback is running") \
+    X(EABI, -5, "made for another generation of gnomon") \
+    X(EIO, -6, "reading or writing failed") \
+    X(EFULL, -7, "a fixed limit is reached") \
+    X(ESTATE, -8, "not possible now") \
+    X(EPLUGIN, -9, "a profiler's own callback failed")
+
+enum gnomon_error {
+    /* It is done. */
+    GNOMON_OK = 0,
+    /* Returned by a profiler's create alone: it does not want to run here, and
+     * has said why. No call of gnomon returns it. */
+    GNOMON_DECLINED = 1,
+#define GNOMON_ERROR_CODE(name, code, text) GNOMON_##name = code,
+    GNOMON_ERRORS(GNOMON_ERROR_CODE)
+#undef GNOMON_ERROR_CODE
+};
 
 GNOMON_BEGIN_DECLS
+
+/* The name of a code, "GNOMON_EINVAL" or "GNOMON_OK"; "GNOMON_E?" of a number
+ * that is no code. The text is static. Any thread. */
+GNOMON__CALL const char *gnomon_error_name(int code);
+
+/* One line of text about the calling thread's last control call, if that failed:
+ * what is wrong and what to do, without "gnomon: " and without a newline. "" if
+ * it did not fail. Each thread has its own text. It is valid until the thread's
+ * next control call; do not free it. Never NULL. */
+GNOMON__CALL const char *gnomon_error_text(void);
+
+/* The version of the library that is loaded, as "0.1.0"; GNOMON_VERSION is that of
+ * the headers. The text is static. Any thread. */
+GNOMON__CALL const char *gnomon_version(void);
+
+/* How structs grow. A public struct begins with `struct_size`. Whoever makes one
+ * sets it to sizeof and all other fields to 0:
+ *     gnomon_setup_options o = {.struct_size = sizeof o};
+ * Later releases append fields. A struct that is smaller than the library's is
+ * completed with zeroes; what a larger one has beyond it is ignored. The elements
+ * of an array lie as far apart as the first one's struct_size says, for a newer
+ * module's may be larger. So programs, plugins and libraries of different
+ * releases work together within one GNOMON_ABI. */
+
+/* A length that means "up to the final NUL". Every call that takes a name has a
+ * form ending in _n, which takes the name's length in bytes too: for languages
+ * whose strings have no final NUL. A NUL inside such a length counts as a byte that
+ * is not UTF-8. */
+#define GNOMON_TO_NUL (~GNOMON_CAST(size_t, 0))
+
+/* ==== Regions =============================================================
+ * The named places in a program at which marks are made. Each has a word, its mask,
+ * that says who records it. A mark loads this word and returns if it is 0. That is
+ * all that a mark costs while it is off. */
+
+/* A bit beside the kind, set in a region that gnomon has not seen. It says that
+ * the name is a C++ compiler's __PRETTY_FUNCTION__. At the first mark gnomon
+ * clears the bit and replaces the name by the short one of GNOMON_FUNCTION. */
+#define GNOMON_KIND_PRETTY 0x80u
+
+/* The top bit of a mask: gnomon has not seen the region. The first mark takes
+ * the slow path because of it, and gnomon then writes the real mask. */
+#define GNOMON_MASK_UNSEEN 0x80000000u
+
+/* A named place in the program.
+ *
+ * Layout: compiled into other people's modules, so it never changes. Fields are
+ * only appended; `struct_size` says how many a module has.
+ * Ownership: the module that defines a region owns it. Only gnomon writes to it
+ * after its initialization.
+ * Lifetime: it must outlive every use. Make it static with GNOMON_REGION, or
+ * take one from gnomon_region_get, which lives as long as the process.
+ * Threads: any number of threads may mark one region at once. */
+typedef struct gnomon_region {
+    /* Bit i is set while profiler i records the region; 0: nobody does. */
+    uint32_t mask;
+    /* sizeof(gnomon_region) in the module that defines it. */
+    uint16_t struct_size;
+    /* GNOMON_ABI in the module that defines it. */
+    uint8_t abi;
+    /* A gnomon_region_kind, perhaps with GNOMON_KIND_PRETTY. */
+    uint8_t kind;
+    /* Given by gnomon at the first mark: 1, 2, ... without gaps; 0 before. */
+    uint32_t id;
+    /* The source line, from 1; 0: not known. */
+    uint32_t line;
+    /* UTF-8. Bytes that are not UTF-8 are shown as U+FFFD. */
+    const char *name;
+    /* What groups regions in reports, or NULL. */
+    const char *category;
+    /* The source file, or NULL. */
+    const char *file;
+    /* The function around it, or NULL. */
+    const char *function;
+    /* gnomon's own. Begins as NULL. */
+    void *link;
+} gnomon_region;
+
+#ifndef GNOMON_DISABLE
+/* The initializer of a region, for a static one outside of functions:
+ *     static gnomon_region r = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "io",
+ *                                                 NULL, NULL);
+ * All texts must live as long as the region. `category` and `function` may be
+ * NULL. File and line are those of the place where it is expanded. */
+#define GNOMON_REGION_INIT(kind, name, category, function) \
+    { \
+        GNOMON_MASK_UNSEEN, sizeof(gnomon_region), GNOMON_ABI, kind, 0, \
+            __LINE__, name, category, __FILE__, function, GNOMON_NULL \
+    }
+
+/* Defines a static region `variable` inside a function, for gnomon_begin and
+ * its like. `name` is a string literal, `category` one or NULL. */
+#define GNOMON_REGION(variable, name, category) \
+    static gnomon_region variable = \
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__)
+#endif
+
+/* Finds the region of this name, category and kind (gnomon_region_kind), or
+ * makes it at the first call. For names that are not known when compiling.
+ *
+ * Returns a region that lives as long as the process; never NULL. Where the
+ * limit of names is reached, memory is out, or the call comes from inside a
+ * callback, it is the region "(other)", and gnomon_health counts the cause.
+ * A NULL name is the name "(null)"; a NULL category is none; a kind that does
+ * not exist is GNOMON_KIND_SCOPE.
+ * Both texts are copied. Any thread. It takes a lock and hashes the name, so
+ * keep the result. */
+GNOMON__CALL gnomon_region *gnomon_region_get(const char *name,
+                                              const char *category, int kind);
+
+/* The same, with lengths in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL gnomon_region *gnomon_region_get_n(const char *name, size_t length,
+                                                const char *category,
+                                                size_t category_length,
+                                                int kind);
+
+/* An open scope: which one, on which thread. 0: the scope is not recorded. A
+ * token is used once, and stays unique for as long as the process runs. */
+typedef uint64_t gnomon_token;
+
+#ifndef GNOMON_DISABLE
+/* Whether anything is attached: 0 is no, the top bit is "not asked yet", other
+ * bits are profilers. Inline calls test it first, by a relaxed load. Do not
+ * write to it. */
+extern GNOMON_API uint32_t gnomon_enabled;
+
+/* The mask of a region, by a relaxed load; of NULL it is GNOMON_MASK_UNSEEN, so
+ * that the slow path counts it. For the inline calls. The compiler drops the
+ * test for NULL where the region is static. */
+GNOMON_INLINE uint32_t gnomon__mask(const gnomon_region *region)
+{
+    if (__builtin_expect(region == GNOMON_NULL, 0))
+        return GNOMON_MASK_UNSEEN;
+    return __atomic_load_n(&region->mask, __ATOMIC_RELAXED);
+}
+
+/* Makes the region known to gnomon where it was not, and returns the mask that
+ * marks go by from now on. For the inline calls; do not call. */
+GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
+                                            uint32_t mask);
+#endif
+
+/* ==== Marks =============================================================== */
 
 /* ---- Scopes: one execution of a region on a thread ----------------------- */
 
@@ -314,13 +585,294 @@ GNOMON_INLINE void gnomon_step_begin(uint64_t number)
 }
 #endif
 
+/* ==== Links ===============================================================
+ * Which scope caused which, across threads.
+ *
+ *     item.from = gnomon_link_out();            where work is handed on
+ *     ...
+ *     GNOMON_SCOPE("worker");                   where it is done
+ *     gnomon_link_in(&item.from, GNOMON_LINK_SUBMIT);
+ *
+ * Reports then show a worker's time under the scope that submitted the work. */
+
+/* In what way one scope caused another. */
+enum gnomon_link_kind {
+    /* It handed work to a pool, and a worker did it. */
+    GNOMON_LINK_SUBMIT = 0,
+    /* It is the forward pass, the other one its backward pass. */
+    GNOMON_LINK_BACKWARD = 1,
+    /* It launched what then ran on a device. */
+    GNOMON_LINK_LAUNCH = 2
+};
+
+/* Where a thread was when it handed work on. A plain value of 32 bytes: copy it
+ * into the work item, to any thread of this process. It holds no memory and
+ * needs no release. All zero means "no scope". Its words are gnomon's own.
+ * It is of use until the set of attached profilers changes; an older one is
+ * counted as lost_links in gnomon_health. */
+typedef struct gnomon_link {
+    uint32_t word[8];
+} gnomon_link;
+
+#ifndef GNOMON_DISABLE
+/* The out-of-line halves of the calls below; do not call. */
+GNOMON__SLOW_API gnomon_link gnomon_link_out_slow(void);
+GNOMON__SLOW_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
+
+/* Returns where the calling thread is now: its innermost open scope. All zero
+ * where gnomon is off, or where the thread has never marked. Any thread. */
+GNOMON_INLINE gnomon_link gnomon_link_out(void)
+{
+    gnomon_link none = {{0, 0, 0, 0, 0, 0, 0, 0}};
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
+        return gnomon_link_out_slow();
+    return none;
+}
+
+/* Says that `from` caused the innermost open scope of the calling thread.
+ * `kind` is a gnomon_link_kind. Links are counted from path to path. A NULL or
+ * all-zero `from` is ignored, and so is the call where no scope is open here.
+ * `from` is read during the call only. Any thread. */
+GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
+{
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
+        gnomon_link_in_slow(from, kind);
+}
+#endif
+
+/* ==== Operations ==========================================================
+ * What a scope computes, as a matrix product of these shapes.
+ *
+ *     GNOMON_REGION(product, "linear", NULL);
+ *     const int64_t a[] = {32, 512}, b[] = {512, 128};
+ *     const gnomon_tensor inputs[] = {{sizeof *inputs, 2, "float32", a, NULL},
+ *                                     {sizeof *inputs, 2, "float32", b, NULL}};
+ *     const gnomon_op_info op = {.struct_size = sizeof op,
+ *                                .operation = "matmul", .inputs = inputs,
+ *                                .input_count = 2, .flops = 4194304};
+ *     gnomon_token scope = gnomon_begin_op(&product, &op);
+ *     ...
+ *     gnomon_end(scope);
+ *
+ * Profiles then have a node for each operation of the region, with the operation
+ * and with what all its executions computed.
+ * docs/ops.md shows it, and what reports and other tools make of it. */
+
+/* The shape of one input of an operation. */
+typedef struct gnomon_tensor {
+    uint32_t struct_size;
+    /* How many dims there are. */
+    uint32_t rank;
+    /* The type of its elements, as "float32". */
+    const char *dtype;
+    /* `rank` sizes, in elements. */
+    const int64_t *dims;
+    /* `rank` distances, in elements; NULL: contiguous. */
+    const int64_t *strides;
+} gnomon_tensor;
+
+/* A property of an operation. */
+typedef struct gnomon_attribute {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *key;
+    /* One JSON value. */
+    const char *json;
+} gnomon_attribute;
+
+/* Bits of gnomon_op_info.flags. */
+enum gnomon_op_flags {
+    /* It is of a backward pass. */
+    GNOMON_OP_BACKWARD = 1,
+    /* The program gave the number; it is not counted from shapes. */
+    GNOMON_OP_FLOPS_GIVEN = 2,
+    GNOMON_OP_BYTES_GIVEN = 4
+};
+
+/* What the executions of a node compute. */
+typedef struct gnomon_op_info {
+    uint32_t struct_size;
+    /* Bits of gnomon_op_flags. */
+    uint32_t flags;
+    /* Its name, as "matmul". */
+    const char *operation;
+    /* Read them by gnomon_input_at. */
+    const gnomon_tensor *inputs;
+    size_t input_count;
+    /* Also a kernel's grid and block. Read them by gnomon_attribute_at. */
+    const gnomon_attribute *attributes;
+    size_t attribute_count;
+    /* Floating-point operations, and bytes moved, of one execution. */
+    uint64_t flops;
+    uint64_t bytes;
+} gnomon_op_info;
+
+/* The region that stands for `region` computing `op`: for gnomon_begin and its
+ * like. It has the name, the category and the place of `region`, so filters and
+ * reports know it as that; only the operation differs. The same one for the same
+ * region and an equal operation: all of it is compared by value.
+ *
+ * Returns a region that lives as long as the process; never NULL. Where it cannot be
+ * made, it is `region` itself, or "(other)" where that is NULL, and gnomon_health
+ * counts the cause:
+ *   lost_ops     65536 operations of regions are known, or 64 MiB of them, or memory
+ *                is out
+ *   bad_ops      `op` is NULL, has no struct_size, more than 256 inputs or attributes,
+ *                or more than 16 KiB; or `region` is a mark or a counter
+ *   bad_regions, reentered
+ * What is wrong in a part of it is left out and counted, and the rest stays: an
+ * input whose rank is above 64 or whose dims are NULL has rank 0, and an attribute that
+ * is no JSON, or has more than 4 KiB, is null (bad_ops); names are made fit as those of
+ * regions are (bad_names). Such an operation takes a lock each time.
+ * `op` and all that it points to are copied. What a shorter struct does not have is 0.
+ * The module of a static region stays mapped.
+ * Any thread. It hashes `op` and takes no lock where it has seen that before: 50 ns
+ * and more, so keep the result where the operation is always the same. */
+GNOMON__CALL gnomon_region *gnomon_op_region(gnomon_region *region,
+                                             const gnomon_op_info *op);
+
+/* What a region of gnomon_op_region computes; NULL: it is another region, or NULL.
+ * It lives as long as the process. For profilers: a frame's region may be one. Any
+ * thread, takes no lock. */
+GNOMON__CALL const gnomon_op_info *
+gnomon_region_op(const gnomon_region *region);
+
+#ifndef GNOMON_DISABLE
+/* The out-of-line half of the call below; do not call. */
+GNOMON__SLOW_API gnomon_token gnomon_begin_op_slow(gnomon_region *region,
+                                                   const gnomon_op_info *op,
+                                                   uint32_t mask);
+
+/* gnomon_begin of the region that gnomon_op_region finds. Off, it does not look at
+ * `op`, and costs what gnomon_begin does. */
+GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
+                                           const gnomon_op_info *op)
+{
+    uint32_t mask = gnomon__mask(region);
+    if (__builtin_expect(mask == 0, 1))
+        return 0;
+    return gnomon_begin_op_slow(region, op, mask);
+}
+#endif
+
+/* ==== The run =============================================================
+ * Control calls, for the framework rather than for each hook. None of them is
+ * needed before a mark.
+ *
+ * Threads: call them from any thread, but not from inside a profiler's callback.
+ * One runs at a time; another one waits for it. Marks wait for none, but that the
+ * first marks of threads wait while the run starts, a second at most: then they
+ * are refused, and counted as `reentered`.
+ * Errors: each returns GNOMON_OK or a negative gnomon_error, and then
+ * gnomon_error_text() says in one line what to do. Besides those named at each
+ * call, all of them return
+ *   GNOMON_EBUSY   inside a callback; or while another thread loads a library
+ *                  for gnomon and may wait for the caller
+ *   GNOMON_ESTATE  in a child process that was forked from one that records, and
+ *                  has not called gnomon_setup; or where a copy of gnomon of
+ *                  another generation owns the process */
+
+/* ---- Setup and teardown --------------------------------------------------- */
+
+/* What a framework may tell gnomon at setup. All of it is optional: zero it and
+ * set struct_size. */
+typedef struct gnomon_setup_options {
+    /* sizeof(gnomon_setup_options). */
+    uint32_t struct_size;
+    /* Not 0: the next three are given. 0: they are taken from the variables that
+     * launchers set in the environment (docs/environment.md). */
+    int32_t has_rank;
+    /* This process's rank in the job: 0 .. world_size - 1. */
+    int32_t rank;
+    /* Its rank among those of its machine, from 0. */
+    int32_t local_rank;
+    /* How many ranks the job has, at least 1. */
+    int32_t world_size;
+    /* 0. */
+    int32_t reserved;
+    /* What to attach where $GNOMON is not set and gnomon_configure was not called, in
+     * the same words, whatever other calls came before. NULL: nothing. */
+    const char *spec;
+    /* The folder of reports where the spec says `dir` without a value. NULL: not
+     * given. */
+    const char *dir;
+} gnomon_setup_options;
+
+/* Begins a run, or joins the one that is open. Setups nest: the options of the
+ * outermost one count, and the first rank that any of them gives. NULL is no
+ * options. The options are read during the call; their texts are copied.
+ * It counts as a setup also where it fails for its options: the run goes on
+ * without the wrong ones until gnomon_teardown.
+ * What is wrong in $GNOMON is a line on stderr, and no error of this call.
+ * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,
+ * or the options' spec has a wrong word. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
+
+/* Undoes one setup. The outermost one writes the reports that are due and
+ * detaches what $GNOMON or gnomon_configure attached; a later setup begins a new
+ * run. Writes files, so it may take long. Where it is not called, a process that
+ * exits writes its reports all the same.
+ * GNOMON_ESTATE: there was no setup to undo. */
+GNOMON__CALL int gnomon_teardown(void);
+
+/* ---- What is attached ----------------------------------------------------- */
+
+/* Replaces what $GNOMON, or an earlier call, attached by `spec`, which has the
+ * grammar of docs/environment.md. The profilers that go write their last reports
+ * first; marks made meanwhile are in no report. NULL or "" attaches nothing.
+ * "+ITEMS" attaches items beside those that are there, whose recording goes on, and
+ * "-PATTERN" detaches those whose as=, or profiler where there is none, it matches.
+ * `spec` is copied.
+ * GNOMON_EINVAL: a word is wrong. What is right in the spec is attached all the
+ * same; gnomon_error_text() has the first wrong word. GNOMON_ENOENT,
+ * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed; or there
+ * is none to detach.
+ * GNOMON_EFULL: more profilers than fit. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_configure(const char *spec);
+
+/* The same, with a length in bytes, or GNOMON_TO_NUL. A NUL inside the length is
+ * GNOMON_EINVAL. */
+GNOMON__CALL int gnomon_configure_n(const char *spec, size_t length);
+
+/* Writes what is attached as a spec with all defaults written out, which
+ * gnomon_configure takes again. As snprintf: at most `size` bytes with the final
+ * NUL, and returns the length of the whole in bytes without the NUL. 0: nothing
+ * is attached, or the call failed. `buffer` may be NULL to ask for the length. */
+GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
+
+/* ---- Stages --------------------------------------------------------------- */
+
+/* Opens a stage: "fit", "validate", "test", "predict", or any name. A stage that
+ * is open is ended first. Reports are made for each stage; all that was marked
+ * since the stage before ended belongs to this one. `name` is copied.
+ * GNOMON_EINVAL: the name is NULL. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_stage_begin(const char *name);
+
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_stage_begin_n(const char *name, size_t length);
+
+/* Ends the open stage and writes the reports that are due.
+ * GNOMON_ESTATE: no stage is open. */
+GNOMON__CALL int gnomon_stage_end(void);
+
+/* ---- Metadata ------------------------------------------------------------- */
+
+/* Adds an entry to the run's metadata, which profiles and files keep. `json` is
+ * one JSON value: a text needs its quotes. Both are copied. A key that is there
+ * already gets the new value.
+ * GNOMON_EINVAL: key or value is NULL, or the value is not JSON. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_metadata(const char *key, const char *json);
+
+/* The same, with lengths in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_metadata_n(const char *key, size_t length,
+                                   const char *json, size_t json_length);
+
 GNOMON_END_DECLS
 
-#include "gnomon/link.h"
-#include "gnomon/run.h"
-
 #ifdef GNOMON_DISABLE
-#include "gnomon/disabled.h"
+#define GNOMON__OFF_GNOMON
+#include "gnomon/off.h"
+#undef GNOMON__OFF_GNOMON
 #endif
 
 #endif

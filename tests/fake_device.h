@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Another vendor's streams, on the test clock, by gnomon/device.h alone: the
+/* Another vendor's streams, on the test clock, by gnomon/tool.h alone: the
  * part under "The device" is what a vendor has to write. A context is a
  * number that is destroyed with it; a stream is the time at which its work
  * ends. Calls that no vendor would allow are counted. Stream `toy_own` is a
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "gnomon/device.h"
+#include "gnomon/tool.h"
 #include "marks.h"
 
 #define TOY_NEVER UINT64_MAX

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* Open scopes are in the first node, on the only track, since 1.5 s. */
 typedef struct fake_profile {

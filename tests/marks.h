@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "test.h"
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 #include "model_world.h"
 #include "sanitizer.h"
 

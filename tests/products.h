@@ -3,7 +3,7 @@
 #ifndef GNOMON_TESTS_PRODUCTS_H
 #define GNOMON_TESTS_PRODUCTS_H
 
-#include "gnomon/op.h"
+#include "gnomon.h"
 #include "marks.h"
 
 static gnomon_region product =

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/atomic.h"
 #include "sanitizer.h"
 #include "test.h"

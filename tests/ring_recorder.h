@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/hot.h"
 #include "mark/observer.h"
 #include "mark/recorder.h"

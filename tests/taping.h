@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "test.h"
 
 /* Fields of a profiler that takes events. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A source of work on the test clock, by gnomon/activity.h alone, and work as text. What
+/* A source of work on the test clock, by gnomon/tool.h alone, and work as text. What
  * it is told to do it gives when it is flushed, or at once by toy_tell. */
 #ifndef GNOMON_TESTS_TOY_SOURCE_H
 #define GNOMON_TESTS_TOY_SOURCE_H
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 #include "marks.h"
 #include "probe_profile.h"
 

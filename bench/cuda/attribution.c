@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "gnomon.h"
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 
 enum { CUSTOM_IDS = 3, TIMES = 200000, ROUNDS = 7 };
 

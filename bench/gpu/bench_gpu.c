@@ -20,7 +20,7 @@
 #include "chains.h"
 #include "gnomon/cuda.h"
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "kernels.h"
 
 #define REPETITIONS 31

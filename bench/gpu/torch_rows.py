@@ -46,7 +46,7 @@ REPETITIONS, BATCHES, BATCH, WARM = 31, 20, 100, 10
 
 
 class Scope(ctypes.Structure):
-    """gnomon_device_scope, of include/gnomon/device.h."""
+    """gnomon_device_scope, of include/gnomon/tool.h."""
     _fields_ = [("struct_size", ctypes.c_uint32), ("timer", ctypes.c_uint32),
                 ("token", ctypes.c_uint64)]
 

@@ -2,7 +2,7 @@
 /* A profiler whose library takes 300 ms to load, as one that loads CUPTI may. */
 #include <unistd.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 __attribute__((constructor)) static void load_slowly(void)
 {

@@ -25,7 +25,7 @@
 // made. No exception passes through the C library.
 // Cost: a mark that is off costs what it costs in C (tests/codegen).
 // GNOMON_DISABLE: marks leave no code; the other calls are those of
-// gnomon/disabled.h. Files with and without it may be linked together: their classes
+// gnomon/off.h. Files with and without it may be linked together: their classes
 // have different names. So may files with and without -fno-exceptions and -fno-rtti.
 #ifndef GNOMON_HPP
 #define GNOMON_HPP

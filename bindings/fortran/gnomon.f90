@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ! gnomon for Fortran 2008. Compile this file with your program, by the same compiler, as
 ! modules have no common format; link libgnomon. What each call does, which threads may
-! call it and what it returns stands at its namesake in gnomon.h and gnomon/run.h;
+! call it and what it returns stands at its namesake in gnomon.h;
 ! subroutines can not fail. Names may have blanks at their ends, which are left out.
 module gnomon
     use, intrinsic :: iso_c_binding

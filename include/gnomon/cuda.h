@@ -18,7 +18,7 @@
 #ifndef GNOMON_CUDA_H
 #define GNOMON_CUDA_H
 
-#include "device.h"
+#include "tool.h"
 
 GNOMON_BEGIN_DECLS
 
@@ -115,7 +115,9 @@ GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer);
 GNOMON_END_DECLS
 
 #ifdef GNOMON_DISABLE
-#include "disabled_cuda.h"
+#define GNOMON__OFF_CUDA
+#include "off.h"
+#undef GNOMON__OFF_CUDA
 #endif
 
 #endif

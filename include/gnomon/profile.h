@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A profile: what was recorded, as data. This header takes one from the running
- * process or a file, and reads it; gnomon/entities.h says what it is made of,
- * gnomon/fields.h the same as data, and gnomon/builder.h, which it includes, makes one of
- * other data.
+ * A profile: what was recorded, as data. What it is made of, how one is taken from
+ * the running process or a file, read and written, and how one is built of other
+ * data. docs/profile.md says what always holds of them.
  *
  *     gnomon_profile *p;
  *     gnomon_node_info node;
@@ -21,12 +20,774 @@
 #ifndef GNOMON_PROFILE_H
 #define GNOMON_PROFILE_H
 
-#include "entities.h"
-#include "fields.h"
-#include "nodes.h"
-#include "writer.h"
+#include "../gnomon.h"
 
 GNOMON_BEGIN_DECLS
+
+/* ==== Writers =============================================================
+ * Where reports and files go.
+ *
+ * gnomon gives a writer to each profiler's summary. A program that asks for a
+ * report (gnomon_summary) or a file (gnomon_profile_write) brings one of its own,
+ * of which only struct_size and `write` must be set. */
+
+/* What was recorded. gnomon/profile.h has its readers. */
+typedef struct gnomon_profile gnomon_profile;
+
+/* Where a report goes. Its calls return GNOMON_OK or an error code. After an error
+ * gnomon's own writers write nothing more and return it again, so a profiler may
+ * write all of its report and return the last code.
+ * Look at struct_size before a field that is newer than the first release
+ * (GNOMON_HAS). A writer that a callback is given is borrowed, and is for the
+ * calling thread alone. */
+typedef struct gnomon_writer {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* Writes `size` bytes of UTF-8 text, or of a file. */
+    int (*write)(const struct gnomon_writer *writer, const void *bytes,
+                 size_t size);
+    /* The same of a text that is made as by printf. */
+    int (*print)(const struct gnomon_writer *writer, const char *format, ...)
+        GNOMON_PRINTF(2, 3);
+    /* Whoever makes a writer may keep something here. */
+    void *context;
+    /* Writes a whole file of the profiler's own, next to its report. Its name is
+     * made as the report's, of stage, profiler and rank; then comes `part`, in
+     * which what file names cannot have is replaced (NULL: nothing), then
+     * `extension` (".prof"). A file of this name is replaced.
+     * GNOMON_ENOENT: reports go to a stream and the run has no folder, which one
+     * line has said. GNOMON_EIO: it cannot be written; a line has said why.
+     * NULL, or past struct_size: this writer makes no files. */
+    int (*file)(const struct gnomon_writer *writer, const char *part,
+                const char *extension, const void *bytes, size_t size);
+    /* Call gnomon_shown, which looks whether this is there. NULL, or past struct_size:
+     * names are shown as they are. */
+    const char *(*shown)(const struct gnomon_writer *writer, const char *name);
+    /* How many columns the terminal has, where the text goes to one. 0, or past
+     * struct_size: it goes elsewhere, and nothing need be clipped. */
+    uint32_t columns;
+    uint32_t reserved_too;
+    /* Writes a file as `file` does, but piece by piece: `make` is called once, with
+     * `context` and a writer of the file's bytes. If it returns an error the file is
+     * not made, and stays as it was. What this process wrote by this call stays too: a
+     * second file of a name has "run2" in it, as one line says. Without dir= and file=
+     * the file is in the run's folder, or in the current one. Where there is a `part`,
+     * the name has it.
+     * Returns as `file`, or what `make` returned. NULL, or past struct_size: this
+     * writer makes no files. */
+    int (*stream)(const struct gnomon_writer *writer, const char *part,
+                  const char *extension,
+                  int (*make)(void *context, const struct gnomon_writer *file),
+                  void *context);
+    /* The path of the file that `file` or `stream` wrote last; "": none. */
+    const char *(*path)(const struct gnomon_writer *writer);
+} gnomon_writer;
+
+/* A name as a reader of the report may safely see it. In a file that is the name
+ * itself. On a terminal, characters that would move its cursor, begin a line or
+ * turn text around become escapes: "\x1b", "\n", "\u202e".
+ * The result lives as long as both the name and the writer; do not free it. */
+static inline const char *gnomon_shown(const gnomon_writer *writer,
+                                       const char *name)
+{
+    size_t reach = offsetof(gnomon_writer, shown) + sizeof writer->shown;
+    return writer->struct_size >= reach && writer->shown
+               ? writer->shown(writer, name)
+               : name;
+}
+
+/* ==== Statistics ==========================================================
+ * Statistics of executions, and how lists of sized structs are walked.
+ *
+ * Structs grow at their ends, from release to release. Each begins with its
+ * struct_size, also behind a pointer and in a list: whoever makes one sets it to
+ * sizeof. A struct may therefore have another size than the reader's:
+ *   - The items of a list lie as far apart as the first one's struct_size says.
+ *     gnomon_memory_at(&node, i) and its like find them. Never index a list.
+ *   - A struct behind a pointer has at least the first release's fields. A field
+ *     that a later release added is there if GNOMON_HAS(pointer, field) says so.
+ * gnomon_cell alone never grows: the file format fixes it. */
+
+/* Whether the struct that `pointer` leads to is large enough to have `field`.
+ * The pointer must not be NULL. */
+#define GNOMON_HAS(pointer, field) \
+    (GNOMON_CAST(const char *, \
+                 GNOMON_CAST(const void *, &(pointer)->field + 1)) <= \
+     GNOMON_CAST(const char *, GNOMON_CAST(const void *, (pointer))) + \
+         (pointer)->struct_size)
+
+/* Defines gnomon_NAME_at(owner, i): item `i` of a list of the owner, from 0 to
+ * its count - 1. The item lives as long as the list. `i` is not checked. */
+#define GNOMON__LIST(name, type, owner, list) \
+    GNOMON_INLINE const type *gnomon_##name##_at(const owner *of, size_t i) \
+    { \
+        const void *first = of->list; \
+        const void *item = \
+            GNOMON_CAST(const char *, first) + i * of->list->struct_size; \
+        return GNOMON_CAST(const type *, item); \
+    }
+
+/* One cell of a histogram: how many durations fell into it. The file format fixes
+ * the cells for ever, and this struct with them: so histograms of all runs add
+ * up cell by cell. Durations below 32 ns have a cell for each value; from there
+ * on there are 16 cells to the octave. With e = max(0, floor(log2(ns)) - 4), the
+ * cell of ns is 16 e + (ns >> e); gnomon_cell_of computes it. */
+typedef struct gnomon_cell {
+    /* 0 .. 975. */
+    uint32_t cell;
+    uint32_t reserved;
+    /* How many durations; never 0 in a profile. */
+    uint64_t count;
+} gnomon_cell;
+
+/* Statistics of executions that are over, on the host or on a device, or of
+ * steps. Sums of several are exact: gnomon_stats_add, and gnomon_sum_add in
+ * gnomon/report.h, which adds the cells too. */
+typedef struct gnomon_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* How many executions are over. */
+    uint64_t count;
+    /* The sum of their durations. */
+    uint64_t total_ns;
+    /* How long one of them was the innermost open scope of its track. Of an
+     * execution that is still open, it has the time up to now. */
+    uint64_t self_ns;
+    /* The shortest and the longest; both are 0 where count is. */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    /* The histogram of the durations: cells in ascending order, none with a
+     * count of 0. Their counts add up to `count`. */
+    const gnomon_cell *cells;
+    size_t cell_count;
+} gnomon_stats;
+
+/* Adds all of `from` to *to, but no cells. *to is all zero or a sum, and its
+ * struct_size is set. The sum does not depend on the order. One thread at a time for
+ * each `to`. */
+GNOMON_INLINE void gnomon_stats_add(gnomon_stats *to, const gnomon_stats *from)
+{
+    to->struct_size = GNOMON_CAST(uint32_t, sizeof *to);
+    if (from->count && (!to->count || from->min_ns < to->min_ns))
+        to->min_ns = from->min_ns;
+    if (from->max_ns > to->max_ns)
+        to->max_ns = from->max_ns;
+    to->count += from->count;
+    to->total_ns += from->total_ns;
+    to->self_ns += from->self_ns;
+}
+
+/* The cell of a histogram in which a duration counts: 0 .. 975. */
+static inline uint32_t gnomon_cell_of(uint64_t ns)
+{
+    uint32_t e = 0;
+#ifdef __GNUC__
+    if (ns >= 32)
+        e = 59u - GNOMON_CAST(uint32_t, __builtin_clzll(ns));
+#else
+    while (ns >> e >= 32)
+        e++;
+#endif
+    return 16u * e + GNOMON_CAST(uint32_t, ns >> e);
+}
+
+/* The shortest duration of a cell, in ns. Past the last cell: UINT64_MAX. */
+static inline uint64_t gnomon_cell_low(uint32_t cell)
+{
+    uint32_t e = cell < 32 ? 0 : cell / 16 - 1;
+    uint64_t low = cell - 16u * e;
+    return e < 60 ? low << e : UINT64_MAX; /* no duration is that long */
+}
+
+/* The duration in ns below which the fraction `q` (0 .. 1) of the executions lies:
+ * 0.5 is the median. It takes those of a cell as spread evenly over it. So it is
+ * within 6.3 % of a recorded duration (9.4 % where ticks of a counter were
+ * converted), and never outside min and max. 0 where there are no executions.
+ * All reports and comparisons of gnomon use this one. */
+static inline double gnomon_quantile(const gnomon_stats *s, double q)
+{
+    const double want = q * GNOMON_CAST(double, s->count);
+    const double min = GNOMON_CAST(double, s->min_ns);
+    const double max = GNOMON_CAST(double, s->max_ns);
+    double below = 0;
+    size_t i;
+    for (i = 0; i < s->cell_count; i++) {
+        const double count = GNOMON_CAST(double, s->cells[i].count);
+        if (below + count >= want) {
+            const uint32_t cell = s->cells[i].cell;
+            double low = GNOMON_CAST(double, gnomon_cell_low(cell));
+            double high = GNOMON_CAST(double, gnomon_cell_low(cell + 1) - 1);
+            low = low < min ? min : low;
+            high = high > max ? max : high;
+            if (high <= low) /* also where ticks were moved past both */
+                return high < min ? min : high;
+            return low + (high - low) * (want - below) / count;
+        }
+        below += count;
+    }
+    return max;
+}
+
+/* The same in whole ns, rounded down. */
+static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
+{
+    const double value = gnomon_quantile(s, q);
+    if (value >= GNOMON_CAST(double, s->max_ns))
+        return s->max_ns;
+    if (value <= GNOMON_CAST(double, s->min_ns))
+        return s->min_ns;
+    return GNOMON_CAST(uint64_t, value);
+}
+
+/* Memory that one path took from one pool, and gave back to it. */
+typedef struct gnomon_memory_stats {
+    uint32_t struct_size;
+    /* The pool: a track of the kind GNOMON_TRACK_POOL. */
+    uint32_t pool;
+    /* How many allocations and how many frees. */
+    uint64_t allocations;
+    uint64_t frees;
+    /* The bytes of all allocations, and of all frees. */
+    uint64_t allocated_bytes;
+    uint64_t freed_bytes;
+    /* Allocated bytes less freed ones: below 0 where it freed what other paths
+     * had allocated. */
+    int64_t live_bytes;
+    /* The most bytes in use at once. */
+    uint64_t peak_bytes;
+} gnomon_memory_stats;
+
+/* What a path computed, all executions together. */
+typedef struct gnomon_work_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* Floating-point operations. */
+    uint64_t flops;
+    /* Bytes read and written. */
+    uint64_t bytes;
+} gnomon_work_stats;
+
+/* ==== Entities ============================================================
+ * What a profile is made of. For all structs here:
+ * Numbers: the entities of each kind are numbered from 1; a field that names one
+ * by its number has 0 for "none".
+ * Units: moments are ns since the run's zero, durations ns, sizes bytes.
+ * Texts: UTF-8, with a final NUL. "" is none, unless NULL is named.
+ * Ownership: what a profile hands out belongs to it, and lives as long as it
+ * does. What is given to a builder is copied.
+ * `reserved` is 0. Structs grow at their ends, as is said above. */
+
+/* The kinds of entities, for gnomon_profile_count and gnomon_builder_add. Each
+ * has its struct below. */
+enum gnomon_entity {
+    /* gnomon_run_info: the processes that recorded. */
+    GNOMON_RUNS = 0,
+    /* gnomon_stage_info. */
+    GNOMON_STAGES = 1,
+    /* gnomon_step_info: the last steps, and the slowest. */
+    GNOMON_STEPS = 2,
+    /* gnomon_track_info: threads, streams, pools. */
+    GNOMON_TRACKS = 3,
+    /* gnomon_region_info: names, with file and line. */
+    GNOMON_REGIONS = 4,
+    /* gnomon_node_info: the paths of the call tree, with their times. */
+    GNOMON_NODES = 5,
+    /* gnomon_open_info: scopes that were open. */
+    GNOMON_OPENS = 6,
+    /* gnomon_link_info: causes and effects. */
+    GNOMON_LINKS = 7,
+    /* gnomon_counter_info. */
+    GNOMON_COUNTERS = 8,
+    /* gnomon_metadata_info. */
+    GNOMON_METADATA = 9,
+    /* gnomon_loss_info: what was not recorded. */
+    GNOMON_LOSSES = 10,
+    /* gnomon_view_info: filters, schedules and ranks. */
+    GNOMON_VIEWS = 11,
+    /* gnomon_op_info: what nodes compute. */
+    GNOMON_OPS = 12,
+    /* gnomon_event_info: single executions and moments. */
+    GNOMON_EVENTS = 13,
+    /* gnomon_step_time_info: how long regions took in steps. */
+    GNOMON_STEP_TIMES = 14,
+    /* gnomon_view_time_info: how long views recorded stages. */
+    GNOMON_VIEW_TIMES = 15
+};
+
+/* ---- The run ---------------------------------------------------------------- */
+
+/* A moment at which the run's clock was compared with the system's. */
+typedef struct gnomon_clock_anchor {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The moment by the run's clock. */
+    uint64_t ns;
+    /* The same moment in Unix time, ns since 1970. */
+    uint64_t unix_ns;
+    /* How far the two may be apart. */
+    uint64_t error_ns;
+} gnomon_clock_anchor;
+
+/* One process that recorded. Job, rank and attempt together are its key: merged
+ * profiles hold many. */
+typedef struct gnomon_run_info {
+    uint32_t struct_size;
+    /* The rank in the job, from 0; -1: not known. */
+    int32_t rank;
+    /* The rank among those of the machine, from 0; -1: not known. */
+    int32_t local_rank;
+    /* How many ranks the job has; -1: not known. */
+    int32_t world_size;
+    /* The process, as its operating system numbered it. */
+    int64_t pid;
+    /* The machine's name. */
+    const char *host;
+    /* The folder of reports; NULL: not given. */
+    const char *dir;
+    /* What was attached, as a spec with all defaults written out. */
+    const char *spec;
+    /* What times were read from: "tsc", "cntvct", "monotonic", "test". */
+    const char *clock;
+    /* The run's zero, in Unix time. */
+    uint64_t zero_unix_ns;
+    /* How far zero_unix_ns may be off. */
+    uint64_t clock_error_ns;
+    /* When the profile was taken. */
+    uint64_t now_ns;
+    /* How often the launcher has restarted the job; NULL: not known. */
+    const char *attempt;
+    /* What the launcher calls the job; NULL: not known. */
+    const char *job;
+    /* Of this process alone, so that copies of one profile are not added up as
+     * if they were two; NULL: not known. */
+    const char *uuid;
+    /* Later comparisons of the clocks, in the order in which they were made. Read
+     * them by gnomon_anchor_at. */
+    const gnomon_clock_anchor *anchors;
+    size_t anchor_count;
+} gnomon_run_info;
+
+GNOMON__LIST(anchor, gnomon_clock_anchor, gnomon_run_info, anchors)
+
+/* What a program, a launcher or gnomon said of a run. */
+typedef struct gnomon_metadata_info {
+    uint32_t struct_size;
+    /* The run that it is of. */
+    uint32_t run;
+    const char *key;
+    /* One JSON value. */
+    const char *json;
+} gnomon_metadata_info;
+
+/* Something that was not recorded, and how often. docs/profile.md has more. */
+typedef struct gnomon_loss_info {
+    uint32_t struct_size;
+    /* The thread; 0: the run as a whole. */
+    uint32_t track;
+    /* A field of gnomon_health, what is damaged in a file, or of events:
+     * events_lost, which found no room, and events_overwritten, which made room for
+     * newer ones. */
+    const char *kind;
+    /* How often, at least 1. */
+    uint64_t count;
+    /* The time within which it happened; both 0: not known. */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    /* The run; 0: not known. */
+    uint32_t run;
+    uint32_t reserved;
+} gnomon_loss_info;
+
+/* ---- Stages and steps --------------------------------------------------------- */
+
+/* A stage of a run, or several of one name that were added up. */
+typedef struct gnomon_stage_info {
+    uint32_t struct_size;
+    /* 1, 2, ... in the order of the run. */
+    uint32_t ordinal;
+    /* "" where the program opened none. */
+    const char *name;
+    /* When it was opened, or its first mark where that came before. */
+    uint64_t begin_ns;
+    /* When it ended; of one that is open, when the profile was taken. */
+    uint64_t end_ns;
+    /* Whether it has ended. */
+    int32_t ended;
+    /* The run that it is of. */
+    uint32_t run;
+    /* Durations of its steps; NULL: no step is over. */
+    const gnomon_stats *steps;
+    /* How many stages of this name are added up in it; 0 means 1. */
+    uint32_t count;
+    uint32_t reserved;
+    /* How long it was recorded, of which reports give percents; 0: not known,
+     * then take end_ns - begin_ns. Of several views the longest time: those of
+     * each view are gnomon_view_time_info. */
+    uint64_t recorded_ns;
+    /* How many executions in its sums ended after it. */
+    uint64_t late;
+} gnomon_stage_info;
+
+/* Where a schedule stands, or stood at a step. */
+enum gnomon_phase {
+    /* Waiting: nothing is recorded. */
+    GNOMON_PHASE_NONE = 0,
+    /* The steps before a window, in which a tool may warm up: nothing is recorded
+     * either. */
+    GNOMON_PHASE_WARMUP = 1,
+    /* Recorded. */
+    GNOMON_PHASE_RECORD = 2,
+    /* Recorded; the last step of a window. */
+    GNOMON_PHASE_RECORD_AND_SAVE = 3
+};
+
+/* One training step. A profile keeps the last 64, and the slowest ten where a
+ * profiler wants GNOMON_WANT_STEPS. */
+typedef struct gnomon_step_info {
+    uint32_t struct_size;
+    /* The stage that it is of. */
+    uint32_t stage;
+    /* Its number: from 0 in each stage, or what the framework gave. */
+    uint64_t number;
+    uint64_t begin_ns;
+    /* 0: it is not over. */
+    uint64_t end_ns;
+    /* A gnomon_phase; GNOMON_PHASE_RECORD where there is no schedule. */
+    int32_t phase;
+    /* The rank of its process, where its stage is of several ranks; else -1. */
+    int32_t rank;
+    /* The ordinal of the stage in which it was made: several stages may be added
+     * up in its own. 0: not known. */
+    uint32_t ordinal;
+    uint32_t reserved;
+} gnomon_step_info;
+
+/* How long a region took in steps. An execution counts in the step in which it
+ * ends, from its own begin or the step's, whichever was later. Threads add up;
+ * `own_ns` is of the one that made the step, which others need not have delayed.
+ * For each region that ended in any step of the stage there is one entry with
+ * `step` 0, in which each step is one duration. The other entries are of the
+ * slowest steps, one by one. */
+typedef struct gnomon_step_time_info {
+    uint32_t struct_size;
+    uint32_t stage;
+    /* 0: there is only one view. */
+    uint32_t view;
+    /* 0: of all steps that were recorded from their begin to their end. */
+    uint32_t step;
+    /* 0: the steps themselves. */
+    uint32_t region;
+    uint32_t reserved;
+    /* Never NULL; its self_ns is 0. */
+    const gnomon_stats *time;
+    /* How much of time's total_ns was on the thread that made the step. */
+    uint64_t own_ns;
+    /* How many executions ended; 0: neither this nor own_ns is known, as in older
+     * files. */
+    uint64_t calls;
+} gnomon_step_time_info;
+
+/* How long a view recorded a stage. Merged profiles have these, because their
+ * views share the stages. In any other profile a stage's own `recorded_ns` is that
+ * of its only view. */
+typedef struct gnomon_view_time_info {
+    uint32_t struct_size;
+    uint32_t stage;
+    uint32_t view;
+    uint32_t reserved;
+    uint64_t recorded_ns;
+} gnomon_view_time_info;
+
+/* ---- Who did it, and what ------------------------------------------------------- */
+
+/* What a track is. */
+enum gnomon_track_kind {
+    GNOMON_TRACK_THREAD = 0,
+    /* A stream of a device. */
+    GNOMON_TRACK_STREAM = 1,
+    /* A row of a trace that is neither. */
+    GNOMON_TRACK_LANE = 2,
+    /* A pool of memory. */
+    GNOMON_TRACK_POOL = 3
+};
+
+/* What executes one thing after the other, as a thread, or a pool of memory. */
+typedef struct gnomon_track_info {
+    uint32_t struct_size;
+    /* A gnomon_track_kind. */
+    uint32_t kind;
+    const char *name;
+    /* The operating system's number of the last thread that was this track. */
+    int64_t os_id;
+    /* The thread's number in its process, from 0. */
+    uint32_t index;
+    /* How many threads this track was: threads of one name that follow one
+     * another are one track. */
+    uint32_t thread_count;
+    /* Whether the thread had not ended when the profile was taken. */
+    int32_t alive;
+    /* Whether it marked while it was read, so that sums may be off by the
+     * executions of that moment. */
+    int32_t inexact;
+    /* The run that it is of. */
+    uint32_t run;
+    /* The number of its device, from 0; -1: the host. */
+    int32_t device;
+} gnomon_track_info;
+
+/* The filter, schedule and ranks under which nodes were recorded. */
+typedef struct gnomon_view_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* As in a spec: "filter=opt*"; "" is everything. */
+    const char *words;
+} gnomon_view_info;
+
+/* Kinds of regions beyond those that are marked (gnomon_region_kind). */
+enum gnomon_profile_kind {
+    /* A function of Python. */
+    GNOMON_KIND_PYTHON = 6,
+    /* A call of a device's interface on the host. */
+    GNOMON_KIND_API = 7,
+    /* A kernel on a device. */
+    GNOMON_KIND_KERNEL = 8,
+    /* A copy of memory, to, from or on a device. */
+    GNOMON_KIND_COPY = 9,
+    /* Memory of a device that is set to a value. */
+    GNOMON_KIND_SET = 10,
+    /* A collective operation of several ranks. */
+    GNOMON_KIND_COLLECTIVE = 11,
+    /* A line of source. */
+    GNOMON_KIND_LINE = 12
+};
+
+/* A named place in the program: gnomon_region, as a profile keeps it. */
+typedef struct gnomon_region_info {
+    uint32_t struct_size;
+    /* A gnomon_region_kind or gnomon_profile_kind. */
+    uint32_t kind;
+    const char *name;
+    const char *category;
+    const char *file;
+    const char *function;
+    /* From 1; 0: not known. */
+    uint32_t line;
+    uint32_t reserved;
+} gnomon_region_info;
+
+GNOMON__LIST(input, gnomon_tensor, gnomon_op_info, inputs)
+GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
+
+/* ---- The call tree -------------------------------------------------------------- */
+
+/* Bits of gnomon_node_info.flags. */
+enum gnomon_node_flags {
+    /* A child outlived it, or it outlived its parent: its self and its
+     * children's totals do not add up to its total. */
+    GNOMON_NODE_CROSSED = 1,
+    /* Ranges: they have no self time, and take none from other nodes. */
+    GNOMON_NODE_RANGE = 2,
+    /* It stands for all paths past a limit, as of memory or depth. */
+    GNOMON_NODE_OTHER = 4,
+    /* It has children in stages that this profile leaves out. */
+    GNOMON_NODE_PARTIAL = 8,
+    /* The clock stepped back during an execution: its times do not add up, as
+     * with GNOMON_NODE_CROSSED. */
+    GNOMON_NODE_CLOCK = 16,
+    /* A scope on one stream: its device times are a part of those that the scope's
+     * node on its thread has, which are of all streams. Who adds up leaves it out. */
+    GNOMON_NODE_PART = 32
+};
+
+/* One path of the call tree: `region`, executed inside `parent`, on one track and
+ * in one stage. A parent's number is smaller than its children's. */
+typedef struct gnomon_node_info {
+    uint32_t struct_size;
+    uint32_t track;
+    uint32_t stage;
+    /* 0: it is outermost. */
+    uint32_t parent;
+    uint32_t region;
+    /* What it computes; 0: not known. */
+    uint32_t op;
+    /* How many of its executions are open. */
+    uint32_t open;
+    /* Bits of gnomon_node_flags. */
+    uint32_t flags;
+    /* Its place in the order in which nodes first ended: 1, 2, ...; 0: none of
+     * its executions has ended. */
+    uint64_t first;
+    /* Times on the host; NULL: not recorded, which is not 0. */
+    const gnomon_stats *host;
+    /* Times on a device, of the work that it put there; NULL: not recorded. */
+    const gnomon_stats *device;
+    /* Memory, in ascending order of pools. Read it by gnomon_memory_at. */
+    const gnomon_memory_stats *memory;
+    size_t memory_count;
+    /* NULL: not recorded. */
+    const gnomon_work_stats *work;
+    /* The view that recorded it; 0: it is of all views. */
+    uint32_t view;
+    uint32_t reserved;
+} gnomon_node_info;
+
+GNOMON__LIST(memory, gnomon_memory_stats, gnomon_node_info, memory)
+
+/* A scope that is open. Its node's `host` counts finished executions only. */
+typedef struct gnomon_open_info {
+    uint32_t struct_size;
+    uint32_t track;
+    uint32_t node;
+    uint32_t reserved;
+    uint64_t begin_ns;
+} gnomon_open_info;
+
+/* That one node, or one execution, caused another. */
+typedef struct gnomon_link_info {
+    uint32_t struct_size;
+    /* The nodes of cause and effect, both of one run. */
+    uint32_t from;
+    uint32_t to;
+    /* A gnomon_link_kind. */
+    uint32_t kind;
+    /* How often, at least 1. */
+    uint64_t count;
+    /* The executions, by gnomon_event_info.instance; 0: the paths as such. */
+    uint64_t from_instance;
+    uint64_t to_instance;
+    /* When the cause first called gnomon_link_out, and when the effect called
+     * gnomon_link_in; 0: not known, as of paths, of launches and in older files. */
+    uint64_t from_ns;
+    uint64_t to_ns;
+} gnomon_link_info;
+
+/* The samples of a counter, by track and stage. */
+typedef struct gnomon_counter_info {
+    uint32_t struct_size;
+    uint32_t track;
+    /* What is counted, and in which unit, is the region's name. */
+    uint32_t region;
+    uint32_t stage;
+    /* How many samples are numbers. The next four are of these, and 0 where
+     * there are none. */
+    uint64_t count;
+    double last;
+    double min;
+    double max;
+    double sum;
+    /* How many samples were not a number (NaN). */
+    uint64_t nans;
+} gnomon_counter_info;
+
+/* ---- Events ---------------------------------------------------------------------- */
+
+/* What an event is. */
+enum gnomon_event_kind {
+    GNOMON_EVENT_EXECUTION = 0,
+    GNOMON_EVENT_MARK = 1,
+    /* A sample of a counter. */
+    GNOMON_EVENT_COUNTER = 2,
+    /* Memory that was allocated, or freed. */
+    GNOMON_EVENT_MEMORY = 3
+};
+
+/* One moment or execution on a track. A track's events are in the order of their
+ * begin. */
+typedef struct gnomon_event_info {
+    uint32_t struct_size;
+    /* A gnomon_event_kind. */
+    uint32_t kind;
+    uint32_t track;
+    /* The node of an execution; of other events the one around it, or 0. */
+    uint32_t node;
+    /* The region of a mark or counter; of memory its pool, a track; else 0. */
+    uint32_t region;
+    uint32_t reserved;
+    uint64_t begin_ns;
+    /* 0 for what is only a moment. */
+    uint64_t duration_ns;
+    /* Its 64-bit id, which links name; 0: none. */
+    uint64_t instance;
+    /* A counter's sample; of memory its bytes, below 0 where they were freed. */
+    double value;
+} gnomon_event_info;
+
+/* ==== Fields ==============================================================
+ * The fields of these structs, as data: for bindings, tables and formats that treat
+ * all kinds of entities alike.
+ *
+ *     gnomon_field_info f[32];
+ *     f[0].struct_size = sizeof f[0];
+ *     n = gnomon_entity_fields(GNOMON_NODES, f, 32);
+ *     for (i = 0; i < n; i++) puts(f[i].name); */
+
+/* The structs that entities point to: beside the kinds of gnomon_entity. */
+enum gnomon_part {
+    GNOMON_PART_STATS = 100,
+    /* gnomon_memory_stats. */
+    GNOMON_PART_MEMORY = 101,
+    /* gnomon_work_stats. */
+    GNOMON_PART_WORK = 102,
+    /* gnomon_tensor. */
+    GNOMON_PART_INPUT = 103,
+    GNOMON_PART_ATTRIBUTE = 104,
+    /* gnomon_clock_anchor. */
+    GNOMON_PART_ANCHOR = 105
+};
+
+enum gnomon_field_type {
+    GNOMON_FIELD_U32 = 0,
+    GNOMON_FIELD_I32 = 1,
+    GNOMON_FIELD_U64 = 2,
+    GNOMON_FIELD_I64 = 3,
+    GNOMON_FIELD_DOUBLE = 4,
+    /* const char *. */
+    GNOMON_FIELD_TEXT = 5,
+    /* A pointer to one struct of `of`; NULL: none. */
+    GNOMON_FIELD_STRUCT = 6,
+    /* A pointer to several, each as long as its struct_size says; their number is the
+     * size_t at count_offset. */
+    GNOMON_FIELD_STRUCTS = 7,
+    /* To gnomon_cell, likewise. */
+    GNOMON_FIELD_CELLS = 8,
+    /* To int64_t; their number is the uint32_t at count_offset. NULL: none. */
+    GNOMON_FIELD_SIZES = 9
+};
+
+/* A field of a struct. */
+typedef struct gnomon_field_info {
+    uint32_t struct_size;
+    /* A gnomon_field_type. */
+    uint32_t type;
+    /* As in C and in JSON. */
+    const char *name;
+    /* "ns" or "bytes"; "": neither. */
+    const char *unit;
+    /* The words of its values, up to a NULL: word i is value i, or bit i of flags. NULL:
+     * it is no such number. */
+    const char *const *words;
+    uint32_t is_flags;
+    /* Where it lies in the struct. */
+    uint32_t offset;
+    /* Its bytes: 4 or 8, also of a pointer. */
+    uint32_t size;
+    /* Where the number of what it points to lies; 0: it is no list. */
+    uint32_t count_offset;
+    /* The gnomon_entity whose number it is, or the gnomon_part that it points to; -1:
+     * neither. An event's region is a pool, a track, if the event is of memory. */
+    int32_t of;
+    uint32_t reserved;
+} gnomon_field_info;
+
+/* Describes the fields of a kind (gnomon_entity, gnomon_part): fills at most `room` of
+ * `fields`, as far apart as the struct_size says that the caller has set in the first.
+ * Returns how many fields the struct has; 0: there is no such kind. Any thread. */
+GNOMON__CALL size_t gnomon_entity_fields(int entity, gnomon_field_info *fields,
+                                         size_t room);
+/* The name of a kind, as "nodes"; NULL: there is no such kind. */
+GNOMON__CALL const char *gnomon_entity_name(int entity);
+
+/* ==== Reading and writing ================================================= */
 
 /* A profile's readers: behind the inline calls below, for languages that cannot
  * use these. */
@@ -198,12 +959,84 @@ GNOMON__CALL int gnomon_report_n(const gnomon_profile *profile,
                                  const char *report, size_t length,
                                  const gnomon_writer *out);
 
+/* ==== Builders ============================================================
+ * A profile of whatever a program knows, as another tool's file, a simulator, or a
+ * test.
+ *
+ *     gnomon_builder_create(&b);
+ *     run = gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+ *     ...
+ *     gnomon_builder_finish(b, &p);             p is a profile, or the error
+ *
+ * Errors: the first one stays. Later calls do nothing, and gnomon_builder_finish
+ * returns it; so only that one needs a check.
+ * Threads: one thread at a time for each builder. */
+
+/* A profile that is being made. */
+typedef struct gnomon_builder gnomon_builder;
+
+/* Makes an empty builder. The caller ends it by gnomon_builder_finish or
+ * gnomon_builder_free. GNOMON_OK; GNOMON_ENOMEM or GNOMON_EINVAL, and *out is
+ * NULL. */
+GNOMON__CALL int gnomon_builder_create(gnomon_builder **out);
+
+/* Adds an entity of a kind (gnomon_entity). `info` is the struct of this kind.
+ * It and all that it points to are copied; a NULL text becomes "".
+ * What `info` names by number must have been added before, except that links may
+ * name nodes that are added later. `info` and each struct that it leads to have
+ * their struct_size set. One that is smaller than the first release's is an
+ * error; what a later release added is left out.
+ * Returns the entity's number, from 1. 0: something is wrong, now or before, and
+ * gnomon_builder_finish will say what. */
+GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
+                                         const void *info);
+
+/* Checks all that was added (gnomon_profile_check) and makes a profile of it,
+ * which the caller frees by gnomon_profile_free. The builder is freed in any case.
+ * GNOMON_OK; GNOMON_EINVAL: something that was added is wrong, or the whole breaks
+ * a rule of profiles, which gnomon_error_text() names; GNOMON_ENOMEM. On an error
+ * *out is NULL. */
+GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
+                                       gnomon_profile **out);
+
+/* Frees a builder that was not finished. NULL is ignored. */
+GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder);
+
+/* gnomon_add_node(b, &info) and its like: gnomon_builder_add of that kind. They
+ * set the struct_size of `info` itself, but not of the structs that it points
+ * to. */
+#define GNOMON__ADDER(name, entity, type) \
+    static inline uint32_t gnomon_add_##name(gnomon_builder *b, \
+                                             const type *info) \
+    { \
+        type sized = *info; \
+        sized.struct_size = sizeof sized; \
+        return gnomon_builder_add(b, entity, &sized); \
+    }
+GNOMON__ADDER(run, GNOMON_RUNS, gnomon_run_info)
+GNOMON__ADDER(stage, GNOMON_STAGES, gnomon_stage_info)
+GNOMON__ADDER(step, GNOMON_STEPS, gnomon_step_info)
+GNOMON__ADDER(track, GNOMON_TRACKS, gnomon_track_info)
+GNOMON__ADDER(region, GNOMON_REGIONS, gnomon_region_info)
+GNOMON__ADDER(node, GNOMON_NODES, gnomon_node_info)
+GNOMON__ADDER(open, GNOMON_OPENS, gnomon_open_info)
+GNOMON__ADDER(link, GNOMON_LINKS, gnomon_link_info)
+GNOMON__ADDER(counter, GNOMON_COUNTERS, gnomon_counter_info)
+GNOMON__ADDER(metadata, GNOMON_METADATA, gnomon_metadata_info)
+GNOMON__ADDER(loss, GNOMON_LOSSES, gnomon_loss_info)
+GNOMON__ADDER(view, GNOMON_VIEWS, gnomon_view_info)
+GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
+GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
+GNOMON__ADDER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
+GNOMON__ADDER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
+#undef GNOMON__ADDER
+
 GNOMON_END_DECLS
 
 #ifdef GNOMON_DISABLE
-#include "disabled_profile.h"
+#define GNOMON__OFF_PROFILE
+#include "off.h"
+#undef GNOMON__OFF_PROFILE
 #endif
-
-#include "builder.h"
 
 #endif

@@ -9,13 +9,12 @@
  *
  * A plugin is linked to nothing, and reaches the functions through the host table:
  * host->rows, host->rows_free, host->file_name. All else here is inline.
- * Units are ns, as in gnomon/stats.h.
+ * Units are ns, as in gnomon/profile.h.
  */
 #ifndef GNOMON_REPORT_H
 #define GNOMON_REPORT_H
 
-#include "profile.h"
-#include "profiler.h"
+#include "tool.h"
 
 GNOMON_BEGIN_DECLS
 
@@ -160,14 +159,16 @@ static inline int gnomon_write_json(const gnomon_writer *out, const char *text)
  * the whole name in bytes. 0: the pattern is empty or NULL, there is no memory, or
  * a folder cannot be made; gnomon_error_text() says which.
  * Call it in a profiler's create, setup, summary or teardown, or outside of
- * callbacks, where it is a control call (gnomon/run.h). */
+ * callbacks, where it is a control call (gnomon.h). */
 GNOMON__CALL size_t gnomon_file_name(const char *pattern, char *buffer,
                                      size_t size);
 
 GNOMON_END_DECLS
 
 #ifdef GNOMON_DISABLE
-#include "disabled_report.h"
+#define GNOMON__OFF_REPORT
+#include "off.h"
+#undef GNOMON__OFF_REPORT
 #endif
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/output.h"
-#include "gnomon/version.h"
+#include "gnomon.h"
 
 extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_diff;

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "command/output.h"
-#include "gnomon/version.h"
+#include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

@@ -9,6 +9,7 @@
 #include "gnomon/profile.h"
 #include "command/command.h"
 #include "gnomon.h"
+#include "gnomon/tool.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/footer.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 /* A writer to a stream; `context` is the FILE. Its write returns GNOMON_EIO
  * after an error and notes nothing else: the stream does. */

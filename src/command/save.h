@@ -3,7 +3,7 @@
 #ifndef GNOMON_COMMAND_SAVE_H
 #define GNOMON_COMMAND_SAVE_H
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 struct gnomon_profile;
 

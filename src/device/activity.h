@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sources of work (gnomon/activity.h): which there are, and when they tell. They are open
+/* Sources of work (gnomon/tool.h): which there are, and when they tell. They are open
  * while a view wants work. In control calls, under no other lock of ours, as sources may
  * give records in each call. */
 #ifndef GNOMON_DEVICE_ACTIVITY_H
 #define GNOMON_DEVICE_ACTIVITY_H
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 
 /* As the public calls. One that is added while views want work is opened; where it cannot
  * be, that is no error, as it may be opened again later. */

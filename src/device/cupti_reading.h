@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 #include "record/activity_notes.h"
 
-/* Whom the source tells: gnomon/activity.h. Tests put others in place. */
+/* Whom the source tells: gnomon/tool.h. Tests put others in place. */
 typedef struct gnomon__cupti_listener {
     void (*launched)(uint32_t source, uint64_t correlation, int is_own);
     enum gnomon__activity_noted (*noted)(uint32_t source, uint64_t correlation);

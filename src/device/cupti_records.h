@@ -7,7 +7,7 @@
 #ifndef GNOMON_DEVICE_CUPTI_RECORDS_H
 #define GNOMON_DEVICE_CUPTI_RECORDS_H
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 
 /* Versions of CUPTI's interface, as cuptiGetVersion tells them. */
 #define GNOMON__CUPTI_11_8 18u /* 12.0 and 12.1 too */

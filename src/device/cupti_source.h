@@ -3,7 +3,7 @@
 #ifndef GNOMON_DEVICE_CUPTI_SOURCE_H
 #define GNOMON_DEVICE_CUPTI_SOURCE_H
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 
 const gnomon_activity_source *gnomon__cupti_source(void);
 

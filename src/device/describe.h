@@ -3,7 +3,7 @@
 #ifndef GNOMON_DEVICE_DESCRIBE_H
 #define GNOMON_DEVICE_DESCRIBE_H
 
-#include "gnomon/device.h"
+#include "gnomon/tool.h"
 
 /* Adds or updates device `index` of a kind: its name, which one it is, and the ns that
  * one event takes in a stream; 0: not known. Any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Names of streams. They are passed to profilers and not kept. */
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/callbacks.h"
 #include "mark/region.h"
 #include "mark/tls.h"

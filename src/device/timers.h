@@ -14,7 +14,7 @@
 #ifndef GNOMON_DEVICE_TIMERS_H
 #define GNOMON_DEVICE_TIMERS_H
 
-#include "gnomon/device.h"
+#include "gnomon/tool.h"
 #include "mark/thread.h"
 #include "record/device_stats.h"
 

@@ -4,7 +4,7 @@
 #define GNOMON_DIFF_CHANGES_H
 
 #include "diff/estimate.h"
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 enum gnomon__changes_unit {
     GNOMON__CHANGES_NS,

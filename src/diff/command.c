@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "spec/options.h"
 #include "diff/show.h"
 #include "diff/side.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/table.h"
 #include "platform/error.h"
 #include "platform/memory.h"

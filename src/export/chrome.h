@@ -10,7 +10,7 @@
 #include "export/lanes.h"
 #include "export/text.h"
 #include "export/timeline.h"
-#include "gnomon/link.h"
+#include "gnomon.h"
 
 /* Numbers of threads that a track takes: for lanes and itself. */
 #define GNOMON__CHROME_LANES 1024u

@@ -3,7 +3,7 @@
 #ifndef GNOMON_EXPORT_GZIP_H
 #define GNOMON_EXPORT_GZIP_H
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 typedef struct gnomon__gzip gnomon__gzip;
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/writer.h"
 #include "print/letters.h"
 
 #define GNOMON__TEXT_ROOM 65536u

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "gnomon.h"
+#include "gnomon/tool.h"
 #include "platform/atomic.h"
 
 struct gnomon__thread;

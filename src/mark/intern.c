@@ -3,7 +3,7 @@
  * of regions. It only grows; under the lock. */
 #include <string.h>
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 #include "mark/names.h"
 #include "mark/region.h"
 #include "mark/thread.h"

@@ -3,7 +3,7 @@
  * tree of the calling thread, and hooks get them. On the calling thread. */
 #include <string.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/frame.h"
 #include "mark/position.h"
 #include "platform/owner.h"

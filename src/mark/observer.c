@@ -9,7 +9,7 @@
  * clear them in its state. */
 #include "mark/observer.h"
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/recorder.h"
 #include "mark/region.h"
 #include "mark/tls.h"

@@ -10,7 +10,7 @@
 #ifndef GNOMON_MARK_OBSERVER_H
 #define GNOMON_MARK_OBSERVER_H
 
-#include "gnomon/events.h"
+#include "gnomon/tool.h"
 #include "mark/thread.h"
 
 struct gnomon_profiler;

@@ -4,7 +4,7 @@
 #ifndef GNOMON_MARK_OP_H
 #define GNOMON_MARK_OP_H
 
-#include "gnomon/op.h"
+#include "gnomon.h"
 #include "mark/region.h"
 
 #define GNOMON__MAX_OPS (1u << 16)          /* of all regions together */

@@ -6,7 +6,7 @@
  * A range's token: a bit that no scope's token has, the beginner's number,
  * the slot, and how often the slot was used, so that an old token does not
  * match a new range. */
-#include "gnomon/stats.h"
+#include "gnomon/profile.h"
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"

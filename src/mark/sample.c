@@ -2,7 +2,7 @@
 /* compiled: for speed */
 /* Marks without a duration: samples of counters, and moments. On the calling
  * thread. */
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/region.h"

@@ -4,7 +4,7 @@
  * of the new name, or, while a scope is open, keeps the old one. */
 #include <string.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/position.h"

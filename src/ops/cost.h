@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 
 typedef struct gnomon__op_cost {
     uint64_t flops, bytes; /* at most UINT64_MAX */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 
 #define GNOMON__OPERANDS 8
 #define GNOMON__SPATIAL 3 /* the most dims of a kernel */

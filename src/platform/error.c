@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "platform/escape.h"

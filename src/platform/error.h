@@ -3,7 +3,7 @@
 #ifndef GNOMON_PLATFORM_ERROR_H
 #define GNOMON_PLATFORM_ERROR_H
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 
 /* Keeps the text, as escape.h has it, as the thread's last error and returns `code`:
  *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/atomic.h"
 #include "platform/mimalloc.h"
 #include "platform/os.h"

@@ -6,7 +6,7 @@
 #ifndef GNOMON_PLATFORM_OWNER_H
 #define GNOMON_PLATFORM_OWNER_H
 
-#include "gnomon/plugin.h"
+#include "gnomon/tool.h"
 #include "platform/atomic.h"
 
 /* The table of the copy that owns the run, if that is another one; NULL: it

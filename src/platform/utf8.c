@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 
 size_t gnomon__utf8_next(const char *text, size_t n, uint32_t *code)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 
 #define FOOTER_NAMES 5u /* the most names of scopes in a line */
 

@@ -4,7 +4,7 @@
 #ifndef GNOMON_PRINT_FOOTER_H
 #define GNOMON_PRINT_FOOTER_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* What is not in the profile. Steps count from the stage's begin. */
 typedef struct gnomon__footer_input {

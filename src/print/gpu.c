@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/link.h"
+#include "gnomon.h"
 #include "print/devices.h"
 #include "print/events.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 /* Whether `size` bytes of `word` are `key`, whose letters are small. */
 bool gnomon__print_same_word(const char *word, size_t size, const char *key);

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 /* The parent of each node, by its number: where all its executions were submitted, the
  * node that submitted most of them (of equal ones the first), which is_linked says; else

@@ -7,7 +7,7 @@
 #ifndef GNOMON_PRINT_PSTATS_H
 #define GNOMON_PRINT_PSTATS_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/functions.h"
 
 enum gnomon__pstats_view {

@@ -8,8 +8,7 @@
 #ifndef GNOMON_PRINT_SLOW_STEPS_H
 #define GNOMON_PRINT_SLOW_STEPS_H
 
-#include "gnomon/entities.h"
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 #define GNOMON__STEP_REASONS 3 /* that are named of a step */
 #define GNOMON__STEP_PARTS 5   /* that are named of all steps */

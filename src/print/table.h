@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 enum gnomon__cell_kind {
     GNOMON__CELL_TEXT,

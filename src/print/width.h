@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 /* Code points of valid UTF-8, as names are. */
 size_t gnomon__print_width(const char *text, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rows of entity.h as others see them (gnomon/fields.h). */
+/* The rows of entity.h as others see them (gnomon/profile.h). */
 #include <string.h>
 
 #include "profile/keys.h"

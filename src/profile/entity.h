@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The one description of a profile's structs (gnomon/entities.h): a row for each
+/* The one description of a profile's structs (gnomon/profile.h): a row for each
  * of their fields. Copying, checking, repairing, writing,
  * reading, comparing and merging all use these rows. test_entity.c fails for a field
  * without a row. docs/file-format.md is

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

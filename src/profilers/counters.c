@@ -2,7 +2,7 @@
 /* counters: the sampled values of counters, also of payloads of NVTX marks, and how
  * often each mark was made. */
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/rows.h"
 
 enum {

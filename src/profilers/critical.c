@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/critical.h"
 #include "print/letters.h"
 #include "print/rows.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 
 static const struct {
     const char *word;

@@ -2,7 +2,7 @@
 /* links: which path caused which other one, how often, and the times of the other one.
  * With by= a link is in the group of the path that caused it. */
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/rows.h"
 
 enum {

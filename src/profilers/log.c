@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #define LOG(...) ((void)self, log_line(__VA_ARGS__))
 

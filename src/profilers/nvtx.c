@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "profilers/nvtx_calls.h"
 /* As a plugin it contains what nvtx_calls.c needs: the files of these headers. */
 #include "profilers/nvtx_op.h"

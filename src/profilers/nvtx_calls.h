@@ -6,7 +6,7 @@
 #ifndef GNOMON_PROFILERS_NVTX_CALLS_H
 #define GNOMON_PROFILERS_NVTX_CALLS_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #ifndef GNOMON_WITH_NVTX /* 1: there are headers of NVTX 3 */
 #define GNOMON_WITH_NVTX 0

@@ -6,7 +6,7 @@
 #ifndef GNOMON_PROFILERS_NVTX_OP_H
 #define GNOMON_PROFILERS_NVTX_OP_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* The texts of an operation that the payload has. */
 enum gnomon__nvtx_op_text {

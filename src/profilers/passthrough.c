@@ -3,7 +3,7 @@
  * passthrough: has no callbacks and wants no tree, so attaching it sets no bit in any
  * mask. Use it to measure what an attached profiler costs.
  */
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 static const gnomon_profiler passthrough = {
     .struct_size = sizeof passthrough,

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 static int profile_ends(const char *file, const char *with)
 {

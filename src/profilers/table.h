@@ -3,7 +3,7 @@
 #ifndef GNOMON_PROFILERS_TABLE_H
 #define GNOMON_PROFILERS_TABLE_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* All of them, in the order of GNOMON=help; NULL ends the list. An element points to a
  * pointer, *gnomon__profilers[i], as each file defines its profiler as a pointer, whose

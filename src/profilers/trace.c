@@ -17,7 +17,7 @@
 #ifdef GNOMON_TRACE_FORMS
 #include "export/trace_forms.h"
 #endif
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 typedef struct trace_writer {
     const gnomon__exporter *form; /* NULL: Chrome's JSON */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "print/links.h"
 #include "print/rows.h"
 

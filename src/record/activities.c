@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 #include "mark/thread.h"
 #include "platform/clock.h"
 #include "platform/error.h"

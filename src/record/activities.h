@@ -7,7 +7,7 @@
 #ifndef GNOMON_RECORD_ACTIVITIES_H
 #define GNOMON_RECORD_ACTIVITIES_H
 
-#include "gnomon/activity.h"
+#include "gnomon/tool.h"
 #include "record/activity_events.h"
 #include "record/activity_notes.h"
 #include "record/activity_sums.h"

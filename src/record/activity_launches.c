@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "gnomon/link.h"
+#include "gnomon.h"
 #include "platform/memory.h"
 #include "record/tape_read.h"
 

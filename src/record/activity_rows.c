@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "gnomon/link.h"
+#include "gnomon.h"
 #include "platform/memory.h"
 #include "record/activity_events.h"
 #include "record/activity_launches.h"

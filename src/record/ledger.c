@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gnomon/nodes.h"
+#include "gnomon/profile.h"
 #include "mark/segment.h"
 #include "platform/memory.h"
 #include "record/ledger_activities.h"

@@ -2,7 +2,7 @@
 /* Takes sums of work into the sums of stages. */
 #include "record/ledger_activities.h"
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "mark/segment.h"
 #include "platform/memory.h"
 #include "record/activities.h"

@@ -4,7 +4,7 @@
 #ifndef GNOMON_RECORD_SNAPSHOT_H
 #define GNOMON_RECORD_SNAPSHOT_H
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 #include "record/ledger.h"
 
 /* One stage, or all of one name, and what was recorded in it. Pointers are borrowed. */

@@ -8,6 +8,7 @@
  * innermost at the second read. A begin time belongs to its token once the sequence
  * word is past that token. */
 #include "gnomon.h"
+#include "gnomon/tool.h"
 
 #include <stddef.h>
 #include <string.h>

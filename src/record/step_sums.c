@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gnomon/stats.h"
+#include "gnomon/profile.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/memory.h"

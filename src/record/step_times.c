@@ -7,7 +7,7 @@
  * thread without marks since the last step costs one load. */
 #include "record/step_times.h"
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/hot.h"
 #include "mark/region.h"
 #include "platform/clock.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/nodes.h"
+#include "gnomon/profile.h"
 #include "platform/memory.h"
 
 /* Tokens that wait, by node: as many as scopes of the thread are open and linked. */

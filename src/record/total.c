@@ -3,7 +3,7 @@
 /* The sums of one path. */
 #include <string.h>
 
-#include "gnomon/stats.h"
+#include "gnomon/profile.h"
 #include "platform/memory.h"
 #include "record/totals.h"
 

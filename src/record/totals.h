@@ -5,7 +5,7 @@
 #ifndef GNOMON_RECORD_TOTALS_H
 #define GNOMON_RECORD_TOTALS_H
 
-#include "gnomon/stats.h"
+#include "gnomon/profile.h"
 #include "profile/slots.h"
 #include "record/recorders.h"
 #include "record/rows.h"

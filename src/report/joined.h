@@ -4,7 +4,7 @@
 #ifndef GNOMON_REPORT_JOINED_H
 #define GNOMON_REPORT_JOINED_H
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 typedef struct gnomon__joined {
     gnomon_writer base; /* what reports write to */

@@ -3,7 +3,7 @@
 #ifndef GNOMON_RUN_FD_WRITER_H
 #define GNOMON_RUN_FD_WRITER_H
 
-#include "gnomon/writer.h"
+#include "gnomon/profile.h"
 
 typedef struct gnomon__fd_writer {
     gnomon_writer writer; /* first; its context is all of this */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one table through which plugins and other copies of the library reach this
  * one. Fields are only ever appended. */
-#include "gnomon/activity.h"
-#include "gnomon/op.h"
+#include "gnomon.h"
 #include "gnomon/report.h"
+#include "gnomon/tool.h"
 #include "mark/observer.h"
 #include "platform/ticks.h"
 #include "platform/memory.h"

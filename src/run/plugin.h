@@ -3,7 +3,7 @@
 #ifndef GNOMON_RUN_PLUGIN_H
 #define GNOMON_RUN_PLUGIN_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* All that a bare name can mean, registered ones first. */
 const gnomon_profiler *const *gnomon__profilers_known(size_t *count);

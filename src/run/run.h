@@ -42,7 +42,7 @@
 #ifndef GNOMON_RUN_RUN_H
 #define GNOMON_RUN_RUN_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "mark/thread.h"
 #include "platform/os.h"
 #include "platform/escape.h"

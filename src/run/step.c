@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/timers.h"
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 #include "mark/frame.h"
 #include "mark/tls.h"
 #include "mark/upcall.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "spec/suggest.h"
 
 /* "8steps", also with a blank between. 0: it is none. */

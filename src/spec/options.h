@@ -4,7 +4,7 @@
 #ifndef GNOMON_SPEC_OPTIONS_H
 #define GNOMON_SPEC_OPTIONS_H
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "spec/keep.h"
 #include "spec/spec.h"
 #include "spec/suggest.h"

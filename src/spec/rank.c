@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "spec/suggest.h"
 
 /* Arrays, as in print/table.h; "": it sets none. */

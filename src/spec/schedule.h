@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gnomon/entities.h"
+#include "gnomon/profile.h"
 
 /* A plain value without padding: equal when its bytes are. All zero: no
  * schedule, every step is recorded. */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/utf8.h"
 
 /* Whether two words are equal but for the case of ASCII letters. */

@@ -3,9 +3,8 @@
  * over the border between a program and the library, whose release is LIBRARY: 0 is
  * this one, 1 the next; left out: of any later one. $GNOMON names `every`. Prints what came of it, and the structs'
  * names: the same text whichever release the two are of. */
-#include "gnomon/activity.h"
-#include "gnomon/profiler.h"
 #include "gnomon/report.h"
+#include "gnomon/tool.h"
 
 #include "every.h"
 

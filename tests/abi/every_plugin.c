@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A plugin of a release, which calls what the host table of either has. In the
  * environment LIBRARY is the release of the host's library, as for every.c. */
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #include "every.h"
 

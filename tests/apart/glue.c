@@ -4,7 +4,7 @@
  * side: in place of the tables of src/profilers and src/export it has empty ones, which
  * it fills when it is loaded, if the reports lie beside it. */
 #include "export/export.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

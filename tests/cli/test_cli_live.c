@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "profilers/table.h"
 #include "saved_profile.h"
 

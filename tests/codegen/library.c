@@ -2,7 +2,6 @@
 /* The symbols that the sites need, for check.py without --shared or --static. What the
  * functions do makes no difference, because nothing is run. */
 #include "gnomon.h"
-#include "gnomon/op.h"
 
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
 

@@ -6,7 +6,6 @@
 
 #ifndef NO_MARKS
 #include "gnomon.h"
-#include "gnomon/op.h"
 #ifdef __cplusplus
 #include "gnomon/cpp/marks.hpp"
 #define MARKED(type, name, given) type name(given)

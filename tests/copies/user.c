@@ -10,8 +10,7 @@
 #include "../fake_cuda/fake_cuda.h"
 #include "gnomon.h"
 #include "gnomon/cuda.h"
-#include "gnomon/op.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* Of the fake driver, where $GNOMON_CUDA_LIBRARY names it; else none. */
 static gnomon_cuda_stream null_stream(void)

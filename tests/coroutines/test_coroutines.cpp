@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "sanitizer.h"
 #include "test.h"
 

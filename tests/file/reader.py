@@ -9,7 +9,7 @@ import sys
 import zlib
 
 NUMBERS = {"u32": "<I", "u64": "<Q", "i32": "<i", "i64": "<q", "f64": "<d"}
-KINDS = {  # in the order of gnomon/entities.h
+KINDS = {  # in the order of gnomon/profile.h
     "RUN ": "text job, i32 rank, text attempt, text uuid, i32 local_rank, "
             "i32 world_size, text host, i64 pid, text dir, text spec, "
             "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns, "

@@ -3,7 +3,7 @@
 // that builds this says of them. Where gcc and clang write types in two ways, or
 // clang does not tell a thing, both names stand here.
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "test.h"
 
 #ifdef __clang__

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "platform/memory.h"
 #include "spec/names.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "print/letters.h"
 #include "print/prof.h"

@@ -17,7 +17,7 @@
 #include "../test.h"
 #include "gnomon/cuda.h"
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "gpu_missing.h"
 #include "kernels.h"
 

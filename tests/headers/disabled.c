@@ -4,9 +4,8 @@
  * where it can be, run without the library. disabled.sh looks at what is left
  * of it with ONLY_MARKS; else the exit status is the line that went wrong. */
 #include <gnomon.h>
-#include <gnomon/op.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 #ifndef GNOMON_DISABLE
 #error "gnomon is not disabled here"

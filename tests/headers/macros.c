@@ -4,13 +4,10 @@
  * every_macro.sh, and run: nothing is attached, so all must be quiet. With
  * GNOMON_DISABLE too (disabled.sh). */
 #include <gnomon.h>
-#include <gnomon/base.h>
 #include <gnomon/cuda.h>
-#include <gnomon/op.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
 #include <gnomon/report.h>
-#include <gnomon/version.h>
+#include <gnomon/tool.h>
 
 #include <stdarg.h>
 #include <stdio.h>

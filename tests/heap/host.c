@@ -8,6 +8,7 @@
  * both again with a mimalloc of its own. */
 #include <dlfcn.h>
 #include <gnomon.h>
+#include <gnomon/tool.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

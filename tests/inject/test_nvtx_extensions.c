@@ -25,7 +25,7 @@ TEST(extensions)
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "each_allocation.h"
 #include "live_profile.h"
 #include "recording_threads.h"

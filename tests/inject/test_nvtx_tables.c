@@ -21,7 +21,7 @@ TEST(tables)
 #include <stdlib.h>
 #include <wchar.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "each_allocation.h"
 #include "inject/nvtx.h"
 #include "live_profile.h"

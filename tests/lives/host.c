@@ -37,7 +37,7 @@
 
 #include <gnomon.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 #include "../programs/raw_fork.h"
 

@@ -7,9 +7,7 @@
  * compile is a break of the ABI, not a test to be adjusted.
  */
 #include "gnomon.h"
-#include "gnomon/activity.h"
-#include "gnomon/device.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #include "abi.h"
 #include "test.h"
@@ -87,7 +85,7 @@ AT(gnomon_open_scope, begin_ns, 16);
 AT(gnomon_open_scope, token, 24);
 SIZE(gnomon_open_scope, 32);
 
-/* ---- gnomon/profiler.h --------------------------------------------------- */
+/* ---- gnomon/tool.h: profilers ------------------------------------------ */
 
 AT(gnomon_frame, struct_size, 0);
 AT(gnomon_frame, flags, 4);
@@ -264,7 +262,7 @@ AT(gnomon_host, region_op, 432);
 AT(gnomon_host, range_begin_in, 440);
 SIZE(gnomon_host, 448);
 
-/* ---- gnomon/device.h ----------------------------------------------------- */
+/* ---- gnomon/tool.h: devices -------------------------------------------- */
 
 AT(gnomon_device_context, struct_size, 0);
 AT(gnomon_device_context, context, 8);
@@ -300,7 +298,7 @@ AT(gnomon_device_identity, uuid, 16);
 AT(gnomon_device_identity, pci, 64);
 SIZE(gnomon_device_identity, 88);
 
-/* ---- gnomon/activity.h --------------------------------------------------- */
+/* ---- gnomon/tool.h: activities ----------------------------------------- */
 
 AT(gnomon_activity, struct_size, 0);
 AT(gnomon_activity, kind, 4);

@@ -12,6 +12,7 @@
 #include "cancelling.h"
 #include "fake_device.h"
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 
 #define SPEC \
     "simple(file=report.txt),waiter(file=waited.txt)," CHILD_PLUGIN( \

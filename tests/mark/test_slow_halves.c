@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 #include "marks.h"
 
 static gnomon_region region =

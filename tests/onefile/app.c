@@ -2,7 +2,7 @@
 /* A host that has gnomon.c among its own files: marks on four threads and on
  * the main one. Exit status 0 if gnomon had no trouble with them. */
 #include <gnomon.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

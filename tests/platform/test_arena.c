@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/atomic.h"
 #include "platform/os.h"
 #include "test.h"

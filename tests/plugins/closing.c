@@ -2,7 +2,7 @@
 /* A plugin that closes its own library, also for who opened it. */
 #include <dlfcn.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static const gnomon_profiler closing = {.struct_size = sizeof closing,
                                         .abi = GNOMON_ABI,

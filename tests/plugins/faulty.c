@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 typedef struct faulty {
     int64_t setup, summary;

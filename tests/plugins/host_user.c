@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static const gnomon_host *the_host;
 static gnomon_region *own;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static void long_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {

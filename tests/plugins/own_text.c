@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static int own_create(const gnomon_options *options, void **self)
 {

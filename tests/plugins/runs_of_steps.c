@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static int runs_summary(void *self, const gnomon_profile *profile,
                         const gnomon_writer *out)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static void short_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 {

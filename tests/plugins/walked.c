@@ -2,7 +2,7 @@
 /* Walks all kinds until the first error, as docs/profile.md shows it, and says how many
  * of each there are; of regions, whose numbers others name, nothing. */
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static int walked(void *self, const gnomon_profile *p, const gnomon_writer *out)
 {

@@ -4,6 +4,7 @@
  * threads: none */
 #include "fake_profile.h"
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 #include "print/footer.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* As test_abi.c, for gnomon/entities.h and gnomon/profile.h: a line here is
+/* As test_abi.c, for gnomon/profile.h: a line here is
  * added and a SIZE rises, and no other line ever changes.
  * threads: none */
 #include "gnomon/profile.h"

@@ -4,6 +4,7 @@
  * links: testing */
 #include "fake_profile.h"
 #include "gnomon.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "test.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "child.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/error.h"
 #include "platform/escape.h"
 #include "test.h"

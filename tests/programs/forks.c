@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #define THREADS 8
 #define EACH 20000

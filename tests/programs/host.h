@@ -15,7 +15,7 @@
 
 #include <gnomon.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static gnomon_setup_options host_options = {.struct_size = sizeof host_options};
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <gnomon.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 namespace
 {

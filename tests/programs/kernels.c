@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "fake_cupti/fake_cupti.h"
+#include "gnomon.h"
 #include "gnomon/cuda.h"
-#include "gnomon/op.h"
 
 static const fake_cuda *cuda;
 static const fake_cupti *cupti;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 static int starts, stops, unfinished;
 

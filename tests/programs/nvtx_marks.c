@@ -12,7 +12,6 @@
 
 #include <gnomon.h>
 #include <gnomon/cuda.h>
-#include <gnomon/op.h>
 
 static void control(int code)
 {

@@ -3,7 +3,7 @@
  * a name; "simple" may be one. */
 #include <stdio.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static int say(void *self, const gnomon_run_info *run, const char *stage)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 /* A child has one thread only: the parent's other threads are no leaks, and
  * the leak search cannot stop them. */

@@ -5,7 +5,7 @@
 
 #include <gnomon.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 static int put(const gnomon_writer *writer, const void *bytes, size_t size)
 {

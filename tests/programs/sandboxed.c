@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <gnomon.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 #define STRICT 1 /* SECCOMP_MODE_STRICT */
 

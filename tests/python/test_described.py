@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The headers and the pages describe entities as the library does (gnomon/fields.h)."""
+"""The headers and the pages describe entities as the library does (gnomon/profile.h)."""
 import os
 import re
 import unittest
@@ -27,8 +27,7 @@ def one(kind):
 
 class Described(unittest.TestCase):
     def setUp(self):
-        self.headers = text("include", "gnomon", "entities.h")
-        self.headers += text("include", "gnomon", "nodes.h")
+        self.headers = text("include", "gnomon.h") + text("include", "gnomon", "profile.h")
         self.page = text("docs", "file-format.md")
 
     def members(self, kind):

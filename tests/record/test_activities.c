@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Work of devices by gnomon/activity.h: where it counts in profiles, in which stage, and
+/* Work of devices by gnomon/tool.h: where it counts in profiles, in which stage, and
  * what is counted instead of it.
  *
  * links: testing

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "test.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "child.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "live_profile.h"
 #include "recording_threads.h"
 #include "marks.h"

@@ -9,6 +9,7 @@
 #include "child.h"
 #include "each_allocation.h"
 #include "gnomon/profile.h"
+#include "gnomon/tool.h"
 #include "mark/tape.h"
 #include "marks.h"
 #include "platform/memory.h"

@@ -5,7 +5,7 @@
 
 #include "child.h"
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 
 #define WORDS(...) \
     (const char *const[]) \

@@ -4,7 +4,7 @@
  * stderr, and in the text of the call that came to it. */
 #include <stdlib.h>
 
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/error.h"
 #include "run/host.h"
 #include "test.h"

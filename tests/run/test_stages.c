@@ -10,7 +10,7 @@
 
 #include "gnomon.h"
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "platform/memory.h"
 #include "spec/filter.h"
 

@@ -3,7 +3,7 @@
  * threads: none */
 #include "test.h"
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "spec/rank.h"
 
 /* An environment: "NAME=value" one after the other, NULL at the end. */

@@ -2,7 +2,7 @@
 /* links: testing */
 #include "test.h"
 
-#include "gnomon/base.h"
+#include "gnomon.h"
 #include "spec/schedule.h"
 
 static gnomon__schedule parsed(const char *text)

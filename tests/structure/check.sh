@@ -172,7 +172,7 @@ echo '#include "platform/os.h"' > src/print/private.c
 echo '#include "mark/tree.h"' > src/inject/private.c
 echo '  #  include "nowhere.h"' > src/run/lost.c
 echo '#include <gnomon.h>' > src/run/brackets.c
-echo '#include "gnomon/base.h"' > src/attic/room.c
+echo '#include "gnomon.h"' > src/attic/room.c
 cat > symbols << 'END'
 b/src/mark/up.c.o: gnomon__view_find U
 b/src/mark/up.c.o: gnomon__upcall_start U

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "gnomon/profile.h"
-#include "gnomon/profiler.h"
+#include "gnomon/tool.h"
 #include "test.h"
 
 extern "C" {

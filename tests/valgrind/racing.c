@@ -8,7 +8,7 @@
 
 #include <gnomon.h>
 #include <gnomon/profile.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 enum { THREADS = 2, ROUNDS = 300, SNAPSHOTS = 5 };
 

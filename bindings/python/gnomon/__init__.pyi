@@ -15,7 +15,7 @@ _Self = TypeVar("_Self")
 __version__: str
 
 class Error(RuntimeError):
-    # A gnomon_error of gnomon/base.h; 0: the library did not say so.
+    # A gnomon_error of gnomon.h; 0: the library did not say so.
     code: int
 
 class Scope(ContextManager["Scope"]):

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 PyObject *binding_raise(binding_state *state, int code)
 {

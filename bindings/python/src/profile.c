@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 struct binding_lease {
     const gnomon_profile *profile; /* NULL: it was borrowed, and is gone */

@@ -5,7 +5,7 @@
 
 #include "binding.h"
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 /* A class. It is never freed, for gnomon may know it by its name. */
 typedef struct binding_class {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 typedef struct {
     gnomon_profiler profiler;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <gnomon.h>
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 #include <stdio.h>
 #include <string.h>
 

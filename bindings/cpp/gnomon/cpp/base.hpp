@@ -14,7 +14,6 @@
 #endif
 
 #include <gnomon.h>
-#include <gnomon/op.h>
 
 // Whether this file is compiled with exceptions.
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)

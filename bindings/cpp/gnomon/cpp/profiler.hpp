@@ -33,7 +33,7 @@ GNOMON__CPP_BEGIN
 
 // A profiler object that is attached for as long as this one lives. It must be
 // destroyed before the profiler. `options` has what stands in the brackets in
-// $GNOMON. Control calls: gnomon/run.h.
+// $GNOMON. Control calls: gnomon.h.
 class attachment
 {
   public:

@@ -8,7 +8,7 @@
 //
 // Each holds a copy of the C struct, `n->flags` reads a field of it, and methods
 // lead to what the fields name by number. Numbers, units and texts are those of
-// gnomon/entities.h. What they hand out is the profile's, and lives as long as it.
+// gnomon/profile.h. What they hand out is the profile's, and lives as long as it.
 #ifndef GNOMON_CPP_RECORDED_HPP
 #define GNOMON_CPP_RECORDED_HPP
 

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <type_traits>
 
-#include <gnomon/profiler.h>
+#include <gnomon/tool.h>
 
 #include "base.hpp"
 

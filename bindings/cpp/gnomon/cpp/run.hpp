@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The run: control calls, for the framework rather than for each hook. Each returns
-// GNOMON_OK or an error, as the C call of its name in gnomon/run.h, which has the
+// GNOMON_OK or an error, as the C call of its name in gnomon.h, which has the
 // threads and the errors. check() makes an exception of an error.
 #ifndef GNOMON_CPP_RUN_HPP
 #define GNOMON_CPP_RUN_HPP
+
+#include <gnomon/tool.h>
 
 #include "base.hpp"
 

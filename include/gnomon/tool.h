@@ -1,0 +1,987 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * For tools: what watches a run from inside, and what tells it more.
+ *
+ *   Health     what marks count where they cannot do their work
+ *   Stacks     which scopes threads have open
+ *   Devices    scopes on streams, and how another vendor's are timed
+ *   Activities work that somebody else measured, as kernels
+ *   Profilers  what one is, and what its callbacks are given
+ *   Plugins    what one exports, and all that it may call
+ *
+ * gnomon/report.h has rows, sums and JSON text for reports.
+ */
+#ifndef GNOMON_TOOL_H
+#define GNOMON_TOOL_H
+
+#include "profile.h"
+
+GNOMON_BEGIN_DECLS
+
+/* ==== Health ==============================================================
+ * What went wrong in marks, which cannot fail, and how much memory gnomon has.
+ *
+ * Marks return no codes and print nothing. Whatever one could not do is counted
+ * by its cause. Reports end with a line for each cause whose count is not 0, and
+ * profiles keep the counts as losses (gnomon_loss_info). */
+
+/* The causes, each with its field in gnomon_health and its text in reports:
+ *
+ * Mistakes of the program that marks: unmatched, crossed, foreign, twice,
+ * never_started, left_open, reentered, bad_names, bad_regions.
+ * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names
+ * (what does not fit counts under "(other)", so that sums stay true), lost_links,
+ * lost_counters, lost_ranges, bad_stages. other_names counts starts by name, calls of
+ * gnomon_region_get and records of devices' work; a stop is not counted beside its start.
+ * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
+ * Devices: timers_..., each a scope whose time on the device is missing while its
+ * time on the host is there; activities_..., of records of work.
+ * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops, of
+ * scopes with an operation. */
+/* Of marks; of records of work, which come from elsewhere; of operations. */
+#define GNOMON__HEALTH_OF_MARKS(X) \
+    X(unmatched, "ends of scopes that were not open on the thread") \
+    X(crossed, "scopes ended by the end of one around them") \
+    X(foreign, "ends on another thread than the begin's that ended nothing") \
+    X(twice, "starts of actions that were open") \
+    X(never_started, "stops of actions that were not open") \
+    X(left_open, "scopes that were open when their thread ended") \
+    X(too_deep, "scopes past the depth limit, counted under (other)") \
+    X(reentered, \
+      "marks made inside gnomon, by a callback or a signal, or after the end " \
+      "of their thread") \
+    X(other_nodes, "paths past the memory limit, counted under (other)") \
+    X(other_names, \
+      "marks whose name is past the limit, counted under (other)") \
+    X(bad_names, "names that were NULL, too long or not UTF-8") \
+    X(bad_regions, "regions of another generation, or NULL") \
+    X(lost_scopes, "marks lost: no memory for the thread (raise mem=)") \
+    X(lost_ranges, "ranges lost: too many open") \
+    X(lost_links, "links lost: too many") \
+    X(lost_counters, "counter samples lost: too many counters") \
+    X(lost_frames, "scopes that hooks did not see: too many open, or no " \
+                   "memory (raise mem=)") \
+    X(bad_stages, "stages of too many names, added up under (other)") \
+    X(timers_full, "device times lost: too many scopes waited for the device") \
+    X(timers_captured, "device times not taken: captured into a graph") \
+    X(timers_failed, "device times lost: the device refused a call") \
+    X(timers_late, "device times lost: not over when the report was due") \
+    X(timers_unended, \
+      "device times lost: scopes that were crossed or left open") \
+    X(clock_back, "ends before their begins: the clock stepped back") \
+    X(late_lost, \
+      "ends after their stage, counted in a later one: no memory to tell")
+#define GNOMON__HEALTH_OF_WORK(X) \
+    X(activities_lost, "records of device work lost") \
+    X(activities_unlinked, "records of device work whose launch was not seen") \
+    X(activities_late, \
+      "records of device work that came after their stage's report") \
+    X(activities_odd, "records of device work that cannot be")
+#define GNOMON__HEALTH_OF_OPS(X) \
+    X(bad_ops, "operations, or parts of them, that cannot be") \
+    X(lost_ops, "scopes without their operation: too many operations")
+#define GNOMON_HEALTH(X) \
+    GNOMON__HEALTH_OF_MARKS(X) \
+    GNOMON__HEALTH_OF_WORK(X) \
+    GNOMON__HEALTH_OF_OPS(X)
+
+/* The counts, since the start of the process, of all threads together. */
+typedef struct gnomon_health {
+    /* sizeof(gnomon_health), set by the caller. */
+    uint32_t struct_size;
+    /* How many threads have marked and have not ended. */
+    uint32_t threads;
+    /* Bytes of the memory that is mapped for recording, as far as it is in use. */
+    uint64_t mapped_bytes;
+    /* Bytes of gnomon's own heap. */
+    uint64_t heap_bytes;
+    /* One count for each cause. */
+#define GNOMON_HEALTH_FIELD(field, text) uint64_t field;
+    GNOMON_HEALTH(GNOMON_HEALTH_FIELD)
+#undef GNOMON_HEALTH_FIELD
+} gnomon_health;
+
+/* Fills `health`, up to the struct_size that the caller has set in it; what this
+ * library does not know is 0. NULL is ignored. Any thread; takes no lock. The
+ * counts of threads that mark meanwhile may be a moment old. */
+GNOMON__CALL void gnomon_health_get(gnomon_health *health);
+
+/* ==== Stacks ============================================================== */
+
+/* One open scope, as gnomon_thread_stack writes it. */
+typedef struct gnomon_open_scope {
+    /* Of the first element: set it to sizeof(gnomon_open_scope). */
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The region's name, UTF-8. Lives as long as the process. */
+    const char *name;
+    /* When it began, in ns since the run's zero. */
+    uint64_t begin_ns;
+    /* The token that its gnomon_begin returned. */
+    gnomon_token token;
+} gnomon_open_scope;
+
+/* How many threads have marked so far. They are numbered 0 .. count - 1. Ended
+ * ones count; a thread that follows an ended one of its name has its number.
+ * Takes no lock; may be called from anywhere. */
+GNOMON__CALL size_t gnomon_thread_count(void);
+
+/* Reads which scopes thread `thread` has open, outermost first. Fills up to
+ * `capacity` elements, which lie scopes[0].struct_size bytes apart.
+ * Returns how many are open, which may be more than `capacity`, or an error:
+ * GNOMON_EINVAL: no such thread, or struct_size is not set. GNOMON_EBUSY: the
+ * thread marked so fast that none of 100 copies was exact; `scopes` then holds
+ * an inexact one.
+ * 0 where no profiler wants a call tree: callbacks alone keep no scopes.
+ * Takes no lock and keeps no error text; may be called from anywhere, also from
+ * a callback or a signal handler. */
+GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
+                                     size_t capacity);
+
+/* ==== Devices =============================================================
+ * Time on a device: scopes whose work runs on a stream, timed by events on the
+ * device itself. gnomon/cuda.h has them ready for CUDA.
+ *
+ *     { GNOMON_SCOPE_ON_DEVICE("backward", &some_device, stream); ... }
+ *
+ * How: an event is put into the stream at the scope's begin and at its end. A
+ * thread of gnomon's own reads their times once the device has come to them. The
+ * calling thread never waits for a device.
+ * Where no profiler asks for device times (`cuda` in $GNOMON), such a scope is a
+ * plain one. Times that could not be taken are counted as timers_... in
+ * gnomon_health; the scope's time on the host is there all the same. */
+
+/* ---- A vendor's streams and events ---------------------------------------- */
+
+/* The context that a stream belongs to, as CUDA's CUcontext. Events that are made
+ * in one context can be used in that one alone. */
+typedef struct gnomon_device_context {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The vendor's handle. */
+    void *context;
+    /* Differs where a handle is used anew after its device was reset. 0: the
+     * vendor does not say. */
+    uint64_t id;
+} gnomon_device_context;
+
+/* Which device it is, whatever number it has in this process. */
+typedef struct gnomon_device_identity {
+    uint32_t struct_size;
+    /* How many multiprocessors it has; 0: not known. */
+    uint32_t processors;
+    /* Its memory in bytes; 0: not known. */
+    uint64_t memory;
+    /* As tools show it, "GPU-8f3c...", and its place, "0000:3b:00.0"; "": not known.
+     * ASCII. */
+    char uuid[48];
+    char pci[24];
+} gnomon_device_identity;
+
+/* A kind of devices: how gnomon makes, records and reads a vendor's events. Fill
+ * in all of it for another vendor.
+ * Lifetime: it must live as long as the process; gnomon never frees it.
+ * Errors: each call that returns int returns GNOMON_OK or an error code. Any code
+ * costs this one time and is counted; no code stops the program.
+ * Rules: the calls wait for nothing, and leave nothing behind that the host could
+ * notice: no error that it would be asked about, no other current context. */
+typedef struct gnomon_device {
+    uint32_t struct_size;
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* What reports call this kind, as "cuda". */
+    const char *name;
+
+    /* These are called on marking threads too, by many at once. */
+
+    /* Fills *out with the context of `stream`. GNOMON_EBUSY: the stream is being
+     * captured into a graph, so what is put into it does not run now. */
+    int (*context_of)(void *stream, gnomon_device_context *out);
+    /* Checks, at a scope's end, that `stream` still is of the context in which the
+     * scope began. GNOMON_ESTATE: it is not, as where the host destroyed it. */
+    int (*check)(void *stream, const gnomon_device_context *where);
+    /* Makes an event in `context`, whichever one is current. */
+    int (*event_create)(const gnomon_device_context *where, void **event);
+    /* Puts an event into `stream`, a stream of the event's context. */
+    int (*event_record)(void *event, void *stream);
+
+    /* These are called by one thread at a time, mostly by gnomon's own. */
+
+    /* Makes `context` current for the calls below; leave undoes it. An error means
+     * that the context is gone with all its events and streams; leave is not
+     * called then. */
+    int (*enter)(const gnomon_device_context *where);
+    void (*leave)(void);
+    /* Whether the device has come to an event. GNOMON_EBUSY: not yet. */
+    int (*event_done)(void *event);
+    /* The time from one event to another, in ns; below 0 where `to` came first.
+     * The device has come to both. */
+    int (*event_elapsed)(void *from, void *to, double *ns);
+    void (*event_destroy)(void *event);
+    /* Makes a stream for gnomon's own use, which waits for no other stream and for
+     * which no other one waits. gnomon makes one for each context. */
+    int (*stream_create)(const gnomon_device_context *where, void **stream);
+    void (*stream_destroy)(void *stream);
+    /* Writes the number of the context's device, from 0, and the device's name, at
+     * most `size` bytes with the NUL. */
+    int (*describe)(const gnomon_device_context *where, int32_t *index,
+                    char *name, size_t size);
+
+    /* Fills in what is known of the entered context's device. NULL: nothing is. */
+    int (*identify)(const gnomon_device_context *where,
+                    gnomon_device_identity *out);
+
+    /* The number by which records of work name `stream` (Activities). With it
+     * scopes lie on the track of their stream's work; without, where this is NULL or
+     * fails, on one of their own. Called as a scope begins, on marking threads, so
+     * after the stream's end nothing asks for it. `where` is the stream's context. */
+    int (*stream_number)(void *stream, const gnomon_device_context *where,
+                         uint32_t *number);
+} gnomon_device;
+
+/* ---- Scopes on a stream -------------------------------------------------- */
+
+/* An open scope on a stream. A plain value, for gnomon_end_on. */
+typedef struct gnomon_device_scope {
+    uint32_t struct_size;
+    /* gnomon's own. */
+    uint32_t timer;
+    /* The scope on the host; 0: it is not recorded. */
+    gnomon_token token;
+} gnomon_device_scope;
+
+#ifndef GNOMON_DISABLE
+/* The out-of-line halves of the calls below; do not call. The first one fills
+ * `scope`, of which only struct_size is set. */
+GNOMON__SLOW_API void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
+                                           const gnomon_device *device,
+                                           void *stream,
+                                           gnomon_device_scope *scope);
+GNOMON__SLOW_API void gnomon_end_on_slow(const gnomon_device_scope *scope);
+
+/* Begins a scope of `region` whose work goes into `stream`, a stream of `device`.
+ * End it by gnomon_end_on, on the same thread, while the stream exists. What is
+ * timed is what is put into the stream between the two calls. */
+GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
+                                                  const gnomon_device *device,
+                                                  void *stream)
+{
+    gnomon_device_scope scope = {sizeof(gnomon_device_scope), 0, 0};
+    uint32_t mask = gnomon__mask(region);
+    if (__builtin_expect(mask != 0, 0))
+        gnomon_begin_on_slow(region, mask, device, stream, &scope);
+    return scope;
+}
+
+/* Ends it. A scope that is not open is treated as by gnomon_end. */
+GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
+{
+    if (__builtin_expect(scope.token != 0, 0))
+        gnomon_end_on_slow(&scope);
+}
+
+/* What the compiler calls where the block of a GNOMON_SCOPE_ON is left. */
+GNOMON_INLINE void gnomon__end_scope_on(gnomon_device_scope *scope)
+{
+    gnomon_end_on(*scope);
+}
+
+/* A scope that is not recorded. */
+GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
+{
+    gnomon_device_scope none = {sizeof(gnomon_device_scope), 0, 0};
+    return none;
+}
+
+/* `device` and `stream` are evaluated only where somebody records the region. */
+#define GNOMON__SCOPE_ON(name, category, device, stream, n) \
+    static gnomon_region GNOMON__NAME(gnomon__region, n) = \
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__); \
+    __attribute__((cleanup(gnomon__end_scope_on), unused)) gnomon_device_scope \
+    GNOMON__NAME(gnomon__token, n) = \
+        __builtin_expect(gnomon__mask(&GNOMON__NAME(gnomon__region, n)) == 0, \
+                         1) \
+            ? gnomon__no_scope_on() \
+            : gnomon_begin_on(&GNOMON__NAME(gnomon__region, n), device, \
+                              stream)
+
+/* Names a stream for the profilers that show streams; they get the callback
+ * `stream`. gnomon itself keeps no names of streams. `name` is UTF-8 and copied.
+ * Any thread. Does nothing where gnomon is off or `device` is NULL. */
+GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
+                                   const char *name);
+
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
+                                     const char *name, size_t length);
+
+/* Waits until devices have done what was launched so far, and reads its times: what
+ * gnomon_snapshot takes next has them. It waits `patience_ns` at most for scopes on
+ * streams, and as long again for each source of work (Activities). A control
+ * call (gnomon.h). GNOMON_OK, also where nothing is timed or patience
+ * ended. */
+GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
+
+/* A scope from this line to the end of the block, on the host and in `stream`.
+ * `name` is a string literal. A declaration, as GNOMON_SCOPE: give it a line of
+ * its own in a block. */
+#define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \
+    GNOMON__SCOPE_ON(name, GNOMON_NULL, device, stream, __COUNTER__)
+#endif
+
+/* ==== Activities ==========================================================
+ * Work that is over, as somebody else measured it: kernels, copies and calls that a
+ * vendor's tool tells about, each with its begin and its end, and each counted below the
+ * scope that launched it. CUPTI is gnomon's own source (`cupti` in $GNOMON); another
+ * one is a gnomon_activity_source of three calls.
+ *
+ * How: where a call launches work, its source says so on that thread, and gnomon notes
+ * the innermost open scope under the call's correlation. When the work is over, the
+ * source gives a record with the same correlation, from any thread.
+ * Records are counted and never refused: what cannot be is an activities_... count of
+ * gnomon_health. */
+
+/* What a record is of. */
+enum gnomon_activity_kind {
+    GNOMON_ACTIVITY_KERNEL = 0,
+    /* Memory that was copied, or set to a value. */
+    GNOMON_ACTIVITY_COPY = 1,
+    GNOMON_ACTIVITY_SET = 2,
+    /* A call of the vendor's interface, on a thread of the host. */
+    GNOMON_ACTIVITY_CALL = 3,
+    /* A thread or a stream that waits for a stream, an event or a device. */
+    GNOMON_ACTIVITY_SYNC = 4,
+    /* What the source itself costs. */
+    GNOMON_ACTIVITY_OVERHEAD = 5,
+    /* A whole graph, from its first to its last work. */
+    GNOMON_ACTIVITY_GRAPH = 6,
+    /* A collective operation of several ranks. */
+    GNOMON_ACTIVITY_COLLECTIVE = 7
+};
+
+/* Bits of gnomon_activity.flags. */
+enum gnomon_activity_flags {
+    /* The call is of the lower of two interfaces (CUDA's driver). */
+    GNOMON_ACTIVITY_LOW_LEVEL = 1u
+};
+
+/* One piece of work that is over. Numbers that are not known are 0, if not said
+ * otherwise. */
+typedef struct gnomon_activity {
+    uint32_t struct_size;
+    /* A gnomon_activity_kind. */
+    uint32_t kind;
+    /* Bits of gnomon_activity_flags. */
+    uint32_t flags;
+    /* The device, from 0; -1: it is of no device. */
+    int32_t device;
+    /* The vendor's numbers. A wait for more than one stream: UINT32_MAX. */
+    uint32_t context;
+    uint32_t stream;
+    /* Moments by gnomon_now_ns. */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    /* Of the call that launched it, or of the call itself; 0: not known. */
+    uint64_t correlation;
+    /* The operating system's number of the thread of a call or a wait. */
+    int64_t thread;
+    /* The graph that it was in, and its node there. */
+    uint64_t graph;
+    uint64_t graph_node;
+    /* Of a copy, set or collective. */
+    uint64_t bytes;
+    /* UTF-8, borrowed until the call returns: a kernel's name, a call's; of copies,
+     * sets and waits what kind they are, as "Memcpy HtoD (Pageable -> Device)".
+     * NULL: not known. */
+    const char *name;
+    /* Of a kernel: blocks, threads of a block, registers of a thread, bytes of a
+     * block. */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t registers;
+    uint32_t shared_static;
+    uint32_t shared_dynamic;
+    /* Of a call: the vendor's number of it, and what it returned. */
+    uint32_t call;
+    int32_t result;
+    uint32_t reserved;
+    /* Of a collective: which communicator, and which of its operations. */
+    uint64_t communicator;
+    uint64_t entry;
+} gnomon_activity;
+
+/* ---- Sources -------------------------------------------------------------- */
+
+/* Who tells about work. It must live until it is removed. Each call but the names may
+ * be NULL. They are called inside control calls, one at a time, and may call
+ * gnomon_activity_put. */
+typedef struct gnomon_activity_source {
+    uint32_t struct_size;
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* What messages call it, as "CUPTI". */
+    const char *name;
+    void *self;
+    /* Begins to tell: somebody wants `kinds`, a bit 1 << kind for each
+     * gnomon_activity_kind. Called again with other kinds while it is open. An error
+     * means that it tells nothing; *why may be set to one line that says what to do,
+     * which must live as long as the source. */
+    int (*open)(void *self, uint32_t number, uint32_t kinds, const char **why);
+    /* Nobody wants it any more. After it returns, nothing is told. */
+    void (*close)(void *self);
+    /* Tells all that is over, within `patience_ns`. */
+    void (*flush)(void *self, uint64_t patience_ns);
+} gnomon_activity_source;
+
+#ifndef GNOMON_DISABLE
+/* Adds a source, which is opened when somebody wants work. GNOMON_OK, or an error and a
+ * text: GNOMON_EINVAL, GNOMON_EABI, GNOMON_ENOMEM (there are 4 already). Its number, from
+ * 1, is given to `open`. */
+GNOMON_API int gnomon_activity_source_add(const gnomon_activity_source *source);
+/* Closes and removes it. */
+GNOMON_API int
+gnomon_activity_source_remove(const gnomon_activity_source *source);
+
+/* Now, in ns since the run's zero: what records' moments are counted from. Any thread. */
+GNOMON_API uint64_t gnomon_now_ns(void);
+
+/* On the thread that launches work, before any record of it is given: what comes with
+ * this correlation was launched by the innermost scope that is open on this thread.
+ * `source`: its number. It waits for nothing, as a mark: only after a stage or a profiler
+ * came or went the thread's first call of either takes a lock, and perhaps memory. */
+GNOMON_API void gnomon_activity_launched(uint32_t source, uint64_t correlation);
+/* Work that is over. They lie struct_size of the first one apart. Any thread, not a
+ * marking one: it takes a lock. */
+GNOMON_API void gnomon_activity_put(uint32_t source,
+                                    const gnomon_activity *records,
+                                    size_t count);
+/* `count` records were lost by the source. */
+GNOMON_API void gnomon_activity_lost(uint32_t source, uint64_t count);
+#endif
+
+/* ==== What callbacks are given ============================================
+ * What a profiler's callbacks are given.
+ *
+ * Ownership: each struct is borrowed: it is valid inside the callback only, and so
+ * is what it points to, but for regions and names, which live as long as the
+ * process.
+ * Units: `ns`, `begin_ns` and `end_ns` are ns since the run's zero. They are 0 where
+ * the profiler does not ask for times (GNOMON_WANT_TIMES), but for steps.
+ * `thread` is the calling thread's number, from 0; `step` the number of the step
+ * that is under way. Names are always valid UTF-8.
+ * Structs grow at their ends: look at struct_size before a field that is newer
+ * than the first release. */
+
+/* Bits of gnomon_frame.flags. */
+enum gnomon_frame_flags {
+    /* An action: it need not nest. */
+    GNOMON_FRAME_ACTION = 1u,
+    /* A range: it may stop on another thread. */
+    GNOMON_FRAME_RANGE = 2u,
+    /* In stop: it did not end. Its thread ended before it, or the profiler is
+     * detached. Free what `slot` leads to, and count nothing. */
+    GNOMON_FRAME_UNFINISHED = 4u,
+    /* In stop: another thread ended it, at end_ns. The stop comes at the next
+     * mark of the thread that began it, and need not be the innermost there. */
+    GNOMON_FRAME_FOREIGN = 8u
+};
+
+/* A scope, action or range, at its start or its stop. */
+typedef struct gnomon_frame {
+    uint32_t struct_size;
+    /* Bits of gnomon_frame_flags. */
+    uint32_t flags;
+    /* What is executed. Lives as long as the process. */
+    const gnomon_region *region;
+    /* The region's name; use it, for region->name may be no UTF-8. */
+    const char *name;
+    /* This execution's 64-bit id, the same in start and stop. */
+    uint64_t token;
+    /* In stop; 0 in start. */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t thread;
+    uint32_t reserved;
+} gnomon_frame;
+
+/* A counter was sampled: gnomon_counter, or GNOMON_COUNTER. */
+typedef struct gnomon_counter_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    const gnomon_region *region;
+    const char *name;
+    /* May be a NaN or infinite. */
+    double value;
+    uint64_t ns;
+    uint64_t step;
+} gnomon_counter_event;
+
+/* A moment was marked. */
+typedef struct gnomon_mark_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    const gnomon_region *region;
+    const char *name;
+    uint64_t ns;
+    uint64_t step;
+} gnomon_mark_event;
+
+/* A step is over. Both times are always there. */
+typedef struct gnomon_step_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    /* The number of the step that is over. */
+    uint64_t step;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} gnomon_step_event;
+
+/* The calling thread got a name. */
+typedef struct gnomon_thread_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    const char *name;
+    /* The operating system's number of the thread. */
+    int64_t os_id;
+} gnomon_thread_event;
+
+/* The innermost open scope of the calling thread was caused by another scope. */
+typedef struct gnomon_link_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    /* A gnomon_link_kind. */
+    int32_t kind;
+    /* The thread of the cause. */
+    uint32_t from_thread;
+    /* The tokens of cause and effect; 0: no scope that is known. */
+    uint64_t from;
+    uint64_t to;
+    uint64_t ns;
+    uint64_t step;
+} gnomon_link_event;
+
+/* The window of the profiler's schedule opens or closes. */
+typedef struct gnomon_window_event {
+    uint32_t struct_size;
+    /* A gnomon_phase: holds from now on. */
+    int32_t phase;
+    /* How many steps of the open stage are over. */
+    uint64_t step;
+} gnomon_window_event;
+
+/* A stream of a device got a name. */
+typedef struct gnomon_stream_event {
+    uint32_t struct_size;
+    uint32_t thread;
+    const gnomon_device *device;
+    /* The stream, as the vendor names it. Not gnomon's. */
+    void *stream;
+    const char *name;
+} gnomon_stream_event;
+
+/* ==== Profilers ===========================================================
+ * Fill in a gnomon_profiler, then attach it, register it, or export it from a
+ * plugin. docs/writing-a-profiler.md is the tour.
+ *
+ * A callback that is NULL is not wanted, and costs nothing. Filters, schedules
+ * and ranks are gnomon's work: a callback is called only for what passed them. */
+
+/* ---- Options ------------------------------------------------------------------ */
+
+/* The values of a profiler's options, from $GNOMON or gnomon_attach. They are
+ * checked against its table, and defaults are filled in. Borrowed: keep no
+ * pointer to it after create, but for `log`. */
+typedef struct gnomon_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The value of option `key`, as it was written; its default where it was not
+     * given; NULL where it has none. The text lives as long as the options. */
+    const char *(*text)(const struct gnomon_options *options, const char *key);
+    /* The same as a number: 0 or 1 of a BOOL, bytes of BYTES, ns of a DURATION. */
+    int64_t (*number)(const struct gnomon_options *options, const char *key);
+    /* Writes "gnomon: <line>" to stderr, in one piece. May be kept and called
+     * later, by any thread. Unlike stdio it raises no signal where stderr is a
+     * closed pipe, and is silent where the host closed stderr. */
+    void (*log)(const char *line);
+    /* gnomon_region_op: what a frame's region computes; NULL: nothing
+     * that was told. May be kept and called later, by any thread. */
+    const gnomon_op_info *(*region_op)(const gnomon_region *region);
+} gnomon_options;
+
+/* What an option's value must be; another one is refused before create. */
+enum gnomon_option_type {
+    /* true or false; number() gives 1 or 0. */
+    GNOMON_OPTION_BOOL = 0,
+    /* A whole number. */
+    GNOMON_OPTION_INTEGER = 1,
+    /* A size with its unit, as 64MiB; number() gives bytes. */
+    GNOMON_OPTION_BYTES = 2,
+    /* A time with its unit, as 10ms; number() gives ns. */
+    GNOMON_OPTION_DURATION = 3,
+    /* Any text. With a preset of "false" the option may be written without a
+     * value, and is "true" then. */
+    GNOMON_OPTION_TEXT = 4
+};
+
+/* One option that a profiler knows. A table of them ends with a NULL key; its
+ * items lie as far apart as the first one's struct_size says. */
+typedef struct gnomon_option_info {
+    uint32_t struct_size;
+    /* A gnomon_option_type. */
+    int32_t type;
+    /* Its name in a spec. */
+    const char *key;
+    /* Its default, as it would be written in a spec; NULL: none. */
+    const char *preset;
+    /* One line for GNOMON=help. */
+    const char *help;
+} gnomon_option_info;
+
+/* ---- The profiler --------------------------------------------------------- */
+
+/* What a profiler wants besides the callbacks that it fills in: bits of
+ * gnomon_profiler.wants. Each costs time at every mark that it records. */
+enum gnomon_wants {
+    /* A call tree: summary then gets a profile. About two clock reads a scope. */
+    GNOMON_WANT_TREE = 1u,
+    /* begin_ns and end_ns in stop, which are 0 without it. */
+    GNOMON_WANT_TIMES = 2u,
+    /* With the tree: times on devices, in its nodes' `device`. */
+    GNOMON_WANT_DEVICE = 4u,
+    /* One summary at the run's end, of all its stages, and none when a stage
+     * ends. */
+    GNOMON_WANT_RUN = 8u,
+    /* With the tree: how long regions took in steps (gnomon_step_time_info). */
+    GNOMON_WANT_STEPS = 16u,
+    /* With the tree: single executions, marks, samples and links, in the profile's
+     * events. Some ns and 16 bytes a scope, of the memory that mem= gives. A schedule
+     * then chooses the events alone; the tree is of all steps. An option `keep` of
+     * the profiler says what stays when that memory is full: "last" (its default) or
+     * "first"; or of how many steps ("8steps"); or that `ready` gets it while the run
+     * goes on ("stream"). */
+    GNOMON_WANT_EVENTS = 32u,
+    /* With the tree: kernels, copies and calls of devices, in nodes of their own, as
+     * sources tell of them (Activities). Where no source does, one line says
+     * why, and it is as if GNOMON_WANT_DEVICE stood here. */
+    GNOMON_WANT_ACTIVITIES = 64u
+};
+
+/* A profiler: a table of callbacks. Each gets `self`, which create made, or which
+ * gnomon_attach was given.
+ *
+ * Order: create, setup; marks; then, when a stage ends and at the end of the run,
+ * summary and teardown; setup again with each stage that begins; destroy.
+ * Threads: create, setup, summary, teardown and destroy come from control calls,
+ * and never at the same time for one `self`. All others come from the threads
+ * that mark, at any time, also at once: keep state for each thread, or lock.
+ * Errors: callbacks that return int return GNOMON_OK or a negative code, which
+ * becomes one line on stderr; the program and other profilers go on.
+ * Inside: a callback may allocate, print and lock. Marks that it makes are
+ * counted as `reentered` and recorded by nobody. It may not make control calls
+ * (GNOMON_EBUSY).
+ * Cancellation: pthread_cancel does not act in the callbacks of control calls,
+ * nor in window. A thread that is cancelled in another callback ends there, and
+ * that scope has no stop.
+ * Lifetime: the table and its texts must outlive their use by gnomon. */
+typedef struct gnomon_profiler {
+    /* sizeof(gnomon_profiler); it must reach as far as `help`. */
+    uint32_t struct_size;
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* Bits of gnomon_wants. */
+    uint32_t wants;
+    uint32_t reserved;
+    /* Its name in $GNOMON. Not NULL, not "". */
+    const char *name;
+    /* One line for GNOMON=help, or NULL. */
+    const char *help;
+    /* Its own options, or NULL: none. */
+    const gnomon_option_info *options;
+    /* Makes *self, which the other callbacks get. It may return GNOMON_DECLINED
+     * after a line of its own (options->log): then nothing else is called, and
+     * it is as if the spec had not named the profiler. */
+    int (*create)(const gnomon_options *options, void **self);
+    /* After create, and when a stage begins. `run` is borrowed; `stage` is its
+     * name, "" where the program opened none. As Lightning's setup. */
+    int (*setup)(void *self, const gnomon_run_info *run, const char *stage);
+    /* A scope, action or range begins. `slot` is 64 bits for the profiler: 0
+     * here, and kept until the stop. Each start is followed by one stop; where
+     * the scope does not end, by one with GNOMON_FRAME_UNFINISHED, perhaps on
+     * another thread. */
+    void (*start)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    /* It is over. `slot` is what the start left there. */
+    void (*stop)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    /* A step is over (gnomon_step). */
+    void (*step)(void *self, const gnomon_step_event *event);
+    /* A counter was sampled (gnomon_counter). */
+    void (*counter)(void *self, const gnomon_counter_event *event);
+    /* A moment was marked (gnomon_mark). */
+    void (*mark)(void *self, const gnomon_mark_event *event);
+    /* A thread was named (gnomon_thread_name). */
+    void (*thread)(void *self, const gnomon_thread_event *event);
+    /* Writes the report: when a stage ends, at the end of the run, and whenever
+     * somebody asks (gnomon_summary). `profile` has that stage, or all of them
+     * with GNOMON_WANT_RUN; it is NULL where no tree was wanted. Both are
+     * borrowed. Marks go on meanwhile. A report that fails is not printed. */
+    int (*summary)(void *self, const gnomon_profile *profile,
+                   const gnomon_writer *out);
+    /* After the summary of a stage, and at the end. `stage` is as in setup, and ""
+     * at the end. As Lightning's teardown. */
+    void (*teardown)(void *self, const char *stage);
+    /* Frees `self`. No callback comes after it. */
+    void (*destroy)(void *self);
+    /* The window of its schedule opens or closes. Without a schedule the phase is
+     * GNOMON_PHASE_RECORD. It is GNOMON_PHASE_NONE at first, after a stage's end
+     * until the next one begins or a step is made, and always on ranks that
+     * ranks= leaves out. Comes on the thread that makes the step, after `step`,
+     * or on that of the control call, and never twice at once for one `self`.
+     * Where several threads make steps at once, one of them may tell for all,
+     * and tells only the last phase. */
+    void (*window)(void *self, const gnomon_window_event *event);
+    /* A stream of a device was named (gnomon_stream_name). */
+    void (*stream)(void *self, const gnomon_stream_event *event);
+    /* A scope was linked to its cause (gnomon_link_in). */
+    void (*link)(void *self, const gnomon_link_event *event);
+    /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
+     * schedule after each cycle, also one that the stage's end cuts short, and
+     * `profile` has its events (those of cycles that ended faster than they could be
+     * given are all in the first's, as a line says); else once at the end of the run.
+     * The tree in it is of the stage so far, or of the run. With an option `keep` that
+     * is "stream" also in between, with events that no other profile has. It comes from
+     * a control call on a thread of gnomon's, or on that which ends the stage. `out` is
+     * for files: text written to it goes nowhere. Where an option `on_trace_ready` of
+     * the profiler is "none" it is not called, and no such profile is made; but of a
+     * stream it is. */
+    int (*ready)(void *self, const gnomon_profile *profile,
+                 const gnomon_writer *out);
+} gnomon_profiler;
+
+/* ---- Saying why ----------------------------------------------------------------- */
+
+/* For a callback that returns int: keeps one line of text and returns `code`, so
+ *     return gnomon_fail(GNOMON_EIO, "the socket is closed");
+ * The line on stderr then ends in that text, where it would have the code's name;
+ * so does gnomon_error_text() of the control call that came to the callback. The
+ * text is copied, and cut at 255 bytes. NULL and "" are no text. It is forgotten
+ * where the callback returns GNOMON_OK after all. A plugin has host->fail. */
+GNOMON__CALL int gnomon_fail(int code, const char *text);
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_fail_n(int code, const char *text, size_t length);
+
+/* Writes "gnomon: <line>" to stderr, in one piece: options->log and host->log, for
+ * who has neither. Any thread, also in a callback. NULL is an empty line. */
+GNOMON__CALL void gnomon_log(const char *line);
+
+/* ---- Attaching ------------------------------------------------------------------ */
+
+/* All four are control calls: gnomon.h says on which threads, and which
+ * errors each of them may return. */
+
+/* Attaches `profiler` with the caller's `self`; its create and destroy are not
+ * called. One profiler may be attached several times with different `self`.
+ * Both stay the caller's, and must outlive it. `options` has the words that
+ * would stand in the brackets in $GNOMON ("filter=opt*,extended=false"), or is
+ * NULL; it is copied.
+ * GNOMON_EINVAL: no profiler, no name, or a wrong option. GNOMON_EABI: another
+ * generation, or struct_size is too small. GNOMON_EFULL: more are attached than
+ * fit. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                               const char *options);
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
+                                 const char *options, size_t length);
+
+/* Detaches what gnomon_attach attached with this `self`, without a summary. Once
+ * it returns GNOMON_OK no callback runs, and none will come: both may be freed.
+ * GNOMON_ENOENT: it is not attached. GNOMON_EBUSY: called inside a callback, or a
+ * callback did not return within a second; no new one will start, and the call
+ * may be made again. */
+GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
+
+/* Makes `profiler` known by its name to $GNOMON and gnomon_configure. Call it
+ * before the first mark, which reads $GNOMON. The profiler stays the caller's and
+ * must live as long as the process uses gnomon. A second one of a name replaces
+ * the first.
+ * GNOMON_EINVAL, GNOMON_EABI: as gnomon_attach. GNOMON_EFULL: too many. */
+GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler);
+
+/* Writes the report that the attached profiler named `profiler` has now, of the
+ * open stage. Its summary runs on the calling thread, and then out->write is
+ * called once, outside of all locks; only out->write is needed.
+ * GNOMON_ENOENT: no such profiler is attached. GNOMON_EINVAL: no writer.
+ * GNOMON_EPLUGIN: its summary failed. GNOMON_ENOMEM, or what out->write
+ * returned. */
+GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
+/* The same, with the name's length in bytes, or GNOMON_TO_NUL. */
+GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
+                                  const gnomon_writer *out);
+
+/* ==== Plugins =============================================================
+ * Profilers in shared libraries of their own, as GNOMON=./mine.so loads them.
+ *
+ * A plugin exports gnomon_plugin_v1, by GNOMON_PLUGIN, and links to nothing: all
+ * that it calls comes with the host table below, with the profile, or with the
+ * writer. So one plugin fits every program that is marked, whether that has gnomon
+ * as a shared library or inside it. */
+
+struct gnomon__copy;
+struct gnomon_rows;
+
+/* What the process's gnomon offers to a plugin: the calls of gnomon's headers, by
+ * pointer. Each does what the call of its name does, with the same threads and
+ * errors; those that take names take lengths too. The table lives as long as the
+ * process. Look at struct_size before a field that is newer than the first
+ * release.
+ * Masks: begin, range_begin, counter, mark, begin_on and touch are the slow
+ * halves of marks. They take the mask that the caller read from the region, and
+ * are called where that is not 0. */
+typedef struct gnomon_host {
+    uint32_t struct_size;
+    uint32_t abi;
+    /* gnomon_version() of the library. */
+    const char *version;
+    /* The time, in ns since the run's zero. */
+    uint64_t (*now_ns)(void);
+    /* Writes one line to stderr, "gnomon: " before it. */
+    void (*log)(const char *line);
+    /* Zeroed memory of gnomon's own heap, never the host's malloc; NULL: there is
+     * none. Freed by release. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);
+
+    /* Regions and marks: gnomon.h. */
+    /* gnomon_region_get_n. */
+    gnomon_region *(*region_get)(const char *name, size_t length,
+                                 const char *category, size_t category_length,
+                                 int kind);
+    /* gnomon_begin and gnomon_end. */
+    gnomon_token (*begin)(gnomon_region *region, uint32_t mask);
+    void (*end)(gnomon_token token);
+    /* gnomon_start_n and gnomon_stop_n. */
+    void (*start)(const char *name, size_t length);
+    void (*stop)(const char *name, size_t length);
+    /* gnomon_range_begin and gnomon_range_end. */
+    gnomon_range (*range_begin)(gnomon_region *region, uint32_t mask);
+    void (*range_end)(gnomon_range range);
+    /* gnomon_link_out and gnomon_link_in. */
+    gnomon_link (*link_out)(void);
+    void (*link_in)(const gnomon_link *from, int kind);
+    void (*counter)(gnomon_region *region, uint32_t mask, double value);
+    void (*mark)(gnomon_region *region, uint32_t mask);
+    /* gnomon_step; with a `given` of 1 gnomon_step_at, of 2 gnomon_step_begin. */
+    void (*step)(uint64_t number, int given);
+    void (*thread_name)(const char *name, size_t length);
+
+    /* Control calls: gnomon.h. */
+    int (*stage_begin)(const char *name, size_t length);
+    int (*stage_end)(void);
+    int (*metadata)(const char *key, size_t length, const char *json,
+                    size_t json_length);
+
+    /* Profilers, and gnomon/profile.h. */
+    int (*attach)(const gnomon_profiler *profiler, void *self,
+                  const char *options, size_t length);
+    int (*detach)(const gnomon_profiler *profiler, void *self);
+    int (*snapshot)(gnomon_profile **out, const char *profiler, size_t length,
+                    int all_stages);
+    void (*profile_free)(gnomon_profile *profile);
+    void (*health)(gnomon_health *health);
+    /* gnomon_error_text: of the calling thread. */
+    const char *(*error_text)(void);
+    /* Makes a region known, and returns the mask that its marks go by. */
+    uint32_t (*touch)(gnomon_region *region, uint32_t mask);
+    int (*setup)(const gnomon_setup_options *options);
+    int (*teardown)(void);
+    int (*configure)(const char *spec, size_t length);
+    size_t (*spec)(char *buffer, size_t size);
+    /* gnomon_register. */
+    int (*add_profiler)(const gnomon_profiler *profiler);
+    int (*summary)(const char *profiler, size_t length,
+                   const gnomon_writer *out);
+    int (*profile_check)(const gnomon_profile *profile);
+    size_t (*thread_count)(void);
+    int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
+                        size_t capacity);
+    /* Takes another copy of the library in; for such copies only. */
+    int (*join)(struct gnomon__copy *copy);
+
+    /* Scopes on streams. */
+    void (*begin_on)(gnomon_region *region, uint32_t mask,
+                     const gnomon_device *device, void *stream,
+                     gnomon_device_scope *scope);
+    void (*end_on)(const gnomon_device_scope *scope);
+    void (*stream_name)(const gnomon_device *device, void *stream,
+                        const char *name, size_t length);
+    /* gnomon_end_alone. */
+    void (*end_alone)(gnomon_token token);
+
+    /* gnomon/report.h: gnomon_rows_make, gnomon_rows_free, gnomon_file_name. */
+    int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
+                int by);
+    void (*rows_free)(struct gnomon_rows *rows);
+    size_t (*file_name)(const char *pattern, char *buffer, size_t size);
+
+    /* Activities. */
+    int (*source_add)(const gnomon_activity_source *source);
+    int (*source_remove)(const gnomon_activity_source *source);
+    void (*activity_launched)(uint32_t source, uint64_t correlation);
+    void (*activity_put)(uint32_t source, const gnomon_activity *records,
+                         size_t count);
+    void (*activity_lost)(uint32_t source, uint64_t count);
+
+    /* gnomon_fail_n. */
+    int (*fail)(int code, const char *text, size_t length);
+    /* gnomon_device_wait. */
+    int (*device_wait)(uint64_t patience_ns);
+
+    /* Operations: gnomon.h. */
+    gnomon_region *(*op_region)(gnomon_region *region,
+                                const gnomon_op_info *op);
+    const gnomon_op_info *(*region_op)(const gnomon_region *region);
+
+    /* gnomon_range_begin_in. */
+    gnomon_range (*range_begin_in)(gnomon_region *region, uint32_t mask,
+                                   gnomon_range around);
+} gnomon_host;
+
+/* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
+ * once, when the plugin is loaded. It returns the profiler, which lives as long as
+ * the process, as plugins are never unloaded; NULL: it does not want to run with
+ * this host. It may keep `host`. */
+typedef const gnomon_profiler *gnomon_plugin_entry(const gnomon_host *host);
+#define GNOMON_PLUGIN_ENTRY "gnomon_plugin_v1"
+
+/* Defines that function: it returns `profiler`, a gnomon_profiler, to a host of
+ * this generation. Write the function by hand where the host table is needed.
+ * In the library's own build it makes the profiler a built-in one instead. */
+#ifdef GNOMON_BUILTIN
+#define GNOMON_PLUGIN(profiler) GNOMON__NO_PLUGIN(profiler)
+#define GNOMON__NO_PLUGIN(profiler) \
+    extern const gnomon_profiler *const gnomon__builtin_##profiler; \
+    const gnomon_profiler *const gnomon__builtin_##profiler = &profiler
+#else
+#ifdef __cplusplus
+#define GNOMON__PLUGIN_LINKAGE extern "C"
+#else
+#define GNOMON__PLUGIN_LINKAGE
+#endif
+#define GNOMON_PLUGIN(profiler) \
+    GNOMON__PLUGIN_LINKAGE GNOMON_API const gnomon_profiler *gnomon_plugin_v1( \
+        const gnomon_host *host); \
+    GNOMON__PLUGIN_LINKAGE const gnomon_profiler *gnomon_plugin_v1( \
+        const gnomon_host *host) \
+    { \
+        return host->abi == GNOMON_ABI ? &(profiler) : GNOMON_NULL; \
+    } \
+    GNOMON__PLUGIN_LINKAGE gnomon_plugin_entry gnomon_plugin_v1
+#endif
+
+GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#define GNOMON__OFF_TOOL
+#include "off.h"
+#undef GNOMON__OFF_TOOL
+#endif
+
+#endif
