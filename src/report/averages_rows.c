@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/keyed.h"
+#include "print/events.h"
 #include "report/averages.h"
 
 enum { USE_ROW, USE_MEMORY, USE_NONE }; /* of an event, in their order */
@@ -22,7 +22,7 @@ typedef struct averaging {
     averaged *at; /* those that make rows, then memory */
     size_t count, memory_count;
     averaged **sorted;
-    gnomon__keyed *ids;
+    gnomon__keyed_list ids;
     struct averaged_memory {
         int64_t sums[2]; /* of all before it: the CPU's, the device's */
         /* Operations that begin to have it, less those that end to. */
@@ -164,18 +164,17 @@ static void take_events(averaging *a, size_t count)
  * thread. */
 static void follow_links(averaging *a)
 {
-    size_t count = 0;
     for (size_t i = 0; i < a->count; i++) {
         const averaged *one = &a->at[i];
         if (!one->is_device && !one->is_async && !one->linked &&
             use_of(one) == USE_ROW)
-            a->ids[count++] = (gnomon__keyed){one->id, i, 0};
+            a->ids.at[a->ids.count++] = (gnomon__keyed){one->id, i, 0};
     }
-    gnomon__keyed_sort(a->ids, count);
+    gnomon__keyed_sort(&a->ids);
     for (size_t i = 0; i < a->count; i++) {
         averaged *one = &a->at[i];
         const gnomon__keyed *id =
-            one->linked ? gnomon__keyed_find(a->ids, count, one->linked) : NULL;
+            one->linked ? gnomon__keyed_find(&a->ids, one->linked) : NULL;
         if (id && one->is_device)
             a->at[id->value].kernels_ns += one->all[1];
         else if (id)
@@ -296,9 +295,9 @@ void gnomon__averages_add(gnomon__report_rows *r, const gnomon__averages_by *by,
 {
     averaging a = {.at = events};
     a.sorted = calloc(count + 1, sizeof *a.sorted);
-    a.ids = calloc(count + 1, sizeof *a.ids);
+    a.ids.at = calloc(count + 1, sizeof *a.ids.at);
     a.memory = calloc(count + 1, sizeof *a.memory);
-    if (a.sorted && a.ids && a.memory) {
+    if (a.sorted && a.ids.at && a.memory) {
         take_events(&a, count);
         follow_links(&a);
         make_tree(&a);
@@ -311,7 +310,7 @@ void gnomon__averages_add(gnomon__report_rows *r, const gnomon__averages_by *by,
         r->code = GNOMON_ENOMEM;
     }
     free(a.sorted);
-    free(a.ids);
+    free(a.ids.at);
     free(a.memory);
 }
 
@@ -370,20 +369,16 @@ static const char *shapes_of(gnomon__report_rows *r, uint32_t number,
 
 /* ---- Events ------------------------------------------------------------------------ */
 
-/* Launches, by what they launched. */
-static gnomon__keyed *read_launches(const gnomon_profile *p, size_t *used)
+/* Launches, by what they launched. False: no memory. */
+static bool read_launches(const gnomon_profile *p, gnomon__keyed_list *to)
 {
     gnomon_link_info l;
-    const size_t count = gnomon_profile_count(p, GNOMON_LINKS);
-    gnomon__keyed *launches = calloc(count + 1, sizeof *launches);
-    *used = 0;
-    for (size_t i = 1; launches && i <= count; i++)
-        if (!gnomon_profile_link(p, i, &l) && l.kind == GNOMON_LINK_LAUNCH &&
-            l.to_instance)
-            launches[(*used)++] =
-                (gnomon__keyed){l.to_instance, l.from_instance, 0};
-    gnomon__keyed_sort(launches, *used);
-    return launches;
+    bool is_read = true;
+    for (size_t i = 1; is_read && !gnomon_profile_link(p, i, &l); i++)
+        if (l.kind == GNOMON_LINK_LAUNCH && l.to_instance)
+            is_read = gnomon__keyed_add(to, l.to_instance, l.from_instance, 0);
+    gnomon__keyed_sort(to);
+    return is_read;
 }
 
 static bool read_execution(gnomon__report_rows *r, const gnomon_event_info *e,
@@ -431,18 +426,16 @@ static void read_events(gnomon__report_rows *r, size_t count)
     const averages_of *a = r->more;
     const gnomon__averages_by by = {.shapes = a->choice.has_shapes};
     averaged *events = calloc(count + 1, sizeof *events);
-    size_t launch_count, used = 0;
-    gnomon__keyed *launches = read_launches(r->profile, &launch_count);
+    size_t used = 0;
+    gnomon__keyed_list launches = {0};
     gnomon_event_info e;
-    if (!events || !launches)
+    if (!events || !read_launches(r->profile, &launches))
         r->code = GNOMON_ENOMEM;
     for (size_t i = 1; i <= count && !r->code; i++) {
         r->code = gnomon_profile_event(r->profile, i, &e);
         averaged *to = r->code ? NULL : &events[used];
         const gnomon__keyed *launch =
-            to && e.instance
-                ? gnomon__keyed_find(launches, launch_count, e.instance)
-                : NULL;
+            to && e.instance ? gnomon__keyed_find(&launches, e.instance) : NULL;
         if (to && e.kind == GNOMON_EVENT_EXECUTION)
             used += read_execution(r, &e, to);
         else if (to && e.kind == GNOMON_EVENT_MEMORY)
@@ -453,7 +446,7 @@ static void read_events(gnomon__report_rows *r, size_t count)
     if (!r->code)
         gnomon__averages_add(r, &by, events, used);
     free(events);
-    free(launches);
+    free(launches.at);
 }
 
 /* ---- Paths ------------------------------------------------------------------------- */
