@@ -168,21 +168,23 @@ static void cuda_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
-        char kind[32], key[64], one[32], two[32];
-        int index, end = 0, length;
-        if (sscanf(m.key, "gnomon.%31[^.].%d.event_ns%n", kind, &index, &end) !=
-                2 ||
-            !end || m.key[end])
-            continue;
+        char key[96], one[32], two[32];
+        const char *end = strstr(m.key, ".event_ns");
         const uint64_t ns = strtoull(m.json, NULL, 10);
-        if (!ns || ns > UINT64_MAX / 2)
+        int length;
+        if (strncmp(m.key, "gnomon.", 7) != 0 || !end || strlen(end) != 9 ||
+            end > m.key + 70 || !ns || ns > UINT64_MAX / 2)
             continue;
-        snprintf(key, sizeof key, "gnomon.%s.%d.name", kind, index);
+        snprintf(key, sizeof key, "%.*s.name", (int)(end - m.key), m.key);
         const char *name = gnomon__metadata_text(profile, 0, key, &length);
+        key[end - m.key] = '\0';
+        char *dot = strrchr(key, '.');
+        if (dot && dot > key + 6)
+            *dot = ' ';
         out->print(out,
-                   "%s %d%s%.*s: two events one after the other take %s us of "
-                   "a stream, so an empty scope measures %s us\n",
-                   kind, index, length ? ", " : "", length, name,
+                   "%s%s%.*s: two events one after the other take %s us of a "
+                   "stream, so an empty scope measures %s us\n",
+                   key + 7, length ? ", " : "", length, name,
                    cuda_number(two, 2 * ns, 100, 1),
                    cuda_number(one, ns, 100, 1));
     }
