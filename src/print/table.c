@@ -316,7 +316,7 @@ int gnomon__table_sort(gnomon__report_table *t, int sort)
     return GNOMON_OK;
 }
 
-/* ---- What is written ------------------------------------------------------------ */
+/* ---- Stages ------------------------------------------------------------ */
 
 bool gnomon__table_stage(const gnomon_profile *p, gnomon_stage_info *out)
 {
@@ -339,69 +339,4 @@ const char *gnomon__only_stage(const gnomon_profile *p)
                    gnomon_profile_stage(p, 1, &stage) == GNOMON_OK && stage.name
                ? stage.name
                : "";
-}
-
-/* Whether the column has a cell that is not empty. */
-static bool has_cells(const gnomon__report_table *t, size_t column)
-{
-    size_t i = 0;
-    while (i < t->row_count && !t->cells[t->rows[i].cells + column].is_there)
-        i++;
-    return i < t->row_count;
-}
-
-/* Whether the groups say it already: their word is the column's key. */
-static bool is_of_groups(const gnomon__report_table *t, size_t column)
-{
-    const char *key = t->columns[column].key;
-    return column && t->group_word && strcmp(key, t->group_word) == 0;
-}
-
-/* Whether the column is shown where none are chosen. */
-static bool is_preset(const gnomon__report_table *t, size_t column,
-                      bool is_data)
-{
-    return is_data || !column ||
-           (t->columns[column].shown == GNOMON__SHOWN && has_cells(t, column));
-}
-
-/* Returns how many columns it put into `to`. */
-static size_t choose_shown(const gnomon__report_table *t,
-                           const gnomon__table_choice *c, bool is_data,
-                           uint16_t *to)
-{
-    const size_t most = c->count ? c->count : t->column_count;
-    size_t count = 0;
-    for (size_t i = 0; i < most; i++) {
-        const size_t column = c->count ? c->columns[i] : i;
-        if (!is_of_groups(t, column) &&
-            (c->count || is_preset(t, column, is_data)))
-            to[count++] = (uint16_t)column;
-    }
-    return count;
-}
-
-int gnomon__table_print(gnomon__report_table *t,
-                        const gnomon__table_choice *choice,
-                        const gnomon_profile *profile, const gnomon_writer *out)
-{
-    gnomon__table_choice c = *choice;
-    const size_t most = c.count + t->column_count;
-    size_t *widths = calloc(most, sizeof *widths + sizeof *c.columns);
-    const bool is_data =
-        c.format == GNOMON__TABLE_CSV || c.format == GNOMON__TABLE_JSON;
-    if (!widths ||
-        (!t->is_ordered && t->row_count > 1 && gnomon__table_sort(t, c.sort))) {
-        free(widths);
-        return GNOMON_ENOMEM;
-    }
-    uint16_t *shown = (uint16_t *)(void *)(widths + most);
-    c.count = choose_shown(t, choice, is_data, shown);
-    c.columns = shown;
-    if (!is_data)
-        gnomon__table_as_text(t, &c, widths, profile, out);
-    else
-        gnomon__table_as_data(t, &c, profile, out);
-    free(widths);
-    return out->write(out, "", 0);
 }

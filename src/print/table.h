@@ -187,7 +187,8 @@ void gnomon__table_destroy(void *self);
  * report with a text of its own. */
 bool gnomon__table_is_asked_for(const gnomon__table_choice *choice);
 
-/* Writes the table, of a profile of one stage or several. GNOMON_OK,
+/* Writes the table, of a profile of one stage or several, and leaves out the rows beyond the
+ * limit. GNOMON_OK,
  * GNOMON_ENOMEM before anything is written, or the writer's code. */
 int gnomon__table_print(gnomon__report_table *t,
                         const gnomon__table_choice *choice,
@@ -201,23 +202,11 @@ bool gnomon__table_stage(const gnomon_profile *profile, gnomon_stage_info *out);
 /* The name of the stage, if there is only one; else "". */
 const char *gnomon__only_stage(const gnomon_profile *profile);
 
-/* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */
-
 /* As printf("%g") does in the C locale: six digits; with is_exact as many as are needed
  * to read the same value back. */
 const char *gnomon__print_number(char text[32], double value, bool is_exact);
 
 /* Writes a text so that Markdown shows it as it is, on one line. */
 void gnomon__put_md(const gnomon_writer *out, const char *text);
-
-/* `widths` has room for one of each column that is chosen. */
-void gnomon__table_as_text(const gnomon__report_table *t,
-                           const gnomon__table_choice *choice, size_t widths[],
-                           const gnomon_profile *profile,
-                           const gnomon_writer *out);
-void gnomon__table_as_data(const gnomon__report_table *t,
-                           const gnomon__table_choice *choice,
-                           const gnomon_profile *profile,
-                           const gnomon_writer *out);
 
 #endif
