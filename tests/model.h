@@ -39,10 +39,17 @@ typedef struct model_node {
     int first; /* its first end, as the number of an operation; 0: none */
 } model_node;
 
-/* An execution finished: `ns` at a node. */
+/* An execution that finished, a mark, or a counter's sample, as one view saw it. */
 typedef struct model_event {
-    int node;
-    uint64_t ns;
+    int node;                       /* where it counts; a sample: NOWHERE */
+    int view, thread, region, kind; /* gnomon_event_kind */
+    int path;  /* its own; of a mark or sample the one around it */
+    int cycle; /* of the view's trace, in which it began; 0: it is in no trace */
+    uint32_t stage, ended; /* in which it began, and ended */
+    uint64_t begin, ns;
+    double value;
+    int is_told,
+        is_dropped; /* the stage in which it ended was reported: without it */
 } model_event;
 
 typedef struct model_exec {
@@ -54,6 +61,8 @@ typedef struct model_exec {
     int view[MODEL_VIEWS]; /* the serial of the view that saw it; 0: none */
     int node[MODEL_VIEWS];
     int path[MODEL_VIEWS];
+    int is_hooked[MODEL_VIEWS]; /* its hooks get the end too */
+    int cycle[MODEL_VIEWS];     /* as of an event */
 } model_exec;
 
 /* What a region did in a step. */
@@ -64,6 +73,13 @@ typedef struct model_step_time {
 typedef struct model_view {
     int serial; /* 0: the slot is free */
     int filter, schedule, has_tree, has_report, has_file;
+    int has_trace;       /* it records events, in cycles: */
+    int came_late;       /* after the first step of the run */
+    int cycle, cycle_at; /* the last one; where it is in the stage; 0: none */
+    int has_ready;       /* it gets each cycle that is over, */
+    uint64_t given;      /* so many, or all events at the end */
+    int keep; /* which of them, of a table; those of the last steps: */
+    uint64_t kept_since, last_steps[3], steps_seen;
     int has_steps; /* it records times of steps: */
     uint64_t came; /* steps that begin from then on */
     model_step_time step_time[MODEL_REGIONS];      /* of the open step */
@@ -115,6 +131,8 @@ typedef struct model {
     int operation, serials, config;
     int offs;         /* how often the last profiler was detached */
     int has_no_order; /* of first ends: some were delivered late */
+    int is_tight;     /* there is little memory for events */
+    int is_run_over, has_steps;
     model_view views[MODEL_VIEWS];
     model_path paths[MODEL_NODES];
     int path_count;
@@ -143,6 +161,12 @@ typedef struct model {
  * many steps of a stage: both from the generator's tables. */
 static int model_takes(int filter, int region);
 static int model_is_window(int schedule, uint64_t steps);
+static int
+model_kept_steps(int keep); /* keep=2steps: 2; 0: all events are kept */
+static int model_is_stream(int keep);
+/* The cycle of a stage, from 1; 0: none. Without a schedule: 1. */
+static int model_cycle_at(int schedule, uint64_t steps);
+static int model_is_scheduled(int schedule);
 
 /* Clears only what was used: the whole is more than a megabyte. */
 #define MODEL_CLEAR(rows, count) \
@@ -164,7 +188,7 @@ static void model_start(model *m)
     m->operation = m->serials = m->config = m->offs = m->path_count =
         m->node_count = m->event_count = m->exec_count = m->counter_count =
             m->link_count = m->recorded_count = m->step_count = 0;
-    m->has_no_order = 0;
+    m->has_no_order = m->is_tight = m->is_run_over = m->has_steps = 0;
     m->now = gnomon__test_ticks;
     m->step_since = m->last_end = 0;
     m->stage_count = 1;
@@ -208,12 +232,20 @@ static int model_seen(const model *m, const model_exec *e)
     return 0;
 }
 
-/* Whether view `v` records executions that begin now. */
-static int model_records(model *m, int v, int region)
+/* Beside a trace the tree sees every step, as if it had no schedule. */
+static int model_tree_schedule(const model_view *view)
+{
+    return view->has_trace ? 0 : view->schedule;
+}
+
+/* Whether view `v` records executions that begin now, and its hooks get them. */
+static int model_records(model *m, int v, int region, int *is_hooked)
 {
     const model_view *view = &m->views[v];
+    uint64_t steps = model_stage_now(m)->steps;
+    *is_hooked = model_is_window(view->schedule, steps);
     return view->serial && model_takes(view->filter, region) &&
-           model_is_window(view->schedule, model_stage_now(m)->steps);
+           model_is_window(model_tree_schedule(view), steps);
 }
 
 /* The open scope of the thread that the view saw begin last. NULL: none. */
@@ -291,7 +323,7 @@ static void model_pass(model *m, uint64_t ns)
         if (!m->views[v].serial)
             continue;
         if ((s->was_opened || s->was_marked) &&
-            model_is_window(m->views[v].schedule, s->steps))
+            model_is_window(model_tree_schedule(&m->views[v]), s->steps))
             model_record(m, m->views[v].serial, ns);
         for (int t = 0; t < MODEL_THREADS; t++) {
             const model_exec *e = model_inside(m, v, t);
@@ -325,10 +357,24 @@ static int model_node_of(model *m, int path, uint32_t stage)
     return m->node_count++;
 }
 
-static void model_log(model *m, int node, uint64_t ns)
+/* What view `v` has of it beside its node follows. */
+static model_event *model_event_of(model *m, int v, int thread, int region)
+{
+    model_event *e = &m->events[m->event_count++];
+    *e = (model_event){.node = NOWHERE,
+                       .view = m->views[v].serial,
+                       .thread = thread,
+                       .region = region,
+                       .path = NOWHERE,
+                       .stage = (uint32_t)m->stage_count,
+                       .ended = (uint32_t)m->stage_count,
+                       .begin = m->now};
+    return e;
+}
+
+static void model_count(model *m, int node)
 {
     model_node *n = &m->nodes[node];
-    m->events[m->event_count++] = (model_event){node, ns};
     n->count++;
     n->late += n->stage != (uint32_t)m->stage_count;
     if (!n->first)
@@ -345,6 +391,12 @@ static void model_touch_stage(model *m)
     }
 }
 
+/* The cycle of the view's trace that events which begin now are in. */
+static int model_cycle_now(const model *m, int v)
+{
+    return m->views[v].cycle_at ? m->views[v].cycle : 0;
+}
+
 /* The new execution's number; it has one also if no view sees it. */
 static int model_begin(model *m, int thread, int region, enum model_kind kind)
 {
@@ -358,10 +410,11 @@ static int model_begin(model *m, int thread, int region, enum model_kind kind)
                       .stage = (uint32_t)m->stage_count,
                       .begin = m->now};
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!model_records(m, v, region))
+        if (!model_records(m, v, region, &e->is_hooked[v]))
             continue;
-        m->views[v].starts++;
+        m->views[v].starts += (uint64_t)e->is_hooked[v];
         e->view[v] = m->views[v].serial;
+        e->cycle[v] = model_cycle_now(m, v);
         if (m->views[v].has_tree)
             model_touch_stage(m);
         if (kind == MODEL_RANGE)
@@ -449,18 +502,24 @@ static void model_close(model *m, int exec, int thread)
     for (int v = 0; v < MODEL_VIEWS; v++) {
         if (!model_saw(m, e, v))
             continue;
-        m->views[v].stops++;
-        int node = e->node[v];
+        m->views[v].stops += (uint64_t)e->is_hooked[v];
         if (e->kind == MODEL_RANGE) {
-            int path = model_path_of(m, v, thread, NOWHERE, e->region, 1);
-            node = model_node_of(m, path, e->stage);
+            e->path[v] = model_path_of(m, v, thread, NOWHERE, e->region, 1);
+            e->node[v] = model_node_of(m, e->path[v], e->stage);
         } else {
             model_cross(m, e, v);
             m->paths[e->path[v]].exec = NOWHERE;
         }
         if (m->views[v].has_tree)
             model_ended(m);
-        model_log(m, node, m->now - e->begin);
+        model_event *event = model_event_of(m, v, thread, e->region);
+        event->node = e->node[v];
+        event->path = e->path[v];
+        event->cycle = e->cycle[v];
+        event->stage = e->stage;
+        event->begin = e->begin;
+        event->ns = m->now - e->begin;
+        model_count(m, e->node[v]);
         model_step_time *time = &m->views[v].step_time[e->region];
         uint64_t ns =
             m->now - (e->begin > m->step_since ? e->begin : m->step_since);

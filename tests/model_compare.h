@@ -15,11 +15,18 @@ static const char *model_region_name(int region);
  * finished stage by itself, as in a file; or all of one name together. */
 enum model_scope { MODEL_ONE, MODEL_FILE, MODEL_NAMES };
 
+/* Of which time its events are: all that are there now; of the stage that is over,
+ * which a file has with those of all stages before; of a cycle that is over; of the run. */
+enum model_time { MODEL_NOW, MODEL_STAGE, MODEL_CYCLE, MODEL_RUN };
+
 typedef struct model_match {
     const model *m;
     const gnomon_profile *p;
     enum model_scope scope;
-    int view;              /* serial */
+    enum model_time time;
+    const model_view *of;
+    int cycle;             /* for MODEL_CYCLE */
+    int view;              /* its serial */
     int path[MODEL_NODES]; /* of the model, by number in the profile */
     gnomon_node_info node[MODEL_NODES];
     gnomon_stage_info stages[MODEL_STAGES];
@@ -97,6 +104,13 @@ static uint64_t model_recorded_in(const model_match *x, uint32_t stage)
     return 0;
 }
 
+/* A cycle has its own steps, and so has a trace that came after the first step. */
+static int model_has_own_steps(const model_match *x)
+{
+    return x->time == MODEL_CYCLE ||
+           (x->of->has_trace && x->of->came_late && x->time != MODEL_STAGE);
+}
+
 static int model_same_stage(const model_match *x, size_t number)
 {
     const gnomon_stage_info *s = &x->stages[number];
@@ -132,6 +146,8 @@ static int model_same_stage(const model_match *x, size_t number)
     ok &= CHECK_EQ(s->ended, is_over) & CHECK_EQ(s->late, late);
     ok &= CHECK_EQ(s->begin_ns, begin) & CHECK_EQ(s->end_ns, end);
     ok &= CHECK_EQ(s->recorded_ns, recorded);
+    if (model_has_own_steps(x))
+        return ok;
     ok &= CHECK_EQ(s->steps == NULL, all.steps == 0);
     if (!s->steps || !ok)
         return ok;
@@ -409,15 +425,18 @@ static int model_same_counters(const model_match *x)
 }
 
 #include "model_steps.h"
+#include "model_trace.h"
 
 /* ---- The whole profile --------------------------------------------------- */
 
 /* Whether `p` is what view `number` of the model must show. */
 static int model_compare(const model *m, int number, const gnomon_profile *p,
-                         enum model_scope scope)
+                         enum model_scope scope, enum model_time time)
 {
     model_match *x = &model_x;
     const model_view *v = &m->views[number];
+    x->time = time;
+    x->of = v;
     x->m = m;
     x->p = p;
     x->view = v->serial;
@@ -437,9 +456,10 @@ static int model_compare(const model *m, int number, const gnomon_profile *p,
     int ok = model_same_stages(x, v->since);
     for (size_t i = 1; ok && i <= x->node_count; i++)
         ok = model_same_node(x, i);
-    ok =
-        ok && model_has_all(x) && model_same_links(x) && model_same_counters(x);
-    ok = ok && model_same_steps(x);
+    ok = ok && model_has_all(x) && model_same_counters(x);
+    ok = ok && (v->has_trace || model_same_links(x)); /* those are single */
+    ok = ok && (model_has_own_steps(x) || model_same_steps(x));
+    ok = ok && model_same_trace(x);
     if (scope != MODEL_FILE)
         ok = ok && model_same_opens(x);
     return ok;

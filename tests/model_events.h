@@ -11,27 +11,38 @@
 
 static void model_mark(model *m, int thread, int region)
 {
+    int is_hooked;
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!model_records(m, v, region))
+        if (!model_records(m, v, region, &is_hooked))
             continue;
         if (m->views[v].has_tree)
             model_touch_stage(m);
         int parent = model_innermost(m, v, thread);
         int path = model_path_of(m, v, thread, parent, region, 0);
-        int node = model_node_of(m, path, (uint32_t)m->stage_count);
-        m->views[v].marks++;
-        model_log(m, node, 0);
+        m->views[v].marks += (uint64_t)is_hooked;
+        model_event *e = model_event_of(m, v, thread, region);
+        e->node = model_node_of(m, path, (uint32_t)m->stage_count);
+        e->path = parent;
+        e->kind = GNOMON_EVENT_MARK;
+        e->cycle = model_cycle_now(m, v);
+        model_count(m, e->node);
     }
 }
 
 static void model_sample(model *m, int thread, int region, double value)
 {
+    int is_hooked;
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!model_records(m, v, region))
+        if (!model_records(m, v, region, &is_hooked))
             continue;
-        m->views[v].samples++;
+        m->views[v].samples += (uint64_t)is_hooked;
         if (m->views[v].has_tree)
             model_touch_stage(m);
+        model_event *e = model_event_of(m, v, thread, region);
+        e->path = model_innermost(m, v, thread);
+        e->kind = GNOMON_EVENT_COUNTER;
+        e->cycle = model_cycle_now(m, v);
+        e->value = value;
         model_counter key = {.view = m->views[v].serial,
                              .thread = thread,
                              .region = region,
@@ -106,6 +117,25 @@ static void model_steps_begin(model *m)
     m->step_since = m->now;
 }
 
+/* Cycles of traces end and begin; those of a stage end with it. */
+static void model_cycles_move(model *m, int is_stage_over)
+{
+    uint64_t steps = model_stage_now(m)->steps;
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        model_view *view = &m->views[v];
+        if (!view->serial || !view->has_trace)
+            continue;
+        int was = view->cycle_at, is = model_cycle_at(view->schedule, steps);
+        view->cycle_at =
+            is_stage_over && model_is_scheduled(view->schedule) ? 0 : is;
+        if (view->cycle_at == was)
+            continue;
+        if (was)
+            view->given += (uint64_t)view->has_ready;
+        view->cycle += view->cycle_at != 0;
+    }
+}
+
 /* The thread has ended the step from `begin` to now: views that were attached and
  * recorded since its begin have it. */
 static void model_steps_take(model *m, int thread, uint64_t begin)
@@ -115,7 +145,7 @@ static void model_steps_take(model *m, int thread, uint64_t begin)
         model_view *view = &m->views[v];
         model_step_of *step = &m->steps[m->step_count];
         if (view->serial && view->has_steps && view->came <= begin &&
-            model_is_window(view->schedule, s->steps)) {
+            model_is_window(model_tree_schedule(view), s->steps)) {
             *step = (model_step_of){.view = view->serial,
                                     .thread = thread,
                                     .stage = (uint32_t)m->stage_count,
@@ -129,6 +159,18 @@ static void model_steps_take(model *m, int thread, uint64_t begin)
     model_steps_begin(m);
 }
 
+/* What has ended was reported, if it was kept. */
+static void model_reported(model *m)
+{
+    for (int i = 0; i < m->event_count; i++) {
+        model_event *e = &m->events[i];
+        for (int v = 0; !e->is_told && v < MODEL_VIEWS; v++)
+            if (e->view == m->views[v].serial)
+                e->is_dropped = e->begin < m->views[v].kept_since;
+        e->is_told = 1;
+    }
+}
+
 static void model_stage_over(model *m)
 {
     model_stage *s = model_stage_now(m);
@@ -139,7 +181,10 @@ static void model_stage_over(model *m)
     s->is_over = 1;
     s->ended = is_short ? m->last_end : m->now;
     model_steps_begin(m);
+    model_cycles_move(m, 1);
+    model_reported(m);
     m->stage_count++;
+    model_cycles_move(m, 0);
     for (int t = 0; t < MODEL_THREADS; t++)
         for (int v = 0; v < MODEL_VIEWS; v++)
             if (m->views[v].serial &&
@@ -175,6 +220,20 @@ static int model_stage_end(model *m)
     return GNOMON_OK;
 }
 
+/* With `keep=2steps` what began before the last two steps is missing, and so counted. */
+static void model_expire(model *m, uint64_t begin)
+{
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        model_view *view = &m->views[v];
+        uint64_t kept = (uint64_t)model_kept_steps(view->keep);
+        if (!view->serial || !view->has_trace || !kept)
+            continue;
+        view->last_steps[view->steps_seen++ % kept] = begin;
+        if (view->steps_seen >= kept)
+            view->kept_since = view->last_steps[view->steps_seen % kept];
+    }
+}
+
 /* The first step of a stage begins where the stage is opened, or else at the stage's first
  * mark; if it has none, the step takes no time. Each later step begins with the step
  * before or the opening. */
@@ -192,8 +251,11 @@ static void model_step(model *m, int thread)
     s->step_total += d;
     model_steps_take(m, thread, begin);
     model_ended(m);
+    model_expire(m, begin);
     s->steps++;
+    m->has_steps = 1;
     s->step_begin = m->now;
+    model_cycles_move(m, 0);
     for (int v = 0; v < MODEL_VIEWS; v++)
         m->views[v].steps += m->views[v].serial != 0;
 }
@@ -222,7 +284,8 @@ static void model_thread_over(model *m, int thread, uint64_t *least,
             by_view[v]++;
             if (m->views[v].has_tree)
                 model_ended(m);
-            m->views[v].stops++; /* GNOMON_FRAME_UNFINISHED */
+            m->views[v].stops += /* GNOMON_FRAME_UNFINISHED */
+                (uint64_t)e->is_hooked[v];
             m->paths[e->path[v]].exec = NOWHERE;
             for (int p = e->path[v]; p != NOWHERE; p = m->paths[p].parent)
                 m->paths[p].crossed = 1;

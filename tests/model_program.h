@@ -31,6 +31,20 @@ static int link_values_used;
 
 /* With $MODEL_SEED the program is printed as it runs, and compared often. */
 static int is_told;
+/* Cycles are told apart by moments, and what is kept begins at one, so nothing may begin
+ * then. Stages and the run are no moments, but see model_is_left_out. */
+static void leave_the_moment(void)
+{
+    int is_any = 0;
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        is_any |=
+            m.views[v].has_trace &&
+            (model_is_left_out("edges") || model_kept_steps(m.views[v].keep) ||
+             (m.views[v].has_ready && model_is_scheduled(m.views[v].schedule)));
+    pass((uint64_t)is_any);
+    model_pass(&m, (uint64_t)is_any);
+}
+
 static void print_operation(int thread, const char *what, int region, int exec)
 {
     if (is_told)
@@ -81,7 +95,7 @@ static void begin_scope(int thread)
 static int hooks_see(const model_exec *e)
 {
     for (int v = 0; v < MODEL_VIEWS; v++)
-        if (has_hooks[v] && model_saw(&m, e, v))
+        if (has_hooks[v] && model_saw(&m, e, v) && e->is_hooked[v])
             return 1;
     return 0;
 }
@@ -104,7 +118,9 @@ static void may_take_told(void)
         return;
     for (int v = 0; v < MODEL_VIEWS; v++)
         has_hooks_now |=
-            m.views[v].serial && (has_hooks[v] || m.views[v].has_steps);
+            m.views[v].serial &&
+            (has_hooks[v] || ((m.views[v].has_steps || m.views[v].has_trace) &&
+                              model_is_left_out("told")));
     /* Counts may be dropped when a profiler is attached or detached. */
     if (has_hooks_now || is_told_wrongly || roll(2))
         run_on(thread, mark_nothing);
@@ -147,8 +163,9 @@ static void end_range(int thread, int e)
 
 static void link_some(int thread)
 {
-    int i = (int)roll(8);
-    if (roll(2)) {
+    int i = (int)roll(8), is_out = (int)roll(2);
+    print_operation(thread, is_out ? "link out" : "link in", -1, i);
+    if (is_out) {
         link_values[i] = gnomon_link_out();
         link_ends[i] = model_link_out(&m, thread);
         link_values_used |= 1 << i;
@@ -198,8 +215,29 @@ static int open_scopes(int thread)
     return n;
 }
 
+/* As many as a block or two of a trace holds. */
+static void mark_many(int thread)
+{
+    int region = scopes[roll(6)];
+    print_operation(thread, "many", region, m.exec_count);
+    for (uint32_t n = 1 + roll(80); n && m.event_count < MODEL_EVENTS / 2;
+         n--) {
+        int e = model_begin(&m, thread, region, MODEL_SCOPE);
+        gnomon_token token = gnomon_begin(regions[region]);
+        m.execs[e].is_open = (m.execs[e].token = token) != 0;
+        pass(1);
+        model_pass(&m, 1);
+        model_end(&m, e, thread, 0);
+        gnomon_end(token);
+    }
+}
+
 static void operate(int thread)
 {
+    if (m.is_tight && roll(8) == 0) {
+        mark_many(thread);
+        return;
+    }
     uint32_t what = roll(100);
     if (what < 26)
         begin_scope(thread);
@@ -224,6 +262,8 @@ static void operate(int thread)
     /* With more open scopes, gnomon may take them for left by longjmp and
      * end them at the step (test_control_flow.c). */
     else if (what < 97 && open_scopes(thread) < 16) {
+        leave_the_moment();
+        print_operation(thread, "step", -1, 0);
         model_step(&m, thread);
         gnomon_step();
     }
@@ -239,14 +279,15 @@ static int write_stderr(const gnomon_writer *w, const void *bytes, size_t size)
     return fwrite(bytes, 1, size, stderr) == size ? GNOMON_OK : GNOMON_EIO;
 }
 
-static void compare_with(int v, const gnomon_profile *p, enum model_scope scope)
+static void compare_with(int v, const gnomon_profile *p, enum model_scope scope,
+                         enum model_time time)
 {
     gnomon_writer out = {.struct_size = sizeof out, .write = write_stderr};
     int failures = test_failures;
     if (CHECK(p != NULL) && !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     else if (p)
-        model_compare(&m, v, p, scope);
+        model_compare(&m, v, p, scope, time);
     if (test_failures == failures)
         return;
     log_failure(v, scope);
@@ -265,8 +306,39 @@ static int on_summary(void *self, const gnomon_profile *p,
         return GNOMON_OK;
     CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
     CHECK_EQ(stage.ordinal, reported);
-    compare_with(o->view, p, MODEL_ONE);
+    int is_over = reported < (uint32_t)m.stage_count;
+    compare_with(o->view, p, MODEL_ONE, is_over ? MODEL_STAGE : MODEL_NOW);
     return GNOMON_OK;
+}
+
+/* Of a cycle that is over, on a thread of gnomon while all others wait for it, or in the
+ * call that ends the stage; or at the end of the run. */
+static int on_ready(void *self, const gnomon_profile *p,
+                    const gnomon_writer *out)
+{
+    observer *o = self;
+    (void)out;
+    model_x.cycle = (int)o->given + 1;
+    if (model_is_scheduled(m.views[o->view].schedule))
+        compare_with(o->view, p, MODEL_ONE, MODEL_CYCLE);
+    else
+        compare_with(o->view, p, MODEL_NAMES, MODEL_RUN);
+    __atomic_add_fetch(&o->given, 1, __ATOMIC_RELEASE);
+    return GNOMON_OK;
+}
+
+/* Until all cycles that are over were given. */
+static void await_ready(void)
+{
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        uint32_t tries = 0;
+        while (m.views[v].serial && tries++ < 1000000 &&
+               __atomic_load_n(&observers[v].given, __ATOMIC_ACQUIRE) <
+                   m.views[v].given)
+            usleep(20);
+        CHECK_EQ(observers[v].given,
+                 m.views[v].serial ? m.views[v].given : observers[v].given);
+    }
 }
 
 static int write_nothing(const gnomon_writer *w, const void *bytes, size_t size)
@@ -296,18 +368,24 @@ static const char *file_of(int v)
 static const char *options_of(int v, int filter, int schedule)
 {
     static char words[256];
-    const char *parts[3] = {filters[filter], schedules[schedule].words, NULL};
+    const char *parts[4] = {filters[filter], schedules[schedule].words, NULL,
+                            keeps[m.views[v].keep]};
     char file[96]; /* which file name has the rank in it */
     snprintf(file, sizeof file, "file=%s/gnomon-model-%d-%d.gnomon", folder(),
              (int)getpid(), files[v]);
     if (m.views[v].has_file)
         parts[2] = file;
     *words = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (parts[i])
             strcat(strcat(words, *words ? "," : ""), parts[i]);
     return words;
 }
+
+static const gnomon_option_info keep_option[] = {
+    {sizeof(gnomon_option_info), GNOMON_OPTION_TEXT, "keep", "last", NULL},
+    {.key = NULL},
+};
 
 static void attach(int v, uint32_t hooks)
 {
@@ -319,7 +397,10 @@ static void attach(int v, uint32_t hooks)
     has_hooks[v] = roll(100) < hooks;
     p->wants = has_hooks[v] ? roll(4) : GNOMON_WANT_TREE;
     p->wants |= roll(2) ? GNOMON_WANT_STEPS : 0; /* nothing without a tree */
+    int has_trace = (p->wants & GNOMON_WANT_TREE) && roll(2);
+    p->wants |= has_trace ? GNOMON_WANT_EVENTS : 0;
     p->summary = roll(2) ? on_summary : NULL;
+    p->ready = roll(2) ? on_ready : NULL;
     observers[v] =
         (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .view = v};
     if (has_hooks[v]) {
@@ -335,10 +416,16 @@ static void attach(int v, uint32_t hooks)
                               .since = (uint32_t)m.stage_count,
                               .has_tree = p->wants & GNOMON_WANT_TREE,
                               .has_report = p->summary != NULL,
+                              .has_trace = has_trace,
+                              .came_late = m.has_steps,
+                              .has_ready = has_trace && p->ready,
                               .came = m.now};
     m.views[v].has_steps =
         m.views[v].has_tree && (p->wants & GNOMON_WANT_STEPS);
     m.views[v].has_file = m.views[v].has_tree && roll(4) == 0;
+    if (has_trace && roll(2))
+        m.views[v].keep = (int)roll(4);
+    p->options = has_trace ? keep_option : NULL;
     static int made;
     files[v] = ++made;
     const char *words = options_of(v, filter, schedule);
@@ -347,6 +434,7 @@ static void attach(int v, uint32_t hooks)
         fprintf(stderr, "    %s, wants %u\n", words, (unsigned)p->wants);
     CHECK_EQ(gnomon_attach(p, &observers[v], words), GNOMON_OK);
     m.config++;
+    model_cycles_move(&m, 0);
 }
 
 static void compare_file(int v)
@@ -358,7 +446,7 @@ static void compare_file(int v)
     if (!CHECK_EQ(gnomon_profile_load(&p, file_of(v)), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     else
-        compare_with(v, p, MODEL_FILE);
+        compare_with(v, p, MODEL_FILE, MODEL_STAGE);
     gnomon_profile_free(p);
 }
 
@@ -377,7 +465,7 @@ static void compare(int v, int all_stages)
     if (m.views[v].has_tree) {
         gnomon_profile *p = NULL;
         CHECK_EQ(gnomon_snapshot(&p, view_names[v], all_stages), GNOMON_OK);
-        compare_with(v, p, all_stages ? MODEL_NAMES : MODEL_ONE);
+        compare_with(v, p, all_stages ? MODEL_NAMES : MODEL_ONE, MODEL_NOW);
         gnomon_profile_free(p);
     }
     const observer *o = &observers[v];
@@ -412,6 +500,7 @@ static void begin_stage(void)
 {
     static const char *const stages[] = {"fit", "test", ""};
     const char *name = stages[roll(3)];
+    leave_the_moment();
     print_operation(0, "stage begin", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     model_stage_begin(&m, name);
@@ -420,6 +509,7 @@ static void begin_stage(void)
 
 static void end_stage(void)
 {
+    leave_the_moment();
     print_operation(0, "stage end", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     int code = model_stage_end(&m);
@@ -503,10 +593,16 @@ static void control(int thread, uint32_t hooks)
 /* The run ends: reports include open scopes, and the files are complete. */
 static void end_run(void)
 {
+    leave_the_moment();
     reported = (uint32_t)m.stage_count;
     if (model_stage_is_due(&m, reported))
         model_stage_over(&m);
     print_operation(0, "teardown", -1, 0);
+    m.is_run_over = 1;
+    model_reported(&m);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        m.views[v].given +=
+            m.views[v].has_ready && !model_is_scheduled(m.views[v].schedule);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
     for (int v = 0; v < MODEL_VIEWS; v++)
         compare_file(v);
@@ -528,6 +624,7 @@ static void finish(gnomon_health before)
             if (m.views[v].has_file && !is_told)
                 unlink(file_of(v));
             CHECK_EQ(observers[v].reports, m.views[v].reports);
+            CHECK_EQ(observers[v].given, m.views[v].given);
         }
     }
     for (int e = 0; e < m.exec_count; e++) /* the limit is 8192 */
@@ -545,11 +642,13 @@ static int run_program(void)
     gnomon_setup_options quiet = {
         .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
     model_start(&m);
+    m.is_tight = roll(4) == 0;
     link_values_used = 0;
     CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
     uint32_t toggle = toggles[roll(6)], threads = 1 + roll(MODEL_THREADS);
     uint32_t hooks = roll(3) * 50, count = 5 + roll(MOST_OPERATIONS);
     int thread = 0;
+    gnomon__test_event_bytes = m.is_tight ? roll(16) * 1024 : UINT64_MAX;
     attach(0, hooks);
     for (uint32_t i = 0; i < count && !test_failures && !rolled_out(); i++) {
         m.operation++;
@@ -566,6 +665,7 @@ static int run_program(void)
         else
             run_on(thread, operate);
         may_take_told();
+        await_ready();
         for (int v = 0; is_told && v < MODEL_VIEWS; v++)
             compare(v, 1);
     }

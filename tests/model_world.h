@@ -6,6 +6,7 @@
 
 #include <semaphore.h>
 
+#include "mark/arena.h"
 #include "model_compare.h"
 
 /* ---- What programs mark ------------------------------------------------------ */
@@ -73,7 +74,26 @@ static const struct {
     {"schedule=active:2/repeat:1", 0, 0, 0, 2, 1},
 };
 
-static int model_is_window(int schedule, uint64_t steps)
+/* What stays where memory is full; the first also where steps end. */
+static const char *const keeps[] = {NULL, "keep=first", "keep=1steps",
+                                    "keep=3steps", "keep=stream"};
+
+static int model_kept_steps(int keep)
+{
+    return keep == 2 ? 1 : keep == 3 ? 3 : 0;
+}
+
+static int model_is_stream(int keep)
+{
+    return keep == 4;
+}
+
+static int model_is_scheduled(int schedule)
+{
+    return schedules[schedule].recorded != 0;
+}
+
+static int model_cycle_at(int schedule, uint64_t steps)
 {
     uint64_t length = schedules[schedule].waited + schedules[schedule].warmed +
                       schedules[schedule].recorded;
@@ -87,14 +107,21 @@ static int model_is_window(int schedule, uint64_t steps)
         cycle++;
     return (!schedules[schedule].cycles ||
             cycle < schedules[schedule].cycles) &&
-           steps >= length - schedules[schedule].recorded;
+                   steps >= length - schedules[schedule].recorded
+               ? (int)cycle + 1
+               : 0;
+}
+
+static int model_is_window(int schedule, uint64_t steps)
+{
+    return model_cycle_at(schedule, steps) != 0;
 }
 
 /* ---- Profilers ----------------------------------------------------------------- */
 
 typedef struct observer {
     uint64_t starts, stops, marks, steps, samples, bad_slots, bad_times;
-    uint64_t reports;
+    uint64_t reports, given;
     int wants_times, view;
 } observer;
 

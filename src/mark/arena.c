@@ -86,9 +86,26 @@ static int may_take(uint32_t bytes, enum gnomon__need need)
     return gnomon__chunks_short(bytes, can_do_without);
 }
 
+#ifdef GNOMON_TESTING
+uint64_t gnomon__test_event_bytes = UINT64_MAX;
+
+static int has_event_bytes(uint32_t log2, enum gnomon__need need)
+{
+    uint64_t bytes = need == GNOMON__FOR_EVENTS ? 1u << log2 : 0;
+    if (bytes > gnomon__test_event_bytes)
+        return 0;
+    gnomon__test_event_bytes -= bytes;
+    return 1;
+}
+#else
+#define has_event_bytes(log2, need) 1
+#endif
+
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 {
     uint32_t log2 = log2_of(bytes);
+    if (!has_event_bytes(log2, need))
+        return 0;
     gnomon__lock();
     uint32_t chunk = may_take(0, need) ? take_listed(log2) : 0;
     gnomon__unlock();

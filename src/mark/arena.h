@@ -31,6 +31,11 @@ enum gnomon__need {
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 
+#ifdef GNOMON_TESTING
+/* How many bytes events may still take; all other needs have what there is. */
+extern uint64_t gnomon__test_event_bytes;
+#endif
+
 /* Tapes set it. With `bytes` it frees a chunk of that size or more, which held events; 0:
  * there is none. With 0 it tells whether free chunks may be taken: where memory is short,
  * callers that `can_do_without` leave them to others. Called under the lock. */

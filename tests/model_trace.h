@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compares a profile's events with those of the model: each is there once, or is counted
+ * as missing on its thread, and no other is there. A part of model_compare.h. */
+#ifndef GNOMON_TESTS_MODEL_TRACE_H
+#define GNOMON_TESTS_MODEL_TRACE_H
+
+/* Where the library is not yet what docs/ say. Programs leave these out but for those
+ * whose words are in $MODEL_STRICT, which are then found:
+ *
+ * edges  An event that began before a stage's end, but at the same moment, is in the next
+ *        stage, and at the run's end in no profile (docs/profile.md, what belongs where).
+ * told   A scope with events or steps that another thread ended is closed by its own
+ *        thread alone, not when somebody reads its profile (docs/embedding.md). */
+static int model_is_left_out(const char *word)
+{
+    const char *strict = getenv("MODEL_STRICT");
+    return !strict || !strstr(strict, word);
+}
+
+/* What a profile must have or count as missing, and what it may. */
+enum model_due { MODEL_NOT_DUE, MODEL_MAY_BE, MODEL_DUE };
+
+/* With keep=2steps: it began before the last two. */
+static int model_is_expired(const model_match *x, const model_event *e)
+{
+    return x->scope == MODEL_FILE ? e->is_dropped
+                                  : e->begin < x->of->kept_since;
+}
+
+/* Whether the events of stages that are over stay, for a profile of the run. */
+static int model_keeps_stages(const model_view *v)
+{
+    return v->has_ready && !model_is_scheduled(v->schedule);
+}
+
+/* Whether a cycle that is over is in no other profile than that for `ready`. */
+static int model_takes_cycles(const model_view *v)
+{
+    return model_is_scheduled(v->schedule) && !v->has_report && !v->has_file;
+}
+
+static enum model_due model_due_now(const model_match *x, const model_event *e)
+{
+    int is_open = e->stage == (uint32_t)x->m->stage_count;
+    if (x->scope == MODEL_ONE && !is_open)
+        return MODEL_NOT_DUE;
+    if (model_takes_cycles(x->of) &&
+        (e->cycle != x->of->cycle || !x->of->cycle_at))
+        return MODEL_MAY_BE;
+    return is_open || model_keeps_stages(x->of) ? MODEL_DUE : MODEL_MAY_BE;
+}
+
+static enum model_due model_due_in(const model_match *x, const model_event *e)
+{
+    uint32_t stage = x->stages[1].ordinal;
+    if (e->view != x->view || !e->cycle)
+        return MODEL_NOT_DUE;
+    if (model_is_stream(x->of->keep) && x->time != MODEL_RUN)
+        return MODEL_MAY_BE; /* it may have been given */
+    switch (x->time) {
+    case MODEL_NOW:
+        return model_due_now(x, e);
+    case MODEL_CYCLE:
+        return e->cycle == x->cycle ? MODEL_DUE : MODEL_NOT_DUE;
+    case MODEL_STAGE:
+        if (x->scope == MODEL_FILE)
+            return e->ended < (uint32_t)x->m->stage_count || x->m->is_run_over
+                       ? MODEL_DUE
+                       : MODEL_NOT_DUE;
+        if (e->stage != stage || e->ended != stage)
+            return MODEL_NOT_DUE;
+        return model_takes_cycles(x->of) ? MODEL_MAY_BE : MODEL_DUE;
+    default:
+        return MODEL_DUE;
+    }
+}
+
+/* An execution is on its node in the stage in which it began. */
+static int model_is_event(const model_match *x, const model_event *e,
+                          const gnomon_event_info *is)
+{
+    gnomon_region_info region = {.name = ""};
+    int path = is->node ? x->path[is->node] : NOWHERE;
+    if (e->begin != is->begin_ns || e->ns != is->duration_ns ||
+        e->kind != (int)is->kind || e->path != path ||
+        model_thread_of(x->p, is->track) != e->thread)
+        return 0;
+    if (is->kind == GNOMON_EVENT_EXECUTION)
+        return x->node[is->node].stage == model_stage_number(x, e->stage);
+    gnomon_profile_region(x->p, is->region, &region);
+    return !strcmp(region.name, model_region_name(e->region)) &&
+           (e->value == is->value || (isnan(e->value) && isnan(is->value)));
+}
+
+static int model_find_event(const model_match *x, const gnomon_event_info *is,
+                            const char *found)
+{
+    for (int i = 0; i < x->m->event_count; i++)
+        if (!found[i] && !model_is_expired(x, &x->m->events[i]) &&
+            model_due_in(x, &x->m->events[i]) &&
+            model_is_event(x, &x->m->events[i], is))
+            return i;
+    return NOWHERE;
+}
+
+static uint64_t model_missing_on(const model_match *x, int thread)
+{
+    uint64_t count = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; !gnomon_profile_loss(x->p, i, &l); i++)
+        if (!strncmp(l.kind, "events_", 7) &&
+            model_thread_of(x->p, l.track) == thread)
+            count += l.count;
+    return count;
+}
+
+/* What is counted as missing on each thread is what was not found. Only a file and a
+ * profile of the run know of no other event that was lost. */
+static int model_same_missing(const model_match *x, const char *found)
+{
+    int ok = 1;
+    for (int t = 0; t < MODEL_THREADS; t++) {
+        uint64_t least = 0, most = 0, is = model_missing_on(x, t);
+        for (int i = 0; i < x->m->event_count; i++) {
+            const model_event *e = &x->m->events[i];
+            if (found[i] || e->thread != t || e->view != x->view || !e->cycle)
+                continue;
+            int due = model_due_in(x, e);
+            least += due == MODEL_DUE;
+            most += due || (x->time != MODEL_RUN && x->scope != MODEL_FILE);
+        }
+        int may_miss = x->m->is_tight || model_kept_steps(x->of->keep);
+        if (!CHECK(is >= least && is <= most && (!is || may_miss)))
+            ok = !fprintf(stderr, "    w%d: %d events missing, not %d to %d\n",
+                          t, (int)is, (int)least, (int)most);
+    }
+    return ok;
+}
+
+static int model_same_trace(const model_match *x)
+{
+    static char found[MODEL_EVENTS];
+    int ok = 1;
+    size_t count = gnomon_profile_count(x->p, GNOMON_EVENTS);
+    if (!x->of->has_trace)
+        return CHECK_EQ(count, 0);
+    memset(found, 0, (size_t)x->m->event_count);
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_event_info e;
+        gnomon_profile_event(x->p, i, &e);
+        int is = model_find_event(x, &e, found);
+        if (CHECK(is != NOWHERE))
+            found[is] = 1;
+        else
+            ok = !fprintf(stderr, "    event %zu: %s, %llu ns at %llu\n", i,
+                          node_name(x->p, &x->node[e.node]),
+                          (unsigned long long)e.duration_ns,
+                          (unsigned long long)e.begin_ns);
+    }
+    return model_same_missing(x, found) & ok;
+}
+
+#endif
