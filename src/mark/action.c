@@ -198,6 +198,19 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
         a->token = token | GNOMON__TOKEN_ACTION;
 }
 
+static void end_token(gnomon__thread *t, uint64_t token)
+{
+    if (!gnomon__frame_end(t, token, GNOMON__END_ACTION))
+        gnomon__close_in_trees(t, token, gnomon__ticks());
+}
+
+void gnomon__slow_stop_token(gnomon__thread *t, uint64_t token)
+{
+    gnomon__thread_settle(t);
+    end_token(t, token);
+    gnomon__leave(t);
+}
+
 static void stop_entered(gnomon__thread *t, gnomon__action *a)
 {
     if (!a)
@@ -212,12 +225,8 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     }
     uint64_t token = a->token;
     a->token = 0;
-    if (token & GNOMON__TOKEN_BELOW_OTHER)
-        return;
-    token &= ~GNOMON__TOKEN_FLAGS;
-    if (gnomon__frame_end(t, token, GNOMON__END_ACTION))
-        return;
-    gnomon__close_in_trees(t, token, gnomon__ticks());
+    if (!(token & GNOMON__TOKEN_BELOW_OTHER))
+        end_token(t, token & ~GNOMON__TOKEN_FLAGS);
 }
 
 /* ---- Marks: start and stop, by one body ----------------------------------------- */

@@ -181,6 +181,9 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t seen)
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != seen))
         return 0;
+    /* An action's node says always that its end is slow, also where no cut made it so. */
+    if (seen & GNOMON__SEEN_SLOW && unlikely(gnomon__node_at(t, node)->carry))
+        return 0;
     gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter(), 1);
     return 1;
 }

@@ -26,6 +26,8 @@ void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
 void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
+/* Of an action with this token, which is forgotten already. */
+void gnomon__slow_stop_token(gnomon__thread *t, uint64_t token);
 /* The start of an action that gnomon__slow_begin was told to begin: its token has
  * GNOMON__TOKEN_ACTION already, as `seq` had. */
 void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region);

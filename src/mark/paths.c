@@ -68,23 +68,29 @@ static APART void shared_slow(gnomon__thread *t, uint64_t ticks,
     gnomon__turn_even(t);
 }
 
-/* Several recorders, or one without `ended`, or hooks. No scope has an action's token;
- * one that was made up finds GNOMON__SEEN_SLOW in `seen`. An action that is the innermost
- * ends as a scope does. While the thread is shut, it may be being cut. */
+/* Several recorders, or one without `ended`, or hooks or further trees. No scope has an
+ * action's token; one that was made up finds GNOMON__SEEN_SLOW in `seen`. An action that is
+ * the innermost of its only tree ends as a scope does. While the thread is shut, it may be
+ * being cut. */
 static APART void shared_by_others(gnomon__thread *t, gnomon__front *n,
                                    gnomon__near *tls, uint32_t seen,
                                    gnomon_token token)
 {
-    if (!(seen & GNOMON__SEEN_SLOW) && (token & GNOMON__TOKEN_ACTION)) {
+    int is_action =
+        !(seen & GNOMON__SEEN_SLOW) && (token & GNOMON__TOKEN_ACTION);
+    if (is_action)
         token ^= GNOMON__TOKEN_ACTION;
-        store_relaxed(&n->token, token);
-        store_relaxed(&n->seen, seen);
+    if (unlikely(seen & ~t->end_only_bits)) {
+        if (is_action)
+            gnomon__slow_stop_token(t, token);
+        else
+            gnomon__slow_end(token, t);
+        return;
     }
-    if (unlikely(seen & ~t->end_only_bits))
-        gnomon__slow_end(token, t);
-    else
-        shared_slow(t, gnomon__hot_ticks(tls, t, tls->base, tls->open, n), seen,
-                    token);
+    store_relaxed(&n->token, token);
+    store_relaxed(&n->seen, seen);
+    shared_slow(t, gnomon__hot_ticks(tls, t, tls->base, tls->open, n), seen,
+                token);
 }
 
 HOT void gnomon__shared_end(gnomon__thread *t, gnomon__front *n,

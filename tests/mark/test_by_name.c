@@ -263,6 +263,35 @@ TEST(a_recorder_goes_while_it_is_open)
     }
 }
 
+/* Of the first of two trees, which both see it, and a tape beside the second. */
+TEST(a_window_closes_while_it_is_open)
+{
+    CHECK_EQ(gnomon_attach(&timer, NULL, "schedule=wait:1/warmup:1/active:2"),
+             GNOMON_OK);
+    gnomon_step();
+    CHECK_EQ(
+        gnomon_attach(&taper, NULL, "filter=open,schedule=active:1/wait:1"),
+        GNOMON_OK);
+    gnomon_step();
+    gnomon_region *around = gnomon_region_get("around", NULL, 0);
+    gnomon_token token = gnomon_begin(around);
+    gnomon_step();
+    gnomon_health before = health_now();
+    gnomon_start("open");
+    pass(2);
+    gnomon_step();
+    (void)gnomon_link_out();
+    gnomon_stop("open");
+    gnomon_profile *p = profile_of("taper", 0);
+    CHECK_EQ(calls_of(p, "open"), 1);
+    CHECK_EQ(events(p), 1);
+    gnomon_profile_free(p);
+    CHECK_HEALTH(before, .unmatched = 0);
+    gnomon_end(token);
+    gnomon_detach(&taper, NULL);
+    gnomon_detach(&timer, NULL);
+}
+
 /* Its mask is 0 in between. */
 TEST(its_filter_changes_while_it_is_open)
 {
@@ -307,32 +336,39 @@ TEST(a_second_start_is_counted_by_who_was_attached)
 
 /* ---- Stages and tokens ------------------------------------------------------------- */
 
+/* `marks`: the stop is not the first mark after the stage's end. */
+static void stop_after_a_stage(int way, int marks)
+{
+    attach(way);
+    gnomon_health before = health_now();
+    gnomon_stage_begin("first");
+    action("open", 1);
+    gnomon_start("open");
+    pass(2);
+    gnomon_stage_end();
+    gnomon_stage_begin("second");
+    if (marks)
+        action("other", 1);
+    pass(3);
+    gnomon_stop("open");
+    action("open", 7);
+    if (ways[way].tree) {
+        gnomon_profile *p = profile_of(ways[way].tree, 1);
+        CHECK_EQ(calls_of(p, "open"), 3);
+        gnomon_profile_free(p);
+    }
+    gnomon_stage_end();
+    CHECK_EQ(starts, stops);
+    gnomon_health after = health_now();
+    CHECK_EQ(after.twice, before.twice);
+    CHECK_EQ(after.never_started, before.never_started);
+    detach(way);
+}
+
 TEST(it_is_open_at_the_end_of_a_stage)
 {
-    for (int way = 0; way < WAYS; way++) {
-        attach(way);
-        gnomon_health before = health_now();
-        gnomon_stage_begin("first");
-        action("open", 1);
-        gnomon_start("open");
-        pass(2);
-        gnomon_stage_end();
-        gnomon_stage_begin("second");
-        pass(3);
-        gnomon_stop("open");
-        action("open", 7);
-        if (ways[way].tree) {
-            gnomon_profile *p = profile_of(ways[way].tree, 1);
-            CHECK_EQ(calls_of(p, "open"), 3);
-            gnomon_profile_free(p);
-        }
-        gnomon_stage_end();
-        CHECK_EQ(starts, stops);
-        gnomon_health after = health_now();
-        CHECK_EQ(after.twice, before.twice);
-        CHECK_EQ(after.never_started, before.never_started);
-        detach(way);
-    }
+    for (int way = 0; way < 2 * WAYS; way++)
+        stop_after_a_stage(way / 2, way % 2);
 }
 
 /* The token of an action ends nothing, with the bits that it has in a node and without. */
