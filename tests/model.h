@@ -50,6 +50,7 @@ typedef struct model_event {
     double value;
     int is_told,
         is_dropped; /* the stage in which it ended was reported: without it */
+    int is_given;   /* a part of a stream has it */
 } model_event;
 
 typedef struct model_exec {
@@ -80,8 +81,9 @@ typedef struct model_view {
     uint64_t given;      /* so many, or all events at the end */
     int keep; /* which of them, of a table; those of the last steps: */
     uint64_t kept_since, last_steps[3], steps_seen;
-    int has_steps; /* it records times of steps: */
-    uint64_t came; /* steps that begin from then on */
+    uint64_t lost[MODEL_THREADS]; /* events, as parts of a stream tell */
+    int has_steps;                /* it records times of steps: */
+    uint64_t came;                /* steps that begin from then on */
     model_step_time step_time[MODEL_REGIONS];      /* of the open step */
     uint32_t since;                                /* stage */
     uint64_t starts, stops, marks, steps, samples; /* that a hook must get */

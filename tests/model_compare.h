@@ -17,7 +17,7 @@ enum model_scope { MODEL_ONE, MODEL_FILE, MODEL_NAMES };
 
 /* Of which time its events are: all that are there now; of the stage that is over,
  * which a file has with those of all stages before; of a cycle that is over; of the run. */
-enum model_time { MODEL_NOW, MODEL_STAGE, MODEL_CYCLE, MODEL_RUN };
+enum model_time { MODEL_NOW, MODEL_STAGE, MODEL_CYCLE, MODEL_RUN, MODEL_PART };
 
 typedef struct model_match {
     const model *m;
@@ -424,14 +424,12 @@ static int model_same_counters(const model_match *x)
     return ok;
 }
 
-#include "model_steps.h"
-#include "model_trace.h"
+/* ---- Which profile -------------------------------------------------------------- */
 
-/* ---- The whole profile --------------------------------------------------- */
-
-/* Whether `p` is what view `number` of the model must show. */
-static int model_compare(const model *m, int number, const gnomon_profile *p,
-                         enum model_scope scope, enum model_time time)
+/* Finds the model's paths in `p`. NULL: some are in the profile alone. */
+static model_match *model_match_of(const model *m, int number,
+                                   const gnomon_profile *p,
+                                   enum model_scope scope, enum model_time time)
 {
     model_match *x = &model_x;
     const model_view *v = &m->views[number];
@@ -444,16 +442,30 @@ static int model_compare(const model *m, int number, const gnomon_profile *p,
     x->node_count = gnomon_profile_count(p, GNOMON_NODES);
     x->stage_count = gnomon_profile_count(p, GNOMON_STAGES);
     if (!CHECK(x->node_count < MODEL_NODES && x->stage_count < MODEL_STAGES))
-        return 0;
+        return NULL;
     for (size_t i = 1; i <= x->stage_count; i++)
         gnomon_profile_stage(p, i, &x->stages[i]);
     for (size_t i = 1; i <= x->node_count; i++) {
         gnomon_profile_node(p, i, &x->node[i]);
         x->path[i] = model_find(x, &x->node[i]);
         if (!CHECK(x->path[i] != NOWHERE))
-            return 0;
+            return NULL;
     }
-    int ok = model_same_stages(x, v->since);
+    return x;
+}
+
+#include "model_steps.h"
+#include "model_trace.h"
+
+/* ---- The whole profile --------------------------------------------------- */
+
+/* Whether `p` is what view `number` of the model must show. */
+static int model_compare(const model *m, int number, const gnomon_profile *p,
+                         enum model_scope scope, enum model_time time)
+{
+    const model_match *x = model_match_of(m, number, p, scope, time);
+    const model_view *v = &m->views[number];
+    int ok = x && model_same_stages(x, v->since);
     for (size_t i = 1; ok && i <= x->node_count; i++)
         ok = model_same_node(x, i);
     ok = ok && model_has_all(x) && model_same_counters(x);

@@ -7,6 +7,8 @@
 #define GNOMON_TESTS_MODEL_PROGRAM_H
 
 #include <errno.h>
+#include <stdlib.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "gnomon/profile.h"
@@ -234,7 +236,7 @@ static void mark_many(int thread)
 
 static void operate(int thread)
 {
-    if (m.is_tight && roll(8) == 0) {
+    if (m.is_tight && roll(5) == 0) {
         mark_many(thread);
         return;
     }
@@ -311,6 +313,51 @@ static int on_summary(void *self, const gnomon_profile *p,
     return GNOMON_OK;
 }
 
+/* A part of a stream, whenever its memory is full. It is read later: the model goes on
+ * meanwhile. */
+static int put_part(const gnomon_writer *out, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, out->context) == size ? GNOMON_OK
+                                                        : GNOMON_EIO;
+}
+
+static int keep_part(FILE *parts, const gnomon_profile *p)
+{
+    long begin = ftell(parts), end;
+    gnomon_writer out = {
+        .struct_size = sizeof out, .write = put_part, .context = parts};
+    fwrite(&begin, sizeof begin, 1, parts); /* its place is for the size */
+    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &out), GNOMON_OK);
+    end = ftell(parts);
+    fseek(parts, begin, SEEK_SET);
+    begin = end - begin - (long)sizeof begin;
+    fwrite(&begin, sizeof begin, 1, parts);
+    fseek(parts, end, SEEK_SET);
+    return GNOMON_OK;
+}
+
+/* All that came, once no more come. */
+static void compare_parts(int v, int is_last)
+{
+    FILE *parts = observers[v].parts;
+    long size;
+    observers[v].parts = NULL;
+    if (!parts)
+        return;
+    rewind(parts);
+    while (fread(&size, sizeof size, 1, parts) == 1) {
+        gnomon_profile *p = NULL;
+        char *bytes = malloc((size_t)size);
+        if (CHECK(bytes && fread(bytes, (size_t)size, 1, parts) == 1) &&
+            CHECK_EQ(gnomon_profile_read(&p, bytes, (size_t)size), GNOMON_OK))
+            model_take_part(&m, v, p);
+        gnomon_profile_free(p);
+        free(bytes);
+    }
+    fclose(parts);
+    model_check_parts(&m, v, is_last);
+}
+
 /* Of a cycle that is over, on a thread of gnomon while all others wait for it, or in the
  * call that ends the stage; or at the end of the run. */
 static int on_ready(void *self, const gnomon_profile *p,
@@ -318,6 +365,8 @@ static int on_ready(void *self, const gnomon_profile *p,
 {
     observer *o = self;
     (void)out;
+    if (o->parts)
+        return keep_part(o->parts, p);
     model_x.cycle = (int)o->given + 1;
     if (model_is_scheduled(m.views[o->view].schedule))
         compare_with(o->view, p, MODEL_ONE, MODEL_CYCLE);
@@ -424,7 +473,10 @@ static void attach(int v, uint32_t hooks)
         m.views[v].has_tree && (p->wants & GNOMON_WANT_STEPS);
     m.views[v].has_file = m.views[v].has_tree && roll(4) == 0;
     if (has_trace && roll(2))
-        m.views[v].keep = (int)roll(4);
+        m.views[v].keep =
+            (int)roll(model_is_scheduled(schedule) || !p->ready ? 4 : 5);
+    if (model_is_stream(m.views[v].keep))
+        observers[v].parts = tmpfile();
     p->options = has_trace ? keep_option : NULL;
     static int made;
     files[v] = ++made;
@@ -489,6 +541,7 @@ static void detach(int v)
     compare(v, (int)roll(2));
     print_operation(v, "detach", -1, v);
     CHECK_EQ(gnomon_detach(&profilers[v], &observers[v]), GNOMON_OK);
+    compare_parts(v, 0);
     if (m.views[v].has_file && !is_told)
         unlink(file_of(v));
     m.views[v].serial = 0;
@@ -601,9 +654,12 @@ static void end_run(void)
     m.is_run_over = 1;
     model_reported(&m);
     for (int v = 0; v < MODEL_VIEWS; v++)
-        m.views[v].given +=
-            m.views[v].has_ready && !model_is_scheduled(m.views[v].schedule);
+        m.views[v].given += m.views[v].has_ready &&
+                            !model_is_scheduled(m.views[v].schedule) &&
+                            !observers[v].parts;
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        compare_parts(v, 1);
     for (int v = 0; v < MODEL_VIEWS; v++)
         compare_file(v);
 }
@@ -642,7 +698,7 @@ static int run_program(void)
     gnomon_setup_options quiet = {
         .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
     model_start(&m);
-    m.is_tight = roll(4) == 0;
+    m.is_tight = roll(3) == 0;
     link_values_used = 0;
     CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
     uint32_t toggle = toggles[roll(6)], threads = 1 + roll(MODEL_THREADS);

@@ -55,7 +55,7 @@ static enum model_due model_due_in(const model_match *x, const model_event *e)
     uint32_t stage = x->stages[1].ordinal;
     if (e->view != x->view || !e->cycle)
         return MODEL_NOT_DUE;
-    if (model_is_stream(x->of->keep) && x->time != MODEL_RUN)
+    if (model_is_stream(x->of->keep) && x->time != MODEL_PART)
         return MODEL_MAY_BE; /* it may have been given */
     switch (x->time) {
     case MODEL_NOW:
@@ -86,7 +86,8 @@ static int model_is_event(const model_match *x, const model_event *e,
         model_thread_of(x->p, is->track) != e->thread)
         return 0;
     if (is->kind == GNOMON_EVENT_EXECUTION)
-        return x->node[is->node].stage == model_stage_number(x, e->stage);
+        return x->time == MODEL_PART ||
+               x->node[is->node].stage == model_stage_number(x, e->stage);
     gnomon_profile_region(x->p, is->region, &region);
     return !strcmp(region.name, model_region_name(e->region)) &&
            (e->value == is->value || (isnan(e->value) && isnan(is->value)));
@@ -137,14 +138,11 @@ static int model_same_missing(const model_match *x, const char *found)
     return ok;
 }
 
-static int model_same_trace(const model_match *x)
+/* Sets `found` of the profile's events. */
+static int model_find_events(const model_match *x, char *found)
 {
-    static char found[MODEL_EVENTS];
     int ok = 1;
     size_t count = gnomon_profile_count(x->p, GNOMON_EVENTS);
-    if (!x->of->has_trace)
-        return CHECK_EQ(count, 0);
-    memset(found, 0, (size_t)x->m->event_count);
     for (size_t i = 1; i <= count; i++) {
         gnomon_event_info e;
         gnomon_profile_event(x->p, i, &e);
@@ -157,7 +155,50 @@ static int model_same_trace(const model_match *x)
                           (unsigned long long)e.duration_ns,
                           (unsigned long long)e.begin_ns);
     }
-    return model_same_missing(x, found) & ok;
+    return ok;
+}
+
+static int model_same_trace(const model_match *x)
+{
+    static char found[MODEL_EVENTS];
+    if (!x->of->has_trace)
+        return CHECK_EQ(gnomon_profile_count(x->p, GNOMON_EVENTS), 0);
+    memset(found, 0, (size_t)x->m->event_count);
+    return model_find_events(x, found) & model_same_missing(x, found);
+}
+
+/* ---- Streams --------------------------------------------------------------------- */
+
+/* The parts together have each event once, or count it as missing. A part was made while
+ * the program went on, so of its tree the paths are compared, and not the stages. */
+static void model_take_part(model *m, int v, const gnomon_profile *p)
+{
+    static char found[MODEL_EVENTS];
+    const model_match *x = model_match_of(m, v, p, MODEL_NAMES, MODEL_PART);
+    if (!x)
+        return;
+    for (int i = 0; i < m->event_count; i++)
+        found[i] = (char)m->events[i].is_given;
+    model_find_events(x, found);
+    for (int i = 0; i < m->event_count; i++)
+        m->events[i].is_given = found[i];
+    for (int t = 0; t < MODEL_THREADS; t++)
+        m->views[v].lost[t] += model_missing_on(x, t);
+}
+
+/* After the last part, or where a profiler goes without it. */
+static void model_check_parts(const model *m, int v, int is_last)
+{
+    for (int t = 0; t < MODEL_THREADS; t++) {
+        uint64_t ungiven = 0, lost = m->views[v].lost[t];
+        for (int i = 0; i < m->event_count; i++)
+            ungiven += m->events[i].view == m->views[v].serial &&
+                       m->events[i].thread == t && m->events[i].cycle &&
+                       !m->events[i].is_given;
+        if (!CHECK(lost <= ungiven && (lost == ungiven || !is_last)))
+            fprintf(stderr, "    w%d: %d events missing in parts, not %d\n", t,
+                    (int)lost, (int)ungiven);
+    }
 }
 
 #endif

@@ -123,6 +123,7 @@ typedef struct observer {
     uint64_t starts, stops, marks, steps, samples, bad_slots, bad_times;
     uint64_t reports, given;
     int wants_times, view;
+    FILE *parts; /* of a stream; NULL: it is none */
 } observer;
 
 static void on_start(void *self, const gnomon_frame *f, uint64_t *slot)
