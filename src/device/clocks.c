@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The clock of each device context, and what one event costs there. Both use a
- * stream of gnomon's own. The cost is measured once, from a row of events.
- * Everything here runs on the reader's thread. */
+ * stream of gnomon's own. The cost is measured once, from a row of events. What is known
+ * of a device stays in a list when its clocks go; its lock is held over no callback. */
+#include "device/clocks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "device/describe.h"
-#include "device/reader.h"
+#include "platform/os_wait.h"
 #include "platform/ticks.h"
-#include "platform/memory.h"
-#include "platform/os.h"
 
 #define CLOCK_COUNT 16u
 #define CLOCK_PART 16u /* the cost is that of the fastest part of the row */
@@ -18,8 +19,20 @@
 #define CLOCK_GOOD_NS 5000u
 #define CLOCK_FIRST_ANCHORS 16u
 
+typedef struct described_device {
+    char kind[16], name[64]; /* texts are fit for JSON */
+    gnomon_device_identity identity;
+    int32_t index;
+    double
+        event_ns; /* the time that one event takes in a stream; 0: not known */
+    uint64_t
+        clock_error_ns; /* of the run's times, to both sides; CLOCK_UNKNOWN */
+} described_device;
+#define CLOCK_UNKNOWN UINT64_MAX
+
 struct gnomon__device_clock {
     const gnomon_device *device; /* NULL: free */
+    described_device about;
     gnomon_device_context where;
     void *stream; /* gnomon's own; NULL: not made */
     void *anchor; /* an event that is over, at `anchor_ns`; NULL: none */
@@ -28,31 +41,98 @@ struct gnomon__device_clock {
     uint64_t steps;   /* training steps made at the last anchor */
     uint64_t host_ns; /* host time of the last anchor */
     /* The run's time: before the next anchor was put into the stream; and of a moment
-     * of the device's, half of the time in which it must lie, to both sides. */
+     * of the device's, which lies within about.clock_error_ns of it. */
     uint64_t before_ns;
     double place_ns;
-    uint64_t place_on_host_ns, place_error_ns;
+    uint64_t place_on_host_ns;
     void *row[CLOCK_ROW];
-    double event_ns;      /* the time that one event takes in a stream */
-    int next_is_recorded; /* it is in the stream */
-    int has_place;
+    int next_is_recorded;  /* it is in the stream */
     uint32_t tries;        /* anchors so far */
     uint32_t row_recorded; /* events of the row in the stream */
-    int is_measured;
+    int is_measured, is_described;
     uint32_t number;
-    int32_t index;
-    char name[64];
-    gnomon_device_identity identity;
 };
 
 static gnomon__device_clock device_clocks[CLOCK_COUNT];
 static uint32_t clocks_made;
-static uint64_t steps_made;
+uint64_t gnomon__device_steps, gnomon__reader_calls;
 
-void gnomon__timers_step(void)
+/* ---- What is known of devices -------------------------------------------- */
+
+#define DEVICES 16u
+
+static described_device described[DEVICES];
+static uint32_t described_count;
+static gnomon__os_lock described_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_DEVICES);
+
+static void make_fit_for_json(char *text)
 {
-    if (load_relaxed(&gnomon__timer_bits))
-        add_relaxed(&steps_made, 1);
+    for (char *c = text; *c; c++)
+        if (*c == '"' || *c == '\\' || *c < ' ' || *c > '~')
+            *c = '?';
+}
+
+/* Of a device with several contexts the last clock counts. */
+static void clock_describe(const gnomon__device_clock *c)
+{
+    gnomon__os_lock_take(&described_lock);
+    uint32_t i = 0;
+    while (i < described_count &&
+           (described[i].index != c->about.index ||
+            strcmp(described[i].kind, c->about.kind) != 0))
+        i++;
+    if (i < DEVICES) {
+        described[i] = c->about;
+        described_count = i < described_count ? described_count : i + 1;
+    }
+    gnomon__os_lock_give(&described_lock);
+}
+
+typedef int describe_add(const char *key, const char *json);
+
+/* gnomon.KIND.INDEX.WHAT; `text` in quotes where it is one. */
+static void add_fact(describe_add *add, const described_device *d,
+                     const char *what, const char *text, uint64_t number)
+{
+    char key[64], json[80];
+    snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".%s", d->kind, d->index,
+             what);
+    if (text)
+        snprintf(json, sizeof json, "\"%s\"", text);
+    else
+        snprintf(json, sizeof json, "%" PRIu64, number);
+    add(key, json);
+}
+
+static void add_identity(describe_add *add, const described_device *d)
+{
+    if (*d->identity.uuid)
+        add_fact(add, d, "uuid", d->identity.uuid, 0);
+    if (*d->identity.pci)
+        add_fact(add, d, "pci", d->identity.pci, 0);
+    if (d->identity.processors)
+        add_fact(add, d, "processors", NULL, d->identity.processors);
+    if (d->identity.memory)
+        add_fact(add, d, "memory", NULL, d->identity.memory);
+}
+
+void gnomon__describe_each(int (*add)(const char *key, const char *json))
+{
+    for (uint32_t i = 0;; i++) {
+        described_device d;
+        gnomon__os_lock_take(&described_lock);
+        int more = i < described_count;
+        if (more)
+            d = described[i];
+        gnomon__os_lock_give(&described_lock);
+        if (!more)
+            return;
+        add_fact(add, &d, "name", d.name, 0);
+        add_fact(add, &d, "event_ns", NULL, (uint64_t)(d.event_ns + 0.5));
+        add_identity(add, &d);
+        if (d.clock_error_ns != CLOCK_UNKNOWN)
+            add_fact(add, &d, "clock_error_ns", NULL, d.clock_error_ns);
+    }
 }
 
 /* ---- Anchors ------------------------------------------------------------- */
@@ -71,9 +151,14 @@ static uint64_t run_ns(void)
     return gnomon__clock_ns(gnomon__ticks());
 }
 
+static int has_place(const gnomon__device_clock *c)
+{
+    return c->about.clock_error_ns != CLOCK_UNKNOWN;
+}
+
 static void clock_record_next(gnomon__device_clock *c)
 {
-    c->steps = load_relaxed(&steps_made);
+    c->steps = load_relaxed(&gnomon__device_steps);
     c->host_ns = gnomon__os_monotonic_ns();
     int ok = clock_make_event(c, &c->next);
     c->tries++;
@@ -88,22 +173,22 @@ static void clock_place(gnomon__device_clock *c, uint64_t after)
 {
     uint64_t half = (after - c->before_ns + 1) / 2;
     uint64_t middle = c->before_ns + half;
-    uint64_t age = c->has_place ? middle - c->place_on_host_ns : 0;
-    if (c->has_place && c->place_error_ns + (age >> 13) < half)
+    uint64_t age = middle - c->place_on_host_ns;
+    if (has_place(c) && c->about.clock_error_ns + (age >> 13) < half)
         return;
-    c->has_place = 1;
     c->place_ns = c->anchor_ns;
     c->place_on_host_ns = middle;
-    c->place_error_ns = half;
-    gnomon__describe_clock(c->device->name, c->index, half);
+    c->about.clock_error_ns = half;
+    if (c->is_described)
+        clock_describe(c);
 }
 
 static int clock_needs_anchor(const gnomon__device_clock *c)
 {
     return !c->anchor ||
-           (c->place_error_ns > CLOCK_GOOD_NS &&
+           (c->about.clock_error_ns > CLOCK_GOOD_NS &&
             c->tries < CLOCK_FIRST_ANCHORS) ||
-           c->steps != load_relaxed(&steps_made) ||
+           c->steps != load_relaxed(&gnomon__device_steps) ||
            gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS;
 }
 
@@ -170,7 +255,7 @@ int gnomon__device_clock_host(const gnomon__device_clock *c, void *event,
                               uint64_t *ns)
 {
     double at;
-    if (!c || !c->has_place || gnomon__device_clock_time(c, event, &at))
+    if (!c || !has_place(c) || gnomon__device_clock_time(c, event, &at))
         return GNOMON_ESTATE;
     double host = (double)c->place_on_host_ns + (at - c->place_ns);
     *ns = host > 0 ? (uint64_t)host : 0;
@@ -179,7 +264,7 @@ int gnomon__device_clock_host(const gnomon__device_clock *c, void *event,
 
 int32_t gnomon__device_clock_index(const gnomon__device_clock *c)
 {
-    return c ? c->index : -1;
+    return c ? c->about.index : -1;
 }
 
 /* ---- What an event costs ------------------------------------------------- */
@@ -222,13 +307,10 @@ static void clock_measure(gnomon__device_clock *c)
     int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
     if (code == GNOMON_EBUSY)
         return;
-    c->is_measured = 1;
+    c->is_measured = c->is_described = 1;
     if (!code)
-        c->event_ns = clock_event_ns(c);
-    gnomon__describe_device(c->device->name, c->index, c->name, &c->identity,
-                            c->event_ns);
-    if (c->has_place)
-        gnomon__describe_clock(c->device->name, c->index, c->place_error_ns);
+        c->about.event_ns = clock_event_ns(c);
+    clock_describe(c);
     for (uint32_t i = 0; i < CLOCK_ROW; i++) {
         c->device->event_destroy(c->row[i]);
         c->row[i] = NULL;
@@ -236,6 +318,25 @@ static void clock_measure(gnomon__device_clock *c)
 }
 
 /* ---- All of them --------------------------------------------------------- */
+
+static void clock_identify(gnomon__device_clock *c)
+{
+    const gnomon_device *d = c->device;
+    described_device *about = &c->about;
+    about->clock_error_ns = CLOCK_UNKNOWN;
+    snprintf(about->kind, sizeof about->kind, "%s", d->name);
+    c->is_measured = /* a device without a name is not measured */
+        d->describe(&c->where, &about->index, about->name, sizeof about->name);
+    about->identity.struct_size = sizeof about->identity;
+    if (d->struct_size <= offsetof(gnomon_device, identify) || !d->identify ||
+        d->identify(&c->where, &about->identity))
+        memset(&about->identity, 0, sizeof about->identity);
+    about->identity.uuid[sizeof about->identity.uuid - 1] = 0;
+    about->identity.pci[sizeof about->identity.pci - 1] = 0;
+    make_fit_for_json(about->name);
+    make_fit_for_json(about->identity.uuid);
+    make_fit_for_json(about->identity.pci);
+}
 
 gnomon__device_clock *
 gnomon__device_clock_of(const gnomon_device *device,
@@ -257,14 +358,7 @@ gnomon__device_clock_of(const gnomon_device *device,
     made->where = *where;
     clocks_made += clocks_made == UINT32_MAX ? 2 : 1; /* 0 is none */
     made->number = clocks_made;
-    made->is_measured = /* a device without a name is not measured */
-        device->describe(where, &made->index, made->name, sizeof made->name);
-    if (device->struct_size > offsetof(gnomon_device, identify) &&
-        device->identify) {
-        made->identity.struct_size = sizeof made->identity;
-        if (device->identify(where, &made->identity))
-            memset(&made->identity, 0, sizeof made->identity);
-    }
+    clock_identify(made);
     clock_advance(made);
     return made;
 }
@@ -308,12 +402,11 @@ int gnomon__device_clocks_are_idle(void)
     return 1;
 }
 
-void gnomon__device_clocks_free(void)
+void gnomon__device_clocks_free(int is_over)
 {
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
-        if (!c->device || load_relaxed(&gnomon__timers_closed) ||
-            c->device->enter(&c->where))
+        if (!c->device || is_over || c->device->enter(&c->where))
             continue;
         add_relaxed(&gnomon__reader_calls, 1);
         void *events[] = {c->anchor, c->next};
@@ -333,4 +426,6 @@ void gnomon__device_clocks_free(void)
 void gnomon__device_clocks_forget(void)
 {
     memset(device_clocks, 0, sizeof device_clocks);
+    gnomon__os_lock_renew(&described_lock);
+    described_count = 0;
 }

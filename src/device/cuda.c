@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "device/cuda_driver.h"
-#include "device/cupti_streams.h"
+#include "device/cupti_subscriber.h"
 #include "platform/atomic.h"
 #include "platform/os.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CUPTI as a source of work that is over. */
+/* CUPTI as a source of work that is over. In control calls, if not said otherwise. */
 #ifndef GNOMON_DEVICE_CUPTI_SOURCE_H
 #define GNOMON_DEVICE_CUPTI_SOURCE_H
 
@@ -7,8 +7,11 @@
 
 const gnomon_activity_source *gnomon__cupti_source(void);
 
-/* Which calls are recorded, where calls are wanted: all, at first. In control calls. */
+/* Which calls are recorded, where calls are wanted: all, at first. */
 void gnomon__cupti_calls_wanted(int runtime, int driver);
+
+/* Records should be read before many more are made. Any thread. */
+void gnomon__cupti_flush_soon(void);
 
 /* Adds gnomon.cupti.version and, where CUPTI has a clock of its own,
  * gnomon.cupti.clock_error_ns to what a profile says of its process; nothing where CUPTI

@@ -36,7 +36,8 @@ static uint64_t kernels_launched; /* by the driver's calls, which all end in */
 static uint32_t launches_open;    /* of these, which began and have not ended */
 static uint32_t many_calls_from;  /* the correlation at which they were read */
 static void (*at_first_launch)(void), (*at_many_calls)(void);
-static char fatal_text[256]; /* written once, before its word */
+static uint32_t cupti_is_gone; /* the process ends: no call may follow */
+static char fatal_text[256];   /* written once, before its word */
 static uint32_t is_fatal, has_fatal_text;
 
 void gnomon__cupti_at_launches(void (*at_launch)(void), void (*at_many)(void))
@@ -48,6 +49,16 @@ void gnomon__cupti_at_launches(void (*at_launch)(void), void (*at_many)(void))
 const char *gnomon__cupti_fatal(void)
 {
     return load_acquire(&has_fatal_text) ? fatal_text : NULL;
+}
+
+void gnomon__cupti_ends(void)
+{
+    store_release(&cupti_is_gone, 1);
+}
+
+int gnomon__cupti_is_at_end(void)
+{
+    return load_acquire(&cupti_is_gone) || gnomon__cupti_fatal();
 }
 
 /* ---- The callback ------------------------------------------------------------------ */
@@ -300,9 +311,23 @@ void gnomon__cupti_unsubscribe(void)
     store_relaxed(&kinds_recorded, 0);
 }
 
-int gnomon__cupti_is_subscribed(void)
+/* ---- Numbers of streams ---------------------------------------------------------------- */
+
+int gnomon__cupti_knows_streams(void)
 {
-    return load_acquire(&source_number) != 0 && !gnomon__os_is_copy();
+    return load_acquire(&source_number) != 0 && !gnomon__os_is_copy() &&
+           !gnomon__cupti_is_at_end() && gnomon__cupti()->GetStreamIdEx;
+}
+
+/* Nothing is kept: a handle may name another stream after it was destroyed, and then has
+ * another number. Without a context, as CUPTI's manual advises: it would only be compared
+ * with the stream's. CUPTI may be left meanwhile by another thread; it stays loaded, and
+ * answers without a subscriber too. */
+int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number)
+{
+    return !gnomon__cupti()->GetStreamIdEx(NULL, stream, is_own != 0, number) &&
+           *number != CUPTI_NO_STREAM &&
+           (*number || gnomon__cupti_version() < GNOMON__CUPTI_13_2);
 }
 
 /* ---- Kinds --------------------------------------------------------------------------- */

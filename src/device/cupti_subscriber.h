@@ -14,8 +14,13 @@
 int gnomon__cupti_subscribe(uint32_t number, const char **symbol);
 void gnomon__cupti_unsubscribe(void);
 
-/* Whether there is a subscription now. Any thread. */
-int gnomon__cupti_is_subscribed(void);
+/* Whether CUPTI records now, and can tell the number that its records have for a stream.
+ * Any thread. */
+int gnomon__cupti_knows_streams(void);
+/* That of a stream which exists; NULL: of the current context's legacy stream, or with
+ * `is_own` of the calling thread's own. 0: CUPTI does not know. Any thread, after
+ * gnomon__cupti_knows_streams. */
+int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number);
 
 /* Has CUPTI record these kinds, bits of 1 << gnomon_activity_kind, and no others; of
  * calls, those that are wanted. A kind that it refuses is left out with a line, but
@@ -28,6 +33,10 @@ void gnomon__cupti_record_calls(int runtime, int driver);
 /* The line of an error after which CUPTI has ended itself: nothing of it may be called any
  * more. NULL: there was none. Any thread. */
 const char *gnomon__cupti_fatal(void);
+/* The process ends: nothing of CUPTI or CUDA is called any more. */
+void gnomon__cupti_ends(void);
+/* Whether it does, or CUPTI has ended itself. Any thread. */
+int gnomon__cupti_is_at_end(void);
 
 /* `at_launch` is called at the first launch of the process, and `at_many` when so many
  * calls were noted that their records must be read soon, or notes are overwritten. */

@@ -4,14 +4,40 @@
  * order, so after the first that is not passed the rest of the stream is skipped.
  *
  * Invariant: a timer is given back only when no event of it is in a stream, or its
- * context is gone. */
-#include "device/reader.h"
+ * context is gone.
+ *
+ * A thread does it, in passes, as long as a view wants device times. Only it calls a
+ * driver to read events. */
+#include <stdlib.h>
+#include <string.h>
 
+#include "device/clocks.h"
+#include "device/cuda.h"
+#include "device/cuda_driver.h"
+#include "device/timers.h"
+#include "device/worker.h"
+#include "mark/upcall.h"
+#include "platform/error.h"
+#include "platform/os_calls.h"
 #include "record/activities.h"
-#include "record/device_stats.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
-#define BUSY_STREAMS 64u
+#define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
+#define READER_EXIT_NS 1000000000ull /* at the end of the process */
+#define STREAMS 64u
+
+gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
+uint32_t gnomon__timer_bits;
+gnomon__thread_timers *gnomon__all_timers;
+uint32_t gnomon__timers_closed, gnomon__reader_sleeps;
+
+/* By their handles, as far as there is room. */
+typedef struct reader_streams {
+    uint32_t count;
+    struct {
+        const void *context, *stream;
+    } at[STREAMS];
+} reader_streams;
 
 /* State of one pass. `busy` is of the thread whose timers are being read. */
 typedef struct reader_pass {
@@ -19,18 +45,11 @@ typedef struct reader_pass {
     gnomon_device_context where;
     int is_gone; /* it could not be entered */
     gnomon__device_clock *clock;
-    struct {
-        const void *context, *stream;
-    } busy[BUSY_STREAMS];
-    uint32_t busy_count;
+    reader_streams busy;
     size_t waiting;
 } reader_pass;
 
-#define TIMED_STREAMS 64u
-static struct {
-    const void *context, *stream;
-} timed[TIMED_STREAMS];
-static uint32_t timed_count;
+static reader_streams timed_streams; /* which records of work do not name */
 
 /* ---- Lists and queues ---------------------------------------------------- */
 
@@ -86,21 +105,26 @@ static int enter_context(reader_pass *pass, const gnomon__timer *t)
     return !pass->is_gone;
 }
 
-static int is_busy(const reader_pass *pass, const gnomon__timer *t)
+/* Its place in the list; `count`: it is not there. */
+static uint32_t find_stream(const reader_streams *list, const gnomon__timer *t)
 {
-    for (uint32_t i = 0; i < pass->busy_count; i++)
-        if (pass->busy[i].stream == t->stream &&
-            pass->busy[i].context == t->where.context)
-            return 1;
-    return 0;
+    uint32_t i = 0;
+    while (i < list->count && (list->at[i].context != t->where.context ||
+                               list->at[i].stream != t->stream))
+        i++;
+    return i;
 }
 
-static void note_busy(reader_pass *pass, const gnomon__timer *t)
+/* Its number from 1. Those past the last share one. */
+static uint32_t add_stream(reader_streams *list, const gnomon__timer *t)
 {
-    if (pass->busy_count == BUSY_STREAMS || is_busy(pass, t))
-        return;
-    pass->busy[pass->busy_count].context = t->where.context;
-    pass->busy[pass->busy_count++].stream = t->stream;
+    uint32_t i = find_stream(list, t);
+    if (i == list->count && i < STREAMS) {
+        list->at[i].context = t->where.context;
+        list->at[i].stream = t->stream;
+        list->count++;
+    }
+    return i + 1;
 }
 
 /* Reads the begin of an open scope against the newest anchor. For a scope of
@@ -114,29 +138,13 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
         t->begin_read = gnomon__device_clock_number(pass->clock);
 }
 
-/* The number of a stream that records of work do not name: among such, from 1, by its
- * handle; one that is used anew keeps it. Those past the last share one. */
-static uint32_t timed_stream(const gnomon__timer *t)
-{
-    uint32_t i = 0;
-    while (i < timed_count && (timed[i].context != t->where.context ||
-                               timed[i].stream != t->stream))
-        i++;
-    if (i < TIMED_STREAMS && i == timed_count) {
-        timed[i].context = t->where.context;
-        timed[i].stream = t->stream;
-        timed_count++;
-    }
-    return i + 1;
-}
-
 static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
                      const gnomon__timer *t, double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
     gnomon__device_part part = {
         .device = gnomon__device_clock_index(pass->clock),
-        .stream = t->has_number ? t->number : timed_stream(t),
+        .stream = t->has_number ? t->number : add_stream(&timed_streams, t),
         .is_of_work = t->has_number};
     gnomon__activity_event event = {.launched = t->begin_ticks};
     uint32_t events = t->events;
@@ -243,15 +251,15 @@ static void read_messages(reader_pass *pass, gnomon__thread_timers *timers)
 static void read_thread_timers(reader_pass *pass, gnomon__thread_timers *timers)
 {
     read_messages(pass, timers);
-    pass->busy_count = 0; /* stream 2 is another stream on each thread */
+    pass->busy.count = 0; /* stream 2 is another stream on each thread */
     uint32_t *at = &timers->first, last = 0;
     while (*at) {
         uint32_t number = *at;
         gnomon__timer *t = &timers->timer[number - 1];
-        int code =
-            is_busy(pass, t) ? GNOMON_EBUSY : read_timer(pass, timers, t);
+        int is_busy = find_stream(&pass->busy, t) < pass->busy.count;
+        int code = is_busy ? GNOMON_EBUSY : read_timer(pass, timers, t);
         if (code == GNOMON_EBUSY) {
-            note_busy(pass, t);
+            (void)add_stream(&pass->busy, t);
             pass->waiting++;
             last = number;
             at = &t->later;
@@ -270,11 +278,10 @@ static void read_thread_timers(reader_pass *pass, gnomon__thread_timers *timers)
         read_begun(pass, &timers->timer[n - 1]);
 }
 
-size_t gnomon__reader_pass(void)
+/* Over all timers. Returns how many ended scopes the device has not passed yet. */
+static size_t reader_pass_all(void)
 {
     reader_pass pass = {.device = NULL};
-    if (load_relaxed(&gnomon__timers_closed))
-        return 0;
     for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
          timers; timers = timers->next)
         read_thread_timers(&pass, timers);
@@ -283,7 +290,9 @@ size_t gnomon__reader_pass(void)
     return pass.waiting;
 }
 
-int gnomon__reader_is_idle(void)
+/* Whether there is nothing to read, and nothing is under way: then the thread sleeps until a
+ * timer is sent. */
+static int reader_is_idle(void)
 {
     for (const gnomon__thread_timers *timers =
              load_acquire(&gnomon__all_timers);
@@ -296,7 +305,7 @@ int gnomon__reader_is_idle(void)
 
 /* Timers that are not passed lose their nodes and are counted as late. They go back
  * to their thread when the device has passed them. */
-void gnomon__reader_give_up(void)
+static void reader_give_up(void)
 {
     for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
          timers; timers = timers->next) {
@@ -309,4 +318,185 @@ void gnomon__reader_give_up(void)
             n = t->later;
         }
     }
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+#define READER_GIVES_UP GNOMON__WORKER_OWN
+
+static size_t reader_waiting; /* what the last pass left */
+
+/* A thread that sends a timer stores it and then loads `gnomon__reader_sleeps`; the reader
+ * does both in the other order, so that one of the two sees the other. */
+void gnomon__reader_wake(void)
+{
+    uint32_t sleeps = 1;
+    if (cas_acq_rel(&gnomon__reader_sleeps, &sleeps, 0))
+        (void)gnomon__os_wake(&gnomon__reader_sleeps);
+}
+
+static void reader_round(uint32_t why);
+static int reader_wait(void);
+
+static gnomon__worker reader = {
+    .name = "gnomon",
+    .reads = "device times",
+    .silence = "the device's driver does not answer: device times are "
+               "missing, and its events are not freed",
+    .progress = &gnomon__reader_calls,
+    .round = reader_round,
+    .wait = reader_wait,
+    .rouse = gnomon__reader_wake,
+    .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_TIMERS),
+};
+
+/* Gives up under the lock, while who asked for it still waits. */
+static void reader_round(uint32_t why)
+{
+    int is_closed = (int)load_relaxed(&gnomon__timers_closed);
+    if (why & GNOMON__WORKER_ENDS) {
+        gnomon__device_clocks_free(is_closed);
+        return;
+    }
+    store_relaxed(&reader_waiting, is_closed ? 0 : reader_pass_all());
+    if (!load_relaxed(&gnomon__timers_closed))
+        gnomon__cuda_log_failures();
+    gnomon__os_lock_take(&reader.lock);
+    if ((why & READER_GIVES_UP) && reader.is_awaited)
+        reader_give_up();
+    gnomon__os_lock_give(&reader.lock);
+}
+
+/* Sleeps until a timer is sent or a pass is asked for, without the lock. */
+static int reader_wait(void)
+{
+    uint64_t pause = 0;
+    if (!reader_is_idle())
+        return !gnomon__os_turn_wait(&reader.wake, &reader.lock,
+                                     gnomon__os_monotonic_ns() +
+                                         READER_SLEEP_NS);
+    store_relaxed(&gnomon__reader_sleeps, 1);
+    fence_full();
+    if (!reader_is_idle())
+        gnomon__reader_wake();
+    gnomon__os_lock_give(&reader.lock);
+    while (load_relaxed(&gnomon__reader_sleeps))
+        gnomon__os_wait(&gnomon__reader_sleeps, 1, UINT64_MAX, &pause);
+    gnomon__os_lock_take(&reader.lock);
+    return 0;
+}
+
+/* How many scopes wait for the device; 0 also where the driver does not answer. */
+static size_t reader_ask(uint32_t why)
+{
+    return gnomon__worker_ask(&reader, why) ? load_relaxed(&reader_waiting) : 0;
+}
+
+void gnomon__timers_read(uint64_t patience_ns, int gives_up)
+{
+    uint64_t now = gnomon__os_monotonic_ns(), until = now + patience_ns;
+    uint64_t pause = 0;
+    if (!load_relaxed(&gnomon__timer_bits))
+        return;
+    for (; reader_ask(0) && now < until; now = gnomon__os_monotonic_ns())
+        gnomon__os_pause(&pause, until - now); /* a device tells nobody */
+    if (gives_up)
+        (void)reader_ask(READER_GIVES_UP);
+}
+
+/* ---- Views ---------------------------------------------------------------- */
+
+/* No error: other vendors' devices work without it. */
+static void log_missing_driver(void)
+{
+    static int is_logged;
+    const char *why = gnomon__cuda_load_error();
+    if (why && !is_logged)
+        gnomon__log("no CUDA driver: scopes on its streams get no device "
+                    "times: %s",
+                    why);
+    is_logged |= why != NULL;
+}
+
+void gnomon__timers_step(void)
+{
+    if (load_relaxed(&gnomon__timer_bits))
+        add_relaxed(&gnomon__device_steps, 1);
+}
+
+int gnomon__timers_watch(uint32_t bit, uint32_t generation)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+        gnomon__timer_view *v = &gnomon__timer_views[i];
+        if (v->generation)
+            continue;
+        log_missing_driver(); /* loads the driver now, not in a mark */
+        store_relaxed(&v->bit, bit);
+        store_release(&v->generation, generation);
+        store_release(&gnomon__timer_bits,
+                      load_relaxed(&gnomon__timer_bits) | 1u << bit);
+        gnomon__worker_start(&reader);
+        return GNOMON_OK;
+    }
+    return gnomon__fail(
+        GNOMON_EFULL,
+        "%u views time devices already, which is the most: give "
+        "them the same filter and schedule",
+        GNOMON__TIMER_VIEWS);
+}
+
+void gnomon__timers_unwatch(uint32_t generation)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+        gnomon__timer_view *v = &gnomon__timer_views[i];
+        if (v->generation == generation)
+            store_release(&v->generation, 0);
+        if (v->generation)
+            bits |= 1u << v->bit;
+    }
+    store_release(&gnomon__timer_bits, bits);
+    if (!bits)
+        (void)gnomon__worker_stop(&reader);
+    else /* after this pass no time is added to the generation */
+        (void)reader_ask(0);
+    gnomon__device_stats_drop(generation);
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+/* First reads the times that are over, as a signal's report may need them. The last
+ * pass is waited for; it finds gnomon__timers_closed set and calls no device. */
+static void timers_at_exit(void)
+{
+    if (!gnomon__os_is_owner())
+        return;
+    int cancel = gnomon__os_cancel_off(); /* also where is_inside is 0 */
+    int is_inside = gnomon__upcall_exit_enter();
+    gnomon__timers_read(READER_EXIT_NS, 1);
+    store_relaxed(&gnomon__timers_closed, 1);
+    store_relaxed(&gnomon__timer_bits, 0);
+    (void)reader_ask(0);
+    if (is_inside)
+        gnomon__upcall_exit_leave();
+    gnomon__os_cancel_back(cancel);
+}
+
+void gnomon__timers_read_at_exit(void)
+{
+    static uint32_t is_watched;
+    if (!swap_acq_rel(&is_watched, 1) && atexit(timers_at_exit))
+        store_relaxed(&is_watched, 0); /* the next thread tries again */
+}
+
+void gnomon__timers_forget(void)
+{
+    memset(gnomon__timer_views, 0, sizeof gnomon__timer_views);
+    gnomon__timer_bits = 0;
+    gnomon__worker_forget(&reader);
+    store_relaxed(&gnomon__reader_sleeps, 0);
+    gnomon__keep_reachable(gnomon__all_timers);
+    gnomon__all_timers = NULL;
+    gnomon__device_clocks_forget();
+    gnomon__device_stats_forget();
 }

@@ -2,21 +2,189 @@
 /* compiled: for speed */
 /* The marking thread's half: a scope on a stream begins and ends. The device is
  * called while the thread's sequence word is even, so that marks inside those calls,
- * of a tool or a signal handler, are recorded as usual. Lists and queues
- * (thread_timers.c) change while it is odd.
+ * of a tool or a signal handler, are recorded as usual. Lists and queues change while it
+ * is odd: the thread's free timers, in a pool for each device context, and its queue to
+ * the reader.
  *
  * The events enclose the host's scope, so their cost counts for its parent. errno is
  * kept for the host, as a driver may set it. */
 #include <errno.h>
 #include <string.h>
 
-#include "device/cuda.h"
 #include "device/timers.h"
+#include "gnomon/cuda.h"
 #include "mark/tls.h"
 #include "mark/tree.h"
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "record/activity_notes.h"
+
+/* ---- A thread's timers ---------------------------------------------------- */
+
+static gnomon__timer *timer_at(gnomon__thread_timers *timers, uint32_t number)
+{
+    return &timers->timer[number - 1];
+}
+
+/* Puts a message about a timer into the queue to the reader. */
+static void timer_send(gnomon__thread_timers *timers, uint32_t number,
+                       uint32_t word)
+{
+    uint64_t at = timers->out_head;
+    store_relaxed(&timers->out[at % GNOMON__TIMER_MESSAGES],
+                  number << 2 | word);
+    store_release(&timers->out_head,
+                  at + 1); /* partner: the reader's acquire */
+    fence_full();          /* partner: reader_wait */
+    if (unlikely(load_relaxed(&gnomon__reader_sleeps)))
+        gnomon__reader_wake();
+}
+
+static int timer_pool_is_of(const gnomon__timer_pool *p,
+                            const gnomon_device *device,
+                            const gnomon_device_context *where)
+{
+    return p->device == device && p->where.context == where->context &&
+           p->where.id == where->id;
+}
+
+static gnomon__timer_pool *timer_pool_of(gnomon__thread_timers *timers,
+                                         const gnomon_device *device,
+                                         const gnomon_device_context *where)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++)
+        if (timer_pool_is_of(&timers->pools[i], device, where))
+            return &timers->pools[i];
+    return NULL;
+}
+
+/* No timer of the pool's context is in use: the pool may be used for another one. */
+static int timer_pool_is_idle(gnomon__thread_timers *timers,
+                              const gnomon__timer_pool *p)
+{
+    for (uint32_t n = 1; n <= timers->made; n++) {
+        const gnomon__timer *t = timer_at(timers, n);
+        if (t->state != GNOMON__TIMER_FREE &&
+            timer_pool_is_of(p, t->device, &t->where))
+            return 0;
+    }
+    return 1;
+}
+
+/* For a context that is gone, and its events with it. */
+static void timer_pool_clear(gnomon__thread_timers *timers,
+                             gnomon__timer_pool *p)
+{
+    while (p->first) {
+        uint32_t number = p->first;
+        gnomon__timer *t = timer_at(timers, number);
+        p->first = t->next;
+        t->begin = t->end = NULL;
+        t->next = timers->blank;
+        timers->blank = number;
+    }
+}
+
+/* Sends at most `most` free timers to the reader, which destroys their events and
+ * gives the timers back. Returns how many of `most` are left. */
+static uint32_t timer_pool_give_up(gnomon__thread_timers *timers,
+                                   gnomon__timer_pool *p, uint32_t most)
+{
+    for (; p->first && most; most--) {
+        uint32_t number = p->first;
+        p->first = timer_at(timers, number)->next;
+        timer_send(timers, number, GNOMON__TIMER_EMPTIED);
+    }
+    return most;
+}
+
+/* A pool for a new context: that of the same context before a reset, a free one, or
+ * one whose timers are all idle. NULL: there is none. */
+static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
+                                           const gnomon_device *device,
+                                           const gnomon_device_context *where)
+{
+    gnomon__timer_pool *made = NULL, *idle = NULL;
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &timers->pools[i];
+        if (!p->device && !made)
+            made = p;
+        if (p->device == device && p->where.context == where->context) {
+            timer_pool_clear(timers, p);
+            made = p;
+        }
+    }
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS && !made && !idle; i++)
+        if (timer_pool_is_idle(timers, &timers->pools[i]))
+            idle = &timers->pools[i];
+    if (idle)
+        (void)timer_pool_give_up(timers, idle, GNOMON__TIMERS);
+    made = made ? made : idle;
+    if (made)
+        *made = (gnomon__timer_pool){device, *where, 0};
+    return made;
+}
+
+/* Makes the timer free again. */
+static void timer_put_back(gnomon__thread_timers *timers, uint32_t number)
+{
+    gnomon__timer *t = timer_at(timers, number);
+    gnomon__timer_pool *pool = /* also with only one of its two events */
+        t->begin ? timer_pool_of(timers, t->device, &t->where) : NULL;
+    uint32_t *list = pool ? &pool->first : &timers->blank;
+    if (!pool)
+        t->begin = t->end = NULL;
+    t->token = 0;
+    t->state = GNOMON__TIMER_FREE;
+    t->next = *list;
+    *list = number;
+}
+
+static void take_returned_timers(gnomon__thread_timers *timers)
+{
+    uint64_t head = load_acquire(&timers->back_head);
+    uint64_t tail = timers->back_tail;
+    for (; tail != head; tail++)
+        timer_put_back(timers,
+                       load_relaxed(&timers->back[tail % GNOMON__TIMERS]));
+    store_release(&timers->back_tail, tail);
+}
+
+/* Frees some idle timers of other contexts; they come back without events. */
+static void give_up_other_pools(gnomon__thread_timers *timers,
+                                const gnomon__timer_pool *pool)
+{
+    for (uint32_t i = 0, left = GNOMON__TIMERS / 8; i < GNOMON__TIMER_POOLS;
+         i++)
+        if (&timers->pools[i] != pool)
+            left = timer_pool_give_up(timers, &timers->pools[i], left);
+}
+
+/* A free timer, if possible one with events of this context. 0: there is none. */
+static uint32_t timer_take(gnomon__thread_timers *timers,
+                           const gnomon_device *device,
+                           const gnomon_device_context *where)
+{
+    take_returned_timers(timers);
+    gnomon__timer_pool *pool = timer_pool_of(timers, device, where);
+    if (!pool && !(pool = timer_pool_make(timers, device, where)))
+        return 0;
+    uint32_t *list = pool->first ? &pool->first : &timers->blank;
+    uint32_t number = *list;
+    if (number)
+        *list = timer_at(timers, number)->next;
+    else if (timers->made < GNOMON__TIMERS)
+        number = ++timers->made;
+    else
+        give_up_other_pools(timers, pool);
+    if (!number)
+        return 0;
+    gnomon__timer *t = timer_at(timers, number);
+    t->device = device;
+    t->where = *where;
+    t->state = GNOMON__TIMER_CLOSED;
+    return number;
+}
 
 /* ---- Open timers --------------------------------------------------------- */
 
@@ -68,12 +236,12 @@ static int is_missed(const gnomon__timer *timer)
 static void drop_top(gnomon__thread *t, gnomon__thread_timers *timers)
 {
     uint32_t number = timers->top;
-    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    gnomon__timer *timer = timer_at(timers, number);
     timers->top = timer->next;
     timer->state = GNOMON__TIMER_CLOSED;
     if (is_missed(timer))
         gnomon__trouble(t, timers_unended);
-    gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
+    timer_send(timers, number, GNOMON__TIMER_DROPPED);
 }
 
 /* By name: each copy of the library in a process has a device of its own. */
@@ -87,8 +255,8 @@ static uint32_t find_outer(gnomon__thread_timers *timers,
                            const gnomon__timer *timer, uint32_t view)
 {
     uint32_t o = timers->top;
-    for (; o; o = gnomon__timer_at(timers, o)->next) {
-        const gnomon__timer *around = gnomon__timer_at(timers, o);
+    for (; o; o = timer_at(timers, o)->next) {
+        const gnomon__timer *around = timer_at(timers, o);
         if (around->stream == timer->stream && around->node[view] &&
             around->where.context == timer->where.context &&
             is_same_device(around->device, timer->device))
@@ -124,10 +292,10 @@ static uint32_t note_node(gnomon__thread *t, gnomon__thread_timers *timers,
 static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                        uint32_t number, uint64_t token)
 {
-    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    gnomon__timer *timer = timer_at(timers, number);
     uint32_t any = 0, tapes = load_relaxed(&t->open_bits) &
                               load_relaxed(&gnomon__activity_tapes);
-    while (timers->top && !is_open(t, gnomon__timer_at(timers, timers->top)))
+    while (timers->top && !is_open(t, timer_at(timers, timers->top)))
         drop_top(t, timers); /* left by longjmp, or of an ended thread */
     timer->token = token;
     timer->state = GNOMON__TIMER_OPEN;
@@ -138,12 +306,12 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
     if (!any) { /* no node of its own: it may be in "(other)" */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;
-        gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
+        timer_send(timers, number, GNOMON__TIMER_DROPPED);
         return;
     }
     timer->next = timers->top;
     timers->top = number;
-    gnomon__timer_send(timers, number, GNOMON__TIMER_BEGUN);
+    timer_send(timers, number, GNOMON__TIMER_BEGUN);
 }
 
 /* ---- Begin --------------------------------------------------------------- */
@@ -193,7 +361,7 @@ static uint32_t take_thread_timer(const gnomon_device *device,
     gnomon__thread_timers *timers =
         t->timers ? t->timers : make_thread_timers(t);
     if (timers)
-        number = gnomon__timer_take(timers, device, where);
+        number = timer_take(timers, device, where);
     if (!number)
         gnomon__trouble(t, timers_full);
     gnomon__leave(t);
@@ -244,7 +412,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     if (!number)
         return 0;
     gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
-    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    gnomon__timer *timer = timer_at(timers, number);
     timer->stream = stream;
     number_stream(timer, device);
     code = make_events(timer);
@@ -255,7 +423,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     count_failure(code);
     gnomon__thread *t = gnomon__enter();
     if (t) {
-        gnomon__timer_put_back(timers, number);
+        timer_put_back(timers, number);
         gnomon__leave(t);
     }
     return 0;
@@ -297,7 +465,7 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     else if (t && scope.token)
         open_timer(t, t->timers, scope.timer, scope.token);
     else if (t)
-        gnomon__timer_put_back(t->timers, scope.timer);
+        timer_put_back(t->timers, scope.timer);
     if (t)
         gnomon__leave(t);
     fill_scope(out, scope);
@@ -318,7 +486,7 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
         return 0;
     gnomon__thread_timers *timers = t->timers;
     uint32_t number = scope->timer;
-    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    gnomon__timer *timer = timer_at(timers, number);
     if (timer->token != scope->token || timer->state != GNOMON__TIMER_OPEN) {
         number = 0;
     } else {
@@ -344,7 +512,7 @@ static void end_timed(const gnomon_device_scope *scope)
     gnomon_end_slow(scope->token);
     if (!number)
         return;
-    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    gnomon__timer *timer = timer_at(timers, number);
     int kept = errno;
     int code = load_relaxed(&gnomon__timers_closed)
                    ? GNOMON_ESTATE
@@ -357,8 +525,8 @@ static void end_timed(const gnomon_device_scope *scope)
     gnomon__thread *t = gnomon__enter();
     if (!t) /* forked meanwhile */
         return;
-    gnomon__timer_send(timers, number,
-                       code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
+    timer_send(timers, number,
+               code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
     gnomon__leave(t);
 }
 

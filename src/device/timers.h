@@ -104,40 +104,16 @@ typedef struct gnomon__thread_timers {
 
 extern gnomon__thread_timers *gnomon__all_timers; /* only ever grows */
 
-/* ---- thread_timers.c: the marking thread, with its sequence word odd ----- */
-
-static inline gnomon__timer *gnomon__timer_at(gnomon__thread_timers *timers,
-                                              uint32_t number)
-{
-    return &timers->timer[number - 1];
-}
-
-/* Puts a message about a timer into the queue to the reader. */
-void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
-                        uint32_t word);
-
-/* A free timer, if possible one with events of this context. 0: there is none. */
-uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
-                            const gnomon_device *device,
-                            const gnomon_device_context *where);
-
-/* Makes the timer free again. */
-void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);
-
-/* ---- reader_sleep.c ------------------------------------------------------ */
+/* ---- The reader ---------------------------------------------------------- */
 
 /* Whether the reader's thread sleeps, as it found nothing to read. */
 extern uint32_t gnomon__reader_sleeps;
 /* Wakes it if it does. Waits for nothing. */
 void gnomon__reader_wake(void);
 
-/* ---- clocks.c ------------------------------------------------------------ */
-
 /* A training step is over: the reader sets a new anchor on each device clock. Any
  * thread. Costs one load where no device is timed. */
 void gnomon__timers_step(void);
-
-/* ---- reader_thread.c ----------------------------------------------------- */
 
 /* Reads the events that the device has passed, and polls up to `patience_ns` for the
  * rest. With `gives_up`, what is left then is counted as late and never read. Inside

@@ -5,7 +5,7 @@
 
 #include "device/activity.h"
 #include "device/cupti_source.h"
-#include "device/describe.h"
+#include "device/clocks.h"
 #include "device/timers.h"
 #include "mark/calibrate.h"
 #include "mark/region.h"

@@ -4,7 +4,8 @@
  * have a lock, streams wait for one another. One thread then waits, and nobody else; and
  * the thread that reads events sleeps while there is nothing to read. */
 #include "child.h"
-#include "device/reader.h"
+#include "device/clocks.h"
+#include "device/timers.h"
 #include "fake_cuda.h"
 #include "probe_profile.h"
 

@@ -14,7 +14,6 @@
 #include "programs/raw_fork.h"
 #include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_flushes.h"
 #include "device/cupti_subscriber.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"

@@ -186,16 +186,16 @@ static const char *const published[][2] = {
      "platform/owner.h: GNOMON__FORWARD: load_acquire(&gnomon__owner)"},
     {"run/copies.c: settle: store_release(&state, OWNER);",
      "run/copies.c: gnomon__copy_owns: load_acquire(&state)"},
-    {"device/thread_timers.c: gnomon__timer_send: "
+    {"device/timers.c: timer_send: "
      "store_release(&timers->out_head, at + 1);",
      "device/reader.c: read_messages: load_acquire(&timers->out_head)"},
     {"device/reader.c: give_back: store_release(&timers->back_head, at + 1);",
-     "device/thread_timers.c: take_returned_timers: "
+     "device/timers.c: take_returned_timers: "
      "load_acquire(&timers->back_head)"},
     {"device/timers.c: make_thread_timers: cas_acq_rel(&gnomon__all_timers, "
      "&timers->next, timers)",
-     "device/reader.c: gnomon__reader_pass: load_acquire(&gnomon__all_timers)"},
-    {"device/reader_thread.c: gnomon__timers_watch: "
+     "device/reader.c: reader_pass_all: load_acquire(&gnomon__all_timers)"},
+    {"device/reader.c: gnomon__timers_watch: "
      "store_release(&v->generation, generation);",
      "device/timers.c: view_at: "
      "load_acquire(&gnomon__timer_views[i].generation)"},

@@ -36,11 +36,11 @@ ORDERED = re.compile(
 UNTRIED = {
     "device/cuda_failures.c: gnomon__cuda_failed: cas_acq_rel(":
         "who sets the result sets the call, which is published",
-    "device/reader_thread.c: gnomon__timers_watch: store_release(":
+    "device/reader.c: gnomon__timers_watch: store_release(":
         "only says whether there may be work",
-    "device/thread_timers.c: gnomon__timer_send: fence_full()":
+    "device/timers.c: timer_send: fence_full()":
         "one store, then a load of the other's, with a full fence on both sides",
-    "device/thread_timers.c: take_returned_timers: store_release(&timers->back_tail":
+    "device/timers.c: take_returned_timers: store_release(&timers->back_tail":
         "no other thread reads it",
     "inject/nvtx_names.c: gnomon__inject_regions_make: load_acquire(&name->regions),":
         "as `head`, below it",

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A thread of gnomon's for calls that may hang: a driver's, and CUPTI's. It makes rounds of
+ * them, and whoever asks for a round waits for a limited time, so only this thread hangs.
+ * Where it cannot be started, control calls make the rounds. All is called in control calls,
+ * if not said otherwise. */
+#ifndef GNOMON_DEVICE_WORKER_H
+#define GNOMON_DEVICE_WORKER_H
+
+#include "platform/os_wait.h"
+
+/* Why a round is made, as bits: these, and from GNOMON__WORKER_OWN on the worker's own. */
+enum gnomon__worker_why {
+    GNOMON__WORKER_ASKED = 1, /* somebody waits for it */
+    GNOMON__WORKER_DUE = 2,   /* `wait` says so */
+    GNOMON__WORKER_ENDS = 4,  /* it is the last one */
+    GNOMON__WORKER_OWN = 8
+};
+
+typedef struct gnomon__worker {
+    const char *name;         /* of the thread */
+    const char *reads;        /* what is read later if there is none */
+    const char *silence;      /* the line where a round does not return */
+    const uint64_t *progress; /* while it grows, nothing hangs. Atomic */
+    /* Without the lock, which is held over no call that may hang. */
+    void (*round)(uint32_t why);
+    /* Under the lock, until `wake` is told; 1: the time for a round has come. */
+    int (*wait)(void);
+    void (*rouse)(void); /* wakes it where it waits for another word; or NULL */
+    gnomon__os_lock lock;
+    /* Under the lock. */
+    uint32_t wake, answer; /* turns */
+    uint32_t why;          /* of the next round */
+    int is_awaited;        /* who asked has not gone away */
+    int ends, is_over;
+    uint64_t asked, answered; /* rounds */
+    /* Of control calls. */
+    enum { WORKER_NONE, WORKER_RUNS, WORKER_LEFT } state;
+    int has_no_thread, is_silent; /* a line was logged */
+    gnomon__os_thread thread;
+} gnomon__worker;
+
+void gnomon__worker_start(gnomon__worker *w);
+
+/* Has it make a round. Any thread. */
+void gnomon__worker_wake(gnomon__worker *w, uint32_t why);
+
+/* Waits for a round that begins after the call. 0: it hangs. */
+int gnomon__worker_ask(gnomon__worker *w, uint32_t why);
+
+/* After a last round. 0: it hangs; then it is left as it is, and used again by the next
+ * start. */
+int gnomon__worker_stop(gnomon__worker *w);
+
+/* In a forked child. */
+void gnomon__worker_forget(gnomon__worker *w);
+
+#endif
