@@ -183,13 +183,35 @@ const gnomon__cupti_calls *gnomon__cupti(void);
 /* What it returns from now on; NULL: those that were loaded. In control calls. */
 void gnomon__cupti_calls_are(const gnomon__cupti_calls *calls);
 
+/* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
+uint32_t gnomon__cupti_version(void);
+
+/* ---- One of several subscribers --------------------------------------------------------- */
+
+/* From 13.4 on several may subscribe, if all of them make calls that name the subscriber;
+ * each then has buffers, kinds and a clock of its own. CUPTI refuses these calls where
+ * somebody made those for the whole process, and the other way round. In control calls. */
+
+/* Whether this CUPTI can, and it is wise. */
+int gnomon__cupti_is_for_several(void);
+
+/* PyTorch's profiler makes the calls for the whole process, at any time: it must neither be
+ * shut out nor find that its buffers are to be zeroed. */
+int gnomon__cupti_is_pytorch_here(void);
+
+/* Subscribes; then gnomon__cupti() has the calls of this subscriber. Or why not. */
+int gnomon__cupti_several_subscribe(void **subscriber,
+                                    cupti_callback *callback);
+/* Before it is left: gnomon__cupti() is for the whole process again. */
+void gnomon__cupti_several_over(void);
+
+/* Whether it is subscribed so. */
+int gnomon__cupti_is_one_of_several(void);
+
 /* Subscribes by the newer call, which tells whose CUPTI is if it is not free: it is named
  * by gnomon__cupti_explain. */
 int gnomon__cupti_subscribe_v2(void **subscriber, cupti_callback *callback,
                                int is_one_of_several);
-
-/* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
-uint32_t gnomon__cupti_version(void);
 
 /* One line of why a call failed, and what to do. */
 void gnomon__cupti_explain(char *text, size_t size, const char *symbol,

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Records go on in rows of 64, so that the recorder's lock is taken once for them. No
+/* Buffers, and their records as work that is told to the recorder.
+ *
+ * A buffer's state is one word. Whoever changes it from one in which nobody has the buffer
+ * (free, full) does so by a compare and swap, and then has the buffer alone; who has it
+ * gives it on by a release store. So there is no list whose end two threads could take.
+ *
+ * Records go on in rows of 64, so that the recorder's lock is taken once for them. No
  * lock of ours is held while CUPTI is called. */
 #include "device/cupti_reading.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "device/cupti_buffers.h"
 #include "device/cupti_clock.h"
-#include "device/cupti_demangle.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+#include "profile/texts.h"
 
 #define CUPTI_ROW 64u
+#define MOST_DEMANGLED 65536u /* as many names as the recorder keeps */
 
 static const gnomon__cupti_listener the_recorder = {
     gnomon__activity_note_launch, gnomon__activity_noted, gnomon_activity_put,
@@ -23,6 +32,217 @@ static const gnomon__cupti_listener the_recorder = {
 const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
 
 uint64_t gnomon__cupti_rows_told;
+
+/* ---- Buffers -------------------------------------------------------------------------- */
+
+enum { BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_READ };
+
+typedef struct cupti_buffer {
+    uint32_t state;
+    uint64_t order; /* of completion, from 1 */
+    size_t valid;   /* bytes */
+    uint8_t *memory;
+} cupti_buffer;
+
+static cupti_buffer cupti_buffers[GNOMON__CUPTI_BUFFERS];
+static uint8_t *buffer_memory; /* of all */
+static uint32_t buffer_count;  /* that there was memory for */
+static uint64_t buffer_orders, records_thrown, bytes_waiting;
+static void (*buffer_completed)(void);
+static uint32_t
+    record_sizes[GNOMON__CUPTI_KINDS]; /* as CUPTI steps; 0: unknown */
+
+int gnomon__cupti_buffers_make(void (*completed)(void))
+{
+    uint32_t count = GNOMON__CUPTI_BUFFERS;
+    buffer_completed = completed;
+    while (!buffer_memory && count >= 4) {
+        buffer_memory = gnomon__os_map((size_t)count * GNOMON__CUPTI_BUFFER);
+        if (!buffer_memory)
+            count /= 2;
+    }
+    if (!buffer_count && buffer_memory) {
+        for (uint32_t i = 0; i < count; i++)
+            cupti_buffers[i].memory =
+                buffer_memory + (size_t)i * GNOMON__CUPTI_BUFFER;
+        store_release(&buffer_count, count);
+    }
+    return buffer_memory != NULL;
+}
+
+static int buffer_take(cupti_buffer *b, uint32_t from, uint32_t to)
+{
+    return load_relaxed(&b->state) == from && cas_acq_rel(&b->state, &from, to);
+}
+
+static void buffer_give(cupti_buffer *buffer)
+{
+    memset(buffer->memory, 0, buffer->valid);
+    (void)add_relaxed(&bytes_waiting, -(uint64_t)buffer->valid);
+    store_release(&buffer->state, BUFFER_FREE);
+}
+
+/* CUPTI does not tell where the slot is that it cannot read: it begins where the record
+ * before it ends. So the lengths of records are learned while they are read. */
+static const uint8_t *unread_slot(const cupti_buffer *b, const uint8_t *last)
+{
+    if (!last)
+        return b->memory;
+    uint32_t size = load_relaxed(
+        &record_sizes[gnomon__cupti_kind_of(last) % GNOMON__CUPTI_KINDS]);
+    return size ? last + size : NULL;
+}
+
+static size_t zeroes_at(const uint8_t *at, size_t most)
+{
+    static const uint8_t zeroes[8];
+    size_t n = 0;
+    while (n + 8 <= most && memcmp(at + n, zeroes, 8) == 0)
+        n += 8;
+    return n;
+}
+
+/* The record after *record, or the first one if that is NULL; 0: there is none. What CUPTI
+ * cannot read is passed over and added to *lost: a slot that was never filled as one record,
+ * and from a kind that it does not know on as many as there is room for. */
+static int buffer_step(const cupti_buffer *b, void **record, uint64_t *lost)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const uint8_t *last = *record, *end = b->memory + b->valid;
+    int code = cupti->GetNextRecord(b->memory, b->valid, record);
+    if (!code && last)
+        store_relaxed(
+            &record_sizes[gnomon__cupti_kind_of(last) % GNOMON__CUPTI_KINDS],
+            (uint32_t)((const uint8_t *)*record - last));
+    if (!code || code == CUPTI_MAX_LIMIT_REACHED)
+        return !code;
+    const uint8_t *at = unread_slot(b, last);
+    size_t zeroes = at && at < end ? zeroes_at(at, (size_t)(end - at)) : 0;
+    *record = NULL;
+    *lost += 1;
+    if (!at || at + zeroes >= end)
+        return 0;
+    at += zeroes;
+    if (zeroes && !cupti->GetNextRecord(b->memory + (at - b->memory),
+                                        (size_t)(end - at), record))
+        return 1;
+    *lost += (uint64_t)(end - at) / GNOMON__CUPTI_SHORTEST;
+    return 0;
+}
+
+/* ---- CUPTI's side ------------------------------------------------------------------ */
+
+static cupti_buffer *buffer_free(void)
+{
+    uint32_t count = load_acquire(&buffer_count);
+    for (uint32_t i = 0; i < count; i++)
+        if (buffer_take(&cupti_buffers[i], BUFFER_FREE, BUFFER_OUT))
+            return &cupti_buffers[i];
+    return NULL;
+}
+
+static uint64_t buffer_records(const cupti_buffer *b)
+{
+    void *record = NULL;
+    uint64_t count = 0;
+    while (buffer_step(b, &record, &count))
+        count++;
+    return count;
+}
+
+/* Beyond the bound, CUPTI of 12.9 and later is told that there is none: it then drops
+ * records and counts them. Earlier ones crash: what they fill is thrown away. */
+static int has_too_many(int is_refused)
+{
+    return is_refused == (gnomon__cupti_version() >= GNOMON__CUPTI_12_9) &&
+           load_relaxed(&bytes_waiting) >= GNOMON__CUPTI_WAITING;
+}
+
+void gnomon__cupti_buffer_requested(uint8_t **buffer, size_t *size,
+                                    size_t *most)
+{
+    cupti_buffer *b = has_too_many(1) ? NULL : buffer_free();
+    *buffer = b ? b->memory : NULL;
+    *size = b ? GNOMON__CUPTI_BUFFER : 0;
+    *most = 0; /* as many records as there is room for */
+}
+
+void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
+                                    uint8_t *buffer, size_t size, size_t valid)
+{
+    uintptr_t from = (uintptr_t)buffer_memory, at = (uintptr_t)buffer;
+    size_t i = (at - from) / GNOMON__CUPTI_BUFFER;
+    (void)context, (void)stream; /* always 0 since CUDA 6 */
+    if (!buffer || at < from || i >= load_acquire(&buffer_count))
+        return;
+    cupti_buffer *b = &cupti_buffers[i];
+    b->valid = valid < size ? valid : size;
+    int is_taken = valid && !has_too_many(0);
+    add_relaxed(&bytes_waiting, b->valid);
+    if (!is_taken) {
+        add_relaxed(&records_thrown, valid ? buffer_records(b) : 0);
+        buffer_give(b);
+        return;
+    }
+    store_relaxed(&b->order, add_relaxed(&buffer_orders, 1) + 1);
+    store_release(&b->state, BUFFER_FULL);
+    buffer_completed();
+}
+
+/* ---- Names of kernels ------------------------------------------------------------------ */
+
+/* The process's own C++ runtime demangles: programs that nvcc linked have one, as has
+ * PyTorch. None is loaded for this. The text is from the host's malloc. */
+static char *(*cupti_demangle)(const char *name, char *buffer, size_t *size,
+                               int *status);
+/* A name costs some microseconds, so each is kept for good: as it was mangled, NUL, as it
+ * reads, NUL. */
+static gnomon__text_table cupti_demangled;
+
+/* Looks for that runtime, until it is found. Takes the loader's lock. */
+static void find_demangler(void)
+{
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1",
+                                            "libc++.so.1"};
+    for (size_t i = 0;
+         !cupti_demangle && i < sizeof libraries / sizeof *libraries; i++) {
+        void *library = gnomon__os_library_loaded(libraries[i]);
+        void *address =
+            library ? gnomon__os_symbol(library, "__cxa_demangle") : NULL;
+        memcpy(&cupti_demangle, &address, sizeof cupti_demangle);
+    }
+}
+
+/* What is no such name reads as it is. NULL: no memory. */
+static const char *both_names(const char *name)
+{
+    int status = -1;
+    char *its = cupti_demangle(name, NULL, NULL, &status);
+    const char *reads = its && !status ? its : name;
+    size_t size = strlen(name) + 1, more = strlen(reads) + 1;
+    char *both = gnomon__alloc(size + more);
+    if (both) {
+        memcpy(both, name, size);
+        memcpy(both + size, reads, more);
+    }
+    free(its);
+    return both;
+}
+
+/* "void gemm<float>(float*)" of "_Z4gemmIfEvPT_". CUPTI tells those of the linker. */
+static const char *row_kernel_name(const char *name)
+{
+    if (strncmp(name, "_Z", 2) != 0 || !cupti_demangle)
+        return name;
+    gnomon__text_item *item = cupti_demangled.slots.count < MOST_DEMANGLED
+                                  ? gnomon__text_intern(&cupti_demangled, name)
+                                  : gnomon__text_find(&cupti_demangled, name);
+    if (item && !item->text)
+        item->text = both_names(name);
+    return item && item->text ? item->text + strlen(name) + 1 : name;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------ */
 
 /* What is read and was not told yet. */
 static struct {
@@ -37,8 +257,6 @@ static struct {
 /* Kernels that were read, and whatever was told to be lost, since the last subscription. */
 static uint64_t kernels_told;
 
-/* ---- Records ----------------------------------------------------------------------- */
-
 static const char *row_call_name(int is_driver, uint32_t call)
 {
     return gnomon__cupti_name(is_driver, call, cupti_row.call,
@@ -48,7 +266,7 @@ static const char *row_call_name(int is_driver, uint32_t call)
 }
 
 static gnomon__cupti_reader reads = {.time = gnomon__cupti_clock_time,
-                                     .kernel_name = gnomon__cupti_demangled,
+                                     .kernel_name = row_kernel_name,
                                      .call_name = row_call_name};
 
 static void row_tell(void)
@@ -97,11 +315,32 @@ static void row_add(const void *record)
         row_tell();
 }
 
-static uint64_t read_buffer(const gnomon__cupti_buffer *b)
+/* The full buffer that was completed first, or NULL; it is the caller's until it is given
+ * back. `order` of a buffer that is completed at this moment may be an old one: then another
+ * buffer is read first, which does no harm. */
+static cupti_buffer *buffer_next(void)
+{
+    for (;;) {
+        cupti_buffer *first = NULL;
+        uint64_t least = UINT64_MAX;
+        for (uint32_t i = 0; i < load_acquire(&buffer_count); i++) {
+            cupti_buffer *b = &cupti_buffers[i];
+            if (load_acquire(&b->state) == BUFFER_FULL &&
+                load_relaxed(&b->order) < least) {
+                least = load_relaxed(&b->order);
+                first = b;
+            }
+        }
+        if (!first || buffer_take(first, BUFFER_FULL, BUFFER_READ))
+            return first;
+    }
+}
+
+static uint64_t read_buffer(const cupti_buffer *b)
 {
     void *record = NULL;
     uint64_t count = 0;
-    while (gnomon__cupti_buffer_step(b, &record, &cupti_row.lost)) {
+    while (buffer_step(b, &record, &cupti_row.lost)) {
         row_add(record);
         count++;
     }
@@ -119,7 +358,7 @@ static void tell_lost(uint32_t number, uint64_t count)
 
 uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
 {
-    gnomon__cupti_buffer *b;
+    cupti_buffer *b;
     uint64_t count = 0;
     reads.version = gnomon__cupti_version();
     reads.has_system_threads = has_system_threads;
@@ -127,25 +366,29 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
     cupti_row.lost = 0;
     if (number)
         gnomon__cupti_clock_anchor();
-    gnomon__cupti_demangle_begin();
+    find_demangler();
     /* No more than there are: threads may fill them as fast as they are read. */
     for (uint32_t i = 0; i < GNOMON__CUPTI_BUFFERS; i++) {
-        b = gnomon__cupti_buffers_next();
+        b = buffer_next();
         if (!b)
             break;
         count += read_buffer(b);
-        gnomon__cupti_buffers_give(b);
+        buffer_give(b);
     }
-    tell_lost(number, cupti_row.lost + gnomon__cupti_buffers_lost());
+    size_t dropped = 0; /* as there was no buffer, since the last call */
+    if (number && gnomon__cupti()->GetNumDropped(NULL, 0, &dropped))
+        dropped = 0;
+    tell_lost(number,
+              cupti_row.lost + swap_acq_rel(&records_thrown, 0) + dropped);
     return count;
 }
 
-void gnomon__cupti_count_dropped(uint32_t number)
+int gnomon__cupti_buffers_out(void)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
-    size_t dropped = 0;
-    if (!cupti->GetNumDropped(NULL, 0, &dropped))
-        tell_lost(number, dropped);
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < load_acquire(&buffer_count); i++)
+        out += load_relaxed(&cupti_buffers[i].state) == BUFFER_OUT;
+    return out != 0;
 }
 
 int gnomon__cupti_misses(uint64_t launched)

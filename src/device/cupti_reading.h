@@ -1,13 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Full buffers become work that is told to the recorder. Of one thread at a time: the
- * source's, or a control call where that thread could not be started. */
+/* The memory that CUPTI writes its records to, and those records as work that is told to
+ * the recorder.
+ *
+ * CUPTI takes buffers and gives them back by two callbacks, on any thread, the host's too:
+ * they take no lock and no memory. Buffers are in one of four states, and zeroed when CUPTI
+ * takes them:
+ *
+ *     free -> CUPTI's -> full -> read by us -> free
+ *
+ * They are read by one thread at a time: the source's, or a control call where that thread
+ * could not be started. */
 #ifndef GNOMON_DEVICE_CUPTI_READING_H
 #define GNOMON_DEVICE_CUPTI_READING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gnomon/tool.h"
 #include "record/activity_notes.h"
+
+/* ---- Buffers --------------------------------------------------------------------------- */
+
+#define GNOMON__CUPTI_BUFFER (1u << 20) /* NVIDIA advises 1 to 10 MB */
+/* CUPTI may have one for each thread that launches: pages are used when it writes. */
+#define GNOMON__CUPTI_BUFFERS 256u
+/* So many bytes of records may wait to be read, and no more are taken: 300,000 kernels, or
+ * what some 0.1 s of the shortest ones launch. */
+#define GNOMON__CUPTI_WAITING (64ull << 20)
+
+/* Reserves the memory, once in a process; it is never given back, as CUPTI may still have
+ * some. `completed` is called when a buffer is full. 0: there is no memory. */
+int gnomon__cupti_buffers_make(void (*completed)(void));
+
+/* CUPTI's two callbacks. */
+void gnomon__cupti_buffer_requested(uint8_t **buffer, size_t *size,
+                                    size_t *most);
+void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
+                                    uint8_t *buffer, size_t size, size_t valid);
+
+/* Whether CUPTI has one of them: where it records, it has. */
+int gnomon__cupti_buffers_out(void);
+
+/* ---- Reading --------------------------------------------------------------------------- */
 
 /* Whom the source tells: gnomon/tool.h. Tests put others in place. */
 typedef struct gnomon__cupti_listener {
@@ -19,14 +53,11 @@ typedef struct gnomon__cupti_listener {
 extern const gnomon__cupti_listener *gnomon__cupti_listens;
 
 /* Reads what is full, oldest first, and tells it to the recorder as work of source
- * `number`; 0: it is thrown away. Returns how many records were read. */
+ * `number`, with what was lost; 0: it is thrown away. Returns how many records were read. */
 uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads);
 
 /* How often records were told: it shows that reading goes on. */
 extern uint64_t gnomon__cupti_rows_told;
-
-/* Records that CUPTI dropped, as there was no buffer, since the last call. */
-void gnomon__cupti_count_dropped(uint32_t number);
 
 /* Whether some of so many kernels have no record yet. */
 int gnomon__cupti_misses(uint64_t launched);

@@ -12,12 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/cupti_buffers.h"
 #include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 #include "device/cupti_reading.h"
-#include "device/cupti_several.h"
 #include "device/cupti_subscriber.h"
 #include "device/worker.h"
 #include "mark/upcall.h"
@@ -90,7 +88,6 @@ static void cupti_round(uint32_t why)
         (void)gnomon__cupti()->FlushAll(ends ? CUPTI_FLUSH_FORCED : 0);
     uint64_t read = gnomon__cupti_read_full(
         load_relaxed(&cupti_number), (int)load_relaxed(&threads_are_known));
-    gnomon__cupti_count_dropped(load_relaxed(&cupti_number));
     if (is_flush && !ends)
         look_for_others(read);
 }

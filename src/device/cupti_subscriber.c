@@ -11,12 +11,10 @@
 #include <string.h>
 
 #include "device/cuda_driver.h"
-#include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_names.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_records.h"
-#include "device/cupti_several.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os.h"

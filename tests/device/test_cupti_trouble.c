@@ -12,7 +12,6 @@
 #include "fake_cupti.h"
 #include "sanitizer.h"
 #include "programs/raw_fork.h"
-#include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_subscriber.h"
 #include "platform/memory.h"

@@ -6,7 +6,6 @@
  * links: testing */
 #include "fuzz.h"
 
-#include "device/cupti_buffers.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_reading.h"
 #include "fake_cupti/layouts.h"
@@ -56,7 +55,15 @@ static cupti_result callback_name(int domain, uint32_t id, const char **name)
     return id % 3 ? CUPTI_OK : 1;
 }
 
+static cupti_result dropped(void *context, uint32_t stream, size_t *count)
+{
+    (void)context, (void)stream;
+    *count = 0;
+    return CUPTI_OK;
+}
+
 static const gnomon__cupti_calls calls = {.GetNextRecord = next_record,
+                                          .GetNumDropped = dropped,
                                           .GetTimestamp = timestamp,
                                           .GetCallbackName = callback_name};
 
