@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CUDA as a gnomon_device. Nothing here initializes CUDA: the host has a stream, so
- * it has initialized CUDA.
+/* CUDA as a gnomon_device, and gnomon_cuda_timer: two events that the host starts, stops
+ * and reads itself. Only making a timer initializes CUDA: who has a stream has done so.
  *
  * While any thread captures a stream into a graph, the driver refuses calls that
  * could wait, and such a call makes the capture invalid. The calls made here do not
@@ -8,20 +8,33 @@
  *
  * A thread that has not called CUDA has no context. It borrows the primary context
  * that the runtime would give it, where that is active. */
-#include "device/cuda.h"
+#include "gnomon/cuda.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "device/cuda_driver.h"
 #include "device/cupti_subscriber.h"
 #include "platform/atomic.h"
+#include "platform/error.h"
+#include "platform/memory.h"
 #include "platform/os.h"
+
+/* They are macros where stream 0 is compiled to be the thread's own. */
+#undef gnomon_cuda_timer_start
+#undef gnomon_cuda_timer_stop
 
 #define STREAM_NON_BLOCKING 1u
 #define OWN_STREAM 2u /* CU_STREAM_PER_THREAD */
 
 #define CUDA_TRY(call, ...) \
     gnomon__cuda_failed(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
+
+/* 0 and 1: the legacy stream, 2: the thread's own; all of the current context. */
+static int cuda_is_special(const void *stream)
+{
+    return (uintptr_t)stream <= OWN_STREAM;
+}
 
 /* ---- Marking threads ----------------------------------------------------- */
 
@@ -45,7 +58,7 @@ static int cuda_borrow(const void *stream, cuda_device *lender)
             active_count++;
         }
     int is_lent = active_count &&
-                  (active_count == 1 || !gnomon__cuda_is_special(stream)) &&
+                  (active_count == 1 || !cuda_is_special(stream)) &&
                   !cu->PrimaryRetain(&context, *lender);
     if (is_lent && cu->CtxPush(context)) {
         (void)cu->PrimaryRelease(*lender);
@@ -66,139 +79,105 @@ static void cuda_give_back(cuda_device lender)
     cu->CaptureMode(&mode);
 }
 
-/* The result of `call`, which is repeated with a borrowed context if it needs one. */
-#define CUDA_BORROWING(result, stream, call) \
+typedef struct cuda_answer {
+    int result;
+    const char *call;
+} cuda_answer;
+
+#define CUDA_ASK(call, ...) \
+    (cuda_answer) \
+    { \
+        cu->call(__VA_ARGS__), gnomon__cuda_symbol.call \
+    }
+
+/* The answer of `call`, which is repeated with a borrowed context if it needs one. */
+#define CUDA_BORROWING(answer, stream, call) \
     do { \
         cuda_device lender; \
-        result = call; \
-        if (unlikely(result == CUDA_NO_CONTEXT) && \
+        gnomon__os_ours(1); \
+        answer = call; \
+        if (unlikely(answer.result == CUDA_NO_CONTEXT) && \
             cuda_borrow(stream, &lender)) { \
-            result = call; \
+            answer = call; \
             cuda_give_back(lender); \
         } \
+        gnomon__os_ours(-1); \
     } while (0)
 
-/* These return the driver's result, and in *which the name of the call. */
-static int capture_now(const gnomon__cuda_calls *cu, void *stream,
-                       const char **which)
+/* That a stream is captured; else its context, and its id, which tells it from one of the
+ * same address after a reset. The special streams stay valid over a reset; of another one
+ * that `is_known` nothing more is asked. */
+static cuda_answer context_now(const gnomon__cuda_calls *cu, void *stream,
+                               int is_known, gnomon_device_context *out)
 {
-    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
-    *which = gnomon__cuda_symbol.StreamIsCapturing;
-    return !result && captured ? CUDA_CAPTURE_IMPLICIT : result;
-}
-
-static int current_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
-                       const char **which)
-{
-    *which = gnomon__cuda_symbol.CtxGetCurrent;
-    return cu->CtxGetCurrent(&out->context);
-}
-
-/* The context's id, which tells it from one of the same address after a reset. */
-static int life_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
-                    const char **which)
-{
+    int captured = 0;
     unsigned long long life = 0;
-    int result = CUDA_OK;
-    if (cu->CtxGetId) {
-        result = cu->CtxGetId(out->context, &life);
-        *which = gnomon__cuda_symbol.CtxGetId;
-    }
+    cuda_answer a = CUDA_ASK(StreamIsCapturing, stream, &captured);
+    if (!a.result && captured)
+        a.result = CUDA_CAPTURE_IMPLICIT;
+    if (a.result || (is_known && !cuda_is_special(stream)))
+        return a;
+    if (cuda_is_special(stream))
+        a = CUDA_ASK(CtxGetCurrent, &out->context);
+    else
+        a = CUDA_ASK(StreamGetCtx, stream, &out->context);
+    if (!a.result && cu->CtxGetId)
+        a = CUDA_ASK(CtxGetId, out->context, &life);
     out->id = life;
-    return result;
+    return a;
 }
 
-static int context_now(const gnomon__cuda_calls *cu, void *stream,
-                       gnomon_device_context *out, const char **which)
-{
-    int result = capture_now(cu, stream, which);
-    if (!result && !gnomon__cuda_is_special(stream)) {
-        result = cu->StreamGetCtx(stream, &out->context);
-        *which = gnomon__cuda_symbol.StreamGetCtx;
-    } else if (!result) {
-        result = current_now(cu, out, which);
-    }
-    return result ? result : life_now(cu, out, which);
-}
-
-int gnomon__cuda_context(void *stream, gnomon_device_context *out)
+static int cuda_context_of(void *stream, gnomon_device_context *out)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    const char *which;
-    int result;
+    cuda_answer a;
     if (!cu)
         return GNOMON_ENOENT;
-    gnomon__os_ours(1);
-    CUDA_BORROWING(result, stream, context_now(cu, stream, out, &which));
-    gnomon__os_ours(-1);
-    return gnomon__cuda_failed(result, which);
-}
-
-/* The special streams stay valid over a reset, so for them the context is read
- * anew. */
-static int check_now(const gnomon__cuda_calls *cu, void *stream,
-                     gnomon_device_context *now, const char **which)
-{
-    int result = capture_now(cu, stream, which);
-    if (!result && gnomon__cuda_is_special(stream)) {
-        result = current_now(cu, now, which);
-        result = result ? result : life_now(cu, now, which);
-    }
-    return result;
+    CUDA_BORROWING(a, stream, context_now(cu, stream, 0, out));
+    return gnomon__cuda_failed(a.result, a.call);
 }
 
 static int cuda_check(void *stream, const gnomon_device_context *where)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    const char *which;
     gnomon_device_context now = *where;
-    int result;
-    gnomon__os_ours(1);
-    CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
-    gnomon__os_ours(-1);
-    int code = gnomon__cuda_failed(result, which);
+    cuda_answer a;
+    CUDA_BORROWING(a, stream, context_now(cu, stream, 1, &now));
+    int code = gnomon__cuda_failed(a.result, a.call);
     return !code && (now.context != where->context || now.id != where->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-static int event_create_now(const gnomon__cuda_calls *cu,
-                            const gnomon_device_context *where, void **event)
-{
-    int mode = CUDA_CAPTURE_RELAXED;
-    void *popped;
-    int code = CUDA_TRY(CtxPush, where->context);
-    if (code)
-        return code;
-    cu->CaptureMode(&mode);
-    code = CUDA_TRY(EventCreate, event, 0);
-    cu->CaptureMode(&mode);
-    cu->CtxPop(&popped);
-    return code;
-}
-
-int gnomon__cuda_event_create(const gnomon_device_context *where, void **event)
-{
-    gnomon__os_ours(1);
-    int code = event_create_now(gnomon__cuda(), where, event);
-    gnomon__os_ours(-1);
-    return code;
-}
-
-int gnomon__cuda_record(void *event, void *stream)
+/* Of that context, whichever is current. */
+static int cuda_event_create(const gnomon_device_context *where, void **event)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    int result;
+    int mode;
     gnomon__os_ours(1);
-    CUDA_BORROWING(result, stream, cu->EventRecord(event, stream));
+    int code = gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode),
+                                   gnomon__cuda_symbol.CtxPush);
+    if (!code) {
+        code = CUDA_TRY(EventCreate, event, 0);
+        gnomon__cuda_leave(mode);
+    }
     gnomon__os_ours(-1);
-    return result;
+    return code;
+}
+
+/* In a stream of its context. */
+static cuda_answer record_event(void *event, void *stream)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    cuda_answer a;
+    CUDA_BORROWING(a, stream, CUDA_ASK(EventRecord, event, stream));
+    return a;
 }
 
 static int cuda_event_record(void *event, void *stream)
 {
-    return gnomon__cuda_failed(gnomon__cuda_record(event, stream),
-                               gnomon__cuda_symbol.EventRecord);
+    cuda_answer a = record_event(event, stream);
+    return gnomon__cuda_failed(a.result, a.call);
 }
 
 /* With a current context, as the driver's own calls need one. That of the special streams
@@ -213,9 +192,9 @@ static int cuda_stream_number(void *stream, const gnomon_device_context *where,
     gnomon__os_ours(1);
     int is_pushed = !cu->CtxGetCurrent(&current) && !current &&
                     !cu->CtxPush(where->context);
-    int is_known = gnomon__cupti_stream_number(
-        gnomon__cuda_is_special(stream) ? NULL : stream,
-        (uintptr_t)stream == OWN_STREAM, number);
+    int is_known =
+        gnomon__cupti_stream_number(cuda_is_special(stream) ? NULL : stream,
+                                    (uintptr_t)stream == OWN_STREAM, number);
     if (is_pushed)
         cu->CtxPop(&popped);
     gnomon__os_ours(-1);
@@ -230,29 +209,23 @@ static int cuda_enter(const gnomon_device_context *where)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     unsigned long long life = where->id;
-    void *popped;
-    int code = CUDA_TRY(CtxPush, where->context);
+    int code =
+        gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode_before),
+                            gnomon__cuda_symbol.CtxPush);
     if (code)
         return code;
     if (cu->CtxGetId)
         code = CUDA_TRY(CtxGetId, where->context, &life);
     if (!code && life != where->id)
         code = GNOMON_ESTATE;
-    if (code) {
-        cu->CtxPop(&popped);
-        return code;
-    }
-    mode_before = CUDA_CAPTURE_RELAXED;
-    cu->CaptureMode(&mode_before);
-    return GNOMON_OK;
+    if (code)
+        gnomon__cuda_leave(mode_before);
+    return code;
 }
 
 static void cuda_leave(void)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
-    void *popped;
-    cu->CaptureMode(&mode_before);
-    cu->CtxPop(&popped);
+    gnomon__cuda_leave(mode_before);
 }
 
 static int cuda_event_done(void *event)
@@ -342,9 +315,9 @@ static const gnomon_device cuda = {
     .struct_size = sizeof cuda,
     .abi = GNOMON_ABI,
     .name = "cuda",
-    .context_of = gnomon__cuda_context,
+    .context_of = cuda_context_of,
     .check = cuda_check,
-    .event_create = gnomon__cuda_event_create,
+    .event_create = cuda_event_create,
     .event_record = cuda_event_record,
     .enter = cuda_enter,
     .leave = cuda_leave,
@@ -361,4 +334,208 @@ static const gnomon_device cuda = {
 const gnomon_device *gnomon_cuda_device(void)
 {
     return &cuda;
+}
+
+/* ---- Timers -------------------------------------------------------------- */
+
+enum { TIMER_NEW, TIMER_STARTED, TIMER_STOPPED };
+
+struct gnomon_cuda_timer {
+    gnomon_device_context where; /* of the events */
+    void *begin, *end;           /* NULL: not made */
+    int state;
+};
+
+/* The driver's result as an error code; the text names the call and the result. */
+static int timer_answer(cuda_answer a)
+{
+    int code = gnomon__cuda_code(a.result);
+    if (!code)
+        return GNOMON_OK;
+    if (a.result == CUDA_NOT_READY)
+        return gnomon__fail(code, "%s: the stream has not reached the event",
+                            a.call);
+    return gnomon__fail(code, "%s: %s (%d)", a.call,
+                        gnomon__cuda_result_name(a.result), a.result);
+}
+
+#define TIMER_TRY(call, ...) timer_answer(CUDA_ASK(call, __VA_ARGS__))
+
+int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
+{
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_create: NULL");
+    *out = NULL;
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    if (!cu)
+        return gnomon__fail(GNOMON_ENOENT, "no CUDA driver: %s",
+                            gnomon__cuda_load_error());
+    int code = TIMER_TRY(Init, 0);
+    if (code)
+        return code;
+    *out = gnomon__alloc(sizeof **out);
+    return *out ? GNOMON_OK
+                : gnomon__fail(GNOMON_ENOMEM, "no memory for a timer");
+}
+
+/* Makes the chosen device's primary context current, as the runtime does at a
+ * thread's first call. Only for the special streams, which belong to the current
+ * context. */
+static int take_context(const gnomon__cuda_calls *cu, void *stream)
+{
+    void *context = NULL;
+    cuda_device device;
+    if (!cuda_is_special(stream))
+        return GNOMON_OK;
+    int code = TIMER_TRY(CtxGetCurrent, &context);
+    if (code || context)
+        return code;
+    code = TIMER_TRY(DeviceGet, &device, gnomon__cuda_chosen_device());
+    if (!code)
+        code = TIMER_TRY(PrimaryRetain, &context, device);
+    return code ? code : TIMER_TRY(CtxSetCurrent, context);
+}
+
+static int find_context(gnomon_cuda_stream stream, gnomon_device_context *where)
+{
+    int code = cuda_context_of(stream, where);
+    if (code == GNOMON_EBUSY)
+        return gnomon__fail(code, "the stream is being captured into a graph: "
+                                  "no time can be taken");
+    if (code)
+        return gnomon__fail(code, "the stream belongs to no CUDA context");
+    return GNOMON_OK;
+}
+
+/* False after a reset of the device, which destroys its events. */
+static int has_events(const gnomon_cuda_timer *timer)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    unsigned long long life = timer->where.id;
+    return !cu->CtxGetId || (!cu->CtxGetId(timer->where.context, &life) &&
+                             life == timer->where.id);
+}
+
+static void timer_destroy_events(gnomon_cuda_timer *timer)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_context now = {.struct_size = sizeof now};
+    int mode;
+    if (has_events(timer)) {
+        int is_inside = !gnomon__cuda_enter(timer->where.context, &mode);
+        if (timer->begin)
+            (void)cu->EventDestroy(timer->begin);
+        if (timer->end)
+            (void)cu->EventDestroy(timer->end);
+        if (is_inside)
+            gnomon__cuda_leave(mode);
+    }
+    timer->begin = timer->end = NULL;
+    timer->where = now;
+}
+
+static int timer_make_events(gnomon_cuda_timer *timer,
+                             const gnomon_device_context *where)
+{
+    if (timer->begin && timer->where.context == where->context &&
+        timer->where.id == where->id)
+        return GNOMON_OK;
+    if (timer->begin)
+        timer_destroy_events(timer);
+    timer->where = *where;
+    int code = cuda_event_create(where, &timer->begin);
+    if (!code)
+        code = cuda_event_create(where, &timer->end);
+    if (!code)
+        return GNOMON_OK;
+    timer_destroy_events(timer);
+    return gnomon__fail(code, "no event can be made on the stream's device");
+}
+
+int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_context where = {.struct_size = sizeof where};
+    if (!timer || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
+    timer->state = TIMER_NEW;
+    int code = take_context(cu, stream);
+    if (!code)
+        code = find_context(stream, &where);
+    if (!code)
+        code = timer_make_events(timer, &where);
+    if (!code)
+        code = timer_answer(record_event(timer->begin, stream));
+    if (!code)
+        timer->state = TIMER_STARTED;
+    return code;
+}
+
+int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_context where = {.struct_size = sizeof where};
+    if (!timer || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
+    if (timer->state == TIMER_NEW)
+        return gnomon__fail(GNOMON_ESTATE, "the timer was not started");
+    int code = find_context(stream, &where);
+    if (!code &&
+        (where.context != timer->where.context || where.id != timer->where.id))
+        code = gnomon__fail(GNOMON_ESTATE,
+                            "the timer was started on another device, or "
+                            "before this one was reset");
+    if (!code)
+        code = timer_answer(record_event(timer->end, stream));
+    if (!code)
+        timer->state = TIMER_STOPPED;
+    return code;
+}
+
+static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    int mode;
+    float got = 0;
+    if (!timer || !ms || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_elapsed: NULL");
+    *ms = 0;
+    if (timer->state != TIMER_STOPPED)
+        return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
+    if (!has_events(timer))
+        return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
+    /* Any thread may read it, also while another stream is captured. */
+    int code = timer_answer(
+        (cuda_answer){gnomon__cuda_enter(timer->where.context, &mode),
+                      gnomon__cuda_symbol.CtxPush});
+    if (code)
+        return code;
+    void *events[] = {timer->end, timer->begin}; /* maybe of two streams */
+    for (int i = 0; i < 2 && !code; i++)
+        code = waits ? TIMER_TRY(EventSynchronize, events[i])
+                     : TIMER_TRY(EventQuery, events[i]);
+    if (!code)
+        code = TIMER_TRY(EventElapsed, &got, timer->begin, timer->end);
+    gnomon__cuda_leave(mode);
+    *ms = (double)got;
+    return code;
+}
+
+int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer, double *ms)
+{
+    return timer_elapsed(timer, ms, 1);
+}
+
+int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms)
+{
+    return timer_elapsed(timer, ms, 0);
+}
+
+void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer)
+{
+    if (!timer)
+        return;
+    if (timer->begin)
+        timer_destroy_events(timer);
+    gnomon__free(timer);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Loads CUDA's driver, once for the process. Tests name another library in
  * $GNOMON_CUDA_LIBRARY, which is ignored in a process with more rights than its
- * user. */
+ * user. Keeps its first failures, which threads that mark meet, for one of gnomon's own to
+ * log. */
 #include "device/cuda_driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnomon/tool.h"
+#include "platform/atomic.h"
+#include "platform/error.h"
 #include "platform/os_wait.h"
 
 #define OLDEST 11040 /* 11.4, as cuDriverGetVersion returns it */
@@ -94,6 +98,22 @@ const char *gnomon__cuda_result_name(int result)
     return name ? name : "an unknown error";
 }
 
+int gnomon__cuda_enter(void *context, int *mode)
+{
+    int result = cuda_calls.CtxPush(context);
+    *mode = CUDA_CAPTURE_RELAXED;
+    if (!result)
+        cuda_calls.CaptureMode(mode);
+    return result;
+}
+
+void gnomon__cuda_leave(int mode)
+{
+    void *popped;
+    cuda_calls.CaptureMode(&mode);
+    cuda_calls.CtxPop(&popped);
+}
+
 int gnomon__cuda_chosen_device(void)
 {
     static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
@@ -111,4 +131,59 @@ int gnomon__cuda_chosen_device(void)
             return device;
     }
     return 0;
+}
+
+/* ---- Failures ------------------------------------------------------------ */
+
+/* The first failure for lack of a context, which is often temporary, and the first
+ * failure of any other kind. */
+static struct {
+    int result; /* 0: none; -1: logged */
+    const char *call;
+} cuda_first_failures[2];
+
+int gnomon__cuda_code(int result)
+{
+    if (result == CUDA_OK)
+        return GNOMON_OK;
+    if (result == CUDA_NOT_READY || result == CUDA_CAPTURE_IMPLICIT)
+        return GNOMON_EBUSY;
+    return result == CUDA_NO_DEVICE ? GNOMON_ENOENT : GNOMON_ESTATE;
+}
+
+int gnomon__cuda_failed(int result, const char *call)
+{
+    int none = 0, code = gnomon__cuda_code(result);
+    int i = result != CUDA_NO_CONTEXT && result != CUDA_NOT_INITIALIZED;
+    if (code && code != GNOMON_EBUSY &&
+        !load_relaxed(&cuda_first_failures[i].result) &&
+        cas_acq_rel(&cuda_first_failures[i].result, &none, result))
+        store_release(&cuda_first_failures[i].call, call);
+    return code;
+}
+
+/* What to do about a failure, after its line; "": nothing that is known. */
+static const char *cuda_advice(int result)
+{
+    if (result == CUDA_NOT_INITIALIZED)
+        return ": CUDA was not initialized at their scopes: call "
+               "cudaSetDevice, or cuInit, before them";
+    if (result == CUDA_NO_CONTEXT)
+        return ": the thread had no context, and none could be borrowed: call "
+               "cudaSetDevice on it before its scopes";
+    return "";
+}
+
+void gnomon__cuda_log_failures(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *call = load_acquire(&cuda_first_failures[i].call);
+        int result = load_relaxed(&cuda_first_failures[i].result);
+        if (!call || result <= 0)
+            continue;
+        store_relaxed(&cuda_first_failures[i].result, -1);
+        gnomon__log("%s: %s (%d): some device times are missing%s", call,
+                    gnomon__cuda_result_name(result), result,
+                    cuda_advice(result));
+    }
 }

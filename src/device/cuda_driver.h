@@ -104,6 +104,19 @@ extern const gnomon__cuda_symbols gnomon__cuda_symbol;
 /* The driver's name of a result. */
 const char *gnomon__cuda_result_name(int result);
 
+/* Makes a context current on this thread, which then may make calls that could wait while a
+ * stream is captured. Returns the driver's result, and the thread's mode before. */
+int gnomon__cuda_enter(void *context, int *mode);
+void gnomon__cuda_leave(int mode);
+
+/* The error code for a result. GNOMON_EBUSY: not finished. */
+int gnomon__cuda_code(int result);
+/* The same for a result of the call of that name, which is kept if it is the first of its
+ * kind. Any thread; waits for nobody. */
+int gnomon__cuda_failed(int result, const char *call);
+/* Logs the first failures of the driver, each once. */
+void gnomon__cuda_log_failures(void);
+
 /* The device that the calling thread chose with cudaSetDevice. Known only where the
  * runtime is loaded as a shared library; else 0. */
 int gnomon__cuda_chosen_device(void);

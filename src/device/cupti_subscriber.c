@@ -423,17 +423,13 @@ int gnomon__cupti_has_launched(void)
     return (int)load_relaxed(&has_launched);
 }
 
-/* With the capture mode relaxed, as another thread may begin to capture meanwhile. */
 static int wait_for_context(const gnomon__cuda_calls *cu, void *context)
 {
-    int mode = CUDA_CAPTURE_RELAXED;
-    void *popped;
-    if (cu->CtxPush(context))
+    int mode;
+    if (gnomon__cuda_enter(context, &mode))
         return 0;
-    cu->CaptureMode(&mode);
     int code = cu->CtxSynchronize();
-    cu->CaptureMode(&mode);
-    cu->CtxPop(&popped);
+    gnomon__cuda_leave(mode);
     return code == CUDA_OK;
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "device/clocks.h"
-#include "device/cuda.h"
 #include "device/cuda_driver.h"
 #include "device/timers.h"
 #include "device/worker.h"

@@ -199,10 +199,10 @@ static const char *const published[][2] = {
      "store_release(&v->generation, generation);",
      "device/timers.c: view_at: "
      "load_acquire(&gnomon__timer_views[i].generation)"},
-    {"device/cuda_failures.c: gnomon__cuda_failed: "
+    {"device/cuda_driver.c: gnomon__cuda_failed: "
      "store_release(&cuda_first_failures[i].call, "
      "call);",
-     "device/cuda_failures.c: gnomon__cuda_log_failures: "
+     "device/cuda_driver.c: gnomon__cuda_log_failures: "
      "load_acquire(&cuda_first_failures[i].call)"},
     {"inject/nvtx_names.c: gnomon__inject_label_set: "
      "add_release(&domain->labelled, 1);",

@@ -34,7 +34,7 @@ ORDERED = re.compile(
     r"fence_(?:acquire|release|acq_rel|full)|gnomon__observer_barrier)\(")
 # What stands in quoted functions and is in no program, and why.
 UNTRIED = {
-    "device/cuda_failures.c: gnomon__cuda_failed: cas_acq_rel(":
+    "device/cuda_driver.c: gnomon__cuda_failed: cas_acq_rel(":
         "who sets the result sets the call, which is published",
     "device/reader.c: gnomon__timers_watch: store_release(":
         "only says whether there may be work",
