@@ -35,48 +35,45 @@ static const char *library_name(void)
 }
 
 /* By memcpy: ISO C has no cast from an object's pointer to a function's. */
-static void cuda_find_symbol(void *library, const char *symbol, void *call)
+const char *gnomon__calls_find(void *library, const void *symbols,
+                               size_t needed, size_t count, void *calls)
 {
-    void *address = gnomon__os_symbol(library, symbol);
-    memcpy(call, &address, sizeof address);
+    const char *const *symbol = symbols, *missing = NULL;
+    for (size_t i = 0; i < count; i++) {
+        void *address = gnomon__os_symbol(library, symbol[i]);
+        memcpy((char *)calls + i * sizeof address, &address, sizeof address);
+        if (!address && i < needed && !missing)
+            missing = symbol[i];
+    }
+    return missing;
 }
 
 static void cuda_load(void)
 {
-    const char *name = library_name(), *why;
-    int version = 0;
+    const char *name = library_name(), *why, *missing = NULL;
+    int version = OLDEST, code = CUDA_OK;
     void *library = gnomon__os_library(name, &why);
-    if (!library) {
+    if (library)
+        missing = gnomon__calls_find(
+            library, &gnomon__cuda_symbol,
+            offsetof(gnomon__cuda_symbols, CtxGetId) / sizeof(char *),
+            sizeof gnomon__cuda_symbol / sizeof(char *), &cuda_calls);
+    if (cuda_calls.DriverGetVersion)
+        code = cuda_calls.DriverGetVersion(&version);
+    if (!library)
         snprintf(cuda_load_error, sizeof cuda_load_error, "%s", why);
-        return;
-    }
-#define FIND(name, symbol, parameters) \
-    cuda_find_symbol(library, symbol, &cuda_calls.name);
-    CUDA_CALLS(FIND)
-    CUDA_NEWER_CALLS(FIND)
-#undef FIND
-    int code = cuda_calls.DriverGetVersion
-                   ? cuda_calls.DriverGetVersion(&version)
-                   : CUDA_OK;
-    if (code == CUDA_STUB_LIBRARY) {
+    else if (code == CUDA_STUB_LIBRARY)
         snprintf(cuda_load_error, sizeof cuda_load_error,
                  "%s is the stub that programs are linked with: take its "
                  "folder out of LD_LIBRARY_PATH",
                  name);
-        return;
-    }
-    if (code || (cuda_calls.DriverGetVersion && version < OLDEST)) {
+    else if (code || version < OLDEST)
         snprintf(cuda_load_error, sizeof cuda_load_error,
                  "%s is for CUDA %d.%d: 11.4 is the oldest that can be used",
                  name, version / 1000, version % 1000 / 10);
-        return;
-    }
-#define REQUIRE(name, symbol, parameters) \
-    if (!cuda_calls.name && !*cuda_load_error) \
-        snprintf(cuda_load_error, sizeof cuda_load_error, "%s has no %s", \
-                 library_name(), symbol);
-    CUDA_CALLS(REQUIRE)
-#undef REQUIRE
+    else if (missing)
+        snprintf(cuda_load_error, sizeof cuda_load_error, "%s has no %s", name,
+                 missing);
     cuda_is_usable = !*cuda_load_error;
 }
 
@@ -114,20 +111,28 @@ void gnomon__cuda_leave(int mode)
     cuda_calls.CtxPop(&popped);
 }
 
-int gnomon__cuda_chosen_device(void)
+void *gnomon__cuda_runtime(size_t *at)
 {
     static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
                                            "libcudart.so.11.0"};
     const char *given =
         gnomon__os_is_secure() ? NULL : getenv("GNOMON_CUDART_LIBRARY");
-    for (size_t i = 0; i <= sizeof runtimes / sizeof *runtimes; i++) {
-        const char *name = i ? runtimes[i - 1] : given;
-        void *library = name && *name ? gnomon__os_library_loaded(name) : NULL;
+    void *library = NULL;
+    for (; !library && *at <= sizeof runtimes / sizeof *runtimes; ++*at) {
+        const char *name = *at ? runtimes[*at - 1] : given;
+        library = name && *name ? gnomon__os_library_loaded(name) : NULL;
+    }
+    return library;
+}
+
+int gnomon__cuda_chosen_device(void)
+{
+    static const char *const symbol = "cudaGetDevice";
+    size_t at = 0;
+    for (void *library; (library = gnomon__cuda_runtime(&at));) {
         int (*get)(int *) = NULL;
         int device = 0;
-        if (library)
-            cuda_find_symbol(library, "cudaGetDevice", &get);
-        if (get && !get(&device))
+        if (!gnomon__calls_find(library, &symbol, 1, 1, &get) && !get(&device))
             return device;
     }
     return 0;

@@ -117,6 +117,15 @@ int gnomon__cuda_failed(int result, const char *call);
 /* Logs the first failures of the driver, each once. */
 void gnomon__cuda_log_failures(void);
 
+/* Finds the calls of a table, of which each is a pointer, by its table of symbols. The first
+ * of the `needed` first ones that the library does not have; NULL: it has all. */
+const char *gnomon__calls_find(void *library, const void *symbols,
+                               size_t needed, size_t count, void *calls);
+
+/* The process's runtime, where that is a shared library: the first, or the one after
+ * `*at`, which is 0 at first. NULL: there is none. */
+void *gnomon__cuda_runtime(size_t *at);
+
 /* The device that the calling thread chose with cudaSetDevice. Known only where the
  * runtime is loaded as a shared library; else 0. */
 int gnomon__cuda_chosen_device(void);

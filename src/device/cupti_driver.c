@@ -32,13 +32,6 @@ static char cupti_owner[64]; /* as CUPTI names the subscriber before us */
 
 /* ---- One library --------------------------------------------------------------- */
 
-/* By memcpy: ISO C has no cast from an object's pointer to a function's. */
-static void cupti_find(void *library, const char *symbol, void *call)
-{
-    void *address = gnomon__os_symbol(library, symbol);
-    memcpy(call, &address, sizeof address);
-}
-
 /* The generation of CUDA that a version of CUPTI is of. */
 static unsigned cupti_generation(uint32_t version)
 {
@@ -56,18 +49,13 @@ static unsigned driver_generation(void)
                : 0;
 }
 
-/* Why the calls that were found cannot be used, in cupti_trouble; 0: they can. */
-static int cupti_is_useless(const char *name)
+/* Why its calls, all of which are there or one is `missing`, cannot be used, in
+ * cupti_trouble; 0: they can. */
+static int cupti_is_useless(const char *name, const char *missing)
 {
-    const char *missing = NULL;
     unsigned driver = driver_generation();
     uint32_t version = 0;
     int code = cupti_calls.GetVersion ? cupti_calls.GetVersion(&version) : 0;
-#define REQUIRE(call, symbol, parameters) \
-    if (!cupti_calls.call && !missing) \
-        missing = symbol;
-    CUPTI_CALLS(REQUIRE)
-#undef REQUIRE
     if (code)
         snprintf(cupti_trouble, sizeof cupti_trouble,
                  "%s: %s: error %d: it does not work with this driver", name,
@@ -95,12 +83,11 @@ static int cupti_take(void *library, const char *name)
 {
     const char *why;
     cupti_version = 0;
-#define FIND(call, symbol, parameters) \
-    cupti_find(library, symbol, &cupti_calls.call);
-    CUPTI_CALLS(FIND)
-    CUPTI_NEWER_CALLS(FIND)
-#undef FIND
-    int is_useless = cupti_is_useless(name);
+    const char *missing = gnomon__calls_find(
+        library, &gnomon__cupti_symbol,
+        offsetof(gnomon__cupti_symbols, SetThreadIdType) / sizeof(char *),
+        sizeof gnomon__cupti_symbol / sizeof(char *), &cupti_calls);
+    int is_useless = cupti_is_useless(name, missing);
     if (is_useless || gnomon__os_library(name, &why)) /* stays from now on */
         gnomon__os_library_close(library);
     return !is_useless;
@@ -159,16 +146,13 @@ static int cupti_open_in(const char *folder)
 /* Beside CUDA's runtime, where that is a library. */
 static int cupti_open_beside_runtime(void)
 {
-    static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
-                                           "libcudart.so.11.0"};
     char folder[PATH_MAX];
-    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
-        void *runtime = gnomon__os_library_loaded(runtimes[i]);
-        const void *at =
-            runtime ? gnomon__os_symbol(runtime, "cudaGetDeviceCount") : NULL;
-        if (!at)
+    size_t at = 0;
+    for (void *runtime; (runtime = gnomon__cuda_runtime(&at));) {
+        const void *inside = gnomon__os_symbol(runtime, "cudaGetDeviceCount");
+        if (!inside)
             continue;
-        gnomon__os_beside(at, "..", folder, sizeof folder);
+        gnomon__os_beside(inside, "..", folder, sizeof folder);
         if (cupti_open_in(folder))
             return 1;
     }
@@ -253,6 +237,124 @@ uint32_t gnomon__cupti_version(void)
     return gnomon__cupti() ? cupti_version : 0;
 }
 
+/* ---- Names of CUDA's calls ------------------------------------------------------------- */
+
+/* What a call does is seen from its name, as CUPTI tells it. So calls of later versions
+ * of CUDA are known too, and no list of numbers is needed. */
+#define UNUSED_IDS 64u /* so many without a name: there are no more */
+
+static uint8_t cupti_classes[2][GNOMON__CUPTI_IDS];
+
+/* Without cuda, cu or cu64. */
+static const char *cupti_stem(const char *name)
+{
+    static const char *const heads[] = {"cuda", "cu64", "cu"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strncmp(name, heads[i], strlen(heads[i])) == 0)
+            return name + strlen(heads[i]);
+    return name;
+}
+
+/* Whether the stem begins with one of these words, each of which ends in a blank. */
+static int is_of(const char *words, const char *stem)
+{
+    for (size_t n; (n = strcspn(words, " ")) != 0; words += n + 1)
+        if (strncmp(stem, words, n) == 0)
+            return 1;
+    return 0;
+}
+
+/* The first line that fits. Calls that only ask for something, or choose a context, are
+ * noise: a framework makes several of them for each launch. */
+static const struct {
+    enum gnomon__cupti_class is;
+    const char *words;
+} cupti_stems[] = {
+    {GNOMON__CUPTI_LAUNCH, "LaunchCooperativeKernelMultiDevice "},
+    {GNOMON__CUPTI_KERNEL_LAUNCH, "LaunchKernel LaunchCooperativeKernel "},
+    {GNOMON__CUPTI_LAUNCH, "Launch GraphLaunch Memcpy Memset MemPrefetch "
+                           "MemBatchDecompress "},
+    {GNOMON__CUPTI_CAPTURE_BEGINS, "StreamBeginCapture "},
+    {GNOMON__CUPTI_CAPTURE_ENDS, "StreamEndCapture "},
+    {GNOMON__CUPTI_NOISE,
+     "CtxGet CtxPopCurrent CtxPushCurrent CtxSetCurrent DeviceGet "
+     "DevicePrimaryCtxGetState DriverGetVersion EventQuery FuncGet GetDevice "
+     "GetDriverEntryPoint GetError GetExportTable GetFuncBySymbol GetKernel "
+     "GetLastError GetProcAddress KernelGet Occupancy PeekAtLastError "
+     "PointerGetAttribute RuntimeGetVersion StreamGet StreamIsCapturing "
+     "StreamQuery ThreadExchangeStreamCaptureMode "},
+    {GNOMON__CUPTI_OTHER, "Graph "},
+};
+
+enum gnomon__cupti_class gnomon__cupti_class_of_name(const char *name)
+{
+    const char *stem = cupti_stem(name);
+    for (size_t i = 0; i < sizeof cupti_stems / sizeof *cupti_stems; i++)
+        if (is_of(cupti_stems[i].words, stem))
+            return cupti_stems[i].is;
+    return strstr(stem, "Synchronize") || strstr(stem, "WaitEvent")
+               ? GNOMON__CUPTI_WAIT
+               : GNOMON__CUPTI_OTHER;
+}
+
+static const char *cupti_raw_name(int is_driver, uint32_t id)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const char *name = NULL;
+    if (!cupti ||
+        cupti->GetCallbackName(is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API,
+                               id, &name))
+        return NULL;
+    return name;
+}
+
+void gnomon__cupti_names_read(void)
+{
+    for (int is_driver = 0; is_driver < 2; is_driver++) {
+        uint32_t unused = 0;
+        for (uint32_t id = 1; id < GNOMON__CUPTI_IDS && unused < UNUSED_IDS;
+             id++) {
+            const char *name = cupti_raw_name(is_driver, id);
+            unused = name ? 0 : unused + 1;
+            cupti_classes[is_driver][id] =
+                (uint8_t)(name ? gnomon__cupti_class_of_name(name)
+                               : GNOMON__CUPTI_UNKNOWN);
+        }
+    }
+}
+
+enum gnomon__cupti_class gnomon__cupti_class_of(int is_driver, uint32_t id)
+{
+    return id < GNOMON__CUPTI_IDS
+               ? (enum gnomon__cupti_class)cupti_classes[is_driver != 0][id]
+               : GNOMON__CUPTI_UNKNOWN;
+}
+
+/* The runtime's names end in the version of CUDA that brought the call, as _v7000.
+ * The driver's _v2 is a part of the name. */
+static size_t cupti_name_length(const char *name)
+{
+    size_t n = strlen(name);
+    const char *version = strrchr(name, '_');
+    if (version && version[1] == 'v' &&
+        strspn(version + 2, "0123456789") >= 4 &&
+        version[2 + strspn(version + 2, "0123456789")] == 0)
+        n = (size_t)(version - name);
+    if (n > 5 && (strncmp(name + n - 5, "_ptsz", 5) == 0 ||
+                  strncmp(name + n - 5, "_ptds", 5) == 0))
+        n -= 5;
+    return n;
+}
+
+int gnomon__cupti_name(int is_driver, uint32_t id, char *text, size_t size)
+{
+    const char *name = cupti_raw_name(is_driver, id);
+    if (!name)
+        return 0;
+    snprintf(text, size, "%.*s", (int)cupti_name_length(name), name);
+    return 1;
+}
+
 /* ---- One of several subscribers --------------------------------------------------------- */
 
 /* Each of CUPTI's older calls becomes that of our subscriber. */
@@ -311,8 +413,9 @@ static cupti_result several_register(cupti_requested *requested,
                                              several_completed);
 }
 
-int gnomon__cupti_subscribe_v2(void **subscriber, cupti_callback *callback,
-                               int is_one_of_several)
+/* By the newer call, which tells whose CUPTI is if it is not free. */
+static int subscribe_v2(void **subscriber, cupti_callback *callback,
+                        int is_one_of_several)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     const cupti_subscriber_params params = {
@@ -345,10 +448,17 @@ int gnomon__cupti_is_pytorch_here(void)
     return gnomon__os_library_loaded("libtorch_cpu.so") != NULL;
 }
 
-int gnomon__cupti_several_subscribe(void **subscriber, cupti_callback *callback)
+int gnomon__cupti_join(void **subscriber, cupti_callback *callback,
+                       int is_one_of_several)
 {
-    int code = gnomon__cupti_subscribe_v2(subscriber, callback, 1);
-    if (code)
+    void *other = NULL;
+    int code = is_one_of_several
+                   ? subscribe_v2(subscriber, callback, 1)
+                   : gnomon__cupti()->Subscribe(subscriber, callback, NULL);
+    if (code == CUPTI_TWO_SUBSCRIBERS && !is_one_of_several &&
+        !subscribe_v2(&other, callback, 0))        /* asks for its name */
+        (void)gnomon__cupti()->Unsubscribe(other); /* it just left */
+    if (code || !is_one_of_several)
         return code;
     several_handle = *subscriber;
     several_calls = *gnomon__cupti();
@@ -360,8 +470,9 @@ int gnomon__cupti_several_subscribe(void **subscriber, cupti_callback *callback)
     return CUPTI_OK;
 }
 
-void gnomon__cupti_several_over(void)
+void gnomon__cupti_leave(void *subscriber)
 {
+    (void)gnomon__cupti()->Unsubscribe(subscriber);
     if (several_handle)
         gnomon__cupti_calls_are(NULL);
     several_handle = NULL;
@@ -386,40 +497,39 @@ static const char *owner_of_cupti(void)
                : "";
 }
 
-static const char *cupti_advice(int result)
-{
-    switch (result) {
-    case CUPTI_NOT_COMPATIBLE:
-        return "another profiler in this process has made CUPTI's calls for "
-               "the "
-               "whole process, which shut out those of one subscriber, or "
-               "these "
-               "those: let one of both begin in a process of its own";
-    case CUPTI_NOT_INITIALIZED:
-        return "there is no GPU, or no driver that this CUPTI works with";
-    case CUPTI_HARDWARE_BUSY:
-        return "another process uses what it needs of the GPU: end the other "
-               "profiler";
-    case CUPTI_VIRTUALIZED:
-        return "it does not work on this virtual GPU";
-    case CUPTI_NO_PRIVILEGES:
-        return "the driver allows it to administrators only: load the nvidia "
-               "module with NVreg_RestrictProfilingToAdminUsers=0, or give the "
-               "process CAP_SYS_ADMIN";
-    case CUPTI_VIRTUALIZED_NO_PRIVILEGES:
-        return "the host of this virtual GPU must allow profiling in it";
-    case CUPTI_CONFIDENTIAL:
-        return "it does not work with confidential computing";
-    default:
-        return NULL;
-    }
-}
+static const struct {
+    int result;
+    const char *text;
+} cupti_advice[] = {
+    {CUPTI_NOT_COMPATIBLE,
+     "another profiler in this process has made CUPTI's calls for "
+     "the "
+     "whole process, which shut out those of one subscriber, or "
+     "these "
+     "those: let one of both begin in a process of its own"},
+    {CUPTI_NOT_INITIALIZED,
+     "there is no GPU, or no driver that this CUPTI works with"},
+    {CUPTI_HARDWARE_BUSY,
+     "another process uses what it needs of the GPU: end the other "
+     "profiler"},
+    {CUPTI_VIRTUALIZED, "it does not work on this virtual GPU"},
+    {CUPTI_NO_PRIVILEGES,
+     "the driver allows it to administrators only: load the nvidia "
+     "module with NVreg_RestrictProfilingToAdminUsers=0, or give the "
+     "process CAP_SYS_ADMIN"},
+    {CUPTI_VIRTUALIZED_NO_PRIVILEGES,
+     "the host of this virtual GPU must allow profiling in it"},
+    {CUPTI_CONFIDENTIAL, "it does not work with confidential computing"},
+};
 
 void gnomon__cupti_explain(char *text, size_t size, const char *symbol,
                            int result)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
-    const char *name = NULL, *advice = cupti_advice(result);
+    const char *name = NULL, *advice = NULL;
+    for (size_t i = 0; i < sizeof cupti_advice / sizeof *cupti_advice; i++)
+        if (cupti_advice[i].result == result)
+            advice = cupti_advice[i].text;
     if (!cupti || cupti->GetResultString(result, &name) || !name)
         name = "an unknown error";
     if (result == CUPTI_TWO_SUBSCRIBERS ||

@@ -186,6 +186,34 @@ void gnomon__cupti_calls_are(const gnomon__cupti_calls *calls);
 /* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
 uint32_t gnomon__cupti_version(void);
 
+/* ---- CUDA's calls by the numbers that CUPTI has for them -------------------------------- */
+
+#define GNOMON__CUPTI_IDS 2048u /* 13.0 has less than 900 in each interface */
+
+enum gnomon__cupti_class {
+    GNOMON__CUPTI_UNKNOWN = 0, /* there is no such call */
+    GNOMON__CUPTI_NOISE = 1,   /* it only asks, and often: not told about */
+    GNOMON__CUPTI_OTHER = 2,
+    GNOMON__CUPTI_WAIT = 3,   /* the thread or a stream waits */
+    GNOMON__CUPTI_LAUNCH = 4, /* it launches a copy, a set, a graph or others */
+    GNOMON__CUPTI_KERNEL_LAUNCH = 5, /* it launches one kernel */
+    GNOMON__CUPTI_CAPTURE_BEGINS = 6,
+    GNOMON__CUPTI_CAPTURE_ENDS = 7
+};
+
+/* What a call of this name does. */
+enum gnomon__cupti_class gnomon__cupti_class_of_name(const char *name);
+
+/* Classifies all calls of the CUPTI that is loaded. In control calls, once. */
+void gnomon__cupti_names_read(void);
+
+/* The class of a call, after gnomon__cupti_names_read. One load. */
+enum gnomon__cupti_class gnomon__cupti_class_of(int is_driver, uint32_t id);
+
+/* The call's name as programs write it: cudaLaunchKernel, not
+ * cudaLaunchKernel_ptsz_v7000. 0: it is not known. */
+int gnomon__cupti_name(int is_driver, uint32_t id, char *text, size_t size);
+
 /* ---- One of several subscribers --------------------------------------------------------- */
 
 /* From 13.4 on several may subscribe, if all of them make calls that name the subscriber;
@@ -199,19 +227,15 @@ int gnomon__cupti_is_for_several(void);
  * shut out nor find that its buffers are to be zeroed. */
 int gnomon__cupti_is_pytorch_here(void);
 
-/* Subscribes; then gnomon__cupti() has the calls of this subscriber. Or why not. */
-int gnomon__cupti_several_subscribe(void **subscriber,
-                                    cupti_callback *callback);
-/* Before it is left: gnomon__cupti() is for the whole process again. */
-void gnomon__cupti_several_over(void);
+/* Subscribes; as one of several gnomon__cupti() then has the calls of this subscriber. Or
+ * why not: who has CUPTI is named by gnomon__cupti_explain, if it can be. */
+int gnomon__cupti_join(void **subscriber, cupti_callback *callback,
+                       int is_one_of_several);
+/* gnomon__cupti() is for the whole process again. */
+void gnomon__cupti_leave(void *subscriber);
 
-/* Whether it is subscribed so. */
+/* Whether it is subscribed as one of several. */
 int gnomon__cupti_is_one_of_several(void);
-
-/* Subscribes by the newer call, which tells whose CUPTI is if it is not free: it is named
- * by gnomon__cupti_explain. */
-int gnomon__cupti_subscribe_v2(void **subscriber, cupti_callback *callback,
-                               int is_one_of_several);
 
 /* One line of why a call failed, and what to do. */
 void gnomon__cupti_explain(char *text, size_t size, const char *symbol,

@@ -15,7 +15,6 @@
 
 #include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_names.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
 #include "platform/error.h"

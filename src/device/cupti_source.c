@@ -14,7 +14,6 @@
 
 #include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_names.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_subscriber.h"
 #include "device/worker.h"
@@ -23,8 +22,7 @@
 #include "platform/error.h"
 #include "platform/os_calls.h"
 
-#define FLUSH_EACH_NS 1000000000ull /* while work is launched */
-#define LATE_LOOKS 5                /* for records that are missing, ... */
+#define LATE_LOOKS 5 /* for records that are missing, ... */
 #define LATE_EACH_NS 20000000u
 #define FLUSH_EXIT_NS 1000000000ull /* at the end of the process */
 
@@ -92,23 +90,15 @@ static void cupti_round(uint32_t why)
         look_for_others(read);
 }
 
-static int wait_for_flush(void);
-
 static gnomon__worker cupti_worker = {
     .name = "gnomon-cupti",
     .reads = "CUPTI's records",
     .silence = "CUPTI does not answer: some of the device's work is missing",
     .progress = &gnomon__cupti_rows_told,
     .round = cupti_round,
-    .wait = wait_for_flush,
+    .each_ns = 1000000000u, /* while work is launched */
     .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI),
 };
-
-static int wait_for_flush(void)
-{
-    return !gnomon__os_turn_wait(&cupti_worker.wake, &cupti_worker.lock,
-                                 gnomon__os_monotonic_ns() + FLUSH_EACH_NS);
-}
 
 static void on_full_buffer(void)
 {

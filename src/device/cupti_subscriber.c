@@ -12,7 +12,6 @@
 
 #include "device/cuda_driver.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_names.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
@@ -186,21 +185,13 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
 /* What is recorded is noted, so that it is found below its scope. */
 static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
 {
+    enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
     int calls = (kinds >> GNOMON_ACTIVITY_CALL & 1) && calls_wanted[is_driver];
     int waits = kinds >> GNOMON_ACTIVITY_SYNC & 1;
-    switch (gnomon__cupti_class_of(is_driver, id)) {
-    case GNOMON__CUPTI_LAUNCH:
-    case GNOMON__CUPTI_KERNEL_LAUNCH:
-    case GNOMON__CUPTI_CAPTURE_BEGINS:
-    case GNOMON__CUPTI_CAPTURE_ENDS:
+    if (does > GNOMON__CUPTI_WAIT)
         return kinds != 0;
-    case GNOMON__CUPTI_WAIT:
-        return calls || waits;
-    case GNOMON__CUPTI_OTHER:
-        return calls;
-    default:
-        return 0;
-    }
+    return (calls && does >= GNOMON__CUPTI_OTHER) ||
+           (waits && does == GNOMON__CUPTI_WAIT);
 }
 
 /* One call that CUPTI refuses is no reason to have none: its version may know more names
@@ -249,9 +240,7 @@ static int subscribe(int is_one_of_several, const char **symbol)
 {
     *symbol = gnomon__cupti_symbol.Subscribe;
     int code =
-        is_one_of_several
-            ? gnomon__cupti_several_subscribe(&cupti_subscriber, on_call)
-            : gnomon__cupti()->Subscribe(&cupti_subscriber, on_call, NULL);
+        gnomon__cupti_join(&cupti_subscriber, on_call, is_one_of_several);
     if (code) {
         cupti_subscriber = NULL;
         return code;
@@ -263,22 +252,12 @@ static int subscribe(int is_one_of_several, const char **symbol)
     return code;
 }
 
-/* Asks for the name of who has it. */
-static void find_owner(void)
-{
-    void *subscriber = NULL;
-    if (!gnomon__cupti_subscribe_v2(&subscriber, on_call, 0))
-        (void)gnomon__cupti()->Unsubscribe(subscriber); /* it just left */
-}
-
 int gnomon__cupti_subscribe(uint32_t number, const char **symbol)
 {
     int is_one_of_several = gnomon__cupti_is_for_several();
     int code = subscribe(is_one_of_several, symbol);
     if (code && is_one_of_several)
         code = subscribe(0, symbol);
-    if (code == CUPTI_TWO_SUBSCRIBERS)
-        find_owner();
     if (code)
         return code;
     const gnomon__cupti_calls *cupti = gnomon__cupti();
@@ -302,10 +281,9 @@ void gnomon__cupti_unsubscribe(void)
     store_release(&source_number, 0);
     if (cupti_subscriber) {
         set_attribute(CUPTI_ZEROED_BUFFERS, 0); /* others do not know */
-        (void)gnomon__cupti()->Unsubscribe(cupti_subscriber);
+        gnomon__cupti_leave(cupti_subscriber);
     }
     cupti_subscriber = NULL;
-    gnomon__cupti_several_over();
     store_relaxed(&kinds_recorded, 0);
 }
 

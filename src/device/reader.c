@@ -21,7 +21,6 @@
 #include "record/activities.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
-#define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
 #define READER_EXIT_NS 1000000000ull /* at the end of the process */
 #define STREAMS 64u
 
@@ -335,7 +334,7 @@ void gnomon__reader_wake(void)
 }
 
 static void reader_round(uint32_t why);
-static int reader_wait(void);
+static int reader_sleep(void);
 
 static gnomon__worker reader = {
     .name = "gnomon",
@@ -344,7 +343,8 @@ static gnomon__worker reader = {
                "missing, and its events are not freed",
     .progress = &gnomon__reader_calls,
     .round = reader_round,
-    .wait = reader_wait,
+    .each_ns = 2000000u, /* timers of a thread last for some ms */
+    .sleep = reader_sleep,
     .rouse = gnomon__reader_wake,
     .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_TIMERS),
 };
@@ -367,13 +367,11 @@ static void reader_round(uint32_t why)
 }
 
 /* Sleeps until a timer is sent or a pass is asked for, without the lock. */
-static int reader_wait(void)
+static int reader_sleep(void)
 {
     uint64_t pause = 0;
     if (!reader_is_idle())
-        return !gnomon__os_turn_wait(&reader.wake, &reader.lock,
-                                     gnomon__os_monotonic_ns() +
-                                         READER_SLEEP_NS);
+        return 0;
     store_relaxed(&gnomon__reader_sleeps, 1);
     fence_full();
     if (!reader_is_idle())
@@ -382,7 +380,7 @@ static int reader_wait(void)
     while (load_relaxed(&gnomon__reader_sleeps))
         gnomon__os_wait(&gnomon__reader_sleeps, 1, UINT64_MAX, &pause);
     gnomon__os_lock_take(&reader.lock);
-    return 0;
+    return 1;
 }
 
 /* How many scopes wait for the device; 0 also where the driver does not answer. */

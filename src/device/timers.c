@@ -35,7 +35,7 @@ static void timer_send(gnomon__thread_timers *timers, uint32_t number,
                   number << 2 | word);
     store_release(&timers->out_head,
                   at + 1); /* partner: the reader's acquire */
-    fence_full();          /* partner: reader_wait */
+    fence_full();          /* partner: reader_sleep */
     if (unlikely(load_relaxed(&gnomon__reader_sleeps)))
         gnomon__reader_wake();
 }

@@ -11,12 +11,20 @@
 
 /* ---- The thread ----------------------------------------------------------------------- */
 
+/* Until it is woken; 1: a round is due. Under the lock. */
+static int wait_for_work(gnomon__worker *w)
+{
+    return !(w->sleep && w->sleep()) &&
+           !gnomon__os_turn_wait(&w->wake, &w->lock,
+                                 gnomon__os_monotonic_ns() + w->each_ns);
+}
+
 /* Until it is to end, after one more round. Under the lock. */
 static void run_rounds(gnomon__worker *w)
 {
     for (int ends = 0; !ends || !w->ends;) {
         uint32_t why = 0;
-        if (w->asked == w->answered && !w->why && !w->ends && w->wait())
+        if (w->asked == w->answered && !w->why && !w->ends && wait_for_work(w))
             why = GNOMON__WORKER_DUE;
         uint64_t asked = w->asked;
         ends = w->ends;

@@ -11,7 +11,7 @@
 /* Why a round is made, as bits: these, and from GNOMON__WORKER_OWN on the worker's own. */
 enum gnomon__worker_why {
     GNOMON__WORKER_ASKED = 1, /* somebody waits for it */
-    GNOMON__WORKER_DUE = 2,   /* `wait` says so */
+    GNOMON__WORKER_DUE = 2,   /* nobody had one made for each_ns */
     GNOMON__WORKER_ENDS = 4,  /* it is the last one */
     GNOMON__WORKER_OWN = 8
 };
@@ -23,8 +23,9 @@ typedef struct gnomon__worker {
     const uint64_t *progress; /* while it grows, nothing hangs. Atomic */
     /* Without the lock, which is held over no call that may hang. */
     void (*round)(uint32_t why);
-    /* Under the lock, until `wake` is told; 1: the time for a round has come. */
-    int (*wait)(void);
+    uint64_t each_ns; /* one is due after so long, */
+    /* unless this has slept, without the lock, until `rouse`; or NULL. Under the lock. */
+    int (*sleep)(void);
     void (*rouse)(void); /* wakes it where it waits for another word; or NULL */
     gnomon__os_lock lock;
     /* Under the lock. */
