@@ -3,8 +3,9 @@
 /* The callback runs inside the host's calls of CUDA, at their begin and their end. It
  * takes no lock and no memory, and calls neither CUDA nor CUPTI.
  *
- * A call of the runtime calls the driver. Work carries the correlation of one of the
- * two, of which depends on the version, so both are noted: it is the same scope. */
+ * A call of the runtime calls the driver, which is one launch. Either both have one
+ * correlation, which is noted once, or each has its own: then both are noted, as work may
+ * carry any of the two. */
 #include "device/cupti_subscriber.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/tls.h"
 
 #define CONTEXTS 16u /* with more, those beyond are not waited for */
 /* A quarter of the notes that there are if memory is not short. */
@@ -29,13 +31,19 @@ static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
 static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
 static void *launch_contexts[CONTEXTS];
 static uint32_t has_launched, captures_open;
-static uint64_t kernels_launched; /* by the driver's calls, which all end in */
-static uint32_t launches_open;    /* of these, which began and have not ended */
-static uint32_t many_calls_from;  /* the correlation at which they were read */
+static uint64_t kernels_launched;
+static uint32_t launches_open;   /* of these, which began and have not ended */
+static uint32_t many_calls_from; /* the correlation at which they were read */
 static void (*at_first_launch)(void), (*at_many_calls)(void);
 static uint32_t cupti_is_gone; /* the process ends: no call may follow */
 static char fatal_text[256];   /* written once, before its word */
 static uint32_t is_fatal, has_fatal_text;
+
+/* The runtime's call that is open on the thread, whose calls of the driver are inside it. */
+static __thread struct {
+    uint32_t correlation; /* 0: none */
+    enum gnomon__cupti_class does;
+} runtime_call GNOMON__TLS;
 
 void gnomon__cupti_at_launches(void (*at_launch)(void), void (*at_many)(void))
 {
@@ -149,6 +157,46 @@ static void count_calls(uint32_t correlation)
         at_many();
 }
 
+/* Whether a call is one launch of a kernel; that of the driver inside it is not another. */
+static int is_kernel_launch(enum gnomon__cupti_class does, int is_driver)
+{
+    return does == GNOMON__CUPTI_KERNEL_LAUNCH &&
+           !(is_driver && runtime_call.does == GNOMON__CUPTI_KERNEL_LAUNCH);
+}
+
+static void on_begin(uint32_t number, const cupti_call_data *call,
+                     enum gnomon__cupti_class does, int is_driver)
+{
+    if (is_kernel_launch(does, is_driver))
+        add_relaxed(&launches_open, 1);
+    if (is_driver && call->correlation == runtime_call.correlation)
+        return;
+    if (!is_driver) {
+        runtime_call.correlation = call->correlation;
+        runtime_call.does = does;
+    }
+    int is_own = gnomon__os_is_ours();
+    if (!is_own &&
+        (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH))
+        on_launch(call);
+    gnomon__cupti_listens->launched(number, call->correlation, is_own);
+    count_calls(call->correlation);
+}
+
+static void on_end(const cupti_call_data *call, enum gnomon__cupti_class does,
+                   int is_driver)
+{
+    if (!is_driver) {
+        runtime_call.correlation = 0;
+        runtime_call.does = GNOMON__CUPTI_UNKNOWN;
+    }
+    if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
+        does == GNOMON__CUPTI_CAPTURE_ENDS)
+        count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
+    if (is_kernel_launch(does, is_driver))
+        count_kernel(call);
+}
+
 static void on_call(void *user, int domain, uint32_t id, const void *data)
 {
     uint32_t number = load_acquire(&source_number);
@@ -159,25 +207,13 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
         on_other(domain, id, data);
         return;
     }
+    int is_driver = domain == CUPTI_DRIVER_API;
+    enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
     const cupti_call_data *call = data;
-    enum gnomon__cupti_class does =
-        gnomon__cupti_class_of(domain == CUPTI_DRIVER_API, id);
-    if (call->site != 0) {
-        if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
-            does == GNOMON__CUPTI_CAPTURE_ENDS)
-            count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
-        if (does == GNOMON__CUPTI_KERNEL_LAUNCH && domain == CUPTI_DRIVER_API)
-            count_kernel(call);
-        return;
-    }
-    if (does == GNOMON__CUPTI_KERNEL_LAUNCH && domain == CUPTI_DRIVER_API)
-        add_relaxed(&launches_open, 1);
-    int is_own = gnomon__os_is_ours();
-    if (!is_own &&
-        (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH))
-        on_launch(call);
-    gnomon__cupti_listens->launched(number, call->correlation, is_own);
-    count_calls(call->correlation);
+    if (call->site == 0)
+        on_begin(number, call, does, is_driver);
+    else
+        on_end(call, does, is_driver);
 }
 
 /* ---- What is on -------------------------------------------------------------------- */

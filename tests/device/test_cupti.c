@@ -4,6 +4,7 @@
  * what it tells of the work. */
 #include "fake_cupti.h"
 #include "device/cupti_driver.h"
+#include "device/cupti_subscriber.h"
 
 static const uint32_t versions[] = {18, 20, 23, 26, 28, 130000, 130001};
 
@@ -98,10 +99,10 @@ TEST(kinds_go_on_and_off)
 
 /* ---- Launches and work ------------------------------------------------------------------- */
 
-static void launch_both_ways(int by_driver)
+static void launch_both_ways(enum fake_numbers how)
 {
     fake_cupti_use(130000);
-    cupti->by_driver(by_driver);
+    cupti->numbers(how);
     fake_place place = place_on(0);
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     uint32_t first = cupti->launch(&place, "first", 1000);
@@ -131,12 +132,12 @@ static void launch_both_ways(int by_driver)
 
 TEST(work_carries_the_correlation_of_the_runtime)
 {
-    launch_both_ways(0);
+    launch_both_ways(FAKE_RUNTIMES);
 }
 
 TEST(work_carries_the_correlation_of_the_driver)
 {
-    launch_both_ways(1);
+    launch_both_ways(FAKE_DRIVERS);
 }
 
 /* Each kind of record within its call; each of these calls is noted. */
@@ -241,20 +242,106 @@ static void each_kind(const char *library, uint32_t version, int64_t thread)
     close_cupti();
 }
 
+static void each_kind_in(uint32_t version)
+{
+    each_kind(FAKE_CUPTI("cupti"), version, gnomon__os_thread_id());
+}
+
 /* Each in a process of its own, as CUPTI's version is that of the process. */
-TEST(each_kind_in_each_version)
+static void in_each_version(void (*run)(uint32_t version))
 {
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         int status = -1;
         pid_t child = fork();
         if (child == 0) {
-            each_kind(FAKE_CUPTI("cupti"), versions[i], gnomon__os_thread_id());
+            run(versions[i]);
             _exit(test_failures != 0);
         }
         waitpid(child, &status, 0);
         if (!CHECK_EQ(status, 0))
             fprintf(stderr, "    version %u\n", versions[i]);
     }
+}
+
+TEST(each_kind_in_each_version)
+{
+    in_each_version(each_kind_in);
+}
+
+/* ---- One launch, two calls --------------------------------------------------------------- */
+
+static enum fake_numbers how_numbered;
+
+/* A launch is counted once. Each number that a record may carry is noted once, and each
+ * kernel's is. */
+static void launch_many(uint32_t version)
+{
+    enum { MANY = 100 };
+    const uint64_t calls = how_numbered < FAKE_ONE ? 2 : 1;
+    fake_cupti_use(version);
+    cupti->numbers(how_numbered);
+    fake_place place = place_on(0);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        cupti->launch(&place, "kernel", 10);
+        CHECK_EQ(gnomon__cupti_launched(), i);
+        pass(20);
+    }
+    CHECK_EQ(told.notes, calls * MANY);
+    for (uint64_t i = 1; i < told.notes; i++)
+        CHECK(told.launched[i] == told.launched[i - 1] + 1);
+    flush_cupti(PATIENCE);
+    close_cupti();
+    CHECK_EQ(told.count, MANY);
+    CHECK_EQ(told.lost, 0);
+    for (uint64_t i = 0; i < told.count; i++)
+        CHECK(was_launched(told.records[i].correlation));
+}
+
+static void launch_numbered(enum fake_numbers how)
+{
+    how_numbered = how;
+    in_each_version(launch_many);
+}
+
+TEST(two_calls_with_a_number_each)
+{
+    launch_numbered(FAKE_RUNTIMES);
+}
+
+TEST(two_calls_and_work_has_the_driver_s_number)
+{
+    launch_numbered(FAKE_DRIVERS);
+}
+
+TEST(two_calls_with_one_number)
+{
+    launch_numbered(FAKE_ONE);
+}
+
+TEST(a_call_of_the_runtime_alone)
+{
+    launch_numbered(FAKE_NO_DRIVER);
+}
+
+/* A program that launches by the driver alone, and one whose runtime's call is not a launch:
+ * each of their launches is one. */
+TEST(calls_of_the_driver_that_are_launches)
+{
+    fake_cupti_use(130000);
+    CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
+    cupti->begin(FAKE_DRIVER_API, "cuLaunchKernel", NULL);
+    cupti->end(0);
+    CHECK_EQ(gnomon__cupti_launched(), 1);
+    cupti->begin(FAKE_RUNTIME_API, "cudaMemcpyAsync", NULL);
+    cupti->begin(FAKE_DRIVER_API, "cuLaunchKernel", NULL);
+    cupti->end(0);
+    cupti->end(0);
+    CHECK_EQ(gnomon__cupti_launched(), 2);
+    cupti->begin(FAKE_RUNTIME_API, "cudaLaunchKernel", NULL);
+    cupti->end(1); /* it was refused */
+    CHECK_EQ(gnomon__cupti_launched(), 2);
+    close_cupti();
 }
 
 /* One without the calls that are optional: noise is left out when records are read, and

@@ -272,13 +272,16 @@ TEST(kinds)
     CHECK_EQ(count_of(r.err, "\nCalls\n", "cuLaunchKernel"), 15);
 }
 
+static const char *numbered = "0"; /* enum fake_numbers */
+
 /* How many arrows lead from executions of each kind to the work of a trace. */
 static void check_arrows(const char *spec, size_t from_scopes,
                          size_t from_calls)
 {
     char environment[1024];
     snprintf(environment, sizeof environment,
-             CUDA "GNOMON=trace,%s,dir=.,file=t", spec);
+             CUDA "FAKE_CUPTI_NUMBERS=%s\nGNOMON=trace,%s,dir=.,file=t",
+             numbered, spec);
     child_result r = kernels(environment, "work=5");
     CHECK_EQ(r.status, 0);
     const char *text = child_read("t.pt.trace.json");
@@ -297,14 +300,40 @@ static void check_arrows(const char *spec, size_t from_scopes,
     unlink("t.pt.trace.json");
 }
 
-/* Each step launches two kernels in forward, and one beside it. Their records have the
- * number of the runtime's call: the driver's is not known to have launched them. */
+/* Each step launches two kernels in forward, and one beside it. Where their records have the
+ * number of the runtime's call, the driver's is not known to have launched them. */
 TEST(arrows_to_work)
 {
     child_folder();
     check_arrows("cupti(kinds=kernel)", 10, 0);
     check_arrows("cupti(kinds=kernel|runtime)", 0, 15);
     check_arrows("cupti(kinds=kernel|driver)", 10, 0);
+}
+
+static void arrows_numbered(const char *how, size_t scopes_of_driver)
+{
+    child_folder();
+    numbered = how;
+    check_arrows("cupti(kinds=kernel)", 10, 0);
+    check_arrows("cupti(kinds=kernel|runtime|driver)", 0, 15);
+    check_arrows("cupti(kinds=kernel|driver)", scopes_of_driver,
+                 scopes_of_driver ? 0 : 15);
+}
+
+TEST(arrows_where_work_has_the_driver_s_number)
+{
+    arrows_numbered("1", 0);
+}
+
+/* One arrow for each launch, though two calls have its number. */
+TEST(arrows_where_both_calls_have_one_number)
+{
+    arrows_numbered("2", 0);
+}
+
+TEST(arrows_where_the_runtime_calls_no_driver)
+{
+    arrows_numbered("3", 10);
 }
 
 /* What one profiler wants all get. */

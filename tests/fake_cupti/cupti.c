@@ -59,7 +59,8 @@ typedef struct open_call {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t version = 130000;
-static int is_by_driver, has_other, keeps_back, is_unloaded, has_ended;
+static int has_other, keeps_back, is_unloaded, has_ended;
+static enum fake_numbers numbers;
 static const uint64_t *the_clock;
 static int64_t clock_offset, clock_gain;
 static uint64_t (*timestamp)(void);
@@ -110,16 +111,19 @@ static void unlock_all(void)
 }
 
 /* What a process must have before its first line: FAKE_CUPTI_OTHER=1 (another client
- * owns it), FAKE_CUPTI_VERSION=26, FAKE_CUPTI_FAIL=cuptiSubscribe:35. */
+ * owns it), FAKE_CUPTI_VERSION=26, FAKE_CUPTI_NUMBERS=2 (enum fake_numbers),
+ * FAKE_CUPTI_FAIL=cuptiSubscribe:35. */
 __attribute__((constructor)) static void begin_as_told(void)
 {
     const char *other = getenv("FAKE_CUPTI_OTHER");
     const char *is = getenv("FAKE_CUPTI_VERSION");
+    const char *how = getenv("FAKE_CUPTI_NUMBERS");
     const char *fails = getenv("FAKE_CUPTI_FAIL");
     char *result = fails ? strchr(fails, ':') : NULL;
     pthread_atfork(lock_all, unlock_all, unlock_all);
     has_other = other != NULL;
     version = is ? (uint32_t)atoi(is) : version;
+    numbers = how ? (enum fake_numbers)atoi(how) : numbers;
     if (result) {
         fault.call = strndup(fails, (size_t)(result - fails));
         fault.n = 1;
@@ -899,9 +903,9 @@ static void fake_version(uint32_t to)
     version = to;
 }
 
-static void fake_by_driver(int is)
+static void fake_numbers_are(enum fake_numbers how)
 {
-    is_by_driver = is;
+    numbers = how;
 }
 
 static void fake_clock(const uint64_t *ns)
@@ -935,8 +939,13 @@ static void call_back(const open_call *c, int site, const int *result)
 
 static uint32_t begin_id(int domain, uint32_t id, void *context)
 {
+    int is_inside = domain == FAKE_DRIVER_API && top &&
+                    stack[top - 1].domain == FAKE_RUNTIME_API;
     lock_all();
-    open_call c = {domain, id, ++last_correlation, record_now(), context};
+    open_call c = {domain, id, 0, record_now(), context};
+    c.correlation = is_inside && numbers == FAKE_ONE
+                        ? stack[top - 1].correlation
+                        : ++last_correlation;
     unlock_all();
     stack[top++] = c;
     call_back(&c, 0, NULL);
@@ -1028,7 +1037,7 @@ static uint32_t *correlation_of(fake_record *r)
 
 static uint32_t carried_correlation(void)
 {
-    return top ? stack[is_by_driver ? top - 1 : 0].correlation : 0;
+    return top ? stack[numbers == FAKE_DRIVERS ? top - 1 : 0].correlation : 0;
 }
 
 static void fake_work(const fake_record *record)
@@ -1089,12 +1098,14 @@ static uint32_t fake_launch(const fake_place *place, const char *name,
                                       .block = {256, 1, 1},
                                       .name = name}};
     fake_begin(FAKE_RUNTIME_API, "cudaLaunchKernel", place->context);
-    fake_begin(FAKE_DRIVER_API, "cuLaunchKernel", place->context);
+    if (numbers != FAKE_NO_DRIVER)
+        fake_begin(FAKE_DRIVER_API, "cuLaunchKernel", place->context);
     uint32_t correlation = carried_correlation();
     fake_timed_work(&r, ns);
     if (place->handle && driver)
         driver->launch(place->handle, ns);
-    fake_end(0);
+    if (numbers != FAKE_NO_DRIVER)
+        fake_end(0);
     fake_end(0);
     return correlation;
 }
@@ -1257,7 +1268,7 @@ static uint64_t fake_dropped(void)
 EXPORT extern const fake_cupti fake_cupti_table;
 const fake_cupti fake_cupti_table = {
     .version = fake_version,
-    .by_driver = fake_by_driver,
+    .numbers = fake_numbers_are,
     .clock = fake_clock,
     .own_clock = fake_own_clock,
     .begin = fake_begin,

@@ -21,12 +21,21 @@ typedef struct fake_place {
     uint32_t device, context_id, stream;
 } fake_place;
 
+/* What the driver's call inside one of the runtime's is, and whose number work carries. On
+ * a GPU, CUPTI 12.1's sample shows kernels with the number of the runtime's call, and no
+ * number between two of these (github.com/pytorch/pytorch, issue 99615). HPCToolkit
+ * (hpcrun/gpu/api/nvidia/cupti-api.c) is called back for the driver's call inside it. */
+enum fake_numbers {
+    FAKE_RUNTIMES, /* it has a number of its own; work has the runtime's, */
+    FAKE_DRIVERS,  /* or the driver's */
+    FAKE_ONE,      /* both have one number */
+    FAKE_NO_DRIVER /* it is none: nobody is called back for it */
+};
+
 typedef struct fake_cupti {
     /* ---- What it is, before it is used -------------------------------------- */
     void (*version)(uint32_t version);
-    /* Records carry the correlation of the driver's call, not of the runtime's
-     * around it. */
-    void (*by_driver)(int is_by_driver);
+    void (*numbers)(enum fake_numbers how);
     /* The word that is the time, in ns; NULL: CLOCK_MONOTONIC. Its own clock is
      * `offset` later, and gains `gain` ns in a million. */
     void (*clock)(const uint64_t *ns);
