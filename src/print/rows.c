@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Each row of an entity is added to the row of its keys, which a hash finds, as soon as
  * the next one begins. What needs all of them waits in a list: statistics, as a sum of
- * histograms is large and only one is there at a time, and parts, of which a row has
- * one for each id or text. Hash tables are half empty at least.
+ * histograms is large and only one is there at a time (of several profiles they are added
+ * up after each), and parts, of which a row has one for each id or text. Hash tables are
+ * half empty at least.
  *
  * Where each profile is all of its group its rows are finished once it was read, so that
  * no histogram outlives it. */
@@ -119,7 +120,9 @@ static bool rows_hash_grow(gnomon__report_rows *r, rows_hash *h, size_t count)
 {
     if (2 * (count + 1) < h->room || r->code)
         return false;
-    size_t room = h->room ? 4 * h->room : 64;
+    size_t room = 64;
+    while (room <= 2 * (count + 1))
+        room *= 4;
     size_t *slots = calloc(room, sizeof *slots);
     if (!slots) {
         rows_no_room(r);
@@ -511,30 +514,34 @@ static const gnomon_stats *rows_times_at(const gnomon__value *value)
     return (const gnomon_stats *)(uintptr_t)value->value;
 }
 
-/* Statistics of one entity stay its own. */
-static void rows_sum_times(gnomon__report_rows *r, gnomon__cell *cell)
+/* The sum of a list, in `sums`; NULL: no memory. */
+static const gnomon_stats *rows_sum_times(gnomon__report_rows *r,
+                                          const rows_lists *times, uint64_t at)
 {
     gnomon_sum *sum = r->work->sum;
-    const gnomon__value *times = r->work->times.at;
     size_t used = 0;
-    if (!times[cell->count - 1].before) {
-        gnomon__cell_text(cell,
-                          (const char *)rows_times_at(&times[cell->count - 1]));
-        return;
-    }
     memset(sum, 0, sizeof *sum);
-    for (uint64_t at = cell->count; at; at = times[at - 1].before)
-        gnomon_sum_add(sum, rows_times_at(&times[at - 1]));
+    for (; at; at = times->at[at - 1].before)
+        gnomon_sum_add(sum, rows_times_at(&times->at[at - 1]));
     for (size_t i = 0; i < GNOMON_CELLS; i++)
         used += sum->cells[i] != 0;
     kept_times *kept = gnomon__table_take(
         &r->work->sums, sizeof *kept + used * sizeof *kept->cells);
     if (!kept) {
         rows_no_room(r);
-        return;
+        return NULL;
     }
     gnomon_sum_stats(sum, kept->cells, &kept->all);
-    gnomon__cell_text(cell, (const char *)kept);
+    return &kept->all;
+}
+
+/* Statistics of one entity stay its own. */
+static void rows_end_times(gnomon__report_rows *r, gnomon__cell *cell)
+{
+    const gnomon__value *last = &r->work->times.at[cell->count - 1];
+    gnomon__cell_text(cell, last->before ? (const char *)rows_sum_times(
+                                               r, &r->work->times, cell->count)
+                                         : (const char *)rows_times_at(last));
 }
 
 static int rows_by_value(const void *left, const void *right)
@@ -598,7 +605,7 @@ static void rows_make_cells(gnomon__report_rows *r)
         for (size_t k = 0; k < r->of->column_count; k++) {
             const int rule = cells[k].is_there ? r->of->columns[k].rule : 0;
             if (rule == GNOMON__ROW_TIMES)
-                rows_sum_times(r, &cells[k]);
+                rows_end_times(r, &cells[k]);
             else if (rule == GNOMON__ROW_VALUES)
                 rows_sort_values(r, &cells[k]);
             else if (rule == GNOMON__ROW_UNION)
@@ -609,15 +616,46 @@ static void rows_make_cells(gnomon__report_rows *r)
     }
 }
 
-/* All that is not in the rows is that of one profile. */
+/* Statistics of a row are one that is its own, with those of the profiles before. */
+static void rows_keep_times(gnomon__report_rows *r)
+{
+    rows_work *w = r->work;
+    rows_lists before = w->times;
+    gnomon__report_table sums = w->sums;
+    w->times = (rows_lists){0};
+    w->sums = (gnomon__report_table){0};
+    for (size_t i = 0; i < r->table.row_count && w->sum; i++)
+        for (size_t k = 0; k < r->of->column_count && !r->code; k++) {
+            gnomon__cell *cell = gnomon__cells_of(&r->table, i) + k;
+            const uint64_t at = cell->count;
+            if (r->of->columns[k].rule != GNOMON__ROW_TIMES || !cell->is_there)
+                continue;
+            cell->count = 0;
+            rows_add_value(r, &w->times, cell,
+                           (uintptr_t)rows_sum_times(r, &before, at));
+        }
+    free(before.at);
+    gnomon__table_free(&sums);
+}
+
+/* Ids are those of one profile. Where that is all of its group its rows are finished. */
 static void rows_end_profile(gnomon__report_rows *r)
 {
     rows_work *w = r->work;
-    rows_make_cells(r);
-    w->times.count = w->values.count = w->part_count = w->union_count = 0;
+    size_t kept = 0;
+    if (r->is_apart) {
+        rows_make_cells(r);
+        w->times.count = w->values.count = w->union_count = 0;
+        gnomon__table_free(&w->sums);
+    } else {
+        rows_keep_times(r);
+    }
+    for (size_t i = 0; i < w->part_count && !r->is_apart; i++)
+        if (w->parts[i].text)
+            w->parts[kept++] = w->parts[i];
+    w->part_count = kept;
     free(w->parts_by_key.slots);
     w->parts_by_key = (rows_hash){0};
-    gnomon__table_free(&w->sums);
 }
 
 static void rows_drop(gnomon__report_table *t)
@@ -782,7 +820,7 @@ int gnomon__report_add(gnomon__report_rows *r, const gnomon_profile *profile,
     if (!r->code)
         r->of->read(r);
     (void)gnomon__report_put(r);
-    if (r->is_apart && !r->code)
+    if ((r->is_apart || r->keeps) && !r->code)
         rows_end_profile(r);
     return r->code;
 }

@@ -122,7 +122,7 @@ struct gnomon__report_rows {
     uint64_t from_ns; /* likewise, of rule UNION */
     int code;         /* GNOMON_OK, or the first error */
     const char *none; /* why there is nothing to report; NULL: there is */
-    bool keeps;       /* texts, as profiles may go before the rows */
+    bool keeps;       /* profiles may go before the rows */
     bool
         is_apart; /* each profile is all of its group: its rows are finished at once */
     bool borrows_more;
@@ -135,10 +135,10 @@ struct gnomon__report_rows {
 int gnomon__report_make(gnomon__report_rows *rows, const gnomon__report *of,
                         const gnomon__table_choice *choice, void *more,
                         const gnomon_profile *profile);
-/* The same of several, whose texts are kept with rows->keeps, set after the begin. Groups
- * of ranks or hosts are those of `run`; NULL: of the profile's runs. With rows->is_apart
- * the profile may go once it was added; else those with rules ONCE and TIMES stay. The
- * report is at last of a profile that has the stages of all; `finish` does not know it. */
+/* The same of several, which may go once they were added, with rows->keeps, set after the
+ * begin. Groups of ranks or hosts are those of `run`; NULL: of the profile's runs. An id of
+ * the rule ONCE is of one profile. The report is at last of a profile that has the stages
+ * of all; `finish` does not know it. */
 int gnomon__report_begin(gnomon__report_rows *rows, const gnomon__report *of,
                          const gnomon__table_choice *choice, void *more);
 int gnomon__report_add(gnomon__report_rows *rows, const gnomon_profile *profile,
