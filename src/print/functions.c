@@ -32,6 +32,9 @@ typedef struct calls_node {
     uint32_t region;
     uint32_t edge;      /* from the parent's row to this one's */
     uint32_t next_root; /* of its action */
+    uint32_t place;     /* among those that are copied */
+    bool is_split;      /* several nodes have a share of it ... */
+    bool holds_split;   /* ... or of one below it */
     uint64_t count;
     uint64_t total_ns;
     uint64_t self_ns;
@@ -76,6 +79,8 @@ struct gnomon__calls {
         *roots; /* by group of tracks: the first outermost node, its siblings
                         follow */
     size_t region_count, node_count, function_count, edge_count;
+    size_t node_room, listed_count;
+    uint32_t *listed;    /* nodes that are copied */
     size_t name_count;   /* of regions: the most actions that there can be */
     size_t action_count; /* of the group at hand */
     size_t table_number; /* how many were made */
@@ -174,6 +179,34 @@ static bool calls_read_regions(calls_reader *of)
     return c->regions && c->actions && c->functions && calls_is_fine(of);
 }
 
+/* ---- The walk ----------------------------------------------------------------- */
+
+/* Calls `enter` and `leave` (NULL: nothing) for `root` and all below it, parents first. Not
+ * recursive, so any depth is safe. */
+static void calls_walk(gnomon__calls *c, uint32_t root,
+                       void (*enter)(gnomon__calls *c, uint32_t at, bool top),
+                       void (*leave)(gnomon__calls *c, uint32_t at, bool top))
+{
+    uint32_t at = root;
+    for (;;) {
+        enter(c, at, at == root);
+        if (c->nodes[at].child) {
+            at = c->nodes[at].child;
+            continue;
+        }
+        for (;;) {
+            if (leave)
+                leave(c, at, at == root);
+            if (at == root)
+                return;
+            if (c->nodes[at].next)
+                break;
+            at = c->nodes[at].parent;
+        }
+        at = c->nodes[at].next;
+    }
+}
+
 /* ---- Nodes ----------------------------------------------------------------- */
 
 static void calls_read_node(const calls_reader *of, uint32_t number)
@@ -194,26 +227,6 @@ static void calls_read_node(const calls_reader *of, uint32_t number)
         n->total_ns = info.host->total_ns;
         n->self_ns = info.host->self_ns;
     }
-}
-
-/* The caller of work on another thread is the scope that submitted it. */
-static bool calls_read_links(const calls_reader *of)
-{
-    gnomon__calls *c = of->c;
-    uint32_t *parents;
-    bool *is_linked;
-    uint64_t *in_part;
-    if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
-        return true;
-    const int code = gnomon__linked_parents(&parents, &is_linked, &in_part,
-                                            NULL, of->profile);
-    for (size_t i = 1; !code && i <= c->node_count; i++)
-        if (c->nodes[i].region && c->nodes[parents[i]].region)
-            c->nodes[i].parent = parents[i];
-    free(parents);
-    free(is_linked);
-    free(in_part);
-    return !code;
 }
 
 /* Open scopes count as one call each, with their time so far. */
@@ -247,22 +260,16 @@ static uint32_t calls_track_group(const calls_reader *of, size_t node)
     return of->groups->of_track[info.track];
 }
 
-/* Node 0 is the root of all in the group that is chosen. */
-static bool calls_read_nodes(calls_reader *of)
+/* Node 0 is the root of all in the group that is chosen. Backwards, so that siblings are in
+ * order. */
+static bool calls_link_nodes(calls_reader *of)
 {
     gnomon__calls *c = of->c;
-    size_t count = gnomon_profile_count(of->profile, GNOMON_NODES);
-    c->nodes = calloc(count + 1, sizeof *c->nodes);
-    c->roots = calloc(of->groups ? of->groups->count + 1 : 1, sizeof *c->roots);
-    if (!c->nodes || !c->roots)
-        return false;
-    c->node_count = count;
-    for (size_t i = 1; i <= count; i++)
-        calls_read_node(of, (uint32_t)i);
-    if (!calls_read_links(of))
-        return false;
-    calls_read_opens(of);
-    for (size_t i = count; i > 0; i--) { /* backwards: siblings are in order */
+    memset(c->roots, 0,
+           (of->groups ? of->groups->count + 1 : 1) * sizeof *c->roots);
+    for (size_t i = c->node_count; i > 0; i--)
+        c->nodes[i].child = 0;
+    for (size_t i = c->node_count; i > 0; i--) {
         calls_node *n = &c->nodes[i];
         if (!n->region)
             continue;
@@ -278,6 +285,141 @@ static bool calls_read_nodes(calls_reader *of)
     }
     c->edge_count = of->edges.table.row_count;
     return calls_is_fine(of);
+}
+
+/* ---- Work on other threads ------------------------------------------------------ */
+
+/* A share of numbers, in parts of `of`. Those that follow one another add up exactly. */
+typedef struct calls_share {
+    uint64_t from, to, of;
+} calls_share;
+
+static uint64_t calls_up_to(uint64_t value, uint64_t part, uint64_t of)
+{
+    const double parts = (double)value * (double)part / (double)of;
+    return part == of || parts >= (double)value ? value : (uint64_t)parts;
+}
+
+static void calls_take_share(calls_node *n, const calls_share *s)
+{
+    uint64_t *const numbers[] = {&n->count, &n->total_ns, &n->self_ns};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = calls_up_to(*numbers[i], s->to, s->of) -
+                      calls_up_to(*numbers[i], s->from, s->of);
+}
+
+static void calls_list(gnomon__calls *c, uint32_t at, bool top)
+{
+    (void)top;
+    c->nodes[at].place = (uint32_t)c->listed_count;
+    c->listed[c->listed_count++] = at;
+}
+
+/* Puts a share of what is listed below a node. */
+static bool calls_copy(gnomon__calls *c, uint32_t below,
+                       const calls_share *share)
+{
+    const size_t first = c->node_count + 1;
+    calls_node *nodes = gnomon__table_room(
+        c->nodes, &c->node_room, first + c->listed_count, sizeof *nodes);
+    if (!nodes)
+        return false;
+    c->nodes = nodes;
+    for (size_t i = 0; i < c->listed_count; i++) {
+        calls_node *n = &nodes[first + i];
+        *n = nodes[c->listed[i]];
+        n->parent = i ? (uint32_t)first + nodes[n->parent].place : below;
+        calls_take_share(n, share);
+    }
+    c->node_count += c->listed_count;
+    return true;
+}
+
+/* Whether a share of the node can be below that one. */
+static bool calls_can_share(const gnomon__calls *c, uint32_t node, uint32_t at)
+{
+    bool can = c->nodes[at].region && !c->nodes[node].holds_split;
+    for (; can && at; at = c->nodes[at].parent)
+        can = at != node && !c->nodes[at].is_split;
+    return can;
+}
+
+/* Puts below each node that submitted work its share of it, and of all inside, by how
+ * often it did; so that there is no end of copies, not where a part of this was split
+ * already, and no more than `most` nodes: then all of it stays below the largest. */
+static bool calls_split(gnomon__calls *c, const gnomon__submission *by,
+                        size_t count, size_t most)
+{
+    const uint32_t node = by->to, largest = c->nodes[node].parent;
+    calls_share share = {0}, own = {0};
+    for (size_t i = 0; i < count; i++, share.of += by[i - 1].count)
+        if (!calls_can_share(c, node, by[i].from))
+            return true;
+    c->listed_count = 0;
+    calls_walk(c, node, calls_list, NULL);
+    if (count < 2 || !share.of ||
+        c->listed_count > (most - c->node_count) / count)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        share.from = share.to;
+        share.to += by[i].count;
+        if (by[i].from == largest)
+            own = share;
+        else if (!calls_copy(c, by[i].from, &share))
+            return false;
+        for (uint32_t at = by[i].from; at; at = c->nodes[at].parent)
+            c->nodes[at].holds_split = true;
+    }
+    c->nodes[node].is_split = true;
+    for (size_t i = 0; i < c->listed_count; i++)
+        calls_take_share(&c->nodes[c->listed[i]], &own);
+    return true;
+}
+
+/* The caller of work on another thread is the scope that submitted it. */
+static bool calls_read_links(calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    const size_t nodes = c->node_count;
+    uint32_t *parents;
+    bool *is_linked;
+    size_t count;
+    if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
+        return true;
+    if (gnomon__linked_parents(&parents, &is_linked, NULL, of->profile))
+        return false;
+    for (size_t i = 1; i <= nodes; i++)
+        if (c->nodes[i].region && c->nodes[parents[i]].region)
+            c->nodes[i].parent = parents[i];
+    gnomon__submission *by = gnomon__submissions(&count, of->profile);
+    c->listed = calloc(nodes + 1, sizeof *c->listed);
+    bool ok = by && c->listed && calls_link_nodes(of);
+    for (size_t i = 0, k; ok && i < count; i = k) {
+        for (k = i + 1; k < count && by[k].to == by[i].to;)
+            k++;
+        if (is_linked[by[i].to] && c->nodes[by[i].to].region)
+            ok = calls_split(c, &by[i], k - i, 8 * nodes);
+    }
+    free(by);
+    free(parents);
+    free(is_linked);
+    return ok;
+}
+
+static bool calls_read_nodes(calls_reader *of)
+{
+    gnomon__calls *c = of->c;
+    const size_t count = gnomon_profile_count(of->profile, GNOMON_NODES);
+    c->nodes = calloc(count + 1, sizeof *c->nodes);
+    c->roots = calloc(of->groups ? of->groups->count + 1 : 1, sizeof *c->roots);
+    if (!c->nodes || !c->roots)
+        return false;
+    c->node_count = count;
+    c->node_room = count + 1;
+    for (size_t i = 1; i <= count; i++)
+        calls_read_node(of, (uint32_t)i);
+    calls_read_opens(of);
+    return calls_read_links(of) && calls_link_nodes(of);
 }
 
 static bool calls_take(gnomon__calls *c)
@@ -323,6 +465,7 @@ void gnomon__calls_free(gnomon__calls *c)
         return;
     free(c->nodes);
     free(c->roots);
+    free(c->listed);
     free(c->regions);
     free(c->actions);
     free(c->functions);
@@ -331,33 +474,6 @@ void gnomon__calls_free(gnomon__calls *c)
     free(c->table.rows);
     free(c->table.callers);
     free(c);
-}
-
-/* ---- The walk ----------------------------------------------------------------- */
-
-/* Calls `enter` and `leave` for `root` and all below it, parents first. Not recursive,
- * so any depth is safe. */
-static void calls_walk(gnomon__calls *c, uint32_t root,
-                       void (*enter)(gnomon__calls *c, uint32_t at, bool top),
-                       void (*leave)(gnomon__calls *c, uint32_t at, bool top))
-{
-    uint32_t at = root;
-    for (;;) {
-        enter(c, at, at == root);
-        if (c->nodes[at].child) {
-            at = c->nodes[at].child;
-            continue;
-        }
-        for (;;) {
-            leave(c, at, at == root);
-            if (at == root)
-                return;
-            if (c->nodes[at].next)
-                break;
-            at = c->nodes[at].parent;
-        }
-        at = c->nodes[at].next;
-    }
 }
 
 /* ---- Actions ---------------------------------------------------------------- */

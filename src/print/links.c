@@ -6,29 +6,46 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
-#include "print/events.h"
 
-/* How often nodes submitted others, by `to << 32 | from`. A pair may have many links, as
- * those between single executions have one each: those that follow one another are one
- * value, others are several. */
-static bool read_submissions(gnomon__keyed_list *of, size_t nodes,
-                             const unsigned char *has, const gnomon_profile *p)
+static int compare_submissions(const void *a, const void *b)
 {
+    const gnomon__submission *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to > y->to ? 1 : -1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* A pair of nodes may have many links, as those between single executions have one
+ * each. */
+static gnomon__submission *read_submissions(size_t *count,
+                                            const unsigned char *has,
+                                            const gnomon_profile *p)
+{
+    const size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
+    const size_t links = gnomon_profile_count(p, GNOMON_LINKS);
+    gnomon__submission *of = calloc(links + 1, sizeof *of);
     gnomon_link_info link;
-    bool ok = true;
-    for (size_t i = 1; ok && !gnomon_profile_link(p, i, &link); i++) {
-        const uint64_t pair = (uint64_t)link.to << 32 | link.from;
-        if (link.kind != GNOMON_LINK_SUBMIT || !link.from ||
-            link.from > nodes || !link.to || link.to > nodes ||
-            (has && (!has[link.from] || !has[link.to])))
-            continue;
-        if (of->count && of->at[of->count - 1].key == pair)
-            of->at[of->count - 1].value += link.count;
+    size_t used = 0;
+    *count = 0;
+    for (size_t i = 1; of && i <= links; i++)
+        if (gnomon_profile_link(p, i, &link) == GNOMON_OK &&
+            link.kind == GNOMON_LINK_SUBMIT && link.from &&
+            link.from <= nodes && link.to && link.to <= nodes &&
+            (!has || (has[link.from] && has[link.to])))
+            of[used++] = (gnomon__submission){link.to, link.from, link.count};
+    if (used)
+        qsort(of, used, sizeof *of, compare_submissions);
+    for (size_t i = 0; i < used; i++)
+        if (*count && !compare_submissions(&of[*count - 1], &of[i]))
+            of[*count - 1].count += of[i].count;
         else
-            ok = gnomon__keyed_add(of, pair, link.count, 0);
-    }
-    gnomon__keyed_sort(of);
-    return ok;
+            of[(*count)++] = of[i];
+    return of;
+}
+
+gnomon__submission *gnomon__submissions(size_t *count, const gnomon_profile *p)
+{
+    return read_submissions(count, NULL, p);
 }
 
 /* Whether so many submissions are those of all executions of a node. */
@@ -45,31 +62,29 @@ static bool is_all(uint64_t submissions, uint32_t node,
  * first; 0: none. in_part[node] is how often. Where some executions were not submitted
  * there is none either, and in_part[node] is how many were, by whomever. */
 static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
-                            size_t nodes, const unsigned char *has,
-                            const gnomon_profile *p)
+                            const unsigned char *has, const gnomon_profile *p)
 {
-    gnomon__keyed_list of = {0};
-    const bool ok = read_submissions(&of, nodes, has, p);
-    for (size_t i = 0; ok && i < of.count;) {
-        const uint32_t to = (uint32_t)(of.at[i].key >> 32);
-        uint64_t most = 0, all = 0;
-        while (i < of.count && of.at[i].key >> 32 == to) {
-            const uint64_t pair = of.at[i].key;
-            uint64_t sum = 0;
-            for (; i < of.count && of.at[i].key == pair; i++)
-                sum += of.at[i].value;
-            all += sum;
-            if (sum > most)
-                submitters[to] = (uint32_t)pair;
-            most = sum > most ? sum : most;
+    size_t count;
+    gnomon__submission *of = read_submissions(&count, has, p);
+    uint64_t most = 0, all = 0;
+    for (size_t i = 0; of && i < count; i++) {
+        const uint32_t to = of[i].to;
+        if (!i || of[i - 1].to != to)
+            most = all = 0;
+        all += of[i].count;
+        if (of[i].count > most) {
+            most = of[i].count;
+            submitters[to] = of[i].from;
         }
+        if (i + 1 < count && of[i + 1].to == to)
+            continue;
         const bool is_whole = is_all(all, to, has, p);
         in_part[to] = is_whole ? most : all;
         if (!is_whole)
             submitters[to] = 0;
     }
-    free(of.at);
-    return ok;
+    free(of);
+    return of != NULL;
 }
 
 /* Whether `at` is `node` or below it. The parents contain no circle so far. */
@@ -91,7 +106,7 @@ int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
     uint64_t *part = *in_part = calloc(nodes + 1, sizeof *part);
     gnomon_node_info n;
     const bool ok = submitters && to && linked && part &&
-                    find_submitters(submitters, part, nodes, has, p);
+                    find_submitters(submitters, part, has, p);
     for (size_t i = 1; ok && i <= nodes; i++)
         to[i] = !gnomon_profile_node(p, i, &n) && n.parent < i ? n.parent : 0;
     for (uint32_t i = 1; ok && i <= nodes; i++) {

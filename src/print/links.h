@@ -8,6 +8,16 @@
 
 #include "gnomon/profile.h"
 
+/* How often one node submitted another. */
+typedef struct gnomon__submission {
+    uint32_t to, from;
+    uint64_t count;
+} gnomon__submission;
+
+/* Those of the profile, by `to`, then `from`. NULL: no memory. The caller frees them. */
+gnomon__submission *gnomon__submissions(size_t *count,
+                                        const gnomon_profile *profile);
+
 /* The parent of each node, by its number: where all its executions were submitted, the
  * node that submitted most of them (of equal ones the first), which is_linked says; else
  * its own parent, 0 where it has none. Links that would make a circle, and links of other
