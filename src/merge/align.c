@@ -34,7 +34,7 @@ static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
     int code = gnomon__merge_run(m, run, &p);
     if (code)
         return code;
-    code = gnomon__barriers_read(out, m, p, name);
+    code = gnomon__barriers_read(out, p, name);
     gnomon_profile_free(p);
     return code;
 }
@@ -249,7 +249,6 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
     gnomon__aligned *all = gnomon__alloc((count + 1) * sizeof *all);
     gnomon__barriers *firsts = gnomon__alloc((count + 1) * sizeof *firsts);
     int code = all && firsts ? GNOMON_OK : gnomon__no_memory_to_merge();
-    gnomon__merge_stream_events(m);
     for (size_t i = 0; all && firsts && !code && i < count; i++)
         code = align_run(all, m, i, name, firsts);
     for (size_t i = 0; all && !code && i < count; i++)
@@ -271,8 +270,9 @@ static uint64_t aligned_moment(const gnomon__aligned *a, uint64_t ns)
     return more < 0 && (uint64_t)-more > ns ? 0 : moved(ns, more);
 }
 
-void gnomon__align_event(const gnomon__aligned *a, gnomon_event_info *e)
+void gnomon__align_event(const void *aligned, gnomon_event_info *e)
 {
+    const gnomon__aligned *a = aligned;
     const uint64_t end = aligned_moment(a, e->begin_ns + e->duration_ns);
     e->begin_ns = aligned_moment(a, e->begin_ns);
     e->duration_ns = end > e->begin_ns ? end - e->begin_ns : 0;
@@ -363,6 +363,8 @@ int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
     if (!gnomon__model_count(m, GNOMON_RUNS))
         return GNOMON_OK;
     move_moments(a, m);
+    if (m->events)
+        gnomon__events_move(m->events, gnomon__align_event, a);
     int code = move_run(a, m);
     return code ? code : note_in_metadata(a, to_rank, m);
 }

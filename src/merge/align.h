@@ -27,11 +27,11 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name);
  * the own clock and both are since the other's zero. `t`: the own zero. */
 void gnomon__align_by_fit(gnomon__aligned *a, uint64_t zero_unix_ns, double t);
 
-/* Moves all moments of a run's profile, which the merge made, and notes it in the
- * metadata. GNOMON_OK or GNOMON_ENOMEM. */
+/* Moves all moments of a run's profile, which the merge made, and which `a` must outlive,
+ * and notes it in the metadata. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
                           gnomon_profile *p);
-void gnomon__align_event(const gnomon__aligned *a, gnomon_event_info *e);
+void gnomon__align_event(const void *aligned, gnomon_event_info *e);
 
 /* Logs a line for each run. */
 void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m);

@@ -9,6 +9,7 @@
 #include "merge/united.h"
 #include "platform/hash.h"
 #include "platform/memory.h"
+#include "print/events.h"
 #include "profile/compare.h"
 
 #define MOST_BARRIERS 16384u
@@ -110,9 +111,8 @@ static const gnomon_step_info *step_around(const barrier_reader *r, uint64_t ns)
     return low && ns < r->steps[low - 1].end_ns ? &r->steps[low - 1] : NULL;
 }
 
-static int read_barrier(void *context, gnomon_event_info *e)
+static int read_barrier(barrier_reader *r, const gnomon_event_info *e)
 {
-    barrier_reader *r = context;
     gnomon__barriers *b = r->out;
     if (e->kind != GNOMON_EVENT_EXECUTION || !r->is_barrier[e->node])
         return GNOMON_OK;
@@ -156,14 +156,19 @@ static int barrier_order(const void *left, const void *right)
     return 0;
 }
 
-int gnomon__barriers_read(gnomon__barriers *out, gnomon__merge *m,
-                          const gnomon_profile *p, const char *name)
+int gnomon__barriers_read(gnomon__barriers *out, const gnomon_profile *p,
+                          const char *name)
 {
     barrier_reader r = {.p = p, .name = name, .out = out};
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
     *out = (gnomon__barriers){.stride = 1};
     int code = begin_reading(&r);
+    gnomon__walk_all(&walk, p);
+    while (!code && (e = gnomon__walk_next(&walk)) != NULL)
+        code = read_barrier(&r, e);
     if (!code)
-        code = gnomon__merge_run_events(m, read_barrier, &r);
+        code = gnomon__profile_failed(p);
     if (!code && out->count)
         qsort(out->of, out->count, sizeof *out->of, barrier_order);
     gnomon__free(r.steps);

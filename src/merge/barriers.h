@@ -5,7 +5,7 @@
 #define GNOMON_MERGE_BARRIERS_H
 
 #include "merge/clock_fit.h"
-#include "merge/merge.h"
+#include "gnomon/profile.h"
 
 /* One execution. Two ranks' are the same barrier if all but the times are equal. */
 typedef struct gnomon__barrier {
@@ -23,11 +23,10 @@ typedef struct gnomon__barriers {
     uint64_t stride; /* only steps and numbers that it divides are kept */
 } gnomon__barriers;
 
-/* Those of the run that was read last, with `p`, and whose events were not: executions of
- * regions of this name, or, if it is NULL, of all collectives. At most 16384 are kept.
- * GNOMON_OK or an error. */
-int gnomon__barriers_read(gnomon__barriers *out, gnomon__merge *m,
-                          const gnomon_profile *p, const char *name);
+/* Those of a run of a merge: executions of regions of this name, or, if it is NULL, of all
+ * collectives. At most 16384 are kept. GNOMON_OK or an error. */
+int gnomon__barriers_read(gnomon__barriers *out, const gnomon_profile *p,
+                          const char *name);
 void gnomon__barriers_free(gnomon__barriers *b);
 
 /* Pairs of what both have, times since `a`'s zero; `zero_b` is b's zero by that. The caller

@@ -176,7 +176,6 @@ void gnomon__merge_free(gnomon__merge *m)
     if (!m)
         return;
     gnomon__merge_close(m);
-    gnomon__run_events_free(&m->events);
     gnomon_profile_free(m->part);
     for (size_t i = 0; i < m->inputs.count; i++) {
         if (m->index)

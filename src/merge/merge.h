@@ -5,7 +5,7 @@
 #ifndef GNOMON_MERGE_MERGE_H
 #define GNOMON_MERGE_MERGE_H
 
-#include "merge/merge_events.h"
+#include "merge/unite.h"
 #include "profile/file_read.h"
 
 /* Which runs are not merged across inputs. */
@@ -59,19 +59,13 @@ int gnomon__merge_is_run(const gnomon__merge *m, size_t run);
  * as in all others. In the order of runs it reads least. */
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out);
 
-/* From now on the profiles of runs have no events: gnomon__merge_run_events gives those of
- * the run that was read last, in the memory of a few blocks. */
-void gnomon__merge_stream_events(gnomon__merge *m);
-int gnomon__merge_run_events(gnomon__merge *m, gnomon__merge_put *put,
-                             void *context);
-
 /* The run without a copy, with its part's numbers, if it has one reading, is alone in its
  * part, and has each stage once. Else *out is NULL: use gnomon__merge_run. It belongs to
  * the merge, until another run is read. GNOMON_OK or an error. */
 int gnomon__merge_run_read(gnomon__merge *m, size_t run,
                            const gnomon_profile **out);
 
-/* Of that one: its entities go, what they point to stays as long. */
+/* Of that one: its entities go, if it has no events, and what they point to stays as long. */
 void gnomon__merge_drop_entities(gnomon__merge *m);
 
 /* A loss of an input itself, of what was read so far, from 0; NULL: no more. */

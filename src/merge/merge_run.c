@@ -31,39 +31,20 @@ static int read_reading(gnomon__merge *m, const gnomon__reading *r)
 
 static unsigned run_rules(const gnomon__merge *m)
 {
-    return (m->has_runs ? 0u : GNOMON__UNITE_NO_RUN) |
-           (m->streams_events ? GNOMON__UNITE_NO_EVENTS : 0u);
+    return m->has_runs ? 0u : GNOMON__UNITE_NO_RUN;
 }
 
-/* Where numbers of a reading are kept for its events; NULL: nowhere. */
-static gnomon__run_reading *reading_of_events(gnomon__merge *m, size_t i)
+/* Adds a reading. The events of its part stay readable: where there is more than `one`,
+ * the next reading would replace the part. */
+static int add_part(gnomon__merge *m, gnomon__unite *u,
+                    const gnomon__reading *r, int is_one)
 {
-    return m->events.of ? &m->events.of[i] : NULL;
-}
-
-/* The events of the part stay readable; the next reading would replace it. */
-static void keep_part(gnomon__merge *m, gnomon__run_reading *of)
-{
-    if (!of)
-        return;
-    of->p = m->part;
-    if (m->events.count < 2)
-        return;
-    of->own = m->part;
-    m->part = NULL;
-}
-
-static int begin_events(gnomon__merge *m, size_t count, int are_readings)
-{
-    gnomon__run_events_free(&m->events);
-    if (!m->streams_events)
-        return GNOMON_OK;
-    m->events.of = gnomon__alloc(count * sizeof *m->events.of);
-    if (!m->events.of)
-        return gnomon__no_memory_to_merge();
-    m->events.count = count;
-    m->events.are_readings = are_readings;
-    return GNOMON_OK;
+    int code = read_reading(m, r);
+    if (!code)
+        code = gnomon__unite_add(u, m->part, r->run, NULL);
+    if (!code && !is_one && gnomon__unite_own(u, m->part))
+        m->part = NULL;
+    return code;
 }
 
 /* A run of which readings add up. */
@@ -73,16 +54,8 @@ static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
     int is_one = m->first[run + 1] - m->first[run] == 1;
     int code = gnomon__unite_create(
         &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
-    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
-        gnomon__run_reading *of = reading_of_events(m, i - m->first[run]);
-        code = read_reading(m, &m->readings[i]);
-        if (!code && of)
-            gnomon__unite_keep_map(u, &of->map);
-        if (!code)
-            code = gnomon__unite_add(u, m->part, m->readings[i].run, NULL);
-        if (!code)
-            keep_part(m, of);
-    }
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++)
+        code = add_part(m, u, &m->readings[i], is_one);
     if (!code)
         return gnomon__unite_finish(u, out);
     gnomon__unite_free(u);
@@ -91,68 +64,36 @@ static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
 
 /* One reading by itself. */
 static int unite_reading(gnomon__merge *m, const gnomon__reading *r,
-                         gnomon__run_reading *of, gnomon_profile **out)
+                         gnomon_profile **out)
 {
     gnomon__unite *one;
-    int code = read_reading(m, r);
+    int code = gnomon__unite_create(&one, &m->shared, 0);
     if (!code)
-        code = gnomon__unite_create(&one, &m->shared,
-                                    run_rules(m) & GNOMON__UNITE_NO_EVENTS);
-    if (code)
-        return code;
-    if (of)
-        gnomon__unite_keep_map(one, &of->map);
-    code = gnomon__unite_add(one, m->part, r->run, NULL);
+        code = add_part(m, one, r, 0);
     if (!code)
         return gnomon__unite_finish(one, out);
     gnomon__unite_free(one);
     return code;
 }
 
-/* The numbers of a reading in the result, by way of the reading by itself. */
-static void follow_map(gnomon__unite_map *map, const gnomon__unite_map *on)
-{
-    static const int kinds[] = {GNOMON_TRACKS, GNOMON_NODES};
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t i = 1; i <= map->count[kinds[k]]; i++)
-            map->of.of[kinds[k]][i] =
-                on->of.of[kinds[k]][map->of.of[kinds[k]][i]];
-}
-
 /* A run of which the later reading wins. Each reading is united by itself first, because
  * within one reading entities of one key add up. */
 static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
-    const size_t first = m->first[run], count = m->first[run + 1] - first;
     gnomon__unite *all;
-    gnomon__unite_map *maps = gnomon__alloc(count * sizeof *maps);
-    if (!maps)
-        return gnomon__no_memory_to_merge();
-    int code = gnomon__unite_create(
-        &all, &m->shared,
-        GNOMON__UNITE_READINGS | (run_rules(m) & GNOMON__UNITE_NO_EVENTS));
-    for (size_t i = 0; !code && i < count; i++) {
-        gnomon__run_reading *of = reading_of_events(m, i);
+    int code = gnomon__unite_create(&all, &m->shared, GNOMON__UNITE_READINGS);
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
         gnomon_profile *p = NULL;
-        code = unite_reading(m, &m->readings[first + i], of, &p);
-        if (!code && of)
-            gnomon__unite_keep_map(all, &maps[i]);
+        code = unite_reading(m, &m->readings[i], &p);
         if (!code)
             code = gnomon__unite_add(all, p, 1, NULL);
         if (!code)
-            keep_part(m, of);
+            code = gnomon__unite_follow(all, p);
         gnomon_profile_free(p);
     }
     if (!code)
-        code = gnomon__unite_finish(all, out);
-    else
-        gnomon__unite_free(all);
-    for (size_t i = 0; i < count; i++) {
-        if (!code && m->events.of)
-            follow_map(&m->events.of[i].map, &maps[i]);
-        gnomon__numbers_free(&maps[i].of);
-    }
-    gnomon__free(maps);
+        return gnomon__unite_finish(all, out);
+    gnomon__unite_free(all);
     return code;
 }
 
@@ -163,24 +104,7 @@ int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
     const int are_readings = count > 1 && r->info.uuid && *r->info.uuid;
     *out = NULL;
     gnomon__fail_clear();
-    int code = begin_events(m, count, are_readings);
-    if (code)
-        return code;
-    code = are_readings ? unite_readings(m, run, out) : unite_all(m, run, out);
-    if (code)
-        gnomon__run_events_free(&m->events);
-    return code;
-}
-
-void gnomon__merge_stream_events(gnomon__merge *m)
-{
-    m->streams_events = 1;
-}
-
-int gnomon__merge_run_events(gnomon__merge *m, gnomon__merge_put *put,
-                             void *context)
-{
-    return gnomon__merge_events(&m->events, put, context);
+    return are_readings ? unite_readings(m, run, out) : unite_all(m, run, out);
 }
 
 static int has_stages_once(const gnomon_profile *p)
@@ -211,6 +135,8 @@ int gnomon__merge_run_read(gnomon__merge *m, size_t run,
 
 void gnomon__merge_drop_entities(gnomon__merge *m)
 {
+    if (gnomon_profile_count(m->part, GNOMON_EVENTS))
+        return; /* they are read by what they name */
     gnomon__model_drop_entities((gnomon__model *)(void *)m->part);
     m->part_input = SIZE_MAX; /* to be read again */
 }

@@ -5,7 +5,6 @@
 #define GNOMON_MERGE_MERGING_H
 
 #include "merge/merge.h"
-#include "merge/merge_events.h"
 #include "merge/united.h"
 
 /* A run as one part of one input has it. */
@@ -33,9 +32,7 @@ struct gnomon__merge {
     size_t open;           /* which; SIZE_MAX: none */
     gnomon_profile *part;  /* the last that was read */
     size_t part_input, part_number;
-    int streams_events;
-    gnomon__run_events events; /* of the run that was read last, if it does */
-    unsigned char **was_read;  /* by input and part: its own losses are taken */
+    unsigned char **was_read; /* by input and part: its own losses are taken */
 };
 
 #define GNOMON__RUN_KINDS (1u << GNOMON_RUNS)

@@ -24,6 +24,10 @@ static int compare_opens(const void *left, const void *right)
 static int compare_same_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
+    gnomon_event_info copy = *a;
+    copy.reserved = b->reserved;
+    if (!memcmp(&copy, b, sizeof copy)) /* as most of several readings are */
+        return 0;
     GNOMON__TRY_NUMBER(track);
     GNOMON__TRY_NUMBER(begin_ns);
     GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
@@ -38,36 +42,28 @@ static int compare_events(const void *left, const void *right)
     return GNOMON__COMPARE(a->reserved, b->reserved);
 }
 
-static const struct moment_order {
-    int (*compare)(const void *a, const void *b);
-    int (*same)(const void *a,
-                const void *b); /* whichever reading it is from */
-} orders[] = {{compare_opens, compare_same_opens},
-              {compare_events, compare_same_events}};
+typedef int moment_order(const void *a, const void *b);
 
-void gnomon__sort_moments(gnomon__table *t, int entity)
+void gnomon__sort_opens(gnomon__table *t)
 {
     if (t->count > 1)
-        qsort(t->items, t->count, t->size,
-              orders[entity == GNOMON_EVENTS].compare);
+        qsort(t->items, t->count, t->size, compare_opens);
 }
 
 /* Of equal entities in several readings as many stay as the reading with the most of
- * them has. The table is sorted by reading last. */
-static void leave_out_copies(gnomon__table *t, int entity)
+ * them has. The table is in `order`, which goes by reading last. */
+static void leave_out_copies(gnomon__table *t, moment_order *same,
+                             moment_order *order)
 {
-    const struct moment_order *order = &orders[entity == GNOMON_EVENTS];
     size_t kept = 0;
     for (size_t i = 0, end; i < t->count; i = end) {
         const char *first = t->items + i * t->size;
         size_t most = 0, of_one = 0;
         for (end = i; end < t->count; end++) {
             const char *item = t->items + end * t->size;
-            if (order->same(first, item))
+            if (same(first, item))
                 break;
-            of_one = end > i && !order->compare(item - t->size, item)
-                         ? of_one + 1
-                         : 1;
+            of_one = end > i && !order(item - t->size, item) ? of_one + 1 : 1;
             most = of_one > most ? of_one : most;
         }
         for (size_t k = 0; k < most; k++)
@@ -78,9 +74,9 @@ static void leave_out_copies(gnomon__table *t, int entity)
 
 void gnomon__sort_moment(gnomon__table *events, int are_readings)
 {
-    gnomon__sort_moments(events, GNOMON_EVENTS);
+    qsort(events->items, events->count, events->size, compare_events);
     if (are_readings)
-        leave_out_copies(events, GNOMON_EVENTS);
+        leave_out_copies(events, compare_same_events, compare_events);
 }
 
 /* Keeps, of each node, as many open scopes as it has open executions: the last begun. */
@@ -101,22 +97,20 @@ static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
     return kept;
 }
 
-void gnomon__merge_moments(gnomon__unite *u, int entity)
+void gnomon__merge_opens(gnomon__unite *u)
 {
-    gnomon__table *t = &u->fold.m->tables[entity];
+    gnomon__table *t = &u->fold.m->tables[GNOMON_OPENS];
     if (!u->fold.way->takes_larger)
         return;
-    gnomon__sort_moments(t, entity);
-    leave_out_copies(t, entity);
-    if (entity == GNOMON_OPENS)
-        t->count = last_opens(u, (void *)t->items, t->count);
-    u->moments_kept[entity == GNOMON_EVENTS] = t->count;
+    gnomon__sort_opens(t);
+    leave_out_copies(t, compare_same_opens, compare_opens);
+    t->count = last_opens(u, (void *)t->items, t->count);
+    u->opens_kept = t->count;
 }
 
-void gnomon__prune_moments(gnomon__unite *u, int entity)
+void gnomon__prune_opens(gnomon__unite *u)
 {
-    const size_t count = gnomon__model_count(u->fold.m, entity);
-    if (count > MERGE_FROM &&
-        count > 2 * u->moments_kept[entity == GNOMON_EVENTS])
-        gnomon__merge_moments(u, entity);
+    const size_t count = gnomon__model_count(u->fold.m, GNOMON_OPENS);
+    if (count > MERGE_FROM && count > 2 * u->opens_kept)
+        gnomon__merge_opens(u);
 }

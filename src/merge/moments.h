@@ -6,13 +6,13 @@
 
 #include "merge/united.h"
 
-/* Of readings: leaves out copies, once there may be many; and in any case. By the numbers
- * that all else has now. */
-void gnomon__prune_moments(gnomon__unite *u, int entity);
-void gnomon__merge_moments(gnomon__unite *u, int entity);
+/* Of readings: leaves out copies of open scopes, once there may be many; and in any case.
+ * By the numbers that all else has now. */
+void gnomon__prune_opens(gnomon__unite *u);
+void gnomon__merge_opens(gnomon__unite *u);
 
 /* By the numbers they have now, `reserved` last. */
-void gnomon__sort_moments(gnomon__table *t, int entity);
+void gnomon__sort_opens(gnomon__table *t);
 
 /* Puts events that began at one moment in order; of readings of one process it leaves out
  * those that several have. */

@@ -173,41 +173,26 @@ static int order_kind(gnomon__unite *u, int entity, gnomon__numbers *n)
         gnomon__renumber(n, entity, item);
         if (entity == GNOMON_OPENS)
             item->open.reserved = 0;
-        else if (entity == GNOMON_EVENTS)
-            item->event.reserved = 0;
         else if (entity == GNOMON_STEPS)
             item->step.reserved = 0;
     }
-    if (entity != GNOMON_OPENS && entity != GNOMON_EVENTS)
+    if (entity != GNOMON_OPENS)
         return gnomon__order_items(&u->fold, entity, &n->of[entity]);
-    gnomon__sort_moments(t, entity);
+    gnomon__sort_opens(t);
     return GNOMON_OK;
-}
-
-/* From numbers of what was united to those of the result. */
-static void order_maps(const gnomon__unite *u, const gnomon__numbers *n)
-{
-    static const int kinds[] = {GNOMON_TRACKS, GNOMON_NODES};
-    for (gnomon__unite_map *map = u->maps; map; map = map->next)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            for (size_t i = 1;
-                 map->of.of[kinds[k]] && i <= map->count[kinds[k]]; i++)
-                map->of.of[kinds[k]][i] =
-                    n->of[kinds[k]][map->of.of[kinds[k]][i]];
 }
 
 int gnomon__unite_order(gnomon__unite *u)
 {
     gnomon__numbers n = {{0}};
-    gnomon__merge_moments(u, GNOMON_OPENS);
-    gnomon__merge_moments(u, GNOMON_EVENTS);
+    gnomon__merge_opens(u);
     int code = gnomon__unite_keep_slowest(u);
     for (int i = GNOMON__SHARED; !code && i < GNOMON__ENTITIES; i++)
         code = order_kind(u, gnomon__file_order[i], &n);
     if (!code)
         code = gnomon__unite_steps_end(u);
-    if (!code)
-        order_maps(u, &n);
+    if (!code && u->events)
+        code = gnomon__events_end(u->events, &n, u->fold.way->takes_larger);
     gnomon__numbers_free(&n);
     return code;
 }

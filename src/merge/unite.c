@@ -171,31 +171,35 @@ static int take_open(gnomon__united_part *part, size_t number,
     return has_moments(part) && !gnomon__filter_left_out(part, item->open.node);
 }
 
-/* An event with a node is in if its node is; one without is in if its moment is in the
- * stage that is asked for. */
-static int is_event_in(const gnomon__united_part *part,
-                       const gnomon_event_info *e)
+/* Of a part of which all else is added. */
+static int keep_events(gnomon__united_part *part)
 {
-    if (!part->only || e->node)
-        return !part->only || part->map.of[GNOMON_NODES][e->node];
-    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
+    const gnomon__stage_filter *only = part->only;
+    const uint32_t *stages = part->map.of[GNOMON_STAGES];
+    const size_t stage_count = only ? part->count[GNOMON_STAGES] : 0;
+    if (!has_moments(part) || !part->count[GNOMON_EVENTS])
+        return GNOMON_OK;
+    gnomon__event_part *to = gnomon__events_add(&part->u->events, part->p);
+    if (!to ||
+        !(to->windows = gnomon__alloc((stage_count + 1) * sizeof *to->windows)))
+        return gnomon__no_memory_to_merge();
+    to->is_outside = !only || !only->name;
+    for (size_t i = 1; i <= stage_count; i++) {
         gnomon_stage_info s;
         gnomon_profile_stage(part->p, i, &s);
-        if ((part->map.of[GNOMON_STAGES][i] || !part->only->name) &&
-            s.run == part->run && e->begin_ns >= s.begin_ns &&
-            e->begin_ns <= s.end_ns)
-            return part->only->name != NULL;
+        if ((stages[i] || !only->name) && s.run == part->run)
+            to->windows[to->window_count++] =
+                (gnomon__event_window){s.begin_ns, s.end_ns};
     }
-    return !part->only->name;
-}
-
-static int take_event(gnomon__united_part *part, size_t number,
-                      gnomon__any *item)
-{
-    (void)number;
-    item->event.reserved = part->u->parts;
-    return has_moments(part) && is_event_in(part, &item->event) &&
-           gnomon__filter_event(part, &item->event);
+    for (uint32_t i = 1; i <= part->count[GNOMON_NODES]; i++)
+        if (gnomon__filter_left_out(part, i))
+            part->map.of[GNOMON_NODES][i] = 0;
+    to->is_taken = part->is_taken;
+    part->is_taken = NULL;
+    to->of = part->map;
+    part->map = (gnomon__numbers){{0}};
+    memcpy(to->count, part->count, sizeof to->count);
+    return GNOMON_OK;
 }
 
 /* ---- Links, counters, losses, metadata ---------------------------------------------- */
@@ -346,7 +350,6 @@ static const struct unite_rule {
     [GNOMON_STEP_TIMES] = {NULL, gnomon__unite_times_take,
                            gnomon__unite_times_end},
     [GNOMON_VIEW_TIMES] = {NULL, take_view_time, end_view_times},
-    [GNOMON_EVENTS] = {.take = take_event},
 };
 
 /* Whether all its required references are in. */
@@ -367,9 +370,7 @@ static int unite_items(gnomon__united_part *part, int entity)
     gnomon__any item;
     for (size_t i = 1; i <= part->count[entity]; i++) {
         item.struct_size = s->size;
-        const int code = part->p->api->get(part->p, entity, i, &item);
-        if (code == GNOMON_EIO || code == GNOMON_ENOMEM)
-            return gnomon__unread_while_merged(code);
+        part->p->api->get(part->p, entity, i, &item);
         int is_in = unite_rules[entity].take(part, i, &item);
         if (is_in > 0) {
             gnomon__renumber(&part->map, entity, &item);
@@ -393,12 +394,10 @@ static int unite_kind(gnomon__united_part *part, int entity)
 {
     const struct unite_rule *rule = &unite_rules[entity];
     int code = rule->begin ? rule->begin(part) : GNOMON_OK;
-    if (entity == GNOMON_EVENTS && has_rule(part, GNOMON__UNITE_NO_EVENTS))
-        return code;
     if (!code)
         code = unite_items(part, entity);
-    if (entity == GNOMON_OPENS || entity == GNOMON_EVENTS)
-        gnomon__prune_moments(part->u, entity);
+    if (entity == GNOMON_OPENS)
+        gnomon__prune_opens(part->u);
     return !code && rule->end ? rule->end(part) : code;
 }
 
@@ -417,25 +416,6 @@ static int begin_united_part(gnomon__united_part *part)
     return gnomon__shared_find(part->u->shared, part->p, &part->map);
 }
 
-void gnomon__unite_keep_map(gnomon__unite *u, gnomon__unite_map *map)
-{
-    map->next = u->maps;
-    u->maps = map;
-    u->has_next_map = 1;
-}
-
-static void keep_map(gnomon__united_part *part)
-{
-    static const int kept[] = {GNOMON_TRACKS, GNOMON_NODES, GNOMON_REGIONS};
-    gnomon__unite_map *map = part->u->maps;
-    part->u->has_next_map = 0;
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        map->of.of[kept[i]] = part->map.of[kept[i]];
-        map->count[kept[i]] = part->count[kept[i]];
-        part->map.of[kept[i]] = NULL;
-    }
-}
-
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only)
 {
@@ -447,12 +427,23 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     for (int i = 0; !code && i < GNOMON__ENTITIES; i++)
         if (unite_rules[gnomon__file_order[i]].take)
             code = unite_kind(&part, gnomon__file_order[i]);
-    if (u->has_next_map)
-        keep_map(&part);
+    if (!code)
+        code = keep_events(&part);
     gnomon__free(part.view_time);
     gnomon__filter_free(&part);
     gnomon__numbers_free(&part.map);
     return code;
+}
+
+int gnomon__unite_own(gnomon__unite *u, gnomon_profile *p)
+{
+    return u->events && gnomon__events_own(u->events, p);
+}
+
+int gnomon__unite_follow(gnomon__unite *u, gnomon_profile *p)
+{
+    gnomon__model *m = (gnomon__model *)(void *)p;
+    return m->events ? gnomon__events_follow(u->events, m->events) : GNOMON_OK;
 }
 
 /* ---- The whole -------------------------------------------------------------------- */
@@ -490,6 +481,7 @@ uint32_t gnomon__unite_left_out(const gnomon__unite *u)
     return u->left_out;
 }
 
+/* Events were checked where they are. */
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
 {
     gnomon__model *m = u->fold.m;
@@ -499,8 +491,13 @@ int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
     if (!code)
         code = gnomon_profile_check(&m->base);
     *out = code ? NULL : &m->base;
-    if (!code)
+    if (!code) {
         u->fold.m = NULL;
+        if (u->events && gnomon__events_source(u->events)->count) {
+            gnomon__model_set_events(m, gnomon__events_source(u->events));
+            u->events = NULL;
+        }
+    }
     gnomon__unite_free(u);
     return code;
 }
@@ -513,6 +510,7 @@ void gnomon__unite_free(gnomon__unite *u)
         gnomon__unite_steps_free(u);
         gnomon_profile_free(&u->fold.m->base);
     }
+    gnomon__events_free(u->events);
     gnomon__text_table_free(&u->texts);
     gnomon__fold_free(&u->fold);
     gnomon__free(u);

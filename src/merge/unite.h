@@ -37,22 +37,18 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 void gnomon__unite_filter(gnomon__unite *u, const gnomon__filter *filter);
 
 /* Adds what `p` says of its run `run` (0 where it has none), of a stage as a
- * profiler's summary has it. `p` may go then. GNOMON_OK; GNOMON_ENOMEM;
- * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run; GNOMON_EIO: an
- * event of it cannot be read any more. */
+ * profiler's summary has it. `p` may go then, unless its events are in the result.
+ * GNOMON_OK; GNOMON_ENOMEM; GNOMON_EINVAL: its regions are not in `shared`, or it has no
+ * such run. */
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
 
-/* The numbers of a part's entities in the result. */
-typedef struct gnomon__unite_map {
-    gnomon__numbers of;
-    size_t count[GNOMON__ENTITIES]; /* how many the part has */
-    struct gnomon__unite_map *next;
-} gnomon__unite_map;
-
-/* `map` is to get the result's numbers of tracks, nodes and regions of the part that is
- * added next. It must live until the end; the caller frees it. */
-void gnomon__unite_keep_map(gnomon__unite *u, gnomon__unite_map *map);
+/* The part that was added last, a unite's result whose events are in this one: they no
+ * longer need it. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__unite_follow(gnomon__unite *u, gnomon_profile *p);
+/* Of that part: it is freed with the result. 0: the result has no events of it, and so it
+ * is not. */
+int gnomon__unite_own(gnomon__unite *u, gnomon_profile *p);
 
 /* Whether any stage was added. */
 int gnomon__unite_has_stages(const gnomon__unite *u);
@@ -60,7 +56,8 @@ int gnomon__unite_has_stages(const gnomon__unite *u);
 uint32_t gnomon__unite_left_out(const gnomon__unite *u);
 
 /* The result, in an order that its content alone decides; frees `u` in any case. The
- * caller frees the profile. */
+ * caller frees the profile. GNOMON_OK; GNOMON_ENOMEM; GNOMON_EIO: an event of a part cannot
+ * be read any more. */
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out);
 void gnomon__unite_free(gnomon__unite *u);
 

@@ -45,16 +45,6 @@ static inline int gnomon__filter_left_out(const gnomon__united_part *part,
     return part->state && part->state[node] & GNOMON__LEFT_OUT;
 }
 
-/* Memory of a pool that no node counts stays. */
-static inline int gnomon__filter_event(const gnomon__united_part *part,
-                                       const gnomon_event_info *e)
-{
-    if (e->node)
-        return !gnomon__filter_left_out(part, e->node);
-    return e->kind == GNOMON_EVENT_MEMORY ||
-           gnomon__filter_has(part, e->region);
-}
-
 /* After nodes: finds who submitted what. Likewise. */
 int gnomon__filter_links(gnomon__united_part *part);
 

@@ -4,20 +4,19 @@
 #define GNOMON_MERGE_UNITED_H
 
 #include "merge/unite.h"
+#include "merge/united_events.h"
 #include "profile/texts.h"
 
 struct gnomon__unite {
     gnomon__fold fold; /* first. All but shared ones */
     const gnomon__shared *shared;
-    uint32_t parts; /* added so far */
-    gnomon__unite_map
-        *maps; /* those to fill in; the first is the next part's */
-    int has_next_map;
-    const gnomon__filter *filter; /* NULL: none */
-    uint32_t left_out;            /* gnomon__unite_left_out */
+    uint32_t parts;                /* added so far */
+    gnomon__united_events *events; /* NULL: none */
+    const gnomon__filter *filter;  /* NULL: none */
+    uint32_t left_out;             /* gnomon__unite_left_out */
     gnomon__text_table texts;
-    size_t times_kept;      /* when they were last pruned */
-    size_t moments_kept[2]; /* likewise: open scopes, events */
+    size_t times_kept; /* when they were last pruned */
+    size_t opens_kept; /* likewise */
 };
 
 /* A part that is being added. */
@@ -64,7 +63,6 @@ int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered);
 int gnomon__unite_order(gnomon__unite *u);
 
 int gnomon__no_memory_to_merge(void);
-/* A profile gave some of its events only. */
 /* An event could not be read: GNOMON_ENOMEM, or else the file has changed. */
 int gnomon__unread_while_merged(int code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "print/step_events.h"
+#include "print/events.h"
 
 #include <stdlib.h>
 

@@ -60,7 +60,8 @@ void gnomon__file_events(gnomon__file_writer *w, gnomon__file_range some)
         const size_t count =
             gnomon_profile_events(w->p, some.first + done, e,
                                   left < SOME_EVENTS ? left : SOME_EVENTS);
-        w->code = count ? GNOMON_OK : GNOMON_EIO;
+        if (!count && !(w->code = gnomon__profile_failed(w->p)))
+            w->code = GNOMON_EIO;
         for (size_t i = 0; !w->code && i < count; i++)
             gnomon__file_event(w, &e[i]);
         done += count;

@@ -23,10 +23,8 @@ enum gnomon__unite_rules {
     /* The result borrows statistics of paths that only one part has: parts must outlive
      * it. */
     GNOMON__UNITE_LENDS = 8,
-    /* Events are left out; gnomon__merge_events has them. */
-    GNOMON__UNITE_NO_EVENTS = 16,
     /* Of a unite: gnomon__fold_readings is its way, not gnomon__fold_sums. */
-    GNOMON__UNITE_READINGS = 32
+    GNOMON__UNITE_READINGS = 16
 };
 
 typedef struct gnomon__fold gnomon__fold;

@@ -249,6 +249,8 @@ static int report_stage(report_request *r, const char *path,
     if (r->stage || stages->count == 1 || !report_is_gap(p))
         code = report_one(r, path, report_view(stages, which, p), p,
                           &stages->at[which]);
+    if (!code)
+        code = gnomon__profile_failed(p);
     if (!code && !r->profiler.is_table)
         report_log_count(path, p);
     gnomon_profile_free(p);

@@ -358,7 +358,10 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
         code = end_one(s, g, &s->at[i]);
     if (read && group->count == 1)
         gnomon__merge_drop_entities(g->merge);
-    gnomon_profile_free(made);
+    if (made && group->count == 1 && gnomon_profile_count(made, GNOMON_EVENTS))
+        s->made = made; /* the sums have them */
+    else
+        gnomon_profile_free(made);
     return code;
 }
 
@@ -429,6 +432,7 @@ void gnomon__cli_stages_free(gnomon__cli_stages *s)
 {
     for (size_t i = 0; i < s->count; i++)
         free_stage(&s->at[i]);
+    gnomon_profile_free(s->made);
     gnomon__cli_notes_free(&s->notes);
     gnomon__free(s->at);
     *s = (gnomon__cli_stages){0};

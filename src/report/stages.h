@@ -49,6 +49,7 @@ typedef struct gnomon__cli_stages {
     int is_one;              /* ... which has no other run */
     int has_views;           /* more than one */
     gnomon__cli_notes notes; /* of all runs */
+    gnomon_profile *made;    /* the only one, if its events are still read */
 } gnomon__cli_stages;
 
 /* Reads the runs of a group: its stages, each view by itself. GNOMON_OK, or an error code

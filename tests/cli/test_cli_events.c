@@ -109,6 +109,11 @@ static int stages_of(gnomon__gather *g)
     CHECK_EQ(gnomon__cli_groups_find(&groups, g, 1), GNOMON_OK);
     CHECK_EQ(groups.count, 1);
     int code = gnomon__cli_stages_read(&stages, g, &groups.at[0], &all);
+    for (size_t i = 0; !code && i < stages.count; i++) {
+        gnomon_profile *p;
+        code = gnomon__cli_stage_take(&stages.at[i], &p);
+        gnomon_profile_free(p);
+    }
     gnomon__cli_stages_free(&stages);
     gnomon__cli_groups_free(&groups);
     return code;
@@ -166,4 +171,19 @@ TEST(a_merge_takes_less_than_32_MiB_for_any_number_of_events)
     child_result r = shell("$G info all.gnomon");
     if (!CHECK(strstr(r.out, "1000000") != NULL))
         fprintf(stderr, "%s", r.out);
+}
+
+/* Of one reading, and of two of one process. No scope of a tree has ended: status 3. */
+TEST(a_report_takes_less_than_16_MiB_for_any_number_of_events)
+{
+    static const char *const of[] = {"0.gnomon", "0.gnomon again.gnomon"};
+    NEEDS_MEASURE();
+    save_scopes("0.gnomon", "0", 1, MANY);
+    save_scopes("again.gnomon", "0", 2, MANY);
+    for (int i = 0; i < 2; i++) {
+        child_result r = shell(PROGRAM_PEAK "report --as gaps %s", of[i]);
+        CHECK_EQ(r.status, 3);
+        CHECK(strstr(r.out, "250001") != NULL);
+        CHECK(program_peak(&r) > 0 && program_peak(&r) < 16 * 1024);
+    }
 }
