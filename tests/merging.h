@@ -5,7 +5,7 @@
 
 #include "profile_bytes.h"
 #include "file_edit.h"
-#include "merge/merge_write.h"
+#include "merge/align.h"
 #include "profile/file_write.h"
 
 static int merging_read(void *context, uint64_t at, void *to, size_t size)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "gnomon/profile.h"
-#include "merge/rank_list.h"
+#include "merge/gather.h"
 #include "platform/error.h"
 #include "profile/compare.h"
 #include "profile/keys.h"

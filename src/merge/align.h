@@ -6,6 +6,32 @@
 #include "merge/clock_fit.h"
 #include "merge/merge.h"
 
+/* ---- Barriers -------------------------------------------------------------------- */
+
+/* One execution. Two ranks' are the same barrier if all but the times are equal. */
+typedef struct gnomon__barrier {
+    uint64_t key;              /* of its region and kind of track */
+    uint64_t step;             /* in which it began; 0: in none */
+    uint32_t stage;            /* ordinal of that one */
+    uint32_t n;                /* of its key in the step, or in all */
+    uint64_t begin_ns, end_ns; /* since the run's zero */
+} gnomon__barrier;
+
+/* Sorted by all but the times. Zeroes are none. */
+typedef struct gnomon__barriers {
+    gnomon__barrier *of;
+    size_t count, room;
+    uint64_t stride; /* only steps and numbers that it divides are kept */
+} gnomon__barriers;
+
+/* Pairs of what both have, times since `a`'s zero; `zero_b` is b's zero by that. The caller
+ * frees *out with gnomon__free; NULL: no memory. */
+size_t gnomon__barriers_match(const gnomon__barriers *a,
+                              const gnomon__barriers *b, double zero_b,
+                              gnomon__clock_pair **out);
+
+/* ---- Runs ------------------------------------------------------------------------- */
+
 /* What is done to the moments of a run. */
 typedef struct gnomon__aligned {
     size_t to; /* the run whose time it gets; itself: it is unchanged */
@@ -35,5 +61,12 @@ void gnomon__align_event(const void *aligned, gnomon_event_info *e);
 
 /* Logs a line for each run. */
 void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m);
+
+/* All of the merge as a .gnomon file. `aligned`, for each run: how its moments are moved;
+ * NULL: they stay. `run` is called before each run with its number from 1, and with the
+ * number of all; or NULL. GNOMON_OK or the first error. */
+int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
+                        const gnomon__aligned *aligned,
+                        void (*run)(size_t number, size_t count));
 
 #endif

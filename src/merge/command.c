@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "merge/align.h"
 #include "merge/gather.h"
 #include "command/progress.h"
 #include "command/save.h"
-#include "merge/merge_write.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

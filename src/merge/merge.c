@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The runs of all inputs, in order, and what is of none of them.
+/* The runs of all inputs, in order, and what is of none of them. Inputs are scanned, one at
+ * a time, for the runs in them and for what these share: of each only its index stays in
+ * memory.
  *
  * The key of a run is job, rank, attempt and uuid. Two records of one uuid are readings
  * of one process at two moments: the later one is kept. Without a uuid they add up. */
@@ -8,15 +10,305 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/keys.h"
-#include "merge/merging.h"
+#include "merge/united.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/fields.h"
+#include "profile/keys.h"
+
+/* A run as one part of one input has it. */
+typedef struct merge_reading {
+    gnomon_run_info info; /* texts are the merge's */
+    uint32_t input;
+    uint32_t part;
+    uint32_t run;      /* in the part; 0: it has none */
+    uint32_t is_apart; /* from those of other inputs */
+} merge_reading;
+
+struct gnomon__merge {
+    gnomon__merge_inputs inputs;
+    uint32_t kinds;
+    gnomon__file_index *index; /* by input */
+    gnomon__shared shared;
+    gnomon__model *texts; /* of readings; and losses of no run */
+    merge_reading *readings;
+    size_t reading_count, reading_room;
+    size_t *first; /* reading of each run; one more at the end */
+    size_t run_count;
+    int has_runs; /* any input has */
+
+    gnomon__source source; /* of the input that is open */
+    size_t open;           /* which; SIZE_MAX: none */
+    gnomon_profile *part;  /* the last that was read */
+    size_t part_input, part_number;
+    unsigned char **was_read; /* by input and part: its own losses are taken */
+};
+
+#define RUN_KINDS (1u << GNOMON_RUNS)
+#define SHARED_KINDS \
+    (1u << GNOMON_REGIONS | 1u << GNOMON_OPS | 1u << GNOMON_VIEWS)
+
+/* ---- Inputs ----------------------------------------------------------------------- */
+
+void gnomon__merge_close(gnomon__merge *m)
+{
+    if (m->open != SIZE_MAX)
+        m->inputs.close(m->inputs.context, &m->source);
+    m->open = SIZE_MAX;
+}
+
+static int open_input(gnomon__merge *m, size_t input)
+{
+    if (m->open == input)
+        return GNOMON_OK;
+    gnomon__merge_close(m);
+    int code = m->inputs.open(m->inputs.context, input, &m->source);
+    if (!code)
+        m->open = input;
+    return code;
+}
+
+static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
+                       size_t input, size_t part, size_t run)
+{
+    if (!gnomon__grow(&m->readings, &m->reading_room, m->reading_count + 1,
+                      sizeof *m->readings))
+        return gnomon__no_memory_to_merge();
+    merge_reading *r = &m->readings[m->reading_count];
+    memset(r, 0, sizeof *r);
+    r->info = *info;
+    r->input = (uint32_t)input;
+    r->part = (uint32_t)part;
+    r->run = (uint32_t)run;
+    r->is_apart = !info->uuid &&
+                  m->inputs.apart > (info->rank < 0 ? GNOMON__APART_NONE
+                                                    : GNOMON__APART_UNKNOWN);
+    gnomon__copier copier = {.m = m->texts, .text = gnomon__copy_text};
+    if (!gnomon__copy_inside(&copier, &gnomon__structs[GNOMON_RUNS], &r->info))
+        return gnomon__no_memory_to_merge();
+    m->reading_count++;
+    return GNOMON_OK;
+}
+
+/* A part without runs is a reading only if it holds anything, because merging an empty
+ * profile must change nothing. */
+static int scan_part_without_run(gnomon__merge *m, size_t input, size_t part)
+{
+    const gnomon__file_index *x = &m->index[input];
+    gnomon_profile *p;
+    size_t count = 0;
+    int code = gnomon__read_part(&p, &m->source, &x->parts[part], x->shared_end,
+                                 GNOMON__EVERY_KIND);
+    if (code)
+        return code;
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        if (!gnomon__is_shared(k))
+            count += gnomon_profile_count(p, k);
+    gnomon_profile_free(p);
+    return count ? add_reading(m, &gnomon__no_run, input, part, 0) : GNOMON_OK;
+}
+
+static int scan_part(gnomon__merge *m, size_t input, size_t part)
+{
+    const gnomon__file_index *x = &m->index[input];
+    gnomon_profile *p;
+    gnomon_run_info info;
+    int code = gnomon__read_part(&p, &m->source, &x->parts[part], x->shared_end,
+                                 part ? RUN_KINDS : RUN_KINDS | SHARED_KINDS);
+    if (code)
+        return code;
+    if (!part)
+        code = gnomon__shared_add(&m->shared, p);
+    size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
+    m->has_runs |= runs > 0;
+    if (!code && !runs)
+        code = scan_part_without_run(m, input, part);
+    for (size_t i = 1; !code && i <= runs; i++) {
+        gnomon_profile_run(p, i, &info);
+        code = add_reading(m, &info, input, part, i);
+    }
+    gnomon_profile_free(p);
+    return code;
+}
+
+int gnomon__merge_scan(gnomon__merge *m, size_t input)
+{
+    size_t before = m->reading_count;
+    gnomon__fail_clear();
+    int code = open_input(m, input);
+    if (!code)
+        code = gnomon__index_file(&m->index[input], &m->source);
+    if (!code &&
+        !(m->was_read[input] = gnomon__alloc(m->index[input].count + 1)))
+        code = gnomon__no_memory_to_merge();
+    for (size_t i = 0; !code && i < m->index[input].count; i++)
+        code = scan_part(m, input, i);
+    if (code)
+        m->reading_count = before;
+    return code;
+}
+
+/* ---- One run -----------------------------------------------------------------------
+ *
+ * It is made of its readings: the part of the input that each is in is read when it is
+ * needed, and replaces the one before. */
+
+/* Notes the losses of an input's part that are of none of its runs. */
+static int take_losses(gnomon__merge *m, const gnomon_profile *p, size_t input)
+{
+    gnomon_loss_info l;
+    if (!gnomon_profile_count(p, GNOMON_RUNS))
+        return GNOMON_OK;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++) {
+        if (l.run)
+            continue;
+        gnomon_loss_info *to = gnomon__model_add(m->texts, GNOMON_LOSSES);
+        if (!to || !(l.kind = gnomon__model_text(m->texts, l.kind)))
+            return gnomon__no_memory_to_merge();
+        *to = l;
+        to->reserved = (uint32_t)input;
+    }
+    return GNOMON_OK;
+}
+
+/* The part of a reading becomes m->part. */
+static int read_reading(gnomon__merge *m, const merge_reading *r)
+{
+    const gnomon__file_index *x = &m->index[r->input];
+    if (m->part && m->part_input == r->input && m->part_number == r->part)
+        return GNOMON_OK;
+    gnomon_profile_free(m->part);
+    m->part = NULL;
+    int code = open_input(m, r->input);
+    if (!code)
+        code = gnomon__read_part(&m->part, &m->source, &x->parts[r->part],
+                                 x->shared_end, m->kinds);
+    if (code)
+        return code;
+    m->part_input = r->input;
+    m->part_number = r->part;
+    if (m->was_read[r->input][r->part])
+        return GNOMON_OK;
+    m->was_read[r->input][r->part] = 1;
+    return take_losses(m, m->part, r->input);
+}
+
+static unsigned run_rules(const gnomon__merge *m)
+{
+    return m->has_runs ? 0u : GNOMON__UNITE_NO_RUN;
+}
+
+/* Adds a reading. The events of its part stay readable: where there is more than `one`,
+ * the next reading would replace the part. */
+static int add_part(gnomon__merge *m, gnomon__unite *u, const merge_reading *r,
+                    int is_one)
+{
+    int code = read_reading(m, r);
+    if (!code)
+        code = gnomon__unite_add(u, m->part, r->run, NULL);
+    if (!code && !is_one && gnomon__unite_own(u, m->part))
+        m->part = NULL;
+    return code;
+}
+
+/* A run of which readings add up. */
+static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    gnomon__unite *u;
+    int is_one = m->first[run + 1] - m->first[run] == 1;
+    int code = gnomon__unite_create(
+        &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++)
+        code = add_part(m, u, &m->readings[i], is_one);
+    if (!code)
+        return gnomon__unite_finish(u, out);
+    gnomon__unite_free(u);
+    return code;
+}
+
+/* One reading by itself. */
+static int unite_reading(gnomon__merge *m, const merge_reading *r,
+                         gnomon_profile **out)
+{
+    gnomon__unite *one;
+    int code = gnomon__unite_create(&one, &m->shared, 0);
+    if (!code)
+        code = add_part(m, one, r, 0);
+    if (!code)
+        return gnomon__unite_finish(one, out);
+    gnomon__unite_free(one);
+    return code;
+}
+
+/* A run of which the later reading wins. Each reading is united by itself first, because
+ * within one reading entities of one key add up. */
+static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    gnomon__unite *all;
+    int code = gnomon__unite_create(&all, &m->shared, GNOMON__UNITE_READINGS);
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
+        gnomon_profile *p = NULL;
+        code = unite_reading(m, &m->readings[i], &p);
+        if (!code)
+            code = gnomon__unite_add(all, p, 1, NULL);
+        if (!code)
+            code = gnomon__unite_follow(all, p);
+        gnomon_profile_free(p);
+    }
+    if (!code)
+        return gnomon__unite_finish(all, out);
+    gnomon__unite_free(all);
+    return code;
+}
+
+int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    const merge_reading *r = &m->readings[m->first[run]];
+    size_t count = m->first[run + 1] - m->first[run];
+    const int are_readings = count > 1 && r->info.uuid && *r->info.uuid;
+    *out = NULL;
+    gnomon__fail_clear();
+    return are_readings ? unite_readings(m, run, out) : unite_all(m, run, out);
+}
+
+static int has_stages_once(const gnomon_profile *p)
+{
+    gnomon_stage_info a, b;
+    for (size_t i = 1; gnomon_profile_stage(p, i, &a) == GNOMON_OK; i++)
+        for (size_t k = 1; k < i; k++) {
+            gnomon_profile_stage(p, k, &b);
+            if (a.ordinal == b.ordinal && strcmp(a.name, b.name) == 0)
+                return 0;
+        }
+    return 1;
+}
+
+int gnomon__merge_run_read(gnomon__merge *m, size_t run,
+                           const gnomon_profile **out)
+{
+    *out = NULL;
+    gnomon__fail_clear();
+    if (m->first[run + 1] - m->first[run] != 1)
+        return GNOMON_OK;
+    int code = read_reading(m, &m->readings[m->first[run]]);
+    if (!code && gnomon_profile_count(m->part, GNOMON_RUNS) < 2 &&
+        has_stages_once(m->part))
+        *out = m->part;
+    return code;
+}
+
+void gnomon__merge_drop_entities(gnomon__merge *m)
+{
+    if (gnomon_profile_count(m->part, GNOMON_EVENTS))
+        return; /* they are read by what they name */
+    gnomon__model_drop_entities((gnomon__model *)(void *)m->part);
+    m->part_input = SIZE_MAX; /* to be read again */
+}
 
 /* ---- Runs ------------------------------------------------------------------------ */
 
 /* By run. */
-static int compare_run_keys(const gnomon__reading *a, const gnomon__reading *b)
+static int compare_run_keys(const merge_reading *a, const merge_reading *b)
 {
     int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
     if (!order && a->is_apart)
@@ -26,7 +318,7 @@ static int compare_run_keys(const gnomon__reading *a, const gnomon__reading *b)
 
 static int reading_order(const void *left, const void *right)
 {
-    const gnomon__reading *a = left, *b = right;
+    const merge_reading *a = left, *b = right;
     int order = compare_run_keys(a, b);
     if (!order)
         order = gnomon__compare_runs(&a->info, &b->info);
@@ -66,7 +358,7 @@ size_t gnomon__merge_readings(const gnomon__merge *m, size_t run)
 const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
                                              size_t reading, size_t *input)
 {
-    const gnomon__reading *r = &m->readings[m->first[run] + reading];
+    const merge_reading *r = &m->readings[m->first[run] + reading];
     *input = r->input;
     return &r->info;
 }
@@ -77,24 +369,6 @@ int gnomon__merge_is_run(const gnomon__merge *m, size_t run)
 }
 
 /* ---- What is of no run ---------------------------------------------------------- */
-
-int gnomon__merge_take_losses(gnomon__merge *m, const gnomon_profile *p,
-                              size_t input)
-{
-    gnomon_loss_info l;
-    if (!gnomon_profile_count(p, GNOMON_RUNS))
-        return GNOMON_OK;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++) {
-        if (l.run)
-            continue;
-        gnomon_loss_info *to = gnomon__model_add(m->texts, GNOMON_LOSSES);
-        if (!to || !(l.kind = gnomon__model_text(m->texts, l.kind)))
-            return gnomon__no_memory_to_merge();
-        *to = l;
-        to->reserved = (uint32_t)input;
-    }
-    return GNOMON_OK;
-}
 
 const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
                                            size_t *input)
@@ -154,7 +428,7 @@ int gnomon__merge_create(gnomon__merge **out,
     if (!m)
         return gnomon__no_memory_to_merge();
     m->inputs = *inputs;
-    m->kinds = kinds | GNOMON__RUN_KINDS | GNOMON__SHARED_KINDS;
+    m->kinds = kinds | RUN_KINDS | SHARED_KINDS;
     m->open = SIZE_MAX;
     m->texts = gnomon__model_create();
     m->index = gnomon__alloc((inputs->count + 1) * sizeof *m->index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A merge as a file, run after run. Of a run all but its events is in memory; these go from
  * the files that are merged to the new one. */
-#include "merge/merge_write.h"
+#include "merge/align.h"
 
 #include "profile/file_write.h"
 

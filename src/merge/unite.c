@@ -5,16 +5,232 @@
  *
  * Invariant: whatever is united has a number, whatever names it names that, and no two of
  * a kind have the same key, but for what happened at a moment. */
-#include "merge/unite.h"
-
+#include <stdlib.h>
 #include <string.h>
 
-#include "merge/moments.h"
-#include "merge/unite_filter.h"
-#include "merge/unite_steps.h"
+#include "gnomon.h"
 #include "merge/united.h"
+#include "platform/error.h"
 #include "platform/memory.h"
+#include "print/links.h"
 #include "profile/fields.h"
+#include "profile/keys.h"
+
+static const char *unite_text(gnomon__copier *c, const char *text, int type)
+{
+    gnomon__unite *u = c->context;
+    gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
+    (void)type;
+    if (item && !item->text)
+        item->text = gnomon__model_text(u->fold.m, text);
+    return item ? item->text : NULL;
+}
+
+/* gnomon__fold's `keep`: each text is kept once. */
+static int keep_item(gnomon__fold *f, int entity, void *of)
+{
+    gnomon__copier copier = {f->m, unite_text, f, NULL};
+    return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
+}
+
+/* Whether what is of that stage is wanted, 0 being none. */
+static int is_of_stage(const gnomon__united_part *part, uint32_t stage)
+{
+    if (!part->only)
+        return 1;
+    return part->only->name ? part->map.of[GNOMON_STAGES][stage] != 0 : !stage;
+}
+
+/* Whether a node, by the part's numbers, is of the wanted stage and view. */
+static int is_chosen(const gnomon__united_part *part, const gnomon_node_info *n)
+{
+    return is_of_stage(part, n->stage) &&
+           (!part->only || !n->view || part->only->view == GNOMON__ALL_VIEWS ||
+            part->map.of[GNOMON_VIEWS][n->view] == part->only->view);
+}
+
+/* Says that the times of a node, by its united number, do not add up. */
+static void set_partial(const gnomon__united_part *part, uint32_t node)
+{
+    gnomon_node_info *n = gnomon__model_at(part->u->fold.m, GNOMON_NODES, node);
+    n->flags |= GNOMON_NODE_PARTIAL;
+}
+
+/* ---- The filter ---------------------------------------------------------------------
+ *
+ * It acts on the numbers of a part while that is added: a node that is left out has the
+ * number of the scope around it. */
+
+/* Of a node of the part: in part->state. */
+#define LEFT_OUT 1u
+#define LEFT_OUT_RANGE 2u
+/* Its times, or those of the kept node around it, are in. */
+#define INSIDE_TIMES 4u
+
+/* Before nodes: asks the filter for each region. */
+static int begin_filter(gnomon__united_part *part)
+{
+    const gnomon__filter *filter = part->u->filter;
+    gnomon_region_info region;
+    if (!filter)
+        return GNOMON_OK;
+    part->is_taken = gnomon__alloc(part->count[GNOMON_REGIONS] + 1);
+    part->state = gnomon__alloc(part->count[GNOMON_NODES] + 1);
+    if (!part->is_taken || !part->state)
+        return gnomon__no_memory_to_merge();
+    for (size_t i = 1; i <= part->count[GNOMON_REGIONS]; i++) {
+        gnomon_profile_region(part->p, i, &region);
+        part->is_taken[i] =
+            gnomon__filter_takes(filter, region.name, region.category) != 0;
+    }
+    return GNOMON_OK;
+}
+
+/* Whether a counter's region is taken; it is counted if it is not. */
+static int filter_counter(const gnomon__united_part *part, uint32_t region)
+{
+    if (gnomon__filter_has(part, region))
+        return 1;
+    part->u->left_out |= 1u << GNOMON_COUNTERS;
+    return 0;
+}
+
+static int is_left_out(const gnomon__united_part *part, uint32_t node)
+{
+    return part->state && part->state[node] & LEFT_OUT;
+}
+
+/* Whether the times of the scope around a node no longer add up once it is left out. */
+static int breaks_sums(const gnomon_node_info *n, int blocks)
+{
+    return !blocks || !n->host || n->open ||
+           n->flags &
+               (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL | GNOMON_NODE_CLOCK);
+}
+
+/* Whether a node that was chosen is taken, its parent being added or left out; `blocks`:
+ * it has its own times. 1, 0, or -1: no memory. */
+static int filter_node(gnomon__united_part *part, size_t number,
+                       const gnomon_node_info *n, int blocks)
+{
+    uint32_t *node = part->map.of[GNOMON_NODES];
+    const uint32_t around = node[n->parent];
+    const int is_range = (n->flags & GNOMON_NODE_RANGE) != 0;
+    if (!part->state)
+        return 1;
+    const unsigned outer = part->state[n->parent];
+    /* A range is in no time of what is around it, and now what is inside it is. */
+    if (around && outer & LEFT_OUT_RANGE && !is_range)
+        set_partial(part, around);
+    if (part->is_taken[n->region]) {
+        part->state[number] = blocks && n->host ? INSIDE_TIMES : 0;
+        return 1;
+    }
+    node[number] = around;
+    part->state[number] =
+        (unsigned char)(LEFT_OUT | (is_range ? LEFT_OUT_RANGE : 0) |
+                        (outer & INSIDE_TIMES));
+    if (blocks && (n->device || (n->host && n->host->count)))
+        part->u->left_out |= 1u << GNOMON_NODES;
+    if (is_range || !around)
+        return 0;
+    if (breaks_sums(n, blocks))
+        set_partial(part, around);
+    return blocks && n->host && outer & INSIDE_TIMES &&
+                   gnomon__fold_add_self(&part->u->fold, around,
+                                         n->host->self_ns)
+               ? -1
+               : 0;
+}
+
+/* ---- Links ------------------------------------------------------------------------- */
+
+static int is_in(const gnomon__united_part *part, uint32_t node)
+{
+    return part->map.of[GNOMON_NODES][node] || is_left_out(part, node);
+}
+
+/* The nearest kept node above a left-out one that no kept node is around: above work
+ * that was submitted is who did it. 0: none. */
+static uint32_t kept_submitter(const gnomon__united_part *part, uint32_t node)
+{
+    const uint32_t *map = part->map.of[GNOMON_NODES];
+    while (node && !map[node])
+        node = part->submitter[node];
+    return node;
+}
+
+/* A link of nodes that are left out becomes one of the nodes around them. 0: it is left
+ * out. */
+static int filter_link(const gnomon__united_part *part, gnomon_link_info *l)
+{
+    if (!part->submitter)
+        return 1;
+    if (!is_in(part, l->from) || !is_in(part, l->to))
+        return 0;
+    l->from = kept_submitter(part, l->from);
+    return l->from && part->map.of[GNOMON_NODES][l->to];
+}
+
+/* Where submitted work was left out, what is kept of it was submitted in its place, in
+ * all its executions. */
+static int add_links(gnomon__united_part *part, const bool *is_linked,
+                     const unsigned char *has)
+{
+    const uint32_t *map = part->map.of[GNOMON_NODES];
+    gnomon_node_info n;
+    for (uint32_t i = 1; i <= part->count[GNOMON_NODES]; i++) {
+        if (!map[i] || is_left_out(part, i) || is_linked[i])
+            continue;
+        gnomon_profile_node(part->p, i, &n);
+        const uint32_t from =
+            map[n.parent] ? 0 : kept_submitter(part, n.parent);
+        if (!from || map[from] == map[i])
+            continue;
+        gnomon_link_info *to = gnomon__model_add(part->u->fold.m, GNOMON_LINKS);
+        if (!to)
+            return gnomon__no_memory_to_merge();
+        to->from = map[from];
+        to->to = map[i];
+        to->kind = GNOMON_LINK_SUBMIT;
+        to->count = has[i] > 1 && n.host && n.host->count ? n.host->count : 1;
+    }
+    return GNOMON_OK;
+}
+
+/* After nodes: finds who submitted what. */
+static int begin_links(gnomon__united_part *part)
+{
+    const size_t count = part->count[GNOMON_NODES];
+    gnomon_node_info n;
+    bool *is_linked;
+    uint64_t *in_part;
+    if (!part->is_taken || !part->count[GNOMON_LINKS])
+        return GNOMON_OK;
+    unsigned char *has = gnomon__alloc(count + 1);
+    if (!has)
+        return gnomon__no_memory_to_merge();
+    for (uint32_t i = 1; i <= count; i++) {
+        gnomon_profile_node(part->p, i, &n);
+        if (is_in(part, i))
+            has[i] = is_chosen(part, &n) ? 2 : 1;
+    }
+    int code = gnomon__linked_parents(&part->submitter, &is_linked, &in_part,
+                                      has, part->p)
+                   ? gnomon__no_memory_to_merge()
+                   : add_links(part, is_linked, has);
+    free(is_linked);
+    free(in_part);
+    gnomon__free(has);
+    return code;
+}
+
+static void free_filter(gnomon__united_part *part)
+{
+    gnomon__free(part->is_taken);
+    gnomon__free(part->state);
+    free(part->submitter);
+}
 
 static int has_rule(const gnomon__united_part *part, unsigned rule)
 {
@@ -54,12 +270,13 @@ static int unite_run(gnomon__united_part *part)
     f->m->tables[GNOMON_METADATA].count = 0;
     gnomon__slots_empty(&f->slots[GNOMON_METADATA]);
     *to = run;
-    return gnomon__unite_keep(f, GNOMON_RUNS, to)
-               ? GNOMON_OK
-               : gnomon__no_memory_to_merge();
+    return keep_item(f, GNOMON_RUNS, to) ? GNOMON_OK
+                                         : gnomon__no_memory_to_merge();
 }
 
 /* ---- Stages ---------------------------------------------------------------------- */
+
+#define OF_OTHER_VIEWS UINT32_MAX /* all times of the stage */
 
 static int is_stage_in(const gnomon__united_part *part,
                        const gnomon_stage_info *s)
@@ -77,11 +294,11 @@ static int is_stage_of_view(const gnomon__united_part *part, size_t number,
 {
     gnomon_view_time_info t;
     uint32_t time = part->view_time ? part->view_time[number] : 0;
-    if (time && time != GNOMON__OF_OTHER_VIEWS) {
+    if (time && time != OF_OTHER_VIEWS) {
         gnomon_profile_view_time(part->p, time, &t);
         s->recorded_ns = t.recorded_ns;
     }
-    return time != GNOMON__OF_OTHER_VIEWS;
+    return time != OF_OTHER_VIEWS;
 }
 
 static int take_stage(gnomon__united_part *part, size_t number,
@@ -127,7 +344,7 @@ static int begin_nodes(gnomon__united_part *part)
         gnomon_profile_node(part->p, i, &n);
         if (!part->map.of[GNOMON_TRACKS][n.track]) /* of another run */
             continue;
-        if (gnomon__united_is_chosen(part, &n))
+        if (is_chosen(part, &n))
             node[i] = 1;
         if (node[i] && n.parent)
             node[n.parent] = 1;
@@ -137,7 +354,7 @@ static int begin_nodes(gnomon__united_part *part)
     if (chosen && (!gnomon__model_reserve(f->m, GNOMON_NODES, chosen) ||
                    gnomon__slots_reserve(&f->slots[GNOMON_NODES], chosen)))
         return gnomon__no_memory_to_merge();
-    return gnomon__filter_begin(part);
+    return begin_filter(part);
 }
 
 static int take_node(gnomon__united_part *part, size_t number,
@@ -147,12 +364,12 @@ static int take_node(gnomon__united_part *part, size_t number,
     const uint32_t *node = part->map.of[GNOMON_NODES];
     if (!part->map.of[GNOMON_TRACKS][n->track])
         return 0;
-    const int is_of_another = !gnomon__united_is_chosen(part, n);
+    const int is_of_another = !is_chosen(part, n);
     if (is_of_another && node[n->parent])
-        gnomon__united_partial(part, node[n->parent]);
+        set_partial(part, node[n->parent]);
     if (!node[number])
         return 0;
-    const int is_taken = gnomon__filter_node(part, number, n, !is_of_another);
+    const int is_taken = filter_node(part, number, n, !is_of_another);
     if (is_of_another) {
         n->host = n->device = NULL;
         n->memory_count = 0;
@@ -168,7 +385,7 @@ static int take_open(gnomon__united_part *part, size_t number,
 {
     (void)number;
     item->open.reserved = part->u->parts;
-    return has_moments(part) && !gnomon__filter_left_out(part, item->open.node);
+    return has_moments(part) && !is_left_out(part, item->open.node);
 }
 
 /* Of a part of which all else is added. */
@@ -192,7 +409,7 @@ static int keep_events(gnomon__united_part *part)
                 (gnomon__event_window){s.begin_ns, s.end_ns};
     }
     for (uint32_t i = 1; i <= part->count[GNOMON_NODES]; i++)
-        if (gnomon__filter_left_out(part, i))
+        if (is_left_out(part, i))
             part->map.of[GNOMON_NODES][i] = 0;
     to->is_taken = part->is_taken;
     part->is_taken = NULL;
@@ -211,15 +428,15 @@ static int take_link(gnomon__united_part *part, size_t number,
     (void)number;
     if (!has_moments(part)) /* nor have instances */
         l->from_instance = l->to_instance = l->from_ns = l->to_ns = 0;
-    return gnomon__filter_link(part, l);
+    return filter_link(part, l);
 }
 
 static int take_counter(gnomon__united_part *part, size_t number,
                         gnomon__any *item)
 {
     (void)number;
-    return gnomon__united_has_stage(part, item->counter.stage) &&
-           gnomon__filter_counter(part, item->counter.region);
+    return is_of_stage(part, item->counter.stage) &&
+           filter_counter(part, item->counter.region);
 }
 
 /* Losses of no run belong to the file; gnomon__merge_rest has them. */
@@ -241,7 +458,7 @@ static int take_metadata(gnomon__united_part *part, size_t number,
     if (!has_moments(part) || !part->is_latest ||
         item->metadata.run != part->run)
         return 0;
-    return gnomon__unite_keep(&part->u->fold, GNOMON_METADATA, item) ? 1 : -1;
+    return keep_item(&part->u->fold, GNOMON_METADATA, item) ? 1 : -1;
 }
 
 /* ---- Times of views ------------------------------------------------------------------
@@ -268,13 +485,12 @@ static int begin_stages(gnomon__united_part *part)
         if (views[t.view] == view)
             of[t.stage] = i;
         else if (!of[t.stage])
-            of[t.stage] = GNOMON__OF_OTHER_VIEWS;
+            of[t.stage] = OF_OTHER_VIEWS;
     }
     /* A time may be lost from a damaged file. */
     for (size_t i = 1; i <= part->count[GNOMON_NODES]; i++) {
         gnomon_profile_node(part->p, i, &n);
-        if (of[n.stage] == GNOMON__OF_OTHER_VIEWS && n.view &&
-            views[n.view] == view)
+        if (of[n.stage] == OF_OTHER_VIEWS && n.view && views[n.view] == view)
             of[n.stage] = 0;
     }
     return GNOMON_OK;
@@ -344,7 +560,7 @@ static const struct unite_rule {
     [GNOMON_TRACKS] = {.take = take_track},
     [GNOMON_NODES] = {begin_nodes, take_node, NULL},
     [GNOMON_OPENS] = {.take = take_open},
-    [GNOMON_LINKS] = {gnomon__filter_links, take_link, NULL},
+    [GNOMON_LINKS] = {begin_links, take_link, NULL},
     [GNOMON_COUNTERS] = {.take = take_counter},
     [GNOMON_LOSSES] = {.take = take_loss},
     [GNOMON_STEP_TIMES] = {NULL, gnomon__unite_times_take,
@@ -430,7 +646,7 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     if (!code)
         code = keep_events(&part);
     gnomon__free(part.view_time);
-    gnomon__filter_free(&part);
+    free_filter(&part);
     gnomon__numbers_free(&part.map);
     return code;
 }
@@ -458,7 +674,7 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
     u->fold.rules = rules;
     u->fold.way = rules & GNOMON__UNITE_READINGS ? &gnomon__fold_readings
                                                  : &gnomon__fold_sums;
-    u->fold.keep = gnomon__unite_keep;
+    u->fold.keep = keep_item;
     if ((u->fold.m = gnomon__model_create()) != NULL)
         return GNOMON_OK;
     gnomon__free(u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What unite*.c, moments.c and order.c work on. */
+/* What unite.c and order.c work on. */
 #ifndef GNOMON_MERGE_UNITED_H
 #define GNOMON_MERGE_UNITED_H
 
@@ -35,31 +35,38 @@ typedef struct gnomon__united_part {
                             none has one; NULL: no view is, or none has times */
     int has_view_times; /* any is in */
     int is_latest;      /* its run's record is the one that holds */
-    /* unite_filter.c: by region and by node of the part; NULL: there is no filter. */
+    /* The filter: by region and by node of the part; NULL: there is no filter. */
     unsigned char *is_taken, *state;
     uint32_t *submitter; /* gnomon__linked_parents, malloc's; NULL: no links */
 } gnomon__united_part;
 
-#define GNOMON__OF_OTHER_VIEWS UINT32_MAX /* all times of the stage */
-
-/* gnomon__fold's `keep`: each text is kept once. */
-int gnomon__unite_keep(gnomon__fold *f, int entity, void *of);
-
-/* Whether what is of that stage is wanted, 0 being none. */
-int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
-/* Likewise: whether a node, by the part's numbers, is of the wanted stage and view. */
-int gnomon__united_is_chosen(const gnomon__united_part *part,
-                             const gnomon_node_info *n);
-
-/* Says that the times of a node, by its united number, do not add up. */
-void gnomon__united_partial(const gnomon__united_part *part, uint32_t node);
+/* Whether the filter takes the part's region. */
+static inline int gnomon__filter_has(const gnomon__united_part *part,
+                                     uint32_t region)
+{
+    return !part->is_taken || part->is_taken[region];
+}
 
 /* Puts the items of a kind in the order of their keys. *ordered, if it is asked for, gets
  * their new numbers by the old ones; the caller frees it in any case. GNOMON_OK or
  * GNOMON_ENOMEM. */
 int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered);
 
-/* order.c: puts all in the order of its content. Nothing is added any more. Likewise. */
+/* order.c: which of a part's steps and of what they were made of are wanted, its stages being
+ * united. `reserved` of a step: it is kept even if no time refers to it. */
+int gnomon__unite_steps_begin(gnomon__united_part *part);
+int gnomon__unite_steps_take(gnomon__united_part *part, size_t number,
+                             gnomon__any *item);
+int gnomon__unite_times_take(gnomon__united_part *part, size_t number,
+                             gnomon__any *item);
+int gnomon__unite_times_end(gnomon__united_part *part);
+void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number);
+void gnomon__unite_steps_free(gnomon__unite *u);
+
+/* Of readings: leaves out copies of open scopes, once there may be many. */
+void gnomon__prune_opens(gnomon__unite *u);
+
+/* Puts all in the order of its content. Nothing is added any more. Likewise. */
 int gnomon__unite_order(gnomon__unite *u);
 
 int gnomon__no_memory_to_merge(void);

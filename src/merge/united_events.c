@@ -5,15 +5,15 @@
  * In each part the events of a track are in the order of their begins, and stay so under
  * new numbers. So for each track of the result, its tracks in the parts are merged by
  * begin. What began at one moment is collected and put in order by itself. */
-#include "merge/united_events.h"
+#include "merge/united.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge/moments.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/compare.h"
 #include "print/events.h"
 
 #define CHUNK 1024u
@@ -231,6 +231,58 @@ static int advance(event_cursor *c)
                : gnomon__unread_while_merged(gnomon__profile_failed(c->of->p));
 }
 
+/* ---- What began at one moment ----------------------------------------------------- */
+
+/* Of events with one begin the longer comes first, because it surrounds the shorter. */
+static int compare_same_events(const void *left, const void *right)
+{
+    const gnomon_event_info *a = left, *b = right;
+    gnomon_event_info copy = *a;
+    copy.reserved = b->reserved;
+    if (!memcmp(&copy, b, sizeof copy)) /* as most of several readings are */
+        return 0;
+    GNOMON__TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(begin_ns);
+    GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
+    GNOMON__TRY_NUMBER(node);
+    return gnomon__compare_keys(GNOMON_EVENTS, a, b);
+}
+
+static int compare_events(const void *left, const void *right)
+{
+    const gnomon_event_info *a = left, *b = right;
+    GNOMON__TRY(compare_same_events(a, b));
+    return GNOMON__COMPARE(a->reserved, b->reserved);
+}
+
+void gnomon__leave_out_copies(gnomon__table *t,
+                              int (*same)(const void *a, const void *b),
+                              int (*order)(const void *a, const void *b))
+{
+    size_t kept = 0;
+    for (size_t i = 0, end; i < t->count; i = end) {
+        const char *first = t->items + i * t->size;
+        size_t most = 0, of_one = 0;
+        for (end = i; end < t->count; end++) {
+            const char *item = t->items + end * t->size;
+            if (same(first, item))
+                break;
+            of_one = end > i && !order(item - t->size, item) ? of_one + 1 : 1;
+            most = of_one > most ? of_one : most;
+        }
+        for (size_t k = 0; k < most; k++)
+            memmove(t->items + kept++ * t->size, first, t->size);
+    }
+    t->count = kept;
+}
+
+static void sort_moment(gnomon__table *events, int are_readings)
+{
+    qsort(events->items, events->count, events->size, compare_events);
+    if (are_readings)
+        gnomon__leave_out_copies(events, compare_same_events, compare_events);
+}
+
 /* ---- One track of the result ----------------------------------------------------- */
 
 /* The first cursor of the next track. */
@@ -283,7 +335,7 @@ static int next_moment(gnomon__united_events *s)
     for (size_t i = s->begin; !code && i < s->end; i++)
         code = take_moment(&s->moment, &s->cursors[i], begin);
     if (s->moment.count > 1)
-        gnomon__sort_moment(&s->moment, s->are_readings);
+        sort_moment(&s->moment, s->are_readings);
     return code;
 }
 

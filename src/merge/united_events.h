@@ -65,4 +65,10 @@ void gnomon__events_move(gnomon__event_source *s,
                                       gnomon_event_info *e),
                          const void *context);
 
+/* Of equal entities in several readings as many stay as the reading with the most of
+ * them has. The table is in `order`, which goes by reading last. */
+void gnomon__leave_out_copies(gnomon__table *t,
+                              int (*same)(const void *a, const void *b),
+                              int (*order)(const void *a, const void *b));
+
 #endif

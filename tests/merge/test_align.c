@@ -7,8 +7,6 @@
 #include "program.h"
 
 #include "merge/align.h"
-#include "merge/barriers.h"
-#include "merge/clock_fit.h"
 #include "platform/memory.h"
 #include "random_profile.h"
 #include "saved_profile.h"
