@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/run_rows.h"
+#include "gnomon.h"
 #include "platform/memory.h"
+#include "print/devices.h"
+#include "spec/filter.h"
 
 const double gnomon__quantiles[GNOMON__QUANTILES] = {0.5, 0.9, 0.99};
 
@@ -122,16 +124,228 @@ int gnomon__diff_is_assumed(const gnomon__diff *d)
     return d->jobs[0].jobs < 2 && d->jobs[1].jobs < 2;
 }
 
+/* ---- What a run has -------------------------------------------------------------------- */
+
+/* Of each row of a comparison: a row for each stage, kind and name. */
+enum {
+    RUN_NAME,
+    RUN_STAGE,   /* "": of none */
+    RUN_KIND,    /* gnomon__diff_kind */
+    RUN_ORDINAL, /* the first of a stage of this name */
+    RUN_TIMES,   /* of all but counters, which have the others */
+    RUN_SAMPLES,
+    RUN_SUM,
+    RUN_MIN,
+    RUN_MAX,
+    RUN_LAST, /* of its last track */
+    RUN_COLUMNS
+};
+
+static const gnomon__column run_columns[RUN_COLUMNS] = {
+    [RUN_NAME] = GNOMON__COLUMN("name", "", TEXT, SHOWN, KEY),
+    [RUN_STAGE] = GNOMON__COLUMN("stage", "", TEXT, SHOWN, KEY),
+    [RUN_KIND] = GNOMON__COLUMN("kind", "", ID, SHOWN, KEY),
+    [RUN_ORDINAL] = GNOMON__COLUMN("ordinal", "", ID, SHOWN, LEAST),
+    [RUN_TIMES] = GNOMON__COLUMN("times", "", TEXT, SHOWN, TIMES),
+    [RUN_SAMPLES] = GNOMON__COLUMN("samples", "", COUNT, SHOWN, SUM),
+    [RUN_SUM] = GNOMON__COLUMN("sum", "", NUMBER, SHOWN, SUM),
+    [RUN_MIN] = GNOMON__COLUMN("min", "", NUMBER, SHOWN, LEAST),
+    [RUN_MAX] = GNOMON__COLUMN("max", "", NUMBER, SHOWN, MOST),
+    [RUN_LAST] = GNOMON__COLUMN("last", "", NUMBER, SHOWN, LAST),
+};
+
+/* A run that is being read. */
+typedef struct run_reader {
+    gnomon__device_work work;
+    unsigned char *is_wanted; /* by view; what is of none always is */
+    struct run_stage {        /* by stage; first what is of none */
+        uint32_t view;        /* whose nodes are taken; 0: those of no view */
+        uint32_t has_others;
+    } * stages;
+} run_reader;
+
+static bool run_has(const gnomon_stats *stats)
+{
+    return stats && stats->count;
+}
+
+static bool run_has_host(const gnomon__report_node *n)
+{
+    const uint32_t kind = n->region.kind;
+    return run_has(n->of.host) &&
+           (kind == GNOMON_KIND_SCOPE || kind == GNOMON_KIND_FUNCTION ||
+            kind == GNOMON_KIND_ACTION || kind == GNOMON_KIND_RANGE);
+}
+
+/* Zeroes and no name: there is none. */
+static gnomon_stage_info run_stage_at(const gnomon_profile *p, uint32_t number)
+{
+    gnomon_stage_info stage = {.ordinal = 0};
+    if (number)
+        gnomon_profile_stage(p, number, &stage);
+    if (!stage.name)
+        stage.name = "";
+    return stage;
+}
+
+static gnomon__cell *run_cells(gnomon__report_rows *r,
+                               enum gnomon__diff_kind kind,
+                               const gnomon_stage_info *stage, const char *name)
+{
+    gnomon__cell *cells = gnomon__report_row_of(r, 0);
+    gnomon__cell_text(&cells[RUN_NAME], name ? name : "");
+    gnomon__cell_text(&cells[RUN_STAGE], stage->name);
+    gnomon__cell_count(&cells[RUN_KIND], kind);
+    gnomon__cell_count(&cells[RUN_ORDINAL], stage->ordinal);
+    return cells;
+}
+
+static void run_times(gnomon__report_rows *r, enum gnomon__diff_kind kind,
+                      const gnomon_stage_info *stage, const char *name,
+                      const gnomon_stats *times)
+{
+    if (run_has(times))
+        gnomon__cell_times(&run_cells(r, kind, stage, name)[RUN_TIMES], times);
+}
+
+/* Of the views that are wanted the first one that has nodes of a stage. */
+static void run_choose_views(gnomon__report_rows *r)
+{
+    run_reader *reader = r->more;
+    gnomon__report_node n;
+    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        struct run_stage *s = &reader->stages[n.of.stage];
+        if (!reader->is_wanted[n.of.view] || !n.of.view ||
+            n.of.flags & GNOMON_NODE_PART ||
+            !(run_has_host(&n) || run_has(n.of.device)))
+            continue;
+        s->has_others |= s->view && s->view != n.of.view;
+        if (!s->view || n.of.view < s->view)
+            s->view = n.of.view;
+    }
+}
+
+/* Whether a node between the two has the name, too: its row has the work already. */
+static bool run_is_again(const gnomon_profile *p, uint32_t from, uint32_t to,
+                         const char *name)
+{
+    gnomon_node_info n;
+    for (; from != to; from = n.parent)
+        if (strcmp(gnomon__node_name(p, from), name) == 0 ||
+            gnomon_profile_node(p, from, &n))
+            return true;
+    return false;
+}
+
+/* Work counts in the row of each scope around its launch. */
+static void run_read_busy(gnomon__report_rows *r, const gnomon_node_info *node,
+                          const gnomon_stage_info *stage)
+{
+    gnomon_node_info n;
+    for (uint32_t i = node->parent; i; i = n.parent) {
+        const char *name = gnomon__node_name(r->profile, i);
+        if (!run_is_again(r->profile, node->parent, i, name))
+            run_times(r, GNOMON__DIFF_BUSY, stage, name, node->device);
+        if (gnomon_profile_node(r->profile, i, &n))
+            return;
+    }
+}
+
+static void run_read_nodes(gnomon__report_rows *r)
+{
+    const run_reader *reader = r->more;
+    gnomon__report_node n;
+    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        if ((n.of.view && n.of.view != reader->stages[n.of.stage].view) ||
+            n.of.flags & GNOMON_NODE_PART)
+            continue;
+        const gnomon_stage_info stage = run_stage_at(r->profile, n.of.stage);
+        if (run_has_host(&n))
+            run_times(r, GNOMON__DIFF_HOST, &stage, n.region.name, n.of.host);
+        run_times(r, GNOMON__DIFF_DEVICE, &stage, n.region.name, n.of.device);
+        if (gnomon__work_is_busy(reader->work.work[i]))
+            run_read_busy(r, &n.of, &stage);
+    }
+}
+
+static void run_read(gnomon__report_rows *r)
+{
+    gnomon_counter_info c;
+    gnomon_region_info region;
+    run_choose_views(r);
+    run_read_nodes(r);
+    for (uint32_t i = 1; i <= gnomon_profile_count(r->profile, GNOMON_STAGES);
+         i++) {
+        const gnomon_stage_info stage = run_stage_at(r->profile, i);
+        run_times(r, GNOMON__DIFF_STEPS, &stage, stage.name, stage.steps);
+    }
+    for (size_t i = 1; !gnomon_profile_counter(r->profile, i, &c); i++) {
+        const gnomon_stage_info stage = run_stage_at(r->profile, c.stage);
+        if (!c.count || gnomon_profile_region(r->profile, c.region, &region))
+            continue;
+        gnomon__cell *cells =
+            run_cells(r, GNOMON__DIFF_COUNTER, &stage, region.name);
+        gnomon__cell_count(&cells[RUN_SAMPLES], c.count);
+        gnomon__cell_number(&cells[RUN_SUM], c.sum);
+        gnomon__cell_number(&cells[RUN_MIN], c.min);
+        gnomon__cell_number(&cells[RUN_MAX], c.max);
+        gnomon__cell_number(&cells[RUN_LAST], c.last);
+    }
+}
+
+static const gnomon__report run_report = {.name = "run",
+                                          .columns = run_columns,
+                                          .column_count = RUN_COLUMNS,
+                                          .read = run_read};
+
+static void run_want_views(const run_reader *r, const char *pattern,
+                           const gnomon_profile *p)
+{
+    gnomon_view_info view;
+    for (size_t i = 0; i <= gnomon_profile_count(p, GNOMON_VIEWS); i++)
+        r->is_wanted[i] = !i || !pattern || gnomon_profile_view(p, i, &view) ||
+                          gnomon__glob(pattern, strlen(pattern), view.words);
+}
+
+/* Reads a profile of one run, which must outlive the rows. Of a stage that was recorded in
+ * several views, under filters that differ, the first is taken whose words match the
+ * pattern (NULL: all do); *other_views is the number of such stages. GNOMON_OK or
+ * GNOMON_ENOMEM; free the rows in any case. O(nodes) memory. */
+static int run_rows_make(gnomon__report_rows *rows, const gnomon_profile *p,
+                         const char *pattern, size_t *other_views)
+{
+    static const gnomon__table_choice no_groups = {.sort = -1};
+    const size_t stages = gnomon_profile_count(p, GNOMON_STAGES) + 1;
+    run_reader r = {0};
+    int code = gnomon__device_work_make(&r.work, p);
+    *rows = (gnomon__report_rows){0};
+    r.is_wanted = gnomon__alloc(gnomon_profile_count(p, GNOMON_VIEWS) + 1);
+    r.stages = gnomon__alloc(stages * sizeof *r.stages);
+    if (!r.is_wanted || !r.stages)
+        code = GNOMON_ENOMEM;
+    if (!code) {
+        run_want_views(&r, pattern, p);
+        code = gnomon__report_make(rows, &run_report, &no_groups, &r, p);
+    }
+    *other_views = 0;
+    for (size_t i = 0; !code && i < stages; i++)
+        *other_views += r.stages[i].has_others;
+    gnomon__device_work_free(&r.work);
+    gnomon__free(r.is_wanted);
+    gnomon__free(r.stages);
+    return code;
+}
+
 /* ---- Adding it ---------------------------------------------------------------------- */
 
 /* The row of these names, perhaps a new one; NULL: no memory. */
 static gnomon__diff_row *diff_row_of(gnomon__diff *d, const gnomon__cell *from)
 {
     gnomon__cell *cells = gnomon__report_row_of(&d->table, 0);
-    cells[GNOMON__DIFF_NAME] = from[GNOMON__RUN_NAME];
-    cells[GNOMON__DIFF_STAGE] = from[GNOMON__RUN_STAGE];
-    cells[GNOMON__DIFF_KIND] = from[GNOMON__RUN_KIND];
-    cells[GNOMON__DIFF_ORDINAL] = from[GNOMON__RUN_ORDINAL];
+    cells[GNOMON__DIFF_NAME] = from[RUN_NAME];
+    cells[GNOMON__DIFF_STAGE] = from[RUN_STAGE];
+    cells[GNOMON__DIFF_KIND] = from[RUN_KIND];
+    cells[GNOMON__DIFF_ORDINAL] = from[RUN_ORDINAL];
     const uint32_t number = gnomon__report_put(&d->table);
     if (!number ||
         !gnomon__grow_zeroed(&d->rows, &d->room, number, sizeof *d->rows))
@@ -141,7 +355,7 @@ static gnomon__diff_row *diff_row_of(gnomon__diff *d, const gnomon__cell *from)
         d->rows[d->count++] = (gnomon__diff_row){
             .stage = cells[GNOMON__DIFF_STAGE].text,
             .name = cells[GNOMON__DIFF_NAME].text,
-            .kind = (enum gnomon__diff_kind)from[GNOMON__RUN_KIND].count};
+            .kind = (enum gnomon__diff_kind)from[RUN_KIND].count};
     }
     return &d->rows[number - 1];
 }
@@ -165,7 +379,7 @@ static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
                         const gnomon__cell *from)
 {
     const size_t at = job % GNOMON__DIFF_PARTS;
-    const gnomon_stats *s = gnomon__times_of(&from[GNOMON__RUN_TIMES]);
+    const gnomon_stats *s = gnomon__times_of(&from[RUN_TIMES]);
     gnomon__diff_part part = {.calls = (double)s->count,
                               .total = (double)s->total_ns,
                               .self = (double)s->self_ns,
@@ -181,13 +395,12 @@ static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
     if (at >= half->part_count)
         half->part_count = at + 1;
     if (row->kind == GNOMON__DIFF_COUNTER) {
-        part = (gnomon__diff_part){.calls =
-                                       (double)from[GNOMON__RUN_SAMPLES].count,
-                                   .total = from[GNOMON__RUN_SUM].number,
-                                   .min = from[GNOMON__RUN_MIN].number,
-                                   .max = from[GNOMON__RUN_MAX].number,
-                                   .last = from[GNOMON__RUN_LAST].number};
-        half->all.s.count += from[GNOMON__RUN_SAMPLES].count;
+        part = (gnomon__diff_part){.calls = (double)from[RUN_SAMPLES].count,
+                                   .total = from[RUN_SUM].number,
+                                   .min = from[RUN_MIN].number,
+                                   .max = from[RUN_MAX].number,
+                                   .last = from[RUN_LAST].number};
+        half->all.s.count += from[RUN_SAMPLES].count;
     }
     for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)
         part.quantiles[q] = gnomon_quantile(s, gnomon__quantiles[q]);
@@ -199,7 +412,7 @@ int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side, uint32_t job,
                      const gnomon_profile *p, size_t *other_views)
 {
     gnomon__report_rows rows;
-    int code = gnomon__run_rows_make(&rows, p, d->view, other_views);
+    int code = run_rows_make(&rows, p, d->view, other_views);
     for (size_t i = 0; !code && i < rows.table.row_count; i++)
         code = diff_add_row(d, side, job, gnomon__cells_of(&rows.table, i));
     if (d->jobs[side].jobs <= job)

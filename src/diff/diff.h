@@ -6,10 +6,18 @@
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
 
-#include "diff/jobs.h"
-#include "diff/run_rows.h"
 #include "gnomon/profile.h"
+#include "print/rows.h"
 #include "profile/sums.h"
+
+enum gnomon__diff_kind {
+    GNOMON__DIFF_HOST,
+    GNOMON__DIFF_DEVICE,
+    GNOMON__DIFF_BUSY,  /* work of devices, by each scope around its launch */
+    GNOMON__DIFF_STEPS, /* named as their stage */
+    GNOMON__DIFF_COUNTER,
+    GNOMON__DIFF_KINDS
+};
 
 enum gnomon__side { GNOMON__SIDE_A = 0, GNOMON__SIDE_B = 1 };
 
@@ -42,7 +50,7 @@ typedef struct gnomon__diff_row {
     gnomon__diff_half side[2];
 } gnomon__diff_row;
 
-/* Columns of the table; changes.c fills those below the keys. */
+/* Columns of the table; show.c fills those below the keys. */
 enum {
     GNOMON__DIFF_NAME,
     GNOMON__DIFF_CALLS_A,
@@ -66,6 +74,23 @@ enum {
     GNOMON__DIFF_COLUMNS
 };
 extern const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS];
+
+/* A run of a side, which is one process. Jobs are independent samples; ranks of one job
+ * are not. */
+typedef struct gnomon__job_run {
+    const struct gnomon_run_info *info;
+    size_t input, number; /* its first file; its number there */
+    uint32_t nth;         /* of the processes of one rank's attempt, from 0 */
+    uint32_t job;         /* from 0 */
+    int32_t rank;         /* -1: not known */
+} gnomon__job_run;
+
+/* Zeroes are none. */
+typedef struct gnomon__jobs {
+    gnomon__job_run *runs;
+    size_t count;
+    uint32_t jobs;
+} gnomon__jobs;
 
 typedef struct gnomon__diff {
     gnomon__report_rows table; /* finds rows by their names, and is printed */

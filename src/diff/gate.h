@@ -5,7 +5,6 @@
 #define GNOMON_DIFF_GATE_H
 
 #include "diff/show.h"
-#include "diff/compare.h"
 
 /* Beyond both limits, of one sign, and surely changed: else it holds. */
 typedef struct gnomon__gate {

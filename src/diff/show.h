@@ -1,10 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The tables of a comparison: one for each stage and kind of rows. */
+/* The tables of a comparison: one for each stage and kind of rows; and numbers as text,
+ * for them and for gates. */
 #ifndef GNOMON_DIFF_SHOW_H
 #define GNOMON_DIFF_SHOW_H
 
-#include "diff/changes.h"
-#include "diff/diff.h"
+#include "diff/compare.h"
+
+/* ---- Numbers as text -------------------------------------------------------- */
+
+enum gnomon__changes_unit {
+    GNOMON__CHANGES_NS,
+    GNOMON__CHANGES_ABOUT_NS, /* of a quantile, which is known to 3 to 6 % */
+    GNOMON__CHANGES_COUNT,
+    GNOMON__CHANGES_SAMPLE /* of a counter: whatever it counts */
+};
+
+enum gnomon__changes_unit gnomon__changes_unit_of(enum gnomon__diff_kind kind,
+                                                  enum gnomon__metric metric);
+
+/* "1.204 ms", about "1.2 ms", with `sign` its "+", too; "12" or "12.5" of calls; "+10.5 %";
+ * "99.93 %", rounded down; "1.6 % + 15 ns"; "+7.2 .. +13.9 %". "-" where nothing can be
+ * said. Each returns text. */
+#define GNOMON__CHANGES_TEXT 32
+const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
+                                  enum gnomon__changes_unit unit, int sign);
+const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
+                                    double share,
+                                    enum gnomon__changes_unit unit);
+const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
+                                 double confidence);
+const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
+                                  const gnomon__assumptions *assumed);
+const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
+                                    double high,
+                                    enum gnomon__changes_unit unit);
+
+/* "key": value; null of what is no finite number. */
+void gnomon__changes_json_number(const gnomon_writer *out, const char *key,
+                                 double value);
+void gnomon__changes_json_text(const gnomon_writer *out, const char *key,
+                               const char *text);
+
+/* ---- Tables ----------------------------------------------------------------- */
 
 /* What is asked for. */
 typedef struct gnomon__diff_request {

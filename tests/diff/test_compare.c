@@ -5,9 +5,7 @@
  * needs: cli */
 #include <math.h>
 
-#include "diff/changes.h"
-#include "diff/compare.h"
-#include "diff/t_distribution.h"
+#include "diff/show.h"
 #include "platform/memory.h"
 #include "built_runs.h"
 

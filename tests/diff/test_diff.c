@@ -7,7 +7,7 @@
 
 #include "gnomon/report.h"
 #include "platform/memory.h"
-#include "diff/diff.h"
+#include "diff/side.h"
 #include "built_runs.h"
 #include "full_profile.h"
 
