@@ -383,17 +383,18 @@ static bool calls_read_links(calls_reader *of)
     const size_t nodes = c->node_count;
     uint32_t *parents;
     bool *is_linked;
+    uint64_t *in_part;
     size_t count;
     if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
         return true;
-    if (gnomon__linked_parents(&parents, &is_linked, NULL, of->profile))
-        return false;
-    for (size_t i = 1; i <= nodes; i++)
+    const bool is_read = !gnomon__linked_parents(&parents, &is_linked, &in_part,
+                                                 NULL, of->profile);
+    for (size_t i = 1; is_read && i <= nodes; i++)
         if (c->nodes[i].region && c->nodes[parents[i]].region)
             c->nodes[i].parent = parents[i];
     gnomon__submission *by = gnomon__submissions(&count, of->profile);
     c->listed = calloc(nodes + 1, sizeof *c->listed);
-    bool ok = by && c->listed && calls_link_nodes(of);
+    bool ok = is_read && by && c->listed && calls_link_nodes(of);
     for (size_t i = 0, k; ok && i < count; i = k) {
         for (k = i + 1; k < count && by[k].to == by[i].to;)
             k++;
@@ -403,6 +404,7 @@ static bool calls_read_links(calls_reader *of)
     free(by);
     free(parents);
     free(is_linked);
+    free(in_part);
     return ok;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "print/events.h"
+#include "print/step_events.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #include "print/letters.h"
 #include "print/rows.h"
 #include "print/slow_steps.h"
-#include "print/events.h"
+#include "print/step_events.h"
 
 typedef struct steps_report {
     gnomon__slow_steps *of;

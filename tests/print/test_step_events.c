@@ -7,7 +7,7 @@
 #include "program.h"
 #include "saved_profile.h"
 
-#include "print/events.h"
+#include "print/step_events.h"
 
 #define MS 1000000u
 
