@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "device/cuda_driver.h"
-#include "device/cupti_subscriber.h"
+#include "device/cupti_source.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The source: it opens, flushes and closes in control calls. A thread makes all calls of
- * CUPTI that could take long, and reads what it gives back, so that no marking thread does.
- * Another one waits for the device, where that is asked for, and lasts no longer; while it
- * does, records are read on.
+/* compiled: for speed */
+/* The source opens, flushes and closes in control calls.
+ *
+ * CUPTI's callback runs inside the host's calls of CUDA, at their begin and their end. It
+ * takes no memory, no lock but to wake a thread, and calls neither CUDA nor CUPTI. A call of
+ * the runtime calls the driver, which is one launch. Either both have one correlation, which
+ * is noted once, or each has its own: then both are noted, as work may carry any of the two.
+ *
+ * A thread makes all calls of CUPTI that could take long, and reads what it gives back, so
+ * that no marking thread does. Another one waits for the device, where that is asked for, and
+ * lasts no longer; while it does, records are read on.
  *
  * At the process's end CUPTI may be gone before us: an exit handler that is registered
  * at the first launch, when CUDA's own are, reads the last records. No call follows. */
@@ -11,36 +18,438 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "device/cuda_driver.h"
 #include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_reading.h"
-#include "device/cupti_subscriber.h"
+#include "device/cupti_records.h"
 #include "device/worker.h"
 #include "mark/upcall.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os_calls.h"
+#include "platform/tls.h"
 
 #define LATE_LOOKS 5 /* for records that are missing, ... */
 #define LATE_EACH_NS 20000000u
 #define FLUSH_EXIT_NS 1000000000ull /* at the end of the process */
+#define CONTEXTS 16u /* with more, those beyond are not waited for */
+/* A quarter of the notes that there are if memory is not short. */
+#define MANY_CALLS 16384u
 
-static int64_t cupti_pid; /* of the process that opened it; 0: none did */
-static int is_cupti_open, has_buffers;
-static uint32_t cupti_recorded; /* kinds */
-static uint32_t cupti_number;   /* of the source; 0: nobody listens */
+static int64_t cupti_pid;     /* of the process that opened it; 0: none did */
+static uint32_t cupti_number; /* of the source; 0: it is closed */
+static void *cupti_subscriber;
+static int has_buffers;
 static uint32_t threads_are_known;
+static uint32_t kinds_wanted_last;   /* bits of 1 << gnomon_activity_kind */
+static uint32_t kinds_recorded;      /* bits of cupti_kinds that are on */
+static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
+static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
+static void *launch_contexts[CONTEXTS];
+static uint32_t has_launched, captures_open;
+static uint64_t kernels_launched;
+static uint32_t launches_open;   /* of these, which began and have not ended */
+static uint32_t many_calls_from; /* the correlation at which they were read */
+static uint32_t has_exit_handler;
+static uint32_t cupti_is_gone; /* the process ends: no call may follow */
+static char fatal_text[256];   /* written once, before its word */
+static uint32_t is_fatal, has_fatal_text;
 static char cupti_why[512];
 
+void (*gnomon__cupti_at_many_calls)(void) = gnomon__cupti_flush_soon;
+
+/* The runtime's call that is open on the thread, whose calls of the driver are inside it. */
+static __thread struct {
+    uint32_t correlation; /* 0: none */
+    enum gnomon__cupti_class does;
+} runtime_call GNOMON__TLS;
+
+/* The line of an error after which CUPTI has ended itself; NULL: there was none. */
+static const char *cupti_fatal(void)
+{
+    return load_acquire(&has_fatal_text) ? fatal_text : NULL;
+}
+
+/* Nothing of CUPTI may be called any more. */
+static int cupti_is_at_end(void)
+{
+    return load_acquire(&cupti_is_gone) || cupti_fatal();
+}
+
+static int cupti_is_ours(void)
+{
+    return load_relaxed(&cupti_number) && cupti_pid == gnomon__os_pid();
+}
+
+/* ---- The callback ------------------------------------------------------------------ */
+
+static void note_context(void *context)
+{
+    void *none = NULL;
+    for (uint32_t i = 0; context && i < CONTEXTS; i++) {
+        void *known = load_relaxed(&launch_contexts[i]);
+        if (known == context)
+            return;
+        if (!known) {
+            if (cas_acq_rel(&launch_contexts[i], &none, context))
+                return;
+            none = NULL;
+        }
+    }
+}
+
+static void forget_context(void *context)
+{
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        void *known = context;
+        (void)cas_acq_rel(&launch_contexts[i], &known, NULL);
+    }
+}
+
+/* What began before it was counted may end. */
+static void count_end(uint32_t *of)
+{
+    uint32_t open = load_relaxed(of);
+    while (open && !cas_acq_rel(of, &open, open - 1))
+        ;
+}
+
+static void count_capture(const cupti_call_data *call, int begins)
+{
+    if (!begins)
+        count_end(&captures_open);
+    else if (call->result && *call->result == 0)
+        add_relaxed(&captures_open, 1);
+}
+
+/* A captured launch launches nothing. */
+static void count_kernel(const cupti_call_data *call)
+{
+    if (call->result && *call->result == 0 && !load_relaxed(&captures_open) &&
+        load_relaxed(&kinds_recorded) & 1u) /* the first of cupti_kinds */
+        add_relaxed(&kernels_launched, 1);
+    count_end(&launches_open);
+}
+
+static void cupti_at_exit(void);
+
+/* Inside the host's launch, once. */
+static void register_exit(void)
+{
+    int error = errno, cancel = gnomon__os_cancel_off();
+    (void)atexit(cupti_at_exit);
+    gnomon__os_cancel_back(cancel);
+    errno = error;
+}
+
+static void on_launch(const cupti_call_data *call)
+{
+    if (unlikely(!load_relaxed(&has_exit_handler)) &&
+        !swap_acq_rel(&has_exit_handler, 1))
+        register_exit();
+    note_context(call->context);
+    if (!load_relaxed(&has_launched))
+        store_relaxed(&has_launched, 1);
+}
+
+static void on_fatal(const cupti_state_data *state)
+{
+    uint32_t first = 0;
+    if (!cas_acq_rel(&is_fatal, &first, 1))
+        return;
+    snprintf(fatal_text, sizeof fatal_text,
+             "CUPTI has ended itself: error %d: %s", state->result,
+             state->message ? state->message : "it does not say why");
+    store_release(&has_fatal_text, 1);
+}
+
+/* Of no call. */
+static void on_other(int domain, uint32_t id, const void *data)
+{
+    const cupti_resource_data *resource = data;
+    if (domain == CUPTI_STATE && id == CUPTI_FATAL_ERROR)
+        on_fatal(data);
+    else if (domain == CUPTI_RESOURCES && id == CUPTI_CONTEXT_ENDS)
+        forget_context(resource->context);
+}
+
+static void count_calls(uint32_t correlation)
+{
+    if (correlation - load_relaxed(&many_calls_from) < MANY_CALLS)
+        return;
+    store_relaxed(&many_calls_from, correlation);
+    gnomon__cupti_at_many_calls();
+}
+
+/* Whether a call is one launch of a kernel; that of the driver inside it is not another. */
+static int is_kernel_launch(enum gnomon__cupti_class does, int is_driver)
+{
+    return does == GNOMON__CUPTI_KERNEL_LAUNCH &&
+           !(is_driver && runtime_call.does == GNOMON__CUPTI_KERNEL_LAUNCH);
+}
+
+static void on_begin(uint32_t number, const cupti_call_data *call,
+                     enum gnomon__cupti_class does, int is_driver)
+{
+    if (is_kernel_launch(does, is_driver))
+        add_relaxed(&launches_open, 1);
+    if (is_driver && call->correlation == runtime_call.correlation)
+        return;
+    if (!is_driver) {
+        runtime_call.correlation = call->correlation;
+        runtime_call.does = does;
+    }
+    int is_own = gnomon__os_is_ours();
+    if (!is_own &&
+        (does == GNOMON__CUPTI_LAUNCH || does == GNOMON__CUPTI_KERNEL_LAUNCH))
+        on_launch(call);
+    gnomon__cupti_listens->launched(number, call->correlation, is_own);
+    count_calls(call->correlation);
+}
+
+static void on_end(const cupti_call_data *call, enum gnomon__cupti_class does,
+                   int is_driver)
+{
+    if (!is_driver) {
+        runtime_call.correlation = 0;
+        runtime_call.does = GNOMON__CUPTI_UNKNOWN;
+    }
+    if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
+        does == GNOMON__CUPTI_CAPTURE_ENDS)
+        count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
+    if (is_kernel_launch(does, is_driver))
+        count_kernel(call);
+}
+
+static void on_call(void *user, int domain, uint32_t id, const void *data)
+{
+    uint32_t number = load_acquire(&cupti_number);
+    (void)user;
+    if (!number || gnomon__os_is_copy())
+        return;
+    if (domain != CUPTI_DRIVER_API && domain != CUPTI_RUNTIME_API) {
+        on_other(domain, id, data);
+        return;
+    }
+    int is_driver = domain == CUPTI_DRIVER_API;
+    enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
+    const cupti_call_data *call = data;
+    if (call->site == 0)
+        on_begin(number, call, does, is_driver);
+    else
+        on_end(call, does, is_driver);
+}
+
+/* ---- What is on -------------------------------------------------------------------- */
+
+/* What is recorded is noted, so that it is found below its scope. */
+static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
+{
+    enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
+    int calls = (kinds >> GNOMON_ACTIVITY_CALL & 1) && calls_wanted[is_driver];
+    int waits = kinds >> GNOMON_ACTIVITY_SYNC & 1;
+    if (does > GNOMON__CUPTI_WAIT)
+        return kinds != 0;
+    return (calls && does >= GNOMON__CUPTI_OTHER) ||
+           (waits && does == GNOMON__CUPTI_WAIT);
+}
+
+/* One call that CUPTI refuses is no reason to have none: its version may know more names
+ * than it can call back for. The first code is kept for when all fail. */
+static int set_callbacks(uint32_t kinds)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int first = CUPTI_OK, works = 0;
+    for (int is_driver = 0; is_driver < 2; is_driver++)
+        for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++) {
+            uint8_t *is = &callbacks_on[is_driver][id];
+            int on = is_called_back(is_driver, id, kinds);
+            if (on == *is)
+                continue;
+            int code = cupti->EnableCallback(
+                (uint32_t)on, cupti_subscriber,
+                is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API, id);
+            if (code == CUPTI_OK)
+                *is = (uint8_t)on;
+            first = first ? first : code;
+            works |= code == CUPTI_OK;
+        }
+    return works ? CUPTI_OK : first;
+}
+
+static void set_attribute(int attribute, uint8_t value)
+{
+    size_t size = sizeof value;
+    (void)gnomon__cupti()->SetAttribute(attribute, &size, &value);
+}
+
+static const struct {
+    uint32_t kind, of; /* a gnomon_activity_kind */
+} cupti_kinds[] = {{GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_ACTIVITY_KERNEL},
+                   {GNOMON__CUPTI_MEMCPY, GNOMON_ACTIVITY_COPY},
+                   {GNOMON__CUPTI_MEMCPY2, GNOMON_ACTIVITY_COPY},
+                   {GNOMON__CUPTI_MEMSET, GNOMON_ACTIVITY_SET},
+                   {GNOMON__CUPTI_RUNTIME, GNOMON_ACTIVITY_CALL},
+                   {GNOMON__CUPTI_DRIVER, GNOMON_ACTIVITY_CALL},
+                   {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_ACTIVITY_SYNC},
+                   {GNOMON__CUPTI_OVERHEAD, GNOMON_ACTIVITY_OVERHEAD},
+                   {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_ACTIVITY_GRAPH}};
+#define CUPTI_KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
+
+/* After the kind is on: that turns all its calls on again. */
+static void leave_out_noise(uint32_t kind)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int is_driver = kind == GNOMON__CUPTI_DRIVER;
+    cupti_result (*enable)(uint32_t id, uint8_t is_on) =
+        is_driver ? cupti->EnableDriverApi : cupti->EnableRuntimeApi;
+    if (!enable || (!is_driver && kind != GNOMON__CUPTI_RUNTIME))
+        return;
+    for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++)
+        if (gnomon__cupti_class_of(is_driver, id) == GNOMON__CUPTI_NOISE)
+            (void)enable(id, 0);
+}
+
+static int record_kind(uint32_t kind, uint32_t of)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    const char *name = NULL;
+    int code = cupti->Enable(kind);
+    if (!code)
+        leave_out_noise(kind);
+    else if (of != GNOMON_ACTIVITY_KERNEL) {
+        if (cupti->GetResultString(code, &name) || !name)
+            name = "an unknown error";
+        gnomon__log("%s: %s (%d): it does not record kind %u, which the report "
+                    "will lack",
+                    gnomon__cupti_symbol.Enable, name, code, (unsigned)kind);
+        code = CUPTI_OK;
+    }
+    return code;
+}
+
+static int is_kind_wanted(size_t i, uint32_t kinds)
+{
+    uint32_t kind = cupti_kinds[i].kind;
+    return (kinds >> cupti_kinds[i].of & 1) &&
+           (kind != GNOMON__CUPTI_RUNTIME || calls_wanted[0]) &&
+           (kind != GNOMON__CUPTI_DRIVER || calls_wanted[1]);
+}
+
+/* These kinds, bits of 1 << gnomon_activity_kind, and no others; of calls, those that are
+ * wanted. A kind that CUPTI refuses is left out with a line, but kernels: then its code, and
+ * *symbol is the call that failed. */
+static int record_kinds(uint32_t kinds, const char **symbol)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    int code = set_callbacks(kinds);
+    if (gnomon__cupti_is_one_of_several() && !kinds_recorded)
+        set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_ACTIVITY_GRAPH & 1);
+    *symbol = gnomon__cupti_symbol.EnableCallback;
+    for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
+        int is_on = kinds_recorded >> i & 1, on = is_kind_wanted(i, kinds);
+        *symbol = gnomon__cupti_symbol.Enable;
+        if (on && !is_on)
+            code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
+        else if (is_on && !on)
+            (void)cupti->Disable(cupti_kinds[i].kind);
+        if (!code)
+            store_relaxed(&kinds_recorded,
+                          (kinds_recorded & ~(1u << i)) | (uint32_t)on << i);
+    }
+    return code;
+}
+
+/* ---- The subscription ------------------------------------------------------------------- */
+
+static void unsubscribe(void)
+{
+    store_release(&cupti_number, 0);
+    if (cupti_subscriber) {
+        set_attribute(CUPTI_ZEROED_BUFFERS, 0); /* others do not know */
+        gnomon__cupti_leave(cupti_subscriber);
+    }
+    cupti_subscriber = NULL;
+    store_relaxed(&kinds_recorded, 0);
+}
+
+static void forget_launches(void)
+{
+    store_relaxed(&kinds_recorded, 0);
+    memset(callbacks_on, 0, sizeof callbacks_on);
+    memset(launch_contexts, 0, sizeof launch_contexts);
+    store_relaxed(&captures_open, 0);
+    store_relaxed(&has_launched, 0);
+    store_relaxed(&kernels_launched, 0);
+    store_relaxed(&launches_open, 0);
+}
+
+/* Buffers of threads would be given back when they are full, of a quiet thread after its
+ * notes are gone. What CUPTI refuses here only costs. */
+static int give_buffers(void)
+{
+    if (!gnomon__cupti_is_pytorch_here())
+        set_attribute(CUPTI_ZEROED_BUFFERS, 1);
+    if (gnomon__cupti_version() >= GNOMON__CUPTI_12_3)
+        set_attribute(CUPTI_BUFFERS_OF_THREADS, 0);
+    return gnomon__cupti()->RegisterCallbacks(gnomon__cupti_buffer_requested,
+                                              gnomon__cupti_buffer_completed);
+}
+
+/* Nothing of CUPTI's is changed before it is known that nobody else has it. */
+static int subscribe_as(int is_one_of_several, const char **symbol)
+{
+    *symbol = gnomon__cupti_symbol.Subscribe;
+    int code =
+        gnomon__cupti_join(&cupti_subscriber, on_call, is_one_of_several);
+    if (code) {
+        cupti_subscriber = NULL;
+        return code;
+    }
+    *symbol = gnomon__cupti_symbol.RegisterCallbacks;
+    code = give_buffers();
+    if (code)
+        unsubscribe();
+    return code;
+}
+
+/* As one of several subscribers where CUPTI can, else as the only one. 0, or the code that
+ * says why not. */
+static int subscribe(uint32_t number, const char **symbol)
+{
+    int is_one_of_several = gnomon__cupti_is_for_several();
+    int code = subscribe_as(is_one_of_several, symbol);
+    if (code && is_one_of_several)
+        code = subscribe_as(0, symbol);
+    if (code)
+        return code;
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    forget_launches();
+    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
+                                CUPTI_CONTEXT_ENDS);
+    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_STATE,
+                                CUPTI_FATAL_ERROR);
+    store_release(&cupti_number, number);
+    return CUPTI_OK;
+}
+
 /* ---- Reading ---------------------------------------------------------------------------- */
+
+uint64_t gnomon__cupti_launched(void)
+{
+    return load_relaxed(&launches_open) ? GNOMON__CUPTI_LAUNCHES
+                                        : load_relaxed(&kernels_launched);
+}
 
 static void log_fatal(void)
 {
     static int is_logged;
-    if (gnomon__cupti_fatal() && !is_logged) {
+    if (cupti_fatal() && !is_logged) {
         is_logged = 1;
-        gnomon__log("%s: nothing more is recorded", gnomon__cupti_fatal());
+        gnomon__log("%s: nothing more is recorded", cupti_fatal());
     }
 }
 
@@ -77,8 +486,8 @@ static void cupti_round(uint32_t why)
 {
     int ends = (why & GNOMON__WORKER_ENDS) != 0;
     int is_flush = ends || (why & (GNOMON__WORKER_ASKED | CUPTI_SOON)) ||
-                   ((why & GNOMON__WORKER_DUE) && gnomon__cupti_has_launched());
-    if (gnomon__cupti_is_at_end()) {
+                   ((why & GNOMON__WORKER_DUE) && load_relaxed(&has_launched));
+    if (cupti_is_at_end()) {
         log_fatal();
         return;
     }
@@ -112,6 +521,35 @@ void gnomon__cupti_flush_soon(void)
 
 /* ---- Waiting for the device ------------------------------------------------------------- */
 
+static int wait_for_context(const gnomon__cuda_calls *cu, void *context)
+{
+    int mode;
+    if (gnomon__cuda_enter(context, &mode))
+        return 0;
+    int code = cu->CtxSynchronize();
+    gnomon__cuda_leave(mode);
+    return code == CUDA_OK;
+}
+
+/* Until all that was launched is over. Does nothing where the driver refuses, or while a
+ * graph is captured, which waiting would spoil. What is launched meanwhile raises the word
+ * anew. */
+static void wait_for_contexts(void)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    if (!swap_acq_rel(&has_launched, 0))
+        return;
+    int is_over = cu && cu->CtxSynchronize;
+    for (uint32_t i = 0; is_over && i < CONTEXTS; i++) {
+        void *context = load_acquire(&launch_contexts[i]);
+        is_over = !load_relaxed(&captures_open);
+        if (is_over && context)
+            is_over = wait_for_context(cu, context);
+    }
+    if (!is_over)
+        store_relaxed(&has_launched, 1);
+}
+
 static gnomon__os_thread cupti_waiter;
 static int has_waiter;      /* it was started, and was not joined */
 static uint32_t is_waiting; /* for the device */
@@ -119,7 +557,7 @@ static uint32_t is_waiting; /* for the device */
 static void cupti_wait_main(void *unused)
 {
     (void)unused;
-    gnomon__cupti_wait();
+    wait_for_contexts();
     store_release(&is_waiting, 0);
     (void)gnomon__os_wake(&is_waiting);
 }
@@ -142,19 +580,14 @@ static int wait_for_device(uint64_t until)
 {
     if (!waiter_is_over(until))
         return 0;
-    if (!gnomon__cupti_has_launched())
+    if (!load_relaxed(&has_launched))
         return 1;
     store_relaxed(&is_waiting, 1);
     has_waiter = !gnomon__os_thread_start(&cupti_waiter, "gnomon-wait",
                                           cupti_wait_main, NULL);
     if (!has_waiter)
         store_relaxed(&is_waiting, 0);
-    return waiter_is_over(until) && !gnomon__cupti_has_launched();
-}
-
-static int cupti_is_ours(void)
-{
-    return is_cupti_open && cupti_pid == gnomon__os_pid();
+    return waiter_is_over(until) && !load_relaxed(&has_launched);
 }
 
 /* Tells all that is over. Waits for the device at most so long, and a second for CUPTI. */
@@ -164,7 +597,7 @@ static void source_flush(void *self, uint64_t patience_ns)
     if (!cupti_is_ours())
         return;
     uint64_t launched = gnomon__cupti_launched();
-    int is_over = patience_ns && !gnomon__cupti_is_at_end() &&
+    int is_over = patience_ns && !cupti_is_at_end() &&
                   wait_for_device(gnomon__os_monotonic_ns() + patience_ns);
     is_over &= gnomon__worker_ask(&cupti_worker, 0);
     /* A buffer comes back when all that is begun in it is over, and a thread may be just
@@ -185,25 +618,16 @@ static void source_flush(void *self, uint64_t patience_ns)
  * under way, if it does not hang in one. */
 static void cupti_at_exit(void)
 {
-    if (!gnomon__os_is_owner() || !is_cupti_open)
+    if (!gnomon__os_is_owner() || !load_relaxed(&cupti_number))
         return;
     int cancel = gnomon__os_cancel_off();
     int is_inside = gnomon__upcall_exit_enter();
     source_flush(NULL, FLUSH_EXIT_NS);
-    gnomon__cupti_ends();
+    store_release(&cupti_is_gone, 1);
     (void)gnomon__worker_ask(&cupti_worker, 0);
     if (is_inside)
         gnomon__upcall_exit_leave();
     gnomon__os_cancel_back(cancel);
-}
-
-/* Inside the host's launch, once. */
-static void cupti_at_launch(void)
-{
-    int error = errno, cancel = gnomon__os_cancel_off();
-    (void)atexit(cupti_at_exit);
-    gnomon__os_cancel_back(cancel);
-    errno = error;
 }
 
 /* ---- Open and close --------------------------------------------------------------------- */
@@ -212,15 +636,14 @@ static int cupti_refuse(const char *symbol, int code, const char **why)
 {
     gnomon__cupti_explain(cupti_why, sizeof cupti_why, symbol, code);
     *why = cupti_why;
-    gnomon__cupti_unsubscribe();
+    unsubscribe();
     return GNOMON_ESTATE;
 }
 
 static int cupti_begin(uint32_t number, const char **why)
 {
-    static int has_exit_handler;
     const char *symbol;
-    int code = gnomon__cupti_subscribe(number, &symbol);
+    int code = subscribe(number, &symbol);
     if (code)
         return cupti_refuse(symbol, code, why);
     const gnomon__cupti_calls *cupti = gnomon__cupti();
@@ -228,17 +651,14 @@ static int cupti_begin(uint32_t number, const char **why)
     store_relaxed(&threads_are_known,
                   cupti->SetThreadIdType &&
                       !cupti->SetThreadIdType(CUPTI_SYSTEM_THREADS));
-    if (!has_exit_handler)
-        gnomon__cupti_at_launches(cupti_at_launch, gnomon__cupti_flush_soon);
-    has_exit_handler = 1;
     return GNOMON_OK;
 }
 
 /* What a host needs only once. */
 static int cupti_prepare(const char **why)
 {
-    if (gnomon__cupti_is_at_end())
-        *why = gnomon__cupti_fatal() ? gnomon__cupti_fatal() : "CUDA has ended";
+    if (cupti_is_at_end())
+        *why = cupti_fatal() ? cupti_fatal() : "CUDA has ended";
     else if (cupti_pid && cupti_pid != gnomon__os_pid())
         *why = "it does not work in a process that was forked from one "
                "where it was in use";
@@ -257,10 +677,11 @@ static int source_open(void *self, uint32_t number, uint32_t kinds,
     const char *symbol;
     (void)self;
     *why = NULL;
-    if (is_cupti_open && !cupti_is_ours()) /* a child without fork handlers */
-        gnomon__cupti_forget();
-    int code = is_cupti_open ? GNOMON_OK : cupti_prepare(why);
-    if (!code && !is_cupti_open) {
+    if (load_relaxed(&cupti_number) && !cupti_is_ours())
+        gnomon__cupti_forget(); /* a child without fork handlers */
+    int was_open = cupti_is_ours();
+    int code = was_open ? GNOMON_OK : cupti_prepare(why);
+    if (!code && !was_open) {
         gnomon__os_pin_module(&cupti_pid); /* for callbacks */
         gnomon__cupti_read_full(0, 0);     /* of an earlier time */
         gnomon__cupti_balance(0, 0);
@@ -269,12 +690,10 @@ static int source_open(void *self, uint32_t number, uint32_t kinds,
     if (code)
         return code;
     cupti_pid = gnomon__os_pid();
-    cupti_recorded = kinds;
-    code = gnomon__cupti_record(kinds, &symbol);
+    kinds_wanted_last = kinds;
+    code = record_kinds(kinds, &symbol);
     if (code)
-        return is_cupti_open ? GNOMON_ESTATE : cupti_refuse(symbol, code, why);
-    is_cupti_open = 1;
-    store_relaxed(&cupti_number, number);
+        return was_open ? GNOMON_ESTATE : cupti_refuse(symbol, code, why);
     gnomon__worker_start(&cupti_worker);
     return GNOMON_OK;
 }
@@ -287,19 +706,18 @@ static void source_close(void *self)
     (void)self;
     if (!cupti_is_ours())
         return;
-    int is_at_end = gnomon__cupti_is_at_end();
+    int is_at_end = cupti_is_at_end();
     if (!is_at_end)
-        (void)gnomon__cupti_record(0, &symbol);
+        (void)record_kinds(0, &symbol);
     uint64_t rows = load_relaxed(&gnomon__cupti_rows_told);
     uint64_t launched = gnomon__cupti_launched();
     if (gnomon__worker_stop(&cupti_worker) &&
         rows == load_relaxed(&gnomon__cupti_rows_told) &&
         is_balance_due(launched))
         gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
-    store_relaxed(&cupti_number, 0);
+    store_release(&cupti_number, 0);
     if (!is_at_end)
-        gnomon__cupti_unsubscribe();
-    is_cupti_open = 0;
+        unsubscribe();
 }
 
 static const gnomon_activity_source cupti_source = {
@@ -314,9 +732,10 @@ static const gnomon_activity_source cupti_source = {
 void gnomon__cupti_calls_wanted(int runtime, int driver)
 {
     const char *symbol;
-    gnomon__cupti_record_calls(runtime, driver);
-    if (cupti_is_ours() && !gnomon__cupti_is_at_end())
-        (void)gnomon__cupti_record(cupti_recorded, &symbol);
+    calls_wanted[0] = runtime;
+    calls_wanted[1] = driver;
+    if (cupti_is_ours() && !cupti_is_at_end())
+        (void)record_kinds(kinds_wanted_last, &symbol);
 }
 
 const gnomon_activity_source *gnomon__cupti_source(void)
@@ -337,11 +756,32 @@ void gnomon__cupti_describe(int (*add)(const char *key, const char *json))
         add("gnomon.cupti.clock_error_ns", number);
 }
 
+/* ---- Numbers of streams ---------------------------------------------------------------- */
+
+int gnomon__cupti_knows_streams(void)
+{
+    return load_acquire(&cupti_number) != 0 && !gnomon__os_is_copy() &&
+           !cupti_is_at_end() && gnomon__cupti()->GetStreamIdEx;
+}
+
+/* Nothing is kept: a handle may name another stream after it was destroyed, and then has
+ * another number. Without a context, as CUPTI's manual advises: it would only be compared
+ * with the stream's. CUPTI may be left meanwhile by another thread; it stays loaded, and
+ * answers without a subscriber too. */
+int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number)
+{
+    return !gnomon__cupti()->GetStreamIdEx(NULL, stream, is_own != 0, number) &&
+           *number != CUPTI_NO_STREAM &&
+           (*number || gnomon__cupti_version() < GNOMON__CUPTI_13_2);
+}
+
+/* ---- A forked child --------------------------------------------------------------------- */
+
 void gnomon__cupti_forget(void)
 {
-    gnomon__cupti_subscriber_forget();
     gnomon__worker_forget(&cupti_worker);
-    has_waiter = is_cupti_open = 0;
-    store_relaxed(&is_waiting, 0);
-    store_relaxed(&cupti_number, 0);
+    cupti_subscriber = NULL;
+    cupti_number = is_waiting = 0;
+    has_waiter = 0;
+    forget_launches();
 }

@@ -13,6 +13,23 @@ void gnomon__cupti_calls_wanted(int runtime, int driver);
 /* Records should be read before many more are made. Any thread. */
 void gnomon__cupti_flush_soon(void);
 
+/* Whether CUPTI records now, and can tell the number that its records have for a stream.
+ * Any thread. */
+int gnomon__cupti_knows_streams(void);
+/* That of a stream which exists; NULL: of the current context's legacy stream, or with
+ * `is_own` of the calling thread's own. 0: CUPTI does not know. Any thread, after
+ * gnomon__cupti_knows_streams. */
+int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number);
+
+/* How many kernels were launched since the subscription, outside of captures and of
+ * graphs; or that a thread is in a launch, so that this is to change. */
+#define GNOMON__CUPTI_LAUNCHES UINT64_MAX
+uint64_t gnomon__cupti_launched(void);
+
+/* Called when so many calls were noted that their records must be read soon, or notes are
+ * overwritten: gnomon__cupti_flush_soon. Tests put another in place. */
+extern void (*gnomon__cupti_at_many_calls)(void);
+
 /* Adds gnomon.cupti.version and, where CUPTI has a clock of its own,
  * gnomon.cupti.clock_error_ns to what a profile says of its process; nothing where CUPTI
  * was not in use. */

@@ -4,7 +4,6 @@
  * what it tells of the work. */
 #include "fake_cupti.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_subscriber.h"
 
 static const uint32_t versions[] = {18, 20, 23, 26, 28, 130000, 130001};
 

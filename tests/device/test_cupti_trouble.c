@@ -13,7 +13,6 @@
 #include "sanitizer.h"
 #include "programs/raw_fork.h"
 #include "device/cupti_driver.h"
-#include "device/cupti_subscriber.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
 #undef pthread_create /* the test calls libc's own */
@@ -674,13 +673,13 @@ TEST(records_are_read_before_notes_are_gone)
     fake_cupti_use(130000);
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     fake_place place = place_on(0);
-    gnomon__cupti_at_launches(NULL, read_soon);
+    gnomon__cupti_at_many_calls = read_soon;
     for (int i = 0; i < 20000; i++) { /* two calls each */
         cupti->launch(&place, "kernel", 1);
         pass(10);
     }
     CHECK_EQ(reads_due, 2);
-    gnomon__cupti_at_launches(NULL, gnomon__cupti_flush_soon);
+    gnomon__cupti_at_many_calls = gnomon__cupti_flush_soon;
     uint64_t before = cupti->calls("cuptiActivityFlushAll");
     gnomon__cupti_flush_soon();
     for (int i = 0;
