@@ -31,9 +31,8 @@ typedef struct described_device {
 #define CLOCK_UNKNOWN UINT64_MAX
 
 struct gnomon__device_clock {
-    const gnomon_device *device; /* NULL: free */
+    gnomon__device_place on; /* device NULL: free */
     described_device about;
-    gnomon_device_context where;
     void *stream; /* gnomon's own; NULL: not made */
     void *anchor; /* an event that is over, at `anchor_ns`; NULL: none */
     void *next;   /* the event of the next anchor; NULL: not made */
@@ -140,10 +139,10 @@ void gnomon__describe_each(int (*add)(const char *key, const char *json))
 /* Makes the stream and the event where they are missing. 0: the device refuses. */
 static int clock_make_event(gnomon__device_clock *c, void **event)
 {
-    const gnomon_device *d = c->device;
+    const gnomon_device *d = c->on.device;
     add_relaxed(&gnomon__reader_calls, 1);
-    return (c->stream || !d->stream_create(&c->where, &c->stream)) &&
-           (*event || !d->event_create(&c->where, event));
+    return (c->stream || !d->stream_create(&c->on.where, &c->stream)) &&
+           (*event || !d->event_create(&c->on.where, event));
 }
 
 static uint64_t run_ns(void)
@@ -163,7 +162,7 @@ static void clock_record_next(gnomon__device_clock *c)
     int ok = clock_make_event(c, &c->next);
     c->tries++;
     c->before_ns = run_ns();
-    c->next_is_recorded = ok && !c->device->event_record(c->next, c->stream);
+    c->next_is_recorded = ok && !c->on.device->event_record(c->next, c->stream);
 }
 
 /* The new anchor was passed between before_ns and `after`. What was known of the host's
@@ -201,7 +200,7 @@ static int clock_look(gnomon__device_clock *c, int most, uint64_t *after)
 {
     int code = GNOMON_EBUSY;
     for (int i = 0; code == GNOMON_EBUSY && i < most; i++) {
-        code = c->device->event_done(c->next);
+        code = c->on.device->event_done(c->next);
         *after = run_ns();
     }
     return code;
@@ -216,7 +215,7 @@ static void clock_finish(gnomon__device_clock *c, int most)
         return;
     c->next_is_recorded = 0;
     if (code ||
-        (c->anchor && c->device->event_elapsed(c->anchor, c->next, &ns)))
+        (c->anchor && c->on.device->event_elapsed(c->anchor, c->next, &ns)))
         return;
     void *was = c->anchor;
     c->anchor = c->next;
@@ -246,7 +245,7 @@ int gnomon__device_clock_time(const gnomon__device_clock *c, void *event,
 {
     if (!c || !c->anchor)
         return GNOMON_ESTATE;
-    int code = c->device->event_elapsed(c->anchor, event, ns);
+    int code = c->on.device->event_elapsed(c->anchor, event, ns);
     *ns += c->anchor_ns;
     return code;
 }
@@ -275,7 +274,7 @@ static double clock_event_ns(const gnomon__device_clock *c)
 {
     double least = 0, ns;
     for (uint32_t i = 0; i + CLOCK_PART < CLOCK_ROW; i += CLOCK_PART) {
-        if (c->device->event_elapsed(c->row[i], c->row[i + CLOCK_PART], &ns))
+        if (c->on.device->event_elapsed(c->row[i], c->row[i + CLOCK_PART], &ns))
             return 0;
         if (i == 0 || ns < least)
             least = ns;
@@ -292,7 +291,7 @@ static int clock_record_row(gnomon__device_clock *c)
             return 0;
     for (; c->row_recorded < CLOCK_ROW; c->row_recorded++) {
         add_relaxed(&gnomon__reader_calls, 1);
-        if (c->device->event_record(c->row[c->row_recorded], c->stream))
+        if (c->on.device->event_record(c->row[c->row_recorded], c->stream))
             return 0;
     }
     return 1;
@@ -304,7 +303,7 @@ static void clock_measure(gnomon__device_clock *c)
         c->is_measured = 1; /* the cost stays 0: not known */
         return;
     }
-    int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
+    int code = c->on.device->event_done(c->row[CLOCK_ROW - 1]);
     if (code == GNOMON_EBUSY)
         return;
     c->is_measured = c->is_described = 1;
@@ -312,7 +311,7 @@ static void clock_measure(gnomon__device_clock *c)
         c->about.event_ns = clock_event_ns(c);
     clock_describe(c);
     for (uint32_t i = 0; i < CLOCK_ROW; i++) {
-        c->device->event_destroy(c->row[i]);
+        c->on.device->event_destroy(c->row[i]);
         c->row[i] = NULL;
     }
 }
@@ -321,15 +320,16 @@ static void clock_measure(gnomon__device_clock *c)
 
 static void clock_identify(gnomon__device_clock *c)
 {
-    const gnomon_device *d = c->device;
+    const gnomon_device *d = c->on.device;
     described_device *about = &c->about;
     about->clock_error_ns = CLOCK_UNKNOWN;
     snprintf(about->kind, sizeof about->kind, "%s", d->name);
     c->is_measured = /* a device without a name is not measured */
-        d->describe(&c->where, &about->index, about->name, sizeof about->name);
+        d->describe(&c->on.where, &about->index, about->name,
+                    sizeof about->name);
     about->identity.struct_size = sizeof about->identity;
     if (d->struct_size <= offsetof(gnomon_device, identify) || !d->identify ||
-        d->identify(&c->where, &about->identity))
+        d->identify(&c->on.where, &about->identity))
         memset(&about->identity, 0, sizeof about->identity);
     about->identity.uuid[sizeof about->identity.uuid - 1] = 0;
     about->identity.pci[sizeof about->identity.pci - 1] = 0;
@@ -338,24 +338,20 @@ static void clock_identify(gnomon__device_clock *c)
     make_fit_for_json(about->identity.pci);
 }
 
-gnomon__device_clock *
-gnomon__device_clock_of(const gnomon_device *device,
-                        const gnomon_device_context *where)
+gnomon__device_clock *gnomon__device_clock_of(const gnomon__device_place *on)
 {
     gnomon__device_clock *made = NULL;
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
-        if (c->device == device && c->where.context == where->context &&
-            c->where.id == where->id)
+        if (gnomon__is_place(&c->on, on))
             return c;
-        if (!c->device && !made)
+        if (!c->on.device && !made)
             made = c;
     }
     if (!made)
         return NULL;
     memset(made, 0, sizeof *made);
-    made->device = device;
-    made->where = *where;
+    made->on = *on;
     clocks_made += clocks_made == UINT32_MAX ? 2 : 1; /* 0 is none */
     made->number = clocks_made;
     clock_identify(made);
@@ -366,7 +362,7 @@ gnomon__device_clock_of(const gnomon_device *device,
 static int clocks_are_full(void)
 {
     for (uint32_t i = 0; i < CLOCK_COUNT; i++)
-        if (!device_clocks[i].device)
+        if (!device_clocks[i].on.device)
             return 0;
     return 1;
 }
@@ -378,17 +374,17 @@ void gnomon__device_clocks_advance(void)
     int all = clocks_are_full();
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
-        if (!c->device || !(all || c->next_is_recorded || !c->is_measured ||
-                            clock_needs_anchor(c)))
+        if (!c->on.device || !(all || c->next_is_recorded || !c->is_measured ||
+                               clock_needs_anchor(c)))
             continue;
-        if (c->device->enter(&c->where)) {
-            c->device = NULL; /* the context and its events are gone */
+        if (c->on.device->enter(&c->on.where)) {
+            c->on.device = NULL; /* the context and its events are gone */
             continue;
         }
         clock_advance(c);
         if (!c->is_measured)
             clock_measure(c);
-        c->device->leave();
+        c->on.device->leave();
     }
 }
 
@@ -396,7 +392,7 @@ int gnomon__device_clocks_are_idle(void)
 {
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         const gnomon__device_clock *c = &device_clocks[i];
-        if (c->device && (c->next_is_recorded || !c->is_measured))
+        if (c->on.device && (c->next_is_recorded || !c->is_measured))
             return 0;
     }
     return 1;
@@ -406,19 +402,19 @@ void gnomon__device_clocks_free(int is_over)
 {
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
-        if (!c->device || is_over || c->device->enter(&c->where))
+        if (!c->on.device || is_over || c->on.device->enter(&c->on.where))
             continue;
         add_relaxed(&gnomon__reader_calls, 1);
         void *events[] = {c->anchor, c->next};
         for (size_t k = 0; k < 2; k++)
             if (events[k])
-                c->device->event_destroy(events[k]);
+                c->on.device->event_destroy(events[k]);
         for (uint32_t k = 0; k < CLOCK_ROW; k++)
             if (c->row[k])
-                c->device->event_destroy(c->row[k]);
+                c->on.device->event_destroy(c->row[k]);
         if (c->stream)
-            c->device->stream_destroy(c->stream);
-        c->device->leave();
+            c->on.device->stream_destroy(c->stream);
+        c->on.device->leave();
     }
     memset(device_clocks, 0, sizeof device_clocks);
 }

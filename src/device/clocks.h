@@ -8,6 +8,19 @@
 
 #include "gnomon/tool.h"
 
+/* A context of a device; with another id it is another one, after a reset. */
+typedef struct gnomon__device_place {
+    const gnomon_device *device; /* NULL: none */
+    gnomon_device_context where;
+} gnomon__device_place;
+
+static inline int gnomon__is_place(const gnomon__device_place *a,
+                                   const gnomon__device_place *b)
+{
+    return a->device == b->device && a->where.context == b->where.context &&
+           a->where.id == b->where.id;
+}
+
 typedef struct gnomon__device_clock gnomon__device_clock;
 
 /* Training steps so far: a new anchor is due. Atomic, as the next. */
@@ -17,9 +30,7 @@ extern uint64_t gnomon__reader_calls;
 
 /* The clock of a context, made at its first use; NULL: all clocks are taken. The
  * context must be entered. */
-gnomon__device_clock *
-gnomon__device_clock_of(const gnomon_device *device,
-                        const gnomon_device_context *where);
+gnomon__device_clock *gnomon__device_clock_of(const gnomon__device_place *on);
 /* A number that no other clock has or had; 0: no clock. */
 uint32_t gnomon__device_clock_number(const gnomon__device_clock *clock);
 /* When the device passed `event`, which is over. GNOMON_ESTATE: there is no anchor

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/ticks.h"
 #include "profile/texts.h"
 
 #define CUPTI_ROW 64u
@@ -188,6 +188,130 @@ void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
     buffer_completed();
 }
 
+/* ---- Moments --------------------------------------------------------------------------- */
+
+/* CUPTI is given gnomon's clock, where it takes one. Else both clocks are read at one moment
+ * again and again. The line goes through the last two anchors, and on beyond them. CUPTI's
+ * own clock is the system's time of day, which somebody may set: then the two anchors do not
+ * belong together, and the last one counts alone. One that another profiler gave, and left
+ * when it went, may count anything, as the processor's ticks: then the next anchor tells how
+ * fast. */
+#define CLOCK_TRIES 9       /* the one with the least time between is taken */
+#define CLOCK_APART 1000000 /* ns, from which a rate can be told */
+#define CLOCK_DRIFT 1000 /* more than one part of so many: the clock was set */
+#define CLOCK_IS_OURS 1000000 /* ns, within which both are one clock */
+
+typedef struct cupti_anchor {
+    uint64_t ours, theirs;
+    uint64_t error; /* half the time that reading both took */
+} cupti_anchor;
+
+static int clock_was_given, clock_is_given;
+static int rate_is_open; /* of the line from the last anchor on */
+static cupti_anchor anchor_before, anchor_last; /* ours 0: none */
+static uint64_t clock_error; /* atomic: any thread describes the process */
+
+static uint64_t cupti_now(void)
+{
+    return gnomon__clock_ns(gnomon__ticks());
+}
+
+static int read_both(cupti_anchor *out, int tries)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    out->error = UINT64_MAX;
+    for (int i = 0; i < tries; i++) {
+        uint64_t before = cupti_now(), theirs = 0;
+        if (cupti->GetTimestamp(&theirs))
+            return 0;
+        uint64_t half = (cupti_now() - before) / 2;
+        if (half < out->error)
+            *out = (cupti_anchor){before + half, theirs, half};
+    }
+    return 1;
+}
+
+static uint64_t clock_apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Whether it is still gnomon's. */
+static int clock_is_ours(void)
+{
+    cupti_anchor now;
+    if (!clock_is_given || !read_both(&now, 1) ||
+        clock_apart(now.theirs, now.ours) <= now.error + CLOCK_IS_OURS)
+        return clock_is_given;
+    static int is_logged;
+    if (!is_logged)
+        gnomon__log("CUPTI has a clock that another profiler gave it: times of "
+                    "work are told from it as well as can be");
+    is_logged = 1;
+    anchor_before = anchor_last = (cupti_anchor){0};
+    clock_is_given = 0;
+    rate_is_open = 1;
+    return 0;
+}
+
+/* A moment of a record in ns of gnomon_now_ns; 0: before the run's zero. */
+static uint64_t clock_time(uint64_t moment)
+{
+    if (clock_is_given)
+        return moment;
+    int64_t since = (int64_t)(moment - anchor_last.theirs);
+    if (anchor_before.ours) {
+        int64_t theirs = (int64_t)(anchor_last.theirs - anchor_before.theirs);
+        int64_t ours = (int64_t)(anchor_last.ours - anchor_before.ours);
+        double gain = (double)(theirs - ours) / (double)theirs;
+        since -= (int64_t)((double)since * gain);
+    }
+    if (since < 0 && (uint64_t)-since > anchor_last.ours)
+        return 0;
+    return anchor_last.ours + (uint64_t)since;
+}
+
+/* Reads both clocks. How far it is from the line of the earlier two anchors is how wrong a
+ * time can be. */
+static void clock_anchor(void)
+{
+    cupti_anchor now;
+    if (clock_is_ours() || !read_both(&now, CLOCK_TRIES))
+        return;
+    if (anchor_last.ours && now.ours - anchor_last.ours < CLOCK_APART)
+        return;
+    uint64_t expected = clock_time(now.theirs);
+    uint64_t missed = clock_apart(expected, now.ours);
+    int was_set = anchor_last.ours && !rate_is_open &&
+                  missed > (now.ours - anchor_last.ours) / CLOCK_DRIFT +
+                               now.error + anchor_last.error;
+    uint64_t error = now.error;
+    if (anchor_before.ours && !was_set)
+        error += missed;
+    if (error > load_relaxed(&clock_error))
+        store_relaxed(&clock_error, error);
+    anchor_before = anchor_last;
+    if (was_set)
+        memset(&anchor_before, 0, sizeof anchor_before);
+    rate_is_open = was_set || (rate_is_open && !anchor_last.ours);
+    anchor_last = now;
+}
+
+void gnomon__cupti_clock_start(int is_one_of_several)
+{
+    const gnomon__cupti_calls *cupti = gnomon__cupti();
+    if (!clock_was_given || is_one_of_several)
+        clock_was_given = cupti->RegisterTimestamp &&
+                          cupti->RegisterTimestamp(cupti_now) == CUPTI_OK;
+    clock_is_given = clock_was_given;
+    clock_anchor();
+}
+
+uint64_t gnomon__cupti_clock_error(void)
+{
+    return load_relaxed(&clock_error);
+}
+
 /* ---- Names of kernels ------------------------------------------------------------------ */
 
 /* The process's own C++ runtime demangles: programs that nvcc linked have one, as has
@@ -264,7 +388,7 @@ static const char *row_call_name(int is_driver, uint32_t call)
                : NULL;
 }
 
-static gnomon__cupti_reader reads = {.time = gnomon__cupti_clock_time,
+static gnomon__cupti_reader reads = {.time = clock_time,
                                      .kernel_name = row_kernel_name,
                                      .call_name = row_call_name};
 
@@ -364,7 +488,7 @@ uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads)
     cupti_row.number = number;
     cupti_row.lost = 0;
     if (number)
-        gnomon__cupti_clock_anchor();
+        clock_anchor();
     find_demangler();
     /* No more than there are: threads may fill them as fast as they are read. */
     for (uint32_t i = 0; i < GNOMON__CUPTI_BUFFERS; i++) {

@@ -41,6 +41,16 @@ void gnomon__cupti_buffer_completed(void *context, uint32_t stream,
 /* Whether CUPTI has one of them: where it records, it has. */
 int gnomon__cupti_buffers_out(void);
 
+/* ---- Moments --------------------------------------------------------------------------- */
+
+/* Before any kind of record is enabled. Gives CUPTI gnomon's clock: where it is that of the
+ * whole process once, as giving it anew made later records wrong in some versions; of one
+ * of several subscribers each time. */
+void gnomon__cupti_clock_start(int is_one_of_several);
+
+/* The most that a time may be wrong by; 0: CUPTI has gnomon's clock. Of any thread. */
+uint64_t gnomon__cupti_clock_error(void);
+
 /* ---- Reading --------------------------------------------------------------------------- */
 
 /* Whom the source tells: gnomon/tool.h. Tests put others in place. */

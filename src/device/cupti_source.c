@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "device/cuda_driver.h"
-#include "device/cupti_clock.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_reading.h"
 #include "device/cupti_records.h"

@@ -39,9 +39,8 @@ typedef struct reader_streams {
 
 /* State of one pass. `busy` is of the thread whose timers are being read. */
 typedef struct reader_pass {
-    const gnomon_device *device; /* the one entered; NULL: none */
-    gnomon_device_context where;
-    int is_gone; /* it could not be entered */
+    gnomon__device_place on; /* the one entered; device NULL: none */
+    int is_gone;             /* it could not be entered */
     gnomon__device_clock *clock;
     reader_streams busy;
     size_t waiting;
@@ -81,24 +80,19 @@ static void forget_outer(gnomon__thread_timers *timers, uint32_t number)
 
 static void leave_context(reader_pass *pass)
 {
-    if (pass->device && !pass->is_gone)
-        pass->device->leave();
-    pass->device = NULL;
+    if (pass->on.device && !pass->is_gone)
+        pass->on.device->leave();
+    pass->on.device = NULL;
 }
 
 /* 0: the context is gone. */
 static int enter_context(reader_pass *pass, const gnomon__timer *t)
 {
-    if (!pass->device || pass->device != t->device ||
-        pass->where.context != t->where.context ||
-        pass->where.id != t->where.id) {
+    if (!gnomon__is_place(&pass->on, &t->on)) {
         leave_context(pass);
-        pass->device = t->device;
-        pass->where = t->where;
-        pass->is_gone = t->device->enter(&t->where) != GNOMON_OK;
-        pass->clock = pass->is_gone
-                          ? NULL
-                          : gnomon__device_clock_of(t->device, &t->where);
+        pass->on = t->on;
+        pass->is_gone = t->on.device->enter(&t->on.where) != GNOMON_OK;
+        pass->clock = pass->is_gone ? NULL : gnomon__device_clock_of(&t->on);
     }
     return !pass->is_gone;
 }
@@ -107,7 +101,7 @@ static int enter_context(reader_pass *pass, const gnomon__timer *t)
 static uint32_t find_stream(const reader_streams *list, const gnomon__timer *t)
 {
     uint32_t i = 0;
-    while (i < list->count && (list->at[i].context != t->where.context ||
+    while (i < list->count && (list->at[i].context != t->on.where.context ||
                                list->at[i].stream != t->stream))
         i++;
     return i;
@@ -118,7 +112,7 @@ static uint32_t add_stream(reader_streams *list, const gnomon__timer *t)
 {
     uint32_t i = find_stream(list, t);
     if (i == list->count && i < STREAMS) {
-        list->at[i].context = t->where.context;
+        list->at[i].context = t->on.where.context;
         list->at[i].stream = t->stream;
         list->count++;
     }
@@ -130,7 +124,7 @@ static uint32_t add_stream(reader_streams *list, const gnomon__timer *t)
 static void read_begun(reader_pass *pass, gnomon__timer *t)
 {
     if (t->begin_read || !enter_context(pass, t) ||
-        t->device->event_done(t->begin))
+        t->on.device->event_done(t->begin))
         return;
     if (!gnomon__device_clock_time(pass->clock, t->begin, &t->begin_ns))
         t->begin_read = gnomon__device_clock_number(pass->clock);
@@ -185,9 +179,9 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
     add_relaxed(&gnomon__reader_calls, 1);
     if (!enter_context(pass, t))
         return GNOMON_ESTATE;
-    int code = t->device->event_done(t->end);
+    int code = t->on.device->event_done(t->end);
     if (!code)
-        code = t->device->event_elapsed(t->begin, t->end, &ns);
+        code = t->on.device->event_elapsed(t->begin, t->end, &ns);
     if (code)
         return code;
     if (ns > READER_LONG_NS && t->begin_read &&
@@ -202,9 +196,9 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
 static void empty(reader_pass *pass, gnomon__timer *t)
 {
     if (enter_context(pass, t)) {
-        t->device->event_destroy(t->begin);
+        t->on.device->event_destroy(t->begin);
         if (t->end)
-            t->device->event_destroy(t->end);
+            t->on.device->event_destroy(t->end);
     }
     t->begin = t->end = NULL;
 }
@@ -279,7 +273,7 @@ static void read_thread_timers(reader_pass *pass, gnomon__thread_timers *timers)
 /* Over all timers. Returns how many ended scopes the device has not passed yet. */
 static size_t reader_pass_all(void)
 {
-    reader_pass pass = {.device = NULL};
+    reader_pass pass = {.is_gone = 0};
     for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
          timers; timers = timers->next)
         read_thread_timers(&pass, timers);

@@ -40,35 +40,13 @@ static void timer_send(gnomon__thread_timers *timers, uint32_t number,
         gnomon__reader_wake();
 }
 
-static int timer_pool_is_of(const gnomon__timer_pool *p,
-                            const gnomon_device *device,
-                            const gnomon_device_context *where)
-{
-    return p->device == device && p->where.context == where->context &&
-           p->where.id == where->id;
-}
-
 static gnomon__timer_pool *timer_pool_of(gnomon__thread_timers *timers,
-                                         const gnomon_device *device,
-                                         const gnomon_device_context *where)
+                                         const gnomon__device_place *on)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++)
-        if (timer_pool_is_of(&timers->pools[i], device, where))
+        if (gnomon__is_place(&timers->pools[i].on, on))
             return &timers->pools[i];
     return NULL;
-}
-
-/* No timer of the pool's context is in use: the pool may be used for another one. */
-static int timer_pool_is_idle(gnomon__thread_timers *timers,
-                              const gnomon__timer_pool *p)
-{
-    for (uint32_t n = 1; n <= timers->made; n++) {
-        const gnomon__timer *t = timer_at(timers, n);
-        if (t->state != GNOMON__TIMER_FREE &&
-            timer_pool_is_of(p, t->device, &t->where))
-            return 0;
-    }
-    return 1;
 }
 
 /* For a context that is gone, and its events with it. */
@@ -101,27 +79,26 @@ static uint32_t timer_pool_give_up(gnomon__thread_timers *timers,
 /* A pool for a new context: that of the same context before a reset, a free one, or
  * one whose timers are all idle. NULL: there is none. */
 static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
-                                           const gnomon_device *device,
-                                           const gnomon_device_context *where)
+                                           const gnomon__device_place *on)
 {
     gnomon__timer_pool *made = NULL, *idle = NULL;
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
         gnomon__timer_pool *p = &timers->pools[i];
-        if (!p->device && !made)
+        if (!p->on.device && !made)
             made = p;
-        if (p->device == device && p->where.context == where->context) {
+        if (!p->used && !idle)
+            idle = p;
+        if (p->on.device == on->device &&
+            p->on.where.context == on->where.context) {
             timer_pool_clear(timers, p);
             made = p;
         }
     }
-    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS && !made && !idle; i++)
-        if (timer_pool_is_idle(timers, &timers->pools[i]))
-            idle = &timers->pools[i];
-    if (idle)
+    if (!made && idle)
         (void)timer_pool_give_up(timers, idle, GNOMON__TIMERS);
     made = made ? made : idle;
     if (made)
-        *made = (gnomon__timer_pool){device, *where, 0};
+        *made = (gnomon__timer_pool){.on = *on};
     return made;
 }
 
@@ -129,11 +106,13 @@ static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
 static void timer_put_back(gnomon__thread_timers *timers, uint32_t number)
 {
     gnomon__timer *t = timer_at(timers, number);
-    gnomon__timer_pool *pool = /* also with only one of its two events */
-        t->begin ? timer_pool_of(timers, t->device, &t->where) : NULL;
-    uint32_t *list = pool ? &pool->first : &timers->blank;
+    gnomon__timer_pool *pool = timer_pool_of(timers, &t->on);
+    if (pool && t->state != GNOMON__TIMER_FREE)
+        pool->used--;
     if (!pool)
         t->begin = t->end = NULL;
+    /* Also with only one of its two events. */
+    uint32_t *list = t->begin ? &pool->first : &timers->blank;
     t->token = 0;
     t->state = GNOMON__TIMER_FREE;
     t->next = *list;
@@ -162,12 +141,11 @@ static void give_up_other_pools(gnomon__thread_timers *timers,
 
 /* A free timer, if possible one with events of this context. 0: there is none. */
 static uint32_t timer_take(gnomon__thread_timers *timers,
-                           const gnomon_device *device,
-                           const gnomon_device_context *where)
+                           const gnomon__device_place *on)
 {
     take_returned_timers(timers);
-    gnomon__timer_pool *pool = timer_pool_of(timers, device, where);
-    if (!pool && !(pool = timer_pool_make(timers, device, where)))
+    gnomon__timer_pool *pool = timer_pool_of(timers, on);
+    if (!pool && !(pool = timer_pool_make(timers, on)))
         return 0;
     uint32_t *list = pool->first ? &pool->first : &timers->blank;
     uint32_t number = *list;
@@ -180,9 +158,9 @@ static uint32_t timer_take(gnomon__thread_timers *timers,
     if (!number)
         return 0;
     gnomon__timer *t = timer_at(timers, number);
-    t->device = device;
-    t->where = *where;
+    t->on = *on;
     t->state = GNOMON__TIMER_CLOSED;
+    pool->used++;
     return number;
 }
 
@@ -258,8 +236,8 @@ static uint32_t find_outer(gnomon__thread_timers *timers,
     for (; o; o = timer_at(timers, o)->next) {
         const gnomon__timer *around = timer_at(timers, o);
         if (around->stream == timer->stream && around->node[view] &&
-            around->where.context == timer->where.context &&
-            is_same_device(around->device, timer->device))
+            around->on.where.context == timer->on.where.context &&
+            is_same_device(around->on.device, timer->on.device))
             break;
     }
     return o;
@@ -351,8 +329,7 @@ static int is_wanted_now(uint32_t mask)
 }
 
 /* A free timer of the thread. 0: there is none, which is counted. */
-static uint32_t take_thread_timer(const gnomon_device *device,
-                                  const gnomon_device_context *where)
+static uint32_t take_thread_timer(const gnomon__device_place *on)
 {
     gnomon__thread *t = gnomon__enter();
     uint32_t number = 0;
@@ -361,7 +338,7 @@ static uint32_t take_thread_timer(const gnomon_device *device,
     gnomon__thread_timers *timers =
         t->timers ? t->timers : make_thread_timers(t);
     if (timers)
-        number = timer_take(timers, device, where);
+        number = timer_take(timers, on);
     if (!number)
         gnomon__trouble(t, timers_full);
     gnomon__leave(t);
@@ -372,9 +349,9 @@ static int make_events(gnomon__timer *timer)
 {
     int code = GNOMON_OK;
     if (!timer->begin)
-        code = timer->device->event_create(&timer->where, &timer->begin);
+        code = timer->on.device->event_create(&timer->on.where, &timer->begin);
     if (!code && !timer->end)
-        code = timer->device->event_create(&timer->where, &timer->end);
+        code = timer->on.device->event_create(&timer->on.where, &timer->end);
     return code;
 }
 
@@ -396,19 +373,19 @@ static void number_stream(gnomon__timer *timer, const gnomon_device *device)
     timer->has_number =
         asked->struct_size > offsetof(gnomon_device, stream_number) &&
         asked->stream_number &&
-        !asked->stream_number(timer->stream, &timer->where, &timer->number);
+        !asked->stream_number(timer->stream, &timer->on.where, &timer->number);
 }
 
 static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
-    gnomon_device_context where = {.struct_size = sizeof where};
-    int code =
-        is_device(device) ? device->context_of(stream, &where) : GNOMON_EINVAL;
+    gnomon__device_place on = {device, {.struct_size = sizeof on.where}};
+    int code = is_device(device) ? device->context_of(stream, &on.where)
+                                 : GNOMON_EINVAL;
     if (code) {
         count_failure(code);
         return 0;
     }
-    uint32_t number = take_thread_timer(device, &where);
+    uint32_t number = take_thread_timer(&on);
     if (!number)
         return 0;
     gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
@@ -516,9 +493,9 @@ static void end_timed(const gnomon_device_scope *scope)
     int kept = errno;
     int code = load_relaxed(&gnomon__timers_closed)
                    ? GNOMON_ESTATE
-                   : timer->device->check(timer->stream, &timer->where);
+                   : timer->on.device->check(timer->stream, &timer->on.where);
     if (!code)
-        code = timer->device->event_record(timer->end, timer->stream);
+        code = timer->on.device->event_record(timer->end, timer->stream);
     errno = kept;
     if (code)
         count_failure(code);

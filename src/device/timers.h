@@ -14,7 +14,7 @@
 #ifndef GNOMON_DEVICE_TIMERS_H
 #define GNOMON_DEVICE_TIMERS_H
 
-#include "gnomon/tool.h"
+#include "device/clocks.h"
 #include "mark/thread.h"
 #include "record/device_stats.h"
 
@@ -33,8 +33,7 @@ extern uint32_t gnomon__timer_bits; /* their bits, as a mask; 0: nobody */
 
 typedef struct gnomon__timer {
     /* The marking thread's, until it is sent to the reader. */
-    const gnomon_device *device;
-    gnomon_device_context where;
+    gnomon__device_place on;
     void *begin, *end; /* events of that context; NULL: not made */
     void *stream;
     uint64_t token;                     /* of the scope; 0: free */
@@ -73,9 +72,9 @@ enum gnomon__timer_message {
 
 /* Free timers whose events are of one context. Number n is timer[n - 1]; 0: none. */
 typedef struct gnomon__timer_pool {
-    const gnomon_device *device; /* NULL: free */
-    gnomon_device_context where;
-    uint32_t first; /* list */
+    gnomon__device_place on; /* device NULL: free */
+    uint32_t first;          /* list */
+    uint32_t used;           /* timers of the context that are not free */
 } gnomon__timer_pool;
 
 typedef struct gnomon__thread_timers {
