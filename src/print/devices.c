@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/events.h"
+
 const gnomon_stats *gnomon__work_stats(const gnomon_node_info *n)
 {
     if (n->device && n->device->count)
@@ -81,14 +83,6 @@ static int work_kind(const gnomon_node_info *n, const gnomon_region_info *r,
 
 /* ---- Devices ----------------------------------------------------------------------- */
 
-static int work_by_device(const void *left, const void *right)
-{
-    const gnomon__device *a = left, *b = right;
-    if (a->run != b->run)
-        return a->run < b->run ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
 const char *gnomon__metadata_text(const gnomon_profile *p, uint32_t run,
                                   const char *key, int *length)
 {
@@ -119,35 +113,29 @@ static void work_name_device(const gnomon_profile *p, gnomon__device *d)
 static bool work_read_tracks(gnomon__device_work *w)
 {
     const size_t count = gnomon_profile_count(w->profile, GNOMON_TRACKS);
+    gnomon__keyed_list of = {0}; /* tracks by run and number of device */
     gnomon_track_info t;
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_track(w->profile, i, &t); i++)
+        if (t.device >= 0 && t.kind != GNOMON_TRACK_POOL)
+            ok = gnomon__keyed_add(
+                &of, (uint64_t)t.run << 32 | (uint32_t)t.device, i, 0);
+    gnomon__keyed_sort(&of);
     w->on = calloc(count + 1, sizeof *w->on);
-    w->devices = calloc(count + 1, sizeof *w->devices);
-    if (!w->on || !w->devices)
-        return false;
-    for (size_t i = 1; i <= count; i++)
-        if (gnomon_profile_track(w->profile, i, &t) == GNOMON_OK &&
-            t.device >= 0 && t.kind != GNOMON_TRACK_POOL)
-            w->devices[w->device_count++] =
-                (gnomon__device){.number = t.device, .run = t.run};
-    size_t used = 0;
-    if (w->device_count)
-        qsort(w->devices, w->device_count, sizeof *w->devices, work_by_device);
-    for (size_t i = 0; i < w->device_count; i++)
-        if (!i || work_by_device(&w->devices[used - 1], &w->devices[i]) != 0)
-            w->devices[used++] = w->devices[i];
-    w->device_count = used;
-    for (size_t i = 0; i < used; i++)
-        work_name_device(w->profile, &w->devices[i]);
-    for (size_t i = 1; i <= count; i++) {
-        if (gnomon_profile_track(w->profile, i, &t) != GNOMON_OK ||
-            t.device < 0 || t.kind == GNOMON_TRACK_POOL)
-            continue;
-        const gnomon__device key = {.number = t.device, .run = t.run};
-        const gnomon__device *d =
-            bsearch(&key, w->devices, used, sizeof *w->devices, work_by_device);
-        w->on[i] = d ? (uint32_t)(d - w->devices) + 1 : 0;
+    w->devices = calloc(of.count + 1, sizeof *w->devices);
+    ok = ok && w->on && w->devices;
+    for (size_t i = 0; ok && i < of.count; i++) {
+        const uint64_t key = of.at[i].key;
+        if (!i || of.at[i - 1].key != key) {
+            gnomon__device *d = &w->devices[w->device_count++];
+            d->number = (int32_t)key;
+            d->run = (uint32_t)(key >> 32);
+            work_name_device(w->profile, d);
+        }
+        w->on[of.at[i].value] = (uint32_t)w->device_count;
     }
-    return true;
+    free(of.at);
+    return ok;
 }
 
 /* ---- Nodes -------------------------------------------------------------------------- */
@@ -155,17 +143,13 @@ static bool work_read_tracks(gnomon__device_work *w)
 static void work_count(gnomon__device_work *w, int work, uint32_t track,
                        const gnomon_stats *s)
 {
-    gnomon__device *d = w->on[track] ? &w->devices[w->on[track] - 1] : NULL;
-    if (work == GNOMON__WORK_WAIT)
-        w->waits += s->count;
-    if (work == GNOMON__WORK_CALL)
-        w->calls += s->count;
-    if (work == GNOMON__WORK_OVERHEAD)
-        w->overheads += s->count;
-    if (!d || !gnomon__work_is_busy(work))
+    w->waits += work == GNOMON__WORK_WAIT ? s->count : 0;
+    w->calls += work == GNOMON__WORK_CALL ? s->count : 0;
+    w->overheads += work == GNOMON__WORK_OVERHEAD ? s->count : 0;
+    if (!w->on[track] || !gnomon__work_is_busy(work))
         return;
-    d->work += s->count;
-    d->total_ns += s->total_ns;
+    w->devices[w->on[track] - 1].work += s->count;
+    w->devices[w->on[track] - 1].total_ns += s->total_ns;
     w->busy_work += s->count;
     w->busy_ns += s->total_ns;
 }
@@ -201,16 +185,14 @@ static bool work_read_nodes(gnomon__device_work *w)
 static void work_read_losses(gnomon__device_work *w)
 {
     gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(w->profile, i, &l) == GNOMON_OK;
-         i++) {
-        if (strcmp(l.kind, "activities_unlinked") == 0)
-            w->unlinked += l.count;
-        else if (strcmp(l.kind, "activities_lost") == 0)
-            w->lost += l.count;
-        else if (strcmp(l.kind, "activities_late") == 0)
-            w->late += l.count;
-        else if (strcmp(l.kind, "activities_odd") == 0)
-            w->odd += l.count;
+    for (size_t i = 1; !gnomon_profile_loss(w->profile, i, &l); i++) {
+        uint64_t *to = strcmp(l.kind, "activities_unlinked") == 0 ? &w->unlinked
+                       : strcmp(l.kind, "activities_lost") == 0   ? &w->lost
+                       : strcmp(l.kind, "activities_late") == 0   ? &w->late
+                       : strcmp(l.kind, "activities_odd") == 0    ? &w->odd
+                                                                  : NULL;
+        if (to)
+            *to += l.count;
     }
 }
 

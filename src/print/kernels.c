@@ -124,60 +124,42 @@ static void kernels_choose(gnomon__report_rows *r)
 typedef struct kernels_part {
     const char *title, *first; /* the name of the first column */
     int from, to;              /* gnomon__work */
-    size_t count;
-    uint16_t columns[KERNEL_COLUMNS];
+    uint32_t columns;          /* bits, besides those of all */
 } kernels_part;
 
-static const kernels_part kernels_parts[] = {
-    {"Kernels",
-     "Kernel",
-     GNOMON__WORK_KERNEL,
-     GNOMON__WORK_COMMUNICATION,
-     9,
-     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_SHARE, KERNEL_MEAN,
-      KERNEL_MIN, KERNEL_MAX, KERNEL_SCOPE, KERNEL_OF_SCOPE}},
-    {"Copies and sets",
-     "Copy",
-     GNOMON__WORK_COPY,
-     GNOMON__WORK_SET,
-     9,
-     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_SHARE, KERNEL_MEAN,
-      KERNEL_MAX, KERNEL_BYTES, KERNEL_RATE, KERNEL_SCOPE}},
-    {"Calls",
-     "Call",
-     GNOMON__WORK_CALL,
-     GNOMON__WORK_CALL,
-     6,
-     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_MEAN, KERNEL_MAX,
-      KERNEL_SCOPE}},
-    {"Overhead of recording",
-     "Overhead",
-     GNOMON__WORK_OVERHEAD,
-     GNOMON__WORK_OVERHEAD,
-     5,
-     {KERNEL_NAME, KERNEL_CALLS, KERNEL_TOTAL, KERNEL_MEAN, KERNEL_MAX}},
+enum {
+    KERNELS_OF_ALL = 1 << KERNEL_NAME | 1 << KERNEL_CALLS | 1 << KERNEL_TOTAL |
+                     1 << KERNEL_MEAN | 1 << KERNEL_MAX
 };
 
-static const kernels_part kernels_waits = {"Waits",
-                                           "Wait",
-                                           GNOMON__WORK_WAIT,
-                                           GNOMON__WORK_WAIT,
-                                           6,
-                                           {KERNEL_NAME, KERNEL_CALLS,
-                                            KERNEL_TOTAL, KERNEL_MEAN,
-                                            KERNEL_MAX, KERNEL_SCOPE}};
+static const kernels_part kernels_parts[] = {
+    {"Kernels", "Kernel", GNOMON__WORK_KERNEL, GNOMON__WORK_COMMUNICATION,
+     1 << KERNEL_SHARE | 1 << KERNEL_MIN | 1 << KERNEL_SCOPE |
+         1 << KERNEL_OF_SCOPE},
+    {"Copies and sets", "Copy", GNOMON__WORK_COPY, GNOMON__WORK_SET,
+     1 << KERNEL_SHARE | 1 << KERNEL_BYTES | 1 << KERNEL_RATE |
+         1 << KERNEL_SCOPE},
+    {"Calls", "Call", GNOMON__WORK_CALL, GNOMON__WORK_CALL, 1 << KERNEL_SCOPE},
+    {"Overhead of recording", "Overhead", GNOMON__WORK_OVERHEAD,
+     GNOMON__WORK_OVERHEAD, 0},
+};
+
+static const kernels_part kernels_waits = {
+    "Waits", "Wait", GNOMON__WORK_WAIT, GNOMON__WORK_WAIT, 1 << KERNEL_SCOPE};
 
 /* As gnomon__report_part; *is_part: whether something is above it, from now on true. */
 static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
                               bool *is_part, const gnomon_writer *out)
 {
-    gnomon__table_choice choice = {.limit = r->choice->limit,
-                                   .sort = KERNEL_TOTAL,
-                                   .count = part->count,
-                                   .columns = part->columns};
+    uint16_t shown[KERNEL_COLUMNS];
+    gnomon__table_choice choice = {
+        .limit = r->choice->limit, .sort = KERNEL_TOTAL, .columns = shown};
     gnomon__column columns[KERNEL_COLUMNS];
     gnomon__report_table table = r->table;
     int code = GNOMON_OK;
+    for (uint16_t k = 0; k < KERNEL_COLUMNS; k++)
+        if ((part->columns | KERNELS_OF_ALL) >> k & 1)
+            shown[choice.count++] = k;
     memcpy(columns, kernel_columns, sizeof columns);
     (void)snprintf(columns[KERNEL_NAME].title,
                    sizeof columns[KERNEL_NAME].title, "%s", part->first);

@@ -11,16 +11,14 @@
 #include "profilers/cupti_kinds.h"
 
 /* Whether scopes were timed by events on their stream. */
-static int cupti_has_timed(const gnomon_profile *profile)
+static bool cupti_has_timed(const gnomon_profile *profile)
 {
-    size_t count = gnomon_profile_count(profile, GNOMON_NODES);
-    for (size_t i = 1; i <= count; i++) {
-        gnomon_node_info n;
-        if (gnomon_profile_node(profile, i, &n) == GNOMON_OK && n.device &&
-            n.device->count)
-            return 1;
-    }
-    return 0;
+    gnomon_node_info n;
+    size_t i = 1;
+    while (!gnomon_profile_node(profile, i, &n) &&
+           !(n.device && n.device->count))
+        i++;
+    return i <= gnomon_profile_count(profile, GNOMON_NODES);
 }
 
 static int cupti_summary(void *self, const gnomon_profile *profile,
@@ -31,14 +29,16 @@ static int cupti_summary(void *self, const gnomon_profile *profile,
     if (!profile)
         return GNOMON_EINVAL;
     int code = gnomon__device_work_make(&work, profile);
-    int has_work = work.busy_work || work.waits || work.calls || work.overheads;
+    const bool has_work =
+        work.busy_work || work.waits || work.calls || work.overheads;
     gnomon__device_work_free(&work);
     if (code)
         return code;
-    if (!has_work && cupti_has_timed(profile))
-        return gnomon__report_print(&gnomon__stream_times, NULL, profile, out);
     if (!has_work)
-        return out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
+        return cupti_has_timed(profile)
+                   ? gnomon__report_print(&gnomon__stream_times, NULL, profile,
+                                          out)
+                   : out->print(out, "cupti: " GNOMON__NO_DEVICE_WORK "\n");
     code = gnomon__report_print(&gnomon__gpu, NULL, profile, out);
     out->write(out, "\n", 1);
     return code ? code
@@ -57,22 +57,13 @@ static int cupti_create(const gnomon_options *options, void **self)
 
 /* `wait` is read by whoever calls summary: run/summary.c. */
 static const gnomon_option_info cupti_options[] = {
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "kinds",
-     .type = GNOMON_OPTION_TEXT,
-     .preset = GNOMON__CUPTI_ALL_KINDS,
-     .help = "what is recorded"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "graphs",
-     .type = GNOMON_OPTION_TEXT,
-     .preset = "launch",
-     .help = "a graph's launch as one piece of work, or each node: launch, "
-             "node"},
-    {.struct_size = sizeof(gnomon_option_info),
-     .key = "wait",
-     .type = GNOMON_OPTION_DURATION,
-     .preset = "1s",
-     .help = "at a stage's end, the longest wait for the device"},
+    GNOMON__PRESET_OPTION("kinds", TEXT, GNOMON__CUPTI_ALL_KINDS,
+                          "what is recorded"),
+    GNOMON__PRESET_OPTION("graphs", TEXT, "launch",
+                          "a graph's launch as one piece of work, or each "
+                          "node: launch, node"),
+    GNOMON__PRESET_OPTION("wait", DURATION, "1s",
+                          "at a stage's end, the longest wait for the device"),
     {.key = NULL}};
 
 static const gnomon_profiler cupti_reporter = {

@@ -2,37 +2,23 @@
 /* What the options of `cupti` say. */
 #include "profilers/cupti_kinds.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gnomon/tool.h"
 
 static const struct {
-    const char *word;
+    char word[9];
+    bool is_runtime, is_driver;
     uint32_t kind;
-} cupti_words[] = {
-    {"kernel", GNOMON_ACTIVITY_KERNEL},    {"memcpy", GNOMON_ACTIVITY_COPY},
-    {"memset", GNOMON_ACTIVITY_SET},       {"runtime", GNOMON_ACTIVITY_CALL},
-    {"driver", GNOMON_ACTIVITY_CALL},      {"sync", GNOMON_ACTIVITY_SYNC},
-    {"overhead", GNOMON_ACTIVITY_OVERHEAD}};
-#define CUPTI_WORDS (sizeof cupti_words / sizeof *cupti_words)
-
-static int cupti_word_is(const char *text, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
-static int cupti_want(gnomon__cupti_wants *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < CUPTI_WORDS; i++)
-        if (cupti_word_is(text, length, cupti_words[i].word)) {
-            out->kinds |= 1u << cupti_words[i].kind;
-            out->runtime |= cupti_word_is(text, length, "runtime");
-            out->driver |= cupti_word_is(text, length, "driver");
-            return 1;
-        }
-    return 0;
-}
+} cupti_words[] = {{"kernel", 0, 0, GNOMON_ACTIVITY_KERNEL},
+                   {"memcpy", 0, 0, GNOMON_ACTIVITY_COPY},
+                   {"memset", 0, 0, GNOMON_ACTIVITY_SET},
+                   {"runtime", 1, 0, GNOMON_ACTIVITY_CALL},
+                   {"driver", 0, 1, GNOMON_ACTIVITY_CALL},
+                   {"sync", 0, 0, GNOMON_ACTIVITY_SYNC},
+                   {"overhead", 0, 0, GNOMON_ACTIVITY_OVERHEAD}};
 
 static void cupti_log_word(void (*log)(const char *line), const char *option,
                            const char *text, size_t length, const char *known)
@@ -49,9 +35,19 @@ void gnomon__cupti_wants_read(gnomon__cupti_wants *out, const char *kinds,
 {
     *out = (gnomon__cupti_wants){0};
     for (const char *at = kinds; at && *at;) {
-        size_t length = strcspn(at, "|");
-        if (length && !cupti_want(out, at, length))
+        const size_t length = strcspn(at, "|");
+        const size_t most = sizeof cupti_words / sizeof *cupti_words;
+        size_t i = 0;
+        while (i < most && (strlen(cupti_words[i].word) != length ||
+                            memcmp(at, cupti_words[i].word, length) != 0))
+            i++;
+        if (i < most) {
+            out->kinds |= 1u << cupti_words[i].kind;
+            out->runtime |= cupti_words[i].is_runtime;
+            out->driver |= cupti_words[i].is_driver;
+        } else if (length) {
             cupti_log_word(log, "kinds", at, length, GNOMON__CUPTI_ALL_KINDS);
+        }
         at += length + (at[length] != 0);
     }
     out->by_node = graphs && strcmp(graphs, "node") == 0;
