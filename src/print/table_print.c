@@ -152,8 +152,7 @@ static void put_title(const table_page *p)
 /* Columns of the terminal; 0: the output is not a terminal. */
 static size_t terminal_width(const gnomon_writer *out)
 {
-    size_t reach = offsetof(gnomon_writer, columns) + sizeof out->columns;
-    return out->struct_size >= reach ? out->columns : 0;
+    return GNOMON_HAS(out, columns) ? out->columns : 0;
 }
 
 /* Writes the text, clipped to `width` columns, of which the last is an ellipsis. */
@@ -197,14 +196,6 @@ static void put_group(const table_page *p, uint32_t group)
 
 /* ---- Text ------------------------------------------------------------------------ */
 
-static void put_blanks(const gnomon_writer *out, size_t count)
-{
-    static const char blanks[] = "                                ";
-    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
-        out->write(out, blanks, sizeof blanks - 1);
-    out->write(out, blanks, count);
-}
-
 static bool is_left(const gnomon__report_table *t, size_t column)
 {
     return t->columns[column].kind == GNOMON__CELL_TEXT;
@@ -219,7 +210,7 @@ static void put_cell(const gnomon_writer *out, const char *text, size_t width,
     if (!left)
         *blanks += rest;
     if (*text) {
-        put_blanks(out, *blanks);
+        gnomon__print_many(out, ' ', *blanks);
         *blanks = 0;
     }
     if (left && used > width)
@@ -460,7 +451,7 @@ static void put_for_people(table_page *p)
 {
     const gnomon__report_table *t = p->t;
     const gnomon_writer *out = p->out;
-    void (*put)(const table_page *, const gnomon__table_row *) =
+    void (*put_either)(const table_page *, const gnomon__table_row *) =
         p->is_md ? put_md_row : put_row;
     if (p->is_md)
         out->write(out, "### ", 4);
@@ -481,9 +472,9 @@ static void put_for_people(table_page *p)
                 put_group(p, row->group);
             if (t->group_word && p->is_md)
                 out->write(out, "\n", 1);
-            put(p, NULL);
+            put_either(p, NULL);
         }
-        put(p, row);
+        put_either(p, row);
     }
 }
 
