@@ -66,7 +66,9 @@ typedef struct gnomon_writer {
     /* How many columns the terminal has, where the text goes to one. 0, or past
      * struct_size: it goes elsewhere, and nothing need be clipped. */
     uint32_t columns;
-    uint32_t reserved_too;
+    /* Whether it shows "\033[1m" as bold: titles of reports are. 0, or past
+     * struct_size: it does not. */
+    uint32_t shows_bold;
     /* Writes a file as `file` does, but piece by piece: `make` is called once, with
      * `context` and a writer of the file's bytes. If it returns an error the file is
      * not made, and stays as it was. What this process wrote by this call stays too: a

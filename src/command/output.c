@@ -100,6 +100,13 @@ static uint32_t terminal_columns(FILE *to)
                : 0;
 }
 
+static int output_has_colour(FILE *to)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(to)) && !(none && *none) && term && *term &&
+           strcmp(term, "dumb") != 0;
+}
+
 gnomon_writer gnomon__cli_writer(FILE *to)
 {
     signal(SIGXFSZ, SIG_IGN); /* a full file is an error, no death */
@@ -108,6 +115,7 @@ gnomon_writer gnomon__cli_writer(FILE *to)
                            .print = output_print,
                            .shown = output_shown,
                            .columns = terminal_columns(to),
+                           .shows_bold = (uint32_t)output_has_colour(to),
                            .context = to};
 }
 
@@ -128,13 +136,6 @@ int gnomon__cli_flush(void)
     gnomon__log("standard output: %s",
                 output_errno ? strerror(output_errno) : "cannot be written");
     return GNOMON__EXIT_UNREADABLE;
-}
-
-static int output_has_colour(FILE *to)
-{
-    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(to)) && !(none && *none) && term && *term &&
-           strcmp(term, "dumb") != 0;
 }
 
 const char *gnomon__cli_bold(FILE *to)

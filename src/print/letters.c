@@ -57,14 +57,18 @@ int gnomon__print_title(const gnomon_writer *out, const char *stage,
                         const char *title)
 {
     char capitals[65];
+    const bool is_bold = GNOMON_HAS(out, shows_bold) && out->shows_bold;
     const char *between = *stage ? " " : "";
+    if (is_bold)
+        out->print(out, "\033[1m");
     while (*stage) {
         stage += letters_capitals(capitals, sizeof capitals, stage);
         const char *shown = gnomon_shown(out, capitals);
         out->write(out, shown, strlen(shown));
     }
     out->write(out, between, strlen(between));
-    return out->write(out, title, strlen(title));
+    out->write(out, title, strlen(title));
+    return is_bold ? out->print(out, "\033[0m") : out->write(out, "", 0);
 }
 
 /* ---- Durations -------------------------------------------------------------------- */

@@ -45,8 +45,11 @@ static int joined_print(const gnomon_writer *writer, const char *format, ...)
 
 static int joined_print(const gnomon_writer *writer, const char *format, ...)
 {
+    const gnomon__joined *j = writer->context;
     char few[512];
     va_list list;
+    if (*format == '\033') /* no name: it is meant for the terminal */
+        return j->to.print(&j->to, "%s", format);
     va_start(list, format);
     int n = vsnprintf(few, sizeof few, format, list);
     va_end(list);
@@ -83,6 +86,7 @@ void gnomon__joined_begin(gnomon__joined *j, const char *format,
                               .print = joined_print,
                               .shown = joined_shown,
                               .columns = to->columns,
+                              .shows_bold = to->shows_bold,
                               .context = j};
 }
 

@@ -266,14 +266,19 @@ TEST(colour_is_for_terminals)
                  {"TERM=dumb", 0},
                  {"TERM=", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        child_result r = shell("unset NO_COLOR; %s $G info a.json > %s",
-                               cases[i].environment, name);
-        const char *text = on_terminal(50, NULL);
-        CHECK_EQ(r.status, 0);
-        CHECK(strstr(text, "a.json"));
-        CHECK_EQ(strstr(text, "\033") != NULL, cases[i].colour);
+        static const char *const commands[] = {"info", "report --as tree"};
+        for (size_t k = 0; k < 2; k++) {
+            child_result r = shell("unset NO_COLOR; %s $G %s a.json > %s",
+                                   cases[i].environment, commands[k], name);
+            const char *text = on_terminal(50, NULL);
+            CHECK_EQ(r.status, 0);
+            CHECK(strstr(text, k ? "Call Tree" : "a.json"));
+            CHECK_EQ(strstr(text, "\033[1m") != NULL, cases[i].colour);
+        }
     }
-    child_result r = shell("TERM=xterm $G info a.json; TERM=xterm $G --help");
+    child_result r =
+        shell("TERM=xterm; export TERM; $G info a.json; $G --help; "
+              "$G report --as tree a.json");
     CHECK(!strchr(r.out, '\033'));
     close(kept);
 }
