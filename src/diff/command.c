@@ -202,8 +202,8 @@ static int diff_choose_columns(diff_request *r, const char *text)
     const diff_columns asked = {
         {.text = diff_columns_text, .log = diff_log_columns}, text};
     gnomon__table_choice c;
-    if (gnomon__table_choose_shown(&c, "diff", gnomon__diff_columns,
-                                   GNOMON__DIFF_SHOWN, &asked.base)) {
+    if (gnomon__table_choose(&c, "diff", gnomon__diff_columns,
+                             GNOMON__DIFF_SHOWN, true, &asked.base)) {
         gnomon__log("no memory for the columns");
         return 0;
     }

@@ -894,8 +894,8 @@ int gnomon__report_create(const gnomon__report *of,
     gnomon__table_choice *c =
         calloc(1, of->settings_size ? of->settings_size : sizeof *c);
     if (!c ||
-        (of->has_own_sort ? gnomon__table_choose_shown : gnomon__table_choose)(
-            c, of->name, of->columns, rows_shown_columns(of), options)) {
+        gnomon__table_choose(c, of->name, of->columns, rows_shown_columns(of),
+                             of->has_own_sort, options)) {
         gnomon__table_destroy(c);
         return GNOMON_ENOMEM;
     }

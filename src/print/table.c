@@ -118,19 +118,28 @@ typedef struct table_words {
     const gnomon_options *options;
 } table_words;
 
-/* Logs all valid words; the last one is `more`, unless that is NULL. */
-static void log_columns(const table_words *w, const char *key, const char *word,
-                        size_t n, const char *more)
+/* Logs a wrong word, and what would be right. */
+static void log_word(const table_words *w, const char *key, const char *word,
+                     size_t n, const char *right)
 {
     char line[512];
-    int used = snprintf(line, sizeof line, "%s: %s=%.*s: say ", w->report, key,
-                        n > 48 ? 48 : (int)n, word);
-    for (size_t i = 0; i < w->count && used < (int)sizeof line; i++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "%s%s",
-                         i ? ", " : "", w->columns[i].key);
-    if (used < (int)sizeof line && more)
-        (void)snprintf(line + used, sizeof line - (size_t)used, " or %s", more);
+    (void)snprintf(line, sizeof line, "%s: %s=%.*s: say %s", w->report, key,
+                   n > 48 ? 48 : (int)n, word, right);
     w->options->log(line);
+}
+
+/* The same of a column. */
+static void log_column(const table_words *w, const char *key, const char *word,
+                       size_t n, const char *more)
+{
+    char right[416] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < w->count && used < sizeof right; i++)
+        used += (size_t)snprintf(right + used, sizeof right - used, "%s%s",
+                                 i ? ", " : "", w->columns[i].key);
+    if (used < sizeof right)
+        (void)snprintf(right + used, sizeof right - used, "%s", more);
+    log_word(w, key, word, n, right);
 }
 
 /* -1: no column has this name. */
@@ -164,7 +173,7 @@ static int choose_columns(gnomon__table_choice *c, const table_words *w,
             for (size_t i = 0; i < w->count; i++)
                 columns[c->count++] = (uint16_t)i;
         } else if (column < 0) {
-            log_columns(w, "columns", text, n, "all");
+            log_column(w, "columns", text, n, " or all");
         } else if (column) {
             columns[c->count++] = (uint16_t)column;
         }
@@ -182,67 +191,47 @@ static void choose_format(gnomon__table_choice *c, const table_words *w,
                                           [GNOMON__TABLE_CSV] = "csv",
                                           [GNOMON__TABLE_MD] = "md",
                                           [GNOMON__TABLE_JSON] = "json"};
-    char line[128];
-    for (int i = 0; i <= GNOMON__TABLE_JSON; i++) {
-        if (!gnomon__print_same_word(text, strlen(text), formats[i]))
-            continue;
+    const size_t n = strlen(text);
+    int i = 0;
+    while (i <= GNOMON__TABLE_JSON &&
+           !gnomon__print_same_word(text, n, formats[i]))
+        i++;
+    if (i <= GNOMON__TABLE_JSON)
         c->format = i;
-        return;
-    }
-    (void)snprintf(line, sizeof line,
-                   "%s: format=%.48s: say text, csv, md or json", w->report,
-                   text);
-    w->options->log(line);
+    else
+        log_word(w, "format", text, n, "text, csv, md or json");
 }
 
-static void choose_limit(gnomon__table_choice *c, const char *report,
-                         const char *text, int64_t limit)
+int gnomon__table_choose(gnomon__table_choice *c, const char *report,
+                         const gnomon__column *columns, size_t column_count,
+                         bool has_own_sort, const gnomon_options *options)
 {
-    char line[96];
-    if (limit > 0) {
-        c->limit = (size_t)limit;
-        return;
-    }
-    (void)snprintf(line, sizeof line,
-                   "%s: limit=%.24s: say how many rows, from 1", report, text);
-    c->log(line);
-}
-
-int gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
-                               const gnomon__column *columns,
-                               size_t column_count,
-                               const gnomon_options *options)
-{
-    table_words w = {report, columns, column_count, options};
+    const table_words w = {report, columns, column_count, options};
     int code = GNOMON_OK;
     const char *text;
     *c = (gnomon__table_choice){.is_table = true,
                                 .limit = SIZE_MAX,
                                 .sort = -1,
                                 .log = options ? options->log : NULL};
-    if (options && (text = options->text(options, "columns")))
+    if (!options)
+        return GNOMON_OK;
+    if ((text = options->text(options, "columns")))
         code = choose_columns(c, &w, text);
-    if (options && (text = options->text(options, "format")))
+    if ((text = options->text(options, "format")))
         choose_format(c, &w, text);
-    if (options && (text = options->text(options, "limit")))
-        choose_limit(c, report, text, options->number(options, "limit"));
+    if ((text = options->text(options, "limit"))) {
+        const int64_t limit = options->number(options, "limit");
+        if (limit > 0)
+            c->limit = (size_t)limit;
+        else
+            log_word(&w, "limit", text, strlen(text), "how many rows, from 1");
+    }
+    if (!has_own_sort && (text = options->text(options, "sort"))) {
+        c->sort = column_named(&w, text, strlen(text));
+        if (c->sort < 0)
+            log_column(&w, "sort", text, strlen(text), "");
+    }
     return code;
-}
-
-int gnomon__table_choose(gnomon__table_choice *c, const char *report,
-                         const gnomon__column *columns, size_t column_count,
-                         const gnomon_options *options)
-{
-    table_words w = {report, columns, column_count, options};
-    const char *text = options ? options->text(options, "sort") : NULL;
-    int code =
-        gnomon__table_choose_shown(c, report, columns, column_count, options);
-    if (code || !text)
-        return code;
-    c->sort = column_named(&w, text, strlen(text));
-    if (c->sort < 0)
-        log_columns(&w, "sort", text, strlen(text), NULL);
-    return GNOMON_OK;
 }
 
 void gnomon__table_destroy(void *self)

@@ -171,15 +171,11 @@ typedef struct gnomon__table_choice {
     GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file")
 
 /* Reads these options; is_table is true. A wrong word is logged by options->log and
- * ignored. `options` may be NULL. GNOMON_OK or GNOMON_ENOMEM. */
+ * ignored. `options` may be NULL. With has_own_sort sort= is the report's own.
+ * GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__table_choose(gnomon__table_choice *choice, const char *report,
                          const gnomon__column *columns, size_t column_count,
-                         const gnomon_options *options);
-/* All but sort=, which is the report's own. */
-int gnomon__table_choose_shown(gnomon__table_choice *choice, const char *report,
-                               const gnomon__column *columns,
-                               size_t column_count,
-                               const gnomon_options *options);
+                         bool has_own_sort, const gnomon_options *options);
 /* A profiler's destroy: frees settings that are a choice or begin with one. */
 void gnomon__table_destroy(void *self);
 
