@@ -32,21 +32,6 @@ static int by_length_of_step(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Keeps the steps that have events. Of an even number the shorter one is the median. */
-static void choose_median(gnomon__step_events *s, const bool *has_events)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->steps.count; i++)
-        if (has_events[i])
-            s->steps.at[n++] = s->steps.at[i];
-    s->steps.count = n;
-    if (!n)
-        return;
-    qsort(s->steps.at, n, sizeof *s->steps.at, by_length_of_step);
-    s->median = s->steps.at[(n - 1) / 2];
-    s->has_median = 1;
-}
-
 int gnomon__step_events_make(gnomon__step_events *s,
                              const gnomon_profile *profile, uint32_t stage)
 {
@@ -59,20 +44,25 @@ int gnomon__step_events_make(gnomon__step_events *s,
     (void)gnomon_profile_stage(profile, stage, &of);
     s->run = of.run;
     int code = gnomon__event_steps_make(&s->steps, profile, stage);
-    bool *has_events = calloc(s->steps.count + 1, sizeof *has_events);
-    if (code || !has_events) {
-        free(has_events);
-        return GNOMON_ENOMEM;
-    }
+    if (code)
+        return code;
+    gnomon_step_info *at = s->steps.at; /* reserved: whether it has events */
     gnomon__walk_all(&walk, profile);
     while ((e = next_execution(&walk, s->run)) != NULL) {
-        const gnomon_step_info *step =
+        const gnomon_step_info *in =
             gnomon__event_step_at(&s->steps, e->begin_ns);
-        if (step)
-            has_events[step - s->steps.at] = true;
+        if (in)
+            at[in - at].reserved = 1;
     }
-    choose_median(s, has_events);
-    free(has_events);
+    size_t n = 0;
+    for (size_t i = 0; i < s->steps.count; i++)
+        if (at[i].reserved)
+            at[n++] = at[i];
+    s->steps.count = n;
+    qsort(at, n, sizeof *at, by_length_of_step);
+    s->has_median = n > 0;
+    if (n) /* of an even number the shorter one */
+        s->median = at[(n - 1) / 2];
     return GNOMON_OK;
 }
 
