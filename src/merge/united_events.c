@@ -23,11 +23,10 @@
 /* A track in a part, and its next event. */
 typedef struct event_cursor {
     const gnomon__event_part *of;
-    uint32_t part;              /* from 1 */
-    uint32_t track;             /* in the part */
-    uint32_t to;                /* in the result */
-    size_t count;               /* of its events */
-    uint64_t begin_ns, last_ns; /* when the first and the last of these began */
+    uint32_t part;  /* from 1 */
+    uint32_t track; /* in the part */
+    uint32_t to;    /* in the result */
+    const gnomon__event_track *has;
     size_t first; /* number of the first event of `to` in the result */
     gnomon__event_walk *walk; /* of the part, if its track is being read */
     int is_over;
@@ -71,6 +70,7 @@ static void free_part(gnomon__event_part *part)
     gnomon__free(part->is_taken);
     gnomon__free(part->windows);
     gnomon__free(part->chunks);
+    gnomon__free(part->tracks);
 }
 
 void gnomon__events_free(gnomon__united_events *s)
@@ -172,19 +172,20 @@ static int is_event_in(const gnomon__event_part *part,
            (e->kind == GNOMON_EVENT_EXECUTION ? to.node : to.region);
 }
 
-/* `cursors`: by track, from 1. */
-static int index_part(gnomon__event_part *part, event_cursor *cursors)
+static int index_part(gnomon__event_part *part)
 {
     gnomon__event_walk walk;
     const gnomon_event_info *e;
     const size_t count = gnomon_profile_count(part->p, GNOMON_EVENTS);
     gnomon__event_chunk *at =
         gnomon__alloc((count / CHUNK + 1) * sizeof *part->chunks);
-    if (!(part->chunks = at))
+    part->tracks =
+        gnomon__alloc((part->count[GNOMON_TRACKS] + 1) * sizeof *part->tracks);
+    if (!(part->chunks = at) || !part->tracks)
         return gnomon__no_memory_to_merge();
     gnomon__walk_all(&walk, part->p);
     while ((e = gnomon__walk_next(&walk)) != NULL) {
-        event_cursor *c = &cursors[e->track - 1];
+        gnomon__event_track *has = &part->tracks[e->track];
         at = &part->chunks[(walk.number - 1) / CHUNK];
         if ((walk.number - 1) % CHUNK == 0)
             *at = (gnomon__event_chunk){e->track, e->track};
@@ -192,8 +193,8 @@ static int index_part(gnomon__event_part *part, event_cursor *cursors)
         at->high = e->track > at->high ? e->track : at->high;
         if (!is_event_in(part, e))
             continue;
-        c->begin_ns = c->count++ ? c->begin_ns : e->begin_ns;
-        c->last_ns = e->begin_ns;
+        has->begin_ns = has->count++ ? has->begin_ns : e->begin_ns;
+        has->last_ns = e->begin_ns;
     }
     return walk.number == count
                ? GNOMON_OK
@@ -415,7 +416,7 @@ static int compare_cursors(const void *left, const void *right)
 
 static int make_cursors(gnomon__united_events *s)
 {
-    size_t most = 0, count = 0;
+    size_t most = 0;
     int code = GNOMON_OK;
     for (size_t i = 0; i < s->part_count; i++)
         most += s->parts[i].count[GNOMON_TRACKS];
@@ -424,19 +425,17 @@ static int make_cursors(gnomon__united_events *s)
         return gnomon__no_memory_to_merge();
     for (size_t i = 0; !code && i < s->part_count; i++) {
         gnomon__event_part *part = &s->parts[i];
-        event_cursor *first = &s->cursors[count];
-        for (uint32_t t = 1; t <= part->count[GNOMON_TRACKS]; t++)
-            s->cursors[count++] =
-                (event_cursor){.of = part,
-                               .part = (uint32_t)i + 1,
-                               .track = t,
-                               .to = part->of.of[GNOMON_TRACKS][t],
-                               .e.struct_size = sizeof(gnomon_event_info)};
-        code = index_part(part, first);
+        code = part->chunks ? GNOMON_OK : index_part(part);
+        for (uint32_t t = 1; !code && t <= part->count[GNOMON_TRACKS]; t++)
+            if (part->tracks[t].count)
+                s->cursors[s->cursor_count++] =
+                    (event_cursor){.of = part,
+                                   .has = &part->tracks[t],
+                                   .part = (uint32_t)i + 1,
+                                   .track = t,
+                                   .to = part->of.of[GNOMON_TRACKS][t],
+                                   .e.struct_size = sizeof(gnomon_event_info)};
     }
-    for (size_t i = 0; i < count; i++)
-        if (s->cursors[i].count)
-            s->cursors[s->cursor_count++] = s->cursors[i];
     if (s->cursor_count)
         qsort(s->cursors, s->cursor_count, sizeof *s->cursors, compare_cursors);
     return code;
@@ -447,8 +446,8 @@ static int is_shared_track(const event_cursor *first, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         for (size_t k = 0; k < i; k++)
-            if (first[i].begin_ns <= first[k].last_ns &&
-                first[k].begin_ns <= first[i].last_ns)
+            if (first[i].has->begin_ns <= first[k].has->last_ns &&
+                first[k].has->begin_ns <= first[i].has->last_ns)
                 return 1;
     return 0;
 }
@@ -460,7 +459,7 @@ static int count_track(gnomon__united_events *s, size_t begin)
     int code = GNOMON_OK;
     for (size_t i = begin; i < end; i++) {
         s->cursors[i].first = before + 1;
-        s->base.count += s->cursors[i].count;
+        s->base.count += s->cursors[i].has->count;
     }
     if (!s->are_readings || !is_shared_track(&s->cursors[begin], end - begin))
         return GNOMON_OK;

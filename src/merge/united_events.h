@@ -15,6 +15,13 @@ typedef struct gnomon__event_chunk {
     uint32_t low, high;
 } gnomon__event_chunk;
 
+/* What a track has of the result's events, and when the first and the last of these
+ * began. */
+typedef struct gnomon__event_track {
+    size_t count;
+    uint64_t begin_ns, last_ns;
+} gnomon__event_track;
+
 /* When a stage was. */
 typedef struct gnomon__event_window {
     uint64_t begin_ns, end_ns;
@@ -33,7 +40,8 @@ typedef struct gnomon__event_part {
     gnomon__event_window *windows;
     size_t window_count;
     int is_outside;
-    gnomon__event_chunk *chunks;
+    gnomon__event_chunk *chunks; /* NULL: not known yet, nor are */
+    gnomon__event_track *tracks; /* by track, from 1 */
 } gnomon__event_part;
 
 typedef struct gnomon__united_events gnomon__united_events;
