@@ -469,7 +469,7 @@ static int model_compare(const model *m, int number, const gnomon_profile *p,
     for (size_t i = 1; ok && i <= x->node_count; i++)
         ok = model_same_node(x, i);
     ok = ok && model_has_all(x) && model_same_counters(x);
-    ok = ok && (v->has_trace || model_same_links(x)); /* those are single */
+    ok = ok && model_same_links(x);
     ok = ok && (model_has_own_steps(x) || model_same_steps(x));
     ok = ok && model_same_trace(x);
     if (scope != MODEL_FILE)

@@ -153,13 +153,14 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
-    uint32_t i = LINK_NODE;
+    uint32_t i = LINK_NODE, is_lost = 0;
     for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits, bit;
          i < LINK_NODE + LINK_NODES && gnomon__bit_next(&rest, &bit); i++) {
         uint32_t node = from->word[i];
         /* A copy of an earlier configuration, or no copy of ours at all. */
-        if (from->word[LINK_EPOCH] != t->epoch + 1 || node & 63 ||
-            node >= load_relaxed(&gnomon__marks_arena.used)) {
+        is_lost = from->word[LINK_EPOCH] != t->epoch + 1 || node & 63 ||
+                  node >= load_relaxed(&gnomon__marks_arena.used);
+        if (is_lost) {
             gnomon__trouble(t, lost_links);
             break;
         }
@@ -169,7 +170,7 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     uint64_t cause;
     memcpy(&cause, &from->word[LINK_TOKEN], sizeof cause);
     gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
-        if (gnomon__recorder_of(t, other)->link_in)
+        if (!is_lost && gnomon__recorder_of(t, other)->link_in)
             gnomon__recorder_of(t, other)->link_in(t, other, kind, cause);
     }
     call_link_hooks(t, from, kind);

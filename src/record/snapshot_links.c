@@ -2,6 +2,7 @@
 /* Puts links into a profile: between executions where both are events, and from path to
  * path what the tree counted besides. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/memory.h"
@@ -15,6 +16,10 @@ struct gnomon__event_links {
         uint32_t from, to, kind, reserved;
         uint64_t from_instance, to_instance;
         uint64_t from_ns, to_ns;
+        /* As the tree counts it: by paths, in the stage of its second call. Its executions
+         * may have begun in earlier ones. */
+        uint32_t stage;
+        gnomon__total_edge paths;
     } of[];
 };
 
@@ -28,6 +33,14 @@ static int compare_links(const void *a, const void *b)
     if (x->to != y->to)
         return x->to > y->to ? 1 : -1;
     return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct event_link *x = a, *y = b;
+    if (x->stage != y->stage)
+        return x->stage > y->stage ? 1 : -1;
+    return memcmp(&x->paths, &y->paths, sizeof x->paths);
 }
 
 static uint32_t node_of_named(const gnomon__snapshot_builder *b,
@@ -50,18 +63,26 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
     for (size_t i = 0; i < e->link_count; i++) {
         const gnomon__tape_link *l = &e->links[i];
         const gnomon__tape_named *from = gnomon__tape_find(e, l->from);
+        const gnomon__tape_named *to = gnomon__tape_find(e, l->to);
+        gnomon__stage_cursor at = {0};
         struct event_link one = {
             .from = node_of_named(b, from),
-            .to = node_of_named(b, gnomon__tape_find(e, l->to)),
+            .to = node_of_named(b, to),
             .kind = l->kind,
             .from_instance = l->from,
             .to_instance = l->to,
             .from_ns = from && from->out ? gnomon__clock_ns(from->out) : 0,
-            .to_ns = gnomon__clock_ns(l->at)};
-        if (one.from && one.to)
-            links->of[links->count++] = one;
+            .to_ns = gnomon__clock_ns(l->at),
+            .stage = gnomon__snapshot_stage_at(b, l->at, &at)};
+        if (!one.from || !one.to)
+            continue;
+        one.paths.from_thread = from->thread;
+        one.paths.from = from->path;
+        one.paths.to_thread = to->thread;
+        one.paths.to = to->path;
+        one.paths.kind = l->kind;
+        links->of[links->count++] = one;
     }
-    qsort(links->of, links->count, sizeof *links->of, compare_links);
     b->links = links;
     return 1;
 }
@@ -73,7 +94,7 @@ static size_t first_link(const struct gnomon__event_links *links,
     size_t low = 0, high = links->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare_links(&links->of[middle], key) < 0)
+        if (compare_paths(&links->of[middle], key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -81,21 +102,24 @@ static size_t first_link(const struct gnomon__event_links *links,
     return low;
 }
 
-static uint64_t count_linked(const gnomon__snapshot_builder *b, uint32_t from,
-                             uint32_t to, uint32_t kind)
+static uint64_t count_linked(const gnomon__snapshot_builder *b, uint32_t stage,
+                             const gnomon__total_edge *e)
 {
-    struct event_link key = {.from = from, .to = to, .kind = kind};
+    struct event_link key = {.stage = stage, .paths = *e};
     if (!b->links)
         return 0;
+    key.paths.count = 0;
     size_t first = first_link(b->links, &key), i = first;
-    while (i < b->links->count && !compare_links(&b->links->of[i], &key))
+    while (i < b->links->count && !compare_paths(&b->links->of[i], &key))
         i++;
     return i - first;
 }
 
 static int put_event_links(gnomon__snapshot_builder *b)
 {
-    for (size_t i = 0; i < b->links->count; i++) {
+    struct gnomon__event_links *links = b->links;
+    qsort(links->of, links->count, sizeof *links->of, compare_links);
+    for (size_t i = 0; i < links->count; i++) {
         const struct event_link *from = &b->links->of[i];
         gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
         if (!l)
@@ -109,6 +133,7 @@ static int put_event_links(gnomon__snapshot_builder *b)
         l->from_ns = from->from_ns;
         l->to_ns = from->to_ns;
     }
+    qsort(links->of, links->count, sizeof *links->of, compare_paths);
     return 1;
 }
 
@@ -125,8 +150,7 @@ static int put_link(gnomon__snapshot_builder *b, uint32_t stage,
 {
     uint32_t from = gnomon__snapshot_node(b, e->from_thread, e->from, stage);
     uint32_t to = gnomon__snapshot_node(b, e->to_thread, e->to, stage);
-    uint64_t linked =
-        from && to ? count_linked(b, from, to, e->kind) : e->count;
+    uint64_t linked = from && to ? count_linked(b, stage, e) : e->count;
     if (linked >= e->count)
         return 1;
     gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);

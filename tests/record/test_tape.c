@@ -387,6 +387,53 @@ TEST(links)
 }
 
 /* A profile keeps the last 64 steps; the tape has all of its time. */
+/* How many of all stages the profile of "taper" has, together. */
+static uint64_t all_links(void)
+{
+    gnomon_profile *p = profile_of("taper", 1);
+    gnomon_link_info l;
+    uint64_t count = 0;
+    for (size_t i = 1; !gnomon_profile_link(p, i, &l); i++)
+        count += l.count;
+    gnomon_profile_free(p);
+    return count;
+}
+
+/* The tree counts it where the second call was, and its executions began elsewhere. */
+TEST(a_link_over_the_end_of_a_stage_is_told_once)
+{
+    gnomon_attach(&taper, NULL, NULL);
+    gnomon_stage_begin("first");
+    gnomon_token cause = gnomon_begin(&outer_region);
+    gnomon_link link = gnomon_link_out();
+    pass(1);
+    gnomon_stage_begin("second");
+    gnomon_token effect = gnomon_begin(&inner_region);
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    CHECK_EQ(all_links(), 1);
+    gnomon_end(effect);
+    gnomon_end(cause);
+    CHECK_EQ(all_links(), 1);
+    gnomon_detach(&taper, NULL);
+}
+
+TEST(a_link_that_is_too_old_is_told_as_lost_alone)
+{
+    gnomon_attach(&taper, NULL, NULL);
+    gnomon_health before = health_now();
+    gnomon_token cause = gnomon_begin(&outer_region);
+    gnomon_link link = gnomon_link_out();
+    attach_probe();
+    gnomon_token effect = gnomon_begin(&inner_region);
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_end(effect);
+    gnomon_end(cause);
+    CHECK_EQ(all_links(), 0);
+    CHECK_HEALTH(before, .lost_links = 1);
+    gnomon_detach(&probe, NULL);
+    gnomon_detach(&taper, NULL);
+}
+
 TEST(steps)
 {
     attach_taper(NULL);
