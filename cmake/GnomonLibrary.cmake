@@ -12,7 +12,7 @@ set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 # program, exports but Chrome's, and the JSON reader are not in the library
 # (GnomonCli.cmake, which takes GNOMON_PROGRAM_EXPORTS), and
 # src/inject is a library of its own (GnomonInject.cmake).
-set(GNOMON_LIBRARY_EXPORTS "/src/export/(text|forms|lanes|timeline|chrome[a-z_]*)\\.c$")
+set(GNOMON_LIBRARY_EXPORTS "/src/export/(text|forms|timeline|chrome[a-z_]*)\\.c$")
 file(GLOB GNOMON_PROGRAM_EXPORTS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/export/*.c")
 list(FILTER GNOMON_PROGRAM_EXPORTS EXCLUDE REGEX "${GNOMON_LIBRARY_EXPORTS}")

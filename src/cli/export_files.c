@@ -44,8 +44,9 @@ int gnomon__export_is_folder(const char *path)
 }
 
 /* An exporter reads events until there are no more, or until one cannot be read. */
-static int write_events(const file_job *job, const gnomon_writer *out)
+static int write_events(void *context, const gnomon_writer *out)
 {
+    const file_job *job = context;
     int code = job->request->exporter->write(&job->what, out);
     for (size_t i = 0; !code && i < job->what.count; i++)
         if (gnomon__profile_failed(job->what.profiles[i]))
@@ -58,14 +59,10 @@ static int write_events(const file_job *job, const gnomon_writer *out)
 static int write_file(void *context, int form, const gnomon_writer *out)
 {
     const file_job *job = context;
-    gnomon_writer compressed;
     (void)form;
-    if (!gnomon__export_is_gzip(job->path))
-        return write_events(job, out);
-    gnomon__gzip *g = gnomon__gzip_begin(out, &compressed);
-    int code = g ? write_events(job, &compressed) : GNOMON_ENOMEM;
-    int end = gnomon__gzip_end(g);
-    return code ? code : end;
+    return gnomon__export_is_gzip(job->path)
+               ? gnomon__gzip(out, write_events, context)
+               : write_events(context, out);
 }
 
 static int make_file(file_job *job)

@@ -2,6 +2,8 @@
 /* The Chrome export: the file, profile by profile. */
 #include "export/chrome.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Kineto's times count from Unix time rounded down to this, a quarter of a year. With
@@ -9,6 +11,7 @@
 #define QUARTER_NS UINT64_C(7889238000000000)
 /* Devices are numbered below this, and a process in a container may be too. */
 #define FIRST_PID 64
+#define GPU_ORDER 5000000 /* of their processes */
 
 /* ---- Times ------------------------------------------------------------------------ */
 
@@ -44,6 +47,248 @@ static void find_times(gnomon__chrome *c)
     c->end = time.until_unix_ns - c->base;
 }
 
+/* ---- Keys ------------------------------------------------------------------------ */
+
+/* Keys that this file sets itself. */
+static int is_own_key(const char *key)
+{
+    static const char *const own[] = {
+        "schemaVersion",       "deviceProperties", "rank",
+        "displayTimeUnit",     "traceEvents",      "traceName",
+        "baseTimeNanoseconds", "gnomonLosses",     "distributedInfo"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(key, own[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* The only run of the file; 0: there are several. */
+static int only_run(const gnomon__chrome *c, gnomon_run_info *run)
+{
+    return c->what->count == 1 &&
+           gnomon_profile_count(c->what->profiles[0], GNOMON_RUNS) == 1 &&
+           !gnomon_profile_run(c->what->profiles[0], 1, run);
+}
+
+static const char *metadata_of(const gnomon_profile *p, const char *key)
+{
+    gnomon_metadata_info m;
+    for (size_t i = 1; !gnomon_profile_metadata(p, i, &m); i++)
+        if (strcmp(m.key, key) == 0)
+            return m.json;
+    return NULL;
+}
+
+static void put_run_keys(const gnomon__chrome *c, const gnomon_profile *p)
+{
+    gnomon_metadata_info m;
+    for (size_t i = 1; !gnomon_profile_metadata(p, i, &m); i++) {
+        if (is_own_key(m.key))
+            continue;
+        gnomon__export_form(c->t, "  '%s': ", m.key);
+        gnomon__export_string(c->t, m.json);
+        gnomon__export_literal(c->t, ",\n");
+    }
+}
+
+/* With a blank before the number and in a line of its own: holistic trace analysis
+ * finds the rank by such a line. */
+static void put_rank(gnomon__export_text *t, const gnomon_profile *p,
+                     const gnomon_run_info *run)
+{
+    const char *given = metadata_of(p, "distributedInfo");
+    if (run->rank >= 0)
+        gnomon__export_form(t, "  'rank': %d,\n", run->rank);
+    if (!given && run->rank < 0)
+        return;
+    gnomon__export_form(t, "  'distributedInfo': ");
+    if (given) {
+        gnomon__export_string(t, given);
+    } else {
+        gnomon__export_form(t, "{'rank': %d", run->rank);
+        if (run->world_size > 0)
+            gnomon__export_form(t, ", 'world_size': %d", run->world_size);
+        gnomon__export_literal(t, "}");
+    }
+    gnomon__export_literal(t, ",\n");
+}
+
+static void put_loss(gnomon__export_text *t, const gnomon_loss_info *l,
+                     size_t profile)
+{
+    gnomon__export_form(t,
+                        "    {'kind': '%s', 'count': %ju, 'profile': %ju, "
+                        "'run': %u, 'track': %u",
+                        l->kind, l->count, (uint64_t)profile + 1, l->run,
+                        l->track);
+    if (l->end_ns)
+        gnomon__export_form(t, ", 'begin_ns': %ju, 'end_ns': %ju", l->begin_ns,
+                            l->end_ns);
+    gnomon__export_literal(t, "}");
+}
+
+/* All of all profiles: what is missing in a trace belongs into it. */
+static void put_all_losses(const gnomon__chrome *c)
+{
+    int is_first = 1;
+    gnomon_loss_info l;
+    gnomon__export_form(c->t, "  'gnomonLosses': [");
+    for (size_t i = 0; i < c->what->count; i++)
+        for (size_t k = 1; !gnomon_profile_loss(c->what->profiles[i], k, &l);
+             k++) {
+            gnomon__export_string(c->t, is_first ? "\n" : ",\n");
+            put_loss(c->t, &l, i);
+            is_first = 0;
+        }
+    gnomon__export_string(c->t, is_first ? "],\n" : "\n  ],\n");
+}
+
+/* The file's first keys, in Kineto's order, up to the bracket of its rows. */
+static void put_keys(gnomon__chrome *c)
+{
+    gnomon_run_info run;
+    int is_only = only_run(c, &run);
+    const char *devices =
+        is_only ? metadata_of(c->what->profiles[0], "deviceProperties") : NULL;
+    gnomon__export_form(c->t, "{\n  'schemaVersion': 1,\n"
+                              "  'deviceProperties': ");
+    gnomon__export_string(c->t, devices ? devices : "[]");
+    gnomon__export_literal(c->t, ",\n");
+    if (is_only) {
+        put_rank(c->t, c->what->profiles[0], &run);
+        if (run.host[0])
+            gnomon__export_form(c->t, "  'host_name': '%s',\n", run.host);
+        put_run_keys(c, c->what->profiles[0]);
+    }
+    put_all_losses(c);
+    gnomon__export_form(c->t,
+                        "  'displayTimeUnit': 'ms',\n"
+                        "  'baseTimeNanoseconds': %ju,\n  'traceEvents': [",
+                        c->base);
+}
+
+/* ---- Processes ------------------------------------------------------------------- */
+
+/* Begins a row of names; its value comes next, and then the braces. */
+static void begin_name(gnomon__chrome *c, const char *what, int64_t pid,
+                       int64_t tid, const char *key)
+{
+    gnomon__chrome_row(c);
+    gnomon__export_form(c->t,
+                        "{'ph':'M','name':'%s','pid':%jd,'tid':%jd,'ts':%jx,"
+                        "'args':{'%s':",
+                        what, pid, tid, c->start, key);
+}
+
+static void put_order(gnomon__chrome *c, const char *what, int64_t pid,
+                      int64_t tid, int64_t order)
+{
+    begin_name(c, what, pid, tid, "sort_index");
+    gnomon__export_form(c->t, "%jd}}", order);
+}
+
+/* Ranks in their order, each before its devices; one run as Kineto. */
+static int64_t order_of(const gnomon__chrome *c, const gnomon_run_info *run,
+                        size_t number, int device, int64_t pid)
+{
+    gnomon_run_info only;
+    if (only_run(c, &only))
+        return device >= 0 ? GPU_ORDER + device : pid;
+    int64_t at =
+        run->rank >= 0 ? run->rank : (int64_t)(c->runs_before + number);
+    return at * 100 + 1 + device;
+}
+
+/* A run, or a device of it. */
+static void name_process(gnomon__chrome *c, size_t run, int64_t pid, int device)
+{
+    const gnomon_run_info *r = &c->line.runs[run].info;
+    begin_name(c, "process_name", pid, 0, "name");
+    if (r->rank >= 0)
+        gnomon__export_form(c->t, "'rank %d", r->rank);
+    else
+        gnomon__export_form(c->t, "'process");
+    if (r->attempt && *r->attempt)
+        gnomon__export_form(c->t, ", attempt %s", r->attempt);
+    if (r->host[0])
+        gnomon__export_form(c->t, " (%s)", r->host);
+    gnomon__export_form(c->t, "'}}");
+    begin_name(c, "process_labels", pid, 0, "labels");
+    if (device >= 0)
+        gnomon__export_form(c->t, "'GPU %d'}}", device);
+    else
+        gnomon__export_form(c->t, "'CPU'}}");
+    put_order(c, "process_sort_index", pid, 0,
+              order_of(c, r, run, device, pid));
+}
+
+static void name_runs(gnomon__chrome *c)
+{
+    for (size_t i = 1; i <= c->line.run_count; i++) {
+        int64_t pid = c->line.runs[i].pid;
+        name_process(c, i, pid, -1);
+        if (!c->line.runs[i].has_thread)
+            continue;
+        begin_name(c, "thread_name", pid, GNOMON__STEPS_TID, "name");
+        gnomon__export_form(c->t, "'steps'}}");
+        put_order(c, "thread_sort_index", pid, GNOMON__STEPS_TID, -1);
+    }
+}
+
+/* ---- Threads and streams ------------------------------------------------------------ */
+
+/* Of a track, or its further lane. */
+static void name_chrome_track(gnomon__chrome *c, size_t track, uint32_t lane)
+{
+    char text[48], stream[48];
+    const gnomon__timeline_track *k = &c->line.tracks[track];
+    const int64_t tid = gnomon__chrome_tid(c, track, lane);
+    const char *name = gnomon__export_track_name(text, &k->info);
+    (void)snprintf(stream, sizeof stream, "stream %" PRId64, k->tid);
+    begin_name(c, "thread_name", k->pid, tid, "name");
+    if (k->info.kind == GNOMON_TRACK_STREAM && strcmp(name, stream) != 0)
+        gnomon__export_form(c->t, "'%s (%s)", stream, name);
+    else
+        gnomon__export_form(c->t, "'%s", name);
+    if (lane)
+        gnomon__export_form(c->t, " (overlap %u)", lane);
+    gnomon__export_form(c->t, "'}}");
+    put_order(c, "thread_sort_index", k->pid, tid,
+              (int64_t)track * GNOMON__CHROME_LANES + lane);
+}
+
+/* Whether an earlier stream has named the device's process. */
+static int is_device_named(const gnomon__chrome *c, size_t track)
+{
+    for (size_t i = 1; i < track; i++)
+        if (c->line.tracks[i].pid == c->line.tracks[track].pid)
+            return 1;
+    return 0;
+}
+
+/* Before the events. */
+static void name_chrome_tracks(gnomon__chrome *c)
+{
+    name_runs(c);
+    for (size_t i = 1; i <= c->line.track_count; i++) {
+        const gnomon__timeline_track *k = &c->line.tracks[i];
+        if (k->info.kind == GNOMON_TRACK_POOL || k->host != i)
+            continue;
+        if (gnomon__timeline_on_device(&c->line, i) && !is_device_named(c, i))
+            name_process(c, k->run, k->pid, k->info.device);
+        name_chrome_track(c, i, 0);
+    }
+}
+
+/* After them. */
+static void name_chrome_lanes(gnomon__chrome *c)
+{
+    for (size_t i = 1; i <= c->line.track_count; i++)
+        for (uint32_t lane = 1; lane < gnomon__lanes_of(&c->line.lanes, i);
+             lane++)
+            name_chrome_track(c, i, lane);
+}
+
 /* ---- A profile ---------------------------------------------------------------------- */
 
 /* Viewers want whole numbers for processes and threads. A device is a process and its
@@ -77,38 +322,31 @@ static int begin_profile(gnomon__chrome *c, size_t which)
 {
     const gnomon_profile *p = c->what->profiles[which];
     if (!gnomon__timeline_begin(&c->line, c->what, which) ||
-        !gnomon__links_begin(&c->links, &c->line, 1))
+        !gnomon__timeline_draw(&c->line, 0, 1))
         return 0;
     identify(c);
     c->alone = 0;
-    c->flows = calloc(c->links.flows + 1, sizeof *c->flows);
+    c->flows = calloc(c->line.links.flows + 1, sizeof *c->flows);
     c->node_count = gnomon_profile_count(p, GNOMON_NODES);
     c->nodes = calloc(c->node_count + 1, sizeof *c->nodes);
     c->around = calloc(c->line.track_count + 1, sizeof *c->around);
-    return c->flows && c->nodes && c->around &&
-           gnomon__opens_begin(&c->opens, p) &&
-           gnomon__crossed_begin(&c->crossed, p) &&
-           gnomon__lanes_begin(&c->lanes, c->line.track_count);
+    return c->flows && c->nodes && c->around;
 }
 
 static void end_profile(gnomon__chrome *c, const gnomon_profile *p)
 {
-    c->first_flow += c->links.flows + c->alone;
+    c->first_flow += c->line.links.flows + c->alone;
     c->runs_before += c->line.run_count;
     c->labels_before += gnomon_profile_count(p, GNOMON_EVENTS) +
                         gnomon_profile_count(p, GNOMON_STEPS) +
                         gnomon_profile_count(p, GNOMON_OPENS);
-    gnomon__lanes_end(&c->lanes);
-    gnomon__crossed_end(&c->crossed);
-    gnomon__chrome_labels_end(c);
-    gnomon__opens_end(&c->opens);
+    gnomon__chrome_rows_end(c);
     for (size_t i = 0; c->nodes && i <= c->node_count; i++)
         free(c->nodes[i].head);
     free(c->nodes);
     free(c->flows);
     c->nodes = NULL;
     c->flows = NULL;
-    gnomon__links_end(&c->links);
     gnomon__timeline_end(&c->line);
 }
 
@@ -157,9 +395,9 @@ static int put_chrome_profile(gnomon__chrome *c, size_t which)
 {
     int ok = begin_profile(c, which);
     if (ok) {
-        gnomon__chrome_name_tracks(c);
+        name_chrome_tracks(c);
         ok = gnomon__chrome_rows(c) && (!c->has_memory || put_memory(c));
-        gnomon__chrome_name_lanes(c);
+        name_chrome_lanes(c);
     }
     end_profile(c, c->what->profiles[which]);
     return ok;
@@ -172,7 +410,7 @@ static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
     if (!ok)
         return GNOMON_ENOMEM;
     find_times(&c);
-    gnomon__chrome_head(&c);
+    put_keys(&c);
     for (size_t i = 0; ok && i < what->count; i++)
         ok = put_chrome_profile(&c, i);
     gnomon__export_string(c.t, c.is_first ? "]" : "\n  ]");

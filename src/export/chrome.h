@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The Chrome export: chrome.c writes the file, chrome_head.c what comes before the rows,
- * chrome_nodes.c has what is equal in all rows of a path, chrome_labels.c which labels
- * are around calls, and how long they are on streams, and chrome_rows.c all rows.
+/* The Chrome export: chrome.c writes the file, with the names of processes and threads,
+ * chrome_nodes.c has what is equal in all rows of a path, and chrome_rows.c writes the rows
+ * of events, and which labels are around calls, and how long they are on streams.
  *
  * The format is Chrome's Trace Event Format, as Kineto writes it for torch.profiler. */
 #ifndef GNOMON_EXPORT_CHROME_H
 #define GNOMON_EXPORT_CHROME_H
 
-#include "export/lanes.h"
 #include "export/text.h"
 #include "export/timeline.h"
 #include "gnomon.h"
@@ -33,7 +32,7 @@ typedef struct gnomon__chrome_node {
     uint32_t has_rows;      /* it, in this trace */
 } gnomon__chrome_node;
 
-/* ---- Labels: chrome_labels.c ---------------------------------------------------- */
+/* ---- Labels: chrome_rows.c ------------------------------------------------------ */
 
 /* Operations and labels that are open on a track, innermost last. */
 typedef struct gnomon__chrome_labels {
@@ -72,13 +71,9 @@ typedef struct gnomon__chrome {
     int has_memory; /* an event of the profile is an allocation */
     /* Of the profile that is written now. */
     gnomon__timeline line;
-    gnomon__links links;
     gnomon__chrome_flow *flows; /* by number, from 0 */
     gnomon__chrome_node *nodes; /* by number */
     size_t node_count;
-    gnomon__opens opens;
-    gnomon__lanes lanes;
-    gnomon__crossed crossed;
     gnomon__chrome_labels *around; /* by track */
     gnomon__chrome_spans spans;
     struct gnomon__chrome_calls **calls; /* by a thread's track: of its lane */
@@ -95,30 +90,9 @@ const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
 /* Whether TensorBoard's plugin must not know the category of such a row. */
 int gnomon__chrome_hides_collective(const char *category, const char *name);
 
-/* The file's first keys, up to the bracket of its rows. */
-void gnomon__chrome_head(gnomon__chrome *c);
-/* Rows that name the profile's processes and threads, before its events; and those
- * of lanes, after them. */
-void gnomon__chrome_name_tracks(gnomon__chrome *c);
-void gnomon__chrome_name_lanes(gnomon__chrome *c);
-
 /* All events of the profile, and steps. 0: no memory. */
 int gnomon__chrome_rows(gnomon__chrome *c);
-/* A label begins; of a track in the order of their begins. 0: no memory. */
-int gnomon__chrome_label_put(gnomon__chrome *c, size_t track,
-                             const gnomon_event_info *e, uint64_t id);
-/* The id of the innermost one at `begin`; 0: none. */
-uint64_t gnomon__chrome_label_at(gnomon__chrome *c, size_t track,
-                                 uint64_t begin);
-/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
- * there is none. 0: no memory. */
-int gnomon__chrome_label_launches(gnomon__chrome *c, size_t track,
-                                  uint64_t begin, uint32_t *label);
-/* After the rows of hosts: how long labels are on streams, and then the rows of those of
- * a track that begin up to `ns`. 0: no memory. */
-int gnomon__chrome_spans_find(gnomon__chrome *c);
-int gnomon__chrome_spans_put(gnomon__chrome *c, size_t track, uint64_t ns);
-void gnomon__chrome_labels_end(gnomon__chrome *c);
+void gnomon__chrome_rows_end(gnomon__chrome *c);
 
 /* Begins a row: the comma and line before it. */
 static inline void gnomon__chrome_row(gnomon__chrome *c)
@@ -142,16 +116,6 @@ static inline int64_t gnomon__chrome_tid(const gnomon__chrome *c, size_t track,
     return !lane ? c->line.tracks[track].tid
                  : GNOMON__MADE_UP_TID + (int64_t)track * GNOMON__CHROME_LANES +
                        (lane > most ? most : lane);
-}
-
-/* The launch among the links of a row; NULL: none. */
-static inline const gnomon__link_end *
-gnomon__chrome_launch(const gnomon__link_end *ends, size_t count)
-{
-    for (size_t i = count; i > 0; i--)
-        if (ends[i - 1].kind == GNOMON_LINK_LAUNCH)
-            return &ends[i - 1];
-    return NULL;
 }
 
 #endif

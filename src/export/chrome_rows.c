@@ -1,10 +1,290 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compiled: for speed */
 /* The rows of a Chrome trace: one for each event, in the order of the profile, and flows
- * right after the rows that they lead from and to. `at` is a moment less `base`. */
+ * right after the rows that they lead from and to; and of labels on streams. `at` is a moment less `base`. */
 #include "export/chrome.h"
 
 #include <stdlib.h>
+
+/* The launch among the links of a row; NULL: none. */
+static inline const gnomon__link_end *launch_among(const gnomon__link_end *ends,
+                                                   size_t count)
+{
+    for (size_t i = count; i > 0; i--)
+        if (ends[i - 1].kind == GNOMON_LINK_LAUNCH)
+            return &ends[i - 1];
+    return NULL;
+}
+
+/* ---- Labels ------------------------------------------------------------------------- */
+
+/* Which are open on each track, and how long those which launched work are on streams, as
+ * Kineto writes it: for each label and stream a row from the begin of the first to the end
+ * of the last work that was launched under it. Kineto's rows are 2 ns longer and so
+ * overlap their neighbours', which viewers drop; these are exact. A scope that events
+ * timed on the stream has a row of its own there, and needs none of these. */
+typedef struct gnomon__chrome_label {
+    uint64_t id;
+    uint32_t node, around;
+    uint32_t first; /* of its spans, from 1; 0: none */
+} gnomon__chrome_label;
+
+typedef struct gnomon__chrome_span {
+    uint64_t begin, end;
+    uint32_t track, label;
+    uint32_t next;  /* of the same label */
+    uint32_t timed; /* its scope on the track, where events timed it; 0: not */
+} gnomon__chrome_span;
+
+/* Adds the label that is around (outermost: 0) to those which launch. 0: no memory. */
+static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
+                          uint32_t around)
+{
+    const size_t count = s->label_count + 1;
+    if (count >= UINT32_MAX || !gnomon__export_grow(&s->labels, &s->label_room,
+                                                    count, sizeof *s->labels))
+        return 0;
+    s->labels[s->label_count = count] =
+        (gnomon__chrome_label){id, node, around, 0};
+    return (uint32_t)count;
+}
+
+static void drop_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    while (l->open && l->of[l->open - 1].end <= begin)
+        l->open--;
+}
+
+/* Executions that overlap may end below one that is open: these too, before more room is
+ * taken. */
+static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->open; i++)
+        if (l->of[i].end > begin)
+            l->of[kept++] = l->of[i];
+    l->open = kept;
+}
+
+/* A label begins; of a track in the order of their begins. 0: no memory. */
+static int put_label(gnomon__chrome *c, size_t track,
+                     const gnomon_event_info *e, uint64_t id)
+{
+    gnomon__chrome_labels *l = &c->around[track];
+    const uint64_t begin = e->begin_ns;
+    drop_ended(l, begin);
+    const int is_full = l->open == l->room;
+    if (is_full)
+        drop_all_ended(l, begin);
+    if (is_full && 2 * l->open >= l->room && /* so that this is rare */
+        !gnomon__export_grow(&l->of, &l->room, l->room, sizeof *l->of))
+        return 0;
+    l->of[l->open].end = begin + e->duration_ns;
+    l->of[l->open].node = e->node;
+    l->of[l->open].label = 0;
+    l->of[l->open++].id = id;
+    return 1;
+}
+
+/* The id of the innermost one at `begin`; 0: none. */
+static uint64_t label_at(gnomon__chrome *c, size_t track, uint64_t begin)
+{
+    gnomon__chrome_labels *l = &c->around[track];
+    drop_ended(l, begin);
+    return l->open ? l->of[l->open - 1].id : 0;
+}
+
+/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
+ * there is none. 0: no memory. */
+static int label_launches(gnomon__chrome *c, size_t track, uint64_t begin,
+                          uint32_t *label)
+{
+    gnomon__chrome_labels *l = &c->around[track];
+    drop_ended(l, begin);
+    *label = 0;
+    for (size_t i = 0; i < l->open; i++) {
+        if (!l->of[i].label)
+            l->of[i].label =
+                add_label(&c->spans, l->of[i].id, l->of[i].node, *label);
+        *label = l->of[i].label;
+        if (!*label)
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- Timed scopes ------------------------------------------------------------------- */
+
+static uint32_t span_depth(const gnomon_profile *p, uint32_t node)
+{
+    gnomon_node_info n;
+    uint32_t depth = 0;
+    for (; node && !gnomon_profile_node(p, node, &n); node = n.parent)
+        depth++;
+    return depth;
+}
+
+/* The path to a label is also on the track of its work. Its node there, if events timed
+ * it; 0: they did not. */
+static uint32_t span_timed(const gnomon_profile *p, uint32_t work,
+                           uint32_t label)
+{
+    gnomon_node_info n, of;
+    uint32_t depth = span_depth(p, work), wanted = span_depth(p, label);
+    uint32_t at = work;
+    for (; depth > wanted && !gnomon_profile_node(p, at, &n); depth--)
+        at = n.parent;
+    return at && !gnomon_profile_node(p, at, &n) &&
+                   !gnomon_profile_node(p, label, &of) &&
+                   n.flags & GNOMON_NODE_PART && n.region == of.region
+               ? at
+               : 0;
+}
+
+/* ---- Spans -------------------------------------------------------------------------- */
+
+static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
+                       uint32_t label, const gnomon_event_info *e)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns;
+    uint32_t at = s->labels[label].first;
+    while (at && s->of[at].track != e->track)
+        at = s->of[at].next;
+    if (at) { /* events of a track come in the order of their begins */
+        if (s->of[at].end < end)
+            s->of[at].end = end;
+        return 1;
+    }
+    if (s->count + 1 >= UINT32_MAX ||
+        !gnomon__export_grow(&s->of, &s->room, s->count + 1, sizeof *s->of))
+        return 0;
+    s->of[++s->count] = (gnomon__chrome_span){
+        .begin = e->begin_ns,
+        .end = end,
+        .track = e->track,
+        .label = label,
+        .next = s->labels[label].first,
+        .timed = span_timed(p, e->node, s->labels[label].node)};
+    s->labels[label].first = (uint32_t)s->count;
+    return 1;
+}
+
+/* Work counts for the label around its launch, and for all around that. */
+static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
+{
+    size_t count = 0;
+    const gnomon__link_end *ends = gnomon__links_at(&c->line, e, &count);
+    const gnomon__link_end *launch = launch_among(ends, count);
+    uint32_t label =
+        launch && launch->is_effect ? c->flows[launch->flow].label : 0;
+    for (; label; label = c->spans.labels[label].around) {
+        const gnomon__chrome_node *n =
+            gnomon__chrome_node_at(c, c->spans.labels[label].node);
+        if (!n ||
+            (n->is_annotation && !extend_span(&c->spans, c->line.p, label, e)))
+            return 0;
+    }
+    return 1;
+}
+
+/* The longer one first, and of equal ones the outer one, which came first. */
+static int compare_spans(const void *left, const void *right)
+{
+    const gnomon__chrome_span *a = left, *b = right;
+    int by = gnomon__export_order(a->track, b->track);
+    by = by ? by : gnomon__export_order(a->begin, b->begin);
+    by = by ? by : gnomon__export_order(b->end, a->end);
+    return by ? by : gnomon__export_order(a->label, b->label);
+}
+
+/* By track and begin, from 0 on, without those of scopes that have rows. */
+static int order_spans(gnomon__chrome_spans *s,
+                       const gnomon__chrome_node *nodes, size_t tracks)
+{
+    size_t used = 0;
+    s->next = calloc(tracks + 2, sizeof *s->next);
+    if (!s->next)
+        return 0;
+    for (size_t i = 1; i <= s->count; i++)
+        if (!s->of[i].timed || !nodes[s->of[i].timed].has_rows)
+            s->of[used++] = s->of[i];
+    s->count = used;
+    if (s->count)
+        qsort(s->of, s->count, sizeof *s->of, compare_spans);
+    for (size_t i = s->count; i > 0; i--)
+        s->next[s->of[i - 1].track] = i - 1;
+    return 1;
+}
+
+/* A profile that has such rows itself, as one that was made of a trace, keeps them. Scopes
+ * that events timed are others: waits are included. */
+static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
+{
+    const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
+    if (n && n->is_timed)
+        c->nodes[e->node].has_rows = 1;
+    if (n && n->is_span)
+        c->spans.count = c->spans.label_count = 0;
+    return n && (n->is_wait || n->is_timed || !c->spans.label_count ||
+                 extend_spans(c, e));
+}
+
+/* After the rows of hosts: how long labels are on streams. 0: no memory. */
+static int find_spans(gnomon__chrome *c)
+{
+    gnomon__event_cursor at;
+    const gnomon_event_info *e;
+    int ok = 1;
+    gnomon__event_cursor_all(&at, c->what, c->line.p);
+    while (ok && (c->spans.label_count || c->line.crossed.is_timed) &&
+           (e = gnomon__event_cursor_next(&at)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION &&
+            gnomon__timeline_on_device(&c->line, e->track))
+            ok = gnomon__crossed_meet(&c->line.crossed, e, at.walk.number) &&
+                 meet_work(c, e);
+    gnomon__crossed_ready(&c->line.crossed);
+    return ok && order_spans(&c->spans, c->nodes, c->line.track_count);
+}
+
+static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
+{
+    const gnomon__chrome_label *label = &c->spans.labels[s->label];
+    const uint64_t zero = gnomon__chrome_zero(c, s->track);
+    uint32_t lane = gnomon__timeline_lane(&c->line, s->track, NULL, 0,
+                                          zero + s->begin, zero + s->end);
+    gnomon_node_info n = {.region = 0};
+    gnomon_region_info region = {.name = ""};
+    const char *category = "gpu_user_annotation";
+    if (lane == GNOMON__NO_LANE)
+        return 0;
+    (void)gnomon_profile_node(c->line.p, label->node, &n);
+    (void)gnomon_profile_region(c->line.p, n.region, &region);
+    if (c->what->for_tensorboard &&
+        gnomon__chrome_hides_collective(category, region.name))
+        category = "gpu_label";
+    gnomon__chrome_row(c);
+    gnomon__export_form(
+        c->t,
+        "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':%jd,'ts':%jx,"
+        "'dur':%jx,'args':{'External id':%ju}}",
+        category, region.name, c->line.tracks[s->track].pid,
+        gnomon__chrome_tid(c, s->track, lane), zero + s->begin,
+        s->end - s->begin, label->id);
+    return 1;
+}
+
+/* The rows of those of a track that begin up to `ns`. 0: no memory. */
+static int put_spans(gnomon__chrome *c, size_t track, uint64_t ns)
+{
+    gnomon__chrome_spans *s = &c->spans;
+    size_t *i = &s->next[track];
+    int ok = 1;
+    for (; ok && *i < s->count && s->of[*i].track == track &&
+           s->of[*i].begin <= ns;
+         ++*i)
+        ok = put_span(c, &s->of[*i]);
+    return ok;
+}
 
 /* ---- Flows ------------------------------------------------------------------------- */
 
@@ -66,10 +346,9 @@ static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
 {
     if (launch && launch->is_effect && !n->is_label)
         return c->flows[launch->flow].external;
-    uint64_t id =
-        n->is_label ? own
-                    : gnomon__chrome_label_at(c, c->line.tracks[e->track].host,
-                                              e->begin_ns);
+    uint64_t id = n->is_label
+                      ? own
+                      : label_at(c, c->line.tracks[e->track].host, e->begin_ns);
     if (launch && !launch->is_effect)
         c->flows[launch->flow].external = id;
     return n->is_label || n->is_call || launch ? id : 0;
@@ -79,7 +358,8 @@ static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
 static uint64_t correlation_of(const gnomon__chrome *c,
                                const gnomon__link_end *launch)
 {
-    return c->first_flow + (launch ? launch->flow : c->links.flows + c->alone);
+    return c->first_flow +
+           (launch ? launch->flow : c->line.links.flows + c->alone);
 }
 
 static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
@@ -110,11 +390,12 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
 
 /* Up to its args. 0: no memory. */
 static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
-                           size_t track, uint32_t first_lane, uint64_t at,
-                           uint64_t duration, int64_t *tid)
+                           size_t track, const gnomon_event_info *e,
+                           size_t number, uint64_t at, int64_t *tid)
 {
+    const uint64_t duration = e->duration_ns;
     uint32_t lane =
-        gnomon__lanes_put(&c->lanes, track, first_lane, at, at + duration);
+        gnomon__timeline_lane(&c->line, track, e, number, at, at + duration);
     if (!n || lane == GNOMON__NO_LANE)
         return 0;
     *tid = gnomon__chrome_tid(c, track, lane);
@@ -133,9 +414,8 @@ static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
                       const gnomon__link_end *launch)
 {
     return !launch || launch->is_effect ||
-           gnomon__chrome_label_launches(c, c->line.tracks[e->track].host,
-                                         e->begin_ns,
-                                         &c->flows[launch->flow].label);
+           label_launches(c, c->line.tracks[e->track].host, e->begin_ns,
+                          &c->flows[launch->flow].label);
 }
 
 /* Readers find what launched work by a call with its number, and leave out work without
@@ -185,16 +465,13 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     size_t links = 0, host = c->line.tracks[e->track].host;
     int64_t tid;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
-    const gnomon__link_end *ends =
-        gnomon__links_at(&c->links, &c->line, e, &links);
-    if (!begin_execution(c, n, host,
-                         gnomon__crossed_lane(&c->crossed, e, number), at,
-                         e->duration_ns, &tid))
+    const gnomon__link_end *ends = gnomon__links_at(&c->line, e, &links);
+    if (!begin_execution(c, n, host, e, number, at, &tid))
         return 0;
     uint64_t own = c->labels_before + number;
-    const gnomon__link_end *launch = gnomon__chrome_launch(ends, links);
+    const gnomon__link_end *launch = launch_among(ends, links);
     put_execution_args(c, n, e, own, launch);
-    if ((n->is_label && !gnomon__chrome_label_put(c, host, e, own)) ||
+    if ((n->is_label && !put_label(c, host, e, own)) ||
         !note_label(c, e, launch))
         return 0;
     for (size_t i = 0; i < links; i++)
@@ -217,7 +494,7 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
     const uint64_t id = c->labels_before +
                         gnomon_profile_count(c->line.p, GNOMON_EVENTS) +
                         gnomon_profile_count(c->line.p, GNOMON_STEPS) +
-                        (uint64_t)(o - c->opens.of) + 1;
+                        (uint64_t)(o - c->line.opens.of) + 1;
     gnomon_event_info e = {.node = o->node, .begin_ns = o->begin_ns};
     uint64_t end = run->now_ns;
     int64_t tid;
@@ -229,14 +506,13 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
         return 1;
     e.duration_ns = end - e.begin_ns;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
-    if (!begin_execution(c, n, o->track, 0, zero + e.begin_ns, e.duration_ns,
-                         &tid))
+    if (!begin_execution(c, n, o->track, &e, 0, zero + e.begin_ns, &tid))
         return 0;
     gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
     put_node_args(c, n, 1);
-    return !n->is_label || gnomon__chrome_label_put(c, o->track, &e, id);
+    return !n->is_label || put_label(c, o->track, &e, id);
 }
 
 /* Those that began before `ns`. */
@@ -244,7 +520,7 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns)
 {
     const gnomon_open_info *o;
     int ok = 1;
-    while (ok && (o = gnomon__opens_next(&c->opens, track, ns)) != NULL)
+    while (ok && (o = gnomon__opens_next(&c->line.opens, track, ns)) != NULL)
         ok = put_open(c, o);
     return ok;
 }
@@ -293,12 +569,13 @@ static int put_event(gnomon__chrome *c, const gnomon_event_info *e,
 static void put_steps(gnomon__chrome *c)
 {
     gnomon_step_info s;
-    gnomon_stage_info stage = {.run = 0};
+    const char *stage;
+    uint32_t of;
     size_t events = gnomon_profile_count(c->line.p, GNOMON_EVENTS);
-    for (size_t i = 1; !gnomon_profile_step(c->line.p, i, &s); i++) {
-        (void)gnomon_profile_stage(c->line.p, s.stage, &stage);
-        const gnomon__timeline_run *run =
-            &c->line.runs[gnomon__timeline_run_of(&c->line, stage.run)];
+    for (size_t i = 1;
+         (of = gnomon__timeline_step(&c->line, i, &s, &stage)) != UINT32_MAX;
+         i++) {
+        const gnomon__timeline_run *run = &c->line.runs[of];
         uint64_t zero = run->info.zero_unix_ns - c->base;
         if (!s.end_ns || !run->has_thread || s.phase < GNOMON_PHASE_RECORD ||
             zero + s.end_ns <= c->start || zero + s.begin_ns > c->end ||
@@ -321,8 +598,7 @@ static int put_in_order(gnomon__chrome *c, const gnomon_event_info *e,
                         size_t number, uint64_t at, int of_devices)
 {
     return put_opens(c, c->line.tracks[e->track].host, e->begin_ns) &&
-           (!of_devices ||
-            gnomon__chrome_spans_put(c, e->track, e->begin_ns)) &&
+           (!of_devices || put_spans(c, e->track, e->begin_ns)) &&
            put_event(c, e, number, at);
 }
 
@@ -408,8 +684,20 @@ int gnomon__chrome_rows(gnomon__chrome *c)
     }
     end_calls(c);
     if (ok && has_devices)
-        ok = gnomon__chrome_spans_find(c) && put_events(c, 1);
+        ok = find_spans(c) && put_events(c, 1);
     for (size_t i = 1; ok && i <= tracks; i++) /* that no event came after */
         ok = put_opens(c, i, UINT64_MAX);
     return ok;
+}
+
+void gnomon__chrome_rows_end(gnomon__chrome *c)
+{
+    for (size_t i = 0; c->around && i <= c->line.track_count; i++)
+        free(c->around[i].of);
+    free(c->around);
+    free(c->spans.labels);
+    free(c->spans.of);
+    free(c->spans.next);
+    c->around = NULL;
+    c->spans = (gnomon__chrome_spans){0};
 }

@@ -37,15 +37,19 @@ void gnomon__export_double(gnomon__export_text *t, double value)
     gnomon__export_printed(t, text);
 }
 
-void *gnomon__export_grown(void *of, size_t *room, size_t count, size_t size)
+int gnomon__export_grow(void *list, size_t *room, size_t count, size_t size)
 {
-    if (count < *room)
-        return of;
     const size_t larger = *room ? 2 * *room : 16;
-    void *made = realloc(of, larger * size);
-    if (made)
-        *room = larger;
-    return made;
+    void *of;
+    if (count < *room)
+        return 1;
+    memcpy(&of, list, sizeof of);
+    of = realloc(of, larger * size);
+    if (!of)
+        return 0;
+    memcpy(list, &of, sizeof of);
+    *room = larger;
+    return 1;
 }
 
 /* ---- Names ------------------------------------------------------------------ */

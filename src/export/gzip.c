@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "export/gzip.h"
 
-#include <stddef.h>
+#include <string.h>
+
+/* ---- Compression ------------------------------------------------------------------ */
+
+int gnomon__gzip_is_there(void)
+{
+    return GNOMON_WITH_ZLIB;
+}
 
 #if GNOMON_WITH_ZLIB
 
@@ -12,15 +19,15 @@
 #define GZIP_HEAD \
     16 /* added to the bits of the window: a gzip head, not zlib's */
 
-struct gnomon__gzip {
+typedef struct gzip_stream {
     z_stream stream;
     const gnomon_writer *out;
     int code;
     unsigned char room[GZIP_ROOM];
-};
+} gzip_stream;
 
 /* Compresses all input that there is, and with Z_FINISH ends the file. */
-static int gzip_run(gnomon__gzip *g, int flush)
+static int gzip_run(gzip_stream *g, int flush)
 {
     do {
         g->stream.next_out = g->room;
@@ -35,7 +42,7 @@ static int gzip_run(gnomon__gzip *g, int flush)
 
 static int gzip_write(const gnomon_writer *w, const void *bytes, size_t size)
 {
-    gnomon__gzip *g = w->context;
+    gzip_stream *g = w->context;
     const unsigned char *from = bytes;
     while (size && !g->code) {
         uInt part = size < (1u << 30) ? (uInt)size : 1u << 30;
@@ -48,58 +55,84 @@ static int gzip_write(const gnomon_writer *w, const void *bytes, size_t size)
     return g->code;
 }
 
-int gnomon__gzip_is_there(void)
+int gnomon__gzip(const gnomon_writer *out, gnomon__gzip_maker *make,
+                 void *context)
 {
-    return 1;
-}
-
-gnomon__gzip *gnomon__gzip_begin(const gnomon_writer *out,
-                                 gnomon_writer *writer)
-{
-    gnomon__gzip *g = calloc(1, sizeof *g);
-    if (!g)
-        return NULL;
-    g->out = out;
-    if (deflateInit2(&g->stream, 6, Z_DEFLATED, MAX_WBITS + GZIP_HEAD, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(g);
-        return NULL;
+    gzip_stream *g = calloc(1, sizeof *g);
+    const gnomon_writer compressed = {
+        .struct_size = sizeof compressed, .write = gzip_write, .context = g};
+    int code = GNOMON_ENOMEM;
+    if (g && deflateInit2(&g->stream, 6, Z_DEFLATED, MAX_WBITS + GZIP_HEAD, 8,
+                          Z_DEFAULT_STRATEGY) == Z_OK) {
+        g->out = out;
+        code = make(context, &compressed);
+        g->stream.avail_in = 0;
+        code = code ? code : g->code ? g->code : gzip_run(g, Z_FINISH);
+        (void)deflateEnd(&g->stream);
     }
-    *writer = (gnomon_writer){
-        .struct_size = sizeof *writer, .write = gzip_write, .context = g};
-    return g;
-}
-
-int gnomon__gzip_end(gnomon__gzip *g)
-{
-    if (!g)
-        return GNOMON_ENOMEM;
-    g->stream.avail_in = 0;
-    int code = g->code ? g->code : gzip_run(g, Z_FINISH);
-    (void)deflateEnd(&g->stream);
     free(g);
     return code;
 }
 
 #else
 
-int gnomon__gzip_is_there(void)
-{
-    return 0;
-}
-
-gnomon__gzip *gnomon__gzip_begin(const gnomon_writer *out,
-                                 gnomon_writer *writer)
+int gnomon__gzip(const gnomon_writer *out, gnomon__gzip_maker *make,
+                 void *context)
 {
     (void)out;
-    (void)writer;
-    return NULL;
-}
-
-int gnomon__gzip_end(gnomon__gzip *g)
-{
-    (void)g;
+    (void)make;
+    (void)context;
     return GNOMON_ENOMEM;
 }
 
 #endif
+
+/* ---- What the profiler trace writes ------------------------------------------------- */
+
+static int write_perfetto(const gnomon__export *what, const gnomon_writer *out)
+{
+    return gnomon__export_perfetto.write(what, out);
+}
+
+static int make_perfetto(void *what, const gnomon_writer *out)
+{
+    return gnomon__export_perfetto.write(what, out);
+}
+
+static int make_chrome(void *what, const gnomon_writer *out)
+{
+    return gnomon__export_chrome.write(what, out);
+}
+
+static int write_perfetto_gzip(const gnomon__export *what,
+                               const gnomon_writer *out)
+{
+    return gnomon__gzip(out, make_perfetto, (void *)(size_t)what);
+}
+
+static int write_chrome_gzip(const gnomon__export *what,
+                             const gnomon_writer *out)
+{
+    return gnomon__gzip(out, make_chrome, (void *)(size_t)what);
+}
+
+const gnomon__exporter *gnomon__trace_form(const char *file)
+{
+    static const gnomon__exporter forms[] = {
+        {.extension = ".pftrace", .write = write_perfetto},
+        {.extension = ".perfetto-trace", .write = write_perfetto},
+        {.extension = ".pftrace.gz", .write = write_perfetto_gzip},
+        {.extension = ".perfetto-trace.gz", .write = write_perfetto_gzip},
+        {.extension = ".pt.trace.json.gz", .write = write_chrome_gzip},
+        {.extension = ".json.gz", .write = write_chrome_gzip},
+        {.extension = ".gz", .write = write_chrome_gzip}};
+    size_t n = strlen(file);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *end = forms[i].extension;
+        if (n > strlen(end) && strcmp(file + n - strlen(end), end) == 0)
+            return forms[i].write == write_perfetto || GNOMON_WITH_ZLIB
+                       ? &forms[i]
+                       : NULL;
+    }
+    return NULL;
+}

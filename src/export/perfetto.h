@@ -2,17 +2,16 @@
 /* The parts of the Perfetto export, each of which uses those before it:
  *
  *   perfetto_wire.c     protobuf messages, in perfetto_wire.h
- *   perfetto_tracks.c   packets, and tracks: processes, threads, lanes, counters
- *   perfetto_names.c    annotations; names, places and operations, interned
- *   perfetto_events.c   what happened: slices, flows, moments, steps, memory
- *   perfetto.c          the file, profile by profile: what a run is, what it lost
+ *   perfetto_tracks.c   packets, and tracks: processes, threads, lanes, counters;
+ *                       annotations; names, places and operations, interned
+ *   perfetto.c          the file, profile by profile: what happened, what a run is, and
+ *                       what it lost
  *
  * A run is a sequence of packets of its own. Memory grows with runs, tracks, lanes,
  * names, operations, links, open executions and scopes that their work crosses. */
 #ifndef GNOMON_EXPORT_PERFETTO_H
 #define GNOMON_EXPORT_PERFETTO_H
 
-#include "export/lanes.h"
 #include "export/perfetto_wire.h"
 #include "export/text.h"
 #include "export/timeline.h"
@@ -98,24 +97,18 @@ typedef struct gnomon__perfetto {
     gnomon__perfetto_run *runs;
     gnomon__perfetto_row *rows;
     size_t row_count;
-    gnomon__links links;
     gnomon__perfetto_flow *flows; /* by number, from 0 */
     gnomon__perfetto_late *late;
     size_t late_count, late_room;
     gnomon__perfetto_places places;
     gnomon__perfetto_names names;
-    gnomon__opens opens;
-    gnomon__lanes lanes;
     uint32_t begun_lane; /* of the last slice */
-    gnomon__crossed crossed;
 } gnomon__perfetto;
 
 /* ---- Packets and tracks: perfetto_tracks.c ---------------------------------------- */
 
-/* A packet of the run's sequence: fields of TracePacket until _packet_end. */
-gnomon__wire *gnomon__perfetto_packet(gnomon__perfetto *f, uint32_t run);
-void gnomon__perfetto_packet_end(gnomon__perfetto *f);
-/* The same at a moment in Unix ns, with the event open; its end closes both. */
+/* A packet of the run's sequence at a moment in Unix ns, with its event open; its end
+ * closes both. */
 gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
                                      uint64_t unix_ns, uint64_t uuid,
                                      uint32_t type);
@@ -143,7 +136,7 @@ uint64_t gnomon__perfetto_notices(gnomon__perfetto *f, uint32_t run);
 gnomon__perfetto_place *gnomon__perfetto_pool(gnomon__perfetto *f,
                                               uint32_t pool);
 
-/* ---- Annotations and names: perfetto_names.c ---------------------------------------- */
+/* ---- Annotations and names ---------------------------------------------------------- */
 
 /* Names that all runs have, by number, from 1. */
 #define GNOMON__PERFETTO_KEYS(X) \
@@ -191,17 +184,5 @@ void gnomon__perfetto_intern(gnomon__perfetto *f, uint32_t run, uint32_t region,
 void gnomon__perfetto_name(gnomon__perfetto *f, uint32_t region);
 /* Writes what it computes. */
 void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t op);
-
-/* ---- All of a profile: perfetto_events.c ---------------------------------------------- */
-
-/* Event `number` is in this file, and begins at this moment; after all were met, links
- * are joined: which are drawn, and how many are not. */
-void gnomon__perfetto_meet(gnomon__perfetto *f, const gnomon_event_info *e,
-                           size_t number, uint64_t unix_ns);
-void gnomon__perfetto_join(gnomon__perfetto *f);
-/* 0: no memory. */
-int gnomon__perfetto_steps(gnomon__perfetto *f);
-int gnomon__perfetto_events(gnomon__perfetto *f);
-int gnomon__perfetto_pools(gnomon__perfetto *f);
 
 #endif

@@ -8,7 +8,6 @@
  * frames first, so nothing is kept but what is open. */
 #include <stdlib.h>
 
-#include "export/lanes.h"
 #include "export/timeline.h"
 #include "export/tree.h"
 
@@ -211,12 +210,10 @@ static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
                           uint64_t end, int is_first)
 {
     speedscope_close(x, begin);
-    speedscope_open *open = gnomon__export_grown(x->open, &x->open_room,
-                                                 x->open_count, sizeof *open);
-    if (!open)
+    if (!gnomon__export_grow(&x->open, &x->open_room, x->open_count,
+                             sizeof *x->open))
         return GNOMON_ENOMEM;
-    x->open = open;
-    open[x->open_count++] = (speedscope_open){end, frame};
+    x->open[x->open_count++] = (speedscope_open){end, frame};
     speedscope_moment(x, &",\n{\"type\":\"O\",\"frame\":"[is_first], frame,
                       begin);
     return GNOMON_OK;
@@ -226,7 +223,7 @@ static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
 static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
                            int *more)
 {
-    gnomon__lanes lanes;
+    gnomon__lanes lanes = {.most = 0};
     gnomon__event_cursor at;
     const gnomon_event_info *e;
     uint64_t from = 0, until = 0;

@@ -1,9 +1,352 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* compiled: for speed */
 /* Owns what is read of a profile before its events: it grows with runs, tracks, links and
- * what was open. Of memory, a heap has each track's next event. */
+ * what was open; and, for each lane, the ends of the executions that are open on it,
+ * innermost last, and the numbers of the scopes that their work crosses. Of memory, a heap
+ * has each track's next event. */
 #include "export/timeline.h"
 
 #include <stdlib.h>
+
+#include "export/text.h"
+
+/* ---- Lanes ------------------------------------------------------------------------ */
+
+typedef struct gnomon__lane {
+    uint64_t *ends; /* descending */
+    size_t open, room;
+} gnomon__lane;
+
+typedef struct gnomon__lane_track {
+    gnomon__lane *lanes;
+    uint32_t count;
+} gnomon__lane_track;
+
+int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
+{
+    l->tracks = calloc(count + 1, sizeof *l->tracks);
+    l->count = l->tracks ? count + 1 : 0;
+    return l->tracks != NULL;
+}
+
+static int push_lane(gnomon__lane *lane, uint64_t end)
+{
+    if (!gnomon__export_grow(&lane->ends, &lane->room, lane->open,
+                             sizeof *lane->ends))
+        return 0;
+    lane->ends[lane->open++] = end;
+    return 1;
+}
+
+/* Whether the execution nests in what is open on the lane. What is over leaves. */
+static int lane_fits(gnomon__lane *lane, uint64_t begin, uint64_t end,
+                     size_t most)
+{
+    while (lane->open && lane->ends[lane->open - 1] <= begin)
+        lane->open--;
+    return !lane->open ||
+           (lane->ends[lane->open - 1] >= end && lane->open != most);
+}
+
+uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint32_t first,
+                           uint64_t begin, uint64_t end)
+{
+    gnomon__lane_track *t = &l->tracks[track < l->count ? track : 0];
+    for (uint32_t i = first; i < t->count; i++)
+        if (lane_fits(&t->lanes[i], begin, end, l->most))
+            return push_lane(&t->lanes[i], end) ? i : GNOMON__NO_LANE;
+    do {
+        gnomon__lane *lanes =
+            realloc(t->lanes, (t->count + 1) * sizeof *t->lanes);
+        if (!lanes)
+            return GNOMON__NO_LANE;
+        t->lanes = lanes;
+        lanes[t->count++] = (gnomon__lane){0};
+    } while (t->count <= first);
+    return push_lane(&t->lanes[t->count - 1], end) ? t->count - 1
+                                                   : GNOMON__NO_LANE;
+}
+
+int gnomon__lanes_take(gnomon__lanes *l, size_t track, uint32_t lane,
+                       uint64_t until, uint64_t *end)
+{
+    gnomon__lane *of = &l->tracks[track].lanes[lane];
+    if (!of->open || of->ends[of->open - 1] > until)
+        return 0;
+    *end = of->ends[--of->open];
+    return 1;
+}
+
+uint32_t gnomon__lanes_of(const gnomon__lanes *l, size_t track)
+{
+    return track < l->count ? l->tracks[track].count : 0;
+}
+
+void gnomon__lanes_end(gnomon__lanes *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        for (uint32_t k = 0; k < l->tracks[i].count; k++)
+            free(l->tracks[i].lanes[k].ends);
+        free(l->tracks[i].lanes);
+    }
+    free(l->tracks);
+    *l = (gnomon__lanes){0};
+}
+
+/* ---- Scopes that their work crosses ---------------------------------------------- */
+
+typedef struct gnomon__crossed_open {
+    uint64_t end;
+    size_t number;
+} gnomon__crossed_open;
+
+static void crossed_end(gnomon__crossed *c)
+{
+    free(c->is_timed);
+    free(c->numbers);
+    free(c->open);
+    *c = (gnomon__crossed){0};
+}
+
+static int crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
+{
+    size_t timed_nodes = 0;
+    gnomon_node_info n;
+    *c = (gnomon__crossed){.nodes = gnomon_profile_count(p, GNOMON_NODES)};
+    c->is_timed = calloc(c->nodes + 1, 1);
+    if (!c->is_timed)
+        return 0;
+    for (size_t i = 1; i <= c->nodes; i++)
+        if (!gnomon_profile_node(p, i, &n) && n.flags & GNOMON_NODE_PART)
+            timed_nodes += c->is_timed[i] = 1;
+    if (!timed_nodes)
+        crossed_end(c);
+    return 1;
+}
+
+static int open_timed(gnomon__crossed *c, uint64_t end, size_t number)
+{
+    if (!gnomon__export_grow(&c->open, &c->open_room, c->open_count,
+                             sizeof *c->open))
+        return 0;
+    c->open[c->open_count++] = (gnomon__crossed_open){end, number};
+    return 1;
+}
+
+static int note_crossed(gnomon__crossed *c, size_t number)
+{
+    if (!gnomon__export_grow(&c->numbers, &c->room, c->count,
+                             sizeof *c->numbers))
+        return 0;
+    c->numbers[c->count++] = number;
+    return 1;
+}
+
+int gnomon__crossed_meet(gnomon__crossed *c, const gnomon_event_info *e,
+                         size_t number)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns;
+    size_t kept = 0;
+    int ok = 1;
+    if (!c->is_timed || e->kind != GNOMON_EVENT_EXECUTION || e->node > c->nodes)
+        return 1;
+    int is_timed = c->is_timed[e->node];
+    if (e->track != c->track)
+        c->open_count = 0;
+    c->track = e->track;
+    for (size_t i = 0; ok && i < c->open_count; i++) {
+        const gnomon__crossed_open *o = &c->open[i];
+        if (o->end <= e->begin_ns)
+            continue; /* it is over */
+        if (!is_timed && o->end < end)
+            ok = note_crossed(c, o->number);
+        else
+            c->open[kept++] = *o;
+    }
+    c->open_count = kept;
+    return ok && (!is_timed || open_timed(c, end, number));
+}
+
+static int crossed_order(const void *left, const void *right)
+{
+    const size_t *a = left, *b = right;
+    return gnomon__export_order(*a, *b);
+}
+
+void gnomon__crossed_ready(gnomon__crossed *c)
+{
+    if (c->count)
+        qsort(c->numbers, c->count, sizeof *c->numbers, crossed_order);
+}
+
+/* The first lane that the event may be in. */
+static uint32_t crossed_lane(const gnomon__crossed *c,
+                             const gnomon_event_info *e, size_t number)
+{
+    return c->count && e->node <= c->nodes && c->is_timed[e->node] &&
+           bsearch(&number, c->numbers, c->count, sizeof number,
+                   crossed_order) != NULL;
+}
+
+/* ---- What had not ended ----------------------------------------------------------- */
+
+static int compare_opens(const void *left, const void *right)
+{
+    const gnomon_open_info *a = left, *b = right;
+    int by = gnomon__export_order(a->track, b->track);
+    by = by ? by : gnomon__export_order(a->begin_ns, b->begin_ns);
+    return by ? by : gnomon__export_order(a->reserved, b->reserved);
+}
+
+static int begin_opens(gnomon__opens *o, const gnomon_profile *p)
+{
+    size_t tracks = gnomon_profile_count(p, GNOMON_TRACKS);
+    size_t count = gnomon_profile_count(p, GNOMON_OPENS);
+    o->of = calloc(count + 1, sizeof *o->of);
+    o->next = calloc(tracks + 2, sizeof *o->next);
+    o->count = 0;
+    if (!o->of || !o->next)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        (void)gnomon_profile_open(p, i + 1, &o->of[i]);
+        o->of[i].reserved = (uint32_t)i; /* the outer one first, for the sort */
+    }
+    qsort(o->of, count, sizeof *o->of, compare_opens);
+    o->count = count;
+    for (size_t i = count; i > 0; i--)
+        o->next[o->of[i - 1].track] = i - 1;
+    return 1;
+}
+
+/* ---- Links ------------------------------------------------------------------------ */
+
+/* 0 for the first end of an execution; executions are numbered in each run anew. */
+static int compare_ends(const void *left, const void *right)
+{
+    const gnomon__link_end *a = left, *b = right;
+    int by = gnomon__export_order(a->run, b->run);
+    by = by ? by : gnomon__export_order(a->instance, b->instance);
+    by = by ? by : gnomon__export_order(a->kind, b->kind);
+    by = by ? by : gnomon__export_order(a->flow, b->flow);
+    by = by ? by : gnomon__export_order(a->link, b->link);
+    return by ? by : a->is_effect - b->is_effect;
+}
+
+static uint32_t run_of_node(const gnomon__timeline *of, uint32_t node)
+{
+    gnomon_node_info n;
+    return !gnomon_profile_node(of->p, node, &n) && n.track <= of->track_count
+               ? of->tracks[n.track].run
+               : 0;
+}
+
+/* Of all links the causes; or, where `flow_of` says which flow each is, the effects. */
+static size_t list_ends(gnomon__link_end *ends, const gnomon__timeline *of,
+                        const uint32_t *flow_of, int by_causes)
+{
+    size_t n = 0;
+    gnomon_link_info l;
+    for (size_t i = 1; !gnomon_profile_link(of->p, i, &l); i++)
+        if (l.from_instance && l.to_instance)
+            ends[n++] = (gnomon__link_end){
+                .instance = flow_of ? l.to_instance : l.from_instance,
+                .run = run_of_node(of, flow_of ? l.to : l.from),
+                .link = (uint32_t)i,
+                .flow = flow_of ? flow_of[i] : 0,
+                .kind = by_causes ? (uint8_t)l.kind : 0,
+                .is_effect = flow_of != NULL};
+    return n;
+}
+
+/* By causes these are in order, and equal ones, of a kind, are one flow. */
+static size_t number_flows(gnomon__link_end *causes, size_t count,
+                           uint32_t *flow_of, int by_causes)
+{
+    size_t flows = 0;
+    for (size_t i = 0; i < count; i++) {
+        int is_same = by_causes && i && causes[i].run == causes[i - 1].run &&
+                      causes[i].instance == causes[i - 1].instance &&
+                      causes[i].kind == causes[i - 1].kind;
+        flows += !is_same;
+        flow_of[causes[i].link] = (uint32_t)flows - 1;
+        causes[i].flow = (uint32_t)flows - 1;
+        causes[i].is_again = (uint8_t)is_same;
+    }
+    return flows;
+}
+
+static int begin_links(gnomon__links *l, const gnomon__timeline *of,
+                       int by_causes)
+{
+    size_t links = gnomon_profile_count(of->p, GNOMON_LINKS);
+    uint32_t *flow_of = calloc(links + 1, sizeof *flow_of);
+    *l = (gnomon__links){.ends = calloc(2 * links + 1, sizeof *l->ends)};
+    int ok = flow_of && l->ends;
+    if (ok) {
+        size_t causes = list_ends(l->ends, of, NULL, by_causes);
+        if (by_causes)
+            qsort(l->ends, causes, sizeof *l->ends, compare_ends);
+        l->flows = number_flows(l->ends, causes, flow_of, by_causes);
+        l->count = causes + list_ends(l->ends + causes, of, flow_of, by_causes);
+        qsort(l->ends, l->count, sizeof *l->ends, compare_ends);
+    }
+    free(flow_of);
+    return ok;
+}
+
+/* Whether the ends of that execution come after this one. */
+static int is_after(const gnomon__link_end *end, uint32_t run,
+                    uint64_t instance)
+{
+    return end->run != run ? end->run < run : end->instance < instance;
+}
+
+const gnomon__link_end *gnomon__links_at(gnomon__timeline *of,
+                                         const gnomon_event_info *e,
+                                         size_t *count)
+{
+    gnomon__links *l = &of->links;
+    const uint32_t run = of->tracks[e->track].run;
+    const uint64_t instance = e->instance;
+    size_t low = 0, high = instance ? l->count : 0, last = l->last, step = 1;
+    *count = 0;
+    if (!high)
+        return NULL;
+    /* An execution's number is mostly a little above that of the one before. */
+    if (is_after(&l->ends[last], run, instance)) {
+        low = last + 1;
+        for (; last + step < high &&
+               is_after(&l->ends[last + step], run, instance);
+             step *= 2)
+            low = last + step + 1;
+        high = last + step < high ? last + step : high;
+    } else {
+        high = last;
+    }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (is_after(&l->ends[middle], run, instance))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    l->last = low < l->count ? low : 0;
+    while (low + *count < l->count && l->ends[low + *count].run == run &&
+           l->ends[low + *count].instance == instance)
+        ++*count;
+    return l->ends + low;
+}
+
+int gnomon__links_is_late(const gnomon_profile *p, const gnomon__link_end *end,
+                          const gnomon_event_info *effect, uint64_t *ns)
+{
+    gnomon_link_info l;
+    if (!end->is_effect || gnomon_profile_link(p, end->link, &l))
+        return 0;
+    *ns = l.to_ns;
+    return l.from_ns > effect->begin_ns && l.to_ns >= l.from_ns &&
+           l.to_ns <= effect->begin_ns + effect->duration_ns;
+}
 
 /* ---- Runs and tracks ------------------------------------------------------------ */
 
@@ -119,11 +462,45 @@ int gnomon__timeline_begin(gnomon__timeline *l, const gnomon__export *what,
     return find_timeline_runs(l, what, which) && find_timeline_tracks(l);
 }
 
+int gnomon__timeline_draw(gnomon__timeline *l, size_t most, int by_causes)
+{
+    l->lanes.most = most;
+    return gnomon__lanes_begin(&l->lanes, l->track_count + 1 + l->run_count) &&
+           crossed_begin(&l->crossed, l->p) && begin_opens(&l->opens, l->p) &&
+           begin_links(&l->links, l, by_causes);
+}
+
 void gnomon__timeline_end(gnomon__timeline *l)
 {
     free(l->runs);
     free(l->tracks);
+    gnomon__lanes_end(&l->lanes);
+    crossed_end(&l->crossed);
+    free(l->opens.of);
+    free(l->opens.next);
+    free(l->links.ends);
     *l = (gnomon__timeline){0};
+}
+
+uint32_t gnomon__timeline_lane(gnomon__timeline *l, size_t row,
+                               const gnomon_event_info *e, size_t number,
+                               uint64_t begin, uint64_t end)
+{
+    return gnomon__lanes_put(&l->lanes, row,
+                             number ? crossed_lane(&l->crossed, e, number) : 0,
+                             begin, end);
+}
+
+uint32_t gnomon__timeline_step(const gnomon__timeline *l, size_t number,
+                               gnomon_step_info *step, const char **stage)
+{
+    gnomon_stage_info of = {.name = ""};
+    *stage = "";
+    if (gnomon_profile_step(l->p, number, step))
+        return UINT32_MAX;
+    (void)gnomon_profile_stage(l->p, step->stage, &of);
+    *stage = of.name ? of.name : "";
+    return gnomon__timeline_run_of(l, of.run);
 }
 
 int gnomon__timeline_on_device(const gnomon__timeline *l, size_t track)
@@ -174,179 +551,6 @@ void gnomon__event_cursor_turn(gnomon__event_cursor *c, uint32_t track)
     (void)gnomon_profile_track(c->walk.p, track, &k);
     (void)gnomon_profile_run(c->walk.p, k.run ? k.run : 1, &run);
     c->zero = run.zero_unix_ns;
-}
-
-/* ---- What had not ended ----------------------------------------------------------- */
-
-static int compare_opens(const void *left, const void *right)
-{
-    const gnomon_open_info *a = left, *b = right;
-    int by = gnomon__export_order(a->track, b->track);
-    by = by ? by : gnomon__export_order(a->begin_ns, b->begin_ns);
-    return by ? by : gnomon__export_order(a->reserved, b->reserved);
-}
-
-int gnomon__opens_begin(gnomon__opens *o, const gnomon_profile *p)
-{
-    size_t tracks = gnomon_profile_count(p, GNOMON_TRACKS);
-    size_t count = gnomon_profile_count(p, GNOMON_OPENS);
-    o->of = calloc(count + 1, sizeof *o->of);
-    o->next = calloc(tracks + 2, sizeof *o->next);
-    o->count = 0;
-    if (!o->of || !o->next)
-        return 0;
-    for (size_t i = 0; i < count; i++) {
-        (void)gnomon_profile_open(p, i + 1, &o->of[i]);
-        o->of[i].reserved = (uint32_t)i; /* the outer one first, for the sort */
-    }
-    qsort(o->of, count, sizeof *o->of, compare_opens);
-    o->count = count;
-    for (size_t i = count; i > 0; i--)
-        o->next[o->of[i - 1].track] = i - 1;
-    return 1;
-}
-
-void gnomon__opens_end(gnomon__opens *o)
-{
-    free(o->of);
-    free(o->next);
-    *o = (gnomon__opens){0};
-}
-
-/* ---- Links ------------------------------------------------------------------------ */
-
-/* 0 for the first end of an execution; executions are numbered in each run anew. */
-static int compare_ends(const void *left, const void *right)
-{
-    const gnomon__link_end *a = left, *b = right;
-    int by = gnomon__export_order(a->run, b->run);
-    by = by ? by : gnomon__export_order(a->instance, b->instance);
-    by = by ? by : gnomon__export_order(a->kind, b->kind);
-    by = by ? by : gnomon__export_order(a->flow, b->flow);
-    by = by ? by : gnomon__export_order(a->link, b->link);
-    return by ? by : a->is_effect - b->is_effect;
-}
-
-static uint32_t run_of_node(const gnomon__timeline *of, uint32_t node)
-{
-    gnomon_node_info n;
-    return !gnomon_profile_node(of->p, node, &n) && n.track <= of->track_count
-               ? of->tracks[n.track].run
-               : 0;
-}
-
-/* Of all links the causes; or, where `flow_of` says which flow each is, the effects. */
-static size_t list_ends(gnomon__link_end *ends, const gnomon__timeline *of,
-                        const uint32_t *flow_of, int by_causes)
-{
-    size_t n = 0;
-    gnomon_link_info l;
-    for (size_t i = 1; !gnomon_profile_link(of->p, i, &l); i++)
-        if (l.from_instance && l.to_instance)
-            ends[n++] = (gnomon__link_end){
-                .instance = flow_of ? l.to_instance : l.from_instance,
-                .run = run_of_node(of, flow_of ? l.to : l.from),
-                .link = (uint32_t)i,
-                .flow = flow_of ? flow_of[i] : 0,
-                .kind = by_causes ? (uint8_t)l.kind : 0,
-                .is_effect = flow_of != NULL};
-    return n;
-}
-
-/* By causes these are in order, and equal ones, of a kind, are one flow. */
-static size_t number_flows(gnomon__link_end *causes, size_t count,
-                           uint32_t *flow_of, int by_causes)
-{
-    size_t flows = 0;
-    for (size_t i = 0; i < count; i++) {
-        int is_same = by_causes && i && causes[i].run == causes[i - 1].run &&
-                      causes[i].instance == causes[i - 1].instance &&
-                      causes[i].kind == causes[i - 1].kind;
-        flows += !is_same;
-        flow_of[causes[i].link] = (uint32_t)flows - 1;
-        causes[i].flow = (uint32_t)flows - 1;
-        causes[i].is_again = (uint8_t)is_same;
-    }
-    return flows;
-}
-
-int gnomon__links_begin(gnomon__links *l, const gnomon__timeline *of,
-                        int by_causes)
-{
-    size_t links = gnomon_profile_count(of->p, GNOMON_LINKS);
-    uint32_t *flow_of = calloc(links + 1, sizeof *flow_of);
-    *l = (gnomon__links){.ends = calloc(2 * links + 1, sizeof *l->ends)};
-    int ok = flow_of && l->ends;
-    if (ok) {
-        size_t causes = list_ends(l->ends, of, NULL, by_causes);
-        if (by_causes)
-            qsort(l->ends, causes, sizeof *l->ends, compare_ends);
-        l->flows = number_flows(l->ends, causes, flow_of, by_causes);
-        l->count = causes + list_ends(l->ends + causes, of, flow_of, by_causes);
-        qsort(l->ends, l->count, sizeof *l->ends, compare_ends);
-    }
-    free(flow_of);
-    return ok;
-}
-
-void gnomon__links_end(gnomon__links *l)
-{
-    free(l->ends);
-    *l = (gnomon__links){0};
-}
-
-/* Whether the ends of that execution come after this one. */
-static int is_after(const gnomon__link_end *end, uint32_t run,
-                    uint64_t instance)
-{
-    return end->run != run ? end->run < run : end->instance < instance;
-}
-
-const gnomon__link_end *gnomon__links_at(gnomon__links *l,
-                                         const gnomon__timeline *of,
-                                         const gnomon_event_info *e,
-                                         size_t *count)
-{
-    const uint32_t run = of->tracks[e->track].run;
-    const uint64_t instance = e->instance;
-    size_t low = 0, high = instance ? l->count : 0, last = l->last, step = 1;
-    *count = 0;
-    if (!high)
-        return NULL;
-    /* An execution's number is mostly a little above that of the one before. */
-    if (is_after(&l->ends[last], run, instance)) {
-        low = last + 1;
-        for (; last + step < high &&
-               is_after(&l->ends[last + step], run, instance);
-             step *= 2)
-            low = last + step + 1;
-        high = last + step < high ? last + step : high;
-    } else {
-        high = last;
-    }
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (is_after(&l->ends[middle], run, instance))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    l->last = low < l->count ? low : 0;
-    while (low + *count < l->count && l->ends[low + *count].run == run &&
-           l->ends[low + *count].instance == instance)
-        ++*count;
-    return l->ends + low;
-}
-
-int gnomon__links_is_late(const gnomon_profile *p, const gnomon__link_end *end,
-                          const gnomon_event_info *effect, uint64_t *ns)
-{
-    gnomon_link_info l;
-    if (!end->is_effect || gnomon_profile_link(p, end->link, &l))
-        return 0;
-    *ns = l.to_ns;
-    return l.from_ns > effect->begin_ns && l.to_ns >= l.from_ns &&
-           l.to_ns <= effect->begin_ns + effect->duration_ns;
 }
 
 /* ---- Memory ----------------------------------------------------------------------- */

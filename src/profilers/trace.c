@@ -4,7 +4,7 @@
  * schedule's cycle, or at the end of the run. It prints no report: the line that names
  * the file is all. Uses public headers and src/export only.
  *
- * libgnomon-trace.so is this file with all formats of src/export/trace_forms.h. The
+ * libgnomon-trace.so is this file with all formats of src/export/gzip.h. The
  * library, which has Chrome's JSON only, loads it where the name of a file asks for
  * another one.
  */
@@ -15,7 +15,7 @@
 
 #include "export/export.h"
 #ifdef GNOMON_TRACE_FORMS
-#include "export/trace_forms.h"
+#include "export/gzip.h"
 #endif
 #include "gnomon/tool.h"
 
