@@ -7,19 +7,14 @@
 #include "gnomon/profile.h"
 #include "command/command.h"
 #include "command/inputs.h"
-#include "command/notes.h"
 #include "command/output.h"
-#include "command/save.h"
 #include "platform/error.h"
 
 enum { CAT_OUTPUT };
 
 static const gnomon__cli_option cat_options[] = {
-    [CAT_OUTPUT] = {.name = "output",
-                    .letter = 'o',
-                    .kind = GNOMON__VALUE_FILE,
-                    .value = "OUT",
-                    .help = "write this file, in the form of its name"},
+    [CAT_OUTPUT] = GNOMON__FILE("output", 'o', "OUT",
+                                "write this file, in the form of its name"),
     {.name = NULL}};
 
 static int cat_run(int argc, char **argv);

@@ -35,7 +35,7 @@ static const gnomon__command command_completion = {
 enum { HELP_MAN };
 
 static const gnomon__cli_option help_options[] = {
-    [HELP_MAN] = {.name = "man", .help = "the man page, gnomon(1), in roff"},
+    [HELP_MAN] = GNOMON__FLAG("man", "the man page, gnomon(1), in roff"),
     {.name = NULL}};
 
 static const gnomon__command command_help = {

@@ -9,7 +9,6 @@
 #include "command/command.h"
 #include "export/gzip.h"
 #include "command/inputs.h"
-#include "command/notes.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "spec/options.h"
@@ -29,25 +28,17 @@ static const char *const export_words[] = {
 static const char *const export_readers[] = {"tensorboard", NULL};
 
 static const gnomon__cli_option export_options[] = {
-    [EXPORT_TO] = {.name = "to",
-                   .value = "FORMAT",
-                   .words = export_words,
-                   .help = "chrome, csv, json, perfetto, prof, speedscope or "
-                           "stacks; else the ending of OUT says it"},
-    [EXPORT_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .kind = GNOMON__VALUE_FILE,
-                       .value = "OUT",
-                       .help = "a file to write, or a folder for a file of "
-                               "each FILE"},
-    [EXPORT_FOR] = {.name = "for",
-                    .value = "TOOL",
-                    .words = export_readers,
-                    .help = "with chrome: categories that this tool knows: "
-                            "tensorboard"},
-    [EXPORT_MAX] = {.name = "max",
-                    .value = "SIZE",
-                    .help = "several files, by time, each at most this large"},
+    [EXPORT_TO] = GNOMON__WORD("to", "FORMAT", export_words,
+                               "chrome, csv, json, perfetto, prof, speedscope "
+                               "or stacks; else the ending of OUT says it"),
+    [EXPORT_OUTPUT] =
+        GNOMON__FILE("output", 'o', "OUT",
+                     "a file to write, or a folder for a file of each FILE"),
+    [EXPORT_FOR] = GNOMON__WORD(
+        "for", "TOOL", export_readers,
+        "with chrome: categories that this tool knows: tensorboard"),
+    [EXPORT_MAX] = GNOMON__TEXT(
+        "max", 0, "SIZE", "several files, by time, each at most this large"),
     {.name = NULL}};
 
 static int export_run(int argc, char **argv);

@@ -9,7 +9,7 @@
 #include "command/command.h"
 #include "export/gzip.h"
 #include "export/timeline.h"
-#include "command/save.h"
+#include "command/output.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/model.h"
@@ -89,58 +89,45 @@ static uint64_t size_of_export(const file_job *job)
     return job->request->exporter->write(&job->what, &w) ? 0 : size;
 }
 
-typedef void each_event(void *context, uint64_t unix_ns);
+typedef struct time_bins {
+    uint64_t first, last, count; /* events, and when they begin */
+    uint64_t width;              /* of a bin; 0: they are counted for it */
+    uint64_t of[BINS];
+} time_bins;
 
-static void for_each_event(const gnomon__export *what, each_event *do_it,
-                           void *context)
+static void meet_events(time_bins *b, const gnomon__export *what)
 {
     gnomon__event_cursor at;
     for (size_t i = 0; i < what->count; i++) {
         gnomon__event_cursor_all(&at, what, what->profiles[i]);
-        while (gnomon__event_cursor_next(&at))
-            do_it(context, at.begin);
+        while (gnomon__event_cursor_next(&at)) {
+            if (b->width) {
+                b->of[(at.begin - b->first) / b->width]++;
+                continue;
+            }
+            b->first = at.begin < b->first ? at.begin : b->first;
+            b->last = at.begin > b->last ? at.begin : b->last;
+            b->count++;
+        }
     }
-}
-
-typedef struct time_span {
-    uint64_t first, last, count;
-} time_span;
-
-static void widen(void *context, uint64_t at)
-{
-    time_span *s = context;
-    s->first = at < s->first ? at : s->first;
-    s->last = at > s->last ? at : s->last;
-    s->count++;
-}
-
-typedef struct time_bins {
-    uint64_t first, width;
-    uint64_t of[BINS];
-} time_bins;
-
-static void count_in_bin(void *context, uint64_t at)
-{
-    time_bins *b = context;
-    b->of[(at - b->first) / b->width]++;
 }
 
 /* When the second half of the events begins. 0: they cannot be split. */
 static uint64_t middle_of(const gnomon__export *what)
 {
-    time_span s = {UINT64_MAX, 0, 0};
-    for_each_event(what, widen, &s);
-    if (s.count < 2 || s.first == s.last)
-        return 0;
-    time_bins b = {.first = s.first, .width = (s.last - s.first) / BINS + 1};
-    for_each_event(what, count_in_bin, &b);
+    time_bins b = {.first = UINT64_MAX};
     uint64_t before = 0;
     size_t i = 0;
-    while (i < BINS && before + b.of[i] <= s.count / 2)
+    meet_events(&b, what);
+    if (b.count < 2 || b.first == b.last)
+        return 0;
+    b.width = (b.last - b.first) / BINS + 1;
+    meet_events(&b, what);
+    while (i < BINS && before + b.of[i] <= b.count / 2)
         before += b.of[i++];
     i += before == 0; /* never an empty half */
-    uint64_t middle = b.first + i * b.width;
-    return middle > s.first && middle <= s.last ? middle : s.last;
+    const uint64_t middle = b.first + i * b.width;
+    return middle > b.first && middle <= b.last ? middle : b.last;
 }
 
 /* ---- Files of at most a size --------------------------------------------------------- */

@@ -35,22 +35,15 @@ enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 enum { RUN_PROFILER, RUN_NVTX, RUN_REPEAT, RUN_OUTPUT };
 
 static const gnomon__cli_option run_options[] = {
-    [RUN_PROFILER] = {.name = "profiler",
-                      .letter = 'p',
-                      .value = "SPEC",
-                      .help = "the value of $GNOMON (default: simple)"},
-    [RUN_NVTX] = {.name = "nvtx",
-                  .help = "take in the marks that the program makes with NVTX"},
-    [RUN_REPEAT] = {.name = "repeat",
-                    .value = "N",
-                    .help = "run it N times, each time as a job of its own"},
-    [RUN_OUTPUT] = {.name = "output",
-                    .letter = 'o',
-                    .kind = GNOMON__VALUE_FILE,
-                    .value = "DIR",
-                    .help =
-                        "the folder for the profiles of the jobs, a side of "
-                        "gnomon diff"},
+    [RUN_PROFILER] = GNOMON__TEXT("profiler", 'p', "SPEC",
+                                  "the value of $GNOMON (default: simple)"),
+    [RUN_NVTX] = GNOMON__FLAG(
+        "nvtx", "take in the marks that the program makes with NVTX"),
+    [RUN_REPEAT] = GNOMON__TEXT(
+        "repeat", 0, "N", "run it N times, each time as a job of its own"),
+    [RUN_OUTPUT] = GNOMON__FILE(
+        "output", 'o', "DIR",
+        "the folder for the profiles of the jobs, a side of gnomon diff"),
     {.name = NULL}};
 
 static int run_run(int argc, char **argv);

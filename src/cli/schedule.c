@@ -14,10 +14,8 @@
 enum { SCHEDULE_STEPS };
 
 static const gnomon__cli_option schedule_options[] = {
-    [SCHEDULE_STEPS] = {.name = "steps",
-                        .letter = 'n',
-                        .value = "N",
-                        .help = "how many steps, from 0; else 20"},
+    [SCHEDULE_STEPS] =
+        GNOMON__TEXT("steps", 'n', "N", "how many steps, from 0; else 20"),
     {.name = NULL}};
 
 static int schedule_run(int argc, char **argv);

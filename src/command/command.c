@@ -15,6 +15,9 @@
 #include "platform/error.h"
 #include "spec/suggest.h"
 
+#define MOST_COMMANDS 24
+#define MOST_OPTIONS 24
+
 /* ---- Words ---------------------------------------------------------------- */
 
 int gnomon__cli_word(const char *word, const char *const *words)
@@ -25,52 +28,48 @@ int gnomon__cli_word(const char *word, const char *const *words)
     return -1;
 }
 
-/* "unknown WHAT 'WORD': did you mean 'BEST'?", or the list where nothing is
- * near. */
-static int say_unknown(const char *what, const gnomon__suggestion *s,
-                       const char *known)
+/* "unknown WHAT 'SHOWN': did you mean 'BEST'?", or the list where nothing is near. Words
+ * stand behind `prefix`: of options the last one is --help, which nobody means. */
+static int say_unknown(const char *what, const char *shown, const char *word,
+                       const char *const *words, const char *prefix)
 {
-    if (s->best)
-        gnomon__log("unknown %s '%s': did you mean '%s'?", what, s->word,
-                    s->best);
+    char known[512] = "";
+    size_t used = 0;
+    gnomon__suggestion s = gnomon__suggest(word);
+    for (int i = 0; words[i]; i++) {
+        if (!*prefix || words[i + 1])
+            gnomon__suggest_offer(&s, words[i]);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used,
+                                     "%s %s%s", i ? "," : "", prefix, words[i]);
+    }
+    if (s.best)
+        gnomon__log("unknown %s '%s': did you mean '%s%s'?", what, shown,
+                    prefix, s.best);
     else
-        gnomon__log("unknown %s '%s': there are%s", what, s->word, known);
+        gnomon__log("unknown %s '%s': there are%s", what, shown, known);
     return GNOMON__EXIT_USAGE;
-}
-
-static void append_word(char *list, size_t size, const char *word)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, size - used, "%s %s", used ? "," : "", word);
 }
 
 int gnomon__cli_no_word(const char *what, const char *word,
                         const char *const *words)
 {
-    char known[512] = "";
-    gnomon__suggestion s = gnomon__suggest(word);
-    for (int i = 0; words[i]; i++) {
-        gnomon__suggest_offer(&s, words[i]);
-        append_word(known, sizeof known, words[i]);
-    }
-    return say_unknown(what, &s, known);
+    return say_unknown(what, word, word, words, "");
 }
 
 const gnomon__command *gnomon__cli_find(const gnomon__command *const *all,
                                         const char *name)
 {
-    char known[512] = "";
-    gnomon__suggestion s = gnomon__suggest(name);
-    for (int i = 0; all[i]; i++) {
+    const char *names[MOST_COMMANDS + 1] = {NULL};
+    for (int i = 0; all[i] && i < MOST_COMMANDS; i++) {
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
-        gnomon__suggest_offer(&s, all[i]->name);
-        append_word(known, sizeof known, all[i]->name);
+        names[i] = all[i]->name;
     }
     if (access(name, F_OK) == 0)
         gnomon__log("'%s' is a file, no command: gnomon report %s", name, name);
     else
-        say_unknown("command", &s, known);
+        gnomon__cli_no_word("command", name, names);
     return NULL;
 }
 
@@ -129,7 +128,6 @@ void gnomon__help_command(const gnomon__command *c)
 
 /* ---- Options -------------------------------------------------------------- */
 
-#define MOST_OPTIONS 24
 #define FIRST_VALUE 256 /* of getopt: option 0; below are letters */
 #define HELP_VALUE (FIRST_VALUE + MOST_OPTIONS)
 
@@ -143,26 +141,18 @@ static int option_count(const gnomon__command *c)
 
 static int wrong_option(const gnomon__command *c, const char *word, int letter)
 {
-    char shown[128], known[512] = "", best[128];
-    gnomon__suggestion s;
+    const char *names[MOST_OPTIONS + 2] = {NULL};
+    char shown[128];
+    int n = option_count(c);
+    for (int i = 0; i < n; i++)
+        names[i] = c->options[i].name;
+    names[n] = "help";
     if (letter)
         snprintf(shown, sizeof shown, "-%c", letter);
     else
         snprintf(shown, sizeof shown, "--%.*s", (int)strcspn(word + 2, "="),
                  word + 2);
-    s = gnomon__suggest(letter ? shown : shown + 2);
-    for (int i = 0; i < option_count(c); i++) {
-        gnomon__suggest_offer(&s, c->options[i].name);
-        snprintf(best, sizeof best, "--%s", c->options[i].name);
-        append_word(known, sizeof known, best);
-    }
-    append_word(known, sizeof known, "--help");
-    if (s.best) {
-        snprintf(best, sizeof best, "--%s", s.best);
-        s.best = best;
-    }
-    s.word = shown;
-    say_unknown("option", &s, known);
+    say_unknown("option", shown, letter ? shown : shown + 2, names, "--");
     return GNOMON__CLI_WRONG;
 }
 
@@ -176,18 +166,12 @@ static const gnomon__cli_option *option_at(const gnomon__command *c, int value)
     return NULL;
 }
 
-static int missing_value(const gnomon__command *c, int value)
+static int wrong_value(const gnomon__cli_option *o, int is_missing)
 {
-    const gnomon__cli_option *o = option_at(c, value);
-    if (o)
+    if (is_missing && o)
         gnomon__log("--%s needs %s", o->name, o->value);
-    return GNOMON__CLI_WRONG;
-}
-
-static int needless_value(const gnomon__command *c, int value)
-{
-    const gnomon__cli_option *o = option_at(c, value);
-    gnomon__log("--%s takes no value", o ? o->name : "help");
+    else if (!is_missing)
+        gnomon__log("--%s takes no value", o ? o->name : "help");
     return GNOMON__CLI_WRONG;
 }
 
@@ -219,10 +203,10 @@ int gnomon__cli_next(const gnomon__command *c, int argc, char **argv)
         return GNOMON__CLI_HELPED;
     }
     if (value == ':')
-        return missing_value(c, optopt);
+        return wrong_value(option_at(c, optopt), 1);
     if (value == '?')
         return optopt >= FIRST_VALUE
-                   ? needless_value(c, optopt)
+                   ? wrong_value(option_at(c, optopt), 0)
                    : wrong_option(c, argv[optind - 1], optopt);
     number = (int)(option_at(c, value) - c->options);
     if (c->options[number].words && !c->options[number].is_open &&

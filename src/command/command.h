@@ -38,6 +38,25 @@ typedef struct gnomon__cli_option {
     const char *help; /* one line */
 } gnomon__cli_option;
 
+/* Options of a table: one that takes no value, a text, a file, one of `all` words. */
+#define GNOMON__FLAG(word, text) \
+    { \
+        .name = word, .help = text \
+    }
+#define GNOMON__TEXT(word, short, what, text) \
+    { \
+        .name = word, .letter = short, .value = what, .help = text \
+    }
+#define GNOMON__FILE(word, short, what, text) \
+    { \
+        .name = word, .letter = short, .kind = GNOMON__VALUE_FILE, \
+        .value = what, .help = text \
+    }
+#define GNOMON__WORD(word, what, all, text) \
+    { \
+        .name = word, .value = what, .words = all, .help = text \
+    }
+
 typedef struct gnomon__command {
     const char *name;
     const char *operands; /* "FILE..."; "" where it takes none */

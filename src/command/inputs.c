@@ -7,18 +7,176 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "command/command.h"
-#include "profile/json_read.h"
-#include "command/progress.h"
+#include "gnomon.h"
+#include "gnomon/profile.h"
+#include "gnomon/tool.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/footer.h"
+#include "profile/json_read.h"
 
 #define FIRST_READ ((size_t)64 << 10)
+
+/* ---- How far reading is ------------------------------------------------------ */
+
+#define MUCH ((uint64_t)16 << 20) /* bytes */
+#define MANY 64                   /* files */
+#define WIDTH 40
+
+/* Invariant: under the lock, a bar is on the screen only while `is_shown`. A thread draws
+ * it, so that code that reads needs no calls for it: the system counts the bytes that this
+ * process has read. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t over;
+static pthread_t thread;
+static int is_running, is_over, is_shown, is_drawn;
+static size_t at, of; /* the file, or what else is counted */
+static const char *what = "file";
+static unsigned depth; /* of shows without a hide */
+static uint64_t read_before, to_read;
+
+/* Bytes that this process has read; 0 where the system does not say. */
+static uint64_t bytes_read(void)
+{
+    uint64_t bytes = 0;
+    FILE *io = fopen("/proc/self/io", "re");
+    if (io && fscanf(io, "rchar: %" SCNu64, &bytes) != 1)
+        bytes = 0;
+    if (io)
+        fclose(io);
+    return bytes;
+}
+
+/* Of many things, by their number; of one, by its bytes. */
+static double done_part(void)
+{
+    uint64_t done = bytes_read();
+    if (of > 1)
+        return (double)(at - 1) / (double)of;
+    done = done > read_before ? done - read_before : 0;
+    return done > to_read ? 1 : (double)done / (double)to_read;
+}
+
+static void draw(void)
+{
+    char bar[WIDTH + 1];
+    double part = done_part();
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', (size_t)(part * WIDTH));
+    bar[WIDTH] = 0;
+    fprintf(stderr, "\r%s %3d %%, %s %zu of %zu\033[K", bar, (int)(part * 100),
+            what, at, of);
+    fflush(stderr);
+    is_drawn = 1;
+}
+
+static void clear(void)
+{
+    if (is_drawn)
+        fputs("\r\033[K", stderr);
+    is_drawn = 0;
+}
+
+static void *progress_thread(void *unused)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    pthread_mutex_lock(&lock);
+    while (!is_over) {
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&over, &lock, &until);
+        if (is_shown && !is_over)
+            draw();
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+void gnomon__progress_begin(const gnomon__cli_inputs *in)
+{
+    const char *term = getenv("TERM");
+    struct stat about;
+    sigset_t all, before;
+    pthread_condattr_t monotonic;
+    if (!isatty(STDERR_FILENO) || !term || !*term || !strcmp(term, "dumb"))
+        return;
+    to_read = 1;
+    of = in->count;
+    for (size_t i = 0; i < in->count; i++)
+        if (stat(in->paths[i], &about) == 0 && S_ISREG(about.st_mode))
+            to_read += (uint64_t)about.st_size;
+    if (to_read < MUCH && of < MANY)
+        return;
+    read_before = bytes_read();
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&over, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_running = pthread_create(&thread, NULL, progress_thread, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void gnomon__progress_end(void)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&lock);
+    is_over = 1;
+    clear();
+    pthread_cond_signal(&over);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    is_running = 0;
+}
+
+void gnomon__progress_show(void)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&lock);
+    at += !depth++;
+    is_shown = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+void gnomon__progress_at(const char *thing, size_t number, size_t count)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&lock);
+    what = thing;
+    at = number;
+    of = count;
+    depth++;
+    is_shown = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+void gnomon__progress_hide(void)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&lock);
+    is_shown = --depth > 0;
+    if (!is_shown)
+        clear();
+    pthread_mutex_unlock(&lock);
+}
 
 /* ---- Loading ---------------------------------------------------------------- */
 
@@ -207,4 +365,117 @@ void gnomon__cli_inputs_free(gnomon__cli_inputs *in)
         gnomon__free(in->paths[i]);
     gnomon__free(in->paths);
     *in = (gnomon__cli_inputs){0};
+}
+
+/* ---- Notes on a file, to standard error: reports keep their bytes ------------ */
+
+/* The words for a loss that gnomon_health counts, or of events; NULL: it is another
+ * loss. */
+static const char *health_words(const char *kind)
+{
+    static const struct {
+        const char *kind, *words;
+    } known[] = {
+#define KNOWN(field, words) {#field, words},
+        GNOMON_HEALTH(KNOWN)
+#undef KNOWN
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].kind, kind) == 0)
+            return known[i].words;
+    return gnomon__event_loss(kind);
+}
+
+/* An unknown section, of a later gnomon, is no damage. */
+int gnomon__cli_is_damage(const gnomon_loss_info *l)
+{
+    return !l->run && !health_words(l->kind) &&
+           strncmp(l->kind, "unknown section", 15) != 0;
+}
+
+const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
+{
+    char room[GNOMON__LOSS_WORDS];
+    const char *words = health_words(l->kind);
+    if (words)
+        snprintf(text, size, "%" PRIu64 " %s", l->count,
+                 gnomon__loss_words(room, words, l->count));
+    else
+        snprintf(text, size, "%s%.200s: %" PRIu64,
+                 gnomon__cli_is_damage(l) ? "damaged: " : "", l->kind,
+                 l->count);
+    return text;
+}
+
+int gnomon__cli_log_damage(const char *path, const gnomon_profile *p)
+{
+    int status = GNOMON__EXIT_OK;
+    gnomon_loss_info l;
+    char text[320];
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        if (gnomon__cli_is_damage(&l)) {
+            if (path)
+                gnomon__log("%s: %s", path,
+                            gnomon__cli_loss(text, sizeof text, &l));
+            status = GNOMON__EXIT_UNREADABLE;
+        }
+    return status;
+}
+
+static gnomon_loss_info *noted_loss(gnomon__cli_notes *n,
+                                    const gnomon_loss_info *l)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (!n->losses[i].run == !l->run &&
+            strcmp(n->losses[i].kind, l->kind) == 0)
+            return &n->losses[i];
+    if (!gnomon__grow(&n->losses, &n->room, n->count + 1, sizeof *n->losses))
+        return NULL;
+    gnomon_loss_info *to = &n->losses[n->count];
+    *to = (gnomon_loss_info){.run = l->run};
+    to->kind = gnomon__strdup(l->kind);
+    return to->kind ? &n->losses[n->count++] : NULL;
+}
+
+int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *p)
+{
+    gnomon_node_info node;
+    gnomon_loss_info loss;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
+        if (gnomon_profile_node(p, i, &node) == GNOMON_OK)
+            n->open += node.open;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &loss);
+        if (!loss.run && gnomon_profile_count(p, GNOMON_RUNS))
+            continue;
+        gnomon_loss_info *to = noted_loss(n, &loss);
+        if (!to)
+            return gnomon__fail(GNOMON_ENOMEM, "no memory for notes");
+        to->count += loss.count;
+    }
+    return GNOMON_OK;
+}
+
+int gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path)
+{
+    int status = GNOMON__EXIT_OK;
+    char text[320];
+    for (size_t i = 0; i < n->count; i++) {
+        gnomon__log("%s: %s", path,
+                    gnomon__cli_loss(text, sizeof text, &n->losses[i]));
+        if (gnomon__cli_is_damage(&n->losses[i]))
+            status = GNOMON__EXIT_UNREADABLE;
+    }
+    if (n->open)
+        gnomon__log("%s: %" PRIu64 " scope%s open", path, n->open,
+                    n->open == 1 ? " was" : "s were");
+    return status;
+}
+
+void gnomon__cli_notes_free(gnomon__cli_notes *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        gnomon__free((void *)(size_t)n->losses[i].kind);
+    gnomon__free(n->losses);
+    *n = (gnomon__cli_notes){0};
 }

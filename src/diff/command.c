@@ -34,44 +34,29 @@ enum {
 static const char *const diff_formats[] = {"text", "csv", "md", "json", NULL};
 
 static const gnomon__cli_option diff_options[] = {
-    [DIFF_GATE] = {.name = "gate",
-                   .value = "GATE",
-                   .help =
-                       "exit with 4 where it fails, 5 where it is not sure"},
-    [DIFF_METRIC] = {.name = "metric",
-                     .value = "METRIC",
-                     .words = gnomon__metric_words,
-                     .help = "what tables compare: mean (default), total, "
-                             "calls, ..."},
-    [DIFF_STAGE] = {.name = "stage",
-                    .value = "NAME",
-                    .help = "only that stage: fit"},
-    [DIFF_SORT] = {.name = "sort",
-                   .value = "KEY",
-                   .words = gnomon__diff_sort_words,
-                   .help = "by change of total (default), change, "
-                           "confidence or name"},
-    [DIFF_LIMIT] = {.name = "limit",
-                    .value = "N",
-                    .help = "the most rows of a table"},
-    [DIFF_CONFIDENCE] = {.name = "confidence",
-                         .value = "PERCENT",
-                         .help = "confidence of intervals and gates: 99.9"},
-    [DIFF_DRIFT] = {.name = "drift",
-                    .value = "DRIFT",
-                    .help = "how far one job may be off as a whole: "
-                            "1.6%+15ns"},
-    [DIFF_VIEW] = {.name = "view",
-                   .value = "WORDS",
-                   .help = "what was recorded under that filter, schedule or "
-                           "ranks: filter=opt*"},
-    [DIFF_COLUMNS] = {.name = "columns",
-                      .value = "NAMES",
-                      .help = "columns of tables: calls_a,calls_b or all"},
-    [DIFF_AS] = {.name = "as",
-                 .value = "KIND",
-                 .words = diff_formats,
-                 .help = "text (default), csv, md or json"},
+    [DIFF_GATE] =
+        GNOMON__TEXT("gate", 0, "GATE",
+                     "exit with 4 where it fails, 5 where it is not sure"),
+    [DIFF_METRIC] =
+        GNOMON__WORD("metric", "METRIC", gnomon__metric_words,
+                     "what tables compare: mean (default), total, calls, ..."),
+    [DIFF_STAGE] = GNOMON__TEXT("stage", 0, "NAME", "only that stage: fit"),
+    [DIFF_SORT] = GNOMON__WORD(
+        "sort", "KEY", gnomon__diff_sort_words,
+        "by change of total (default), change, confidence or name"),
+    [DIFF_LIMIT] = GNOMON__TEXT("limit", 0, "N", "the most rows of a table"),
+    [DIFF_CONFIDENCE] = GNOMON__TEXT("confidence", 0, "PERCENT",
+                                     "confidence of intervals and gates: 99.9"),
+    [DIFF_DRIFT] =
+        GNOMON__TEXT("drift", 0, "DRIFT",
+                     "how far one job may be off as a whole: 1.6%+15ns"),
+    [DIFF_VIEW] = GNOMON__TEXT(
+        "view", 0, "WORDS",
+        "what was recorded under that filter, schedule or ranks: filter=opt*"),
+    [DIFF_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
+                                  "columns of tables: calls_a,calls_b or all"),
+    [DIFF_AS] = GNOMON__WORD("as", "KIND", diff_formats,
+                             "text (default), csv, md or json"),
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);

@@ -134,11 +134,6 @@ void gnomon__gate_free(gnomon__gate *g)
 
 /* ---- One judgement ------------------------------------------------------ */
 
-int gnomon__gate_takes(const gnomon__gate *g, const char *name)
-{
-    return gnomon__glob(g->name, strlen(g->name), name);
-}
-
 static double gate_default(const gnomon__gate *g, double calls)
 {
     if (g->metric == GNOMON__CALLS || g->kind == GNOMON__DIFF_COUNTER)
@@ -175,7 +170,7 @@ static int gate_watches(const gate_round *r, const gnomon__diff_row *row)
 {
     return row->kind == r->gate->kind &&
            (!r->asked->stage || strcmp(r->asked->stage, row->stage) == 0) &&
-           gnomon__gate_takes(r->gate, row->name);
+           gnomon__glob(r->gate->name, strlen(r->gate->name), row->name);
 }
 
 /* Of the rows from *at on the next one that the gate watches and both sides have; NULL:

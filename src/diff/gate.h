@@ -34,9 +34,6 @@ enum gnomon__verdict {
 int gnomon__gate_parse(gnomon__gate *gate, const char *text);
 void gnomon__gate_free(gnomon__gate *gate);
 
-/* Whether it watches a row of this name. */
-int gnomon__gate_takes(const gnomon__gate *gate, const char *name);
-
 /* `calls`: of a job of A. `confidence`: how sure a failure must be. */
 enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *gate,
                                         const gnomon__change *change,

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "command/command.h"
-#include "command/notes.h"
-#include "command/progress.h"
-#include "merge/gather.h"
+#include "command/inputs.h"
 #include "merge/gather.h"
 #include "platform/error.h"
 #include "platform/memory.h"

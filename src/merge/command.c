@@ -6,8 +6,8 @@
 #include "command/command.h"
 #include "merge/align.h"
 #include "merge/gather.h"
-#include "command/progress.h"
-#include "command/save.h"
+#include "command/inputs.h"
+#include "command/output.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

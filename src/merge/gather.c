@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 
 #include "command/command.h"
-#include "command/notes.h"
-#include "command/progress.h"
+#include "command/inputs.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"

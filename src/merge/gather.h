@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "command/inputs.h"
-#include "command/save.h"
+#include "command/output.h"
 #include "merge/merge.h"
 
 typedef struct gnomon__gather {

@@ -11,7 +11,6 @@
 #include "command/command.h"
 #include "command/inputs.h"
 #include "command/output.h"
-#include "command/progress.h"
 #include "platform/error.h"
 #include "report/joined.h"
 #include "report/ranks.h"
@@ -43,41 +42,29 @@ static const gnomon__cli_option report_options[] = {
                    .words = gnomon__report_words,
                    .is_open = 1,
                    .help = "which report: simple (default), see above"},
-    [REPORT_STAGE] = {.name = "stage",
-                      .value = "NAME",
-                      .help = "only stages of that name: fit"},
-    [REPORT_EACH] = {.name = "each",
-                     .help = "each stage by itself, not those of a name "
-                             "added up"},
-    [REPORT_EXTENDED] = {.name = "extended",
-                         .help = "simple: with calls, total and percentage "
-                                 "(default)"},
-    [REPORT_NO_EXTENDED] = {.name = "no-extended",
-                            .help =
-                                "simple: only mean and total, sorted by mean"},
-    [REPORT_COLUMNS] = {.name = "columns",
-                        .value = "NAMES",
-                        .help = "columns of a table: calls,total or all"},
-    [REPORT_SORT] = {.name = "sort",
-                     .value = "KEY",
-                     .help = "the column that rows are ordered by"},
-    [REPORT_LIMIT] = {.name = "limit",
-                      .value = "N",
-                      .help = "the most rows of a table"},
-    [REPORT_FILTER] = {.name = "filter",
-                       .value = "NAMES",
-                       .help = "only regions that match: opt*|@io"},
-    [REPORT_EXCLUDE] = {.name = "exclude",
-                        .value = "NAMES",
-                        .help = "no regions that match"},
-    [REPORT_BY] = {.name = "by",
-                   .value = "GROUP",
-                   .words = report_groups,
-                   .help = "rows of each rank, host, thread, category or file"},
-    [REPORT_FORMAT] = {.name = "format",
-                       .value = "FORMAT",
-                       .words = report_formats,
-                       .help = "of a table: text (default), csv, md or json"},
+    [REPORT_STAGE] =
+        GNOMON__TEXT("stage", 0, "NAME", "only stages of that name: fit"),
+    [REPORT_EACH] = GNOMON__FLAG(
+        "each", "each stage by itself, not those of a name added up"),
+    [REPORT_EXTENDED] = GNOMON__FLAG(
+        "extended", "simple: with calls, total and percentage (default)"),
+    [REPORT_NO_EXTENDED] = GNOMON__FLAG(
+        "no-extended", "simple: only mean and total, sorted by mean"),
+    [REPORT_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
+                                    "columns of a table: calls,total or all"),
+    [REPORT_SORT] =
+        GNOMON__TEXT("sort", 0, "KEY", "the column that rows are ordered by"),
+    [REPORT_LIMIT] = GNOMON__TEXT("limit", 0, "N", "the most rows of a table"),
+    [REPORT_FILTER] =
+        GNOMON__TEXT("filter", 0, "NAMES", "only regions that match: opt*|@io"),
+    [REPORT_EXCLUDE] =
+        GNOMON__TEXT("exclude", 0, "NAMES", "no regions that match"),
+    [REPORT_BY] =
+        GNOMON__WORD("by", "GROUP", report_groups,
+                     "rows of each rank, host, thread, category or file"),
+    [REPORT_FORMAT] =
+        GNOMON__WORD("format", "FORMAT", report_formats,
+                     "of a table: text (default), csv, md or json"),
     {.name = NULL}};
 
 static int report_run(int argc, char **argv);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/progress.h"
+#include "command/inputs.h"
 #include "profile/keys.h"
 #include "report/ranks.h"
 #include "spec/suggest.h"

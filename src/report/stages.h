@@ -5,7 +5,7 @@
 #ifndef GNOMON_REPORT_STAGES_H
 #define GNOMON_REPORT_STAGES_H
 
-#include "command/notes.h"
+#include "command/inputs.h"
 #include "merge/unite.h"
 #include "report/profiler.h"
 #include "report/run_groups.h"

@@ -10,7 +10,7 @@
 #include <poll.h>
 
 #include "cli/commands.h"
-#include "command/progress.h"
+#include "command/inputs.h"
 #include "saved_profile.h"
 
 /* ---- Help and completions ------------------------------------------------- */
