@@ -417,7 +417,7 @@ static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
     if (what->name) {
         /* TensorBoard's plugin takes the last bracket for that of the rows. */
         gnomon__export_literal(c.t, ",\n  \"traceName\": \"");
-        gnomon__export_json_without(c.t, what->name, ']');
+        gnomon__export_json_inside(c.t, what->name, GNOMON__JSON_SPECIAL "]");
         gnomon__export_literal(c.t, "\"");
     }
     gnomon__export_literal(c.t, "\n}\n");

@@ -6,29 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Text in memory -------------------------------------------------------------- */
-
-typedef struct chrome_memory {
-    char *text;
-    size_t size, room;
-} chrome_memory;
-
-static int write_memory(const gnomon_writer *w, const void *bytes, size_t size)
-{
-    chrome_memory *m = w->context;
-    if (size > m->room - m->size) {
-        size_t room = 2 * (m->size + size);
-        char *text = realloc(m->text, room);
-        if (!text)
-            return GNOMON_ENOMEM;
-        m->text = text;
-        m->room = room;
-    }
-    memcpy(m->text + m->size, bytes, size);
-    m->size += size;
-    return GNOMON_OK;
-}
-
 /* ---- Categories -------------------------------------------------------------------- */
 
 static int is_among(const char *word, const char *const *words, size_t count)
@@ -307,9 +284,8 @@ static void describe(gnomon__chrome_node *to, const chrome_path *p)
 static int make_row_texts(const gnomon__chrome *c, gnomon__chrome_node *to,
                           uint32_t node)
 {
-    chrome_memory m = {0};
-    const gnomon_writer w = {
-        .struct_size = sizeof w, .write = write_memory, .context = &m};
+    gnomon__export_memory m = {0};
+    const gnomon_writer w = gnomon__export_to_memory(&m);
     chrome_path p;
     gnomon__export_text *t = gnomon__export_text_begin(&w);
     if (!t)

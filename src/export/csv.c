@@ -23,8 +23,8 @@
  * from the count on. */
 typedef struct csv_kept {
     uint32_t kind, track, node, region; /* track 0: it is free */
-    size_t begin, size;                 /* of the text; the end is the rest */
-    char *text;
+    size_t begin;                       /* of the text; the end is the rest */
+    gnomon__export_memory text;
 } csv_kept;
 
 typedef struct csv_export {
@@ -33,7 +33,8 @@ typedef struct csv_export {
     const gnomon_profile *p;
     gnomon__export_tree tree;
     csv_kept *kept;
-    size_t runs, tracks, nodes; /* of the profiles before this one */
+    gnomon__export_text *memory; /* to which those are written */
+    size_t runs, tracks, nodes;  /* of the profiles before this one */
 } csv_export;
 
 /* What kinds have in common. */
@@ -53,43 +54,19 @@ static const char csv_header[] =
 
 /* ---- Cells ------------------------------------------------------------------- */
 
-/* ASCII that is written as it is, in any cell: nearly all text is. */
-static int csv_is_plain(char c)
-{
-    const unsigned char u = (unsigned char)c;
-    return u >= ' ' && u < 0x80 && u != '"' && u != ',' && u != '/' &&
-           u != '\\';
-}
-
-static size_t csv_plain_size(const char *text)
-{
-    size_t size = 0;
-    while (csv_is_plain(text[size]))
-        size++;
-    return size;
-}
-
 /* The inside of a cell in quotes. `in_path`: a separator in a name is escaped. */
 static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
 {
-    const char *from = text;
-    while (*(text += csv_plain_size(text))) {
-        size_t size = gnomon__print_character(text);
-        int is_special =
-            *text == '"' || (in_path && (*text == '/' || *text == '\\'));
-        if (size && !is_special) {
-            text += size;
-            continue;
-        }
-        gnomon__export_put(t, from, (size_t)(text - from));
-        if (!size)
+    const char *special = in_path ? "\"/\\" : "\"";
+    size_t character;
+    for (; *(text = gnomon__export_plain(t, text, special, &character));
+         text++) {
+        if (!character)
             gnomon__export_literal(t, GNOMON__NO_CHARACTER);
         else
-            gnomon__export_put(t, *text == '"' ? "\"" : "\\", 1);
-        from = size ? text : text + 1; /* the character itself comes next */
-        text++;
+            gnomon__export_put(t, *text == '"' ? "\"\"" : (char[]){'\\', *text},
+                               2);
     }
-    gnomon__export_put(t, from, (size_t)(text - from));
 }
 
 static void csv_guard(gnomon__export_text *t, const char *text)
@@ -235,45 +212,24 @@ static void csv_describe(const csv_export *x, const gnomon_event_info *e,
     }
 }
 
-/* Keeps what was just written, `size` bytes, if they are still in the buffer. */
-static void csv_keep(csv_export *x, csv_kept *k, uint64_t size)
+/* Makes the begin and the end of rows as this one. */
+static void csv_make(csv_export *x, const gnomon_event_info *e, csv_row *row,
+                     csv_kept *k)
 {
-    char *text = size <= x->t->used && k->size + size <= CSV_KEPT_MOST
-                     ? realloc(k->text, k->size + (size_t)size)
-                     : NULL;
-    if (!text) {
-        k->track = 0;
-        return;
-    }
-    memcpy(text + k->size, x->t->room + x->t->used - size, (size_t)size);
-    k->text = text;
-    k->size += (size_t)size;
-}
-
-/* How many bytes the text has so far. */
-static uint64_t csv_size(const csv_export *x)
-{
-    return x->t->written + x->t->used;
-}
-
-/* Writes the row, and keeps its begin and end. */
-static void csv_put_new(csv_export *x, const gnomon_event_info *e, csv_row *row,
-                        csv_kept *k)
-{
+    const gnomon_writer to_memory = gnomon__export_to_memory(&k->text);
+    gnomon__export_text *t = x->t;
+    *k = (csv_kept){e->kind, e->track, e->node, e->region, 0, k->text};
+    k->text.size = 0;
     csv_describe(x, e, row);
-    k->kind = e->kind;
-    k->track = e->track;
-    k->node = e->node;
-    k->region = e->region;
-    k->size = 0;
-    uint64_t from = csv_size(x);
+    x->t = x->memory;
+    x->t->out = &to_memory;
     csv_put_begin(x, row, 0);
-    csv_keep(x, k, csv_size(x) - from);
-    k->begin = k->size;
-    csv_put_middle(x, row);
-    from = csv_size(x);
+    gnomon__export_text_flush(x->t);
+    k->begin = k->text.size;
     csv_put_end(x, row);
-    csv_keep(x, k, csv_size(x) - from);
+    gnomon__export_text_flush(x->t);
+    x->t = t;
+    t->code = t->code ? t->code : x->memory->code;
 }
 
 static int csv_is_kept(const csv_kept *k, const gnomon_event_info *e)
@@ -293,13 +249,17 @@ static void csv_event(csv_export *x, const gnomon_event_info *e,
                    .value = e->value,
                    .has_value = e->kind == GNOMON_EVENT_COUNTER ||
                                 e->kind == GNOMON_EVENT_MEMORY};
-    if (!csv_is_kept(k, e)) {
-        csv_put_new(x, e, &row, k);
+    if (!csv_is_kept(k, e))
+        csv_make(x, e, &row, k);
+    if (x->t->code)
         return;
-    }
-    gnomon__export_put(x->t, k->text, k->begin);
+    gnomon__export_put(x->t, k->text.text, k->begin);
     csv_put_middle(x, &row);
-    gnomon__export_put(x->t, k->text + k->begin, k->size - k->begin);
+    gnomon__export_put(x->t, k->text.text + k->begin, k->text.size - k->begin);
+    if (k->text.size > CSV_KEPT_MOST) {
+        free(k->text.text);
+        *k = (csv_kept){.track = 0};
+    }
 }
 
 /* Losses have no place among the events, and stand after them whatever time was asked
@@ -338,7 +298,7 @@ static int csv_profile(csv_export *x)
     x->tracks += gnomon_profile_count(x->p, GNOMON_TRACKS);
     x->nodes += gnomon_profile_count(x->p, GNOMON_NODES);
     for (size_t i = 0; x->kept && i < CSV_KEPT; i++)
-        free(x->kept[i].text);
+        free(x->kept[i].text.text);
     free(x->kept);
     gnomon__export_tree_end(&x->tree);
     return code;
@@ -346,15 +306,17 @@ static int csv_profile(csv_export *x)
 
 static int csv_write(const gnomon__export *what, const gnomon_writer *out)
 {
-    csv_export x = {.t = gnomon__export_text_begin(out), .what = what};
-    int code = GNOMON_OK;
-    if (!x.t)
-        return GNOMON_ENOMEM;
-    gnomon__export_string(x.t, csv_header);
-    for (size_t i = 0; !code && i < what->count; i++) {
+    csv_export x = {.t = gnomon__export_text_begin(out),
+                    .what = what,
+                    .memory = gnomon__export_text_begin(NULL)};
+    int code = x.memory ? GNOMON_OK : GNOMON_ENOMEM;
+    if (x.t)
+        gnomon__export_string(x.t, csv_header);
+    for (size_t i = 0; x.t && !code && i < what->count; i++) {
         x.p = what->profiles[i];
         code = csv_profile(&x);
     }
+    free(x.memory);
     int written = gnomon__export_text_end(x.t);
     return code ? code : written;
 }

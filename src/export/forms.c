@@ -52,6 +52,29 @@ int gnomon__export_grow(void *list, size_t *room, size_t count, size_t size)
     return 1;
 }
 
+static int write_memory(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    gnomon__export_memory *m = w->context;
+    if (size > m->room - m->size) {
+        size_t room = 2 * (m->size + size);
+        char *text = realloc(m->text, room);
+        if (!text)
+            return GNOMON_ENOMEM;
+        m->text = text;
+        m->room = room;
+    }
+    memcpy(m->text + m->size, bytes, size);
+    m->size += size;
+    return GNOMON_OK;
+}
+
+gnomon_writer gnomon__export_to_memory(gnomon__export_memory *m)
+{
+    return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
+                           .write = write_memory,
+                           .context = m};
+}
+
 /* ---- Names ------------------------------------------------------------------ */
 
 const char *gnomon__export_track_name(char text[48],
@@ -71,6 +94,17 @@ const char *gnomon__export_track_name(char text[48],
 
 /* ---- Strings ---------------------------------------------------------------- */
 
+const char *gnomon__export_plain(gnomon__export_text *t, const char *text,
+                                 const char *special, size_t *character)
+{
+    const char *from = text;
+    while (*text && (*character = gnomon__print_character(text)) != 0 &&
+           !strchr(special, *text))
+        text += *character;
+    gnomon__export_put(t, from, (size_t)(text - from));
+    return text;
+}
+
 /* Perfetto's reader takes a quote after a backslash for a part of the string: so the last
  * of a string is no plain one. */
 static void put_json_escape(gnomon__export_text *t, unsigned char c,
@@ -86,30 +120,17 @@ static void put_json_escape(gnomon__export_text *t, unsigned char c,
         gnomon__export_put(t, escape, sizeof escape);
 }
 
-void gnomon__export_json_inside(gnomon__export_text *t, const char *text)
+void gnomon__export_json_inside(gnomon__export_text *t, const char *text,
+                                const char *special)
 {
-    gnomon__export_json_without(t, text, 0x7f);
-}
-
-void gnomon__export_json_without(gnomon__export_text *t, const char *text,
-                                 char without)
-{
-    const unsigned char *s = (const unsigned char *)text, *from = s;
-    while (*s) {
-        size_t size = gnomon__print_character((const char *)s);
-        if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f &&
-            *s != (unsigned char)without) {
-            s += size;
-            continue;
-        }
-        gnomon__export_put(t, (const char *)from, (size_t)(s - from));
-        if (size)
-            put_json_escape(t, *s, !s[1]);
+    size_t character;
+    for (; *(text = gnomon__export_plain(t, text, special, &character));
+         text++) {
+        if (character)
+            put_json_escape(t, (unsigned char)*text, !text[1]);
         else
             gnomon__export_literal(t, GNOMON__NO_CHARACTER);
-        from = ++s;
     }
-    gnomon__export_put(t, (const char *)from, (size_t)(s - from));
 }
 
 /* Up to what a value stands for, or the end. */
@@ -133,7 +154,8 @@ void gnomon__export_form(gnomon__export_text *t, const char *form, ...)
     va_start(of, form);
     for (; *(form = put_plain(t, form)); form++) {
         if (*++form == 's')
-            gnomon__export_json_inside(t, va_arg(of, const char *));
+            gnomon__export_json_inside(t, va_arg(of, const char *),
+                                       GNOMON__JSON_SPECIAL);
         else if (*form == 'd')
             gnomon__export_signed(t, va_arg(of, int));
         else if (*form == 'u')

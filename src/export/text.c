@@ -18,7 +18,6 @@ void gnomon__export_text_flush(gnomon__export_text *t)
 {
     if (!t->code && t->used)
         t->code = t->out->write(t->out, t->room, t->used);
-    t->written += t->used;
     t->used = 0;
 }
 

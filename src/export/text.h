@@ -16,7 +16,6 @@
 typedef struct gnomon__export_text {
     const gnomon_writer *out;
     int code;
-    uint64_t written; /* bytes that were given to `out` */
     size_t used;
     char room[GNOMON__TEXT_ROOM];
 } gnomon__export_text;
@@ -26,6 +25,13 @@ typedef struct gnomon__export_text {
 gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
 int gnomon__export_text_end(gnomon__export_text *t);
 void gnomon__export_text_flush(gnomon__export_text *t);
+
+/* Text in memory, of zeroes: as a writer, for what is written more than once. */
+typedef struct gnomon__export_memory {
+    char *text;
+    size_t size, room;
+} gnomon__export_memory;
+gnomon_writer gnomon__export_to_memory(gnomon__export_memory *m);
 
 void gnomon__export_put_slow(gnomon__export_text *t, const char *bytes,
                              size_t size);
@@ -64,10 +70,17 @@ const char *gnomon__export_track_name(char text[48],
  * a JSON string, %d, %u, %jd and %ju numbers, %g a double, and %jx ns as _us does. */
 __attribute__((format(printf, 2, 3))) void
 gnomon__export_form(gnomon__export_text *t, const char *form, ...);
-/* The inside of a JSON string, without quotes: what is no UTF-8 becomes U+FFFD; and with
- * this character as \u00xx. */
-void gnomon__export_json_inside(gnomon__export_text *t, const char *text);
-void gnomon__export_json_without(gnomon__export_text *t, const char *text,
-                                 char without);
+#define GNOMON__CONTROLS \
+    "\1\2\3\4\5\6\7\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34" \
+    "\35\36\37"
+/* Writes a text up to the first character that is special, or no UTF-8: *character is that
+ * one's size, or 0. Returns where it is, or the end. */
+const char *gnomon__export_plain(gnomon__export_text *t, const char *text,
+                                 const char *special, size_t *character);
+/* The inside of a JSON string, without quotes: what is no UTF-8 becomes U+FFFD; and what is
+ * special in it an escape. */
+#define GNOMON__JSON_SPECIAL GNOMON__CONTROLS "\"\\\x7f"
+void gnomon__export_json_inside(gnomon__export_text *t, const char *text,
+                                const char *special);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compiled: for speed */
 /* Owns what is read of a profile before its events: it grows with runs, tracks, links and
  * what was open; and, for each lane, the ends of the executions that are open on it,
  * innermost last, and the numbers of the scopes that their work crosses. Of memory, a heap

@@ -36,10 +36,6 @@ const uint32_t *gnomon__export_path(gnomon__export_tree *t, uint32_t node);
 uint64_t gnomon__export_self(const gnomon__export_tree *t, uint32_t node,
                              uint32_t *track);
 
-/* Whether the view of that node is exported. */
-int gnomon__export_is_shown(const gnomon__export_tree *t,
-                            const gnomon_node_info *node);
-
 /* How many runs there are in all profiles. Where there are several, names of tracks
  * begin with that of their run. */
 size_t gnomon__export_runs(const gnomon__export *what);
