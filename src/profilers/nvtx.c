@@ -17,9 +17,6 @@
 
 #include "gnomon/tool.h"
 #include "profilers/nvtx_calls.h"
-/* As a plugin it contains what nvtx_calls.c needs: the files of these headers. */
-#include "profilers/nvtx_op.h"
-#include "profilers/nvtx_text.h"
 
 #if GNOMON_WITH_NVTX
 

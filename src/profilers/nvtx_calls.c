@@ -24,11 +24,11 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
 #include "profilers/nvtx_payload.h"
-#include "profilers/nvtx_text.h"
 
 #define NVTX_BLOCK_REGIONS 256u /* entries of one block */
 #define NVTX_BLOCKS 4096u
 #define NVTX_CATEGORIES 256u
+#define NVTX_TEXT 1024u /* the longest name */
 
 enum { NVTX_FREE, NVTX_CLAIMED, NVTX_READY, NVTX_REFUSED };
 
@@ -95,6 +95,57 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name,
     return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
 }
 
+/* ---- Texts -------------------------------------------------------------------- */
+
+/* The number of a category or counter: FNV-1a of its name; never 0, which means none. */
+static uint32_t nvtx_hash(const char *text)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x01000193u;
+    return hash ? hash : 1;
+}
+
+/* Bytes of the UTF-8 character at `text`; 0: not valid. */
+static size_t nvtx_sequence(const char *text)
+{
+    unsigned char first = (unsigned char)*text;
+    size_t length = first < 0x80   ? 1
+                    : first < 0xc2 ? 0
+                    : first < 0xe0 ? 2
+                    : first < 0xf0 ? 3
+                    : first < 0xf5 ? 4
+                                   : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* The text as valid UTF-8, cut where it is longer; in `fit`, or a constant for NULL. */
+static const char *nvtx_text(char fit[NVTX_TEXT], const char *text)
+{
+    size_t used = 0, n;
+    if (!text)
+        return "(null)";
+    for (; *text && used + 4 < NVTX_TEXT; text += n ? n : 1) {
+        n = nvtx_sequence(text);
+        memcpy(fit + used, n ? text : "?", n ? n : 1);
+        used += n ? n : 1;
+    }
+    fit[used] = 0;
+    return fit;
+}
+
+/* One of twelve colours that differ on a light and on a dark background. */
+static uint32_t nvtx_colour(uint32_t category)
+{
+    static const uint32_t colours[] = {
+        0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffe15759, 0xffb07aa1, 0xff76b7b2,
+        0xffedc948, 0xffff9da7, 0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff8cd17d};
+    return colours[category % (sizeof colours / sizeof *colours)];
+}
+
 /* ---- Regions ------------------------------------------------------------------ */
 
 /* The table entry of a region; NULL: no memory. */
@@ -158,7 +209,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
 static void nvtx_describe(gnomon__nvtx_domain *d, const gnomon_region *region,
                           const char *name, nvtxEventAttributes_t *event)
 {
-    char fit[GNOMON__NVTX_TEXT];
+    char fit[NVTX_TEXT];
     memset(event, 0, sizeof *event);
     event->version = NVTX_VERSION;
     event->size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -166,10 +217,10 @@ static void nvtx_describe(gnomon__nvtx_domain *d, const gnomon_region *region,
     event->message.ascii = name;
     if (!region->category || !*region->category)
         return;
-    const char *category = gnomon__nvtx_text(fit, region->category);
-    event->category = gnomon__nvtx_hash(category);
+    const char *category = nvtx_text(fit, region->category);
+    event->category = nvtx_hash(category);
     event->colorType = NVTX_COLOR_ARGB;
-    event->color = gnomon__nvtx_colour(event->category);
+    event->color = nvtx_colour(event->category);
     nvtx_name_category(d, event->category, category);
 }
 
@@ -206,17 +257,17 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
                           const gnomon_region *region)
 {
     static uint32_t extension; /* one thread makes the first call: it loads */
-    char fit[GNOMON__NVTX_TEXT];
+    char fit[NVTX_TEXT];
     uint32_t state = NVTX_FREE;
     nvtxCounterAttr_t counter;
     memset(&counter, 0, sizeof counter);
     counter.structSize = sizeof counter;
     counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE;
-    counter.name = gnomon__nvtx_text(fit, region->name);
+    counter.name = nvtx_text(fit, region->name);
     counter.scopeId = NVTX_SCOPE_CURRENT_SW_PROCESS;
     /* Regions of one name are one counter. */
-    counter.counterId = NVTX_COUNTER_ID_STATIC_START +
-                        gnomon__nvtx_hash(counter.name) % (1u << 31);
+    counter.counterId =
+        NVTX_COUNTER_ID_STATIC_START + nvtx_hash(counter.name) % (1u << 31);
     if (nvtx_claim(&extension) ||
         __atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_READY) {
         p->counter_id = nvtxCounterRegister(d->handle, &counter);
@@ -288,7 +339,7 @@ void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 /* Room for an event that is not kept. */
 typedef struct nvtx_spare {
     nvtxEventAttributes_t event;
-    char text[GNOMON__NVTX_TEXT];
+    char text[NVTX_TEXT];
 } nvtx_spare;
 
 /* The event of a region, kept or in `spare`. */
@@ -297,8 +348,7 @@ static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
                                                nvtx_spare *spare)
 {
     const nvtxEventAttributes_t *event = nvtx_kept_event(d, region);
-    const char *text =
-        event ? "" : gnomon__nvtx_text(spare->text, region->name);
+    const char *text = event ? "" : nvtx_text(spare->text, region->name);
     return event ? event : nvtx_make_event(d, region, text, &spare->event);
 }
 

@@ -10,7 +10,6 @@
 #ifndef GNOMON_PROFILERS_NVTX_PAYLOAD_H
 #define GNOMON_PROFILERS_NVTX_PAYLOAD_H
 
-#include "profilers/nvtx_op.h"
 #include "profilers/nvtx_tool.h"
 
 #if GNOMON_WITH_NVTX
@@ -22,9 +21,145 @@
 #if defined(NVTX_PAYLOAD_API_FUNCTIONS_V1) && \
     defined(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon/report.h"
+
+enum nvtx_op_text {
+    NVTX_OPERATION,
+    NVTX_TYPES,      /* of the inputs: one if all are alike, else "int8,int4" */
+    NVTX_INPUTS,     /* a list as JSON */
+    NVTX_ATTRIBUTES, /* an object as JSON */
+    NVTX_OP_TEXTS
+};
+
+/* ---- Texts --------------------------------------------------------------------- */
+
+/* `at` NULL: bytes are only counted. */
+typedef struct nvtx_output {
+    char *at;
+    size_t size;
+} nvtx_output;
+
+static int nvtx_write(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    nvtx_output *to = w->context;
+    if (to->at)
+        memcpy(to->at + to->size, bytes, size);
+    to->size += size;
+    return GNOMON_OK;
+}
+
+/* For a number or a character. */
+GNOMON_PRINTF(2, 3)
+static int nvtx_print(const gnomon_writer *w, const char *format, ...)
+{
+    char text[32];
+    va_list values;
+    va_start(values, format);
+    int n = vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    return nvtx_write(w, text, n < 0 ? 0 : (size_t)n);
+}
+
+static void nvtx_put(const gnomon_writer *w, const char *text)
+{
+    nvtx_write(w, text, strlen(text));
+}
+
+static void nvtx_put_types(const gnomon_writer *w, const gnomon_op_info *op)
+{
+    int are_alike = 1;
+    for (size_t i = 1; i < op->input_count; i++)
+        are_alike &= strcmp(gnomon_input_at(op, i)->dtype,
+                            gnomon_input_at(op, 0)->dtype) == 0;
+    for (size_t i = 0; i < op->input_count && (i == 0 || !are_alike); i++) {
+        if (i)
+            nvtx_put(w, ",");
+        nvtx_put(w, gnomon_input_at(op, i)->dtype);
+    }
+}
+
+static void nvtx_put_sizes(const gnomon_writer *w, const int64_t *of,
+                           uint32_t count)
+{
+    nvtx_put(w, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            nvtx_put(w, ", ");
+        nvtx_print(w, "%" PRId64, of[i]);
+    }
+    nvtx_put(w, "]");
+}
+
+/* As the JSON form of a profile has them. */
+static void nvtx_put_inputs(const gnomon_writer *w, const gnomon_op_info *op)
+{
+    nvtx_put(w, "[");
+    for (size_t i = 0; i < op->input_count; i++) {
+        const gnomon_tensor *input = gnomon_input_at(op, i);
+        if (i)
+            nvtx_put(w, ", ");
+        nvtx_put(w, "{\"dtype\": ");
+        gnomon_write_json(w, input->dtype);
+        nvtx_put(w, ", \"dims\": ");
+        nvtx_put_sizes(w, input->dims, input->rank);
+        if (input->strides) {
+            nvtx_put(w, ", \"strides\": ");
+            nvtx_put_sizes(w, input->strides, input->rank);
+        }
+        nvtx_put(w, "}");
+    }
+    nvtx_put(w, "]");
+}
+
+static void nvtx_put_attributes(const gnomon_writer *w,
+                                const gnomon_op_info *op)
+{
+    nvtx_put(w, "{");
+    for (size_t i = 0; i < op->attribute_count; i++) {
+        if (i)
+            nvtx_put(w, ", ");
+        gnomon_write_json(w, gnomon_attribute_at(op, i)->key);
+        nvtx_put(w, ": ");
+        nvtx_put(w, gnomon_attribute_at(op, i)->json);
+    }
+    nvtx_put(w, "}");
+}
+
+/* One of the texts, which the caller frees. NULL: no memory. */
+static char *nvtx_op_text(const gnomon_op_info *op, int which)
+{
+    nvtx_output to = {NULL, 0};
+    const gnomon_writer w = {.struct_size = sizeof w,
+                             .write = nvtx_write,
+                             .print = nvtx_print,
+                             .context = &to};
+    for (int i = 0; i < 2; i++) {
+        if (i && !(to.at = calloc(to.size + 1, 1)))
+            return NULL;
+        to.size = 0;
+        if (which == NVTX_OPERATION)
+            nvtx_put(&w, op->operation);
+        else if (which == NVTX_TYPES)
+            nvtx_put_types(&w, op);
+        else if (which == NVTX_INPUTS)
+            nvtx_put_inputs(&w, op);
+        else
+            nvtx_put_attributes(&w, op);
+    }
+    return to.at;
+}
+
+/* ---- Payloads ------------------------------------------------------------------ */
+
 /* What the tool gets. The texts are registered strings: a tool copies the handles. */
 typedef struct nvtx_op_fields {
-    nvtxStringHandle_t texts[GNOMON__NVTX_OP_TEXTS];
+    nvtxStringHandle_t texts[NVTX_OP_TEXTS];
     uint64_t flops, bytes; /* of one execution */
     uint32_t backward;     /* 1: it is of a backward pass */
     uint32_t reserved;
@@ -43,13 +178,13 @@ static inline uint64_t nvtx_register_layout(nvtxDomainHandle_t domain)
     }
     static const nvtxPayloadSchemaEntry_t fields[] = {
         NVTX_OP_FIELD(NVTX_REGISTERED_STRING_HANDLE, "operation",
-                      texts[GNOMON__NVTX_OPERATION]),
+                      texts[NVTX_OPERATION]),
         NVTX_OP_FIELD(NVTX_REGISTERED_STRING_HANDLE, "dtype",
-                      texts[GNOMON__NVTX_TYPES]),
+                      texts[NVTX_TYPES]),
         NVTX_OP_FIELD(NVTX_REGISTERED_STRING_HANDLE, "inputs",
-                      texts[GNOMON__NVTX_INPUTS]),
+                      texts[NVTX_INPUTS]),
         NVTX_OP_FIELD(NVTX_REGISTERED_STRING_HANDLE, "attributes",
-                      texts[GNOMON__NVTX_ATTRIBUTES]),
+                      texts[NVTX_ATTRIBUTES]),
         NVTX_OP_FIELD(UINT64, "flops", flops),
         NVTX_OP_FIELD(UINT64, "bytes", bytes),
         NVTX_OP_FIELD(UINT32, "backward", backward),
@@ -84,8 +219,8 @@ static inline void nvtx_add_payload(nvtxEventAttributes_t *event,
 {
     nvtx_op_payload *p = layout && op ? calloc(1, sizeof *p) : NULL;
     int has_all = p != NULL;
-    for (int i = 0; has_all && i < GNOMON__NVTX_OP_TEXTS; i++) {
-        char *text = gnomon__nvtx_op_text(op, i);
+    for (int i = 0; has_all && i < NVTX_OP_TEXTS; i++) {
+        char *text = nvtx_op_text(op, i);
         p->fields.texts[i] =
             text ? nvtxDomainRegisterStringA(domain, text) : NULL;
         has_all = p->fields.texts[i] != NULL;
