@@ -16,14 +16,15 @@
 
 #include "gnomon/report.h"
 
-/* The sum of a row's entities of one id or text; NULL: of an id. */
+/* The sum of a row's entities of one id or text; NULL: of an id. Of the row ROWS_NONE: a
+ * text that is kept. */
 typedef struct rows_part {
     const char *text;
     uint64_t id, sum;
     size_t row;
 } rows_part;
 
-#define ROWS_NONE UINT32_MAX /* the depth of a row that shall not be */
+#define ROWS_NONE UINT32_MAX /* no row; the depth of one that shall not be */
 
 typedef struct rows_hash {
     size_t *slots; /* 1 + index; 0: none */
@@ -42,20 +43,13 @@ typedef struct rows_union {
     uint64_t ns, until_ns, id;
 } rows_union;
 
-typedef struct rows_text {
-    const char *text;
-    uint64_t hash;
-} rows_text;
-
 typedef struct gnomon__report_work {
     gnomon__column *columns;
     gnomon__cell *next; /* the row at hand */
     uint32_t group,
         to; /* `to`: the number of the row that it is a part of; 0: by its keys */
     bool has_next;
-    rows_hash rows_by_key, parts_by_key, texts_by_hash;
-    rows_text *texts;
-    size_t text_count, text_room;
+    rows_hash rows_by_key, parts_by_key;
     const char **names; /* of the path at hand, the innermost first */
     char *path;
     size_t name_room, path_room;
@@ -141,18 +135,6 @@ static size_t *rows_hash_next(const rows_hash *h, uint64_t hash, size_t *at)
     return &h->slots[*at];
 }
 
-/* ---- Texts ----------------------------------------------------------------------- */
-
-static size_t *rows_slot_of_text(const rows_work *w, const rows_text *text)
-{
-    size_t at = SIZE_MAX, *slot;
-    do
-        slot = rows_hash_next(&w->texts_by_hash, text->hash, &at);
-    while (*slot && (w->texts[*slot - 1].hash != text->hash ||
-                     strcmp(w->texts[*slot - 1].text, text->text) != 0));
-    return slot;
-}
-
 /* Makes room for one more item; false: no memory, which is told. */
 static bool rows_room(gnomon__report_rows *r, void *items, size_t *room,
                       size_t count, size_t size)
@@ -164,29 +146,6 @@ static bool rows_room(gnomon__report_rows *r, void *items, size_t *room,
     else
         rows_no_room(r);
     return more;
-}
-
-const char *gnomon__report_text(gnomon__report_rows *r, const char *text)
-{
-    rows_work *w = r->work;
-    const rows_text key = {text, rows_hash_text(0, text)};
-    if (rows_hash_grow(r, &w->texts_by_hash, w->text_count))
-        for (size_t i = 0; i < w->text_count; i++)
-            *rows_slot_of_text(w, &w->texts[i]) = i + 1;
-    if (r->code ||
-        !rows_room(r, &w->texts, &w->text_room, w->text_count, sizeof key))
-        return "";
-    size_t *slot = rows_slot_of_text(w, &key);
-    if (!*slot) {
-        const char *copy = gnomon__table_keep(&r->table, "%s", text);
-        if (!copy) {
-            rows_no_room(r);
-            return "";
-        }
-        w->texts[w->text_count++] = (rows_text){copy, key.hash};
-        *slot = w->text_count;
-    }
-    return w->texts[*slot - 1].text;
 }
 
 /* ---- Parts ----------------------------------------------------------------------- */
@@ -208,8 +167,8 @@ static size_t *rows_slot_of_part(const rows_work *w, const rows_part *part)
     return slot;
 }
 
-/* Adds to the part of the same row, id and text. Whether it is the first one. */
-static bool rows_add_part(gnomon__report_rows *r, const rows_part *part)
+/* The part of the same row, id and text, perhaps a new one; NULL: no memory. */
+static rows_part *rows_find_part(gnomon__report_rows *r, const rows_part *part)
 {
     rows_work *w = r->work;
     if (rows_hash_grow(r, &w->parts_by_key, w->part_count))
@@ -217,17 +176,24 @@ static bool rows_add_part(gnomon__report_rows *r, const rows_part *part)
             *rows_slot_of_part(w, &w->parts[i]) = i + 1;
     if (r->code ||
         !rows_room(r, &w->parts, &w->part_room, w->part_count, sizeof *part))
-        return false;
+        return NULL;
     size_t *slot = rows_slot_of_part(w, part);
-    if (*slot) {
-        w->parts[*slot - 1].sum += part->sum;
-        return false;
+    if (!*slot) {
+        w->parts[w->part_count] = *part;
+        *slot = ++w->part_count;
     }
-    w->parts[w->part_count] = *part;
-    if (part->text && r->keeps)
-        w->parts[w->part_count].text = gnomon__report_text(r, part->text);
-    *slot = ++w->part_count;
-    return true;
+    return &w->parts[*slot - 1];
+}
+
+const char *gnomon__report_text(gnomon__report_rows *r, const char *text)
+{
+    rows_part *p = rows_find_part(r, &(rows_part){text, 0, 0, ROWS_NONE});
+    if (p && !p->sum++ &&
+        !(p->text = gnomon__table_keep(&r->table, "%s", text))) {
+        p->text = "";
+        rows_no_room(r);
+    }
+    return p ? p->text : "";
 }
 
 /* ---- Rows ------------------------------------------------------------------------ */
@@ -332,6 +298,16 @@ static bool rows_is_less(const gnomon__column *c, const gnomon__cell *a,
                                           : a->count < b->count;
 }
 
+static void rows_add_top(gnomon__report_rows *r, size_t row, const char *text,
+                         uint64_t sum)
+{
+    rows_part part = {r->keeps ? gnomon__report_text(r, text) : text, 0, 0,
+                      row};
+    rows_part *to = rows_find_part(r, &part);
+    if (to)
+        to->sum += sum;
+}
+
 /* Adds a cell that is not empty. */
 static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
                           bool is_first)
@@ -348,8 +324,7 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
             rows_add_sum(c, to, from);
         return;
     case GNOMON__ROW_TOP:
-        (void)rows_add_part(
-            r, &(rows_part){from->text, 0, cells[c->of].count, row});
+        rows_add_top(r, row, from->text, cells[c->of].count);
         return;
     case GNOMON__ROW_UNION:
         rows_add_union(r, to, from->count);
@@ -385,7 +360,7 @@ static void rows_add_cell(gnomon__report_rows *r, size_t row, size_t column,
 uint32_t gnomon__report_put(gnomon__report_rows *r)
 {
     rows_work *w = r->work;
-    bool is_first = false;
+    rows_part *part = NULL;
     if (!w->has_next || r->code)
         return 0;
     w->has_next = false;
@@ -393,7 +368,8 @@ uint32_t gnomon__report_put(gnomon__report_rows *r)
     if (row == SIZE_MAX)
         return 0;
     if (w->has_ids)
-        is_first = rows_add_part(r, &(rows_part){NULL, r->id, 0, row});
+        part = rows_find_part(r, &(rows_part){NULL, r->id, 0, row});
+    const bool is_first = part && !part->sum++;
     for (size_t k = 0; k < r->of->column_count; k++)
         if (w->next[k].is_there)
             rows_add_cell(r, row, k, is_first);
@@ -581,10 +557,11 @@ static void rows_choose_tops(gnomon__report_rows *r, size_t column)
     const rows_work *w = r->work;
     for (size_t i = 0; i < w->part_count; i++) {
         const rows_part *p = &w->parts[i];
+        if (!p->text || p->row == ROWS_NONE || !p->sum)
+            continue;
         gnomon__cell *top = gnomon__cells_of(&r->table, p->row) + column;
         const uint64_t most = top[1].count;
-        if (!p->text || !p->sum || p->sum < most ||
-            (p->sum == most && strcmp(top->text, p->text) < 0))
+        if (p->sum < most || (p->sum == most && strcmp(top->text, p->text) < 0))
             continue;
         gnomon__cell_text(&top[0], p->text);
         gnomon__cell_count(&top[1], p->sum);
@@ -650,12 +627,14 @@ static void rows_end_profile(gnomon__report_rows *r)
     } else {
         rows_keep_times(r);
     }
-    for (size_t i = 0; i < w->part_count && !r->is_apart; i++)
-        if (w->parts[i].text)
+    for (size_t i = 0; i < w->part_count; i++)
+        if (w->parts[i].text && (!r->is_apart || w->parts[i].row == ROWS_NONE))
             w->parts[kept++] = w->parts[i];
-    w->part_count = kept;
-    free(w->parts_by_key.slots);
-    w->parts_by_key = (rows_hash){0};
+    if (kept < w->part_count) {
+        free(w->parts_by_key.slots);
+        w->parts_by_key = (rows_hash){0};
+        w->part_count = kept;
+    }
 }
 
 static void rows_drop(gnomon__report_table *t)
@@ -860,8 +839,6 @@ void gnomon__report_free(gnomon__report_rows *r)
         free(w->sum);
         free(w->rows_by_key.slots);
         free(w->parts_by_key.slots);
-        free(w->texts_by_hash.slots);
-        free(w->texts);
         free((void *)w->names);
         free(w->path);
         free(w->values.at);
