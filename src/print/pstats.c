@@ -59,7 +59,7 @@ static const gnomon__column edge_columns[EDGE_COLUMNS] = {
     [PSTATS_CUMULATIVE] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
 };
 
-struct gnomon__pstats {
+typedef struct pstats_table {
     const gnomon__functions *table;
     const gnomon__pstats_query *query;
     const gnomon_writer *out;
@@ -71,7 +71,7 @@ struct gnomon__pstats {
     size_t shown; /* rows that are printed */
     uint64_t calls, primitive;
     double seconds;
-};
+} pstats_table;
 
 /* ---- Rows ------------------------------------------------------------------ */
 
@@ -86,7 +86,7 @@ static void pstats_put_numbers(gnomon__cell *cells, uint64_t nc, uint64_t cc,
 
 static void pstats_read(gnomon__report_rows *r)
 {
-    gnomon__pstats *p = r->more;
+    pstats_table *p = r->more;
     for (size_t i = 0; i < p->table->row_count; i++) {
         const gnomon__function *f = &p->table->rows[i];
         const char *slash = p->query->strip_dirs ? strrchr(f->file, '/') : NULL;
@@ -124,7 +124,7 @@ static bool pstats_finish(gnomon__report_rows *r, gnomon__cell *cells)
 /* The callee is the caller's row's, or the other way round. */
 static void pstats_read_edges(gnomon__report_rows *r)
 {
-    const gnomon__pstats *p = r->more;
+    const pstats_table *p = r->more;
     const bool callees = p->query->view == GNOMON__PSTATS_CALLEES;
     for (size_t i = 0; i < p->table->caller_count; i++) {
         const gnomon__caller *c = &p->table->callers[i];
@@ -152,7 +152,7 @@ static const gnomon__report pstats_edges = {.columns = edge_columns,
 /* ---- Order ------------------------------------------------------------------- */
 
 /* Sorting keeps the order of what is equal, so the first key comes last. */
-static int pstats_sort(gnomon__pstats *p)
+static int pstats_sort(pstats_table *p)
 {
     static const uint8_t columns[][3] = {
         [GNOMON__PSTATS_CALLS] = {PSTATS_CALLS},
@@ -188,7 +188,7 @@ static size_t pstats_restrict(const gnomon__restriction *r, size_t count)
                                                        : count;
 }
 
-static int pstats_fill(gnomon__pstats *p)
+static int pstats_fill(pstats_table *p)
 {
     static const gnomon__table_choice all = {.limit = SIZE_MAX, .sort = -1};
     const gnomon__report_table *rows = &p->rows.table, *edges = &p->edges.table;
@@ -204,40 +204,6 @@ static int pstats_fill(gnomon__pstats *p)
     for (size_t i = 0; i < p->query->restriction_count; i++)
         p->shown = pstats_restrict(&p->query->restrictions[i], p->shown);
     return code ? code : pstats_sort(p);
-}
-
-int gnomon__pstats_make(gnomon__pstats **out, const gnomon__functions *table,
-                        const gnomon__pstats_query *query,
-                        const gnomon_writer *writer)
-{
-    gnomon__pstats *p = *out = calloc(1, sizeof *p);
-    int code = GNOMON_ENOMEM;
-    if (!p)
-        return code;
-    p->table = table;
-    p->query = query;
-    p->out = writer;
-    p->number = calloc(table->row_count + 1, sizeof *p->number);
-    p->at = calloc(table->row_count + 1, sizeof *p->at);
-    if (p->number && p->at)
-        code = pstats_fill(p);
-    p->table = NULL;
-    if (code) {
-        gnomon__pstats_free(p);
-        *out = NULL;
-    }
-    return code;
-}
-
-void gnomon__pstats_free(gnomon__pstats *p)
-{
-    if (!p)
-        return;
-    gnomon__report_free(&p->rows);
-    gnomon__report_free(&p->edges);
-    free(p->number);
-    free(p->at);
-    free(p);
 }
 
 /* ---- Words ----------------------------------------------------------------- */
@@ -294,7 +260,7 @@ int gnomon__pstats_key(const char *word)
 
 /* ---- Text ------------------------------------------------------------------ */
 
-static void pstats_caption(const gnomon__pstats *p)
+static void pstats_caption(const pstats_table *p)
 {
     static const char captions[][21] = {
         [GNOMON__PSTATS_CALLS] = "call count",
@@ -367,7 +333,7 @@ static void pstats_share(const gnomon_writer *out, double value, uint64_t calls)
     pstats_seconds(out, value / (double)(calls ? calls : 1), calls != 0);
 }
 
-static void pstats_print_stats(const gnomon__pstats *p)
+static void pstats_print_stats(const pstats_table *p)
 {
     const gnomon_writer *out = p->out;
     out->print(out, "   ncalls  tottime  percall  cumtime  percall "
@@ -384,13 +350,13 @@ static void pstats_print_stats(const gnomon__pstats *p)
     }
 }
 
-static size_t pstats_width(const gnomon__pstats *p, size_t row)
+static size_t pstats_width(const pstats_table *p, size_t row)
 {
     const char *text = gnomon__cells_of(&p->rows.table, row)[PSTATS_SHOWN].text;
     return gnomon__print_width(text, strlen(text));
 }
 
-static void pstats_print_edges(const gnomon__pstats *p)
+static void pstats_print_edges(const pstats_table *p)
 {
     const bool callees = p->query->view == GNOMON__PSTATS_CALLEES;
     const gnomon__report_table *edges = &p->edges.table;
@@ -428,10 +394,11 @@ static void pstats_print_edges(const gnomon__pstats *p)
     }
 }
 
-int gnomon__pstats_print(const gnomon__pstats *p)
+static int pstats_print(const pstats_table *p)
 {
     const gnomon_writer *out = p->out;
-    if (p->query->view == GNOMON__PSTATS_STATS) {
+    const bool is_stats = p->query->view == GNOMON__PSTATS_STATS;
+    if (is_stats) {
         char text[GNOMON__PYTHON_TEXT];
         out->print(out, "         %" PRIu64 " function calls ", p->calls);
         if (p->calls != p->primitive)
@@ -442,11 +409,25 @@ int gnomon__pstats_print(const gnomon__pstats *p)
     if (p->shown == 0)
         return out->write(out, "", 0);
     pstats_caption(p);
-    if (p->query->view == GNOMON__PSTATS_STATS)
-        pstats_print_stats(p);
-    else
-        pstats_print_edges(p);
+    (is_stats ? pstats_print_stats : pstats_print_edges)(p);
     return out->write(out, "\n\n", 2);
+}
+
+int gnomon__pstats_print(const gnomon__functions *table,
+                         const gnomon__pstats_query *query,
+                         const gnomon_writer *out)
+{
+    pstats_table p = {.table = table, .query = query, .out = out};
+    p.number = calloc(table->row_count + 1, sizeof *p.number);
+    p.at = calloc(table->row_count + 1, sizeof *p.at);
+    int code = p.number && p.at ? pstats_fill(&p) : GNOMON_ENOMEM;
+    if (!code)
+        code = pstats_print(&p);
+    gnomon__report_free(&p.rows);
+    gnomon__report_free(&p.edges);
+    free(p.number);
+    free(p.at);
+    return code;
 }
 
 void gnomon__pstats_print_action(const char *action, int32_t rank,

@@ -49,18 +49,10 @@ typedef struct gnomon__pstats_query {
     size_t restriction_count;
 } gnomon__pstats_query;
 
-/* A table made ready: printing it takes no memory. */
-typedef struct gnomon__pstats gnomon__pstats;
-
-/* The table may be gone afterwards; its texts, the query and the writer, which escapes
- * them, may not. GNOMON_ENOMEM: *out is NULL. */
-int gnomon__pstats_make(gnomon__pstats **out, const gnomon__functions *table,
-                        const gnomon__pstats_query *query,
-                        const gnomon_writer *writer);
-void gnomon__pstats_free(gnomon__pstats *p);
-
-/* Returns the writer's code. */
-int gnomon__pstats_print(const gnomon__pstats *p);
+/* GNOMON_ENOMEM, or the writer's code. */
+int gnomon__pstats_print(const gnomon__functions *table,
+                         const gnomon__pstats_query *query,
+                         const gnomon_writer *out);
 
 /* The line above an action's table; it begins with a line feed, as Lightning joins the
  * parts of its report by them. A rank below 0 is unknown. */

@@ -264,23 +264,6 @@ static const char *advanced_shown(const gnomon_writer *writer, const char *name)
     return gnomon_shown(kept->to, name);
 }
 
-static int advanced_action(gnomon__report_rows *r, size_t action,
-                           const gnomon__pstats_query *query,
-                           const gnomon_writer *out)
-{
-    const advanced_report *a = r->more;
-    gnomon__pstats *table;
-    int code = gnomon__pstats_make(
-        &table, gnomon__calls_table(a->calls, action, NULL), query, out);
-    if (!code) {
-        gnomon__pstats_print_action(gnomon__calls_name(a->calls, action),
-                                    advanced_rank(r->profile), out);
-        code = gnomon__pstats_print(table);
-    }
-    gnomon__pstats_free(table);
-    return code;
-}
-
 static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
     const advanced_settings *s = advanced_settings_of(r);
@@ -298,8 +281,12 @@ static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
                           .to = out};
     int code = gnomon__print_title(&kept.base, gnomon__only_stage(r->profile),
                                    "Profiler Report");
-    for (size_t i = 0; !code && i < gnomon__calls_count(a->calls); i++)
-        code = advanced_action(r, i, &query, &kept.base);
+    for (size_t i = 0; !code && i < gnomon__calls_count(a->calls); i++) {
+        gnomon__pstats_print_action(gnomon__calls_name(a->calls, i),
+                                    advanced_rank(r->profile), &kept.base);
+        code = gnomon__pstats_print(gnomon__calls_table(a->calls, i, NULL),
+                                    &query, &kept.base);
+    }
     code = code ? code : kept.code;
     if (!code)
         code = out->write(out, kept.text, kept.size);

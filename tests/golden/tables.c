@@ -195,11 +195,9 @@ static int tables_put(const char *path, const gnomon__functions *t,
                       const tables_query *q, FILE *out)
 {
     gnomon_writer writer = tables_writer(out);
-    gnomon__pstats *p;
-    int failed = gnomon__pstats_make(&p, t, &q->query, &writer) ||
-                 gnomon__pstats_print(p);
-    gnomon__pstats_free(p);
-    return failed ? golden_fail(path, "not printed") : 0;
+    return gnomon__pstats_print(t, &q->query, &writer)
+               ? golden_fail(path, "not printed")
+               : 0;
 }
 
 int golden_pstats(const char *path, const json_t *root, FILE *out, FILE *prof)
@@ -241,17 +239,14 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
     json_array_foreach(actions, index, one)
     {
         gnomon__functions t;
-        gnomon__pstats *p = NULL;
         if (failed ||
-            tables_read(path, json_object_get(one, "functions"), &t) != 0 ||
-            gnomon__pstats_make(&p, &t, &query, &writer) != 0)
+            tables_read(path, json_object_get(one, "functions"), &t) != 0)
             return 1;
         gnomon__pstats_print_action(
             tables_text(one, "action"),
             json_is_integer(rank) ? (int32_t)json_integer_value(rank) : -1,
             &writer);
-        failed = gnomon__pstats_print(p);
-        gnomon__pstats_free(p);
+        failed = gnomon__pstats_print(&t, &query, &writer);
         tables_free(&t);
     }
     return failed;
