@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "print/prof.h"
+#include "print/functions.h"
 
 /* ---- Views ------------------------------------------------------------------- */
 
@@ -277,7 +277,7 @@ static int prof_calls(gnomon__calls **out, const gnomon_profile *p)
     prof_shown s = {.base.api = &api};
     int code = gnomon__export_tree_begin(&s.tree, p);
     if (!code)
-        code = gnomon__calls_make(out, &s.base);
+        code = gnomon__calls_make(out, &s.base, NULL);
     gnomon__export_tree_end(&s.tree);
     return code;
 }

@@ -434,8 +434,8 @@ static bool calls_take(gnomon__calls *c)
     return c->edges && c->unsorted_callers && c->table.callers && c->table.rows;
 }
 
-int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
-                          const gnomon__groups *groups)
+int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile,
+                       const gnomon__groups *groups)
 {
     gnomon__calls *c = *out = calloc(1, sizeof *c);
     calls_reader r = {.c = c, .profile = profile, .groups = groups};
@@ -454,11 +454,6 @@ int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
     }
     gnomon__calls_choose(c, 0);
     return GNOMON_OK;
-}
-
-int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile)
-{
-    return gnomon__calls_make_by(out, profile, NULL);
 }
 
 void gnomon__calls_free(gnomon__calls *c)

@@ -53,18 +53,15 @@ typedef struct gnomon__functions {
 /* A profile prepared for tables. It borrows the profile's texts. */
 typedef struct gnomon__calls gnomon__calls;
 
-/* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. */
+/* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. With groups,
+ * which need not outlive the call, regions of several groups are different rows, and of
+ * groups of tracks each has tables of its own: what is outermost on its tracks and all
+ * below, also what that submitted to other tracks. The first group is chosen. NULL: there
+ * are none. */
 int gnomon__calls_make(gnomon__calls **out,
-                       const struct gnomon_profile *profile);
+                       const struct gnomon_profile *profile,
+                       const gnomon__groups *groups);
 void gnomon__calls_free(gnomon__calls *calls);
-
-/* The same with groups, which need not outlive the call. Regions of several groups are
- * different rows. Of groups of tracks each has tables of its own: what is outermost on
- * its tracks and all below, also what that submitted to other tracks. The first group
- * is chosen. */
-int gnomon__calls_make_by(gnomon__calls **out,
-                          const struct gnomon_profile *profile,
-                          const gnomon__groups *groups);
 /* From now on it is about this group of tracks. O(its nodes + names). */
 void gnomon__calls_choose(gnomon__calls *calls, uint32_t group);
 
@@ -80,5 +77,12 @@ const char *gnomon__calls_name(const gnomon__calls *calls, size_t which);
  * Valid until the next call. */
 const gnomon__functions *gnomon__calls_table(gnomon__calls *calls, size_t which,
                                              const char *root);
+
+/* ---- .prof files: prof.c --------------------------------------------------------- */
+
+/* The size of a table's file as cProfile writes it, and its bytes. Rows must differ in
+ * file, line or name, and every caller must be a row. pstats needs at least one row. */
+size_t gnomon__prof_size(const gnomon__functions *table);
+void gnomon__prof_write(const gnomon__functions *table, unsigned char *bytes);
 
 #endif

@@ -13,21 +13,14 @@ static const char *const group_words[] = {
     [GNOMON__BY_RANK] = "rank",         [GNOMON__BY_HOST] = "host",
     [GNOMON__BY_CATEGORY] = "category", [GNOMON__BY_FILE] = "file"};
 
-typedef struct group_entry {
-    int64_t order; /* groups are sorted by it first, then by text */
-    const char *text;
-    uint32_t number; /* of the track or region */
-    uint32_t reserved;
-} group_entry;
-
 static bool is_of_regions(int by)
 {
     return by == GNOMON__BY_CATEGORY || by == GNOMON__BY_FILE;
 }
 
-static int by_entry(const void *left, const void *right)
+static int by_group(const void *left, const void *right)
 {
-    const group_entry *a = left, *b = right;
+    const gnomon__group *a = left, *b = right;
     if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
     int order = strcmp(a->text, b->text);
@@ -51,7 +44,7 @@ static const char *thread_text(const gnomon_track_info *t,
                               id, of_rank, lives);
 }
 
-static void read_rank_or_host(group_entry *e, int by,
+static void read_rank_or_host(gnomon__group *e, int by,
                               const gnomon_run_info *run, uint32_t number,
                               gnomon__report_table *table)
 {
@@ -66,7 +59,7 @@ static void read_rank_or_host(group_entry *e, int by,
     }
 }
 
-static void read_track(group_entry *e, int by, const gnomon_profile *p,
+static void read_track(gnomon__group *e, int by, const gnomon_profile *p,
                        gnomon__report_table *table)
 {
     gnomon_track_info track;
@@ -83,7 +76,7 @@ static void read_track(group_entry *e, int by, const gnomon_profile *p,
     }
 }
 
-static void read_region(group_entry *e, int by, const gnomon_profile *p)
+static void read_region(gnomon__group *e, int by, const gnomon_profile *p)
 {
     gnomon_region_info region;
     (void)gnomon_profile_region(p, e->number, &region);
@@ -95,22 +88,20 @@ static void read_region(group_entry *e, int by, const gnomon_profile *p)
 }
 
 /* `entity`: what is grouped: regions, tracks or runs. */
-static bool read_entries(group_entry *group_entries, size_t count, int by,
-                         int entity, const gnomon_profile *p,
-                         gnomon__report_table *table)
+static bool read_entries(gnomon__group *items, size_t count, int by, int entity,
+                         const gnomon_profile *p, gnomon__report_table *table)
 {
     gnomon_run_info run;
     for (size_t i = 0; i < count; i++) {
-        group_entries[i].number = (uint32_t)i + 1;
+        items[i].number = (uint32_t)i + 1;
         if (entity == GNOMON_RUNS &&
             gnomon_profile_run(p, i + 1, &run) == GNOMON_OK)
-            read_rank_or_host(&group_entries[i], by, &run, (uint32_t)i + 1,
-                              table);
+            read_rank_or_host(&items[i], by, &run, (uint32_t)i + 1, table);
         else if (entity == GNOMON_REGIONS)
-            read_region(&group_entries[i], by, p);
+            read_region(&items[i], by, p);
         else
-            read_track(&group_entries[i], by, p, table);
-        if (!group_entries[i].text)
+            read_track(&items[i], by, p, table);
+        if (!items[i].text)
             return false;
     }
     return true;
@@ -140,7 +131,7 @@ static uint32_t add_group(gnomon__groups *g, int64_t order, const char *text,
 }
 
 /* The group of an entry among the first `known`, or a new one. */
-static uint32_t find_group(gnomon__groups *g, const group_entry *e,
+static uint32_t find_group(gnomon__groups *g, const gnomon__group *e,
                            uint32_t known, gnomon__report_table *table)
 {
     for (uint32_t i = known; i-- > 0;)
@@ -151,15 +142,15 @@ static uint32_t find_group(gnomon__groups *g, const group_entry *e,
                      NULL);
 }
 
-static int read_groups(gnomon__groups *g, group_entry *group_entries,
-                       size_t count, gnomon__report_table *table)
+static int read_groups(gnomon__groups *g, gnomon__group *items, size_t count,
+                       gnomon__report_table *table)
 {
     const uint32_t known = g->count;
     uint32_t group = 0;
     if (count > 1)
-        qsort(group_entries, count, sizeof *group_entries, by_entry);
+        qsort(items, count, sizeof *items, by_group);
     for (size_t i = 0; i < count; i++) {
-        const group_entry *e = &group_entries[i];
+        const gnomon__group *e = &items[i];
         if (!i || e->order != e[-1].order || strcmp(e->text, e[-1].text) != 0)
             group = find_group(g, e, known, table);
         if (group == UINT32_MAX)
@@ -185,26 +176,25 @@ int gnomon__groups_read(gnomon__groups *g, const gnomon_profile *p,
     g->of_number = g->of_track = g->of_region = g->of_run = NULL;
     if (g->by == GNOMON__BY_NOTHING)
         return GNOMON_OK;
-    group_entry *group_entries = calloc(count + 1, sizeof *group_entries);
+    gnomon__group *items = calloc(count + 1, sizeof *items);
     g->of_number = calloc(count + 1, sizeof *g->of_number);
-    int code = group_entries && g->of_number ? GNOMON_OK : GNOMON_ENOMEM;
+    int code = items && g->of_number ? GNOMON_OK : GNOMON_ENOMEM;
     if (!code && is_of_one)
-        read_rank_or_host(group_entries, g->by, run, g->count + 1, table);
-    else if (!code &&
-             !read_entries(group_entries, count, g->by, entity, p, table))
+        read_rank_or_host(items, g->by, run, g->count + 1, table);
+    else if (!code && !read_entries(items, count, g->by, entity, p, table))
         code = GNOMON_ENOMEM;
-    if (!code && is_of_one && !group_entries->text)
+    if (!code && is_of_one && !items->text)
         code = GNOMON_ENOMEM;
     if (!code && !count) /* of number 0, which stands for none */
-        *group_entries = (group_entry){.text = "(not known)"};
+        *items = (gnomon__group){.text = "(not known)"};
     if (!code)
-        code = read_groups(g, group_entries, count + !count, table);
+        code = read_groups(g, items, count + !count, table);
     if (!code)
         g->of_all = g->of_number[0];
     g->of_region = entity == GNOMON_REGIONS ? g->of_number : NULL;
     g->of_track = entity == GNOMON_TRACKS && !is_of_one ? g->of_number : NULL;
     g->of_run = entity == GNOMON_RUNS && !is_of_one ? g->of_number : NULL;
-    free(group_entries);
+    free(items);
     return code;
 }
 
@@ -213,15 +203,6 @@ uint32_t gnomon__groups_add(gnomon__groups *g, uint32_t outer, const char *text)
     if (!g->by)
         return add_group(g, g->at ? g->count : (g->count = 0), text, NULL);
     return add_group(g, g->at[outer].order, g->at[outer].text, text);
-}
-
-static int by_group(const void *left, const void *right)
-{
-    const gnomon__group *a = left, *b = right;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
-    int order = strcmp(a->text, b->text);
-    return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
 int gnomon__groups_end(gnomon__groups *g, gnomon__report_table *t)

@@ -8,7 +8,7 @@
  * Numbers are little-endian on every machine. A text that is not UTF-8 would make the
  * file unreadable, so bad bytes become U+FFFD.
  */
-#include "print/prof.h"
+#include "print/functions.h"
 
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "print/letters.h"
-#include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
 #include "print/rows.h"
@@ -187,9 +186,9 @@ static void advanced_read(gnomon__report_rows *r)
     advanced_report *a = r->more;
     gnomon__calls *grouped = NULL;
     gnomon__calls_free(a->calls); /* of the profile before */
-    r->code = gnomon__calls_make(&a->calls, r->profile);
+    r->code = gnomon__calls_make(&a->calls, r->profile, NULL);
     if (!r->code && (r->groups.of_track || r->groups.of_region))
-        r->code = gnomon__calls_make_by(&grouped, r->profile, &r->groups);
+        r->code = gnomon__calls_make(&grouped, r->profile, &r->groups);
     if (!r->code && r->choice->is_table)
         functions_read(r, grouped ? grouped : a->calls);
     if (!r->code && advanced_files(r))

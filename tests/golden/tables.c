@@ -12,7 +12,7 @@
 #include "gnomon/tool.h"
 #include "platform/ticks.h"
 #include "print/letters.h"
-#include "print/prof.h"
+#include "print/functions.h"
 #include "print/pstats.h"
 #include "print/python.h"
 
@@ -314,7 +314,7 @@ static int tables_of_profile(const char *path, const gnomon_profile *profile,
     gnomon__calls *calls;
     if (gnomon_profile_check(profile) != GNOMON_OK)
         return golden_fail(path, "%s", gnomon_error_text());
-    if (gnomon__calls_make(&calls, profile) != GNOMON_OK)
+    if (gnomon__calls_make(&calls, profile, NULL) != GNOMON_OK)
         return golden_fail(path, "out of memory");
     int failed = tables_put(
         path, gnomon__calls_table(calls, GNOMON__CALLS_ALL, NULL), q, out);

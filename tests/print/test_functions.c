@@ -6,7 +6,7 @@
 #include "fake_profile.h"
 #include "marks.h"
 #include "probe_profile.h"
-#include "print/prof.h"
+#include "print/functions.h"
 #include "call_tables.h"
 
 /* The profile so far, and its tables; one at a time. */
@@ -17,7 +17,8 @@ static int tables_ready(int all_stages)
 {
     the_profile = profile_of("probe", all_stages);
     return CHECK(the_profile) &&
-           CHECK_EQ(gnomon__calls_make(&the_calls, the_profile), GNOMON_OK);
+           CHECK_EQ(gnomon__calls_make(&the_calls, the_profile, NULL),
+                    GNOMON_OK);
 }
 
 static void tables_done(void)
@@ -306,7 +307,7 @@ TEST(scopes_below_a_mark_have_no_row)
         {.region = 3, .parent = 3, .host = &once}};
     const fake_profile p = {{&fake_api}, NULL, regions, nodes, 0, 3, 4, 0};
     gnomon__calls *calls;
-    CHECK_EQ(gnomon__calls_make(&calls, &p.base), GNOMON_OK);
+    CHECK_EQ(gnomon__calls_make(&calls, &p.base, NULL), GNOMON_OK);
     CHECK_EQ(gnomon__calls_count(calls), 1);
     const gnomon__functions *t =
         gnomon__calls_table(calls, GNOMON__CALLS_ALL, NULL);

@@ -185,7 +185,7 @@ static void one_run(unsigned number)
         on_thread(run_thread, NULL);
     gnomon_profile *p = profile_of("probe", 0);
     gnomon__calls *c;
-    if (!p || !CHECK_EQ(gnomon__calls_make(&c, p), GNOMON_OK))
+    if (!p || !CHECK_EQ(gnomon__calls_make(&c, p, NULL), GNOMON_OK))
         return;
     size_t expected = 0, all = GNOMON__CALLS_ALL;
     for (int i = 0; i < NAMES; i++) {
