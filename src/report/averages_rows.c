@@ -381,14 +381,21 @@ static bool read_launches(const gnomon_profile *p, gnomon__keyed_list *to)
     return is_read;
 }
 
-static bool read_execution(gnomon__report_rows *r, const gnomon_event_info *e,
-                           averaged *to)
+/* False: it makes no row. */
+static bool read_event(gnomon__report_rows *r, const gnomon_event_info *e,
+                       averaged *to)
 {
-    gnomon__report_node n;
+    averages_of *a = r->more;
+    const bool is_memory = e->kind == GNOMON_EVENT_MEMORY;
+    gnomon__report_node n = {.region = {.name = "[memory]"}};
     gnomon_track_info track;
-    if (!gnomon__report_node_at(r->profile, e->node, &n) || !n.of.region ||
-        gnomon_profile_track(r->profile, e->track, &track))
+    if ((!is_memory &&
+         (e->kind != GNOMON_EVENT_EXECUTION ||
+          !gnomon__report_node_at(r->profile, e->node, &n) || !n.of.region)) ||
+        gnomon_profile_track(r->profile, is_memory ? e->region : e->track,
+                             &track))
         return false;
+    a->choice.has_memory |= is_memory;
     *to =
         (averaged){.name = n.region.name,
                    .begin_ns = e->begin_ns,
@@ -396,28 +403,11 @@ static bool read_execution(gnomon__report_rows *r, const gnomon_event_info *e,
                    .thread = e->track,
                    .end_thread = n.of.flags & GNOMON_NODE_RANGE ? 0 : e->track,
                    .id = e->instance,
+                   .bytes = is_memory ? (int64_t)e->value : 0,
                    .node = -1,
-                   .is_device = track.kind == GNOMON_TRACK_STREAM};
+                   .is_device = is_memory ? track.device >= 0
+                                          : track.kind == GNOMON_TRACK_STREAM};
     to->shapes = shapes_of(r, n.of.op, &to->flops);
-    return true;
-}
-
-static bool read_memory(gnomon__report_rows *r, const gnomon_event_info *e,
-                        averaged *to)
-{
-    averages_of *a = r->more;
-    gnomon_track_info pool;
-    if (gnomon_profile_track(r->profile, e->region, &pool))
-        return false;
-    a->choice.has_memory = true;
-    *to = (averaged){.name = "[memory]",
-                     .begin_ns = e->begin_ns,
-                     .end_ns = e->begin_ns,
-                     .thread = e->track,
-                     .end_thread = e->track,
-                     .bytes = (int64_t)e->value,
-                     .node = -1,
-                     .is_device = pool.device >= 0};
     return true;
 }
 
@@ -433,15 +423,14 @@ static void read_events(gnomon__report_rows *r, size_t count)
         r->code = GNOMON_ENOMEM;
     for (size_t i = 1; i <= count && !r->code; i++) {
         r->code = gnomon_profile_event(r->profile, i, &e);
-        averaged *to = r->code ? NULL : &events[used];
+        if (r->code || !read_event(r, &e, &events[used]))
+            continue;
+        averaged *to = &events[used++];
         const gnomon__keyed *launch =
-            to && e.instance ? gnomon__keyed_find(&launches, e.instance) : NULL;
-        if (to && e.kind == GNOMON_EVENT_EXECUTION)
-            used += read_execution(r, &e, to);
-        else if (to && e.kind == GNOMON_EVENT_MEMORY)
-            used += read_memory(r, &e, to);
-        if (launch && to->is_device)
-            to->linked = launch->value;
+            to->is_device && e.instance
+                ? gnomon__keyed_find(&launches, e.instance)
+                : NULL;
+        to->linked = launch ? launch->value : 0;
     }
     if (!r->code)
         gnomon__averages_add(r, &by, events, used);
