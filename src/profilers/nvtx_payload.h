@@ -66,7 +66,8 @@ static int nvtx_print(const gnomon_writer *w, const char *format, ...)
     return nvtx_write(w, text, n < 0 ? 0 : (size_t)n);
 }
 
-static void nvtx_put(const gnomon_writer *w, const char *text)
+static __attribute__((cold, noinline)) void nvtx_put(const gnomon_writer *w,
+                                                     const char *text)
 {
     nvtx_write(w, text, strlen(text));
 }
@@ -131,8 +132,10 @@ static void nvtx_put_attributes(const gnomon_writer *w,
     nvtx_put(w, "}");
 }
 
-/* One of the texts, which the caller frees. NULL: no memory. */
-static char *nvtx_op_text(const gnomon_op_info *op, int which)
+/* One of the texts, which the caller frees. NULL: no memory. Once for each region, so that
+ * it is compiled for size. */
+static __attribute__((cold, noinline)) char *
+nvtx_op_text(const gnomon_op_info *op, int which)
 {
     nvtx_output to = {NULL, 0};
     const gnomon_writer w = {.struct_size = sizeof w,
