@@ -71,17 +71,12 @@ static int trace_create(const gnomon_options *options, void **self)
 /* ---- What is missing --------------------------------------------------------------- */
 
 /* Losses that a trace shows as gaps. */
-static int trace_misses(const char *kind)
-{
-    return strncmp(kind, "events_", 7) == 0;
-}
-
 static uint64_t trace_missing(const gnomon_profile *p)
 {
     uint64_t missing = 0;
     gnomon_loss_info l;
     for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
-        if (trace_misses(l.kind))
+        if (strncmp(l.kind, "events_", 7) == 0)
             missing += l.count;
     return missing;
 }
