@@ -132,9 +132,9 @@ static const char *cuda_number(char text[32], uint64_t ns, uint64_t last,
     uint64_t whole = 1;
     for (int i = 0; i < places; i++)
         whole *= 10;
-    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, value / whole, places,
-             value % whole);
-    return text;
+    const int length = snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64,
+                                value / whole, places, value % whole);
+    return length > 0 && length < 32 ? text : "";
 }
 
 static const char *cuda_shown(char room[32], const gnomon__report_table *t,
