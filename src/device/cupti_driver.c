@@ -33,29 +33,22 @@ static char cupti_owner[64]; /* as CUPTI names the subscriber before us */
 /* ---- One library --------------------------------------------------------------- */
 
 /* The generation of CUDA that a version of CUPTI is of. */
-static unsigned cupti_generation(uint32_t version)
+static int cupti_generation(uint32_t version)
 {
     if (version >= 10000)
-        return version / 10000;
+        return (int)(version / 10000);
     return version > GNOMON__CUPTI_11_8 ? 12 : 11;
-}
-
-/* That of the driver; 0: it does not say. */
-static unsigned driver_generation(void)
-{
-    int version = 0;
-    return !gnomon__cuda()->DriverGetVersion(&version) && version > 0
-               ? (unsigned)version / 1000
-               : 0;
 }
 
 /* Why its calls, all of which are there or one is `missing`, cannot be used, in
  * cupti_trouble; 0: they can. */
 static int cupti_is_useless(const char *name, const char *missing)
 {
-    unsigned driver = driver_generation();
+    int driver = 0; /* it does not say */
     uint32_t version = 0;
     int code = cupti_calls.GetVersion ? cupti_calls.GetVersion(&version) : 0;
+    (void)gnomon__cuda()->DriverGetVersion(&driver);
+    driver /= 1000;
     if (code)
         snprintf(cupti_trouble, sizeof cupti_trouble,
                  "%s: %s: error %d: it does not work with this driver", name,
@@ -68,9 +61,9 @@ static int cupti_is_useless(const char *name, const char *missing)
     else if (missing)
         snprintf(cupti_trouble, sizeof cupti_trouble, "%s has no %s", name,
                  missing);
-    else if (driver && cupti_generation(version) > driver)
+    else if (driver > 0 && cupti_generation(version) > driver)
         snprintf(cupti_trouble, sizeof cupti_trouble,
-                 "%s is of CUDA %u, and the driver is for CUDA %u: take "
+                 "%s is of CUDA %d, and the driver is for CUDA %d: take "
                  "an older one",
                  name, cupti_generation(version), driver);
     else

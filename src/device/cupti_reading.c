@@ -373,8 +373,7 @@ static struct {
     uint32_t count;
     gnomon_activity records[CUPTI_ROW];
     char texts[CUPTI_ROW][GNOMON__CUPTI_TEXT];
-    char call[128]; /* a call's name, before it is copied */
-    uint64_t lost;  /* unfinished ones, and those that CUPTI cannot read */
+    uint64_t lost; /* unfinished ones, and those that CUPTI cannot read */
 } cupti_row;
 
 /* Kernels that were read, and whatever was told to be lost, since the last subscription. */
@@ -382,10 +381,9 @@ static uint64_t kernels_told;
 
 static const char *row_call_name(int is_driver, uint32_t call)
 {
-    return gnomon__cupti_name(is_driver, call, cupti_row.call,
-                              sizeof cupti_row.call)
-               ? cupti_row.call
-               : NULL;
+    char *text = cupti_row.texts[cupti_row.count];
+    return gnomon__cupti_name(is_driver, call, text, GNOMON__CUPTI_TEXT) ? text
+                                                                         : NULL;
 }
 
 static gnomon__cupti_reader reads = {.time = clock_time,
@@ -429,11 +427,6 @@ static void row_add(const void *record)
         add_relaxed(&kernels_told, 1);
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
         return;
-    if (a->name == cupti_row.call) {
-        snprintf(text, GNOMON__CUPTI_TEXT, "%.*s", (int)GNOMON__CUPTI_TEXT - 1,
-                 cupti_row.call);
-        a->name = text;
-    }
     if (++cupti_row.count == CUPTI_ROW)
         row_tell();
 }

@@ -116,18 +116,15 @@ static void count_end(uint32_t *of)
         ;
 }
 
-static void count_capture(const cupti_call_data *call, int begins)
+static int is_done(const cupti_call_data *call)
 {
-    if (!begins)
-        count_end(&captures_open);
-    else if (call->result && *call->result == 0)
-        add_relaxed(&captures_open, 1);
+    return call->result && *call->result == 0;
 }
 
 /* A captured launch launches nothing. */
 static void count_kernel(const cupti_call_data *call)
 {
-    if (call->result && *call->result == 0 && !load_relaxed(&captures_open) &&
+    if (is_done(call) && !load_relaxed(&captures_open) &&
         load_relaxed(&kinds_recorded) & 1u) /* the first of cupti_kinds */
         add_relaxed(&kernels_launched, 1);
     count_end(&launches_open);
@@ -163,16 +160,6 @@ static void on_fatal(const cupti_state_data *state)
              "CUPTI has ended itself: error %d: %s", state->result,
              state->message ? state->message : "it does not say why");
     store_release(&has_fatal_text, 1);
-}
-
-/* Of no call. */
-static void on_other(int domain, uint32_t id, const void *data)
-{
-    const cupti_resource_data *resource = data;
-    if (domain == CUPTI_STATE && id == CUPTI_FATAL_ERROR)
-        on_fatal(data);
-    else if (domain == CUPTI_RESOURCES && id == CUPTI_CONTEXT_ENDS)
-        forget_context(resource->context);
 }
 
 static void count_calls(uint32_t correlation)
@@ -216,9 +203,10 @@ static void on_end(const cupti_call_data *call, enum gnomon__cupti_class does,
         runtime_call.correlation = 0;
         runtime_call.does = GNOMON__CUPTI_UNKNOWN;
     }
-    if (does == GNOMON__CUPTI_CAPTURE_BEGINS ||
-        does == GNOMON__CUPTI_CAPTURE_ENDS)
-        count_capture(call, does == GNOMON__CUPTI_CAPTURE_BEGINS);
+    if (does == GNOMON__CUPTI_CAPTURE_BEGINS && is_done(call))
+        add_relaxed(&captures_open, 1);
+    if (does == GNOMON__CUPTI_CAPTURE_ENDS)
+        count_end(&captures_open);
     if (is_kernel_launch(does, is_driver))
         count_kernel(call);
 }
@@ -229,10 +217,12 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
     (void)user;
     if (!number || gnomon__os_is_copy())
         return;
-    if (domain != CUPTI_DRIVER_API && domain != CUPTI_RUNTIME_API) {
-        on_other(domain, id, data);
+    if (domain == CUPTI_STATE && id == CUPTI_FATAL_ERROR)
+        on_fatal(data);
+    if (domain == CUPTI_RESOURCES && id == CUPTI_CONTEXT_ENDS)
+        forget_context(((const cupti_resource_data *)data)->context);
+    if (domain != CUPTI_DRIVER_API && domain != CUPTI_RUNTIME_API)
         return;
-    }
     int is_driver = domain == CUPTI_DRIVER_API;
     enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
     const cupti_call_data *call = data;
@@ -439,23 +429,13 @@ static int subscribe(uint32_t number, const char **symbol)
 
 uint64_t gnomon__cupti_launched(void)
 {
-    return load_relaxed(&launches_open) ? GNOMON__CUPTI_LAUNCHES
-                                        : load_relaxed(&kernels_launched);
-}
-
-static void log_fatal(void)
-{
-    static int is_logged;
-    if (cupti_fatal() && !is_logged) {
-        is_logged = 1;
-        gnomon__log("%s: nothing more is recorded", cupti_fatal());
-    }
+    return load_relaxed(&kernels_launched);
 }
 
 /* Whether so many kernels are launched, and none is on the way. */
 static int is_balance_due(uint64_t launched)
 {
-    return launched != GNOMON__CUPTI_LAUNCHES &&
+    return !load_relaxed(&launches_open) &&
            launched == gnomon__cupti_launched();
 }
 
@@ -474,20 +454,21 @@ static void look_for_others(uint64_t read)
         gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
 }
 
-enum {
-    CUPTI_IS_FULL = GNOMON__WORKER_OWN,    /* CUPTI gave a buffer back */
-    CUPTI_SOON = GNOMON__WORKER_OWN << 1u, /* a flush is due before its time */
-};
+#define CUPTI_IS_FULL GNOMON__WORKER_OWN      /* CUPTI gave a buffer back */
+#define CUPTI_SOON (GNOMON__WORKER_OWN << 1u) /* flush before it is time */
 
 /* CUPTI gives back what is over, at the end all, and it is told; or only what was given back
  * already. */
 static void cupti_round(uint32_t why)
 {
+    static int is_logged;
     int ends = (why & GNOMON__WORKER_ENDS) != 0;
     int is_flush = ends || (why & (GNOMON__WORKER_ASKED | CUPTI_SOON)) ||
                    ((why & GNOMON__WORKER_DUE) && load_relaxed(&has_launched));
     if (cupti_is_at_end()) {
-        log_fatal();
+        if (cupti_fatal() && !is_logged)
+            gnomon__log("%s: nothing more is recorded", cupti_fatal());
+        is_logged |= cupti_fatal() != NULL;
         return;
     }
     if (is_flush)

@@ -22,8 +22,7 @@ int gnomon__cupti_knows_streams(void);
 int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number);
 
 /* How many kernels were launched since the subscription, outside of captures and of
- * graphs; or that a thread is in a launch, so that this is to change. */
-#define GNOMON__CUPTI_LAUNCHES UINT64_MAX
+ * graphs. */
 uint64_t gnomon__cupti_launched(void);
 
 /* Called when so many calls were noted that their records must be read soon, or notes are

@@ -13,8 +13,12 @@
 
 #include "device/timers.h"
 #include "gnomon/cuda.h"
+#include "gnomon/tool.h"
+#include "mark/callbacks.h"
+#include "mark/region.h"
 #include "mark/tls.h"
 #include "mark/tree.h"
+#include "mark/upcall.h"
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "record/activity_notes.h"
@@ -521,4 +525,46 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     int cancel = gnomon__os_cancel_off();
     end_timed(scope);
     gnomon__os_cancel_back(cancel);
+}
+
+/* ---- Names of streams ---------------------------------------------------- */
+
+/* They are passed to profilers and not kept. Interned, as in gnomon_thread_name_n, so that
+ * profilers may keep the pointer. */
+void gnomon_stream_name_n(const gnomon_device *device, void *stream,
+                          const char *name, size_t length)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__tls_now()->thread, reentered);
+        return;
+    }
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__no_thread, reentered);
+        return;
+    }
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to) {
+        if (to->struct_size > offsetof(gnomon_host, stream_name))
+            to->stream_name(device, stream, name, length);
+        return;
+    }
+    if (!load_relaxed(&gnomon_enabled) || !device)
+        return;
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return;
+    const char *clean = gnomon__region_name(gnomon__region_named(
+        gnomon__text_of(name, length),
+        gnomon__text_of("stream name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
+    gnomon_stream_event event = {sizeof event, t->number, device, stream,
+                                 clean};
+    GNOMON__HOOKS_CALL(t, &t->attached, hooks, stream, &event);
+    gnomon__leave(t);
+}
+
+void gnomon_stream_name(const gnomon_device *device, void *stream,
+                        const char *name)
+{
+    gnomon_stream_name_n(device, stream, name, GNOMON_TO_NUL);
 }
