@@ -23,6 +23,11 @@ if [ -z "$nvcc" ]; then
     exit 1
 fi
 
+# Where the compiler is another one CMake begins anew, without the options below.
+cache=build/gpu/CMakeCache.txt
+if [ -f "$cache" ] && ! grep -q "^CMAKE_CUDA_COMPILER:[A-Z]*=$nvcc\$" "$cache"; then
+    rm "$cache"
+fi
 cmake -S . -B build/gpu -D CMAKE_BUILD_TYPE=Release -D GNOMON_GPU=ON \
     -D GNOMON_TESTS=OFF -D GNOMON_EXAMPLES=OFF -D GNOMON_BENCH=OFF \
     -D "CMAKE_CUDA_COMPILER=$nvcc" \
