@@ -50,10 +50,6 @@ endforeach()
 list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS})
 # Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
-if(GNOMON_WITH_JANSSON)
-  list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_struct.c"
-    "${PROJECT_SOURCE_DIR}/src/profile/json_value.c")
-endif()
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
 set_target_properties(gnomon_cli PROPERTIES

@@ -6,7 +6,6 @@
 
 #include "profile_bytes.h"
 #include "platform/crc32.h"
-#include "profile/bytes.h"
 #include "profile/layout.h"
 
 static inline gnomon_profile *read_back(const bytes *b)

@@ -20,7 +20,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/ticks.h"
-#include "profile/texts.h"
+#include "profile/slots.h"
 
 #define CUPTI_ROW 64u
 #define MOST_DEMANGLED 65536u /* as many names as the recorder keeps */

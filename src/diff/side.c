@@ -12,8 +12,7 @@
 #include "merge/gather.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "profile/compare.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 
 /* ---- Jobs --------------------------------------------------------------------- */
 

@@ -19,7 +19,6 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "print/events.h"
-#include "profile/compare.h"
 #include "profile/fields.h"
 
 #define MOST_BARRIERS 16384u

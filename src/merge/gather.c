@@ -13,7 +13,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 
 /* ---- Inputs ----------------------------------------------------------------------- */
 

@@ -14,7 +14,6 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
-#include "profile/keys.h"
 
 /* A run as one part of one input has it. */
 typedef struct merge_reading {

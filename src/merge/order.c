@@ -13,8 +13,7 @@
 
 #include "merge/united.h"
 #include "platform/memory.h"
-#include "profile/compare.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 
 /* Of a stage and view so many steps keep what they were made of. */
 #define SLOWEST_UNITED 10

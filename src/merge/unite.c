@@ -14,7 +14,6 @@
 #include "platform/memory.h"
 #include "print/links.h"
 #include "profile/fields.h"
-#include "profile/keys.h"
 
 static const char *unite_text(gnomon__copier *c, const char *text, int type)
 {

@@ -5,7 +5,7 @@
 
 #include "merge/unite.h"
 #include "merge/united_events.h"
-#include "profile/texts.h"
+#include "profile/slots.h"
 
 struct gnomon__unite {
     gnomon__fold fold; /* first. All but shared ones */

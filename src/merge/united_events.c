@@ -13,7 +13,7 @@
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "profile/compare.h"
+#include "profile/fields.h"
 #include "print/events.h"
 
 #define CHUNK 1024u

@@ -7,7 +7,7 @@
 #ifndef GNOMON_MERGE_UNITED_EVENTS_H
 #define GNOMON_MERGE_UNITED_EVENTS_H
 
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "profile/model.h"
 
 /* The lowest and the highest track of some events. */

@@ -12,7 +12,7 @@
 #include "platform/memory.h"
 #include "platform/utf8.h"
 #include "profile/fields.h"
-#include "profile/texts.h"
+#include "profile/slots.h"
 
 struct gnomon_builder {
     gnomon__model *m;

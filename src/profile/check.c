@@ -7,7 +7,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
-#include "profile/parts.h"
+#include "profile/model.h"
 
 typedef struct track_sums {
     uint64_t self, roots;

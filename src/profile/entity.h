@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "profile/file_counts.h"
+
+/* Kinds of them: gnomon_entity. */
+#define GNOMON__ENTITIES 16
 
 /* The structs: entities by their gnomon_entity, then the structs they point to. */
 enum gnomon__struct_number {
@@ -154,6 +156,24 @@ static inline void gnomon__field_set(const gnomon__field *f, void *of,
                                      const void *value, size_t size)
 {
     memcpy((char *)of + f->at, value, size);
+}
+
+/* The bits of a number of 32 or 64 bits. */
+static inline uint64_t gnomon__field_bits(const gnomon__field *f,
+                                          const void *of)
+{
+    return f->type < GNOMON__TYPE_U64 ? gnomon__field_32(f, of)
+                                      : gnomon__field_64(f, of);
+}
+
+static inline void gnomon__field_set_bits(const gnomon__field *f, void *of,
+                                          uint64_t bits)
+{
+    const uint32_t small = (uint32_t)bits;
+    if (f->type < GNOMON__TYPE_U64)
+        gnomon__field_set(f, of, &small, sizeof small);
+    else
+        gnomon__field_set(f, of, &bits, sizeof bits);
 }
 
 /* The kind of entity that a reference field refers to. */

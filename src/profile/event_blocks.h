@@ -1,15 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The events of a file that stay in it: a profile reads a block of them when one is asked
- * for. In memory are 40 bytes a block, 16 a track, and a few blocks. Small files, and what
- * is not a file, are kept as blocks in memory. */
+/* Events in a .gnomon file: blocks of up to 1024, each a section of its own, so that a
+ * wrong bit costs one block, and that any block can be read alone. Inside, an event is the
+ * difference to the one before it, in numbers of 7 bits a byte (docs/file-format.md). */
 #ifndef GNOMON_PROFILE_EVENT_BLOCKS_H
 #define GNOMON_PROFILE_EVENT_BLOCKS_H
 
-#include "profile/event_block.h"
 #include "profile/file_read.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "profile/model.h"
 #include "profile/repair.h"
+
+#define GNOMON__BLOCK_KIND "EVBK"
+#define GNOMON__BLOCK_EVENTS 1024u
+#define GNOMON__BLOCK_HEAD 32u /* what a block says of all of its events */
+#define GNOMON__EVENT_LEAST 3u /* bytes of the shortest event */
+#define GNOMON__EVENT_MOST \
+    256u /* of the longest, with fields of later releases */
+
+/* The head of a block. */
+typedef struct gnomon__block_bounds {
+    uint64_t begin_ns, end_ns; /* the earliest begin, the latest end */
+    uint32_t track[2];         /* the lowest number and the highest */
+    uint32_t node[2];
+} gnomon__block_bounds;
+
+/* A block that is being written. */
+typedef struct gnomon__block {
+    char *bytes; /* of `room`, which the writer has; the head comes first */
+    size_t used, room;
+    uint32_t count;
+    gnomon_event_info last;
+    gnomon__block_bounds bounds;
+} gnomon__block;
+
+/* An empty block in `bytes`. */
+void gnomon__block_begin(gnomon__block *b, char *bytes, size_t room);
+
+/* Whether there is room for one more event. */
+static inline int gnomon__block_is_full(const gnomon__block *b)
+{
+    return b->count == GNOMON__BLOCK_EVENTS ||
+           b->room - b->used < GNOMON__EVENT_MOST;
+}
+
+/* Adds an event, which has the numbers of the file. */
+void gnomon__block_add(gnomon__block *b, const gnomon_event_info *e);
+
+/* Puts the head before the events. The block is b->used bytes. */
+void gnomon__block_end(gnomon__block *b);
+
+/* Reads all `count` events of a block into `out`, whose struct_size this sets. 0: these
+ * bytes are no block of so many events. Nothing in them is trusted. */
+int gnomon__block_read(const char *bytes, size_t size, uint32_t count,
+                       gnomon_event_info *out);
+
+/* ---- The events of a file -------------------------------------------------------
+ *
+ * They stay in it: a profile reads a block of them when one is asked for. In memory are 40
+ * bytes a block, 16 a track, and a few blocks. Small files, and what is not a file, are
+ * kept as blocks in memory. */
 
 #define GNOMON__BLOCK_SLOTS 16
 
@@ -65,14 +114,7 @@ void gnomon__blocks_free(gnomon__event_blocks *s);
 int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
                           gnomon__dangling *dangling, gnomon__settled *out);
 
-/* Decodes a block into `out`, of GNOMON__BLOCK_EVENTS; `bytes` are its own. Returns how
- * many events the model has of it; -1: it is not what it was. NULL: no dangling numbers
- * are counted. */
-int gnomon__blocks_decode(const gnomon__event_blocks *s,
-                          const gnomon__stored_block *b, const char *bytes,
-                          gnomon_event_info *out, gnomon__dangling *dangling);
-
-/* event_cache.c: makes settled blocks a source of events for the model. */
+/* Makes settled blocks a source of events for the model. */
 void gnomon__blocks_open(gnomon__event_blocks *s);
 
 /* Likewise: moves all events into the model's table, in the order of tracks and begins. GNOMON_OK or

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compiled: for speed */
-/* What is done to a struct by the rows that describe it. */
+/* Lists that structs point to, and copies of structs. */
 #include "profile/fields.h"
 
 /* ---- Lists ------------------------------------------------------------------ */

@@ -23,7 +23,7 @@ typedef struct gnomon__source {
 typedef struct gnomon__section {
     char kind[5];
     int entity;   /* a gnomon_entity, or gnomon__section_sort */
-    int is_block; /* of events (event_block.h), not their records */
+    int is_block; /* of events (event_blocks.h), not their records */
     uint32_t item_size;
     uint64_t first;
     uint32_t count; /* of items, all within the payload */

@@ -8,17 +8,131 @@
 
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "platform/crc32.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "profile/bytes.h"
+#include "platform/os.h"
 #include "profile/fields.h"
+#include "profile/json_read.h"
 #include "profile/layout.h"
 
 #define FIRST_BUFFER ((size_t)4096)
 
 typedef gnomon__file_writer file_writer;
 typedef gnomon__file_buffer file_buffer;
+
+/* Where no error came before. */
+static void put_bytes_in_file(file_writer *w, const void *bytes, size_t size)
+{
+    if (!w->code && size)
+        w->code = w->out->write(w->out, bytes, size);
+}
+
+/* Writes what both buffers hold as one section, and empties them. */
+static void file_section(file_writer *w, const char *kind, uint32_t item_size,
+                         uint64_t first, uint32_t count, file_buffer *a,
+                         file_buffer *b)
+{
+    char header[GNOMON__SECTION_HEADER] = {0};
+    static const char zeroes[8];
+    uint64_t bytes = a->used + b->used;
+    uint32_t crc = gnomon__crc32(0, a->bytes, a->used);
+    crc = gnomon__crc32(crc, b->bytes, b->used);
+    memcpy(header, kind, 4);
+    gnomon__put_32(header + 4, item_size);
+    gnomon__put_64(header + 8, bytes);
+    gnomon__put_64(header + 16, first);
+    gnomon__put_32(header + 24, count);
+    gnomon__put_32(header + 28, crc);
+    gnomon__put_32(header + 36, gnomon__crc32(0, header, 36));
+    put_bytes_in_file(w, header, sizeof header);
+    put_bytes_in_file(w, a->bytes, a->used);
+    put_bytes_in_file(w, b->bytes, b->used);
+    put_bytes_in_file(w, zeroes, (size_t)(-bytes & 7));
+    a->used = b->used = 0;
+}
+
+/* A kind has more entities than numbers. */
+static void set_full(file_writer *w)
+{
+    w->code = gnomon__fail(GNOMON_EFULL,
+                           "more than 4294967295 of a kind in one file");
+}
+
+/* An entity's number in the file. */
+static uint32_t number_in_file(const file_writer *w, int entity,
+                               uint32_t number)
+{
+    return number ? number + w->shift[entity] : 0;
+}
+
+/* ---- Events, as blocks of a file, each a section -------------------------------- */
+
+#define SOME_EVENTS 64u
+
+static void begin_block(file_writer *w)
+{
+    char *bytes = w->block.bytes;
+    if (!bytes && !(bytes = gnomon__alloc(GNOMON__SECTION_FULL)))
+        w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
+    gnomon__block_begin(&w->block, bytes, GNOMON__SECTION_FULL);
+}
+
+void gnomon__file_events_end(file_writer *w)
+{
+    gnomon__block *b = &w->block;
+    file_buffer events = {b->bytes, b->used, b->room}, none = {0};
+    if (!b->bytes || !b->count || w->code)
+        return;
+    gnomon__block_end(b);
+    file_section(w, GNOMON__BLOCK_KIND, GNOMON__EVENT_LEAST,
+                 w->written[GNOMON_EVENTS] - b->count + 1, b->count, &events,
+                 &none);
+    begin_block(w);
+}
+
+void gnomon__file_event(file_writer *w, gnomon_event_info *e)
+{
+    const gnomon__struct *s = &gnomon__structs[GNOMON_EVENTS];
+    if (w->block.bytes && gnomon__block_is_full(&w->block))
+        gnomon__file_events_end(w);
+    else if (!w->block.bytes)
+        begin_block(w);
+    if (w->written[GNOMON_EVENTS] == UINT32_MAX)
+        set_full(w);
+    if (w->code)
+        return;
+    for (unsigned i = 0; i < s->field_count; i++) {
+        const gnomon__field *f = &s->fields[i];
+        if (f->type != GNOMON__TYPE_NUMBER)
+            continue;
+        uint32_t number =
+            number_in_file(w, gnomon__number_of(f, e), gnomon__field_32(f, e));
+        gnomon__field_set(f, e, &number, sizeof number);
+    }
+    gnomon__block_add(&w->block, e);
+    w->written[GNOMON_EVENTS]++;
+}
+
+/* `some` events of w->p. */
+static void file_events(file_writer *w, gnomon__file_range some)
+{
+    gnomon_event_info e[SOME_EVENTS];
+    size_t done = 0;
+    while (!w->code && done < some.count) {
+        const size_t left = some.count - done;
+        const size_t count =
+            gnomon_profile_events(w->p, some.first + done, e,
+                                  left < SOME_EVENTS ? left : SOME_EVENTS);
+        if (!count && !(w->code = gnomon__profile_failed(w->p)))
+            w->code = GNOMON_EIO;
+        for (size_t i = 0; !w->code && i < count; i++)
+            gnomon__file_event(w, &e[i]);
+        done += count;
+    }
+    gnomon__file_events_end(w);
+}
 
 /* ---- Bytes ------------------------------------------------------------------ */
 
@@ -42,8 +156,8 @@ static void file_put_texts(file_writer *w)
     file_buffer none = {0};
     uint64_t bytes = w->texts.used;
     if (bytes)
-        gnomon__file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes,
-                             &w->texts, &none);
+        file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
+                     &none);
     w->texts_written += bytes;
 }
 
@@ -138,23 +252,19 @@ static uint32_t file_field(file_writer *w, file_buffer *to, size_t at,
                            const gnomon__field *f, const void *of)
 {
     const uint32_t bytes = gnomon__field_bytes(f);
-    uint32_t small = 0;
-    if (f->type < GNOMON__TYPE_U64) {
-        small = gnomon__field_32(f, of);
+    uint64_t bits;
+    if (f->type < GNOMON__TYPE_TEXT) {
+        bits = gnomon__field_bits(f, of);
         if (f->type == GNOMON__TYPE_NUMBER)
-            small = gnomon__file_number(w, gnomon__number_of(f, of), small);
-    } else if (f->type < GNOMON__TYPE_TEXT) {
-        gnomon__put_64(to->bytes + at, gnomon__field_64(f, of));
-        return bytes;
+            bits = number_in_file(w, gnomon__number_of(f, of), (uint32_t)bits);
     } else if (f->type < GNOMON__TYPE_STRUCT) {
-        small = file_text_at(w, gnomon__field_pointer(f, of));
+        bits = file_text_at(w, gnomon__field_pointer(f, of));
     } else {
-        size_t count = gnomon__field_count(f, of);
-        small = file_list(w, f, gnomon__field_pointer(f, of), count);
-        if (bytes == 8)
-            gnomon__put_32(to->bytes + at + 4, (uint32_t)count);
+        const uint64_t count = gnomon__field_count(f, of);
+        bits = file_list(w, f, gnomon__field_pointer(f, of), count);
+        bits |= bytes == 8 ? count << 32 : 0;
     }
-    gnomon__put_32(to->bytes + at, small);
+    gnomon__field_put(f, to->bytes + at, bits);
     return bytes;
 }
 
@@ -169,9 +279,8 @@ static void end_section(file_writer *w, const gnomon__struct *s)
 {
     file_put_texts(w);
     if (w->count)
-        gnomon__file_section(w, s->kind,
-                             gnomon__record_bytes(s, s->field_count), w->first,
-                             w->count, &w->records, &w->tail);
+        file_section(w, s->kind, gnomon__record_bytes(s, s->field_count),
+                     w->first, w->count, &w->records, &w->tail);
     w->first += w->count;
     w->count = 0;
 }
@@ -193,12 +302,12 @@ static void file_entities(file_writer *w, int entity, gnomon__file_range some)
     const gnomon__struct *s = &gnomon__structs[entity];
     gnomon__any any;
     if (entity == GNOMON_EVENTS) {
-        gnomon__file_events(w, some);
+        file_events(w, some);
         return;
     }
     w->first = w->written[entity] + 1;
     if (w->written[entity] + some.count > UINT32_MAX)
-        gnomon__file_full(w);
+        set_full(w);
     for (size_t i = 0; !w->code && i < some.count; i++) {
         size_t records = w->records.used, tail = w->tail.used;
         any.struct_size = s->size;
@@ -231,30 +340,29 @@ static void file_end(file_writer *w)
         gnomon__put_32(at + 4, 0);
         gnomon__put_64(at + 8, w->written[entity]);
     }
-    gnomon__file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records,
-                         &none);
+    file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
 }
 
 /* ---- The file ---------------------------------------------------------------- */
 
-static void start_file(gnomon__file_writer *w, const gnomon_writer *out)
+static void start_file(file_writer *w, const gnomon_writer *out)
 {
     memset(w, 0, sizeof *w);
     w->out = out;
     w->set = &w->shared;
 }
 
-void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
+void gnomon__file_start(file_writer *w, const gnomon_writer *out)
 {
     char header[GNOMON__FILE_HEADER];
     start_file(w, out);
     memcpy(header, GNOMON__FILE_MAGIC, 8);
     gnomon__put_32(header + 8, GNOMON__FILE_VERSION);
     gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
-    gnomon__file_bytes(w, header, sizeof header);
+    put_bytes_in_file(w, header, sizeof header);
 }
 
-void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p)
+void gnomon__file_shared(file_writer *w, const gnomon_profile *p)
 {
     w->p = p;
     for (int i = 0; !w->code && i < GNOMON__SHARED; i++) {
@@ -264,7 +372,7 @@ void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p)
     }
 }
 
-void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
+void gnomon__file_runs(file_writer *w, const gnomon_profile *p,
                        const gnomon__file_range *ranges)
 {
     gnomon__file_range all[GNOMON__ENTITIES];
@@ -285,7 +393,7 @@ void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
 int gnomon__file_add_part(const gnomon_profile *p, const gnomon_writer *out,
                           gnomon__file_counts *so_far)
 {
-    gnomon__file_writer w;
+    file_writer w;
     if (so_far->is_begun)
         start_file(&w, out);
     else
@@ -304,7 +412,7 @@ int gnomon__file_add_part(const gnomon_profile *p, const gnomon_writer *out,
     return code;
 }
 
-int gnomon__file_finish(gnomon__file_writer *w)
+int gnomon__file_finish(file_writer *w)
 {
     if (!w->code)
         file_end(w);
@@ -315,4 +423,101 @@ int gnomon__file_finish(gnomon__file_writer *w)
     gnomon__text_table_free(&w->shared);
     gnomon__text_table_free(&w->own);
     return w->code;
+}
+
+/* ---- gnomon_profile_write ------------------------------------------------------- */
+
+/* ---- A .gnomon file ----------------------------------------------------------- */
+
+/* The run of an entity; 0: none, as of shared ones. */
+static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
+{
+    while (entity != GNOMON_RUNS && i) {
+        const gnomon__field *first =
+            gnomon__first_number(&gnomon__structs[entity]);
+        gnomon__any any;
+        any.struct_size = sizeof any;
+        p->api->get(p, entity, i, &any);
+        i = gnomon__field_32(first, &any);
+        entity = first->of;
+    }
+    return i;
+}
+
+/* Entities of no run sort last. */
+static size_t run_or_last(const gnomon_profile *p, int entity, size_t i)
+{
+    size_t run = run_of_entity(p, entity, i);
+    return run ? run : gnomon_profile_count(p, GNOMON_RUNS) + 1;
+}
+
+static int is_sorted_by_run(const gnomon_profile *p)
+{
+    for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
+        int entity = gnomon__file_order[i];
+        size_t last = 0;
+        for (size_t k = 1; k <= gnomon_profile_count(p, entity); k++) {
+            size_t run_number = run_or_last(p, entity, k);
+            if (run_number < last)
+                return 0;
+            last = run_number;
+        }
+    }
+    return 1;
+}
+
+/* Run after run, if the entities are sorted by run, as those of merged profiles are;
+ * else as one part. */
+static int write_file(const gnomon_profile *p, const gnomon_writer *out)
+{
+    file_writer w;
+    gnomon__file_range ranges[GNOMON__ENTITIES];
+    size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
+    gnomon__file_start(&w, out);
+    gnomon__file_shared(&w, p);
+    if (runs < 2 || !is_sorted_by_run(p)) {
+        gnomon__file_runs(&w, p, NULL);
+        return gnomon__file_finish(&w);
+    }
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        ranges[k] = (gnomon__file_range){1, 0};
+    for (size_t run = 1; run <= runs + 1; run++) {
+        for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
+            int entity = gnomon__file_order[i];
+            gnomon__file_range *r = &ranges[entity];
+            size_t end = r->first += r->count;
+            while (end <= gnomon_profile_count(p, entity) &&
+                   run_or_last(p, entity, end) == run)
+                end++;
+            r->count = end - r->first;
+        }
+        gnomon__file_runs(&w, p, ranges);
+    }
+    return gnomon__file_finish(&w);
+}
+
+/* ---- In either form ------------------------------------------------------------ */
+
+static int write_as(int form, const gnomon_profile *p, const gnomon_writer *out)
+{
+    switch (form) {
+    case GNOMON_FORM_FILE:
+        return write_file(p, out);
+    case GNOMON_FORM_JSON:
+        return gnomon__write_json(p, out);
+    }
+    return gnomon__fail(GNOMON_EINVAL, "no such form: %d", form);
+}
+
+/* The writer, the caller's, is called while memory of ours is held. */
+int gnomon_profile_write(const gnomon_profile *p, int form,
+                         const gnomon_writer *out)
+{
+    gnomon__fail_clear();
+    if (!p || !out || !out->write)
+        return gnomon__fail(GNOMON_EINVAL, "no profile, or no writer");
+    int cancel = gnomon__os_cancel_off();
+    int code = write_as(form, p, out);
+    gnomon__os_cancel_back(cancel);
+    return code;
 }

@@ -5,10 +5,16 @@
 #define GNOMON_PROFILE_FILE_WRITE_H
 
 #include "gnomon/profile.h"
-#include "profile/event_block.h"
-#include "profile/file_counts.h"
+#include "profile/event_blocks.h"
 #include "profile/model.h"
-#include "profile/texts.h"
+#include "profile/slots.h"
+
+/* What a file has so far. All zero: nothing, not even its header. */
+typedef struct gnomon__file_counts {
+    uint64_t written[GNOMON__ENTITIES];
+    uint64_t texts; /* bytes */
+    int is_begun;
+} gnomon__file_counts;
 
 typedef struct gnomon__file_buffer {
     char *bytes;
@@ -58,27 +64,6 @@ void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
  * _end after the last of them. */
 void gnomon__file_event(gnomon__file_writer *w, gnomon_event_info *e);
 void gnomon__file_events_end(gnomon__file_writer *w);
-
-/* event_write.c: `some` events of w->p. */
-void gnomon__file_events(gnomon__file_writer *w, gnomon__file_range some);
-
-/* section_write.c: bytes, where no error came before. */
-void gnomon__file_bytes(gnomon__file_writer *w, const void *bytes, size_t size);
-
-/* Writes what both buffers hold as one section, and empties them. */
-void gnomon__file_section(gnomon__file_writer *w, const char *kind,
-                          uint32_t item_size, uint64_t first, uint32_t count,
-                          gnomon__file_buffer *a, gnomon__file_buffer *b);
-
-/* Sets the error that a kind has more entities than numbers. */
-void gnomon__file_full(gnomon__file_writer *w);
-
-/* An entity's number in the file. */
-static inline uint32_t gnomon__file_number(const gnomon__file_writer *w,
-                                           int entity, uint32_t number)
-{
-    return number ? number + w->shift[entity] : 0;
-}
 
 /* GNOMON_OK, GNOMON_ENOMEM, GNOMON_EFULL, or the writer's first error. */
 int gnomon__file_finish(gnomon__file_writer *w);

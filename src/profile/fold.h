@@ -6,7 +6,7 @@
 #ifndef GNOMON_PROFILE_FOLD_H
 #define GNOMON_PROFILE_FOLD_H
 
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "profile/slots.h"
 #include "profile/sums.h"
 
@@ -82,5 +82,17 @@ int gnomon__fold_index(gnomon__fold *f, int entity);
 
 /* Frees all but the model. */
 void gnomon__fold_free(gnomon__fold *f);
+
+/* ---- Parts ------------------------------------------------------------------------
+ *
+ * A file that was appended to: each of its parts is a profile of its own, of what was new,
+ * by numbers that go on. docs/file-format.md, "Parts". */
+
+/* Makes one profile of the parts, whose numbers were checked: entities of equal keys
+ * become one. Open scopes are those of the last part: `open_count` from
+ * `first_open` on. `maps` gets the new numbers by the old ones; the caller frees it in any
+ * case. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__unite_parts(gnomon__model *m, size_t first_open, size_t open_count,
+                        gnomon__numbers *maps);
 
 #endif

@@ -1,20 +1,559 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading JSON: jansson parses one entity at a time, json_struct.c makes a struct of it,
- * and the struct is added to a builder. */
+/* Reading JSON: jansson parses one entity at a time, a struct is made of it by the
+ * description that wrote it (profile/entity.h), and the struct is added to a builder.
+ *
+ * Values are taken strictly: a number has to fit its field, a word has to be known. Every
+ * number may also be a text, as jansson and others stop at 2^63 - 1 and round beyond 2^53.
+ *
+ * Invariant: what is allocated has the size of what was read; no number in the file says
+ * how much. */
 #include "profile/json_read.h"
 
-#include <string.h>
-
 #include "platform/error.h"
-#include "platform/memory.h"
 
 #if GNOMON_WITH_JANSSON
-#include "profile/json_value.h"
-#include "profile/texts.h"
-#include "platform/json.h"
-#include "profile/json_write.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
-typedef gnomon__json_reading reading;
+#include "platform/json.h"
+#include "platform/memory.h"
+#include "platform/utf8.h"
+#include "profile/fields.h"
+#include "profile/slots.h"
+
+#define NAMED_KEYS 5u
+#define LONGEST_KEY 40u
+#define PATH_TEXT 112u
+#define EXACT_REAL 9007199254740992.0 /* 2^53 */
+
+typedef struct json_piece {
+    struct json_piece *below;
+    uint64_t room[];
+} json_piece;
+
+/* The deepest path is that of a cell's half. */
+#define PATH_STEPS 8
+
+/* One reading. The first error stays, and ends it. */
+typedef struct reading {
+    int code;
+    char why[256];
+    size_t depth; /* of the path, as "nodes[3].host.cells[1][2]" */
+    struct {
+        const char *name;
+        size_t index;
+    } path[PATH_STEPS];
+    size_t ignored_count, named_count;
+    char ignored[160]; /* the first few, whole names */
+    json_piece *pieces;
+} reading;
+
+/* ---- Where, and what is wrong --------------------------------------------------- */
+
+static void enter(reading *r, const char *name, size_t index)
+{
+    r->path[r->depth].name = name;
+    r->path[r->depth++].index = index;
+}
+
+static void leave(reading *r)
+{
+    r->depth--;
+}
+
+/* Writes the path and returns its length: names of ours and numbers, so that it
+ * fits. */
+static size_t put_path(const reading *r, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < r->depth && n < size; i++) {
+        size_t index = r->path[i].index;
+        int more = index ? snprintf(out + n, size - n, "[%zu]", index)
+                         : snprintf(out + n, size - n, "%s%s", n ? "." : "",
+                                    r->path[i].name);
+        n += more > 0 ? (size_t)more : 0;
+    }
+    return n < size ? n : size - 1;
+}
+
+/* Keeps the error, with the path before it, and returns 0: who gets that goes
+ * no further. */
+static GNOMON_PRINTF(2, 3) int wrong(reading *r, const char *format, ...)
+{
+    va_list list;
+    r->code = GNOMON_EINVAL;
+    size_t n = put_path(r, r->why, sizeof r->why - 2);
+    if (n) {
+        memcpy(r->why + n, ": ", 3);
+        n += 2;
+    }
+    va_start(list, format);
+    (void)vsnprintf(r->why + n, sizeof r->why - n, format, list);
+    va_end(list);
+    return 0;
+}
+
+static int lacks_memory(reading *r)
+{
+    if (!r->code)
+        snprintf(r->why, sizeof r->why, "no memory to read a profile");
+    r->code = r->code ? r->code : GNOMON_ENOMEM;
+    return 0;
+}
+
+static const char *shown(const char *text, char *out, size_t size)
+{
+    (void)gnomon__utf8_clean(text, strlen(text), out, size, NULL);
+    for (char *c = out; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    return out;
+}
+
+static void ignore_key(reading *r, const char *name)
+{
+    char key[LONGEST_KEY + 1], path[PATH_TEXT];
+    size_t n = strlen(r->ignored), room = sizeof r->ignored - n;
+    /* After the first key that does not fit no more are named, to keep their order. */
+    if (r->named_count == r->ignored_count++ && r->named_count < NAMED_KEYS) {
+        put_path(r, path, sizeof path);
+        int more =
+            snprintf(r->ignored + n, room, "%s%s%s%s", n ? ", " : "", path,
+                     *path ? "." : "", shown(name, key, sizeof key));
+        if (more >= 0 && (size_t)more < room)
+            r->named_count++;
+        else
+            r->ignored[n] = 0;
+    }
+}
+
+static void *room_for(reading *r, size_t count, size_t size)
+{
+    json_piece *piece = count > (SIZE_MAX - sizeof *piece) / size
+                            ? NULL
+                            : gnomon__alloc(sizeof *piece + count * size);
+    if (!piece) {
+        lacks_memory(r);
+        return NULL;
+    }
+    piece->below = r->pieces;
+    r->pieces = piece;
+    return piece->room;
+}
+
+static void drop_rooms(reading *r)
+{
+    while (r->pieces) {
+        json_piece *below = r->pieces->below;
+        gnomon__free(r->pieces);
+        r->pieces = below;
+    }
+}
+
+/* ---- Numbers --------------------------------------------------------------------- */
+
+/* A whole number, as its sign and its distance from 0. */
+typedef struct whole_number {
+    int negative;
+    uint64_t size;
+} whole_number;
+
+static int whole_of_text(reading *r, const char *text, whole_number *out)
+{
+    out->negative = *text == '-';
+    out->size = 0;
+    text += out->negative;
+    if (!*text)
+        return wrong(r, "not a number");
+    for (; *text >= '0' && *text <= '9'; text++) {
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (out->size > (UINT64_MAX - digit) / 10)
+            return wrong(r, "too large a number");
+        out->size = 10 * out->size + digit;
+    }
+    return *text ? wrong(r, "not a whole number") : 1;
+}
+
+static int whole_of(reading *r, json_t *value, whole_number *out)
+{
+    double real = json_real_value(value);
+    json_int_t whole = json_integer_value(value);
+    if (json_is_string(value))
+        return whole_of_text(r, json_string_value(value), out);
+    if (json_is_real(value)) { /* 1e9 is one, too */
+        if (!(real >= -EXACT_REAL && real <= EXACT_REAL) ||
+            (double)(int64_t)real != real)
+            return wrong(r, "not a whole number below 2^53: give "
+                            "all digits");
+        whole = (json_int_t)real;
+    } else if (!json_is_integer(value)) {
+        return wrong(r, "not a number");
+    }
+    out->negative = whole < 0;
+    out->size = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
+    return 1;
+}
+
+/* A whole number from `least`, which is at most 0, to `most`. */
+static int to_whole(reading *r, json_t *value, int64_t least, uint64_t most,
+                    uint64_t *out)
+{
+    whole_number n = {0, 0};
+    if (!whole_of(r, value, &n))
+        return 0;
+    if (n.size > (n.negative ? 0 - (uint64_t)least : most))
+        return wrong(r, "not in %" PRId64 " .. %" PRIu64, least, most);
+    *out = n.negative ? 0 - n.size : n.size;
+    return 1;
+}
+
+static int real_of_bits(uint64_t bits, double *out)
+{
+    memcpy(out, &bits, sizeof *out);
+    return 1;
+}
+
+static int real_of_text(reading *r, const char *text, double *out)
+{
+    static const uint64_t nan = 0x7ff8000000000000u, inf = 0x7ff0000000000000u;
+    if (strcmp(text, "NaN") == 0)
+        return real_of_bits(nan, out);
+    if (strcmp(text, "Infinity") == 0)
+        return real_of_bits(inf, out);
+    if (strcmp(text, "-Infinity") == 0)
+        return real_of_bits(inf | (uint64_t)1 << 63, out);
+    if (strncmp(text, "NaN(0x", 6) == 0 && strlen(text) == 23 &&
+        strspn(text + 6, "0123456789abcdef") == 16 && text[22] == ')') {
+        uint64_t bits = strtoull(text + 6, NULL, 16);
+        if ((bits & ~((uint64_t)1 << 63)) > inf)
+            return real_of_bits(bits, out);
+    }
+    /* Else as JSON has it: by jansson, so that the locale has no say. */
+    json_error_t error = {0}; /* as in parse_text */
+    json_t *number =
+        json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
+    int is_number = json_is_number(number);
+    if (is_number)
+        *out = json_number_value(number);
+    else if (!number && gnomon__json_valid(text, strlen(text)) &&
+             json_error_code(&error) != json_error_numeric_overflow)
+        return lacks_memory(r);
+    json_decref(number);
+    return is_number ? 1
+                     : wrong(r, "not a number, nor \"NaN\", "
+                                "\"Infinity\" or \"-Infinity\"");
+}
+
+static int to_double(reading *r, json_t *value, double *out)
+{
+    if (json_is_string(value))
+        return real_of_text(r, json_string_value(value), out);
+    if (!json_is_number(value))
+        return wrong(r, "not a number");
+    *out = json_number_value(value);
+    return 1;
+}
+
+/* ---- Words ----------------------------------------------------------------------- */
+
+/* The first few words, for an error. */
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (; *words && n < size; words++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", *words);
+}
+
+static int is_number_text(const char *text)
+{
+    return *text >= '0' && *text <= '9';
+}
+
+static int to_word(reading *r, json_t *value, const char *const *words,
+                   uint32_t *out)
+{
+    const char *text = json_string_value(value);
+    char known[120], part[24];
+    uint64_t number = 0;
+    if (!text || is_number_text(text)) {
+        if (!text && !json_is_number(value))
+            return wrong(r, "not a word");
+        if (!to_whole(r, value, 0, UINT32_MAX, &number))
+            return 0;
+        *out = (uint32_t)number;
+        return 1;
+    }
+    for (*out = 0; words[*out]; ++*out)
+        if (strcmp(words[*out], text) == 0)
+            return 1;
+    list_words(words, known, sizeof known);
+    return wrong(r, "'%s' is not one of: %s", shown(text, part, sizeof part),
+                 known);
+}
+
+static int to_flags(reading *r, json_t *value, const char *const *words,
+                    uint32_t *out)
+{
+    size_t i;
+    json_t *item;
+    uint32_t flags = 0, bits = 0;
+    if (!json_is_array(value))
+        return wrong(r, "not a list of words");
+    json_array_foreach(value, i, item)
+    {
+        enter(r, NULL, i + 1);
+        if (!to_word(r, item, words, &bits))
+            return 0;
+        const char *text = json_string_value(item);
+        flags |= text && !is_number_text(text) ? (uint32_t)1 << bits : bits;
+        leave(r);
+    }
+    *out = flags;
+    return 1;
+}
+
+/* ---- JSON as a text --------------------------------------------------------------- */
+
+static int to_json(reading *r, json_t *value, const char **out)
+{
+    const size_t flags = JSON_ENCODE_ANY;
+    size_t size = json_dumpb(value, NULL, 0, flags);
+    char *text = size ? room_for(r, size + 1, 1) : NULL;
+    if (!text)
+        return lacks_memory(r);
+    if (json_dumpb(value, text, size, flags) != size)
+        return lacks_memory(r);
+    *out = text;
+    return 1;
+}
+
+/* ---- Lists ----------------------------------------------------------------------- */
+
+static int read_pair(reading *r, json_t *pair, gnomon_cell *cell)
+{
+    uint64_t half[2];
+    if (!json_is_array(pair) || json_array_size(pair) != 2)
+        return wrong(r, "not a pair [cell, executions]");
+    for (size_t i = 0; i < 2; i++) {
+        enter(r, NULL, i + 1);
+        if (!to_whole(r, json_array_get(pair, i), 0,
+                      i ? UINT64_MAX : UINT32_MAX, &half[i]))
+            return 0;
+        leave(r);
+    }
+    *cell = (gnomon_cell){(uint32_t)half[0], 0, half[1]};
+    return 1;
+}
+
+static int to_struct(reading *r, const gnomon__struct *s, json_t *object,
+                     char *to);
+
+static int read_item(reading *r, const gnomon__field *f, json_t *item, char *to)
+{
+    uint64_t number;
+    if (f->type == GNOMON__TYPE_CELLS)
+        return read_pair(r, item, (gnomon_cell *)(void *)to);
+    if (f->type <= GNOMON__TYPE_STRUCTS)
+        return to_struct(r, &gnomon__structs[f->of], item, to);
+    if (!to_whole(r, item, INT64_MIN, INT64_MAX, &number))
+        return 0;
+    memcpy(to, &number, sizeof number);
+    return 1;
+}
+
+/* A struct, or a list, its items and their count; an empty one is none. */
+static int read_list(reading *r, const gnomon__field *f, json_t *list, char *to)
+{
+    size_t size = f->type == GNOMON__TYPE_CELLS ? sizeof(gnomon_cell)
+                  : f->type <= GNOMON__TYPE_STRUCTS
+                      ? gnomon__structs[f->of].size
+                      : sizeof(int64_t);
+    const int is_one = f->type == GNOMON__TYPE_STRUCT;
+    size_t n = is_one ? 1 : json_array_size(list), i;
+    uint32_t rank;
+    json_t *item;
+    if (!is_one && !json_is_array(list))
+        return wrong(r, "not a list");
+    memcpy(&rank, to + f->count_at, sizeof rank); /* 0 before dims */
+    if (f->type >= GNOMON__TYPE_DIMS &&
+        (n > UINT32_MAX || (f->type == GNOMON__TYPE_STRIDES && n != rank)))
+        return wrong(r, "not as many as dims");
+    if (!is_one)
+        gnomon__field_count_set(f, to, n);
+    if (!n)
+        return 1;
+    char *items = room_for(r, n, size);
+    if (!items)
+        return 0;
+    gnomon__field_set(f, to, &items, sizeof items);
+    if (is_one)
+        return to_struct(r, &gnomon__structs[f->of], list, items);
+    json_array_foreach(list, i, item)
+    {
+        enter(r, NULL, i + 1);
+        if (!read_item(r, f, item, items + i * size))
+            return 0;
+        leave(r);
+    }
+    return 1;
+}
+
+/* ---- Fields ---------------------------------------------------------------------- */
+
+static int read_text(reading *r, const gnomon__field *f, json_t *value,
+                     char *to)
+{
+    const char *text = json_string_value(value);
+    if (f->type == GNOMON__TYPE_JSON &&
+        (!text || !gnomon__json_valid(text, strlen(text))))
+        return wrong(r, "not a text that is JSON; a value as such "
+                        "goes under \"value\"");
+    if (!text)
+        return wrong(r, "not a text");
+    gnomon__field_set(f, to, &text, sizeof text);
+    return 1;
+}
+
+/* A whole number of 32 bits or 64, with a sign or without. */
+static int read_number(reading *r, const gnomon__field *f, json_t *value,
+                       char *to)
+{
+    const int is_64 = gnomon__field_size(f) == 8;
+    const int has_sign = f->type == GNOMON__TYPE_I32 ||
+                         f->type == GNOMON__TYPE_TRUTH ||
+                         f->type == GNOMON__TYPE_I64;
+    const uint64_t most =
+        (is_64 ? UINT64_MAX : UINT32_MAX) >> (has_sign ? 1 : 0);
+    uint64_t number = 0;
+    if (f->type == GNOMON__TYPE_TRUTH && json_is_boolean(value))
+        number = (uint64_t)json_is_true(value);
+    else if (!to_whole(r, value, has_sign ? -(int64_t)most - 1 : 0, most,
+                       &number))
+        return 0;
+    gnomon__field_set_bits(f, to, number);
+    return 1;
+}
+
+static int read_value(reading *r, const gnomon__field *f, json_t *value,
+                      char *to)
+{
+    const char *const *words;
+    uint32_t word;
+    double real;
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_DOUBLE:
+        if (!to_double(r, value, &real))
+            return 0;
+        gnomon__field_set(f, to, &real, sizeof real);
+        return 1;
+    case GNOMON__TYPE_WORD:
+    case GNOMON__TYPE_FLAGS:
+        words = gnomon__words(f);
+        if (!(f->type == GNOMON__TYPE_WORD ? to_word(r, value, words, &word)
+                                           : to_flags(r, value, words, &word)))
+            return 0;
+        gnomon__field_set(f, to, &word, sizeof word);
+        return 1;
+    case GNOMON__TYPE_TEXT:
+    case GNOMON__TYPE_MAYBE:
+    case GNOMON__TYPE_JSON:
+        return read_text(r, f, value, to);
+    case GNOMON__TYPE_STRUCT:
+    case GNOMON__TYPE_STRUCTS:
+    case GNOMON__TYPE_CELLS:
+    case GNOMON__TYPE_DIMS:
+    case GNOMON__TYPE_STRIDES:
+        return read_list(r, f, value, to);
+    default:
+        return read_number(r, f, value, to);
+    }
+}
+
+/* What a field is that is not there: JSON may be there as a value. Texts are ""
+ * or NULL by the builder. */
+static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
+                        char *to)
+{
+    const char *text;
+    if (value) {
+        if (!to_json(r, value, &text))
+            return 0;
+        gnomon__field_set(f, to, &text, sizeof text);
+        return 1;
+    }
+    if (f->rules & GNOMON__NEEDED)
+        return wrong(r, "missing");
+    if (f->standard)
+        gnomon__field_set_bits(f, to, (uint64_t)f->standard);
+    return 1;
+}
+
+/* Of statistics without cells these can be known where all took as long. */
+static int find_cells(reading *r, gnomon_stats *s)
+{
+    if (s->cell_count || !s->count)
+        return 1;
+    if (s->min_ns != s->max_ns) {
+        enter(r, "cells", 0);
+        return wrong(
+            r, "missing: give the histogram as [[cell, executions], ...], or "
+               "min_ns and max_ns that are equal");
+    }
+    gnomon_cell *cell = room_for(r, 1, sizeof *cell);
+    if (!cell)
+        return 0;
+    cell->cell = gnomon_cell_of(s->min_ns);
+    cell->count = s->count;
+    s->cells = cell;
+    s->cell_count = 1;
+    return 1;
+}
+
+static int is_known_key(const gnomon__struct *s, const char *key)
+{
+    for (size_t i = 0; i < s->field_count; i++)
+        if (strcmp(s->fields[i].name, key) == 0 ||
+            (s->fields[i].type == GNOMON__TYPE_JSON &&
+             strcmp(key, "value") == 0))
+            return 1;
+    return 0;
+}
+
+static int to_struct(reading *r, const gnomon__struct *s, json_t *object,
+                     char *to)
+{
+    const uint32_t struct_size = s->size;
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return wrong(r, "not an object");
+    memcpy(to, &struct_size, sizeof struct_size);
+    for (size_t i = 0; i < s->field_count; i++) {
+        const gnomon__field *f = &s->fields[i];
+        enter(r, f->name, 0);
+        json_t *other = f->type == GNOMON__TYPE_JSON
+                            ? json_object_get(object, "value")
+                            : NULL;
+        value = json_object_get(object, f->name);
+        if (json_is_null(value))
+            value = NULL;
+        if (value && other)
+            return wrong(r, "there is a \"value\" too");
+        if (!(value ? read_value(r, f, value, to)
+                    : read_nothing(r, f, other, to)))
+            return 0;
+        leave(r);
+    }
+    json_object_foreach(object, key, value) if (!is_known_key(s, key))
+        ignore_key(r, key);
+    return s != &gnomon__structs[GNOMON__STATS] ||
+           find_cells(r, (gnomon_stats *)(void *)to);
+}
 
 /* ---- Where values lie -------------------------------------------------------------- */
 
@@ -68,8 +607,8 @@ static int next_item(json_span *left, json_span *key, json_span *value)
 static void wrong_syntax(reading *r, const json_error_t *error)
 {
     char text[80];
-    gnomon__json_wrong(r, "line %d, column %d: %s", error->line, error->column,
-                       gnomon__json_shown(error->text, text, sizeof text));
+    wrong(r, "line %d, column %d: %s", error->line, error->column,
+          shown(error->text, text, sizeof text));
 }
 
 /* The error for a text that jansson refuses. If the text is valid JSON, memory ran out:
@@ -78,10 +617,10 @@ static void wrong_text(reading *r, const json_error_t *error, int is_json)
 {
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
-        gnomon__json_wrong(r,
-                           "line %d, column %d: too large a number: in "
-                           "quotes it may go up to 2^64 - 1",
-                           error->line, error->column);
+        wrong(r,
+              "line %d, column %d: too large a number: in "
+              "quotes it may go up to 2^64 - 1",
+              error->line, error->column);
         break;
     case json_error_duplicate_key:
     case json_error_null_character:
@@ -90,7 +629,7 @@ static void wrong_text(reading *r, const json_error_t *error, int is_json)
         break;
     default:
         if (is_json)
-            gnomon__json_no_memory(r);
+            lacks_memory(r);
         else
             wrong_syntax(r, error);
     }
@@ -109,9 +648,9 @@ static void wrong_document(reading *r, json_span text, int is_json)
     if (!root)
         wrong_text(r, &error, is_json);
     else if (!is_json)
-        gnomon__json_wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
+        wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
     else
-        gnomon__json_no_memory(r); /* a piece of it failed for memory */
+        lacks_memory(r); /* a piece of it failed for memory */
     json_decref(root);
 }
 
@@ -156,9 +695,9 @@ static int read_kind(reading *r, gnomon_builder *b, int entity,
 {
     const gnomon__struct *s = &gnomon__structs[entity];
     json_span list = d->lists[entity], piece;
-    gnomon__json_enter(r, s->many, 0);
+    enter(r, s->many, 0);
     if (*list.at != '[')
-        return gnomon__json_wrong(r, "not a list");
+        return wrong(r, "not a list");
     for (size_t i = 1; next_item(&list, NULL, &piece); i++) {
         gnomon__any any;
         json_t *item = piece_of(piece, has_doubles(s));
@@ -166,18 +705,18 @@ static int read_kind(reading *r, gnomon_builder *b, int entity,
             wrong_document(r, d->text, 1);
             return 0;
         }
-        gnomon__json_enter(r, NULL, i);
+        enter(r, NULL, i);
         memset(&any, 0, sizeof any);
-        int good = gnomon__json_to_struct(r, s, item, (char *)&any);
+        int good = to_struct(r, s, item, (char *)&any);
         /* Where it cannot be added, finish says why. */
         int added = good && gnomon_builder_add(b, entity, &any);
-        gnomon__json_drop(r);
+        drop_rooms(r);
         json_decref(item);
         if (!added)
             return 0;
-        gnomon__json_leave(r);
+        leave(r);
     }
-    gnomon__json_leave(r);
+    leave(r);
     return 1;
 }
 
@@ -185,29 +724,28 @@ static int read_version(reading *r, const document *d)
 {
     uint64_t number;
     if (!d->version.at)
-        return gnomon__json_wrong(
-            r, "\"gnomon\": 1 is missing, so this is no profile");
+        return wrong(r, "\"gnomon\": 1 is missing, so this is no profile");
     json_t *version = piece_of(d->version, 0);
     if (!version) {
         wrong_document(r, d->text, 1);
         return 0;
     }
-    gnomon__json_enter(r, "gnomon", 0);
-    int good = gnomon__json_to_u64(r, version, UINT64_MAX, &number);
+    enter(r, "gnomon", 0);
+    int good = to_whole(r, version, 0, UINT64_MAX, &number);
     json_decref(version);
     if (!good)
         return 0;
     if (!number)
-        return gnomon__json_wrong(r, "there is no version 0");
+        return wrong(r, "there is no version 0");
     if (number > GNOMON__JSON_FORM) {
-        gnomon__json_wrong(r,
-                           "version %llu is newer than this program, which "
-                           "reads %d",
-                           (unsigned long long)number, GNOMON__JSON_FORM);
+        wrong(r,
+              "version %llu is newer than this program, which "
+              "reads %d",
+              (unsigned long long)number, GNOMON__JSON_FORM);
         r->code = GNOMON_EABI;
         return 0;
     }
-    gnomon__json_leave(r);
+    leave(r);
     return 1;
 }
 
@@ -269,7 +807,7 @@ static void read_document(reading *r, gnomon_builder *b, document *d)
     }
     for (size_t i = 0; i < d->keys.slots.count; i++)
         if (!d->keys.items[i].number)
-            gnomon__json_ignore(r, d->keys.items[i].text);
+            ignore_key(r, d->keys.items[i].text);
 }
 
 static int report_ignored(const reading *r)

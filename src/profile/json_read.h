@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Makes a profile of its JSON form (docs/file-format.md). Of the program, not of
- * the library: it needs jansson. */
+/* The JSON form of a profile, docs/file-format.md. */
 #ifndef GNOMON_PROFILE_JSON_READ_H
 #define GNOMON_PROFILE_JSON_READ_H
 
 #include "gnomon/profile.h"
 
-/* GNOMON_OK, and the caller frees *out. gnomon_error_text() is then "", or says
+/* The version of the JSON form. It changes when an older reader would get a file
+ * wrong; a key that it may ignore is no change. */
+#define GNOMON__JSON_FORM 1
+
+/* Writes all of it. GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
+int gnomon__write_json(const gnomon_profile *p, const gnomon_writer *out);
+
+/* Of the program, not of the library: it needs jansson.
+ *
+ * GNOMON_OK, and the caller frees *out. gnomon_error_text() is then "", or says
  * in one line which keys were not known and so ignored.
  *
  * Else *out is NULL and gnomon_error_text() says what to do, and where:

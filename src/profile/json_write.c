@@ -3,7 +3,7 @@
  * public readers, so of any profile. Nothing is allocated but one buffer.
  *
  * Invariant: a field is left out only if the reader puts the same value back. */
-#include "profile/json_write.h"
+#include "profile/json_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,44 @@
 
 #include "profile/entity.h"
 
+/* ---- Numbers at any address ------------------------------------------------- */
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GNOMON__LITTLE_32(value) __builtin_bswap32(value)
+#define GNOMON__LITTLE_64(value) __builtin_bswap64(value)
+#else
+#define GNOMON__LITTLE_32(value) (value)
+#define GNOMON__LITTLE_64(value) (value)
+#endif
+
+static inline void gnomon__put_32(char *at, uint32_t value)
+{
+    value = GNOMON__LITTLE_32(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static inline void gnomon__put_64(char *at, uint64_t value)
+{
+    value = GNOMON__LITTLE_64(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static inline uint32_t gnomon__get_32(const char *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return GNOMON__LITTLE_32(value);
+}
+
+static inline uint64_t gnomon__get_64(const char *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return GNOMON__LITTLE_64(value);
+}
+
+/* ---- Files and records -------------------------------------------------------- */
+
 /* The header of a file, then of each section: magic or kind, and at the end a
  * CRC-32 of what is before it. */
 #define GNOMON__FILE_MAGIC "\x89GNOMON\n"
@@ -34,6 +72,21 @@ static inline uint32_t gnomon__field_bytes(const gnomon__field *f)
         1u << GNOMON__TYPE_DOUBLE | 1u << GNOMON__TYPE_STRUCTS |
         1u << GNOMON__TYPE_CELLS | 1u << GNOMON__TYPE_DIMS;
     return has_64_bits >> f->type & 1 ? 8 : 4;
+}
+
+static inline void gnomon__field_put(const gnomon__field *f, char *at,
+                                     uint64_t bits)
+{
+    if (gnomon__field_bytes(f) == 8)
+        gnomon__put_64(at, bits);
+    else
+        gnomon__put_32(at, (uint32_t)bits);
+}
+
+static inline uint64_t gnomon__field_get(const gnomon__field *f, const char *at)
+{
+    return gnomon__field_bytes(f) == 8 ? gnomon__get_64(at)
+                                       : gnomon__get_32(at);
 }
 
 /* The bytes of a record's first `count` fields. */

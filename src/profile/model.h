@@ -91,4 +91,8 @@ void *gnomon__model_sized(gnomon__model *m, size_t size);
 /* A copy that lives as long as the profile; NULL: no memory. */
 const char *gnomon__model_text(gnomon__model *m, const char *text);
 
+/* Checks only that references are valid, and that a parent comes before its child;
+ * returns as gnomon_profile_check. */
+int gnomon__check_numbers(const gnomon_profile *p);
+
 #endif

@@ -4,8 +4,7 @@
 #define GNOMON_PROFILE_SUMS_H
 
 #include "gnomon/profile.h"
-#include "profile/compare.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "profile/model.h"
 
 /* Begins as zeroes. struct_size is set by the first addition, even one that counts

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/inputs.h"
-#include "profile/keys.h"
+#include "profile/fields.h"
 #include "report/ranks.h"
 #include "spec/suggest.h"
 #include "platform/error.h"

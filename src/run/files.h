@@ -3,7 +3,7 @@
 #ifndef GNOMON_RUN_FILES_H
 #define GNOMON_RUN_FILES_H
 
-#include "profile/file_counts.h"
+#include "profile/file_write.h"
 #include "run/run.h"
 
 struct gnomon__model;

@@ -5,7 +5,6 @@
 
 #include "profile_bytes.h"
 #include "platform/crc32.h"
-#include "profile/bytes.h"
 #include "profile/layout.h"
 
 /* Corrects the checksums. */

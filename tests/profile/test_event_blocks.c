@@ -11,7 +11,7 @@
 #include "sanitizer.h"
 
 #include "platform/memory.h"
-#include "profile/event_block.h"
+#include "profile/event_blocks.h"
 
 /* ---- Bytes --------------------------------------------------------------------- */
 
