@@ -235,13 +235,6 @@ size_t gnomon__barriers_match(const gnomon__barriers *a,
 
 #define ALIGN_KEY "gnomon.clock"
 
-static const gnomon_run_info *info_of(const gnomon__merge *m, size_t run)
-{
-    size_t input;
-    return gnomon__merge_reading(m, run, gnomon__merge_readings(m, run) - 1,
-                                 &input);
-}
-
 /* ---- Comparing -------------------------------------------------------------------- */
 
 static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
@@ -292,17 +285,17 @@ typedef struct rank_lives {
 
 static rank_lives lives_of(const gnomon__merge *m, size_t run)
 {
-    const gnomon_run_info *r = info_of(m, run);
+    const gnomon_run_info *r = gnomon__merge_info(m, run);
     rank_lives l = {.first = run, .end = run + 1};
-    while (l.first && is_of_one_rank(info_of(m, l.first - 1), r))
+    while (l.first && is_of_one_rank(gnomon__merge_info(m, l.first - 1), r))
         l.first--;
     while (l.end < gnomon__merge_count(m) &&
-           is_of_one_rank(info_of(m, l.end), r))
+           is_of_one_rank(gnomon__merge_info(m, l.end), r))
         l.end++;
     for (size_t i = l.first; i < l.end; i++)
         if (i != run)
-            *(is_of_one_attempt(info_of(m, i), r) ? &l.in_attempt
-                                                  : &l.attempts) = 1;
+            *(is_of_one_attempt(gnomon__merge_info(m, i), r) ? &l.in_attempt
+                                                             : &l.attempts) = 1;
     return l;
 }
 
@@ -310,17 +303,17 @@ static rank_lives lives_of(const gnomon__merge *m, size_t run)
  * longest time. */
 static size_t reference_of(const gnomon__merge *m, size_t run)
 {
-    const gnomon_run_info *b = info_of(m, run);
+    const gnomon_run_info *b = gnomon__merge_info(m, run);
     size_t best = 0;
     double longest = 0;
-    while (!is_of_one_attempt(info_of(m, best), b))
+    while (!is_of_one_attempt(gnomon__merge_info(m, best), b))
         best++;
-    if (is_of_one_rank(info_of(m, best), b))
+    if (is_of_one_rank(gnomon__merge_info(m, best), b))
         return run;
     const rank_lives l = lives_of(m, best);
     for (size_t i = best; i < l.end; i++) {
-        const double time = common_time(info_of(m, i), b);
-        if (is_of_one_attempt(info_of(m, i), b) && time > longest) {
+        const double time = common_time(gnomon__merge_info(m, i), b);
+        if (is_of_one_attempt(gnomon__merge_info(m, i), b) && time > longest) {
             best = i;
             longest = time;
         }
@@ -332,12 +325,13 @@ static size_t reference_of(const gnomon__merge *m, size_t run)
 static int are_of_one_time(const gnomon__merge *m, size_t a, size_t b)
 {
     return (!lives_of(m, a).in_attempt && !lives_of(m, b).in_attempt) ||
-           common_time(info_of(m, a), info_of(m, b)) > 0;
+           common_time(gnomon__merge_info(m, a), gnomon__merge_info(m, b)) > 0;
 }
 
 static int is_on_one_host(const gnomon__merge *m, size_t a, size_t b)
 {
-    return !gnomon__compare_texts(info_of(m, a)->host, info_of(m, b)->host) &&
+    return !gnomon__compare_texts(gnomon__merge_info(m, a)->host,
+                                  gnomon__merge_info(m, b)->host) &&
            are_of_one_time(m, a, b);
 }
 
@@ -357,8 +351,8 @@ static size_t mate_of(const gnomon__aligned *all, const gnomon__merge *m,
 /* How far the clocks of two runs of one host may be apart. */
 static double read_within(const gnomon__merge *m, size_t a, size_t b)
 {
-    return (double)info_of(m, a)->clock_error_ns +
-           (double)info_of(m, b)->clock_error_ns;
+    return (double)gnomon__merge_info(m, a)->clock_error_ns +
+           (double)gnomon__merge_info(m, b)->clock_error_ns;
 }
 
 /* Whether no barrier says that the line cannot be the run's. */
@@ -390,7 +384,9 @@ static int fit_run(gnomon__aligned *all, const gnomon__merge *m, size_t run,
     const size_t mate = mate_of(all, m, run, run);
     gnomon__clock_pair *pairs;
     const size_t count = gnomon__barriers_match(
-        of_a, of_b, between(info_of(m, to->to), info_of(m, run)), &pairs);
+        of_a, of_b,
+        between(gnomon__merge_info(m, to->to), gnomon__merge_info(m, run)),
+        &pairs);
     if (!pairs)
         return gnomon__no_memory_to_merge();
     to->fit.count = count;
@@ -414,7 +410,7 @@ static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
     gnomon__barriers own = {.count = 0};
     to->to = reference_of(m, run);
     to->with = run;
-    to->zero_unix_ns = info_of(m, run)->zero_unix_ns;
+    to->zero_unix_ns = gnomon__merge_info(m, run)->zero_unix_ns;
     if (to->to != run)
         to->error = read_within(m, to->to, run);
     if (name && strcmp(name, "hosts") == 0)
@@ -448,7 +444,7 @@ void gnomon__align_by_fit(gnomon__aligned *a, uint64_t zero_unix_ns, double t)
 static void end_run(gnomon__aligned *all, const gnomon__merge *m, size_t run)
 {
     gnomon__aligned *to = &all[run];
-    const gnomon_run_info *a = info_of(m, to->to);
+    const gnomon_run_info *a = gnomon__merge_info(m, to->to);
     if (to->to == run)
         return;
     if (!to->fit.count) {
@@ -457,7 +453,8 @@ static void end_run(gnomon__aligned *all, const gnomon__merge *m, size_t run)
             take_line(all, m, run, mate);
     }
     if (to->fit.offset != 0 || to->fit.drift != 0)
-        gnomon__align_by_fit(to, a->zero_unix_ns, between(a, info_of(m, run)));
+        gnomon__align_by_fit(to, a->zero_unix_ns,
+                             between(a, gnomon__merge_info(m, run)));
 }
 
 int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
@@ -495,37 +492,23 @@ void gnomon__align_event(const void *aligned, gnomon_event_info *e)
     e->duration_ns = end > e->begin_ns ? end - e->begin_ns : 0;
 }
 
-static void move_field(const gnomon__aligned *a, uint64_t *ns)
-{
-    *ns = *ns == UINT64_MAX ? *ns : aligned_moment(a, *ns);
-}
-
+/* Events are moved when they are read. */
 static void move_moments(const gnomon__aligned *a, gnomon__model *m)
 {
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_STAGES); i++) {
-        gnomon_stage_info *s = gnomon__model_at(m, GNOMON_STAGES, i);
-        move_field(a, &s->begin_ns);
-        move_field(a, &s->end_ns);
+    for (int k = 0; k < GNOMON__ENTITIES; k++) {
+        const gnomon__struct *s = &gnomon__structs[k];
+        for (const gnomon__field *f = s->fields; f < s->fields + s->field_count;
+             f++)
+            for (size_t i = 1;
+                 f->rules & GNOMON__MOMENT && i <= m->tables[k].count; i++) {
+                void *item = gnomon__model_at(m, k, i);
+                const uint64_t ns = gnomon__field_bits(f, item);
+                if (ns != UINT64_MAX)
+                    gnomon__field_set_bits(f, item, aligned_moment(a, ns));
+            }
     }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_STEPS); i++) {
-        gnomon_step_info *s = gnomon__model_at(m, GNOMON_STEPS, i);
-        move_field(a, &s->begin_ns);
-        move_field(a, &s->end_ns);
-    }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_OPENS); i++) {
-        gnomon_open_info *o = gnomon__model_at(m, GNOMON_OPENS, i);
-        move_field(a, &o->begin_ns);
-    }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_LINKS); i++) {
-        gnomon_link_info *l = gnomon__model_at(m, GNOMON_LINKS, i);
-        move_field(a, &l->from_ns);
-        move_field(a, &l->to_ns);
-    }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_LOSSES); i++) {
-        gnomon_loss_info *l = gnomon__model_at(m, GNOMON_LOSSES, i);
-        move_field(a, &l->begin_ns);
-        move_field(a, &l->end_ns);
-    }
+    if (m->events)
+        gnomon__events_move(m->events, gnomon__align_event, a);
 }
 
 /* Anchors say what the host's clock said: by the new time they say what it should have
@@ -547,7 +530,6 @@ static int move_run(const gnomon__aligned *a, gnomon__model *m)
     if (run->anchor_count)
         run->anchors = anchors;
     run->zero_unix_ns = a->zero_unix_ns;
-    move_field(a, &run->now_ns);
     return GNOMON_OK;
 }
 
@@ -580,8 +562,6 @@ int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
     if (!gnomon__model_count(m, GNOMON_RUNS))
         return GNOMON_OK;
     move_moments(a, m);
-    if (m->events)
-        gnomon__events_move(m->events, gnomon__align_event, a);
     int code = move_run(a, m);
     return code ? code : note_in_metadata(a, to_rank, m);
 }
@@ -595,7 +575,7 @@ typedef struct life_name {
 /* "rank 3", and of a rank with several lives which of them. */
 static life_name name_of(const gnomon__merge *m, size_t run)
 {
-    const gnomon_run_info *r = info_of(m, run);
+    const gnomon_run_info *r = gnomon__merge_info(m, run);
     const rank_lives l = lives_of(m, run);
     life_name name;
     char attempt[32] = "", process[32] = "";
@@ -621,7 +601,8 @@ static void log_run(const gnomon__aligned *a, const gnomon__merge *m,
     else if (!a->fit.count)
         gnomon__log("%s: by the clocks of the hosts, read within %.3f us%s",
                     name.text, a->error / 1e3,
-                    strcmp(info_of(m, run)->host, info_of(m, a->to)->host)
+                    strcmp(gnomon__merge_info(m, run)->host,
+                           gnomon__merge_info(m, a->to)->host)
                         ? "; those of two hosts may differ by more"
                         : "");
     else
@@ -636,8 +617,9 @@ static void log_run(const gnomon__aligned *a, const gnomon__merge *m,
 static int has_lower_rank(const gnomon__merge *m, size_t run)
 {
     const size_t first = lives_of(m, run).first;
-    return first && !gnomon__compare_texts(info_of(m, first - 1)->job,
-                                           info_of(m, run)->job);
+    return first &&
+           !gnomon__compare_texts(gnomon__merge_info(m, first - 1)->job,
+                                  gnomon__merge_info(m, run)->job);
 }
 
 void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m)

@@ -17,13 +17,6 @@
 
 /* ---- Inputs ----------------------------------------------------------------------- */
 
-static int memory_read(void *context, uint64_t at, void *bytes, size_t size)
-{
-    const gnomon__cli_memory *from = context;
-    memcpy(bytes, from->bytes + at, size);
-    return GNOMON_OK;
-}
-
 /* Damage is recorded in the profile, as losses. */
 static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
                        const char *path, int again)
@@ -39,19 +32,6 @@ static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
     return code;
 }
 
-static int file_read(void *context, uint64_t at, void *bytes, size_t size)
-{
-    const gnomon__gather *g = context;
-    int error = gnomon__os_read_at(g->fd, at, bytes, size);
-    return error ? gnomon__fail(GNOMON_EIO, "%s", strerror(error)) : GNOMON_OK;
-}
-
-static int file_hold(void *context)
-{
-    const gnomon__gather *g = context;
-    return gnomon__os_open_again(g->fd);
-}
-
 /* Opens the file, if it begins as a .gnomon file does; else 0. */
 static int opens_as_file(gnomon__gather *g, const char *path,
                          gnomon__source *out)
@@ -63,7 +43,7 @@ static int opens_as_file(gnomon__gather *g, const char *path,
     if (size >= sizeof magic &&
         gnomon__os_read_at(g->fd, 0, magic, sizeof magic) == 0 &&
         memcmp(magic, GNOMON__FILE_MAGIC, sizeof magic) == 0) {
-        *out = (gnomon__source){size, file_read, g, file_hold};
+        *out = gnomon__file_source(&g->fd, size);
         return 1;
     }
     gnomon__os_close(g->fd);
@@ -97,7 +77,7 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
             return code;
         }
     }
-    *out = (gnomon__source){to->size, memory_read, to, NULL};
+    *out = gnomon__memory_source(to->bytes, to->size);
     return GNOMON_OK;
 }
 
@@ -220,12 +200,6 @@ void gnomon__rank_list_end(gnomon__rank_list *l, int32_t world)
  *
  * Runs are in the order of job, rank, attempt, so those of one rank follow one another. */
 
-static const gnomon_run_info *run_at(const gnomon__gather *g, size_t run)
-{
-    size_t input, last = gnomon__merge_readings(g->merge, run) - 1;
-    return gnomon__merge_reading(g->merge, run, last, &input);
-}
-
 static const char *job_of(const gnomon_run_info *run, char text[80])
 {
     if (!run->job)
@@ -243,14 +217,16 @@ static void log_missing(const gnomon__gather *g, size_t first, size_t end)
     char job[80];
     int32_t world = -1;
     for (size_t i = first; i < end; i++)
-        if (run_at(g, i)->world_size > world)
-            world = run_at(g, i)->world_size;
+        if (gnomon__merge_info(g->merge, i)->world_size > world)
+            world = gnomon__merge_info(g->merge, i)->world_size;
     for (size_t i = first; i < end; i++)
-        gnomon__rank_list_met(&missing, run_at(g, i)->rank, world);
+        gnomon__rank_list_met(&missing, gnomon__merge_info(g->merge, i)->rank,
+                              world);
     gnomon__rank_list_end(&missing, world);
     if (missing.count)
         gnomon__log("%" PRIu64 " of %" PRId32 " ranks%s %s missing: %s",
-                    missing.count, world, job_of(run_at(g, first), job),
+                    missing.count, world,
+                    job_of(gnomon__merge_info(g->merge, first), job),
                     missing.count == 1 ? "is" : "are", missing.text);
 }
 
@@ -258,14 +234,15 @@ static void log_missing(const gnomon__gather *g, size_t first, size_t end)
 
 static void log_restarts(const gnomon__gather *g, size_t first, size_t end)
 {
-    const gnomon_run_info *a = run_at(g, first);
+    const gnomon_run_info *a = gnomon__merge_info(g->merge, first);
     char text[256] = "", job[80];
     size_t attempts = 1, used = 0;
     for (size_t i = first; i < end && used < sizeof text - 40; i++) {
-        const gnomon_run_info *r = run_at(g, i);
+        const gnomon_run_info *r = gnomon__merge_info(g->merge, i);
         int is_new =
             i == first ||
-            gnomon__compare_texts(run_at(g, i - 1)->attempt, r->attempt) != 0;
+            gnomon__compare_texts(gnomon__merge_info(g->merge, i - 1)->attempt,
+                                  r->attempt) != 0;
         attempts += i > first && is_new;
         if (is_new)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%.16s",
@@ -276,7 +253,8 @@ static void log_restarts(const gnomon__gather *g, size_t first, size_t end)
         gnomon__log("rank %" PRId32 "%s was restarted: attempts %s", a->rank,
                     job_of(a, job), text);
     for (size_t i = first + 1; i < end; i++) {
-        const gnomon_run_info *b = run_at(g, i - 1), *c = run_at(g, i);
+        const gnomon_run_info *b = gnomon__merge_info(g->merge, i - 1),
+                              *c = gnomon__merge_info(g->merge, i);
         if (gnomon__compare_texts(b->attempt, c->attempt) == 0)
             gnomon__log("rank %" PRId32 "%s is there twice: process %" PRId64
                         " on %.64s and process %" PRId64 " on %.64s",
@@ -290,7 +268,7 @@ static void log_restarts(const gnomon__gather *g, size_t first, size_t end)
 static void log_readings(const gnomon__gather *g, size_t run)
 {
     size_t count = gnomon__merge_readings(g->merge, run), before, input;
-    const gnomon_run_info *r = run_at(g, run);
+    const gnomon_run_info *r = gnomon__merge_info(g->merge, run);
     int has_uuid = r->uuid && *r->uuid;
     for (size_t i = 1; i < count; i++) {
         const gnomon_run_info *a =
@@ -311,16 +289,18 @@ void gnomon__gather_notes(const gnomon__gather *g)
 {
     size_t count = gnomon__merge_count(g->merge);
     for (size_t first = 0, end; first < count; first = end) {
-        const char *job = run_at(g, first)->job;
+        const char *job = gnomon__merge_info(g->merge, first)->job;
         for (end = first;
-             end < count && !gnomon__compare_texts(run_at(g, end)->job, job);)
+             end < count && !gnomon__compare_texts(
+                                gnomon__merge_info(g->merge, end)->job, job);)
             end++;
         log_missing(g, first, end);
         for (size_t i = first, next; i < end; i = next) {
             for (next = i;
-                 next < end && run_at(g, next)->rank == run_at(g, i)->rank;)
+                 next < end && gnomon__merge_info(g->merge, next)->rank ==
+                                   gnomon__merge_info(g->merge, i)->rank;)
                 log_readings(g, next++);
-            if (run_at(g, i)->rank >= 0)
+            if (gnomon__merge_info(g->merge, i)->rank >= 0)
                 log_restarts(g, i, next);
         }
     }

@@ -362,6 +362,11 @@ const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
     return &r->info;
 }
 
+const gnomon_run_info *gnomon__merge_info(const gnomon__merge *m, size_t run)
+{
+    return &m->readings[m->first[run + 1] - 1].info;
+}
+
 int gnomon__merge_is_run(const gnomon__merge *m, size_t run)
 {
     return m->readings[m->first[run]].run != 0;

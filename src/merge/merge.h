@@ -44,12 +44,14 @@ void gnomon__merge_close(gnomon__merge *m);
 /* After the last one: puts runs and all that they share in order. */
 int gnomon__merge_order(gnomon__merge *m);
 
-/* The runs, from 0, and the readings of each, from 0. The record of the last reading is
- * the run's. */
+/* The runs, from 0, and the readings of each, from 0. */
 size_t gnomon__merge_count(const gnomon__merge *m);
 size_t gnomon__merge_readings(const gnomon__merge *m, size_t run);
 const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
                                              size_t reading, size_t *input);
+
+/* The run's record, that of its last reading. */
+const gnomon_run_info *gnomon__merge_info(const gnomon__merge *m, size_t run);
 
 /* Whether it is a process's, and not what an input has of none. */
 int gnomon__merge_is_run(const gnomon__merge *m, size_t run);

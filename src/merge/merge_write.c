@@ -5,12 +5,6 @@
 
 #include "profile/file_write.h"
 
-static int32_t rank_of_run(const gnomon__merge *m, size_t run)
-{
-    size_t input;
-    return gnomon__merge_reading(m, run, 0, &input)->rank;
-}
-
 /* `aligned`: of all runs. */
 static int write_run(gnomon__merge *m, size_t run, gnomon__file_writer *to,
                      const gnomon__aligned *aligned)
@@ -20,8 +14,8 @@ static int write_run(gnomon__merge *m, size_t run, gnomon__file_writer *to,
     if (code)
         return code;
     if (aligned)
-        code = gnomon__align_profile(&aligned[run],
-                                     rank_of_run(m, aligned[run].to), p);
+        code = gnomon__align_profile(
+            &aligned[run], gnomon__merge_info(m, aligned[run].to)->rank, p);
     if (!code)
         gnomon__file_runs(to, p, NULL);
     gnomon_profile_free(p);

@@ -570,10 +570,9 @@ static const struct unite_rule {
 /* Whether all its required references are in. */
 static int is_whole(const gnomon__struct *s, const void *of)
 {
-    for (unsigned i = 0; i < s->field_count; i++)
-        if (s->fields[i].type == GNOMON__TYPE_NUMBER &&
-            s->fields[i].rules & GNOMON__NEEDED &&
-            !gnomon__field_32(&s->fields[i], of))
+    const gnomon__field *f = NULL;
+    while ((f = gnomon__next_number(s, f)) != NULL)
+        if (f->rules & GNOMON__NEEDED && !gnomon__field_32(f, of))
             return 0;
     return 1;
 }

@@ -409,9 +409,8 @@ static size_t read_united(gnomon__event_source *source, size_t number,
 static int compare_cursors(const void *left, const void *right)
 {
     const event_cursor *a = left, *b = right;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return a->part < b->part ? -1 : a->part > b->part;
+    GNOMON__TRY_NUMBER(to);
+    return GNOMON__COMPARE(a->part, b->part);
 }
 
 static int make_cursors(gnomon__united_events *s)

@@ -55,6 +55,7 @@ const char *const *gnomon__words(const gnomon__field *f)
 #define ADD GNOMON__ADD
 #define LEAST GNOMON__LEAST
 #define MOST GNOMON__MOST
+#define MOMENT GNOMON__MOMENT
 #define REGION_OR_POOL 0xff /* gnomon__number_of */
 
 #define S gnomon_stats /* gnomon_stats_add merges them, not rules of fields */
@@ -119,7 +120,7 @@ static const gnomon__field run_fields[] = {
     FIELD(TEXT, clock, 0),
     FIELD(U64, zero_unix_ns, 0),
     FIELD(U64, clock_error_ns, 0),
-    FIELD(U64, now_ns, 0),
+    FIELD(U64, now_ns, MOMENT),
     PARTS(anchors, GNOMON__ANCHOR, anchor_count, 0),
 };
 #undef S
@@ -135,8 +136,8 @@ static const gnomon__field stage_fields[] = {
     OF(NUMBER, run, GNOMON_RUNS, OWNED | KEY, 1),
     FIELD(U32, ordinal, KEY),
     FIELD(TEXT, name, KEY),
-    FIELD(U64, begin_ns, 0),
-    FIELD(U64, end_ns, 0),
+    FIELD(U64, begin_ns, MOMENT),
+    FIELD(U64, end_ns, MOMENT),
     FIELD(TRUTH, ended, 0),
     PART(steps, GNOMON__STATS),
     FIELD(U32, count, MOST),
@@ -148,8 +149,8 @@ static const gnomon__field stage_fields[] = {
 static const gnomon__field step_fields[] = {
     OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
     FIELD(U64, number, KEY),
-    FIELD(U64, begin_ns, KEY), /* numbers restart in each stage and process */
-    FIELD(U64, end_ns, MOST),
+    FIELD(U64, begin_ns, KEY | MOMENT), /* numbers restart in each stage and process */
+    FIELD(U64, end_ns, MOST | MOMENT),
     OF(WORD, phase, PHASE_WORDS, MOST, GNOMON_PHASE_RECORD),
     ELSE(I32, rank, KEY, -1),
     FIELD(U32, ordinal, KEY),
@@ -232,7 +233,7 @@ static const gnomon__field node_fields[] = {
 static const gnomon__field open_fields[] = {
     OF(NUMBER, track, GNOMON_TRACKS, NEEDED | KEY, 0),
     OF(NUMBER, node, GNOMON_NODES, NEEDED | KEY, 0),
-    FIELD(U64, begin_ns, KEY),
+    FIELD(U64, begin_ns, KEY | MOMENT),
 };
 #undef S
 #define S gnomon_link_info
@@ -243,8 +244,8 @@ static const gnomon__field link_fields[] = {
     ELSE(U64, count, ADD, 1),
     FIELD(U64, from_instance, KEY),
     FIELD(U64, to_instance, KEY),
-    FIELD(U64, from_ns, MOST),
-    FIELD(U64, to_ns, MOST),
+    FIELD(U64, from_ns, MOST | MOMENT),
+    FIELD(U64, to_ns, MOST | MOMENT),
 };
 #undef S
 #define S gnomon_counter_info
@@ -266,7 +267,7 @@ static const gnomon__field event_fields[] = {
     OF(NUMBER, track, GNOMON_TRACKS, NEEDED | KEY, 0),
     OF(NUMBER, node, GNOMON_NODES, KEY, 0),
     OF(NUMBER, region, REGION_OR_POOL, KEY, 0),
-    FIELD(U64, begin_ns, KEY),
+    FIELD(U64, begin_ns, KEY | MOMENT),
     FIELD(U64, duration_ns, KEY),
     FIELD(U64, instance, KEY),
     FIELD(DOUBLE, value, KEY),
@@ -278,8 +279,8 @@ static const gnomon__field loss_fields[] = {
     OF(NUMBER, track, GNOMON_TRACKS, KEY, 0),
     FIELD(TEXT, kind, NEEDED | KEY),
     FIELD(U64, count, NEEDED | ADD),
-    FIELD(U64, begin_ns, 0),
-    FIELD(U64, end_ns, 0),
+    FIELD(U64, begin_ns, MOMENT),
+    FIELD(U64, end_ns, MOMENT),
 };
 #undef S
 #undef ROW
@@ -295,6 +296,7 @@ static const gnomon__field loss_fields[] = {
 #undef ADD
 #undef LEAST
 #undef MOST
+#undef MOMENT
 #undef REGION_OR_POOL
 
 /* ---- Structs ---------------------------------------------------------------- */

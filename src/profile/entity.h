@@ -57,6 +57,7 @@ enum gnomon__field_rules {
     GNOMON__ADD = 8,
     GNOMON__LEAST = 16,
     GNOMON__MOST = 32,
+    GNOMON__MOMENT = 64, /* ns since the run's zero */
     GNOMON__MERGED = GNOMON__ADD | GNOMON__LEAST | GNOMON__MOST
 };
 
@@ -185,13 +186,15 @@ static inline int gnomon__number_of(const gnomon__field *f, const void *of)
     return e->kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS : GNOMON_REGIONS;
 }
 
-/* The first reference field of an entity that has one: see gnomon__struct. */
-static inline const gnomon__field *gnomon__first_number(const gnomon__struct *s)
+/* The next reference of an entity after a field, the first after NULL; NULL: none. */
+static inline const gnomon__field *gnomon__next_number(const gnomon__struct *s,
+                                                       const gnomon__field *f)
 {
-    const gnomon__field *f = s->fields;
-    while (f->type != GNOMON__TYPE_NUMBER)
-        f++;
-    return f;
+    const gnomon__field *end = s->fields + s->field_count;
+    for (f = f ? f + 1 : s->fields; f < end; f++)
+        if (f->type == GNOMON__TYPE_NUMBER)
+            return f;
+    return NULL;
 }
 
 /* Item i of a list of structs, from 0. */

@@ -337,20 +337,15 @@ int gnomon__block_read(const char *bytes, size_t size, uint32_t count,
 /* With fewer bytes of events in it a file is not kept open. */
 #define HELD_FROM (256u << 10)
 
-static int no_memory_for_events(void)
-{
-    return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-}
-
 int gnomon__blocks_add(gnomon__event_blocks **s, const gnomon__section *block)
 {
     if (!*s && !(*s = gnomon__alloc(sizeof **s)))
-        return no_memory_for_events();
+        return gnomon__no_memory_to_read();
     gnomon__event_blocks *b = *s;
     if (!b->count)
         b->fd = -1;
     if (!gnomon__grow(&b->blocks, &b->room, b->count + 1, sizeof *b->blocks))
-        return no_memory_for_events();
+        return gnomon__no_memory_to_read();
     b->blocks[b->count++] =
         (gnomon__stored_block){.at = block->at + GNOMON__SECTION_HEADER,
                                .size = (uint32_t)block->bytes,
@@ -419,11 +414,9 @@ static void leave_other_runs(const gnomon__model *m, gnomon_event_info *e)
 static int fit_any_event(const gnomon__event_blocks *s, gnomon_event_info *e,
                          uint64_t number, gnomon__dangling *dangling)
 {
-    const gnomon__struct *rows = &gnomon__structs[GNOMON_EVENTS];
-    for (unsigned i = 0; i < rows->field_count; i++) {
-        const gnomon__field *f = &rows->fields[i];
-        if (f->type != GNOMON__TYPE_NUMBER)
-            continue;
+    const gnomon__field *f = NULL;
+    while ((f = gnomon__next_number(&gnomon__structs[GNOMON_EVENTS], f)) !=
+           NULL) {
         const uint32_t was = gnomon__field_32(f, e);
         const uint32_t is =
             was ? number_in_model(s, gnomon__number_of(f, e), was) : 0;
@@ -551,7 +544,7 @@ static int hold(gnomon__event_blocks *s, const gnomon__source *from)
     if (s->fd < 0 &&
         !(s->bytes =
               s->total < SIZE_MAX ? gnomon__alloc((size_t)s->total + 1) : NULL))
-        return no_memory_for_events();
+        return gnomon__no_memory_to_read();
     return GNOMON_OK;
 }
 
@@ -560,7 +553,7 @@ static int make_times(gnomon__event_blocks *s, size_t tracks)
     s->times = gnomon__alloc(tracks * sizeof *s->times);
     for (size_t i = 0; s->times && i < tracks; i++)
         s->times[i].begin_ns = UINT64_MAX;
-    return s->times ? GNOMON_OK : no_memory_for_events();
+    return s->times ? GNOMON_OK : gnomon__no_memory_to_read();
 }
 
 static int settle_blocks(settling *w, gnomon__dangling *dangling)
@@ -581,7 +574,7 @@ int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
     w.events = gnomon__alloc(GNOMON__BLOCK_EVENTS * sizeof *w.events);
     w.last = gnomon__alloc(tracks * sizeof *w.last);
     if (!code && !(w.bytes && w.events && w.last))
-        code = no_memory_for_events();
+        code = gnomon__no_memory_to_read();
     else if (!code)
         code = settle_blocks(&w, dangling);
     if (!code)
@@ -743,11 +736,9 @@ void gnomon__blocks_open(gnomon__event_blocks *s)
 static int compare_in_track(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    return a->reserved < b->reserved ? -1 : a->reserved > b->reserved;
+    GNOMON__TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(begin_ns);
+    return GNOMON__COMPARE(a->reserved, b->reserved);
 }
 
 /* `reserved` keeps the order of events that began at one moment. */
@@ -756,7 +747,7 @@ int gnomon__blocks_to_table(gnomon__event_blocks *s, gnomon__model *m)
     for (size_t i = 1; i <= s->base.count; i++) {
         gnomon_event_info *e = gnomon__model_add(m, GNOMON_EVENTS);
         if (!e)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+            return gnomon__no_memory_to_read();
         if (!read_cached(&s->base, i, e, 1))
             return gnomon__fail(GNOMON_EIO, "the file has changed meanwhile");
     }

@@ -57,6 +57,9 @@ typedef struct gnomon__numbers {
 void gnomon__renumber(const gnomon__numbers *maps, int entity, void *item);
 void gnomon__numbers_free(gnomon__numbers *maps);
 
+/* The run of an entity; 0: none, as of shared ones. */
+size_t gnomon__run_of(const gnomon_profile *p, int entity, size_t number);
+
 /* The record of an unknown run. */
 extern const gnomon_run_info gnomon__no_run;
 

@@ -59,7 +59,7 @@ static int keep_texts(record_reader *r)
     char *copy = gnomon__model_room(r->m, (size_t)s->bytes);
     if (!copy || !gnomon__grow(&r->texts, &r->text_room, r->text_count + 1,
                                sizeof *r->texts))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        return gnomon__no_memory_to_read();
     memcpy(copy, s->payload, (size_t)s->bytes);
     r->texts[r->text_count++] = (read_texts){s->first, s->bytes, copy};
     return GNOMON_OK;
@@ -309,7 +309,7 @@ static void *add_entity(file_reader *r, int entity)
 {
     void *item = gnomon__model_add(r->records.m, entity);
     if (!item)
-        (void)gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        (void)gnomon__no_memory_to_read();
     return item;
 }
 
@@ -335,9 +335,7 @@ static int add_record(file_reader *r, int entity, uint32_t i)
     if (!item)
         return GNOMON_ENOMEM;
     read_record(&r->records, entity, i, item);
-    return r->records.no_memory
-               ? gnomon__fail(GNOMON_ENOMEM, "no memory to read a file")
-               : GNOMON_OK;
+    return r->records.no_memory ? gnomon__no_memory_to_read() : GNOMON_OK;
 }
 
 /* Nothing refers to events, so lost ones are only counted. */
@@ -450,7 +448,7 @@ static int add_loss(file_reader *r, uint64_t count, const char *sort,
         l->count = count;
     }
     if (!l || !l->kind)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        return gnomon__no_memory_to_read();
     return GNOMON_OK;
 }
 
@@ -527,7 +525,7 @@ static int reserve(file_reader *r, const gnomon__file_part *part)
         n = n < most ? n : most;
         if (n && k != GNOMON_EVENTS && r->kinds >> k & 1 &&
             !gnomon__model_reserve(r->records.m, k, (size_t)n))
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+            return gnomon__no_memory_to_read();
     }
     return GNOMON_OK;
 }
@@ -633,7 +631,7 @@ int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
     *out = NULL;
     gnomon__fail_clear();
     if (!r.records.m)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        return gnomon__no_memory_to_read();
     int code = read_sections(&r, from, part, shared_end);
     gnomon__sections_close(&r.sections);
     free_read_texts(&r.records);
@@ -658,10 +656,14 @@ static int read_memory_at(void *context, uint64_t at, void *bytes, size_t size)
     return GNOMON_OK;
 }
 
+gnomon__source gnomon__memory_source(const void *bytes, size_t size)
+{
+    return (gnomon__source){size, read_memory_at, (void *)(size_t)bytes, NULL};
+}
+
 int gnomon_profile_read(gnomon_profile **out, const void *bytes, size_t size)
 {
-    const gnomon__source from = {size, read_memory_at, (void *)(size_t)bytes,
-                                 NULL};
+    const gnomon__source from = gnomon__memory_source(bytes, size);
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
     *out = NULL;
@@ -683,10 +685,15 @@ static int hold_file(void *context)
     return gnomon__os_open_again(*fd);
 }
 
+gnomon__source gnomon__file_source(const int *fd, uint64_t size)
+{
+    return (gnomon__source){size, read_file_at, (void *)(size_t)fd, hold_file};
+}
+
 int gnomon_profile_load(gnomon_profile **out, const char *path)
 {
     int fd = -1;
-    gnomon__source from = {0, read_file_at, &fd, hold_file};
+    gnomon__source from = gnomon__file_source(&fd, 0);
     gnomon__fail_clear();
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");

@@ -18,6 +18,10 @@ typedef struct gnomon__source {
     int (*hold)(void *context);
 } gnomon__source;
 
+/* Of bytes, or of a file, whose descriptor is read where it is; both must outlive it. */
+gnomon__source gnomon__memory_source(const void *bytes, size_t size);
+gnomon__source gnomon__file_source(const int *fd, uint64_t size);
+
 /* A section; where it is wanted, its checksums are right and its payload lives
  * until the next. */
 typedef struct gnomon__section {
@@ -56,6 +60,9 @@ typedef struct gnomon__sections {
 /* Begins with the file's header, to read all. GNOMON_OK; GNOMON_EINVAL: this is
  * no .gnomon file, or one of a later format; or the source's error. */
 int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from);
+
+/* Sets that error, and returns it. */
+int gnomon__no_memory_to_read(void);
 
 /* The next whole section: 1; the end: 0; or an error. */
 int gnomon__sections_next(gnomon__sections *s, gnomon__section *out);

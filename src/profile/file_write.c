@@ -95,6 +95,7 @@ void gnomon__file_events_end(file_writer *w)
 void gnomon__file_event(file_writer *w, gnomon_event_info *e)
 {
     const gnomon__struct *s = &gnomon__structs[GNOMON_EVENTS];
+    const gnomon__field *f = NULL;
     if (w->block.bytes && gnomon__block_is_full(&w->block))
         gnomon__file_events_end(w);
     else if (!w->block.bytes)
@@ -103,10 +104,7 @@ void gnomon__file_event(file_writer *w, gnomon_event_info *e)
         set_full(w);
     if (w->code)
         return;
-    for (unsigned i = 0; i < s->field_count; i++) {
-        const gnomon__field *f = &s->fields[i];
-        if (f->type != GNOMON__TYPE_NUMBER)
-            continue;
+    while ((f = gnomon__next_number(s, f)) != NULL) {
         uint32_t number =
             number_in_file(w, gnomon__number_of(f, e), gnomon__field_32(f, e));
         gnomon__field_set(f, e, &number, sizeof number);
@@ -429,25 +427,10 @@ int gnomon__file_finish(file_writer *w)
 
 /* ---- A .gnomon file ----------------------------------------------------------- */
 
-/* The run of an entity; 0: none, as of shared ones. */
-static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
-{
-    while (entity != GNOMON_RUNS && i) {
-        const gnomon__field *first =
-            gnomon__first_number(&gnomon__structs[entity]);
-        gnomon__any any;
-        any.struct_size = sizeof any;
-        p->api->get(p, entity, i, &any);
-        i = gnomon__field_32(first, &any);
-        entity = first->of;
-    }
-    return i;
-}
-
 /* Entities of no run sort last. */
 static size_t run_or_last(const gnomon_profile *p, int entity, size_t i)
 {
-    size_t run = run_of_entity(p, entity, i);
+    size_t run = gnomon__run_of(p, entity, i);
     return run ? run : gnomon_profile_count(p, GNOMON_RUNS) + 1;
 }
 

@@ -201,10 +201,8 @@ void gnomon__merge_fields(const gnomon__struct *s, void *to, const void *from,
 void gnomon__renumber(const gnomon__numbers *maps, int entity, void *item)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
-    for (const gnomon__field *f = s->fields, *end = f + s->field_count; f < end;
-         f++) {
-        if (f->type != GNOMON__TYPE_NUMBER)
-            continue;
+    const gnomon__field *f = NULL;
+    while ((f = gnomon__next_number(s, f)) != NULL) {
         const uint32_t *map = maps->of[gnomon__number_of(f, item)];
         if (map)
             gnomon__field_set(f, item, &map[gnomon__field_32(f, item)],
@@ -220,6 +218,20 @@ void gnomon__numbers_free(gnomon__numbers *maps)
 }
 
 /* ---- Runs ------------------------------------------------------------------- */
+
+size_t gnomon__run_of(const gnomon_profile *p, int entity, size_t number)
+{
+    while (entity != GNOMON_RUNS && number) {
+        const gnomon__field *first =
+            gnomon__next_number(&gnomon__structs[entity], NULL);
+        gnomon__any any;
+        any.struct_size = sizeof any;
+        p->api->get(p, entity, number, &any);
+        number = gnomon__field_32(first, &any);
+        entity = first->of;
+    }
+    return number;
+}
 
 const gnomon_run_info gnomon__no_run = {.struct_size = sizeof gnomon__no_run,
                                         .rank = -1,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "profile/fields.h"
 
 #define LOST_NAME "(lost)"
 
@@ -38,18 +39,6 @@ static int is_named(int entity)
     return gnomon__is_shared(entity) || entity == GNOMON_RUNS ||
            entity == GNOMON_STAGES || entity == GNOMON_STEPS ||
            entity == GNOMON_TRACKS || entity == GNOMON_NODES;
-}
-
-/* The run of an entity that is repaired. */
-static uint32_t run_of(const gnomon__model *m, int entity, uint32_t number)
-{
-    while (entity != GNOMON_RUNS) {
-        const gnomon__field *first =
-            gnomon__first_number(&gnomon__structs[entity]);
-        number = gnomon__field_32(first, gnomon__model_at(m, entity, number));
-        entity = first->of;
-    }
-    return number;
 }
 
 /* ---- What is of all kinds --------------------------------------------------- */
@@ -86,7 +75,7 @@ typedef struct model_repair {
  * removed. */
 static uint32_t repair_number(const model_repair *w, const gnomon__field *f,
                               const void *item, int entity, int is_first,
-                              uint32_t run)
+                              size_t run)
 {
     const gnomon__model *m = w->m;
     const int kind = gnomon__number_of(f, item);
@@ -94,7 +83,8 @@ static uint32_t repair_number(const model_repair *w, const gnomon__field *f,
     const int needed = f->rules & (GNOMON__NEEDED | GNOMON__OWNED);
     if (is_missing(m, kind, number))
         return needed && is_named(entity) ? 1 : 0;
-    if (is_first || gnomon__is_shared(kind) || run_of(m, kind, number) == run)
+    if (is_first || gnomon__is_shared(kind) ||
+        gnomon__run_of(&m->base, kind, number) == run)
         return number;
     return 0;
 }
@@ -105,7 +95,7 @@ static int repair_fields(const model_repair *w, int entity, size_t i,
 {
     const gnomon__model *m = w->m;
     const gnomon__struct *s = &gnomon__structs[entity];
-    uint32_t run = 0;
+    size_t run = 0;
     int is_first = 1;
     for (unsigned k = 0; k < s->field_count; k++) {
         const gnomon__field *f = &s->fields[k];
@@ -127,7 +117,7 @@ static int repair_fields(const model_repair *w, int entity, size_t i,
             return 0;
         gnomon__field_set(f, item, &number, sizeof number);
         if (is_first && number)
-            run = run_of(m, gnomon__number_of(f, item), number);
+            run = gnomon__run_of(&m->base, gnomon__number_of(f, item), number);
         is_first = 0;
     }
     return 1;

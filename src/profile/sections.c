@@ -12,6 +12,11 @@
 
 #define SCAN (64u << 10) /* bytes looked through at a time */
 
+int gnomon__no_memory_to_read(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+}
+
 static int is_header(const char *header)
 {
     return gnomon__get_32(header + 36) == gnomon__crc32(0, header, 36);
@@ -195,7 +200,7 @@ static int begin_part(file_walk *w, uint64_t at)
 {
     gnomon__file_index *x = w->index;
     if (!gnomon__grow(&x->parts, &x->room, x->count + 1, sizeof *x->parts))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        return gnomon__no_memory_to_read();
     if (!x->count)
         x->shared_end = at;
     else

@@ -63,13 +63,6 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                : to;
 }
 
-static const gnomon_run_info *run_info(const gnomon__gather *g, size_t run)
-{
-    const size_t last = gnomon__merge_readings(g->merge, run) - 1;
-    size_t input;
-    return gnomon__merge_reading(g->merge, run, last, &input);
-}
-
 static int count_rank(gnomon__cli_stage *to, int32_t rank)
 {
     for (size_t i = to->rank_count; rank >= 0 && i-- > 0;)
@@ -164,7 +157,7 @@ static int end_one(const gnomon__cli_stages *s, const gnomon__gather *g,
     int code = gnomon__unite_finish(one, &p);
     if (code)
         return code;
-    code = put_one(s, to, p, run_info(g, s->first));
+    code = put_one(s, to, p, gnomon__merge_info(g->merge, s->first));
     gnomon_profile_free(p);
     return code;
 }
@@ -194,9 +187,9 @@ static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
     code = gnomon__unite_finish(own, &stage);
     if (code)
         return code;
-    code = count_rank(to, run_info(g, s->run)->rank);
+    code = count_rank(to, gnomon__merge_info(g->merge, s->run)->rank);
     if (!code && s->is_one)
-        code = put_one(s, to, stage, run_info(g, s->run));
+        code = put_one(s, to, stage, gnomon__merge_info(g->merge, s->run));
     if (!code && !s->is_one && !to->one)
         code = gnomon__unite_create(&to->one, shared, GNOMON__UNITE_RANKS);
     if (!code && !s->is_one)
@@ -333,11 +326,13 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
                    const gnomon__cli_group *group, size_t which)
 {
     const size_t run = group->runs[which];
-    const gnomon_run_info *info = run_info(g, run);
+    const gnomon_run_info *info = gnomon__merge_info(g->merge, run);
     const int is_first =
-        !which || !is_same(s, run_info(g, group->runs[which - 1]), info);
-    const int is_last = which + 1 == group->count ||
-                        !is_same(s, info, run_info(g, group->runs[which + 1]));
+        !which ||
+        !is_same(s, gnomon__merge_info(g->merge, group->runs[which - 1]), info);
+    const int is_last =
+        which + 1 == group->count ||
+        !is_same(s, info, gnomon__merge_info(g->merge, group->runs[which + 1]));
     const gnomon_profile *read;
     gnomon_profile *made = NULL;
     s->run = run;

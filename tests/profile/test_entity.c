@@ -95,7 +95,8 @@ TEST(rows_keep_their_promises)
         in_json |= 1 << gnomon__json_order[i];
         CHECK_EQ(gnomon__is_shared(gnomon__file_order[i]), i < GNOMON__SHARED);
         if (i >= GNOMON__SHARED && gnomon__file_order[i] != GNOMON_RUNS)
-            CHECK(gnomon__first_number(&gnomon__structs[gnomon__file_order[i]])
+            CHECK(gnomon__next_number(&gnomon__structs[gnomon__file_order[i]],
+                                      NULL)
                       ->of < GNOMON__ENTITIES);
     }
     CHECK_EQ(in_file, (1 << GNOMON__ENTITIES) - 1);
