@@ -168,8 +168,8 @@ static int is_event_in(const gnomon__event_part *part,
 {
     gnomon_event_info to = *e;
     take_numbers(part, &to);
-    return to.track && (e->node ? to.node : is_in_without_node(part, e)) &&
-           (e->kind == GNOMON_EVENT_EXECUTION ? to.node : to.region);
+    return to.track && (e->node ? to.node != 0 : is_in_without_node(part, e)) &&
+           (e->kind == GNOMON_EVENT_EXECUTION ? to.node : to.region) != 0;
 }
 
 static int index_part(gnomon__event_part *part)
