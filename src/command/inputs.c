@@ -37,14 +37,16 @@
 /* Invariant: under the lock, a bar is on the screen only while `is_shown`. A thread draws
  * it, so that code that reads needs no calls for it: the system counts the bytes that this
  * process has read. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t over;
-static pthread_t thread;
-static int is_running, is_over, is_shown, is_drawn;
-static size_t at, of; /* the file, or what else is counted */
-static const char *what = "file";
-static unsigned depth; /* of shows without a hide */
-static uint64_t read_before, to_read;
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    pthread_t thread;
+    int is_running, is_over, is_shown, is_drawn;
+    size_t at, of;    /* the file, or what else is counted */
+    const char *what; /* that is */
+    unsigned depth;   /* of shows without a hide */
+    uint64_t read_before, to_read;
+} bar = {.lock = PTHREAD_MUTEX_INITIALIZER, .what = "file"};
 
 /* Bytes that this process has read; 0 where the system does not say. */
 static uint64_t bytes_read(void)
@@ -62,46 +64,46 @@ static uint64_t bytes_read(void)
 static double done_part(void)
 {
     uint64_t done = bytes_read();
-    if (of > 1)
-        return (double)(at - 1) / (double)of;
-    done = done > read_before ? done - read_before : 0;
-    return done > to_read ? 1 : (double)done / (double)to_read;
+    if (bar.of > 1)
+        return (double)(bar.at - 1) / (double)bar.of;
+    done = done > bar.read_before ? done - bar.read_before : 0;
+    return done > bar.to_read ? 1 : (double)done / (double)bar.to_read;
 }
 
 static void draw(void)
 {
-    char bar[WIDTH + 1];
+    char drawn[WIDTH + 1];
     double part = done_part();
-    memset(bar, '.', WIDTH);
-    memset(bar, '#', (size_t)(part * WIDTH));
-    bar[WIDTH] = 0;
-    fprintf(stderr, "\r%s %3d %%, %s %zu of %zu\033[K", bar, (int)(part * 100),
-            what, at, of);
+    memset(drawn, '.', WIDTH);
+    memset(drawn, '#', (size_t)(part * WIDTH));
+    drawn[WIDTH] = 0;
+    fprintf(stderr, "\r%s %3d %%, %s %zu of %zu\033[K", drawn,
+            (int)(part * 100), bar.what, bar.at, bar.of);
     fflush(stderr);
-    is_drawn = 1;
+    bar.is_drawn = 1;
 }
 
 static void clear(void)
 {
-    if (is_drawn)
+    if (bar.is_drawn)
         fputs("\r\033[K", stderr);
-    is_drawn = 0;
+    bar.is_drawn = 0;
 }
 
 static void *progress_thread(void *unused)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    pthread_mutex_lock(&lock);
-    while (!is_over) {
+    pthread_mutex_lock(&bar.lock);
+    while (!bar.is_over) {
         until.tv_nsec += 200000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&over, &lock, &until);
-        if (is_shown && !is_over)
+        pthread_cond_timedwait(&bar.over, &bar.lock, &until);
+        if (bar.is_shown && !bar.is_over)
             draw();
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&bar.lock);
     return unused;
 }
 
@@ -113,69 +115,70 @@ void gnomon__progress_begin(const gnomon__cli_inputs *in)
     pthread_condattr_t monotonic;
     if (!isatty(STDERR_FILENO) || !term || !*term || !strcmp(term, "dumb"))
         return;
-    to_read = 1;
-    of = in->count;
+    bar.to_read = 1;
+    bar.of = in->count;
     for (size_t i = 0; i < in->count; i++)
         if (stat(in->paths[i], &about) == 0 && S_ISREG(about.st_mode))
-            to_read += (uint64_t)about.st_size;
-    if (to_read < MUCH && of < MANY)
+            bar.to_read += (uint64_t)about.st_size;
+    if (bar.to_read < MUCH && bar.of < MANY)
         return;
-    read_before = bytes_read();
+    bar.read_before = bytes_read();
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&over, &monotonic);
+    pthread_cond_init(&bar.over, &monotonic);
     pthread_condattr_destroy(&monotonic);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    is_running = pthread_create(&thread, NULL, progress_thread, NULL) == 0;
+    bar.is_running =
+        pthread_create(&bar.thread, NULL, progress_thread, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void gnomon__progress_end(void)
 {
-    if (!is_running)
+    if (!bar.is_running)
         return;
-    pthread_mutex_lock(&lock);
-    is_over = 1;
+    pthread_mutex_lock(&bar.lock);
+    bar.is_over = 1;
     clear();
-    pthread_cond_signal(&over);
-    pthread_mutex_unlock(&lock);
-    pthread_join(thread, NULL);
-    is_running = 0;
+    pthread_cond_signal(&bar.over);
+    pthread_mutex_unlock(&bar.lock);
+    pthread_join(bar.thread, NULL);
+    bar.is_running = 0;
 }
 
 void gnomon__progress_show(void)
 {
-    if (!is_running)
+    if (!bar.is_running)
         return;
-    pthread_mutex_lock(&lock);
-    at += !depth++;
-    is_shown = 1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&bar.lock);
+    bar.at += !bar.depth++;
+    bar.is_shown = 1;
+    pthread_mutex_unlock(&bar.lock);
 }
 
 void gnomon__progress_at(const char *thing, size_t number, size_t count)
 {
-    if (!is_running)
+    if (!bar.is_running)
         return;
-    pthread_mutex_lock(&lock);
-    what = thing;
-    at = number;
-    of = count;
-    depth++;
-    is_shown = 1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&bar.lock);
+    bar.what = thing;
+    bar.at = number;
+    bar.of = count;
+    bar.depth++;
+    bar.is_shown = 1;
+    pthread_mutex_unlock(&bar.lock);
 }
 
 void gnomon__progress_hide(void)
 {
-    if (!is_running)
+    if (!bar.is_running)
         return;
-    pthread_mutex_lock(&lock);
-    is_shown = --depth > 0;
-    if (!is_shown)
+    pthread_mutex_lock(&bar.lock);
+    bar.is_shown = --bar.depth > 0;
+    if (!bar.is_shown)
         clear();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&bar.lock);
 }
 
 /* ---- Loading ---------------------------------------------------------------- */
