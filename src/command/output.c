@@ -246,25 +246,23 @@ static int save_output(const save_request *r)
     return code && !status ? save_failed("standard output", code) : status;
 }
 
+/* `to` NULL: it could not be opened. */
+static int save_and_close(const save_request *r, FILE *to)
+{
+    const int code = to ? save_stream(r, to) : GNOMON_EIO;
+    return to && fclose(to) != 0 && !code ? GNOMON_EIO : code;
+}
+
 static int save_open(const save_request *r)
 {
-    FILE *to = fopen(r->path, "wbe");
-    int code;
-    if (!to)
-        return save_failed(r->path, GNOMON_EIO);
-    code = save_stream(r, to);
-    code = fclose(to) != 0 && !code ? GNOMON_EIO : code;
+    const int code = save_and_close(r, fopen(r->path, "wbe"));
     return code ? save_failed(r->path, code) : GNOMON__EXIT_OK;
 }
 
 static int save_by_rename(const save_request *r, char *name)
 {
-    int fd = mkostemp(name, O_CLOEXEC), code = GNOMON_EIO;
-    FILE *to = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (to) {
-        code = save_stream(r, to);
-        code = fclose(to) != 0 && !code ? GNOMON_EIO : code;
-    }
+    const int fd = mkostemp(name, O_CLOEXEC);
+    int code = save_and_close(r, fd < 0 ? NULL : fdopen(fd, "wb"));
     code = !code && rename(name, r->path) != 0 ? GNOMON_EIO : code;
     if (code) {
         int status = save_failed(r->path, code);

@@ -125,13 +125,14 @@ static int is_own_arg(const char *key)
     return is_among(key, own, sizeof own / sizeof *own);
 }
 
-static int is_repeated(const gnomon_op_info *op, size_t attribute)
+/* The first attribute of this name; NULL: there is none. */
+static const gnomon_attribute *attribute_of(const gnomon_op_info *op,
+                                            const char *key)
 {
-    const char *key = gnomon_attribute_at(op, attribute)->key;
-    for (size_t i = 0; i < attribute; i++)
+    for (size_t i = 0; i < op->attribute_count; i++)
         if (strcmp(gnomon_attribute_at(op, i)->key, key) == 0)
-            return 1;
-    return 0;
+            return gnomon_attribute_at(op, i);
+    return NULL;
 }
 
 static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
@@ -144,7 +145,7 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
     }
     for (size_t i = 0; i < op->attribute_count; i++) {
         const gnomon_attribute *a = gnomon_attribute_at(op, i);
-        if (is_own_arg(a->key) || is_repeated(op, i))
+        if (is_own_arg(a->key) || attribute_of(op, a->key) != a)
             continue;
         gnomon__export_form(t, ",'%s':", a->key);
         gnomon__export_string(t, a->json);
@@ -160,19 +161,14 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
 /* The product of "[8, 8, 1]"; 0: it is none. */
 static double product_of(const gnomon_op_info *op, const char *key)
 {
-    for (size_t i = 0; i < op->attribute_count; i++) {
-        const gnomon_attribute *a = gnomon_attribute_at(op, i);
-        double all = 1;
-        char *at;
-        if (strcmp(a->key, key) != 0)
-            continue;
-        if (*a->json != '[')
-            return 0;
-        for (at = (char *)(uintptr_t)a->json; *at == '[' || *at == ',';)
-            all *= (double)strtoull(at + 1, &at, 10);
-        return *at == ']' ? all : 0;
-    }
-    return 0;
+    const gnomon_attribute *a = attribute_of(op, key);
+    double all = 1;
+    char *at;
+    if (!a || *a->json != '[')
+        return 0;
+    for (at = (char *)(uintptr_t)a->json; *at == '[' || *at == ',';)
+        all *= (double)strtoull(at + 1, &at, 10);
+    return *at == ']' ? all : 0;
 }
 
 /* How many multiprocessors the device has: metadata of its run; 0: not known. */
@@ -187,14 +183,6 @@ static double processors_of(const gnomon_profile *p, const gnomon_track_info *k)
     return 0;
 }
 
-static int has_attribute(const gnomon_op_info *op, const char *key)
-{
-    for (size_t i = 0; i < op->attribute_count; i++)
-        if (strcmp(gnomon_attribute_at(op, i)->key, key) == 0)
-            return 1;
-    return 0;
-}
-
 /* As Kineto computes them: of the grid alone, whatever else runs. What was made of a
  * trace has them. */
 static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
@@ -203,8 +191,8 @@ static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
 {
     double blocks = product_of(op, "grid"), threads = product_of(op, "block");
     double processors = blocks > 0 && threads > 0 ? processors_of(p, k) : 0;
-    if (!(processors > 0) || has_attribute(op, "blocks per SM") ||
-        has_attribute(op, "warps per SM"))
+    if (!(processors > 0) || attribute_of(op, "blocks per SM") ||
+        attribute_of(op, "warps per SM"))
         return;
     gnomon__export_form(t, ",'blocks per SM':%g,'warps per SM':%g",
                         blocks / processors,
