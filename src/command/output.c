@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -253,6 +254,21 @@ static int save_and_close(const save_request *r, FILE *to)
     return to && fclose(to) != 0 && !code ? GNOMON_EIO : code;
 }
 
+/* "-", and the links that lead to standard output: where that is a file, a file that is
+ * renamed to the link's name would take the link's place. */
+static bool is_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           strcmp(path, "/dev/fd/1") == 0 ||
+           strcmp(path, "/proc/self/fd/1") == 0;
+}
+
+/* Other links of the system are to descriptors, too. */
+static bool is_systems(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 static int save_open(const save_request *r)
 {
     const int code = save_and_close(r, fopen(r->path, "wbe"));
@@ -282,9 +298,10 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     int status;
-    if (strcmp(path, "-") == 0)
+    if (is_output(path))
         return save_output(&r);
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+    if (stat(path, &about) == 0 &&
+        (!S_ISREG(about.st_mode) || is_systems(path)))
         return save_open(&r);
     name = gnomon__alloc(folder + sizeof temporary);
     if (!name)
