@@ -16,7 +16,8 @@ static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
 {
     uint32_t is_event = GNOMON__TAPE_IS_EVENT(what);
     if (!gnomon__tape_room(t, tape, 1)) {
-        gnomon__tape_lose(&tape->lost, is_event, begin, begin);
+        if (is_event)
+            gnomon__tape_skip(tape);
         return;
     }
     /* A reader sees both or none: `next` moves over both at once. */
@@ -25,9 +26,19 @@ static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
     store_relaxed(&at[1], ticks | (uint64_t)(what | GNOMON__TAPE_MORE) << 32);
     store_relaxed(&at[2], a);
     store_relaxed(&at[3], b);
-    store_relaxed(&tape->more, tape->more + (is_event ? 1 : 2));
+    store_relaxed(&tape->others, tape->others + (is_event ? 1 : 2));
     store_release(&tape->next,
                   tape->next + 2 * (uint32_t)sizeof(gnomon__tape_record));
+}
+
+/* An event of one record. */
+static void write_one(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
+                      uint32_t ticks, uint32_t what)
+{
+    if (gnomon__tape_room(t, tape, 0))
+        gnomon__tape_write(t, tape, begin, ticks, what);
+    else
+        gnomon__tape_skip(tape);
 }
 
 void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
@@ -37,11 +48,8 @@ void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
         ticks = 0;
     if (ticks >> 32)
         write_more(t, tape, begin, 0, node | GNOMON__TAPE_LONG, ticks, 0);
-    else if (gnomon__tape_room(t, tape, 0))
-        gnomon__tape_write(t, tape, begin, (uint32_t)ticks,
-                           node | GNOMON__TAPE_SCOPE);
     else
-        gnomon__tape_lose(&tape->lost, 1, begin, begin + ticks);
+        write_one(t, tape, begin, (uint32_t)ticks, node | GNOMON__TAPE_SCOPE);
 }
 
 /* The tree whose nodes the tape's records name; GNOMON__BITS: the thread has none. */
@@ -82,7 +90,7 @@ void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
     if (node)
         gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
     else
-        gnomon__tape_lose(&tape->lost, 1, f->begin, f->end);
+        gnomon__tape_gap(t, tape, f->begin);
 }
 
 /* The tape is that of t->beside, and the node the one that the hot tree closed last. */
@@ -99,14 +107,13 @@ void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
     uint32_t tree = tree_beside(t, bit), node = 0;
-    (void)segment;
     if (tree < GNOMON__BITS)
         node = gnomon__tree_range(t, tree, f);
     if (node)
-        write_more(t, tape, f->begin, 0, node | GNOMON__TAPE_LONG,
+        write_more(t, tape, f->begin, segment, node | GNOMON__TAPE_LONG,
                    f->end > f->begin ? f->end - f->begin : 0, f->token);
     else
-        gnomon__tape_lose(&tape->lost, 1, f->begin, f->end);
+        gnomon__tape_gap(t, tape, f->begin);
 }
 
 /* The innermost open node of the tree beside it; 0: none. */
@@ -119,12 +126,8 @@ static uint32_t node_around(gnomon__thread *t, uint32_t bit)
 void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
                        const gnomon__finished *f)
 {
-    gnomon__tape *tape = gnomon__tape_of(t, bit);
-    if (gnomon__tape_room(t, tape, 0))
-        gnomon__tape_write(t, tape, f->begin, f->key,
-                           node_around(t, bit) | GNOMON__TAPE_MARK);
-    else
-        gnomon__tape_lose(&tape->lost, 1, f->begin, f->begin);
+    write_one(t, gnomon__tape_of(t, bit), f->begin, f->key,
+              node_around(t, bit) | GNOMON__TAPE_MARK);
 }
 
 void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,

@@ -24,20 +24,23 @@
 enum gnomon__tape_kind {
     GNOMON__TAPE_SCOPE = 0, /* begin, ticks; node */
     /* The same, where the ticks need more bits or the token is known: a further record
-     * with {ticks, token}. A range is one. */
+     * with {ticks, token}. A range is one, with the segment in which it began in place of
+     * ticks; else that is 0. */
     GNOMON__TAPE_LONG = 1,
     GNOMON__TAPE_MARK = 2,   /* when, key; the node around it */
     GNOMON__TAPE_SAMPLE = 3, /* when, key; the node around it; {double, 0} */
+    GNOMON__TAPE_GAP = 4,    /* when: an event without a node, which is lost */
     /* The scope open on the node at this moment has this token, and something may
      * link to it: {token, 0}. */
-    GNOMON__TAPE_LINK_OUT = 4,
+    GNOMON__TAPE_LINK_OUT = 5,
     /* It was caused by another: when, kind of link; node; {its token, the cause's}. */
-    GNOMON__TAPE_LINK_IN = 5,
-    GNOMON__TAPE_STEP = 6, /* begin, 0; {ticks, number} */
+    GNOMON__TAPE_LINK_IN = 6,
+    GNOMON__TAPE_STEP = 7,  /* begin, 0; {ticks, number} */
+    GNOMON__TAPE_PLACE = 8, /* a block's first record: its place */
     GNOMON__TAPE_KINDS
 };
 #define GNOMON__TAPE_KIND(what) ((what)&15u)
-/* Links and steps are no events, and are not counted where they are lost. */
+/* Links, steps and places are no events, and have no number. */
 #define GNOMON__TAPE_IS_EVENT(what) \
     (GNOMON__TAPE_KIND(what) < GNOMON__TAPE_LINK_OUT)
 #define GNOMON__TAPE_MORE \
@@ -46,50 +49,55 @@ enum gnomon__tape_kind {
 #define GNOMON__TAPE_NODE(what) ((what) & ~63u)
 
 typedef struct gnomon__tape_record {
-    uint64_t begin; /* ticks */
-    uint32_t ticks;
+    uint64_t begin; /* ticks; of a PLACE: number */
+    uint32_t ticks; /* of a PLACE: others */
     uint32_t what;
 } gnomon__tape_record;
 
 /* A block's first 64 bytes. Written under the lock. */
 typedef struct gnomon__tape_block {
-    uint64_t chunk;  /* of the arena's free chunks */
+    uint64_t first;  /* ticks: it was taken; while it is free, the arena's */
     uint64_t serial; /* of this use; 0: it is no block */
     uint32_t bytes;
-    uint32_t used;   /* once it is full: bytes, with these 64 */
-    uint32_t events; /* likewise */
+    uint32_t used; /* once it is full: bytes, with these 64 */
     uint32_t thread;
-    uint32_t next; /* in the queue */
+    uint32_t next;   /* in the queue */
+    uint64_t last;   /* ticks: it was full */
+    uint32_t events; /* once it is full */
     uint32_t reserved;
-    uint64_t first, last; /* ticks: it was taken, and full, at these moments */
-    uint64_t zero;
+    gnomon__tape_record place; /* readers copy it with the records */
 } gnomon__tape_block;
 _Static_assert(sizeof(gnomon__tape_block) == 64, "records are aligned");
 
-/* How many events are missing, and between which moments, in ticks. */
-typedef struct gnomon__tape_loss {
-    uint64_t count;
-    uint64_t first, last;
-} gnomon__tape_loss;
-
-#define GNOMON__TAPE_LATE_UNKNOWN \
-    UINT64_MAX /* no profile of the stage was made yet */
-
-/* A place between two records of a tape: what was written before it is in blocks with
- * lower serials, and in the first `used` bytes of this one. */
+/* A place between two records of a tape. An event that finds no room has a place too. So
+ * what is missing between two places is what a reader did not find there. */
 typedef struct gnomon__tape_place {
-    uint64_t serial; /* 0: before all */
-    uint32_t used;
-    uint32_t events; /* in these bytes */
+    uint64_t number; /* of events before it */
+    uint32_t others; /* of other records before it, and of further ones */
+    uint32_t reserved;
 } gnomon__tape_place;
 
-/* What the next profile of a stage has of the tape: from the end of the last stage that
- * was reported, up to the thread's last cut. An event in it that began before `from_at`
- * belongs to an earlier stage, and is called late. */
-typedef struct gnomon__tape_stage {
-    gnomon__tape_place from, until;
-    uint64_t from_at, until_at; /* ticks */
-} gnomon__tape_stage;
+static inline int gnomon__tape_is_before(gnomon__tape_place a,
+                                         gnomon__tape_place b)
+{
+    return a.number != b.number ? a.number < b.number
+                                : (int32_t)(a.others - b.others) < 0;
+}
+
+/* How far a reader has come in the tape of one thread. Under the lock. */
+typedef struct gnomon__tape_cursor {
+    gnomon__tape_place from, to; /* `to`: of what it reads, or read last */
+    /* Ticks: what began earlier was told, or belongs to an earlier stage. */
+    uint64_t from_at;
+    uint64_t told; /* of the events behind `from`, so many were told already */
+} gnomon__tape_cursor;
+
+enum gnomon__tape_reader {
+    GNOMON__TAPE_WHOLE, /* of all that somebody may still need; streams */
+    GNOMON__TAPE_CYCLES,
+    GNOMON__TAPE_STAGES, /* from cut to cut */
+    GNOMON__TAPE_READERS
+};
 
 /* One thread's tape for one bit. */
 typedef struct gnomon__tape {
@@ -99,27 +107,24 @@ typedef struct gnomon__tape {
     uint32_t block;
     uint32_t bit;
     uint32_t generation;
-    uint32_t
-        more; /* records in the block that are no events; readers load it */
+    uint32_t others;  /* of the place of `next`; readers load it */
     uint32_t bytes;   /* of its next block */
     uint32_t full_at; /* the pool's `freed` when it had no block; 0: it had */
+    uint64_t number;  /* of its block's first event; without one, of the next */
     uint64_t linked;  /* token of the newest GNOMON__TAPE_LINK_OUT */
-    gnomon__tape_loss lost;        /* no room, or no node */
-    gnomon__tape_loss overwritten; /* under the lock */
-    uint64_t told;            /* of `lost`, in what was taken; under the lock */
-    gnomon__tape_stage stage; /* under the lock, as all to idle_since */
-    /* Events written since stage.from that were overwritten: `unreported` were written
-     * before the last cut, `newer` after it. So only one stage's profile counts each. */
-    gnomon__tape_loss unreported, newer;
-    uint64_t lost_at_cut;   /* `lost` at the last cut */
-    uint64_t lost_reported; /* of `lost`, in profiles of reported stages */
-    uint64_t late; /* late events that a file has neither got nor counted yet */
+    gnomon__tape_cursor cursors[GNOMON__TAPE_READERS];
+    uint64_t
+        gone; /* a number: blocks before it were overwritten; under the lock */
+    uint64_t began;         /* ticks */
+    uint64_t cut_at;        /* ticks: its last cut in time; under the lock */
+    uint32_t segment;       /* that began with this; likewise */
+    uint32_t first_segment; /* of GNOMON__TAPE_STAGES; likewise */
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
     uint32_t refused; /* marks that found no room */
-    uint32_t is_late; /* its last cut came after all others had theirs */
     uint64_t idle_since;
 } gnomon__tape;
+_Static_assert(sizeof(gnomon__tape) <= 256, "a thread's, in little memory");
 
 /* The tapes of one bit. Under the lock. */
 typedef struct gnomon__tape_pool {
@@ -132,9 +137,7 @@ typedef struct gnomon__tape_pool {
     uint64_t queued;        /* bytes of it */
     uint64_t open;          /* bytes of blocks of tapes */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
-    uint64_t until; /* ticks: what began earlier was taken, and is not missed */
     uint64_t since; /* ticks: what began earlier is not wanted, and missing */
-    uint64_t told;  /* ticks: losses until then were given away */
 } gnomon__tape_pool;
 
 GNOMON__DATA gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
@@ -150,32 +153,21 @@ static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
     return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
 }
 
+/* The place behind a full block. */
+static inline gnomon__tape_place
+gnomon__tape_behind(const gnomon__tape_block *b)
+{
+    uint32_t all =
+        (b->used - (uint32_t)sizeof *b) / (uint32_t)sizeof(gnomon__tape_record);
+    return (gnomon__tape_place){b->place.begin + b->events,
+                                b->place.ticks + (all - b->events), 0};
+}
+
 /* Whether the thread was cut together with the others. One that stayed inside one mark for
  * a second was left out: what it recorded comes with the next stage. Under the lock. */
-static inline int gnomon__tape_is_on_time(const gnomon__thread *t,
-                                          const gnomon__tape *tape)
+static inline int gnomon__tape_is_on_time(const gnomon__tape *tape)
 {
-    return load_relaxed(&t->segment) == gnomon__segment && !tape->is_late;
-}
-
-/* ---- Places ------------------------------------------------------------------- */
-
-/* What is before the place of a block that ends at `all`. */
-static inline gnomon__tape_place gnomon__tape_before(gnomon__tape_place place,
-                                                     gnomon__tape_place all)
-{
-    if (place.serial > all.serial)
-        return all;
-    return place.serial == all.serial ? place : (gnomon__tape_place){0, 0, 0};
-}
-
-/* Events of a block in use that has so many bytes. */
-static inline uint32_t gnomon__tape_events_in(const gnomon__tape *tape,
-                                              uint32_t used)
-{
-    return (used - (uint32_t)sizeof(gnomon__tape_block)) /
-               (uint32_t)sizeof(gnomon__tape_record) -
-           load_relaxed(&tape->more);
+    return tape->segment == gnomon__segment;
 }
 
 /* The end of what the thread has written so far. Under the lock, while it writes nothing. */
@@ -196,21 +188,17 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
  * blocks with nothing newer are given back. Takes the lock. */
 void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 
-/* ---- What profiles have: tape_taken.c ------------------------------------------- */
+/* ---- Cursors: tape_cursors.c ----------------------------------------------------- */
 
 /* For the table of recorders. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
-/* The stage that the last cut ended was reported: no later stage has its events, or counts
- * its losses. Takes the lock. */
+/* The stage that the last cut ended was reported: the next one begins there. Takes the
+ * lock. */
 void gnomon__tape_reported(uint32_t bit, uint32_t generation);
-
-/* No profile needs what began before `until`: full blocks with nothing newer are given
- * back. `is_told`: a profile had it, and told what is lost of it, which counts no more;
- * else it counts as overwritten. Takes the lock. */
-void gnomon__tape_over(uint32_t bit, uint32_t generation, uint64_t until,
-                       int is_told);
-/* Only gives those blocks back, and changes no count. Under the lock. */
-void gnomon__tape_give_until(uint32_t bit, uint64_t until);
+/* No profile needs what was before the last cut any more. Takes the lock. */
+void gnomon__tape_over(uint32_t bit, uint32_t generation);
+/* Full blocks that no profile needs are given back. Under the lock. */
+void gnomon__tape_give_over(uint32_t bit);
 
 /* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
 
@@ -222,10 +210,8 @@ void gnomon__tapes_fill(void);
 /* A round of taking begins, after which a thread may find memory full again. Where one
  * found none, blocks of idle threads join the full ones. Takes the lock. Bytes of these. */
 uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation);
-/* The first `count` full blocks were copied, and losses told up to `now`: gives the
- * blocks back. Takes the lock. */
-void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count,
-                           uint64_t now);
+/* The first `count` full blocks were copied: gives them back. Takes the lock. */
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count);
 /* After a thread looked for a block. Under the lock. Whether who takes full blocks is to
  * be woken. */
 int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room);
@@ -238,13 +224,9 @@ void gnomon__tape_stream_over(void);
  * word odd. */
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
 
-/* How many events in the first `used` bytes of a block began in this time. Under the
- * lock. */
-uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
-                            uint64_t until);
-
-void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
-                       uint64_t last);
+/* An event has no node: writes a GAP where the block has room, else raises the number, so
+ * that it takes no memory. Likewise. */
+void gnomon__tape_gap(gnomon__thread *t, gnomon__tape *tape, uint64_t when);
 
 /* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
  * which sets `bytes`. 0: there is no memory for events. */
@@ -342,6 +324,13 @@ static inline void gnomon__tape_write(const gnomon__thread *t,
 static inline int gnomon__tape_has_room(const gnomon__tape *tape)
 {
     return tape->next != tape->end;
+}
+
+/* An event finds no room: only its number is left. */
+static inline void gnomon__tape_skip(gnomon__tape *tape)
+{
+    if (!tape->block)
+        store_relaxed(&tape->number, tape->number + 1);
 }
 
 /* A finished execution. */

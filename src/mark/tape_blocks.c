@@ -22,27 +22,6 @@
 /* No other word of the arena looks like one by chance. */
 static uint64_t block_serials = 0x9e3779b900000000u;
 
-void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
-                       uint64_t last)
-{
-    if (!count)
-        return;
-    last = last < first ? first : last; /* by clocks of two threads */
-    if (!loss->count || first < loss->first)
-        store_relaxed(&loss->first, first);
-    if (!loss->count || last > loss->last)
-        store_relaxed(&loss->last, last);
-    store_relaxed(&loss->count, loss->count + count);
-}
-
-void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
-{
-    gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
-        if (load_relaxed(&gnomon__tape_pools[bit].tree) == tree)
-            gnomon__tape_lose(&gnomon__tape_of(t, bit)->lost, 1, ticks, ticks);
-    }
-}
-
 gnomon__tape *gnomon__tape_with(const gnomon__thread *t, uint32_t bit,
                                 uint32_t generation)
 {
@@ -50,70 +29,6 @@ gnomon__tape *gnomon__tape_with(const gnomon__thread *t, uint32_t bit,
                    load_relaxed(&t->generations[bit]) == generation
                ? gnomon__tape_of(t, bit)
                : NULL;
-}
-
-/* ---- What a block holds ---------------------------------------------------------- */
-
-uint64_t gnomon__tape_count(uint32_t at, uint32_t used, uint64_t from,
-                            uint64_t until)
-{
-    const gnomon__tape_record *r =
-        (const void *)(gnomon__marks_arena.base + at);
-    uint64_t n = 0, begin;
-    for (uint32_t i = HEAD / RECORD, what; i < used / RECORD;
-         i += 1 + GNOMON__TAPE_MORE_OF(what)) {
-        what = load_relaxed(&r[i].what);
-        begin = load_relaxed(&r[i].begin);
-        n += begin >= from && begin < until && GNOMON__TAPE_IS_EVENT(what);
-    }
-    return n;
-}
-
-/* Events of a full block that began at `until` or later, and so are missed if it goes. */
-static uint64_t count_missed(uint32_t at, uint64_t until)
-{
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    if (!until)
-        return b->events;
-    return b->last < until ? 0
-                           : gnomon__tape_count(at, b->used, until, UINT64_MAX);
-}
-
-/* So many events of a block are lost, all of them from this part of the time. */
-static void lose_part(gnomon__tape_loss *loss, const gnomon__tape_block *b,
-                      uint64_t count, uint64_t from, uint64_t until)
-{
-    gnomon__tape_lose(loss, count, b->first > from ? b->first : from,
-                      b->last < until ? b->last : until);
-}
-
-/* The block goes, with what it holds: told to whom it belonged. */
-static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
-                            uint32_t at)
-{
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    gnomon__tape *tape = gnomon__tape_with(gnomon__thread_numbered(b->thread),
-                                           bit, pool->generation);
-    if (!tape)
-        return;
-    lose_part(&tape->overwritten, b, count_missed(at, pool->until), pool->until,
-              b->last);
-    gnomon__tape_place all = {b->serial, b->used, b->events};
-    uint32_t told = gnomon__tape_before(tape->stage.from, all).events;
-    uint32_t cut = gnomon__tape_before(tape->stage.until, all).events;
-    lose_part(&tape->unreported, b, cut - told, tape->stage.from_at,
-              tape->stage.until_at);
-    lose_part(&tape->newer, b, b->events - cut, tape->stage.until_at, b->last);
-}
-
-gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
-{
-    uint32_t used = load_relaxed(&tape->next) - tape->block;
-    if (!tape->block) /* its next one has this serial, or a higher one */
-        return (gnomon__tape_place){block_serials + 1, 0, 0};
-    return (gnomon__tape_place){
-        load_relaxed(&gnomon__tape_block_at(tape->block)->serial), used,
-        gnomon__tape_events_in(tape, used)};
 }
 
 /* ---- Blocks of a tape -------------------------------------------------------------- */
@@ -126,13 +41,13 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     fence_release(); /* the serial before what is written now */
     /* Atomic, as a reader may copy these bytes as records of a larger block. */
     store_relaxed(&b->bytes, bytes);
-    store_relaxed(&b->events, 0); /* of its last use */
-    store_relaxed(&b->last, 0);
     store_relaxed(&b->thread, t->number);
     store_relaxed(&b->first, now);
+    store_relaxed(&b->place.begin, tape->number);
+    store_relaxed(&b->place.ticks, tape->others);
+    store_relaxed(&b->place.what, GNOMON__TAPE_PLACE);
     tape->block = at;
     gnomon__tape_pools[tape->bit].open += bytes;
-    store_relaxed(&tape->more, 0u);
     store_relaxed(&tape->next, at + HEAD);
     tape->end = at + bytes;
 }
@@ -173,6 +88,18 @@ static uint32_t split_block(uint32_t at, uint32_t bytes)
     fence_release(); /* before its memory is another's */
     split_chunk(at, size, bytes);
     return bytes;
+}
+
+/* The block goes, with what it holds. */
+static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
+                            uint32_t at)
+{
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    gnomon__tape *tape = gnomon__tape_with(gnomon__thread_numbered(b->thread),
+                                           bit, pool->generation);
+    uint64_t end = gnomon__tape_behind(b).number;
+    if (tape && tape->gone < end)
+        tape->gone = end;
 }
 
 /* The oldest block, or so much of it as is asked for; 0: there is none, or full ones are
@@ -235,6 +162,35 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
     return has_room;
 }
 
+/* The tape's block is full, and it needs no other one yet. */
+static void leave_block(gnomon__tape *tape)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[tape->bit];
+    if (pool->generation == tape->generation)
+        gnomon__tape_close(tape, pool, gnomon__ticks(), 0);
+    gnomon__unlock();
+}
+
+void gnomon__tape_gap(gnomon__thread *t, gnomon__tape *tape, uint64_t when)
+{
+    if (tape->block && gnomon__tape_has_room(tape)) {
+        gnomon__tape_write(t, tape, when, 0, GNOMON__TAPE_GAP);
+        return;
+    }
+    if (tape->block)
+        leave_block(tape);
+    gnomon__tape_skip(tape);
+}
+
+void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
+{
+    gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
+        if (load_relaxed(&gnomon__tape_pools[bit].tree) == tree)
+            gnomon__tape_gap(t, gnomon__tape_of(t, bit), ticks);
+    }
+}
+
 int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
 {
     uint32_t at =
@@ -245,7 +201,9 @@ int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     tape->bit = bit;
     tape->generation = generation;
     tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
-    tape->stage.from_at = t->segment_begin;
+    tape->cursors[GNOMON__TAPE_STAGES].from_at = t->segment_begin;
+    tape->began = gnomon__ticks();
+    tape->segment = tape->first_segment = t->segment;
     store_release(&t->states[bit], at);
     return 1;
 }
@@ -342,7 +300,7 @@ static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
     store_relaxed(&pool->freed, 0u);
     pool->first = pool->newest = pool->is_shrunk = 0;
     pool->queued = pool->open = pool->unswept = 0;
-    pool->until = pool->since = pool->told = 0;
+    pool->since = 0;
 }
 
 void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,

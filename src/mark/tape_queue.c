@@ -51,14 +51,30 @@ void gnomon__tape_give(uint32_t at)
     gnomon__chunk_give(at, bytes);
 }
 
+gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
+{
+    gnomon__tape_place here = {load_relaxed(&tape->number),
+                               load_relaxed(&tape->others), 0};
+    if (!tape->block)
+        return here;
+    const gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
+    uint32_t used =
+        load_relaxed(&tape->next) - tape->block - (uint32_t)sizeof *b;
+    here.number += used / (uint32_t)sizeof(gnomon__tape_record) -
+                   (here.others - b->place.ticks);
+    return here;
+}
+
 void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
                         uint64_t last, int is_oldest)
 {
     gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
     uint32_t used = load_relaxed(&tape->next) - tape->block;
+    uint64_t number = gnomon__tape_here(tape).number;
     store_relaxed(&b->used, used);
-    store_relaxed(&b->events, gnomon__tape_events_in(tape, used));
+    store_relaxed(&b->events, (uint32_t)(number - tape->number));
     store_relaxed(&b->last, last);
+    store_relaxed(&tape->number, number);
     if (is_oldest)
         queue_first(pool, tape->block);
     else

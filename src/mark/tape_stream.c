@@ -60,15 +60,13 @@ uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)
     return bytes;
 }
 
-void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count,
-                           uint64_t now)
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count)
 {
     gnomon__lock();
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     if (pool->generation == generation) {
         while (count-- && pool->first)
             gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
-        pool->told = now;
         store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
     }
     gnomon__unlock();

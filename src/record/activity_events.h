@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "mark/tape.h"
+#include "record/tape_read.h"
 
 typedef struct gnomon__activity_event {
     uint64_t begin_ns, end_ns;

@@ -295,7 +295,7 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
 void gnomon__snapshot_events_arrived(const gnomon__snapshot_builder *b)
 {
     if (b->events)
-        b->events->is_taken = 0;
+        gnomon__tape_told(b->events);
     if (b->events && b->record->work)
         b->record->work->given_by = 0;
 }

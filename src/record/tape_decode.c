@@ -30,6 +30,19 @@ typedef struct tape_decoder {
     const gnomon__thread *thread;
     tape_waiting waiting;
     size_t kept;
+    gnomon__tape_place at; /* of the next record */
+    /* Of a cycle: the first record of a later one, if there is one. The cursor goes there,
+     * and behind it `ahead` events are told. */
+    gnomon__tape_place rest;
+    int has_rest;
+    uint64_t ahead;
+    uint64_t seen;  /* events from the cursor to there */
+    uint64_t again; /* of these, told by the last profile of this cursor */
+    uint64_t late;  /* of these, of earlier stages, ... */
+    uint64_t asked; /* ... and asked for */
+    uint64_t last;  /* ticks: the latest begin so far */
+    gnomon__tape_loss gap; /* the moments of events that were not found */
+    int is_in_gap;
 } tape_decoder;
 
 /* ---- Nodes and tokens ----------------------------------------------------------- */
@@ -179,6 +192,9 @@ static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
     case GNOMON__TAPE_SAMPLE:
         memcpy(&value.value, &more[0], sizeof value.value);
         return keep_more(d, r->begin, GNOMON_EVENT_COUNTER, path, value);
+    case GNOMON__TAPE_GAP:
+        gnomon__tape_lose(&d->t->lost, 1, r->begin, r->begin);
+        return 1;
     case GNOMON__TAPE_LINK_OUT:
         return wait_for(d, r, more[0]);
     case GNOMON__TAPE_LINK_IN:
@@ -196,49 +212,190 @@ static int is_link_record(const gnomon__tape_record *r)
     return kind == GNOMON__TAPE_LINK_OUT || kind == GNOMON__TAPE_LINK_IN;
 }
 
-static int is_asked_for(const tape_decoder *d, const gnomon__tape_record *r,
-                        size_t i)
+/* ---- What is there, and what is missing ------------------------------------------ */
+
+void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
+                       uint64_t last)
+{
+    if (!count)
+        return;
+    last = last < first ? first : last; /* by clocks of two threads */
+    if (!loss->count || first < loss->first)
+        loss->first = first;
+    if (!loss->count || last > loss->last)
+        loss->last = last;
+    loss->count += count;
+}
+
+/* So many behind `from` were not found: of blocks that are gone, else there was no room. */
+static void lose_events(tape_decoder *d, uint64_t from, uint64_t missing)
+{
+    const uint64_t gone = d->t->gone > from ? d->t->gone - from : 0,
+                   overwritten = gone < missing ? gone : missing;
+    gnomon__tape_lose(&d->t->overwritten, overwritten, d->gap.first,
+                      d->gap.last);
+    gnomon__tape_lose(&d->t->lost, missing - overwritten, d->gap.first,
+                      d->gap.last);
+}
+
+/* The records go on at this place: whether some before it are missing. */
+static void look_for_gap(tape_decoder *d, uint64_t number)
+{
+    const gnomon__tape_cursor *c = &d->t->cursor;
+    if (number <= d->at.number || number <= c->from.number || d->has_rest)
+        return;
+    if (!d->gap.first) {
+        uint64_t since = c->from_at ? c->from_at : d->t->began;
+        d->gap.first = d->last > since ? d->last : since;
+    }
+    d->is_in_gap = 1;
+}
+
+static void count_event(tape_decoder *d, int is_old, int is_asked)
+{
+    if (d->has_rest)
+        d->ahead++;
+    else
+        d->seen++;
+    d->again += is_old && d->at.number < d->t->cursor.to.number;
+    d->late += (uint64_t)is_old;
+    d->asked += (uint64_t)is_asked;
+}
+
+/* The segment in which a range began, perhaps on a thread that was cut at another moment
+ * than this one; 0: it is not known. */
+static uint32_t segment_of(const gnomon__tape_record *r)
+{
+    return GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LONG ? r->ticks : 0;
+}
+
+/* Whether it is of an earlier stage than those that the cursor has not told. */
+static int began_before(const tape_decoder *d, const gnomon__tape_record *r)
+{
+    const uint32_t segment = segment_of(r);
+    return segment && gnomon__tape_is_of_stage(d->e->which)
+               ? segment < d->t->first_segment
+               : r->begin < d->t->cursor.from_at;
+}
+
+/* Of a cycle, and of what is late. */
+static int is_in_range(const gnomon__tape_events *e,
+                       const gnomon__tape_record *r)
+{
+    const uint32_t segment = segment_of(r);
+    return segment && gnomon__tape_is_late(e->which)
+               ? segment >= e->first_segment && segment <= e->last_segment
+               : r->begin >= e->from && r->begin < e->until;
+}
+
+/* Whether the profile has the record that is next. */
+static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r)
 {
     const gnomon__tape_events *e = d->e;
-    gnomon__tape_thread *t = d->t;
-    int is_in_time = r->begin >= e->from && r->begin < e->until;
-    if (!gnomon__tape_is_of_stage(e->which) || i < t->early)
-        return is_in_time && i >= t->early;
-    int is_late = r->begin < t->stage.from_at;
-    int asks_late = gnomon__tape_is_late(e->which);
-    uint64_t one = is_late && GNOMON__TAPE_IS_EVENT(r->what);
-    t->late += one;
-    t->asked += asks_late && is_in_time ? one : 0;
-    return is_in_time && is_late == asks_late;
+    const gnomon__tape_thread *t = d->t;
+    const int is_late = gnomon__tape_is_late(e->which),
+              is_cycle = gnomon__tape_is_cycle(e->which),
+              is_event = GNOMON__TAPE_IS_EVENT(r->what);
+    const int is_old = began_before(d, r);
+    int is_asked = is_old == is_late;
+    if (gnomon__tape_is_before(d->at, t->cursor.from) ||
+        (!t->is_live && !gnomon__tape_is_before(d->at, t->until)))
+        return 0;
+    if (d->is_in_gap)
+        d->gap.last = r->begin;
+    d->is_in_gap = 0;
+    d->last = r->begin > d->last ? r->begin : d->last;
+    if (is_cycle && r->begin >= e->until) {
+        d->rest = d->has_rest ? d->rest : d->at;
+        d->has_rest = 1;
+        return 0;
+    }
+    if (is_cycle || is_late)
+        is_asked &= is_in_range(e, r);
+    if (is_event)
+        count_event(d, is_old, is_asked);
+    if (is_cycle && !is_old && !is_asked) /* no profile could be made */
+        gnomon__tape_lose(&d->t->lost, (uint64_t)is_event, r->begin, r->begin);
+    return is_asked;
+}
+
+/* Of the events between two places all that were not found are missing, but for those that
+ * were told before. */
+static void tell_missing(tape_decoder *d)
+{
+    gnomon__tape_cursor *c = &d->t->cursor;
+    const enum gnomon__tape_which which = d->e->which;
+    if (d->t->is_live && gnomon__tape_is_before(d->t->until, d->at))
+        d->t->until = d->at;
+    const gnomon__tape_place to = d->has_rest ? d->rest : d->t->until;
+    const uint64_t from = c->from.number, all = to.number - from;
+    uint64_t missing = all - d->seen,
+             told = c->told > d->again ? c->told - d->again : 0;
+    look_for_gap(d, to.number);
+    if (d->is_in_gap)
+        d->gap.last = d->e->now;
+    if (gnomon__tape_is_late(which)) {
+        c->told += d->asked;
+        missing = which == GNOMON__TAPE_LATE_LAST && all > c->told
+                      ? all - c->told
+                      : 0;
+        c->told += missing;
+        d->gap.first = c->from_at;
+        d->gap.last = d->t->cut_at;
+    } else if (which == GNOMON__TAPE_ON_TIME) {
+        c->told = all - d->late;
+    } else {
+        missing -= told < missing ? told : missing;
+        c->from = to;
+        c->to = d->t->until;
+        c->told = d->ahead;
+        if (gnomon__tape_is_cycle(which))
+            c->from_at = d->e->until;
+    }
+    lose_events(d, from, missing);
+}
+
+static void pass_record(tape_decoder *d, uint32_t what)
+{
+    const uint32_t is_event = GNOMON__TAPE_IS_EVENT(what);
+    d->at.number += is_event;
+    d->at.others += 1 + GNOMON__TAPE_MORE_OF(what) - is_event;
 }
 
 /* Entries replace the records that were read: there are never more. */
 static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
 {
-    tape_decoder d = {.e = e, .t = t, .thread = gnomon__threads[t->thread]};
+    tape_decoder d = {.e = e,
+                      .t = t,
+                      .thread = gnomon__threads[t->thread],
+                      .at = t->cursor.from};
     size_t count = t->count;
     int ok = 1;
     for (size_t i = 0; ok && i < count;) {
         gnomon__tape_record r;
         uint64_t more[2] = {0, 0};
-        size_t at = i;
         memcpy(&r, &t->entries[i], sizeof r);
         if (GNOMON__TAPE_MORE_OF(r.what) && i + 1 < count)
             memcpy(more, &t->entries[i + 1], sizeof more);
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
-        if (gnomon__tape_is_late(e->which) && is_link_record(&r)) {
-            /* It names an execution; the link itself was given. */
-            ok = wait_for(&d, &r, more[0]);
+        if (GNOMON__TAPE_KIND(r.what) == GNOMON__TAPE_PLACE) {
+            look_for_gap(&d, r.begin);
+            d.at = (gnomon__tape_place){r.begin, r.ticks, 0};
             continue;
         }
-        if (!is_asked_for(&d, &r, at))
-            continue;
-        if (r.begin >= e->since)
+        int is_asked = is_asked_for(&d, &r);
+        pass_record(&d, r.what);
+        if (gnomon__tape_is_late(e->which) && is_link_record(&r))
+            /* It names an execution; the link itself was given. */
+            ok = wait_for(&d, &r, more[0]);
+        else if (is_asked && r.begin >= e->since)
             ok = decode_record(&d, &r, more);
-        else
+        else if (is_asked)
             gnomon__tape_lose(&t->overwritten, GNOMON__TAPE_IS_EVENT(r.what),
                               r.begin, r.begin);
     }
+    if (ok && t->is_taped)
+        tell_missing(&d);
     t->count = d.kept;
     gnomon__free(d.waiting.of);
     return ok;

@@ -19,137 +19,137 @@
 typedef struct tape_piece {
     uint64_t serial;
     uint32_t at, used, thread;
-    uint32_t early;  /* bytes that were written before the stage; 0: none */
-    uint32_t events; /* behind these */
-    uint64_t first, last;
-    size_t copied; /* its first record among the copied ones, plus 1; 0: none */
+    uint32_t reserved;
 } tape_piece;
 
 typedef struct tape_pieces {
     tape_piece *of;
     size_t count, room, wanted;
+    size_t full; /* so many of the queue's blocks are among them */
 } tape_pieces;
 
-/* ---- Which blocks ------------------------------------------------------------- */
+/* ---- Where a reader is ------------------------------------------------------------ */
 
-/* A block, of which so much is written; of a stage up to the cut. */
-static void list_piece(tape_pieces *p, const gnomon__tape_events *e,
-                       uint32_t at, uint32_t thread, uint32_t used,
-                       uint32_t events)
+static enum gnomon__tape_reader tape_reader_of(enum gnomon__tape_which which)
 {
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    gnomon__tape_place all = {b->serial, used, events}, early = {0, 0, 0};
-    if (thread >= e->thread_count)
-        return;
-    if (gnomon__tape_is_of_stage(e->which)) {
-        const gnomon__tape_thread *t = &e->threads[thread];
-        early = gnomon__tape_before(t->stage.from, all);
-        all = gnomon__tape_before(t->stage.until, all);
+    return gnomon__tape_is_of_stage(which) ? GNOMON__TAPE_STAGES
+           : gnomon__tape_is_cycle(which)  ? GNOMON__TAPE_CYCLES
+                                           : GNOMON__TAPE_WHOLE;
+}
+
+/* From its cursor on, and from where somebody may still need something. */
+static void set_cursor(const gnomon__tape_events *e, gnomon__tape_thread *to,
+                       const gnomon__tape *tape)
+{
+    const gnomon__tape_cursor *whole = &tape->cursors[GNOMON__TAPE_WHOLE],
+                              *stages = &tape->cursors[GNOMON__TAPE_STAGES];
+    const int is_on_time = gnomon__tape_is_on_time(tape),
+              is_of_stage = gnomon__tape_is_of_stage(e->which);
+    gnomon__tape_cursor *c = &to->cursor;
+    *c = tape->cursors[tape_reader_of(e->which)];
+    if (gnomon__tape_is_before(c->from, whole->from)) {
+        c->from = whole->from;
+        c->told = 0;
     }
-    /* Records of earlier stages may link to an execution that ends in this one. */
-    if (all.used <= (gnomon__tape_is_late(e->which) ? HEAD : early.used))
-        return;
+    to->is_taped = 1;
+    to->began = tape->began;
+    to->cut_at = tape->cut_at;
+    to->gone = tape->gone;
+    to->first_segment = tape->first_segment;
+    to->is_live =
+        !is_of_stage && (e->which != GNOMON__TAPE_OVER || !is_on_time);
+    to->until = c->from;
+    if (!to->is_live && is_on_time)
+        to->until = stages->to;
+    if (gnomon__tape_is_before(to->until, c->from))
+        to->until = c->from;
+}
+
+/* ---- Which blocks ----------------------------------------------------------------- */
+
+/* A block, of which so much is written. */
+static void list_piece(tape_pieces *p, uint32_t at, uint32_t thread,
+                       uint32_t used)
+{
     p->wanted++;
     if (p->count < p->room)
-        p->of[p->count++] = (tape_piece){.serial = b->serial,
-                                         .at = at,
-                                         .used = all.used,
-                                         .thread = thread,
-                                         .early = early.used,
-                                         .events = all.events - early.events,
-                                         .first = b->first,
-                                         .last = b->last};
+        p->of[p->count++] = (tape_piece){
+            .serial = load_relaxed(&gnomon__tape_block_at(at)->serial),
+            .at = at,
+            .used = used,
+            .thread = thread};
 }
 
-/* Of `lost` events, those that `told` counts, all before `until`, were told. */
-static void take_lost(gnomon__tape_thread *to, const gnomon__tape *tape,
-                      uint64_t lost, uint64_t told, uint64_t until)
+/* Whether all of a full block is before the cursor. Records of earlier stages may link to
+ * an execution that ends in this one. */
+static int is_before_cursor(const gnomon__tape_events *e,
+                            const gnomon__tape_block *b)
 {
-    to->lost.count = lost > told ? lost - told : 0;
-    to->lost.first = load_relaxed(&tape->lost.first);
-    to->lost.last = load_relaxed(&tape->lost.last);
-    if (told && to->lost.first < until)
-        to->lost.first = until;
+    return !gnomon__tape_is_late(e->which) &&
+           !gnomon__tape_is_before(e->threads[b->thread].cursor.from,
+                                   gnomon__tape_behind(b));
 }
 
-static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
-                        uint64_t until)
+/* Whether these are all. */
+static int list_full(tape_pieces *p, const gnomon__tape_events *e,
+                     uint32_t first)
 {
-    to->overwritten = tape->overwritten;
-    take_lost(to, tape, load_relaxed(&tape->lost.count), tape->told, until);
+    size_t bytes = 0;
+    uint32_t at = first;
+    for (; at && (!e->most || bytes < e->most);
+         at = gnomon__tape_block_at(at)->next) {
+        const gnomon__tape_block *b = gnomon__tape_block_at(at);
+        if (b->thread >= e->thread_count) {
+            if (e->most)
+                return 0; /* its thread came meanwhile: the next time */
+            continue;
+        }
+        bytes += b->used;
+        p->full++;
+        if (!is_before_cursor(e, b))
+            list_piece(p, at, b->thread, b->used);
+    }
+    return !at;
 }
 
-/* For the profile of a stage: what was lost up to the stage's end, without what profiles of
- * earlier stages have counted. */
-static void take_stage_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
-                              uint32_t keep)
+/* A thread's own block. What it lost before that is read with the blocks before it. */
+static void list_open(tape_pieces *p, const gnomon__tape_events *e,
+                      gnomon__tape_thread *t, const gnomon__tape *tape)
 {
-    uint64_t told = tape->lost_reported;
-    if (keep == GNOMON__KEEP_STREAM && tape->told > told)
-        told = tape->told; /* by parts of the stream */
-    to->overwritten = tape->unreported;
-    take_lost(to, tape, tape->lost_at_cut, told, tape->stage.from_at);
+    uint64_t number = load_relaxed(&tape->number);
+    if (t->is_live && number > t->until.number)
+        t->until.number = number;
+    if (tape->block && !e->most)
+        list_piece(p, tape->block, t->thread,
+                   load_acquire(&tape->next) - tape->block);
 }
 
 /* Under the lock: no thread has another block until it is free. */
-static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
-                        uint32_t generation)
+static void list_pieces(tape_pieces *p, gnomon__tape_events *e)
 {
-    const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    const gnomon__tape_pool *pool = &gnomon__tape_pools[e->bit];
     const gnomon__tape *tape;
-    p->count = p->wanted = 0;
-    if (pool->generation != generation)
+    p->count = p->wanted = p->full = 0;
+    if (pool->generation != e->generation)
         return;
-    if (out->from < pool->until && !gnomon__tape_is_of_stage(out->which))
-        out->from = pool->until; /* the rest was taken */
-    if (!gnomon__tape_is_of_stage(out->which))
-        out->taken = out->from < pool->until ? pool->until : out->from;
-    out->since = pool->since;
-    for (uint32_t i = 0; i < out->thread_count; i++) {
-        if (!(tape = gnomon__tape_with(gnomon__threads[i], bit, generation)))
-            continue;
-        gnomon__tape_thread *to = &out->threads[i];
-        to->stage = tape->stage;
-        to->is_first = out->which != GNOMON__TAPE_CYCLE &&
-                       (!gnomon__tape_is_late(out->which) ||
-                        tape->late == GNOMON__TAPE_LATE_UNKNOWN);
-        if (gnomon__tape_is_of_stage(out->which) &&
-            !gnomon__tape_is_on_time(gnomon__threads[i], tape)) {
-            to->stage.from = tape->stage.until; /* nothing of it, and */
-            to->stage.until_at = UINT64_MAX;    /* count_late leaves it out */
-            to->is_first = 0;
-        }
-        if (to->is_first && out->which == GNOMON__TAPE_ALL)
-            take_losses(to, tape,
-                        pool->until > pool->told ? pool->until : pool->told);
-        else if (to->is_first)
-            take_stage_losses(to, tape, pool->keep);
-    }
-    size_t bytes = 0;
-    for (uint32_t at = pool->first; at && (!out->most || bytes < out->most);
-         at = gnomon__tape_block_at(at)->next) {
-        const gnomon__tape_block *b = gnomon__tape_block_at(at);
-        if (out->most && b->thread >= out->thread_count)
-            break; /* its thread came meanwhile: the next time */
-        bytes += b->used;
-        list_piece(p, out, at, b->thread, b->used, b->events);
-    }
-    for (uint32_t i = 0; i < out->thread_count && !out->most; i++) {
-        if (!(tape = gnomon__tape_with(gnomon__threads[i], bit, generation)) ||
-            !tape->block)
-            continue;
-        uint32_t used = load_acquire(&tape->next) - tape->block;
-        list_piece(p, out, tape->block, i, used,
-                   gnomon__tape_events_in(tape, used));
-    }
+    e->since = pool->since;
+    e->now = gnomon__ticks();
+    for (uint32_t i = 0; i < e->thread_count; i++)
+        if ((tape = gnomon__tape_with(gnomon__threads[i], e->bit,
+                                      e->generation)) != NULL)
+            set_cursor(e, &e->threads[i], tape);
+    int are_all = list_full(p, e, pool->first);
+    for (uint32_t i = 0; i < e->thread_count && are_all; i++)
+        if ((tape = gnomon__tape_with(gnomon__threads[i], e->bit,
+                                      e->generation)) != NULL)
+            list_open(p, e, &e->threads[i], tape);
 }
 
-static int list_all(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
-                    uint32_t generation)
+static int list_all(tape_pieces *p, gnomon__tape_events *e)
 {
     for (;;) {
         gnomon__lock();
-        list_pieces(p, out, bit, generation);
+        list_pieces(p, e);
         int is_whole = p->wanted <= p->room;
         gnomon__unlock();
         if (is_whole)
@@ -173,10 +173,10 @@ static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
     }
 }
 
-/* A full block of an earlier time. */
-static int is_earlier_piece(const gnomon__tape_events *e, const tape_piece *p)
+/* With its place in front of them. */
+static uint32_t records_of(const tape_piece *p)
 {
-    return p->last && p->last < e->taken;
+    return (p->used - HEAD) / RECORD + 1;
 }
 
 /* At once: an array that grows copies what it has, and new pages cost as much as all
@@ -184,11 +184,8 @@ static int is_earlier_piece(const gnomon__tape_events *e, const tape_piece *p)
 static int room_for_pieces(gnomon__tape_events *e, const tape_pieces *pieces)
 {
     int ok = 1;
-    for (size_t i = 0; i < pieces->count; i++) {
-        const tape_piece *p = &pieces->of[i];
-        if (!is_earlier_piece(e, p))
-            e->threads[p->thread].count += (p->used - HEAD) / RECORD;
-    }
+    for (size_t i = 0; i < pieces->count; i++)
+        e->threads[pieces->of[i].thread].count += records_of(&pieces->of[i]);
     for (size_t i = 0; ok && i < e->thread_count; i++) {
         gnomon__tape_thread *t = &e->threads[i];
         ok = gnomon__grow(&t->entries, &t->room, t->count, RECORD);
@@ -197,122 +194,39 @@ static int room_for_pieces(gnomon__tape_events *e, const tape_pieces *pieces)
     return ok;
 }
 
-/* A block that was overwritten meanwhile is lost, for whom counts the stage's losses. */
-static void copy_piece(gnomon__tape_events *e, gnomon__tape_thread *t,
-                       tape_piece *p)
+/* A block that was overwritten meanwhile is left out, and so it is missing. */
+static void copy_piece(gnomon__tape_thread *t, const tape_piece *p)
 {
-    uint32_t bytes = p->used - HEAD;
-    if (is_earlier_piece(e, p))
-        return;
-    copy_records(t->entries + t->count, p->at + HEAD, bytes);
+    uint32_t count = records_of(p);
+    copy_records(t->entries + t->count, p->at + HEAD - RECORD, count * RECORD);
     fence_acquire();
-    if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial) {
-        p->copied = t->count + 1;
-        t->count += bytes / RECORD;
-        if (p->early)
-            t->early += (p->early - HEAD) / RECORD;
-    } else if (t->is_first) {
-        gnomon__tape_lose(&t->overwritten, p->events,
-                          p->first > e->taken ? p->first : e->taken,
-                          p->last ? p->last : gnomon__ticks());
-    }
+    if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial)
+        t->count += count;
 }
 
 /* ---- The whole ----------------------------------------------------------------- */
 
-/* Losses that come meanwhile are told the next time. */
-static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
-{
-    gnomon__lock();
-    gnomon__tape_streamed(e->bit, e->generation, p->count, gnomon__ticks());
-    for (size_t i = 0; i < p->count; i++)
-        e->threads[p->of[i].thread].taken += p->of[i].events;
-    for (size_t i = 0; i < e->thread_count; i++) {
-        gnomon__tape *tape =
-            gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
-        if (!tape)
-            continue;
-        tape->told += e->threads[i].lost.count;
-        tape->overwritten = (gnomon__tape_loss){0};
-    }
-    gnomon__unlock();
-    e->is_taken = 1;
-}
-
-/* Events of a copied piece that the profile has. */
-static uint64_t count_copied(const gnomon__tape_events *e, const tape_piece *p)
-{
-    const gnomon__tape_entry *r = e->threads[p->thread].entries + p->copied - 1;
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < (p->used - HEAD) / sizeof *r;
-         i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
-        n += r[i].begin >= e->taken && r[i].begin < e->until &&
-             GNOMON__TAPE_IS_EVENT(r[i].what);
-    return n;
-}
-
-/* Blocks that were overwritten after they were copied are among the losses, but are not
- * missing. */
-static void find_overwritten(gnomon__tape_events *e, tape_pieces *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        tape_piece *piece = &p->of[i];
-        const gnomon__tape_block *b = gnomon__tape_block_at(piece->at);
-        if (!piece->copied || load_relaxed(&b->serial) == piece->serial)
-            continue;
-        e->threads[piece->thread].not_missing += count_copied(e, piece);
-        piece->copied = 0;
-    }
-}
-
-/* Tells all losses up to now, and takes what the copy has. */
-static void take_copied(gnomon__tape_events *e, tape_pieces *p)
-{
-    const gnomon__tape_pool *pool = &gnomon__tape_pools[e->bit];
-    find_overwritten(e, p); /* most of them, without the lock */
-    gnomon__lock();
-    find_overwritten(e, p);
-    for (size_t i = 0; i < e->thread_count; i++) {
-        gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape =
-            gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
-        if (!tape)
-            continue;
-        take_losses(t, tape, e->taken);
-        t->overwritten.count -= t->not_missing < t->overwritten.count
-                                    ? t->not_missing
-                                    : t->overwritten.count;
-        tape->told += t->lost.count;
-        tape->overwritten = (gnomon__tape_loss){0};
-    }
-    if (pool->generation == e->generation && e->until > pool->until)
-        gnomon__tape_give_until(e->bit, e->until);
-    gnomon__unlock();
-    e->is_taken = 1;
-}
-
-static void count_undelivered(gnomon__tape_events *e)
+void gnomon__tape_told(const gnomon__tape_events *e)
 {
     gnomon__lock();
     for (size_t i = 0; i < e->thread_count; i++) {
         const gnomon__tape_thread *t = &e->threads[i];
         gnomon__tape *tape =
             gnomon__tape_with(gnomon__threads[i], e->bit, e->generation);
-        uint64_t now = gnomon__ticks();
-        if (!tape)
+        if (!tape || !t->is_taped || e->which < GNOMON__TAPE_PART)
             continue;
-        tape->told -= t->lost.count;
-        gnomon__tape_lose(&tape->overwritten, t->overwritten.count,
-                          t->overwritten.first, t->overwritten.last);
-        gnomon__tape_lose(&tape->overwritten, t->taken, now, now);
+        tape->cursors[tape_reader_of(e->which)] = t->cursor;
+        if (e->which == GNOMON__TAPE_CYCLE_ALONE)
+            tape->cursors[GNOMON__TAPE_WHOLE] = t->cursor;
     }
+    if (e->which == GNOMON__TAPE_CYCLE_ALONE &&
+        gnomon__tape_pools[e->bit].generation == e->generation)
+        gnomon__tape_give_over(e->bit);
     gnomon__unlock();
 }
 
 void gnomon__tape_events_free(gnomon__tape_events *e)
 {
-    if (e->is_taken)
-        count_undelivered(e);
     for (size_t i = 0; i < e->thread_count; i++)
         gnomon__free(e->threads[i].entries);
     gnomon__free(e->threads);
@@ -323,90 +237,34 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
     memset(e, 0, sizeof *e);
 }
 
-/* What one part of a file saw of late events, no later one may find any more. */
-static void count_late(gnomon__tape_events *e, uint32_t bit,
-                       uint32_t generation)
-{
-    gnomon__lock();
-    for (uint32_t i = 0; i < e->thread_count; i++) {
-        gnomon__tape_thread *t = &e->threads[i];
-        gnomon__tape *tape =
-            gnomon__tape_with(gnomon__threads[i], bit, generation);
-        if (!tape || tape->stage.until_at != t->stage.until_at)
-            continue; /* or it was cut after its blocks were listed */
-        if (t->is_first)
-            tape->late = t->late;
-        tape->late -= t->asked;
-        if (e->which != GNOMON__TAPE_LATE_LAST)
-            continue;
-        gnomon__tape_lose(&t->overwritten, tape->late, tape->stage.from_at,
-                          tape->stage.until_at);
-        tape->late = 0;
-    }
-    gnomon__unlock();
-}
-
 /* A thread's blocks are in the queue in the order in which they were full, and its own
  * comes last. */
-static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
-                           uint32_t generation)
+static int copy_and_decode(gnomon__tape_events *e)
 {
     tape_pieces pieces = {0};
-    int ok = list_all(&pieces, out, bit, generation) &&
-             room_for_pieces(out, &pieces);
-    for (size_t i = 0; ok && i < pieces.count; i++) {
-        tape_piece *p = &pieces.of[i];
-        copy_piece(out, &out->threads[p->thread], p);
-    }
-    if (ok && out->most)
-        give_pieces(out, &pieces);
-    if (ok && out->which == GNOMON__TAPE_CYCLE)
-        take_copied(out, &pieces);
+    int ok = list_all(&pieces, e) && room_for_pieces(e, &pieces);
+    for (size_t i = 0; ok && i < pieces.count; i++)
+        copy_piece(&e->threads[pieces.of[i].thread], &pieces.of[i]);
+    if (ok && e->which == GNOMON__TAPE_PART)
+        gnomon__tape_streamed(e->bit, e->generation, pieces.full);
     gnomon__free(pieces.of);
-    ok = ok && gnomon__tape_decode(out);
-    for (size_t i = 0; out->is_taken && !out->most && i < out->thread_count;
-         i++)
-        out->threads[i].taken = out->threads[i].count;
-    if (ok && gnomon__tape_is_of_stage(out->which))
-        count_late(out, bit, generation);
+    ok = ok && gnomon__tape_decode(e);
+    if (ok && gnomon__tape_is_of_stage(e->which))
+        gnomon__tape_told(e);
     return ok;
 }
 
-/* *out has what is asked for. */
-static int copy_tapes(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation)
+int gnomon__tape_read(gnomon__tape_events *e)
 {
     uint32_t total = load_acquire(&gnomon__thread_total);
-    out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
-    if (out->threads) {
-        out->thread_count = total;
+    e->threads = gnomon__alloc((total + 1) * sizeof *e->threads);
+    if (e->threads) {
+        e->thread_count = total;
         for (uint32_t i = 0; i < total; i++)
-            out->threads[i].thread = i;
-        if (copy_and_decode(out, bit, generation))
+            e->threads[i].thread = i;
+        if (copy_and_decode(e))
             return GNOMON_OK;
-        gnomon__tape_events_free(out);
+        gnomon__tape_events_free(e);
     }
     return gnomon__fail(GNOMON_ENOMEM, "no memory for the events of a profile");
-}
-
-int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, uint64_t from, uint64_t until,
-                      enum gnomon__tape_which which)
-{
-    *out = (gnomon__tape_events){.from = from,
-                                 .until = until,
-                                 .which = which,
-                                 .bit = bit,
-                                 .generation = generation};
-    return copy_tapes(out, bit, generation);
-}
-
-int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, size_t most)
-{
-    *out = (gnomon__tape_events){.until = UINT64_MAX,
-                                 .most = most,
-                                 .bit = bit,
-                                 .generation = generation};
-    return copy_tapes(out, bit, generation);
 }

@@ -9,11 +9,14 @@
 
 #include "mark/tape.h"
 
-/* Which of the events that began in a time. */
+/* Which events, and so by which cursor. */
 enum gnomon__tape_which {
-    GNOMON__TAPE_ALL,
-    /* The same, which are taken: no other profile gets what began earlier. */
+    GNOMON__TAPE_ALL,  /* all that are kept, up to now */
+    GNOMON__TAPE_OVER, /* likewise, up to the last cut */
+    GNOMON__TAPE_PART, /* of full blocks, which are given back */
+    /* Those that began in a time; and that no other profile needs. */
     GNOMON__TAPE_CYCLE,
+    GNOMON__TAPE_CYCLE_ALONE,
     /* Those of the stage that the last cut ended, as the tree counts it: by the cuts of
      * their threads, whatever the time. */
     GNOMON__TAPE_ON_TIME,
@@ -33,6 +36,17 @@ static inline int gnomon__tape_is_late(enum gnomon__tape_which which)
 {
     return which >= GNOMON__TAPE_LATE;
 }
+
+static inline int gnomon__tape_is_cycle(enum gnomon__tape_which which)
+{
+    return which == GNOMON__TAPE_CYCLE || which == GNOMON__TAPE_CYCLE_ALONE;
+}
+
+/* How many events are missing, and between which moments, in ticks. */
+typedef struct gnomon__tape_loss {
+    uint64_t count;
+    uint64_t first, last;
+} gnomon__tape_loss;
 
 /* An event. While it is read: ticks and node's offset. In a profile: ns and the node's
  * number. */
@@ -83,12 +97,13 @@ typedef struct gnomon__tape_thread {
     gnomon__tape_entry *entries; /* first the records */
     size_t count, room;
     gnomon__tape_loss lost, overwritten;
-    uint64_t taken;           /* events that were taken */
-    gnomon__tape_stage stage; /* as of the tape */
-    uint64_t not_missing;     /* of what is overwritten: the copy has it */
-    size_t early;             /* so many of the records are from before it */
-    int is_first; /* no one else counts the stage's losses for the file */
-    uint64_t late, asked; /* late events: all, and those asked for */
+    gnomon__tape_cursor cursor; /* where the reader is, and where it goes */
+    gnomon__tape_place until;   /* it reads up to here, ... */
+    int is_live;                /* ... or to the end of what was copied */
+    int is_taped;               /* it has a tape, which ... */
+    uint64_t began, cut_at; /* ... began, and was cut last, at these ticks */
+    uint64_t gone;          /* as of the tape */
+    uint32_t first_segment; /* of the stages that the cursor has not told */
     uint32_t thread;
     uint32_t track; /* in a profile */
     size_t first;   /* number of its first event there, from 1 */
@@ -105,31 +120,26 @@ typedef struct gnomon__tape_events {
     size_t link_count, link_room;
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
-    uint64_t from, until; /* ticks: all began in this time */
+    /* What is asked for. Of a cycle, and of what is late: what began in this time, in
+     * ticks; and ranges of these segments. */
     enum gnomon__tape_which which;
-    uint64_t taken; /* ticks: blocks that were full before have nothing */
-    uint64_t since; /* ticks: what began earlier is missing */
-    /* Of a stream: bytes of blocks that are taken. 0: all is copied, and stays. */
-    size_t most;
+    uint64_t from, until;
+    uint32_t first_segment, last_segment;
+    size_t most; /* of a PART: about so many bytes of blocks */
     uint32_t bit, generation;
-    /* It was taken, and no profile has the events yet. */
-    int is_taken;
+    /* How it was: */
+    uint64_t since; /* ticks: what began earlier is missing */
+    uint64_t now;   /* ticks */
 } gnomon__tape_events;
 
-/* What the tapes of `bit` hold of the time from `from` to `until`, which they keep but for
- * a cycle's.
- * What was taken is left out (gnomon__tape_over).
- * GNOMON_OK or GNOMON_ENOMEM, and then `out` is empty. Under the readers' lock; any
- * thread; no marking thread waits for it. */
-int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, uint64_t from, uint64_t until,
-                      enum gnomon__tape_which which);
-/* Takes full blocks, the oldest first, of about `most` bytes: they are given back, and
- * losses are told once. Of GNOMON__KEEP_STREAM; else as _read. */
-int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, size_t most);
-/* What was taken and is in no profile counts as overwritten. */
+/* Reads what *e asks for, from the reader's cursor on. GNOMON_OK or GNOMON_ENOMEM, and then
+ * *e is empty. Under the readers' lock; any thread; no marking thread waits for it. */
+int gnomon__tape_read(gnomon__tape_events *e);
+/* A profile has what was read: cycles and parts go on behind it. Takes the lock. */
+void gnomon__tape_told(const gnomon__tape_events *e);
 void gnomon__tape_events_free(gnomon__tape_events *e);
+void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
+                       uint64_t last);
 
 /* The second half of _read: records become entries. 0: no memory. */
 int gnomon__tape_decode(gnomon__tape_events *e);

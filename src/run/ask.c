@@ -28,8 +28,9 @@ static int snapshot_live(gnomon__model **out, const gnomon__attachment *a,
     gnomon__event_range room;
     *out = NULL;
     return gnomon__attachment_has_tree(a)
-               ? gnomon__snapshot_live(out, a->view, by_name,
-                                       gnomon__events_of_all(a, &room))
+               ? gnomon__snapshot_live(
+                     out, a->view, by_name,
+                     gnomon__events_of(a, GNOMON__TAPE_ALL, &room))
                : GNOMON_OK;
 }
 

@@ -121,9 +121,24 @@ static int give_cycle(const gnomon__view *v, const gnomon__event_range *range,
         for (uint64_t i = 0; i < times && !code; i++)
             gnomon__call_ready(a, m);
     }
-    *has_any = code || !m || gnomon_profile_count(&m->base, GNOMON_EVENTS);
+    *has_any = code || gnomon_profile_count(&m->base, GNOMON_EVENTS);
     if (m)
         gnomon_profile_free(&m->base);
+    return code;
+}
+
+/* Nobody gets it: its events are needed no more. */
+static int skip_cycle(const gnomon__event_range *range, int *has_any)
+{
+    gnomon__tape_events e;
+    *has_any = 1;
+    gnomon__events_ask(&e, range);
+    gnomon__readers_lock();
+    int code = gnomon__tape_read(&e);
+    if (!code)
+        gnomon__tape_told(&e);
+    gnomon__readers_unlock();
+    gnomon__tape_events_free(&e);
     return code;
 }
 
@@ -145,18 +160,23 @@ static void give_together(gnomon__view *v, uint64_t cycles, int is_closed)
 static void deliver_cycle(gnomon__view *v, const struct gnomon__cycle *c,
                           int is_closed)
 {
-    const gnomon__event_range range = {
-        v, c->begin, c->end, 0,
-        are_needed_later(v) ? GNOMON__TAPE_ALL : GNOMON__TAPE_CYCLE};
+    const gnomon__event_range range = {.window = v,
+                                       .from = c->begin,
+                                       .until = c->end,
+                                       .which = are_needed_later(v)
+                                                    ? GNOMON__TAPE_CYCLE
+                                                    : GNOMON__TAPE_CYCLE_ALONE};
     int has_any;
     if (!is_closed && v->base->has_work)
         gnomon__work_flush();
-    int code = give_cycle(v, &range, is_closed, 1, &has_any);
+    int code = reader_of(v, gnomon__attachments)
+                   ? give_cycle(v, &range, is_closed, 1, &has_any)
+                   : skip_cycle(&range, &has_any);
     v->cycles.had_events |= has_any;
     if (code)
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
-    if (range.which == GNOMON__TAPE_CYCLE)
-        gnomon__events_over(v, range.until, !code);
+    if (range.which == GNOMON__TAPE_CYCLE_ALONE)
+        gnomon__work_events_over(v, range.until, !code);
     if (c->cycles > 1 && reader_of(v, gnomon__attachments))
         give_together(v, c->cycles, is_closed);
     v->cycles.given += c->cycles;
@@ -200,7 +220,8 @@ static void log_unreached(const gnomon__attachment *a)
 
 static void deliver_run(gnomon__attachment *a, uint64_t now)
 {
-    gnomon__event_range range = {a->window, 0, now, 0, GNOMON__TAPE_ALL};
+    gnomon__event_range range = {
+        .window = a->window, .until = now, .which = GNOMON__TAPE_OVER};
     gnomon__model *m = NULL;
     if (gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES, &range)) {
         gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
@@ -230,5 +251,5 @@ void gnomon__run_delivered(int leaving, uint64_t until)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->tape && (!leaving || gnomon__view_leaves(v)))
-            gnomon__events_over(v, until, 1);
+            gnomon__events_over(v, until);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Which events the profiles of an attachment have, and how long tapes keep them. Inside
- * control calls, and _of_all also under the readers' lock. */
+ * control calls, and gnomon__events_of also under the readers' lock. */
 #include "gnomon/profile.h"
 #include "record/activities.h"
 #include "run/files.h"
@@ -13,20 +13,26 @@ int gnomon__attachment_has_events(const gnomon__attachment *a)
            (a->profiler.wants & GNOMON_WANT_TREE);
 }
 
-const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
-                                                 gnomon__event_range *room)
+const gnomon__event_range *gnomon__events_of(const gnomon__attachment *a,
+                                             enum gnomon__tape_which which,
+                                             gnomon__event_range *room)
 {
-    *room =
-        (gnomon__event_range){a->window, 0, UINT64_MAX, 0, GNOMON__TAPE_ALL};
+    *room = (gnomon__event_range){
+        .window = a->window, .until = UINT64_MAX, .which = which};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
-const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
-                                                   gnomon__event_range *room)
+void gnomon__events_ask(gnomon__tape_events *out,
+                        const gnomon__event_range *range)
 {
-    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0,
-                                  GNOMON__TAPE_ON_TIME};
-    return gnomon__attachment_has_events(a) ? room : NULL;
+    *out = (gnomon__tape_events){.which = range->which,
+                                 .from = range->from,
+                                 .until = range->until,
+                                 .first_segment = range->first_segment,
+                                 .last_segment = range->last_segment,
+                                 .most = range->most,
+                                 .bit = range->window->tape->bit,
+                                 .generation = range->window->tape->generation};
 }
 
 /* Whether it needs the events of a stage after that was reported: its report is of the
@@ -51,9 +57,15 @@ static int shares_work(const gnomon__view *v)
     return other != NULL;
 }
 
-void gnomon__events_over(const gnomon__view *v, uint64_t until, int is_told)
+void gnomon__events_over(const gnomon__view *v, uint64_t until)
 {
-    gnomon__tape_over(v->tape->bit, v->tape->generation, until, is_told);
+    gnomon__tape_over(v->tape->bit, v->tape->generation);
+    gnomon__work_events_over(v, until, 1);
+}
+
+void gnomon__work_events_over(const gnomon__view *v, uint64_t until,
+                              int is_told)
+{
     if (!shares_work(v))
         gnomon__activities_over(v->base->tree->generation, until, is_told);
 }
@@ -82,6 +94,6 @@ void gnomon__events_reported(int leaving)
         for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
             is_needed |= a->window == v && is_late_reader(a);
         if (!is_needed)
-            gnomon__events_over(v, until, 1);
+            gnomon__events_over(v, until);
     }
 }

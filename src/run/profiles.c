@@ -137,8 +137,9 @@ static void put_json(const gnomon__attachment *a, uint32_t name)
     const gnomon__named_stages *n = gnomon__stages_named(name);
     int by_stage =
         gnomon__file_has_stage(gnomon__options_text(a->options, "file"));
-    if (gnomon__snapshot_named(&m, a->view, by_stage ? name : GNOMON__ALL_NAMES,
-                               gnomon__events_of_all(a, &room))) {
+    if (gnomon__snapshot_named(
+            &m, a->view, by_stage ? name : GNOMON__ALL_NAMES,
+            gnomon__events_of(a, GNOMON__TAPE_OVER, &room))) {
         log_failure(NULL, ENOMEM);
         return;
     }

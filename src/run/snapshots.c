@@ -44,13 +44,8 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
             &f->work, v->tree->generation, is_stage ? 0 : events->from,
             is_stage ? UINT64_MAX : events->until, events->most))
         return GNOMON_ENOMEM;
-    if (events->most)
-        return gnomon__tape_take(&f->events, events->window->tape->bit,
-                                 events->window->tape->generation,
-                                 events->most);
-    return gnomon__tape_read(&f->events, events->window->tape->bit,
-                             events->window->tape->generation, events->from,
-                             events->until, events->which);
+    gnomon__events_ask(&f->events, events);
+    return gnomon__tape_read(&f->events);
 }
 
 /* The run's part. GNOMON_ENOMEM and a text. */
@@ -134,13 +129,15 @@ static gnomon__event_range late_events(const gnomon__view *v,
                                        const gnomon__view *window,
                                        const gnomon__stage_key *stage)
 {
-    gnomon__event_range range = {window, 0, 0, 0, GNOMON__TAPE_LATE};
+    gnomon__event_range range = {.window = window, .which = GNOMON__TAPE_LATE};
     size_t count;
     const gnomon__stage_span *spans = gnomon__stage_spans(&count), *before;
     for (size_t i = 0; i < count; i++) {
         before = i ? &spans[i - 1] : NULL;
         if (!is_span_of(&spans[i], stage))
             continue;
+        range.first_segment = before ? before->segment + 1 : 1;
+        range.last_segment = spans[i].segment;
         range.until = spans[i].cut;
         range.from = !before                    ? 0
                      : has_late_part(v, before) ? before->cut

@@ -29,26 +29,30 @@ typedef struct gnomon__snapshot_input {
 typedef struct gnomon__event_range {
     const gnomon__view *window;
     uint64_t from, until; /* ticks */
-    size_t
-        most; /* instead: full blocks of so many bytes, which are taken; 0: none */
+    size_t most;          /* of a PART */
     /* ON_TIME: it is all of a stage, and of work what was launched in that. LATE: what
      * ended after its stage, and no work; LATE_LAST: the last part of such events. */
     enum gnomon__tape_which which;
+    uint32_t first_segment, last_segment; /* of the stage of what is late */
 } gnomon__event_range;
 
 /* Whether its profiles have events. */
 int gnomon__attachment_has_events(const gnomon__attachment *a);
-/* Those of the stage that is reported; of all that the tape holds. NULL: its profiles
- * have none; else `room`. */
-const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
-                                                   gnomon__event_range *room);
-const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
-                                                 gnomon__event_range *room);
+/* *out asks for these. */
+void gnomon__events_ask(gnomon__tape_events *out,
+                        const gnomon__event_range *range);
+/* Those that `which` says. NULL: its profiles have none; else `room`. */
+const gnomon__event_range *gnomon__events_of(const gnomon__attachment *a,
+                                             enum gnomon__tape_which which,
+                                             gnomon__event_range *room);
 /* A step that began at this moment, in ticks, is over. Under the lock of steps. */
 void gnomon__events_step(gnomon__view *v, uint64_t begin);
-/* A profile has the window's events until this moment, or nobody wants them; or no profile
- * could have them: they are missing. */
-void gnomon__events_over(const gnomon__view *v, uint64_t until, int is_told);
+/* No profile needs what was before the last cut, at `until`, any more. */
+void gnomon__events_over(const gnomon__view *v, uint64_t until);
+/* The same of work of devices, until this moment; or no profile could have it: it is
+ * missing. */
+void gnomon__work_events_over(const gnomon__view *v, uint64_t until,
+                              int is_told);
 /* The stage was reported: windows whose profilers need its events no more forget them, and
  * the next stage has losses of its own. With `leaving` those of profilers that leave. */
 void gnomon__events_reported(int leaving);

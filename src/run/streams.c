@@ -45,8 +45,10 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
  * it. */
 static int deliver_part(gnomon__view *v, size_t bytes)
 {
-    const gnomon__event_range range = {v, 0, UINT64_MAX, bytes,
-                                       GNOMON__TAPE_ALL};
+    const gnomon__event_range range = {.window = v,
+                                       .until = UINT64_MAX,
+                                       .most = bytes,
+                                       .which = GNOMON__TAPE_PART};
     gnomon__model *m = NULL;
     int code = GNOMON_OK;
     for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {

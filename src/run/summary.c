@@ -200,8 +200,8 @@ static int stage_until_now(gnomon__model **m, gnomon__attachment *a)
 {
     gnomon__event_range room;
     gnomon__readers_lock();
-    int code =
-        gnomon__snapshot_live(m, a->view, 0, gnomon__events_of_stage(a, &room));
+    int code = gnomon__snapshot_live(
+        m, a->view, 0, gnomon__events_of(a, GNOMON__TAPE_ON_TIME, &room));
     gnomon__readers_unlock();
     return code;
 }
@@ -218,8 +218,9 @@ static void report_one(gnomon__attachment *a, int leaving)
     if (gnomon__attachment_has_tree(a))
         code = leaving && !gnomon__view_leaves(a->view)
                    ? stage_until_now(&m, a)
-                   : gnomon__snapshot_closed(&m, a->view,
-                                             gnomon__events_of_stage(a, &room));
+                   : gnomon__snapshot_closed(
+                         &m, a->view,
+                         gnomon__events_of(a, GNOMON__TAPE_ON_TIME, &room));
     if (is_text)
         report_text(a, m, code ? code : check_whole(a, &a->view->ledger.closed),
                     &health_before);
@@ -271,7 +272,7 @@ static void report_names(gnomon__attachment *a)
         int code = gnomon__attachment_has_tree(a)
                        ? gnomon__snapshot_named(
                              &m, a->view, gnomon__stage_reported()->key.name,
-                             gnomon__events_of_all(a, &room))
+                             gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
                        : GNOMON_OK;
         uint32_t name = gnomon__stage_reported()->key.name;
         const gnomon__ledger *l = &a->view->ledger;
@@ -289,8 +290,9 @@ static void report_run(gnomon__attachment *a)
     gnomon__model *m = NULL;
     gnomon__event_range room;
     int code = gnomon__attachment_has_tree(a)
-                   ? gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES,
-                                            gnomon__events_of_all(a, &room))
+                   ? gnomon__snapshot_named(
+                         &m, a->view, GNOMON__ALL_NAMES,
+                         gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
                    : GNOMON_OK;
     report_text(a, m, code, &health_run);
     if (m)

@@ -219,7 +219,7 @@ static const char *const published[][2] = {
      "inject/nvtx_names.c: gnomon__inject_regions_make: head = "
      "load_acquire(&name->regions)"},
     {"mark/tape.h: gnomon__tape_write: store_release(&tape->next,",
-     "record/tape_read.c: list_pieces: load_acquire(&tape->next)"},
+     "record/tape_read.c: list_open: load_acquire(&tape->next)"},
 };
 #define PUBLISHED (sizeof published / sizeof *published)
 

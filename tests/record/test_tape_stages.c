@@ -91,6 +91,74 @@ TEST(stages_end_while_threads_have_no_room)
                live_times(40, 2000));
 }
 
+/* ---- Calls and events -------------------------------------------------------------- */
+
+enum { SIX = 6, STAGES = 20 };
+
+static gnomon_range handed[SIX]; /* open ones, by the thread that ends them */
+
+/* Ends ranges of another thread, and leaves its own to a third. */
+static void *hand_ranges_on(void *own)
+{
+    const size_t self = (size_t)((gnomon_range *)own - handed);
+    do {
+        gnomon_token outer = gnomon_begin(&outer_region);
+        gnomon_range mine = gnomon_range_begin(&range_region);
+        gnomon_end(gnomon_begin(&inner_region));
+        mine = swap_acq_rel(&handed[(self + 1) % SIX], mine);
+        if (mine)
+            gnomon_range_end(mine);
+        gnomon_end(outer);
+        usleep(10); /* or all of them are many by the time of the last report */
+    } while (!load_relaxed(&is_over));
+    return NULL;
+}
+
+/* How many nodes have another number of calls than of executions. */
+static size_t unlike_nodes(const gnomon_profile *p)
+{
+    const size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
+    uint64_t *calls = calloc(nodes + 1, sizeof *calls);
+    size_t unlike = 0;
+    gnomon_event_info e;
+    gnomon_node_info n;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++)
+        calls[e.node] += e.kind == GNOMON_EVENT_EXECUTION;
+    for (uint32_t i = 1; !gnomon_profile_node(p, i, &n); i++)
+        unlike += calls[i] != (n.host ? n.host->count : 0);
+    free(calls);
+    return unlike;
+}
+
+/* Without a loss an event is in the stage that counts its call. */
+TEST(calls_are_events_on_every_node)
+{
+    pthread_t threads[SIX];
+    gnomon_profile *p = NULL;
+    child_folder();
+    CHECK_EQ(
+        gnomon_configure("trace(on_trace_ready=none),file=run.gnomon,mem=1GiB"),
+        GNOMON_OK);
+    gnomon_stage_begin("fit");
+    live_start(threads, SIX, hand_ranges_on, handed, sizeof *handed);
+    for (uint32_t tries = 0; !load_relaxed(&handed[SIX - 1]);)
+        give_turn(&tries);
+    for (int i = 0; i < STAGES; i++) {
+        usleep((useconds_t)(i * 37 % 500));
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+        CHECK_EQ(gnomon_stage_begin(i % 3 ? "fit" : "validate"), GNOMON_OK);
+    }
+    store_relaxed(&is_over, 1u);
+    live_join(threads, SIX);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK(events(p) > 0);
+    CHECK_EQ(missing(p, NULL), 0);
+    CHECK_EQ(unlike_nodes(p), 0);
+    gnomon_profile_free(p);
+}
+
 /* ---- A thread that stays inside one mark --------------------------------------- */
 
 static sem_t stopped, may_go_on;
