@@ -138,6 +138,8 @@ typedef struct gnomon__tape_pool {
     uint64_t open;          /* bytes of blocks of tapes */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t since; /* ticks: what began earlier is not wanted, and missing */
+    /* Ticks: what began earlier was told by this cursor, on all threads. */
+    uint64_t told[GNOMON__TAPE_READERS];
 } gnomon__tape_pool;
 
 GNOMON__DATA gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];

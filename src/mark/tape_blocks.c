@@ -8,6 +8,8 @@
  * Invariant: under the lock each block is in the queue or is the block of one tape. */
 #include "mark/tape.h"
 
+#include <string.h>
+
 #include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/ticks.h"
@@ -201,6 +203,8 @@ int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     tape->bit = bit;
     tape->generation = generation;
     tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
+    for (int i = 0; i < GNOMON__TAPE_READERS; i++)
+        tape->cursors[i].from_at = gnomon__tape_pools[bit].told[i];
     tape->cursors[GNOMON__TAPE_STAGES].from_at = t->segment_begin;
     tape->began = gnomon__ticks();
     tape->segment = tape->first_segment = t->segment;
@@ -301,6 +305,7 @@ static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
     pool->first = pool->newest = pool->is_shrunk = 0;
     pool->queued = pool->open = pool->unswept = 0;
     pool->since = 0;
+    memset(pool->told, 0, sizeof pool->told);
 }
 
 void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,

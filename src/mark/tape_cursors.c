@@ -80,6 +80,8 @@ void gnomon__tape_over(uint32_t bit, uint32_t generation)
     gnomon__lock();
     if (gnomon__tape_pools[bit].generation == generation) {
         move_behind_cut(bit, generation, GNOMON__TAPE_WHOLE);
+        gnomon__tape_pools[bit].told[GNOMON__TAPE_WHOLE] =
+            gnomon__segment_begin;
         gnomon__tape_give_over(bit);
     }
     gnomon__unlock();

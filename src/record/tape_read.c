@@ -208,6 +208,7 @@ static void copy_piece(gnomon__tape_thread *t, const tape_piece *p)
 
 void gnomon__tape_told(const gnomon__tape_events *e)
 {
+    gnomon__tape_pool *pool = &gnomon__tape_pools[e->bit];
     gnomon__lock();
     for (size_t i = 0; i < e->thread_count; i++) {
         const gnomon__tape_thread *t = &e->threads[i];
@@ -219,9 +220,13 @@ void gnomon__tape_told(const gnomon__tape_events *e)
         if (e->which == GNOMON__TAPE_CYCLE_ALONE)
             tape->cursors[GNOMON__TAPE_WHOLE] = t->cursor;
     }
-    if (e->which == GNOMON__TAPE_CYCLE_ALONE &&
-        gnomon__tape_pools[e->bit].generation == e->generation)
-        gnomon__tape_give_over(e->bit);
+    if (gnomon__tape_is_cycle(e->which) && pool->generation == e->generation) {
+        pool->told[GNOMON__TAPE_CYCLES] = e->until;
+        if (e->which == GNOMON__TAPE_CYCLE_ALONE) {
+            pool->told[GNOMON__TAPE_WHOLE] = e->until;
+            gnomon__tape_give_over(e->bit);
+        }
+    }
     gnomon__unlock();
 }
 

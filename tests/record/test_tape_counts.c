@@ -281,6 +281,29 @@ TEST(events_of_a_cycle_without_memory_are_missing_in_the_next)
     CHECK_EQ(told_in_cycles, 10 * (failing + 1));
 }
 
+/* A range goes on over the end of a cycle, and ends here or on a thread that is new. */
+TEST(a_new_thread_tells_of_a_cycle_what_an_old_one_does)
+{
+    uint64_t told[2];
+    attach(&cycle_taper, "schedule=active:1");
+    for (int is_there = 0; is_there < 2; is_there++) {
+        told_in_cycles = 0;
+        mark_a_cycle();
+        gnomon_range range = gnomon_range_begin(&range_region);
+        pass(1);
+        gnomon_stage_end();
+        gnomon_stage_begin("fit");
+        if (is_there)
+            end_range_there(range);
+        else
+            gnomon_range_end(range);
+        pass(1);
+        gnomon_stage_end();
+        told[is_there] = told_in_cycles;
+    }
+    CHECK_EQ(told[1], told[0]);
+}
+
 /* What belongs to which stage is no matter of time. */
 TEST(stages_at_one_moment)
 {
