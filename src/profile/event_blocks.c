@@ -391,10 +391,13 @@ static uint32_t number_in_model(const gnomon__event_blocks *s, int entity,
     return number <= gnomon__model_count(s->m, entity) ? number : 0;
 }
 
+/* 0: there is no such track. References of nodes are not checked yet. */
 static uint32_t run_of_event_track(const gnomon__model *m, uint32_t track)
 {
-    const gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, track);
-    return t->run;
+    const gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, 1);
+    return track && track <= gnomon__model_count(m, GNOMON_TRACKS)
+               ? t[track - 1].run
+               : 0;
 }
 
 /* What it names in another run is not there. */
