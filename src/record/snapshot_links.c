@@ -74,7 +74,8 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
             .from_ns = from && from->out ? gnomon__clock_ns(from->out) : 0,
             .to_ns = gnomon__clock_ns(l->at),
             .stage = gnomon__snapshot_stage_at(b, l->at, &at)};
-        if (!one.from || !one.to)
+        int is_elsewhere = !one.stage && b->record->has_some_stages;
+        if (!one.from || !one.to || is_elsewhere)
             continue;
         one.paths.from_thread = from->thread;
         one.paths.from = from->path;

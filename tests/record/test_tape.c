@@ -387,10 +387,10 @@ TEST(links)
 }
 
 /* A profile keeps the last 64 steps; the tape has all of its time. */
-/* How many of all stages the profile of "taper" has, together. */
-static uint64_t all_links(void)
+/* How many the profile of "taper" has, of all stages or the open one. */
+static uint64_t links_of(int all_stages)
 {
-    gnomon_profile *p = profile_of("taper", 1);
+    gnomon_profile *p = profile_of("taper", all_stages);
     gnomon_link_info l;
     uint64_t count = 0;
     for (size_t i = 1; !gnomon_profile_link(p, i, &l); i++)
@@ -427,9 +427,28 @@ TEST(a_link_over_the_end_of_a_stage_is_told_once)
     pass(1);
     gnomon_stage_begin("second");
     on_thread(be_an_effect, &link);
-    CHECK_EQ(all_links(), 1);
+    CHECK_EQ(links_of(1), 1);
     gnomon_end(cause);
-    CHECK_EQ(all_links(), 1);
+    CHECK_EQ(links_of(1), 1);
+    gnomon_detach(&keeper, NULL);
+}
+
+/* Its executions' paths lead to one that is open in the next stage. */
+TEST(a_link_is_in_its_own_stage_alone)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    gnomon_stage_begin("first");
+    gnomon_token cause = gnomon_begin(&outer_region);
+    gnomon_link link = gnomon_link_out();
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_token inner = gnomon_begin(&inner_region);
+    pass(1);
+    gnomon_end_alone(cause);
+    pass(1);
+    gnomon_stage_begin("second");
+    CHECK_EQ(links_of(0), 0);
+    CHECK_EQ(links_of(1), 1);
+    gnomon_end(inner);
     gnomon_detach(&keeper, NULL);
 }
 
@@ -444,7 +463,7 @@ TEST(a_link_that_is_too_old_is_told_as_lost_alone)
     gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
     gnomon_end(effect);
     gnomon_end(cause);
-    CHECK_EQ(all_links(), 0);
+    CHECK_EQ(links_of(1), 0);
     CHECK_HEALTH(before, .lost_links = 1);
     gnomon_detach(&probe, NULL);
     gnomon_detach(&taper, NULL);
