@@ -113,7 +113,7 @@ def ninja(jobs, targets):
     return run(["ninja", "-C", BUILD, "-j", str(jobs), *targets])
 
 
-def build(jobs):
+def configure():
     copy_tree()
     nvtx = os.path.join(SOURCE, "build", "nvtx")
     if os.path.isdir(nvtx): # it was downloaded, for the profiler nvtx
@@ -123,6 +123,10 @@ def build(jobs):
         done = run(["cmake", "--preset", "release", *OPTIONS], cwd=TREE)
         if done.returncode:
             stop(f"cmake failed:\n{done.stdout[-3000:]}")
+
+
+def build(jobs):
+    configure()
     done = ninja(jobs, ["all"])
     if done.returncode:
         stop(f"the tree does not build:\n{done.stdout[-3000:]}")
