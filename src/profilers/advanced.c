@@ -206,55 +206,75 @@ static int32_t advanced_rank(const gnomon_profile *profile)
                : -1;
 }
 
-/* Text that is kept until none of it can fail. */
+/* Text that is kept until none of it can fail, in blocks. */
+typedef struct advanced_block {
+    struct advanced_block *next;
+    size_t size;
+    char text[65536 - 32];
+} advanced_block;
+
 typedef struct advanced_kept {
     gnomon_writer base;
     const gnomon_writer *to;
-    char *text;
-    size_t size, room;
+    advanced_block *first, *last;
     int code; /* the first error */
 } advanced_kept;
-
-/* Room for so many bytes more, and a NUL; NULL: no memory. */
-static char *advanced_room(advanced_kept *kept, size_t size)
-{
-    char *text =
-        gnomon__table_room(kept->text, &kept->room, kept->size + size + 1, 1);
-    if (!text) {
-        kept->code = GNOMON_ENOMEM;
-        return NULL;
-    }
-    kept->text = text;
-    return text + kept->size;
-}
 
 static int advanced_keep(const gnomon_writer *writer, const void *bytes,
                          size_t size)
 {
     advanced_kept *kept = writer->context;
-    char *to = advanced_room(kept, size);
-    if (to)
-        memcpy(to, bytes, size);
-    kept->size += to ? size : 0;
-    return kept->code;
+    for (const char *from = bytes; size;) {
+        advanced_block *b = kept->last;
+        if (!b || b->size == sizeof b->text) {
+            if (!(b = calloc(1, sizeof *b)))
+                return kept->code = GNOMON_ENOMEM;
+            *(kept->last ? &kept->last->next : &kept->first) = b;
+            kept->last = b;
+        }
+        const size_t left = sizeof b->text - b->size;
+        const size_t some = size < left ? size : left;
+        memcpy(b->text + b->size, from, some);
+        b->size += some;
+        from += some;
+        size -= some;
+    }
+    return GNOMON_OK;
+}
+
+/* Writes it unless something failed, and frees it. */
+static int advanced_put_kept(advanced_kept *kept, int code)
+{
+    if (!code)
+        code = kept->code;
+    for (advanced_block *b = kept->first, *next; b; b = next) {
+        if (!code)
+            code = kept->to->write(kept->to, b->text, b->size);
+        next = b->next;
+        free(b);
+    }
+    return code;
 }
 
 GNOMON_PRINTF(2, 3)
 static int advanced_keep_text(const gnomon_writer *writer, const char *format,
                               ...)
 {
-    advanced_kept *kept = writer->context;
     va_list words, again;
     va_start(words, format);
     va_copy(again, words);
     const int size = vsnprintf(NULL, 0, format, words);
-    char *to = size < 0 ? NULL : advanced_room(kept, (size_t)size);
-    if (to)
-        (void)vsnprintf(to, (size_t)size + 1, format, again);
-    kept->size += to ? (size_t)size : 0;
+    char *text = size < 0 ? NULL : calloc(1, (size_t)size + 1);
+    if (text)
+        (void)vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);
     va_end(words);
-    return kept->code;
+    const int code =
+        text ? advanced_keep(writer, text, (size_t)size) : GNOMON_ENOMEM;
+    if (code)
+        ((advanced_kept *)writer->context)->code = code;
+    free(text);
+    return code;
 }
 
 static const char *advanced_shown(const gnomon_writer *writer, const char *name)
@@ -286,11 +306,7 @@ static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
         code = gnomon__pstats_print(gnomon__calls_table(a->calls, i, NULL),
                                     &query, &kept.base);
     }
-    code = code ? code : kept.code;
-    if (!code)
-        code = out->write(out, kept.text, kept.size);
-    free(kept.text);
-    return code;
+    return advanced_put_kept(&kept, code);
 }
 
 static void advanced_free(void *more)
