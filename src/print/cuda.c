@@ -168,24 +168,26 @@ static void cuda_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
-        char key[96], one[32], two[32];
-        const char *end = strstr(m.key, ".event_ns");
+        char key[64], one[32], two[32];
         const uint64_t ns = strtoull(m.json, NULL, 10);
-        int length;
-        if (strncmp(m.key, "gnomon.", 7) != 0 || !end || strlen(end) != 9 ||
-            end > m.key + 70 || !ns || ns > UINT64_MAX / 2)
+        if (strncmp(m.key, "gnomon.", 7) != 0 || !ns || ns > UINT64_MAX / 2)
             continue;
-        snprintf(key, sizeof key, "%.*s.name", (int)(end - m.key), m.key);
+        const char *kind = m.key + 7;
+        const int letters = (int)strcspn(kind, ".");
+        const char *index = kind + letters + (kind[letters] == '.');
+        const int digits = (int)strspn(index, "0123456789");
+        int length;
+        if (!letters || letters > 31 || !digits || digits > 9 ||
+            strcmp(index + digits, ".event_ns") != 0)
+            continue;
+        snprintf(key, sizeof key, "gnomon.%.*s.%.*s.name", letters, kind,
+                 digits, index);
         const char *name = gnomon__metadata_text(profile, 0, key, &length);
-        key[end - m.key] = '\0';
-        char *dot = strrchr(key, '.');
-        if (dot && dot > key + 6)
-            *dot = ' ';
         out->print(out,
-                   "%s%s%.*s: two events one after the other take %s us of a "
-                   "stream, so an empty scope measures %s us\n",
-                   key + 7, length ? ", " : "", length, name,
-                   cuda_number(two, 2 * ns, 100, 1),
+                   "%.*s %.*s%s%.*s: two events one after the other take %s us "
+                   "of a stream, so an empty scope measures %s us\n",
+                   letters, kind, digits, index, length ? ", " : "", length,
+                   name, cuda_number(two, 2 * ns, 100, 1),
                    cuda_number(one, ns, 100, 1));
     }
 }
