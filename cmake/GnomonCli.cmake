@@ -3,6 +3,7 @@
 # symbols that the shared library hides, so a static gnomon must be linked after it.
 option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
 option(GNOMON_ZLIB "Write compressed exports, with zlib if it is installed" ON)
+option(GNOMON_SQLITE "Read databases of Nsight Systems, with SQLite if it is installed" ON)
 option(GNOMON_JSON "Read profiles in JSON, with jansson if it is installed" ON)
 set(GNOMON_WITH_JANSSON 0)
 if(GNOMON_JSON)
@@ -42,8 +43,22 @@ else()
   message(STATUS "zlib: switched off: no .gz will be written")
 endif()
 
+set(GNOMON_WITH_SQLITE 0)
+if(GNOMON_SQLITE)
+  find_package(SQLite3 QUIET)
+  if(SQLite3_FOUND)
+    message(STATUS "SQLite: ${SQLite3_VERSION}")
+    set(GNOMON_WITH_SQLITE 1)
+  else()
+    message(STATUS "SQLite: not found: gnomon nsys will read nothing; "
+      "install libsqlite3-dev")
+  endif()
+else()
+  message(STATUS "SQLite: switched off: gnomon nsys will read nothing")
+endif()
+
 set(cli_sources)
-foreach(room command merge diff report cli)
+foreach(room command merge diff report nsys cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()
@@ -51,6 +66,9 @@ list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS})
 # Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
+if(NOT GNOMON_WITH_SQLITE) # what opens databases; the command says so
+  list(FILTER cli_sources EXCLUDE REGEX "/nsys/(chains|database|records)\\.c$")
+endif()
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
 set_target_properties(gnomon_cli PROPERTIES
   C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
@@ -60,7 +78,7 @@ file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}"
   "${CMAKE_INSTALL_FULL_LIBDIR}")
 target_compile_definitions(gnomon_cli PRIVATE _GNU_SOURCE
   GNOMON_LIB_FROM_BIN="${lib_from_bin}" PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON}
-  GNOMON_WITH_ZLIB=${GNOMON_WITH_ZLIB})
+  GNOMON_WITH_ZLIB=${GNOMON_WITH_ZLIB} GNOMON_WITH_SQLITE=${GNOMON_WITH_SQLITE})
 gnomon_set_warnings(gnomon_cli)
 if(GNOMON_WITH_JANSSON)
   target_include_directories(gnomon_cli SYSTEM PUBLIC "${JANSSON_INCLUDE_DIR}")
@@ -68,6 +86,9 @@ if(GNOMON_WITH_JANSSON)
 endif()
 if(GNOMON_WITH_ZLIB)
   target_link_libraries(gnomon_cli PUBLIC ZLIB::ZLIB)
+endif()
+if(GNOMON_WITH_SQLITE)
+  target_link_libraries(gnomon_cli PUBLIC SQLite::SQLite3)
 endif()
 
 if(GNOMON_PROGRAM)

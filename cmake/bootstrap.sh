@@ -9,7 +9,7 @@ job=${1:-build}
 
 # package=command: the package is not needed if the command exists, from any source.
 build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
-    libjansson-dev zlib1g-dev"
+    libjansson-dev zlib1g-dev libsqlite3-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 strace=strace
     musl-tools=musl-gcc libcap2-bin=setcap libclang-rt-dev

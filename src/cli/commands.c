@@ -15,6 +15,7 @@ extern const gnomon__command gnomon__command_diff;
 extern const gnomon__command gnomon__command_export;
 extern const gnomon__command gnomon__command_info;
 extern const gnomon__command gnomon__command_merge;
+extern const gnomon__command gnomon__command_nsys;
 extern const gnomon__command gnomon__command_report;
 extern const gnomon__command gnomon__command_run;
 extern const gnomon__command gnomon__command_schedule;
@@ -53,6 +54,7 @@ const gnomon__command *const gnomon__commands[] = {
     &gnomon__command_export,
     &gnomon__command_merge,
     &gnomon__command_diff,
+    &gnomon__command_nsys,
     &gnomon__command_run,
     &gnomon__command_schedule,
     &command_completion,

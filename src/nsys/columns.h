@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The columns of `gnomon nsys prof`, which are PyProf's: a row for each kernel, as words,
+ * in a width, as csv, or as JSON. */
+#ifndef GNOMON_NSYS_COLUMNS_H
+#define GNOMON_NSYS_COLUMNS_H
+
+#include <stdio.h>
+
+#include "nsys/work.h"
+
+#define GNOMON__NSYS_COLUMNS 20
+
+enum gnomon__nsys_form {
+    GNOMON__NSYS_WORDS,
+    GNOMON__NSYS_WIDTH,
+    GNOMON__NSYS_CSV,
+    GNOMON__NSYS_JSON
+};
+
+typedef struct gnomon__nsys_table {
+    enum gnomon__nsys_form form;
+    int columns[GNOMON__NSYS_COLUMNS];
+    int count;
+    int width; /* of WIDTH */
+    FILE *to;
+    uint64_t rows;
+} gnomon__nsys_table;
+
+/* Sets the columns that "idx,op,..." names; NULL: the usual ones. A gnomon__exit, after
+ * one line that lists them. */
+int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words);
+/* Before the first row: a header. A gnomon__exit: the width may be too small, which
+ * has been said as PyProf says it. */
+int gnomon__nsys_head(gnomon__nsys_table *t);
+void gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
+                      const gnomon__work *w);
+void gnomon__nsys_foot(gnomon__nsys_table *t);
+
+/* The keys of all columns, parted by commas. */
+const char *gnomon__nsys_keys(void);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Probes before it asks. Such a file may come from anybody: no view or trigger of it runs,
+ * and its own schema is not trusted. */
+#include "nsys/database.h"
+
+#include <ctype.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "platform/error.h"
+
+/* ---- Opening --------------------------------------------------------------------- */
+
+/* "file:" and the path, of which all but letters and digits is in percents. NULL: no
+ * memory. */
+static char *file_uri(const char *path)
+{
+    static const char tail[] = "?mode=ro&immutable=1";
+    char *uri = malloc(strlen(path) * 3 + sizeof tail + 5), *to = uri;
+    if (!uri)
+        return NULL;
+    to += sprintf(to, "file:");
+    for (; *path; path++)
+        if (strchr("/.-_", *path) || isalnum((unsigned char)*path))
+            *to++ = *path;
+        else
+            to += sprintf(to, "%%%02x", (unsigned char)*path);
+    memcpy(to, tail, sizeof tail);
+    return uri;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Reports that are no databases yet. */
+static int no_database(const char *path, const char *why)
+{
+    if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
+        gnomon__log("%s: a report, and no database: make one with nsys export "
+                    "--type sqlite -o FILE.sqlite %s",
+                    path, path);
+    else
+        gnomon__log("%s: no export of Nsight Systems and no database of "
+                    "nvprof: %s",
+                    path, why);
+    return GNOMON__EXIT_UNREADABLE;
+}
+
+/* `LE(blob, from, bytes)`: the signed number that lies there. */
+static void little_endian(sqlite3_context *c, int count, sqlite3_value **of)
+{
+    (void)count;
+    const uint8_t *blob = sqlite3_value_blob(of[0]);
+    const int size = sqlite3_value_bytes(of[0]),
+              from = sqlite3_value_int(of[1]), bytes = sqlite3_value_int(of[2]);
+    uint64_t value = 0;
+    if (!blob || from < 0 || bytes < 1 || bytes > 8 || from > size - bytes) {
+        sqlite3_result_null(c);
+        return;
+    }
+    for (int i = bytes; i--;)
+        value = value << 8 | blob[from + i];
+    if (bytes < 8 && blob[from + bytes - 1] & 0x80)
+        value |= ~0ull << (8 * bytes);
+    sqlite3_result_int64(c, (int64_t)value);
+}
+
+static void make_safe(sqlite3 *sql)
+{
+    (void)sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    (void)sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    (void)sqlite3_limit(sql, SQLITE_LIMIT_LENGTH, 16 << 20);
+    (void)sqlite3_exec(sql, "PRAGMA cache_size = -16000", NULL, NULL, NULL);
+    (void)sqlite3_create_function(sql, "le", 3,
+                                  SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                  little_endian, NULL, NULL);
+}
+
+bool gnomon__nsys_has(const gnomon__nsys *db, const char *table)
+{
+    static const char *const id[] = {"rowid", NULL};
+    sqlite3_stmt *rows = gnomon__nsys_select(db, table, id, "LIMIT 1");
+    const bool is_there = rows && sqlite3_step(rows) == SQLITE_ROW;
+    sqlite3_finalize(rows);
+    return is_there;
+}
+
+int gnomon__nsys_open(gnomon__nsys *db, const char *path)
+{
+    *db = (gnomon__nsys){.path = path};
+    char *uri = file_uri(path);
+    int code =
+        uri ? sqlite3_open_v2(uri, &db->sql,
+                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL)
+            : SQLITE_NOMEM;
+    free(uri);
+    if (db->sql)
+        make_safe(db->sql);
+    if (!code)
+        code = sqlite3_exec(db->sql, "SELECT 1 FROM sqlite_schema", NULL, NULL,
+                            NULL);
+    if (code)
+        return no_database(path, db->sql ? sqlite3_errmsg(db->sql)
+                                         : sqlite3_errstr(code));
+    db->is_nvprof = gnomon__nsys_has(db, "StringTable");
+    const bool has_kernels = gnomon__nsys_has(
+        db, db->is_nvprof ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
+                          : "CUPTI_ACTIVITY_KIND_KERNEL");
+    db->has_calls =
+        gnomon__nsys_has(db, "CUPTI_ACTIVITY_KIND_RUNTIME") ||
+        (db->is_nvprof && gnomon__nsys_has(db, "CUPTI_ACTIVITY_KIND_DRIVER"));
+    db->has_ranges = gnomon__nsys_has(
+        db, db->is_nvprof ? "CUPTI_ACTIVITY_KIND_MARKER" : "NVTX_EVENTS");
+    if (has_kernels)
+        return GNOMON__EXIT_OK;
+    if (!db->is_nvprof && !db->has_calls && !db->has_ranges &&
+        !gnomon__nsys_has(db, "StringIds"))
+        return no_database(path, "it has none of their tables");
+    gnomon__log("%s: no kernels in it%s", path,
+                gnomon__nsys_has(db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
+                    ? ", as graphs were traced as a whole: nsys profile "
+                      "--cuda-graph-trace=node"
+                    : "");
+    return GNOMON__EXIT_NOTHING;
+}
+
+void gnomon__nsys_close(gnomon__nsys *db)
+{
+    (void)sqlite3_close_v2(db->sql);
+    db->sql = NULL;
+}
+
+/* ---- Selects ----------------------------------------------------------------------- */
+
+#define SELECT_ROOM 4096
+
+/* The first of "a|b" that the table has, into `name`. */
+static bool find_column(const gnomon__nsys *db, const char *table,
+                        const char *names, char name[64])
+{
+    const char *type;
+    for (;; names++) {
+        const size_t n = strcspn(names, "|");
+        snprintf(name, 64, "%.*s", (int)n, names);
+        if (!sqlite3_table_column_metadata(db->sql, NULL, table, name, &type,
+                                           NULL, NULL, NULL, NULL))
+            return true;
+        names += n;
+        if (!*names)
+            return false;
+    }
+}
+
+sqlite3_stmt *gnomon__nsys_prepare(const gnomon__nsys *db, const char *text)
+{
+    sqlite3_stmt *rows = NULL;
+    if (sqlite3_prepare_v2(db->sql, text, -1, &rows, NULL) == SQLITE_OK)
+        return rows;
+    gnomon__log("%s: %s", db->path, sqlite3_errmsg(db->sql));
+    return NULL;
+}
+
+sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db, const char *table,
+                                  const char *const *columns, const char *rest)
+{
+    char text[SELECT_ROOM], name[64];
+    size_t n = 0;
+    if (sqlite3_table_column_metadata(db->sql, NULL, table, NULL, NULL, NULL,
+                                      NULL, NULL, NULL))
+        return NULL;
+    for (size_t i = 0; columns[i] && n < sizeof text; i++) {
+        if (!find_column(db, table, columns[i], name))
+            n += (size_t)snprintf(text + n, sizeof text - n, "%sNULL AS c%zu",
+                                  i ? ", " : "SELECT ", i);
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\" AS c%zu",
+                                  i ? ", " : "SELECT ", name, i);
+    }
+    if (n < sizeof text)
+        n += (size_t)snprintf(text + n, sizeof text - n, " FROM %s %s", table,
+                              rest);
+    return n < sizeof text ? gnomon__nsys_prepare(db, text) : NULL;
+}
+
+bool gnomon__nsys_step(const gnomon__nsys *db, sqlite3_stmt *rows, int *status)
+{
+    const int code = rows ? sqlite3_step(rows) : SQLITE_DONE;
+    if (code == SQLITE_ROW)
+        return true;
+    if (code != SQLITE_DONE && !*status) {
+        gnomon__log("%s: reading ends early: %s", db->path,
+                    sqlite3_errmsg(db->sql));
+        *status = GNOMON__EXIT_UNREADABLE;
+    }
+    return false;
+}

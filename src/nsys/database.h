@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* An export of Nsight Systems (`nsys export --type sqlite`, any schema from 2021 on) or a
+ * database of nvprof. It is read and never written, nor is anything beside it: no index,
+ * no journal.
+ *
+ * Which tables and columns there are differs from release to release, and tables without
+ * rows may be left out. So columns are asked for by name, and one that is not there reads
+ * as NULL. */
+#ifndef GNOMON_NSYS_DATABASE_H
+#define GNOMON_NSYS_DATABASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+typedef struct gnomon__nsys {
+    struct sqlite3 *sql;
+    const char *path; /* the caller's */
+    bool is_nvprof;
+    bool has_calls, has_ranges;
+} gnomon__nsys;
+
+/* A gnomon__exit, after one line that says what to do: _UNREADABLE, also of what is no such
+ * database; _NOTHING: it has no kernels. */
+int gnomon__nsys_open(gnomon__nsys *db, const char *path);
+void gnomon__nsys_close(gnomon__nsys *db);
+
+/* A select of these columns of a table, which end with NULL, with `rest` behind, in which
+ * the columns are called c0, c1, ... A column may be "a|b": the first that there is. NULL:
+ * no such table, or it cannot be read, which has been logged. Finalized by the caller. */
+struct sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db,
+                                         const char *table,
+                                         const char *const *columns,
+                                         const char *rest);
+/* The same of a whole select. */
+struct sqlite3_stmt *gnomon__nsys_prepare(const gnomon__nsys *db,
+                                          const char *text);
+/* Whether there is such a table, with a row. */
+bool gnomon__nsys_has(const gnomon__nsys *db, const char *table);
+/* True at each row. At the end false: a gnomon__exit is in *status, unless it has one. */
+bool gnomon__nsys_step(const gnomon__nsys *db, struct sqlite3_stmt *rows,
+                       int *status);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The rules are those of PyProf's parser, in its order, by which the same ranges are the
+ * same markers. Unlike it, a number may be followed by torch's op_id and sizes. */
+#include "nsys/marker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *after(const char *text, const char *words)
+{
+    const char *at = strstr(text, words);
+    return at ? at + strlen(words) : NULL;
+}
+
+/* In either quotes: PyProf's are those of Python. */
+static bool has_keys(const char *text, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        const size_t n = strlen(*keys);
+        const char *at = text;
+        while ((at = strstr(at, *keys)) &&
+               (at == text || !strchr("'\"", at[-1]) || at[n] != at[-1]))
+            at += n;
+        if (!at)
+            return false;
+    }
+    return true;
+}
+
+static bool is_backward_name(const char *text)
+{
+    return strstr(text, "_backward, seq =") ||
+           strstr(text, "Backward, seq =") || strstr(text, "Backward0, seq =");
+}
+
+/* "Backward1" too, which PyProf does not know. */
+static bool ends_backward(const char *text, size_t length)
+{
+    while (length && text[length - 1] >= '0' && text[length - 1] <= '9')
+        length--;
+    return length >= 8 && !memcmp(text + length - 8, "Backward", 8);
+}
+
+static void read_seq(gnomon__marker *m)
+{
+    static const char *const fields[] = {
+        ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "};
+    const char *seq = after(m->text, fields[0]),
+               *sizes = after(m->text, fields[2]);
+    m->kind = GNOMON__MARKER_SEQ;
+    m->name_length = m->length;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *at = strstr(m->text, fields[i]);
+        if (at && (size_t)(at - m->text) < m->name_length)
+            m->name_length = (size_t)(at - m->text);
+    }
+    m->is_backward =
+        is_backward_name(m->text) || ends_backward(m->text, m->name_length);
+    if (seq && *seq >= '0' && *seq <= '9') {
+        m->has_seq = true;
+        m->seq = strtoull(seq, NULL, 10);
+    }
+    m->sizes = sizes && *sizes == '[' ? sizes : NULL;
+}
+
+static void classify(gnomon__marker *m)
+{
+    static const char *const args[] = {"mod", "op", "args", "type", NULL};
+    const char *text = m->text;
+    if (strstr(text, "CheckpointFunctionBackward"))
+        m->kind = GNOMON__MARKER_IGNORED;
+    else if (is_backward_name(text))
+        read_seq(m);
+    else if (*text == '{' && has_keys(text, args))
+        m->kind = GNOMON__MARKER_ARGS;
+    else if (strstr(text, "layer:"))
+        m->kind = GNOMON__MARKER_LAYER;
+    else if (strstr(text, "traceMarker"))
+        m->kind = GNOMON__MARKER_TRACE;
+    else if (strstr(text, "strRepr"))
+        m->kind = GNOMON__MARKER_REPR;
+    else if (strstr(text, ", seq = ") || strstr(text, ", op_id = "))
+        read_seq(m);
+    else
+        m->kind = GNOMON__MARKER_OTHER;
+    if (*text == '{')
+        m->value = gnomon__literal_read(&m->literals, text, m->length);
+}
+
+bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length)
+{
+    if (m->room <= length) {
+        char *room = realloc(m->text, length + 1);
+        if (!room)
+            return false;
+        m->text = room;
+        m->room = length + 1;
+    }
+    memcpy(m->text, text, length);
+    m->text[length] = 0;
+    *m = (gnomon__marker){.text = m->text,
+                          .length = strlen(m->text),
+                          .room = m->room,
+                          .literals = m->literals};
+    m->name_length = m->length;
+    classify(m);
+    return true;
+}
+
+void gnomon__marker_free(gnomon__marker *m)
+{
+    free(m->text);
+    gnomon__literals_free(&m->literals);
+    *m = (gnomon__marker){0};
+}
+
+void gnomon__marker_forward_name(const char *name, size_t length, char *out,
+                                 size_t size)
+{
+    static const char *const left_out[] = {
+        "autograd::engine::evaluate_function: ",
+        "torch",
+        "autograd",
+        "_backward",
+        "::",
+        "jit",
+        "(anonymous namespace)",
+        "Backward"};
+    size_t n = 0, i = 0;
+    while (i < length && n + 1 < size) {
+        size_t skipped = 0, k = 0;
+        for (; !skipped && k < sizeof left_out / sizeof *left_out; k++) {
+            const size_t m = strlen(left_out[k]);
+            if (m <= length - i && !memcmp(name + i, left_out[k], m))
+                skipped = m;
+        }
+        if (skipped && k == sizeof left_out / sizeof *left_out)
+            break; /* nothing behind "Backward" */
+        if (skipped)
+            i += skipped;
+        else
+            out[n++] = name[i++];
+    }
+    out[n] = 0;
+}

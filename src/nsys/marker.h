@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the text of a range says: PyProf's dicts and layers, the texts of torch's emit_nvtx,
+ * JSON, or a name. */
+#ifndef GNOMON_NSYS_MARKER_H
+#define GNOMON_NSYS_MARKER_H
+
+#include "nsys/literal.h"
+
+enum gnomon__marker_kind {
+    GNOMON__MARKER_OTHER,
+    GNOMON__MARKER_IGNORED, /* torch's checkpointing, which is not what it wraps */
+    GNOMON__MARKER_SEQ,     /* "aten::mm, seq = 7, op_id = 9" */
+    GNOMON__MARKER_ARGS,    /* a dict of mod, op and args */
+    GNOMON__MARKER_LAYER, /* "layer:conv1" */
+    GNOMON__MARKER_TRACE, /* a dict of traceMarker */
+    GNOMON__MARKER_REPR   /* a dict of strRepr */
+};
+
+typedef struct gnomon__marker {
+    enum gnomon__marker_kind kind;
+    char *text;
+    size_t length, room;
+    /* ARGS, TRACE and JSON; NULL: it cannot be read. */
+    const gnomon__literal *value;
+    gnomon__literals literals;
+    /* SEQ. */
+    bool is_backward, has_seq;
+    uint64_t seq;
+    size_t name_length; /* of `text`, without its number, ids and sizes */
+    const char *sizes;  /* "[[2, 3], []]" in `text`, NULL: none */
+} gnomon__marker;
+
+/* Reads a text, of which it keeps a copy. False: no memory. Begins as zeroes. */
+bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length);
+void gnomon__marker_free(gnomon__marker *m);
+
+/* The name of an operation without namespaces and the words of a backward pass, as PyProf
+ * has it: "torch::autograd::MmBackward0" is "Mm". Into `out`. */
+void gnomon__marker_forward_name(const char *name, size_t length, char *out,
+                                 size_t size);
+
+#endif

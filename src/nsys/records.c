@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Of a database the texts of ranges are read when a kernel needs them; those around the
+ * kernel before, mostly the same, are kept. */
+#include "nsys/records.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "nsys/chains.h"
+#include "platform/error.h"
+
+typedef struct level {
+    uint32_t chain;
+    gnomon__marker marker;
+} level;
+
+struct gnomon__nsys_records {
+    gnomon__nsys_record record;
+    gnomon__nsys_record_before before;
+    gnomon__nsys_records_sums sums;
+    const char *path; /* as messages name it */
+    /* Of a database. */
+    gnomon__nsys db;
+    gnomon__chains chains;
+    sqlite3_stmt *kernels, *ranges, *strings;
+    level *levels; /* around the last kernel, from the outermost */
+    size_t level_count, level_room;
+    /* Of lines. */
+    FILE *lines;
+    char *line;
+    size_t line_room;
+    gnomon__literals literals;
+};
+
+static int no_memory(const gnomon__nsys_records *r)
+{
+    gnomon__log("%s: no memory for a kernel", r->path);
+    return GNOMON__EXIT_UNREADABLE;
+}
+
+/* ---- A database ------------------------------------------------------------------- */
+
+/* What the columns of the kernels are. */
+enum {
+    K_START,
+    K_END,
+    K_DEVICE,
+    K_STREAM,
+    K_CORRELATION,
+    K_PROCESS,
+    K_NAME,
+    K_SHORT,
+    K_GRID,
+    K_BLOCK = K_GRID + 3,
+    K_COUNT = K_BLOCK + 3
+};
+
+static void prepare(gnomon__nsys_records *r)
+{
+    static const char *const kernels[] = {"start",
+                                          "end",
+                                          "deviceId",
+                                          "streamId",
+                                          "correlationId",
+                                          "globalPid",
+                                          "demangledName|mangledName|name",
+                                          "shortName|name",
+                                          "gridX",
+                                          "gridY",
+                                          "gridZ",
+                                          "blockX",
+                                          "blockY",
+                                          "blockZ",
+                                          NULL};
+    static const char *const ranges[] = {"text", "textId", "jsonText", NULL};
+    static const char *const marks[] = {"rowid", "name", NULL};
+    static const char *const value[] = {"value", NULL};
+    const gnomon__nsys *db = &r->db;
+    r->kernels = gnomon__nsys_select(
+        db,
+        db->is_nvprof ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
+                      : "CUPTI_ACTIVITY_KIND_KERNEL",
+        kernels, "ORDER BY rowid");
+    if (db->has_ranges)
+        r->ranges = db->is_nvprof
+                        ? gnomon__nsys_select(db, "CUPTI_ACTIVITY_KIND_MARKER",
+                                              marks, "WHERE rowid = ?")
+                        : gnomon__nsys_select(db, "NVTX_EVENTS", ranges,
+                                              "WHERE rowid = ?");
+    r->strings = gnomon__nsys_select(
+        db, db->is_nvprof ? "StringTable" : "StringIds", value,
+        db->is_nvprof ? "WHERE _id_ = ?" : "WHERE id = ?");
+}
+
+/* A text by its id, or the text that a column has; valid until the next. */
+static const char *string_of(gnomon__nsys_records *r, sqlite3_stmt *row,
+                             int column, int *status)
+{
+    const int type = sqlite3_column_type(row, column);
+    if (type == SQLITE_NULL)
+        return NULL;
+    if (type != SQLITE_INTEGER)
+        return (const char *)sqlite3_column_text(row, column);
+    if (!r->strings)
+        return NULL;
+    sqlite3_reset(r->strings);
+    sqlite3_bind_int64(r->strings, 1, sqlite3_column_int64(row, column));
+    return gnomon__nsys_step(&r->db, r->strings, status)
+               ? (const char *)sqlite3_column_text(r->strings, 0)
+               : NULL;
+}
+
+static void read_range(gnomon__nsys_records *r, gnomon__marker *m, int64_t row,
+                       int *status)
+{
+    const char *text = NULL;
+    sqlite3_reset(r->ranges);
+    sqlite3_bind_int64(r->ranges, 1, row);
+    if (gnomon__nsys_step(&r->db, r->ranges, status)) {
+        text = r->db.is_nvprof
+                   ? NULL
+                   : (const char *)sqlite3_column_text(r->ranges, 0);
+        if (!text)
+            text = string_of(r, r->ranges, 1, status);
+    }
+    if (!gnomon__marker_set(m, text ? text : "", text ? strlen(text) : 0))
+        *status = no_memory(r);
+}
+
+/* Makes the levels those of a chain. */
+static void follow(gnomon__nsys_records *r, uint32_t chain, int *status)
+{
+    const gnomon__chain *chains = r->chains.chains;
+    const size_t depth = chain ? chains[chain].depth : 0;
+    if (depth > r->level_room) {
+        level *more = realloc(r->levels, depth * sizeof *more);
+        if (!more) {
+            *status = no_memory(r);
+            return;
+        }
+        memset(more + r->level_room, 0, (depth - r->level_room) * sizeof *more);
+        r->levels = more;
+        r->level_room = depth;
+    }
+    r->level_count = depth;
+    for (size_t i = depth; i-- && !*status; chain = chains[chain].parent) {
+        if (r->levels[i].chain == chain)
+            break; /* so are all outside of it */
+        r->levels[i].chain = chain;
+        read_range(r, &r->levels[i].marker, chains[chain].row, status);
+    }
+}
+
+static void read_kernel(gnomon__nsys_records *r, int *status)
+{
+    gnomon__nsys_record *k = &r->record;
+    sqlite3_stmt *row = r->kernels;
+    gnomon__nsys_record_begin(k);
+    const char *name = string_of(r, row, K_NAME, status);
+    if (!name)
+        name = string_of(r, row, K_SHORT, status);
+    gnomon__nsys_record_name(k, name ? name : "?");
+    k->ns =
+        sqlite3_column_int64(row, K_END) - sqlite3_column_int64(row, K_START);
+    k->device = sqlite3_column_int64(row, K_DEVICE);
+    k->stream = sqlite3_column_int64(row, K_STREAM);
+    for (int i = 0; i < 3; i++) {
+        k->grid[i] = sqlite3_column_int64(row, K_GRID + i);
+        k->block[i] = sqlite3_column_int64(row, K_BLOCK + i);
+    }
+    const gnomon__launch *l =
+        sqlite3_column_type(row, K_CORRELATION) == SQLITE_NULL
+            ? NULL
+            : gnomon__chains_find(&r->chains,
+                                  sqlite3_column_int64(row, K_PROCESS),
+                                  sqlite3_column_int64(row, K_CORRELATION));
+    follow(r, l ? l->chain : 0, status);
+    for (size_t i = 0; i < r->level_count && !*status; i++)
+        gnomon__nsys_record_add(k, &r->levels[i].marker);
+    k->has_call = l != NULL;
+    k->instance = l ? l->chain : 0;
+    if (l) {
+        const gnomon__nsys_thread *t = &r->chains.threads[l->thread];
+        k->thread = r->db.is_nvprof ? t->thread : t->thread & 0xffffff;
+        k->process = r->db.is_nvprof ? t->process : t->process >> 24 & 0xffffff;
+    }
+    gnomon__nsys_record_end(k, &r->before);
+}
+
+/* ---- Lines ---------------------------------------------------------------------------- */
+
+static bool read_line(gnomon__nsys_records *r, int *status)
+{
+    ssize_t n;
+    while ((n = getline(&r->line, &r->line_room, r->lines)) >= 0) {
+        const gnomon__literal *l =
+            gnomon__literal_read(&r->literals, r->line, (size_t)n);
+        if (l && gnomon__nsys_record_read(&r->record, l))
+            return true;
+        if (strspn(r->line, " \t\r\n") < (size_t)n && !r->sums.bad_lines++)
+            gnomon__log("%s: a line is none of gnomon nsys parse: %.*s",
+                        r->path,
+                        (int)strcspn(r->line, "\r\n") < 40
+                            ? (int)strcspn(r->line, "\r\n")
+                            : 40,
+                        r->line);
+    }
+    if (ferror(r->lines) && !*status) {
+        gnomon__log("%s: cannot be read: %s", r->path, strerror(errno));
+        *status = GNOMON__EXIT_UNREADABLE;
+    }
+    return false;
+}
+
+/* A database begins with the name of its format. Others, which are no text, are told
+ * by its reader. */
+static bool is_text(FILE *f)
+{
+    char head[64];
+    const size_t n = fread(head, 1, sizeof head, f);
+    rewind(f);
+    for (size_t i = 0; i < n; i++)
+        if (head[i] == '{')
+            return true;
+        else if (!strchr(" \t\r\n", head[i]) || !head[i])
+            return false;
+    return false;
+}
+
+/* ---- Both --------------------------------------------------------------------------------- */
+
+static int open_file(gnomon__nsys_records *r, const char *path, bool strictly)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        gnomon__log("%s: cannot be read: %s", path, strerror(errno));
+        return GNOMON__EXIT_UNREADABLE;
+    }
+    if (is_text(f)) {
+        r->lines = f;
+        return GNOMON__EXIT_OK;
+    }
+    fclose(f);
+    int status = gnomon__nsys_open(&r->db, path);
+    if (!status)
+        status = gnomon__chains_make(&r->chains, &r->db, strictly);
+    if (!status)
+        prepare(r);
+    r->sums.unclosed = r->chains.unclosed;
+    return status;
+}
+
+int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
+                              bool strictly)
+{
+    gnomon__nsys_records *r = *out = calloc(1, sizeof *r);
+    if (!r) {
+        gnomon__log("no memory to read kernels");
+        return GNOMON__EXIT_UNREADABLE;
+    }
+    r->path = path ? path : "standard input";
+    if (path)
+        return open_file(r, path, strictly);
+    r->lines = stdin;
+    return GNOMON__EXIT_OK;
+}
+
+gnomon__nsys_record *gnomon__nsys_records_next(gnomon__nsys_records *r,
+                                               int *status)
+{
+    if (r->lines ? !read_line(r, status)
+                 : !gnomon__nsys_step(&r->db, r->kernels, status))
+        return NULL;
+    if (!r->lines)
+        read_kernel(r, status);
+    if (r->record.has_no_memory && !*status)
+        *status = no_memory(r);
+    r->sums.kernels++;
+    r->sums.without_call += !r->record.has_call;
+    r->sums.without_range += r->record.has_call && !r->record.is_in_range;
+    return *status ? NULL : &r->record;
+}
+
+gnomon__nsys_records_sums
+gnomon__nsys_records_sum(const gnomon__nsys_records *r)
+{
+    return r->sums;
+}
+
+void gnomon__nsys_records_free(gnomon__nsys_records *r)
+{
+    if (!r)
+        return;
+    sqlite3_finalize(r->kernels);
+    sqlite3_finalize(r->ranges);
+    sqlite3_finalize(r->strings);
+    gnomon__chains_free(&r->chains);
+    gnomon__nsys_close(&r->db);
+    for (size_t i = 0; i < r->level_room; i++)
+        gnomon__marker_free(&r->levels[i].marker);
+    free(r->levels);
+    if (r->lines && r->lines != stdin)
+        fclose(r->lines);
+    free(r->line);
+    gnomon__literals_free(&r->literals);
+    gnomon__nsys_record_free(&r->record);
+    free(r);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The kernels of a database or of lines of `parse`, one by one in their order. None is left
+ * out: those without a call or a range say less, and are counted. */
+#ifndef GNOMON_NSYS_RECORDS_H
+#define GNOMON_NSYS_RECORDS_H
+
+#include "nsys/record.h"
+
+typedef struct gnomon__nsys_records gnomon__nsys_records;
+
+typedef struct gnomon__nsys_records_sums {
+    uint64_t kernels, without_call, without_range;
+    uint64_t unclosed; /* ranges that have no end */
+    uint64_t bad_lines;
+} gnomon__nsys_records_sums;
+
+/* A database, or lines; `path` NULL: lines from standard input. `strictly`: see chains.h. A
+ * gnomon__exit after one line; free in any case. */
+int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
+                              bool strictly);
+/* Valid until the next. NULL at the end, or after an error, of which *status is, after one
+ * line. */
+gnomon__nsys_record *gnomon__nsys_records_next(gnomon__nsys_records *r,
+                                               int *status);
+gnomon__nsys_records_sums
+gnomon__nsys_records_sum(const gnomon__nsys_records *r);
+void gnomon__nsys_records_free(gnomon__nsys_records *r);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a kernel computes: floating-point operations and bytes by the formulas of ops/, from
+ * the shapes that its operation's marker has; and whether it ran on tensor cores, by its
+ * name.
+ *
+ * An operation's figures stand once, with the first of its kernels; those of a product,
+ * once for each product, with the kernels that multiply: a backward pass has two. */
+#ifndef GNOMON_NSYS_WORK_H
+#define GNOMON_NSYS_WORK_H
+
+#include "nsys/record.h"
+
+typedef struct gnomon__work {
+    const char *mod, *op;
+    char *params; /* "M=2,N=3,K=4,fp32," or "na=na," */
+    size_t params_room;
+    uint64_t flops, bytes;
+    bool is_known;
+    const char *tensor_cores; /* "1", "0" it could have, "-", "?", "na" */
+    /* Of the operation of the last kernel. */
+    char last[320];
+    uint32_t products;
+    gnomon__marker marker;
+    /* Forward operations by their number, for the kernels of their backward pass. */
+    struct gnomon__forward *forwards;
+    size_t forward_count, forward_room;
+} gnomon__work;
+
+/* Of the next kernel, and what is known of the ones before it; a backward kernel without
+ * arguments of its own gets the texts of its forward operation. False: no memory. Begins
+ * as zeroes. */
+bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r);
+void gnomon__work_free(gnomon__work *w);
+
+/* By the kernel's name alone: "1", "0" it did not, "?" it cannot be told. */
+const char *gnomon__tensor_cores_of(const char *kernel);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon nsys: kernels of databases, the ranges around their launches, and what those say.
+ * links: static
+ * threads: none
+ * needs: cli */
+#if GNOMON_WITH_SQLITE
+
+#include "exports.h"
+
+static void check_lines(const char *options, const char *wanted)
+{
+    child_result r = shell("$G nsys %s", options);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, wanted);
+}
+
+/* ---- Launches and ranges ------------------------------------------------------------ */
+
+/* Two processes use the same ids; one thread of a process has no range. */
+static void put_processes(export_file *x)
+{
+    for (int p = 1; p <= 2; p++) {
+        char name[32];
+        snprintf(name, sizeof name, "process-%d", p);
+        export_range(x, p, 5, name, 100, 900);
+        export_call(x, p, 5, 11, 200, 210);
+        export_call(x, p, 6, 12, 300, 310);
+    }
+    export_kernel(x, 2, 12, "void at::native::b<int>(int)", 2000, 20);
+    export_kernel(x, 1, 11, "a<int>", 1000, 10);
+    export_kernel(x, 2, 11, "a", 3000, 30);
+    export_kernel(x, 1, 12, "b", 4000, 40);
+    export_kernel(x, 1, 99, "lost", 5000, 50);
+}
+
+TEST(kernels_are_joined_by_process_and_id)
+{
+    NEEDS_PROGRAM;
+    for (int g = EXPORT_2021; g < EXPORT_NVPROF; g++) {
+        export_file x = export_begin("x.sqlite", (enum export_generation)g);
+        put_processes(&x);
+        export_end(&x);
+        check_lines("prof x.sqlite -c idx,tid,op,kernel,sil 2> said",
+                    "Idx TId Op Kernel Sil(ns)\n1 6 na b 20\n"
+                    "2 5 process-1 a 10\n3 5 process-2 a 30\n4 6 na b 40\n"
+                    "5 0 na lost 50\n");
+        child_result r = shell("cat said");
+        CHECK(strstr(r.out, "5 kernels, 1 without a call, 2 in no range") !=
+              NULL);
+    }
+}
+
+TEST(ranges_are_around_a_call_that_they_hold)
+{
+    NEEDS_PROGRAM;
+    for (int g = EXPORT_2021; g < EXPORT_GENERATIONS; g++) {
+        /* Threads of nvprof's may be negative. */
+        const int64_t thread = g == EXPORT_NVPROF ? -7 : 7;
+        export_file x = export_begin("x.sqlite", (enum export_generation)g);
+        export_range(&x, 1, thread, "before", 0, 99);
+        export_range(&x, 1, thread, "begins_inside", 101, 900);
+        export_range(&x, 1, thread, "ends_inside", 50, 105);
+        export_range(&x, 1, thread, "layer:open", 10, 0);
+        export_range(&x, 1, thread, "layer:exact", 100, 110);
+        export_range(&x, 1, 8, "layer:elsewhere", 0, 900);
+        export_range(&x, 1, thread, "layer:wide", 20, 800);
+        export_call(&x, 1, thread, 3, 100, 110);
+        export_call(&x, 1, thread, 4, 850, 860);
+        export_kernel(&x, g == EXPORT_NVPROF ? 0 : 1, 3, "k", 1000, 10);
+        export_kernel(&x, g == EXPORT_NVPROF ? 0 : 1, 4, "k", 2000, 10);
+        export_end(&x);
+        check_lines("prof x.sqlite -c layer,op 2> said",
+                    "Layer Op\nopen:wide:exact na\nopen begins_inside\n");
+        check_lines("prof x.sqlite -c layer,op --compat=pyprof 2> said",
+                    "Layer Op\nopen:wide na\nopen begins_inside\n");
+        child_result r = shell("cat said");
+        CHECK(strstr(r.out, "1 ranges are open at the end") != NULL);
+    }
+}
+
+/* What is no push and pop: a range that another thread ended, and other events. */
+TEST(other_events_are_no_ranges)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_sql(
+        &x,
+        "INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid, "
+        "endGlobalTid) VALUES(0, 900, 60, 'other_thread', %" PRId64 ", %" PRId64
+        "), (0, 900, 60, 'layer:same', %" PRId64 ", %" PRId64
+        "), (0, 900, 34, 'mark', %" PRId64
+        ", NULL), (-1878291120, NULL, 75, 'domain', %" PRId64 ", NULL)",
+        EXPORT_THREAD(1, 2), EXPORT_THREAD(1, 3), EXPORT_THREAD(1, 2),
+        EXPORT_THREAD(1, 2), EXPORT_THREAD(1, 2), EXPORT_THREAD(1, 2));
+    export_call(&x, 1, 2, 3, 100, 110);
+    export_kernel(&x, 1, 3, "k", 1000, 10);
+    export_end(&x);
+    check_lines("prof x.sqlite -c layer,op 2> said", "Layer Op\nsame na\n");
+}
+
+/* ---- Operations ------------------------------------------------------------------------ */
+
+/* Quotes stand twice, as SQL has them. */
+#define Q "''"
+#define TENSOR(shape) \
+    "{" Q "name" Q ": " Q Q ", " Q "type" Q ": " Q "tensor" Q ", " Q "shape" Q \
+    ": " shape ", " Q "dtype" Q ": " Q "float32" Q "}"
+#define SCALAR(value) \
+    "{" Q "name" Q ": " Q Q ", " Q "type" Q ": " Q "int" Q ", " Q "value" Q \
+    ": " value "}"
+#define CALL(op, args) \
+    "{" Q "mod" Q ": " Q "torch.nn.functional" Q ", " Q "op" Q ": " Q op Q \
+    ", " Q "args" Q ": [" args "]}"
+
+/* A convolution, a linear layer and its backward pass on another thread. */
+static void put_pyprof(export_file *x)
+{
+    export_range(x, 1, 1, "layer:conv1", 5, 195);
+    export_range(x, 1, 1,
+                 "{" Q "traceMarker" Q ": [" Q "train.py:9" Q ", " Q
+                 "torch/nn/modules/conv.py:1" Q "]}",
+                 6, 190);
+    export_range(
+        x, 1, 1,
+        CALL("conv2d",
+             TENSOR("(32, 3, 32, 32)") ", " TENSOR("(6, 3, 3, 3)") ", " TENSOR(
+                 "(6,)") ", " SCALAR("1") ", " SCALAR("0")),
+        10, 90);
+    export_range(x, 1, 1, "conv2d, seq = 4", 11, 89);
+    export_call(x, 1, 1, 1, 20, 30);
+    export_call(x, 1, 1, 2, 40, 50);
+    export_range(x, 1, 1,
+                 CALL("linear", TENSOR("(32, 400)") ", " TENSOR("(120, 400)")),
+                 100, 180);
+    export_range(x, 1, 1, "linear, seq = 5", 101, 179);
+    export_call(x, 1, 1, 3, 120, 130);
+    export_range(x, 1, 2, "AddmmBackward0, seq = 5, op_id = 77", 200, 300);
+    export_call(x, 1, 2, 4, 210, 220);
+    export_call(x, 1, 2, 5, 230, 240);
+    export_kernel(x, 1, 1, "nchwToNhwcKernel<float>", 1000, 10);
+    export_kernel(x, 1, 2, "sm80_xmma_fprop_implicit_gemm_tf32_tensor16x8x8",
+                  1100, 10);
+    export_kernel(x, 1, 3, "ampere_sgemm_32x32", 1200, 10);
+    export_kernel(x, 1, 4, "ampere_h16816gemm_64x64", 1300, 10);
+    export_kernel(x, 1, 5, "ampere_sgemm_32x32_nt", 1400, 10);
+}
+
+/* Figures of PyProf's own run, but for the bytes of linear, of which it scales one
+ * operand alone, and of the convolution's bias, which it leaves out. */
+TEST(figures_are_those_of_the_shapes)
+{
+    NEEDS_PROGRAM;
+    static const char wanted[] =
+        "idx,seq,dir,sub,layer,trace,op,tc,flops,bytes\n"
+        "1,4,fprop,0,conv1,train.py:9,conv2d,-,0,0\n"
+        "2,4,fprop,1,conv1,train.py:9,conv2d,1,9331200,1085088\n"
+        "3,5,fprop,0,conv1,train.py:9,linear,0,3072000,258560\n"
+        "4,5,bprop,0,conv1,train.py:9,linear,1,3072000,258560\n"
+        "5,5,bprop,1,conv1,train.py:9,linear,0,3072000,258560\n";
+#define PROF \
+    "prof %s --csv -c idx,seq,dir,sub,layer,trace,op,tc,flops,bytes 2> said"
+#define PLAIN \
+    " | sed '1s/.*/idx,seq,dir,sub,layer,trace,op,tc,flops,bytes/;s/\"//g'"
+    export_file x = export_begin("x.sqlite", EXPORT_2_9);
+    put_pyprof(&x);
+    export_end(&x);
+    CHECK_EQ(shell("$G nsys parse x.sqlite > x.dict 2> said").status, 0);
+    CHECK_STR(shell("$G nsys " PROF PLAIN, "x.sqlite").out, wanted);
+    CHECK_STR(shell("$G nsys " PROF PLAIN, "x.dict").out, wanted);
+    CHECK_STR(shell("$G nsys " PROF PLAIN, "< x.dict").out, wanted);
+}
+
+TEST(sizes_of_torch_give_the_flops_of_products)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_range(
+        &x, 1, 1,
+        "aten::linear, seq = 3, op_id = 1, sizes = [[2, 3], [4, 3], []]", 5,
+        95);
+    export_range(&x, 1, 1,
+                 "aten::addmm, seq = 3, op_id = 2, sizes = [[4], [2, 3], [3, "
+                 "4], [], []], "
+                 "input_op_ids = [(1,0)]",
+                 10, 90);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, "nvjet_tst_64x8_64x16_4x1_v_bz_TNN", 1000, 10);
+    export_end(&x);
+    check_lines("prof x.sqlite -c seq,op,tc,flops,bytes 2> said",
+                "SeqId Op TC FLOPs Bytes\n3 aten::addmm 1 48 0\n");
+}
+
+/* ---- What is no export ------------------------------------------------------------------- */
+
+static void check_refused(const char *file, int status, const char *words)
+{
+    child_result r = shell("$G nsys prof %s", file);
+    CHECK_EQ(r.status, status);
+    if (!CHECK(strstr(r.err, words) != NULL))
+        fprintf(stderr, "    %s", r.err);
+}
+
+TEST(what_is_no_database_is_told)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_processes(&x);
+    export_end(&x);
+    check_refused("nothing.sqlite", 2, "No such file");
+    CHECK_EQ(
+        shell("echo hello > a.sqlite; : > b.sqlite; cp a.sqlite c.nsys-rep; "
+              "head -c 5000 x.sqlite > d.sqlite")
+            .status,
+        0);
+    check_refused("a.sqlite", 2, "no export of Nsight Systems");
+    check_refused("b.sqlite", 2, "none of their tables");
+    check_refused("c.nsys-rep", 2, "nsys export --type sqlite");
+    check_refused("d.sqlite", 2, "d.sqlite: ");
+    check_refused("x.sqlite -c idx,nope", 1, "no column 'nope'");
+    check_refused("x.sqlite -w 10 --csv", 1, "one or the other");
+    CHECK_STR(shell("$G nsys prof x.sqlite -w 20").out,
+              "Minimum width required to print "
+              "idx,dir,sub,mod,op,kernel,params,sil = 67. "
+              "Exiting.\n");
+    CHECK_EQ(shell("$G nsys prof x.sqlite -w 20").status, 1);
+    CHECK_EQ(shell("$G nsys prof x.sqlite 2> said | true").status, 0);
+}
+
+/* A table that is not there is no error; without kernels there is nothing to tell. */
+TEST(tables_may_be_missing)
+{
+    NEEDS_PROGRAM;
+    static const char *const tables[] = {
+        "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "StringIds"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        export_file x = export_begin("x.sqlite", EXPORT_3_25);
+        put_processes(&x);
+        export_sql(&x, "DROP TABLE %s", tables[i]);
+        export_end(&x);
+        child_result r = shell("$G nsys prof x.sqlite -c sil 2> said");
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(r.out, "Sil(ns)\n20\n10\n30\n40\n50\n");
+    }
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_sql(&x, "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end)");
+    export_sql(&x, "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1, 2)");
+    export_call(&x, 1, 1, 1, 1, 2);
+    export_end(&x);
+    check_refused("x.sqlite", 3, "--cuda-graph-trace=node");
+}
+
+/* Names of all kinds go through both forms. */
+TEST(names_are_quoted)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_range(&x, 1, 1, "layer:a\"b'',\nc\\\xe2\x82\xac", 5, 95);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, "k", 1000, 10);
+    export_end(&x);
+    CHECK_STR(shell("$G nsys prof x.sqlite --csv -c layer 2> said").out,
+              "\"Layer\"\n\"a\"\"b',\nc\\\xe2\x82\xac\"\n");
+    CHECK_STR(shell("$G nsys prof x.sqlite --json -c layer 2> said").out,
+              "[\n {\"layer\": \"a\\\"b',\\u000ac\\\\\xe2\x82\xac\"}\n]\n");
+    CHECK_STR(shell("$G nsys parse x.sqlite 2> said | $G nsys prof --json -c "
+                    "layer 2> said")
+                  .out,
+              "[\n {\"layer\": \"a\\\"b',\\u000ac\\\\\xe2\x82\xac\"}\n]\n");
+}
+
+#else
+
+#include "test.h"
+
+TEST(databases_are_read)
+{
+    SKIP("built without SQLite");
+}
+
+#endif
