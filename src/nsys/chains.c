@@ -37,15 +37,22 @@ static bool grow(void *list, size_t *room, size_t count, size_t size)
 
 /* ---- Launches --------------------------------------------------------------------- */
 
-/* The number of a process, new with `adds`; 0: there is none, or no memory. Few. */
-static uint32_t process_number(gnomon__chains *c, int64_t process, bool adds)
+/* The number of a process; 0: there is none. There are few. */
+static uint32_t process_number(const gnomon__chains *c, int64_t process)
 {
     for (size_t i = c->process_count; i; i--)
         if (c->processes[i - 1] == process)
             return (uint32_t)i;
-    if (!adds || !grow(&c->processes, &c->process_room, c->process_count,
+    return 0;
+}
+
+/* The same, which is new where there was none; 0: no memory. */
+static uint32_t process_new(gnomon__chains *c, int64_t process)
+{
+    const uint32_t known = process_number(c, process);
+    if (known || !grow(&c->processes, &c->process_room, c->process_count,
                        sizeof process))
-        return 0;
+        return known;
     c->processes[c->process_count++] = process;
     return (uint32_t)c->process_count;
 }
@@ -84,7 +91,7 @@ static bool widen(gnomon__chains *c)
 
 static bool add_launch(gnomon__chains *c, int64_t process, int64_t correlation)
 {
-    const uint64_t key = key_of(process_number(c, process, true), correlation);
+    const uint64_t key = key_of(process_new(c, process), correlation);
     if (!key || (c->launch_count * 2 >= c->launch_room && !widen(c)))
         return false;
     gnomon__launch *l = slot_of(c, key);
@@ -96,7 +103,7 @@ static bool add_launch(gnomon__chains *c, int64_t process, int64_t correlation)
 const gnomon__launch *gnomon__chains_find(const gnomon__chains *c,
                                           int64_t process, int64_t correlation)
 {
-    const uint32_t number = process_number((gnomon__chains *)c, process, false);
+    const uint32_t number = process_number(c, process);
     if (!number)
         return NULL;
     const gnomon__launch *l = slot_of(c, key_of(number, correlation));
@@ -285,7 +292,7 @@ static void take_call(sweep *s)
                   begin = sqlite3_column_int64(r, 2),
                   end = sqlite3_column_int64(r, 3);
     const uint32_t known =
-        process_number(s->chains, s->db->is_nvprof ? 0 : process, false);
+        process_number(s->chains, s->db->is_nvprof ? 0 : process);
     gnomon__launch *l =
         known ? slot_of(s->chains, key_of(known, sqlite3_column_int64(r, 4)))
               : NULL;
