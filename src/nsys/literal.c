@@ -172,7 +172,8 @@ static bool read_word(source *s)
 {
     static const struct {
         const char *word;
-        int kind, value;
+        enum gnomon__literal_kind kind;
+        int value;
     } words[] = {
         {"None", GNOMON__LITERAL_NONE, 0},  {"null", GNOMON__LITERAL_NONE, 0},
         {"True", GNOMON__LITERAL_BOOL, 1},  {"true", GNOMON__LITERAL_BOOL, 1},
