@@ -61,10 +61,10 @@ static double shown(uint32_t floats, const char *spec)
     double ns[TURNS];
     uint32_t layers = bench_effort_now.smoke ? 10 : 20000 / (10 + floats);
     for (int i = 0; i < TURNS; i++) {
-        if (gnomon_configure(""))
+        if (gnomon_attach(NULL, NULL, ""))
             exit(2);
         double off = time_layers(layers, floats);
-        if (gnomon_configure(spec))
+        if (gnomon_attach(NULL, NULL, spec))
             exit(2);
         ns[i] = time_layers(layers, floats) - off;
     }

@@ -85,7 +85,8 @@ void bench_measure_far_flips(bench_table *t)
     enum { WAIT = 8 };
     double ns[MANY];
     int count = bench_effort_now.smoke ? 2 : MANY / 2;
-    if (gnomon_configure("simple(schedule=wait:8/active:8),file=/dev/null"))
+    if (gnomon_attach(NULL, NULL,
+                      "simple(schedule=wait:8/active:8),file=/dev/null"))
         exit(2);
     for (int i = 0; i < count; i++) {
         for (int k = 1; k < WAIT; k++) {
@@ -192,7 +193,7 @@ static void mark_many(uint64_t scopes)
 /* Prints by how much memory grew from 10^5 scopes to `scopes`. */
 int bench_rss(uint64_t scopes)
 {
-    if (gnomon_configure("simple,file=/dev/null"))
+    if (gnomon_attach(NULL, NULL, "simple,file=/dev/null"))
         return 2;
     bench_resident_bytes();
     mark_many(100000);

@@ -111,7 +111,7 @@ void bench_mode_enter(int mode)
 #ifdef BENCH_RING
     bench_ring_detach();
 #endif
-    must(gnomon_configure(modes[mode].spec), modes[mode].spec);
+    must(gnomon_attach(NULL, NULL, modes[mode].spec), modes[mode].spec);
     if (has_stage)
         pass_window();
 #ifdef BENCH_RING

@@ -125,11 +125,11 @@ static void measure_end(bench_table *t, const char *measure,
              folder);
     snprintf(remove, sizeof remove, "rm -r %s", folder);
     for (int i = 0; i < rounds; i++) {
-        if (gnomon_configure(spec))
+        if (gnomon_attach(NULL, NULL, spec))
             exit(2);
         mark(scopes);
         uint64_t begin = bench_now_ns(CLOCK_PROCESS_CPUTIME_ID);
-        gnomon_configure("");
+        gnomon_attach(NULL, NULL, "");
         ns[i] = (double)(bench_now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) /
                 (double)scopes;
     }

@@ -5,7 +5,10 @@
 
 int main(void)
 {
-    gnomon_register(&action_count); /* now $GNOMON knows the name */
+    const gnomon_profiler *own[] = {&action_count, NULL};
+    gnomon_setup_options options = {.struct_size = sizeof options,
+                                    .profilers = own};
+    gnomon_setup(&options); /* now $GNOMON knows the name */
     gnomon_stage_begin("fit");
     for (int i = 0; i < 3; i++) {
         gnomon_start("training_step");
@@ -21,5 +24,6 @@ int main(void)
     gnomon_stage_begin("test");
     gnomon_start("test_step");
     gnomon_stop("test_step");
-    return gnomon_stage_end() == GNOMON_OK ? 0 : 1;
+    gnomon_stage_end();
+    return gnomon_teardown() == GNOMON_OK ? 0 : 1;
 }

@@ -51,7 +51,7 @@
  * size, and no exported function goes or changes: so old and new modules work
  * together. A module of another generation is refused, with a line that says
  * so. */
-#define GNOMON_ABI 1
+#define GNOMON_ABI 2
 
 /* Marks are for gcc and clang, 64-bit Linux, x86-64 and aarch64. Elsewhere it is
  * as if GNOMON_DISABLE had been defined before gnomon was included: marks vanish
@@ -193,10 +193,10 @@ GNOMON__CALL const char *gnomon_version(void);
  * module's may be larger. So programs, plugins and libraries of different
  * releases work together within one GNOMON_ABI. */
 
-/* A length that means "up to the final NUL". Every call that takes a name has a
- * form ending in _n, which takes the name's length in bytes too: for languages
- * whose strings have no final NUL. A NUL inside such a length counts as a byte that
- * is not UTF-8. */
+/* A length that means "up to the final NUL". Languages whose strings have no final NUL
+ * give lengths in bytes: to gnomon_start_n and gnomon_stop_n, and to the calls of the
+ * host table (gnomon/tool.h). A NUL inside such a length counts as a byte that is not
+ * UTF-8. */
 #define GNOMON_TO_NUL (~GNOMON_CAST(size_t, 0))
 
 /* ==== Regions =============================================================
@@ -247,6 +247,10 @@ typedef struct gnomon_region {
     void *link;
 } gnomon_region;
 
+/* An open scope: which one, on which thread. 0: the scope is not recorded. A
+ * token is used once, and stays unique for as long as the process runs. */
+typedef uint64_t gnomon_token;
+
 #ifndef GNOMON_DISABLE
 /* The initializer of a region, for a static one outside of functions:
  *     static gnomon_region r = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "io",
@@ -264,7 +268,6 @@ typedef struct gnomon_region {
 #define GNOMON_REGION(variable, name, category) \
     static gnomon_region variable = \
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__)
-#endif
 
 /* Finds the region of this name, category and kind (gnomon_region_kind), or
  * makes it at the first call. For names that are not known when compiling.
@@ -276,20 +279,9 @@ typedef struct gnomon_region {
  * not exist is GNOMON_KIND_SCOPE.
  * Both texts are copied. Any thread. It takes a lock and hashes the name, so
  * keep the result. */
-GNOMON__CALL gnomon_region *gnomon_region_get(const char *name,
-                                              const char *category, int kind);
+GNOMON_API gnomon_region *gnomon_region_get(const char *name,
+                                            const char *category, int kind);
 
-/* The same, with lengths in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL gnomon_region *gnomon_region_get_n(const char *name, size_t length,
-                                                const char *category,
-                                                size_t category_length,
-                                                int kind);
-
-/* An open scope: which one, on which thread. 0: the scope is not recorded. A
- * token is used once, and stays unique for as long as the process runs. */
-typedef uint64_t gnomon_token;
-
-#ifndef GNOMON_DISABLE
 /* Whether anything is attached: 0 is no, the top bit is "not asked yet", other
  * bits are profilers. Inline calls test it first, by a relaxed load. Do not
  * write to it. */
@@ -497,9 +489,7 @@ GNOMON_INLINE void gnomon_range_end(gnomon_range range)
     if (__builtin_expect(range != 0, 0))
         gnomon_range_end_slow(range);
 }
-#endif
 
-#ifndef GNOMON_DISABLE
 /* ---- Counters, marks, names ---------------------------------------------- */
 
 /* Samples a counter: what `region` measures is `value` now, in whatever unit the
@@ -552,9 +542,6 @@ GNOMON_INLINE void gnomon_mark(gnomon_region *region)
  * name that follow one another are one row of a report: so name pool threads
  * before their first mark. Does nothing where gnomon is off. */
 GNOMON_API void gnomon_thread_name(const char *name);
-
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON_API void gnomon_thread_name_n(const char *name, size_t length);
 
 /* ---- Steps --------------------------------------------------------------- */
 
@@ -707,6 +694,7 @@ typedef struct gnomon_op_info {
     uint64_t bytes;
 } gnomon_op_info;
 
+#ifndef GNOMON_DISABLE
 /* The region that stands for `region` computing `op`: for gnomon_begin and its
  * like. It has the name, the category and the place of `region`, so filters and
  * reports know it as that; only the operation differs. The same one for the same
@@ -728,16 +716,9 @@ typedef struct gnomon_op_info {
  * The module of a static region stays mapped.
  * Any thread. It hashes `op` and takes no lock where it has seen that before: 50 ns
  * and more, so keep the result where the operation is always the same. */
-GNOMON__CALL gnomon_region *gnomon_op_region(gnomon_region *region,
-                                             const gnomon_op_info *op);
+GNOMON_API gnomon_region *gnomon_op_region(gnomon_region *region,
+                                           const gnomon_op_info *op);
 
-/* What a region of gnomon_op_region computes; NULL: it is another region, or NULL.
- * It lives as long as the process. For profilers: a frame's region may be one. Any
- * thread, takes no lock. */
-GNOMON__CALL const gnomon_op_info *
-gnomon_region_op(const gnomon_region *region);
-
-#ifndef GNOMON_DISABLE
 /* The out-of-line half of the call below; do not call. */
 GNOMON__SLOW_API gnomon_token gnomon_begin_op_slow(gnomon_region *region,
                                                    const gnomon_op_info *op,
@@ -774,6 +755,9 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
 
 /* ---- Setup and teardown --------------------------------------------------- */
 
+/* What watches a run: gnomon/tool.h. */
+typedef struct gnomon_profiler gnomon_profiler;
+
 /* What a framework may tell gnomon at setup. All of it is optional: zero it and
  * set struct_size. */
 typedef struct gnomon_setup_options {
@@ -790,12 +774,17 @@ typedef struct gnomon_setup_options {
     int32_t world_size;
     /* 0. */
     int32_t reserved;
-    /* What to attach where $GNOMON is not set and gnomon_configure was not called, in
-     * the same words, whatever other calls came before. NULL: nothing. */
+    /* What to attach where $GNOMON is not set and gnomon_attach was not called with
+     * words alone, in the same words, whatever other calls came before. NULL: nothing. */
     const char *spec;
     /* The folder of reports where the spec says `dir` without a value. NULL: not
      * given. */
     const char *dir;
+    /* Profilers of the program's own, up to a NULL, which $GNOMON and `spec` then know
+     * by their names. Each stays the caller's and must live as long as the process uses
+     * gnomon. One of a name that is known replaces that. Of inner setups too. NULL:
+     * none. */
+    const gnomon_profiler *const *profilers;
 } gnomon_setup_options;
 
 /* Begins a run, or joins the one that is open. Setups nest: the options of the
@@ -805,11 +794,12 @@ typedef struct gnomon_setup_options {
  * without the wrong ones until gnomon_teardown.
  * What is wrong in $GNOMON is a line on stderr, and no error of this call.
  * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,
- * or the options' spec has a wrong word. GNOMON_ENOMEM. */
+ * or the options' spec has a wrong word. GNOMON_EINVAL, GNOMON_EABI: a profiler, as
+ * of gnomon_attach. GNOMON_EFULL: too many profilers. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
 /* Undoes one setup. The outermost one writes the reports that are due and
- * detaches what $GNOMON or gnomon_configure attached; a later setup begins a new
+ * detaches what $GNOMON or words of gnomon_attach attached; a later setup begins a new
  * run. Writes files, so it may take long. Where it is not called, a process that
  * exits writes its reports all the same.
  * GNOMON_ESTATE: there was no setup to undo. */
@@ -817,25 +807,35 @@ GNOMON__CALL int gnomon_teardown(void);
 
 /* ---- What is attached ----------------------------------------------------- */
 
-/* Replaces what $GNOMON, or an earlier call, attached by `spec`, which has the
- * grammar of docs/environment.md. The profilers that go write their last reports
- * first; marks made meanwhile are in no report. NULL or "" attaches nothing.
- * "+ITEMS" attaches items beside those that are there, whose recording goes on, and
- * "-PATTERN" detaches those whose as=, or profiler where there is none, it matches.
- * `spec` is copied.
- * GNOMON_EINVAL: a word is wrong. What is right in the spec is attached all the
- * same; gnomon_error_text() has the first wrong word. GNOMON_ENOENT,
- * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed; or there
- * is none to detach.
- * GNOMON_EFULL: more profilers than fit. GNOMON_ENOMEM. */
-GNOMON__CALL int gnomon_configure(const char *spec);
+/* Attaches `profiler` with the caller's `self`; its create and destroy are not called.
+ * One profiler may be attached several times with different `self`. Both stay the
+ * caller's, and must outlive it. `words` are those that would stand in its brackets in
+ * $GNOMON ("filter=opt*,extended=false"), or NULL; they are copied.
+ *
+ * Where `profiler` and `self` are NULL, `words` are all that $GNOMON could say
+ * (docs/environment.md), and take its place: what $GNOMON, or such a call, attached
+ * before writes its last reports and goes; marks made meanwhile are in no report. ""
+ * attaches nothing. "+ITEMS" attaches items beside those that are there, whose
+ * recording goes on, and "-PATTERN" detaches those whose as=, or profiler where there
+ * is none, it matches.
+ *
+ * GNOMON_EINVAL: no profiler and no words, no name, or a wrong word: what is right in
+ * words alone is attached all the same, and gnomon_error_text() has the first wrong
+ * one. GNOMON_EABI: another generation, or struct_size is too small. GNOMON_ENOENT,
+ * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed; or there is
+ * none to detach. GNOMON_EFULL: more profilers than fit. GNOMON_ENOMEM. */
+GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                               const char *words);
 
-/* The same, with a length in bytes, or GNOMON_TO_NUL. A NUL inside the length is
- * GNOMON_EINVAL. */
-GNOMON__CALL int gnomon_configure_n(const char *spec, size_t length);
+/* Detaches what gnomon_attach attached with this `self`, without a summary. Once
+ * it returns GNOMON_OK no callback runs, and none will come: both may be freed.
+ * GNOMON_ENOENT: it is not attached. GNOMON_EBUSY: called inside a callback, or a
+ * callback did not return within a second; no new one will start, and the call
+ * may be made again. */
+GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
 
 /* Writes what is attached as a spec with all defaults written out, which
- * gnomon_configure takes again. As snprintf: at most `size` bytes with the final
+ * gnomon_attach takes again. As snprintf: at most `size` bytes with the final
  * NUL, and returns the length of the whole in bytes without the NUL. 0: nothing
  * is attached, or the call failed. `buffer` may be NULL to ask for the length. */
 GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
@@ -848,9 +848,6 @@ GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
  * GNOMON_EINVAL: the name is NULL. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_stage_begin(const char *name);
 
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_stage_begin_n(const char *name, size_t length);
-
 /* Ends the open stage and writes the reports that are due.
  * GNOMON_ESTATE: no stage is open. */
 GNOMON__CALL int gnomon_stage_end(void);
@@ -862,10 +859,6 @@ GNOMON__CALL int gnomon_stage_end(void);
  * already gets the new value.
  * GNOMON_EINVAL: key or value is NULL, or the value is not JSON. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_metadata(const char *key, const char *json);
-
-/* The same, with lengths in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_metadata_n(const char *key, size_t length,
-                                   const char *json, size_t json_length);
 
 GNOMON_END_DECLS
 

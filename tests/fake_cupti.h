@@ -13,7 +13,7 @@
 #include "platform/ticks.h"
 
 #define FAKE_CUPTI(name) TEST_BINARY_DIR "/fake_cupti/" name ".so"
-#define KIND(name) (1u << GNOMON_ACTIVITY_##name)
+#define KIND(name) (1u << GNOMON_DEVICE_##name)
 #define ALL_KINDS 0x7fu
 #define SOURCE 3u
 
@@ -24,7 +24,7 @@ static const fake_cupti *cupti;
 #define TOLD 4096u
 static struct {
     pthread_mutex_t lock;
-    gnomon_activity records[TOLD];
+    gnomon_device_work records[TOLD];
     char names[TOLD][80];
     uint64_t count, lost;           /* of all */
     uint64_t launched[TOLD], notes; /* correlations, in their order */
@@ -53,7 +53,8 @@ static enum gnomon__activity_noted hear_noted(uint32_t source,
     return is;
 }
 
-static void hear(uint32_t source, const gnomon_activity *records, size_t count)
+static void hear(uint32_t source, const gnomon_device_work *records,
+                 size_t count)
 {
     pthread_mutex_lock(&told.lock);
     CHECK_EQ(source, SOURCE);
@@ -96,9 +97,9 @@ static inline uint64_t told_lost(void)
 }
 
 /* The only record of the name, or NULL. */
-static inline const gnomon_activity *told_of(const char *name)
+static inline const gnomon_device_work *told_of(const char *name)
 {
-    const gnomon_activity *found = NULL;
+    const gnomon_device_work *found = NULL;
     for (uint64_t i = 0; i < told.count && i < TOLD; i++)
         if (strcmp(told.names[i], name) == 0) {
             CHECK(!found);
@@ -147,7 +148,7 @@ static inline void fake_cupti_use(uint32_t version)
 /* NULL: it is open; else why not. */
 static inline const char *open_cupti(uint32_t kinds)
 {
-    const gnomon_activity_source *source = gnomon__cupti_source();
+    const gnomon_device_source *source = gnomon__cupti_source();
     const char *why = NULL;
     int code = source->open(source->self, SOURCE, kinds, &why);
     CHECK_EQ(code != 0, why != NULL);
@@ -156,13 +157,13 @@ static inline const char *open_cupti(uint32_t kinds)
 
 static inline void flush_cupti(uint64_t patience_ns)
 {
-    const gnomon_activity_source *source = gnomon__cupti_source();
+    const gnomon_device_source *source = gnomon__cupti_source();
     source->flush(source->self, patience_ns);
 }
 
 static inline void close_cupti(void)
 {
-    const gnomon_activity_source *source = gnomon__cupti_source();
+    const gnomon_device_source *source = gnomon__cupti_source();
     source->close(source->self);
 }
 

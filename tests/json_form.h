@@ -21,7 +21,7 @@ static inline char *json_of(const gnomon_profile *p)
 {
     fake_writer w;
     fake_open(&w);
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w.base), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, "json", &w.base), GNOMON_OK);
     return w.text;
 }
 

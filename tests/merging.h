@@ -111,7 +111,7 @@ static inline bytes summed(bytes *inputs, size_t count,
     }
     if (!CHECK_EQ(gnomon__unite_finish(u, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     gnomon__merge_free(m);
     return b;

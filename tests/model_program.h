@@ -294,7 +294,7 @@ static void compare_with(int v, const gnomon_profile *p, enum model_scope scope,
         return;
     log_failure(v, scope);
     if (p && is_told)
-        gnomon_profile_write(p, GNOMON_FORM_JSON, &out);
+        gnomon_write(p, "json", &out);
 }
 
 static int on_summary(void *self, const gnomon_profile *p,
@@ -327,7 +327,7 @@ static int keep_part(FILE *parts, const gnomon_profile *p)
     gnomon_writer out = {
         .struct_size = sizeof out, .write = put_part, .context = parts};
     fwrite(&begin, sizeof begin, 1, parts); /* its place is for the size */
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, "gnomon", &out), GNOMON_OK);
     end = ftell(parts);
     fseek(parts, begin, SEEK_SET);
     begin = end - begin - (long)sizeof begin;
@@ -449,7 +449,7 @@ static void attach(int v, uint32_t hooks)
     int has_trace = (p->wants & GNOMON_WANT_TREE) && roll(2);
     p->wants |= has_trace ? GNOMON_WANT_EVENTS : 0;
     p->summary = roll(2) ? on_summary : NULL;
-    p->ready = roll(2) ? on_ready : NULL;
+    p->events = roll(2) ? on_ready : NULL;
     observers[v] =
         (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .view = v};
     if (has_hooks[v]) {
@@ -467,14 +467,14 @@ static void attach(int v, uint32_t hooks)
                               .has_report = p->summary != NULL,
                               .has_trace = has_trace,
                               .came_late = m.has_steps,
-                              .has_ready = has_trace && p->ready,
+                              .has_ready = has_trace && p->events,
                               .came = m.now};
     m.views[v].has_steps =
         m.views[v].has_tree && (p->wants & GNOMON_WANT_STEPS);
     m.views[v].has_file = m.views[v].has_tree && roll(4) == 0;
     if (has_trace && roll(2))
         m.views[v].keep =
-            (int)roll(model_is_scheduled(schedule) || !p->ready ? 4 : 5);
+            (int)roll(model_is_scheduled(schedule) || !p->events ? 4 : 5);
     if (model_is_stream(m.views[v].keep))
         observers[v].parts = tmpfile();
     p->options = has_trace ? keep_option : NULL;

@@ -33,7 +33,7 @@ static int model_keeps_stages(const model_view *v)
     return v->has_ready && !model_is_scheduled(v->schedule);
 }
 
-/* Whether a cycle that is over is in no other profile than that for `ready`. */
+/* Whether a cycle that is over is in no other profile than that for `events`. */
 static int model_takes_cycles(const model_view *v)
 {
     return model_is_scheduled(v->schedule) && !v->has_report && !v->has_file;

@@ -38,12 +38,12 @@ static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
 
 /* The copy has the exact size, so that sanitizers see overruns. The caller
  * frees `at`. */
-static inline bytes bytes_of(const gnomon_profile *p, int form)
+static inline bytes bytes_of(const gnomon_profile *p, const char *form)
 {
     bytes b = {NULL, 0, 0};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = bytes_write, .context = &b};
-    CHECK_EQ(gnomon_profile_write(p, form, &w), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, form, &w), GNOMON_OK);
     b.at = realloc(b.at, b.size + 1);
     return b;
 }

@@ -28,7 +28,7 @@ static inline int program_print(const gnomon_writer *w, const char *format, ...)
 }
 
 /* Writes the profile into the test's folder. */
-static inline void program_save(const gnomon_profile *p, int form,
+static inline void program_save(const gnomon_profile *p, const char *form,
                                 const char *path)
 {
     child_folder();
@@ -37,7 +37,7 @@ static inline void program_save(const gnomon_profile *p, int form,
                        .write = program_write,
                        .print = program_print,
                        .context = to};
-    CHECK_EQ(gnomon_profile_write(p, form, &w), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, form, &w), GNOMON_OK);
     CHECK_EQ(fclose(to), 0);
 }
 

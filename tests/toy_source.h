@@ -15,12 +15,12 @@
 #define TOY_RECORDS 256
 
 typedef struct toy_source {
-    gnomon_activity_source api;
+    gnomon_device_source api;
     uint32_t number, kinds;
     int opens, closes, flushes;
     uint64_t patience_ns; /* of the last flush */
     const char *broken;   /* not NULL: it cannot be opened, and says this */
-    gnomon_activity records[TOY_RECORDS];
+    gnomon_device_work records[TOY_RECORDS];
     size_t count;
 } toy_source;
 
@@ -44,7 +44,7 @@ static inline void toy_tell(toy_source *s)
 {
     size_t count = s->count;
     s->count = 0;
-    gnomon_activity_put(s->number, s->records, count);
+    gnomon_host_get()->device_put(s->number, s->records, count);
 }
 
 static void toy_source_flush(void *self, uint64_t patience_ns)
@@ -65,51 +65,51 @@ static void toy_source_flush(void *self, uint64_t patience_ns)
 TOY_SOURCE(toy, "toy");
 
 /* Records of work without a launch: add `.correlation` and so on. */
-static inline gnomon_activity *toy_record(toy_source *s, uint32_t kind,
-                                          const char *name, uint64_t begin,
-                                          uint64_t ns)
+static inline gnomon_device_work *toy_record(toy_source *s, uint32_t kind,
+                                             const char *name, uint64_t begin,
+                                             uint64_t ns)
 {
-    gnomon_activity *r = &s->records[s->count++ % TOY_RECORDS];
-    *r = (gnomon_activity){.struct_size = sizeof *r,
-                           .kind = kind,
-                           .name = name,
-                           .stream = 7,
-                           .begin_ns = begin,
-                           .end_ns = begin + ns};
-    if (kind == GNOMON_ACTIVITY_CALL || kind == GNOMON_ACTIVITY_OVERHEAD)
+    gnomon_device_work *r = &s->records[s->count++ % TOY_RECORDS];
+    *r = (gnomon_device_work){.struct_size = sizeof *r,
+                              .kind = kind,
+                              .name = name,
+                              .stream = 7,
+                              .begin_ns = begin,
+                              .end_ns = begin + ns};
+    if (kind == GNOMON_DEVICE_CALL || kind == GNOMON_DEVICE_OVERHEAD)
         r->device = -1;
     return r;
 }
 
 /* A call that launches work from where the thread is, and the work. */
-static inline gnomon_activity *toy_work(toy_source *s, uint32_t kind,
-                                        const char *name, uint64_t begin,
-                                        uint64_t ns)
+static inline gnomon_device_work *toy_work(toy_source *s, uint32_t kind,
+                                           const char *name, uint64_t begin,
+                                           uint64_t ns)
 {
     static uint64_t correlations;
-    gnomon_activity *r = toy_record(s, kind, name, begin, ns);
+    gnomon_device_work *r = toy_record(s, kind, name, begin, ns);
     r->correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
-    gnomon_activity_launched(s->number, r->correlation);
+    gnomon_host_get()->device_launched(s->number, r->correlation);
     return r;
 }
 
-static inline gnomon_activity *toy_kernel(const char *name, uint64_t begin,
-                                          uint64_t ns)
+static inline gnomon_device_work *toy_kernel(const char *name, uint64_t begin,
+                                             uint64_t ns)
 {
-    return toy_work(&toy, GNOMON_ACTIVITY_KERNEL, name, begin, ns);
+    return toy_work(&toy, GNOMON_DEVICE_KERNEL, name, begin, ns);
 }
 
 static const gnomon_profiler worker = {.struct_size = sizeof worker,
                                        .abi = GNOMON_ABI,
                                        .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_ACTIVITIES,
+                                                GNOMON_WANT_DEVICE_WORK,
                                        .name = "worker"};
 
 static inline void toy_begin(void)
 {
     gnomon__test_set(1000);
     setenv("GNOMON_CUPTI_LIBRARY", "/none", 1); /* the toy is the only source */
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
     gnomon_thread_name("main");
 }

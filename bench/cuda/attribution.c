@@ -26,10 +26,10 @@ static int open_source(void *self, uint32_t number, uint32_t kinds,
     return GNOMON_OK;
 }
 
-static const gnomon_activity_source tool = {.struct_size = sizeof tool,
-                                            .abi = GNOMON_ABI,
-                                            .name = "bench",
-                                            .open = open_source};
+static const gnomon_device_source tool = {.struct_size = sizeof tool,
+                                          .abi = GNOMON_ABI,
+                                          .name = "bench",
+                                          .open = open_source};
 
 static void find(void *library, const char *name, void *call)
 {
@@ -49,7 +49,7 @@ static int push_and_pop(uint64_t id)
 
 static int note(uint64_t id)
 {
-    gnomon_activity_launched(source, id);
+    gnomon_host_get()->device_launched(source, id);
     return 0;
 }
 
@@ -78,8 +78,8 @@ int main(int count, char **arguments)
     find(cupti, "cuptiActivityPushExternalCorrelationId", &push);
     find(cupti, "cuptiActivityPopExternalCorrelationId", &pop);
     setenv("GNOMON_CUPTI_LIBRARY", "/none", 1);
-    gnomon_activity_source_add(&tool);
-    if (gnomon_configure("kernels(file=/dev/null)") || !source)
+    gnomon_host_get()->source_add(&tool);
+    if (gnomon_attach(NULL, NULL, "kernels(file=/dev/null)") || !source)
         return 2;
     GNOMON_SCOPE("scope");
     printf("a note of each launch: %.1f ns\n", ns_of(note));

@@ -278,7 +278,7 @@ static void sample(size_t k)
 static int enter(enum mode mode)
 {
     static int told[MODES];
-    int code = gnomon_configure(specs[mode]);
+    int code = gnomon_attach(NULL, NULL, specs[mode]);
     if (code != GNOMON_OK && !told[mode]++)
         fprintf(stderr, "bench_gpu: no row of '%s': %s\n", specs[mode],
                 gnomon_error_text());
@@ -295,7 +295,7 @@ static void measure_all(void)
                 if ((int)rows[k].mode == mode)
                     sample(k);
         }
-    gnomon_configure("");
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* ---- The table ------------------------------------------------------------------ */

@@ -96,14 +96,14 @@ int chains_explain(cudaStream_t stream)
     prepare(stream);
     /* In turns, as a GPU's clock changes. */
     for (int i = 0; i < TURNS && !broken; i++) {
-        broken |= gnomon_configure("") != GNOMON_OK;
+        broken |= gnomon_attach(NULL, NULL, "") != GNOMON_OK;
         plain[i] = chain(bare);
         events[i] = chain(in_events);
-        broken |= gnomon_configure("cuda,file=/dev/null") != GNOMON_OK;
+        broken |= gnomon_attach(NULL, NULL, "cuda,file=/dev/null") != GNOMON_OK;
         (void)chain(in_scope); /* makes its events */
         scopes[i] = chain(in_scope);
     }
-    (void)gnomon_configure("");
+    (void)gnomon_attach(NULL, NULL, "");
     if (broken)
         return -1;
     double least = median(plain);

@@ -62,7 +62,9 @@ def function(name, result, *parameters):
     return found
 
 
-configure = function("gnomon_configure", ctypes.c_int, ctypes.c_char_p)
+attach = function(
+    "gnomon_attach", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
+)
 error_text = function("gnomon_error_text", ctypes.c_char_p)
 region_get = function("gnomon_region_get", POINTER, ctypes.c_char_p,
                       ctypes.c_char_p, ctypes.c_int)
@@ -220,9 +222,9 @@ def worked(run):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "kernels.csv")
         spec = f"kernels(format=csv,file={path}),cupti,file=/dev/null"
-        must(configure(spec.encode()), "cupti")
+        must(attach(None, None, spec.encode()), "cupti")
         ns = measure(run)
-        must(configure(OFF), "off")
+        must(attach(None, None, OFF), "off")
         kernels = 0
         with open(path, encoding="utf-8", newline="") as table:
             for cells in csv.DictReader(table):
@@ -264,7 +266,7 @@ tools = {  # by CUPTI: what runs, by what it is measured
 }
 if alone:
     run, by = tools[alone]
-    must(configure(OFF), "off")
+    must(attach(None, None, OFF), "off")
     before = [measure(launch) for _ in range(5)]
     by(run)  # its first session
     print(json.dumps([before, [by(run) for _ in range(5)]]))
@@ -278,19 +280,19 @@ rows = {  # name: what is attached, what runs, by what it is measured
     "py_gnomon_cuda": (CUDA, gnomon_cuda, timed_all),
     "py_gnomon_nvtx": (NVTX, gnomon_scope, heard_all),
 }
-if configure(NVTX):
+if attach(None, None, NVTX):
     print(f"no row of gnomon's nvtx: {error_text().decode()}")
     del rows["py_gnomon_nvtx"]
 times = {name: [] for name in ["torch_launch", *rows]}
 floors = {name: [] for name in rows}
 for _ in range(REPETITIONS):
-    must(configure(OFF), "off")
+    must(attach(None, None, OFF), "off")
     times["torch_launch"].append(measure(launch))
     for name, (spec, run, by) in rows.items():
-        must(configure(spec), spec.decode())
+        must(attach(None, None, spec), spec.decode())
         floors[name].append(measure(launch))
         times[name].append(by(run))
-must(configure(OFF), "off")
+must(attach(None, None, OFF), "off")
 timer_destroy(timer)
 
 failed = []

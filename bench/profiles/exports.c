@@ -140,10 +140,10 @@ static void make_file(size_t events)
     const made_profile made = {{&made_api}, exports_nodes, events};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = take_bytes, .context = &exports_file};
-    must_export(gnomon_profile_write(&made.base, GNOMON_FORM_FILE, &w));
+    must_export(gnomon_write(&made.base, "gnomon", &w));
     exports_file.at = malloc(exports_file.size);
     exports_file.size = 0;
-    must_export(gnomon_profile_write(&made.base, GNOMON_FORM_FILE, &w));
+    must_export(gnomon_write(&made.base, "gnomon", &w));
 }
 
 /* As the program does it, with the check of all that is in the file. */

@@ -119,7 +119,7 @@ static void write_rank(const gnomon_profile *p, file_bytes *to)
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = keep_bytes, .context = to};
     to->size = 0;
-    must(!gnomon_profile_write(p, GNOMON_FORM_FILE, &w), "write");
+    must(!gnomon_write(p, "gnomon", &w), "write");
 }
 
 static int read_bytes(void *context, uint64_t at, void *bytes, size_t size)

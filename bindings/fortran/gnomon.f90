@@ -10,7 +10,7 @@ module gnomon
     public :: gnomon_region, gnomon_begin, gnomon_end
     public :: gnomon_range_begin, gnomon_range_end, gnomon_counter, gnomon_mark
     public :: gnomon_start, gnomon_stop, gnomon_step, gnomon_thread_name
-    public :: gnomon_stage_begin, gnomon_stage_end, gnomon_configure
+    public :: gnomon_stage_begin, gnomon_stage_end, gnomon_attach
     public :: gnomon_teardown
 
     integer(c_int), parameter, public :: GNOMON_KIND_SCOPE = 0
@@ -24,11 +24,10 @@ module gnomon
     end type region
 
     interface
-        function region_get(name, length, category, category_length, kind) &
-                bind(c, name="gnomon_region_get_n") result(found)
-            import :: c_ptr, c_char, c_size_t, c_int
+        function region_get(name, category, kind) &
+                bind(c, name="gnomon_region_get") result(found)
+            import :: c_ptr, c_char, c_int
             character(kind=c_char), intent(in) :: name(*)
-            integer(c_size_t), value :: length, category_length
             type(c_ptr), value :: category
             integer(c_int), value :: kind
             type(c_ptr) :: found
@@ -83,26 +82,23 @@ module gnomon
             integer(c_int64_t), value :: number
             integer(c_int), value :: given
         end subroutine step_slow
-        subroutine thread_name_n(name, length) &
-                bind(c, name="gnomon_thread_name_n")
-            import :: c_char, c_size_t
+        subroutine thread_name(name) bind(c, name="gnomon_thread_name")
+            import :: c_char
             character(kind=c_char), intent(in) :: name(*)
-            integer(c_size_t), value :: length
-        end subroutine thread_name_n
-        function stage_begin_n(name, length) &
-                bind(c, name="gnomon_stage_begin_n") result(code)
-            import :: c_char, c_size_t, c_int
+        end subroutine thread_name
+        function stage_begin(name) bind(c, name="gnomon_stage_begin") &
+                result(code)
+            import :: c_char, c_int
             character(kind=c_char), intent(in) :: name(*)
-            integer(c_size_t), value :: length
             integer(c_int) :: code
-        end function stage_begin_n
-        function configure_n(spec, length) &
-                bind(c, name="gnomon_configure_n") result(code)
-            import :: c_char, c_size_t, c_int
-            character(kind=c_char), intent(in) :: spec(*)
-            integer(c_size_t), value :: length
+        end function stage_begin
+        function attach(profiler, self, words) bind(c, name="gnomon_attach") &
+                result(code)
+            import :: c_ptr, c_char, c_int
+            type(c_ptr), value :: profiler, self
+            character(kind=c_char), intent(in) :: words(*)
             integer(c_int) :: code
-        end function configure_n
+        end function attach
         function gnomon_stage_end() bind(c, name="gnomon_stage_end") &
                 result(code)
             import :: c_int
@@ -126,8 +122,7 @@ contains
         integer(c_int) :: its
         its = GNOMON_KIND_SCOPE
         if (present(kind)) its = kind
-        found = region_get(name, len_trim(name, c_size_t), c_null_ptr, &
-            0_c_size_t, its)
+        found = region_get(trim(name) // c_null_char, c_null_ptr, its)
     end function gnomon_region
 
     ! Whether, and for whom, marks of the region are recorded.
@@ -206,21 +201,21 @@ contains
 
     subroutine gnomon_thread_name(name)
         character(len=*), intent(in) :: name
-        call thread_name_n(name, len_trim(name, c_size_t))
+        call thread_name(trim(name) // c_null_char)
     end subroutine gnomon_thread_name
 
     ! These return 0, or an error of gnomon.h.
     function gnomon_stage_begin(name) result(code)
         character(len=*), intent(in) :: name
         integer(c_int) :: code
-        code = stage_begin_n(name, len_trim(name, c_size_t))
+        code = stage_begin(trim(name) // c_null_char)
     end function gnomon_stage_begin
 
-    ! Takes what $GNOMON can hold.
-    function gnomon_configure(spec) result(code)
-        character(len=*), intent(in) :: spec
+    ! Attaches what the words say, as $GNOMON does.
+    function gnomon_attach(words) result(code)
+        character(len=*), intent(in) :: words
         integer(c_int) :: code
-        code = configure_n(spec, len_trim(spec, c_size_t))
-    end function gnomon_configure
+        code = attach(c_null_ptr, c_null_ptr, trim(words) // c_null_char)
+    end function gnomon_attach
 
 end module gnomon

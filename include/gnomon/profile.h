@@ -28,7 +28,7 @@ GNOMON_BEGIN_DECLS
  * Where reports and files go.
  *
  * gnomon gives a writer to each profiler's summary. A program that asks for a
- * report (gnomon_summary) or a file (gnomon_profile_write) brings one of its own,
+ * report (gnomon_summary) or a file (gnomon_write) brings one of its own,
  * of which only struct_size and `write` must be set. */
 
 /* What was recorded. gnomon/profile.h has its readers. */
@@ -720,7 +720,7 @@ typedef struct gnomon_event_info {
  *
  *     gnomon_field_info f[32];
  *     f[0].struct_size = sizeof f[0];
- *     n = gnomon_entity_fields(GNOMON_NODES, f, 32);
+ *     n = host->entity_fields(GNOMON_NODES, f, 32);
  *     for (i = 0; i < n; i++) puts(f[i].name); */
 
 /* The structs that entities point to: beside the kinds of gnomon_entity. */
@@ -780,14 +780,6 @@ typedef struct gnomon_field_info {
     int32_t of;
     uint32_t reserved;
 } gnomon_field_info;
-
-/* Describes the fields of a kind (gnomon_entity, gnomon_part): fills at most `room` of
- * `fields`, as far apart as the struct_size says that the caller has set in the first.
- * Returns how many fields the struct has; 0: there is no such kind. Any thread. */
-GNOMON__CALL size_t gnomon_entity_fields(int entity, gnomon_field_info *fields,
-                                         size_t room);
-/* The name of a kind, as "nodes"; NULL: there is no such kind. */
-GNOMON__CALL const char *gnomon_entity_name(int entity);
 
 /* ==== Reading and writing ================================================= */
 
@@ -886,10 +878,6 @@ static inline size_t gnomon_profile_events(const gnomon_profile *p,
  * profile, for it wants no tree. GNOMON_ENOMEM, GNOMON_EBUSY, GNOMON_EINVAL. */
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages);
-/* The same, with the name's length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
-                                   size_t length, int all_stages);
-
 /* Frees a profile, whoever made it. NULL is ignored. */
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
 
@@ -900,25 +888,27 @@ GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
 
 /* ---- Files ---------------------------------------------------------------- */
 
-/* The forms of a file. The first two hold all of a profile; docs/file-format.md
- * describes them. */
-enum gnomon_form {
-    /* Binary, with checksums: .gnomon. */
-    GNOMON_FORM_FILE = 0,
-    /* Text, for other tools: .gnomon.json. */
-    GNOMON_FORM_JSON = 1,
-    /* For gnomon_export: a trace, made of events, as torch.profiler writes it: for
-     * Perfetto, chrome://tracing, TensorBoard (docs/exports.md). */
-    GNOMON_FORM_CHROME = 2
-};
-
-/* Writes all of a profile to `out`, from start to end. Equal profiles give equal
- * bytes. `form` is one of the first two; only out->write is needed. Any thread.
+/* Writes a profile to `out`, from start to end, in a format by its name:
+ *
+ *   "gnomon"  binary, with checksums, as .gnomon files: all of it
+ *   "json"    text, for other tools, as .gnomon.json: all of it
+ *   "chrome"  a trace, made of its events, as torch.profiler writes it: for Perfetto,
+ *             chrome://tracing, TensorBoard (docs/exports.md)
+ *
+ * docs/file-format.md describes the first two: equal profiles give equal bytes. What else
+ * `gnomon export` knows, as flame graphs, is in the program alone. Only out->write is
+ * needed. Any thread, and any number of times.
  * GNOMON_OK, or the writer's error; GNOMON_EINVAL: profile or writer is NULL, or
- * there is no such form; GNOMON_EFULL: more than the form can hold, as 4 GiB of
+ * there is no such format; GNOMON_EFULL: more than the format can hold, as 4 GiB of
  * texts; GNOMON_ENOMEM. */
-GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
-                                      const gnomon_writer *out);
+GNOMON__CALL int gnomon_write(const gnomon_profile *profile, const char *format,
+                              const gnomon_writer *out);
+
+/* The same into the file at `path`, which others see whole or not at all: missing
+ * folders are made, and a file that is there is replaced. A device or a pipe is
+ * written to. Besides: GNOMON_EIO: it cannot be written. */
+GNOMON__CALL int gnomon_write_file(const gnomon_profile *profile,
+                                   const char *format, const char *path);
 
 /* Makes a profile of a .gnomon file that is in memory: `size` bytes, which are not
  * needed any more afterwards. The caller frees *out. Any thread.
@@ -934,17 +924,6 @@ GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
  * does not grow with their number. */
 GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
 
-/* Writes a profile in any gnomon_form, as gnomon_profile_write. The profile may be
- * exported any number of times. What else `gnomon export` knows, as flame graphs, is
- * in the program alone. */
-GNOMON__CALL int gnomon_export(const gnomon_profile *profile, int form,
-                               const gnomon_writer *out);
-/* The same into the file at `path`, which others see whole or not at all: missing
- * folders are made, and a file that is there is replaced. A device or a pipe is
- * written to. Besides: GNOMON_EIO: it cannot be written. */
-GNOMON__CALL int gnomon_export_file(const gnomon_profile *profile, int form,
-                                    const char *path);
-
 /* ---- Reports -------------------------------------------------------------- */
 
 /* Writes the report that a built-in profiler makes of a profile: `report` is its name
@@ -956,10 +935,6 @@ GNOMON__CALL int gnomon_export_file(const gnomon_profile *profile, int form,
  * GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
                                const char *report, const gnomon_writer *out);
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_report_n(const gnomon_profile *profile,
-                                 const char *report, size_t length,
-                                 const gnomon_writer *out);
 
 /* ==== Builders ============================================================
  * A profile of whatever a program knows, as another tool's file, a simulator, or a

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What reports are made of, for profilers and programs that write their own: rows
- * of a profile, sums of histograms, JSON text, and names of files.
+ * of a profile, sums of histograms, and JSON text.
  *
- *     gnomon_rows_make(&rows, profile, GNOMON_ROWS_BY_THREAD);
+ *     host->rows(&rows, profile, GNOMON_ROWS_BY_THREAD);
  *     for (i = 0; i < rows->count; i++) ... gnomon_row_at(rows, i) ...
- *     gnomon_rows_free(rows);
+ *     host->rows_free(rows);
  *
- * A plugin is linked to nothing, and reaches the functions through the host table:
- * host->rows, host->rows_free, host->file_name. All else here is inline.
+ * `host` is the host table (gnomon/tool.h), which also makes names of files.
  * Units are ns, as in gnomon/profile.h.
  */
 #ifndef GNOMON_REPORT_H
@@ -66,17 +65,6 @@ GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
         GNOMON_CAST(const char *, first) + i * of->rows->struct_size;
     return GNOMON_CAST(const gnomon_row *, item);
 }
-
-/* Makes the rows of a profile; `by` is a gnomon_rows_by. The caller frees *out, and
- * does so before the profile, for texts are the profile's. O(nodes) memory, from
- * libc's heap. Any thread, also in summary.
- * GNOMON_OK; GNOMON_EINVAL: no profile, or no such `by`; GNOMON_ENOMEM. On an error
- * *out is NULL. */
-GNOMON__CALL int gnomon_rows_make(gnomon_rows **out,
-                                  const gnomon_profile *profile, int by);
-
-/* Frees rows. NULL is ignored. */
-GNOMON__CALL void gnomon_rows_free(gnomon_rows *rows);
 
 /* ---- Sums ------------------------------------------------------------------- */
 
@@ -148,27 +136,6 @@ static inline int gnomon_write_json(const gnomon_writer *out, const char *text)
     return out->write(out, "\"", 1);
 }
 
-/* ---- Files -------------------------------------------------------------------- */
-
-/* Makes the name of a file of `pattern`, as $GNOMON's file= does: %r is the rank,
- * %h the host, %p the process, %s the stage, ... (docs/environment.md). Ranks that
- * share a disk never share a name. The folders in it are made. It is for files
- * that a profiler writes by itself while the program runs: ask in setup, where
- * rank and stage are known.
- * As snprintf: writes at most `size` bytes with the NUL, and returns the length of
- * the whole name in bytes. 0: the pattern is empty or NULL, there is no memory, or
- * a folder cannot be made; gnomon_error_text() says which.
- * Call it in a profiler's create, setup, summary or teardown, or outside of
- * callbacks, where it is a control call (gnomon.h). */
-GNOMON__CALL size_t gnomon_file_name(const char *pattern, char *buffer,
-                                     size_t size);
-
 GNOMON_END_DECLS
-
-#ifdef GNOMON_DISABLE
-#define GNOMON__OFF_REPORT
-#include "off.h"
-#undef GNOMON__OFF_REPORT
-#endif
 
 #endif

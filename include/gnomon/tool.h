@@ -5,7 +5,7 @@
  *   Health     what marks count where they cannot do their work
  *   Stacks     which scopes threads have open
  *   Devices    scopes on streams, and how another vendor's are timed
- *   Activities work that somebody else measured, as kernels
+ *   Work       of devices, that somebody else measured, as kernels
  *   Profilers  what one is, and what its callbacks are given
  *   Plugins    what one exports, and all that it may call
  *
@@ -231,7 +231,7 @@ typedef struct gnomon_device {
     int (*identify)(const gnomon_device_context *where,
                     gnomon_device_identity *out);
 
-    /* The number by which records of work name `stream` (Activities). With it
+    /* The number by which records of work name `stream` (Work of devices). With it
      * scopes lie on the track of their stream's work; without, where this is NULL or
      * fails, on one of their own. Called as a scope begins, on marking threads, so
      * after the stream's end nothing asks for it. `where` is the stream's context. */
@@ -311,17 +311,6 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
 GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
                                    const char *name);
 
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
-                                     const char *name, size_t length);
-
-/* Waits until devices have done what was launched so far, and reads its times: what
- * gnomon_snapshot takes next has them. It waits `patience_ns` at most for scopes on
- * streams, and as long again for each source of work (Activities). A control
- * call (gnomon.h). GNOMON_OK, also where nothing is timed or patience
- * ended. */
-GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
-
 /* A scope from this line to the end of the block, on the host and in `stream`.
  * `name` is a string literal. A declaration, as GNOMON_SCOPE: give it a line of
  * its own in a block. */
@@ -329,11 +318,18 @@ GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
     GNOMON__SCOPE_ON(name, GNOMON_NULL, device, stream, __COUNTER__)
 #endif
 
-/* ==== Activities ==========================================================
+/* Waits until devices have done what was launched so far, and reads its times: what
+ * gnomon_snapshot takes next has them. It waits `patience_ns` at most for scopes on
+ * streams, and as long again for each source of work (Work of devices). A control
+ * call (gnomon.h). GNOMON_OK, also where nothing is timed or patience
+ * ended. */
+GNOMON__CALL int gnomon_device_wait(uint64_t patience_ns);
+
+/* ==== Work of devices ==========================================================
  * Work that is over, as somebody else measured it: kernels, copies and calls that a
  * vendor's tool tells about, each with its begin and its end, and each counted below the
  * scope that launched it. CUPTI is gnomon's own source (`cupti` in $GNOMON); another
- * one is a gnomon_activity_source of three calls.
+ * one is a gnomon_device_source of three calls.
  *
  * How: where a call launches work, its source says so on that thread, and gnomon notes
  * the innermost open scope under the call's correlation. When the work is over, the
@@ -342,43 +338,43 @@ GNOMON_API int gnomon_device_wait(uint64_t patience_ns);
  * gnomon_health. */
 
 /* What a record is of. */
-enum gnomon_activity_kind {
-    GNOMON_ACTIVITY_KERNEL = 0,
+enum gnomon_device_work_kind {
+    GNOMON_DEVICE_KERNEL = 0,
     /* Memory that was copied, or set to a value. */
-    GNOMON_ACTIVITY_COPY = 1,
-    GNOMON_ACTIVITY_SET = 2,
+    GNOMON_DEVICE_COPY = 1,
+    GNOMON_DEVICE_SET = 2,
     /* A call of the vendor's interface, on a thread of the host. */
-    GNOMON_ACTIVITY_CALL = 3,
+    GNOMON_DEVICE_CALL = 3,
     /* A thread or a stream that waits for a stream, an event or a device. */
-    GNOMON_ACTIVITY_SYNC = 4,
+    GNOMON_DEVICE_SYNC = 4,
     /* What the source itself costs. */
-    GNOMON_ACTIVITY_OVERHEAD = 5,
+    GNOMON_DEVICE_OVERHEAD = 5,
     /* A whole graph, from its first to its last work. */
-    GNOMON_ACTIVITY_GRAPH = 6,
+    GNOMON_DEVICE_GRAPH = 6,
     /* A collective operation of several ranks. */
-    GNOMON_ACTIVITY_COLLECTIVE = 7
+    GNOMON_DEVICE_COLLECTIVE = 7
 };
 
-/* Bits of gnomon_activity.flags. */
-enum gnomon_activity_flags {
+/* Bits of gnomon_device_work.flags. */
+enum gnomon_device_work_flags {
     /* The call is of the lower of two interfaces (CUDA's driver). */
-    GNOMON_ACTIVITY_LOW_LEVEL = 1u
+    GNOMON_DEVICE_LOW_LEVEL = 1u
 };
 
 /* One piece of work that is over. Numbers that are not known are 0, if not said
  * otherwise. */
-typedef struct gnomon_activity {
+typedef struct gnomon_device_work {
     uint32_t struct_size;
-    /* A gnomon_activity_kind. */
+    /* A gnomon_device_work_kind. */
     uint32_t kind;
-    /* Bits of gnomon_activity_flags. */
+    /* Bits of gnomon_device_work_flags. */
     uint32_t flags;
     /* The device, from 0; -1: it is of no device. */
     int32_t device;
     /* The vendor's numbers. A wait for more than one stream: UINT32_MAX. */
     uint32_t context;
     uint32_t stream;
-    /* Moments by gnomon_now_ns. */
+    /* Moments by host->now_ns. */
     uint64_t begin_ns;
     uint64_t end_ns;
     /* Of the call that launched it, or of the call itself; 0: not known. */
@@ -408,14 +404,14 @@ typedef struct gnomon_activity {
     /* Of a collective: which communicator, and which of its operations. */
     uint64_t communicator;
     uint64_t entry;
-} gnomon_activity;
+} gnomon_device_work;
 
 /* ---- Sources -------------------------------------------------------------- */
 
 /* Who tells about work. It must live until it is removed. Each call but the names may
  * be NULL. They are called inside control calls, one at a time, and may call
- * gnomon_activity_put. */
-typedef struct gnomon_activity_source {
+ * host->device_put. */
+typedef struct gnomon_device_source {
     uint32_t struct_size;
     /* GNOMON_ABI. */
     uint32_t abi;
@@ -423,7 +419,7 @@ typedef struct gnomon_activity_source {
     const char *name;
     void *self;
     /* Begins to tell: somebody wants `kinds`, a bit 1 << kind for each
-     * gnomon_activity_kind. Called again with other kinds while it is open. An error
+     * gnomon_device_work_kind. Called again with other kinds while it is open. An error
      * means that it tells nothing; *why may be set to one line that says what to do,
      * which must live as long as the source. */
     int (*open)(void *self, uint32_t number, uint32_t kinds, const char **why);
@@ -431,33 +427,11 @@ typedef struct gnomon_activity_source {
     void (*close)(void *self);
     /* Tells all that is over, within `patience_ns`. */
     void (*flush)(void *self, uint64_t patience_ns);
-} gnomon_activity_source;
+} gnomon_device_source;
 
-#ifndef GNOMON_DISABLE
-/* Adds a source, which is opened when somebody wants work. GNOMON_OK, or an error and a
- * text: GNOMON_EINVAL, GNOMON_EABI, GNOMON_ENOMEM (there are 4 already). Its number, from
- * 1, is given to `open`. */
-GNOMON_API int gnomon_activity_source_add(const gnomon_activity_source *source);
-/* Closes and removes it. */
-GNOMON_API int
-gnomon_activity_source_remove(const gnomon_activity_source *source);
-
-/* Now, in ns since the run's zero: what records' moments are counted from. Any thread. */
-GNOMON_API uint64_t gnomon_now_ns(void);
-
-/* On the thread that launches work, before any record of it is given: what comes with
- * this correlation was launched by the innermost scope that is open on this thread.
- * `source`: its number. It waits for nothing, as a mark: only after a stage or a profiler
- * came or went the thread's first call of either takes a lock, and perhaps memory. */
-GNOMON_API void gnomon_activity_launched(uint32_t source, uint64_t correlation);
-/* Work that is over. They lie struct_size of the first one apart. Any thread, not a
- * marking one: it takes a lock. */
-GNOMON_API void gnomon_activity_put(uint32_t source,
-                                    const gnomon_activity *records,
-                                    size_t count);
-/* `count` records were lost by the source. */
-GNOMON_API void gnomon_activity_lost(uint32_t source, uint64_t count);
-#endif
+/* A source is added and tells by the host table, by its number: source_add,
+ * source_remove, device_launched, device_put, device_lost. Moments are those of
+ * its now_ns. */
 
 /* ==== What callbacks are given ============================================
  * What a profiler's callbacks are given.
@@ -603,7 +577,7 @@ typedef struct gnomon_options {
      * later, by any thread. Unlike stdio it raises no signal where stderr is a
      * closed pipe, and is silent where the host closed stderr. */
     void (*log)(const char *line);
-    /* gnomon_region_op: what a frame's region computes; NULL: nothing
+    /* host->region_op: what a frame's region computes; NULL: nothing
      * that was told. May be kept and called later, by any thread. */
     const gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_options;
@@ -657,13 +631,13 @@ enum gnomon_wants {
      * events. Some ns and 16 bytes a scope, of the memory that mem= gives. A schedule
      * then chooses the events alone; the tree is of all steps. An option `keep` of
      * the profiler says what stays when that memory is full: "last" (its default) or
-     * "first"; or of how many steps ("8steps"); or that `ready` gets it while the run
+     * "first"; or of how many steps ("8steps"); or that `events` gets it while the run
      * goes on ("stream"). */
     GNOMON_WANT_EVENTS = 32u,
     /* With the tree: kernels, copies and calls of devices, in nodes of their own, as
-     * sources tell of them (Activities). Where no source does, one line says
+     * sources tell of them (Work of devices). Where no source does, one line says
      * why, and it is as if GNOMON_WANT_DEVICE stood here. */
-    GNOMON_WANT_ACTIVITIES = 64u
+    GNOMON_WANT_DEVICE_WORK = 64u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which
@@ -683,7 +657,7 @@ enum gnomon_wants {
  * nor in window. A thread that is cancelled in another callback ends there, and
  * that scope has no stop.
  * Lifetime: the table and its texts must outlive their use by gnomon. */
-typedef struct gnomon_profiler {
+struct gnomon_profiler {
     /* sizeof(gnomon_profiler); it must reach as far as `help`. */
     uint32_t struct_size;
     /* GNOMON_ABI. */
@@ -752,69 +726,19 @@ typedef struct gnomon_profiler {
      * for files: text written to it goes nowhere. Where an option `on_trace_ready` of
      * the profiler is "none" it is not called, and no such profile is made; but of a
      * stream it is. */
-    int (*ready)(void *self, const gnomon_profile *profile,
-                 const gnomon_writer *out);
-} gnomon_profiler;
+    int (*events)(void *self, const gnomon_profile *profile,
+                  const gnomon_writer *out);
+};
 
-/* ---- Saying why ----------------------------------------------------------------- */
-
-/* For a callback that returns int: keeps one line of text and returns `code`, so
- *     return gnomon_fail(GNOMON_EIO, "the socket is closed");
- * The line on stderr then ends in that text, where it would have the code's name;
- * so does gnomon_error_text() of the control call that came to the callback. The
- * text is copied, and cut at 255 bytes. NULL and "" are no text. It is forgotten
- * where the callback returns GNOMON_OK after all. A plugin has host->fail. */
-GNOMON__CALL int gnomon_fail(int code, const char *text);
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_fail_n(int code, const char *text, size_t length);
-
-/* Writes "gnomon: <line>" to stderr, in one piece: options->log and host->log, for
- * who has neither. Any thread, also in a callback. NULL is an empty line. */
-GNOMON__CALL void gnomon_log(const char *line);
-
-/* ---- Attaching ------------------------------------------------------------------ */
-
-/* All four are control calls: gnomon.h says on which threads, and which
- * errors each of them may return. */
-
-/* Attaches `profiler` with the caller's `self`; its create and destroy are not
- * called. One profiler may be attached several times with different `self`.
- * Both stay the caller's, and must outlive it. `options` has the words that
- * would stand in the brackets in $GNOMON ("filter=opt*,extended=false"), or is
- * NULL; it is copied.
- * GNOMON_EINVAL: no profiler, no name, or a wrong option. GNOMON_EABI: another
- * generation, or struct_size is too small. GNOMON_EFULL: more are attached than
- * fit. GNOMON_ENOMEM. */
-GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
-                               const char *options);
-/* The same, with a length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
-                                 const char *options, size_t length);
-
-/* Detaches what gnomon_attach attached with this `self`, without a summary. Once
- * it returns GNOMON_OK no callback runs, and none will come: both may be freed.
- * GNOMON_ENOENT: it is not attached. GNOMON_EBUSY: called inside a callback, or a
- * callback did not return within a second; no new one will start, and the call
- * may be made again. */
-GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
-
-/* Makes `profiler` known by its name to $GNOMON and gnomon_configure. Call it
- * before the first mark, which reads $GNOMON. The profiler stays the caller's and
- * must live as long as the process uses gnomon. A second one of a name replaces
- * the first.
- * GNOMON_EINVAL, GNOMON_EABI: as gnomon_attach. GNOMON_EFULL: too many. */
-GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler);
+/* ---- Asking ----------------------------------------------------------------- */
 
 /* Writes the report that the attached profiler named `profiler` has now, of the
  * open stage. Its summary runs on the calling thread, and then out->write is
- * called once, outside of all locks; only out->write is needed.
+ * called once, outside of all locks; only out->write is needed. A control call.
  * GNOMON_ENOENT: no such profiler is attached. GNOMON_EINVAL: no writer.
  * GNOMON_EPLUGIN: its summary failed. GNOMON_ENOMEM, or what out->write
  * returned. */
 GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
-/* The same, with the name's length in bytes, or GNOMON_TO_NUL. */
-GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
-                                  const gnomon_writer *out);
 
 /* ==== Plugins =============================================================
  * Profilers in shared libraries of their own, as GNOMON=./mine.so loads them.
@@ -827,11 +751,11 @@ GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
 struct gnomon__copy;
 struct gnomon_rows;
 
-/* What the process's gnomon offers to a plugin: the calls of gnomon's headers, by
- * pointer. Each does what the call of its name does, with the same threads and
- * errors; those that take names take lengths too. The table lives as long as the
- * process. Look at struct_size before a field that is newer than the first
- * release.
+/* What the process's gnomon offers, by pointer: to plugins, which get it when they are
+ * loaded; to bindings, as those that take names take lengths in bytes too, or
+ * GNOMON_TO_NUL; and to who tells of work. What has the name of a call does what that
+ * does, with the same threads and errors. The table lives as long as the process. Look
+ * at struct_size before a field that is newer than the first release.
  * Masks: begin, range_begin, counter, mark, begin_on and touch are the slow
  * halves of marks. They take the mask that the caller read from the region, and
  * are called where that is not 0. */
@@ -840,9 +764,10 @@ typedef struct gnomon_host {
     uint32_t abi;
     /* gnomon_version() of the library. */
     const char *version;
-    /* The time, in ns since the run's zero. */
+    /* The time, in ns since the run's zero. Any thread. */
     uint64_t (*now_ns)(void);
-    /* Writes one line to stderr, "gnomon: " before it. */
+    /* Writes "gnomon: <line>" to stderr, in one piece. Any thread, also in a callback.
+     * NULL is an empty line. */
     void (*log)(const char *line);
     /* Zeroed memory of gnomon's own heap, never the host's malloc; NULL: there is
      * none. Freed by release. */
@@ -850,20 +775,16 @@ typedef struct gnomon_host {
     void (*release)(void *memory);
 
     /* Regions and marks: gnomon.h. */
-    /* gnomon_region_get_n. */
     gnomon_region *(*region_get)(const char *name, size_t length,
                                  const char *category, size_t category_length,
                                  int kind);
-    /* gnomon_begin and gnomon_end. */
     gnomon_token (*begin)(gnomon_region *region, uint32_t mask);
     void (*end)(gnomon_token token);
     /* gnomon_start_n and gnomon_stop_n. */
     void (*start)(const char *name, size_t length);
     void (*stop)(const char *name, size_t length);
-    /* gnomon_range_begin and gnomon_range_end. */
     gnomon_range (*range_begin)(gnomon_region *region, uint32_t mask);
     void (*range_end)(gnomon_range range);
-    /* gnomon_link_out and gnomon_link_in. */
     gnomon_link (*link_out)(void);
     void (*link_in)(const gnomon_link *from, int kind);
     void (*counter)(gnomon_region *region, uint32_t mask, double value);
@@ -878,7 +799,7 @@ typedef struct gnomon_host {
     int (*metadata)(const char *key, size_t length, const char *json,
                     size_t json_length);
 
-    /* Profilers, and gnomon/profile.h. */
+    /* Profilers and profiles. */
     int (*attach)(const gnomon_profiler *profiler, void *self,
                   const char *options, size_t length);
     int (*detach)(const gnomon_profiler *profiler, void *self);
@@ -886,15 +807,17 @@ typedef struct gnomon_host {
                     int all_stages);
     void (*profile_free)(gnomon_profile *profile);
     void (*health)(gnomon_health *health);
-    /* gnomon_error_text: of the calling thread. */
+    /* Of the calling thread. */
     const char *(*error_text)(void);
     /* Makes a region known, and returns the mask that its marks go by. */
     uint32_t (*touch)(gnomon_region *region, uint32_t mask);
     int (*setup)(const gnomon_setup_options *options);
     int (*teardown)(void);
+    /* gnomon_attach of words alone. A NUL inside the length is GNOMON_EINVAL. */
     int (*configure)(const char *spec, size_t length);
     size_t (*spec)(char *buffer, size_t size);
-    /* gnomon_register. */
+    /* Makes `profiler` known by its name, as those of gnomon_setup_options are, with the
+     * errors of these. Call it before the first mark, which reads $GNOMON. */
     int (*add_profiler)(const gnomon_profiler *profiler);
     int (*summary)(const char *profiler, size_t length,
                    const gnomon_writer *out);
@@ -912,37 +835,80 @@ typedef struct gnomon_host {
     void (*end_on)(const gnomon_device_scope *scope);
     void (*stream_name)(const gnomon_device *device, void *stream,
                         const char *name, size_t length);
-    /* gnomon_end_alone. */
     void (*end_alone)(gnomon_token token);
 
-    /* gnomon/report.h: gnomon_rows_make, gnomon_rows_free, gnomon_file_name. */
+    /* The rows of a profile (gnomon/report.h); `by` is a gnomon_rows_by. The caller
+     * frees *out by rows_free, and does so before the profile, for texts are the
+     * profile's. O(nodes) memory, from libc's heap. Any thread, also in summary.
+     * GNOMON_OK; GNOMON_EINVAL: no profile, or no such `by`; GNOMON_ENOMEM. On an error
+     * *out is NULL. */
     int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
                 int by);
     void (*rows_free)(struct gnomon_rows *rows);
+    /* Makes the name of a file of `pattern`, as $GNOMON's file= does: %r is the rank,
+     * %h the host, %p the process, %s the stage, ... (docs/environment.md). Ranks that
+     * share a disk never share a name. The folders in it are made. It is for files
+     * that a profiler writes by itself while the program runs: ask in setup, where
+     * rank and stage are known.
+     * As snprintf: writes at most `size` bytes with the NUL, and returns the length of
+     * the whole name in bytes. 0: the pattern is empty or NULL, there is no memory, or
+     * a folder cannot be made; gnomon_error_text() says which.
+     * Call it in a profiler's create, setup, summary or teardown, or outside of
+     * callbacks, where it is a control call. */
     size_t (*file_name)(const char *pattern, char *buffer, size_t size);
 
-    /* Activities. */
-    int (*source_add)(const gnomon_activity_source *source);
-    int (*source_remove)(const gnomon_activity_source *source);
-    void (*activity_launched)(uint32_t source, uint64_t correlation);
-    void (*activity_put)(uint32_t source, const gnomon_activity *records,
-                         size_t count);
-    void (*activity_lost)(uint32_t source, uint64_t count);
+    /* Adds a source of work, which is opened when somebody wants work. GNOMON_OK, or an
+     * error and a text: GNOMON_EINVAL, GNOMON_EABI, GNOMON_ENOMEM (there are 4
+     * already). Its number, from 1, is given to `open`. */
+    int (*source_add)(const gnomon_device_source *source);
+    /* Closes and removes it. */
+    int (*source_remove)(const gnomon_device_source *source);
+    /* On the thread that launches work, before any record of it is given: what comes
+     * with this correlation was launched by the innermost scope that is open on this
+     * thread. `source`: its number. It waits for nothing, as a mark: only after a stage
+     * or a profiler came or went the thread's first call of either takes a lock, and
+     * perhaps memory. */
+    void (*device_launched)(uint32_t source, uint64_t correlation);
+    /* Work that is over. They lie struct_size of the first one apart. Any thread, not a
+     * marking one: it takes a lock. */
+    void (*device_put)(uint32_t source, const gnomon_device_work *records,
+                       size_t count);
+    /* `count` records were lost by the source. */
+    void (*device_lost)(uint32_t source, uint64_t count);
 
-    /* gnomon_fail_n. */
+    /* For a callback that returns int: keeps one line of text and returns `code`, so
+     *     return host->fail(GNOMON_EIO, "the socket is closed", GNOMON_TO_NUL);
+     * The line on stderr then ends in that text, where it would have the code's name;
+     * so does gnomon_error_text() of the control call that came to the callback. The
+     * text is copied, and cut at 255 bytes. NULL and "" are no text. It is forgotten
+     * where the callback returns GNOMON_OK after all. */
     int (*fail)(int code, const char *text, size_t length);
-    /* gnomon_device_wait. */
     int (*device_wait)(uint64_t patience_ns);
 
-    /* Operations: gnomon.h. */
     gnomon_region *(*op_region)(gnomon_region *region,
                                 const gnomon_op_info *op);
+    /* What a region of gnomon_op_region computes; NULL: it is another region, or NULL.
+     * It lives as long as the process. For profilers: a frame's region may be one. Any
+     * thread, takes no lock. */
     const gnomon_op_info *(*region_op)(const gnomon_region *region);
-
-    /* gnomon_range_begin_in. */
     gnomon_range (*range_begin_in)(gnomon_region *region, uint32_t mask,
                                    gnomon_range around);
+
+    /* Of gnomon/profile.h. */
+    int (*report)(const gnomon_profile *profile, const char *report,
+                  size_t length, const gnomon_writer *out);
+    /* Describes the fields of a kind (gnomon_entity, gnomon_part): fills at most `room`
+     * of `fields`, as far apart as the struct_size says that the caller has set in the
+     * first. Returns how many fields the struct has; 0: there is no such kind. Any
+     * thread. */
+    size_t (*entity_fields)(int entity, gnomon_field_info *fields, size_t room);
+    /* The name of a kind, as "nodes"; NULL: there is no such kind. */
+    const char *(*entity_name)(int entity);
 } gnomon_host;
+
+/* The table of the process's gnomon, for programs and bindings, which are linked to it.
+ * Never NULL, but with GNOMON_DISABLE, where there is none. Any thread. */
+GNOMON__CALL const gnomon_host *gnomon_host_get(void);
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
  * once, when the plugin is loaded. It returns the profiler, which lives as long as

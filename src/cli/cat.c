@@ -40,7 +40,7 @@ static int cat_one(const char *path, const char *to)
         return GNOMON__EXIT_UNREADABLE;
     if (to)
         status = gnomon__cli_save(p, to);
-    else if (gnomon_profile_write(p, GNOMON_FORM_JSON, &out))
+    else if (gnomon_write(p, "json", &out))
         status = GNOMON__EXIT_UNREADABLE;
     if (status && !to && !ferror(stdout)) /* its error is logged at the end */
         gnomon__log("%s: no memory to write it", path);

@@ -22,6 +22,8 @@
 #include "platform/escape.h"
 #include "platform/json.h"
 #include "platform/memory.h"
+#include "profile/model.h"
+#include "spec/names.h"
 #include "print/width.h"
 
 /* As a shell reports a death by SIGPIPE. */
@@ -209,8 +211,8 @@ void gnomon__cli_put_json(const gnomon_writer *out, const char *text)
 static int save_form(const char *path)
 {
     size_t n = strlen(path);
-    return n >= 5 && strcmp(path + n - 5, ".json") == 0 ? GNOMON_FORM_JSON
-                                                        : GNOMON_FORM_FILE;
+    return n >= 5 && strcmp(path + n - 5, ".json") == 0 ? GNOMON__FORM_JSON
+                                                        : GNOMON__FORM_FILE;
 }
 
 typedef struct save_request {
@@ -315,7 +317,7 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
 
 static int save_profile(void *profile, int form, const gnomon_writer *out)
 {
-    return gnomon_profile_write(profile, form, out);
+    return gnomon__profile_write(profile, form, out);
 }
 
 int gnomon__cli_save(const gnomon_profile *profile, const char *path)

@@ -13,8 +13,8 @@
 
 /* Each has its number for good, as its correlations do. */
 typedef struct work_source {
-    const gnomon_activity_source *given; /* NULL: free */
-    gnomon_activity_source s;            /* up to what both know */
+    const gnomon_device_source *given; /* NULL: free */
+    gnomon_device_source s;            /* up to what both know */
     int is_open;
     const char *why; /* it is not open; or NULL */
 } work_source;
@@ -24,7 +24,7 @@ static work_source sources[GNOMON__ACTIVITY_SOURCES];
 #define EACH_SOURCE(w) \
     for (work_source *w = sources; w < sources + GNOMON__ACTIVITY_SOURCES; w++)
 
-#define ALL_KINDS ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
+#define ALL_KINDS ((2u << GNOMON_DEVICE_COLLECTIVE) - 1)
 
 static uint32_t kinds_wanted = ALL_KINDS;
 /* How many views want work; others want times of scopes alone. */
@@ -110,24 +110,23 @@ void gnomon__sources_flush(uint64_t patience_ns)
 /* ---- The list ------------------------------------------------------------------------- */
 
 #define FIRST_SOURCE \
-    (offsetof(gnomon_activity_source, flush) + sizeof(void (*)(void)))
+    (offsetof(gnomon_device_source, flush) + sizeof(void (*)(void)))
 
-int gnomon__sources_add(const gnomon_activity_source *source)
+int gnomon__sources_add(const gnomon_device_source *source)
 {
     work_source *free_one = NULL;
     if (!source || !source->name || !*source->name)
-        return gnomon__fail(GNOMON_EINVAL,
-                            "gnomon_activity_source_add: a source has no name");
+        return gnomon__fail(GNOMON_EINVAL, "source_add: a source has no name");
     if (source->abi != GNOMON_ABI || source->struct_size < FIRST_SOURCE)
         return gnomon__fail(GNOMON_EABI,
-                            "gnomon_activity_source_add: %.64s was made for "
+                            "source_add: %.64s was made for "
                             "another generation of gnomon",
                             source->name);
     EACH_SOURCE(w)
     {
         if (w->given == source)
             return gnomon__fail(GNOMON_EINVAL,
-                                "gnomon_activity_source_add: %.64s is there "
+                                "source_add: %.64s is there "
                                 "already",
                                 source->name);
         if (!w->given && !free_one)
@@ -135,7 +134,7 @@ int gnomon__sources_add(const gnomon_activity_source *source)
     }
     if (!free_one)
         return gnomon__fail(GNOMON_ENOMEM,
-                            "gnomon_activity_source_add: there are %u already, "
+                            "source_add: there are %u already, "
                             "which is the most",
                             GNOMON__ACTIVITY_SOURCES);
     *free_one = (work_source){.given = source};
@@ -147,7 +146,7 @@ int gnomon__sources_add(const gnomon_activity_source *source)
     return GNOMON_OK;
 }
 
-int gnomon__sources_remove(const gnomon_activity_source *source)
+int gnomon__sources_remove(const gnomon_device_source *source)
 {
     EACH_SOURCE(w)
     {
@@ -157,7 +156,7 @@ int gnomon__sources_remove(const gnomon_activity_source *source)
         *w = (work_source){0};
         return GNOMON_OK;
     }
-    return gnomon__fail(GNOMON_ENOENT, "gnomon_activity_source_remove: no such "
+    return gnomon__fail(GNOMON_ENOENT, "source_remove: no such "
                                        "source was added");
 }
 
@@ -182,21 +181,21 @@ void gnomon__sources_forget(void)
         } \
     } while (0)
 
-void gnomon_activity_launched(uint32_t source, uint64_t correlation)
+void gnomon__activity_launched(uint32_t source, uint64_t correlation)
 {
-    FORWARD_WORK(activity_launched, activity_launched(source, correlation));
+    FORWARD_WORK(device_launched, device_launched(source, correlation));
     gnomon__activity_note_launch(source, correlation, 0);
 }
 
-void gnomon_activity_put(uint32_t source, const gnomon_activity *records,
-                         size_t count)
+void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
+                          size_t count)
 {
-    FORWARD_WORK(activity_put, activity_put(source, records, count));
+    FORWARD_WORK(device_put, device_put(source, records, count));
     gnomon__activities_put(source, records, count);
 }
 
-void gnomon_activity_lost(uint32_t source, uint64_t count)
+void gnomon__activity_lost(uint32_t source, uint64_t count)
 {
-    FORWARD_WORK(activity_lost, activity_lost(source, count));
+    FORWARD_WORK(device_lost, device_lost(source, count));
     gnomon__work_trouble(activities_lost, count);
 }

@@ -9,10 +9,10 @@
 
 /* As the public calls. One that is added while views want work is opened; where it cannot
  * be, that is no error, as it may be opened again later. */
-int gnomon__sources_add(const gnomon_activity_source *source);
-int gnomon__sources_remove(const gnomon_activity_source *source);
+int gnomon__sources_add(const gnomon_device_source *source);
+int gnomon__sources_remove(const gnomon_device_source *source);
 
-/* Which kinds are wanted, bits of 1 << gnomon_activity_kind: all, at first. Sources that
+/* Which kinds are wanted, bits of 1 << gnomon_device_work_kind: all, at first. Sources that
  * are open are told. */
 void gnomon__sources_want(uint32_t kinds);
 
@@ -26,6 +26,12 @@ uint32_t gnomon__sources_open(const char **name, const char **why);
 
 /* Each tells what is over. */
 void gnomon__sources_flush(uint64_t patience_ns);
+
+/* The host table's: of the source of this number. */
+void gnomon__activity_launched(uint32_t source, uint64_t correlation);
+void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
+                          size_t count);
+void gnomon__activity_lost(uint32_t source, uint64_t count);
 
 /* In a forked child: all are closed, without a call. */
 void gnomon__sources_forget(void);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/activity.h"
 #include "device/cupti_driver.h"
 #include "device/cupti_records.h"
 #include "platform/atomic.h"
@@ -26,8 +27,8 @@
 #define MOST_DEMANGLED 65536u /* as many names as the recorder keeps */
 
 static const gnomon__cupti_listener the_recorder = {
-    gnomon__activity_note_launch, gnomon__activity_noted, gnomon_activity_put,
-    gnomon_activity_lost};
+    gnomon__activity_note_launch, gnomon__activity_noted, gnomon__activity_put,
+    gnomon__activity_lost};
 const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
 
 uint64_t gnomon__cupti_rows_told;
@@ -254,7 +255,7 @@ static int clock_is_ours(void)
     return 0;
 }
 
-/* A moment of a record in ns of gnomon_now_ns; 0: before the run's zero. */
+/* A moment of a record in ns of host->now_ns; 0: before the run's zero. */
 static uint64_t clock_time(uint64_t moment)
 {
     if (clock_is_given)
@@ -371,7 +372,7 @@ static const char *row_kernel_name(const char *name)
 static struct {
     uint32_t number; /* of the source; 0: nobody listens */
     uint32_t count;
-    gnomon_activity records[CUPTI_ROW];
+    gnomon_device_work records[CUPTI_ROW];
     char texts[CUPTI_ROW][GNOMON__CUPTI_TEXT];
     uint64_t lost; /* unfinished ones, and those that CUPTI cannot read */
 } cupti_row;
@@ -402,28 +403,28 @@ static void row_tell(void)
 /* CUPTI filters noise where it can (12.5); this is for the others. From 12.8 on a query of
  * an event or a stream that is done is a record of a wait too; as queries are not noted, it
  * is known by that. */
-static int is_of_use(const gnomon_activity *a)
+static int is_of_use(const gnomon_device_work *a)
 {
-    if (a->kind != GNOMON_ACTIVITY_CALL && a->kind != GNOMON_ACTIVITY_SYNC)
+    if (a->kind != GNOMON_DEVICE_CALL && a->kind != GNOMON_DEVICE_SYNC)
         return 1;
     enum gnomon__activity_noted noted =
         gnomon__cupti_listens->noted(cupti_row.number, a->correlation);
     if (noted == GNOMON__NOTED_OWN)
         return 0;
-    if (a->kind == GNOMON_ACTIVITY_SYNC)
+    if (a->kind == GNOMON_DEVICE_SYNC)
         return noted == GNOMON__NOTED || reads.version < GNOMON__CUPTI_12_8 ||
                !GNOMON__CUPTI_MAY_QUERY(a->call);
-    return gnomon__cupti_class_of((a->flags & GNOMON_ACTIVITY_LOW_LEVEL) != 0,
+    return gnomon__cupti_class_of((a->flags & GNOMON_DEVICE_LOW_LEVEL) != 0,
                                   a->call) != GNOMON__CUPTI_NOISE;
 }
 
 static void row_add(const void *record)
 {
-    gnomon_activity *a = &cupti_row.records[cupti_row.count];
+    gnomon_device_work *a = &cupti_row.records[cupti_row.count];
     char *text = cupti_row.texts[cupti_row.count];
     enum gnomon__cupti_reading is = gnomon__cupti_read(&reads, record, a, text);
     cupti_row.lost += is == GNOMON__CUPTI_UNFINISHED;
-    if (is == GNOMON__CUPTI_READ && a->kind == GNOMON_ACTIVITY_KERNEL)
+    if (is == GNOMON__CUPTI_READ && a->kind == GNOMON_DEVICE_KERNEL)
         add_relaxed(&kernels_told, 1);
     if (is != GNOMON__CUPTI_READ || !is_of_use(a))
         return;

@@ -57,7 +57,8 @@ uint64_t gnomon__cupti_clock_error(void);
 typedef struct gnomon__cupti_listener {
     void (*launched)(uint32_t source, uint64_t correlation, int is_own);
     enum gnomon__activity_noted (*noted)(uint32_t source, uint64_t correlation);
-    void (*put)(uint32_t source, const gnomon_activity *records, size_t count);
+    void (*put)(uint32_t source, const gnomon_device_work *records,
+                size_t count);
     void (*lost)(uint32_t source, uint64_t count);
 } gnomon__cupti_listener;
 extern const gnomon__cupti_listener *gnomon__cupti_listens;

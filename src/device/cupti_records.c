@@ -78,7 +78,7 @@ static const char *cupti_overhead(uint32_t kind)
 
 /* 0: it has no begin or no end. */
 static int cupti_span(const gnomon__cupti_reader *r, const void *record,
-                      size_t start, size_t end, gnomon_activity *out)
+                      size_t start, size_t end, gnomon_device_work *out)
 {
     uint64_t from = cupti_u64(record, start), to = cupti_u64(record, end);
     if (!from || !to)
@@ -90,7 +90,7 @@ static int cupti_span(const gnomon__cupti_reader *r, const void *record,
 
 static void cupti_place(gnomon__cupti_reader *r, const void *record,
                         size_t device, size_t context, size_t stream,
-                        gnomon_activity *out)
+                        gnomon_device_work *out)
 {
     out->device = (int32_t)cupti_u32(record, device);
     out->context = cupti_u32(record, context);
@@ -112,10 +112,10 @@ static int32_t cupti_device_of(const gnomon__cupti_reader *r, uint32_t context)
 /* ---- Kinds ----------------------------------------------------------------- */
 
 static int read_kernel(gnomon__cupti_reader *r, const void *record,
-                       gnomon_activity *out)
+                       gnomon_device_work *out)
 {
     const char *name = cupti_text(record, 104);
-    out->kind = GNOMON_ACTIVITY_KERNEL;
+    out->kind = GNOMON_DEVICE_KERNEL;
     cupti_place(r, record, 40, 44, 48, out);
     for (size_t i = 0; i < 3; i++) {
         out->grid[i] = cupti_u32(record, 52 + 4 * i);
@@ -133,7 +133,7 @@ static int read_kernel(gnomon__cupti_reader *r, const void *record,
 
 /* Copies and sets begin alike; copies between devices have two more numbers. */
 static int read_memory(gnomon__cupti_reader *r, const void *record,
-                       gnomon_activity *out, size_t correlation, size_t node)
+                       gnomon_device_work *out, size_t correlation, size_t node)
 {
     cupti_place(r, record, 32, 36, 40, out);
     out->bytes = cupti_u64(record, 8);
@@ -144,10 +144,10 @@ static int read_memory(gnomon__cupti_reader *r, const void *record,
 }
 
 static int read_copy(gnomon__cupti_reader *r, const void *record,
-                     gnomon_activity *out, char *text)
+                     gnomon_device_work *out, char *text)
 {
     int is_peer = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_MEMCPY2;
-    out->kind = GNOMON_ACTIVITY_COPY;
+    out->kind = GNOMON_DEVICE_COPY;
     snprintf(text, GNOMON__CUPTI_TEXT, "Memcpy %s (%s -> %s)",
              cupti_direction(cupti_u8(record, 4)),
              cupti_memory(cupti_u8(record, 5)),
@@ -157,9 +157,9 @@ static int read_copy(gnomon__cupti_reader *r, const void *record,
 }
 
 static int read_set(gnomon__cupti_reader *r, const void *record,
-                    gnomon_activity *out, char *text)
+                    gnomon_device_work *out, char *text)
 {
-    out->kind = GNOMON_ACTIVITY_SET;
+    out->kind = GNOMON_DEVICE_SET;
     snprintf(text, GNOMON__CUPTI_TEXT, "Memset (%s)",
              cupti_memory(cupti_u16(record, 50)));
     out->name = text;
@@ -167,11 +167,11 @@ static int read_set(gnomon__cupti_reader *r, const void *record,
 }
 
 static int read_call(const gnomon__cupti_reader *r, const void *record,
-                     gnomon_activity *out)
+                     gnomon_device_work *out)
 {
     int is_driver = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_DRIVER;
-    out->kind = GNOMON_ACTIVITY_CALL;
-    out->flags = is_driver ? (uint32_t)GNOMON_ACTIVITY_LOW_LEVEL : 0;
+    out->kind = GNOMON_DEVICE_CALL;
+    out->flags = is_driver ? (uint32_t)GNOMON_DEVICE_LOW_LEVEL : 0;
     out->call = cupti_u32(record, 4);
     out->thread = r->has_system_threads ? (int64_t)cupti_u32(record, 28) : 0;
     out->correlation = cupti_u32(record, 32);
@@ -181,9 +181,9 @@ static int read_call(const gnomon__cupti_reader *r, const void *record,
 }
 
 static int read_wait(const gnomon__cupti_reader *r, const void *record,
-                     gnomon_activity *out)
+                     gnomon_device_work *out)
 {
-    out->kind = GNOMON_ACTIVITY_SYNC;
+    out->kind = GNOMON_DEVICE_SYNC;
     out->call = cupti_u32(record, 4);
     out->name = cupti_wait(out->call);
     out->correlation = cupti_u32(record, 24);
@@ -194,11 +194,11 @@ static int read_wait(const gnomon__cupti_reader *r, const void *record,
 }
 
 static int read_overhead(const gnomon__cupti_reader *r, const void *record,
-                         gnomon_activity *out)
+                         gnomon_device_work *out)
 {
     enum { OF_THREAD = 2, OF_DEVICE = 3, OF_CONTEXT = 4, OF_STREAM = 5 };
     uint32_t of = cupti_u32(record, 8);
-    out->kind = GNOMON_ACTIVITY_OVERHEAD;
+    out->kind = GNOMON_DEVICE_OVERHEAD;
     out->name = cupti_overhead(cupti_u32(record, 4));
     if (of == OF_THREAD && r->has_system_threads)
         out->thread = cupti_u32(record, 16);
@@ -216,9 +216,9 @@ static int read_overhead(const gnomon__cupti_reader *r, const void *record,
 #define CUPTI_HOST 0x7fffffffu /* in a device's place */
 
 static int read_graph(gnomon__cupti_reader *r, const void *record,
-                      gnomon_activity *out)
+                      gnomon_device_work *out)
 {
-    out->kind = GNOMON_ACTIVITY_GRAPH;
+    out->kind = GNOMON_DEVICE_GRAPH;
     out->name = "Graph";
     out->stream = cupti_u32(record, 36);
     /* One that begins on the host may end on a device. */
@@ -234,7 +234,7 @@ static int read_graph(gnomon__cupti_reader *r, const void *record,
 
 enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
                                               const void *record,
-                                              gnomon_activity *out,
+                                              gnomon_device_work *out,
                                               char text[GNOMON__CUPTI_TEXT])
 {
     int is_over = 0;

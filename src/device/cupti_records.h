@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Records of CUPTI as gnomon_activity. Their layouts are NVIDIA's documented ABI
+/* Records of CUPTI as gnomon_device_work. Their layouts are NVIDIA's documented ABI
  * (cupti_activity.h of CUDA 11.8 to 13.0), written out here as offsets, so that
  * nothing of CUDA is needed to build. Records of later versions are longer, and what
  * an older version has keeps its place. Fields that came after 11.8 are read only
@@ -68,7 +68,7 @@ enum gnomon__cupti_reading {
  * Other names are CUPTI's, or of kernel_name and call_name. */
 enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
                                               const void *record,
-                                              gnomon_activity *out,
+                                              gnomon_device_work *out,
                                               char text[GNOMON__CUPTI_TEXT]);
 
 /* The kind of a record. */

@@ -43,7 +43,7 @@ static uint32_t cupti_number; /* of the source; 0: it is closed */
 static void *cupti_subscriber;
 static int has_buffers;
 static uint32_t threads_are_known;
-static uint32_t kinds_wanted_last;   /* bits of 1 << gnomon_activity_kind */
+static uint32_t kinds_wanted_last;   /* bits of 1 << gnomon_device_work_kind */
 static uint32_t kinds_recorded;      /* bits of cupti_kinds that are on */
 static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
 static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
@@ -238,8 +238,8 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
 static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
 {
     enum gnomon__cupti_class does = gnomon__cupti_class_of(is_driver, id);
-    int calls = (kinds >> GNOMON_ACTIVITY_CALL & 1) && calls_wanted[is_driver];
-    int waits = kinds >> GNOMON_ACTIVITY_SYNC & 1;
+    int calls = (kinds >> GNOMON_DEVICE_CALL & 1) && calls_wanted[is_driver];
+    int waits = kinds >> GNOMON_DEVICE_SYNC & 1;
     if (does > GNOMON__CUPTI_WAIT)
         return kinds != 0;
     return (calls && does >= GNOMON__CUPTI_OTHER) ||
@@ -276,16 +276,16 @@ static void set_attribute(int attribute, uint8_t value)
 }
 
 static const struct {
-    uint32_t kind, of; /* a gnomon_activity_kind */
-} cupti_kinds[] = {{GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_ACTIVITY_KERNEL},
-                   {GNOMON__CUPTI_MEMCPY, GNOMON_ACTIVITY_COPY},
-                   {GNOMON__CUPTI_MEMCPY2, GNOMON_ACTIVITY_COPY},
-                   {GNOMON__CUPTI_MEMSET, GNOMON_ACTIVITY_SET},
-                   {GNOMON__CUPTI_RUNTIME, GNOMON_ACTIVITY_CALL},
-                   {GNOMON__CUPTI_DRIVER, GNOMON_ACTIVITY_CALL},
-                   {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_ACTIVITY_SYNC},
-                   {GNOMON__CUPTI_OVERHEAD, GNOMON_ACTIVITY_OVERHEAD},
-                   {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_ACTIVITY_GRAPH}};
+    uint32_t kind, of; /* a gnomon_device_work_kind */
+} cupti_kinds[] = {{GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_DEVICE_KERNEL},
+                   {GNOMON__CUPTI_MEMCPY, GNOMON_DEVICE_COPY},
+                   {GNOMON__CUPTI_MEMCPY2, GNOMON_DEVICE_COPY},
+                   {GNOMON__CUPTI_MEMSET, GNOMON_DEVICE_SET},
+                   {GNOMON__CUPTI_RUNTIME, GNOMON_DEVICE_CALL},
+                   {GNOMON__CUPTI_DRIVER, GNOMON_DEVICE_CALL},
+                   {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_DEVICE_SYNC},
+                   {GNOMON__CUPTI_OVERHEAD, GNOMON_DEVICE_OVERHEAD},
+                   {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_DEVICE_GRAPH}};
 #define CUPTI_KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
 
 /* After the kind is on: that turns all its calls on again. */
@@ -309,7 +309,7 @@ static int record_kind(uint32_t kind, uint32_t of)
     int code = cupti->Enable(kind);
     if (!code)
         leave_out_noise(kind);
-    else if (of != GNOMON_ACTIVITY_KERNEL) {
+    else if (of != GNOMON_DEVICE_KERNEL) {
         if (cupti->GetResultString(code, &name) || !name)
             name = "an unknown error";
         gnomon__log("%s: %s (%d): it does not record kind %u, which the report "
@@ -328,7 +328,7 @@ static int is_kind_wanted(size_t i, uint32_t kinds)
            (kind != GNOMON__CUPTI_DRIVER || calls_wanted[1]);
 }
 
-/* These kinds, bits of 1 << gnomon_activity_kind, and no others; of calls, those that are
+/* These kinds, bits of 1 << gnomon_device_work_kind, and no others; of calls, those that are
  * wanted. A kind that CUPTI refuses is left out with a line, but kernels: then its code, and
  * *symbol is the call that failed. */
 static int record_kinds(uint32_t kinds, const char **symbol)
@@ -336,7 +336,7 @@ static int record_kinds(uint32_t kinds, const char **symbol)
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     int code = set_callbacks(kinds);
     if (gnomon__cupti_is_one_of_several() && !kinds_recorded)
-        set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_ACTIVITY_GRAPH & 1);
+        set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_DEVICE_GRAPH & 1);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
         int is_on = kinds_recorded >> i & 1, on = is_kind_wanted(i, kinds);
@@ -700,7 +700,7 @@ static void source_close(void *self)
         unsubscribe();
 }
 
-static const gnomon_activity_source cupti_source = {
+static const gnomon_device_source cupti_source = {
     .struct_size = sizeof cupti_source,
     .abi = GNOMON_ABI,
     .name = "CUPTI",
@@ -718,7 +718,7 @@ void gnomon__cupti_calls_wanted(int runtime, int driver)
         (void)record_kinds(kinds_wanted_last, &symbol);
 }
 
-const gnomon_activity_source *gnomon__cupti_source(void)
+const gnomon_device_source *gnomon__cupti_source(void)
 {
     return &cupti_source;
 }

@@ -5,7 +5,7 @@
 
 #include "gnomon/tool.h"
 
-const gnomon_activity_source *gnomon__cupti_source(void);
+const gnomon_device_source *gnomon__cupti_source(void);
 
 /* Which calls are recorded, where calls are wanted: all, at first. */
 void gnomon__cupti_calls_wanted(int runtime, int driver);

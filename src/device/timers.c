@@ -529,10 +529,10 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
 
 /* ---- Names of streams ---------------------------------------------------- */
 
-/* They are passed to profilers and not kept. Interned, as in gnomon_thread_name_n, so that
+/* They are passed to profilers and not kept. Interned, as in gnomon__thread_name_n, so that
  * profilers may keep the pointer. */
-void gnomon_stream_name_n(const gnomon_device *device, void *stream,
-                          const char *name, size_t length)
+void gnomon__stream_name_n(const gnomon_device *device, void *stream,
+                           const char *name, size_t length)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__tls_now()->thread, reentered);
@@ -566,5 +566,5 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
 void gnomon_stream_name(const gnomon_device *device, void *stream,
                         const char *name)
 {
-    gnomon_stream_name_n(device, stream, name, GNOMON_TO_NUL);
+    gnomon__stream_name_n(device, stream, name, GNOMON_TO_NUL);
 }

@@ -59,4 +59,7 @@ static inline int gnomon__export_order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
+/* The JSON form of a profile, of the room profile. */
+int gnomon__write_json(const gnomon_profile *profile, const gnomon_writer *out);
+
 #endif

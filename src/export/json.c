@@ -48,12 +48,12 @@ static int json_write_cut(const gnomon__export *what, const gnomon_profile *of,
                                            .get = json_cut_get};
     json_cut c = {.base.api = &api, .of = of, .what = what};
     if (!what->until_unix_ns)
-        return gnomon_profile_write(of, GNOMON_FORM_JSON, out);
+        return gnomon__write_json(of, out);
     gnomon__event_cursor_all(&c.at, what, of);
     while (gnomon__event_cursor_next(&c.at))
         c.count++;
     c.number = c.count;
-    return gnomon_profile_write(&c.base, GNOMON_FORM_JSON, out);
+    return gnomon__write_json(&c.base, out);
 }
 
 /* ---- The file ------------------------------------------------------------------ */

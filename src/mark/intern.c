@@ -134,9 +134,9 @@ gnomon_region *gnomon__region_named(gnomon__text name, gnomon__text category,
     return region;
 }
 
-gnomon_region *gnomon_region_get_n(const char *name, size_t length,
-                                   const char *category, size_t category_length,
-                                   int kind)
+gnomon_region *gnomon__region_get_n(const char *name, size_t length,
+                                    const char *category,
+                                    size_t category_length, int kind)
 {
     if (gnomon__is_refused())
         return &gnomon__other_region;
@@ -151,6 +151,6 @@ gnomon_region *gnomon_region_get_n(const char *name, size_t length,
 gnomon_region *gnomon_region_get(const char *name, const char *category,
                                  int kind)
 {
-    return gnomon_region_get_n(name, GNOMON_TO_NUL, category, GNOMON_TO_NUL,
-                               kind);
+    return gnomon__region_get_n(name, GNOMON_TO_NUL, category, GNOMON_TO_NUL,
+                                kind);
 }

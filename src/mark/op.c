@@ -200,7 +200,7 @@ gnomon_region *gnomon_op_region(gnomon_region *region, const gnomon_op_info *op)
     return region ? op_region_of(region, op) : &gnomon__other_region;
 }
 
-const gnomon_op_info *gnomon_region_op(const gnomon_region *region)
+const gnomon_op_info *gnomon__region_op(const gnomon_region *region)
 {
     const gnomon_host *owner = load_acquire(&gnomon__owner);
     if (unlikely(owner != NULL))

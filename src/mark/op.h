@@ -29,6 +29,9 @@ typedef struct gnomon__op_view {
     uint32_t is_bad;                       /* something was left out */
 } gnomon__op_view;
 
+/* host->region_op. */
+const gnomon_op_info *gnomon__region_op(const gnomon_region *region);
+
 /* 0: there is no operation in it. */
 int gnomon__op_view_of(gnomon__op_view *out, const gnomon_op_info *op);
 

@@ -50,6 +50,13 @@ void gnomon__regions_wake(void);
  * library owns them from now on. */
 void gnomon__regions_hand_over(void);
 
+/* gnomon_region_get with lengths. */
+gnomon_region *gnomon__region_get_n(const char *name, size_t length,
+                                    const char *category,
+                                    size_t category_length, int kind);
+/* gnomon_thread_name with a length. */
+void gnomon__thread_name_n(const char *name, size_t length);
+
 /* Adds it: its id, or 0 where the table is full or there is no memory. Under the
  * lock. */
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);

@@ -50,7 +50,7 @@ static gnomon__thread *thread_rename(gnomon__thread *t, const char *name)
     return t;
 }
 
-void gnomon_thread_name_n(const char *name, size_t length)
+void gnomon__thread_name_n(const char *name, size_t length)
 {
     if (gnomon__is_refused())
         return;
@@ -76,5 +76,5 @@ void gnomon_thread_name_n(const char *name, size_t length)
 
 void gnomon_thread_name(const char *name)
 {
-    gnomon_thread_name_n(name, GNOMON_TO_NUL);
+    gnomon__thread_name_n(name, GNOMON_TO_NUL);
 }

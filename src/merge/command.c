@@ -10,6 +10,8 @@
 #include "command/output.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/model.h"
+#include "spec/names.h"
 
 enum { MERGE_OUTPUT, MERGE_ALIGN };
 
@@ -75,14 +77,14 @@ static int merge_make(void *context, int form, const gnomon_writer *out)
     gnomon__cli_memory memory = {0};
     const gnomon_writer keep = gnomon__cli_memory_writer(&memory);
     gnomon_profile *p = NULL;
-    if (form == GNOMON_FORM_FILE)
+    if (form == GNOMON__FORM_FILE)
         return merge_to_file(context, out);
     int code = merge_to_file(context, &keep);
     if (!code)
         code = gnomon_profile_read(&p, memory.bytes, memory.size);
     gnomon__cli_memory_free(&memory);
     if (!code)
-        code = gnomon_profile_write(p, form, out);
+        code = gnomon__profile_write(p, form, out);
     gnomon_profile_free(p);
     return code;
 }

@@ -27,7 +27,7 @@ static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
         again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
     g->was_logged = code != GNOMON_OK;
     if (!code)
-        code = gnomon_profile_write(p, GNOMON_FORM_FILE, &out);
+        code = gnomon_write(p, "gnomon", &out);
     gnomon_profile_free(p);
     return code;
 }

@@ -17,7 +17,7 @@
 #include "platform/tls.h"
 
 static __thread char last_error_text[256] GNOMON__TLS;
-/* The text is that of a callback, by gnomon_fail. */
+/* The text is that of a callback, by host->fail. */
 static __thread char is_reason GNOMON__TLS;
 
 #ifdef GNOMON_TESTING
@@ -51,12 +51,7 @@ void gnomon__fail_clear(void)
     is_reason = 0;
 }
 
-int gnomon_fail(int code, const char *text)
-{
-    return gnomon_fail_n(code, text, GNOMON_TO_NUL);
-}
-
-int gnomon_fail_n(int code, const char *text, size_t length)
+int gnomon__fail_n(int code, const char *text, size_t length)
 {
     GNOMON__FORWARD(fail(code, text, length));
     if (length > sizeof last_error_text) /* also GNOMON_TO_NUL */
@@ -131,7 +126,7 @@ void gnomon__log(const char *format, ...)
     errno = kept_errno;
 }
 
-void gnomon_log(const char *line)
+void gnomon__log_line(const char *line)
 {
     GNOMON__FORWARD_VOID(log(line));
     gnomon__log("%s", line ? line : "");

@@ -13,9 +13,12 @@ int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
  * where the reason would not fit. Returns `code`. */
 int gnomon__fail_in_file(int code, const char *path);
 
-/* Why a callback failed, for a line about it: what it told gnomon_fail, else the name of
+/* Why a callback failed, for a line about it: what it told host->fail, else the name of
  * the code that it returned. Valid until the thread's next call here. */
 const char *gnomon__fail_reason(int code);
+
+/* host->fail. */
+int gnomon__fail_n(int code, const char *text, size_t length);
 
 /* Before a callback: forgets what an earlier one told. */
 void gnomon__fail_reason_clear(void);
@@ -26,6 +29,9 @@ void gnomon__fail_clear(void);
 /* Writes "gnomon: ...\n" to stderr in one piece, at most 1 KiB: one line, whatever
  * is in it (escape.h). Leaves errno as it is. */
 void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
+
+/* host->log. */
+void gnomon__log_line(const char *line);
 
 /* With GNOMON_TESTING. Where set, gets the lines ("gnomon: ...", no newline) instead
  * of stderr. */

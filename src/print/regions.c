@@ -170,7 +170,7 @@ typedef struct public_rows {
     gnomon_row *rows;
 } public_rows;
 
-void gnomon_rows_free(gnomon_rows *rows)
+void gnomon__region_rows_free(gnomon_rows *rows)
 {
     public_rows *r = (public_rows *)(void *)rows;
     if (!r)
@@ -196,7 +196,8 @@ static void make_public_row(const public_rows *r, size_t i)
         .device = device->count ? device : NULL};
 }
 
-int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
+int gnomon__region_rows_make(gnomon_rows **out, const gnomon_profile *profile,
+                             int by)
 {
     gnomon__report by_name = gnomon__regions;
     const gnomon__table_choice choice = {.by = by};
@@ -212,7 +213,7 @@ int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
     if (!gnomon__report_make(&r->of, &by_name, &choice, NULL, profile))
         r->rows = calloc(r->of.table.row_count + 1, sizeof *r->rows);
     if (!r->rows) {
-        gnomon_rows_free(&r->base);
+        gnomon__region_rows_free(&r->base);
         return GNOMON_ENOMEM;
     }
     r->base = (gnomon_rows){.struct_size = sizeof r->base,

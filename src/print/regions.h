@@ -4,6 +4,7 @@
 #ifndef GNOMON_PRINT_REGIONS_H
 #define GNOMON_PRINT_REGIONS_H
 
+#include "gnomon/report.h"
 #include "print/rows.h"
 
 enum {
@@ -29,6 +30,11 @@ enum {
 };
 
 extern const gnomon__report gnomon__regions;
+
+/* host->rows and host->rows_free. */
+int gnomon__region_rows_make(gnomon_rows **out, const gnomon_profile *profile,
+                             int by);
+void gnomon__region_rows_free(gnomon_rows *rows);
 
 /* Whether an execution of it ended, of which regions has a row. */
 bool gnomon__region_has_ended(const gnomon__report_node *node);

@@ -205,4 +205,9 @@ static inline const char *gnomon__struct_at(const void *list, size_t i)
     return (const char *)list + i * size;
 }
 
+/* host->entity_fields and host->entity_name. */
+size_t gnomon__entity_fields(int entity, gnomon_field_info *fields,
+                             size_t room);
+const char *gnomon__entity_name(int entity);
+
 #endif

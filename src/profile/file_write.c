@@ -13,6 +13,8 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "profile/model.h"
+#include "spec/names.h"
 #include "profile/fields.h"
 #include "profile/json_read.h"
 #include "profile/layout.h"
@@ -423,7 +425,7 @@ int gnomon__file_finish(file_writer *w)
     return w->code;
 }
 
-/* ---- gnomon_profile_write ------------------------------------------------------- */
+/* ---- In either form -------------------------------------------------------- */
 
 /* ---- A .gnomon file ----------------------------------------------------------- */
 
@@ -484,17 +486,17 @@ static int write_file(const gnomon_profile *p, const gnomon_writer *out)
 static int write_as(int form, const gnomon_profile *p, const gnomon_writer *out)
 {
     switch (form) {
-    case GNOMON_FORM_FILE:
+    case GNOMON__FORM_FILE:
         return write_file(p, out);
-    case GNOMON_FORM_JSON:
+    case GNOMON__FORM_JSON:
         return gnomon__write_json(p, out);
     }
     return gnomon__fail(GNOMON_EINVAL, "no such form: %d", form);
 }
 
 /* The writer, the caller's, is called while memory of ours is held. */
-int gnomon_profile_write(const gnomon_profile *p, int form,
-                         const gnomon_writer *out)
+int gnomon__profile_write(const gnomon_profile *p, int form,
+                          const gnomon_writer *out)
 {
     gnomon__fail_clear();
     if (!p || !out || !out->write)

@@ -313,7 +313,7 @@ static gnomon_field_info describe_field(const gnomon__field *f)
     return info;
 }
 
-size_t gnomon_entity_fields(int entity, gnomon_field_info *fields, size_t room)
+size_t gnomon__entity_fields(int entity, gnomon_field_info *fields, size_t room)
 {
     const gnomon__struct *s = struct_numbered(entity);
     const size_t size = room ? fields->struct_size : 0;
@@ -327,7 +327,7 @@ size_t gnomon_entity_fields(int entity, gnomon_field_info *fields, size_t room)
     return s ? s->field_count : 0;
 }
 
-const char *gnomon_entity_name(int entity)
+const char *gnomon__entity_name(int entity)
 {
     const gnomon__struct *s = struct_numbered(entity);
     return s ? s->many : NULL;

@@ -95,4 +95,9 @@ const char *gnomon__model_text(gnomon__model *m, const char *text);
  * returns as gnomon_profile_check. */
 int gnomon__check_numbers(const gnomon_profile *p);
 
+/* Writes all of a profile in one of the two forms that hold it (spec/names.h), as
+ * gnomon_write. */
+int gnomon__profile_write(const gnomon_profile *profile, int form,
+                          const gnomon_writer *out);
+
 #endif

@@ -12,13 +12,13 @@ static const struct {
     char word[9];
     bool is_runtime, is_driver;
     uint32_t kind;
-} cupti_words[] = {{"kernel", 0, 0, GNOMON_ACTIVITY_KERNEL},
-                   {"memcpy", 0, 0, GNOMON_ACTIVITY_COPY},
-                   {"memset", 0, 0, GNOMON_ACTIVITY_SET},
-                   {"runtime", 1, 0, GNOMON_ACTIVITY_CALL},
-                   {"driver", 0, 1, GNOMON_ACTIVITY_CALL},
-                   {"sync", 0, 0, GNOMON_ACTIVITY_SYNC},
-                   {"overhead", 0, 0, GNOMON_ACTIVITY_OVERHEAD}};
+} cupti_words[] = {{"kernel", 0, 0, GNOMON_DEVICE_KERNEL},
+                   {"memcpy", 0, 0, GNOMON_DEVICE_COPY},
+                   {"memset", 0, 0, GNOMON_DEVICE_SET},
+                   {"runtime", 1, 0, GNOMON_DEVICE_CALL},
+                   {"driver", 0, 1, GNOMON_DEVICE_CALL},
+                   {"sync", 0, 0, GNOMON_DEVICE_SYNC},
+                   {"overhead", 0, 0, GNOMON_DEVICE_OVERHEAD}};
 
 static void cupti_log_word(void (*log)(const char *line), const char *option,
                            const char *text, size_t length, const char *known)
@@ -54,5 +54,5 @@ void gnomon__cupti_wants_read(gnomon__cupti_wants *out, const char *kinds,
     if (graphs && !out->by_node && strcmp(graphs, "launch") != 0)
         cupti_log_word(log, "graphs", graphs, strlen(graphs), "launch, node");
     if (!out->by_node)
-        out->kinds |= 1u << GNOMON_ACTIVITY_GRAPH;
+        out->kinds |= 1u << GNOMON_DEVICE_GRAPH;
 }

@@ -11,7 +11,7 @@
 
 /* What `cupti` asks for. */
 typedef struct gnomon__cupti_wants {
-    uint32_t kinds;      /* bits of 1 << gnomon_activity_kind */
+    uint32_t kinds;      /* bits of 1 << gnomon_device_work_kind */
     int runtime, driver; /* which calls, if any */
     int by_node;         /* the nodes of graphs, instead of graphs */
 } gnomon__cupti_wants;

@@ -5,7 +5,7 @@
 
 GNOMON__REPORT_PROFILER(
     gpu, gnomon__gpu,
-    GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS,
+    GNOMON_WANT_TREE | GNOMON_WANT_DEVICE_WORK | GNOMON_WANT_EVENTS,
     "what devices did for which scopes, and when they were idle",
     GNOMON__TEXT_OPTIONS("10", "how many scopes, gaps and steps",
                          "by stream (thread), rank or host"));

@@ -134,8 +134,8 @@ static int trace_make(void *context, const gnomon_writer *file)
 }
 
 /* Cycles are files of their own: cycle1, cycle2, ...; parts of a stream are part1, ... */
-static int trace_ready(void *self, const gnomon_profile *profile,
-                       const gnomon_writer *out)
+static int trace_events(void *self, const gnomon_profile *profile,
+                        const gnomon_writer *out)
 {
     trace_writer *t = self;
     char part[32];
@@ -200,7 +200,7 @@ static const gnomon_profiler tracer = {
     .help = "a timeline of single executions, for Perfetto and Chrome",
     .options = trace_options,
     .create = trace_create,
-    .ready = trace_ready,
+    .events = trace_events,
     .destroy = trace_destroy,
 };
 

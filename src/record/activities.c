@@ -19,19 +19,19 @@ static const struct work_kind {
     uint8_t lane;    /* gnomon__activity_lane */
     uint8_t is_work; /* a device is busy with it */
 } work_kinds[] = {
-    [GNOMON_ACTIVITY_KERNEL] = {"", GNOMON_KIND_KERNEL, GNOMON__LANE_STREAM, 1},
-    [GNOMON_ACTIVITY_COPY] = {"", GNOMON_KIND_COPY, GNOMON__LANE_STREAM, 1},
-    [GNOMON_ACTIVITY_SET] = {"", GNOMON_KIND_SET, GNOMON__LANE_STREAM, 1},
-    [GNOMON_ACTIVITY_CALL] = {"cuda_runtime", GNOMON_KIND_API,
-                              GNOMON__LANE_CALLS, 0},
-    [GNOMON_ACTIVITY_SYNC] = {"cuda_sync", GNOMON_KIND_SCOPE,
-                              GNOMON__LANE_STREAM, 0},
-    [GNOMON_ACTIVITY_OVERHEAD] = {"overhead", GNOMON_KIND_SCOPE,
-                                  GNOMON__LANE_OVERHEAD, 0},
-    [GNOMON_ACTIVITY_GRAPH] = {"graph", GNOMON_KIND_SCOPE, GNOMON__LANE_GRAPHS,
-                               1},
-    [GNOMON_ACTIVITY_COLLECTIVE] = {"", GNOMON_KIND_COLLECTIVE,
-                                    GNOMON__LANE_COLLECTIVES, 1}};
+    [GNOMON_DEVICE_KERNEL] = {"", GNOMON_KIND_KERNEL, GNOMON__LANE_STREAM, 1},
+    [GNOMON_DEVICE_COPY] = {"", GNOMON_KIND_COPY, GNOMON__LANE_STREAM, 1},
+    [GNOMON_DEVICE_SET] = {"", GNOMON_KIND_SET, GNOMON__LANE_STREAM, 1},
+    [GNOMON_DEVICE_CALL] = {"cuda_runtime", GNOMON_KIND_API, GNOMON__LANE_CALLS,
+                            0},
+    [GNOMON_DEVICE_SYNC] = {"cuda_sync", GNOMON_KIND_SCOPE, GNOMON__LANE_STREAM,
+                            0},
+    [GNOMON_DEVICE_OVERHEAD] = {"overhead", GNOMON_KIND_SCOPE,
+                                GNOMON__LANE_OVERHEAD, 0},
+    [GNOMON_DEVICE_GRAPH] = {"graph", GNOMON_KIND_SCOPE, GNOMON__LANE_GRAPHS,
+                             1},
+    [GNOMON_DEVICE_COLLECTIVE] = {"", GNOMON_KIND_COLLECTIVE,
+                                  GNOMON__LANE_COLLECTIVES, 1}};
 #define WORK_KINDS (sizeof work_kinds / sizeof *work_kinds)
 
 static gnomon__activity_sums work_pending[GNOMON__ACTIVITY_VIEWS];
@@ -187,11 +187,11 @@ static uint32_t thread_of_system(int64_t os_id)
     return GNOMON__NO_LAUNCHER;
 }
 
-static uint32_t track_of_record(const gnomon_activity *r,
+static uint32_t track_of_record(const gnomon_device_work *r,
                                 const gnomon__activity_note *note)
 {
     gnomon__activity_track track = {work_kinds[r->kind].lane, r->device, 0};
-    if (track.lane == GNOMON__LANE_STREAM && r->kind == GNOMON_ACTIVITY_SYNC &&
+    if (track.lane == GNOMON__LANE_STREAM && r->kind == GNOMON_DEVICE_SYNC &&
         r->device < 0)
         track.lane = GNOMON__LANE_CALLS; /* a thread waits for all streams */
     if (track.lane == GNOMON__LANE_STREAM)
@@ -209,14 +209,14 @@ static uint32_t track_of_record(const gnomon_activity *r,
 }
 
 /* 0: nothing is known of it. */
-static uint32_t op_of_record(const gnomon_activity *r, uint32_t name)
+static uint32_t op_of_record(const gnomon_device_work *r, uint32_t name)
 {
     gnomon__activity_op op = {.name = name, .context = r->context};
     if (!work_kinds[r->kind].is_work)
         return 0;
     op.bytes = r->bytes;
     op.communicator = r->communicator;
-    if (r->kind == GNOMON_ACTIVITY_KERNEL) {
+    if (r->kind == GNOMON_DEVICE_KERNEL) {
         memcpy(op.grid, r->grid, sizeof op.grid);
         memcpy(op.block, r->block, sizeof op.block);
         op.registers = r->registers;
@@ -231,12 +231,13 @@ static uint32_t op_of_record(const gnomon_activity *r, uint32_t name)
 }
 
 /* All but whose it is. 0: no memory or no room. */
-static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
+static int leaf_of_record(gnomon__activity_leaf *leaf,
+                          const gnomon_device_work *r,
                           const gnomon__activity_note *note)
 {
     const struct work_kind *k = &work_kinds[r->kind];
     const char *category =
-        r->flags & GNOMON_ACTIVITY_LOW_LEVEL && r->kind == GNOMON_ACTIVITY_CALL
+        r->flags & GNOMON_DEVICE_LOW_LEVEL && r->kind == GNOMON_DEVICE_CALL
             ? "cuda_driver"
             : k->category;
     *leaf = (gnomon__activity_leaf){
@@ -252,7 +253,7 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
 
 /* 0: no memory or no room. */
 static int count_work(uint32_t source, uint32_t view,
-                      gnomon__activity_leaf leaf, const gnomon_activity *r,
+                      gnomon__activity_leaf leaf, const gnomon_device_work *r,
                       const gnomon__activity_note *note)
 {
     leaf.generation = note->generation[view];
@@ -280,7 +281,7 @@ static int count_work(uint32_t source, uint32_t view,
     return 1;
 }
 
-static void put_record(uint32_t source, const gnomon_activity *r)
+static void put_record(uint32_t source, const gnomon_device_work *r)
 {
     gnomon__activity_note note;
     gnomon__activity_leaf leaf;
@@ -302,9 +303,9 @@ static void put_record(uint32_t source, const gnomon_activity *r)
 }
 
 /* The size of the first release's struct. */
-#define FIRST_ACTIVITY (offsetof(gnomon_activity, entry) + sizeof(uint64_t))
+#define FIRST_ACTIVITY (offsetof(gnomon_device_work, entry) + sizeof(uint64_t))
 
-void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
+void gnomon__activities_put(uint32_t source, const gnomon_device_work *records,
                             size_t count)
 {
     if (!count || !load_relaxed(&gnomon__activity_bits))
@@ -317,7 +318,7 @@ void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
     int cancel = gnomon__os_cancel_off();
     gnomon__activities_lock();
     for (size_t i = 0; i < count; i++) {
-        gnomon_activity r = {0};
+        gnomon_device_work r = {0};
         memcpy(&r, (const char *)records + i * size,
                size < sizeof r ? size : sizeof r);
         put_record(source, &r);

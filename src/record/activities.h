@@ -22,7 +22,7 @@ void gnomon__activities_unwatch(uint32_t generation);
 
 /* Adds records; those that cannot be are counted. Any thread but a marking one, inside no
  * lock of ours. */
-void gnomon__activities_put(uint32_t source, const gnomon_activity *records,
+void gnomon__activities_put(uint32_t source, const gnomon_device_work *records,
                             size_t count);
 
 /* The leaf of scopes on a stream, as events timed them; `count` are added to it. 0: they

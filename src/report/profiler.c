@@ -293,7 +293,7 @@ int gnomon__reads_steps(const gnomon__cli_profiler *p)
 int gnomon__reads_devices(const gnomon__cli_profiler *p)
 {
     return (p->profiler->wants &
-            (GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES)) != 0;
+            (GNOMON_WANT_DEVICE | GNOMON_WANT_DEVICE_WORK)) != 0;
 }
 
 int gnomon__is_apart(const gnomon__cli_profiler *p)

@@ -71,8 +71,8 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
 }
 
 /* Cancellation is off during the caller's write, too: it would leak our text. */
-int gnomon_summary_n(const char *profiler, size_t length,
-                     const gnomon_writer *out)
+int gnomon__summary_n(const char *profiler, size_t length,
+                      const gnomon_writer *out)
 {
     GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
     int cancel = gnomon__os_cancel_off();
@@ -83,7 +83,7 @@ int gnomon_summary_n(const char *profiler, size_t length,
 
 int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
-    return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
+    return gnomon__summary_n(profiler, GNOMON_TO_NUL, out);
 }
 
 int gnomon_device_wait(uint64_t patience_ns)
@@ -138,8 +138,8 @@ static int take_snapshot(gnomon_profile **out, gnomon__text name,
     return code;
 }
 
-int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
-                      int all_stages)
+int gnomon__snapshot_n(gnomon_profile **out, const char *profiler,
+                       size_t length, int all_stages)
 {
     GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
     if (!out)
@@ -155,5 +155,5 @@ int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
 
 int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
 {
-    return gnomon_snapshot_n(out, profiler, GNOMON_TO_NUL, all_stages);
+    return gnomon__snapshot_n(out, profiler, GNOMON_TO_NUL, all_stages);
 }

@@ -129,7 +129,7 @@ static void drop_device(gnomon__attachment *a)
 
 static int wants_work(const gnomon_profiler *p)
 {
-    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES;
+    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE_WORK;
     return (p->wants & both) == both;
 }
 
@@ -320,8 +320,8 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
     return code;
 }
 
-int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
-                    const char *options, size_t length)
+int gnomon__attach_n(const gnomon_profiler *profiler, void *self,
+                     const char *options, size_t length)
 {
     GNOMON__FORWARD_CONTROL(attach(profiler, self, options, length));
     int code = gnomon__control_enter();
@@ -345,7 +345,9 @@ int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
 int gnomon_attach(const gnomon_profiler *profiler, void *self,
                   const char *options)
 {
-    return gnomon_attach_n(profiler, self, options, GNOMON_TO_NUL);
+    if (!profiler && !self && options)
+        return gnomon__configure_n(options, GNOMON_TO_NUL);
+    return gnomon__attach_n(profiler, self, options, GNOMON_TO_NUL);
 }
 
 int gnomon_detach(const gnomon_profiler *profiler, void *self)

@@ -206,7 +206,7 @@ static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
     const gnomon_profiler *found = profiler;
     char line[256], path[4096];
     const char *file = gnomon__options_text(options, "file");
-    if (file && !profiler->summary && profiler->ready &&
+    if (file && !profiler->summary && profiler->events &&
         gnomon__profiler_is_builtin(profiler) &&
         gnomon__file_misnamed(line, sizeof line, file, 1)) {
         gnomon__os_beside(NULL, name, path, sizeof path);
@@ -281,7 +281,7 @@ static void check_file_names(gnomon__complaints *complaints)
     char line[256];
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         const char *file = gnomon__options_text(a->options, "file");
-        int is_trace = !a->profiler.summary && a->profiler.ready;
+        int is_trace = !a->profiler.summary && a->profiler.events;
         if (file && a->word && (a->profiler.summary || is_trace) &&
             gnomon__profiler_is_builtin(a->given) &&
             !gnomon__report_is_data(a) &&
@@ -372,10 +372,10 @@ int gnomon__configure_leave(const char *pattern)
                      gnomon__glob(pattern, length, as ? as : a->profiler.name));
         is_any |= a->leaves;
     }
-    return is_any ? GNOMON_OK
-                  : gnomon__fail(GNOMON_ENOENT,
-                                 "gnomon_configure: -%.128s: not attached",
-                                 pattern);
+    return is_any
+               ? GNOMON_OK
+               : gnomon__fail(GNOMON_ENOENT,
+                              "gnomon_attach: -%.128s: not attached", pattern);
 }
 
 void gnomon__configure_clear(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Cycles of schedules, and the callback `ready`. A step that ends a cycle only notes its
+/* Cycles of schedules, and the callback `events`. A step that ends a cycle only notes its
  * times and wakes the thread that waits for the end of the process (end.c), which makes
- * a profile of the cycle's events and calls `ready`. Where a stage ends first, the
+ * a profile of the cycle's events and calls `events`. Where a stage ends first, the
  * control call that ends it does so. Notes are under the lock of steps; all else is in
  * control calls. */
 #include <stdio.h>

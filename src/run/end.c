@@ -176,7 +176,7 @@ static void at_exit(void)
 int gnomon__end_has_reports(void)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.summary || a->profiler.teardown || a->profiler.ready ||
+        if (a->profiler.summary || a->profiler.teardown || a->profiler.events ||
             a->window->scheduled || gnomon__profile_is_kept(a))
             return 1;
     return 0;

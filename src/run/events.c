@@ -3,6 +3,7 @@
  * control calls, and gnomon__events_of also under the readers' lock. */
 #include "gnomon/profile.h"
 #include "record/activities.h"
+#include "spec/names.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"
@@ -45,7 +46,7 @@ static int is_late_reader(const gnomon__attachment *a)
     return (gnomon__wants_ready(a) && !a->window->scheduled) ||
            (a->profiler.wants & GNOMON_WANT_RUN) ||
            (at && gnomon__same_word(at, "end")) ||
-           gnomon__path_form(a) == GNOMON_FORM_JSON;
+           gnomon__path_form(a) == GNOMON__FORM_JSON;
 }
 
 /* Whether another window has events of the same work. */

@@ -10,6 +10,7 @@
 #include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/host.h"
+#include "spec/names.h"
 
 /* ---- Exports ------------------------------------------------------------------------ */
 
@@ -20,20 +21,33 @@ static int export_form(const gnomon_profile *p, int form,
     span.is_known =
         gnomon__profile_span(p, &span.from_unix_ns, &span.until_unix_ns);
     const gnomon__export what = {.profiles = &p, .count = 1, .spans = &span};
-    if (form != GNOMON_FORM_CHROME)
-        return gnomon_profile_write(p, form, out);
+    if (form != GNOMON__FORM_CHROME)
+        return gnomon__profile_write(p, form, out);
     int code = gnomon__export_chrome.write(&what, out);
     return code == GNOMON_ENOMEM ? gnomon__fail(code, "no memory for the trace")
                                  : code;
 }
 
+/* -1, and a text: there is none. */
+static int form_of(const char *format)
+{
+    int form = format ? gnomon__form_named(format) : -1;
+    if (form < 0)
+        gnomon__fail(GNOMON_EINVAL, "no such format: %.64s",
+                     format ? format : "none is given");
+    return form;
+}
+
 /* The writer, the caller's, is called while memory of ours is held. */
-int gnomon_export(const gnomon_profile *profile, int form,
-                  const gnomon_writer *out)
+int gnomon_write(const gnomon_profile *profile, const char *format,
+                 const gnomon_writer *out)
 {
     gnomon__fail_clear();
     if (!profile || !out || !out->write)
         return gnomon__fail(GNOMON_EINVAL, "no profile, or no writer");
+    int form = form_of(format);
+    if (form < 0)
+        return GNOMON_EINVAL;
     int cancel = gnomon__os_cancel_off();
     int code = export_form(profile, form, out);
     gnomon__os_cancel_back(cancel);
@@ -57,14 +71,16 @@ static int export_make(int fd, const void *context)
     return gnomon__fd_writer_end(w, code);
 }
 
-int gnomon_export_file(const gnomon_profile *profile, int form,
-                       const char *path)
+int gnomon_write_file(const gnomon_profile *profile, const char *format,
+                      const char *path)
 {
     int code = GNOMON_OK;
-    const export_job job = {profile, form, &code};
     gnomon__fail_clear();
     if (!profile || !path || !*path)
         return gnomon__fail(GNOMON_EINVAL, "no profile, or no path");
+    const export_job job = {profile, form_of(format), &code};
+    if (job.form < 0)
+        return GNOMON_EINVAL;
     int cancel = gnomon__os_cancel_off();
     int why = gnomon__os_publish_made(path, export_make, &job, NULL, 0);
     gnomon__os_cancel_back(cancel);
@@ -182,8 +198,8 @@ static int check_is_one(const gnomon_profile *p)
                         "`gnomon report` makes a report of each");
 }
 
-int gnomon_report_n(const gnomon_profile *profile, const char *report,
-                    size_t length, const gnomon_writer *out)
+int gnomon__report_n(const gnomon_profile *profile, const char *report,
+                     size_t length, const gnomon_writer *out)
 {
     gnomon__buffer b;
     gnomon__fail_clear();
@@ -212,5 +228,5 @@ int gnomon_report_n(const gnomon_profile *profile, const char *report,
 int gnomon_report(const gnomon_profile *profile, const char *report,
                   const gnomon_writer *out)
 {
-    return gnomon_report_n(profile, report, GNOMON_TO_NUL, out);
+    return gnomon__report_n(profile, report, GNOMON_TO_NUL, out);
 }

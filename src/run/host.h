@@ -8,6 +8,25 @@
 
 extern const gnomon_host gnomon__host;
 
+/* What of the table is in this room, with lengths in bytes, or GNOMON_TO_NUL: the calls
+ * without a length call them. */
+int gnomon__attach_n(const gnomon_profiler *profiler, void *self,
+                     const char *options, size_t length);
+int gnomon__configure_n(const char *spec, size_t length);
+int gnomon__stage_begin_n(const char *name, size_t length);
+int gnomon__metadata_n(const char *key, size_t length, const char *json,
+                       size_t json_length);
+int gnomon__summary_n(const char *profiler, size_t length,
+                      const gnomon_writer *out);
+int gnomon__snapshot_n(gnomon_profile **out, const char *profiler,
+                       size_t length, int all_stages);
+int gnomon__report_n(const gnomon_profile *profile, const char *report,
+                     size_t length, const gnomon_writer *out);
+int gnomon__register(const gnomon_profiler *profiler);
+size_t gnomon__own_file_name(const char *pattern, char *buffer, size_t size);
+int gnomon__source_add(const gnomon_device_source *source);
+int gnomon__source_remove(const gnomon_device_source *source);
+
 /* All metadata; it is cleared between runs, and forgotten in a forked child. */
 const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
 /* As gnomon_metadata, inside a control call. */

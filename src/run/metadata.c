@@ -79,8 +79,8 @@ int gnomon__metadata_put(gnomon__text key, gnomon__text json)
     return GNOMON_OK;
 }
 
-int gnomon_metadata_n(const char *key, size_t length, const char *json,
-                      size_t json_length)
+int gnomon__metadata_n(const char *key, size_t length, const char *json,
+                       size_t json_length)
 {
     GNOMON__FORWARD_CONTROL(metadata(key, length, json, json_length));
     int code = gnomon__control_enter();
@@ -95,5 +95,5 @@ int gnomon_metadata_n(const char *key, size_t length, const char *json,
 
 int gnomon_metadata(const char *key, const char *json)
 {
-    return gnomon_metadata_n(key, GNOMON_TO_NUL, json, GNOMON_TO_NUL);
+    return gnomon__metadata_n(key, GNOMON_TO_NUL, json, GNOMON_TO_NUL);
 }

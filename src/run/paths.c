@@ -193,12 +193,12 @@ static char *path_expanded(const gnomon__attachment *a, const char *stage,
                             logs && !is_file_told(a, file));
 }
 
-/* ---- gnomon_file_name------------------------------------------------------------- */
+/* ---- host->file_name ------------------------------------------------------------ */
 
 static size_t own_file_name(const char *pattern, char *buffer, size_t size)
 {
-    char *path = pattern_expanded(pattern, "gnomon_file_name",
-                                  gnomon__stage_name(), 0, 1);
+    char *path =
+        pattern_expanded(pattern, "file_name", gnomon__stage_name(), 0, 1);
     int why = path ? gnomon__os_make_folders(path) : ENOMEM;
     size_t length = why ? 0 : strlen(path);
     if (why)
@@ -210,13 +210,13 @@ static size_t own_file_name(const char *pattern, char *buffer, size_t size)
     return length;
 }
 
-size_t gnomon_file_name(const char *pattern, char *buffer, size_t size)
+size_t gnomon__own_file_name(const char *pattern, char *buffer, size_t size)
 {
     if (size)
         *buffer = 0;
     GNOMON__FORWARD_CONTROL(file_name(pattern, buffer, size));
     if (!pattern || !*pattern) {
-        gnomon__fail(GNOMON_EINVAL, "gnomon_file_name: no name");
+        gnomon__fail(GNOMON_EINVAL, "file_name: no name");
         return 0;
     }
     if (gnomon__control_is_inside()) /* a callback of a control call */

@@ -70,28 +70,32 @@ const gnomon_profiler *gnomon__profiler_named(const char *name)
     return i < count ? all[i] : NULL;
 }
 
-int gnomon_register(const gnomon_profiler *profiler)
+int gnomon__profiler_add(const gnomon_profiler *profiler)
+{
+    int code = gnomon__profiler_check(profiler);
+    if (code)
+        return code;
+    size_t count, i = 0;
+    gnomon__profilers_known(&count);
+    while (i < count &&
+           !gnomon__same_word(known_profilers[i]->name, profiler->name))
+        i++;
+    if (i == MAX_KNOWN)
+        return gnomon__fail(GNOMON_EFULL,
+                            "%d profilers are registered, no more fit",
+                            MAX_KNOWN);
+    known_profilers[i] = profiler;
+    known_count = i < count ? count : count + 1;
+    return GNOMON_OK;
+}
+
+int gnomon__register(const gnomon_profiler *profiler)
 {
     GNOMON__FORWARD_CONTROL(add_profiler(profiler));
     int code = gnomon__control_enter();
     if (code)
         return code;
-    code = gnomon__profiler_check(profiler);
-    if (!code) {
-        size_t count, i = 0;
-        gnomon__profilers_known(&count);
-        while (i < count &&
-               !gnomon__same_word(known_profilers[i]->name, profiler->name))
-            i++;
-        if (i < MAX_KNOWN) {
-            known_profilers[i] = profiler;
-            known_count = i < count ? count : count + 1;
-        } else {
-            code = gnomon__fail(GNOMON_EFULL,
-                                "%d profilers are registered, no more fit",
-                                MAX_KNOWN);
-        }
-    }
+    code = gnomon__profiler_add(profiler);
     gnomon__control_leave();
     return code;
 }
@@ -129,8 +133,10 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
     const gnomon_profiler *profiler = entry(&gnomon__host);
     if (!profiler)
         return gnomon__fail(GNOMON_EPLUGIN,
-                            "plugin %s does not want to run with gnomon %s",
-                            shown, GNOMON_VERSION);
+                            "plugin %s does not want to run with gnomon %s, "
+                            "generation %d: compile it again, if it was made "
+                            "for another one",
+                            shown, GNOMON_VERSION, GNOMON_ABI);
     *out = profiler;
     int code = gnomon__profiler_check(profiler);
     if (code)

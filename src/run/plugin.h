@@ -9,6 +9,9 @@
 const gnomon_profiler *const *gnomon__profilers_known(size_t *count);
 const gnomon_profiler *gnomon__profiler_named(const char *name);
 int gnomon__profiler_is_builtin(const gnomon_profiler *profiler);
+/* Makes it known by its name; it replaces one of this name. GNOMON_EINVAL, GNOMON_EABI,
+ * GNOMON_EFULL and a text. Inside a control call. */
+int gnomon__profiler_add(const gnomon_profiler *profiler);
 /* Loads a plugin. GNOMON_ENOENT, GNOMON_EABI, GNOMON_EPLUGIN and a text, which
  * names it as `shown`. */
 int gnomon__plugin_load(const gnomon_profiler **out, const char *path,

@@ -14,6 +14,7 @@
 #include "platform/os.h"
 #include "spec/names.h"
 #include "profile/file_write.h"
+#include "profile/model.h"
 #include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
@@ -65,7 +66,7 @@ const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
 
 typedef struct profile_content {
     const gnomon__model *m;
-    int form; /* gnomon_form */
+    int form; /* gnomon__form */
 } profile_content;
 
 static int make_profile(int fd, const void *context,
@@ -76,9 +77,9 @@ static int make_profile(int fd, const void *context,
     gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
     if (!w)
         return ENOMEM;
-    int code = content->form == GNOMON_FORM_FILE
+    int code = content->form == GNOMON__FORM_FILE
                    ? gnomon__file_add_part(p, &w->writer, counts)
-                   : gnomon_profile_write(p, content->form, &w->writer);
+                   : gnomon__profile_write(p, content->form, &w->writer);
     return gnomon__fd_writer_end(w, code);
 }
 
@@ -113,7 +114,7 @@ static void put_profile(const gnomon__attachment *a, const char *stage,
 {
     profile_content content = {m, gnomon__path_form(a)};
     gnomon__file_job job = {.part = a->view->number,
-                            .grows = content.form == GNOMON_FORM_FILE,
+                            .grows = content.form == GNOMON__FORM_FILE,
                             .make = make_profile,
                             .context = &content};
     char *path = gnomon__path_of_profile(a, stage, 0, 1);
@@ -175,7 +176,7 @@ void gnomon__profile_keep(const gnomon__attachment *a,
     uint32_t name = gnomon__stage_reported()->key.name;
     if (!gnomon__output_is_ours() || !a->view->rank_on)
         return;
-    if (gnomon__path_form(a) == GNOMON_FORM_JSON) {
+    if (gnomon__path_form(a) == GNOMON__FORM_JSON) {
         put_late_json(a, closed ? name : UINT32_MAX);
         if (closed)
             put_json(a, name);

@@ -11,6 +11,7 @@
 #include "platform/owner.h"
 #include "run/files.h"
 #include "run/host.h"
+#include "run/plugin.h"
 #include "run/run.h"
 
 static int setup_depth;
@@ -214,17 +215,30 @@ static int rank_is_given(void)
     return our_rank.source && strcmp(our_rank.source, "setup") == 0;
 }
 
-/* All of the outermost setup, and of inner ones the rank, where none was given. What is
- * right is taken, whatever else is wrong. */
+/* Returns the first that cannot be known by its name; NULL: all are. */
+static const gnomon_profiler *take_profilers(const gnomon_setup_options *o)
+{
+    const gnomon_profiler *refused = NULL;
+    for (const gnomon_profiler *const *p = o->profilers; p && *p; p++)
+        if (gnomon__profiler_add(*p) && !refused)
+            refused = *p;
+    return refused;
+}
+
+/* All of the outermost setup, and of inner ones the profilers, and the rank where none
+ * was given. What is right is taken, whatever else is wrong. */
 static int take_options(const gnomon_setup_options *o)
 {
     int is_outermost = setup_depth == 0, rank_code = GNOMON_OK,
         code = GNOMON_OK;
     gnomon__run_find_rank();
+    const gnomon_profiler *refused = take_profilers(o); /* $GNOMON names them */
     if (is_outermost || !rank_is_given())
         rank_code = take_rank(o);
     if (is_outermost)
         code = take_others(o);
+    if (refused)
+        code = gnomon__profiler_add(refused); /* for its text */
     if (rank_code)
         code = gnomon__fail(rank_code,
                             "gnomon_setup: rank %d is not below world size %d",
@@ -298,12 +312,12 @@ static int configure(const char *spec)
         gnomon__configure_clear();
     }
     if (!code)
-        code = gnomon__configure(drops ? "" : spec + adds, "gnomon_configure",
+        code = gnomon__configure(drops ? "" : spec + adds, "gnomon_attach",
                                  adds || drops);
     return code;
 }
 
-int gnomon_configure_n(const char *spec, size_t length)
+int gnomon__configure_n(const char *spec, size_t length)
 {
     GNOMON__FORWARD_CONTROL(configure(spec, length));
     int code = gnomon__control_enter();
@@ -320,7 +334,7 @@ int gnomon_configure_n(const char *spec, size_t length)
     int has_nul = !is_nothing && memchr(spec, 0, text.length);
     code = configure(copy && !has_nul ? copy : "");
     if (has_nul)
-        code = gnomon__fail(GNOMON_EINVAL, "gnomon_configure: a NUL is inside "
+        code = gnomon__fail(GNOMON_EINVAL, "gnomon_attach: a NUL is inside "
                                            "the length of the spec");
     else if (!copy && !is_nothing)
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");
@@ -328,9 +342,4 @@ int gnomon_configure_n(const char *spec, size_t length)
     gnomon__control_started();
     gnomon__control_leave();
     return code;
-}
-
-int gnomon_configure(const char *spec)
-{
-    return gnomon_configure_n(spec, GNOMON_TO_NUL);
 }

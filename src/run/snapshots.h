@@ -79,7 +79,7 @@ void gnomon__run_delivered(int leaving, uint64_t until);
 /* Gives full blocks of streams to their profilers, in parts; `all`: until none is left.
  * In control calls. */
 void gnomon__streams_deliver(int all);
-/* The profiler has the callback `ready`, and can write; it wants it called, as
+/* The profiler has the callback `events`, and can write; it wants it called, as
  * on_trace_ready= is not none; calls it. */
 int gnomon__has_ready(const gnomon__attachment *a);
 int gnomon__wants_ready(const gnomon__attachment *a);

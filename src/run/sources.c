@@ -16,8 +16,8 @@
 /* How long sources may take to tell what is over, outside of a stage's report. */
 #define WORK_WAIT_NS 1000000000u
 
-static int change_sources(int (*change)(const gnomon_activity_source *),
-                          const gnomon_activity_source *source)
+static int change_sources(int (*change)(const gnomon_device_source *),
+                          const gnomon_device_source *source)
 {
     int code = gnomon__control_enter();
     if (code)
@@ -27,27 +27,21 @@ static int change_sources(int (*change)(const gnomon_activity_source *),
     return code;
 }
 
-int gnomon_activity_source_add(const gnomon_activity_source *source)
+int gnomon__source_add(const gnomon_device_source *source)
 {
     GNOMON__FORWARD_CONTROL(source_add(source));
     return change_sources(gnomon__sources_add, source);
 }
 
-int gnomon_activity_source_remove(const gnomon_activity_source *source)
+int gnomon__source_remove(const gnomon_device_source *source)
 {
     GNOMON__FORWARD_CONTROL(source_remove(source));
     return change_sources(gnomon__sources_remove, source);
 }
 
-uint64_t gnomon_now_ns(void)
-{
-    GNOMON__FORWARD(now_ns());
-    return gnomon__host.now_ns();
-}
-
 /* ---- What is wanted ------------------------------------------------------------- */
 
-#define EVERY_KIND ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
+#define EVERY_KIND ((2u << GNOMON_DEVICE_COLLECTIVE) - 1)
 
 /* `cupti` has options for it; others get all. */
 static void add_wants(gnomon__cupti_wants *sum, const gnomon__attachment *a)
@@ -57,7 +51,7 @@ static void add_wants(gnomon__cupti_wants *sum, const gnomon__attachment *a)
         gnomon__cupti_wants_read(
             &its, gnomon__options_text(a->options, "kinds"),
             gnomon__options_text(a->options, "graphs"), NULL);
-        its.kinds |= 1u << GNOMON_ACTIVITY_COLLECTIVE;
+        its.kinds |= 1u << GNOMON_DEVICE_COLLECTIVE;
     }
     sum->kinds |= its.kinds;
     sum->runtime |= its.runtime;
@@ -76,7 +70,7 @@ static void tell_wants(const gnomon__attachment *comes)
         if (a->is_worked)
             add_wants(&sum, a);
     if (sum.by_node)
-        sum.kinds &= ~(1u << GNOMON_ACTIVITY_GRAPH);
+        sum.kinds &= ~(1u << GNOMON_DEVICE_GRAPH);
     gnomon__cupti_calls_wanted(sum.runtime, sum.driver);
     if (sum.kinds)
         gnomon__sources_want(sum.kinds);

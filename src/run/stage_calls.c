@@ -28,7 +28,7 @@ static int begin_stage(gnomon__text name)
     return GNOMON_OK;
 }
 
-int gnomon_stage_begin_n(const char *name, size_t length)
+int gnomon__stage_begin_n(const char *name, size_t length)
 {
     GNOMON__FORWARD_CONTROL(stage_begin(name, length));
     int code = gnomon__control_enter();
@@ -42,7 +42,7 @@ int gnomon_stage_begin_n(const char *name, size_t length)
 
 int gnomon_stage_begin(const char *name)
 {
-    return gnomon_stage_begin_n(name, GNOMON_TO_NUL);
+    return gnomon__stage_begin_n(name, GNOMON_TO_NUL);
 }
 
 int gnomon_stage_end(void)

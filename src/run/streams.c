@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Streams (keep=stream): once a quarter of all memory is full blocks of events, or an
  * eighth events of devices, the thread that waits for the end of the process (end.c) gives
- * them to the callback `ready`, as profiles of PART_BYTES of each. The blocks are free again
+ * them to the callback `events`, as profiles of PART_BYTES of each. The blocks are free again
  * once they are copied, before the profile is made and written. In control calls. */
 #include "platform/error.h"
 #include "profile/model.h"
@@ -15,7 +15,7 @@
 
 int gnomon__has_ready(const gnomon__attachment *a)
 {
-    return a->profiler.ready && gnomon__attachment_has_events(a) &&
+    return a->profiler.events && gnomon__attachment_has_events(a) &&
            gnomon__output_is_ours();
 }
 
@@ -34,9 +34,9 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
     gnomon__buffer b;
     gnomon__buffer_init(&b, a);
     gnomon__fail_reason_clear();
-    int code = a->profiler.ready(a->self, &m->base, &b.writer);
+    int code = a->profiler.events(a->self, &m->base, &b.writer);
     if (code < 0)
-        gnomon__log("%s: ready failed (%s)", a->profiler.name,
+        gnomon__log("%s: events failed (%s)", a->profiler.name,
                     gnomon__fail_reason(code));
     gnomon__buffer_free(&b);
 }

@@ -53,12 +53,21 @@ static int name_ends(const char *name, size_t n, const char *with)
     return n >= length && memcmp(name + n - length, with, length) == 0;
 }
 
+int gnomon__form_named(const char *name)
+{
+    static const char *const names[] = {"gnomon", "json", "chrome"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
 int gnomon__file_form(const char *pattern)
 {
     size_t n = strlen(pattern);
     if (name_ends(pattern, n, ".gnomon"))
-        return GNOMON_FORM_FILE;
-    return name_ends(pattern, n, ".gnomon.json") ? GNOMON_FORM_JSON : -1;
+        return GNOMON__FORM_FILE;
+    return name_ends(pattern, n, ".gnomon.json") ? GNOMON__FORM_JSON : -1;
 }
 
 /* Without libgnomon-trace.so a trace is Chrome's JSON, and only the program makes another

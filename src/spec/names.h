@@ -45,8 +45,18 @@ char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
 int gnomon__file_is_stream(const char *path);
 int gnomon__file_has_stage(const char *pattern);
 
-/* What a file of that name, or pattern, holds by its suffix: GNOMON_FORM_FILE or
- * GNOMON_FORM_JSON, a profile; -1: a report. */
+/* The forms of a file, each with its name in gnomon_write. The first two hold all of a
+ * profile (docs/file-format.md). */
+enum gnomon__form {
+    GNOMON__FORM_FILE = 0, /* "gnomon" */
+    GNOMON__FORM_JSON = 1,
+    GNOMON__FORM_CHROME = 2
+};
+/* The form of this name; -1: there is none. */
+int gnomon__form_named(const char *name);
+
+/* What a file of that name, or pattern, holds by its suffix: GNOMON__FORM_FILE or
+ * GNOMON__FORM_JSON, a profile; -1: a report. */
 int gnomon__file_form(const char *pattern);
 
 /* Whether the name is that of a file which no report is (.json, .prof, ...), or

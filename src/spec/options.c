@@ -148,13 +148,13 @@ static size_t option_count(const gnomon_option_info *table)
 static void mark_keep(gnomon__options *options, const gnomon_profiler *of)
 {
     const uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
-    int has_ready = of &&
-                    of->struct_size >=
-                        offsetof(gnomon_profiler, ready) + sizeof of->ready &&
-                    of->ready;
+    int has_events = of &&
+                     of->struct_size >= offsetof(gnomon_profiler, events) +
+                                            sizeof of->events &&
+                     of->events;
     for (size_t i = 0; of && i < options->count; i++) {
         gnomon__option *o = &options->at[i];
-        o->can_stream = has_ready;
+        o->can_stream = has_events;
         o->is_keep = (of->wants & both) == both &&
                      o->info->type == GNOMON_OPTION_TEXT &&
                      gnomon__same_word(o->info->key, "keep");

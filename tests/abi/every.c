@@ -52,7 +52,7 @@ EVERY_EVENT(link)
 static void print_rows(const gnomon_profile *profile)
 {
     gnomon_rows *rows = NULL;
-    if (gnomon_rows_make(&rows, profile, GNOMON_ROWS_ALL) != GNOMON_OK)
+    if (gnomon_host_get()->rows(&rows, profile, GNOMON_ROWS_ALL) != GNOMON_OK)
         printf("no rows: %s\n", gnomon_error_text());
     else
         GOT(gnomon_rows, rows);
@@ -62,7 +62,7 @@ static void print_rows(const gnomon_profile *profile)
         printf("row %s %d %d\n", row->name, (int)row->host->count,
                row->device ? (int)row->device->count : -1);
     }
-    gnomon_rows_free(rows);
+    gnomon_host_get()->rows_free(rows);
 }
 
 /* Of work on a device; a plain program has none. */
@@ -100,7 +100,7 @@ static const gnomon_profiler every = {
     NEWS.struct_size = sizeof every,
     .abi = GNOMON_ABI,
     .wants = GNOMON_WANT_TREE | GNOMON_WANT_TIMES | GNOMON_WANT_DEVICE |
-             GNOMON_WANT_ACTIVITIES,
+             GNOMON_WANT_DEVICE_WORK,
     .name = "every",
     .options = options,
     .create = every_create,
@@ -226,23 +226,23 @@ static int source_open(void *self, uint32_t number, uint32_t kinds,
     return GNOMON_OK;
 }
 
-static const gnomon_activity_source source = {
-    NEWS.struct_size = sizeof source, .abi = GNOMON_ABI, .name = "every",
-    .open = source_open};
+static const gnomon_device_source source = {NEWS.struct_size = sizeof source,
+                                            .abi = GNOMON_ABI, .name = "every",
+                                            .open = source_open};
 
 /* Two records: the second one lies where the first one's size says. */
 static void launch(void)
 {
-    uint64_t now = gnomon_now_ns();
-    gnomon_activity records[] = {
+    uint64_t now = gnomon_host_get()->now_ns();
+    gnomon_device_work records[] = {
         {NEWS.struct_size = sizeof *records, .correlation = 1, .stream = 7,
          .begin_ns = now + 1, .end_ns = now + 2, .name = "one kernel"},
         {NEWS.struct_size = sizeof *records, .correlation = 2, .stream = 7,
          .begin_ns = now + 3, .end_ns = now + 4, .name = "two kernels"}};
-    gnomon_activity_launched(source_number, 1);
-    gnomon_activity_launched(source_number, 2);
-    gnomon_activity_put(source_number, records, 2);
-    GAVE(gnomon_activity);
+    gnomon_host_get()->device_launched(source_number, 1);
+    gnomon_host_get()->device_launched(source_number, 2);
+    gnomon_host_get()->device_put(source_number, records, 2);
+    GAVE(gnomon_device_work);
 }
 
 /* ---- The program ------------------------------------------------------------- */
@@ -306,8 +306,8 @@ int main(int argc, char **argv)
     ROOM(gnomon_health, health);
     ROOM(gnomon_field_info, field);
     library_growth = growth_of(argc > 1 ? argv[1] : NULL);
-    gnomon_activity_source_add(&source);
-    int code = gnomon_register(&every);
+    gnomon_host_get()->source_add(&source);
+    int code = gnomon_host_get()->add_profiler(&every);
     code |= gnomon_setup(&setup);
     code |= gnomon_attach(&attached, NULL, NULL);
     mark();
@@ -315,15 +315,15 @@ int main(int argc, char **argv)
     code |= gnomon_summary("every", &writer);
     gnomon_health_get(&health.it);
     FILLED(gnomon_health, health);
-    (void)gnomon_entity_fields(GNOMON_VIEWS, &field.it, 1);
+    (void)gnomon_host_get()->entity_fields(GNOMON_VIEWS, &field.it, 1);
     FILLED(gnomon_field_info, field);
     code |= gnomon_detach(&attached, NULL);
     code |= gnomon_teardown();
-    code |= gnomon_activity_source_remove(&source);
+    code |= gnomon_host_get()->source_remove(&source);
     GAVE(gnomon_setup_options);
     GAVE(gnomon_profiler);
     GAVE(gnomon_option_info);
-    GAVE(gnomon_activity_source);
+    GAVE(gnomon_device_source);
     printf("code %d, threads %d, unmatched %d, lost %d\n", code,
            (int)health.it.threads, (int)health.it.unmatched,
            (int)health.it.activities_lost);

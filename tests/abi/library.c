@@ -5,8 +5,8 @@
 #include "release.h"
 
 static const release_library library = {
-    gnomon_builder_create, gnomon_builder_add,   gnomon_builder_finish,
-    gnomon_profile_check,  gnomon_profile_write, gnomon_profile_read,
+    gnomon_builder_create, gnomon_builder_add, gnomon_builder_finish,
+    gnomon_profile_check,  gnomon_write,       gnomon_profile_read,
     gnomon__json_read,     gnomon_error_text};
 
 __attribute__((visibility("default"))) release_library_get library_of_release;

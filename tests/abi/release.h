@@ -12,7 +12,7 @@ typedef struct release_library {
     uint32_t (*add)(gnomon_builder *builder, int entity, const void *info);
     int (*finish)(gnomon_builder *builder, gnomon_profile **out);
     int (*check)(const gnomon_profile *profile);
-    int (*write)(const gnomon_profile *profile, int form,
+    int (*write)(const gnomon_profile *profile, const char *form,
                  const gnomon_writer *out);
     int (*read)(gnomon_profile **out, const void *bytes, size_t size);
     int (*read_json)(gnomon_profile **out, const char *text, size_t size);

@@ -200,7 +200,7 @@ static void put_large(void)
                                .track = 1, .region = region, .host = &once});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    program_save(p, GNOMON_FORM_FILE, "large.gnomon");
+    program_save(p, "gnomon", "large.gnomon");
     gnomon_profile_free(p);
 }
 

@@ -29,7 +29,7 @@ static int write_all(void *self, const gnomon_profile *p,
     char path[64];
     (void)self;
     snprintf(path, sizeof path, "%d.gnomon", ++stages_seen);
-    program_save(p, GNOMON_FORM_FILE, path);
+    program_save(p, "gnomon", path);
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%d-%s.txt", stages_seen, names[i]);
         FILE *to = fopen(path, "wb");
@@ -118,8 +118,8 @@ TEST(a_real_run_reports_as_its_file)
         CHECK_STR(r.out, "");
     }
     CHECK_EQ(gnomon_snapshot(&p, "both", 1), GNOMON_OK);
-    program_save(p, GNOMON_FORM_FILE, "run.gnomon");
-    program_save(p, GNOMON_FORM_JSON, "run.gnomon.json");
+    program_save(p, "gnomon", "run.gnomon");
+    program_save(p, "json", "run.gnomon.json");
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
     CHECK_EQ(stages_seen, 5); /* fit and validate, at the end */

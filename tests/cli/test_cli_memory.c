@@ -44,7 +44,7 @@ static void put_profile(const char *path)
     gnomon_add_node(b, &(gnomon_node_info){
                            .track = track, .region = region, .host = &twice});
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    program_save(p, GNOMON_FORM_FILE, path);
+    program_save(p, "gnomon", path);
     gnomon_profile_free(p);
 }
 

@@ -34,7 +34,7 @@
 static void toggle(void)
 {
     for (int i = 0; i < 100; i++)
-        if (gnomon_configure(i % 2 ? "simple" : ""))
+        if (gnomon_attach(NULL, NULL, i % 2 ? "simple" : ""))
             exit(6);
 }
 

@@ -60,7 +60,7 @@ void use(int times)
 
 int use_configure(const char *spec)
 {
-    return gnomon_configure(spec);
+    return gnomon_attach(NULL, NULL, spec);
 }
 
 static int keep(const gnomon_writer *writer, const void *bytes, size_t size)

@@ -102,7 +102,7 @@ int control()
     std::string text = gnomon::spec();
     int code = gnomon::add_profiler<all>() | gnomon::snapshot(other, "all") |
                gnomon::load(other, "file") | gnomon::read(other, "bytes") |
-               gnomon::write(text, other, GNOMON_FORM_JSON) |
+               gnomon::write(text, other, "json") |
                gnomon::summary(text, "all") | gnomon::configure("") |
                gnomon::metadata("key", "1") | run.code() | fit.end();
     for (const auto &row : gnomon::rows(other).all())

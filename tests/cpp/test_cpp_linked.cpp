@@ -247,7 +247,7 @@ TEST(an_exception_ends_the_scope_of_a_task)
 
 TEST(where_nothing_is_attached_tasks_are_plain)
 {
-    gnomon_configure("");
+    gnomon_attach(nullptr, nullptr, "");
     auto task = gnomon::linked("task", [] { return 3; });
     tree t;
     gnomon::attachment here(t);

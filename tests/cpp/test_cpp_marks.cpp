@@ -242,7 +242,7 @@ TEST(actions_need_not_nest)
 
 TEST(an_action_that_began_while_off_is_not_stopped)
 {
-    gnomon_configure(""); // reads $GNOMON
+    gnomon_attach(nullptr, nullptr, ""); // reads $GNOMON
     gnomon::action a("late");
     tree t;
     gnomon::attachment here(t);

@@ -21,9 +21,9 @@ class full : public gnomon::profiler
         return {"full",
                 GNOMON_WANT_TREE | GNOMON_WANT_EVENTS | GNOMON_WANT_STEPS};
     }
-    int ready(gnomon::profile_view of, gnomon::report &) override
+    int events(gnomon::profile_view of, gnomon::report &) override
     {
-        return gnomon::write(bytes, of, GNOMON_FORM_FILE);
+        return gnomon::write(bytes, of, "gnomon");
     }
     // The profile of a run that is over.
     gnomon::profile kept() const
@@ -287,13 +287,13 @@ TEST(profiles_are_written_and_read)
     marks();
     const gnomon::profile p = recorded_now("full");
     std::string bytes, again, json;
-    CHECK_EQ(gnomon::write(bytes, p, GNOMON_FORM_FILE), GNOMON_OK);
-    CHECK_EQ(gnomon::write(json, p, GNOMON_FORM_JSON), GNOMON_OK);
-    CHECK_EQ(gnomon::write(again, gnomon::profile_view(), GNOMON_FORM_FILE),
+    CHECK_EQ(gnomon::write(bytes, p, "gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon::write(json, p, "json"), GNOMON_OK);
+    CHECK_EQ(gnomon::write(again, gnomon::profile_view(), "gnomon"),
              GNOMON_EINVAL);
     gnomon::profile back;
     CHECK_EQ(gnomon::read(back, bytes), GNOMON_OK);
-    CHECK_EQ(gnomon::write(again, back, GNOMON_FORM_FILE), GNOMON_OK);
+    CHECK_EQ(gnomon::write(again, back, "gnomon"), GNOMON_OK);
     CHECK(again == bytes && json[0] == '{');
     CHECK_EQ(gnomon::read(back, "no file"), GNOMON_EINVAL);
     CHECK(!back);
@@ -356,7 +356,7 @@ TEST(errors_are_codes_unless_they_are_asked_for)
         CHECK(false);
     } catch (const gnomon::error &e) {
         CHECK_EQ(e.code(), GNOMON_EINVAL);
-        CHECK(std::strstr(e.what(), "GNOMON_EINVAL: gnomon_configure: unknown "
+        CHECK(std::strstr(e.what(), "GNOMON_EINVAL: gnomon_attach: unknown "
                                     "profiler 'simpel'"));
     }
 #else

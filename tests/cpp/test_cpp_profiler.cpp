@@ -49,7 +49,7 @@ template <class P> static std::string callbacks(P &of)
     HAS(window);
     HAS(stream);
     HAS(link);
-    HAS(ready);
+    HAS(events);
     return names;
 }
 
@@ -114,7 +114,7 @@ TEST(an_object_of_a_derived_class_has_all)
     two &base = f;
 #if GNOMON__HAS_TYPES
     static const char all[] = "setup start stop step counter mark thread "
-                              "summary teardown window stream link ready ";
+                              "summary teardown window stream link events ";
     CHECK_STR(callbacks(base).c_str(), all);
     gnomon::attachment here(base);
     gnomon::step();

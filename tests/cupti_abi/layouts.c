@@ -33,7 +33,7 @@ typedef CUpti_ActivityAPI call;
 #define VERSION CUPTI_API_VERSION
 
 static int wrong;
-static gnomon_activity a;
+static gnomon_device_work a;
 static char text[GNOMON__CUPTI_TEXT];
 
 static void same(const char *what, unsigned long long is,

@@ -381,7 +381,8 @@ TEST(a_closed_window_asks_no_device)
     fake_cuda_use();
     context = cuda->context(0);
     stream = cuda->stream(context);
-    CHECK_EQ(gnomon_configure("cuda(schedule=wait:2/active:2),file=/dev/null"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "cuda(schedule=wait:2/active:2),file=/dev/null"),
              GNOMON_OK);
     for (int step = 0; step < 8; step++) {
         int is_closed = step % 4 < 2;
@@ -401,7 +402,7 @@ TEST(a_closed_window_asks_no_device)
     gnomon_profile_free(p);
     CHECK_EQ(health().timers_captured, 0);
     CHECK_EQ(health().timers_failed, 0);
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     fake_cuda_is_well();
 }
 
@@ -448,7 +449,8 @@ TEST(late_at_the_end_of_a_stage)
 {
     begin();
     gnomon_detach(&timed, NULL);
-    CHECK_EQ(gnomon_configure("cuda(wait=5ms,file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "cuda(wait=5ms,file=/dev/null)"),
+             GNOMON_OK);
     gnomon_stage_begin("fit");
     scope_on("a", stream, 1 * MS);
     scope_on("a", stream, UINT64_MAX);
@@ -459,7 +461,7 @@ TEST(late_at_the_end_of_a_stage)
     gnomon_profile *p = profile_of("cuda", 1);
     CHECK_EQ(device_of(p, "a").count, 1); /* it was counted as lost */
     gnomon_profile_free(p);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     fake_cuda_is_well();
 }
 
@@ -468,7 +470,8 @@ TEST(late_and_then_reset)
 {
     begin();
     gnomon_detach(&timed, NULL);
-    CHECK_EQ(gnomon_configure("cuda(wait=5ms,file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "cuda(wait=5ms,file=/dev/null)"),
+             GNOMON_OK);
     gnomon_stage_begin("fit");
     scope_on("a", stream, UINT64_MAX);
     gnomon_stage_end();
@@ -476,7 +479,7 @@ TEST(late_and_then_reset)
     gnomon_profile_free(profile_of("cuda", 1));
     CHECK_EQ(health().timers_late, 1);
     CHECK_EQ(health().timers_failed, 0);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     fake_cuda_is_well();
 }
 
@@ -833,7 +836,7 @@ TEST(the_end_comes_before_cudas)
     child_folder();
     fake_cuda_use();
     atexit(check_end);
-    CHECK_EQ(gnomon_configure("cuda(file=report)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "cuda(file=report)"), GNOMON_OK);
     context = cuda->context(0);
     stream = cuda->stream(context);
     atexit(unload);
@@ -858,7 +861,7 @@ TEST(an_end_comes_after_cudas)
 {
     child_folder();
     fake_cuda_use();
-    CHECK_EQ(gnomon_configure("cuda(file=report)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "cuda(file=report)"), GNOMON_OK);
     context = cuda->context(0);
     stream = cuda->stream(context);
     atexit(end_late);

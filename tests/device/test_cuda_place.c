@@ -224,11 +224,12 @@ TEST(parts_are_all_of_their_node)
 /* The node has all of its times; the part that there is no room for is counted. */
 TEST(a_part_without_room_is_counted)
 {
-    static const gnomon_profiler both = {
-        .struct_size = sizeof both,
-        .abi = GNOMON_ABI,
-        .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES,
-        .name = "both"};
+    static const gnomon_profiler both = {.struct_size = sizeof both,
+                                         .abi = GNOMON_ABI,
+                                         .wants = GNOMON_WANT_TREE |
+                                                  GNOMON_WANT_DEVICE |
+                                                  GNOMON_WANT_DEVICE_WORK,
+                                         .name = "both"};
     enum { NAMES = 65536 };
     static const char *const scopes[] = {"a", "b", "c", "d"};
     char name[32];
@@ -236,7 +237,7 @@ TEST(a_part_without_room_is_counted)
         SKIP("one thread's sums, 14 s of them; the tests before it have both "
              "threads");
     setenv("GNOMON_CUPTI_LIBRARY", "/none", 1);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     begin_with(&both);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     for (uint32_t i = 0; i < 4 * NAMES; i++) {

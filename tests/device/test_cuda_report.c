@@ -61,13 +61,13 @@ static void begin(const char *spec)
         gnomon_profile_free(profile_of("timed", 0));
         pass(10 * MS);
     }
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
 }
 
 static void end(void)
 {
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     fake_cuda_is_well();
     CHECK_EQ(toy_faults, 0);
 }
@@ -302,7 +302,7 @@ TEST(no_scopes_prints_the_title_alone)
 
 static char *simple_report(const char *spec)
 {
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     gnomon_stage_begin("fit");
     for (int i = 0; i < 3; i++) {
         scope_on("forward", stream, 1 * MS);

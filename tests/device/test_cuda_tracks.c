@@ -18,7 +18,7 @@
 static const gnomon_profiler traced = {
     .struct_size = sizeof traced,
     .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES |
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_DEVICE_WORK |
              GNOMON_WANT_EVENTS,
     .name = "traced"};
 
@@ -510,7 +510,7 @@ TEST(a_cupti_without_the_call)
 static const gnomon_profiler worked = {.struct_size = sizeof worked,
                                        .abi = GNOMON_ABI,
                                        .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_ACTIVITIES,
+                                                GNOMON_WANT_DEVICE_WORK,
                                        .name = "worked"};
 
 /* While nobody wants kernels, CUPTI is not called. A scope that began before has its
@@ -707,11 +707,12 @@ TEST(a_perfetto_trace)
 /* A scope whose work is told, and not its own times, has the row that its work makes. */
 TEST(a_chrome_trace_without_times_of_scopes)
 {
-    static const gnomon_profiler plain = {
-        .struct_size = sizeof plain,
-        .abi = GNOMON_ABI,
-        .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS,
-        .name = "plain"};
+    static const gnomon_profiler plain = {.struct_size = sizeof plain,
+                                          .abi = GNOMON_ABI,
+                                          .wants = GNOMON_WANT_TREE |
+                                                   GNOMON_WANT_DEVICE_WORK |
+                                                   GNOMON_WANT_EVENTS,
+                                          .name = "plain"};
     fake_writer w;
     begin_with(FAKE_CUPTI("cupti"), &plain);
     void *stream = cuda->stream(context);

@@ -48,7 +48,8 @@ static void *mark_some(void *unused)
 static void run_all(uint64_t *timed_ones)
 {
     fair(gnomon_setup(NULL));
-    fair(gnomon_configure("cuda(file=out.txt),simple(file=simple.txt)"));
+    fair(gnomon_attach(NULL, NULL,
+                       "cuda(file=out.txt),simple(file=simple.txt)"));
     fair(gnomon_stage_begin("fit"));
     mark_some(NULL);
     on_thread(mark_some, NULL);

@@ -113,10 +113,10 @@ static void launch_both_ways(enum fake_numbers how)
     pass(10000);
     flush_cupti(PATIENCE);
     CHECK_EQ(told.count, 2);
-    const gnomon_activity *a = told_of("first"), *b = told_of("second");
+    const gnomon_device_work *a = told_of("first"), *b = told_of("second");
     if (!CHECK(a && b))
         return;
-    CHECK_EQ(a->kind, GNOMON_ACTIVITY_KERNEL);
+    CHECK_EQ(a->kind, GNOMON_DEVICE_KERNEL);
     CHECK_EQ(a->correlation, first);
     CHECK_EQ(a->begin_ns, at);
     CHECK_EQ(a->end_ns, at + 1000);
@@ -197,29 +197,30 @@ static void make_each_kind(uint64_t at)
 
 static void check_each_kind(void)
 {
-    const gnomon_activity *copy = told_of("Memcpy HtoD (Pageable -> Device)");
-    const gnomon_activity *set = told_of("Memset (Device)");
-    const gnomon_activity *wait = told_of("Stream Sync");
-    const gnomon_activity *overhead = told_of("Buffer Flush");
-    const gnomon_activity *graph = told_of("Graph");
-    const gnomon_activity *call = told_of("cudaMemcpyAsync");
-    const gnomon_activity *low = told_of("cuMemAlloc_v2");
+    const gnomon_device_work *copy =
+        told_of("Memcpy HtoD (Pageable -> Device)");
+    const gnomon_device_work *set = told_of("Memset (Device)");
+    const gnomon_device_work *wait = told_of("Stream Sync");
+    const gnomon_device_work *overhead = told_of("Buffer Flush");
+    const gnomon_device_work *graph = told_of("Graph");
+    const gnomon_device_work *call = told_of("cudaMemcpyAsync");
+    const gnomon_device_work *low = told_of("cuMemAlloc_v2");
     if (!CHECK(copy && set && wait && overhead && graph && call && low))
         return;
     CHECK_EQ(copy->bytes, 4096);
     CHECK_EQ(copy->end_ns - copy->begin_ns, 5);
     CHECK_EQ(set->bytes, 64);
-    CHECK_EQ(set->kind, GNOMON_ACTIVITY_SET);
-    CHECK_EQ(wait->kind, GNOMON_ACTIVITY_SYNC);
-    CHECK_EQ(overhead->kind, GNOMON_ACTIVITY_OVERHEAD);
-    CHECK_EQ(graph->kind, GNOMON_ACTIVITY_GRAPH);
+    CHECK_EQ(set->kind, GNOMON_DEVICE_SET);
+    CHECK_EQ(wait->kind, GNOMON_DEVICE_SYNC);
+    CHECK_EQ(overhead->kind, GNOMON_DEVICE_OVERHEAD);
+    CHECK_EQ(graph->kind, GNOMON_DEVICE_GRAPH);
     CHECK_EQ(graph->graph, 5);
-    CHECK_EQ(call->kind, GNOMON_ACTIVITY_CALL);
+    CHECK_EQ(call->kind, GNOMON_DEVICE_CALL);
     CHECK_EQ(call->correlation, copy->correlation);
     CHECK_EQ(call->flags, 0);
-    CHECK_EQ(low->flags, GNOMON_ACTIVITY_LOW_LEVEL);
+    CHECK_EQ(low->flags, GNOMON_DEVICE_LOW_LEVEL);
     CHECK_EQ(low->result, 2);
-    const gnomon_activity *each[] = {copy, set, wait, graph, call, low};
+    const gnomon_device_work *each[] = {copy, set, wait, graph, call, low};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         CHECK(was_launched(each[i]->correlation));
     CHECK(!told_of("cudaGetDevice"));
@@ -235,7 +236,7 @@ static void each_kind(const char *library, uint32_t version, int64_t thread)
     pass(100);
     flush_cupti(PATIENCE);
     check_each_kind();
-    const gnomon_activity *call = told_of("cudaMemsetAsync");
+    const gnomon_device_work *call = told_of("cudaMemsetAsync");
     CHECK(call && call->thread == thread);
     CHECK_EQ(told_lost(), 0);
     close_cupti();
@@ -694,7 +695,7 @@ TEST(a_clock_that_another_profiler_left)
             pass(2000000);
             flush_cupti(0);
             CHECK_EQ(told_count(), before + 1);
-            const gnomon_activity *a = &told.records[before];
+            const gnomon_device_work *a = &told.records[before];
             int64_t off = (int64_t)(a->begin_ns - at);
             CHECK(off > -100 && off < 100);
             CHECK(a->end_ns - a->begin_ns > 990 &&

@@ -47,7 +47,7 @@ static char text[GNOMON__CUPTI_TEXT];
 /* Read from memory that ends where the record of the version ends: ASan sees what is
  * read past it. */
 static enum gnomon__cupti_reading
-read_of(gnomon__cupti_reader *r, const void *record, gnomon_activity *out)
+read_of(gnomon__cupti_reader *r, const void *record, gnomon_device_work *out)
 {
     uint32_t kind;
     memcpy(&kind, record, sizeof kind);
@@ -83,10 +83,10 @@ TEST(kernels_of_each_version)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         CHECK_EQ(read_of(&r, &a_kernel, &a), GNOMON__CUPTI_READ);
         CHECK_EQ(a.struct_size, sizeof a);
-        CHECK_EQ(a.kind, GNOMON_ACTIVITY_KERNEL);
+        CHECK_EQ(a.kind, GNOMON_DEVICE_KERNEL);
         CHECK_EQ(a.begin_ns, 1001);
         CHECK_EQ(a.end_ns, 3001);
         CHECK_EQ(a.device, 1);
@@ -158,15 +158,15 @@ TEST(copies_and_sets_of_each_version)
         uint64_t bytes;
         const char *name;
     } cases[] = {
-        {&copy, GNOMON_ACTIVITY_COPY, 1ull << 40,
+        {&copy, GNOMON_DEVICE_COPY, 1ull << 40,
          "Memcpy HtoD (Pageable -> Device)"},
-        {&peer, GNOMON_ACTIVITY_COPY, 100, "Memcpy PtoP (Device -> Device)"},
-        {&set, GNOMON_ACTIVITY_SET, 64, "Memset (Device)"}};
+        {&peer, GNOMON_DEVICE_COPY, 100, "Memcpy PtoP (Device -> Device)"},
+        {&set, GNOMON_DEVICE_SET, 64, "Memset (Device)"}};
     EACH_VERSION(v)
     {
         for (size_t i = 0; i < 3; i++) {
             gnomon__cupti_reader r = reader_of(*v);
-            gnomon_activity a;
+            gnomon_device_work a;
             CHECK_EQ(read_of(&r, cases[i].record, &a), GNOMON__CUPTI_READ);
             CHECK_EQ(a.kind, cases[i].kind);
             CHECK_EQ(a.bytes, cases[i].bytes);
@@ -187,7 +187,7 @@ static void copy_is(uint8_t direction, uint8_t from, uint8_t to,
                     const char *name)
 {
     gnomon__cupti_reader r = reader_of(130000);
-    gnomon_activity a;
+    gnomon_device_work a;
     fake_copy c = {.kind = FAKE_MEMCPY, .start = 1, .end = 1};
     c.direction = direction;
     c.from = from;
@@ -199,7 +199,7 @@ static void copy_is(uint8_t direction, uint8_t from, uint8_t to,
 TEST(names_of_copies_and_sets)
 {
     gnomon__cupti_reader r = reader_of(130000);
-    gnomon_activity a;
+    gnomon_device_work a;
     fake_set set = {.kind = FAKE_MEMSET, .start = 1, .end = 1, .memory = 6};
     copy_is(2, 3, 2, "Memcpy DtoH (Device -> Pinned)");
     copy_is(8, 3, 3, "Memcpy DtoD (Device -> Device)");
@@ -216,7 +216,7 @@ TEST(calls)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         fake_call call = {.kind = FAKE_RUNTIME,
                           .call = 211,
                           .start = 10,
@@ -226,7 +226,7 @@ TEST(calls)
                           .correlation = 7,
                           .result = 2};
         CHECK_EQ(read_of(&r, &call, &a), GNOMON__CUPTI_READ);
-        CHECK_EQ(a.kind, GNOMON_ACTIVITY_CALL);
+        CHECK_EQ(a.kind, GNOMON_DEVICE_CALL);
         CHECK_EQ(a.flags, 0);
         CHECK_EQ(a.device, -1);
         CHECK_EQ(a.call, 211);
@@ -238,7 +238,7 @@ TEST(calls)
         call.kind = FAKE_DRIVER;
         r.has_system_threads = 0; /* a pthread's handle, cut off */
         CHECK_EQ(read_of(&r, &call, &a), GNOMON__CUPTI_READ);
-        CHECK_EQ(a.flags, GNOMON_ACTIVITY_LOW_LEVEL);
+        CHECK_EQ(a.flags, GNOMON_DEVICE_LOW_LEVEL);
         CHECK_EQ(a.thread, 0);
         CHECK_STR(a.name, "cu211");
     }
@@ -253,7 +253,7 @@ TEST(waits)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         fake_wait wait = {.kind = FAKE_SYNC,
                           .start = 10,
                           .end = 12,
@@ -266,7 +266,7 @@ TEST(waits)
             CHECK_EQ(read_of(&r, &wait, &a), GNOMON__CUPTI_READ);
             CHECK_STR(a.name, names[i]);
         }
-        CHECK_EQ(a.kind, GNOMON_ACTIVITY_SYNC);
+        CHECK_EQ(a.kind, GNOMON_DEVICE_SYNC);
         CHECK_EQ(a.device, -1);
         CHECK_EQ(a.stream, UINT32_MAX);
         CHECK_EQ(a.context, 2);
@@ -302,7 +302,7 @@ TEST(overheads)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         fake_overhead o = {.kind = FAKE_OVERHEAD,
                            .of = 2,
                            .id = {10, 11, 12},
@@ -314,7 +314,7 @@ TEST(overheads)
             CHECK_EQ(read_of(&r, &o, &a), GNOMON__CUPTI_READ);
             CHECK_STR(a.name, names[i].name);
         }
-        CHECK_EQ(a.kind, GNOMON_ACTIVITY_OVERHEAD);
+        CHECK_EQ(a.kind, GNOMON_DEVICE_OVERHEAD);
         CHECK_EQ(a.thread, 11);
         CHECK_EQ(a.device, -1);
         CHECK_EQ(a.correlation, *v >= 21 ? 77 : 0);
@@ -332,7 +332,7 @@ TEST(graphs)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         const fake_graph g = {.kind = FAKE_GRAPH,
                               .correlation = 5,
                               .start = 100,
@@ -342,7 +342,7 @@ TEST(graphs)
                               .context = 2,
                               .stream = 7};
         CHECK_EQ(read_of(&r, &g, &a), GNOMON__CUPTI_READ);
-        CHECK_EQ(a.kind, GNOMON_ACTIVITY_GRAPH);
+        CHECK_EQ(a.kind, GNOMON_DEVICE_GRAPH);
         CHECK_STR(a.name, "Graph");
         CHECK_EQ(a.device, 1);
         CHECK_EQ(a.context, 2);
@@ -360,7 +360,7 @@ TEST(graphs_that_begin_on_the_host)
     EACH_VERSION(v)
     {
         gnomon__cupti_reader r = reader_of(*v);
-        gnomon_activity a;
+        gnomon_device_work a;
         fake_graph g = {.kind = FAKE_GRAPH,
                         .start = 100,
                         .end = 300,
@@ -383,7 +383,7 @@ TEST(graphs_that_begin_on_the_host)
 TEST(work_that_has_not_ended_is_told_apart)
 {
     gnomon__cupti_reader r = reader_of(23);
-    gnomon_activity a;
+    gnomon_device_work a;
     fake_kernel k = a_kernel;
     fake_call call = {.kind = FAKE_DRIVER};
     fake_call external = {.kind = FAKE_EXTERNAL};

@@ -357,7 +357,7 @@ static void one_of_several(void)
     }
     CHECK_EQ(told_lost(), 0);
     CHECK_EQ(told.records[0].end_ns - told.records[0].begin_ns,
-             told.records[0].kind == GNOMON_ACTIVITY_KERNEL ? 1000 : 0);
+             told.records[0].kind == GNOMON_DEVICE_KERNEL ? 1000 : 0);
     CHECK_EQ(cupti->calls("cuptiSubscribe"), 0);
     CHECK_EQ(cupti->calls("cuptiActivityEnable"), 0);
     CHECK_EQ(cupti->calls("cuptiActivityRegisterCallbacks"), 0);
@@ -473,7 +473,7 @@ TEST(a_kind_that_is_refused)
 static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A recorder that takes nothing before the test lets it. */
-static void hear_slowly(uint32_t source, const gnomon_activity *records,
+static void hear_slowly(uint32_t source, const gnomon_device_work *records,
                         size_t count)
 {
     pthread_mutex_lock(&slow_lock);
@@ -868,7 +868,8 @@ static void child_without_cupti(int is_raw)
 {
     int status = -1;
     fake_cupti_use(130000);
-    gnomon_configure("simple(file=/dev/null)"); /* the run watches forks */
+    gnomon_attach(NULL, NULL,
+                  "simple(file=/dev/null)"); /* the run watches forks */
     fake_place place = {.stream = 7};
     CHECK_STR(open_cupti(KIND(KERNEL)), NULL);
     cupti->launch(&place, "kernel", 10);

@@ -121,7 +121,7 @@ TEST(sums_are_those_of_report)
     size_t seen = 0;
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
              GNOMON_OK);
-    CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->rows(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
     for (size_t i = 0; i < all->count; i++) {
         const gnomon_stats *s = gnomon_row_at(all, i)->host;
         const gnomon__diff_row *row =
@@ -134,7 +134,7 @@ TEST(sums_are_those_of_report)
     }
     CHECK(seen > 0);
     CHECK_EQ(row_count(d), seen);
-    gnomon_rows_free(all);
+    gnomon_host_get()->rows_free(all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }
@@ -391,7 +391,7 @@ TEST(report_and_diff_use_one_quantile)
     gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, 0, p, &(size_t){0}),
              GNOMON_OK);
-    CHECK_EQ(gnomon_rows_make(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->rows(&all, p, GNOMON_ROWS_ALL), GNOMON_OK);
     CHECK_EQ(all->count, 1);
     uint64_t shown[3];
     for (int i = 0; i < 3; i++)
@@ -401,7 +401,7 @@ TEST(report_and_diff_use_one_quantile)
         CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
         CHECK_EQ(gnomon_quantile_ns(&h->all.s, q[i]), shown[i]);
     }
-    gnomon_rows_free(all);
+    gnomon_host_get()->rows_free(all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }

@@ -23,7 +23,7 @@ static void save(const char *name, const gnomon_profile *p,
     CHECK_EQ(fclose(out.context), 0);
     snprintf(path, sizeof path, "%s.json", name);
     out.context = fopen(path, "wb");
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, "json", &out), GNOMON_OK);
     CHECK_EQ(fclose(out.context), 0);
 }
 

@@ -81,13 +81,14 @@ static enum gnomon__activity_noted hear_noted(uint32_t source,
     return GNOMON__NOTED;
 }
 
-static void hear(uint32_t source, const gnomon_activity *records, size_t count)
+static void hear(uint32_t source, const gnomon_device_work *records,
+                 size_t count)
 {
     CHECK_EQ(source, 1);
     for (size_t i = 0; i < count; i++) {
-        const gnomon_activity *r = &records[i];
+        const gnomon_device_work *r = &records[i];
         CHECK_EQ(r->struct_size, sizeof *r);
-        CHECK(r->kind <= GNOMON_ACTIVITY_GRAPH && r->device >= -1 - INT32_MAX);
+        CHECK(r->kind <= GNOMON_DEVICE_GRAPH && r->device >= -1 - INT32_MAX);
         CHECK(!r->name || strlen(r->name) < 512);
     }
     told += count;

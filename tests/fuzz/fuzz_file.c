@@ -71,10 +71,10 @@ static void try_file(char *at, size_t size)
     }
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
     try_parts(at, size, p, 0);
-    bytes once = bytes_of(p, GNOMON_FORM_FILE);
+    bytes once = bytes_of(p, "gnomon");
     try_parts(once.at, once.size, p, 1);
     CHECK_EQ(gnomon_profile_read(&q, once.at, once.size), GNOMON_OK);
-    bytes twice = bytes_of(q, GNOMON_FORM_FILE);
+    bytes twice = bytes_of(q, "gnomon");
     CHECK(bytes_equal(&once, &twice));
     gnomon_profile_free(p);
     gnomon_profile_free(q);

@@ -104,7 +104,8 @@ static int golden_simple(const char *path, const json_t *root, FILE *out)
              json_is_true(json_object_get(root, "extended")) ? "true"
                                                              : "false");
     gnomon__test_set(GOLDEN_ZERO_NS);
-    if (gnomon_setup(NULL) != GNOMON_OK || gnomon_configure(spec) != GNOMON_OK)
+    if (gnomon_setup(NULL) != GNOMON_OK ||
+        gnomon_attach(NULL, NULL, spec) != GNOMON_OK)
         return golden_fail(path, "%s: %s", spec, gnomon_error_text());
     if (json_is_string(stage))
         gnomon_stage_begin(json_string_value(stage));

@@ -332,7 +332,7 @@ int golden_cprofile(const char *path, const json_t *root, FILE *out)
         return 1;
     gnomon__test_set(TABLES_ZERO_NS);
     if (gnomon_setup(NULL) != GNOMON_OK ||
-        gnomon_configure("simple") != GNOMON_OK)
+        gnomon_attach(NULL, NULL, "simple") != GNOMON_OK)
         return golden_fail(path, "%s", gnomon_error_text());
     int failed =
         tables_play(path, json_object_get(root, "script"), stack, &depth);

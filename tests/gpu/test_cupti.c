@@ -12,7 +12,7 @@ static cudaStream_t stream;
 static const gnomon_profiler worked = {.struct_size = sizeof worked,
                                        .abi = GNOMON_ABI,
                                        .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_ACTIVITIES,
+                                                GNOMON_WANT_DEVICE_WORK,
                                        .name = "worked"};
 
 /* ---- What gnomon saw ------------------------------------------------------------ */

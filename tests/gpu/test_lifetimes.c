@@ -110,7 +110,8 @@ TEST(devices_are_reset)
 static void watch_configured(void)
 {
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("cuda(wait=1ms),file=/dev/null"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "cuda(wait=1ms),file=/dev/null"),
+             GNOMON_OK);
     timed_by = "cuda";
 }
 

@@ -10,7 +10,7 @@
 static const gnomon_profiler traced = {
     .struct_size = sizeof traced,
     .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES |
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE | GNOMON_WANT_DEVICE_WORK |
              GNOMON_WANT_EVENTS,
     .name = "traced"};
 

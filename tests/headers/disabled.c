@@ -51,8 +51,7 @@ void disabled_marks(int argument, const gnomon_link *from)
     int only_counted = argument + 1;
     (void)gnomon_op_region((once(), &region), GNOMON_NULL);
     (void)gnomon_region_get(a_name(), a_name(), GNOMON_KIND_SCOPE);
-    (void)gnomon_region_get_n(a_name(), 1, a_name(), GNOMON_TO_NUL,
-                              GNOMON_KIND_MARK);
+    (void)gnomon_region_get(a_name(), a_name(), GNOMON_KIND_MARK);
     gnomon_start(a_name());
     gnomon_start_n(a_name(), 1);
     gnomon_stop_n("marked name 15", 13);
@@ -62,7 +61,6 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_counter((once(), &region), evaluated++);
     gnomon_mark((once(), &region));
     gnomon_thread_name(a_name());
-    gnomon_thread_name_n(a_name(), 1);
     gnomon_step();
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
     gnomon_step_begin(GNOMON_CAST(uint64_t, once()));
@@ -123,7 +121,7 @@ static int calls(void)
         gnomon_range_begin_in(GNOMON_NULL, 1) != 0)
         return __LINE__;
     if (gnomon_begin_op(GNOMON_NULL, GNOMON_NULL) != 0 ||
-        gnomon_region_op(GNOMON_NULL) != GNOMON_NULL)
+        gnomon_op_region(GNOMON_NULL, GNOMON_NULL) != GNOMON_NULL)
         return __LINE__;
     if (gnomon_region_get("x", "y", GNOMON_KIND_SCOPE) != GNOMON_NULL)
         return __LINE__;
@@ -132,15 +130,11 @@ static int calls(void)
         gnomon_metadata("key", "1") != GNOMON_OK ||
         gnomon_stage_end() != GNOMON_OK || gnomon_teardown() != GNOMON_OK)
         return __LINE__;
-    if (gnomon_configure("") != GNOMON_OK ||
-        gnomon_configure(GNOMON_NULL) != GNOMON_OK ||
-        gnomon_configure("simple") != GNOMON_ESTATE ||
+    if (gnomon_attach(GNOMON_NULL, GNOMON_NULL, "") != GNOMON_OK ||
+        gnomon_attach(GNOMON_NULL, GNOMON_NULL, "simple") != GNOMON_ESTATE ||
         gnomon_error_text()[0] != 't')
         return __LINE__;
-    if (gnomon_stage_begin_n("fit", 2) != GNOMON_OK ||
-        gnomon_metadata_n("key", 1, "1", 1) != GNOMON_OK ||
-        gnomon_configure_n("simple", 0) != GNOMON_OK ||
-        gnomon_configure_n("simple", 6) != GNOMON_ESTATE)
+    if (gnomon_host_get() != GNOMON_NULL)
         return __LINE__;
     if (gnomon_spec(GNOMON_NULL, 0) != 0 || gnomon_spec(text, 8) != 0 ||
         text[0] != 0)
@@ -155,22 +149,16 @@ static int calls(void)
     if (gnomon_thread_count() != 0 ||
         gnomon_thread_stack(0, scopes, 2) != GNOMON_EINVAL)
         return __LINE__;
-    if (gnomon_attach(GNOMON_NULL, GNOMON_NULL, "") != GNOMON_ESTATE ||
+    if (gnomon_attach(GNOMON_NULL, &health, "") != GNOMON_ESTATE ||
+        gnomon_attach(GNOMON_NULL, GNOMON_NULL, GNOMON_NULL) != GNOMON_ESTATE ||
         gnomon_detach(GNOMON_NULL, GNOMON_NULL) != GNOMON_ENOENT ||
-        gnomon_register(GNOMON_NULL) != GNOMON_OK ||
-        gnomon_summary("simple", GNOMON_NULL) != GNOMON_ESTATE ||
-        gnomon_attach_n(GNOMON_NULL, GNOMON_NULL, "", 0) != GNOMON_ESTATE ||
-        gnomon_summary_n("simple", 6, GNOMON_NULL) != GNOMON_ESTATE ||
-        gnomon_snapshot_n(&profile, "simple", 6, 0) != GNOMON_ESTATE)
+        gnomon_summary("simple", GNOMON_NULL) != GNOMON_ESTATE)
         return __LINE__;
     if (gnomon_snapshot(&profile, "simple", 0) != GNOMON_ESTATE ||
         profile != GNOMON_NULL ||
         gnomon_profile_check(profile) != GNOMON_ESTATE)
         return __LINE__;
     gnomon_profile_free(profile);
-    if (gnomon_entity_fields(GNOMON_NODES, GNOMON_NULL, 0) ||
-        gnomon_entity_name(GNOMON_NODES))
-        return __LINE__;
     if (gnomon_error_name(GNOMON_EIO)[8] != 'I' ||
         gnomon_error_name(0)[7] != 'O' || gnomon_error_name(99)[8] != '?' ||
         gnomon_version()[1] != '.')

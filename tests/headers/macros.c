@@ -95,7 +95,7 @@ static const gnomon_profiler quiet = {
     GNOMON_NULL, /* window */
     GNOMON_NULL, /* stream */
     GNOMON_NULL, /* link */
-    GNOMON_NULL  /* ready */
+    GNOMON_NULL  /* events */
 };
 GNOMON_PLUGIN(quiet);
 
@@ -145,11 +145,11 @@ static uint64_t marks(void)
     GNOMON_SCOPE_ON_DEVICE("on another", gnomon_cuda_device(), stream());
     gnomon_device_scope on =
         gnomon_begin_on(&first, gnomon_cuda_device(), stream());
-    gnomon_region *named = gnomon_region_get_n(
-        "named", 5, "headers", GNOMON_TO_NUL, GNOMON_KIND_SCOPE);
+    gnomon_region *named =
+        gnomon_region_get("named", "headers", GNOMON_KIND_SCOPE);
     gnomon_token token = gnomon_begin(named);
-    gnomon_start_n("by length", 2);
-    gnomon_stop_n("by length", 2);
+    gnomon_start_n("by length", GNOMON_TO_NUL);
+    gnomon_stop_n("by length", GNOMON_TO_NUL);
     gnomon_range range = gnomon_range_begin(&made);
     gnomon_link link = gnomon_link_out();
     GNOMON_MARK("a moment");

@@ -50,6 +50,6 @@ int main(int argc, char **argv)
         gnomon_teardown();
     }
     if (strcmp(word, "detach") == 0)
-        gnomon_configure(NULL);
+        gnomon_attach(NULL, NULL, "");
     return 0;
 }

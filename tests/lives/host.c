@@ -230,7 +230,7 @@ static void refused_by(int code)
 
 static void set_configure(void)
 {
-    refused_by(gnomon_configure(spec));
+    refused_by(gnomon_attach(NULL, NULL, spec));
 }
 
 static void set_setup(void)

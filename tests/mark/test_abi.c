@@ -40,7 +40,8 @@ AT(gnomon_setup_options, local_rank, 12);
 AT(gnomon_setup_options, world_size, 16);
 AT(gnomon_setup_options, spec, 24);
 AT(gnomon_setup_options, dir, 32);
-SIZE(gnomon_setup_options, 40);
+AT(gnomon_setup_options, profilers, 40);
+SIZE(gnomon_setup_options, 48);
 
 AT(gnomon_health, struct_size, 0);
 AT(gnomon_health, threads, 4);
@@ -199,7 +200,7 @@ AT(gnomon_profiler, destroy, 120);
 AT(gnomon_profiler, window, 128);
 AT(gnomon_profiler, stream, 136);
 AT(gnomon_profiler, link, 144);
-AT(gnomon_profiler, ready, 152);
+AT(gnomon_profiler, events, 152);
 SIZE(gnomon_profiler, 160);
 
 /* What plugins and other copies of the library call. */
@@ -252,15 +253,18 @@ AT(gnomon_host, rows_free, 352);
 AT(gnomon_host, file_name, 360);
 AT(gnomon_host, source_add, 368);
 AT(gnomon_host, source_remove, 376);
-AT(gnomon_host, activity_launched, 384);
-AT(gnomon_host, activity_put, 392);
-AT(gnomon_host, activity_lost, 400);
+AT(gnomon_host, device_launched, 384);
+AT(gnomon_host, device_put, 392);
+AT(gnomon_host, device_lost, 400);
 AT(gnomon_host, fail, 408);
 AT(gnomon_host, device_wait, 416);
 AT(gnomon_host, op_region, 424);
 AT(gnomon_host, region_op, 432);
 AT(gnomon_host, range_begin_in, 440);
-SIZE(gnomon_host, 448);
+AT(gnomon_host, report, 448);
+AT(gnomon_host, entity_fields, 456);
+AT(gnomon_host, entity_name, 464);
+SIZE(gnomon_host, 472);
 
 /* ---- gnomon/tool.h: devices -------------------------------------------- */
 
@@ -300,46 +304,46 @@ SIZE(gnomon_device_identity, 88);
 
 /* ---- gnomon/tool.h: activities ----------------------------------------- */
 
-AT(gnomon_activity, struct_size, 0);
-AT(gnomon_activity, kind, 4);
-AT(gnomon_activity, flags, 8);
-AT(gnomon_activity, device, 12);
-AT(gnomon_activity, context, 16);
-AT(gnomon_activity, stream, 20);
-AT(gnomon_activity, begin_ns, 24);
-AT(gnomon_activity, end_ns, 32);
-AT(gnomon_activity, correlation, 40);
-AT(gnomon_activity, thread, 48);
-AT(gnomon_activity, graph, 56);
-AT(gnomon_activity, graph_node, 64);
-AT(gnomon_activity, bytes, 72);
-AT(gnomon_activity, name, 80);
-AT(gnomon_activity, grid, 88);
-AT(gnomon_activity, block, 100);
-AT(gnomon_activity, registers, 112);
-AT(gnomon_activity, shared_static, 116);
-AT(gnomon_activity, shared_dynamic, 120);
-AT(gnomon_activity, call, 124);
-AT(gnomon_activity, result, 128);
-AT(gnomon_activity, reserved, 132);
-AT(gnomon_activity, communicator, 136);
-AT(gnomon_activity, entry, 144);
-SIZE(gnomon_activity, 152);
+AT(gnomon_device_work, struct_size, 0);
+AT(gnomon_device_work, kind, 4);
+AT(gnomon_device_work, flags, 8);
+AT(gnomon_device_work, device, 12);
+AT(gnomon_device_work, context, 16);
+AT(gnomon_device_work, stream, 20);
+AT(gnomon_device_work, begin_ns, 24);
+AT(gnomon_device_work, end_ns, 32);
+AT(gnomon_device_work, correlation, 40);
+AT(gnomon_device_work, thread, 48);
+AT(gnomon_device_work, graph, 56);
+AT(gnomon_device_work, graph_node, 64);
+AT(gnomon_device_work, bytes, 72);
+AT(gnomon_device_work, name, 80);
+AT(gnomon_device_work, grid, 88);
+AT(gnomon_device_work, block, 100);
+AT(gnomon_device_work, registers, 112);
+AT(gnomon_device_work, shared_static, 116);
+AT(gnomon_device_work, shared_dynamic, 120);
+AT(gnomon_device_work, call, 124);
+AT(gnomon_device_work, result, 128);
+AT(gnomon_device_work, reserved, 132);
+AT(gnomon_device_work, communicator, 136);
+AT(gnomon_device_work, entry, 144);
+SIZE(gnomon_device_work, 152);
 
-AT(gnomon_activity_source, struct_size, 0);
-AT(gnomon_activity_source, abi, 4);
-AT(gnomon_activity_source, name, 8);
-AT(gnomon_activity_source, self, 16);
-AT(gnomon_activity_source, open, 24);
-AT(gnomon_activity_source, close, 32);
-AT(gnomon_activity_source, flush, 40);
-SIZE(gnomon_activity_source, 48);
+AT(gnomon_device_source, struct_size, 0);
+AT(gnomon_device_source, abi, 4);
+AT(gnomon_device_source, name, 8);
+AT(gnomon_device_source, self, 16);
+AT(gnomon_device_source, open, 24);
+AT(gnomon_device_source, close, 32);
+AT(gnomon_device_source, flush, 40);
+SIZE(gnomon_device_source, 48);
 
 /* ---- Values -------------------------------------------------------------- */
 
 SIZE(gnomon_token, 8);
 SIZE(gnomon_range, 8);
-VALUE(GNOMON_ABI, 1);
+VALUE(GNOMON_ABI, 2);
 VALUE(GNOMON_MASK_UNSEEN, 0x80000000u);
 
 VALUE(GNOMON_OK, 0);
@@ -396,7 +400,7 @@ TEST(static_region)
     memcpy(&function, bytes + 40, sizeof function);
     CHECK_EQ(mask, 0x80000000u);
     CHECK_EQ(size, 56);
-    CHECK_EQ(bytes[6], 1);
+    CHECK_EQ(bytes[6], 2);
     CHECK_EQ(bytes[7], GNOMON_KIND_SCOPE);
     CHECK_STR(name, "name");
     CHECK_STR(category, "category");

@@ -295,14 +295,14 @@ TEST(a_window_closes_while_it_is_open)
 /* Its mask is 0 in between. */
 TEST(its_filter_changes_while_it_is_open)
 {
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     action("open", 1);
     gnomon_health before = health_now();
     gnomon_start("open");
-    CHECK_EQ(gnomon_configure("simple(exclude=open)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(exclude=open)"), GNOMON_OK);
     gnomon_stop("open");
     action("open", 1);
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     action("open", 5);
     gnomon_profile *p = profile_of("simple", 0);
     CHECK_EQ(calls_of(p, "open"), 1);

@@ -47,7 +47,7 @@ static uint64_t control_all(meddler *m, int snapshot_code)
     int codes[] = {
         gnomon_detach(&meddling, m),
         gnomon_attach(&meddling, m, NULL),
-        gnomon_configure("simple"),
+        gnomon_attach(NULL, NULL, "simple"),
         gnomon_setup(&options),
         gnomon_teardown(),
         gnomon_stage_begin("fit"),

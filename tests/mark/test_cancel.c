@@ -128,13 +128,13 @@ static void set_environment(void)
 
 static void know_waiter(void)
 {
-    CHECK_EQ(gnomon_register(&waiter), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&waiter), GNOMON_OK);
 }
 
 static void configure(void)
 {
     know_waiter();
-    CHECK_EQ(gnomon_configure(SPEC), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, SPEC), GNOMON_OK);
     work();
 }
 
@@ -173,30 +173,32 @@ static void write_spec(void)
 
 static void call_configure(void)
 {
-    CHECK_EQ(gnomon_configure("@spec," SPEC ",profile(file=kept.gnomon),"
-                              "simple(file=deep/down.txt,"
-                              "schedule=wait:1/active:1/repeat:0)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "@spec," SPEC ",profile(file=kept.gnomon),"
+                           "simple(file=deep/down.txt,"
+                           "schedule=wait:1/active:1/repeat:0)"),
              GNOMON_OK);
 }
 
 /* A line reports it, and the rest works. */
 static void call_configure_wrong(void)
 {
-    CHECK_EQ(gnomon_configure(SPEC ",nobody"), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, SPEC ",nobody"), GNOMON_EINVAL);
 }
 
 static void call_configure_nothing(void)
 {
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 static void configure_profiles(void)
 {
     know_waiter();
     call_configure_nothing();
-    CHECK_EQ(gnomon_configure(SPEC ",profile(file=kept.gnomon),advanced(file="
-                                   "more.txt,dump_stats=run),simple(file="
-                                   "deep/down.txt,schedule=wait:1/active:1)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           SPEC ",profile(file=kept.gnomon),advanced(file="
+                                "more.txt,dump_stats=run),simple(file="
+                                "deep/down.txt,schedule=wait:1/active:1)"),
              GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("first"), GNOMON_OK);
     work();
@@ -243,7 +245,7 @@ static void call_small_ones(void)
     char spec[256];
     gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
     gnomon_health health = {.struct_size = sizeof health};
-    CHECK_EQ(gnomon_register(&hook), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&hook), GNOMON_OK);
     CHECK_EQ(gnomon_metadata("key", "1"), GNOMON_OK);
     CHECK(gnomon_spec(spec, sizeof spec) > 0);
     CHECK(gnomon_thread_count() > 0);
@@ -276,7 +278,7 @@ static void set_environment_to_wait(void)
 {
     know_waiter();
     call_configure_nothing();
-    CHECK_EQ(gnomon_configure(SPEC), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, SPEC), GNOMON_OK);
 }
 
 static void keep_profile(void)
@@ -299,10 +301,8 @@ static void take_one(void)
 
 static void call_write(void)
 {
-    CHECK_EQ(gnomon_profile_write(taken, GNOMON_FORM_FILE, &waiting_writer),
-             GNOMON_OK);
-    CHECK_EQ(gnomon_profile_write(taken, GNOMON_FORM_JSON, &waiting_writer),
-             GNOMON_OK);
+    CHECK_EQ(gnomon_write(taken, "gnomon", &waiting_writer), GNOMON_OK);
+    CHECK_EQ(gnomon_write(taken, "json", &waiting_writer), GNOMON_OK);
 }
 
 static void attach_hook(void)

@@ -175,9 +175,9 @@ TEST(jobs_that_move_are_counted_where_they_began)
 
 TEST(jobs_that_move_are_counted_under_simple)
 {
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     run_jobs("simple", AT_ONCE + 2);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 TEST(ends_that_leave_others_open_are_counted)

@@ -71,18 +71,18 @@ static const gnomon_profiler slow = {.struct_size = sizeof slow,
 TEST(while_another_thread_reads_the_variable)
 {
     setenv("GNOMON", "slow", 1);
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     fork_amid(make_mark);
 }
 
 static void *configure_slow(void *unused)
 {
-    CHECK_EQ(gnomon_configure("slow"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "slow"), GNOMON_OK);
     return unused;
 }
 
 TEST(while_another_thread_configures)
 {
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     fork_amid(configure_slow);
 }

@@ -229,7 +229,7 @@ TEST(paths_of_three_levels_that_do_not_fit)
 {
     char name[32];
     gnomon_region *level[3][100];
-    CHECK_EQ(gnomon_configure("passthrough,mem=512KiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=512KiB"), GNOMON_OK);
     attach_probe();
     for (int d = 0; d < 3; d++)
         for (int i = 0; i < 100; i++) {
@@ -335,7 +335,7 @@ static void mark_on_too_many_threads(void *(*mark)(void *),
     enum { THREADS = 400 };
     static pthread_t threads[THREADS];
     pthread_attr_t small;
-    CHECK_EQ(gnomon_configure("passthrough,mem=512KiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=512KiB"), GNOMON_OK);
     attach_probe();
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
@@ -365,7 +365,7 @@ TEST(actions_of_threads_that_do_not_fit)
 
 TEST(a_megabyte_of_paths)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_probe();
     fill();
     check_full(40201);
@@ -379,7 +379,7 @@ TEST(a_megabyte_of_paths_and_a_hook)
     gnomon_profiler hooked = probe;
     hooked.start = on_start;
     hooked.stop = on_stop;
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&hooked, NULL, NULL), GNOMON_OK);
     fill();
     check_full(40201);

@@ -99,7 +99,7 @@ TEST(marks_by_name_wait_until_the_first_one_has_read_the_environment)
                                          .name = "slow",
                                          .create = create_slowly};
     setenv("GNOMON", "slow", 1);
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     gnomon_end(gnomon_begin(&outer_region));
     pthread_join(early_thread, NULL);
     CHECK_EQ(live_count_of("slow", "early"), EARLY);
@@ -530,6 +530,6 @@ TEST(mem_is_for_attached_profilers_too)
     mark_once();
     check_counts(1);
     /* For other options of a run there is no profiler. */
-    CHECK_EQ(gnomon_configure("mem=1MiB,fork=follow"), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "mem=1MiB,fork=follow"), GNOMON_EINVAL);
     CHECK(gnomon__follows() == NULL);
 }

@@ -184,7 +184,7 @@ TEST(a_range_has_room_for_ten_hooks)
 TEST(a_megabyte_of_ranges)
 {
     enum { N = 20000 };
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_probe();
     gnomon_health before = health_now();
     for (int i = 0; i < N; i++) {
@@ -211,7 +211,7 @@ TEST(a_megabyte_of_ranges)
 TEST(a_megabyte_of_stages_of_ranges)
 {
     enum { NAMES = 20000, STAGES = 2000 };
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_probe();
     for (int i = 0; i < NAMES; i++)
         gnomon_range_end(gnomon_range_begin(region_of("range", i)));

@@ -305,7 +305,7 @@ static void on_start(void *self, const gnomon_frame *frame, uint64_t *slot)
     gnomon_profile *p = NULL;
     codes[0] = gnomon_setup(NULL);
     codes[1] = gnomon_teardown();
-    codes[2] = gnomon_configure("");
+    codes[2] = gnomon_attach(NULL, NULL, "");
     codes[3] = gnomon_stage_begin("fit");
     codes[4] = gnomon_stage_end();
     codes[5] = gnomon_metadata("a", "1");
@@ -364,7 +364,7 @@ TEST(null_everywhere)
     CHECK_EQ(gnomon_stage_begin(NULL), GNOMON_EINVAL);
     CHECK_EQ(gnomon_metadata(NULL, "1"), GNOMON_EINVAL);
     CHECK_EQ(gnomon_metadata("key", NULL), GNOMON_EINVAL);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_attach(NULL, NULL, NULL), GNOMON_EINVAL);
     CHECK_EQ(gnomon_detach(NULL, NULL), GNOMON_ENOENT);
     CHECK_EQ(gnomon_snapshot(NULL, "probe", 1), GNOMON_EINVAL);

@@ -25,16 +25,16 @@ TEST(a_region_is_the_same_by_either_form)
 {
     BARE(name, "forward");
     BARE(category, "model");
-    gnomon_region *r = gnomon_region_get_n(name, name_n, category, category_n,
-                                           GNOMON_KIND_SCOPE);
+    gnomon_region *r = gnomon_host_get()->region_get(
+        name, name_n, category, category_n, GNOMON_KIND_SCOPE);
     CHECK(r == gnomon_region_get("forward", "model", GNOMON_KIND_SCOPE));
     CHECK_STR(r->name, "forward");
     CHECK_STR(r->category, "model");
-    CHECK(r != gnomon_region_get_n(name, name_n - 1, category, category_n,
-                                   GNOMON_KIND_SCOPE));
-    CHECK(gnomon_region_get_n("x", 0, "", 0, GNOMON_KIND_SCOPE) ==
+    CHECK(r != gnomon_host_get()->region_get(name, name_n - 1, category,
+                                             category_n, GNOMON_KIND_SCOPE));
+    CHECK(gnomon_host_get()->region_get("x", 0, "", 0, GNOMON_KIND_SCOPE) ==
           gnomon_region_get("", NULL, GNOMON_KIND_SCOPE));
-    CHECK(gnomon_region_get_n(NULL, 7, NULL, 7, GNOMON_KIND_SCOPE) ==
+    CHECK(gnomon_host_get()->region_get(NULL, 7, NULL, 7, GNOMON_KIND_SCOPE) ==
           gnomon_region_get("(null)", NULL, GNOMON_KIND_SCOPE));
     free(name);
     free(category);
@@ -58,20 +58,22 @@ TEST(a_nul_inside_is_replaced)
 {
     gnomon_health before = health_now();
     gnomon_region *r =
-        gnomon_region_get_n("a\0b", 3, NULL, 0, GNOMON_KIND_SCOPE);
+        gnomon_host_get()->region_get("a\0b", 3, NULL, 0, GNOMON_KIND_SCOPE);
     CHECK_STR(r->name, "a\xEF\xBF\xBD"
                        "b");
     CHECK(r != gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE));
-    CHECK(r == gnomon_region_get_n("a\0b", 3, NULL, 0, GNOMON_KIND_SCOPE));
+    CHECK(r ==
+          gnomon_host_get()->region_get("a\0b", 3, NULL, 0, GNOMON_KIND_SCOPE));
     CHECK_HEALTH(before, .bad_names = 2);
     char *zeros = calloc(1, 5000);
     if (!CHECK(zeros != NULL))
         return;
-    r = gnomon_region_get_n(zeros, 5000, zeros, 5000, GNOMON_KIND_SCOPE);
+    r = gnomon_host_get()->region_get(zeros, 5000, zeros, 5000,
+                                      GNOMON_KIND_SCOPE);
     CHECK(strlen(r->name) <= 1024);
     zeros[4999] = 1;
-    CHECK(r !=
-          gnomon_region_get_n(zeros, 5000, zeros, 5000, GNOMON_KIND_SCOPE));
+    CHECK(r != gnomon_host_get()->region_get(zeros, 5000, zeros, 5000,
+                                             GNOMON_KIND_SCOPE));
     free(zeros);
 }
 
@@ -104,17 +106,18 @@ TEST(threads_stages_and_metadata_are_named_by_length)
     BARE(key, "batch");
     BARE(json, "{\"size\": 8}");
     attach_probe();
-    gnomon_thread_name_n("worker 7", 6);
-    CHECK_EQ(gnomon_stage_begin_n(fit, fit_n), GNOMON_OK);
-    CHECK_EQ(gnomon_metadata_n(key, key_n, json, json_n), GNOMON_OK);
-    CHECK_EQ(gnomon_metadata_n(key, key_n, json, json_n - 1), GNOMON_EINVAL);
+    gnomon_host_get()->thread_name("worker 7", 6);
+    CHECK_EQ(gnomon_host_get()->stage_begin(fit, fit_n), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->metadata(key, key_n, json, json_n), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->metadata(key, key_n, json, json_n - 1),
+             GNOMON_EINVAL);
     CHECK_STR(gnomon_error_text(),
               "gnomon_metadata: the value of batch is not JSON; a text needs "
               "its quotes");
     gnomon_start("a");
     gnomon_stop("a");
     gnomon_profile *p = NULL;
-    CHECK_EQ(gnomon_snapshot_n(&p, "probes", 5, 0), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->snapshot(&p, "probes", 5, 0), GNOMON_OK);
     gnomon_stage_info stage;
     gnomon_track_info track;
     gnomon_metadata_info data;
@@ -148,15 +151,16 @@ TEST(control_calls_take_lengths)
     BARE(spec, "simple(extended=false)");
     BARE(options, "filter=a*");
     char resolved[256];
-    CHECK_EQ(gnomon_configure_n(spec, spec_n), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->configure(spec, spec_n), GNOMON_OK);
     gnomon_spec(resolved, sizeof resolved);
     CHECK(strstr(resolved, "extended=false") != NULL);
-    CHECK_EQ(gnomon_summary_n("SIMPLETON", 6, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->summary("SIMPLETON", 6, &out), GNOMON_OK);
     CHECK(bytes_out > 0);
-    CHECK_EQ(gnomon_summary_n("simple", 5, &out), GNOMON_ENOENT);
+    CHECK_EQ(gnomon_host_get()->summary("simple", 5, &out), GNOMON_ENOENT);
     CHECK_STR(gnomon_error_text(), "no profiler 'simpl' is attached");
-    CHECK_EQ(gnomon_snapshot_n(&p, NULL, 3, 0), GNOMON_ENOENT);
-    CHECK_EQ(gnomon_attach_n(&probe, NULL, options, options_n), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->snapshot(&p, NULL, 3, 0), GNOMON_ENOENT);
+    CHECK_EQ(gnomon_host_get()->attach(&probe, NULL, options, options_n),
+             GNOMON_OK);
     gnomon_start("a1");
     gnomon_stop("a1");
     gnomon_start("b1");
@@ -166,9 +170,9 @@ TEST(control_calls_take_lengths)
     CHECK_EQ(calls_of(p, "b1"), 0);
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_attach_n(&probe, NULL, "nonsense", 0), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->attach(&probe, NULL, "nonsense", 0), GNOMON_OK);
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure_n("simple", 0), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->configure("simple", 0), GNOMON_OK);
     gnomon_spec(resolved, sizeof resolved);
     CHECK_STR(resolved, "");
     free(spec);

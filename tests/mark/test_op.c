@@ -82,7 +82,7 @@ TEST(operations_are_copied)
     attach_probe();
     gnomon_region *region = region_of(product_of(&p));
     memset(&p, 0x5a, sizeof p);
-    const gnomon_op_info *op = gnomon_region_op(region);
+    const gnomon_op_info *op = gnomon_host_get()->region_op(region);
     if (!CHECK(op != NULL))
         return;
     CHECK_EQ(op->struct_size, sizeof *op);
@@ -101,8 +101,8 @@ TEST(operations_are_copied)
     CHECK_EQ(op->attribute_count, 1);
     CHECK_STR(gnomon_attribute_at(op, 0)->key, "transpose");
     CHECK_STR(gnomon_attribute_at(op, 0)->json, "[false, true]");
-    CHECK(gnomon_region_op(&product) == NULL);
-    CHECK(gnomon_region_op(NULL) == NULL);
+    CHECK(gnomon_host_get()->region_op(&product) == NULL);
+    CHECK(gnomon_host_get()->region_op(NULL) == NULL);
 }
 
 /* src/ops counts it; what the program gave stays, also 0. */
@@ -113,16 +113,16 @@ TEST(what_is_not_given_is_counted)
     product_of(&p)->op.flags = 0;
     p.op.flops = p.op.bytes = 0;
     gnomon_region *region = region_of(&p);
-    CHECK_EQ(gnomon_region_op(region)->flops, 4194304);
-    CHECK_EQ(gnomon_region_op(region)->bytes, 344064);
+    CHECK_EQ(gnomon_host_get()->region_op(region)->flops, 4194304);
+    CHECK_EQ(gnomon_host_get()->region_op(region)->bytes, 344064);
     CHECK(region_of(&p) == region);
     p.op.flags = GNOMON_OP_FLOPS_GIVEN | GNOMON_OP_BYTES_GIVEN;
-    CHECK_EQ(gnomon_region_op(region_of(&p))->flops, 0);
-    CHECK_EQ(gnomon_region_op(region_of(&p))->bytes, 0);
+    CHECK_EQ(gnomon_host_get()->region_op(region_of(&p))->flops, 0);
+    CHECK_EQ(gnomon_host_get()->region_op(region_of(&p))->bytes, 0);
     p.op.flags = 0;
     p.op.flops = 7;
-    CHECK_EQ(gnomon_region_op(region_of(&p))->flops, 7);
-    CHECK_EQ(gnomon_region_op(region_of(&p))->bytes, 344064);
+    CHECK_EQ(gnomon_host_get()->region_op(region_of(&p))->flops, 7);
+    CHECK_EQ(gnomon_host_get()->region_op(region_of(&p))->bytes, 344064);
 }
 
 /* What a struct of an older release does not have is 0; items of a newer one lie
@@ -138,12 +138,12 @@ TEST(structs_of_any_size)
     product_op p;
     attach_probe();
     product_of(&p)->op.inputs = &newer->tensor;
-    const gnomon_op_info *op = gnomon_region_op(region_of(&p));
+    const gnomon_op_info *op = gnomon_host_get()->region_op(region_of(&p));
     CHECK_STR(gnomon_input_at(op, 1)->dtype, "int4");
     CHECK_EQ(gnomon_input_at(op, 1)->dims[0], 128);
     CHECK_EQ(op->inputs->struct_size, sizeof *op->inputs);
     product_of(&p)->op.struct_size = offsetof(gnomon_op_info, attributes);
-    op = gnomon_region_op(region_of(&p));
+    op = gnomon_host_get()->region_op(region_of(&p));
     CHECK_EQ(op->input_count, 2);
     CHECK_EQ(op->attribute_count, 0);
     CHECK_EQ(op->flops, 0); /* given */
@@ -198,7 +198,7 @@ TEST(a_region_that_cannot_be)
     attach_probe();
     gnomon_health before = health_now();
     gnomon_region *none = gnomon_op_region(NULL, &p.op);
-    CHECK(none && gnomon_region_op(none) == NULL);
+    CHECK(none && gnomon_host_get()->region_op(none) == NULL);
     CHECK_EQ(gnomon_begin_op(NULL, &p.op), 0);
     strange.abi++;
     CHECK(gnomon_op_region(&strange, &p.op) == &strange);
@@ -219,7 +219,7 @@ TEST(a_bad_part_is_left_out_and_the_rest_stays)
     product_of(&p)->inputs[1].rank = 1u << 31;
     check_bad(&p, 1, 0);
     check_bad(&p, 1, 0); /* each time */
-    const gnomon_op_info *op = gnomon_region_op(region_of(&p));
+    const gnomon_op_info *op = gnomon_host_get()->region_op(region_of(&p));
     CHECK_EQ(gnomon_input_at(op, 1)->rank, 0);
     CHECK_STR(gnomon_input_at(op, 1)->dtype, "float32");
     CHECK_EQ(gnomon_input_at(op, 0)->rank, 2);
@@ -228,14 +228,16 @@ TEST(a_bad_part_is_left_out_and_the_rest_stays)
     check_bad(&p, 1, 0);
     product_of(&p)->op.inputs = NULL;
     check_bad(&p, 1, 0);
-    CHECK_EQ(gnomon_region_op(region_of(&p))->input_count, 0);
+    CHECK_EQ(gnomon_host_get()->region_op(region_of(&p))->input_count, 0);
     product_of(&p)->inputs[0].struct_size = 13;
     check_bad(&p, 1, 0);
     product_of(&p)->op.attributes = NULL;
     check_bad(&p, 1, 0);
     product_of(&p)->inputs[0].dtype = NULL; /* is not wrong */
     check_bad(&p, 0, 0);
-    CHECK_STR(gnomon_input_at(gnomon_region_op(region_of(&p)), 0)->dtype, "");
+    CHECK_STR(
+        gnomon_input_at(gnomon_host_get()->region_op(region_of(&p)), 0)->dtype,
+        "");
 }
 
 TEST(json_that_is_none_is_null)
@@ -250,7 +252,7 @@ TEST(json_that_is_none_is_null)
         product_of(&p)->attributes[0].json = bad[i];
         check_bad(&p, 1, 0);
         gnomon_region *region = region_of(&p);
-        const gnomon_op_info *op = gnomon_region_op(region);
+        const gnomon_op_info *op = gnomon_host_get()->region_op(region);
         CHECK_STR(gnomon_attribute_at(op, 0)->json, "null");
         CHECK_STR(gnomon_attribute_at(op, 0)->key, "transpose");
         CHECK(!first || region == first); /* of equal contents */
@@ -266,15 +268,19 @@ TEST(names_are_made_fit)
     memset(long_text, 'x', sizeof long_text - 1);
     gnomon_health before = health_now();
     product_of(&p)->op.operation = "mat\xffmul";
-    CHECK_STR(gnomon_region_op(region_of(&p))->operation, "mat\xef\xbf\xbdmul");
+    CHECK_STR(gnomon_host_get()->region_op(region_of(&p))->operation,
+              "mat\xef\xbf\xbdmul");
     CHECK_HEALTH(before, .bad_names = 1);
     product_of(&p)->op.operation = long_text;
-    CHECK(strlen(gnomon_region_op(region_of(&p))->operation) <= 1024);
+    CHECK(strlen(gnomon_host_get()->region_op(region_of(&p))->operation) <=
+          1024);
     CHECK_HEALTH(before, .bad_names = 2);
     product_of(&p)->op.operation = NULL;
-    CHECK_STR(gnomon_region_op(region_of(&p))->operation, "(null)");
+    CHECK_STR(gnomon_host_get()->region_op(region_of(&p))->operation, "(null)");
     product_of(&p)->attributes[0].key = NULL;
-    CHECK_STR(gnomon_attribute_at(gnomon_region_op(region_of(&p)), 0)->key,
-              "(null)");
+    CHECK_STR(
+        gnomon_attribute_at(gnomon_host_get()->region_op(region_of(&p)), 0)
+            ->key,
+        "(null)");
     CHECK_HEALTH(before, .bad_names = 4);
 }

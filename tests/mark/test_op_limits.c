@@ -66,7 +66,7 @@ TEST(off_the_operation_is_not_looked_at)
     const gnomon_op_info *wild = (const gnomon_op_info *)(uintptr_t)1;
     CHECK_EQ(gnomon_begin_op(&product, wild), 0);
     gnomon_region *region = region_of(&p);
-    CHECK(gnomon_region_op(region) != NULL);
+    CHECK(gnomon_host_get()->region_op(region) != NULL);
     CHECK_EQ(region->mask, 0);
     attach_probe();
     CHECK(region_of(&p) == region);
@@ -140,7 +140,7 @@ TEST(threads_find_the_same_regions)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < OPS_EACH; i++) {
-        const gnomon_op_info *op = gnomon_region_op(found[0][i]);
+        const gnomon_op_info *op = gnomon_host_get()->region_op(found[0][i]);
         CHECK(op && op->flops == (uint64_t)i);
         for (int k = 1; k < 4; k++)
             CHECK(found[k][i] == found[0][i]);

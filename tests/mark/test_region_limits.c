@@ -211,10 +211,10 @@ static void keep_line(const char *line)
 TEST(the_log_has_names_of_threads)
 {
     gnomon__test_log = keep_line;
-    CHECK_EQ(gnomon_configure("log"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "log"), GNOMON_OK);
     gnomon_thread_name("loader");
     CHECK_STR(logged, "gnomon: log: 0 is thread loader");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* A program of a later version has a larger struct. */

@@ -277,7 +277,7 @@ TEST(soak_control_calls_may_be_interrupted)
     install();
     CHECK_EQ(pthread_create(&other, NULL, pester, &self), 0);
     for (long i = 0; i < rounds; i++) {
-        CHECK_EQ(gnomon_configure(specs[i % 4]), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, specs[i % 4]), GNOMON_OK);
         mark_once();
         CHECK_EQ(gnomon_attach(&seeing, &s, NULL), GNOMON_OK);
         mark_once();
@@ -313,9 +313,10 @@ TEST(soak_steps_and_names_in_a_handler)
     CHECK_EQ(pthread_create(&other, NULL, pester, &self), 0);
     for (long i = 0; i < live_times(300, 30000) || load_relaxed(&runs) < 100;
          i++) {
-        CHECK_EQ(gnomon_configure(i & 1 ? "simple(schedule=wait:1/active:1)"
-                                          ",file=/dev/null"
-                                        : ""),
+        CHECK_EQ(gnomon_attach(NULL, NULL,
+                               i & 1 ? "simple(schedule=wait:1/active:1)"
+                                       ",file=/dev/null"
+                                     : ""),
                  GNOMON_OK);
         mark_once();
         gnomon_step();

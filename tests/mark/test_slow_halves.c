@@ -55,7 +55,7 @@ TEST(off_they_do_nothing)
 TEST(on_they_mark)
 {
     unsetenv("GNOMON");
-    CHECK_EQ(gnomon_configure("simple,file=/dev/null"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple,file=/dev/null"), GNOMON_OK);
     call_all(region.mask); /* unseen */
     CHECK(region.mask != 0);
     call_all(region.mask);
@@ -72,5 +72,5 @@ TEST(on_they_mark)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 4);
     gnomon_profile_free(p);
     check_nothing_is_wrong();
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

@@ -246,18 +246,19 @@ TEST(a_tree)
     setenv("GNOMON", "simple", 1);
     CHECK_STACK(one_scope);
     on_both();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 TEST(trees_and_hooks)
 {
     if (IS_SANITIZED || !is_measured())
         SKIP("stacks are not what they are without a sanitizer");
-    CHECK_EQ(gnomon_configure("simple,advanced(exclude=x)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple,advanced(exclude=x)"),
+             GNOMON_OK);
     CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
     on_both();
     CHECK_EQ(gnomon_detach(&hook, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 TEST(many_are_open)

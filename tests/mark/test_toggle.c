@@ -250,7 +250,7 @@ static void toggle(int i)
     switch (i % 8) {
     case 0:
     case 4:
-        CHECK_EQ(gnomon_configure(specs[next++ % 7]), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, specs[next++ % 7]), GNOMON_OK);
         break;
     case 1:
         if (stages++ > 200) /* each has its own nodes, which are kept */
@@ -325,7 +325,7 @@ static void run_against(void (*change)(long rounds), long rounds)
         fprintf(stderr, "    " #field "\n");
     GNOMON_HEALTH(NONE)
 #undef NONE
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 static void change_all(long rounds)
@@ -374,8 +374,8 @@ static void change_kinds(long rounds)
     for (long i = 0; i < rounds; i++) {
         hook *h = attach_hook(NULL);
         detach_hook(h);
-        CHECK_EQ(gnomon_configure("simple,file=/dev/null"), GNOMON_OK);
-        CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, "simple,file=/dev/null"), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     }
 }
 

@@ -288,7 +288,7 @@ static void save_rank(const rank_life *life, int rank, int kind,
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
     snprintf(path, sizeof path, "%s%d.gnomon", life->path, rank);
-    program_save(p, GNOMON_FORM_FILE, path);
+    program_save(p, "gnomon", path);
     gnomon_profile_free(p);
 }
 

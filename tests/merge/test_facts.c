@@ -128,7 +128,7 @@ static void check_damage(uint32_t most)
         GNOMON_OPENS,  GNOMON_LINKS,      GNOMON_COUNTERS,  GNOMON_METADATA,
         GNOMON_EVENTS, GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES};
     round_inputs in = make_inputs(most, 1, 0);
-    bytes file = bytes_of(in.of[0], GNOMON_FORM_FILE);
+    bytes file = bytes_of(in.of[0], "gnomon");
     for (int i = 0; i < 8; i++) {
         const size_t at =
             GNOMON__FILE_HEADER +
@@ -159,7 +159,7 @@ TEST(soak_what_is_lost_is_reported)
 static void files_of(const round_inputs *in, bytes files[MOST_INPUTS])
 {
     for (int i = 0; i < in->count; i++)
-        files[i] = bytes_of(in->of[i], GNOMON_FORM_FILE);
+        files[i] = bytes_of(in->of[i], "gnomon");
 }
 
 static void free_files(const round_inputs *in, bytes files[MOST_INPUTS])

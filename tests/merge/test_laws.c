@@ -37,7 +37,7 @@ static gnomon_profile *fold_of(unsigned rules, gnomon_profile *const *parts,
             GNOMON_OK);
     CHECK_EQ(gnomon__unite_finish(u, &p), GNOMON_OK);
     /* What is shared must outlive it. */
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     gnomon__shared_free(&shared);
     p = read_back(&b);
@@ -47,7 +47,7 @@ static gnomon_profile *fold_of(unsigned rules, gnomon_profile *const *parts,
 
 static void check_same(gnomon_profile *p, const bytes *must, const char *law)
 {
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     if (!CHECK(bytes_equal(&b, must)))
         fprintf(stderr, "    %s\n", law);
     free(b.at);
@@ -89,7 +89,7 @@ static void check_unit(unsigned rules, gnomon_profile *part)
     gnomon_profile *alone[] = {part}, *before[] = {nothing, part},
                    *after[] = {part, nothing};
     gnomon_profile *p = fold_of(rules, alone, 1);
-    bytes must = bytes_of(p, GNOMON_FORM_FILE);
+    bytes must = bytes_of(p, "gnomon");
     check_same(fold_of(rules, before, 2), &must, "nothing before");
     check_same(fold_of(rules, after, 2), &must, "nothing after");
     free(must.at);
@@ -110,7 +110,7 @@ static void check_laws(unsigned rules, const char *const *ranks,
                            1); /* within one, equal keys add up */
     }
     gnomon_profile *p = fold_of(rules, first, PARTS);
-    bytes must = bytes_of(p, GNOMON_FORM_FILE);
+    bytes must = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     check_orders(rules, first, &must);
     check_groupings(rules, first, &must);
@@ -177,7 +177,7 @@ TEST(soak_stages_of_a_name_in_any_order_and_grouping)
 /* Tracks may be in another order: a merge puts them, and their events, in one. */
 static bytes in_order(gnomon_profile *p)
 {
-    bytes file = bytes_of(p, GNOMON_FORM_FILE), one = merged(&file, 1);
+    bytes file = bytes_of(p, "gnomon"), one = merged(&file, 1);
     free(file.at);
     return one;
 }

@@ -20,7 +20,7 @@ enum { PARTS = 4 };
 static bytes random_bytes(const char *ranks, uint64_t life)
 {
     gnomon_profile *p = random_profile(ranks, life);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return b;
 }
@@ -143,7 +143,7 @@ TEST(a_run_given_twice)
 TEST(nothing_is_lost)
 {
     gnomon_profile *p = full_of("01"), *q;
-    bytes once = bytes_of(p, GNOMON_FORM_FILE);
+    bytes once = bytes_of(p, "gnomon");
     bytes now = merged(&once, 1);
     CHECK_EQ(gnomon_profile_read(&q, now.at, now.size), GNOMON_OK);
     for (int k = 0; k < GNOMON__ENTITIES; k++)
@@ -210,7 +210,7 @@ TEST(no_inputs_and_empty_ones)
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
     free(none.at);
-    both[0] = bytes_of(p, GNOMON_FORM_FILE);
+    both[0] = bytes_of(p, "gnomon");
     check_equal(merged(both, 2), &alone, "with nothing", 0);
     gnomon_profile_free(p);
     free(both[0].at);

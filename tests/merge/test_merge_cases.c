@@ -21,7 +21,7 @@ static gnomon_builder *new_builder(void)
 static bytes file_of(gnomon_builder *b)
 {
     gnomon_profile *p = full_finish(b);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }
@@ -403,7 +403,7 @@ TEST(an_input_that_changed_is_an_error)
     bytes inputs[] = {old, other}; /* the first is closed for the second */
     gnomon__merge *m = merge_of(inputs, 2);
     gnomon_profile *p = full_of("0");
-    inputs[0] = bytes_of(p, GNOMON_FORM_FILE);
+    inputs[0] = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     CHECK_EQ(gnomon__merge_run(m, 1, &p), GNOMON_EINVAL);
     CHECK(p == NULL);

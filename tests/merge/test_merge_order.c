@@ -23,7 +23,7 @@ static gnomon_builder *new_builder(void)
 static bytes file_of(gnomon_builder *b)
 {
     gnomon_profile *p = full_finish(b);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }
@@ -123,7 +123,7 @@ static bytes changed(const gnomon_profile *from, int with_uuid, const change *c)
     }
     if (gnomon_builder_finish(b, &p) != GNOMON_OK)
         return (bytes){NULL, 0, 0};
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }

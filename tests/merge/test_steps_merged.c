@@ -64,7 +64,7 @@ static bytes rank_of(int32_t rank, int steps, uint64_t first)
     }
     gnomon_profile *p = NULL;
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes made = bytes_of(p, GNOMON_FORM_FILE);
+    bytes made = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return made;
 }
@@ -187,7 +187,7 @@ static bytes reading_of(int32_t rank, uint64_t ns, uint64_t own_ns,
                                                          .calls = calls});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes made = bytes_of(p, GNOMON_FORM_FILE);
+    bytes made = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return made;
 }
@@ -252,7 +252,7 @@ static bytes file_of_many(uint32_t steps, uint64_t ns)
     put_once(b, 0, 0, 50);
     put_once(b, 0, 1, 40);
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes made = bytes_of(p, GNOMON_FORM_FILE);
+    bytes made = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return made;
 }

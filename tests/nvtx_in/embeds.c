@@ -25,14 +25,14 @@ static void use_nvtx(const char *name)
 static void cross(void)
 {
     int before = nvtxRangePushA("before"); /* while it is on */
-    gnomon_configure("");
+    gnomon_attach(NULL, NULL, "");
     int between = nvtxRangePushA("between");
-    gnomon_configure("simple");
+    gnomon_attach(NULL, NULL, "simple");
     int after = nvtxRangePushA("after");
     int out[] = {nvtxRangePop(), nvtxRangePop(), 0, 0};
-    gnomon_configure("");
+    gnomon_attach(NULL, NULL, "");
     out[2] = nvtxRangePop();
-    gnomon_configure("simple");
+    gnomon_attach(NULL, NULL, "simple");
     out[3] = nvtxRangePop();
     use_nvtx("later");
     printf("%d %d %d: %d %d %d %d\n", before, between, after, out[0], out[1],
@@ -66,9 +66,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "nvtx") == 0)
             use_nvtx("alone");
         else if (strcmp(argv[i], "off") == 0)
-            gnomon_configure("");
+            gnomon_attach(NULL, NULL, "");
         else if (strcmp(argv[i], "on") == 0)
-            gnomon_configure("simple");
+            gnomon_attach(NULL, NULL, "simple");
         else if (strcmp(argv[i], "cross") == 0)
             cross();
         else if (strcmp(argv[i], "domains") == 0)

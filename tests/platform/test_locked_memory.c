@@ -48,12 +48,12 @@ TEST(what_is_reserved_is_not_locked)
 {
     NEEDS_LOCKS;
     long locked = status_of("VmLck:"), filled = status_of("VmRSS:");
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     mark_something();
     CHECK(status_of("VmLck:") - locked < 3000);
     CHECK(status_of("VmRSS:") - filled < 3000);
     check_recorded();
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* Of a low limit gnomon takes the rest, if only to reserve. */
@@ -67,8 +67,8 @@ TEST(a_limit_of_what_may_be_locked)
     if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
         SKIP("root stays root");
     NEEDS_LOCKS;
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     mark_something();
     check_recorded();
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }

@@ -71,7 +71,7 @@ const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *host)
     if (strcmp(fault, "null") == 0)
         return NULL;
     if (strcmp(fault, "abi") == 0)
-        profiler.abi = GNOMON_ABI + 1;
+        profiler.abi = GNOMON_ABI - 1;
     if (strcmp(fault, "size") == 0)
         profiler.struct_size = 8;
     if (strcmp(fault, "name") == 0)

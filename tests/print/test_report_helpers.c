@@ -20,13 +20,13 @@ static void mark(const char *name, const char *category, uint64_t ns)
 static gnomon_profile *some(void)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure("simple,file=/dev/null"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple,file=/dev/null"), GNOMON_OK);
     for (uint64_t i = 1; i <= 100; i++)
         mark("load", "disk", i * 1000);
     mark("load", "net", 7000);
     mark("step", "", 9000);
     gnomon_profile *p = profile_of("simple", 0);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     return p;
 }
 
@@ -34,7 +34,7 @@ TEST(rows_are_names_and_categories_with_their_histograms)
 {
     gnomon_profile *p = some();
     gnomon_rows *rows;
-    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
     if (CHECK_EQ(rows->count, 3)) {
         const gnomon_row *disk = gnomon_row_at(rows, 0);
         const gnomon_row *net = gnomon_row_at(rows, 1);
@@ -52,13 +52,14 @@ TEST(rows_are_names_and_categories_with_their_histograms)
         CHECK_EQ(net->host->total_ns, 7000);
         CHECK_STR(gnomon_row_at(rows, 2)->name, "step");
     }
-    gnomon_rows_free(rows);
-    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_BY_CATEGORY), GNOMON_OK);
+    gnomon_host_get()->rows_free(rows);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, GNOMON_ROWS_BY_CATEGORY),
+             GNOMON_OK);
     if (CHECK_EQ(rows->count, 3)) {
         CHECK_STR(gnomon_row_at(rows, 0)->group, "disk");
         CHECK_STR(gnomon_row_at(rows, 2)->group, "(none)");
     }
-    gnomon_rows_free(rows);
+    gnomon_host_get()->rows_free(rows);
     gnomon_profile_free(p);
 }
 
@@ -67,7 +68,7 @@ TEST(rows_are_names_and_categories_with_their_histograms)
 TEST(rows_have_the_self_time_of_open_paths)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure("simple,file=/dev/null"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple,file=/dev/null"), GNOMON_OK);
     mark("load", "", 100);
     gnomon_token outer =
         gnomon_begin(gnomon_region_get("outer", "", GNOMON_KIND_SCOPE));
@@ -76,31 +77,31 @@ TEST(rows_have_the_self_time_of_open_paths)
     pass(30);
     gnomon_profile *p = profile_of("simple", 0);
     gnomon_rows *rows;
-    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
     if (CHECK_EQ(rows->count, 1)) {
         CHECK_STR(gnomon_row_at(rows, 0)->name, "load");
         CHECK_EQ(gnomon_row_at(rows, 0)->host->count, 1);
         CHECK_EQ(gnomon_row_at(rows, 0)->host->total_ns, 100);
         CHECK_EQ(gnomon_row_at(rows, 0)->host->self_ns, 130);
     }
-    gnomon_rows_free(rows);
+    gnomon_host_get()->rows_free(rows);
     gnomon_profile_free(p);
     gnomon_end(inner);
     gnomon_end(outer);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(wrong_arguments_are_refused)
 {
     gnomon_profile *p = some();
     gnomon_rows *rows = (gnomon_rows *)(void *)p;
-    CHECK_EQ(gnomon_rows_make(&rows, NULL, 0), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, NULL, 0), GNOMON_EINVAL);
     CHECK(!rows);
-    CHECK_EQ(gnomon_rows_make(&rows, p, -1), GNOMON_EINVAL);
-    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_BY_FILE + 1),
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, -1), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, GNOMON_ROWS_BY_FILE + 1),
              GNOMON_EINVAL);
-    CHECK_EQ(gnomon_rows_make(NULL, p, 0), GNOMON_EINVAL);
-    gnomon_rows_free(NULL);
+    CHECK_EQ(gnomon_host_get()->rows(NULL, p, 0), GNOMON_EINVAL);
+    gnomon_host_get()->rows_free(NULL);
     gnomon_profile_free(p);
 }
 
@@ -112,7 +113,7 @@ TEST(sums_add_histograms)
     static gnomon_sum sum;
     static gnomon_cell cells[GNOMON_CELLS];
     gnomon_stats all;
-    CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->rows(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
     gnomon_sum_add(&sum, NULL);
     CHECK_EQ(sum.stats.count, 0);
     for (size_t i = 0; i < rows->count; i++)
@@ -127,7 +128,7 @@ TEST(sums_add_histograms)
         count += all.cells[i].count;
     CHECK_EQ(count, 102);
     CHECK_EQ(gnomon_quantile_ns(&all, 1), 100000);
-    gnomon_rows_free(rows);
+    gnomon_host_get()->rows_free(rows);
     gnomon_profile_free(p);
 }
 
@@ -162,7 +163,8 @@ static char own_path[512];
 static int own_setup(void *self, const gnomon_run_info *run, const char *stage)
 {
     (void)self, (void)run, (void)stage;
-    size_t n = gnomon_file_name("own/deep/r%r.csv", own_path, sizeof own_path);
+    size_t n = gnomon_host_get()->file_name("own/deep/r%r.csv", own_path,
+                                            sizeof own_path);
     CHECK_EQ(n, strlen("own/deep/r3.csv"));
     return GNOMON_OK;
 }
@@ -188,8 +190,8 @@ TEST(a_profiler_writes_files_while_it_runs)
     gnomon_setup_options setup = {
         .struct_size = sizeof setup, .has_rank = 1, .rank = 3, .world_size = 8};
     CHECK_EQ(gnomon_setup(&setup), GNOMON_OK);
-    CHECK_EQ(gnomon_register(&own), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("own"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&own), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "own"), GNOMON_OK);
     gnomon_step();
     gnomon_step();
     CHECK_STR(own_path, "own/deep/r3.csv");
@@ -203,21 +205,21 @@ TEST(a_profiler_writes_files_while_it_runs)
     CHECK_EQ(remove(own_path), 0);
     CHECK_EQ(rmdir("own/deep"), 0);
     CHECK_EQ(rmdir("own"), 0);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     gnomon_teardown();
 }
 
 TEST(file_names_are_as_long_as_they_are)
 {
     char few[4] = "xxx";
-    CHECK_EQ(gnomon_file_name("abcdef", few, sizeof few), 6);
+    CHECK_EQ(gnomon_host_get()->file_name("abcdef", few, sizeof few), 6);
     CHECK_STR(few, "abc");
-    CHECK_EQ(gnomon_file_name("abcdef", NULL, 0), 6);
-    CHECK_EQ(gnomon_file_name("", few, sizeof few), 0);
+    CHECK_EQ(gnomon_host_get()->file_name("abcdef", NULL, 0), 6);
+    CHECK_EQ(gnomon_host_get()->file_name("", few, sizeof few), 0);
     CHECK_STR(few, "");
-    CHECK_EQ(gnomon_file_name(NULL, few, sizeof few), 0);
+    CHECK_EQ(gnomon_host_get()->file_name(NULL, few, sizeof few), 0);
     CHECK_EQ(close(open("in_the_way", O_CREAT | O_WRONLY, 0644)), 0);
-    CHECK_EQ(gnomon_file_name("in_the_way/x", few, sizeof few), 0);
+    CHECK_EQ(gnomon_host_get()->file_name("in_the_way/x", few, sizeof few), 0);
     CHECK(strstr(gnomon_error_text(), "no file in_the_way/x: ") != NULL);
     CHECK_EQ(remove("in_the_way"), 0);
 }

@@ -127,7 +127,7 @@ TEST(the_slowest_beside_the_median_step)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = three_steps(EXECUTIONS);
-    program_save(p, GNOMON_FORM_FILE, "a.gnomon");
+    program_save(p, "gnomon", "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as 'steps(limit=1)' a.gnomon");
     CHECK_STR(r.err, "");
@@ -174,7 +174,7 @@ TEST(what_a_filter_leaves_out_is_not_listed)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = three_steps(EXECUTIONS);
-    program_save(p, GNOMON_FORM_FILE, "a.gnomon");
+    program_save(p, "gnomon", "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as steps --filter loader a.gnomon");
     CHECK_EQ(r.status, 0);
@@ -189,7 +189,7 @@ TEST(without_events_nothing_is_added)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = three_steps(NO_EVENTS);
-    program_save(p, GNOMON_FORM_FILE, "a.gnomon");
+    program_save(p, "gnomon", "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report --as steps a.gnomon");
     CHECK(strstr(r.out, "step 2") != NULL);

@@ -289,7 +289,7 @@ TEST(every_field_survives)
     gnomon_profile *p = filled(), *q = built(p);
     check_same(p, q, 1, "built");
     gnomon_profile_free(p);
-    bytes file = bytes_of(q, GNOMON_FORM_FILE);
+    bytes file = bytes_of(q, "gnomon");
     CHECK_EQ(gnomon_profile_read(&p, file.at, file.size), GNOMON_OK);
     check_same(q, p, 1, "file");
     gnomon_profile_free(p);

@@ -32,7 +32,7 @@ TEST(a_plain_scope_takes_less_than_8_bytes)
 {
     enum { SCOPES = 20000 };
     gnomon_profile *p = plain_scopes(SCOPES);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     CHECK(bytes_of_events(&b) > TRACKS * SCOPES * 3);
     CHECK(bytes_of_events(&b) < TRACKS * SCOPES * 8);
     gnomon_profile *q = read_back(&b);
@@ -137,7 +137,7 @@ enum { MANY = 5000 };
 TEST(a_damaged_block_costs_itself)
 {
     gnomon_profile *p = plain_scopes(MANY);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     size_t at = nth_section(&b, GNOMON__BLOCK_KIND, 3);
     b.at[at + GNOMON__SECTION_HEADER + 500] ^= 1;
     gnomon_profile *q = read_back(&b);
@@ -161,7 +161,7 @@ TEST(a_damaged_block_costs_itself)
 TEST(a_cut_file_has_all_whole_blocks)
 {
     gnomon_profile *p = plain_scopes(MANY);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     b.size = nth_section(&b, GNOMON__BLOCK_KIND, 8) + 99;
     gnomon_profile *q = read_back(&b);
     CHECK_EQ(gnomon_profile_count(q, GNOMON_EVENTS), 7 * GNOMON__BLOCK_EVENTS);
@@ -176,7 +176,7 @@ TEST(a_cut_file_has_all_whole_blocks)
 TEST(a_forged_block_crashes_nothing)
 {
     gnomon_profile *p = plain_scopes(700);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     size_t at = find_section(&b, GNOMON__BLOCK_KIND), refused = 0, read = 0;
     for (size_t i = 0; i < b.size - at; i += IS_SANITIZED ? 97 : 11) {
         bytes other = {malloc(b.size), b.size, 0};
@@ -229,7 +229,7 @@ TEST(a_region_that_is_not_there_is_never_read)
     for (int i = 0; i < COUNT; i++)
         gnomon_add_event(builder, &e[i]);
     gnomon_profile *p = finished(builder);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     e[0].region = e[1].region = NOT_THERE;
     e[3].region = 0;
     e[3].instance = 1; /* as many bytes */
@@ -270,10 +270,10 @@ TEST(files_of_format_1_are_read)
     CHECK_EQ(gnomon__get_32(file.at + 8), 1);
     CHECK(find_section(&file, "EVNT") && !find_section(&file, "EVBK"));
     gnomon_profile *p = read_back(&file);
-    bytes again = bytes_of(p, GNOMON_FORM_JSON);
+    bytes again = bytes_of(p, "json");
     CHECK(gnomon_profile_count(p, GNOMON_EVENTS) > 0);
     CHECK_STR(again.at, json.at);
-    bytes now = bytes_of(p, GNOMON_FORM_FILE);
+    bytes now = bytes_of(p, "gnomon");
     CHECK_EQ(gnomon__get_32(now.at + 8), 2);
     CHECK(!find_section(&now, "EVNT") && find_section(&now, "EVBK"));
     gnomon_profile *q = read_back(&now);

@@ -39,7 +39,7 @@ static gnomon_profile *load(void)
 static bytes many_scopes(uint32_t of_thread)
 {
     gnomon_profile *p = plain_scopes(of_thread);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return b;
 }
@@ -115,7 +115,7 @@ TEST_ALONE(events_come_many_at_a_time)
     shorter.struct_size = offsetof(gnomon_profile_api, get_many);
     shorter.get_many = past_the_end;
     one_by_one older = {{&shorter}, p};
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     put_file(&b);
     gnomon_profile *in_memory = read_back(&b), *q = load();
     check_event_runs(p);
@@ -157,7 +157,7 @@ TEST(any_number_of_threads_may_read)
     pthread_t threads[20]; /* more than there are blocks in memory */
     child_folder();
     gnomon_profile *p = plain_scopes(SCOPES), *q;
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     put_file(&b);
     free(b.at);
     all = p;
@@ -183,7 +183,7 @@ TEST(a_file_that_is_removed_stays_readable)
     put_file(&b);
     gnomon_profile *p = load(), *q = read_back(&b);
     CHECK_EQ(unlink(PATH), 0);
-    bytes again = bytes_of(p, GNOMON_FORM_FILE);
+    bytes again = bytes_of(p, "gnomon");
     CHECK(bytes_equal(&b, &again));
     CHECK(!gnomon__profile_failed(p));
     gnomon_profile_free(p);
@@ -212,8 +212,8 @@ static void fails_in_time(gnomon_profile *p)
     CHECK_EQ(event_run(p, i, 10), 0);
     CHECK(event_run(p, i - 10, 20) == 10);
     CHECK(gnomon__profile_failed(p));
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &w), GNOMON_EIO);
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w), GNOMON_EIO);
+    CHECK_EQ(gnomon_write(p, "gnomon", &w), GNOMON_EIO);
+    CHECK_EQ(gnomon_write(p, "json", &w), GNOMON_EIO);
     gnomon_profile_free(p);
 }
 

@@ -68,7 +68,7 @@ static gnomon_profile *two_runs(uint64_t zero_unix_ns, uint64_t shift_ns)
 
 static gnomon_profile *read_again(const gnomon_profile *p)
 {
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile *q = read_back(&b);
     free(b.at);
     return q;
@@ -118,7 +118,7 @@ TEST(the_span_of_a_file_is_that_of_its_events)
 TEST(lost_blocks_do_not_count)
 {
     gnomon_profile *p = two_runs(0, 0);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     uint64_t all[2], left[2];
     span_of_events(p, all);
     for (int n = 1; nth_section(&b, GNOMON__BLOCK_KIND, n); n++)
@@ -141,7 +141,7 @@ TEST(lost_blocks_do_not_count)
 TEST(events_of_a_lost_path_do_not_count)
 {
     gnomon_profile *p = two_runs(0, 0);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     b.at[find_section(&b, "NODE") + GNOMON__SECTION_HEADER] ^= 1;
     gnomon_profile *q = read_back(&b);
     CHECK(gnomon_profile_count(q, GNOMON_EVENTS) > 0);
@@ -155,7 +155,7 @@ TEST(events_of_a_lost_path_do_not_count)
 TEST(events_of_a_path_elsewhere_do_not_count)
 {
     gnomon_profile *p = two_runs(0, 0);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     uint64_t all[2], left[2];
     forge_inside(&b, find_section(&b, "NODE"), 0, 2);
     gnomon_profile *q = read_back(&b);
@@ -172,7 +172,7 @@ TEST(events_of_a_path_elsewhere_do_not_count)
 TEST(what_is_known_of_a_forged_file_holds)
 {
     gnomon_profile *p = two_runs(0, 0);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     size_t known = 0, at = find_section(&b, GNOMON__BLOCK_KIND);
     for (size_t i = 0; i < b.size - at; i += IS_SANITIZED ? 997 : 211) {
         bytes other = {malloc(b.size), b.size, 0};
@@ -221,7 +221,7 @@ static void swap_blocks(bytes *b)
 TEST(blocks_out_of_order_are_sorted_and_not_known)
 {
     gnomon_profile *p = two_runs(0, 0);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     uint64_t from, until;
     swap_blocks(&b);
     gnomon_profile *q = read_back(&b);
@@ -311,7 +311,7 @@ TEST(a_trace_decodes_each_block_once)
     size_t size = 0;
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = count_all, .context = &size};
-    CHECK_EQ(gnomon_export(q, GNOMON_FORM_CHROME, &w), GNOMON_OK);
+    CHECK_EQ(gnomon_write(q, "chrome", &w), GNOMON_OK);
     CHECK(blocks_of(q) > GNOMON__BLOCK_SLOTS);
     CHECK_EQ(loads_of(q), blocks_of(q));
     child_folder();

@@ -36,7 +36,7 @@ static bytes large_file(void)
                                                .host = &once});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }
@@ -129,7 +129,7 @@ static bytes file_of_ranks(int32_t ranks)
                    .track = track, .stage = stage, .region = 1, .host = &once});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }

@@ -15,9 +15,9 @@ TEST(what_is_written_is_read)
     const char *const orders[] = {"", "0", "01", "10"};
     for (int i = 0; i < 4; i++) {
         gnomon_profile *p = full_of(orders[i]);
-        bytes once = bytes_of(p, GNOMON_FORM_FILE);
+        bytes once = bytes_of(p, "gnomon");
         gnomon_profile *q = read_back(&once);
-        bytes twice = bytes_of(q, GNOMON_FORM_FILE);
+        bytes twice = bytes_of(q, "gnomon");
         CHECK(bytes_equal(&once, &twice));
         for (int k = 0; k < GNOMON__ENTITIES; k++)
             CHECK_EQ(gnomon_profile_count(q, k), gnomon_profile_count(p, k));
@@ -32,7 +32,7 @@ TEST(what_is_written_is_read)
 TEST(absence_is_kept)
 {
     gnomon_profile *p = full_of("01");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile *q = read_back(&b);
     gnomon_run_info run;
     gnomon_node_info node;
@@ -77,7 +77,7 @@ TEST(many_nodes)
         gnomon_add_node(b, &n);
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile *q = read_back(&file);
     gnomon_region_info r;
     CHECK_EQ(gnomon_profile_count(q, GNOMON_NODES), MANY);
@@ -102,7 +102,7 @@ static void survives(const bytes *b)
         return;
     }
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
-    bytes again = bytes_of(p, GNOMON_FORM_FILE);
+    bytes again = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     free(again.at);
 }
@@ -117,7 +117,7 @@ static bytes exact_copy(const bytes *b, size_t size)
 TEST(cut_anywhere)
 {
     gnomon_profile *p = full_of("01");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     for (size_t n = 0; n < b.size; n++) {
         bytes part = exact_copy(&b, n);
         survives(&part);
@@ -136,7 +136,7 @@ TEST(cut_anywhere)
 TEST(a_byte_changed_anywhere)
 {
     gnomon_profile *p = full_of("01");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     for (size_t i = 0; i < b.size; i += EACH)
         for (int bit = 0; bit < 8; bit += 3) {
             bytes other = exact_copy(&b, b.size);
@@ -152,7 +152,7 @@ TEST(a_byte_changed_anywhere)
 TEST(a_damaged_section_costs_itself)
 {
     gnomon_profile *p = full_of("01");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     for (int k = 0; k < GNOMON__ENTITIES; k++) {
         size_t at = find_section(
             &b, k == GNOMON_EVENTS ? "EVBK" : gnomon__structs[k].kind);
@@ -181,7 +181,7 @@ TEST(a_damaged_section_costs_itself)
 TEST(bytes_behind_the_last_section_are_counted)
 {
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     for (size_t more = 0; more < GNOMON__SECTION_HEADER; more += 3) {
         bytes other = {calloc(1, b.size + more), b.size + more, 0};
         memcpy(other.at, b.at, b.size);
@@ -199,7 +199,7 @@ TEST(bytes_behind_the_last_section_are_counted)
 TEST(unknown_sections_are_named)
 {
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     forge(&b, find_section(&b, "STEP"), 0, 0x03214241); /* "AB!\3" */
     gnomon_profile *q = read_back(&b);
     CHECK_EQ(loss_of(q, "unknown section AB!?"), 1);
@@ -212,7 +212,7 @@ TEST(unknown_sections_are_named)
 TEST(a_later_format_is_refused)
 {
     gnomon_profile *p = full_of("0"), *q;
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon__put_32(b.at + 8, GNOMON__FILE_VERSION + 1);
     gnomon__put_32(b.at + 12, gnomon__crc32(0, b.at, 12));
     CHECK_EQ(gnomon_profile_read(&q, b.at, b.size), GNOMON_EINVAL);
@@ -229,7 +229,7 @@ TEST(a_later_format_is_refused)
 TEST(records_of_other_lengths)
 {
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     size_t at = find_section(&b, "TRCK");
     uint32_t size = gnomon__get_32(b.at + at + 4);
     /* One record of the three's bytes. */
@@ -268,13 +268,13 @@ TEST(sizes_in_a_file_are_checked)
     gnomon_profile *p = full_of("0"), *q;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         for (int k = 0; k < GNOMON__ENTITIES; k++) {
-            bytes b = bytes_of(p, GNOMON_FORM_FILE);
+            bytes b = bytes_of(p, "gnomon");
             forge(&b, find_section(&b, gnomon__structs[k].kind), lies[i].field,
                   lies[i].value);
             survives(&b);
             free(b.at);
         }
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     forge(&b, find_section(&b, "NODE"), 16, 0x7fffffff);
     CHECK_EQ(gnomon_profile_read(&q, b.at, b.size), GNOMON_EINVAL);
     CHECK_STR(gnomon_error_text(), "more is lost than the file can have had");
@@ -291,10 +291,10 @@ TEST(a_writer_that_fails)
         bytes b = {NULL, 0, n};
         const gnomon_writer w = {
             .struct_size = sizeof w, .write = bytes_write, .context = &b};
-        CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &w), GNOMON_EIO);
+        CHECK_EQ(gnomon_write(p, "gnomon", &w), GNOMON_EIO);
         free(b.at);
     }
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, NULL), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_write(p, "gnomon", NULL), GNOMON_EINVAL);
     gnomon_profile_free(p);
 }
 
@@ -303,7 +303,7 @@ TEST(a_writer_that_fails)
 TEST(each_allocation_may_fail)
 {
     gnomon_profile *p = full_of("0123456789");
-    bytes good = bytes_of(p, GNOMON_FORM_FILE);
+    bytes good = bytes_of(p, "gnomon");
     uint64_t before = gnomon__heap_bytes();
     int failed = 1;
     for (uint32_t n = 1; failed && n < 1000; n++) {
@@ -312,7 +312,7 @@ TEST(each_allocation_may_fail)
         const gnomon_writer w = {
             .struct_size = sizeof w, .write = bytes_write, .context = &b};
         gnomon__test_fail_allocation(n);
-        int code = gnomon_profile_write(p, GNOMON_FORM_FILE, &w);
+        int code = gnomon_write(p, "gnomon", &w);
         int read = gnomon_profile_read(&q, good.at, good.size);
         failed = gnomon__test_allocations() >= n;
         gnomon__test_fail_allocation(0);
@@ -355,13 +355,13 @@ TEST(errors_of_a_file_name_it)
 TEST(files_of_the_system)
 {
     gnomon_profile *p = full_of("01"), *q;
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     char path[] = "/tmp/gnomon-form-XXXXXX";
     int fd = mkstemp(path);
     CHECK_EQ(write(fd, b.at, b.size), b.size);
     close(fd);
     CHECK_EQ(gnomon_profile_load(&q, path), GNOMON_OK);
-    bytes again = bytes_of(q, GNOMON_FORM_FILE);
+    bytes again = bytes_of(q, "gnomon");
     CHECK(bytes_equal(&b, &again));
     gnomon_profile_free(q);
     unlink(path);

@@ -38,7 +38,7 @@ static gnomon_profile *read_one(bytes *b, const gnomon__file_index *x, size_t i,
 static bytes written(const char *ranks)
 {
     gnomon_profile *p = full_of(ranks);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return b;
 }
@@ -123,7 +123,7 @@ TEST(runs_in_one_another_are_one_part)
             gnomon_add_track(
                 builder, &(gnomon_track_info){.run = 1 + i % 2, .index = i});
         CHECK_EQ(gnomon_builder_finish(builder, &p), GNOMON_OK);
-        bytes b = bytes_of(p, GNOMON_FORM_FILE);
+        bytes b = bytes_of(p, "gnomon");
         gnomon__source from = source_of(&b);
         gnomon__file_index x;
         CHECK_EQ(gnomon__index_file(&x, &from), GNOMON_OK);
@@ -149,7 +149,7 @@ TEST(damage_stays_where_it_is)
         whole[i] = full_of(ranks[i]);
     bytes sound[3];
     for (int i = 0; i < 3; i++)
-        sound[i] = bytes_of(whole[i], GNOMON_FORM_FILE);
+        sound[i] = bytes_of(whole[i], "gnomon");
     for (size_t at = 16; at < b.size; at += EACH) {
         gnomon__source from = source_of(&b);
         gnomon__file_index x;
@@ -162,7 +162,7 @@ TEST(damage_stays_where_it_is)
             if (!CHECK(p != NULL))
                 continue;
             CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
-            bytes now = bytes_of(p, GNOMON_FORM_FILE);
+            bytes now = bytes_of(p, "gnomon");
             changed += !bytes_equal(&now, &sound[i]);
             gnomon_profile_free(p);
             free(now.at);

@@ -381,7 +381,7 @@ static char *sorted(char *text)
 
 static void python_agrees(const gnomon_profile *p)
 {
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     FILE *file = fopen("p.gnomon", "wb");
     CHECK_EQ(fwrite(b.at, 1, b.size, file), b.size);
     fclose(file);
@@ -416,7 +416,7 @@ TEST(python_reads_a_run)
         SKIP("there is no python3");
     child_folder();
     gnomon_profile *p;
-    CHECK_EQ(gnomon_configure("passthrough,simple,steps"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,simple,steps"), GNOMON_OK);
     for (int k = 0; k < 100; k++) {
         GNOMON_SCOPE("outer");
         GNOMON_SCOPE("inner");
@@ -429,5 +429,5 @@ TEST(python_reads_a_run)
     CHECK_EQ(gnomon_snapshot(&p, "simple", 1), GNOMON_OK);
     python_agrees(p);
     gnomon_profile_free(p);
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

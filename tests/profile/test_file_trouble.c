@@ -17,7 +17,7 @@ static bytes torn(void)
 {
     static const char *const gone[] = {"RUN ", "TRCK", "REGN"};
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     for (int i = 0; i < 3; i++)
         b.at[find_section(&b, gone[i]) + GNOMON__SECTION_HEADER] ^= 1;
     b.size = find_section(&b, "END ");
@@ -58,7 +58,7 @@ TEST(one_stands_for_all_that_is_lost)
 TEST(no_parent_is_on_another_track)
 {
     gnomon_profile *p = full_of("01");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     forge(&b, nth_section(&b, "NODE", 2), 16, 7);
     p = read_back(&b);
@@ -89,7 +89,7 @@ static bytes two_threads(void)
     gnomon_add_node(b,
                     &(gnomon_node_info){.track = 2, .region = 1, .parent = 1});
     gnomon_profile *p = full_finish(b);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }
@@ -137,7 +137,7 @@ static bytes without_a_long_section(void)
     gnomon_add_region(b, &(gnomon_region_info){.name = text});
     gnomon_add_view(b, &(gnomon_view_info){.words = "filter=x"});
     gnomon_profile *p = full_finish(b);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     file.at[nth_section(&file, "TEXT", 2)] ^= 1;
     return file;
@@ -163,7 +163,7 @@ TEST(an_unknown_section_is_named_once)
 {
     static const char *const kinds[] = {"STEP", "OPEN", "CNTR"};
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     for (int i = 0; i < 3; i++)
         forge(&b, find_section(&b, kinds[i]), 0, i < 2 ? 0x20776e : 0x20776f);
@@ -181,7 +181,7 @@ TEST(an_unknown_section_is_named_once)
 TEST(an_op_has_no_more_inputs_than_there_are)
 {
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     size_t section = find_section(&b, "OP  ");
     CHECK_EQ(gnomon__get_32(b.at + section + GNOMON__SECTION_HEADER + 12), 3);
@@ -204,7 +204,7 @@ TEST(nothing_is_behind_the_tail_or_there_twice)
 {
     enum { HOST = 40, DEVICE = 44 };
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     size_t section = find_section(&b, "NODE");
     uint32_t size = gnomon__get_32(b.at + section + 4), host;
@@ -272,7 +272,7 @@ static bytes file_of_cells(void)
                                            .memory = &memory,
                                            .memory_count = 1});
     gnomon_profile *p = full_finish(b);
-    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    bytes file = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     return file;
 }
@@ -319,7 +319,7 @@ TEST(cells_are_not_there_twice)
 TEST(a_text_that_is_none)
 {
     gnomon_profile *p = full_of("0");
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);
     gnomon_region_info r;
     forge_inside(&b, find_section(&b, "REGN"), 4, 0);
@@ -356,8 +356,8 @@ TEST(numbers_of_a_file_have_an_end)
     CHECK_STR(gnomon_error_text(),
               "more than 4294967295 of a kind in one file");
     CHECK_EQ(b.size, shared);
-    CHECK_EQ(gnomon_profile_write(p, 7, &out), GNOMON_EINVAL);
-    CHECK_STR(gnomon_error_text(), "no such form: 7");
+    CHECK_EQ(gnomon_write(p, "text", &out), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "no such format: text");
     CHECK_EQ(b.size, shared);
     gnomon_profile_free(p);
     free(b.at);
@@ -393,7 +393,7 @@ TEST(reading_without_memory)
     free(b.at);
     for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {
         gnomon_profile *p = full_padded(pad);
-        b = bytes_of(p, GNOMON_FORM_FILE);
+        b = bytes_of(p, "gnomon");
         gnomon_profile_free(p);
         read_each(&b);
         free(b.at);
@@ -424,7 +424,7 @@ TEST(writing_without_memory)
                                      .write = bytes_write,
                                      .context = &file};
             gnomon__test_fail_allocation(n);
-            int code = gnomon_profile_write(p, GNOMON_FORM_FILE, &w);
+            int code = gnomon_write(p, "gnomon", &w);
             failed = gnomon__test_allocations() >= n;
             gnomon__test_fail_allocation(0);
             CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);

@@ -237,7 +237,7 @@ TEST(large_profiles_go_out_in_pieces)
     fake_open(&w);
     w.base.write = pieces_write;
     gnomon__test_fail_allocation(0);
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w.base), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, "json", &w.base), GNOMON_OK);
     CHECK_EQ(gnomon__test_allocations(), 1);
     CHECK(largest_piece > 65000 && largest_piece <= 65536);
     CHECK(w.size > 400000);
@@ -250,14 +250,13 @@ TEST(large_profiles_go_out_in_pieces)
     for (size_t limit = 0; limit < 400000; limit += 65000) {
         fake_open(&w);
         w.limit = limit;
-        CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w.base),
-                 GNOMON_EIO);
+        CHECK_EQ(gnomon_write(p, "json", &w.base), GNOMON_EIO);
         CHECK(w.size <= limit);
         free(w.text);
     }
     fake_open(&w);
     gnomon__test_fail_allocation(1);
-    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w.base), GNOMON_ENOMEM);
+    CHECK_EQ(gnomon_write(p, "json", &w.base), GNOMON_ENOMEM);
     CHECK_EQ(w.size, 0);
     CHECK(strstr(gnomon_error_text(), "no memory") != NULL);
     free(w.text);

@@ -74,7 +74,7 @@ static void three_stages(size_t sizes[3])
 {
     child_folder();
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure("profile,file=" FILE_NAME), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=" FILE_NAME), GNOMON_OK);
     gnomon_stage_begin("fit");
     took("step", 5);
     took("step", 6);
@@ -136,7 +136,7 @@ TEST(each_stage_is_appended)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 3);
     gnomon_profile_free(p);
     free(bytes);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* Cut off anywhere: parts that have their end lose nothing. */
@@ -170,7 +170,7 @@ TEST(a_part_that_is_cut_off_is_lost_alone)
         gnomon_profile_free(p);
     }
     free(bytes);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* ---- Wrong numbers ------------------------------------------------------------- */
@@ -217,7 +217,7 @@ TEST(a_wrong_number_in_a_part_is_refused)
     CHECK(tried > 1000 && refused > 100 && refused < tried);
     free(bad);
     free(good);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* In a stage that takes no other time. */
@@ -225,7 +225,7 @@ TEST(a_clock_that_steps_back_leaves_a_file_that_is_read)
 {
     child_folder();
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure("profile,file=" FILE_NAME), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=" FILE_NAME), GNOMON_OK);
     gnomon_stage_begin("fit");
     took("step", 5);
     gnomon_stage_end();
@@ -247,5 +247,5 @@ TEST(a_clock_that_steps_back_leaves_a_file_that_is_read)
         CHECK(s.end_ns >= s.begin_ns && s.recorded_ns < 1000);
     }
     gnomon_profile_free(p);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

@@ -151,7 +151,7 @@ TEST(four_reports)
     CHECK(read_call(file, &next));
     gnomon__test_set(1000000);
     snprintf(spec, sizeof spec, "simple(dir=%s)", directory);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     for (size_t i = 0; i < 4; i++) {
         CHECK_STR(next.stage, stages[i]);

@@ -63,14 +63,14 @@ static void begin(const char *spec)
     child_folder();
     gnomon__test_log = hear;
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     gnomon_stage_begin("fit");
 }
 
 static void end(void)
 {
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     free(said);
     said = NULL;
 }
@@ -103,7 +103,7 @@ TEST(an_action_goes_on_while_others_run_inside)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     CHECK(strncmp(child_read("out.txt"), the_report, sizeof the_report - 1) ==
           0);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(no_rows_prints_the_title_alone)
@@ -118,12 +118,12 @@ TEST(no_rows_prints_the_title_alone)
 TEST(without_a_stage)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("advanced(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "advanced(file=/dev/null)"), GNOMON_OK);
     gnomon_start("x");
     gnomon_stop("x");
     CHECK(strncmp(summary(), "Profiler Report\nProfile stats for: x\n", 37) ==
           0);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 TEST(the_rank_is_shown_where_there_are_several)

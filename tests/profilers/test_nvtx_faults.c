@@ -41,17 +41,18 @@ static void mark_some(void)
     gnomon_thread_name("worker");
 }
 
-/* Returns what gnomon_configure answered. */
+/* Returns what gnomon_attach answered. */
 static int run_nvtx(void)
 {
-    int code = gnomon_configure("nvtx(capture=steps,schedule=wait:1/active:1/"
-                                "skip_first_wait:1)");
+    int code = gnomon_attach(NULL, NULL,
+                             "nvtx(capture=steps,schedule=wait:1/active:1/"
+                             "skip_first_wait:1)");
     CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_EPLUGIN);
     mark_some();
     gnomon_step();
     mark_some();
     gnomon_step();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     return code;
 }
 

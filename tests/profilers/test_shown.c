@@ -177,7 +177,7 @@ TEST(reports_of_plugins_reach_no_terminal_as_they_are)
 
 TEST(errors_show_them)
 {
-    CHECK_EQ(gnomon_configure(EVIL), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, EVIL), GNOMON_EINVAL);
     CHECK(is_safe(gnomon_error_text()));
     CHECK(strstr(gnomon_error_text(), "'e\\x1b[2J'") != NULL);
     CHECK_EQ(gnomon__fail(GNOMON_EINVAL, "no %s", EVIL), GNOMON_EINVAL);

@@ -336,7 +336,7 @@ static int write_and_ask(void *self, const gnomon_profile *p,
 TEST(a_trace_apart_keeps_its_extension_and_says_its_name)
 {
     static const gnomon_profiler writer = {TAPES("writer"),
-                                           .ready = write_and_ask};
+                                           .events = write_and_ask};
     static gnomon_region region =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL);
     char apart[64];
@@ -375,7 +375,7 @@ static int write_and_fail(void *self, const gnomon_profile *p,
 TEST(a_stream_returns_what_make_returned)
 {
     static const gnomon_profiler writer = {TAPES("writer"),
-                                           .ready = write_and_fail};
+                                           .events = write_and_fail};
     child_folder();
     made_code = GNOMON_ENOENT;
     for (int fails = 1; fails >= 0; fails--) {

@@ -247,8 +247,8 @@ int main(int argc, char **argv)
     long us = argc > 3 ? atol(argv[3]) : 0;
     pthread_t thread;
     number = argc > 2 ? atoi(argv[2]) : 0;
-    gnomon_register(&reporter);
-    gnomon_register(&slow);
+    gnomon_host_get()->add_profiler(&reporter);
+    gnomon_host_get()->add_profiler(&slow);
     if (argc <= 2)
         return exits(word);
     if (strcmp(word, "before") == 0 || strcmp(word, "after") == 0)

@@ -105,7 +105,7 @@ static void vfork_one(void)
     if (child == 0) {
         work(5);
         if (gnomon_stage_end() != GNOMON_ESTATE ||
-            gnomon_configure("") != GNOMON_ESTATE)
+            gnomon_attach(NULL, NULL, "") != GNOMON_ESTATE)
             _exit(3);
         _exit(0);
     }
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     pthread_t thread;
-    gnomon_register(&reporter);
+    gnomon_host_get()->add_profiler(&reporter);
     if (strcmp(word, "leaf") == 0) {
         role = "leaf";
         work(4);

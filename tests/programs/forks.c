@@ -81,7 +81,7 @@ static void be_a_child(void)
         gnomon_thread_name("child");
     }
     if (gnomon_region_get("also only there", NULL, GNOMON_KIND_SCOPE)->mask ||
-        gnomon_configure("log") != GNOMON_ESTATE ||
+        gnomon_attach(NULL, NULL, "log") != GNOMON_ESTATE ||
         gnomon_stage_end() != GNOMON_ESTATE ||
         gnomon_thread_stack(0, NULL, 0) > 1000)
         exit(3);
@@ -125,9 +125,10 @@ static int fork_among_control_calls(void)
     int good = 1;
     pthread_create(&thread, NULL, fork_often, &good);
     for (int i = 0; i < 200; i++) {
-        gnomon_configure(i & 1 ? "simple(schedule=wait:1/active:1),"
-                                 "file=/dev/null"
-                               : "");
+        gnomon_attach(NULL, NULL,
+                      i & 1 ? "simple(schedule=wait:1/active:1),"
+                              "file=/dev/null"
+                            : "");
         work(10);
         gnomon_step();
     }
@@ -159,7 +160,7 @@ static int fork_at_once(void)
     int status = -1;
     pid_t child;
     is_slow = 1;
-    if (gnomon_configure("simple,file=/dev/null") != GNOMON_OK)
+    if (gnomon_attach(NULL, NULL, "simple,file=/dev/null") != GNOMON_OK)
         return 0;
     child = fork();
     if (child == 0)

@@ -91,7 +91,7 @@ static void host_respec(void)
 {
     char first[8192], again[8192];
     gnomon_spec(first, sizeof first);
-    host_answer("respec", gnomon_configure(first));
+    host_answer("respec", gnomon_attach(NULL, NULL, first));
     gnomon_spec(again, sizeof again);
     printf("%s\n%s\n", strcmp(first, again) ? "CHANGED" : "same", again);
 }
@@ -170,7 +170,7 @@ static int host_control(const char *verb, const char *value)
     else if (strcmp(verb, "teardown") == 0)
         host_answer(verb, gnomon_teardown());
     else if (strcmp(verb, "configure") == 0)
-        host_answer(verb, gnomon_configure(value));
+        host_answer(verb, gnomon_attach(NULL, NULL, value));
     else if (strcmp(verb, "stage") == 0)
         host_answer(verb, gnomon_stage_begin(value));
     else if (strcmp(verb, "end") == 0)

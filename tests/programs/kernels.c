@@ -201,7 +201,7 @@ static int call(const char *name, char *value)
     else if (!strcmp(name, "endless"))
         launch("endless", UINT64_MAX);
     else if (!strcmp(name, "configure"))
-        gnomon_configure(value);
+        gnomon_attach(NULL, NULL, value);
     else if (!strcmp(name, "fork"))
         fork_off(value);
     else if (!strcmp(name, "late"))

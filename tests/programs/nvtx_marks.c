@@ -220,12 +220,12 @@ static void detach(void)
 {
     GNOMON_SCOPE("before");
     gnomon_start("open");
-    control(gnomon_configure(NULL));
+    control(gnomon_attach(NULL, NULL, ""));
     gnomon_stop("open");
     {
         GNOMON_SCOPE("between");
     }
-    control(gnomon_configure(getenv("GNOMON")));
+    control(gnomon_attach(NULL, NULL, getenv("GNOMON")));
     GNOMON_SCOPE("after");
     GNOMON_SCOPE("before");
 }
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
         else if (strcmp(word, "end") == 0)
             control(gnomon_stage_end());
         else if (strcmp(word, "configure") == 0)
-            control(gnomon_configure(NULL));
+            control(gnomon_attach(NULL, NULL, ""));
         for (size_t k = 0; k < sizeof scenes / sizeof *scenes; k++)
             if (strcmp(word, scenes[k].word) == 0)
                 scenes[k].play();

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         p->name = argv[i];
         p->help = i == 1 ? "the first" : "the second";
         p->setup = i == 1 ? say : say_again;
-        if (gnomon_register(p))
+        if (gnomon_host_get()->add_profiler(p))
             puts(gnomon_error_text());
     }
     gnomon_start("one");

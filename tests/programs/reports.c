@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && !failed; i++)
         failed = strcmp(argv[i], "chrome")
                      ? gnomon_report(profile, argv[i], &out)
-                     : gnomon_export(profile, GNOMON_FORM_CHROME, &out);
+                     : gnomon_write(profile, "chrome", &out);
     if (failed)
         fprintf(stderr, "%s\n", gnomon_error_text());
     return failed != 0;

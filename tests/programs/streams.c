@@ -199,7 +199,7 @@ static int control(const char *verb, const char *value)
     else if (strcmp(verb, "teardown") == 0)
         code = gnomon_teardown();
     else if (strcmp(verb, "configure") == 0)
-        code = gnomon_configure(value);
+        code = gnomon_attach(NULL, NULL, value);
     else if (strcmp(verb, "stage") == 0)
         code = gnomon_stage_begin(value);
     else if (strcmp(verb, "end") == 0)

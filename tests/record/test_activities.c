@@ -64,19 +64,18 @@ TEST(each_kind_has_its_track_and_region)
     toy_begin();
     {
         GNOMON_SCOPE("step");
-        toy_work(&toy, GNOMON_ACTIVITY_COPY, "Memcpy HtoD", 1, 100)->bytes = 64;
-        toy_work(&toy, GNOMON_ACTIVITY_COPY, "Memcpy HtoD", 1, 100)->bytes = 64;
-        toy_work(&toy, GNOMON_ACTIVITY_SET, "Memset", 1, 10)->bytes = 32;
-        toy_work(&toy, GNOMON_ACTIVITY_CALL, "cudaLaunchKernel", 1, 5);
-        toy_work(&toy, GNOMON_ACTIVITY_CALL, "cuLaunch", 1, 4)->flags =
-            GNOMON_ACTIVITY_LOW_LEVEL;
-        toy_work(&toy, GNOMON_ACTIVITY_SYNC, "Stream Sync", 1, 70);
-        toy_work(&toy, GNOMON_ACTIVITY_SYNC, "Context Sync", 1, 80)->device =
-            -1;
-        toy_work(&toy, GNOMON_ACTIVITY_GRAPH, "Graph", 1, 900);
-        toy_work(&toy, GNOMON_ACTIVITY_COLLECTIVE, "AllReduce", 1, 500);
+        toy_work(&toy, GNOMON_DEVICE_COPY, "Memcpy HtoD", 1, 100)->bytes = 64;
+        toy_work(&toy, GNOMON_DEVICE_COPY, "Memcpy HtoD", 1, 100)->bytes = 64;
+        toy_work(&toy, GNOMON_DEVICE_SET, "Memset", 1, 10)->bytes = 32;
+        toy_work(&toy, GNOMON_DEVICE_CALL, "cudaLaunchKernel", 1, 5);
+        toy_work(&toy, GNOMON_DEVICE_CALL, "cuLaunch", 1, 4)->flags =
+            GNOMON_DEVICE_LOW_LEVEL;
+        toy_work(&toy, GNOMON_DEVICE_SYNC, "Stream Sync", 1, 70);
+        toy_work(&toy, GNOMON_DEVICE_SYNC, "Context Sync", 1, 80)->device = -1;
+        toy_work(&toy, GNOMON_DEVICE_GRAPH, "Graph", 1, 900);
+        toy_work(&toy, GNOMON_DEVICE_COLLECTIVE, "AllReduce", 1, 500);
     }
-    toy_record(&toy, GNOMON_ACTIVITY_OVERHEAD, "Buffer Flush", 1, 6);
+    toy_record(&toy, GNOMON_DEVICE_OVERHEAD, "Buffer Flush", 1, 6);
     CHECK_WORK(0, "calls of main/ step>cudaLaunchKernel @1 5\n"
                   "calls of main/ step>cuLaunch @1 4\n"
                   "calls of main/ step>Context Sync @1 80\n"
@@ -118,10 +117,10 @@ TEST(tracks_say_which_device_and_thread)
     {
         GNOMON_SCOPE("step");
         toy_kernel("gemm", 1, 1)->device = 3;
-        toy_work(&toy, GNOMON_ACTIVITY_CALL, "call", 1, 1);
+        toy_work(&toy, GNOMON_DEVICE_CALL, "call", 1, 1);
     }
     /* Calls of a thread that never marked. */
-    toy_record(&toy, GNOMON_ACTIVITY_CALL, "call", 1, 1)->thread = 4712;
+    toy_record(&toy, GNOMON_DEVICE_CALL, "call", 1, 1)->thread = 4712;
     gnomon_profile *p = profile_of("worker", 0);
     for (size_t i = 1; !gnomon_profile_track(p, i, &t); i++) {
         if (strcmp(t.name, "stream 7") == 0) {
@@ -150,7 +149,7 @@ TEST(shapes_of_kernels_are_operations)
     {
         GNOMON_SCOPE("step");
         for (uint32_t i = 0; i < 4; i++) {
-            gnomon_activity *r = toy_kernel("gemm", 1, 100);
+            gnomon_device_work *r = toy_kernel("gemm", 1, 100);
             r->context = 1;
             r->registers = 64;
             r->shared_static = 1024;
@@ -211,7 +210,7 @@ TEST(work_counts_in_the_stage_of_its_launch)
 /* Work that is over after its stage's report is added to that stage, and counted. */
 TEST(late_work_counts_in_its_stage)
 {
-    gnomon_activity late;
+    gnomon_device_work late;
     toy_begin();
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
@@ -232,7 +231,7 @@ TEST(late_work_counts_in_its_stage)
 /* The same, where it is told when the next stage's report asks for it. */
 TEST(work_that_is_flushed_late_counts_in_its_stage)
 {
-    gnomon_activity late;
+    gnomon_device_work late;
     toy_begin();
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
@@ -255,14 +254,16 @@ TEST(work_without_a_launch_counts_in_the_stage_of_its_begin)
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
         GNOMON_SCOPE("step");
-        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "a", gnomon_now_ns(), 10);
+        toy_record(&toy, GNOMON_DEVICE_KERNEL, "a", gnomon_host_get()->now_ns(),
+                   10);
         pass(1000);
     }
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
     {
         GNOMON_SCOPE("step");
-        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "b", gnomon_now_ns(), 20);
+        toy_record(&toy, GNOMON_DEVICE_KERNEL, "b", gnomon_host_get()->now_ns(),
+                   20);
         pass(1000);
     }
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
@@ -292,12 +293,12 @@ TEST(work_without_a_note_is_of_no_scope)
 {
     toy_begin();
     GNOMON_SCOPE("step");
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "lost", 1, 10);
-    gnomon_activity *r = toy_kernel("early", 1, 20);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "lost", 1, 10);
+    gnomon_device_work *r = toy_kernel("early", 1, 20);
     r->correlation += 1; /* whose launch comes only now */
     uint64_t correlation = r->correlation;
     toy_tell(&toy);
-    gnomon_activity_launched(toy.number, correlation);
+    gnomon_host_get()->device_launched(toy.number, correlation);
     CHECK_WORK(0, "stream 7/ lost 1 10\n"
                   "stream 7/ early 1 20\n");
     CHECK_EQ(toy_health().activities_unlinked, 2);
@@ -308,12 +309,12 @@ TEST(notes_are_overwritten)
 {
     toy_begin();
     GNOMON_SCOPE("step");
-    gnomon_activity *kept = toy_kernel("kept", 1, 10);
+    gnomon_device_work *kept = toy_kernel("kept", 1, 10);
     for (uint64_t i = 1; i < 65536; i++)
-        gnomon_activity_launched(toy.number, kept->correlation + i);
+        gnomon_host_get()->device_launched(toy.number, kept->correlation + i);
     toy_tell(&toy);
-    gnomon_activity *gone = toy_kernel("gone", 1, 20);
-    gnomon_activity_launched(toy.number, gone->correlation + 65536);
+    gnomon_device_work *gone = toy_kernel("gone", 1, 20);
+    gnomon_host_get()->device_launched(toy.number, gone->correlation + 65536);
     CHECK_WORK(0, "stream 7/ step>kept 1 10\n"
                   "stream 7/ gone 1 20\n");
     CHECK_EQ(toy_health().activities_unlinked, 1);
@@ -323,19 +324,19 @@ TEST(impossible_records_are_counted)
 {
     toy_begin();
     toy_record(&toy, 8, "kind", 1, 10);
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "end", 10, 0)->end_ns = 9;
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "fine", 10, 0);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "end", 10, 0)->end_ns = 9;
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "fine", 10, 0);
     toy_tell(&toy);
     CHECK_EQ(toy_health().activities_odd, 2);
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "size", 1, 1)->struct_size = 64;
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "size", 1, 1)->struct_size = 64;
     toy_tell(&toy);
     CHECK_EQ(toy_health().activities_odd, 3);
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "source", 1, 1);
-    gnomon_activity_put(5, toy.records, 1);
-    gnomon_activity_put(0, toy.records, 1);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "source", 1, 1);
+    gnomon_host_get()->device_put(5, toy.records, 1);
+    gnomon_host_get()->device_put(0, toy.records, 1);
     toy.count = 0;
     CHECK_EQ(toy_health().activities_odd, 5);
-    gnomon_activity_lost(toy.number, 7);
+    gnomon_host_get()->device_lost(toy.number, 7);
     CHECK_EQ(toy_health().activities_lost, 7);
     CHECK_WORK(0, "stream 7/ fine 1 0\n");
     gnomon_profile *p = profile_of("worker", 0);
@@ -354,17 +355,17 @@ TEST(impossible_records_are_counted)
 TEST(records_lie_as_far_apart_as_they_say)
 {
     struct {
-        gnomon_activity r;
+        gnomon_device_work r;
         uint64_t more;
     } two[2];
     toy_begin();
     for (int i = 0; i < 2; i++) {
-        two[i].r = *toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "k", 1, 10);
+        two[i].r = *toy_record(&toy, GNOMON_DEVICE_KERNEL, "k", 1, 10);
         two[i].r.struct_size = sizeof *two;
         two[i].more = UINT64_MAX;
     }
     toy.count = 0;
-    gnomon_activity_put(toy.number, &two[0].r, 2);
+    gnomon_host_get()->device_put(toy.number, &two[0].r, 2);
     CHECK_WORK(0, "stream 7/ k 2 20\n");
 }
 

@@ -17,13 +17,13 @@ static gnomon_region outer_region =
 static const gnomon_profiler tracer = {
     .struct_size = sizeof tracer,
     .abi = GNOMON_ABI,
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE_WORK | GNOMON_WANT_EVENTS,
     .name = "tracer"};
 
 static void trace(const char *options)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&tracer, NULL, options), GNOMON_OK);
     gnomon_thread_name("main");
 }
@@ -72,8 +72,8 @@ static const char *events_of(toy_text *t, const gnomon_profile *p)
 
 static void launch(const char *kernel, uint64_t at, uint64_t begin, uint64_t ns)
 {
-    toy_work(&toy, GNOMON_ACTIVITY_CALL, "launch", at, 10);
-    gnomon_activity *r = toy_kernel(kernel, begin, ns);
+    toy_work(&toy, GNOMON_DEVICE_CALL, "launch", at, 10);
+    gnomon_device_work *r = toy_kernel(kernel, begin, ns);
     r->correlation--; /* the call's */
 }
 
@@ -89,7 +89,7 @@ TEST(events_of_work_have_their_launch)
         toy.records[toy.count - 1].stream = 13;
         launch("c", 1300, 2500, 400);
     }
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "stray", 2600, 100);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "stray", 2600, 100);
     CHECK_EVENTS(0, "calls of main step>launch 1100+10\n"
                     "calls of main step>launch 1200+10\n"
                     "calls of main step>launch 1300+10\n"
@@ -116,9 +116,9 @@ TEST(work_of_one_launch_has_instances_of_its_own)
     trace(NULL);
     GNOMON_SCOPE("step");
     launch("a", 1100, 2000, 500);
-    const gnomon_activity first = toy.records[toy.count - 1];
+    const gnomon_device_work first = toy.records[toy.count - 1];
     for (int i = 1; i < 3; i++) {
-        gnomon_activity *r = &toy.records[toy.count++];
+        gnomon_device_work *r = &toy.records[toy.count++];
         *r = first;
         r->begin_ns += 1000 * (uint64_t)i;
         r->end_ns += 1000 * (uint64_t)i;
@@ -242,10 +242,10 @@ TEST(work_of_a_stage_before_the_trace)
         pass(1000);
         CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     }
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&tracer, NULL, "at=end"), GNOMON_OK);
     pass(1000);
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "a", 6500, 100);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "a", 6500, 100);
     toy_tell(&toy);
     CHECK_STAGES(1, "fit:6500 ");
     CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
@@ -268,7 +268,7 @@ TEST(schedules_choose_events)
     for (uint64_t i = 0; i < 3; i++) {
         {
             GNOMON_SCOPE("step");
-            toy_work(&mine, GNOMON_ACTIVITY_KERNEL, "k", 5000 + 1000 * i, 100);
+            toy_work(&mine, GNOMON_DEVICE_KERNEL, "k", 5000 + 1000 * i, 100);
             pass(10);
         }
         toy_tell(&mine);
@@ -317,7 +317,7 @@ static void launch_three(toy_source *mine)
     gnomon_stage_begin("fit");
     for (int i = 0; i < 3; i++) {
         GNOMON_SCOPE("step");
-        toy_work(mine, GNOMON_ACTIVITY_KERNEL, "k", 5000, 100);
+        toy_work(mine, GNOMON_DEVICE_KERNEL, "k", 5000, 100);
         pass(10);
     }
     toy_tell(mine);
@@ -333,8 +333,8 @@ TEST(cycles_tell_each_event_of_work_once)
     static toy_source mine;
     gnomon_profiler cycler = tracer;
     uint64_t failing = 0;
-    cycler.ready = add_work;
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    cycler.events = add_work;
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&cycler, NULL, "schedule=active:1"), GNOMON_OK);
     mine.number = toy.number;
     launch_three(&mine);
@@ -355,14 +355,14 @@ TEST(cycles_tell_each_event_of_work_once)
 /* Events are overwritten, and counted; sums are of all. */
 TEST(a_million_records)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=8MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=8MiB"), GNOMON_OK);
     trace(NULL);
     uint64_t before = toy_health().heap_bytes, total = 0;
     {
         GNOMON_SCOPE("step");
         for (uint64_t i = 0; i < MANY; i++) {
             toy_kernel("k", 1000 * i, i % 977)->correlation = 1 + i;
-            gnomon_activity_launched(toy.number, 1 + i);
+            gnomon_host_get()->device_launched(toy.number, 1 + i);
             toy_tell(&toy);
             total += i % 977;
         }

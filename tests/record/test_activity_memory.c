@@ -25,7 +25,7 @@ static gnomon_region step_region =
 
 #define TRACES \
     .struct_size = sizeof(gnomon_profiler), .abi = GNOMON_ABI, \
-    .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE_WORK | GNOMON_WANT_EVENTS
 
 static const gnomon_profiler tracer = {TRACES, .name = "tracer", KEEPS("last")};
 
@@ -33,8 +33,8 @@ static void trace(const char *spec, const char *options)
 {
     gnomon__test_set(1000);
     setenv("GNOMON_CUPTI_LIBRARY", "/none", 1); /* the toy is the only source */
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&tracer, NULL, options), GNOMON_OK);
 }
 
@@ -118,7 +118,7 @@ TEST_ALONE(memory_of_events_is_used_again)
         trace("passthrough,mem=1MiB", NULL);
         kernels(MANY);
         CHECK_EQ(gnomon_detach(&tracer, NULL), GNOMON_OK);
-        CHECK_EQ(gnomon_activity_source_remove(&toy.api), GNOMON_OK);
+        CHECK_EQ(gnomon_host_get()->source_remove(&toy.api), GNOMON_OK);
         mapped = mapped ? mapped : toy_health().mapped_bytes;
         CHECK(toy_health().mapped_bytes <= mapped + (8u << 10));
     }
@@ -190,7 +190,7 @@ static int note_part(void *self, const gnomon_profile *p,
 }
 
 static const gnomon_profiler streamer = {TRACES, .name = "streamer",
-                                         KEEPS("stream"), .ready = note_part};
+                                         KEEPS("stream"), .events = note_part};
 
 static void start_stream(void)
 {
@@ -198,8 +198,8 @@ static void start_stream(void)
     gnomon__test_set(1000);
     setenv("GNOMON_CUPTI_LIBRARY", "/none", 1);
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&streamer, NULL, NULL), GNOMON_OK);
 }
 
@@ -237,9 +237,9 @@ TEST(parts_have_launches)
     start_stream();
     for (int i = 0; i < ROUNDS; i++) {
         const uint64_t now = gnomon__test_ticks;
-        toy_work(&toy, GNOMON_ACTIVITY_CALL, "launch", now, 1);
+        toy_work(&toy, GNOMON_DEVICE_CALL, "launch", now, 1);
         uint64_t correlation = toy.records[0].correlation;
-        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "k", now + 2, 3)->correlation =
+        toy_record(&toy, GNOMON_DEVICE_KERNEL, "k", now + 2, 3)->correlation =
             correlation;
         toy_tell(&toy);
         pass(10);

@@ -18,7 +18,7 @@
 static const gnomon_profiler other_worker = {.struct_size = sizeof other_worker,
                                              .abi = GNOMON_ABI,
                                              .wants = GNOMON_WANT_TREE |
-                                                      GNOMON_WANT_ACTIVITIES,
+                                                      GNOMON_WANT_DEVICE_WORK,
                                              .name = "other_worker"};
 
 static void check_work_of(const char *profiler, const char *text)
@@ -100,7 +100,7 @@ TEST(other_ranks_open_no_source)
     const gnomon_setup_options o = {
         .struct_size = sizeof o, .has_rank = 1, .rank = 1, .world_size = 2};
     CHECK_EQ(gnomon_setup(&o), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&worker, NULL, "ranks=0"), GNOMON_OK);
     CHECK_EQ(toy.opens, 0);
     CHECK_EQ(gnomon_attach(&other_worker, NULL, "ranks=1"), GNOMON_OK);
@@ -140,14 +140,15 @@ TEST(views_come_and_go)
 TEST(a_view_that_stays_without_its_worker)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("regions,kernels(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "regions,kernels(file=/dev/null)"),
+             GNOMON_OK);
     {
         GNOMON_SCOPE("step");
         toy_kernel("gemm", 1, 100);
     }
     check_work_of("regions", "stream 7/ step>gemm 1 100\n");
-    CHECK_EQ(gnomon_configure("regions"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "regions"), GNOMON_OK);
     CHECK_EQ(toy.closes, 1);
     check_work_of("regions", "");
 }
@@ -167,7 +168,7 @@ TEST(sources_are_open_for_work_alone)
     CHECK_EQ(gnomon_detach(&worker, NULL), GNOMON_OK);
     CHECK_EQ(toy.opens, 1);
     CHECK_EQ(toy.closes, 1);
-    CHECK_EQ(gnomon_activity_source_add(&later.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&later.api), GNOMON_OK);
     CHECK_EQ(later.opens, 0);
     CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
     CHECK_EQ(toy.opens, 2);
@@ -202,7 +203,7 @@ TOY_SOURCE(second, "second");
 TEST(two_sources_have_correlations_of_their_own)
 {
     toy_begin();
-    CHECK_EQ(gnomon_activity_source_add(&second.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&second.api), GNOMON_OK);
     CHECK(toy.number && second.number && toy.number != second.number);
     CHECK_EQ(second.kinds, 255);
     uint64_t correlation;
@@ -212,50 +213,50 @@ TEST(two_sources_have_correlations_of_their_own)
     }
     {
         GNOMON_SCOPE("yours");
-        toy_record(&second, GNOMON_ACTIVITY_KERNEL, "gemm", 1, 200)
-            ->correlation = correlation;
-        gnomon_activity_launched(second.number, correlation);
+        toy_record(&second, GNOMON_DEVICE_KERNEL, "gemm", 1, 200)->correlation =
+            correlation;
+        gnomon_host_get()->device_launched(second.number, correlation);
     }
     check_work_of("worker", "stream 7/ mine>gemm 1 100\n"
                             "stream 7/ yours>gemm 1 200\n");
-    CHECK_EQ(gnomon_activity_source_remove(&second.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_remove(&second.api), GNOMON_OK);
     CHECK_EQ(second.closes, 1);
     CHECK_EQ(toy.closes, 0);
-    CHECK_EQ(gnomon_activity_source_remove(&second.api), GNOMON_ENOENT);
+    CHECK_EQ(gnomon_host_get()->source_remove(&second.api), GNOMON_ENOENT);
 }
 
 TEST(wrong_sources_are_refused)
 {
-    gnomon_activity_source s = toy.api;
-    CHECK_EQ(gnomon_activity_source_add(NULL), GNOMON_EINVAL);
+    gnomon_device_source s = toy.api;
+    CHECK_EQ(gnomon_host_get()->source_add(NULL), GNOMON_EINVAL);
     s.name = NULL;
-    CHECK_EQ(gnomon_activity_source_add(&s), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_host_get()->source_add(&s), GNOMON_EINVAL);
     s = toy.api;
     s.abi++;
-    CHECK_EQ(gnomon_activity_source_add(&s), GNOMON_EABI);
+    CHECK_EQ(gnomon_host_get()->source_add(&s), GNOMON_EABI);
     s = toy.api;
     s.struct_size = 16;
-    CHECK_EQ(gnomon_activity_source_add(&s), GNOMON_EABI);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_EINVAL);
-    gnomon_activity_source four[4];
+    CHECK_EQ(gnomon_host_get()->source_add(&s), GNOMON_EABI);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_EINVAL);
+    gnomon_device_source four[4];
     for (int i = 0; i < 4; i++) {
         four[i] = toy.api;
-        CHECK_EQ(gnomon_activity_source_add(&four[i]),
+        CHECK_EQ(gnomon_host_get()->source_add(&four[i]),
                  i < 3 ? GNOMON_OK : GNOMON_ENOMEM);
     }
-    CHECK_EQ(gnomon_activity_source_remove(NULL), GNOMON_ENOENT);
+    CHECK_EQ(gnomon_host_get()->source_remove(NULL), GNOMON_ENOENT);
     for (int i = 0; i < 3; i++)
-        CHECK_EQ(gnomon_activity_source_remove(&four[i]), GNOMON_OK);
+        CHECK_EQ(gnomon_host_get()->source_remove(&four[i]), GNOMON_OK);
 }
 
 /* A source of three NULLs tells when it likes. */
 TEST(sources_need_no_calls)
 {
-    const gnomon_activity_source plain = {
+    const gnomon_device_source plain = {
         .struct_size = sizeof plain, .abi = GNOMON_ABI, .name = "plain"};
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&plain), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&plain), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
     toy.number = 1;
     {
@@ -265,7 +266,7 @@ TEST(sources_need_no_calls)
     toy_tell(&toy);
     check_work_of("worker", "stream 7/ step>gemm 1 100\n");
     CHECK_EQ(gnomon_detach(&worker, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_remove(&plain), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_remove(&plain), GNOMON_OK);
 }
 
 /* One line says why; event timers stand in for it. */
@@ -278,7 +279,7 @@ TEST(without_a_source_streams_are_timed)
     dup2(err, 2);
     toy.broken = "it needs a GPU";
     CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&other_worker, NULL, "filter=a"), GNOMON_OK);
     CHECK(gnomon__timer_bits != 0);
     CHECK_EQ(gnomon_detach(&other_worker, NULL), GNOMON_OK);
@@ -301,7 +302,7 @@ TEST(a_source_that_comes_later_is_opened)
     setenv("GNOMON_CUDA_LIBRARY", "/nonexistent", 1);
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&worker, NULL, NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(toy.opens, 1);
     {
         GNOMON_SCOPE("step");
@@ -318,8 +319,8 @@ static void *launch_on_thread(void *name)
     GNOMON_SCOPE("step");
     for (int i = 0; i < 100; i++) {
         toy_source mine = {.number = toy.number};
-        toy_work(&mine, GNOMON_ACTIVITY_KERNEL, "gemm", 1, 10);
-        toy_work(&mine, GNOMON_ACTIVITY_CALL, "launch", 1, 1);
+        toy_work(&mine, GNOMON_DEVICE_KERNEL, "gemm", 1, 10);
+        toy_work(&mine, GNOMON_DEVICE_CALL, "launch", 1, 1);
         toy_tell(&mine);
     }
     return NULL;
@@ -424,7 +425,7 @@ static int work_without_memory(uint64_t failing)
     {
         GNOMON_SCOPE("step");
         toy_kernel("gemm", 1, 10)->grid[0] = 8;
-        toy_work(&toy, GNOMON_ACTIVITY_COPY, "copy", 1, 10)->bytes = 64;
+        toy_work(&toy, GNOMON_DEVICE_COPY, "copy", 1, 10)->bytes = 64;
     }
     toy_tell(&toy);
     gnomon_profile *p = NULL;
@@ -479,26 +480,26 @@ static void train(void)
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     gnomon_thread_name("main");
     for (uint64_t i = 0; i < 3; i++) {
-        const uint64_t at = gnomon_now_ns();
+        const uint64_t at = gnomon_host_get()->now_ns();
         {
             GNOMON_SCOPE("train_step");
             {
                 GNOMON_SCOPE("forward");
-                toy_work(&toy, GNOMON_ACTIVITY_CALL, "cudaLaunchKernel", at,
+                toy_work(&toy, GNOMON_DEVICE_CALL, "cudaLaunchKernel", at,
                          2000);
-                gnomon_activity *r = toy_kernel("gemm", at + 5000, 9000 + i);
+                gnomon_device_work *r = toy_kernel("gemm", at + 5000, 9000 + i);
                 r->correlation--; /* the call's */
                 pass(10000);
             }
-            toy_work(&toy, GNOMON_ACTIVITY_COPY, "Memcpy DtoH", at + 20000,
-                     5000)
+            toy_work(&toy, GNOMON_DEVICE_COPY, "Memcpy DtoH", at + 20000, 5000)
                 ->bytes = 4096;
             pass(20000);
         }
         gnomon_step();
     }
-    toy_kernel("stray", gnomon_now_ns(), 700);
-    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "unlinked", gnomon_now_ns(), 800);
+    toy_kernel("stray", gnomon_host_get()->now_ns(), 700);
+    toy_record(&toy, GNOMON_DEVICE_KERNEL, "unlinked",
+               gnomon_host_get()->now_ns(), 800);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 
@@ -507,19 +508,19 @@ TEST(specs_that_go_have_the_work_so_far)
 {
     child_folder();
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("kernels(file=run.gnomon)"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "kernels(file=run.gnomon)"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
         GNOMON_SCOPE("step");
         toy_kernel("gemm", 1, 100);
     }
-    CHECK_EQ(gnomon_configure("kernels(file=next.gnomon)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "kernels(file=next.gnomon)"), GNOMON_OK);
     {
         GNOMON_SCOPE("step");
         toy_kernel("relu", 1, 200);
     }
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     static const struct {
         const char *file, *work;
     } want[] = {{"run.gnomon", "stream 7/fit step>gemm 1 100\n"},
@@ -538,10 +539,10 @@ TEST(specs_that_go_have_the_work_so_far)
 TEST(late_work_is_in_the_file)
 {
     child_folder();
-    gnomon_activity late;
+    gnomon_device_work late;
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("kernels(file=run.gnomon)"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "kernels(file=run.gnomon)"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
         GNOMON_SCOPE("step");
@@ -551,7 +552,7 @@ TEST(late_work_is_in_the_file)
     }
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     toy.records[toy.count++] = late;
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     gnomon_profile *p = NULL;
     static toy_text shown;
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
@@ -564,13 +565,13 @@ static void check_same_report(const char *profiler)
 {
     char spec[256];
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->source_add(&toy.api), GNOMON_OK);
     snprintf(spec, sizeof spec,
              "%s(file=live.txt),%s(file=run.gnomon),%s(file=run.gnomon.json)",
              profiler, profiler, profiler);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     train();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     child_result r = shell("grep -v ^gnomon: live.txt > live; for f in "
                            "run.gnomon run.gnomon.json; do $G report --as %s "
                            "$f > filed 2>&2; diff live filed; done; "

@@ -82,7 +82,7 @@ static int check_cycle(void *self, const gnomon_profile *p,
     return GNOMON_OK;
 }
 
-static gnomon_profiler cycle_taper = {TAPES("cycles"), .ready = check_cycle};
+static gnomon_profiler cycle_taper = {TAPES("cycles"), .events = check_cycle};
 
 static void run_cycles(const char *schedule, int steps)
 {
@@ -146,7 +146,7 @@ static int count_open(void *self, const gnomon_profile *p,
 
 TEST(a_cycle_has_no_scope_that_began_after_it)
 {
-    cycle_taper.ready = count_open;
+    cycle_taper.events = count_open;
     gnomon__test_set(1000);
     CHECK_EQ(
         gnomon_attach(&cycle_taper, NULL, "schedule=wait:1/active:1/repeat:1"),
@@ -187,7 +187,7 @@ static void keep_line(const char *line)
 /* 20 cycles while none can be given, of which 16 wait: a profiler counts all of them. */
 TEST(cycles_that_fall_together_say_so_and_keep_their_numbers)
 {
-    cycle_taper.ready = count_given;
+    cycle_taper.events = count_given;
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=wait:1/active:1"),
              GNOMON_OK);
@@ -210,7 +210,7 @@ TEST(cycles_that_fall_together_say_so_and_keep_their_numbers)
 TEST(a_recording_that_began_later_has_its_own_steps)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure("simple(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(file=/dev/null)"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("warm up"), GNOMON_OK);
     steps_of(3, 10);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);

@@ -137,7 +137,7 @@ static void full(const char *memory, uint64_t seed, int is_full)
     snprintf(path, sizeof path, "/tmp/gnomon-full-%d-1.gnomon", (int)getpid());
     snprintf(options, sizeof options, "file=/tmp/gnomon-full-%d.gnomon",
              (int)getpid());
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&adder, NULL, options), GNOMON_OK);
     for (int i = 0; i < NAMES; i++) {
         char name[16];

@@ -94,7 +94,8 @@ static void run_all(void)
                               .world_size = 2,
                               .dir = "/tmp"};
     fair(gnomon_setup(&o));
-    int code = gnomon_configure(
+    int code = gnomon_attach(
+        NULL, NULL,
         "simple,passthrough,simple(filter=r*),advanced,advanced(ranks=0)");
     CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_EPLUGIN);
     fair(gnomon_metadata("key", "{\"a\": [1, 2]}"));
@@ -191,8 +192,9 @@ static void take_steps(void)
 static void keep_profiles(void)
 {
     fair(gnomon_setup(NULL));
-    fair(gnomon_configure("profile(file=%s.gnomon),"
-                          "profile(filter=o*,file=o.gnomon.json)"));
+    fair(gnomon_attach(NULL, NULL,
+                       "profile(file=%s.gnomon),"
+                       "profile(filter=o*,file=o.gnomon.json)"));
     for (int i = 0; i < 2; i++) {
         fair(gnomon_stage_begin("fit"));
         mark_some("keep");
@@ -219,7 +221,7 @@ static void write_report(void)
     char name[64];
     unlink("report");
     fair(gnomon_setup(NULL));
-    gnomon_configure("simple,file=report");
+    gnomon_attach(NULL, NULL, "simple,file=report");
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "a name that takes some room %d", i);
         gnomon_end(gnomon_begin(region(name)));

@@ -257,7 +257,7 @@ TEST(traces_show_the_inputs)
     CHECK_EQ(gnomon_attach(&tracer, NULL, NULL), GNOMON_OK);
     compute(4194304, 10);
     gnomon_profile *p = profile_of("tracer", 0);
-    CHECK_EQ(gnomon_export(p, GNOMON_FORM_CHROME, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, "chrome", &out), GNOMON_OK);
     const char *row = strstr(text.at, "\"cat\":\"cpu_op\",\"name\":\"linear\"");
     if (CHECK(row != NULL)) {
         CHECK(strstr(row, "\"Input Dims\":[[32, 512], [512, 128]]"));

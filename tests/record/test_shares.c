@@ -80,7 +80,7 @@ static void begin(void)
 
 TEST(of_the_time_of_the_stage)
 {
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     begin();
     pass_ms(1500);
     work_ms(500);
@@ -92,7 +92,7 @@ TEST(of_the_time_after_a_late_attach)
 {
     begin();
     work_ms(1000); /* which nobody sees */
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     work_ms(500);
     pass_ms(500);
     CHECK_EQ(recorded_ms(0), 1000);
@@ -127,7 +127,8 @@ TEST(of_the_time_between_attach_and_detach)
 
 TEST(of_the_windows_alone)
 {
-    CHECK_EQ(gnomon_configure("simple(schedule=wait:1/active:1)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(schedule=wait:1/active:1)"),
+             GNOMON_OK);
     begin();
     for (int i = 0; i < 10; i++) {
         work_ms(50);
@@ -142,7 +143,8 @@ TEST(of_the_windows_alone)
  * stage. */
 TEST(not_of_the_time_between_stages)
 {
-    CHECK_EQ(gnomon_configure("simple(schedule=active:1/repeat:1)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(schedule=active:1/repeat:1)"),
+             GNOMON_OK);
     begin();
     gnomon_step();
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
@@ -181,7 +183,7 @@ static void begin_without_stage(void)
     gnomon_setup_options quiet = {
         .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
     CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&noter, NULL, NULL), GNOMON_OK);
     pass_ms(1);
 }
@@ -233,15 +235,15 @@ TEST(of_the_time_to_the_last_end_of_any_kind)
 TEST(of_the_time_to_the_last_end_on_any_path)
 {
     begin_without_stage();
-    CHECK_EQ(gnomon_configure("+trace(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+trace(file=/dev/null)"), GNOMON_OK);
     work_ms(10);
     work_ms(10);
     CHECK_EQ(recorded_ms(0), 20);
-    CHECK_EQ(gnomon_configure("+log(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+log(file=/dev/null)"), GNOMON_OK);
     work_ms(10);
     work_ms(10);
     CHECK_EQ(recorded_ms(0), 40);
-    CHECK_EQ(gnomon_configure("+tree(filter=work)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+tree(filter=work)"), GNOMON_OK);
     work_ms(10);
     work_ms(10);
     check_ended(60);

@@ -258,11 +258,11 @@ TEST(soak_alternating_stages_are_kept_once)
         branches = 2;
     begin_quietly();
     make_regions();
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     live_start(threads, THREADS, mark_all_the_time, markers, sizeof *markers);
     alternate(times, tenths);
     finish(threads, markers, &marked);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     gnomon_profile *p = NULL;
     struct stat text = {0}, file = {0};
     stat(path, &file);

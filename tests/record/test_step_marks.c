@@ -49,8 +49,8 @@ LIVE_KEEPER(keeper, "keeper");
 
 static void know(void)
 {
-    gnomon_register(&listener);
-    gnomon_register(&keeper);
+    gnomon_host_get()->add_profiler(&listener);
+    gnomon_host_get()->add_profiler(&keeper);
 }
 
 static unsigned long long steps_in_profile(const char *profiler)
@@ -74,7 +74,8 @@ static void one_step(void)
 TEST(each_kind_of_end_is_a_step)
 {
     know();
-    CHECK_EQ(gnomon_configure("keeper,step=train_*|an action|a range|alone"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "keeper,step=train_*|an action|a range|alone"),
              GNOMON_OK);
     one_step();
     CHECK_EQ(steps_in_profile("keeper"), 1);
@@ -93,7 +94,7 @@ TEST(each_kind_of_end_is_a_step)
     gnomon_step(); /* the program's own is one more */
     CHECK_EQ(steps_in_profile("keeper"), 5);
     (void)gnomon_begin(alone); /* an open scope is no step */
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* An observer of the scope gets its end before the step: no part of the step
@@ -101,21 +102,22 @@ TEST(each_kind_of_end_is_a_step)
 TEST(a_step_comes_after_the_end_that_makes_it)
 {
     know();
-    CHECK_EQ(gnomon_configure("listener,step=train_step"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "listener,step=train_step"), GNOMON_OK);
     for (uint32_t i = 1; i <= 3; i++) {
         one_step();
         CHECK_EQ(steps, i);
         CHECK_EQ(stops_before, 2 * i);
     }
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     live_check_no_trouble();
 }
 
 TEST(schedules_count_them)
 {
     know();
-    CHECK_EQ(gnomon_configure("keeper(schedule=wait:2/active:1),listener("
-                              "schedule=wait:1/active:1),step=train_step"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "keeper(schedule=wait:2/active:1),listener("
+                           "schedule=wait:1/active:1),step=train_step"),
              GNOMON_OK);
     for (int i = 0; i < 9; i++)
         one_step();
@@ -123,7 +125,7 @@ TEST(schedules_count_them)
     CHECK_EQ(live_count_of("keeper", "forward"), 3);
     CHECK_EQ(live_count_of("listener", "train_step"), 4);
     CHECK(windows > 4);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     live_check_no_trouble();
 }
 
@@ -143,8 +145,9 @@ TEST(threads_make_them_at_once)
     pthread_t threads[MAKERS];
     long n[MAKERS];
     know();
-    CHECK_EQ(gnomon_configure("keeper(schedule=wait:3/active:2),listener,"
-                              "step=train_step"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "keeper(schedule=wait:3/active:2),listener,"
+                           "step=train_step"),
              GNOMON_OK);
     for (int i = 0; i < MAKERS; i++)
         n[i] = live_times(5000, 100000);
@@ -155,7 +158,7 @@ TEST(threads_make_them_at_once)
     CHECK_EQ(steps, MAKERS * n[0]);
     CHECK_EQ(steps_in_profile("listener"), (unsigned long long)(MAKERS * n[0]));
     CHECK_EQ(live_count_of("listener", "train_step"), MAKERS * n[0]);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     live_check_no_trouble();
 }
 
@@ -165,7 +168,7 @@ TEST(profilers_come_and_go_meanwhile)
     pthread_t threads[MAKERS];
     long n[MAKERS];
     know();
-    CHECK_EQ(gnomon_configure("keeper,step=train_step"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper,step=train_step"), GNOMON_OK);
     for (int i = 0; i < MAKERS; i++)
         n[i] = live_times(5000, 100000);
     live_start(threads, MAKERS, make_steps, n, sizeof *n);
@@ -177,7 +180,7 @@ TEST(profilers_come_and_go_meanwhile)
     }
     live_join(threads, MAKERS);
     CHECK_EQ(steps_in_profile("keeper"), (unsigned long long)(MAKERS * n[0]));
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     live_check_no_trouble();
 }
 
@@ -195,31 +198,31 @@ TEST(a_spec_prints_its_steps)
     char spec[256];
     know();
     gnomon__test_log = keep_line;
-    CHECK_EQ(gnomon_configure("keeper,step=\"a, b*\",fold=off"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper,step=\"a, b*\",fold=off"),
+             GNOMON_OK);
     gnomon_spec(spec, sizeof spec);
     CHECK(strstr(spec, ",step=\"a, b*\",fold=off"));
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK); /* as it was */
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK); /* as it was */
     CHECK_STR(lines, "");
     one_step();
-    CHECK_EQ(gnomon_configure("keeper"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper"), GNOMON_OK);
     CHECK_STR(lines,
               "gnomon: step=a, b*: no mark of that name came to its end: "
               "no step was made\n");
     gnomon_spec(spec, sizeof spec);
     CHECK(!strstr(spec, "step=") && !strstr(spec, "fold="));
     *lines = 0;
-    CHECK_EQ(gnomon_configure("keeper,step=a,b"), GNOMON_EINVAL);
-    CHECK_STR(lines,
-              "gnomon: gnomon_configure: unknown profiler 'b': if step is "
-              "to have it, write step=a|b\n");
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper,step=a,b"), GNOMON_EINVAL);
+    CHECK_STR(lines, "gnomon: gnomon_attach: unknown profiler 'b': if step is "
+                     "to have it, write step=a|b\n");
     *lines = 0;
-    CHECK_EQ(gnomon_configure("keeper(step=a)"), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper(step=a)"), GNOMON_EINVAL);
     CHECK(strstr(lines, "keeper: 'step' is for the whole run: write it outside "
                         "of the brackets\n"));
     *lines = 0;
-    CHECK_EQ(gnomon_configure("mem=64MiB,step=a"), GNOMON_EINVAL);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    CHECK_STR(lines, "gnomon: gnomon_configure: no profiler is named: write "
+    CHECK_EQ(gnomon_attach(NULL, NULL, "mem=64MiB,step=a"), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
+    CHECK_STR(lines, "gnomon: gnomon_attach: no profiler is named: write "
                      "simple,step=a\n");
 }
 
@@ -227,18 +230,20 @@ TEST(a_spec_prints_its_steps)
 TEST(a_step_takes_no_number_of_a_view)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("step=train_step,profile(file=r.gnomon),"
-                              "simple(file=r.gnomon,filter=forward,dir=d)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "step=train_step,profile(file=r.gnomon),"
+                           "simple(file=r.gnomon,filter=forward,dir=d)"),
              GNOMON_OK);
     one_step();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(access("r.gnomon", F_OK), 0);
     CHECK_EQ(access("d/r.gnomon", F_OK), 0);
-    CHECK_EQ(gnomon_configure("step=train_step,profile(file=s.gnomon),"
-                              "simple(file=s.gnomon,filter=forward)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "step=train_step,profile(file=s.gnomon),"
+                           "simple(file=s.gnomon,filter=forward)"),
              GNOMON_OK);
     one_step();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(access("s.gnomon", F_OK), 0);
     CHECK_EQ(access("s-view4.gnomon", F_OK), 0);
 }

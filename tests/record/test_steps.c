@@ -21,7 +21,7 @@
 static void begin(const char *spec)
 {
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
 }
 
 static void scope(const char *name, uint64_t ns)
@@ -653,7 +653,7 @@ TEST(a_file_has_them_by_stage)
     stage("fit", 3, 100);
     stage("validate", 2, 50);
     stage("fit", 4, 300);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     gnomon_profile *p = NULL;
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
@@ -762,7 +762,7 @@ TEST(a_forked_child_begins_anew)
         scope("load", 5); /* it is off */
         gnomon_step();
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-        CHECK_EQ(gnomon_configure("steps,file=/dev/null"), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, "steps,file=/dev/null"), GNOMON_OK);
         scope("load", 70);
         gnomon_step();
         gnomon_profile *p = of_steps(0);

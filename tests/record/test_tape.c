@@ -407,7 +407,7 @@ static int read_nothing(void *self, const gnomon_profile *p,
 }
 
 /* It keeps events of stages that are over. */
-static const gnomon_profiler keeper = {TAPES("taper"), .ready = read_nothing};
+static const gnomon_profiler keeper = {TAPES("taper"), .events = read_nothing};
 
 static void *be_an_effect(void *of)
 {
@@ -505,7 +505,7 @@ static int note_ready(void *self, const gnomon_profile *p,
     return GNOMON_OK;
 }
 
-static const gnomon_profiler cycler = {TAPES("cycler"), .ready = note_ready};
+static const gnomon_profiler cycler = {TAPES("cycler"), .events = note_ready};
 
 /* Ten steps of 10 ns, in a stage. */
 static void ten_steps(void)
@@ -565,7 +565,7 @@ TEST(a_cycle_each_step)
     CHECK_EQ(all, 20);
 }
 
-/* Without a schedule `ready` comes once, at the end of the run, with all stages. */
+/* Without a schedule `events` comes once, at the end of the run, with all stages. */
 TEST(ready_at_the_end_of_a_run)
 {
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
@@ -599,7 +599,7 @@ static void nest_under(const char *options)
         {sizeof *known, GNOMON_OPTION_TEXT, "on_trace_ready", "chrome", NULL},
         {.key = NULL}};
     static const gnomon_profiler ready = {TAPES("ready"), .options = known,
-                                          .ready = count_time};
+                                          .events = count_time};
     times_ready = 0;
     CHECK_EQ(gnomon_attach(&ready, NULL, options), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
@@ -641,7 +641,7 @@ static void mark_many(int many)
 /* The last events are kept, and what is overwritten is counted exactly. */
 TEST(the_last_are_kept)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_taper(NULL);
     mark_many(MANY);
     gnomon_profile *p = taped();
@@ -661,7 +661,7 @@ TEST(names_after_a_full_ring_are_in_the_tree)
     enum { NAMES = 2000 };
     char name[16];
     size_t named = 0;
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_taper(NULL);
     mark_many(MANY);
     for (int i = 0; i < NAMES; i++) {
@@ -703,7 +703,7 @@ TEST(threads_after_a_full_ring_are_in_the_tree)
     enum { THREADS = 120 };
     pthread_t threads[THREADS];
     gnomon_health h = {.struct_size = sizeof h};
-    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=4MiB"), GNOMON_OK);
     attach_taper(NULL);
     CHECK(!sem_init(&has_marked, 0, 0) && !sem_init(&may_leave, 0, 0));
     for (int i = 0; i < THREADS; i++) {
@@ -724,7 +724,7 @@ TEST(threads_after_a_full_ring_are_in_the_tree)
 
 TEST(the_first_are_kept)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&first_taper, NULL, NULL), GNOMON_OK);
     mark_many(MANY);
@@ -767,7 +767,7 @@ TEST(the_last_steps_are_kept)
 /* Their memory is used again, so that keep= is the limit and not mem=. */
 TEST(memory_of_older_steps_is_used_again)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=2 steps"), GNOMON_OK);
     for (int i = 0; i < 60; i++) {
@@ -804,7 +804,7 @@ TEST(a_wrong_keep_is_refused)
 /* Records of two parts never lie in two blocks. */
 TEST(further_records_at_the_ends_of_blocks)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach_taper(NULL);
     uint64_t made = 0;
     for (int i = 0; i < 30000; i++) {
@@ -829,7 +829,7 @@ TEST(further_records_at_the_ends_of_blocks)
 /* What a cycle gave is not missing when it is overwritten later. */
 TEST(delivered_events_are_not_missing)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (int stage = 0; stage < 10; stage++) {

@@ -139,10 +139,11 @@ TEST(events_that_end_after_their_stage_are_in_the_file)
 {
     gnomon_profile *p;
     child_folder();
-    CHECK_EQ(gnomon_configure("trace(on_trace_ready=none),file=run.gnomon"),
-             GNOMON_OK);
+    CHECK_EQ(
+        gnomon_attach(NULL, NULL, "trace(on_trace_ready=none),file=run.gnomon"),
+        GNOMON_OK);
     mark_over_stages();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
     CHECK_EQ(events(p), 7);
     CHECK_EQ(missing(p, NULL), 0);
@@ -200,9 +201,9 @@ TEST(events_of_stages_in_little_memory_count_once)
     child_folder();
     for (int i = 0; i < 5; i++) {
         char path[16];
-        CHECK_EQ(gnomon_configure(specs[i]), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, specs[i]), GNOMON_OK);
         uint64_t made = mark_four_stages();
-        CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
         snprintf(path, sizeof path, "%d.gnomon", i);
         check_file(path, made);
     }
@@ -228,11 +229,11 @@ static int take_run(void *self, const gnomon_profile *p,
 static const gnomon_profiler told_taper = {TAPES("told"), .summary = add_told};
 /* Its window keeps the events of all stages. */
 static const gnomon_profiler late_taper = {TAPES("late"), .summary = add_told,
-                                           .ready = take_run};
+                                           .events = take_run};
 
 TEST(each_stage_is_told_of_its_own_losses)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=300KiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=300KiB"), GNOMON_OK);
     attach(&late_taper, NULL);
     uint64_t made = mark_four_stages();
     CHECK_EQ(told_by_report, made);
@@ -251,7 +252,7 @@ static int add_cycle(void *self, const gnomon_profile *p,
 }
 
 static const gnomon_profiler cycle_taper = {TAPES("cycles"),
-                                            .ready = add_cycle};
+                                            .events = add_cycle};
 
 static void mark_a_cycle(void)
 {
@@ -376,7 +377,7 @@ TEST(reports_of_a_schedule_have_all_its_events)
 TEST(reports_of_a_schedule_have_them_beside_a_trace)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("passthrough"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough"), GNOMON_OK);
     attach(&told_taper, "schedule=wait:1/active:1");
     attach(&late_taper, "schedule=wait:1/active:1");
     uint64_t made = mark_two_hundred_steps();
@@ -396,9 +397,9 @@ TEST(a_file_of_two_profilers_has_events)
     for (int i = 0; i < 3; i++) {
         char path[16];
         gnomon_profile *p;
-        CHECK_EQ(gnomon_configure(specs[i]), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, specs[i]), GNOMON_OK);
         uint64_t made = mark_two_hundred_steps();
-        CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
         snprintf(path, sizeof path, "%d.gnomon", i);
         CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK);
         CHECK_EQ(events(p), i == 2 ? made : 2 * made);
@@ -436,7 +437,7 @@ static void mark_many_names(void)
 
 TEST(names_without_memory)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach(&taper, NULL);
     mark_many_names();
     check_counts("taper", 4 * NAMES);
@@ -444,7 +445,7 @@ TEST(names_without_memory)
 
 TEST(names_without_memory_beside_a_hook)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach(&taper, NULL);
     attach(&hook, NULL);
     mark_many_names();
@@ -453,7 +454,7 @@ TEST(names_without_memory_beside_a_hook)
 
 TEST(names_without_memory_of_two_trees)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     attach(&taper, NULL);
     attach(&other_taper, "exclude=zzz*");
     mark_many_names();
@@ -473,7 +474,7 @@ static void *end_ranges(void *unused)
 /* The thread that ends them has no memory for a tree. */
 TEST(ranges_that_end_without_memory)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=128KiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=128KiB"), GNOMON_OK);
     attach(&taper, NULL);
     for (int i = 0; i < 50; i++)
         open_ranges[i] = gnomon_range_begin(&range_region);

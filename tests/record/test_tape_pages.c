@@ -78,7 +78,7 @@ static const gnomon_profiler reporter = {TAPES("reporter"), KEEPS("first"),
 static void start(const char *mem, const char *options)
 {
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(mem), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, mem), GNOMON_OK);
     gnomon__test_set(1000);
     CHECK_EQ(gnomon_attach(&reporter, NULL, options), GNOMON_OK);
 }

@@ -112,7 +112,7 @@ static void attach_with_little(const gnomon_profiler *which, unsigned n)
 {
     char spec[64];
     snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", 4096 + n * 12);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     CHECK_EQ(gnomon_attach(which, NULL, NULL), GNOMON_OK);
 }
 
@@ -147,7 +147,7 @@ TEST(large_blocks_of_idle_and_of_ended_threads_are_used)
     static pthread_t threads[64];
     unsigned n = 64;
     long many = 300000;
-    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=4MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (int ends = 0; ends < 2; ends++) {
         start_threads(threads, n, 1, 5000);
@@ -173,7 +173,7 @@ TEST(more_threads_than_blocks)
     unsigned n = how_many();
     char spec[64];
     snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", n * 13);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     start_threads(threads, n, 2, 100);
     count_events();
@@ -225,7 +225,7 @@ TEST(blocks_are_taken_while_their_threads_mark)
     pthread_t threads[12];
     uint64_t made = 0;
     long many = live_times(1000000, 8000000);
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (int i = 0; i < 12; i++)
         pthread_create(&threads[i], NULL, mark_now_and_then, NULL);
@@ -263,7 +263,7 @@ static int has_track(const gnomon_profile *p, const char *name)
 /* Events use what is theirs up; that is no lack of memory for threads. */
 TEST(threads_keep_their_names_beside_a_full_tape)
 {
-    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=4MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     mark_region(&many_region, 300000);
     char names[10][16];
@@ -290,7 +290,7 @@ TEST(paths_use_the_memory_of_a_tape_that_is_over)
     enum { SIDE = 40 };
     static gnomon_region regions[SIDE];
     static char names[SIDE][8];
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     mark_region(&many_region, 300000);
     CHECK_EQ(gnomon_detach(&taper, NULL), GNOMON_OK);

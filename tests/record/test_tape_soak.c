@@ -34,7 +34,7 @@ static int take_part(void *self, const gnomon_profile *p,
 }
 
 static const gnomon_profiler soaker = {TAPES("soaker"), KEEPS("last"),
-                                       .ready = take_part};
+                                       .events = take_part};
 
 /* Pairs of two scopes. */
 static void *mark_pairs(void *count)
@@ -66,7 +66,7 @@ static uint64_t run_all(const char *keep)
     pthread_t threads[THREADS];
     size_t each = scopes_of_each();
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("passthrough,mem=64MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=64MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&soaker, NULL, keep), GNOMON_OK);
     for (int i = 0; i < THREADS; i++)
         if (!CHECK_EQ(

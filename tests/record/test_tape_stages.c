@@ -54,7 +54,7 @@ static void end_stages(const char *spec, long stages)
     uint64_t sum = 0;
     memset(made, 0, sizeof made);
     store_relaxed(&is_over, 0u);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     gnomon_stage_begin("fit");
     live_start(threads, THREADS, mark_until_over, made, sizeof *made);
     for (uint32_t tries = 0; !load_relaxed(&made[THREADS - 1]);)
@@ -67,7 +67,7 @@ static void end_stages(const char *spec, long stages)
     store_relaxed(&is_over, 1u);
     live_join(threads, THREADS);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
     for (int i = 0; i < THREADS; i++)
         sum += made[i];
@@ -137,7 +137,8 @@ TEST(calls_are_events_on_every_node)
     gnomon_profile *p = NULL;
     child_folder();
     CHECK_EQ(
-        gnomon_configure("trace(on_trace_ready=none),file=run.gnomon,mem=1GiB"),
+        gnomon_attach(NULL, NULL,
+                      "trace(on_trace_ready=none),file=run.gnomon,mem=1GiB"),
         GNOMON_OK);
     gnomon_stage_begin("fit");
     live_start(threads, SIX, hand_ranges_on, handed, sizeof *handed);
@@ -151,7 +152,7 @@ TEST(calls_are_events_on_every_node)
     store_relaxed(&is_over, 1u);
     live_join(threads, SIX);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
     CHECK(events(p) > 0);
     CHECK_EQ(missing(p, NULL), 0);
@@ -203,7 +204,7 @@ static int end_stage_amid_a_mark(const char *profiler)
     snprintf(spec, sizeof spec, "%s,file=%s", profiler, file);
     sem_init(&stopped, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     gnomon_stage_begin("fit");
     CHECK_EQ(pthread_create(&thread, NULL, stop_inside_a_mark, NULL), 0);
     while (sem_wait(&stopped) != 0)
@@ -215,7 +216,7 @@ static int end_stage_amid_a_mark(const char *profiler)
     sem_post(&may_go_on);
     pthread_join(thread, NULL);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     if (!CHECK_EQ(gnomon_profile_load(&p, file), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     else if (!CHECK_EQ(events(p), 5010) || !CHECK_EQ(missing(p, NULL), 0))
@@ -257,7 +258,7 @@ static int add_cycle(void *self, const gnomon_profile *p,
 }
 
 static const gnomon_profiler cycle_taper = {TAPES("cycles"),
-                                            .ready = add_cycle};
+                                            .events = add_cycle};
 
 /* Windows without a gap. What was open when its cycle was read is there as open. */
 TEST(cycles_end_while_threads_mark)
@@ -265,7 +266,7 @@ TEST(cycles_end_while_threads_mark)
     pthread_t threads[THREADS];
     uint64_t sum = 0;
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=active:2"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     live_start(threads, THREADS, mark_until_over, made, sizeof *made);

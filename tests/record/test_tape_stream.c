@@ -60,12 +60,12 @@ static int note_part(void *self, const gnomon_profile *p,
 }
 
 static const gnomon_profiler streamer = {TAPES("streamer"), KEEPS("stream"),
-                                         .ready = note_part};
+                                         .events = note_part};
 
 static void start_stream(void)
 {
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     gnomon__test_set(1000);
     streamed_last = 0;
     CHECK_EQ(gnomon_attach(&streamer, NULL, NULL), GNOMON_OK);

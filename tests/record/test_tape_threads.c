@@ -201,7 +201,7 @@ TEST(a_reader_at_any_moment)
 {
     uint64_t made = 0;
     pthread_t threads[THREADS];
-    CHECK_EQ(gnomon_configure("passthrough,mem=8MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=8MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_until, (void *)(i + 1));
@@ -234,7 +234,7 @@ static void *attach_and_detach(void *unused)
 TEST(attached_and_detached_meanwhile)
 {
     pthread_t threads[THREADS], other;
-    CHECK_EQ(gnomon_configure("passthrough,mem=2MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=2MiB"), GNOMON_OK);
     pthread_create(&other, NULL, attach_and_detach, NULL);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_until, (void *)(i + 1));

@@ -157,7 +157,7 @@ static void put_rank(int32_t rank, int32_t ranks, int attempt)
                                         .time = sum_of(&sum, i, 0, STEPS - 1)});
     add_slowest(b, regions);
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    program_save(p, GNOMON_FORM_FILE, path);
+    program_save(p, "gnomon", path);
     gnomon_profile_free(p);
 }
 

@@ -109,14 +109,14 @@ static void begin(const char *spec)
     gnomon__test_set(1000);
     for (size_t i = 0; i < 6; i++)
         regions[i] = gnomon_region_get(words[i], NULL, GNOMON_KIND_SCOPE);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
 }
 
 static void save_live(const char *profiler, int all_stages, const char *path)
 {
     gnomon_profile *p = profile_of(profiler, all_stages);
-    program_save(p, GNOMON_FORM_FILE, path);
-    program_save(p, GNOMON_FORM_JSON, "all.gnomon.json");
+    program_save(p, "gnomon", path);
+    program_save(p, "json", "all.gnomon.json");
     gnomon_profile_free(p);
 }
 
@@ -160,7 +160,7 @@ TEST(an_open_stage_is_reported_as_in_the_running_program)
         gnomon_stop("open");
         gnomon_stage_end();
     }
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(stages_come_one_after_the_other)
@@ -197,7 +197,7 @@ TEST(stages_come_one_after_the_other)
         }
     free(all[0]);
     free(all[1]);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* A scope that is open over a stage's end has children in the next stage. */
@@ -221,7 +221,7 @@ TEST(paths_across_stages_are_reported_as_in_the_running_program)
     CHECK_EQ(r.status, 0);
     CHECK_EQ(times_in(r.out, "|  forward "), 1);
     check_report("--stage test all.gnomon", live("simple"));
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* The options are the profilers' own. */
@@ -247,7 +247,7 @@ TEST(options_are_those_of_the_profilers)
         snprintf(command, sizeof command, "%s one.gnomon", pairs[i][1]);
         check_report(command, live(profiler));
         gnomon_stage_end();
-        gnomon_configure(NULL);
+        gnomon_attach(NULL, NULL, "");
     }
 }
 
@@ -258,8 +258,8 @@ TEST(a_profile_of_every_entity_has_reports)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = full_of("01");
-    program_save(p, GNOMON_FORM_FILE, "whole.gnomon");
-    program_save(p, GNOMON_FORM_JSON, "whole.json");
+    program_save(p, "gnomon", "whole.gnomon");
+    program_save(p, "json", "whole.json");
     check_forms("whole.gnomon", "whole.json");
     gnomon_profile_free(p);
     for (const char *const *kind =
@@ -298,7 +298,7 @@ TEST(large_files_take_little_memory)
         gnomon_add_event(b, &(gnomon_event_info){
                                 .track = track, .node = node, .begin_ns = i});
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    program_save(p, GNOMON_FORM_FILE, "large.gnomon");
+    program_save(p, "gnomon", "large.gnomon");
     gnomon_profile_free(p);
     static const char *const commands[] = {"report", "info"};
     for (size_t i = 0; i < 2; i++) {

@@ -65,10 +65,10 @@ static void run_job(void)
 static void save_job(const char *spec)
 {
     gnomon__test_set(1000);
-    gnomon_configure(spec);
+    gnomon_attach(NULL, NULL, spec);
     run_job();
     gnomon_profile *p = profile_of("profile", 0);
-    program_save(p, GNOMON_FORM_FILE, "job.gnomon");
+    program_save(p, "gnomon", "job.gnomon");
     gnomon_profile_free(p);
 }
 
@@ -111,7 +111,7 @@ TEST(tables_are_those_of_the_running_program)
         CHECK_EQ(r.status, 0);
         CHECK(*r.out);
         check_live(reports[i][0], 0, r.out);
-        gnomon_configure(NULL);
+        gnomon_attach(NULL, NULL, "");
     }
 }
 
@@ -121,19 +121,20 @@ TEST(unknown_columns_leave_the_usual_ones)
     NEEDS_PROGRAM;
     save_job("profile,tree(columns=totl),file=/dev/null");
     check_live("tree", 0, shell("$G report --as tree job.gnomon").out);
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(files_of_advanced_are_of_all_groups)
 {
     child_folder();
     gnomon__test_set(1000);
-    gnomon_configure("advanced(dump_stats=run,file=whole.txt)");
+    gnomon_attach(NULL, NULL, "advanced(dump_stats=run,file=whole.txt)");
     run_job();
     gnomon__test_set(1000);
-    gnomon_configure("advanced(dump_stats=run,by=thread,file=parts.txt)");
+    gnomon_attach(NULL, NULL,
+                  "advanced(dump_stats=run,by=thread,file=parts.txt)");
     run_job();
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     child_result r =
         shell("cmp fit-whole.prof fit-parts.prof && head -1 parts.txt");
     CHECK_STR(r.out, "FIT Profiler Report by thread and action\n");
@@ -144,8 +145,9 @@ TEST(tables_are_clipped_to_the_terminal)
 {
     static const char name[] = "a name \xc3\xbc with very many letters in it";
     gnomon__test_set(1000);
-    gnomon_configure("regions(columns=total|calls),tree(columns=total),"
-                     "file=/dev/null");
+    gnomon_attach(NULL, NULL,
+                  "regions(columns=total|calls),tree(columns=total),"
+                  "file=/dev/null");
     gnomon_start(name);
     gnomon_start("in");
     pass(5000);
@@ -182,13 +184,14 @@ TEST(tables_are_clipped_to_the_terminal)
                "Path                 Total\n"
                "a name \xc3\xbc with v\xe2\x80\xa6  5.000 us\n"
                "  in              5.000 us\n");
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(names_of_groups_are_clipped_to_the_terminal)
 {
     gnomon__test_set(1000);
-    gnomon_configure("regions(columns=calls,by=category),file=/dev/null");
+    gnomon_attach(NULL, NULL,
+                  "regions(columns=calls,by=category),file=/dev/null");
     load("a category with very many letters in it", 5000);
     check_live("regions", 30,
                "Regions by category\n"
@@ -196,13 +199,13 @@ TEST(names_of_groups_are_clipped_to_the_terminal)
                "Category a category with very\xe2\x80\xa6\n"
                "  Action  Calls\n"
                "  load        1\n");
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(short_names_are_indented_like_others)
 {
     gnomon__test_set(1000);
-    gnomon_configure("tree(columns=calls),file=/dev/null");
+    gnomon_attach(NULL, NULL, "tree(columns=calls),file=/dev/null");
     gnomon_start("a");
     gnomon_start("b");
     gnomon_start("c");
@@ -216,7 +219,7 @@ TEST(short_names_are_indented_like_others)
                "a          1\n"
                "  b        1\n"
                "    c      1\n");
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 /* Our notes are not in output for programs. */
@@ -224,11 +227,12 @@ TEST(reports_for_programs_hold_nothing_else)
 {
     NEEDS_PROGRAM;
     gnomon__test_set(1000);
-    gnomon_configure("regions(format=json,file=all.json,columns=calls)");
+    gnomon_attach(NULL, NULL,
+                  "regions(format=json,file=all.json,columns=calls)");
     run_job();
     gnomon_start("open");
     gnomon_stage_end();
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     child_result r = shell("cat *all.json");
     CHECK_STR(r.out,
               "{\"report\": \"regions\", \"rank\": null, \"stage\": \"fit\", "

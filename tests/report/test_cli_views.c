@@ -17,8 +17,9 @@ TEST(a_process_under_several_schedules_is_shown_with_the_time_of_each)
     NEEDS_PROGRAM;
     child_folder();
     CHECK_EQ(mkdir("two", 0777), 0);
-    CHECK_EQ(gnomon_configure("profile(file=two/all.gnomon),profile("
-                              "schedule=wait:5/active:1,file=two/a.gnomon)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "profile(file=two/all.gnomon),profile("
+                           "schedule=wait:5/active:1,file=two/a.gnomon)"),
              GNOMON_OK);
     gnomon_stage_begin("fit");
     for (int i = 0; i < 6; i++) {
@@ -29,7 +30,7 @@ TEST(a_process_under_several_schedules_is_shown_with_the_time_of_each)
         gnomon_step();
     }
     gnomon_stage_end();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     child_result r = shell("$G report --as 'regions(format=csv,columns=percent"
                            "|calls)' two | tail -n +2");
     /* 8 of 10 us, also of the one step that the second recorded: it was 17 once. */

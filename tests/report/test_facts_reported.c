@@ -140,7 +140,7 @@ static void check_groups(uint32_t most)
         facts is = {.way = FACTS_OF_RANKS}, must = is;
         gnomon_rows *rows;
         is.kind = "row";
-        CHECK_EQ(gnomon_rows_make(&rows, p, ways[k]), GNOMON_OK);
+        CHECK_EQ(gnomon_host_get()->rows(&rows, p, ways[k]), GNOMON_OK);
         check_order(rows);
         for (size_t i = 0; i < rows->count; i++) {
             is.number = (uint32_t)i + 1;
@@ -151,7 +151,7 @@ static void check_groups(uint32_t most)
         facts_equal(&is, &must);
         facts_free(&is);
         facts_free(&must);
-        gnomon_rows_free(rows);
+        gnomon_host_get()->rows_free(rows);
     }
     gnomon_profile_free(p);
 }

@@ -23,7 +23,7 @@ static const char *lines_of(const char *spec)
 {
     *lines = 0;
     gnomon__test_log = keep_line;
-    (void)gnomon_configure(spec);
+    (void)gnomon_attach(NULL, NULL, spec);
     return lines;
 }
 
@@ -147,7 +147,7 @@ TEST(each_advice_is_accepted)
         if (!CHECK_STR(lines_of(spec), ""))
             fprintf(stderr, "    by %s\n", spec);
     }
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* A folder in place of the shell's word. */
@@ -162,7 +162,7 @@ TEST(words_for_a_shell_are_refused)
         CHECK(strstr(lines_of(spec), ": write the folder\n"));
     }
     CHECK_STR(lines_of("simple,file=/tmp/a$1-%r$.txt"), "");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* What is wrong is not taken: no option that is told of has an effect. */
@@ -173,5 +173,5 @@ TEST(the_rest_of_a_spec_holds)
     CHECK(gnomon_spec(spec, sizeof spec) > 0);
     CHECK_STR(spec, "simple(extended=true,limit=3,ranks=all,at=stage),"
                     "mem=64MiB");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

@@ -123,14 +123,14 @@ TEST(wrong_tables_and_options_are_refused)
     CHECK_EQ(gnomon_attach(NULL, &a, NULL), GNOMON_EINVAL);
     wrong.abi = 99;
     CHECK_EQ(gnomon_attach(&wrong, &a, NULL), GNOMON_EABI);
-    CHECK_EQ(gnomon_register(&wrong), GNOMON_EABI);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&wrong), GNOMON_EABI);
     wrong.abi = GNOMON_ABI;
     wrong.struct_size = 4;
     CHECK_EQ(gnomon_attach(&wrong, &a, NULL), GNOMON_EABI);
     wrong = seer;
     wrong.name = "";
-    CHECK_EQ(gnomon_register(&wrong), GNOMON_EINVAL);
-    CHECK_EQ(gnomon_register(NULL), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&wrong), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_host_get()->add_profiler(NULL), GNOMON_EINVAL);
     once("x");
     CHECK_STR(a.text, "");
 }
@@ -167,8 +167,8 @@ static void caller_start(void *self, const gnomon_frame *frame, uint64_t *slot)
     seen *s = self;
     (void)frame, (void)slot;
     s->detach_code = gnomon_detach(the_caller, self);
-    s->configure_code = gnomon_configure("simple");
-    s->register_code = gnomon_register(&seer);
+    s->configure_code = gnomon_attach(NULL, NULL, "simple");
+    s->register_code = gnomon_host_get()->add_profiler(&seer);
     s->teardown_code = gnomon_teardown();
     once("inside");
     s->marks++;
@@ -258,13 +258,14 @@ TEST(names_are_registered_up_to_a_limit)
         snprintf(names[i], sizeof names[i], "name%d", i);
         many[i] = seer;
         many[i].name = names[i];
-        code = gnomon_register(&many[i]);
+        code = gnomon_host_get()->add_profiler(&many[i]);
         registered += !code;
     }
     CHECK_EQ(code, GNOMON_EFULL);
     CHECK_STR(gnomon_error_text(), "96 profilers are registered, no more fit");
     CHECK(registered > 50);
-    CHECK_EQ(gnomon_register(&many[0]), GNOMON_OK); /* replaces itself */
-    CHECK_EQ(gnomon_configure("name0,name50"), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&many[0]),
+             GNOMON_OK); /* replaces itself */
+    CHECK_EQ(gnomon_attach(NULL, NULL, "name0,name50"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

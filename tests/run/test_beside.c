@@ -14,7 +14,7 @@ static void once(const char *name)
 
 static void configured(const char *spec)
 {
-    if (!CHECK_EQ(gnomon_configure(spec), GNOMON_OK))
+    if (!CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK))
         fprintf(stderr, "    %s: %s\n", spec, gnomon_error_text());
 }
 
@@ -75,11 +75,11 @@ TEST(the_options_of_the_run_stay)
 TEST(wrong_words_leave_the_others)
 {
     configured("simple(file=/dev/null)");
-    CHECK_EQ(gnomon_configure("-none"), GNOMON_ENOENT);
-    CHECK_EQ(gnomon_configure("+simpel"), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "-none"), GNOMON_ENOENT);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+simpel"), GNOMON_EINVAL);
     once("x");
     CHECK_EQ(live_count_of("simple", "x"), 1);
-    CHECK_EQ(gnomon_configure("+"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+"), GNOMON_OK);
     CHECK_EQ(live_count_of("simple", "x"), 1);
     configured("");
 }

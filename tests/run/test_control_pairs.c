@@ -60,14 +60,14 @@ static void tear_down(void)
 static void configure_simple(void)
 {
     run.is_decided = run.has_simple = 1;
-    CHECK_EQ(gnomon_configure("simple(file=/dev/null)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(file=/dev/null)"), GNOMON_OK);
 }
 
 static void configure_nothing(void)
 {
     run.is_decided = 1;
     run.has_simple = 0;
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 static void begin_stage(void)
@@ -99,7 +99,7 @@ static void detach(void)
 
 static void register_keeper(void)
 {
-    CHECK_EQ(gnomon_register(&keeper), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&keeper), GNOMON_OK);
 }
 
 static void ask_spec(void)
@@ -141,7 +141,7 @@ static void name_file(void)
 {
     char name[64];
     read_variable();
-    CHECK(gnomon_file_name("a-%p", name, sizeof name) > 0);
+    CHECK(gnomon_host_get()->file_name("a-%p", name, sizeof name) > 0);
 }
 
 static void wait_for_device(void)

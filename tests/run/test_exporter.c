@@ -99,8 +99,8 @@ static void mark(void)
 
 static void begin(void)
 {
-    CHECK_EQ(gnomon_register(&exporter_profiler), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("exporter"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&exporter_profiler), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "exporter"), GNOMON_OK);
     mark();
 }
 
@@ -124,7 +124,7 @@ static void end_by_exit(void)
 static void end_by_configure(void)
 {
     run_stages();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK(!one.in_destroy || !one.runs);
 }
 

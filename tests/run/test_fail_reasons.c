@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * gnomon_fail and gnomon_log: what a callback says of its failure is in the line on
+ * host->fail and host->log: what a callback says of its failure is in the line on
  * stderr, and in the text of the call that came to it. */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static void keep(const char *line)
 
 static int fails(const char *why)
 {
-    return given ? gnomon_fail(code, why) : code;
+    return given ? gnomon_host_get()->fail(code, why, GNOMON_TO_NUL) : code;
 }
 
 static int create(const gnomon_options *options, void **self)
@@ -61,17 +61,17 @@ static void begin(void)
 {
     unsetenv("GNOMON");
     gnomon__test_log = keep;
-    CHECK_EQ(gnomon_register(&failing), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&failing), GNOMON_OK);
 }
 
 TEST(create_says_why)
 {
     begin();
     code = GNOMON_EIO, given = 1;
-    CHECK_EQ(gnomon_configure("failing"), GNOMON_EPLUGIN);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "failing"), GNOMON_EPLUGIN);
     CHECK(strstr(gnomon_error_text(), "failing: create failed (no room)"));
     given = 0;
-    CHECK_EQ(gnomon_configure("failing"), GNOMON_EPLUGIN);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "failing"), GNOMON_EPLUGIN);
     CHECK(strstr(gnomon_error_text(), "failing: create failed (GNOMON_EIO)"));
 }
 
@@ -79,7 +79,7 @@ TEST(setup_says_why)
 {
     begin();
     given = 1;
-    CHECK_EQ(gnomon_configure("failing"),
+    CHECK_EQ(gnomon_attach(NULL, NULL, "failing"),
              GNOMON_OK); /* says why, but is well */
     code = GNOMON_EIO;
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
@@ -92,7 +92,7 @@ TEST(setup_says_why)
 TEST(summary_says_why_in_one_line)
 {
     begin();
-    CHECK_EQ(gnomon_configure("failing"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "failing"), GNOMON_OK);
     code = GNOMON_EFULL, given = 1;
     CHECK_EQ(gnomon_summary("failing", &nowhere), GNOMON_EPLUGIN);
     CHECK_STR(gnomon_error_text(), "failing: summary failed (two\\nlines)");
@@ -105,7 +105,7 @@ TEST(summary_says_why_in_one_line)
 TEST(what_was_said_is_forgotten)
 {
     begin();
-    CHECK_EQ(gnomon_configure("failing"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "failing"), GNOMON_OK);
     given = 1;
     CHECK_EQ(gnomon_summary("failing", &nowhere), GNOMON_OK);
     code = GNOMON_EIO, given = 0;
@@ -117,13 +117,15 @@ TEST(texts_have_a_length_or_none)
 {
     char longer[1000];
     memset(longer, 'x', sizeof longer);
-    CHECK_EQ(gnomon_fail_n(GNOMON_EIO, "short", 2), GNOMON_EIO);
+    CHECK_EQ(gnomon_host_get()->fail(GNOMON_EIO, "short", 2), GNOMON_EIO);
     CHECK_STR(gnomon_error_text(), "sh");
-    CHECK_EQ(gnomon_fail_n(-42, longer, sizeof longer), -42);
+    CHECK_EQ(gnomon_host_get()->fail(-42, longer, sizeof longer), -42);
     CHECK_EQ(strlen(gnomon_error_text()), 255);
-    CHECK_EQ(gnomon_fail(GNOMON_EIO, NULL), GNOMON_EIO);
+    CHECK_EQ(gnomon_host_get()->fail(GNOMON_EIO, NULL, GNOMON_TO_NUL),
+             GNOMON_EIO);
     CHECK_STR(gnomon__fail_reason(GNOMON_EIO), "GNOMON_EIO");
-    CHECK_EQ(gnomon_fail(GNOMON_EIO, ""), GNOMON_EIO);
+    CHECK_EQ(gnomon_host_get()->fail(GNOMON_EIO, "", GNOMON_TO_NUL),
+             GNOMON_EIO);
     CHECK_STR(gnomon__fail_reason(GNOMON_EIO), "GNOMON_EIO");
     CHECK_EQ(gnomon__host.fail(GNOMON_EIO, "plugin", GNOMON_TO_NUL),
              GNOMON_EIO);
@@ -133,8 +135,8 @@ TEST(texts_have_a_length_or_none)
 TEST(lines_of_the_log)
 {
     begin();
-    gnomon_log("a line");
-    gnomon_log("two\nlines");
-    gnomon_log(NULL);
+    gnomon_host_get()->log("a line");
+    gnomon_host_get()->log("two\nlines");
+    gnomon_host_get()->log(NULL);
     CHECK_STR(lines, "gnomon: a line\ngnomon: two\\nlines\ngnomon: \n");
 }

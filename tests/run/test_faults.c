@@ -79,7 +79,8 @@ static void run_all(void)
     pthread_t thread;
     gnomon_setup_options o = {.struct_size = sizeof o, .dir = "logs"};
     fair(gnomon_setup(&o));
-    fair(gnomon_configure(
+    fair(gnomon_attach(
+        NULL, NULL,
         "@spec,simple,simple(file=link/all.txt),simple(file=deep/down/%s.txt),"
         "simple(dir,filter=i*,schedule=wait:1/active:1/repeat:0)," CHILD_PLUGIN(
             "passthrough") ",simple(file=/dev/stderr),advanced(file=more.txt,"
@@ -243,7 +244,7 @@ static void be_child(const a_fault *f)
 {
     sigset_t before, after;
     gnomon_profile *whole = full_of("0");
-    bytes b = bytes_of(whole, GNOMON_FORM_FILE);
+    bytes b = bytes_of(whole, "gnomon");
     FILE *profile = fopen("profile.gnomon", "w");
     CHECK(profile && fwrite(b.at, 1, b.size, profile) == b.size);
     if (profile)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon_export and gnomon_report: a profile that the program holds, in other forms and
+/* gnomon_write and gnomon_report: a profile that the program holds, in other forms and
  * as text.
  *
  * links: testing */
@@ -93,9 +93,9 @@ TEST(a_report_is_that_of_the_profiler)
     static const char *const names[] = {"simple", "tree", "regions", "advanced",
                                         "steps"};
     gnomon__test_set(1000);
-    CHECK_EQ(
-        gnomon_configure("simple,tree,regions,advanced,steps,file=/dev/null"),
-        GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "simple,tree,regions,advanced,steps,file=/dev/null"),
+             GNOMON_OK);
     some_marks();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         held_text live = {0};
@@ -108,7 +108,7 @@ TEST(a_report_is_that_of_the_profiler)
         free(live.at);
         gnomon_profile_free(p);
     }
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
 }
 
 TEST(a_report_takes_the_options_of_its_own)
@@ -122,7 +122,7 @@ TEST(a_report_takes_the_options_of_its_own)
     free(one.at);
     held_text by_length = {0};
     gnomon_writer w = writer_to(&by_length);
-    CHECK_EQ(gnomon_report_n(p, "treetop", 4, &w), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->report(p, "treetop", 4, &w), GNOMON_OK);
     free(by_length.at);
     gnomon_profile_free(p);
 }
@@ -169,11 +169,11 @@ TEST(stages_are_not_mixed_into_one_report)
 
 /* ---- Exports ------------------------------------------------------------------------ */
 
-static held_text export_of(const gnomon_profile *p, int form)
+static held_text export_of(const gnomon_profile *p, const char *form)
 {
     held_text t = {0};
     gnomon_writer w = writer_to(&t);
-    CHECK_EQ(gnomon_export(p, form, &w), GNOMON_OK);
+    CHECK_EQ(gnomon_write(p, form, &w), GNOMON_OK);
     return t;
 }
 
@@ -189,26 +189,29 @@ static void holds(const char *path, const held_text *t)
     free(bytes);
 }
 
+static const char *const formats[] = {"gnomon", "json", "chrome"};
+
 TEST(an_export_is_the_same_each_time_and_in_a_file)
 {
     child_folder();
     gnomon_profile *p = held_profile();
-    for (int form = GNOMON_FORM_FILE; form <= GNOMON_FORM_CHROME; form++) {
+    for (int i = 0; i < 3; i++) {
+        const char *form = formats[i];
         held_text one = export_of(p, form), two = export_of(p, form);
         CHECK_EQ(one.length, two.length);
         CHECK(memcmp(one.at, two.at, one.length) == 0);
-        CHECK_EQ(gnomon_export_file(p, form, "new/folder/file"), GNOMON_OK);
+        CHECK_EQ(gnomon_write_file(p, form, "new/folder/file"), GNOMON_OK);
         holds("new/folder/file", &one);
-        CHECK_EQ(gnomon_export_file(p, form, "new/folder/file"), GNOMON_OK);
+        CHECK_EQ(gnomon_write_file(p, form, "new/folder/file"), GNOMON_OK);
         holds("new/folder/file", &one);
-        if (form == GNOMON_FORM_CHROME) {
+        if (strcmp(form, "chrome") == 0) {
             CHECK_EQ(times_in(one.at, "\"name\":\"load\""), 6);
             CHECK_EQ(times_in(one.at, "ProfilerStep#"), 3);
             CHECK_EQ(times_in(one.at, "forward \\\"x\\\""), 3);
         } else {
             held_text same = {0};
             gnomon_writer w = writer_to(&same);
-            CHECK_EQ(gnomon_profile_write(p, form, &w), GNOMON_OK);
+            CHECK_EQ(gnomon_write(p, form, &w), GNOMON_OK);
             CHECK_EQ(same.length, one.length);
             CHECK(memcmp(same.at, one.at, one.length) == 0);
             free(same.at);
@@ -219,10 +222,10 @@ TEST(an_export_is_the_same_each_time_and_in_a_file)
     gnomon_profile_free(p);
 }
 
-static void not_written(const gnomon_profile *p, const char *path, int form,
-                        int code, const char *text)
+static void not_written(const gnomon_profile *p, const char *path,
+                        const char *form, int code, const char *text)
 {
-    CHECK_EQ(gnomon_export_file(p, form, path), code);
+    CHECK_EQ(gnomon_write_file(p, form, path), code);
     if (!CHECK(strstr(gnomon_error_text(), text) != NULL))
         fprintf(stderr, "    %s: %s\n", path, gnomon_error_text());
 }
@@ -233,17 +236,18 @@ TEST(a_file_that_cannot_be_written_is_an_error_and_leaves_nothing)
     gnomon_profile *p = held_profile();
     struct stat about;
     program_put("old", "kept");
-    for (int form = GNOMON_FORM_FILE; form <= GNOMON_FORM_CHROME; form++) {
+    for (int i = 0; i < 3; i++) {
+        const char *form = formats[i];
         not_written(p, "/dev/full", form, GNOMON_EIO,
                     "cannot write /dev/full: ");
         not_written(p, "old/file", form, GNOMON_EIO, "cannot write old/file: ");
         not_written(p, ".", form, GNOMON_EIO, "cannot write .: ");
     }
-    not_written(p, "old", GNOMON_FORM_CHROME + 1, GNOMON_EINVAL, "form");
-    not_written(p, "old", -1, GNOMON_EINVAL, "form");
-    not_written(p, "", GNOMON_FORM_CHROME, GNOMON_EINVAL, "no path");
-    not_written(p, NULL, GNOMON_FORM_CHROME, GNOMON_EINVAL, "no path");
-    not_written(NULL, "old", GNOMON_FORM_CHROME, GNOMON_EINVAL, "no profile");
+    not_written(p, "old", "chromes", GNOMON_EINVAL, "form");
+    not_written(p, "old", NULL, GNOMON_EINVAL, "form");
+    not_written(p, "", "chrome", GNOMON_EINVAL, "no path");
+    not_written(p, NULL, "chrome", GNOMON_EINVAL, "no path");
+    not_written(NULL, "old", "chrome", GNOMON_EINVAL, "no profile");
     CHECK_STR(child_read("old"), "kept");
     CHECK_STR(shell("ls -A | grep -v '^\\.[eo]'").out, "old\n");
     CHECK_EQ(stat("/dev/full", &about), 0);
@@ -255,13 +259,14 @@ TEST(an_export_returns_what_its_writer_returned)
 {
     gnomon_profile *p = held_profile();
     gnomon_writer none = {.struct_size = sizeof none};
-    for (int form = GNOMON_FORM_FILE; form <= GNOMON_FORM_CHROME; form++) {
+    for (int i = 0; i < 3; i++) {
+        const char *form = formats[i];
         held_text t = {.fails_with = GNOMON_EPLUGIN};
         gnomon_writer w = writer_to(&t);
-        CHECK_EQ(gnomon_export(p, form, &w), GNOMON_EPLUGIN);
-        CHECK_EQ(gnomon_export(NULL, form, &w), GNOMON_EINVAL);
-        CHECK_EQ(gnomon_export(p, form, NULL), GNOMON_EINVAL);
-        CHECK_EQ(gnomon_export(p, form, &none), GNOMON_EINVAL);
+        CHECK_EQ(gnomon_write(p, form, &w), GNOMON_EPLUGIN);
+        CHECK_EQ(gnomon_write(NULL, form, &w), GNOMON_EINVAL);
+        CHECK_EQ(gnomon_write(p, form, NULL), GNOMON_EINVAL);
+        CHECK_EQ(gnomon_write(p, form, &none), GNOMON_EINVAL);
     }
     gnomon_profile_free(p);
 }
@@ -301,7 +306,7 @@ static int export_failing(uint64_t failing)
 {
     static const char path[] = TEST_BINARY_DIR "/held_without_memory.json";
     gnomon__test_fail_allocation(failing);
-    int code = gnomon_export_file(shared_profile, GNOMON_FORM_CHROME, path);
+    int code = gnomon_write_file(shared_profile, "chrome", path);
     if (code && access(path, F_OK) == 0)
         return ALLOCATION_HARMED;
     if (!code)
@@ -314,7 +319,7 @@ TEST(without_memory_both_say_so)
 {
     shared_profile = held_profile();
     shared_report = report_of(shared_profile, "regions(limit=2)");
-    shared_trace = export_of(shared_profile, GNOMON_FORM_CHROME);
+    shared_trace = export_of(shared_profile, "chrome");
     CHECK(fail_each_allocation(report_failing) > 5);
     CHECK(fail_each_allocation(export_failing) > 5);
     free(shared_report.at);
@@ -337,11 +342,9 @@ static void *use_profile(void *number)
         held_text t = report_of(shared_profile, shared_words[i % 5]);
         CHECK_STR(t.at, shared_texts[i % 5].at);
         free(t.at);
-        CHECK_EQ(gnomon_export_file(shared_profile, GNOMON_FORM_CHROME, own),
-                 GNOMON_OK);
+        CHECK_EQ(gnomon_write_file(shared_profile, "chrome", own), GNOMON_OK);
         holds(own, &shared_trace);
-        CHECK_EQ(gnomon_export_file(shared_profile, GNOMON_FORM_CHROME, "one"),
-                 GNOMON_OK);
+        CHECK_EQ(gnomon_write_file(shared_profile, "chrome", "one"), GNOMON_OK);
         holds("one", &shared_trace);
     }
     return NULL;
@@ -355,7 +358,7 @@ TEST(threads_use_one_profile_at_once)
     shared_profile = held_profile();
     for (int i = 0; i < 5; i++)
         shared_texts[i] = report_of(shared_profile, shared_words[i]);
-    shared_trace = export_of(shared_profile, GNOMON_FORM_CHROME);
+    shared_trace = export_of(shared_profile, "chrome");
     for (int i = 0; i < 3; i++) {
         numbers[i] = i;
         pthread_create(&threads[i], NULL, use_profile, &numbers[i]);

@@ -61,11 +61,13 @@ TEST(simple_as_a_plugin_prints_the_same_bytes)
 {
     child_folder();
     gnomon__test_set(1000);
-    CHECK_EQ(
-        gnomon_configure("simple(file=in.txt)," CHILD_PLUGIN(
-            "simple") "(file=out.txt),simple(file=in2.txt,extended=no)"
-                      "," CHILD_PLUGIN("simple") "(file=out2.txt,extended=no)"),
-        GNOMON_OK);
+    CHECK_EQ(gnomon_attach(
+                 NULL, NULL,
+                 "simple(file=in.txt)," CHILD_PLUGIN(
+                     "simple") "(file=out.txt),simple(file=in2.txt,extended=no)"
+                               "," CHILD_PLUGIN(
+                                   "simple") "(file=out2.txt,extended=no)"),
+             GNOMON_OK);
     gnomon_stage_begin("fit");
     for (unsigned i = 0; i < 50; i++) {
         gnomon_start(i % 3 ? "training_step" : "a\tname with \xc3\xa9");
@@ -83,7 +85,7 @@ TEST(simple_as_a_plugin_prints_the_same_bytes)
     CHECK_TABLE(flat, "FIT Profiler Report", "training_step", "inner",
                 "a\tname with \xc3\xa9");
     CHECK_STR(child_read("out2.txt"), flat);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* And its files. */
@@ -93,10 +95,11 @@ TEST(advanced_as_a_plugin_prints_the_same_bytes)
         "fit-report.txt", "fit-report-outer_.prof", "fit-report-inner.prof"};
     child_folder();
     gnomon__test_set(1000);
-    CHECK_EQ(gnomon_configure(
-                 "advanced(dir=in,dump_stats,file=report),\"" CHILD_PLUGIN(
-                     "advanced") "\"(dir=out,dump_stats,file=report)"),
-             GNOMON_OK);
+    CHECK_EQ(
+        gnomon_attach(NULL, NULL,
+                      "advanced(dir=in,dump_stats,file=report),\"" CHILD_PLUGIN(
+                          "advanced") "\"(dir=out,dump_stats,file=report)"),
+        GNOMON_OK);
     gnomon_stage_begin("fit");
     for (unsigned i = 0; i < 50; i++) {
         gnomon_start("outer/");
@@ -117,18 +120,19 @@ TEST(advanced_as_a_plugin_prints_the_same_bytes)
     }
     CHECK_EQ(times_in(child_read("in/fit-report.txt"), "Profile stats for: "),
              2);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 TEST(profile_as_a_plugin_keeps_one)
 {
     gnomon_profile *p = NULL;
     child_folder();
-    CHECK_EQ(gnomon_configure("\"" CHILD_PLUGIN("profile") "\"(file=a.gnomon)"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "\"" CHILD_PLUGIN("profile") "\"(file=a.gnomon)"),
              GNOMON_OK);
     gnomon_start("one");
     gnomon_stop("one");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_profile_load(&p, "a.gnomon"), GNOMON_OK);
     CHECK_EQ(calls_of(p, "one"), 1);
     gnomon_profile_free(p);
@@ -194,17 +198,28 @@ static void fails_with(const char *fault, const char *plugin, const char *line)
 
 #define AT "gnomon: $GNOMON: "
 
+#define UNWANTED \
+    " does not want to run with gnomon 0.1.0, generation 2: compile it " \
+    "again, " \
+    "if it was made for another one\n"
+
+/* It was compiled with the headers of the generation before. */
+TEST(an_older_plugin_is_refused_by_a_line)
+{
+    fails_with("", CHILD_PLUGIN("older"),
+               AT "plugin " CHILD_PLUGIN("older") UNWANTED);
+}
+
 TEST(a_plugin_that_fails_is_one_line)
 {
     static const char faulty[] = CHILD_PLUGIN("faulty");
     fails_with("FAULT=abi\n", faulty,
                AT "plugin " CHILD_PLUGIN(
-                   "faulty") ": the profiler was made for generation 2 of "
-                             "gnomon, this is 1: "
+                   "faulty") ": the profiler was made for generation 1 of "
+                             "gnomon, this is 2: "
                              "compile it again\n");
     fails_with("FAULT=null\n", faulty,
-               AT "plugin " CHILD_PLUGIN("faulty") " does not want to run with "
-                                                   "gnomon 0.1.0\n");
+               AT "plugin " CHILD_PLUGIN("faulty") UNWANTED);
     fails_with("FAULT=size\n", faulty,
                ": the profiler's struct_size is 8: set it to "
                "sizeof(gnomon_profiler)\n");

@@ -61,7 +61,7 @@ static size_t size_of(const char *path)
 static gnomon_profile *run_with(const char *spec)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     gnomon_metadata("model", "\"gpt\"");
     stage("fit");
     stage("validate");
@@ -74,7 +74,7 @@ static gnomon_profile *run_with(const char *spec)
     pass(5);
     gnomon_end(t);
     gnomon_profile *live = profile_of("profile", 1);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     gnomon_stop("open");
     return live;
 }
@@ -138,7 +138,7 @@ TEST(a_file_has_all_of_the_run)
 TEST(a_json_file_is_what_the_writer_writes)
 {
     gnomon_profile *live = run_with("profile,file=run.gnomon.json");
-    bytes json = bytes_of(live, GNOMON_FORM_JSON);
+    bytes json = bytes_of(live, "json");
     CHECK_STR(child_read("run.gnomon.json"), json.at);
     CHECK(access("run.gnomon", F_OK) != 0);
     free(json.at);
@@ -160,11 +160,11 @@ static void mark_many(void)
 TEST(a_large_file_is_what_the_writer_writes)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("profile,file=large.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=large.gnomon"), GNOMON_OK);
     mark_many();
     gnomon_profile *live = profile_of("profile", 1);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    bytes b = bytes_of(live, GNOMON_FORM_FILE);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
+    bytes b = bytes_of(live, "gnomon");
     char *file = child_load("large.gnomon");
     CHECK(b.size > 2u << 20);
     CHECK_EQ(size_of("large.gnomon"), b.size);
@@ -180,13 +180,13 @@ TEST(a_large_file_that_does_not_fit_is_reported)
     child_folder();
     catch_stderr("err");
     CHECK_EQ(symlink("/dev/full", "full.gnomon"), 0);
-    CHECK_EQ(gnomon_configure("profile,file=full.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=full.gnomon"), GNOMON_OK);
     for (int i = 0; i < 3; i++) {
         CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
         mark_many();
         CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     }
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     give_stderr_back();
     CHECK_STR(child_read("err"),
               "gnomon: cannot write the profile to full.gnomon: No space left "
@@ -206,7 +206,7 @@ static int keep_bytes(void *self, const gnomon_profile *p,
     gnomon_profile_stage(p, 1, &s);
     bytes *b = &summaries[strcmp(s.name, "fit") != 0];
     free(b->at);
-    *b = bytes_of(p, GNOMON_FORM_FILE);
+    *b = bytes_of(p, "gnomon");
     return GNOMON_OK;
 }
 
@@ -230,14 +230,14 @@ static int holds(const char *path, const bytes *b)
 TEST(a_file_holds_a_stage)
 {
     child_folder();
-    CHECK_EQ(gnomon_register(&keeper), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("keeper,file=%s.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&keeper), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "keeper,file=%s.gnomon"), GNOMON_OK);
     stage("fit");
     CHECK(holds("fit.gnomon", &summaries[0]));
     stage("validate");
     CHECK(holds("validate.gnomon", &summaries[1]));
     CHECK(holds("fit.gnomon", &summaries[0])); /* left alone */
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     free(summaries[0].at);
     free(summaries[1].at);
 }
@@ -246,13 +246,13 @@ TEST(a_file_holds_a_stage)
 TEST(stages_of_one_name_share_a_file)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("profile,file=%s.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=%s.gnomon"), GNOMON_OK);
     stage("fit");
     stage("vali/date");
     stage("fit");
     stage("vali_date"); /* as a file it is the same */
     work("unnamed");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     gnomon_profile *fit = checked_profile("fit.gnomon"),
                    *both = checked_profile("vali_date.gnomon"),
                    *rest = checked_profile("run.gnomon");
@@ -274,13 +274,14 @@ TEST(profilers_of_one_view_write_once)
 {
     child_folder();
     catch_stderr("err");
-    CHECK_EQ(gnomon_configure("simple,advanced,profile,log,file=run.gnomon"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "simple,advanced,profile,log,file=run.gnomon"),
              GNOMON_OK);
     gnomon__test_fail_calls("openat", UINT64_MAX, 1, 0); /* only counts */
     stage("fit");
     CHECK_EQ(gnomon__test_calls(), 2); /* the folder, and the file in it */
     gnomon__test_fail_calls(NULL, 0, 0, 0);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     give_stderr_back();
     const char *err = child_read("err");
     CHECK_EQ(times_in(err, "FIT Profiler Report"), 2);
@@ -301,12 +302,13 @@ static void check_only(const char *path, const char *stages, const char *yes,
 TEST(views_do_not_share_a_file)
 {
     child_folder();
-    CHECK_EQ(gnomon_configure("profile(filter=train*),profile(filter=inner),"
-                              "file=%s.gnomon"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "profile(filter=train*),profile(filter=inner),"
+                           "file=%s.gnomon"),
              GNOMON_OK);
     stage("fit");
     stage("test");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     check_only("fit.gnomon", "fit 1", "train_step", "inner");
     check_only("fit-view2.gnomon", "fit 1", "inner", "train_step");
     check_only("test.gnomon", "test 2", "train_step", "inner");
@@ -387,10 +389,10 @@ TEST(a_child_of_a_callback_writes_none)
 static const char *report_of(const char *spec)
 {
     catch_stderr("err");
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
     stage("fit");
     stage("validate");
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     give_stderr_back();
     char *text = child_read("err"), *at = text, *end;
     while ((at = strstr(at, "gnomon: about ")) && (end = strchr(at, '\n')))
@@ -430,7 +432,7 @@ TEST(files_are_sound_while_others_mark)
 {
     pthread_t threads[2];
     child_folder();
-    CHECK_EQ(gnomon_configure("profile,file=%s.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "profile,file=%s.gnomon"), GNOMON_OK);
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, mark_on, NULL);
     for (int i = 0; i < (IS_TSAN || IS_ASAN ? 8 : 40); i++) {
@@ -446,5 +448,5 @@ TEST(files_are_sound_while_others_mark)
     __atomic_store_n(&stopping, 1, __ATOMIC_RELEASE);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }

@@ -96,20 +96,21 @@ TEST(the_first_setup_with_a_rank_counts_for_all)
 TEST(of_many_wrong_words_the_first_are_reported)
 {
     gnomon__test_log = keep_log;
-    CHECK_EQ(gnomon_configure("a1,b2,c3,d4,e5,f6,g7,h8,i9,j10,k11,l12,m13,n14,"
-                              "o15,p16,q17,r18,s19"),
+    CHECK_EQ(gnomon_attach(NULL, NULL,
+                           "a1,b2,c3,d4,e5,f6,g7,h8,i9,j10,k11,l12,m13,n14,"
+                           "o15,p16,q17,r18,s19"),
              GNOMON_EINVAL);
     CHECK_EQ(times_in(log_text, "unknown profiler"), 16);
-    CHECK_EQ(times_in(log_text, "gnomon: gnomon_configure: and 3 more\n"), 1);
+    CHECK_EQ(times_in(log_text, "gnomon: gnomon_attach: and 3 more\n"), 1);
 }
 
 TEST(uneven_sizes_are_shown_in_kibibytes)
 {
     char spec[256];
-    CHECK_EQ(gnomon_configure("passthrough,mem=1100KiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1100KiB"), GNOMON_OK);
     gnomon_spec(spec, sizeof spec);
     CHECK(strstr(spec, ",mem=1100KiB") != NULL);
-    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
 }
 
 TEST(a_spec_s_file_for_which_there_is_no_memory)
@@ -122,15 +123,15 @@ TEST(a_spec_s_file_for_which_there_is_no_memory)
     fclose(f);
     for (uint64_t n = 1; !done && CHECK(n < 200); n++) {
         gnomon__test_fail_allocation(n);
-        int code = gnomon_configure("@spec");
+        int code = gnomon_attach(NULL, NULL, "@spec");
         done = gnomon__test_allocations() < n;
         gnomon__test_fail_allocation(0);
         CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM);
         reported += code == GNOMON_ENOMEM;
     }
     CHECK(reported > 3);
-    CHECK_EQ(gnomon_configure("@spec"), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "@spec"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* ---- Attaching ----------------------------------------------------------- */
@@ -167,16 +168,16 @@ TEST(a_profiler_that_does_not_fit_is_destroyed)
 {
     static int selfs[31];
     gnomon__test_log = keep_log;
-    CHECK_EQ(gnomon_register(&maker), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&maker), GNOMON_OK);
     for (int i = 0; i < 31; i++)
         CHECK_EQ(gnomon_attach(&maker, &selfs[i], NULL), GNOMON_OK);
     CHECK_EQ(made, 0); /* it was given a self */
-    CHECK_EQ(gnomon_configure("maker"), GNOMON_EFULL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "maker"), GNOMON_EFULL);
     CHECK_EQ(made, 1);
     CHECK_EQ(destroyed, 1);
     CHECK_EQ(gnomon_detach(&maker, &selfs[3]), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("maker"), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "maker"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(made, 2);
     CHECK_EQ(destroyed, 2);
 }
@@ -296,15 +297,15 @@ TEST(a_callback_may_run_for_a_second_before_detach_gives_up)
 TEST(configure_reports_a_callback_that_still_runs)
 {
     gnomon__test_log = keep_log;
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("slow"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "slow"), GNOMON_OK);
     pthread_t thread = start_staying();
-    gnomon_configure(NULL);
+    gnomon_attach(NULL, NULL, "");
     CHECK_EQ(times_in(log_text, "gnomon: slow: a callback of the profiler has "
                                 "been running for a second"),
              1);
     let_go(thread);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_enabled, 0);
 }
 
@@ -314,9 +315,9 @@ TEST(an_unknown_letter_in_a_file_s_name_is_reported)
 {
     gnomon__test_log = keep_log;
     child_folder();
-    CHECK_EQ(gnomon_configure("simple(file=a%z.txt)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(file=a%z.txt)"), GNOMON_OK);
     one_scope();
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK(*log_text);
 }
 
@@ -331,7 +332,7 @@ TEST(a_second_report_for_which_there_is_no_memory)
         char file[32], spec[64];
         snprintf(file, sizeof file, "%d.txt", (int)n);
         snprintf(spec, sizeof spec, "simple(file=%s)", file);
-        CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, spec), GNOMON_OK);
         one_scope();
         if (n == 1)
             child_next_tick();
@@ -341,7 +342,7 @@ TEST(a_second_report_for_which_there_is_no_memory)
         *log_text = 0;
         dup2(null, 2);
         gnomon__test_fail_allocation(n);
-        gnomon_configure(NULL);
+        gnomon_attach(NULL, NULL, "");
         done = gnomon__test_allocations() < n;
         gnomon__test_fail_allocation(0);
         dup2(kept, 2);

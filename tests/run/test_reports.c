@@ -107,8 +107,8 @@ TEST(a_new_spec_replaces_the_old_one)
                      0);
     CHECK_EQ(times_in(text, "|  b"), 1);
     CHECK_EQ(times_in(text, "|  a"), 0);
-    in_order(text, WORDS("gnomon: gnomon_configure: unknown profiler 'simpel'",
-                         "configure: GNOMON_EINVAL: gnomon_configure: unknown "
+    in_order(text, WORDS("gnomon: gnomon_attach: unknown profiler 'simpel'",
+                         "configure: GNOMON_EINVAL: gnomon_attach: unknown "
                          "profiler 'simpel': did you mean 'simple'?"));
     /* The program's own spec precedes the variable's. */
     text = host_both("GNOMON=log", WORDS("configure=simple", "do=a"), 0);
@@ -150,7 +150,7 @@ TEST(another_mem_comes_too_late)
                           "configure=simple,mem=1GiB", "do=b", "check=simple");
     CHECK_EQ(times_in(r.out, "configure: "), 0);
     CHECK_EQ(times_in(r.out, "sound\n"), 1);
-    CHECK_EQ(times_in(r.err, "gnomon: gnomon_configure: mem=1GiB: recording "
+    CHECK_EQ(times_in(r.err, "gnomon: gnomon_attach: mem=1GiB: recording "
                              "has 3MiB, taken once for the process, and below "
                              "4GiB\n"),
              1);

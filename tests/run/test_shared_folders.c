@@ -196,7 +196,7 @@ TEST(unread_files_are_waited_for_once)
     int reader = open("pipe", O_RDONLY | O_NONBLOCK);
     CHECK_EQ(fcntl(reader, F_SETPIPE_SZ, 4096), 4096);
     dup2(open("err", O_WRONLY | O_CREAT | O_APPEND, 0600), 2);
-    CHECK_EQ(gnomon_configure("simple,file=pipe"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple,file=pipe"), GNOMON_OK);
     gnomon__test_fail_calls("poll", UINT64_MAX, 1, 0); /* counts them */
     for (int stage = 0; stage < 3; stage++) {
         gnomon_stage_begin("fit");
@@ -208,7 +208,7 @@ TEST(unread_files_are_waited_for_once)
         }
         gnomon_stage_end();
     }
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon__test_calls(), 1);
     CHECK_EQ(times_in(child_read("err"), "nobody reads it"), 1);
     close(reader);

@@ -114,14 +114,15 @@ static int threads_at_last(int some)
 TEST(threads_of_ours_take_no_signal_and_end)
 {
     setenv("GNOMON", "", 1);
-    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(threads_of_ours(), 0);
     for (int i = 0; i < 3; i++) {
-        CHECK_EQ(gnomon_configure("simple(schedule=wait:9/active:1,"
-                                  "file=/dev/null)"),
+        CHECK_EQ(gnomon_attach(NULL, NULL,
+                               "simple(schedule=wait:9/active:1,"
+                               "file=/dev/null)"),
                  GNOMON_OK);
         CHECK(threads_at_last(1) >= 1); /* arms masks before windows open */
-        CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
         CHECK_EQ(threads_at_last(0), 0);
     }
 }

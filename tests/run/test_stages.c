@@ -117,8 +117,8 @@ static void begin_test(void)
 {
     gnomon__test_log = keep_line;
     gnomon__test_set(1 * MS);
-    CHECK_EQ(gnomon_register(&teller), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("teller"), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&teller), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "teller"), GNOMON_OK);
     gnomon__test_set(9 * MS);
 }
 
@@ -183,8 +183,9 @@ static int steps_told(void)
 TEST(steps_count_from_each_stages_begin)
 {
     begin_test();
-    CHECK_EQ(gnomon_configure("teller(schedule=wait:1/active:1/repeat:1)"),
-             GNOMON_OK);
+    CHECK_EQ(
+        gnomon_attach(NULL, NULL, "teller(schedule=wait:1/active:1/repeat:1)"),
+        GNOMON_OK);
     *calls_text = 0;
     for (int stage = 0; stage < 2; stage++) {
         gnomon_stage_begin(stage ? "b" : "a");
@@ -227,7 +228,7 @@ TEST(a_new_spec_asks_only_those_that_go)
     int self = 0;
     CHECK_EQ(gnomon_attach(&teller, &self, NULL), GNOMON_OK);
     took("a", 1);
-    CHECK_EQ(gnomon_configure("passthrough"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough"), GNOMON_OK);
     CHECK_STR(calls_text, "setup() [#1 9..10 ms a 1 1] teardown() ");
     took("b", 1);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
@@ -244,7 +245,7 @@ TEST(setups_nest_and_repeat)
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
         if (i)
-            CHECK_EQ(gnomon_configure("teller"), GNOMON_OK);
+            CHECK_EQ(gnomon_attach(NULL, NULL, "teller"), GNOMON_OK);
         took("a", 1);
         CHECK_EQ(gnomon_teardown(), GNOMON_OK);
         took("b", 1);
@@ -262,7 +263,7 @@ TEST(a_summary_now_is_the_report)
 {
     char now[8192];
     begin_test();
-    CHECK_EQ(gnomon_configure("simple(file=report.txt)"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(file=report.txt)"), GNOMON_OK);
     gnomon_stage_begin("fit");
     took("step", 1);
     CHECK(strlen(summary_of("simple")) < sizeof now);

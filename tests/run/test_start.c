@@ -56,7 +56,7 @@ static void by_stage(void)
 
 static void by_configure(void)
 {
-    CHECK_EQ(gnomon_configure(getenv("GNOMON")), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, getenv("GNOMON")), GNOMON_OK);
 }
 
 LIVE_KEEPER(keeper, "keeper");
@@ -86,7 +86,7 @@ static void by_metadata(void)
 static void by_file_name(void)
 {
     char name[64];
-    CHECK(gnomon_file_name("a-%r", name, sizeof name) > 0);
+    CHECK(gnomon_host_get()->file_name("a-%r", name, sizeof name) > 0);
 }
 
 static const struct {
@@ -199,7 +199,7 @@ static void mark_meanwhile(void (*start)(void))
 {
     pthread_t thread;
     in_create = wait_inside;
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     CHECK_EQ(pthread_create(&thread, NULL, work_meanwhile, NULL), 0);
     start();
     pthread_join(thread, NULL);
@@ -226,7 +226,7 @@ TEST(marks_wait_while_a_profiler_that_comes_later_is_made)
 /* A child that has started anew. */
 static void mark_in_child(void (*start)(void))
 {
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     by_mark();
     pid_t child = fork();
     if (child == 0) {
@@ -273,7 +273,7 @@ static void check_counts(void)
 static void join_in_create(void (*start)(void))
 {
     in_create = join_a_worker;
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     start();
     check_counts();
 }
@@ -287,7 +287,7 @@ TEST(create_may_join_a_thread_that_marks)
 static void join_in_setup(void (*start)(void))
 {
     in_setup = join_a_worker;
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     start();
     check_counts();
 }
@@ -338,7 +338,7 @@ static void join_a_stage(void)
 static void join_control(void (*start)(void))
 {
     in_create = join_a_stage;
-    CHECK_EQ(gnomon_register(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&slow), GNOMON_OK);
     start();
     CHECK_EQ(stage_code, GNOMON_EBUSY);
     CHECK_EQ(gnomon_stage_begin("after"), GNOMON_OK);

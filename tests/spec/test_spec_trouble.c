@@ -55,20 +55,20 @@ TEST(more_profilers_than_fit_are_refused_at_once)
 {
     char spec[64] = "?";
     gnomon__test_log = keep_line;
-    CHECK_EQ(gnomon_register(&counted), GNOMON_OK);
-    CHECK_EQ(gnomon_configure(crowd_of(4096)), GNOMON_EFULL);
+    CHECK_EQ(gnomon_host_get()->add_profiler(&counted), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, crowd_of(4096)), GNOMON_EFULL);
     CHECK_STR(messages,
-              "gnomon: gnomon_configure: 4096 profilers at once: 31 fit: "
+              "gnomon: gnomon_attach: 4096 profilers at once: 31 fit: "
               "none is attached\n");
     CHECK_STR(gnomon_error_text(),
               "4096 profilers at once: 31 fit: none is attached");
     CHECK_EQ(made, 0);
     CHECK_EQ(gnomon_spec(spec, sizeof spec), 0);
-    CHECK_EQ(gnomon_configure(crowd_of(32)), GNOMON_EFULL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, crowd_of(32)), GNOMON_EFULL);
     CHECK_EQ(made, 0);
-    CHECK_EQ(gnomon_configure(crowd_of(31)), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, crowd_of(31)), GNOMON_OK);
     CHECK_EQ(made, 31);
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -79,15 +79,15 @@ static const char *messages_of(const char *spec)
     *messages = 0;
     made = 0;
     gnomon__test_log = keep_line;
-    gnomon_register(&counted);
-    CHECK(gnomon_configure(spec) != GNOMON_OK);
+    gnomon_host_get()->add_profiler(&counted);
+    CHECK(gnomon_attach(NULL, NULL, spec) != GNOMON_OK);
     CHECK(made > 0);
     CHECK(!strstr(gnomon_error_text(), "SECRET"));
-    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     return messages;
 }
 
-#define TOLD "gnomon: gnomon_configure: "
+#define TOLD "gnomon: gnomon_attach: "
 
 /* The pipe has no writer, and needs none. */
 TEST(only_regular_files_are_read)

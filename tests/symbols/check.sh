@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh shared|static|headers SOURCE SHARED-LIBRARY STATIC-LIBRARY
+# check.sh shared|static|headers|reasons SOURCE SHARED-LIBRARY STATIC-LIBRARY
 #
 #   shared   exports what tests/symbols.txt lists, each with its version
 #   static   shows a linker these names, its own gnomon__* hidden, and no other
 #            but those of NVTX's headers
 #   headers  declare with GNOMON_API exactly the listed names
+#   reasons  docs/conventions.md says why each name is there; at most 60 are calls
 set -eu
 check=$1 source=$2 shared=$3 static=$4
 work=$(mktemp -d)
@@ -60,5 +61,12 @@ headers)
         sort > "$work/found"
     same "$work/names" "$work/found"
     ;;
-*) fail "usage: check.sh shared|static|headers SOURCE SHARED STATIC" ;;
+reasons)
+    sed -n '/^## What is exported/,/^## Threads/s/^\(|[^|]*|\).*/\1/p' \
+        "$source/docs/conventions.md" | grep -o 'gnomon_[a-z_]*' | sort > "$work/found"
+    same "$work/names" "$work/found"
+    calls=$(grep -vc '^gnomon_enabled$' "$work/names")
+    [ "$calls" -le 60 ] || fail "$calls calls are exported"
+    ;;
+*) fail "usage: check.sh shared|static|headers|reasons SOURCE SHARED STATIC" ;;
 esac

@@ -108,8 +108,7 @@ static void write_file(const text_case *c, const char *path, const char *text)
         .struct_size = sizeof w, .write = write_bytes, .context = to};
     if (!to)
         end_case(c, FAILED, "cannot write ", path);
-    if (is_profile ? gnomon_profile_write(p, GNOMON_FORM_FILE, &w)
-                   : fputs(text, to) < 0)
+    if (is_profile ? gnomon_write(p, "gnomon", &w) : fputs(text, to) < 0)
         end_case(c, FAILED, "cannot write ", path);
     fclose(to);
     gnomon_profile_free(p);

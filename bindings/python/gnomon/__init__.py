@@ -211,7 +211,7 @@ def snapshot(profiler, all_stages=False):
 
 class Profiler:
     """A profiler. Override what you need: only that is called, and costs. All but setup,
-    summary, ready and teardown are called by the threads that mark, at once. Marks
+    summary, events and teardown are called by the threads that mark, at once. Marks
     inside callbacks are ignored. An exception in one is told in one line, once."""
 
     wants = ("times",)
@@ -246,8 +246,16 @@ class Profiler:
         """The report, as a text, or None. `profile` is None unless "tree" is wanted, and
         of use during the call only."""
 
-    def ready(self, profile):
+    def events(self, profile):
         """With "events": a window of the schedule is over, or the run."""
+
+    def __init_subclass__(cls, **arguments):
+        super().__init_subclass__(**arguments)
+        if "ready" in cls.__dict__:
+            import warnings
+
+            warnings.warn("Profiler.ready is called events", DeprecationWarning, 2)
+            cls.events = cls.ready
 
     def teardown(self, stage):
         """After the report of a stage, and at the end."""

@@ -10,7 +10,7 @@ import tempfile
 from . import _gnomon
 from ._simple import simple
 
-FORMS = {"gnomon": 0, "json": 1, "chrome": 2}  # gnomon_form
+FORMS = ("gnomon", "json", "chrome")  # of gnomon_write
 
 
 def report(profile, profiler):
@@ -44,7 +44,7 @@ def export(profile, form, path):
         except OSError as error:
             raise _gnomon.Error(f"cannot write {path}: {error.strerror}") from error
     else:
-        profile._raw.export(FORMS[form], path)
+        profile._raw.export(form, path)
 
 
 def _export_packed(profile, form, path):
@@ -54,7 +54,7 @@ def _export_packed(profile, form, path):
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".gnomon-") as work:
         plain, packed = os.path.join(work, "plain"), os.path.join(work, "packed")
-        profile._raw.export(FORMS[form], plain)
+        profile._raw.export(form, plain)
         with open(plain, "rb") as file, gzip.open(packed, "wb", 6) as to:
             shutil.copyfileobj(file, to, 1 << 20)
         os.chmod(packed, 0o600)

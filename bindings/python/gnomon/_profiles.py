@@ -130,7 +130,7 @@ class Profile:
 
     def write(self, path):
         """Writes all of it to a file: binary, or JSON for a name ending in .json."""
-        data = self._raw.write(1 if str(path).endswith(".json") else 0)
+        data = self._raw.write("json" if str(path).endswith(".json") else "gnomon")
         with open(path, "wb") as file:
             file.write(data)
 

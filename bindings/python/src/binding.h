@@ -12,7 +12,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <gnomon.h>
+#include <gnomon/tool.h>
 
 /* In the limited API since 3.10. 3.9 has it, with the same value and meaning. */
 #ifndef METH_FASTCALL

@@ -335,13 +335,13 @@ static int on_summary(void *self, const gnomon_profile *profile,
     return code == GNOMON_EPLUGIN && !binding_asks ? GNOMON_OK : code;
 }
 
-static int on_ready(void *self, const gnomon_profile *profile,
-                    const gnomon_writer *out)
+static int on_events(void *self, const gnomon_profile *profile,
+                     const gnomon_writer *out)
 {
     binding_entry entry;
     (void)out;
     if (binding_enter_python(&entry)) {
-        (void)with_profile(self, "ready", 9, profile, NULL);
+        (void)with_profile(self, "events", 9, profile, NULL);
         binding_leave_python(&entry);
     }
     return GNOMON_OK;
@@ -373,7 +373,7 @@ int binding_callbacks_of(binding_class *c, PyObject *base)
     TAKE(setup);
     TAKE(teardown);
     TAKE(summary);
-    TAKE(ready);
+    TAKE(events);
 #undef TAKE
     return PyErr_Occurred() ? -1 : 0;
 }

@@ -105,7 +105,7 @@ static PyObject *call_configure(PyObject *module, PyObject *spec)
         return NULL;
     size_t length = at ? (size_t)PyBytes_Size(bytes) : 0;
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_configure_n(at, length);
+    code = gnomon_host_get()->configure(at, length);
     Py_END_ALLOW_THREADS
     Py_DECREF(bytes);
     return binding_result(binding_state_of(module), code);
@@ -160,7 +160,7 @@ static PyObject *call_stage_begin(PyObject *module, PyObject *name)
     size_t length = (size_t)PyBytes_Size(bytes);
     (void)binding_wake();
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_stage_begin_n(at, length);
+    code = gnomon_host_get()->stage_begin(at, length);
     Py_END_ALLOW_THREADS
     Py_DECREF(bytes);
     return binding_result(binding_state_of(module), code);
@@ -191,7 +191,7 @@ static PyObject *call_metadata(PyObject *module, PyObject *args)
         size_t j_length = (size_t)PyBytes_Size(json_bytes);
         (void)binding_wake();
         Py_BEGIN_ALLOW_THREADS
-        code = gnomon_metadata_n(k, k_length, j, j_length);
+        code = gnomon_host_get()->metadata(k, k_length, j, j_length);
         Py_END_ALLOW_THREADS
     }
     int is_done = json_bytes != NULL;
@@ -252,7 +252,7 @@ static PyObject *call_summary(PyObject *module, PyObject *name)
     size_t length = (size_t)PyBytes_Size(bytes);
     binding_asks = 1;
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_summary_n(at, length, &writer);
+    code = gnomon_host_get()->summary(at, length, &writer);
     Py_END_ALLOW_THREADS
     binding_asks = 0;
     Py_DECREF(bytes);

@@ -223,7 +223,7 @@ static PyObject *mark_thread(PyObject *module, PyObject *name)
         const char *at = PyBytes_AsString(bytes);
         size_t length = (size_t)PyBytes_Size(bytes);
         Py_BEGIN_ALLOW_THREADS
-        gnomon_thread_name_n(at, length);
+        gnomon_host_get()->thread_name(at, length);
         Py_END_ALLOW_THREADS
     }
     Py_DECREF(bytes);

@@ -65,8 +65,8 @@ gnomon_region *binding_region_get(PyObject *name, PyObject *category, int kind)
     size_t category_length = category ? (size_t)PyBytes_Size(category) : 0;
     (void)binding_wake();
     Py_BEGIN_ALLOW_THREADS
-    region = gnomon_region_get_n(name_at, name_length, category_at,
-                                 category_length, kind);
+    region = gnomon_host_get()->region_get(name_at, name_length, category_at,
+                                           category_length, kind);
     Py_END_ALLOW_THREADS
     return region;
 }

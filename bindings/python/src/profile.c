@@ -175,7 +175,7 @@ static PyObject *call_snapshot(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "s#p:snapshot", &name, &length, &all))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_snapshot_n(&profile, name, (size_t)length, all);
+    code = gnomon_host_get()->snapshot(&profile, name, (size_t)length, all);
     Py_END_ALLOW_THREADS
     return binding_profile_own(binding_state_of(module), code, profile);
 }
@@ -191,13 +191,14 @@ static PyObject *profile_write(PyObject *self, PyObject *args)
     binding_text text = {0};
     gnomon_writer writer = {
         .struct_size = sizeof writer, .write = keep_bytes, .context = &text};
-    int form, code;
-    if (!PyArg_ParseTuple(args, "i:write", &form))
+    const char *form;
+    int code;
+    if (!PyArg_ParseTuple(args, "s:write", &form))
         return NULL;
     const gnomon_profile *profile = profile_of(self);
     if (!profile)
         return NULL;
-    code = gnomon_profile_write(profile, form, &writer);
+    code = gnomon_write(profile, form, &writer);
     PyObject *bytes =
         code < 0 ? binding_raise(((profile_object *)self)->state, code)
                  : PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.length);
@@ -222,8 +223,9 @@ static void lock(PyThreadState *thread)
 static PyObject *profile_export(PyObject *self, PyObject *args)
 {
     PyObject *path;
-    int form, code;
-    if (!PyArg_ParseTuple(args, "iO&:export", &form, PyUnicode_FSConverter,
+    const char *form;
+    int code;
+    if (!PyArg_ParseTuple(args, "sO&:export", &form, PyUnicode_FSConverter,
                           &path))
         return NULL;
     const gnomon_profile *profile = profile_of(self);
@@ -233,7 +235,7 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
         return NULL;
     }
     PyThreadState *thread = unlock(self);
-    code = gnomon_export_file(profile, form, at);
+    code = gnomon_write_file(profile, form, at);
     lock(thread);
     PyObject *result = binding_result(((profile_object *)self)->state, code);
     Py_DECREF(path);
@@ -253,7 +255,7 @@ static PyObject *profile_report(PyObject *self, PyObject *report)
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
     PyThreadState *thread = unlock(self);
-    code = gnomon_report_n(profile, at, length, &writer);
+    code = gnomon_host_get()->report(profile, at, length, &writer);
     lock(thread);
     PyObject *result =
         code < 0 ? binding_raise(((profile_object *)self)->state, code)
@@ -304,8 +306,9 @@ static PyObject *describe_fields(PyObject *self, PyObject *args)
                 Py_CLEAR(words);
             Py_XDECREF(word);
         }
-        const char *of =
-            f->of < GNOMON_PART_STATS ? gnomon_entity_name(f->of) : NULL;
+        const char *of = f->of < GNOMON_PART_STATS
+                             ? gnomon_host_get()->entity_name(f->of)
+                             : NULL;
         PyObject *one = PyErr_Occurred()
                             ? NULL
                             : Py_BuildValue("sszO", f->name, f->unit, of,

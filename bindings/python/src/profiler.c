@@ -303,7 +303,7 @@ static PyObject *call_register(PyObject *module, PyObject *args)
     }
     int code;
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_register(&c->table);
+    code = gnomon_host_get()->add_profiler(&c->table);
     Py_END_ALLOW_THREADS
     return binding_result(state, code);
 }
@@ -327,7 +327,7 @@ static PyObject *call_attach(PyObject *module, PyObject *args)
     int code;
     c->table.options = NULL; /* the object is there already */
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_attach_n(&c->table, p, words, length);
+    code = gnomon_host_get()->attach(&c->table, p, words, length);
     Py_END_ALLOW_THREADS
     Py_DECREF(bytes);
     if (code)

@@ -44,7 +44,7 @@ static recording_table *make_table(int devices)
     if (devices)
         table->profiler.wants |= GNOMON_WANT_DEVICE;
     if (devices > 1)
-        table->profiler.wants |= GNOMON_WANT_ACTIVITIES;
+        table->profiler.wants |= GNOMON_WANT_DEVICE_WORK;
     return table;
 }
 

@@ -59,7 +59,7 @@ static void tell_name(PyObject *name)
     if (__atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= OWN_NAMES)
         hide_digits(text, &length);
     Py_BEGIN_ALLOW_THREADS
-    gnomon_thread_name_n(text, length);
+    gnomon_host_get()->thread_name(text, length);
     Py_END_ALLOW_THREADS
 }
 

@@ -23,9 +23,10 @@ static binding_entity kinds[2][KINDS];
 static void describe_kind(binding_entity *out, int entity)
 {
     out->entity = entity;
-    out->name = gnomon_entity_name(entity);
+    out->name = gnomon_host_get()->entity_name(entity);
     out->fields[0].struct_size = sizeof out->fields[0];
-    out->count = gnomon_entity_fields(entity, out->fields, BINDING_FIELDS);
+    out->count =
+        gnomon_host_get()->entity_fields(entity, out->fields, BINDING_FIELDS);
     if (out->count > BINDING_FIELDS)
         out->count = BINDING_FIELDS;
     qsort(out->fields, out->count, sizeof out->fields[0], field_order);

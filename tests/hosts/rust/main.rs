@@ -37,7 +37,7 @@ const fn region(name: &'static [u8]) -> Region {
     Region {
         mask: AtomicU32::new(0x8000_0000),
         struct_size: std::mem::size_of::<Region>() as u16,
-        abi: 1,
+        abi: 2,
         kind: 0,
         id: 0,
         line: 0,

@@ -13,7 +13,7 @@
 #include <string_view>
 #endif
 
-#include <gnomon.h>
+#include <gnomon/tool.h>
 
 // Whether this file is compiled with exceptions.
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
@@ -45,6 +45,15 @@
 #define GNOMON__CPP_INLINE inline __attribute__((__always_inline__))
 #else
 #define GNOMON__CPP_INLINE inline
+#endif
+
+// A call of the host table, which takes lengths. `off` is its value with
+// GNOMON_DISABLE, where there is no table.
+#ifdef GNOMON_DISABLE
+#define GNOMON__CPP_HOST(call, off) \
+    (gnomon_host_get() ? gnomon_host_get()->call : (off))
+#else
+#define GNOMON__CPP_HOST(call, off) gnomon_host_get()->call
 #endif
 
 GNOMON__CPP_BEGIN

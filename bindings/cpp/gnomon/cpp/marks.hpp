@@ -61,8 +61,10 @@ class region
     // and hashes the name: keep the result. `kind` is a gnomon_region_kind.
     GNOMON__CPP_INLINE explicit region(text name, text category = nullptr,
                                        int kind = GNOMON_KIND_SCOPE)
-        : region_(gnomon_region_get_n(name.data(), name.length(),
-                                      category.data(), category.length(), kind))
+        : region_(GNOMON__CPP_HOST(region_get(name.data(), name.length(),
+                                              category.data(),
+                                              category.length(), kind),
+                                   nullptr))
     {
         (void)name, (void)category, (void)kind;
     }
@@ -329,7 +331,8 @@ GNOMON__CPP_INLINE void step_begin(std::uint64_t number)
 // Names the calling thread in reports. Before its first mark.
 GNOMON__CPP_INLINE void thread_name(text name)
 {
-    gnomon_thread_name_n(name.data(), name.length());
+    if (gnomon_host_get())
+        gnomon_host_get()->thread_name(name.data(), name.length());
     (void)name;
 }
 

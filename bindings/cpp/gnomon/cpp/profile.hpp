@@ -251,8 +251,9 @@ class profile : public profile_view
 inline int snapshot(profile &out, text profiler, bool all_stages = false)
 {
     gnomon_profile *p = nullptr;
-    const int code = gnomon_snapshot_n(&p, profiler.data(), profiler.length(),
-                                       all_stages ? 1 : 0);
+    const int code = GNOMON__CPP_HOST(
+        snapshot(&p, profiler.data(), profiler.length(), all_stages ? 1 : 0),
+        GNOMON_ESTATE);
     out = profile(p);
     return code;
 }
@@ -330,24 +331,31 @@ inline int summary(std::string &out, text profiler)
 {
     out.clear();
     string_writer to(out);
-    const int code =
-        gnomon_summary_n(profiler.data(), profiler.length(), to.get());
+    const int code = GNOMON__CPP_HOST(
+        summary(profiler.data(), profiler.length(), to.get()), GNOMON_ESTATE);
     if (code)
         out.clear();
     return code;
 }
 
-// gnomon_profile_write: a profile as the bytes of a file (GNOMON_FORM_FILE) or as
-// JSON (GNOMON_FORM_JSON). On an error `out` is empty.
-inline int write(std::string &out, const profile_view &of, int form)
+// gnomon_write: a profile in a format, "gnomon", "json" or "chrome". On an error `out` is
+// empty.
+inline int write(std::string &out, const profile_view &of, const char *format)
 {
     out.clear();
     string_writer to(out);
-    const int code = gnomon_profile_write(of.get(), form, to.get());
+    const int code = gnomon_write(of.get(), format, to.get());
     if (code)
         out.clear();
     return code;
 }
+
+#ifdef GNOMON_COMPAT_H
+inline int write(std::string &out, const profile_view &of, gnomon_form form)
+{
+    return write(out, of, gnomon__old_form(form));
+}
+#endif
 
 // The rows of a report: regions added up over all their paths (gnomon/report.h).
 // `by` is a gnomon_rows_by. Borrows the profile.
@@ -355,17 +363,19 @@ class rows
 {
   public:
     explicit rows(const profile_view &of, int by = GNOMON_ROWS_ALL)
-        : rows_(nullptr), code_(gnomon_rows_make(&rows_, of.get(), by))
+        : rows_(nullptr),
+          code_(GNOMON__CPP_HOST(rows(&rows_, of.get(), by), GNOMON_ESTATE))
     {
     }
     ~rows()
     {
-        gnomon_rows_free(rows_);
+        if (rows_)
+            gnomon_host_get()->rows_free(rows_);
     }
     rows(const rows &) = delete;
     rows &operator=(const rows &) = delete;
 
-    // What gnomon_rows_make returned; with an error there are no rows.
+    // What host->rows returned; with an error there are no rows.
     int code() const
     {
         return code_;

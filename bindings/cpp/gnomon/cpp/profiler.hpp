@@ -17,7 +17,7 @@
 //
 // Exceptions: none comes out of a callback. One of a callback that returns int
 // becomes GNOMON_EPLUGIN (of a gnomon::error its code, of std::bad_alloc
-// GNOMON_ENOMEM) with its what() as the text: gnomon_fail. Of the others the first
+// GNOMON_ENOMEM) with its what() as the text: host->fail. Of the others the first
 // one is one line on stderr, and all are counted: thrown().
 #ifndef GNOMON_CPP_PROFILER_HPP
 #define GNOMON_CPP_PROFILER_HPP
@@ -48,8 +48,9 @@ class attachment
         self_->calls_ = own_calls();
         self_->name_ = Profiler::about().name;
         if (table_)
-            code_ = gnomon_attach_n(table_.get(), self_, options.data(),
-                                    options.length());
+            code_ = GNOMON__CPP_HOST(
+                attach(table_.get(), self_, options.data(), options.length()),
+                GNOMON_ESTATE);
         is_on_ = code_ == GNOMON_OK;
     }
     attachment(attachment &&from) noexcept
@@ -96,13 +97,14 @@ class attachment
     bool is_on_;
 };
 
-// gnomon_register: makes a class known to $GNOMON and gnomon::configure under the
+// host->add_profiler: makes a class known to $GNOMON and gnomon::configure under the
 // name that its about() has. Each time that it is attached, an object is made, by
 // Profiler(gnomon::options &) where there is such a constructor, else Profiler().
 // Call it before the first mark.
 template <class Profiler> int add_profiler()
 {
-    return gnomon_register(table_of<Profiler>::registered(own_calls()));
+    return GNOMON__CPP_HOST(
+        add_profiler(table_of<Profiler>::registered(own_calls())), GNOMON_OK);
 }
 
 GNOMON__CPP_END

@@ -29,24 +29,23 @@ struct about {
     const gnomon_option_info *options;
 };
 
-// How callbacks tell of exceptions: a program calls the library, a plugin what its
-// host gave it.
+// How callbacks tell of exceptions, by the host table.
 struct error_calls {
     int (*fail)(int code, const char *text, std::size_t length);
     void (*log)(const char *line);
 };
-
-inline error_calls own_calls()
-{
-    const error_calls calls = {gnomon_fail_n, gnomon_log};
-    return calls;
-}
 
 inline error_calls calls_of(const gnomon_host *host)
 {
     const error_calls calls = {GNOMON_HAS(host, fail) ? host->fail : nullptr,
                                host->log};
     return calls;
+}
+
+inline error_calls own_calls()
+{
+    const error_calls none = {nullptr, nullptr};
+    return gnomon_host_get() ? calls_of(gnomon_host_get()) : none;
 }
 
 // A profiler. Override what you want; call none of these from your own. A derived
@@ -98,7 +97,7 @@ class profiler
         return GNOMON_OK;
     }
     // With GNOMON_WANT_EVENTS. The report is for files; its text goes nowhere.
-    virtual int ready(profile_view, report &)
+    virtual int events(profile_view, report &)
     {
         return GNOMON_OK;
     }

@@ -145,7 +145,7 @@ GNOMON__OVERRIDES(teardown)
 GNOMON__OVERRIDES(window)
 GNOMON__OVERRIDES(stream)
 GNOMON__OVERRIDES(link)
-GNOMON__OVERRIDES(ready)
+GNOMON__OVERRIDES(events)
 #undef GNOMON__OVERRIDES
 
 // The table of a profiler class. Files with and without exceptions, or run-time
@@ -231,13 +231,13 @@ template <class P, int = GNOMON__THROWS + 2 * GNOMON__HAS_TYPES> class table_of
             return p->summary(profile_view(of), out);
         });
     }
-    static int ready(void *self, const gnomon_profile *of,
-                     const gnomon_writer *to)
+    static int events(void *self, const gnomon_profile *of,
+                      const gnomon_writer *to)
     {
         profiler *p = border::of(self);
         return border::code(p->calls_, [=] {
             report out(to);
-            return p->ready(profile_view(of), out);
+            return p->events(profile_view(of), out);
         });
     }
     static void teardown(void *self, const char *stage)
@@ -296,7 +296,7 @@ template <class P, int = GNOMON__THROWS + 2 * GNOMON__HAS_TYPES> class table_of
         GNOMON__FILL(window);
         GNOMON__FILL(stream);
         GNOMON__FILL(link);
-        GNOMON__FILL(ready);
+        GNOMON__FILL(events);
 #undef GNOMON__FILL
         return table;
     }

@@ -6,16 +6,17 @@
 #ifndef GNOMON_CPP_RUN_HPP
 #define GNOMON_CPP_RUN_HPP
 
-#include <gnomon/tool.h>
-
 #include "base.hpp"
 
 GNOMON__CPP_BEGIN
 
-// gnomon_configure: attaches what the spec says, as $GNOMON does.
+// gnomon_attach: attaches what the spec says, as $GNOMON does.
 inline int configure(text spec)
 {
-    return gnomon_configure_n(spec.data(), spec.length());
+    return GNOMON__CPP_HOST(configure(spec.data(), spec.length()),
+                            !spec.data() || !spec.length() || !*spec.data()
+                                ? GNOMON_OK
+                                : GNOMON_ESTATE);
 }
 
 // gnomon_spec: what is attached, as a spec; "" where nothing is.
@@ -34,8 +35,9 @@ inline std::string spec()
 // gnomon_metadata: `json` is one JSON value.
 inline int metadata(text key, text json)
 {
-    return gnomon_metadata_n(key.data(), key.length(), json.data(),
-                             json.length());
+    return GNOMON__CPP_HOST(
+        metadata(key.data(), key.length(), json.data(), json.length()),
+        GNOMON_OK);
 }
 
 // gnomon_health_get.
@@ -89,7 +91,8 @@ class stage
 {
   public:
     explicit stage(text name)
-        : code_(gnomon_stage_begin_n(name.data(), name.length()))
+        : code_(GNOMON__CPP_HOST(stage_begin(name.data(), name.length()),
+                                 GNOMON_OK))
     {
     }
     ~stage()
