@@ -119,23 +119,20 @@ int gnomon__sources_add(const gnomon_device_source *source)
         return gnomon__fail(GNOMON_EINVAL, "source_add: a source has no name");
     if (source->abi != GNOMON_ABI || source->struct_size < FIRST_SOURCE)
         return gnomon__fail(GNOMON_EABI,
-                            "source_add: %.64s was made for "
-                            "another generation of gnomon",
+                            "source_add: %.64s is of another generation",
                             source->name);
     EACH_SOURCE(w)
     {
         if (w->given == source)
             return gnomon__fail(GNOMON_EINVAL,
-                                "source_add: %.64s is there "
-                                "already",
+                                "source_add: %.64s is there already",
                                 source->name);
         if (!w->given && !free_one)
             free_one = w;
     }
     if (!free_one)
         return gnomon__fail(GNOMON_ENOMEM,
-                            "source_add: there are %u already, "
-                            "which is the most",
+                            "source_add: no more than %u can be added",
                             GNOMON__ACTIVITY_SOURCES);
     *free_one = (work_source){.given = source};
     memcpy(&free_one->s, source,
@@ -149,15 +146,12 @@ int gnomon__sources_add(const gnomon_device_source *source)
 int gnomon__sources_remove(const gnomon_device_source *source)
 {
     EACH_SOURCE(w)
-    {
-        if (!source || w->given != source)
-            continue;
+    if (source && w->given == source) {
         close_source(w);
         *w = (work_source){0};
         return GNOMON_OK;
     }
-    return gnomon__fail(GNOMON_ENOENT, "source_remove: no such "
-                                       "source was added");
+    return gnomon__fail(GNOMON_ENOENT, "source_remove: it was not added");
 }
 
 void gnomon__sources_forget(void)

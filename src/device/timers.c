@@ -516,15 +516,13 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     const gnomon_host *to = load_acquire(&gnomon__owner);
     if (to && to->struct_size > offsetof(gnomon_host, end_on)) {
         to->end_on(scope);
-        return;
-    }
-    if (to || !scope->timer) {
+    } else if (to || !scope->timer) {
         gnomon_end_slow(scope->token);
-        return;
+    } else {
+        int cancel = gnomon__os_cancel_off();
+        end_timed(scope);
+        gnomon__os_cancel_back(cancel);
     }
-    int cancel = gnomon__os_cancel_off();
-    end_timed(scope);
-    gnomon__os_cancel_back(cancel);
 }
 
 /* ---- Names of streams ---------------------------------------------------- */
