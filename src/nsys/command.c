@@ -28,8 +28,8 @@ static const gnomon__cli_option nsys_options[] = {
     [NSYS_COMPAT] = {.name = "compat",
                      .value = "TOOL",
                      .words = compat_words,
-                     .help = "take no range that begins or ends with a call, "
-                             "as PyProf"},
+                     .help = "pyprof: no range that begins or ends with a call "
+                             "is around it"},
     {.name = NULL}};
 
 static int nsys_run(int argc, char **argv);
@@ -37,8 +37,7 @@ static int nsys_run(int argc, char **argv);
 const gnomon__command gnomon__command_nsys = {
     .name = "nsys",
     .operands = "parse|prof [FILE]",
-    .about =
-        "Tells which operation each kernel of a trace of Nsight Systems is of",
+    .about = "Tells the operation of each kernel that Nsight Systems saw",
     .more =
         "FILE is what nsys export --type sqlite wrote, or a database of "
         "nvprof.\n"
