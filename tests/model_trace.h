@@ -126,7 +126,7 @@ static int model_same_missing(const model_match *x, const char *found)
             const model_event *e = &x->m->events[i];
             if (found[i] || e->thread != t || e->view != x->view || !e->cycle)
                 continue;
-            int due = model_due_in(x, e);
+            enum model_due due = model_due_in(x, e);
             least += due == MODEL_DUE;
             most += due || (x->time != MODEL_RUN && x->scope != MODEL_FILE);
         }

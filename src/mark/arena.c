@@ -91,11 +91,12 @@ uint64_t gnomon__test_event_bytes = UINT64_MAX;
 
 static int has_event_bytes(uint32_t log2, enum gnomon__need need)
 {
-    uint64_t bytes = need == GNOMON__FOR_EVENTS ? 1u << log2 : 0;
-    if (bytes > gnomon__test_event_bytes)
-        return 0;
-    gnomon__test_event_bytes -= bytes;
-    return 1;
+    const uint64_t bytes = 1u << log2;
+    if (need != GNOMON__FOR_EVENTS ||
+        add_relaxed(&gnomon__test_event_bytes, 0 - bytes) >= bytes)
+        return 1;
+    add_relaxed(&gnomon__test_event_bytes, bytes);
+    return 0;
 }
 #else
 #define has_event_bytes(log2, need) 1
