@@ -89,14 +89,16 @@ static int may_take(uint32_t bytes, enum gnomon__need need)
 #ifdef GNOMON_TESTING
 uint64_t gnomon__test_event_bytes = UINT64_MAX;
 
+/* Under the lock. */
 static int has_event_bytes(uint32_t log2, enum gnomon__need need)
 {
     const uint64_t bytes = 1u << log2;
-    if (need != GNOMON__FOR_EVENTS ||
-        add_relaxed(&gnomon__test_event_bytes, 0 - bytes) >= bytes)
+    if (need != GNOMON__FOR_EVENTS)
         return 1;
-    add_relaxed(&gnomon__test_event_bytes, bytes);
-    return 0;
+    if (bytes > gnomon__test_event_bytes)
+        return 0;
+    gnomon__test_event_bytes -= bytes;
+    return 1;
 }
 #else
 #define has_event_bytes(log2, need) 1
@@ -105,11 +107,12 @@ static int has_event_bytes(uint32_t log2, enum gnomon__need need)
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 {
     uint32_t log2 = log2_of(bytes);
-    if (!has_event_bytes(log2, need))
-        return 0;
     gnomon__lock();
-    uint32_t chunk = may_take(0, need) ? take_listed(log2) : 0;
+    const int has_bytes = has_event_bytes(log2, need);
+    uint32_t chunk = has_bytes && may_take(0, need) ? take_listed(log2) : 0;
     gnomon__unlock();
+    if (!has_bytes)
+        return 0;
     if (!chunk) {
         chunk = take_new(1u << log2, need);
         if (chunk || need == GNOMON__FOR_EVENTS)
