@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "platform/error.h"
+#include "print/table.h"
 
 /* Of Nsight's global thread ids, the part that is the process's. */
 #define PROCESS_OF(thread) ((int64_t)((uint64_t)(thread) & ~0xffffffull))
@@ -18,21 +19,6 @@ static int no_memory(const gnomon__nsys *db)
 {
     gnomon__log("%s: no memory for its kernels", db->path);
     return GNOMON__EXIT_UNREADABLE;
-}
-
-/* Room for one more behind `count`. */
-static bool grow(void *list, size_t *room, size_t count, size_t size)
-{
-    if (count < *room)
-        return true;
-    const size_t more = *room ? *room * 2 : 64;
-    void *at =
-        more <= SIZE_MAX / size ? realloc(*(void **)list, more * size) : NULL;
-    if (!at)
-        return false;
-    *(void **)list = at;
-    *room = more;
-    return true;
 }
 
 /* ---- Launches --------------------------------------------------------------------- */
@@ -50,10 +36,14 @@ static uint32_t process_number(const gnomon__chains *c, int64_t process)
 static uint32_t process_new(gnomon__chains *c, int64_t process)
 {
     const uint32_t known = process_number(c, process);
-    if (known || !grow(&c->processes, &c->process_room, c->process_count,
-                       sizeof process))
+    int64_t *more =
+        known ? NULL
+              : gnomon__table_room(c->processes, &c->process_room,
+                                   c->process_count + 1, sizeof *more);
+    if (!more)
         return known;
-    c->processes[c->process_count++] = process;
+    c->processes = more;
+    more[c->process_count++] = process;
     return (uint32_t)c->process_count;
 }
 
@@ -215,12 +205,14 @@ static void open_ranges(sweep *s, int64_t begin)
             return;
         if (!order) {
             const bool is_closed = sqlite3_column_type(r, 3) != SQLITE_NULL;
-            if (!grow(&s->open, &s->open_room, s->open_count,
-                      sizeof *s->open)) {
+            open_range *open = gnomon__table_room(
+                s->open, &s->open_room, s->open_count + 1, sizeof *open);
+            if (!open) {
                 s->status = no_memory(s->db);
                 return;
             }
-            s->open[s->open_count++] =
+            s->open = open;
+            open[s->open_count++] =
                 (open_range){is_closed ? sqlite3_column_int64(r, 3) : INT64_MAX,
                              sqlite3_column_int64(r, 4), 0};
             s->chains->ranges++;
@@ -235,10 +227,11 @@ static uint32_t chain_in(gnomon__chains *c, open_range *range, uint32_t parent)
 {
     if (range->chain && c->chains[range->chain].parent == parent)
         return range->chain;
-    if (!grow(&c->chains, &c->chain_room, c->chain_count + 1,
-              sizeof *c->chains) ||
-        c->chain_count >= UINT32_MAX - 1)
+    gnomon__chain *more = gnomon__table_room(c->chains, &c->chain_room,
+                                             c->chain_count + 2, sizeof *more);
+    if (!more || c->chain_count >= UINT32_MAX - 1)
         return 0;
+    c->chains = more;
     const uint32_t depth = parent ? c->chains[parent].depth + 1 : 1;
     range->chain = (uint32_t)++c->chain_count;
     c->chains[range->chain] = (gnomon__chain){range->row, parent, depth};
@@ -269,12 +262,14 @@ static uint32_t thread_number(sweep *s, int64_t process, int64_t thread)
 {
     gnomon__chains *c = s->chains;
     if (!c->thread_count || by_thread(s, thread, process)) {
-        if (!grow(&c->threads, &c->thread_room, c->thread_count + 1,
-                  sizeof *c->threads)) {
+        gnomon__nsys_thread *more = gnomon__table_room(
+            c->threads, &c->thread_room, c->thread_count + 2, sizeof *more);
+        if (!more) {
             s->status = no_memory(s->db);
             return 0;
         }
-        c->threads[++c->thread_count] = (gnomon__nsys_thread){process, thread};
+        c->threads = more;
+        more[++c->thread_count] = (gnomon__nsys_thread){process, thread};
         s->thread = thread;
         s->process = process;
         s->open_count = 0;

@@ -4,9 +4,11 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "platform/error.h"
+#include "platform/escape.h"
 #include "platform/json.h"
 
 enum column {
@@ -77,8 +79,8 @@ int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words)
                                             memcmp(nsys_columns[c].key, at, n)))
             c++;
         if (c == GNOMON__NSYS_COLUMNS || t->count == GNOMON__NSYS_COLUMNS) {
-            gnomon__log("-c: no column '%.*s': there are %s, each once", (int)n,
-                        at, gnomon__nsys_keys());
+            gnomon__log("-c: no column '%.*s', or more than 20: there are %s",
+                        (int)n, at, gnomon__nsys_keys());
             return GNOMON__EXIT_USAGE;
         }
         t->columns[t->count++] = c;
@@ -89,18 +91,27 @@ int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words)
 
 /* ---- Cells ------------------------------------------------------------------------------ */
 
-/* A cell's text as it grows; what does not fit is cut off. */
+/* A cell's text as it grows; what does not fit is cut off. For people names are escaped,
+ * so that a row stays a line, and nothing of a file is an order to a terminal. */
 typedef struct cell {
     char *text;
     size_t used, size;
+    bool is_shown;
 } cell;
 
 static void put(cell *c, const char *text)
 {
-    const size_t n = strlen(text), room = c->size - 1 - c->used;
-    memcpy(c->text + c->used, text, n < room ? n : room);
-    c->used += n < room ? n : room;
-    c->text[c->used] = 0;
+    char *to = c->text + c->used;
+    const size_t room = c->size - c->used;
+    if (c->is_shown) {
+        c->used += gnomon__escape_copy(text, to, room);
+        return;
+    }
+    const size_t n = strlen(text);
+    const size_t fits = n < room ? n : room - 1;
+    memcpy(to, text, fits);
+    to[fits] = 0;
+    c->used += fits;
 }
 
 static void put_number(cell *c, int64_t value)
@@ -282,7 +293,9 @@ void gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
                       const gnomon__work *w)
 {
     char text[16384], quoted[2 * sizeof text];
-    cell c = {text, 0, sizeof text};
+    const bool is_csv = t->form == GNOMON__NSYS_CSV;
+    cell c = {text, 0, sizeof text,
+              t->form < GNOMON__NSYS_CSV || (is_csv && isatty(fileno(t->to)))};
     t->rows++;
     if (t->form == GNOMON__NSYS_JSON)
         fputs(t->rows > 1 ? ",\n {" : "\n {", t->to);

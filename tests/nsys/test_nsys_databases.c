@@ -45,7 +45,7 @@ TEST(kernels_are_joined_by_process_and_id)
                     "2 5 process-1 a 10\n3 5 process-2 a 30\n4 6 na b 40\n"
                     "5 0 na lost 50\n");
         child_result r = shell("cat said");
-        CHECK(strstr(r.out, "5 kernels, 1 without a call, 2 in no range") !=
+        CHECK(strstr(r.out, "5 kernels, 1 without a call, 2 in no range;") !=
               NULL);
     }
 }
@@ -266,6 +266,20 @@ TEST(names_are_quoted)
                     "layer 2> said")
                   .out,
               "[\n {\"layer\": \"a\\\"b',\\u000ac\\\\\xe2\x82\xac\"}\n]\n");
+}
+
+/* A name that would clear a terminal, or be two rows. */
+TEST(names_are_no_orders_to_a_terminal)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_range(&x, 1, 1, "layer:a\033[2J\nb", 5, 95);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, "k\033c", 1000, 10);
+    export_end(&x);
+    check_lines("prof x.sqlite -c layer,kernel 2> said",
+                "Layer Kernel\na\\x1b[2J\\nb k\\x1bc\n");
+    CHECK(!strchr(shell("$G nsys parse x.sqlite 2> said").out, '\033'));
 }
 
 #else
