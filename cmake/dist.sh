@@ -6,7 +6,7 @@
 # gnomon-VERSION-onefile.tar.gz; and their SHA-256. In a git repository the tree is
 # the files that git tracks, else everything but build/. Equal trees give equal bytes.
 # Fails where tests/abi lacks the headers of a release that was tagged before, v1.2.3, or
-# has others (docs/conventions.md).
+# has others (docs/inside/conventions.md).
 set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)

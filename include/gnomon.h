@@ -336,7 +336,7 @@ GNOMON__SLOW_API void gnomon_step_slow(uint64_t number, int given);
  * of NULL is counted as bad_regions.
  * Another thread may end the scope, as in coroutines that move. The thread that
  * began it then closes it at its next mark, as of the moment of the end
- * (docs/embedding.md). */
+ * (docs/inside/promises.md). */
 GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
 {
     uint32_t mask = gnomon__mask(region);

@@ -10,7 +10,7 @@
  * edges  An event that began before a stage's end, but at the same moment, is in the next
  *        stage, and at the run's end in no profile (docs/profile.md, what belongs where).
  * told   A scope with events or steps that another thread ended is closed by its own
- *        thread alone, not when somebody reads its profile (docs/embedding.md). */
+ *        thread alone, not when somebody reads its profile (docs/inside/promises.md). */
 static int model_is_left_out(const char *word)
 {
     const char *strict = getenv("MODEL_STRICT");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The protocols of docs/ordering.md as programs of a few operations, each of which
+/* The protocols of docs/inside/ordering.md as programs of a few operations, each of which
  * says where in src/ it stands: `file: function: text`. */
 #ifndef GNOMON_TESTS_ORDERING_PROGRAMS_H
 #define GNOMON_TESTS_ORDERING_PROGRAMS_H

@@ -268,7 +268,7 @@ static void close_three(void)
 }
 
 /* A file of the first hundredths of a second is not told from one that the program was
- * started with (docs/embedding.md). */
+ * started with (docs/inside/promises.md). */
 static void own_three(void)
 {
     static const char *const names[] = {"own0", "own1", "own2"};

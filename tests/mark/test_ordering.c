@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* timeout: 900
  * What threads share without a lock, on a machine with a weak memory order
- * (aarch64): each protocol of docs/ordering.md as a program of a few
+ * (aarch64): each protocol of docs/inside/ordering.md as a program of a few
  * operations, in all ways in which it can go (weak_memory.h). None may end badly;
  * and without any one of its orders it must, so that none is there for nothing and
  * the model is seen to see.

@@ -11,7 +11,7 @@
 #include "sanitizer.h"
 
 #define STACK (256u << 10)
-#define MOST 8192u /* bytes; docs/embedding.md says so */
+#define MOST 8192u /* bytes; docs/inside/promises.md says so */
 #define PAINT 0xa5
 
 static unsigned char stack[STACK] __attribute__((aligned(64)));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check.py ROOT: the tables of docs/ordering.md are those of src/.
+"""check.py ROOT: the tables of docs/inside/ordering.md are those of src/.
 
 A word that threads share is whatever src/ gives to a macro of platform/atomic.h, or
 to a builtin (__atomic_...), as its first argument: the field or variable that is
@@ -183,7 +183,7 @@ def rows(page):
 
 def differences(root, known_untried):
     """The errors of the page and the programs, line by line."""
-    with open(os.path.join(root, "docs/ordering.md"), encoding="utf-8") as f:
+    with open(os.path.join(root, "docs/inside/ordering.md"), encoding="utf-8") as f:
         table = list(rows(f.read()))
     with open(os.path.join(root, "tests/ordering_programs.h"),
               encoding="utf-8") as f:
@@ -222,7 +222,7 @@ GOOD = {
     "src/a.c": "int f(s *t) { store_release(&t->a[1], 1); /* load_loose(&t->z) */"
                " return load_acquire(\n&g(t)->a) + __atomic_load_n(&b, "
                "__ATOMIC_RELAXED); }",
-    "docs/ordering.md": "| `a` | `store_release` | `load_acquire` | *p* |\n"
+    "docs/inside/ordering.md": "| `a` | `store_release` | `load_acquire` | *p* |\n"
                         "| `b` | | `load_relaxed` | |\n"
                         "| `q` | `store_release` | | |\n",
     "src/m/b.c": "static int g(int x)\n{\n    store_release(&s->q, 1);\n}\n"
@@ -232,12 +232,12 @@ GOOD = {
                                  'Q "g: store_release(" \\\n "&s->q, 1);"',
 }
 BROKEN = [
-    ("docs/ordering.md", "| `b` | | `load_relaxed` | |\n", "", "`b` (a.c) stands"),
-    ("docs/ordering.md", "`load_acquire`", "", "`a` (a.c): no row"),
-    ("docs/ordering.md", "`load_relaxed`", "`load_relaxed`, `load_pair`",
+    ("docs/inside/ordering.md", "| `b` | | `load_relaxed` | |\n", "", "`b` (a.c) stands"),
+    ("docs/inside/ordering.md", "`load_acquire`", "", "`a` (a.c): no row"),
+    ("docs/inside/ordering.md", "`load_relaxed`", "`load_relaxed`, `load_pair`",
      "`b`: src/ uses no load_pair"),
-    ("docs/ordering.md", "`b`", "`b`, `c`", "`c`: src/ shares no"),
-    ("docs/ordering.md", "*p*", "", "*p*: not both"),
+    ("docs/inside/ordering.md", "`b`", "`b`, `c`", "`c`: src/ shares no"),
+    ("docs/inside/ordering.md", "*p*", "", "*p*: not both"),
     ("src/a.c", "store_release", "store_relaxed", "`a` (a.c): no row of it has st"),
     ("src/a.c", "/* ", "*/ /* */ ", "`z` (a.c) stands"),
     ("src/m/b.c", "1);", "1); fence_acquire();", "m/b.c: g: fence_acquire()"),
@@ -258,7 +258,7 @@ def differences_of(files):
 def main():
     if sys.argv[1] != "broken":
         found = list(differences(sys.argv[1], UNTRIED))
-        print("\n".join("docs/ordering.md and tests/ordering: " + line
+        print("\n".join("docs/inside/ordering.md and tests/ordering: " + line
                         for line in found))
         sys.exit(bool(found))
     missed = differences_of(GOOD)

@@ -6,7 +6,7 @@
 #   static   shows a linker these names, its own gnomon__* hidden, and no other
 #            but those of NVTX's headers
 #   headers  declare with GNOMON_API exactly the listed names
-#   reasons  docs/conventions.md says why each name is there; at most 60 are calls
+#   reasons  docs/inside/conventions.md says why each name is there; at most 60 are calls
 set -eu
 check=$1 source=$2 shared=$3 static=$4
 work=$(mktemp -d)
@@ -63,7 +63,7 @@ headers)
     ;;
 reasons)
     sed -n '/^## What is exported/,/^## Threads/s/^\(|[^|]*|\).*/\1/p' \
-        "$source/docs/conventions.md" | grep -o 'gnomon_[a-z_]*' | sort > "$work/found"
+        "$source/docs/inside/conventions.md" | grep -o 'gnomon_[a-z_]*' | sort > "$work/found"
     same "$work/names" "$work/found"
     calls=$(grep -vc '^gnomon_enabled$' "$work/names")
     [ "$calls" -le 60 ] || fail "$calls calls are exported"
