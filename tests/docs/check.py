@@ -233,6 +233,14 @@ def sources(source):
     return "\n".join(text), files
 
 
+def anchors(text):
+    """Those of a page's titles, as hosts of repositories make them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            for title in titles}
+
+
 def missing_names(page, text, source):
     """Names and links of the page that do not exist; counts those checked."""
     code, files = sources(source)
@@ -247,11 +255,17 @@ def missing_names(page, text, source):
         if path and name not in files and \
                 not os.path.exists(os.path.join(source, name)):
             page.fault(0, "there is no " + name)
-    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+    for link, _, anchor in (found.partition("#") for found in
+                            re.findall(r"\]\(([^):]+)\)", text)):
         page.done += 1
-        if not os.path.exists(os.path.join(source, os.path.dirname(page.name),
-                                           link)):
+        path = os.path.normpath(os.path.join(
+            source, os.path.dirname(page.name), link)) if link else None
+        if path and not os.path.exists(path):
             page.fault(0, "links to %s, which is not there" % link)
+        elif anchor and anchor not in anchors(read(source, path) if path
+                                              else text):
+            page.fault(0, "links to %s#%s, which is no title there"
+                       % (link, anchor))
 
 
 def unlisted_options(page, text):
@@ -298,6 +312,7 @@ BROKEN = [
     "`gnomon_no_such_call` and `gnomon_begin`\n",
     "`run/no_such_file.c` and `run/stage.c`\n",
     "[a](no-such-page.md)\n",
+    "# A title\n[a](#a-title) and [b](#b-title)\n",
     "```c\nint main(void) { return 0; }\n```\n",
     "```c\n/* a.c */\nint main(void) { int unused; }\n```\n"
     "```console\n$ cc a.c -o a\n```\n",
