@@ -87,11 +87,14 @@ void gnomon__help_all(void)
 
 /* ---- The man page ----------------------------------------------------------------- */
 
-/* Escapes dashes, so that roff prints them as ASCII. */
+/* Escapes dashes and quotes, so that roff prints them as ASCII. */
 static void man_text(const char *text)
 {
     for (; *text; text++)
-        printf(*text == '-' ? "\\%c" : "%c", *text);
+        if (*text == '\'')
+            fputs("\\(aq", stdout);
+        else
+            printf(*text == '-' ? "\\%c" : "%c", *text);
 }
 
 /* An empty line of the text is a paragraph; one that begins with blanks stands
@@ -145,6 +148,60 @@ static void man_command(const gnomon__command *c)
     }
 }
 
+typedef struct man_entry {
+    const char *what, *is;
+} man_entry;
+
+static const man_entry man_environment[] = {
+    {"GNOMON",
+     "what is recorded and reported of the programs that gnomon runs, and "
+     "of all that\nare marked: GNOMON=help lists the words"},
+    {"GNOMON_RANK, GNOMON_LOCAL_RANK, GNOMON_WORLD_SIZE",
+     "the rank, where no launcher says it (torchrun, Slurm, Open MPI, MPICH "
+     "and "
+     "others do)"},
+    {"GNOMON_JOB", "what profiles of one job have in common, where no launcher "
+                   "says it"},
+    {"GNOMON_CUDA_LIBRARY, GNOMON_CUPTI_LIBRARY",
+     "where libcuda.so.1 and libcupti.so are, if the loader does not find "
+     "them"},
+    {"NO_COLOR, TERM", "whether a terminal gets bold titles and colours"},
+    {"TMPDIR", "where run keeps notes while the program runs; /tmp"},
+    {NULL, NULL}};
+
+static const man_entry man_files[] = {
+    {"*.gnomon", "a profile: of one process, or of many that were merged"},
+    {"*.gnomon.json", "the same as JSON"},
+    {NULL, NULL}};
+
+static const man_entry man_examples[] = {
+    {"gnomon run ./train",
+     "runs a marked program and prints what took the time"},
+    {"gnomon run --nvtx python3 train.py",
+     "the same of a program marked for NVTX"},
+    {"GNOMON=steps,file=run.gnomon ./train",
+     "says why the slowest steps were slow, and keeps the profile"},
+    {"gnomon report --as tree run.gnomon", "another report of it"},
+    {"gnomon export --to chrome run.gnomon -o run.json",
+     "its single executions for Perfetto, if trace recorded them"},
+    {"gnomon report --by rank ranks/", "a job's profiles, each rank by itself"},
+    {"gnomon diff --gate 'optimizer_step mean +5%' before.gnomon "
+     "after.gnomon",
+     "ends with 4 if it became slower by more than 5 %"},
+    {NULL, NULL}};
+
+static void man_entries(const char *title, const man_entry *of)
+{
+    printf(".SH %s\n", title);
+    for (; of->what; of++) {
+        fputs(".TP\n.B ", stdout);
+        man_text(of->what);
+        putchar('\n');
+        man_text(of->is);
+        putchar('\n');
+    }
+}
+
 /* gnomon(1): man(7) macros that every roff has. */
 static void man_all(void)
 {
@@ -167,6 +224,9 @@ static void man_all(void)
          "A reader of the output that goes away, as head does, ends the "
          "program by\nSIGPIPE, quietly.\n"
          ".B gnomon run\nends as its program did.");
+    man_entries("ENVIRONMENT", man_environment);
+    man_entries("FILES", man_files);
+    man_entries("EXAMPLES", man_examples);
 }
 
 /* ---- The command help ------------------------------------------------------------- */

@@ -85,6 +85,10 @@ TEST(the_table_is_the_same_everywhere)
     CHECK_EQ(times_in(all.out, words "\n"), 1); \
     CHECK_EQ(times_in(man.out, ".B " #number "\n" words "\n"), 1);
     GNOMON__EXITS(CHECK_EXIT)
+    CHECK_EQ(times_in(man.out, ".SH ENVIRONMENT\n.TP\n.B GNOMON\n"), 1);
+    CHECK_EQ(times_in(man.out, ".SH FILES\n"), 1);
+    CHECK_EQ(times_in(man.out, ".SH EXAMPLES\n.TP\n.B gnomon run ./train\n"),
+             1);
     CHECK(strstr(shell("$G help cat").out, "\nFILE is "));
     CHECK(!strstr(shell("$G help diff").out, "\nFILE is "));
     shell("$G help --man > gnomon.1");
