@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files of libgnomon-nvtx.so share. A program with NVTX's marks loads the
  * library by $NVTX_INJECTION64_PATH. It turns NVTX's marks into gnomon's through the
- * public headers, as any host would (docs/nvtx.md).
+ * public headers, as any host would (docs/nsight.md).
  *
  * Names, domains and categories are never freed, so a handle that the program kept
  * stays valid, also after nvtxDomainDestroy. They are in lists that grow only at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Replaces numbers in names. A program that pushes "iteration 17" and "iteration 18"
  * means one scope. With fold=numbers, the default, a number becomes "#". Only the text
- * itself decides which numbers do, not what was pushed before (docs/nvtx.md):
+ * itself decides which numbers do, not what was pushed before (docs/nsight.md):
  *
  *   - a number that stands alone, as in "layer 3", "step: 5", "chunk[7]";
  *   - a number behind a word that counts (`counting`), as in "step_12" and

@@ -234,11 +234,11 @@ def sources(source):
 
 
 def anchors(text):
-    """Those of a page's titles, as hosts of repositories make them."""
+    """Those of a page's titles, as hosts of repositories make them, and its own."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-            for title in titles}
+            for title in titles} | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 def missing_names(page, text, source):

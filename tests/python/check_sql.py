@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Profiles as tables of Arrow, read by DuckDB and Polars: each value, and the questions of
-docs/sql.md on two ranks of four steps."""
+docs/profile.md on two ranks of four steps."""
 import gc
 import json
 import os
@@ -87,7 +87,7 @@ def job():
 
 def questions():
     """(SQL, the lines below it) of the page."""
-    with open(os.path.join(HERE, "..", "..", "docs", "sql.md")) as file:
+    with open(os.path.join(HERE, "..", "..", "docs", "profile.md")) as file:
         for block in re.findall(r"^```sql\n(.*?)^```", file.read(), re.S | re.M):
             lines = block.splitlines()
             asked = [line for line in lines if not line.startswith("--")]

@@ -58,7 +58,7 @@ TEST(sums_are_exact)
     gnomon_profile_free(p);
 }
 
-/* Each kind has its place: docs/activities.md. */
+/* Each kind has its place: docs/cuda.md. */
 TEST(each_kind_has_its_track_and_region)
 {
     toy_begin();
