@@ -172,6 +172,17 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
 
 /* ---- End ------------------------------------------------------------------------ */
 
+/* Whether the end of an action is slow, as its node always says: it was open at a cut, its
+ * parent is over, or it stands for paths past a limit. */
+static inline int is_slow_action(const gnomon__thread *t, uint32_t node,
+                                 const gnomon__front *n)
+{
+    const gnomon__node *its = gnomon__node_at(t, node);
+    const gnomon__front *above = gnomon__front_at(t, n->parent);
+    return its->carry || (its->flags & GNOMON__NODE_OTHER) ||
+           (!above->token && above->parent);
+}
+
 /* Ends the innermost scope of the hot tree if it is this one, which notes `seen`, and has
  * no other reason for a slow end. Else returns 0. */
 static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t seen)
@@ -181,8 +192,7 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t seen)
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != seen))
         return 0;
-    /* An action's node says always that its end is slow, also where no cut made it so. */
-    if (seen & GNOMON__SEEN_SLOW && unlikely(gnomon__node_at(t, node)->carry))
+    if (seen & GNOMON__SEEN_SLOW && unlikely(is_slow_action(t, node, n)))
         return 0;
     gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter(), 1);
     return 1;

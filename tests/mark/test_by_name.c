@@ -172,6 +172,59 @@ TEST(they_need_not_nest)
     }
 }
 
+/* So many are open at once that the stack of frames removes those that are over. */
+static void open_many(int count)
+{
+    char name[16];
+    for (int i = 0; i < 2 * count; i++) {
+        snprintf(name, sizeof name, "%d", i < count ? i : 2 * count - i - 1);
+        if (i < count)
+            gnomon_start(name);
+        else
+            gnomon_stop(name);
+    }
+}
+
+static void *outlive_some(void *unused)
+{
+    for (int i = 0; i < 10; i++) { /* the first takes the slow path */
+        gnomon_start("around");
+        gnomon_start("outer");
+        pass(1);
+        gnomon_start("inner");
+        pass(2);
+        gnomon_stop("outer");
+        open_many(20 * i);
+        pass(40);
+        gnomon_stop("inner");
+        action("after", 1);
+        pass(3);
+        gnomon_stop("around");
+    }
+    return unused;
+}
+
+/* Each ns is of the innermost one that was open then. What begins when both are over is in
+ * neither. A thread of its own has a small stack of frames. */
+TEST(the_inner_one_outlives_the_outer)
+{
+    for (int way = 0; way < WAYS; way++) {
+        pthread_t thread;
+        attach(way);
+        CHECK(!pthread_create(&thread, NULL, outlive_some, NULL));
+        pthread_join(thread, NULL);
+        if (ways[way].tree) {
+            gnomon_profile *p = profile_of(ways[way].tree, 0);
+            CHECK_EQ(stats_at(p, "around").self_ns, 30);
+            CHECK_EQ(stats_at(p, "around>outer").self_ns, 10);
+            CHECK_EQ(stats_at(p, "around>outer>inner").self_ns, 420);
+            CHECK_EQ(stats_at(p, "around>after").self_ns, 10);
+            gnomon_profile_free(p);
+        }
+        detach(way);
+    }
+}
+
 /* ---- The name ---------------------------------------------------------------------- */
 
 TEST(a_buffer_is_rewritten_between_start_and_stop)
