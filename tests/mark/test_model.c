@@ -159,11 +159,14 @@ static void run_programs(uint64_t first, uint64_t count)
         shorten();
 }
 
+/* From seed $MODEL_FIRST on, if it is set. */
 static void run_part(uint64_t part)
 {
+    const char *first = getenv("MODEL_FIRST");
     int is_soak = getenv("GNOMON_SOAK") != NULL;
     uint64_t count = is_soak ? SOAK_PROGRAMS : SHORT_PROGRAMS / SHARE;
-    run_programs(1 + part * SOAK_PROGRAMS, count / PARTS);
+    run_programs(first ? strtoull(first, NULL, 10) : 1 + part * SOAK_PROGRAMS,
+                 count / PARTS);
 }
 
 TEST(soak_random_programs)
