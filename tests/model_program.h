@@ -380,11 +380,11 @@ static int on_ready(void *self, const gnomon_profile *p,
 static void await_ready(void)
 {
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        uint32_t tries = 0;
-        while (m.views[v].serial && tries++ < 1000000 &&
+        uint32_t tries = 0; /* half a minute at most */
+        while (m.views[v].serial && tries++ < 4000 &&
                __atomic_load_n(&observers[v].given, __ATOMIC_ACQUIRE) <
                    m.views[v].given)
-            usleep(20);
+            usleep(tries < 1000 ? 20 : 10000);
         CHECK_EQ(observers[v].given,
                  m.views[v].serial ? m.views[v].given : observers[v].given);
     }
