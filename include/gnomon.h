@@ -630,16 +630,9 @@ GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 /* ==== Operations ==========================================================
  * What a scope computes, as a matrix product of these shapes.
  *
- *     GNOMON_REGION(product, "linear", NULL);
- *     const int64_t a[] = {32, 512}, b[] = {512, 128};
- *     const gnomon_tensor inputs[] = {{sizeof *inputs, 2, "float32", a, NULL},
- *                                     {sizeof *inputs, 2, "float32", b, NULL}};
- *     const gnomon_op_info op = {.struct_size = sizeof op,
- *                                .operation = "matmul", .inputs = inputs,
- *                                .input_count = 2, .flops = 4194304};
- *     gnomon_token scope = gnomon_begin_op(&product, &op);
- *     ...
- *     gnomon_end(scope);
+ *     GNOMON_OP_SCOPE("linear", .operation = "matmul",
+ *                     GNOMON_INPUTS(GNOMON_TENSOR("float32", rows, in),
+ *                                   GNOMON_TENSOR("float32", in, out)));
  *
  * Profiles then have a node for each operation of the region, with the operation
  * and with what all its executions computed.
@@ -695,6 +688,19 @@ typedef struct gnomon_op_info {
 } gnomon_op_info;
 
 #ifndef GNOMON_DISABLE
+/* `op`, the last, is evaluated only where the region is recorded. */
+#define GNOMON__OP_SCOPE(name, n, ...) \
+    static gnomon_region GNOMON__NAME(gnomon__region, n) = \
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, GNOMON_NULL, __func__); \
+    const uint32_t GNOMON__NAME(gnomon__mask, n) = \
+        gnomon__mask(&GNOMON__NAME(gnomon__region, n)); \
+    __attribute__((cleanup(gnomon__end_scope), unused)) gnomon_token \
+    GNOMON__NAME(gnomon__token, n) = \
+        __builtin_expect(GNOMON__NAME(gnomon__mask, n) == 0, 1) \
+            ? 0 \
+            : gnomon_begin_op_slow(&GNOMON__NAME(gnomon__region, n), \
+                                   __VA_ARGS__, GNOMON__NAME(gnomon__mask, n))
+
 /* The region that stands for `region` computing `op`: for gnomon_begin and its
  * like. It has the name, the category and the place of `region`, so filters and
  * reports know it as that; only the operation differs. The same one for the same
@@ -734,6 +740,29 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
         return 0;
     return gnomon_begin_op_slow(region, op, mask);
 }
+#endif
+
+#ifndef __cplusplus
+/* GNOMON_SCOPE with what it computes: fields of gnomon_op_info, but struct_size, as
+ * `.field = value`. Off, none is evaluated. For C; C++ has one in gnomon.hpp. */
+#ifndef GNOMON_DISABLE
+#define GNOMON_OP_SCOPE(name, ...) \
+    GNOMON__OP_SCOPE(name, __COUNTER__, \
+                     &(const gnomon_op_info){ \
+                         .struct_size = sizeof(gnomon_op_info), __VA_ARGS__})
+#endif
+
+/* The fields of the inputs: each is a type of elements and at least one size. */
+#define GNOMON_INPUTS(...) \
+    .inputs = (const gnomon_tensor[]){__VA_ARGS__}, \
+    .input_count = \
+        sizeof((const gnomon_tensor[]){__VA_ARGS__}) / sizeof(gnomon_tensor)
+#define GNOMON_TENSOR(dtype, ...) \
+    { \
+        sizeof(gnomon_tensor), \
+            sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), dtype, \
+            (const int64_t[]){__VA_ARGS__}, GNOMON_NULL \
+    }
 #endif
 
 /* ==== The run =============================================================

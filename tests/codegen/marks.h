@@ -9,8 +9,15 @@
 #ifdef __cplusplus
 #include "gnomon/cpp/marks.hpp"
 #define MARKED(type, name, given) type name(given)
+#define MARKED_OP(name, size) \
+    GNOMON_OP_SCOPE(name, gnomon::operation("relu").input("float32", {size}))
+#else
+#define MARKED_OP(name, size) \
+    GNOMON_OP_SCOPE(name, .operation = "relu", \
+                    GNOMON_INPUTS(GNOMON_TENSOR("float32", size)))
 #endif
 #else
+#define MARKED_OP(name, size)
 #define MARKED(type, name, given)
 typedef int gnomon_token;
 typedef int gnomon_range;

@@ -76,6 +76,15 @@ SITE(void, begin_op, (void))
     gnomon_end(token);
 }
 
+SITE(void, op_scope, (void))
+{
+    {
+        MARKED_OP("op_scope", (int64_t)value());
+        work();
+    }
+    after();
+}
+
 SITE(void, start_stop, (void))
 {
     gnomon_start("start_stop");

@@ -20,6 +20,9 @@ void marked(int n)
     what.operation = "marked name 7";
     gnomon::op computed(GNOMON_REGION_HERE("marked name 8"), what);
     gnomon::scope kept(gnomon::region(nullptr).computing(what));
+    GNOMON_OP_SCOPE("marked name 9", gnomon::operation("marked name 10")
+                                         .input("marked name 11", {n, done++})
+                                         .flops(1));
     gnomon::scope moved(std::move(s));
     gnomon::step();
     done += n;

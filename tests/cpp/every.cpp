@@ -53,6 +53,14 @@ template <class T> T marked(T value)
     what.operation = "matmul";
     gnomon::op computed(GNOMON_REGION_HERE("computed"), what);
     gnomon::scope again(gnomon::region("op", "op").computing(what));
+    GNOMON_OP_SCOPE("linear", gnomon::operation("matmul")
+                                  .input("float32", {2, 3})
+                                  .input("float32", {3, 4})
+                                  .attribute("transpose", "true")
+                                  .backward()
+                                  .flops(48)
+                                  .bytes(104));
+    GNOMON_OP_SCOPE("twice", gnomon::operation("relu"));
     const std::string name("action");
     gnomon::action a(name), b("literal"), c(std::move(b));
     gnomon::range r(GNOMON_REGION_HERE("range")), empty("range");

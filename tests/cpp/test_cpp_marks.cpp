@@ -156,6 +156,42 @@ TEST(operations_say_what_they_compute)
     check_health();
 }
 
+static int evaluated;
+
+static void computing_scope()
+{
+    GNOMON_OP_SCOPE("linear", gnomon::operation("matmul")
+                                  .input("float32", {8, 64})
+                                  .input("float32", {64, 31 + ++evaluated})
+                                  .attribute("transpose", "false")
+                                  .backward()
+                                  .bytes(7));
+    GNOMON_OP_SCOPE("given", gnomon::operation("mm").flops(5));
+}
+
+TEST(an_operation_is_made_where_it_is_recorded)
+{
+    computing_scope(); // makes the regions known
+    evaluated = 0;
+    computing_scope();
+    CHECK_EQ(evaluated, 0);
+    tree t;
+    gnomon::attachment here(t);
+    computing_scope();
+    CHECK_EQ(evaluated, 1);
+    gnomon::profile p = recorded_now();
+    CHECK_EQ(count_at(p, "linear/given"), 1);
+    CHECK_EQ(p.ops().size(), 2);
+    for (auto node : p.nodes()) {
+        const bool is_given = std::string(node.op().operation()) == "mm";
+        CHECK_EQ(node.op()->flops, is_given ? 5 : 2 * 2 * 8 * 64 * 32);
+        CHECK_EQ(node.op()->bytes, is_given ? 0 : 7);
+        CHECK_EQ(node.op()->input_count, is_given ? 0 : 2);
+        CHECK_EQ(node.op()->flags & GNOMON_OP_BACKWARD, is_given ? 0 : 1);
+    }
+    check_health();
+}
+
 TEST(a_scope_may_end_before_what_is_in_it)
 {
     tree t;

@@ -40,6 +40,13 @@ void disabled_marks(int argument, const gnomon_link *from)
     GNOMON_FUNCTION();
     GNOMON_SCOPE("marked name 1");
     GNOMON_SCOPE_IN("marked name 2", "marked name 3");
+#ifndef __cplusplus
+    const int64_t only_a_size = argument;
+    GNOMON_OP_SCOPE("marked name 16", .operation = "marked name 17",
+                    .flops = (uint64_t)once(),
+                    GNOMON_INPUTS(GNOMON_TENSOR("marked name 18", only_a_size),
+                                  GNOMON_TENSOR(a_name(), 1, once())));
+#endif
     GNOMON_REGION(region, "marked name 4", "marked name 5");
     GNOMON_REGION(never_used, "marked name 6", GNOMON_NULL);
     gnomon_token token = gnomon_begin((once(), &region));

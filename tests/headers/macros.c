@@ -143,6 +143,14 @@ static uint64_t marks(void)
     GNOMON_SCOPE_ON("on another", stream());
     GNOMON_SCOPE_ON_DEVICE("on a device", gnomon_cuda_device(), stream());
     GNOMON_SCOPE_ON_DEVICE("on another", gnomon_cuda_device(), stream());
+#ifndef __cplusplus
+    const int rows = 2;
+    GNOMON_OP_SCOPE("computed", .operation = "relu");
+    GNOMON_OP_SCOPE("computed too", .operation = "mm",
+                    .flops = (uint64_t)sample(), .flags = GNOMON_OP_FLOPS_GIVEN,
+                    GNOMON_INPUTS(GNOMON_TENSOR("float32", rows, 3),
+                                  GNOMON_TENSOR("float32", 3, 4)));
+#endif
     gnomon_device_scope on =
         gnomon_begin_on(&first, gnomon_cuda_device(), stream());
     gnomon_region *named =

@@ -139,6 +139,14 @@ LAST = {"GNOMON": """
 #define GNOMON_SCOPE_IN(category, name) \\
     GNOMON__SCOPE(sizeof(category) + sizeof(name) > 0, __COUNTER__)
 #define GNOMON_FUNCTION() GNOMON__SCOPE(0, __COUNTER__)
+#ifndef __cplusplus
+/* clang takes an enum for a place outside of functions, where sizes are constants. */
+#define GNOMON__OP_SCOPE(given, n) \\
+    void GNOMON__NAME(gnomon__scope, n)(const char of[given])
+#define GNOMON_OP_SCOPE(name, ...) \\
+    GNOMON__OP_SCOPE(sizeof(name) + sizeof((gnomon_op_info){__VA_ARGS__}), \\
+                     __COUNTER__)
+#endif
 
 #define GNOMON_COUNTER(name, value) \\
     GNOMON__NOT(((gnomon_start)(name), (gnomon_counter)(GNOMON_NULL, value)))

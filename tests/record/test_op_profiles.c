@@ -104,6 +104,49 @@ TEST(without_numbers_there_is_no_work)
     gnomon_profile_free(p);
 }
 
+static uint64_t asked;
+
+static int64_t ask(void)
+{
+    return (int64_t)++asked;
+}
+
+/* The macro gives what the call does, and evaluates its fields where it is recorded. */
+static void macro_mark(void)
+{
+    GNOMON_OP_SCOPE("linear", .operation = "matmul", .bytes = (uint64_t)ask(),
+                    GNOMON_INPUTS(GNOMON_TENSOR("float32", 32, 512),
+                                  GNOMON_TENSOR("float32", 512, 127 + ask())));
+    GNOMON_OP_SCOPE("activation", .operation = "relu");
+}
+
+TEST(a_scope_says_what_it_computes)
+{
+    gnomon_op_info op;
+    macro_mark(); /* makes the region known */
+    asked = 0;
+    macro_mark();
+    CHECK_EQ(asked, 0);
+    attach_probe();
+    macro_mark();
+    CHECK_EQ(asked, 2);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPS), 2);
+    for (size_t i = 1; gnomon_profile_op(p, i, &op) == GNOMON_OK; i++) {
+        if (op.input_count != 2) {
+            CHECK_STR(op.operation, "relu");
+            continue;
+        }
+        const gnomon_tensor *b = gnomon_input_at(&op, 1);
+        CHECK_STR(op.operation, "matmul");
+        CHECK(op.bytes == 1 || op.bytes == 2);
+        CHECK_EQ(op.flops, 2ull * 32 * 512 * (uint64_t)b->dims[1]);
+        CHECK_EQ((uint64_t)b->dims[1] + op.bytes, 127 + 3);
+        CHECK_STR(b->dtype, "float32");
+    }
+    gnomon_profile_free(p);
+}
+
 TEST(ranges_compute_too)
 {
     product_op p;

@@ -36,6 +36,19 @@
     ::gnomon::region(sizeof(category) + sizeof(name) > 0 ? nullptr : nullptr)
 #endif
 
+// GNOMON_SCOPE with what it computes, an operation, which is made only where the scope
+// is recorded.
+//     GNOMON_OP_SCOPE("linear", gnomon::operation("matmul")
+//                                   .input("float32", {rows, in})
+//                                   .input("float32", {in, out}));
+#ifndef GNOMON_DISABLE
+#define GNOMON_OP_SCOPE(name, ...) \
+    GNOMON__OP_SCOPE(name, __COUNTER__, (__VA_ARGS__).info())
+#else
+#define GNOMON_OP_SCOPE(name, ...) \
+    GNOMON__SCOPE(sizeof(name) + sizeof((__VA_ARGS__).info()) > 0, __COUNTER__)
+#endif
+
 GNOMON__CPP_BEGIN
 
 // Whether anything is attached, or might be: by one relaxed load.
@@ -81,6 +94,68 @@ class region
 
   private:
     gnomon_region *region_;
+};
+
+// What a scope computes, link by link: a gnomon_op_info for the expression that it is
+// made in, as its texts and lists are the caller's. Inputs and attributes past the
+// eighth are left out.
+class operation
+{
+  public:
+    GNOMON__CPP_INLINE explicit operation(const char *name) : info_()
+    {
+        info_.struct_size = sizeof info_;
+        info_.operation = name;
+    }
+    // The next input.
+    GNOMON__CPP_INLINE operation &
+    input(const char *dtype, std::initializer_list<std::int64_t> dims)
+    {
+        if (info_.input_count < most)
+            inputs_[info_.input_count++] = {
+                sizeof(gnomon_tensor), static_cast<std::uint32_t>(dims.size()),
+                dtype, dims.begin(), nullptr};
+        return *this;
+    }
+    // A property, as a JSON value.
+    GNOMON__CPP_INLINE operation &attribute(const char *key, const char *json)
+    {
+        if (info_.attribute_count < most)
+            attributes_[info_.attribute_count++] = {sizeof(gnomon_attribute), 0,
+                                                    key, json};
+        return *this;
+    }
+    GNOMON__CPP_INLINE operation &backward()
+    {
+        info_.flags |= GNOMON_OP_BACKWARD;
+        return *this;
+    }
+    // Of one execution; where they are not given, they follow from the inputs.
+    GNOMON__CPP_INLINE operation &flops(std::uint64_t count)
+    {
+        info_.flags |= GNOMON_OP_FLOPS_GIVEN;
+        info_.flops = count;
+        return *this;
+    }
+    GNOMON__CPP_INLINE operation &bytes(std::uint64_t count)
+    {
+        info_.flags |= GNOMON_OP_BYTES_GIVEN;
+        info_.bytes = count;
+        return *this;
+    }
+    // Valid as long as the object and what it was given are.
+    GNOMON__CPP_INLINE const gnomon_op_info *info()
+    {
+        info_.inputs = inputs_;
+        info_.attributes = attributes_;
+        return &info_;
+    }
+
+  private:
+    enum { most = 8 };
+    gnomon_op_info info_;
+    gnomon_tensor inputs_[most];
+    gnomon_attribute attributes_[most];
 };
 
 // A scope: one execution of a region on this thread.
