@@ -6,11 +6,10 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "command/command.h"
 #include "platform/error.h"
-#include "print/table.h"
+#include "platform/memory.h"
 
 /* Of Nsight's global thread ids, the part that is the process's. */
 #define PROCESS_OF(thread) ((int64_t)((uint64_t)(thread) & ~0xffffffull))
@@ -23,81 +22,50 @@ static int no_memory(const gnomon__nsys *db)
 
 /* ---- Launches --------------------------------------------------------------------- */
 
-/* The number of a process; 0: there is none. There are few. */
-static uint32_t process_number(const gnomon__chains *c, int64_t process)
+static int is_launch(const void *chains, uint32_t item, const void *wanted)
 {
-    for (size_t i = c->process_count; i; i--)
-        if (c->processes[i - 1] == process)
-            return (uint32_t)i;
-    return 0;
+    const gnomon__launch *l =
+        &((const gnomon__chains *)chains)->launches[item - 1];
+    const gnomon__launch *key = wanted;
+    return l->process == key->process && l->correlation == key->correlation;
 }
 
-/* The same, which is new where there was none; 0: no memory. */
-static uint32_t process_new(gnomon__chains *c, int64_t process)
+static uint64_t launch_hash(const gnomon__launch *key)
 {
-    const uint32_t known = process_number(c, process);
-    int64_t *more =
-        known ? NULL
-              : gnomon__table_room(c->processes, &c->process_room,
-                                   c->process_count + 1, sizeof *more);
-    if (!more)
-        return known;
-    c->processes = more;
-    more[c->process_count++] = process;
-    return (uint32_t)c->process_count;
+    return gnomon__mix(gnomon__mix(0, (uint64_t)key->process),
+                       (uint64_t)key->correlation);
 }
 
-/* Of the process's number, which is not 0. */
-static gnomon__launch *slot_of(const gnomon__chains *c, uint64_t key)
+/* Whether there is a kernel of that id; NULL: none. */
+static gnomon__launch *launch_of(const gnomon__chains *c, int64_t process,
+                                 int64_t correlation)
 {
-    size_t i = (size_t)((key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 20);
-    for (;; i++) {
-        gnomon__launch *l = &c->launches[i & (c->launch_room - 1)];
-        if (!l->key || l->key == key)
-            return l;
-    }
-}
-
-static uint64_t key_of(uint32_t process, int64_t correlation)
-{
-    return process ? (uint64_t)process << 32 | (uint32_t)correlation : 0;
-}
-
-static bool widen(gnomon__chains *c)
-{
-    gnomon__chains wider = *c;
-    wider.launch_room = c->launch_room ? c->launch_room * 2 : 1024;
-    wider.launches = calloc(wider.launch_room, sizeof *wider.launches);
-    if (!wider.launches)
-        return false;
-    for (size_t i = 0; i < c->launch_room; i++)
-        if (c->launches[i].key)
-            *slot_of(&wider, c->launches[i].key) = c->launches[i];
-    free(c->launches);
-    c->launches = wider.launches;
-    c->launch_room = wider.launch_room;
-    return true;
+    const gnomon__launch key = {process, correlation, 0, 0};
+    const uint32_t item =
+        gnomon__slots_find(&c->by_key, launch_hash(&key), is_launch, c, &key);
+    return item ? &c->launches[item - 1] : NULL;
 }
 
 static bool add_launch(gnomon__chains *c, int64_t process, int64_t correlation)
 {
-    const uint64_t key = key_of(process_new(c, process), correlation);
-    if (!key || (c->launch_count * 2 >= c->launch_room && !widen(c)))
+    const gnomon__launch key = {process, correlation, 0, 0};
+    if (launch_of(c, process, correlation))
+        return true;
+    if (c->launch_count >= UINT32_MAX - 1 ||
+        !gnomon__grow(&c->launches, &c->launch_room, c->launch_count + 1,
+                      sizeof *c->launches) ||
+        gnomon__slots_add(&c->by_key, launch_hash(&key),
+                          (uint32_t)c->launch_count + 1))
         return false;
-    gnomon__launch *l = slot_of(c, key);
-    c->launch_count += !l->key;
-    l->key = key;
+    c->launches[c->launch_count++] = key;
     return true;
 }
 
 const gnomon__launch *gnomon__chains_find(const gnomon__chains *c,
                                           int64_t process, int64_t correlation)
 {
-    const uint32_t number = process_number(c, process);
-    if (!number)
-        return NULL;
-    const gnomon__launch *l = slot_of(c, key_of(number, correlation));
-    return l->key && l->thread ? l : NULL;
+    const gnomon__launch *l = launch_of(c, process, correlation);
+    return l && l->thread ? l : NULL;
 }
 
 static int read_launches(gnomon__chains *c, const gnomon__nsys *db)
@@ -205,14 +173,12 @@ static void open_ranges(sweep *s, int64_t begin)
             return;
         if (!order) {
             const bool is_closed = sqlite3_column_type(r, 3) != SQLITE_NULL;
-            open_range *open = gnomon__table_room(
-                s->open, &s->open_room, s->open_count + 1, sizeof *open);
-            if (!open) {
+            if (!gnomon__grow(&s->open, &s->open_room, s->open_count + 1,
+                              sizeof *s->open)) {
                 s->status = no_memory(s->db);
                 return;
             }
-            s->open = open;
-            open[s->open_count++] =
+            s->open[s->open_count++] =
                 (open_range){is_closed ? sqlite3_column_int64(r, 3) : INT64_MAX,
                              sqlite3_column_int64(r, 4), 0};
             s->chains->ranges++;
@@ -227,11 +193,10 @@ static uint32_t chain_in(gnomon__chains *c, open_range *range, uint32_t parent)
 {
     if (range->chain && c->chains[range->chain].parent == parent)
         return range->chain;
-    gnomon__chain *more = gnomon__table_room(c->chains, &c->chain_room,
-                                             c->chain_count + 2, sizeof *more);
-    if (!more || c->chain_count >= UINT32_MAX - 1)
+    if (c->chain_count >= UINT32_MAX - 1 ||
+        !gnomon__grow(&c->chains, &c->chain_room, c->chain_count + 2,
+                      sizeof *c->chains))
         return 0;
-    c->chains = more;
     const uint32_t depth = parent ? c->chains[parent].depth + 1 : 1;
     range->chain = (uint32_t)++c->chain_count;
     c->chains[range->chain] = (gnomon__chain){range->row, parent, depth};
@@ -262,14 +227,12 @@ static uint32_t thread_number(sweep *s, int64_t process, int64_t thread)
 {
     gnomon__chains *c = s->chains;
     if (!c->thread_count || by_thread(s, thread, process)) {
-        gnomon__nsys_thread *more = gnomon__table_room(
-            c->threads, &c->thread_room, c->thread_count + 2, sizeof *more);
-        if (!more) {
+        if (!gnomon__grow(&c->threads, &c->thread_room, c->thread_count + 2,
+                          sizeof *c->threads)) {
             s->status = no_memory(s->db);
             return 0;
         }
-        c->threads = more;
-        more[++c->thread_count] = (gnomon__nsys_thread){process, thread};
+        c->threads[++c->thread_count] = (gnomon__nsys_thread){process, thread};
         s->thread = thread;
         s->process = process;
         s->open_count = 0;
@@ -286,12 +249,9 @@ static void take_call(sweep *s)
                   thread = sqlite3_column_int64(r, 0),
                   begin = sqlite3_column_int64(r, 2),
                   end = sqlite3_column_int64(r, 3);
-    const uint32_t known =
-        process_number(s->chains, s->db->is_nvprof ? 0 : process);
-    gnomon__launch *l =
-        known ? slot_of(s->chains, key_of(known, sqlite3_column_int64(r, 4)))
-              : NULL;
-    if (!l || !l->key || l->thread)
+    gnomon__launch *l = launch_of(s->chains, s->db->is_nvprof ? 0 : process,
+                                  sqlite3_column_int64(r, 4));
+    if (!l || l->thread)
         return;
     l->thread = thread_number(s, process, thread);
     open_ranges(s, begin);
@@ -304,7 +264,7 @@ int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
     *c = (gnomon__chains){0};
     sweep s = {.db = db, .chains = c, .strictly = strictly};
     s.status = read_launches(c, db);
-    if (!s.status && db->has_calls && c->launch_room) {
+    if (!s.status && db->has_calls && c->launch_count) {
         s.calls = calls_of(db);
         s.ranges = db->has_ranges ? ranges_of(db) : NULL;
         s.has_range = gnomon__nsys_step(db, s.ranges, &s.status);
@@ -313,15 +273,15 @@ int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
     }
     sqlite3_finalize(s.calls);
     sqlite3_finalize(s.ranges);
-    free(s.open);
+    gnomon__free(s.open);
     return s.status;
 }
 
 void gnomon__chains_free(gnomon__chains *c)
 {
-    free(c->chains);
-    free(c->launches);
-    free(c->threads);
-    free(c->processes);
+    gnomon__free(c->chains);
+    gnomon__free(c->launches);
+    gnomon__free(c->threads);
+    gnomon__slots_free(&c->by_key);
     *c = (gnomon__chains){0};
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "nsys/database.h"
+#include "profile/slots.h"
 
 typedef struct gnomon__nsys_thread {
     int64_t process; /* 0 in nvprof's kernels, which do not say it */
@@ -24,7 +25,7 @@ typedef struct gnomon__chain {
 } gnomon__chain;
 
 typedef struct gnomon__launch {
-    uint64_t key;    /* process and correlation id */
+    int64_t process, correlation;
     uint32_t chain;  /* the innermost range; 0: none */
     uint32_t thread; /* from 1; 0: there is no such call */
 } gnomon__launch;
@@ -32,12 +33,11 @@ typedef struct gnomon__launch {
 typedef struct gnomon__chains {
     gnomon__chain *chains; /* from 1 */
     size_t chain_count, chain_room;
-    gnomon__launch *launches; /* open addressing; thread and key 0: free */
+    gnomon__launch *launches; /* from 0 */
     size_t launch_count, launch_room;
+    gnomon__slots by_key;         /* of launches */
     gnomon__nsys_thread *threads; /* from 1 */
     size_t thread_count, thread_room;
-    int64_t *processes; /* from 1 */
-    size_t process_count, process_room;
     uint64_t ranges,
         unclosed; /* on threads that launched; those without an end */
 } gnomon__chains;

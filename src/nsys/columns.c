@@ -10,6 +10,7 @@
 #include "platform/error.h"
 #include "platform/escape.h"
 #include "platform/json.h"
+#include "print/letters.h"
 
 enum column {
     IDX,
@@ -130,6 +131,15 @@ static void put_list(cell *c, const gnomon__texts *t, const char *between)
     put(c, t->count ? "" : "-");
 }
 
+static void put_seqs(cell *c, const gnomon__seqs *seqs)
+{
+    for (size_t i = 0; i < seqs->count; i++) {
+        put(c, i ? "," : "");
+        put_number(c, (int64_t)seqs->at[i]);
+    }
+    put(c, seqs->count ? "" : "-");
+}
+
 static void put_sizes(cell *c, const int64_t sizes[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -161,10 +171,10 @@ static void put_cell(const gnomon__nsys_table *t, cell *c, int column,
         put_number(c, (int64_t)t->rows);
         break;
     case SEQ:
-        put_list(c, &r->seqs, ",");
+        put_seqs(c, &r->seqs);
         break;
     case ALT_SEQ:
-        put_list(c, &r->other_seqs, ",");
+        put_seqs(c, &r->other_seqs);
         break;
     case TID:
         put_number(c, r->thread);
@@ -251,6 +261,9 @@ static void print_text(const gnomon__nsys_table *t, int i, const char *text)
         break;
     default: /* RFC 4180 */
         fputs(i ? ",\"" : "\"", t->to);
+        if (!nsys_columns[column].is_number && text[1] && /* "-": none */
+            gnomon__print_is_formula(text))
+            fputc('\'', t->to);
         for (; *text; text++)
             fprintf(t->to, *text == '"' ? "\"\"" : "%c", *text);
         fputc('"', t->to);

@@ -97,16 +97,21 @@ static int set_option(nsys_job *job, int option)
 #if GNOMON_WITH_SQLITE
 
 /* On standard error: what is missing in the rows. `unknown`: of how many kernels the
- * operation has no figures; NULL: nobody asked. */
-static void tell_sums(const gnomon__nsys_records *r, const uint64_t *unknown)
+ * operation has no figures. `w` NULL: nobody asked. */
+static void tell_sums(const gnomon__nsys_records *r, const gnomon__work *w,
+                      uint64_t unknown)
 {
     const gnomon__nsys_records_sums s = gnomon__nsys_records_sum(r);
     gnomon__log("%" PRIu64 " kernels, %" PRIu64 " without a call, %" PRIu64
                 " in no range; %" PRIu64 " ranges are open at the end",
                 s.kernels, s.without_call, s.without_range, s.unclosed);
-    if (unknown)
+    if (w)
         gnomon__log("%" PRIu64 " kernels are of an operation without figures",
-                    *unknown);
+                    unknown);
+    if (w && w->without_forward)
+        gnomon__log("%" PRIu64 " backward kernels have a number that no "
+                    "forward operation has",
+                    w->without_forward);
     if (s.bad_lines)
         gnomon__log("%" PRIu64 " lines were no kernels", s.bad_lines);
 }
@@ -133,7 +138,7 @@ static int print_all(nsys_job *job, gnomon__nsys_records *records)
     }
     if (!job->prints_lines)
         gnomon__nsys_foot(&job->table);
-    tell_sums(records, job->prints_lines ? NULL : &unknown);
+    tell_sums(records, job->prints_lines ? NULL : &w, unknown);
     if (!status && !gnomon__nsys_records_sum(records).kernels)
         status = GNOMON__EXIT_NOTHING;
     gnomon__work_free(&w);

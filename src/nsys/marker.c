@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/memory.h"
+
 static const char *after(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -41,6 +43,36 @@ static bool ends_backward(const char *text, size_t length)
     return length >= 8 && !memcmp(text + length - 8, "Backward", 8);
 }
 
+/* Without namespaces and the words of a backward pass. */
+static void put_forward_name(const char *name, size_t length, char *out)
+{
+    static const char *const left_out[] = {
+        "autograd::engine::evaluate_function: ",
+        "torch",
+        "autograd",
+        "_backward",
+        "::",
+        "jit",
+        "(anonymous namespace)",
+        "Backward"};
+    size_t n = 0, i = 0;
+    while (i < length) {
+        size_t skipped = 0, k = 0;
+        for (; !skipped && k < sizeof left_out / sizeof *left_out; k++) {
+            const size_t m = strlen(left_out[k]);
+            if (m <= length - i && !memcmp(name + i, left_out[k], m))
+                skipped = m;
+        }
+        if (skipped && k == sizeof left_out / sizeof *left_out)
+            break; /* nothing behind "Backward" */
+        if (skipped)
+            i += skipped;
+        else
+            out[n++] = name[i++];
+    }
+    out[n] = 0;
+}
+
 static void read_seq(gnomon__marker *m)
 {
     static const char *const fields[] = {
@@ -61,6 +93,13 @@ static void read_seq(gnomon__marker *m)
         m->seq = strtoull(seq, NULL, 10);
     }
     m->sizes = sizes && *sizes == '[' ? sizes : NULL;
+    char *op = m->text + m->length + 1;
+    if (m->is_backward) {
+        put_forward_name(m->text, m->name_length, op);
+    } else {
+        memcpy(op, m->text, m->name_length);
+        op[m->name_length] = 0;
+    }
 }
 
 static void classify(gnomon__marker *m)
@@ -89,13 +128,8 @@ static void classify(gnomon__marker *m)
 
 bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length)
 {
-    if (m->room <= length) {
-        char *room = realloc(m->text, length + 1);
-        if (!room)
-            return false;
-        m->text = room;
-        m->room = length + 1;
-    }
+    if (!gnomon__grow(&m->text, &m->room, 2 * length + 2, 1))
+        return false;
     memcpy(m->text, text, length);
     m->text[length] = 0;
     *m = (gnomon__marker){.text = m->text,
@@ -109,37 +143,7 @@ bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length)
 
 void gnomon__marker_free(gnomon__marker *m)
 {
-    free(m->text);
+    gnomon__free(m->text);
     gnomon__literals_free(&m->literals);
     *m = (gnomon__marker){0};
-}
-
-void gnomon__marker_forward_name(const char *name, size_t length, char *out,
-                                 size_t size)
-{
-    static const char *const left_out[] = {
-        "autograd::engine::evaluate_function: ",
-        "torch",
-        "autograd",
-        "_backward",
-        "::",
-        "jit",
-        "(anonymous namespace)",
-        "Backward"};
-    size_t n = 0, i = 0;
-    while (i < length && n + 1 < size) {
-        size_t skipped = 0, k = 0;
-        for (; !skipped && k < sizeof left_out / sizeof *left_out; k++) {
-            const size_t m = strlen(left_out[k]);
-            if (m <= length - i && !memcmp(name + i, left_out[k], m))
-                skipped = m;
-        }
-        if (skipped && k == sizeof left_out / sizeof *left_out)
-            break; /* nothing behind "Backward" */
-        if (skipped)
-            i += skipped;
-        else
-            out[n++] = name[i++];
-    }
-    out[n] = 0;
 }

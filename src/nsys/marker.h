@@ -4,6 +4,8 @@
 #ifndef GNOMON_NSYS_MARKER_H
 #define GNOMON_NSYS_MARKER_H
 
+#include <string.h>
+
 #include "nsys/literal.h"
 
 enum gnomon__marker_kind {
@@ -23,7 +25,8 @@ typedef struct gnomon__marker {
     /* ARGS, TRACE and JSON; NULL: it cannot be read. */
     const gnomon__literal *value;
     gnomon__literals literals;
-    /* SEQ. */
+    /* SEQ: behind `text` and its NUL stands the name of the operation, that of a backward
+     * pass as PyProf has the forward one's: torch::autograd::MmBackward0 is Mm. */
     bool is_backward, has_seq;
     uint64_t seq;
     size_t name_length; /* of `text`, without its number, ids and sizes */
@@ -34,9 +37,10 @@ typedef struct gnomon__marker {
 bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length);
 void gnomon__marker_free(gnomon__marker *m);
 
-/* The name of an operation without namespaces and the words of a backward pass, as PyProf
- * has it: "torch::autograd::MmBackward0" is "Mm". Into `out`. */
-void gnomon__marker_forward_name(const char *name, size_t length, char *out,
-                                 size_t size);
+/* Of the text of a marker that is a SEQ. */
+static inline const char *gnomon__marker_op(const char *text)
+{
+    return text + strlen(text) + 1;
+}
 
 #endif

@@ -7,88 +7,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory -------------------------------------------------------------------------- */
+#include "platform/memory.h"
 
-#define CHUNK ((size_t)16384)
-
-struct gnomon__nsys_record_chunk {
-    struct gnomon__nsys_record_chunk *next;
-    size_t size;
-    _Alignas(16) char bytes[];
-};
-
-static void *room_get(gnomon__nsys_record_room *r, size_t size)
-{
-    size = (size + 15) & ~(size_t)15;
-    while (!r->at || size > r->at->size - r->used) {
-        struct gnomon__nsys_record_chunk *next = r->at ? r->at->next : r->first;
-        if (!next || next->size < size) {
-            const size_t room = size > CHUNK ? size : CHUNK;
-            struct gnomon__nsys_record_chunk *c = malloc(sizeof *c + room);
-            if (!c)
-                return NULL;
-            *c = (struct gnomon__nsys_record_chunk){next, room};
-            *(r->at ? &r->at->next : &r->first) = c;
-            next = c;
-        }
-        r->at = next;
-        r->used = 0;
-    }
-    r->used += size;
-    return r->at->bytes + r->used - size;
-}
-
-const char *gnomon__nsys_record_text(gnomon__nsys_record *r, const char *text,
-                                     size_t length)
-{
-    char *copy = room_get(&r->own, length + 1);
-    if (!copy) {
-        r->has_no_memory = true;
-        return NULL;
-    }
-    memcpy(copy, text, length);
-    copy[length] = 0;
-    return copy;
-}
-
-static void add_text(gnomon__nsys_record *r, gnomon__texts *to,
-                     const char *text, size_t length)
-{
-    if (to->count == to->room) {
-        const size_t room = to->room ? to->room * 2 : 8;
-        const char **at = room_get(&r->own, room * sizeof *at);
-        if (!at) {
-            r->has_no_memory = true;
-            return;
-        }
-        if (to->count)
-            memcpy(at, to->at, to->count * sizeof *at);
-        to->at = at;
-        to->room = room;
-    }
-    const char *copy = gnomon__nsys_record_text(r, text, length);
-    if (copy)
-        to->at[to->count++] = copy;
-}
+/* ---- Lists ----------------------------------------------------------------------------- */
 
 void gnomon__nsys_record_list(gnomon__nsys_record *r, gnomon__texts *to,
                               const char *text)
 {
-    add_text(r, to, text, strlen(text));
+    if (gnomon__grow(&to->at, &to->room, to->count + 1, sizeof *to->at))
+        to->at[to->count++] = text;
+    else
+        r->has_no_memory = true;
+}
+
+static void add_seq(gnomon__nsys_record *r, gnomon__seqs *to, uint64_t seq)
+{
+    if (gnomon__grow(&to->at, &to->room, to->count + 1, sizeof *to->at))
+        to->at[to->count++] = seq;
+    else
+        r->has_no_memory = true;
+}
+
+/* The lists of a record, in the order of the line; of numbers the last two. */
+static const struct {
+    const char *key;
+    size_t at;
+} record_lists[] = {{"layer", offsetof(gnomon__nsys_record, layers)},
+                    {"trace", offsetof(gnomon__nsys_record, trace)},
+                    {"reprMarkers", offsetof(gnomon__nsys_record, reprs)},
+                    {"marker", offsetof(gnomon__nsys_record, markers)},
+                    {"seqMarker", offsetof(gnomon__nsys_record, seq_markers)},
+                    {"mod", offsetof(gnomon__nsys_record, mods)},
+                    {"op", offsetof(gnomon__nsys_record, ops)},
+                    {NULL, offsetof(gnomon__nsys_record, others)}};
+#define TEXT_LISTS (sizeof record_lists / sizeof *record_lists)
+
+static gnomon__texts *list_at(gnomon__nsys_record *r, size_t i)
+{
+    return (gnomon__texts *)(void *)((char *)r + record_lists[i].at);
 }
 
 void gnomon__nsys_record_begin(gnomon__nsys_record *r)
 {
-    *r = (gnomon__nsys_record){.own = {.first = r->own.first}};
+    const gnomon__nsys_record old = *r;
+    *r = (gnomon__nsys_record){
+        .names = old.names,
+        .name_room = old.name_room,
+        .seqs = {old.seqs.at, 0, old.seqs.room},
+        .other_seqs = {old.other_seqs.at, 0, old.other_seqs.room}};
+    for (size_t i = 0; i < TEXT_LISTS; i++) {
+        const gnomon__texts *was =
+            (const void *)((const char *)&old + record_lists[i].at);
+        *list_at(r, i) = (gnomon__texts){was->at, 0, was->room};
+    }
 }
 
 void gnomon__nsys_record_free(gnomon__nsys_record *r)
 {
-    while (r->own.first) {
-        struct gnomon__nsys_record_chunk *next = r->own.first->next;
-        free(r->own.first);
-        r->own.first = next;
-    }
+    for (size_t i = 0; i < TEXT_LISTS; i++)
+        gnomon__free((void *)list_at(r, i)->at);
+    gnomon__free(r->seqs.at);
+    gnomon__free(r->other_seqs.at);
+    gnomon__free(r->names);
     *r = (gnomon__nsys_record){0};
 }
 
@@ -135,41 +115,37 @@ static void add_args(gnomon__nsys_record *r, const gnomon__marker *m)
     const char *mod =
         gnomon__literal_text(gnomon__literal_get(m->value, "mod"));
     const char *op = gnomon__literal_text(gnomon__literal_get(m->value, "op"));
-    add_text(r, &r->markers, m->text, m->length);
+    gnomon__nsys_record_list(r, &r->markers, m->text);
     gnomon__nsys_record_list(r, &r->mods, mod ? mod : "na");
     gnomon__nsys_record_list(r, &r->ops, op ? op : "na");
 }
 
 void gnomon__nsys_record_add(gnomon__nsys_record *r, const gnomon__marker *m)
 {
-    const char *layer;
     r->is_in_range = true;
     switch (m->kind) {
     case GNOMON__MARKER_IGNORED:
         break;
     case GNOMON__MARKER_SEQ:
-        add_text(r, &r->seq_markers, m->text, m->length);
+        gnomon__nsys_record_list(r, &r->seq_markers, m->text);
         r->is_backward |= m->is_backward;
-        r->inner = gnomon__nsys_record_text(r, m->text, m->length);
-        r->sizes = NULL;
-        if (m->sizes)
-            r->sizes = gnomon__nsys_record_text(r, m->sizes, strlen(m->sizes));
+        r->inner = m->text;
+        r->sizes = m->sizes;
         break;
     case GNOMON__MARKER_ARGS:
         add_args(r, m);
         break;
     case GNOMON__MARKER_LAYER:
-        layer = strchr(m->text, ':') + 1;
-        gnomon__nsys_record_list(r, &r->layers, layer);
+        gnomon__nsys_record_list(r, &r->layers, strchr(m->text, ':') + 1);
         break;
     case GNOMON__MARKER_TRACE:
         add_trace(r, m->value);
         break;
     case GNOMON__MARKER_REPR:
-        add_text(r, &r->reprs, m->text, m->length);
+        gnomon__nsys_record_list(r, &r->reprs, m->text);
         break;
     default:
-        add_text(r, &r->others, m->text, m->length);
+        gnomon__nsys_record_list(r, &r->others, m->text);
     }
 }
 
@@ -222,53 +198,29 @@ static void settle_seq_markers(gnomon__nsys_record *r)
 
 static int by_number(const void *left, const void *right)
 {
-    const uint64_t a = strtoull(*(const char *const *)left, NULL, 10),
-                   b = strtoull(*(const char *const *)right, NULL, 10);
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return (a > b) - (a < b);
 }
 
+/* Each once, and 0 only alone: nothing is recorded for gradients there. */
 static void settle_seqs(gnomon__nsys_record *r)
 {
-    gnomon__texts *t = &r->seqs;
-    size_t kept = 0;
-    for (size_t i = 0; i < r->seq_markers.count; i++) {
-        char text[24];
+    gnomon__seqs *t = &r->seqs;
+    size_t kept = 0, i = 0;
+    for (; i < r->seq_markers.count; i++) {
         bool has;
         const uint64_t seq = seq_of(r->seq_markers.at[i], &has);
-        snprintf(text, sizeof text, "%" PRIu64, seq);
         if (has)
-            gnomon__nsys_record_list(r, t, text);
+            add_seq(r, t, seq);
     }
     if (t->count > 1)
         qsort(t->at, t->count, sizeof *t->at, by_number);
-    for (size_t i = 0; i < t->count; i++)
-        if (!kept || strcmp(t->at[kept - 1], t->at[i]))
+    for (i = 0; i + 1 < t->count && !t->at[i];)
+        i++;
+    for (; i < t->count; i++)
+        if (!kept || t->at[kept - 1] != t->at[i])
             t->at[kept++] = t->at[i];
     t->count = kept;
-    if (kept > 1 &&
-        !strcmp(t->at[0], "0")) { /* nothing is recorded for gradients */
-        t->at++;
-        t->count--;
-        t->room--;
-    }
-}
-
-/* The name of torch's operation in a marker, that of a backward pass as the forward one's. */
-static void add_torch_name(gnomon__nsys_record *r, const char *text)
-{
-    char name[512];
-    gnomon__marker m = {0};
-    if (!gnomon__marker_set(&m, text, strlen(text)))
-        r->has_no_memory = true;
-    else if (m.is_backward)
-        gnomon__marker_forward_name(text, m.name_length, name, sizeof name);
-    else
-        snprintf(name, sizeof name, "%.*s", (int)m.name_length, text);
-    gnomon__marker_free(&m);
-    if (r->has_no_memory)
-        return;
-    gnomon__nsys_record_list(r, &r->ops, name);
-    gnomon__nsys_record_list(r, &r->mods, "na");
 }
 
 /* Without PyProf's markers an operation is torch's, the innermost one first; or what else
@@ -278,14 +230,16 @@ static void name_operation(gnomon__nsys_record *r)
     if (r->ops.count)
         return;
     if (r->inner)
-        add_torch_name(r, r->inner);
+        gnomon__nsys_record_list(r, &r->ops, gnomon__marker_op(r->inner));
     for (size_t i = 0; i < r->seq_markers.count; i++)
-        if (!r->inner || strcmp(r->seq_markers.at[i], r->inner))
-            add_torch_name(r, r->seq_markers.at[i]);
+        if (strcmp(r->seq_markers.at[i], r->inner) != 0)
+            gnomon__nsys_record_list(r, &r->ops,
+                                     gnomon__marker_op(r->seq_markers.at[i]));
     if (!r->ops.count && r->others.count)
         gnomon__nsys_record_list(r, &r->ops, r->others.at[r->others.count - 1]);
-    if (!r->mods.count)
+    do
         gnomon__nsys_record_list(r, &r->mods, "na");
+    while (r->mods.count < r->ops.count && !r->has_no_memory);
 }
 
 /* A backward pass has its own number first; a forward pass the first one that is new, else
@@ -293,21 +247,19 @@ static void name_operation(gnomon__nsys_record *r)
 static void choose_seq(gnomon__nsys_record *r,
                        const gnomon__nsys_record_before *before)
 {
-    char text[24];
-    gnomon__texts *t = &r->seqs;
-    uint64_t own = strtoull(t->at[0], NULL, 10);
+    gnomon__seqs *t = &r->seqs;
+    uint64_t own = t->at[0];
     if (!r->is_backward && before->has_seq) {
         size_t i = 0;
-        while (i < t->count && strtoull(t->at[i], NULL, 10) <= before->seq)
+        while (i < t->count && t->at[i] <= before->seq)
             i++;
-        own = i < t->count ? strtoull(t->at[i], NULL, 10) : before->seq;
+        own = i < t->count ? t->at[i] : before->seq;
     }
-    snprintf(text, sizeof text, "%" PRIu64, own);
     for (size_t i = 0; i < t->count; i++)
-        if (strcmp(t->at[i], text))
-            gnomon__nsys_record_list(r, &r->other_seqs, t->at[i]);
-    t->count = 0;
-    gnomon__nsys_record_list(r, t, text);
+        if (t->at[i] != own)
+            add_seq(r, &r->other_seqs, t->at[i]);
+    t->at[0] = own;
+    t->count = 1;
 }
 
 void gnomon__nsys_record_end(gnomon__nsys_record *r,
@@ -319,7 +271,7 @@ void gnomon__nsys_record_end(gnomon__nsys_record *r,
     if (!r->seqs.count)
         return;
     choose_seq(r, before);
-    const uint64_t seq = strtoull(r->seqs.at[0], NULL, 10);
+    const uint64_t seq = r->seqs.at[0];
     const char *op = r->ops.count ? r->ops.at[0] : "";
     if (before->has_seq && before->seq == seq && !strcmp(before->op, op))
         r->sub = before->sub + 1;
@@ -334,10 +286,15 @@ void gnomon__nsys_record_name(gnomon__nsys_record *r, const char *long_name)
     static const char *const left_out[] = {
         "void ",    "at::",        "cuda::",
         "native::", "<unnamed>::", "(anonymous namespace)::"};
-    char name[256];
+    const size_t length = strlen(long_name);
     size_t n = 0;
-    r->long_name = gnomon__nsys_record_text(r, long_name, strlen(long_name));
-    for (const char *at = long_name; *at && n + 1 < sizeof name;) {
+    if (!gnomon__grow(&r->names, &r->name_room, 2 * length + 2, 1)) {
+        r->has_no_memory = true;
+        return;
+    }
+    char *name = r->names + length + 1;
+    r->long_name = memcpy(r->names, long_name, length + 1);
+    for (const char *at = r->long_name; *at;) {
         size_t skipped = 0;
         for (size_t i = 0; !skipped && i < sizeof left_out / sizeof *left_out;
              i++)
@@ -350,8 +307,8 @@ void gnomon__nsys_record_name(gnomon__nsys_record *r, const char *long_name)
         else
             name[n++] = *at++;
     }
-    r->name = gnomon__nsys_record_text(r, n ? name : long_name,
-                                       n ? n : strlen(long_name));
+    name[n] = 0;
+    r->name = n ? name : r->long_name;
 }
 
 /* ---- Lines ---------------------------------------------------------------------------- */
@@ -375,54 +332,39 @@ static void print_text(const char *text, FILE *to)
     fputc(quote, to);
 }
 
-/* The lists of a record, in the order of the line. */
-static const struct {
-    const char *key;
-    size_t at;
-    bool has_numbers;
-} record_lists[] = {
-    {"layer", offsetof(gnomon__nsys_record, layers), false},
-    {"trace", offsetof(gnomon__nsys_record, trace), false},
-    {"reprMarkers", offsetof(gnomon__nsys_record, reprs), false},
-    {"marker", offsetof(gnomon__nsys_record, markers), false},
-    {"seqMarker", offsetof(gnomon__nsys_record, seq_markers), false},
-    {"seqId", offsetof(gnomon__nsys_record, seqs), true},
-    {"altSeqId", offsetof(gnomon__nsys_record, other_seqs), true},
-    {"mod", offsetof(gnomon__nsys_record, mods), false},
-    {"op", offsetof(gnomon__nsys_record, ops), false}};
-
-static void print_list(const gnomon__nsys_record *r, const char *key, FILE *to)
+static void print_list(const gnomon__nsys_record *r, size_t list, FILE *to)
 {
-    size_t k = 0;
-    while (strcmp(record_lists[k].key, key))
-        k++;
     const gnomon__texts *t =
-        (const void *)((const char *)r + record_lists[k].at);
-    fprintf(to, "'%s': [", key);
+        (const void *)((const char *)r + record_lists[list].at);
+    fprintf(to, "'%s': [", record_lists[list].key);
     for (size_t i = 0; i < t->count; i++) {
         fputs(i ? ", " : "", to);
-        if (record_lists[k].has_numbers)
-            fputs(t->at[i], to);
-        else
-            print_text(t->at[i], to);
+        print_text(t->at[i], to);
     }
+    fputs("], ", to);
+}
+
+static void print_seqs(const char *key, const gnomon__seqs *seqs, FILE *to)
+{
+    fprintf(to, "'%s': [", key);
+    for (size_t i = 0; i < seqs->count; i++)
+        fprintf(to, "%s%" PRIu64, i ? ", " : "", seqs->at[i]);
     fputs("], ", to);
 }
 
 void gnomon__nsys_record_print(const gnomon__nsys_record *r, FILE *to)
 {
-    static const char *const before_sub[] = {
-        "layer", "trace", "reprMarkers", "marker", "seqMarker", "seqId"};
     fputs("{'kShortName': ", to);
     print_text(r->name, to);
     fprintf(to, ", 'kDuration': %" PRId64 ", ", r->ns);
-    for (size_t i = 0; i < sizeof before_sub / sizeof *before_sub; i++)
-        print_list(r, before_sub[i], to);
+    for (size_t i = 0; i < 5; i++)
+        print_list(r, i, to);
+    print_seqs("seqId", &r->seqs, to);
     fprintf(to, "'subSeqId': %" PRIu32 ", ", r->sub);
-    print_list(r, "altSeqId", to);
+    print_seqs("altSeqId", &r->other_seqs, to);
     fprintf(to, "'dir': '%s', ", r->is_backward ? "bprop" : "fprop");
-    print_list(r, "mod", to);
-    print_list(r, "op", to);
+    print_list(r, 5, to);
+    print_list(r, 6, to);
     fprintf(to,
             "'tid': %" PRId64 ", 'device': %" PRId64 ", 'stream': %" PRId64
             ", 'grid': (%" PRId64 ", %" PRId64 ", %" PRId64
@@ -444,19 +386,24 @@ static int64_t number_of(const gnomon__literal *l)
     return l->of.real > -9e18 && l->of.real < 9e18 ? (int64_t)l->of.real : 0;
 }
 
+/* What is no text in a list of texts is left out. */
 static void read_list(gnomon__nsys_record *r, const gnomon__literal *list,
                       gnomon__texts *to)
 {
-    char number[24];
-    if (!gnomon__literal_is_list(list))
-        return;
     const gnomon__literal *part = list + 1;
-    for (uint32_t i = 0; i < list->count;
-         i++, part = gnomon__literal_next(part)) {
-        snprintf(number, sizeof number, "%" PRId64, number_of(part));
-        const char *text = gnomon__literal_text(part);
-        gnomon__nsys_record_list(r, to, text ? text : number);
-    }
+    for (uint32_t i = 0; gnomon__literal_is_list(list) && i < list->count;
+         i++, part = gnomon__literal_next(part))
+        if (gnomon__literal_text(part))
+            gnomon__nsys_record_list(r, to, part->of.text);
+}
+
+static void read_seqs(gnomon__nsys_record *r, const gnomon__literal *list,
+                      gnomon__seqs *to)
+{
+    const gnomon__literal *part = list + 1;
+    for (uint32_t i = 0; gnomon__literal_is_list(list) && i < list->count;
+         i++, part = gnomon__literal_next(part))
+        add_seq(r, to, (uint64_t)number_of(part));
 }
 
 static void read_sizes(const gnomon__literal *line, const char *key,
@@ -482,10 +429,12 @@ bool gnomon__nsys_record_read(gnomon__nsys_record *r,
     gnomon__nsys_record_begin(r);
     gnomon__nsys_record_name(r, full ? full : name);
     if (name && *name)
-        r->name = gnomon__nsys_record_text(r, name, strlen(name));
-    for (size_t i = 0; i < sizeof record_lists / sizeof *record_lists; i++)
+        r->name = name;
+    for (size_t i = 0; record_lists[i].key; i++)
         read_list(r, gnomon__literal_get(line, record_lists[i].key),
-                  (gnomon__texts *)(void *)((char *)r + record_lists[i].at));
+                  list_at(r, i));
+    read_seqs(r, gnomon__literal_get(line, "seqId"), &r->seqs);
+    read_seqs(r, gnomon__literal_get(line, "altSeqId"), &r->other_seqs);
     r->ns = number_of(gnomon__literal_get(line, "kDuration"));
     r->sub = (uint32_t)number_of(gnomon__literal_get(line, "subSeqId"));
     r->thread = number_of(gnomon__literal_get(line, "tid"));

@@ -8,26 +8,26 @@
 
 #include "nsys/marker.h"
 
-/* Memory of one record, which all goes at once. Begins as zeroes. */
-typedef struct gnomon__nsys_record_room {
-    struct gnomon__nsys_record_chunk *first, *at;
-    size_t used; /* of `at` */
-} gnomon__nsys_record_room;
-
+/* Both begin as zeroes. */
 typedef struct gnomon__texts {
     const char **at;
     size_t count, room;
 } gnomon__texts;
+typedef struct gnomon__seqs {
+    uint64_t *at; /* ascending */
+    size_t count, room;
+} gnomon__seqs;
 
-/* Lists are from the outermost range to the innermost. Begins as zeroes; what it is made
- * of is its own. */
+/* Lists are from the outermost range to the innermost. Begins as zeroes. It borrows its
+ * texts, of markers, of a line or of a forward operation, and only the lists and `names`
+ * are its own: they are used again for the next one. */
 typedef struct gnomon__nsys_record {
     const char *name, *long_name;
     int64_t ns, thread, device, stream, process;
     int64_t grid[3], block[3];
     gnomon__texts layers, trace, reprs, markers, seq_markers, mods, ops;
-    gnomon__texts others;           /* ranges that are nothing else */
-    gnomon__texts seqs, other_seqs; /* ascending numbers, as texts */
+    gnomon__texts others; /* ranges that are nothing else */
+    gnomon__seqs seqs, other_seqs;
     uint32_t sub; /* which one of the kernels of one operation it is */
     bool is_backward;
     bool has_call, is_in_range;
@@ -35,16 +35,13 @@ typedef struct gnomon__nsys_record {
     const char *inner; /* torch's innermost operation; NULL: none */
     const char *sizes; /* of torch's innermost operation; NULL: not told */
     bool has_no_memory;
-    gnomon__nsys_record_room own;
+    char *names; /* of the kernel: the long one, then the short one */
+    size_t name_room;
 } gnomon__nsys_record;
 
 /* Forgets all, and keeps the memory for the next one. */
 void gnomon__nsys_record_begin(gnomon__nsys_record *r);
 void gnomon__nsys_record_free(gnomon__nsys_record *r);
-/* A copy that lives as long as the record; NULL: no memory. */
-const char *gnomon__nsys_record_text(gnomon__nsys_record *r, const char *text,
-                                     size_t length);
-/* Adds a copy of a text to a list of its own. */
 void gnomon__nsys_record_list(gnomon__nsys_record *r, gnomon__texts *to,
                               const char *text);
 /* Adds the next inner range. */
@@ -61,10 +58,10 @@ typedef struct gnomon__nsys_record_before {
  * one is. */
 void gnomon__nsys_record_end(gnomon__nsys_record *r,
                              gnomon__nsys_record_before *before);
-/* "void at::native::add<int>(...)" is "add". */
+/* "void at::native::add<int>(...)" is "add". Copies the name. */
 void gnomon__nsys_record_name(gnomon__nsys_record *r, const char *long_name);
 
-/* The line, with its end. And back; false: it is none. */
+/* The line, with its end. And back, borrowed from the line; false: it is none. */
 void gnomon__nsys_record_print(const gnomon__nsys_record *r, FILE *to);
 bool gnomon__nsys_record_read(gnomon__nsys_record *r,
                               const gnomon__literal *line);

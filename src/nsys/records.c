@@ -11,6 +11,7 @@
 #include "command/command.h"
 #include "nsys/chains.h"
 #include "platform/error.h"
+#include "platform/memory.h"
 
 typedef struct level {
     uint32_t chain;
@@ -135,15 +136,10 @@ static void follow(gnomon__nsys_records *r, uint32_t chain, int *status)
 {
     const gnomon__chain *chains = r->chains.chains;
     const size_t depth = chain ? chains[chain].depth : 0;
-    if (depth > r->level_room) {
-        level *more = realloc(r->levels, depth * sizeof *more);
-        if (!more) {
-            *status = no_memory(r);
-            return;
-        }
-        memset(more + r->level_room, 0, (depth - r->level_room) * sizeof *more);
-        r->levels = more;
-        r->level_room = depth;
+    if (!gnomon__grow_zeroed(&r->levels, &r->level_room, depth,
+                             sizeof *r->levels)) {
+        *status = no_memory(r);
+        return;
     }
     r->level_count = depth;
     for (size_t i = depth; i-- && !*status; chain = chains[chain].parent) {
@@ -301,7 +297,7 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     gnomon__nsys_close(&r->db);
     for (size_t i = 0; i < r->level_room; i++)
         gnomon__marker_free(&r->levels[i].marker);
-    free(r->levels);
+    gnomon__free(r->levels);
     if (r->lines && r->lines != stdin)
         fclose(r->lines);
     free(r->line);

@@ -3,11 +3,11 @@
 #include "nsys/work.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ops/cost.h"
 #include "ops/operands.h"
+#include "platform/memory.h"
 
 #define MOST_INPUTS 16
 #define MOST_DIMS 8
@@ -208,8 +208,8 @@ static uint32_t come_before(gnomon__work *w, const gnomon__nsys_record *r,
                             bool counts)
 {
     char own[sizeof w->last];
-    snprintf(own, sizeof own, "%u %" PRIu64 " %s %s", r->is_backward,
-             r->instance, r->seqs.count ? r->seqs.at[0] : "",
+    snprintf(own, sizeof own, "%u %" PRIu64 " %" PRIu64 " %s", r->is_backward,
+             r->instance, r->seqs.count ? r->seqs.at[0] : 0,
              r->ops.count ? r->ops.at[0] : "");
     const bool is_same = (r->instance || r->sub) && !strcmp(own, w->last);
     memcpy(w->last, own, sizeof own);
@@ -252,13 +252,8 @@ static bool set_params(gnomon__work *w, const operation *o)
 {
     const size_t most = 64 + o->info.input_count * (MOST_DIMS * 21 + 32) +
                         o->info.attribute_count * 128;
-    if (w->params_room < most) {
-        char *more = realloc(w->params, most);
-        if (!more)
-            return false;
-        w->params = more;
-        w->params_room = most;
-    }
+    if (!gnomon__grow(&w->params, &w->params_room, most, 1))
+        return false;
     size_t n = (size_t)snprintf(w->params, most, "%s",
                                 o->info.input_count ? "T=" : "na=na");
     for (size_t i = 0; i < o->info.input_count; i++) {
@@ -291,53 +286,40 @@ static void set_tensor_cores(gnomon__work *w, const gnomon__nsys_record *r,
 
 /* ---- Forward and backward ------------------------------------------------------------------ */
 
-/* What a forward operation lends. */
 struct gnomon__forward {
-    uint64_t key; /* process and number; 0: free */
-    uint64_t seq;
     int64_t process;
-    char *texts; /* see lend */
-    size_t size;
+    uint64_t seq;
+    size_t texts; /* where they begin: see keep_forward */
 };
 
-static uint64_t hash_of(int64_t process, uint64_t seq)
+static int is_forward(const void *forwards, uint32_t item, const void *wanted)
 {
-    const uint64_t h = (seq + 1) * 0x9e3779b97f4a7c15ull ^
-                       (uint64_t)process * 0xc2b2ae3d27d4eb4full;
-    return h ? h : 1;
+    const struct gnomon__forward *f =
+        &((const gnomon__forwards *)forwards)->at[item - 1];
+    const struct gnomon__forward *key = wanted;
+    return f->process == key->process && f->seq == key->seq;
 }
 
-static struct gnomon__forward *forward_at(gnomon__work *w, int64_t process,
-                                          uint64_t seq)
+static struct gnomon__forward *forward_of(const gnomon__forwards *of,
+                                          int64_t process, uint64_t seq,
+                                          uint64_t *hash)
 {
-    const uint64_t key = hash_of(process, seq);
-    for (size_t i = (size_t)(key >> 20);; i++) {
-        struct gnomon__forward *f = &w->forwards[i & (w->forward_room - 1)];
-        if (!f->key ||
-            (f->key == key && f->seq == seq && f->process == process))
-            return f;
-    }
+    const struct gnomon__forward key = {process, seq, 0};
+    *hash = gnomon__mix(gnomon__mix(0, (uint64_t)process), seq);
+    const uint32_t item =
+        gnomon__slots_find(&of->by_key, *hash, is_forward, of, &key);
+    return item ? &of->at[item - 1] : NULL;
 }
 
-static bool widen_forwards(gnomon__work *w)
+static void free_forwards(gnomon__forwards *f)
 {
-    struct gnomon__forward *old = w->forwards;
-    const size_t room = w->forward_room;
-    w->forward_room = room ? room * 2 : 256;
-    w->forwards = calloc(w->forward_room, sizeof *w->forwards);
-    if (!w->forwards) {
-        w->forwards = old;
-        w->forward_room = room;
-        return false;
-    }
-    for (size_t i = 0; i < room; i++)
-        if (old[i].key)
-            *forward_at(w, old[i].process, old[i].seq) = old[i];
-    free(old);
-    return true;
+    gnomon__free(f->at);
+    gnomon__free(f->texts);
+    gnomon__slots_free(&f->by_key);
+    *f = (gnomon__forwards){0};
 }
 
-/* The lists that a backward kernel gets, in the order of `texts`. */
+/* The lists that a backward kernel gets, in the order of the texts. */
 static void lent_lists(gnomon__nsys_record *r, gnomon__texts *out[6])
 {
     out[0] = &r->markers;
@@ -348,22 +330,34 @@ static void lent_lists(gnomon__nsys_record *r, gnomon__texts *out[6])
     out[5] = &r->trace;
 }
 
-/* Keeps each list as its texts, with a 1 before each and a 2 behind the list. */
+/* Keeps each list as its texts, with a 1 before each and a 2 behind the list. Of several
+ * kernels of one operation the last one's stay. */
 static bool keep_forward(gnomon__work *w, gnomon__nsys_record *r)
 {
+    gnomon__forwards *of = &w->forwards[0];
     gnomon__texts *lists[6];
-    size_t size = 1;
-    if (w->forward_count * 2 >= w->forward_room && !widen_forwards(w))
-        return false;
-    const uint64_t seq = strtoull(r->seqs.at[0], NULL, 10);
-    struct gnomon__forward *f = forward_at(w, r->process, seq);
+    uint64_t hash;
+    size_t size = 6;
     lent_lists(r, lists);
-    for (int k = 0; k < 6; k++, size++)
+    for (int k = 0; k < 6; k++)
         for (size_t i = 0; i < lists[k]->count; i++)
             size += strlen(lists[k]->at[i]) + 2;
-    char *texts = realloc(f->texts, size), *to = texts;
-    if (!texts)
+    if (of->count >= GNOMON__FORWARDS ||
+        of->used + size > GNOMON__FORWARD_BYTES) {
+        free_forwards(&w->forwards[1]);
+        w->forwards[1] = *of;
+        *of = (gnomon__forwards){0};
+    }
+    struct gnomon__forward *f =
+        forward_of(of, r->process, r->seqs.at[0], &hash);
+    if (!gnomon__grow(&of->texts, &of->text_room, of->used + size, 1) ||
+        (!f && (!gnomon__grow(&of->at, &of->room, of->count + 1, sizeof *f) ||
+                gnomon__slots_add(&of->by_key, hash, (uint32_t)of->count + 1))))
         return false;
+    f = f ? f : &of->at[of->count++];
+    *f = (struct gnomon__forward){r->process, r->seqs.at[0], of->used};
+    char *to = of->texts + of->used;
+    of->used += size;
     for (int k = 0; k < 6; k++) {
         for (size_t i = 0; i < lists[k]->count; i++) {
             *to++ = 1;
@@ -371,38 +365,39 @@ static bool keep_forward(gnomon__work *w, gnomon__nsys_record *r)
         }
         *to++ = 2;
     }
-    w->forward_count += !f->key;
-    *f = (struct gnomon__forward){hash_of(r->process, seq), seq, r->process,
-                                  texts, size};
     return true;
 }
 
-static bool lend(gnomon__nsys_record *r, const struct gnomon__forward *f)
+static void lend(gnomon__nsys_record *r, const char *at)
 {
     gnomon__texts *lists[6];
-    const char *at = f->texts;
     lent_lists(r, lists);
     for (int k = 0; k < 6; k++, at++) {
         lists[k]->count = 0;
         for (; *at == 1; at += strlen(at) + 1)
             gnomon__nsys_record_list(r, lists[k], at + 1);
     }
-    return !r->has_no_memory;
 }
 
 /* By its number, or by one of those of the ranges around it. */
-static bool borrow(gnomon__work *w, gnomon__nsys_record *r)
+static void borrow(gnomon__work *w, gnomon__nsys_record *r)
 {
-    if (!w->forward_room)
-        return true;
+    uint64_t hash;
+    if (!w->forwards[0].count)
+        return; /* there are none of PyProf's markers */
     for (size_t i = 0; i < 1 + r->other_seqs.count; i++) {
-        const char *seq = i ? r->other_seqs.at[i - 1] : r->seqs.at[0];
-        const struct gnomon__forward *f =
-            forward_at(w, r->process, strtoull(seq, NULL, 10));
-        if (f->key)
-            return lend(r, f);
+        const uint64_t seq = i ? r->other_seqs.at[i - 1] : r->seqs.at[0];
+        for (int k = 0; k < 2; k++) {
+            const gnomon__forwards *of = &w->forwards[k];
+            const struct gnomon__forward *f =
+                forward_of(of, r->process, seq, &hash);
+            if (f) {
+                lend(r, of->texts + f->texts);
+                return;
+            }
+        }
     }
-    return true;
+    w->without_forward++;
 }
 
 bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
@@ -410,15 +405,15 @@ bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
     operation o;
     w->flops = w->bytes = 0;
     w->is_known = false;
-    if (r->seqs.count && r->is_backward && !r->markers.count && !borrow(w, r))
-        return false;
+    if (r->seqs.count && r->is_backward && !r->markers.count)
+        borrow(w, r);
     if (r->seqs.count && !r->is_backward && r->markers.count &&
         !keep_forward(w, r))
         return false;
     begin_operation(&o, "");
     if (from_marker(&o, w, r) || from_sizes(&o, w, r))
         set_figures(w, r, &o);
-    if (!set_params(w, &o))
+    if (!set_params(w, &o) || r->has_no_memory)
         return false;
     set_tensor_cores(w, r, &o);
     w->mod = r->mods.count ? r->mods.at[0] : "na";
@@ -428,10 +423,9 @@ bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
 
 void gnomon__work_free(gnomon__work *w)
 {
-    for (size_t i = 0; i < w->forward_room; i++)
-        free(w->forwards[i].texts);
-    free(w->forwards);
-    free(w->params);
+    free_forwards(&w->forwards[0]);
+    free_forwards(&w->forwards[1]);
+    gnomon__free(w->params);
     gnomon__marker_free(&w->marker);
     *w = (gnomon__work){0};
 }

@@ -9,6 +9,19 @@
 #define GNOMON_NSYS_WORK_H
 
 #include "nsys/record.h"
+#include "profile/slots.h"
+
+/* What they lend: texts, in one block. Each may have so many of both. */
+#define GNOMON__FORWARDS ((size_t)1 << 16)
+#define GNOMON__FORWARD_BYTES ((size_t)16 << 20)
+
+typedef struct gnomon__forwards {
+    struct gnomon__forward *at;
+    size_t count, room;
+    char *texts;
+    size_t used, text_room;
+    gnomon__slots by_key;
+} gnomon__forwards;
 
 typedef struct gnomon__work {
     const char *mod, *op;
@@ -21,9 +34,11 @@ typedef struct gnomon__work {
     char last[320];
     uint32_t products;
     gnomon__marker marker;
-    /* Forward operations by their number, for the kernels of their backward pass. */
-    struct gnomon__forward *forwards;
-    size_t forward_count, forward_room;
+    /* Forward operations by their number, for the kernels of their backward pass: those
+     * of late, then those before; when the first are many the others go. */
+    gnomon__forwards forwards[2];
+    uint64_t
+        without_forward; /* backward kernels of a number that is not there */
 } gnomon__work;
 
 /* Of the next kernel, and what is known of the ones before it; a backward kernel without

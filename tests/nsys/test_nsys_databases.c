@@ -268,6 +268,19 @@ TEST(names_are_quoted)
               "[\n {\"layer\": \"a\\\"b',\\u000ac\\\\\xe2\x82\xac\"}\n]\n");
 }
 
+/* A spreadsheet runs no name; a "-" for nothing stays as it is. */
+TEST(names_are_no_formulas_in_csv)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_range(&x, 1, 1, "layer:=1+2", 5, 95);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, "k", 1000, 10);
+    export_end(&x);
+    check_lines("prof x.sqlite --csv -c layer,seq,sil 2> said",
+                "\"Layer\",\"SeqId\",\"Sil(ns)\"\n\"'=1+2\",\"-\",\"10\"\n");
+}
+
 /* A name that would clear a terminal, or be two rows. */
 TEST(names_are_no_orders_to_a_terminal)
 {

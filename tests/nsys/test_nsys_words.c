@@ -91,3 +91,54 @@ TEST(literals_of_any_bytes_are_read_or_refused)
     free(deep);
     gnomon__literals_free(&l);
 }
+
+/* ---- Forward and backward --------------------------------------------------------------- */
+
+static void one_kernel(gnomon__work *w, gnomon__nsys_record *r, uint64_t seq,
+                       bool is_backward)
+{
+    char text[160];
+    gnomon__nsys_record_before before = {0};
+    gnomon__marker args = {0}, torch = {0};
+    int n =
+        snprintf(text, sizeof text,
+                 "{'mod': 'f', 'op': 'linear', 'args': [{'name': '', "
+                 "'type': 'tensor', 'shape': (8, 4), 'dtype': 'float32'}]}");
+    gnomon__nsys_record_begin(r);
+    gnomon__nsys_record_name(r, "gemm");
+    CHECK(gnomon__marker_set(&args, text, (size_t)n));
+    n = snprintf(text, sizeof text, "%s, seq = %llu",
+                 is_backward ? "LinearBackward0" : "linear",
+                 (unsigned long long)seq);
+    CHECK(gnomon__marker_set(&torch, text, (size_t)n));
+    if (!is_backward)
+        gnomon__nsys_record_add(r, &args);
+    gnomon__nsys_record_add(r, &torch);
+    gnomon__nsys_record_end(r, &before);
+    CHECK(gnomon__work_of(w, r));
+    CHECK_STR(w->op, seq ? "linear" : "Linear");
+    gnomon__marker_free(&args);
+    gnomon__marker_free(&torch);
+}
+
+/* However many there are, what is kept for their backward passes stays small, and the last
+ * ones are found. */
+TEST(forward_operations_are_kept_in_bounded_memory)
+{
+    const uint64_t count = 3 * GNOMON__FORWARDS;
+    gnomon__work w = {0};
+    gnomon__nsys_record r = {0};
+    for (uint64_t i = 1; i <= count; i++)
+        one_kernel(&w, &r, i, false);
+    for (int k = 0; k < 2; k++) {
+        CHECK(w.forwards[k].count <= GNOMON__FORWARDS);
+        CHECK(w.forwards[k].used <= GNOMON__FORWARD_BYTES);
+    }
+    for (uint64_t i = 0; i < GNOMON__FORWARDS / 2; i++)
+        one_kernel(&w, &r, count - i, true);
+    CHECK_EQ(w.without_forward, 0);
+    one_kernel(&w, &r, 0, true);
+    CHECK_EQ(w.without_forward, 1);
+    gnomon__nsys_record_free(&r);
+    gnomon__work_free(&w);
+}
