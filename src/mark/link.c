@@ -58,6 +58,25 @@ gnomon_link gnomon_link_out_slow(void)
     return link;
 }
 
+uint64_t gnomon__link_token(const gnomon_link *from)
+{
+    uint64_t token;
+    memcpy(&token, &from->word[LINK_TOKEN], sizeof token);
+    return token;
+}
+
+uint32_t gnomon__link_node(const gnomon__thread *t, const gnomon_link *from,
+                           uint32_t tree)
+{
+    uint32_t i = LINK_NODE;
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
+        if (bit == tree || i == LINK_NODE + LINK_NODES)
+            break;
+        i++;
+    }
+    return i < LINK_NODE + LINK_NODES ? from->word[i] : 0;
+}
+
 static uint32_t edge_slot(const gnomon__edge *edges, uint32_t room,
                           uint32_t from, uint32_t to, uint32_t kind)
 {
@@ -136,7 +155,7 @@ static void call_link_hooks(gnomon__thread *t, const gnomon_link *from,
     event.thread = t->number;
     event.kind = kind;
     event.from_thread = from->word[LINK_THREAD];
-    memcpy(&event.from, &from->word[LINK_TOKEN], sizeof event.from);
+    event.from = gnomon__link_token(from);
     event.to = innermost_token(t);
     event.ns = gnomon__now_for(t, hooks);
     event.step = load_relaxed(&gnomon__step_under_way);
@@ -167,11 +186,9 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
         if (node)
             count_link(t, bit, node, (uint32_t)kind);
     }
-    uint64_t cause;
-    memcpy(&cause, &from->word[LINK_TOKEN], sizeof cause);
     gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
         if (!is_lost && gnomon__recorder_of(t, other)->link_in)
-            gnomon__recorder_of(t, other)->link_in(t, other, kind, cause);
+            gnomon__recorder_of(t, other)->link_in(t, other, kind, from);
     }
     call_link_hooks(t, from, kind);
     gnomon__leave(t);

@@ -71,10 +71,10 @@ typedef struct gnomon__recorder {
                   uint32_t segment);
     void (*mark)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);
     void (*sample)(gnomon__thread *t, uint32_t bit, uint32_t key, double value);
-    /* A link goes out from the innermost open scope, or comes in from the one with
-     * this token. */
+    /* A link goes out from the innermost open scope, or comes in from another. */
     void (*link_out)(gnomon__thread *t, uint32_t bit);
-    void (*link_in)(gnomon__thread *t, uint32_t bit, int kind, uint64_t from);
+    void (*link_in)(gnomon__thread *t, uint32_t bit, int kind,
+                    const gnomon_link *from);
     /* A step is over: on the thread that made it. */
     void (*step)(gnomon__thread *t, uint32_t bit, const gnomon__stepped *done);
     /* Takes what the thread recorded up to the last cut, or, if `is_live`,
@@ -139,5 +139,11 @@ static inline void gnomon__recorders_end(gnomon__thread *t, uint32_t bits,
         gnomon__recorder_of(t, bit)->end(t, bit, f);
     }
 }
+
+/* What a link was made from: the execution's token, and its node in a tree; 0: that tree
+ * saw none. */
+uint64_t gnomon__link_token(const gnomon_link *from);
+uint32_t gnomon__link_node(const gnomon__thread *t, const gnomon_link *from,
+                           uint32_t tree);
 
 #endif

@@ -33,7 +33,8 @@ enum gnomon__tape_kind {
     /* The scope open on the node at this moment has this token, and something may
      * link to it: {token, 0}. */
     GNOMON__TAPE_LINK_OUT = 5,
-    /* It was caused by another: when, kind of link; node; {its token, the cause's}. */
+    /* It was caused by another: when, the node of the cause then with the lower bits of
+     * the link's kind; node; {its token, the cause's}. */
     GNOMON__TAPE_LINK_IN = 6,
     GNOMON__TAPE_STEP = 7,  /* begin, 0; {ticks, number} */
     GNOMON__TAPE_PLACE = 8, /* a block's first record: its place */
@@ -298,7 +299,7 @@ void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
                        const gnomon__stepped *done);
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);
 void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
-                          uint64_t from);
+                          const gnomon_link *from);
 
 /* An execution of more than 32 bits of ticks, or where the block is full. */
 void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,

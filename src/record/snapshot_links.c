@@ -43,14 +43,19 @@ static int compare_paths(const void *a, const void *b)
     return memcmp(&x->paths, &y->paths, sizeof x->paths);
 }
 
+/* Of an execution that was on `path` in a link's stage; 0: that is not known. It may have
+ * moved to another path before it ended. */
 static uint32_t node_of_named(const gnomon__snapshot_builder *b,
-                              const gnomon__tape_named *n)
+                              const gnomon__tape_named *n, uint32_t path,
+                              uint32_t stage)
 {
     gnomon__stage_cursor at = {0};
-    return n ? gnomon__snapshot_node(
-                   b, n->thread, n->path,
-                   gnomon__snapshot_stage_at(b, n->begin, &at))
-             : 0;
+    if (!n)
+        return 0;
+    if (path && path != n->path)
+        return gnomon__snapshot_node(b, n->thread, path, stage);
+    return gnomon__snapshot_node(b, n->thread, n->path,
+                                 gnomon__snapshot_stage_at(b, n->begin, &at));
 }
 
 /* Links both of whose executions are events. */
@@ -65,22 +70,23 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
         const gnomon__tape_named *from = gnomon__tape_find(e, l->from);
         const gnomon__tape_named *to = gnomon__tape_find(e, l->to);
         gnomon__stage_cursor at = {0};
+        uint32_t stage = gnomon__snapshot_stage_at(b, l->at, &at);
         struct event_link one = {
-            .from = node_of_named(b, from),
-            .to = node_of_named(b, to),
+            .from = node_of_named(b, from, l->from_path, stage),
+            .to = node_of_named(b, to, l->to_path, stage),
             .kind = l->kind,
             .from_instance = l->from,
             .to_instance = l->to,
             .from_ns = from && from->out ? gnomon__clock_ns(from->out) : 0,
             .to_ns = gnomon__clock_ns(l->at),
-            .stage = gnomon__snapshot_stage_at(b, l->at, &at)};
+            .stage = stage};
         int is_elsewhere = !one.stage && b->record->has_some_stages;
         if (!one.from || !one.to || is_elsewhere)
             continue;
         one.paths.from_thread = from->thread;
-        one.paths.from = from->path;
+        one.paths.from = l->from_path;
         one.paths.to_thread = to->thread;
-        one.paths.to = to->path;
+        one.paths.to = l->to_path;
         one.paths.kind = l->kind;
         links->of[links->count++] = one;
     }

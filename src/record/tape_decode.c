@@ -160,7 +160,13 @@ static int keep_link(tape_decoder *d, const gnomon__tape_record *r,
                       sizeof *e->links))
         return 0;
     e->links[e->link_count++] =
-        (gnomon__tape_link){more[0], more[1], r->begin, r->ticks, d->t->thread};
+        (gnomon__tape_link){more[0],
+                            more[1],
+                            r->begin,
+                            GNOMON__TAPE_KIND(r->ticks),
+                            path_number(d->thread, GNOMON__TAPE_NODE(r->ticks)),
+                            path_number(d->thread, GNOMON__TAPE_NODE(r->what)),
+                            0};
     return 1;
 }
 

@@ -86,7 +86,8 @@ typedef struct gnomon__tape_link {
     uint64_t to, from; /* tokens */
     uint64_t at;       /* ticks */
     uint32_t kind;
-    uint32_t thread; /* of the effect */
+    uint32_t from_path, to_path; /* then: an execution may move to another */
+    uint32_t reserved;
 } gnomon__tape_link;
 
 typedef struct gnomon__tape_step_read {

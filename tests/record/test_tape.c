@@ -452,6 +452,26 @@ TEST(a_link_is_in_its_own_stage_alone)
     gnomon_detach(&keeper, NULL);
 }
 
+static void *end_of(void *token)
+{
+    gnomon_end(*(gnomon_token *)token);
+    return NULL;
+}
+
+/* Then the cause's path has an execution less than when it called. */
+TEST(what_is_around_the_cause_of_a_link_ends_elsewhere)
+{
+    gnomon_attach(&taper, NULL, NULL);
+    gnomon_token around = gnomon_begin(&outer_region),
+                 cause = gnomon_begin(&inner_region);
+    gnomon_link link = gnomon_link_out();
+    on_thread(end_of, &around);
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_end(cause);
+    CHECK_EQ(links_of(1), 1);
+    gnomon_detach(&taper, NULL);
+}
+
 TEST(a_link_that_is_too_old_is_told_as_lost_alone)
 {
     gnomon_attach(&taper, NULL, NULL);
