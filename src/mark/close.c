@@ -130,6 +130,14 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
     gnomon__tree_move_carry(t, from, to);
 }
 
+/* What the old path has in the bank at rest, which nobody reads yet, is in no finished
+ * execution of it. */
+static void cross_at_rest(const gnomon__thread *t, uint32_t node)
+{
+    gnomon__part *p = &gnomon__node_at(t, node)->part[!t->bank];
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+}
+
 /* All times are moved before the first node, as they are computed from what
  * is open on the chain. */
 static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
@@ -142,9 +150,12 @@ static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
     for (uint32_t i = at_cut ? 0 : count; i-- > 0;)
         if (to[i])
             move_time(t, bit, from[i], to[i], now);
-    for (uint32_t i = count; i-- > 0;)
+    for (uint32_t i = count; i-- > 0;) {
+        if (to[i] && at_cut)
+            cross_at_rest(t, from[i]);
         if (to[i])
             move_open(t, from[i], to[i]);
+    }
     gnomon__cursor_set(t, bit, innermost);
 }
 

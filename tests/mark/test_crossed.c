@@ -440,3 +440,30 @@ TEST(actions_that_always_overlap_nest_no_deeper)
     CHECK_EQ(self_of_all(p), MANY);
     gnomon_profile_free(p);
 }
+
+/* The check of the profile: what an execution was, the innermost one, until then is time
+ * of a path on which none of it counts. */
+TEST(the_end_of_a_stage_moves_what_is_open)
+{
+    gnomon_token outer[20];
+    attach_probe();
+    gnomon_stage_begin("first");
+    for (int i = 0; i < 20; i++)
+        outer[i] = begin("outer");
+    gnomon_token inner = begin("inner");
+    gnomon_stage_begin("second");
+    for (int i = 0; i < 20; i++)
+        gnomon_end_alone(outer[i]);
+    gnomon_token fresh = begin("fresh");
+    pass(1);
+    gnomon_stage_begin("third");
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_EQ(self_of_all(p), 1);
+    gnomon_profile_free(p);
+    gnomon_end(fresh);
+    gnomon_end(inner);
+    p = profile_of("probe", 1);
+    CHECK_EQ(self_of_all(p), 1);
+    CHECK_EQ(calls_of(p, "fresh"), 1);
+    gnomon_profile_free(p);
+}
