@@ -258,6 +258,16 @@ static int model_same_cells(const gnomon_stats *s, uint64_t *cells,
     return ok & CHECK_EQ(count, 0); /* so no cell is missing */
 }
 
+/* Where what is open on a path counts; 0: in no stage of the profile. What moved to the
+ * path at a stage's end has no times on it before it ends, and so no node of that stage. */
+static size_t model_open_at(const model_match *x, int path)
+{
+    int exec = x->m->paths[path].exec;
+    size_t stage = model_stage_number(x, x->m->execs[exec].stage);
+    return x->m->paths[path].crossed && !model_node_at(x, path, stage) ? 0
+                                                                       : stage;
+}
+
 static int model_same_node(const model_match *x, size_t number)
 {
     static uint64_t cells[1024];
@@ -269,8 +279,7 @@ static int model_same_node(const model_match *x, size_t number)
         ok &= CHECK(!x->node[n->parent].stage &&
                     !model_node_at(x, x->path[n->parent], n->stage));
     if (!n->stage) { /* it leads to others, or its stage is left out */
-        int is_open =
-            exec != NOWHERE && !model_stage_number(x, x->m->execs[exec].stage);
+        int is_open = exec != NOWHERE && !model_open_at(x, path);
         ok &= CHECK(!n->host);
         return ok & (x->scope == MODEL_FILE || CHECK_EQ(n->open, is_open));
     }
@@ -310,7 +319,8 @@ static int model_has_all(const model_match *x)
             continue;
         for (size_t s = 1; s <= x->stage_count; s++) {
             model_sum sum = model_sum_of(x, i, s, NULL);
-            if ((sum.count || sum.self || sum.is_open) &&
+            int is_open = sum.is_open && model_open_at(x, i) == s;
+            if ((sum.count || sum.self || is_open) &&
                 !CHECK(model_node_at(x, i, s)))
                 ok = !fprintf(stderr, "    no node of %s, stage %zu, path %d\n",
                               model_region_name(x->m->paths[i].region), s, i);

@@ -185,13 +185,19 @@ static void model_stage_over(model *m)
     model_reported(m);
     m->stage_count++;
     model_cycles_move(m, 0);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        m->views[v].reports += m->views[v].serial && m->views[v].has_report;
+}
+
+/* What is open goes on in the next stage; the reports of the one before have it where it
+ * was at its end. */
+static void model_stage_reported(model *m)
+{
     for (int t = 0; t < MODEL_THREADS; t++)
         for (int v = 0; v < MODEL_VIEWS; v++)
             if (m->views[v].serial &&
                 model_closed(m, v, t, 1) > MODEL_MOST_CLOSED)
                 model_shorten(m, v, t, 1);
-    for (int v = 0; v < MODEL_VIEWS; v++)
-        m->views[v].reports += m->views[v].serial && m->views[v].has_report;
 }
 
 /* Whether the open stage has anything to report. */

@@ -557,7 +557,10 @@ static void begin_stage(void)
     print_operation(0, "stage begin", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     model_stage_begin(&m, name);
+    int is_over = reported < (uint32_t)m.stage_count;
     CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+    if (is_over)
+        model_stage_reported(&m);
 }
 
 static void end_stage(void)
@@ -567,6 +570,8 @@ static void end_stage(void)
     reported = (uint32_t)m.stage_count;
     int code = model_stage_end(&m);
     CHECK_EQ(gnomon_stage_end(), code);
+    if (!code)
+        model_stage_reported(&m);
     for (int v = 0; !code && v < MODEL_VIEWS; v++)
         compare_file(v);
 }
