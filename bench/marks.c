@@ -40,6 +40,17 @@ BENCH_PAIRS(passthrough, 64, BENCH_64(PASS_PAIR), PASS_PAIR(8, 0))
     }
 BENCH_PAIRS(simple_scope, 1, SIMPLE_PAIR, SIMPLE_PAIR)
 
+/* A product, whose shapes are found again each time. */
+static int64_t op_rows = 32;
+#define OP_PAIR \
+    { \
+        GNOMON_OP_SCOPE("op_scope", .operation = "mm", \
+                        GNOMON_INPUTS(GNOMON_TENSOR("float32", op_rows, 512), \
+                                      GNOMON_TENSOR("float32", 512, 128))); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(op_scope, 1, OP_PAIR, OP_PAIR)
+
 #define ADVANCED_PAIR \
     { \
         GNOMON_SCOPE("advanced_scope"); \
@@ -222,6 +233,7 @@ const bench_row bench_marks[] = {
     MARK("passthrough", "Fa", BENCH_PASSTHROUGH, BENCH_SWITCHED, 64,
          passthrough),
     MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
+    MARK("op_scope", "Fb", BENCH_SIMPLE, BENCH_BY_NAME, 1, op_scope),
     MARK("simple_byname", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_byname),
     MARK("changing_buffer", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, buffer),
     MARK("simple_100_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 100, hundred),

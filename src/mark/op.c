@@ -209,12 +209,39 @@ const gnomon_op_info *gnomon__region_op(const gnomon_region *region)
     return entry && entry->op ? &entry->op->info : NULL;
 }
 
+/* What the region computed last, on any thread: most regions compute one thing for long,
+ * and a comparison takes a third of a look-up. Written only where it was another one. */
+static op_region *op_guesses[256];
+
+static op_region **guess_of(const gnomon_region *plain)
+{
+    return &op_guesses[(uintptr_t)plain / sizeof *plain % 256];
+}
+
+static int guess_is(const op_region *guess, const gnomon_region *region,
+                    const gnomon_op_info *op)
+{
+    gnomon__op_view view;
+    return guess && guess->plain == region && gnomon__op_view_of(&view, op) &&
+           !view.is_bad && gnomon__op_is(&view, given_op(guess->op)) &&
+           !load_acquire(&gnomon__owner);
+}
+
 gnomon_token gnomon_begin_op_slow(gnomon_region *region,
                                   const gnomon_op_info *op, uint32_t mask)
 {
     if (!gnomon_touch_slow(region, mask))
         return 0;
-    region = gnomon_op_region(region, op);
+    op_region **guess = guess_of(region), *found = load_acquire(guess);
+    if (likely(guess_is(found, region, op))) {
+        region = &found->region;
+    } else {
+        const gnomon_region *plain = region;
+        region = gnomon_op_region(region, op);
+        const gnomon__entry *entry = gnomon__entry_of(region);
+        if (entry && entry->op && region != plain)
+            store_release(guess, (op_region *)region);
+    }
     mask = load_relaxed(&region->mask);
     return mask ? gnomon_begin_slow(region, mask) : 0;
 }

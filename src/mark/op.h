@@ -43,7 +43,7 @@ void gnomon__op_attribute(gnomon_attribute *out, const gnomon__op_view *of,
 
 /* Of all that is in it. Also sets is_bad. */
 uint64_t gnomon__op_hash(gnomon__op_view *of);
-/* Whether `kept`, a copy, has the same contents. */
+/* Whether `kept`, a copy, has the same contents; not where a part of them cannot be. */
 int gnomon__op_is(const gnomon__op_view *of, const gnomon_op_info *kept);
 
 /* op_copy.c: makes a copy in `room`, in which all texts are fit for reports; bad ones are counted

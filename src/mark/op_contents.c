@@ -161,20 +161,27 @@ static int is_same_text(const char *given, const char *kept)
 static int same_numbers(const int64_t *given, const int64_t *kept,
                         uint32_t count)
 {
-    return !given == !kept &&
-           (!given || memcmp(given, kept, count * sizeof *given) == 0);
+    return given && kept ? memcmp(given, kept, count * sizeof *given) == 0
+                         : !given && !kept;
 }
 
+/* In place where the caller's struct has all, as it is compared at each scope. Of a kept
+ * one the rank can be. */
 static int same_input(const gnomon__op_view *of, const gnomon_op_info *kept,
                       size_t i)
 {
-    gnomon_tensor t;
+    gnomon_tensor copy;
     const gnomon_tensor *k = &kept->inputs[i];
-    gnomon__op_input(&t, of, i);
-    return t.rank == k->rank &&
-           is_same_text(t.dtype ? t.dtype : "", k->dtype) &&
-           same_numbers(t.dims, k->dims, t.rank) &&
-           same_numbers(t.strides, k->strides, t.rank);
+    const void *at = (const char *)of->info.inputs + i * of->input_bytes;
+    const gnomon_tensor *t = at;
+    if (unlikely(of->input_bytes < sizeof copy)) {
+        gnomon__op_input(&copy, of, i);
+        t = &copy;
+    }
+    return t->rank == k->rank &&
+           (!t->rank || (t->dims && same_numbers(t->dims, k->dims, t->rank) &&
+                         same_numbers(t->strides, k->strides, t->rank))) &&
+           is_same_text(t->dtype ? t->dtype : "", k->dtype);
 }
 
 static int same_attribute(const gnomon__op_view *of, const gnomon_op_info *kept,

@@ -185,6 +185,11 @@ TEST(what_is_no_operation_leaves_the_region)
     check_bad(&p, 1, 1);
     p.op.input_count = 256;
     check_bad(&p, 0, 0);
+    product_of(&p)->inputs[1].rank = 1u << 31;
+    before = health_now();
+    for (int i = 0; i < 3; i++) /* also of what it computed last */
+        gnomon_end(gnomon_begin_op(&product, &p.op));
+    CHECK_HEALTH(before, .bad_ops = 3);
     gnomon_token scope = gnomon_begin_op(&product, NULL);
     CHECK(scope != 0); /* without the operation */
     gnomon_end(scope);
