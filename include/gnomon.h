@@ -666,7 +666,9 @@ enum gnomon_op_flags {
     GNOMON_OP_BACKWARD = 1,
     /* The program gave the number; it is not counted from shapes. */
     GNOMON_OP_FLOPS_GIVEN = 2,
-    GNOMON_OP_BYTES_GIVEN = 4
+    GNOMON_OP_BYTES_GIVEN = 4,
+    /* In profiles: its flops are a weight an element that nobody counted. */
+    GNOMON_OP_BY_DEFINITION = 8
 };
 
 /* What the executions of a node compute. */

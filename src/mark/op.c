@@ -64,8 +64,10 @@ static void link_op(op_region *made)
 static void fill_cost(gnomon_op_info *op)
 {
     const gnomon__op_cost work = gnomon__op_cost_of(op);
-    if (!op->flops && !(op->flags & GNOMON_OP_FLOPS_GIVEN))
+    if (!op->flops && !(op->flags & GNOMON_OP_FLOPS_GIVEN)) {
         op->flops = work.flops;
+        op->flags |= work.is_by_definition ? GNOMON_OP_BY_DEFINITION : 0u;
+    }
     if (!op->bytes && !(op->flags & GNOMON_OP_BYTES_GIVEN))
         op->bytes = work.bytes;
 }

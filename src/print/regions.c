@@ -30,6 +30,10 @@ static const gnomon__column region_columns[] = {
         GNOMON__COLUMN("device_calls", "Device calls", COUNT, EXTRA, MADE),
     [GNOMON__REGION_DEVICE] =
         GNOMON__COLUMN("device", "Device", TIME, EXTRA, MADE),
+    [GNOMON__REGION_FLOPS] =
+        GNOMON__COLUMN("flops", "FLOPs", COUNT, EXTRA, SUM),
+    [GNOMON__REGION_BY_DEFINITION] =
+        GNOMON__COLUMN("by_definition", "by definition", COUNT, EXTRA, SUM),
     [GNOMON__REGION_HOST_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
     [GNOMON__REGION_DEVICE_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
     [GNOMON__REGION_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
@@ -70,11 +74,44 @@ bool gnomon__region_has_ended(const gnomon__report_node *n)
            region_is_read(n);
 }
 
+/* Parents have lower numbers than their children. */
+uint64_t *gnomon__own_flops(const gnomon_profile *profile)
+{
+    const size_t count = gnomon_profile_count(profile, GNOMON_NODES);
+    uint64_t *own = calloc(count + 1, sizeof *own);
+    gnomon_node_info n;
+    for (size_t i = count; own && i; i--) { /* own[i]: of those below, so far */
+        const bool says_so = !gnomon_profile_node(profile, i, &n) && n.work &&
+                             !(n.flags & GNOMON_NODE_PART);
+        const uint64_t says = says_so ? n.work->flops : 0, below = own[i];
+        const uint64_t all = says > below ? says : below;
+        own[i] = all - below;
+        own[n.parent] +=
+            all < UINT64_MAX - own[n.parent] ? all : UINT64_MAX - own[n.parent];
+    }
+    return own;
+}
+
+static void region_set_flops(const gnomon__report_rows *r, uint64_t flops,
+                             uint32_t number, gnomon__cell *cells)
+{
+    gnomon_op_info op;
+    if (!number || gnomon_profile_op(r->profile, number, &op) || !op.flops)
+        return;
+    gnomon__cell_count(&cells[GNOMON__REGION_FLOPS], flops);
+    gnomon__cell_count(&cells[GNOMON__REGION_BY_DEFINITION],
+                       op.flags & GNOMON_OP_BY_DEFINITION ? flops : 0);
+}
+
 /* A path that was left before an end has self time alone. */
 static void region_read_all(gnomon__report_rows *r)
 {
     gnomon__report_node n;
-    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+    uint64_t *flops = gnomon__own_flops(r->profile);
+    if (!flops)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; flops && gnomon__report_node_at(r->profile, i, &n);
+         i++) {
         const gnomon_stats *host = n.of.host, *device = n.of.device;
         const bool is_counted = host && host->count;
         if (!(is_counted || (host && host->self_ns) ||
@@ -90,7 +127,9 @@ static void region_read_all(gnomon__report_rows *r)
                            is_counted && n.of.first ? n.of.first : UINT64_MAX);
         gnomon__cell_count(&cells[GNOMON__REGION_RANGES],
                            (n.of.flags & GNOMON_NODE_RANGE) != 0);
+        region_set_flops(r, flops[i], n.of.op, cells);
     }
+    free(flops);
 }
 
 /* What has no finished execution is no row, and what open ones took so far is in no total

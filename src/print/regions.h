@@ -22,6 +22,8 @@ enum {
     GNOMON__REGION_MAX,
     GNOMON__REGION_DEVICE_CALLS,
     GNOMON__REGION_DEVICE,
+    GNOMON__REGION_FLOPS,
+    GNOMON__REGION_BY_DEFINITION, /* the part of them */
     GNOMON__REGION_HOST_TIMES, /* gnomon__times_of; hidden from here on */
     GNOMON__REGION_DEVICE_TIMES,
     GNOMON__REGION_FIRST,  /* order of its first end; UINT64_MAX: unknown */
@@ -38,5 +40,10 @@ void gnomon__region_rows_free(gnomon_rows *rows);
 
 /* Whether an execution of it ended, of which regions has a row. */
 bool gnomon__region_has_ended(const gnomon__report_node *node);
+
+/* By number of each node, what its operation computed less what operations below it did,
+ * but at least 0: the sum over nodes counts each product once, where a layer, an operator
+ * and a kernel all say what they compute. free() it; NULL: no memory. */
+uint64_t *gnomon__own_flops(const gnomon_profile *profile);
 
 #endif

@@ -25,7 +25,7 @@ static const char *const field_words[][14] = {
     [LINK_WORDS] = {"submit", "backward", "launch"},
     [EVENT_WORDS] = {"execution", "mark", "counter", "memory"},
     [NODE_WORDS] = {"crossed", "range", "other", "partial", "clock", "part"},
-    [OP_WORDS] = {"backward", "flops_given", "bytes_given"},
+    [OP_WORDS] = {"backward", "flops_given", "bytes_given", "by_definition"},
 };
 
 const char *const *gnomon__words(const gnomon__field *f)

@@ -230,7 +230,7 @@ TEST(each_error_names_its_position)
           "ops[1].flags: not a list of words");
     WRONG("\"ops\": [{\"operation\": \"o\", \"flags\": [1, \"x\"]}]",
           "ops[1].flags[2]: 'x' is not one of: backward, flops_given, "
-          "bytes_given");
+          "bytes_given, by_definition");
     WRONG(
         "\"ops\": [{\"operation\": \"o\", \"inputs\": [{\"dims\": [1, {}]}]}]",
         "ops[1].inputs[1].dims[2]: not a number");

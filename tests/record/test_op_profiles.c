@@ -255,6 +255,75 @@ TEST(reports_add_up_a_region_s_operations)
     gnomon_profile_free(p);
 }
 
+/* ---- Work counts once -------------------------------------------------------------- */
+
+#define WORK(name, inputs) GNOMON_OP_SCOPE(name, .operation = name, inputs)
+#define MATRIX(rows, columns) GNOMON_TENSOR("float32", rows, columns)
+#define IMAGE(n, c, h, w) GNOMON_TENSOR("float32", n, c, h, w)
+
+/* As torch does it: a function, and below it operators, which say the same again. */
+static void linear_layer(void)
+{
+    GNOMON_SCOPE("Linear");
+    WORK("aten::linear", GNOMON_INPUTS(MATRIX(4, 5), MATRIX(6, 5)));
+    WORK("aten::addmm", GNOMON_INPUTS(GNOMON_TENSOR("float32", 6), MATRIX(4, 5),
+                                      MATRIX(5, 6)));
+}
+
+static void convolution_layer(void)
+{
+    GNOMON_SCOPE("Conv2d");
+    WORK("aten::conv2d", GNOMON_INPUTS(IMAGE(2, 4, 16, 16), IMAGE(8, 4, 3, 3)));
+    WORK("aten::convolution",
+         GNOMON_INPUTS(IMAGE(2, 4, 16, 16), IMAGE(8, 4, 3, 3)));
+    WORK("aten::_convolution",
+         GNOMON_INPUTS(IMAGE(2, 4, 16, 16), IMAGE(8, 4, 3, 3)));
+}
+
+/* Without a fused kernel it is products of matrices, in two batches of 3 heads. */
+static void attention_layer(void)
+{
+    GNOMON_SCOPE("Attention");
+    WORK(
+        "aten::scaled_dot_product_attention",
+        GNOMON_INPUTS(IMAGE(2, 3, 7, 5), IMAGE(2, 3, 7, 5), IMAGE(2, 3, 7, 5)));
+    {
+        WORK("aten::bmm", GNOMON_INPUTS(GNOMON_TENSOR("float32", 6, 7, 5),
+                                        GNOMON_TENSOR("float32", 6, 5, 7)));
+    }
+    WORK("aten::gelu", GNOMON_INPUTS(MATRIX(2, 2)));
+}
+
+TEST(work_counts_once)
+{
+    static toy_text text;
+    attach_probe();
+    for (int i = 0; i < 2; i++) {
+        GNOMON_SCOPE("model");
+        linear_layer();
+        convolution_layer();
+        attention_layer();
+    }
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_STR(report_of(&text, p,
+                        "regions(format=csv,columns=flops|by_definition,"
+                        "sort=name)"),
+              "stage,name,flops,by_definition\n"
+              ",Attention,,\n"
+              ",Conv2d,,\n"
+              ",Linear,,\n"
+              ",aten::_convolution,451584,0\n"
+              ",aten::addmm,480,0\n"
+              ",aten::bmm,5880,0\n"
+              ",aten::conv2d,0,0\n"
+              ",aten::convolution,0,0\n"
+              ",aten::gelu,160,160\n"
+              ",aten::linear,0,0\n"
+              ",aten::scaled_dot_product_attention,5720,0\n"
+              ",model,,\n");
+    gnomon_profile_free(p);
+}
+
 /* ---- Devices ------------------------------------------------------------------------- */
 
 /* Kernels are below the operation that launched them, on the stream's track too. */
