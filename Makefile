@@ -44,8 +44,9 @@ demo:
 	@echo "VALIDATE follow."
 	@GNOMON='simple,file=build/demo/%s.gnomon' OMP_WAIT_POLICY=passive \
 	    build/examples/train_gpt/train_gpt --sample 0 --out build/demo
-	@[ ! -x build/gnomon ] || printf '\n%s\n    %s\n    %s\n' \
+	@[ ! -x build/gnomon ] || printf '\n%s\n    %s\n    %s\n    %s\n' \
 	    "build/demo/fit.gnomon is the profile of FIT. These show more of it:" \
+	    "build/gnomon report --as 'regions(columns=calls|total|flops)' build/demo/fit.gnomon" \
 	    "build/gnomon report --as advanced build/demo/fit.gnomon" \
 	    "build/gnomon info build/demo/fit.gnomon"
 

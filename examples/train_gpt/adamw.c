@@ -45,7 +45,8 @@ void clip_gradients(struct model *model, double most)
 
 void adamw_step(struct adamw *optimizer, struct model *model, double rate)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("adamw_step", .operation = "adamw",
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, (int64_t)model->count)));
     double updates = (double)++optimizer->updates;
     real beta1 = (real)optimizer->beta1, beta2 = (real)optimizer->beta2;
     real unbias1 = (real)(1 / (1 - pow(optimizer->beta1, updates)));

@@ -80,10 +80,26 @@ static void softmax_backward(struct matrix d, struct matrix weights, real scale)
     }
 }
 
+/* Queries, keys or values, as an operation has them. All pairs of tokens are computed, also
+ * those that the causal mask leaves out. */
+#define PART_OF(heads) \
+    GNOMON_TENSOR(REAL, (heads)->batch, (heads)->count, (heads)->time, \
+                  (heads)->size)
+
+/* Of one of the products; backward has four, as the weights are kept. */
+static uint64_t product_flops(const struct heads *heads)
+{
+    const uint64_t all = (uint64_t)heads->batch * (uint64_t)heads->count;
+    return 2 * all * (uint64_t)heads->size * (uint64_t)heads->time *
+           (uint64_t)heads->time;
+}
+
 void heads_forward(struct matrix out, struct matrix qkv,
                    const struct heads *heads)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE(
+        "heads_forward", .operation = "attention",
+        GNOMON_INPUTS(PART_OF(heads), PART_OF(heads), PART_OF(heads)));
     int all = heads->batch * heads->count;
     real scale = 1 / sqrt((real)heads->size);
 #pragma omp parallel for schedule(static)
@@ -108,7 +124,11 @@ void heads_forward(struct matrix out, struct matrix qkv,
 void heads_backward(struct matrix dqkv, struct matrix dout, struct matrix qkv,
                     const struct heads *heads)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE(
+        "heads_backward", .operation = "attention",
+        .flags = GNOMON_OP_BACKWARD | GNOMON_OP_FLOPS_GIVEN,
+        .flops = 4 * product_flops(heads),
+        GNOMON_INPUTS(PART_OF(heads), PART_OF(heads), PART_OF(heads)));
     int all = heads->batch * heads->count;
     real scale = 1 / sqrt((real)heads->size);
 #pragma omp parallel for schedule(static)

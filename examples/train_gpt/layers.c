@@ -22,7 +22,10 @@ static ptrdiff_t strip_end(ptrdiff_t first, ptrdiff_t columns)
 void layernorm_forward(struct matrix out, real *mean, real *rstd,
                        struct matrix in, const real *gain, const real *bias)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("layernorm_forward", .operation = "layer_norm",
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, in.rows, in.columns),
+                                  GNOMON_TENSOR(REAL, in.columns),
+                                  GNOMON_TENSOR(REAL, in.columns)));
     real width = (real)in.columns;
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < in.rows; i++) {
@@ -47,7 +50,11 @@ void layernorm_backward(struct matrix din, real *dgain, real *dbias,
                         struct matrix dout, struct matrix in, const real *mean,
                         const real *rstd, const real *gain)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("layernorm_backward", .operation = "layer_norm",
+                    .flags = GNOMON_OP_BACKWARD,
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, in.rows, in.columns),
+                                  GNOMON_TENSOR(REAL, in.columns),
+                                  GNOMON_TENSOR(REAL, in.columns)));
     real width = (real)in.columns;
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < in.rows; i++) {
@@ -93,7 +100,8 @@ static inline real gelu_tanh(real x)
 
 void gelu_forward(real *out, const real *in, size_t count)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("gelu_forward", .operation = "gelu",
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, (int64_t)count)));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         out[i] = (real)0.5 * in[i] * (1 + gelu_tanh(in[i]));
@@ -102,7 +110,9 @@ void gelu_forward(real *out, const real *in, size_t count)
 
 void gelu_backward(real *d, const real *in, size_t count)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("gelu_backward", .operation = "gelu",
+                    .flags = GNOMON_OP_BACKWARD,
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, (int64_t)count)));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         real x = in[i];
@@ -146,7 +156,10 @@ void embedding_backward(real *dtable, real *dplaces, struct matrix dout,
 
 double cross_entropy(struct matrix logits, const int *targets, real *losses)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE(
+        "cross_entropy", .operation = "cross_entropy",
+        GNOMON_INPUTS(GNOMON_TENSOR(REAL, logits.rows, logits.columns),
+                      GNOMON_TENSOR("int32", logits.rows)));
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < logits.rows; i++) {
         real *row = logits.at + i * logits.row_step;
@@ -170,7 +183,11 @@ double cross_entropy(struct matrix logits, const int *targets, real *losses)
 
 void cross_entropy_backward(struct matrix probabilities, const int *targets)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE("cross_entropy_backward", .operation = "cross_entropy",
+                    .flags = GNOMON_OP_BACKWARD,
+                    GNOMON_INPUTS(GNOMON_TENSOR(REAL, probabilities.rows,
+                                                probabilities.columns),
+                                  GNOMON_TENSOR("int32", probabilities.rows)));
     real scale = 1 / (real)probabilities.rows;
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < probabilities.rows; i++) {

@@ -86,7 +86,10 @@ static ptrdiff_t block_end(ptrdiff_t first, ptrdiff_t rows)
 void matmul_forward(struct matrix out, struct matrix in, struct matrix weight,
                     const real *bias, const real *residual)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE(
+        "matmul_forward", .operation = "mm",
+        GNOMON_INPUTS(GNOMON_TENSOR(REAL, in.rows, in.columns),
+                      GNOMON_TENSOR(REAL, weight.rows, weight.columns)));
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t first = 0; first < out.rows; first += BLOCK_ROWS) {
         ptrdiff_t last = block_end(first, out.rows);
@@ -104,7 +107,10 @@ void matmul_backward(struct matrix din, real *dweight, real *dbias,
                      struct matrix dout, struct matrix in, struct matrix weight,
                      real *scratch)
 {
-    GNOMON_FUNCTION();
+    GNOMON_OP_SCOPE(
+        "matmul_backward", .operation = "mm", .flags = GNOMON_OP_BACKWARD,
+        GNOMON_INPUTS(GNOMON_TENSOR(REAL, in.rows, in.columns),
+                      GNOMON_TENSOR(REAL, weight.rows, weight.columns)));
     struct matrix turned = matrix_of(scratch, weight.columns, weight.rows);
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t j = 0; j < weight.columns; j++)

@@ -16,8 +16,10 @@
 /* The tests of gradients compile the model in double. */
 #ifdef TRAIN_GPT_DOUBLE
 typedef double real;
+#define REAL "float64"
 #else
 typedef float real;
+#define REAL "float32"
 #endif
 
 /* ---- Matrices ------------------------------------------------------------ */

@@ -43,8 +43,8 @@ def of_steps(steps):
     return [(f"ProfilerStep#{i}", end - begin) for i, (begin, end) in enumerate(steps)]
 
 
-def by_hta(folder, events, steps):
-    """It leaves out what begins in the last step or later."""
+def by_hta(folder, events, steps, operations):
+    """It leaves out what begins in the last step or later. Operations are no labels."""
     from hta.trace_analysis import TraceAnalysis
     from hta.trace_diff import LabeledTrace, TraceDiff
     a = TraceAnalysis(trace_dir=folder)
@@ -54,7 +54,8 @@ def by_hta(folder, events, steps):
     table = a.get_gpu_user_annotation_breakdown(
         use_gpu_annotation=False, visualize=False)
     rows = by_name([*of_steps(steps[:-1]), *(
-        (name, ns) for name, begin, ns in events if begin < steps[-1][0])])
+        (name, ns) for name, begin, ns in events
+        if begin < steps[-1][0] and name not in operations)])
     same("hta: labels", rows, {
         row["name"]: (round(row["sum (us)"] / row["mean (us)"]), row["sum (us)"] * 1000)
         for _, row in table.iterrows()})
@@ -91,7 +92,7 @@ def main():
     os.mkdir(folder)
     if tool == "hta":
         shutil.copy(demo.path("trace.pt.trace.json"), folder)
-        by_hta(folder, events, steps)
+        by_hta(folder, events, steps, demo.operations())
     else:
         demo.export("traces", "--to", "chrome", "--for", "tensorboard")
         by_tensorboard(folder, events, steps)

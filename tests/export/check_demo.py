@@ -13,8 +13,8 @@ import sys
 from demo import STEPS, Demo, fail
 from trace_processor import TROUBLE, ask
 
-# Bytes a scope of the demo's ten steps, names and all: what is written beside what was
-# measured. torch.profiler writes some 250 for an operator.
+# Bytes a scope of the demo's ten steps, names and all, without what operations compute:
+# what is written beside what was measured. torch.profiler writes some 250 for an operator.
 BYTES = {"run.json": 190,     # 173
          "run.json.gz": 22,   # 17.7
          "run.pftrace": 64,   # 59.9
@@ -112,6 +112,21 @@ def events_of_gnomon(demo):
             "events of .gnomon.gz": sizes[0][1] - sizes[1][1]}
 
 
+def plain(demo):
+    """The run without its operations, as a file."""
+    with open(demo.path("run.gnomon.json"), encoding="utf-8") as file:
+        form = json.load(file)
+    for node in form["nodes"]:
+        node.pop("op", None)
+        node.pop("work", None)
+    form.pop("ops", None)
+    with open(demo.path("plain.gnomon.json"), "w", encoding="utf-8") as file:
+        json.dump(form, file)
+    demo.gnomon("merge", demo.path("plain.gnomon.json"), "-o",
+                demo.path("plain.gnomon"))
+    return demo.path("plain.gnomon")
+
+
 def hold(name, size, scopes):
     each = size / scopes
     print(f"{name}: {each:.1f} bytes a scope")
@@ -132,11 +147,12 @@ def main():
         fail(f"{count} scopes in {len(steps)} steps")
     scopes.update({f"ProfilerStep#{n}": (1, ns) for n, ns in steps.items()})
     whole(node, demo.path("trace.pt.trace.json"), scopes)
+    bare = plain(demo)
     for name in "run.json", "run.json.gz", "run.pftrace", "run.pftrace.gz":
-        path = demo.export(name, "--to",
-                           "perfetto" if "pftrace" in name else "chrome")
-        whole(node, path, scopes)
-        hold(name, os.path.getsize(path), count)
+        form = "perfetto" if "pftrace" in name else "chrome"
+        whole(node, demo.export(name, "--to", form), scopes)
+        demo.gnomon("export", bare, "--to", form, "-o", demo.path("plain." + name))
+        hold(name, os.path.getsize(demo.path("plain." + name)), count)
     for name, size in events_of_gnomon(demo).items():
         hold(name, size, count)
     parts(node, demo, "parts.json", 65536, scopes)

@@ -75,6 +75,13 @@ class Demo:
                   for e in form["events"] if e.get("kind", "execution") == "execution"]
         return events, [(int(s["begin_ns"]), int(s["end_ns"])) for s in form["steps"]]
 
+    def operations(self):
+        """The names of scopes that compute one."""
+        with open(self.path("run.gnomon.json"), encoding="utf-8") as file:
+            form = json.load(file)
+        return {form["regions"][node["region"] - 1]["name"]
+                for node in form["nodes"] if "op" in node}
+
     def events_by_name(self):
         """{name: (count, ns)} by the events."""
         counts, sums = collections.Counter(), collections.Counter()

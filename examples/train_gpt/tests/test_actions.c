@@ -83,6 +83,13 @@ gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
     return 0;
 }
 
+gnomon_token gnomon_begin_op_slow(gnomon_region *region,
+                                  const gnomon_op_info *op, uint32_t mask)
+{
+    (void)op;
+    return gnomon_begin_slow(region, mask);
+}
+
 void gnomon_end_slow(gnomon_token token)
 {
     (void)token;

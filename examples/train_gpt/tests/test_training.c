@@ -357,3 +357,46 @@ TEST(advanced_tells_what_a_step_is_made_of)
     unlink(report);
     remove_folder(out);
 }
+
+/* Whether a stage's row has so many calls and flops. */
+static int has_work(const char *rows, const char *start, uint64_t calls,
+                    uint64_t flops)
+{
+    char row[200];
+    snprintf(row, sizeof row, "\n%s,%ju,%ju\n", start, (uintmax_t)calls,
+             (uintmax_t)flops);
+    return strstr(rows, row) != NULL;
+}
+
+/* Backward has two products for each one of forward. */
+TEST(operations_say_what_a_step_computes)
+{
+    static char text[1 << 16];
+    const char *out = make_folder();
+    const uint64_t steps = 3, layers = 2, rows = 3 * 32, time = 32, c = 16;
+    struct text data;
+    char words[400], report[200];
+    CHECK_EQ(text_load(&data, TRAIN_GPT_TEXT, (int)time), 0);
+    const uint64_t v = (uint64_t)data.vocabulary;
+    const uint64_t products = 2 * rows * (layers * 12 * c * c + c * v);
+    const uint64_t heads = layers * 2 * 2 * 3 * time * time * c;
+    text_free(&data);
+    snprintf(report, sizeof report, "%s/report.csv", out);
+    snprintf(words, sizeof words,
+             "regions(columns=calls|flops,format=csv,file=%s)", report);
+    setenv("GNOMON", words, 1);
+    snprintf(words, sizeof words,
+             "--epochs 1 --steps 3 --batch 3 --block 32 --embd 16 --heads 2 "
+             "--layers 2 --val-batches 1 --sample 0 --text '%s' --out '%s'",
+             TRAIN_GPT_TEXT, out);
+    CHECK_EQ(run_program(words, 0, text, sizeof text), 0);
+    unsetenv("GNOMON");
+    read_file(report, text, sizeof text);
+    CHECK(has_work(text, "validate,matmul_forward", 9, products));
+    CHECK(has_work(text, "validate,heads_forward", 2, heads));
+    CHECK(
+        has_work(text, "fit,matmul_backward", 9 * steps, 2 * products * steps));
+    CHECK(has_work(text, "fit,heads_backward", 2 * steps, 2 * heads * steps));
+    unlink(report);
+    remove_folder(out);
+}
