@@ -18,6 +18,7 @@ const gnomon__averages_choice gnomon__averages_preset = {
 
 enum average_form {
     AS_NAME,
+    AS_LAYER,
     AS_SHAPES,
     AS_FRAMES,
     AS_SHARE,
@@ -36,15 +37,18 @@ enum {
     IF_NODES = 16,
     IF_SHAPES = 32,
     IF_STACKS = 64,
-    IF_FLOPS = 128
+    IF_FLOPS = 128,
+    IF_LAYERS = 256
 };
 
 static const struct average_column {
     char title[16]; /* '@' is the device, or the unit of flops */
-    uint8_t cell, form, needs;
+    uint8_t cell, form;
+    uint16_t needs;
 } average_columns[] = {
     {"Name", GNOMON__AVERAGE_NAME, AS_NAME, 0},
     {"Overload Name", GNOMON__AVERAGE_OVERLOAD, AS_NAME, IF_OVERLOADS},
+    {"Layer", GNOMON__AVERAGE_LAYER, AS_LAYER, IF_LAYERS},
     {"Self CPU %", GNOMON__AVERAGE_SELF_CPU, AS_SHARE, 0},
     {"Self CPU", GNOMON__AVERAGE_SELF_CPU, AS_TIME, 0},
     {"CPU total %", GNOMON__AVERAGE_CPU, AS_SHARE, 0},
@@ -226,7 +230,7 @@ static void put_line(const averages_table *t, const gnomon__cell *cells,
             put_frame(t, i, frame, strcspn(frame, "\n"));
         } else if (!is_first) {
             put_cell(t, i, "", 0);
-        } else if (c->form == AS_NAME) {
+        } else if (c->form <= AS_LAYER) {
             put_name(t, i, of);
         } else if (c->form == AS_SHAPES) {
             put_cell(t, i, of,
@@ -258,7 +262,7 @@ static void put_average(const averages_table *t, const gnomon__cell *cells)
 /* ---- Columns ----------------------------------------------------------------------- */
 
 typedef struct averages_seen {
-    size_t name, shapes, frame; /* the longest */
+    size_t name, layer, shapes, frame; /* the longest */
     unsigned has;
     double least_flops;
 } averages_seen;
@@ -273,9 +277,11 @@ static void see_row(averages_seen *seen, const gnomon__cell *cells)
 {
     const char *name = cells[GNOMON__AVERAGE_NAME].text;
     const char *shapes = cells[GNOMON__AVERAGE_SHAPES].text;
+    const char *layer = cells[GNOMON__AVERAGE_LAYER].text;
     const double flops = cells[GNOMON__AVERAGE_FLOPS].number;
     see_text(&seen->name, name, strlen(name));
     see_text(&seen->shapes, shapes, strlen(shapes));
+    see_text(&seen->layer, layer, strlen(layer));
     for (const char *at = cells[GNOMON__AVERAGE_STACK].text; *at;
          at += *at != 0) {
         const size_t size = strcspn(at, "\n");
@@ -290,6 +296,8 @@ static void see_row(averages_seen *seen, const gnomon__cell *cells)
     }
     if (*cells[GNOMON__AVERAGE_OVERLOAD].text)
         seen->has |= IF_OVERLOADS;
+    if (*layer)
+        seen->has |= IF_LAYERS;
     if (cells[GNOMON__AVERAGE_SELF_DEVICE].number > 0)
         seen->has |= IF_DEVICE;
     if (cells[GNOMON__AVERAGE_SELF_DEVICE_BYTES].number > 0)
@@ -312,14 +320,15 @@ static void add_columns(averages_table *t, const averages_seen *seen)
                                     "GFLOPs", "TFLOPs", "PFLOPs"};
     const gnomon__averages_choice *c = t->choice;
     const unsigned asked =
-        (c->has_overloads ? IF_OVERLOADS : 0u) | IF_DEVICE | IF_NODES |
-        (c->has_memory ? IF_MEMORY : 0u) |
+        (c->has_overloads ? IF_OVERLOADS : 0u) | IF_LAYERS | IF_DEVICE |
+        IF_NODES | (c->has_memory ? IF_MEMORY : 0u) |
         (c->has_memory && c->device ? IF_DEVICE_MEMORY : 0u) |
         (c->has_shapes ? IF_SHAPES : 0u) | (c->has_stacks ? IF_STACKS : 0u) |
         (c->has_flops ? IF_FLOPS : 0u);
     t->has = asked & (seen->has | IF_MEMORY);
     const size_t width[] = {
         [AS_NAME] = limited(seen->name, c->name_width),
+        [AS_LAYER] = limited(seen->layer, c->name_width),
         [AS_SHAPES] = limited(seen->shapes, c->shapes_width),
         [AS_FRAMES] = limited(seen->frame, c->source_width)};
     for (size_t i = 0; i < AVERAGE_COLUMNS; i++) {

@@ -15,6 +15,7 @@ enum gnomon__average_cell {
                              what is below it; their sum. Other bits tell rows apart */
     GNOMON__AVERAGE_OVERLOAD,
     GNOMON__AVERAGE_SHAPES,
+    GNOMON__AVERAGE_LAYER, /* what it is inside; "": nothing */
     GNOMON__AVERAGE_STACK, /* a line for each frame, the innermost first */
     GNOMON__AVERAGE_NODE,  /* -1: none */
     GNOMON__AVERAGE_CPU,
@@ -52,6 +53,7 @@ typedef struct gnomon__averages_choice {
     int64_t name_width, shapes_width, source_width; /* -1: no limit */
     bool is_top_level; /* rows of what nothing was open around */
     bool has_memory, has_flops, has_shapes, has_stacks, has_overloads;
+    bool has_layers;
 } gnomon__averages_choice;
 
 /* torch's defaults: 100 rows, widths of 55, 80 and 75. */
@@ -71,6 +73,7 @@ int gnomon__averages_text(const gnomon__report_rows *rows,
 typedef struct gnomon__average_event {
     const char *name;
     const char *overload, *shapes, *stack; /* as the cells; NULL: none */
+    const char *layer;
     uint64_t begin_ns, end_ns, flops;
     uint64_t thread, end_thread; /* they differ: it is asynchronous */
     uint64_t id;                 /* that others are linked to */

@@ -239,6 +239,7 @@ static gnomon__cell *begin_row(gnomon__report_rows *r, const char *name,
     gnomon__cell_text(&cells[GNOMON__AVERAGE_NAME], name);
     gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD], "");
     gnomon__cell_text(&cells[GNOMON__AVERAGE_SHAPES], shapes);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], "");
     gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK], "");
     gnomon__cell_count(&cells[GNOMON__AVERAGE_KIND], kind);
     gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE], -1);
@@ -273,6 +274,8 @@ static void add_row(gnomon__report_rows *r, const gnomon__averages_by *by,
                   (one->is_device ? 2u : 0u) + one->is_annotation);
     gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK],
                       frames_of(r, one->stack, by->frames));
+    if (one->layer)
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], one->layer);
     if (by->overloads && one->overload)
         gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD], one->overload);
     gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE], (double)one->node);
@@ -322,6 +325,7 @@ typedef struct averages_of {
         choice; /* the first; has_flops and so on: of any event */
     bool is_of_events;
     const char **shapes; /* texts of operations, by number; NULL: none yet */
+    const char **layers; /* by node; NULL: they are not asked for */
 } averages_of;
 
 /* "[[4, 5], []]", as Python prints it. */
@@ -426,6 +430,7 @@ static void read_events(gnomon__report_rows *r, size_t count)
         if (r->code || !read_event(r, &e, &events[used]))
             continue;
         averaged *to = &events[used++];
+        to->layer = a->layers && e.node ? a->layers[e.node] : NULL;
         const gnomon__keyed *launch =
             to->is_device && e.instance
                 ? gnomon__keyed_find(&launches, e.instance)
@@ -459,6 +464,81 @@ static int64_t *device_times(const gnomon_profile *p, size_t count,
     return all;
 }
 
+/* ---- Layers ------------------------------------------------------------------------ */
+
+/* Whether it is no operation, and may be around some. */
+static bool is_layer(const gnomon__report_node *n)
+{
+    return !n->of.op && n->region.kind <= GNOMON_KIND_RANGE &&
+           strcmp(n->region.category, "cpu_op") != 0 &&
+           strcmp(n->region.category, "op") != 0;
+}
+
+/* Sets layers[i] to the name of the innermost layer around node i; what another one caused,
+ * as backward or by a launch, is in that one's. In two passes, as a cause may come later.
+ * `within`: of what is directly inside a node. */
+static void set_layers(gnomon__report_rows *r, const uint32_t *causes,
+                       const char **within)
+{
+    averages_of *a = r->more;
+    const size_t count = 2 * gnomon_profile_count(r->profile, GNOMON_NODES);
+    gnomon__report_node n;
+    gnomon_op_info op;
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = k % (count / 2) + 1;
+        gnomon__report_node_at(r->profile, i, &n);
+        const uint32_t of = causes[i] ? causes[i] : n.of.parent;
+        const char *around = within[of] ? within[of] : "";
+        if (!*around && n.of.op &&
+            !gnomon_profile_op(r->profile, n.of.op, &op) &&
+            op.flags & GNOMON_OP_BACKWARD)
+            around = "(no forward)";
+        a->layers[i] = around;
+        within[i] = is_layer(&n) && !causes[i]
+                        ? gnomon__report_text(r, n.region.name)
+                        : around;
+    }
+}
+
+static void find_layers(gnomon__report_rows *r)
+{
+    averages_of *a = r->more;
+    const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
+    const char **within = calloc(count + 1, sizeof *within);
+    uint32_t *causes = calloc(count + 1, sizeof *causes);
+    gnomon_link_info l;
+    a->layers = gnomon__table_take(&r->table, (count + 1) * sizeof *a->layers);
+    if (!within || !causes || !a->layers)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; !r->code && !gnomon_profile_link(r->profile, i, &l); i++)
+        if (l.kind != GNOMON_LINK_SUBMIT)
+            causes[l.to] = l.from; /* the last one */
+    if (!r->code)
+        set_layers(r, causes, within);
+    free(within);
+    free(causes);
+}
+
+/* ---- Devices ----------------------------------------------------------------------- */
+
+/* "CUDA": the kind of which the profile has devices, as its metadata
+ * "gnomon.cuda.0.name" says, in capitals. */
+static const char *device_word(const gnomon_profile *profile, char word[16])
+{
+    gnomon_metadata_info m;
+    for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
+        int end = 0;
+        if (sscanf(m.key, "gnomon.%15[a-z0-9].%*d.%n", word, &end) == 1 &&
+            end) {
+            for (char *c = word; *c; c++)
+                *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
+            return word;
+        }
+    }
+    snprintf(word, 16, "CUDA");
+    return word;
+}
+
 static double allocated(const gnomon_node_info *n, bool is_device,
                         const gnomon_profile *profile)
 {
@@ -490,6 +570,8 @@ static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
     const char *shapes = shapes_of(r, n.of.op, &flops);
     gnomon__cell *cells =
         begin_row(r, n.region.name, shapes ? shapes : "", is_device ? 2u : 0u);
+    if (a->layers)
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], a->layers[number]);
     flops = n.of.work ? n.of.work->flops : flops * times->count;
     const double values[][2] = {
         {is_device ? 0 : (double)times->total_ns,
@@ -539,6 +621,8 @@ static void averages_read(gnomon__report_rows *r)
         r->code = gnomon_profile_event(r->profile, i, &e);
         a->is_of_events = !r->code && e.kind == GNOMON_EVENT_EXECUTION;
     }
+    if (!r->code && a->choice.has_layers)
+        find_layers(r);
     if (!r->code && a->is_of_events)
         read_events(r, count);
     else if (!r->code)
@@ -564,6 +648,7 @@ static const gnomon__column averages_cells[GNOMON__AVERAGE_CELLS] = {
     AVERAGE(KIND, ID, KEY),
     AVERAGE(OVERLOAD, TEXT, KEY),
     AVERAGE(SHAPES, TEXT, KEY),
+    AVERAGE(LAYER, TEXT, KEY),
     AVERAGE(STACK, TEXT, KEY),
     AVERAGE(NODE, NUMBER, KEY),
     AVERAGE(CPU, NUMBER, SUM),
@@ -603,11 +688,12 @@ static int averages_summary(void *self, const gnomon_profile *profile,
     averages_of a = {.choice = self ? *(const gnomon__averages_choice *)self
                                     : gnomon__averages_preset};
     gnomon__report_rows rows;
+    char word[16];
     int code = gnomon__report_make(&rows, &gnomon__averages, &a.choice.table,
                                    &a, profile);
     for (size_t i = 0; i < rows.table.row_count; i++)
         if (gnomon__cells_of(&rows.table, i)[GNOMON__AVERAGE_KIND].count & 2)
-            a.choice.device = "CUDA";
+            a.choice.device = device_word(profile, word);
     if (!code)
         code = gnomon__averages_text(&rows, out);
     if (!code && rows.table.row_count)
@@ -632,6 +718,7 @@ static int averages_create(const gnomon_options *options, void **self)
     o->choice.row_limit = options->number(options, "limit");
     o->choice.is_top_level = options->number(options, "top_level") != 0;
     o->choice.has_shapes = options->number(options, "shapes") != 0;
+    o->choice.has_layers = options->number(options, "layer") != 0;
     *self = o;
     return GNOMON_OK;
 }
@@ -639,6 +726,8 @@ static int averages_create(const gnomon_options *options, void **self)
 static const gnomon_option_info averages_option_list[] = {
     GNOMON__TABLE_OPTION("sort", TEXT,
                          "torch's sort_by, as self_cpu_time_total"),
+    GNOMON__PRESET_OPTION("layer", BOOL, "false",
+                          "a row for each layer; of backward the forward's"),
     GNOMON__PRESET_OPTION("limit", INTEGER, "100", "the most rows; -1: all"),
     GNOMON__PRESET_OPTION("shapes", BOOL, "false",
                           "a row for each shape of inputs"),

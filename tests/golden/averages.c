@@ -107,6 +107,7 @@ static void read_rows(gnomon__report_rows *r)
                                is_true(of, "user_annotation"));
         gnomon__cell_text(&cells[GNOMON__AVERAGE_OVERLOAD],
                           overload ? overload : "");
+        gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], "");
         gnomon__cell_text(&cells[GNOMON__AVERAGE_SHAPES],
                           texts[0] ? texts[0] : "");
         gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK], texts[1]);
