@@ -9,38 +9,49 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 #include "record/activities.h"
 
 /* Each has its number for good, as its correlations do. */
 typedef struct work_source {
     const gnomon_device_source *given; /* NULL: free */
     gnomon_device_source s;            /* up to what both know */
-    int is_open;
-    const char *why; /* it is not open; or NULL */
+    const char *why;                   /* it is not open; or NULL */
 } work_source;
 
 static work_source sources[GNOMON__ACTIVITY_SOURCES];
+static uint32_t open_sources GNOMON__OF_PROCESS; /* by index */
 
 #define EACH_SOURCE(w) \
     for (work_source *w = sources; w < sources + GNOMON__ACTIVITY_SOURCES; w++)
+
+static uint32_t source_bit(const work_source *w)
+{
+    return 1u << (w - sources);
+}
+
+static int is_source_open(const work_source *w)
+{
+    return (open_sources & source_bit(w)) != 0;
+}
 
 #define ALL_KINDS ((2u << GNOMON_DEVICE_COLLECTIVE) - 1)
 
 static uint32_t kinds_wanted = ALL_KINDS;
 /* How many views want work; others want times of scopes alone. */
-static uint32_t work_views;
+static uint32_t work_views GNOMON__OF_PROCESS;
 
 /* ---- Opening and closing ------------------------------------------------------------ */
 
 static void open_source(work_source *w)
 {
-    if (!w->given || w->is_open)
+    if (!w->given || is_source_open(w))
         return;
     uint32_t number = (uint32_t)(w - sources) + 1;
     w->why = NULL;
-    w->is_open =
-        !w->s.open || !w->s.open(w->s.self, number, kinds_wanted, &w->why);
-    if (!w->is_open && !w->why)
+    if (!w->s.open || !w->s.open(w->s.self, number, kinds_wanted, &w->why))
+        open_sources |= source_bit(w);
+    if (!is_source_open(w) && !w->why)
         w->why = "it does not say why";
 }
 
@@ -52,15 +63,15 @@ void gnomon__sources_want(uint32_t kinds)
         return;
     kinds_wanted = kinds;
     EACH_SOURCE(w)
-    if (w->is_open && w->s.open)
+    if (is_source_open(w) && w->s.open)
         (void)w->s.open(w->s.self, (uint32_t)(w - sources) + 1, kinds, &why);
 }
 
 static void close_source(work_source *w)
 {
-    if (w->is_open && w->s.close)
+    if (is_source_open(w) && w->s.close)
         w->s.close(w->s.self);
-    w->is_open = 0;
+    open_sources &= ~source_bit(w);
 }
 
 uint32_t gnomon__sources_open(const char **name, const char **why)
@@ -69,8 +80,8 @@ uint32_t gnomon__sources_open(const char **name, const char **why)
     *name = *why = NULL;
     EACH_SOURCE(w)
     {
-        count += w->is_open != 0;
-        if (w->given && !w->is_open && !*why) {
+        count += (uint32_t)is_source_open(w);
+        if (w->given && !is_source_open(w) && !*why) {
             *name = w->s.name;
             *why = w->why;
         }
@@ -103,7 +114,7 @@ void gnomon__sources_unwatch(void)
 void gnomon__sources_flush(uint64_t patience_ns)
 {
     EACH_SOURCE(w)
-    if (w->is_open && w->s.flush)
+    if (is_source_open(w) && w->s.flush)
         w->s.flush(w->s.self, patience_ns);
 }
 
@@ -152,14 +163,6 @@ int gnomon__sources_remove(const gnomon_device_source *source)
         return GNOMON_OK;
     }
     return gnomon__fail(GNOMON_ENOENT, "source_remove: it was not added");
-}
-
-void gnomon__sources_forget(void)
-{
-    EACH_SOURCE(w)
-    w->is_open = 0;
-    work_views = 0;
-    gnomon__activities_forget();
 }
 
 /* ---- What sources call ------------------------------------------------------------------ */

@@ -33,7 +33,4 @@ void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
                           size_t count);
 void gnomon__activity_lost(uint32_t source, uint64_t count);
 
-/* In a forked child: all are closed, without a call. */
-void gnomon__sources_forget(void);
-
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform/os_wait.h"
+#include "platform/process.h"
 #include "platform/ticks.h"
 
 #define CLOCK_COUNT 16u
@@ -52,7 +53,7 @@ struct gnomon__device_clock {
     uint32_t number;
 };
 
-static gnomon__device_clock device_clocks[CLOCK_COUNT];
+static gnomon__device_clock device_clocks[CLOCK_COUNT] GNOMON__OF_PROCESS;
 static uint32_t clocks_made;
 uint64_t gnomon__device_steps, gnomon__reader_calls;
 
@@ -61,7 +62,7 @@ uint64_t gnomon__device_steps, gnomon__reader_calls;
 #define DEVICES 16u
 
 static described_device described[DEVICES];
-static uint32_t described_count;
+static uint32_t described_count GNOMON__OF_PROCESS;
 static gnomon__os_lock described_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_DEVICES);
 
 static void make_fit_for_json(char *text)
@@ -417,11 +418,4 @@ void gnomon__device_clocks_free(int is_over)
         c->on.device->leave();
     }
     memset(device_clocks, 0, sizeof device_clocks);
-}
-
-void gnomon__device_clocks_forget(void)
-{
-    memset(device_clocks, 0, sizeof device_clocks);
-    gnomon__os_lock_renew(&described_lock);
-    described_count = 0;
 }

@@ -56,7 +56,4 @@ void gnomon__device_clocks_free(int is_over);
  * Any thread. */
 void gnomon__describe_each(int (*add)(const char *key, const char *json));
 
-/* In a forked child: drops all, without a call of the driver. */
-void gnomon__device_clocks_forget(void);
-
 #endif

@@ -29,6 +29,7 @@
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/os_calls.h"
+#include "platform/process.h"
 #include "platform/tls.h"
 
 #define LATE_LOOKS 5 /* for records that are missing, ... */
@@ -38,19 +39,25 @@
 /* A quarter of the notes that there are if memory is not short. */
 #define MANY_CALLS 16384u
 
-static int64_t cupti_pid;     /* of the process that opened it; 0: none did */
-static uint32_t cupti_number; /* of the source; 0: it is closed */
-static void *cupti_subscriber;
+static int64_t cupti_pid; /* of the process that opened it; 0: none did */
+static struct {
+    uint32_t source_number; /* 0: it is closed */
+    void *subscriber;
+    uint32_t kinds_recorded; /* bits of cupti_kinds that are on */
+    uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
+    void *launch_contexts[CONTEXTS];
+    uint32_t has_launched, captures_open;
+    uint64_t kernels_launched;
+    uint32_t launches_open; /* of these, which began and have not ended */
+    gnomon__worker_state worker;
+    gnomon__os_thread waiter;
+    int has_waiter;      /* it was started, and was not joined */
+    uint32_t is_waiting; /* for the device */
+} of_cupti GNOMON__OF_PROCESS;
 static int has_buffers;
 static uint32_t threads_are_known;
 static uint32_t kinds_wanted_last;   /* bits of 1 << gnomon_device_work_kind */
-static uint32_t kinds_recorded;      /* bits of cupti_kinds that are on */
 static int calls_wanted[2] = {1, 1}; /* of the runtime, the driver */
-static uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
-static void *launch_contexts[CONTEXTS];
-static uint32_t has_launched, captures_open;
-static uint64_t kernels_launched;
-static uint32_t launches_open;   /* of these, which began and have not ended */
 static uint32_t many_calls_from; /* the correlation at which they were read */
 static uint32_t has_exit_handler;
 static uint32_t cupti_is_gone; /* the process ends: no call may follow */
@@ -80,7 +87,8 @@ static int cupti_is_at_end(void)
 
 static int cupti_is_ours(void)
 {
-    return load_relaxed(&cupti_number) && cupti_pid == gnomon__os_pid();
+    return load_relaxed(&of_cupti.source_number) &&
+           cupti_pid == gnomon__os_pid();
 }
 
 /* ---- The callback ------------------------------------------------------------------ */
@@ -89,11 +97,11 @@ static void note_context(void *context)
 {
     void *none = NULL;
     for (uint32_t i = 0; context && i < CONTEXTS; i++) {
-        void *known = load_relaxed(&launch_contexts[i]);
+        void *known = load_relaxed(&of_cupti.launch_contexts[i]);
         if (known == context)
             return;
         if (!known) {
-            if (cas_acq_rel(&launch_contexts[i], &none, context))
+            if (cas_acq_rel(&of_cupti.launch_contexts[i], &none, context))
                 return;
             none = NULL;
         }
@@ -104,7 +112,7 @@ static void forget_context(void *context)
 {
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         void *known = context;
-        (void)cas_acq_rel(&launch_contexts[i], &known, NULL);
+        (void)cas_acq_rel(&of_cupti.launch_contexts[i], &known, NULL);
     }
 }
 
@@ -124,10 +132,11 @@ static int is_done(const cupti_call_data *call)
 /* A captured launch launches nothing. */
 static void count_kernel(const cupti_call_data *call)
 {
-    if (is_done(call) && !load_relaxed(&captures_open) &&
-        load_relaxed(&kinds_recorded) & 1u) /* the first of cupti_kinds */
-        add_relaxed(&kernels_launched, 1);
-    count_end(&launches_open);
+    if (is_done(call) && !load_relaxed(&of_cupti.captures_open) &&
+        load_relaxed(&of_cupti.kinds_recorded) &
+            1u) /* the first of cupti_kinds */
+        add_relaxed(&of_cupti.kernels_launched, 1);
+    count_end(&of_cupti.launches_open);
 }
 
 static void cupti_at_exit(void);
@@ -147,8 +156,8 @@ static void on_launch(const cupti_call_data *call)
         !swap_acq_rel(&has_exit_handler, 1))
         register_exit();
     note_context(call->context);
-    if (!load_relaxed(&has_launched))
-        store_relaxed(&has_launched, 1);
+    if (!load_relaxed(&of_cupti.has_launched))
+        store_relaxed(&of_cupti.has_launched, 1);
 }
 
 static void on_fatal(const cupti_state_data *state)
@@ -181,7 +190,7 @@ static void on_begin(uint32_t number, const cupti_call_data *call,
                      enum gnomon__cupti_class does, int is_driver)
 {
     if (is_kernel_launch(does, is_driver))
-        add_relaxed(&launches_open, 1);
+        add_relaxed(&of_cupti.launches_open, 1);
     if (is_driver && call->correlation == runtime_call.correlation)
         return;
     if (!is_driver) {
@@ -204,16 +213,16 @@ static void on_end(const cupti_call_data *call, enum gnomon__cupti_class does,
         runtime_call.does = GNOMON__CUPTI_UNKNOWN;
     }
     if (does == GNOMON__CUPTI_CAPTURE_BEGINS && is_done(call))
-        add_relaxed(&captures_open, 1);
+        add_relaxed(&of_cupti.captures_open, 1);
     if (does == GNOMON__CUPTI_CAPTURE_ENDS)
-        count_end(&captures_open);
+        count_end(&of_cupti.captures_open);
     if (is_kernel_launch(does, is_driver))
         count_kernel(call);
 }
 
 static void on_call(void *user, int domain, uint32_t id, const void *data)
 {
-    uint32_t number = load_acquire(&cupti_number);
+    uint32_t number = load_acquire(&of_cupti.source_number);
     (void)user;
     if (!number || gnomon__os_is_copy())
         return;
@@ -254,12 +263,12 @@ static int set_callbacks(uint32_t kinds)
     int first = CUPTI_OK, works = 0;
     for (int is_driver = 0; is_driver < 2; is_driver++)
         for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++) {
-            uint8_t *is = &callbacks_on[is_driver][id];
+            uint8_t *is = &of_cupti.callbacks_on[is_driver][id];
             int on = is_called_back(is_driver, id, kinds);
             if (on == *is)
                 continue;
             int code = cupti->EnableCallback(
-                (uint32_t)on, cupti_subscriber,
+                (uint32_t)on, of_cupti.subscriber,
                 is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API, id);
             if (code == CUPTI_OK)
                 *is = (uint8_t)on;
@@ -335,19 +344,21 @@ static int record_kinds(uint32_t kinds, const char **symbol)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     int code = set_callbacks(kinds);
-    if (gnomon__cupti_is_one_of_several() && !kinds_recorded)
+    if (gnomon__cupti_is_one_of_several() && !of_cupti.kinds_recorded)
         set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_DEVICE_GRAPH & 1);
     *symbol = gnomon__cupti_symbol.EnableCallback;
     for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
-        int is_on = kinds_recorded >> i & 1, on = is_kind_wanted(i, kinds);
+        int is_on = of_cupti.kinds_recorded >> i & 1,
+            on = is_kind_wanted(i, kinds);
         *symbol = gnomon__cupti_symbol.Enable;
         if (on && !is_on)
             code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
         else if (is_on && !on)
             (void)cupti->Disable(cupti_kinds[i].kind);
         if (!code)
-            store_relaxed(&kinds_recorded,
-                          (kinds_recorded & ~(1u << i)) | (uint32_t)on << i);
+            store_relaxed(&of_cupti.kinds_recorded,
+                          (of_cupti.kinds_recorded & ~(1u << i)) | (uint32_t)on
+                                                                       << i);
     }
     return code;
 }
@@ -356,24 +367,24 @@ static int record_kinds(uint32_t kinds, const char **symbol)
 
 static void unsubscribe(void)
 {
-    store_release(&cupti_number, 0);
-    if (cupti_subscriber) {
+    store_release(&of_cupti.source_number, 0);
+    if (of_cupti.subscriber) {
         set_attribute(CUPTI_ZEROED_BUFFERS, 0); /* others do not know */
-        gnomon__cupti_leave(cupti_subscriber);
+        gnomon__cupti_leave(of_cupti.subscriber);
     }
-    cupti_subscriber = NULL;
-    store_relaxed(&kinds_recorded, 0);
+    of_cupti.subscriber = NULL;
+    store_relaxed(&of_cupti.kinds_recorded, 0);
 }
 
 static void forget_launches(void)
 {
-    store_relaxed(&kinds_recorded, 0);
-    memset(callbacks_on, 0, sizeof callbacks_on);
-    memset(launch_contexts, 0, sizeof launch_contexts);
-    store_relaxed(&captures_open, 0);
-    store_relaxed(&has_launched, 0);
-    store_relaxed(&kernels_launched, 0);
-    store_relaxed(&launches_open, 0);
+    store_relaxed(&of_cupti.kinds_recorded, 0);
+    memset(of_cupti.callbacks_on, 0, sizeof of_cupti.callbacks_on);
+    memset(of_cupti.launch_contexts, 0, sizeof of_cupti.launch_contexts);
+    store_relaxed(&of_cupti.captures_open, 0);
+    store_relaxed(&of_cupti.has_launched, 0);
+    store_relaxed(&of_cupti.kernels_launched, 0);
+    store_relaxed(&of_cupti.launches_open, 0);
 }
 
 /* Buffers of threads would be given back when they are full, of a quiet thread after its
@@ -393,9 +404,9 @@ static int subscribe_as(int is_one_of_several, const char **symbol)
 {
     *symbol = gnomon__cupti_symbol.Subscribe;
     int code =
-        gnomon__cupti_join(&cupti_subscriber, on_call, is_one_of_several);
+        gnomon__cupti_join(&of_cupti.subscriber, on_call, is_one_of_several);
     if (code) {
-        cupti_subscriber = NULL;
+        of_cupti.subscriber = NULL;
         return code;
     }
     *symbol = gnomon__cupti_symbol.RegisterCallbacks;
@@ -417,11 +428,11 @@ static int subscribe(uint32_t number, const char **symbol)
         return code;
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     forget_launches();
-    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_RESOURCES,
+    (void)cupti->EnableCallback(1, of_cupti.subscriber, CUPTI_RESOURCES,
                                 CUPTI_CONTEXT_ENDS);
-    (void)cupti->EnableCallback(1, cupti_subscriber, CUPTI_STATE,
+    (void)cupti->EnableCallback(1, of_cupti.subscriber, CUPTI_STATE,
                                 CUPTI_FATAL_ERROR);
-    store_release(&cupti_number, number);
+    store_release(&of_cupti.source_number, number);
     return CUPTI_OK;
 }
 
@@ -429,13 +440,13 @@ static int subscribe(uint32_t number, const char **symbol)
 
 uint64_t gnomon__cupti_launched(void)
 {
-    return load_relaxed(&kernels_launched);
+    return load_relaxed(&of_cupti.kernels_launched);
 }
 
 /* Whether so many kernels are launched, and none is on the way. */
 static int is_balance_due(uint64_t launched)
 {
-    return !load_relaxed(&launches_open) &&
+    return !load_relaxed(&of_cupti.launches_open) &&
            launched == gnomon__cupti_launched();
 }
 
@@ -451,7 +462,7 @@ static void look_for_others(uint64_t read)
     quiet = is_quiet ? quiet + 1 : read ? 0 : quiet;
     seen = launched;
     if (quiet > 1 && is_balance_due(launched))
-        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
+        gnomon__cupti_balance(load_relaxed(&of_cupti.source_number), launched);
 }
 
 #define CUPTI_IS_FULL GNOMON__WORKER_OWN      /* CUPTI gave a buffer back */
@@ -463,8 +474,9 @@ static void cupti_round(uint32_t why)
 {
     static int is_logged;
     int ends = (why & GNOMON__WORKER_ENDS) != 0;
-    int is_flush = ends || (why & (GNOMON__WORKER_ASKED | CUPTI_SOON)) ||
-                   ((why & GNOMON__WORKER_DUE) && load_relaxed(&has_launched));
+    int is_flush =
+        ends || (why & (GNOMON__WORKER_ASKED | CUPTI_SOON)) ||
+        ((why & GNOMON__WORKER_DUE) && load_relaxed(&of_cupti.has_launched));
     if (cupti_is_at_end()) {
         if (cupti_fatal() && !is_logged)
             gnomon__log("%s: nothing more is recorded", cupti_fatal());
@@ -473,8 +485,9 @@ static void cupti_round(uint32_t why)
     }
     if (is_flush)
         (void)gnomon__cupti()->FlushAll(ends ? CUPTI_FLUSH_FORCED : 0);
-    uint64_t read = gnomon__cupti_read_full(
-        load_relaxed(&cupti_number), (int)load_relaxed(&threads_are_known));
+    uint64_t read =
+        gnomon__cupti_read_full(load_relaxed(&of_cupti.source_number),
+                                (int)load_relaxed(&threads_are_known));
     if (is_flush && !ends)
         look_for_others(read);
 }
@@ -486,6 +499,7 @@ static gnomon__worker cupti_worker = {
     .progress = &gnomon__cupti_rows_told,
     .round = cupti_round,
     .each_ns = 1000000000u, /* while work is launched */
+    .now = &of_cupti.worker,
     .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI),
 };
 
@@ -517,39 +531,36 @@ static int wait_for_context(const gnomon__cuda_calls *cu, void *context)
 static void wait_for_contexts(void)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    if (!swap_acq_rel(&has_launched, 0))
+    if (!swap_acq_rel(&of_cupti.has_launched, 0))
         return;
     int is_over = cu && cu->CtxSynchronize;
     for (uint32_t i = 0; is_over && i < CONTEXTS; i++) {
-        void *context = load_acquire(&launch_contexts[i]);
-        is_over = !load_relaxed(&captures_open);
+        void *context = load_acquire(&of_cupti.launch_contexts[i]);
+        is_over = !load_relaxed(&of_cupti.captures_open);
         if (is_over && context)
             is_over = wait_for_context(cu, context);
     }
     if (!is_over)
-        store_relaxed(&has_launched, 1);
+        store_relaxed(&of_cupti.has_launched, 1);
 }
-
-static gnomon__os_thread cupti_waiter;
-static int has_waiter;      /* it was started, and was not joined */
-static uint32_t is_waiting; /* for the device */
 
 static void cupti_wait_main(void *unused)
 {
     (void)unused;
     wait_for_contexts();
-    store_release(&is_waiting, 0);
-    (void)gnomon__os_wake(&is_waiting);
+    store_release(&of_cupti.is_waiting, 0);
+    (void)gnomon__os_wake(&of_cupti.is_waiting);
 }
 
 static int waiter_is_over(uint64_t until)
 {
     uint64_t now = gnomon__os_monotonic_ns();
-    gnomon__os_wait_until(&is_waiting, 0, until > now ? until - now : 0);
-    int is_over = !load_acquire(&is_waiting);
-    if (is_over && has_waiter)
-        gnomon__os_thread_join(&cupti_waiter);
-    has_waiter &= !is_over;
+    gnomon__os_wait_until(&of_cupti.is_waiting, 0,
+                          until > now ? until - now : 0);
+    int is_over = !load_acquire(&of_cupti.is_waiting);
+    if (is_over && of_cupti.has_waiter)
+        gnomon__os_thread_join(&of_cupti.waiter);
+    of_cupti.has_waiter &= !is_over;
     return is_over;
 }
 
@@ -560,14 +571,14 @@ static int wait_for_device(uint64_t until)
 {
     if (!waiter_is_over(until))
         return 0;
-    if (!load_relaxed(&has_launched))
+    if (!load_relaxed(&of_cupti.has_launched))
         return 1;
-    store_relaxed(&is_waiting, 1);
-    has_waiter = !gnomon__os_thread_start(&cupti_waiter, "gnomon-wait",
-                                          cupti_wait_main, NULL);
-    if (!has_waiter)
-        store_relaxed(&is_waiting, 0);
-    return waiter_is_over(until) && !load_relaxed(&has_launched);
+    store_relaxed(&of_cupti.is_waiting, 1);
+    of_cupti.has_waiter = !gnomon__os_thread_start(
+        &of_cupti.waiter, "gnomon-wait", cupti_wait_main, NULL);
+    if (!of_cupti.has_waiter)
+        store_relaxed(&of_cupti.is_waiting, 0);
+    return waiter_is_over(until) && !load_relaxed(&of_cupti.has_launched);
 }
 
 /* Tells all that is over. Waits for the device at most so long, and a second for CUPTI. */
@@ -589,7 +600,7 @@ static void source_flush(void *self, uint64_t patience_ns)
         is_over = gnomon__worker_ask(&cupti_worker, 0);
     }
     if (is_over && is_balance_due(launched))
-        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
+        gnomon__cupti_balance(load_relaxed(&of_cupti.source_number), launched);
 }
 
 /* ---- The process's end ------------------------------------------------------------------ */
@@ -598,7 +609,7 @@ static void source_flush(void *self, uint64_t patience_ns)
  * under way, if it does not hang in one. */
 static void cupti_at_exit(void)
 {
-    if (!gnomon__os_is_owner() || !load_relaxed(&cupti_number))
+    if (!gnomon__os_is_owner() || !load_relaxed(&of_cupti.source_number))
         return;
     int cancel = gnomon__os_cancel_off();
     int is_inside = gnomon__upcall_exit_enter();
@@ -657,8 +668,6 @@ static int source_open(void *self, uint32_t number, uint32_t kinds,
     const char *symbol;
     (void)self;
     *why = NULL;
-    if (load_relaxed(&cupti_number) && !cupti_is_ours())
-        gnomon__cupti_forget(); /* a child without fork handlers */
     int was_open = cupti_is_ours();
     int code = was_open ? GNOMON_OK : cupti_prepare(why);
     if (!code && !was_open) {
@@ -694,8 +703,8 @@ static void source_close(void *self)
     if (gnomon__worker_stop(&cupti_worker) &&
         rows == load_relaxed(&gnomon__cupti_rows_told) &&
         is_balance_due(launched))
-        gnomon__cupti_balance(load_relaxed(&cupti_number), launched);
-    store_release(&cupti_number, 0);
+        gnomon__cupti_balance(load_relaxed(&of_cupti.source_number), launched);
+    store_release(&of_cupti.source_number, 0);
     if (!is_at_end)
         unsubscribe();
 }
@@ -740,8 +749,9 @@ void gnomon__cupti_describe(int (*add)(const char *key, const char *json))
 
 int gnomon__cupti_knows_streams(void)
 {
-    return load_acquire(&cupti_number) != 0 && !gnomon__os_is_copy() &&
-           !cupti_is_at_end() && gnomon__cupti()->GetStreamIdEx;
+    return load_acquire(&of_cupti.source_number) != 0 &&
+           !gnomon__os_is_copy() && !cupti_is_at_end() &&
+           gnomon__cupti()->GetStreamIdEx;
 }
 
 /* Nothing is kept: a handle may name another stream after it was destroyed, and then has
@@ -753,15 +763,4 @@ int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number)
     return !gnomon__cupti()->GetStreamIdEx(NULL, stream, is_own != 0, number) &&
            *number != CUPTI_NO_STREAM &&
            (*number || gnomon__cupti_version() < GNOMON__CUPTI_13_2);
-}
-
-/* ---- A forked child --------------------------------------------------------------------- */
-
-void gnomon__cupti_forget(void)
-{
-    gnomon__worker_forget(&cupti_worker);
-    cupti_subscriber = NULL;
-    cupti_number = is_waiting = 0;
-    has_waiter = 0;
-    forget_launches();
 }

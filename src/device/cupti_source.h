@@ -34,8 +34,4 @@ extern void (*gnomon__cupti_at_many_calls)(void);
  * was not in use. */
 void gnomon__cupti_describe(int (*add)(const char *key, const char *json));
 
-/* In a forked child: nothing is called. CUPTI does not work there if it was in use
- * before. */
-void gnomon__cupti_forget(void);
-
 #endif

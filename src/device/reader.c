@@ -18,16 +18,18 @@
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os_calls.h"
+#include "platform/process.h"
 #include "record/activities.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
 #define READER_EXIT_NS 1000000000ull /* at the end of the process */
 #define STREAMS 64u
 
-gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
-uint32_t gnomon__timer_bits;
-gnomon__thread_timers *gnomon__all_timers;
-uint32_t gnomon__timers_closed, gnomon__reader_sleeps;
+gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS] GNOMON__OF_PROCESS;
+uint32_t gnomon__timer_bits GNOMON__OF_PROCESS;
+gnomon__thread_timers *gnomon__all_timers GNOMON__OF_PROCESS;
+uint32_t gnomon__timers_closed;
+uint32_t gnomon__reader_sleeps GNOMON__OF_PROCESS;
 
 /* By their handles, as far as there is room. */
 typedef struct reader_streams {
@@ -46,7 +48,8 @@ typedef struct reader_pass {
     size_t waiting;
 } reader_pass;
 
-static reader_streams timed_streams; /* which records of work do not name */
+/* Which records of work do not name. */
+static reader_streams timed_streams GNOMON__OF_PROCESS;
 
 /* ---- Lists and queues ---------------------------------------------------- */
 
@@ -316,7 +319,7 @@ static void reader_give_up(void)
 
 #define READER_GIVES_UP GNOMON__WORKER_OWN
 
-static size_t reader_waiting; /* what the last pass left */
+static size_t reader_waiting GNOMON__OF_PROCESS; /* what the last pass left */
 
 /* A thread that sends a timer stores it and then loads `gnomon__reader_sleeps`; the reader
  * does both in the other order, so that one of the two sees the other. */
@@ -330,6 +333,7 @@ void gnomon__reader_wake(void)
 static void reader_round(uint32_t why);
 static int reader_sleep(void);
 
+static gnomon__worker_state reader_state GNOMON__OF_PROCESS;
 static gnomon__worker reader = {
     .name = "gnomon",
     .reads = "device times",
@@ -340,6 +344,7 @@ static gnomon__worker reader = {
     .each_ns = 2000000u, /* timers of a thread last for some ms */
     .sleep = reader_sleep,
     .rouse = gnomon__reader_wake,
+    .now = &reader_state,
     .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_TIMERS),
 };
 
@@ -355,7 +360,7 @@ static void reader_round(uint32_t why)
     if (!load_relaxed(&gnomon__timers_closed))
         gnomon__cuda_log_failures();
     gnomon__os_lock_take(&reader.lock);
-    if ((why & READER_GIVES_UP) && reader.is_awaited)
+    if ((why & READER_GIVES_UP) && reader_state.is_awaited)
         reader_give_up();
     gnomon__os_lock_give(&reader.lock);
 }
@@ -478,16 +483,4 @@ void gnomon__timers_read_at_exit(void)
     static uint32_t is_watched;
     if (!swap_acq_rel(&is_watched, 1) && atexit(timers_at_exit))
         store_relaxed(&is_watched, 0); /* the next thread tries again */
-}
-
-void gnomon__timers_forget(void)
-{
-    memset(gnomon__timer_views, 0, sizeof gnomon__timer_views);
-    gnomon__timer_bits = 0;
-    gnomon__worker_forget(&reader);
-    store_relaxed(&gnomon__reader_sleeps, 0);
-    gnomon__keep_reachable(gnomon__all_timers);
-    gnomon__all_timers = NULL;
-    gnomon__device_clocks_forget();
-    gnomon__device_stats_forget();
 }

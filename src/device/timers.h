@@ -131,9 +131,6 @@ void gnomon__timers_unwatch(uint32_t generation);
 void gnomon__timers_read_at_exit(void);
 extern uint32_t gnomon__timers_closed;
 
-/* In a forked child: drops all timers and the thread, without a call of a device. */
-void gnomon__timers_forget(void);
-
 /* gnomon_stream_name with a length. */
 void gnomon__stream_name_n(const gnomon_device *device, void *stream,
                            const char *name, size_t length);

@@ -15,27 +15,29 @@
 static int wait_for_work(gnomon__worker *w)
 {
     return !(w->sleep && w->sleep()) &&
-           !gnomon__os_turn_wait(&w->wake, &w->lock,
+           !gnomon__os_turn_wait(&w->now->wake, &w->lock,
                                  gnomon__os_monotonic_ns() + w->each_ns);
 }
 
 /* Until it is to end, after one more round. Under the lock. */
 static void run_rounds(gnomon__worker *w)
 {
-    for (int ends = 0; !ends || !w->ends;) {
+    for (int ends = 0; !ends || !w->now->ends;) {
         uint32_t why = 0;
-        if (w->asked == w->answered && !w->why && !w->ends && wait_for_work(w))
+        if (w->now->asked == w->now->answered && !w->now->why &&
+            !w->now->ends && wait_for_work(w))
             why = GNOMON__WORKER_DUE;
-        uint64_t asked = w->asked;
-        ends = w->ends;
-        why |= w->why | (asked != w->answered ? GNOMON__WORKER_ASKED : 0u) |
+        uint64_t asked = w->now->asked;
+        ends = w->now->ends;
+        why |= w->now->why |
+               (asked != w->now->answered ? GNOMON__WORKER_ASKED : 0u) |
                (ends ? GNOMON__WORKER_ENDS : 0u);
-        w->why = 0;
+        w->now->why = 0;
         gnomon__os_lock_give(&w->lock);
         w->round(why);
         gnomon__os_lock_take(&w->lock);
-        w->answered = asked;
-        gnomon__os_turn_tell(&w->answer);
+        w->now->answered = asked;
+        gnomon__os_turn_tell(&w->now->answer);
     }
 }
 
@@ -44,8 +46,8 @@ static void worker_main(void *worker)
     gnomon__worker *w = worker;
     gnomon__os_lock_take(&w->lock);
     run_rounds(w);
-    w->is_over = 1;
-    gnomon__os_turn_tell(&w->answer);
+    w->now->is_over = 1;
+    gnomon__os_turn_tell(&w->now->answer);
     gnomon__os_lock_give(&w->lock);
 }
 
@@ -56,24 +58,24 @@ static void worker_main(void *worker)
 static int worker_resume(gnomon__worker *w)
 {
     gnomon__os_lock_take(&w->lock);
-    int is_left = w->state == WORKER_LEFT;
-    int goes_on = is_left && !w->is_over;
-    w->ends = w->is_over = 0;
-    w->answered = w->asked;
+    int is_left = w->now->state == WORKER_LEFT;
+    int goes_on = is_left && !w->now->is_over;
+    w->now->ends = w->now->is_over = 0;
+    w->now->answered = w->now->asked;
     gnomon__os_lock_give(&w->lock);
     if (is_left && !goes_on)
-        gnomon__os_thread_join(&w->thread);
-    w->state = goes_on ? WORKER_RUNS : WORKER_NONE;
+        gnomon__os_thread_join(&w->now->thread);
+    w->now->state = goes_on ? WORKER_RUNS : WORKER_NONE;
     return goes_on;
 }
 
 void gnomon__worker_start(gnomon__worker *w)
 {
-    if (w->state == WORKER_RUNS || worker_resume(w))
+    if (w->now->state == WORKER_RUNS || worker_resume(w))
         return;
-    int why = gnomon__os_thread_start(&w->thread, w->name, worker_main, w);
+    int why = gnomon__os_thread_start(&w->now->thread, w->name, worker_main, w);
     if (!why)
-        w->state = WORKER_RUNS;
+        w->now->state = WORKER_RUNS;
     else if (!w->has_no_thread)
         gnomon__log("no thread for %s (%s): they are read when a stage ends "
                     "only: raise the limit (ulimit -u)",
@@ -91,7 +93,7 @@ static void log_silence(gnomon__worker *w)
 /* Under the lock. */
 static void call_worker(gnomon__worker *w)
 {
-    gnomon__os_turn_tell(&w->wake);
+    gnomon__os_turn_tell(&w->now->wake);
     if (w->rouse)
         w->rouse();
 }
@@ -100,7 +102,7 @@ static void call_worker(gnomon__worker *w)
 static int wait_for_round(gnomon__worker *w)
 {
     uint64_t before = load_relaxed(w->progress);
-    return gnomon__os_turn_wait(&w->answer, &w->lock,
+    return gnomon__os_turn_wait(&w->now->answer, &w->lock,
                                 gnomon__os_monotonic_ns() +
                                     gnomon__hang_ns()) ||
            load_relaxed(w->progress) != before;
@@ -108,31 +110,22 @@ static int wait_for_round(gnomon__worker *w)
 
 int gnomon__worker_stop(gnomon__worker *w)
 {
-    if (w->state == WORKER_NONE)
+    if (w->now->state == WORKER_NONE)
         w->round(GNOMON__WORKER_ENDS);
-    if (w->state != WORKER_RUNS)
-        return w->state == WORKER_NONE;
+    if (w->now->state != WORKER_RUNS)
+        return w->now->state == WORKER_NONE;
     gnomon__os_lock_take(&w->lock);
-    w->ends = 1;
+    w->now->ends = 1;
     call_worker(w);
-    while (!w->is_over && wait_for_round(w))
+    while (!w->now->is_over && wait_for_round(w))
         ;
-    w->state = w->is_over ? WORKER_NONE : WORKER_LEFT;
+    w->now->state = w->now->is_over ? WORKER_NONE : WORKER_LEFT;
     gnomon__os_lock_give(&w->lock);
-    if (w->state == WORKER_NONE)
-        gnomon__os_thread_join(&w->thread);
+    if (w->now->state == WORKER_NONE)
+        gnomon__os_thread_join(&w->now->thread);
     else
         log_silence(w);
-    return w->state == WORKER_NONE;
-}
-
-void gnomon__worker_forget(gnomon__worker *w)
-{
-    w->why = w->wake = w->answer = 0;
-    w->ends = w->is_over = w->is_awaited = 0;
-    w->asked = w->answered = 0;
-    w->state = WORKER_NONE;
-    gnomon__os_lock_renew(&w->lock);
+    return w->now->state == WORKER_NONE;
 }
 
 /* ---- Rounds ----------------------------------------------------------------------------- */
@@ -142,7 +135,7 @@ void gnomon__worker_wake(gnomon__worker *w, uint32_t why)
 {
     int cancel = gnomon__os_cancel_off();
     gnomon__os_lock_take(&w->lock);
-    w->why |= why;
+    w->now->why |= why;
     call_worker(w);
     gnomon__os_lock_give(&w->lock);
     gnomon__os_cancel_back(cancel);
@@ -151,23 +144,24 @@ void gnomon__worker_wake(gnomon__worker *w, uint32_t why)
 int gnomon__worker_ask(gnomon__worker *w, uint32_t why)
 {
     gnomon__os_lock_take(&w->lock);
-    uint64_t asked = w->asked + 1;
-    int hangs = w->answered < w->asked || w->state == WORKER_LEFT;
-    w->is_awaited = !hangs;
-    if (!hangs && w->state == WORKER_RUNS) {
-        w->asked = asked;
-        w->why |= why;
+    uint64_t asked = w->now->asked + 1;
+    int hangs =
+        w->now->answered < w->now->asked || w->now->state == WORKER_LEFT;
+    w->now->is_awaited = !hangs;
+    if (!hangs && w->now->state == WORKER_RUNS) {
+        w->now->asked = asked;
+        w->now->why |= why;
         call_worker(w);
-        while (w->answered < asked && wait_for_round(w))
+        while (w->now->answered < asked && wait_for_round(w))
             ;
     } else if (!hangs) {
         gnomon__os_lock_give(&w->lock);
         w->round(why | GNOMON__WORKER_ASKED);
         gnomon__os_lock_take(&w->lock);
-        w->answered = w->asked = asked;
+        w->now->answered = w->now->asked = asked;
     }
-    int is_answered = w->answered >= asked;
-    w->is_awaited = 0;
+    int is_answered = w->now->answered >= asked;
+    w->now->is_awaited = 0;
     gnomon__os_lock_give(&w->lock);
     if (!is_answered)
         log_silence(w);

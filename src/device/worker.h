@@ -16,6 +16,19 @@ enum gnomon__worker_why {
     GNOMON__WORKER_OWN = 8
 };
 
+/* What a forked child begins anew. */
+typedef struct gnomon__worker_state {
+    /* Under the lock. */
+    uint32_t wake, answer; /* turns */
+    uint32_t why;          /* of the next round */
+    int is_awaited;        /* who asked has not gone away */
+    int ends, is_over;
+    uint64_t asked, answered; /* rounds */
+    /* Of control calls. */
+    enum { WORKER_NONE, WORKER_RUNS, WORKER_LEFT } state;
+    gnomon__os_thread thread;
+} gnomon__worker_state;
+
 typedef struct gnomon__worker {
     const char *name;         /* of the thread */
     const char *reads;        /* what is read later if there is none */
@@ -27,17 +40,9 @@ typedef struct gnomon__worker {
     /* unless this has slept, without the lock, until `rouse`; or NULL. Under the lock. */
     int (*sleep)(void);
     void (*rouse)(void); /* wakes it where it waits for another word; or NULL */
+    gnomon__worker_state *now;
     gnomon__os_lock lock;
-    /* Under the lock. */
-    uint32_t wake, answer; /* turns */
-    uint32_t why;          /* of the next round */
-    int is_awaited;        /* who asked has not gone away */
-    int ends, is_over;
-    uint64_t asked, answered; /* rounds */
-    /* Of control calls. */
-    enum { WORKER_NONE, WORKER_RUNS, WORKER_LEFT } state;
-    int has_no_thread, is_silent; /* a line was logged */
-    gnomon__os_thread thread;
+    int has_no_thread, is_silent; /* a line was logged. Of control calls */
 } gnomon__worker;
 
 void gnomon__worker_start(gnomon__worker *w);
@@ -51,8 +56,5 @@ int gnomon__worker_ask(gnomon__worker *w, uint32_t why);
 /* After a last round. 0: it hangs; then it is left as it is, and used again by the next
  * start. */
 int gnomon__worker_stop(gnomon__worker *w);
-
-/* In a forked child. */
-void gnomon__worker_forget(gnomon__worker *w);
 
 #endif

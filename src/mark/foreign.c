@@ -12,6 +12,7 @@
 #include "mark/position.h"
 #include "platform/ticks.h"
 #include "platform/os.h"
+#include "platform/process.h"
 
 #define MOST_FOREIGN_ENDS 2048u
 #define FOREIGN_END_BYTES 1024u
@@ -27,7 +28,7 @@ typedef struct foreign_end {
 /* Head of the free list: the offset, and in the upper half a count of
  * changes, so that a compare-and-swap sees that an entry was taken and given
  * back meanwhile. */
-static uint64_t free_ends;
+static uint64_t free_ends GNOMON__OF_PROCESS;
 
 static foreign_end *foreign_end_at(uint32_t at)
 {
@@ -60,11 +61,6 @@ static uint32_t take_end(void)
          i += (uint32_t)sizeof(foreign_end))
         give_end(at + i);
     return at;
-}
-
-void gnomon__foreign_forget(void)
-{
-    store_relaxed(&free_ends, 0);
 }
 
 /* ---- Telling --------------------------------------------------------------------- */

@@ -48,7 +48,4 @@ static inline int gnomon__is_outside(const gnomon__thread *t)
  * they are read. A control call; takes the lock. */
 void gnomon__foreign_settle(void);
 
-/* In a forked child, under the lock. */
-void gnomon__foreign_forget(void);
-
 #endif

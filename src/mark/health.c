@@ -4,8 +4,9 @@
 
 #include "mark/thread.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 
-gnomon__work_counts gnomon__work_health;
+gnomon__work_counts gnomon__work_health GNOMON__OF_PROCESS;
 
 void gnomon__trouble_add(gnomon__thread *t, size_t field)
 {

@@ -96,7 +96,7 @@ void gnomon__lock_over_fork(void)
     }
 }
 
-int gnomon__unlock_over_fork(int in_child)
+int gnomon__unlock_over_fork(void)
 {
     gnomon__near *tls = gnomon__tls_now();
     uint32_t how = tls->over_fork;
@@ -105,8 +105,6 @@ int gnomon__unlock_over_fork(int in_child)
         gnomon__unlock();
     else if (how == FORK_TRIED)
         gnomon__os_lock_give(&lock);
-    else if (how == FORK_NOT_TAKEN && in_child)
-        gnomon__os_lock_renew(&lock);
     return how != FORK_NONE;
 }
 

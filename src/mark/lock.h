@@ -18,6 +18,6 @@ void gnomon__unlock(void);
 /* Around a fork, also one that a signal handler makes at any instruction. Once a
  * fork, however often its handlers are called: the second returns 0 for the others. */
 void gnomon__lock_over_fork(void);
-int gnomon__unlock_over_fork(int in_child);
+int gnomon__unlock_over_fork(void);
 
 #endif

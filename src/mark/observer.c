@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/process.h"
 
 #define REWRITE_PART 2048u
 #define MAX_COPIES 64u
@@ -23,7 +24,8 @@
 #define NO_BARRIER_TRIES 100000
 
 static uint32_t generations;
-static int barrier_prepared; /* gnomon__os_barrier_prepare was called */
+/* gnomon__os_barrier_prepare was called. */
+static int barrier_prepared GNOMON__OF_PROCESS;
 
 /* The active words of the other copies of the library that joined this one. */
 static uint32_t *active_words[MAX_COPIES];
@@ -134,11 +136,6 @@ void gnomon__observers_forget(int starts)
 {
     for (uint32_t i = 0; i < GNOMON__BITS; i++)
         gnomon__observers[i].is_taken = 0;
-    set_kind(UINT32_MAX, 0, 0, 0);
-    gnomon__attached_bits = gnomon__armed_bits = gnomon__leaving_bits = 0;
-    store_relaxed(&gnomon__open_bits, 0);
-    barrier_prepared = 0;
-    store_relaxed(&gnomon__start_mask, 0);
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__observer_write_active_words(starts ? GNOMON_MASK_UNSEEN : 0);

@@ -2,20 +2,23 @@
 /* compiled: for speed */
 /* The table of observers and their bits. observer.c and leave.c change it. */
 #include "mark/observer.h"
+#include "platform/process.h"
 
 gnomon__observer gnomon__observers[GNOMON__BITS];
-uint32_t gnomon__recorder_bits;
-uint32_t gnomon__tree_bits;
-uint32_t gnomon__end_only_bits;
-uint32_t gnomon__time_bits;
+uint32_t gnomon__recorder_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__tree_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__end_only_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__time_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__observer_epoch;
 uint32_t gnomon__observer_offs;
 uint32_t gnomon__needs_fence;
 uint32_t gnomon__observer_is_idle = 1;
-uint32_t gnomon__start_mask;
-uint32_t gnomon__leaving_bits;
+uint32_t gnomon__start_mask GNOMON__OF_PROCESS;
+uint32_t gnomon__leaving_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__leave_serial;
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
-uint64_t gnomon__step_under_way;
+uint64_t gnomon__step_under_way GNOMON__OF_PROCESS;
 
-uint32_t gnomon__attached_bits, gnomon__armed_bits, gnomon__open_bits;
+uint32_t gnomon__attached_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__armed_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__open_bits GNOMON__OF_PROCESS;

@@ -246,9 +246,6 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks);
 
 int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tape_drop(gnomon__thread *t, uint32_t bit);
-/* In a forked child, under the lock. */
-void gnomon__tapes_forget(void);
-
 /* ---- The queue: tape_queue.c. Under the lock. --------------------------------- */
 
 #define GNOMON__TAPE_FIRST_BLOCK 1024u /* bytes */
@@ -279,9 +276,6 @@ void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
 int gnomon__tape_wants_pages(void);
 /* In that thread: asks the system for them, under no lock. */
 void gnomon__tape_take_pages(void);
-/* In a forked child, under the lock. */
-void gnomon__tape_forget_pages(void);
-
 /* ---- Marks: tape.c ---------------------------------------------------------- */
 
 /* For the table of recorders. */

@@ -347,11 +347,3 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
     }
     gnomon__unlock();
 }
-
-void gnomon__tapes_forget(void)
-{
-    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        set_pool(&gnomon__tape_pools[bit], 0, 0, 0);
-    gnomon__tape_stream_over();
-    gnomon__tape_forget_pages();
-}

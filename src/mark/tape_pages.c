@@ -7,6 +7,7 @@
 #include "mark/observer.h"
 #include "mark/tape.h"
 #include "platform/os.h"
+#include "platform/process.h"
 
 #define PAGE 4096u
 #define MOST_AHEAD (1u << 20)
@@ -15,8 +16,8 @@
 
 /* Under the lock: the end of the arena's pages that were asked for, an offset; whether our
  * thread was woken, and is not done; whether the system refused. */
-static uint32_t pages_end;
-static int pages_are_wanted;
+static uint32_t pages_end GNOMON__OF_PROCESS;
+static int pages_are_wanted GNOMON__OF_PROCESS;
 static int pages_are_refused;
 
 static uint32_t most_ahead(uint32_t used)
@@ -64,10 +65,4 @@ void gnomon__tape_take_pages(void)
     pages_are_refused = !is_done;
     pages_are_wanted = 0;
     gnomon__unlock();
-}
-
-void gnomon__tape_forget_pages(void)
-{
-    pages_end = 0;
-    pages_are_wanted = 0;
 }

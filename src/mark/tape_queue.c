@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The queue of a bit's full blocks, the oldest first. Under the lock. */
 #include "mark/tape.h"
+#include "platform/process.h"
 
 #define LOOKS 64u /* at so many blocks, as a mark waits for it */
 
-gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
+gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS] GNOMON__OF_PROCESS;
 
 static void queue_last(gnomon__tape_pool *pool, uint32_t at)
 {

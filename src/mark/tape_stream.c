@@ -4,10 +4,11 @@
 #include "mark/observer.h"
 #include "mark/tape.h"
 #include "mark/upcall.h"
+#include "platform/process.h"
 
 enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
 
-static uint32_t streams_state; /* written under the lock */
+static uint32_t streams_state GNOMON__OF_PROCESS; /* written under the lock */
 
 int gnomon__tapes_are_full(void)
 {

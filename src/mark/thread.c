@@ -19,12 +19,13 @@
 #include "platform/clock.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/process.h"
 
 #define DEAD_LIMIT 1024u /* with more than these, any free state is taken */
 
 const char gnomon__ended_threads[] = "(ended threads)";
 
-static uint32_t dead_count;
+static uint32_t dead_count GNOMON__OF_PROCESS;
 static uint64_t first_word; /* above all words of the process forked from */
 
 /* Destructors of other keys may mark after ours has run. */
@@ -141,11 +142,7 @@ void gnomon__threads_forget(void)
     }
     store_relaxed(&gnomon__forks, gnomon__forks + 1);
     store_relaxed(&gnomon__thread_total, 0);
-    dead_count = 0;
-    gnomon__foreign_forget();
-    gnomon__tapes_forget();
     gnomon__no_thread.health = (gnomon__mark_counts){0};
-    gnomon__work_health = (gnomon__work_counts){0};
     if (t == &gnomon__no_thread) {
         if (!gnomon__busy()) /* else in a first mark, which goes on in it */
             gnomon__chunks_forget();

@@ -167,14 +167,6 @@ int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size)
     return 1;
 }
 
-void gnomon__keep_reachable(const void *memory)
-{
-    __attribute__((unused)) static const void *volatile kept[64];
-    static uint32_t count;
-    if (memory)
-        kept[count++ % 64] = memory;
-}
-
 static char *copy_of(const char *text, size_t length)
 {
     char *copy = gnomon__alloc(length + 1);

@@ -35,10 +35,6 @@ int gnomon__grow(void *items, size_t *room, size_t need, size_t size);
 /* The same, and what is new is zeroed. */
 int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size);
 
-/* Keeps a block reachable that a forked child inherited and must not free,
- * as its state in the parent is unknown. Only for leak checkers. */
-void gnomon__keep_reachable(const void *memory);
-
 /* Bytes of the heap in use by gnomon: what was asked for, and 16 a block. */
 uint64_t gnomon__heap_bytes(void);
 /* "mimalloc 2.0.9" or "libc". */

@@ -141,10 +141,8 @@ void gnomon__os_ours(int by);
 /* Whether they are: always in a thread of ours. */
 int gnomon__os_is_ours(void);
 
-/* How many threads of ours there are. A forked child has none and calls
- * _forget. */
+/* How many threads of ours there are. A forked child has none. */
 uint32_t gnomon__os_thread_count(void);
-void gnomon__os_threads_forget(void);
 /* From here on none is started: it would be the last thread for libc, which would
  * end the process as soon as it ends, in the middle of a report at exit. */
 void gnomon__os_threads_end(void);

@@ -8,22 +8,16 @@
 
 #include "platform/os_calls.h"
 #include "platform/os_wait.h"
+#include "platform/process.h"
 #include "platform/tls.h"
 
-static uint32_t thread_count;
-static uint32_t threads_starting; /* of these: not at work yet */
-static uint32_t threads_over;     /* none may be started any more */
+static uint32_t thread_count GNOMON__OF_PROCESS;
+static uint32_t threads_starting GNOMON__OF_PROCESS; /* not at work yet */
+static uint32_t threads_over GNOMON__OF_PROCESS;     /* none may be started */
 
 uint32_t gnomon__os_thread_count(void)
 {
     return load_relaxed(&thread_count);
-}
-
-void gnomon__os_threads_forget(void)
-{
-    store_relaxed(&thread_count, 0);
-    store_relaxed(&threads_starting, 0);
-    store_relaxed(&threads_over, 0);
 }
 
 void gnomon__os_threads_end(void)

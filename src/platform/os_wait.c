@@ -68,7 +68,7 @@ enum { OWN_STALE = 0, OWN_SET = 1, OWN_RENEWED = 2 };
  * no page is wiped: the caller may be vfork's child, which shares the lock. */
 #define OTHERS_NS 100000000u
 
-void gnomon__os_lock_renew(gnomon__os_lock *lock)
+static void renew(gnomon__os_lock *lock)
 {
     lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     lock->pid = 0;
@@ -84,7 +84,7 @@ static __attribute__((noinline, cold)) void renew_stale(gnomon__os_lock *lock,
     uint32_t stale = OWN_STALE;
     uint64_t pause = 0;
     if (cas_acq_rel(word, &stale, OWN_RENEWED))
-        gnomon__os_lock_renew(lock);
+        renew(lock);
     while (load_acquire(word) == OWN_RENEWED)
         gnomon__os_pause(&pause, FIRST_PAUSE_NS);
 }
@@ -102,7 +102,7 @@ static __attribute__((noinline, cold)) void renew_by_pid(gnomon__os_lock *lock)
     if (known && left)
         pthread_mutex_unlock(&lock->mutex);
     else if (known)
-        gnomon__os_lock_renew(lock);
+        renew(lock);
     store_relaxed(&lock->pid, pid);
 }
 

@@ -28,8 +28,6 @@ typedef struct gnomon__os_lock {
 void gnomon__os_lock_take(gnomon__os_lock *lock);
 int gnomon__os_lock_try(gnomon__os_lock *lock); /* 0: another thread has it */
 void gnomon__os_lock_give(gnomon__os_lock *lock);
-/* In a child, whose only thread does not hold it. */
-void gnomon__os_lock_renew(gnomon__os_lock *lock);
 
 /* As pthread_once, whose other callers wait for ever in a child of clone. */
 typedef struct gnomon__os_once {

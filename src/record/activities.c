@@ -10,6 +10,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/process.h"
 #include "record/activity_tables.h"
 
 /* What a record is in a profile, by its kind. */
@@ -34,8 +35,9 @@ static const struct work_kind {
                                   GNOMON__LANE_COLLECTIVES, 1}};
 #define WORK_KINDS (sizeof work_kinds / sizeof *work_kinds)
 
-static gnomon__activity_sums work_pending[GNOMON__ACTIVITY_VIEWS];
-static uint32_t watchers[GNOMON__ACTIVITY_VIEWS];
+static gnomon__activity_sums
+    work_pending[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
+static uint32_t watchers[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
 
 /* ---- Views ------------------------------------------------------------------------ */
 
@@ -92,7 +94,7 @@ void gnomon__activities_unwatch(uint32_t generation)
         if (v->generation == generation && !--watchers[i]) {
             store_release(&v->generation, 0);
             gnomon__activity_sums_empty(&work_pending[i]);
-            gnomon__activity_events_drop(i, 1);
+            gnomon__activity_events_drop(i);
         }
         if (v->generation)
             bits |= 1u << v->bit;
@@ -100,20 +102,8 @@ void gnomon__activities_unwatch(uint32_t generation)
     store_release(&gnomon__activity_bits, bits);
     join_tapes();
     if (!bits)
-        gnomon__activity_tables_clear(1);
+        gnomon__activity_tables_clear();
     gnomon__activities_unlock();
-}
-
-void gnomon__activities_forget(void)
-{
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
-        gnomon__keep_reachable(work_pending[i].of);
-        gnomon__keep_reachable(work_pending[i].slots.at);
-        work_pending[i] = (gnomon__activity_sums){0};
-        gnomon__activity_events_drop(i, 0);
-    }
-    gnomon__activity_notes_forget();
-    gnomon__activity_tables_clear(0);
 }
 
 void gnomon__activities_keep(uint32_t generation, uint32_t bits)
@@ -127,7 +117,7 @@ void gnomon__activities_keep(uint32_t generation, uint32_t bits)
     if (bits)
         gnomon__activity_events_keep(i);
     else
-        gnomon__activity_events_drop(i, 1);
+        gnomon__activity_events_drop(i);
     gnomon__activities_unlock();
 }
 

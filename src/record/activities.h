@@ -55,7 +55,4 @@ void gnomon__activities_taken(uint32_t generation, uint64_t until);
  * lock of work. */
 void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told);
 
-/* In a forked child: drops all. */
-void gnomon__activities_forget(void);
-
 #endif

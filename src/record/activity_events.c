@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/process.h"
 #include "record/activity_notes.h"
 #include "record/activity_tables.h"
 
@@ -40,8 +41,9 @@ typedef struct event_queue {
     uint64_t told;             /* of these, in the profile that was read last */
 } event_queue;
 
-static event_queue queues[GNOMON__ACTIVITY_VIEWS];
-static uint64_t work_taken[GNOMON__ACTIVITY_VIEWS]; /* ticks; any thread */
+static event_queue queues[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
+/* Ticks; any thread. */
+static uint64_t work_taken[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
 
 static event_block *block_at(uint32_t at)
 {
@@ -159,9 +161,9 @@ void gnomon__activity_events_keep(uint32_t view)
                            .block_bytes = GNOMON__TAPE_FIRST_BLOCK};
 }
 
-void gnomon__activity_events_drop(uint32_t view, int frees)
+void gnomon__activity_events_drop(uint32_t view)
 {
-    while (frees && queues[view].first)
+    while (queues[view].first)
         give_first(&queues[view]);
     queues[view] = (event_queue){0};
     store_relaxed(&work_taken[view], 0);

@@ -30,7 +30,7 @@ typedef struct gnomon__activity_events {
 /* The view, by its index, wants events; and no longer: they are gone. With `frees` 0 in a
  * forked child, whose memory is the parent's. */
 void gnomon__activity_events_keep(uint32_t view);
-void gnomon__activity_events_drop(uint32_t view, int frees);
+void gnomon__activity_events_drop(uint32_t view);
 
 /* Adds one, whose `serial` is set here; without a leaf it is missing. The view's tapes say
  * what goes where memory is full. Takes the lock of marks once for each block. */

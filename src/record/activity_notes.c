@@ -12,6 +12,7 @@
 #include "mark/segment.h"
 #include "platform/ticks.h"
 #include "platform/memory.h"
+#include "platform/process.h"
 
 #define MOST_NOTES 65536u /* 4 MiB, of which the used ones take pages */
 #define NOTES_SHARE 8u    /* of mem=, at most */
@@ -29,11 +30,12 @@ typedef struct work_slot {
 } work_slot;
 _Static_assert(sizeof(work_slot) == 64, "a line of the cache");
 
-gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
-uint32_t gnomon__activity_bits;
-uint32_t gnomon__activity_tapes;
-static work_slot *work_slots;    /* stays once it is made */
-static uint32_t work_slot_count; /* a power of two */
+gnomon__activity_view
+    gnomon__activity_views[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
+uint32_t gnomon__activity_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__activity_tapes GNOMON__OF_PROCESS;
+static work_slot *work_slots GNOMON__OF_PROCESS;    /* stays once it is made */
+static uint32_t work_slot_count GNOMON__OF_PROCESS; /* a power of two */
 
 int gnomon__activity_notes_make(void)
 {
@@ -51,15 +53,6 @@ int gnomon__activity_notes_make(void)
     store_release(&work_slots,
                   (work_slot *)(void *)(gnomon__marks_arena.base + at));
     return 1;
-}
-
-void gnomon__activity_notes_forget(void)
-{
-    store_relaxed(&work_slots, NULL);
-    store_relaxed(&gnomon__activity_bits, 0);
-    store_relaxed(&gnomon__activity_tapes, 0);
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
-        store_relaxed(&gnomon__activity_views[i].generation, 0);
 }
 
 int gnomon__activity_has_events(uint32_t generation, uint32_t open)

@@ -60,7 +60,4 @@ enum gnomon__activity_noted gnomon__activity_noted(uint32_t source,
  * the segment in which the work began if that is this one or the one before. */
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
                                uint64_t correlation, uint64_t begin_ns);
-/* In a forked child. */
-void gnomon__activity_notes_forget(void);
-
 #endif

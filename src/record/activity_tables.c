@@ -8,6 +8,7 @@
 #include "mark/thread.h"
 #include "platform/memory.h"
 #include "platform/os_wait.h"
+#include "platform/process.h"
 #include "profile/slots.h"
 
 /* Names are those of kernels, of which large programs have some thousands. A name has an
@@ -27,7 +28,10 @@ typedef struct work_table {
     gnomon__slots slots;
 } work_table;
 
-static work_table work_names, work_tracks, work_ops, work_leaves;
+static work_table work_names GNOMON__OF_PROCESS;
+static work_table work_tracks GNOMON__OF_PROCESS;
+static work_table work_ops GNOMON__OF_PROCESS;
+static work_table work_leaves GNOMON__OF_PROCESS;
 
 static gnomon__os_lock work_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_WORK);
 
@@ -227,22 +231,15 @@ const gnomon__activity_leaf *gnomon__activity_leaf_at(uint32_t number)
     return work_item(&work_leaves, number, sizeof(gnomon__activity_leaf));
 }
 
-void gnomon__activity_tables_clear(int frees)
+void gnomon__activity_tables_clear(void)
 {
     work_table *const all[] = {&work_names, &work_tracks, &work_ops,
                                &work_leaves};
-    if (!frees)
-        gnomon__os_lock_renew(&work_lock);
-    for (uint32_t i = 1; frees && i <= work_names.count; i++)
+    for (uint32_t i = 1; i <= work_names.count; i++)
         gnomon__free(gnomon__activity_name_at(i)->text);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (frees) {
-            gnomon__free(all[i]->items);
-            gnomon__slots_free(&all[i]->slots);
-        } else {
-            gnomon__keep_reachable(all[i]->items);
-            gnomon__keep_reachable(all[i]->slots.at);
-        }
+        gnomon__free(all[i]->items);
+        gnomon__slots_free(&all[i]->slots);
         *all[i] = (work_table){0};
     }
 }

@@ -6,6 +6,7 @@
 
 #include "platform/memory.h"
 #include "platform/os_wait.h"
+#include "platform/process.h"
 
 typedef struct device_stats {
     struct device_stats *next;
@@ -15,7 +16,8 @@ typedef struct device_stats {
 
 #define STATS_BUCKETS 1024u
 
-static device_stats **buckets; /* NULL: nothing was added yet */
+/* NULL: nothing was added yet. */
+static device_stats **buckets GNOMON__OF_PROCESS;
 static gnomon__os_lock stats_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_STATS);
 
 static device_stats **stats_bucket(const gnomon__device_part *part)
@@ -88,11 +90,4 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
 void gnomon__device_stats_drop(uint32_t generation)
 {
     gnomon__device_stats_take(generation, 0, ignore_stats, NULL);
-}
-
-void gnomon__device_stats_forget(void)
-{
-    gnomon__os_lock_renew(&stats_lock);
-    gnomon__keep_reachable(buckets);
-    buckets = NULL;
 }

@@ -41,7 +41,4 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
 /* Frees those of a generation. */
 void gnomon__device_stats_drop(uint32_t generation);
 
-/* In a forked child: drops all. */
-void gnomon__device_stats_forget(void);
-
 #endif

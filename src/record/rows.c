@@ -31,11 +31,6 @@ void gnomon__readers_unlock(void)
     gnomon__os_lock_give(&rows_lock);
 }
 
-void gnomon__readers_forget(void)
-{
-    gnomon__os_lock_renew(&rows_lock);
-}
-
 static int begin_copy(gnomon__rows_copier *c, gnomon__rows *out,
                       const gnomon__thread *t, uint32_t bit,
                       uint32_t generation)

@@ -99,7 +99,4 @@ void gnomon__rows_free(gnomon__rows *rows);
  * it. */
 void gnomon__readers_lock(void);
 void gnomon__readers_unlock(void);
-/* In a forked child. */
-void gnomon__readers_forget(void);
-
 #endif

@@ -6,6 +6,7 @@
 
 #include "mark/segment.h"
 #include "platform/memory.h"
+#include "platform/process.h"
 #include "record/totals.h"
 
 #define RECENT 4u
@@ -16,41 +17,43 @@ typedef struct segment_entry {
     gnomon__stage_key stage;
 } segment_entry;
 
-static segment_entry *entries;
-static size_t segment_count, segment_room;
+static struct {
+    segment_entry *at;
+    size_t count, room;
+} segment_list GNOMON__OF_PROCESS;
 static uint32_t cuts; /* number of this cut */
 
 int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
 {
-    if (!gnomon__grow(&entries, &segment_room, segment_count + 1,
-                      sizeof *entries))
+    if (!gnomon__grow(&segment_list.at, &segment_list.room,
+                      segment_list.count + 1, sizeof *segment_list.at))
         return GNOMON_ENOMEM;
-    entries[segment_count++] =
+    segment_list.at[segment_list.count++] =
         (segment_entry){segment, cuts, {.ordinal = ordinal}};
     return GNOMON_OK;
 }
 
 void gnomon__segments_name(const gnomon__stage_key *stage)
 {
-    for (size_t i = segment_count; i-- > 0;)
-        if (entries[i].stage.ordinal == stage->ordinal)
-            entries[i].stage = *stage;
-        else if (entries[i].stage.ordinal < stage->ordinal)
+    for (size_t i = segment_list.count; i-- > 0;)
+        if (segment_list.at[i].stage.ordinal == stage->ordinal)
+            segment_list.at[i].stage = *stage;
+        else if (segment_list.at[i].stage.ordinal < stage->ordinal)
             return;
 }
 
 static segment_entry *entry_of(uint32_t segment)
 {
-    size_t low = 0, high = segment_count;
+    size_t low = 0, high = segment_list.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (entries[middle].segment < segment)
+        if (segment_list.at[middle].segment < segment)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < segment_count && entries[low].segment == segment
-               ? &entries[low]
+    return low < segment_list.count && segment_list.at[low].segment == segment
+               ? &segment_list.at[low]
                : NULL;
 }
 
@@ -73,22 +76,17 @@ void gnomon__segments_sweep(void)
     uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < total; i++) /* a thread may not have cut yet */
         gnomon__segments_hold(load_relaxed(&gnomon__threads[i]->segment));
-    for (size_t i = 0; i < segment_count; i++)
-        if (entries[i].held + 1 >= cuts || i + RECENT >= segment_count)
-            entries[kept++] = entries[i];
-    segment_count = kept;
+    for (size_t i = 0; i < segment_list.count; i++)
+        if (segment_list.at[i].held + 1 >= cuts ||
+            i + RECENT >= segment_list.count)
+            segment_list.at[kept++] = segment_list.at[i];
+    segment_list.count = kept;
     cuts++;
 }
 
 void gnomon__segments_clear(void)
 {
-    gnomon__free(entries);
-    gnomon__segments_inherit();
-}
-
-void gnomon__segments_inherit(void)
-{
-    gnomon__keep_reachable(entries);
-    entries = NULL;
-    segment_count = segment_room = 0;
+    gnomon__free(segment_list.at);
+    segment_list.at = NULL;
+    segment_list.count = segment_list.room = 0;
 }

@@ -25,8 +25,7 @@ gnomon__stage_key gnomon__segments_stage(uint32_t segment);
 void gnomon__segments_hold(uint32_t segment);
 void gnomon__segments_sweep(void);
 
-/* Removes all: _clear for a new run, _inherit in a forked child. */
+/* Removes all, for a new run. */
 void gnomon__segments_clear(void);
-void gnomon__segments_inherit(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "mark/hot.h"
 #include "mark/region.h"
 #include "platform/clock.h"
+#include "platform/process.h"
 #include "record/snapshot_parts.h"
 #include "record/step_sums.h"
 
@@ -37,7 +38,7 @@ typedef struct step_table {
 #define STEP_PAGE_BYTES ((uint32_t)sizeof(step_page))
 _Static_assert(sizeof(step_table) <= STEP_TABLE_BYTES, "a chunk of the arena");
 
-uint64_t gnomon__step_since;
+uint64_t gnomon__step_since GNOMON__OF_PROCESS;
 
 /* ---- The recorder ------------------------------------------------------------------ */
 

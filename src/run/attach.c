@@ -10,12 +10,13 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 #include "spec/names.h"
 #include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"
 
-gnomon__attachment *gnomon__attachments;
+gnomon__attachment *gnomon__attachments GNOMON__OF_PROCESS;
 
 static uint32_t batches;
 
@@ -263,13 +264,6 @@ void gnomon__attachments_finish(void)
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->hook_bit < GNOMON__BITS && gnomon__observer_finish(a->hook_bit))
             gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
-}
-
-void gnomon__attachments_forget(void)
-{
-    gnomon__keep_reachable(gnomon__attachments);
-    gnomon__attachments = NULL;
-    gnomon__views_forget();
 }
 
 gnomon__attachment *gnomon__attachment_named(gnomon__text name)

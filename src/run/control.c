@@ -12,6 +12,7 @@
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os_wait.h"
+#include "platform/process.h"
 #include "platform/tls.h"
 #include "run/host.h"
 #include "run/run.h"
@@ -32,14 +33,14 @@ static __thread int host_cancel GNOMON__TLS; /* as it was outside */
  * the start is over or the lock is free. Whoever gets the lock before OVER makes the
  * start: in a child RUNS may be of a thread that the child does not have. */
 enum { START_NEW, START_RUNS, START_STUCK, START_OVER };
-static uint32_t start_state;
+static uint32_t start_state GNOMON__OF_PROCESS;
 #define MARK_WAITS_NS 1000000000ull
 
 /* Counts what waiters wait for: the lock is given back, the start is over, or a library
  * may be loaded under the lock. They sleep while it stays the same; the limit of a sleep
  * is for what nobody tells them of. */
 static uint32_t turn;
-static uint32_t waiters;
+static uint32_t waiters GNOMON__OF_PROCESS;
 #define SLEEP_NS 250000000ull
 #define MOST_SLEEPS 10000 /* should the clock stand still */
 
@@ -48,7 +49,7 @@ static uint32_t waiters;
  * waiter gives up after this time; later ones give up at once until the lock is
  * free. */
 #define STUCK_AFTER_NS 1000000000ull
-static uint32_t is_stuck;
+static uint32_t is_stuck GNOMON__OF_PROCESS;
 
 static void wait_for_turn(uint32_t seen, uint64_t *pause)
 {
@@ -290,12 +291,4 @@ int gnomon__upcall_exit_enter(void)
 void gnomon__upcall_exit_leave(void)
 {
     gnomon__control_leave();
-}
-
-void gnomon__control_forget(void)
-{
-    store_relaxed(&start_state, START_NEW);
-    store_relaxed(&waiters, 0);
-    if (!in_control) /* held by a thread that the child does not have */
-        gnomon__os_lock_renew(&control_lock);
 }

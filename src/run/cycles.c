@@ -10,12 +10,14 @@
 #include "mark/region.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "platform/process.h"
 #include "profile/model.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"
 
-static uint32_t cycles_due; /* how many are over, of all views */
+/* How many are over, of all views. */
+static uint32_t cycles_due GNOMON__OF_PROCESS;
 
 int gnomon__cycles_are_due(void)
 {

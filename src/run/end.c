@@ -20,6 +20,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/process.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"
@@ -38,7 +39,8 @@ static uint32_t end_state;
 static int end_number; /* of the signal */
 static gnomon__os_thread end_thread;
 static int exit_watched;
-static int is_exiting; /* the thread stays: it may be the one that exits */
+/* The thread stays: it may be the one that exits. */
+static int is_exiting GNOMON__OF_PROCESS;
 
 /* ---- The signal ---------------------------------------------------------- */
 
@@ -237,7 +239,6 @@ void gnomon__end_watch(void)
 
 void gnomon__end_forget(void)
 {
-    is_exiting = 0;
     release_all();
     store_release(&end_state, END_ABSENT);
 }

@@ -13,6 +13,7 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/process.h"
 #include "spec/names.h"
 #include "run/notes.h"
 #include "run/files.h"
@@ -36,8 +37,8 @@ typedef struct written_file {
 #define MOST_APART 15u /* namespaces of a process, by glibc */
 
 /* Each file that this process ever wrote, in a list by its path's hash. NULL: none. */
-static written_file **files;
-static uint32_t view_file_count; /* those with a `view` */
+static written_file **files GNOMON__OF_PROCESS;
+static uint32_t view_file_count GNOMON__OF_PROCESS; /* those with a `view` */
 
 static written_file **list_of(const char *path)
 {
@@ -129,13 +130,6 @@ void gnomon__files_drop(uint32_t view)
 {
     for (uint32_t i = 0; view_file_count && i < LISTS; i++)
         drop_in(&files[i], view);
-}
-
-void gnomon__files_forget(void)
-{
-    gnomon__keep_reachable(files); /* not freed: the heap may be half changed */
-    files = NULL;
-    view_file_count = 0;
 }
 
 /* ---- Files -------------------------------------------------------------------- */

@@ -10,16 +10,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "device/activity.h"
-#include "device/cupti_source.h"
-#include "device/timers.h"
 #include "mark/region.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
-#include "mark/tree.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "platform/process.h"
 #include "run/files.h"
 #include "run/run.h"
 
@@ -58,21 +55,11 @@ static void become_child(int starts)
         count_children();
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
-    gnomon__os_threads_forget();
+    gnomon__process_forget();
     gnomon__observers_forget(wakes);
-    gnomon__timers_forget();
-    gnomon__sources_forget();
-    gnomon__cupti_forget();
     gnomon__threads_forget();
-    gnomon__readers_forget();
     gnomon__segments_forget();
-    gnomon__attachments_forget();
-    gnomon__windows_forget();
-    gnomon__stages_forget();
-    gnomon__reports_forget();
-    gnomon__files_forget();
     gnomon__setup_forget();
-    gnomon__control_forget();
 }
 
 /* The lock of marks is held over the fork, so that the child's regions are consistent;
@@ -86,14 +73,14 @@ static void before_fork(void)
 
 static void after_fork_parent(void)
 {
-    (void)gnomon__unlock_over_fork(0);
+    (void)gnomon__unlock_over_fork();
     gnomon__os_loader_after_fork(0);
 }
 
 static void after_fork_child(void)
 {
     gnomon__os_loader_after_fork(1);
-    if (!gnomon__unlock_over_fork(1) && gnomon__os_is_owner())
+    if (!gnomon__unlock_over_fork() && gnomon__os_is_owner())
         return; /* the handlers are registered twice */
     become_child(gnomon__follows() && !load_relaxed(&child_is_off) &&
                  !gnomon__busy() && !gnomon__control_is_inside());

@@ -32,7 +32,6 @@ const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
 /* As gnomon_metadata, inside a control call. */
 int gnomon__metadata_put(gnomon__text key, gnomon__text json);
 void gnomon__metadata_clear(void);
-void gnomon__metadata_forget(void);
 /* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */
 char *gnomon__clean_copy(gnomon__text text);
 

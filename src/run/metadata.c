@@ -6,35 +6,31 @@
 #include "platform/error.h"
 #include "platform/json.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 #include "platform/utf8.h"
 #include "run/host.h"
 #include "run/run.h"
 
 #define MAX_KEY 256
 
-static gnomon_metadata_info *metadata;
-static size_t metadata_count, metadata_room;
+static struct {
+    gnomon_metadata_info *at;
+    size_t count, room;
+} metadata GNOMON__OF_PROCESS;
 
 const gnomon_metadata_info *gnomon__metadata_all(size_t *count)
 {
-    *count = metadata_count;
-    return metadata;
+    *count = metadata.count;
+    return metadata.at;
 }
 
 void gnomon__metadata_clear(void)
 {
-    while (metadata_count) {
-        metadata_count--;
-        gnomon__free((void *)(uintptr_t)metadata[metadata_count].key);
-        gnomon__free((void *)(uintptr_t)metadata[metadata_count].json);
+    while (metadata.count) {
+        metadata.count--;
+        gnomon__free((void *)(uintptr_t)metadata.at[metadata.count].key);
+        gnomon__free((void *)(uintptr_t)metadata.at[metadata.count].json);
     }
-}
-
-void gnomon__metadata_forget(void)
-{
-    gnomon__keep_reachable(metadata);
-    metadata = NULL;
-    metadata_count = metadata_room = 0;
 }
 
 char *gnomon__clean_copy(gnomon__text text)
@@ -60,22 +56,24 @@ int gnomon__metadata_put(gnomon__text key, gnomon__text json)
     char *key_copy = gnomon__clean_copy(key);
     char *copy = gnomon__strndup(json.at, json.length);
     size_t i = 0;
-    while (key_copy && i < metadata_count &&
-           strcmp(metadata[i].key, key_copy) != 0)
+    while (key_copy && i < metadata.count &&
+           strcmp(metadata.at[i].key, key_copy) != 0)
         i++;
     if (!key_copy || !copy ||
-        !gnomon__grow(&metadata, &metadata_room, i + 1, sizeof *metadata)) {
+        !gnomon__grow(&metadata.at, &metadata.room, i + 1,
+                      sizeof *metadata.at)) {
         gnomon__free(key_copy);
         gnomon__free(copy);
         return gnomon__fail(GNOMON_ENOMEM, "no memory for metadata");
     }
-    if (i < metadata_count) {
-        gnomon__free((void *)(uintptr_t)metadata[i].key);
-        gnomon__free((void *)(uintptr_t)metadata[i].json);
+    if (i < metadata.count) {
+        gnomon__free((void *)(uintptr_t)metadata.at[i].key);
+        gnomon__free((void *)(uintptr_t)metadata.at[i].json);
     } else {
-        metadata_count++;
+        metadata.count++;
     }
-    metadata[i] = (gnomon_metadata_info){sizeof *metadata, 0, key_copy, copy};
+    metadata.at[i] =
+        (gnomon_metadata_info){sizeof *metadata.at, 0, key_copy, copy};
     return GNOMON_OK;
 }
 

@@ -9,11 +9,13 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/process.h"
 #include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
 
-static char *last_path; /* of the file of its own that a profiler wrote last */
+/* Of the file of its own that a profiler wrote last. */
+static char *last_path GNOMON__OF_PROCESS;
 
 /* ---- Buffers -------------------------------------------------------------------- */
 
@@ -257,7 +259,7 @@ static char *path_of_new(gnomon__attachment *a, const char *part,
 }
 
 /* The stream (keep=stream) whose last part could not be written, and why. */
-static const gnomon__attachment *failed_stream;
+static const gnomon__attachment *failed_stream GNOMON__OF_PROCESS;
 static int failed_stream_why;
 
 /* Parts of a stream have a name each, and a job may have thousands: of those that fail

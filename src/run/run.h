@@ -171,15 +171,9 @@ void gnomon__fork_tell(void);
 /* The process that a child was forked from; 0: this is none. */
 int64_t gnomon__fork_parent(void);
 
-/* In a child, for fork.c: each file abandons what it inherited. */
-void gnomon__control_forget(void);
+/* In a child, for fork.c: what is more than zeroes (platform/process.h). */
 void gnomon__end_forget(void);
 void gnomon__setup_forget(void);
-void gnomon__attachments_forget(void);
-void gnomon__stages_forget(void);
-void gnomon__windows_forget(void);
-void gnomon__reports_forget(void);
-void gnomon__files_forget(void);
 
 /* ---- end.c ------------------------------------------------------------------- */
 
@@ -307,9 +301,6 @@ int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
 int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now);
 /* The rank has changed: checks ranks= again. */
 void gnomon__views_rank(int32_t rank);
-/* In a forked child. */
-void gnomon__views_forget(void);
-
 /* ---- window.c ---------------------------------------------------------------------- */
 
 void gnomon__step_lock(void);

@@ -9,6 +9,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 #include "run/files.h"
 #include "run/host.h"
 #include "run/plugin.h"
@@ -19,7 +20,7 @@ static int depth_inherited; /* in a forked child: the depth is its parent's */
 /* READ_NOTHING: $GNOMON was read, and nothing stood for it yet, so that a setup's spec still
  * counts. */
 enum { UNREAD, READ_NOTHING, CONFIGURED };
-static uint32_t is_configured;
+static uint32_t is_configured GNOMON__OF_PROCESS;
 static gnomon__rank our_rank = {
     .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
 static int rank_is_known;
@@ -294,7 +295,6 @@ void gnomon__setup_forget(void)
 {
     int given = rank_is_given();
     depth_inherited = setup_depth > 0;
-    is_configured = UNREAD;
     if (!given)
         our_rank = (gnomon__rank){
             .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};

@@ -90,7 +90,7 @@ void gnomon__call_ready(gnomon__attachment *a, const struct gnomon__model *m);
 /* After the stage's cut. Under the readers' lock. */
 void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage);
 const gnomon__stage_span *gnomon__stage_spans(size_t *count);
-void gnomon__stage_spans_clear(int frees);
+void gnomon__stage_spans_clear(void);
 
 /* ---- snapshots.c -------------------------------------------------------------------- */
 

@@ -9,37 +9,36 @@
 #include "mark/observer.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "platform/process.h"
 #include "run/host.h"
 #include "run/run.h"
 #include "run/snapshots.h"
 
-/* Of the open stage. */
 static struct {
-    uint32_t ordinal;
-    int32_t was_opened; /* else it begins at its first mark */
-    char *name;         /* NULL: "" */
+    uint32_t over;      /* how many stages are */
+    int32_t was_opened; /* the open one; else it begins at its first mark */
+    char *name;         /* its; NULL: "" */
     uint64_t opened;    /* ticks */
     uint64_t first;     /* its first mark's in segments that are over, + 1 */
-} open_stage = {.ordinal = 1};
-
-static gnomon__stage_record reported; /* the stage whose reports are written */
-static char *reported_name;           /* its name, if it is over; else NULL */
-/* The open one, while profilers leave in it. */
-static gnomon__stage_record unfinished;
-static uint32_t unreached_threads; /* threads that the last cut did not reach */
+    gnomon__stage_record reported; /* whose reports are written */
+    char *reported_name;           /* its name, if it is over; else NULL */
+    /* The open one, while profilers leave in it. */
+    gnomon__stage_record unfinished;
+    uint32_t unreached; /* threads that the last cut did not reach */
+} this_stage GNOMON__OF_PROCESS;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
 static const char *open_name(void)
 {
-    return open_stage.name ? open_stage.name : "";
+    return this_stage.name ? this_stage.name : "";
 }
 
 const char *gnomon__stage_name(void)
 {
-    const char *name = reported.name           ? reported.name
-                       : open_stage.was_opened ? open_name()
-                                               : "";
+    const char *name = this_stage.reported.name ? this_stage.reported.name
+                       : this_stage.was_opened  ? open_name()
+                                                : "";
     return *name ? name : NULL;
 }
 
@@ -47,7 +46,7 @@ const char *gnomon__stage_name(void)
 
 uint64_t gnomon__stage_first_mark(void)
 {
-    uint64_t first = open_stage.first, its;
+    uint64_t first = this_stage.first, its;
     if (gnomon__segment_first(&its) && (!first || its + 1 < first))
         first = its + 1;
     return first;
@@ -56,24 +55,24 @@ uint64_t gnomon__stage_first_mark(void)
 uint64_t gnomon__stage_begin_ticks(uint64_t now)
 {
     uint64_t first = gnomon__stage_first_mark();
-    uint64_t begin = open_stage.was_opened ? open_stage.opened : now;
+    uint64_t begin = this_stage.was_opened ? this_stage.opened : now;
     return first && first - 1 < begin ? first - 1 : begin;
 }
 
 int gnomon__stage_is_due(void)
 {
-    return open_stage.was_opened || open_stage.ordinal == 1 ||
+    return this_stage.was_opened || this_stage.over == 0 ||
            gnomon__stage_first_mark();
 }
 
 uint32_t gnomon__stage_ordinal(void)
 {
-    return open_stage.ordinal;
+    return this_stage.over + 1;
 }
 
 int gnomon__stage_was_opened(void)
 {
-    return open_stage.was_opened;
+    return this_stage.was_opened;
 }
 
 /* A clock that stepped back must not end a stage before its begin. */
@@ -87,7 +86,7 @@ void gnomon__stage_describe(gnomon__stage_record *s)
 {
     uint64_t now = gnomon__ticks();
     *s = (gnomon__stage_record){.name = open_name(), .count = 1};
-    s->key.ordinal = open_stage.ordinal;
+    s->key.ordinal = gnomon__stage_ordinal();
     s->key.name = gnomon__stage_name_find(open_name());
     s->from = gnomon__stage_begin_ticks(now);
     s->key.begin_ns = gnomon__clock_ns(s->from);
@@ -105,7 +104,7 @@ static void see_range(uint32_t segment)
 /* Devices may work on after the last mark. */
 static int goes_on(const gnomon__ledger *copy)
 {
-    int any = open_stage.was_opened || unreached_threads;
+    int any = this_stage.was_opened || this_stage.unreached;
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         any |=
             (copy ? copy : &v->ledger)->open_count || v->has_work || v->timed;
@@ -127,7 +126,7 @@ uint64_t gnomon__stage_end(gnomon__stage_record *s, const gnomon__ledger *copy,
 
 const gnomon__stage_record *gnomon__stage_reported(void)
 {
-    return &reported;
+    return &this_stage.reported;
 }
 
 /* ---- Cuts --------------------------------------------------------------------------- */
@@ -147,13 +146,13 @@ static int take_views(void)
 static int cut(uint64_t now)
 {
     gnomon__step_lock();
-    open_stage.first = gnomon__stage_first_mark();
+    this_stage.first = gnomon__stage_first_mark();
     gnomon__step_unlock();
-    int code = gnomon__segments_add(gnomon__segment, open_stage.ordinal);
-    gnomon__segments_name(&reported.key);
-    if (unreached_threads)
+    int code = gnomon__segments_add(gnomon__segment, gnomon__stage_ordinal());
+    gnomon__segments_name(&this_stage.reported.key);
+    if (this_stage.unreached)
         code = take_views() ? GNOMON_ENOMEM : code;
-    unreached_threads = gnomon__cut(now);
+    this_stage.unreached = gnomon__cut(now);
     code = take_views() ? GNOMON_ENOMEM : code;
     for (gnomon__view *v = gnomon__views; v && code; v = v->next)
         v->ledger.open.is_incomplete = 1;
@@ -171,9 +170,9 @@ static void log_lost(int code)
 void gnomon__stage_reports_over(void)
 {
     gnomon__readers_lock();
-    reported = unfinished;
-    gnomon__free(reported_name);
-    reported_name = NULL;
+    this_stage.reported = this_stage.unfinished;
+    gnomon__free(this_stage.reported_name);
+    this_stage.reported_name = NULL;
     gnomon__readers_unlock();
 }
 
@@ -182,12 +181,12 @@ void gnomon__stage_reports_over(void)
 /* The next one begins, unnamed. */
 static void begin_next(void)
 {
-    gnomon__free(reported_name);
-    reported_name = open_stage.name;
-    open_stage.name = NULL;
-    open_stage.was_opened = 0;
-    open_stage.first = 0;
-    open_stage.ordinal++;
+    gnomon__free(this_stage.reported_name);
+    this_stage.reported_name = this_stage.name;
+    this_stage.name = NULL;
+    this_stage.was_opened = 0;
+    this_stage.first = 0;
+    this_stage.over++;
 }
 
 static int close_views(const gnomon__stage_record *s, uint64_t begin,
@@ -206,9 +205,9 @@ static int close_views(const gnomon__stage_record *s, uint64_t begin,
 static uint64_t end_reported(uint64_t now)
 {
     gnomon__step_lock();
-    uint64_t end = gnomon__stage_end(&reported, NULL, now);
+    uint64_t end = gnomon__stage_end(&this_stage.reported, NULL, now);
     gnomon__step_unlock();
-    gnomon__segments_name(&reported.key);
+    gnomon__segments_name(&this_stage.reported.key);
     return end;
 }
 
@@ -220,17 +219,17 @@ static void end_stage(void)
     gnomon__windows_narrow(0);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__cycles_end(now, 0);
-    gnomon__stage_describe(&reported);
-    end_stage_at(&reported, now);
-    reported.until = now;
-    reported.is_over = 1;
-    reported.key.name = gnomon__stage_name_number(open_name());
-    int lost = gnomon__steps_end(&reported.steps, begin, now);
+    gnomon__stage_describe(&this_stage.reported);
+    end_stage_at(&this_stage.reported, now);
+    this_stage.reported.until = now;
+    this_stage.reported.is_over = 1;
+    this_stage.reported.key.name = gnomon__stage_name_number(open_name());
+    int lost = gnomon__steps_end(&this_stage.reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
-    int closed = close_views(&reported, begin, end_reported(now));
-    gnomon__stage_names_add(&reported);
-    gnomon__stage_span_add(now, &reported.key);
+    int closed = close_views(&this_stage.reported, begin, end_reported(now));
+    gnomon__stage_names_add(&this_stage.reported);
+    gnomon__stage_span_add(now, &this_stage.reported.key);
     gnomon__step_lock();
     begin_next();
     uint32_t unnotified = gnomon__windows_move(0, 1, now);
@@ -257,19 +256,19 @@ static void close_leaving(void)
     gnomon__step_lock();
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__cycles_end(now, 1);
-    gnomon__stage_describe(&reported);
-    reported.until = now;
-    reported.key.name = gnomon__stage_name_number(open_name());
-    int lost = gnomon__steps_flush(&reported.steps, begin, now);
+    gnomon__stage_describe(&this_stage.reported);
+    this_stage.reported.until = now;
+    this_stage.reported.key.name = gnomon__stage_name_number(open_name());
+    int lost = gnomon__steps_flush(&this_stage.reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
     uint64_t end = end_reported(now);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (gnomon__view_leaves(v) &&
-            gnomon__view_close(v, reported.key.name, open_stage.ordinal, begin,
-                               end))
+            gnomon__view_close(v, this_stage.reported.key.name,
+                               gnomon__stage_ordinal(), begin, end))
             code = GNOMON_ENOMEM;
-    unfinished = reported;
+    this_stage.unfinished = this_stage.reported;
     gnomon__readers_unlock();
     log_lost(code | lost);
 }
@@ -280,9 +279,9 @@ static int settle_late(void)
     int is_any = 0;
     gnomon__work_flush();
     gnomon__readers_lock();
-    gnomon__stage_describe(&reported);
+    gnomon__stage_describe(&this_stage.reported);
     int code = cut(gnomon__ticks());
-    reported.name = NULL; /* there is nothing of it to report */
+    this_stage.reported.name = NULL; /* there is nothing of it to report */
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         code = gnomon__ledger_settle(&v->ledger) ? GNOMON_ENOMEM : code;
         is_any |= v->ledger.late_reported.count != 0;
@@ -301,7 +300,7 @@ void gnomon__stage_report_leaving(void)
         gnomon__report_late();
     }
     gnomon__report_run(1);
-    memset(&unfinished, 0, sizeof unfinished);
+    memset(&this_stage.unfinished, 0, sizeof this_stage.unfinished);
     gnomon__stage_reports_over();
 }
 
@@ -323,12 +322,12 @@ uint32_t gnomon__stage_open(char *name)
     gnomon__clock_anchor();
     gnomon__readers_lock();
     gnomon__step_lock();
-    open_stage.was_opened = 1;
-    open_stage.opened = gnomon__ticks();
-    open_stage.name = name;
-    gnomon__steps_begin(open_stage.opened);
+    this_stage.was_opened = 1;
+    this_stage.opened = gnomon__ticks();
+    this_stage.name = name;
+    gnomon__steps_begin(this_stage.opened);
     uint32_t unnotified =
-        gnomon__windows_move(gnomon__stage_steps(), 0, open_stage.opened);
+        gnomon__windows_move(gnomon__stage_steps(), 0, this_stage.opened);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     return unnotified;
@@ -345,8 +344,8 @@ static uint32_t name_at(uint32_t index)
 static int is_reported(uint32_t number)
 {
     const gnomon__named_stages *n = gnomon__stages_named(number);
-    return (n && n->count) ||
-           (unfinished.count && unfinished.key.name == number);
+    return (n && n->count) || (this_stage.unfinished.count &&
+                               this_stage.unfinished.key.name == number);
 }
 
 int gnomon__stage_report_named(uint32_t index, int *is_last)
@@ -358,9 +357,10 @@ int gnomon__stage_report_named(uint32_t index, int *is_last)
     *is_last = 1;
     while (++index < count)
         *is_last &= !is_reported(name_at(index));
-    reported = unfinished;
-    if (!unfinished.count || unfinished.key.name != number)
-        reported = (gnomon__stage_record){
+    this_stage.reported = this_stage.unfinished;
+    if (!this_stage.unfinished.count ||
+        this_stage.unfinished.key.name != number)
+        this_stage.reported = (gnomon__stage_record){
             .name = n->name,
             .key = {n->ordinal, number, n->begin_ns, n->end_ns},
             .count = n->count,
@@ -375,31 +375,14 @@ void gnomon__stages_restart(void)
 {
     gnomon__readers_lock();
     gnomon__step_lock();
-    gnomon__stage_names_clear(1);
+    gnomon__stage_names_clear();
     begin_next();
-    open_stage.ordinal = 1;
+    this_stage.over = 0;
     gnomon__segments_forget();
     gnomon__segments_clear();
     gnomon__steps_restart();
     gnomon__step_unlock();
-    gnomon__stage_spans_clear(1);
+    gnomon__stage_spans_clear();
     gnomon__metadata_clear();
     gnomon__readers_unlock();
-}
-
-void gnomon__stages_forget(void)
-{
-    gnomon__keep_reachable(open_stage.name);
-    gnomon__keep_reachable(reported_name);
-    reported_name = NULL;
-    memset(&open_stage, 0, sizeof open_stage);
-    open_stage.ordinal = 1;
-    memset(&reported, 0, sizeof reported);
-    memset(&unfinished, 0, sizeof unfinished);
-    gnomon__stage_names_clear(0);
-    unreached_threads = 0;
-    gnomon__segments_inherit();
-    gnomon__steps_restart();
-    gnomon__stage_spans_clear(0);
-    gnomon__metadata_forget();
 }

@@ -72,7 +72,7 @@ void gnomon__stage_names_add(const gnomon__stage_record *s);
 const gnomon__named_stages *gnomon__stages_named(uint32_t number);
 uint32_t gnomon__stage_name_count(void);
 /* At a run's end; in a forked child with `frees` 0: the parent's memory is abandoned. */
-void gnomon__stage_names_clear(int frees);
+void gnomon__stage_names_clear(void);
 
 /* ---- step.c: under the lock of steps ------------------------------------------------ */
 

@@ -3,20 +3,31 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/process.h"
 #include "run/run.h"
 
 #define MAX_NAMES 1024u /* further ones share "(other)" */
 
 /* The first is that of stages without a name. */
-static char no_name[] = "";
-static gnomon__named_stages unnamed = {.name = no_name};
-static gnomon__named_stages *names[MAX_NAMES + 1] = {&unnamed};
-static uint32_t stage_name_count = 1;
+static struct {
+    gnomon__named_stages unnamed;
+    uint32_t others;
+} names GNOMON__OF_PROCESS;
+static gnomon__named_stages *other_names[MAX_NAMES];
+
+static gnomon__named_stages *named_stage(uint32_t number)
+{
+    static char no_name[] = "";
+    if (number)
+        return other_names[number - 1];
+    names.unnamed.name = no_name;
+    return &names.unnamed;
+}
 
 uint32_t gnomon__stage_name_find(const char *name)
 {
     uint32_t i = 0;
-    while (i < stage_name_count && strcmp(names[i]->name, name) != 0)
+    while (i <= names.others && strcmp(named_stage(i)->name, name) != 0)
         i++;
     return i;
 }
@@ -34,25 +45,25 @@ static gnomon__named_stages *make_name(const char *name)
 uint32_t gnomon__stage_name_number(const char *name)
 {
     uint32_t i = gnomon__stage_name_find(name);
-    if (i < stage_name_count)
+    if (i <= names.others)
         return i;
     int is_last = i >= MAX_NAMES;
     if (is_last)
         gnomon__trouble(&gnomon__no_thread, bad_stages);
     if (i > MAX_NAMES)
         return MAX_NAMES;
-    names[i] = make_name(is_last ? "(other)" : name);
-    if (!names[i]) {
+    gnomon__named_stages *its = make_name(is_last ? "(other)" : name);
+    if (!its) {
         gnomon__trouble(&gnomon__no_thread, bad_stages);
         return 0;
     }
-    stage_name_count++;
+    other_names[names.others++] = its;
     return i;
 }
 
 void gnomon__stage_names_add(const gnomon__stage_record *s)
 {
-    gnomon__named_stages *n = names[s->key.name];
+    gnomon__named_stages *n = named_stage(s->key.name);
     if (!n->count++)
         n->begin_ns = s->key.begin_ns;
     n->end_ns = s->key.end_ns;
@@ -64,27 +75,21 @@ void gnomon__stage_names_add(const gnomon__stage_record *s)
 
 const gnomon__named_stages *gnomon__stages_named(uint32_t number)
 {
-    return number < stage_name_count ? names[number] : NULL;
+    return number <= names.others ? named_stage(number) : NULL;
 }
 
 uint32_t gnomon__stage_name_count(void)
 {
-    return stage_name_count;
+    return names.others + 1;
 }
 
-void gnomon__stage_names_clear(int frees)
+void gnomon__stage_names_clear(void)
 {
-    for (uint32_t i = 1; i < stage_name_count; i++) {
-        if (!frees) {
-            gnomon__keep_reachable(names[i]);
-            continue;
-        }
-        gnomon__total_empty(&names[i]->steps);
-        gnomon__free(names[i]->name);
-        gnomon__free(names[i]);
+    for (uint32_t i = 0; i < names.others; i++) {
+        gnomon__total_empty(&other_names[i]->steps);
+        gnomon__free(other_names[i]->name);
+        gnomon__free(other_names[i]);
     }
-    if (frees)
-        gnomon__total_empty(&unnamed.steps);
-    unnamed = (gnomon__named_stages){.name = no_name};
-    stage_name_count = 1;
+    gnomon__total_empty(&names.unnamed.steps);
+    memset(&names, 0, sizeof names);
 }

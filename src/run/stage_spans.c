@@ -7,13 +7,16 @@
 #include "mark/segment.h"
 #include "platform/ticks.h"
 #include "platform/memory.h"
+#include "platform/process.h"
 #include "run/run.h"
 #include "run/snapshots.h"
 
 #define MOST_SPANS 65536u
 
-static gnomon__stage_span *spans;
-static size_t stage_spans_count, stage_spans_room;
+static struct {
+    gnomon__stage_span *at;
+    size_t count, room;
+} spans GNOMON__OF_PROCESS;
 
 static int are_needed(void)
 {
@@ -26,39 +29,35 @@ static int are_needed(void)
 /* The first of the last `count` has the time of all before it, and is of no stage. */
 static void forget_spans(size_t count)
 {
-    if (stage_spans_count <= count)
+    if (spans.count <= count)
         return;
-    memmove(spans, spans + stage_spans_count - count, count * sizeof *spans);
-    spans[0].ordinal = 0;
-    spans[0].name = UINT32_MAX;
-    stage_spans_count = count;
+    memmove(spans.at, spans.at + spans.count - count, count * sizeof *spans.at);
+    spans.at[0].ordinal = 0;
+    spans.at[0].name = UINT32_MAX;
+    spans.count = count;
 }
 
 void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage)
 {
     if (!are_needed())
         forget_spans(1);
-    else if (stage_spans_count == MOST_SPANS)
+    else if (spans.count == MOST_SPANS)
         forget_spans(MOST_SPANS / 2);
-    if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
-                     sizeof *spans))
-        spans[stage_spans_count++] = (gnomon__stage_span){
+    if (gnomon__grow(&spans.at, &spans.room, spans.count + 1, sizeof *spans.at))
+        spans.at[spans.count++] = (gnomon__stage_span){
             until,       gnomon__ticks(),     stage->ordinal,
             stage->name, gnomon__segment - 1, 0};
 }
 
 const gnomon__stage_span *gnomon__stage_spans(size_t *count)
 {
-    *count = stage_spans_count;
-    return spans;
+    *count = spans.count;
+    return spans.at;
 }
 
-void gnomon__stage_spans_clear(int frees)
+void gnomon__stage_spans_clear(void)
 {
-    if (frees)
-        gnomon__free(spans);
-    else
-        gnomon__keep_reachable(spans);
-    spans = NULL;
-    stage_spans_count = stage_spans_room = 0;
+    gnomon__free(spans.at);
+    spans.at = NULL;
+    spans.count = spans.room = 0;
 }

@@ -11,6 +11,7 @@
 #include "mark/upcall.h"
 #include "platform/ticks.h"
 #include "platform/owner.h"
+#include "platform/process.h"
 #include "record/step_sums.h"
 #include "record/step_times.h"
 #include "run/snapshots.h"
@@ -18,27 +19,29 @@
 
 #define GNOMON__STEP_ANEW 2 /* `given` of gnomon_step_slow */
 
-static gnomon__tick_sum stage_steps; /* of the open stage */
+static struct {
+    gnomon__tick_sum sum; /* of those of the open stage */
+    uint64_t kept;        /* in the ring so far, of all stages */
+    uint64_t steps_over;  /* in the open stage */
+    uint64_t number;      /* of the open step */
+    uint64_t begin;
+    int was_begun_anew; /* the open step, by gnomon_step_begin */
+} step_state GNOMON__OF_PROCESS;
 
 static gnomon__step_record
-    last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
-static uint64_t steps_kept;         /* in the ring so far, of all stages */
-static uint64_t steps_over;         /* in the open stage */
-static uint64_t step_number;        /* of the open step */
-static uint64_t step_begin;
-static int was_begun_anew;           /* the open step, by gnomon_step_begin */
+    last_steps[GNOMON__LAST_STEPS];  /* a ring, in ticks */
 static gnomon__total reported_steps; /* of the stage that is reported, in ns */
 
 uint64_t gnomon__stage_steps(void)
 {
-    return load_relaxed(&steps_over);
+    return load_relaxed(&step_state.steps_over);
 }
 
 static void begin_step(uint64_t number, uint64_t ticks)
 {
-    step_number = number;
-    step_begin = ticks;
-    was_begun_anew = 0;
+    step_state.number = number;
+    step_state.begin = ticks;
+    step_state.was_begun_anew = 0;
     store_relaxed(&gnomon__step_under_way, number);
 }
 
@@ -62,8 +65,8 @@ static void leave_to_no_step(uint64_t now)
 void gnomon__steps_begin(uint64_t ticks)
 {
     leave_to_no_step(ticks);
-    step_begin = ticks;
-    was_begun_anew = 0;
+    step_state.begin = ticks;
+    step_state.was_begun_anew = 0;
 }
 
 /* ---- Statistics ------------------------------------------------------------------ */
@@ -85,11 +88,11 @@ int gnomon__steps_flush(const gnomon__total **out, uint64_t begin, uint64_t now)
 int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
     int code = gnomon__steps_flush(out, begin, now);
-    if (stage_steps.count)
-        memset(&stage_steps, 0, sizeof stage_steps);
+    if (step_state.sum.count)
+        memset(&step_state.sum, 0, sizeof step_state.sum);
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         count_in_recorders(v, NULL); /* no step has what came after the last */
-    store_relaxed(&steps_over, 0);
+    store_relaxed(&step_state.steps_over, 0);
     begin_step(0, 0);
     store_relaxed(&gnomon__step_since, now);
     return code;
@@ -97,27 +100,29 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
 
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
 {
-    return gnomon__tick_sum_add(out, &stage_steps,
+    return gnomon__tick_sum_add(out, &step_state.sum,
                                 gnomon__clock_rate(begin, now));
 }
 
 int gnomon__steps_were_made(void)
 {
-    return steps_kept != 0;
+    return step_state.kept != 0;
 }
 
 uint64_t gnomon__steps_last_end(void)
 {
-    return steps_kept ? last_steps[(steps_kept - 1) % GNOMON__LAST_STEPS].end_ns
-                      : 0;
+    return step_state.kept
+               ? last_steps[(step_state.kept - 1) % GNOMON__LAST_STEPS].end_ns
+               : 0;
 }
 
 size_t gnomon__steps_last(gnomon__step_record *out)
 {
     size_t n = 0;
-    uint64_t oldest =
-        steps_kept < GNOMON__LAST_STEPS ? 0 : steps_kept - GNOMON__LAST_STEPS;
-    for (uint64_t i = oldest; i < steps_kept; i++) {
+    uint64_t oldest = step_state.kept < GNOMON__LAST_STEPS
+                          ? 0
+                          : step_state.kept - GNOMON__LAST_STEPS;
+    for (uint64_t i = oldest; i < step_state.kept; i++) {
         out[n] = last_steps[i % GNOMON__LAST_STEPS];
         out[n].begin_ns = gnomon__clock_ns(out[n].begin_ns);
         out[n].end_ns = gnomon__clock_ns(out[n].end_ns);
@@ -128,9 +133,9 @@ size_t gnomon__steps_last(gnomon__step_record *out)
 
 void gnomon__steps_restart(void)
 {
-    memset(&stage_steps, 0, sizeof stage_steps);
-    steps_kept = 0;
-    store_relaxed(&steps_over, 0);
+    memset(&step_state.sum, 0, sizeof step_state.sum);
+    step_state.kept = 0;
+    store_relaxed(&step_state.steps_over, 0);
     begin_step(0, 0);
 }
 
@@ -147,32 +152,33 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
-    int is_first = !stage_steps.count && !was_begun_anew;
+    int is_first = !step_state.sum.count && !step_state.was_begun_anew;
     uint64_t first = is_first && !gnomon__stage_was_opened()
                          ? gnomon__stage_first_mark()
                          : 0;
     if (first)
-        step_begin = first - 1;
-    if (now < step_begin) /* another thread's later step was counted first */
-        now = step_begin;
-    if (!step_begin) /* no stage was begun and no mark made */
-        step_begin = now;
-    gnomon__tick_sum_count(&stage_steps, now - step_begin);
+        step_state.begin = first - 1;
+    if (now <
+        step_state.begin) /* another thread's later step was counted first */
+        now = step_state.begin;
+    if (!step_state.begin) /* no stage was begun and no mark made */
+        step_state.begin = now;
+    gnomon__tick_sum_count(&step_state.sum, now - step_state.begin);
     int32_t phase = GNOMON_PHASE_RECORD;
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
             phase = v->phase;
-    gnomon__step_record done = {gnomon__stage_ordinal(), phase, step_number,
-                                step_begin, now};
+    gnomon__step_record done = {gnomon__stage_ordinal(), phase,
+                                step_state.number, step_state.begin, now};
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         if (v->counts_steps)
             count_in_view(v, done);
         gnomon__events_step(v, done.begin_ns);
     }
     store_relaxed(&gnomon__step_since, now);
-    last_steps[steps_kept++ % GNOMON__LAST_STEPS] = done;
-    store_relaxed(&steps_over, steps_over + 1);
-    begin_step(given ? number : step_number + 1, now);
+    last_steps[step_state.kept++ % GNOMON__LAST_STEPS] = done;
+    store_relaxed(&step_state.steps_over, step_state.steps_over + 1);
+    begin_step(given ? number : step_state.number + 1, now);
     return done;
 }
 
@@ -183,7 +189,7 @@ static void begin_step_anew(uint64_t number)
     gnomon__step_lock();
     leave_to_no_step(now);
     begin_step(number, now);
-    was_begun_anew = 1;
+    step_state.was_begun_anew = 1;
     gnomon__step_unlock();
 }
 
@@ -225,7 +231,7 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     gnomon__step_lock();
     gnomon__step_record done = count_step(now, number, given);
     uint32_t open = load_relaxed(&gnomon__open_bits);
-    uint32_t unnotified = gnomon__windows_move(steps_over, 0, now);
+    uint32_t unnotified = gnomon__windows_move(step_state.steps_over, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();

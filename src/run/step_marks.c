@@ -7,10 +7,12 @@
 #include "mark/thread.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/process.h"
 #include "run/files.h"
 #include "run/step_marks.h"
 
-static uint32_t is_stepped; /* a step was made since the last attach */
+/* A step was made since the last attach. */
+static uint32_t is_stepped GNOMON__OF_PROCESS;
 
 static void step_marks_stop(void *self, const gnomon_frame *f, uint64_t *slot)
 {

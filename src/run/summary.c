@@ -12,6 +12,7 @@
 #include "mark/observer.h"
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/process.h"
 #include "print/footer.h"
 #include "profile/model.h"
 #include "run/notes.h"
@@ -22,8 +23,9 @@
 
 #define DEVICE_WAIT_NS 1000000000
 
-static gnomon_health health_before; /* at the open stage's begin */
-static gnomon_health health_run;    /* at the run's */
+/* At the open stage's begin. */
+static gnomon_health health_before GNOMON__OF_PROCESS;
+static gnomon_health health_run GNOMON__OF_PROCESS; /* at the run's */
 
 int gnomon__attachment_has_tree(const gnomon__attachment *a)
 {
@@ -331,10 +333,4 @@ void gnomon__report_late(void)
             gnomon__profile_keep(a, NULL);
     }
     gnomon__events_reported(0);
-}
-
-void gnomon__reports_forget(void)
-{
-    memset(&health_before, 0, sizeof health_before);
-    memset(&health_run, 0, sizeof health_run);
 }

@@ -9,14 +9,15 @@
 #include "mark/upcall.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "platform/process.h"
 #include "record/slice.h"
 #include "record/tape_recorder.h"
 #include "run/files.h"
 #include "run/run.h"
 
-gnomon__view *gnomon__views;
+gnomon__view *gnomon__views GNOMON__OF_PROCESS;
 
-static uint32_t view_count;
+static uint32_t view_count GNOMON__OF_PROCESS;
 
 static void lock_all(void)
 {
@@ -324,11 +325,4 @@ int gnomon__view_leaves(const gnomon__view *v)
     while (a && ((a->view != v && a->window != v) || a->leaves))
         a = a->next;
     return a == NULL;
-}
-
-void gnomon__views_forget(void)
-{
-    gnomon__keep_reachable(gnomon__views);
-    gnomon__views = NULL;
-    view_count = 0;
 }

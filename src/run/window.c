@@ -11,18 +11,24 @@
 #include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/os_wait.h"
+#include "platform/process.h"
 #include "run/run.h"
 #include "run/snapshots.h"
 
 #define ARM_AHEAD 4 /* steps */
 
 static gnomon__os_lock steps = GNOMON__OS_LOCK(GNOMON__OS_OWN_STEPS);
-static uint32_t wake; /* turns of the worker */
-static gnomon__os_thread worker;
-static int worker_runs, worker_ends, worker_missed;
-static uint32_t wanted_armed; /* what masks should be */
-static uint32_t now_armed;    /* what they are being made */
-static uint32_t done_armed;   /* of these, what all masks hold */
+
+static struct {
+    uint32_t wake; /* turns of the worker */
+    gnomon__os_thread worker;
+    int runs, ends;
+    uint32_t wanted; /* what masks should be */
+    uint32_t now;    /* what they are being made */
+    uint32_t done;   /* of these, what all masks hold */
+    int rests;       /* a stage is over, and no mark came since */
+} window_state GNOMON__OF_PROCESS;
+static int worker_missed; /* a line was logged */
 
 /* By bit: the phase that a watcher was notified of last, and the current one. The thread
  * that notifies goes on until both are equal, so that a watcher sees phases in order
@@ -30,8 +36,7 @@ static uint32_t done_armed;   /* of these, what all masks hold */
 static struct {
     int32_t notified, phase;
     int is_notifying; /* a thread calls it now */
-} watched[GNOMON__BITS];
-static int resting; /* a stage is over, and no mark came since */
+} watched[GNOMON__BITS] GNOMON__OF_PROCESS;
 
 void gnomon__step_lock(void)
 {
@@ -51,19 +56,20 @@ static void arm(void *unused)
 {
     (void)unused;
     gnomon__step_lock();
-    while (!worker_ends) {
-        if (now_armed == wanted_armed && now_armed == done_armed) {
-            (void)gnomon__os_turn_wait(&wake, &steps, UINT64_MAX);
+    while (!window_state.ends) {
+        if (window_state.now == window_state.wanted &&
+            window_state.now == window_state.done) {
+            (void)gnomon__os_turn_wait(&window_state.wake, &steps, UINT64_MAX);
             continue;
         }
-        uint32_t bits = now_armed = wanted_armed;
-        done_armed &= bits;
+        uint32_t bits = window_state.now = window_state.wanted;
+        window_state.done &= bits;
         gnomon__observer_arm(bits);
         gnomon__step_unlock();
         gnomon__observer_rewrite();
         gnomon__step_lock();
-        if (now_armed == bits)
-            done_armed = bits;
+        if (window_state.now == bits)
+            window_state.done = bits;
     }
     gnomon__step_unlock();
 }
@@ -71,10 +77,10 @@ static void arm(void *unused)
 /* At once, on this thread. Under the lock of steps. */
 static void arm_now(void)
 {
-    now_armed = wanted_armed;
-    gnomon__observer_arm(now_armed);
+    window_state.now = window_state.wanted;
+    gnomon__observer_arm(window_state.now);
     gnomon__observer_rewrite();
-    done_armed = now_armed;
+    window_state.done = window_state.now;
 }
 
 /* Which of the view's watchers are to be notified of its phase. */
@@ -84,7 +90,7 @@ static uint32_t find_unnotified(const gnomon__view *v)
     for (uint32_t rest = v->watchers; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         watched[bit].phase =
-            resting || !v->rank_on ? GNOMON_PHASE_NONE : v->phase;
+            window_state.rests || !v->rank_on ? GNOMON_PHASE_NONE : v->phase;
         bits |= (uint32_t)(watched[bit].phase != watched[bit].notified) << bit;
     }
     return bits;
@@ -126,7 +132,7 @@ void gnomon__windows_narrow(uint64_t step)
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
 {
     uint32_t which = 0, open = 0, near = 0, unnotified = 0;
-    resting = rests;
+    window_state.rests = rests;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         v->phase = phase_at(v, step);
         which |= v->bits;
@@ -143,12 +149,12 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
             near |= v->bits;
         unnotified |= find_unnotified(v);
     }
-    wanted_armed = near;
-    if (open & ~done_armed)
+    window_state.wanted = near;
+    if (open & ~window_state.done)
         arm_now();
-    else if (now_armed != near)
-        gnomon__os_turn_tell(&wake);
-    done_armed &= near;
+    else if (window_state.now != near)
+        gnomon__os_turn_tell(&window_state.wake);
+    window_state.done &= near;
     gnomon__observer_open(which, open);
     return unnotified;
 }
@@ -199,18 +205,21 @@ void gnomon__windows_refresh(int came)
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         scheduled |= v->scheduled;
     uint32_t unnotified = gnomon__windows_move(
-        gnomon__stage_steps(), resting && !came, gnomon__ticks());
+        gnomon__stage_steps(), window_state.rests && !came, gnomon__ticks());
     arm_now();
-    int start = scheduled && !worker_runs, end = !scheduled && worker_runs;
+    int start = scheduled && !window_state.runs,
+        end = !scheduled && window_state.runs;
     if (start)
-        worker_ends = 0;
+        window_state.ends = 0;
     if (end) {
-        worker_ends = 1;
-        gnomon__os_turn_tell(&wake);
+        window_state.ends = 1;
+        gnomon__os_turn_tell(&window_state.wake);
     }
     gnomon__step_unlock();
     gnomon__windows_notify(unnotified, NULL);
-    int why = start ? gnomon__os_thread_start(&worker, "gnomon", arm, NULL) : 0;
+    int why = start ? gnomon__os_thread_start(&window_state.worker, "gnomon",
+                                              arm, NULL)
+                    : 0;
     if (why && !worker_missed)
         gnomon__log("no thread for schedules (%s): reports are the same, marks "
                     "cost their full price outside the windows too: raise the "
@@ -218,18 +227,9 @@ void gnomon__windows_refresh(int came)
                     strerror(why));
     worker_missed |= why != 0; /* logged once */
     if (start && !why)
-        worker_runs = 1;
+        window_state.runs = 1;
     if (end) {
-        gnomon__os_thread_join(&worker);
-        worker_runs = 0;
+        gnomon__os_thread_join(&window_state.worker);
+        window_state.runs = 0;
     }
-}
-
-/* In a forked child: neither the worker nor the lock's owner exists. */
-void gnomon__windows_forget(void)
-{
-    gnomon__os_lock_renew(&steps);
-    worker_runs = worker_ends = resting = 0;
-    memset(watched, 0, sizeof watched);
-    wanted_armed = now_armed = done_armed = 0;
 }

@@ -134,8 +134,8 @@ endfunction()
 if(NOT KIND STREQUAL "add_subdirectory")
   build_and_check()
   if(KIND STREQUAL "onefile") # its library shows the public names, and no other
-    run(sh -c "nm -D --defined-only '${work}/libwith_gnomon.so' |
-      sed 's/.* //' | sort > '${work}/shown' &&
+    run(sh -c "readelf -W --dyn-syms '${work}/libwith_gnomon.so' |
+      awk '\$7 ~ /^[0-9]/ && \$6 != \"HIDDEN\" { print \$8 }' | sort > '${work}/shown' &&
       sed -e '/^#/d' -e 's/ .*//' '${SOURCE}/tests/symbols.txt' | sort |
       diff - '${work}/shown'")
   endif()

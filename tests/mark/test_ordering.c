@@ -170,7 +170,7 @@ static const char *const published[][2] = {
      "store_release(&once->is_made, 1);",
      "platform/os_wait.h: gnomon__os_make_once: "
      "load_acquire(&once->is_made)"},
-    {"platform/os_wait.c: gnomon__os_lock_renew: store_release(word, OWN_SET)",
+    {"platform/os_wait.c: renew: store_release(word, OWN_SET)",
      "platform/os_wait.c: look_for_child: load_acquire(word) != OWN_SET"},
     {"platform/os_write.c: note_stderr: store_release(&error_known, 1);",
      "platform/os_write.c: gnomon__os_stderr: load_acquire(&error_known)"},

@@ -38,8 +38,8 @@ needed=$(objdump -p "$folder"/gnomon/_gnomon*.so |
     awk '/NEEDED/ && $2 !~ /^(lib(c|m|dl|rt|pthread)|ld-linux.*)[.]so/ {print $2}')
 [ -z "$needed" ] || { echo "needs: $needed"; exit 1; }
 # Nothing of the library is visible to other modules of the process.
-names=$(nm -D --defined-only "$work"/clean/lib/python*/site-packages/gnomon/_gnomon*.so |
-    awk '{print $3}' | grep -v '^PyInit_' || :)
+names=$(readelf -W --dyn-syms "$work"/clean/lib/python*/site-packages/gnomon/_gnomon*.so |
+    awk '$7 ~ /^[0-9]/ && $6 != "HIDDEN" {print $8}' | grep -v '^PyInit_' || :)
 [ -z "$names" ] || { echo "visible: $names"; exit 1; }
 for file in "$source"/bindings/python/gnomon/*.py* \
     "$source"/bindings/python/gnomon/py.typed; do

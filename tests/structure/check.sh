@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh rooms|licence|statics|clocks ROOT
-# check.sh calls|circles ROOT NM OBJECTS
+# check.sh calls|circles|process ROOT NM OBJECTS
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/print, src/export and src/profilers, which plugins are
@@ -17,6 +17,8 @@
 #   statics  no two files of the library have a static variable of one name: in the
 #            one file of `make onefile` they would be one variable, and where their
 #            types are the same no compiler minds
+#   process  a forked child begins each variable anew that is marked GNOMON__OF_PROCESS;
+#            outlive.txt lists the others, and says why
 #   clocks   no wait until a moment of the real-time clock, which somebody may set:
 #            that clock is for the times of files and of the run's begin alone
 #
@@ -129,7 +131,7 @@ check_statics() {
         ! -path 'src/inject/*' -exec awk '
         /^static / && !/^static inline/ {
             line = $0
-            sub(/( GNOMON__TLS|[=;[{]).*/, "", line)
+            sub(/( GNOMON__TLS| GNOMON__OF_PROCESS|[=;[{]).*/, "", line)
             if (line ~ /[()]/) next
             count = split(line, part, ",")
             for (i = 1; i <= count; i++) {
@@ -140,6 +142,38 @@ check_statics() {
         }' {} + | sort -u | awk '
         $1 == last { print $2 ": static " $1 ", as in " file }
         { last = $1; file = $2 }'
+}
+
+# Of lines as those of `nm -A -f sysv`: "PATH/src/ROOM/FILE.c.o:NAME|..|TYPE|..|..|..|SECTION".
+check_process() {
+    if [ -f variables ]; then cat variables; else
+        grep gnomon_objects.dir "$objects" | xargs "$nm" -A -f sysv
+    fi | awk -F '|' -v list=tests/structure/outlive.txt '
+        BEGIN {
+            while ((getline line < list) > 0) {
+                count = split(line, word, " ")
+                if (word[1] == "#") continue
+                if (word[1] != "...") file = word[1]
+                for (i = 2; i <= count && word[i - 1] !~ /:$/; i++) {
+                    name = word[i]
+                    sub(/:$/, "", name)
+                    listed[file, name] = 1
+                }
+            }
+        }
+        { gsub(/ /, "") }
+        $3 !~ /[bdBD]/ || $7 !~ /^\.(data|bss)/ || $7 ~ /rel\.ro/ { next }
+        {
+            seen++
+            sub(/.*\/src\//, "", $1)
+            file = name = $1
+            sub(/\.c\..*/, ".c", file)
+            sub(/.*:/, "", name)
+            sub(/\.[0-9]+$/, "", name) # what compilers add to names of functions
+            sub(/.*\./, "", name)
+            if (!((file, name) in listed)) print file ": " name " outlives a fork, and nobody says why"
+        }
+        END { if (seen < 3) print "these are not the symbols of the library" }'
 }
 
 check_clocks() {
@@ -194,6 +228,16 @@ b/src/run/view.c.o: gnomon__run_record U
 b/src/run/snapshots.c.o: gnomon__run_record T 8 8
 b/src/run/snapshots.c.o: gnomon__view_find U
 END
+cat > variables << 'END'
+b/src/mark/kept.c.o:kept|0|b|OBJECT|4||.bss
+b/src/mark/kept.c.o:is_told.0|0|b|OBJECT|4||.bss
+b/src/mark/kept.c.o:zeroed|0|d|OBJECT|4||gnomon_process
+b/src/mark/kept.c.o:table|0|d|OBJECT|4||.data.rel.ro.local
+b/src/mark/forgotten.c.o:kept|0|D|OBJECT|4||.data
+END
+mkdir -p tests/structure
+echo 'mark/kept.c kept: it is kept' > tests/structure/outlive.txt
+echo '... is_told: it is kept too' >> tests/structure/outlive.txt
 echo 'static unsigned one, two_of_them;' > src/mark/two.c
 echo 'static unsigned two_of_them;' > src/run/two.c
 echo 'sem_timedwait(&bell, &until);' >> src/run/two.c
@@ -207,6 +251,7 @@ circles) want=2 ;;
 licence) want=9 ;;
 statics) want=1 ;;
 clocks) want=3 ;;
+process) want=1 ;;
 esac
 found=$(wc -l < faults)
 cat faults

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a forked child begins anew: the section of the variables that are marked
+ * GNOMON__OF_PROCESS, and the words of locks. */
+#include "platform/process.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "platform/atomic.h"
+#include "platform/os.h"
+
+/* The section's bounds, which the linker makes. */
+GNOMON__DATA char __start_gnomon_process[], __stop_gnomon_process[];
+
+/* Blocks that the child must not free, for leak checkers. Heaps align them. */
+static void keep_what_it_points_to(const char *section, size_t size)
+{
+    __attribute__((unused)) static const void *volatile kept[64];
+    static uint32_t count;
+    for (size_t at = 0; at + sizeof(void *) <= size; at += sizeof(void *)) {
+        const void *word;
+        memcpy(&word, section + at, sizeof word);
+        if ((uintptr_t)word > UINT16_MAX && (uintptr_t)word % 16 == 0)
+            kept[count++ % 64] = word;
+    }
+}
+
+void gnomon__process_forget(void)
+{
+    char *section = __start_gnomon_process;
+    size_t size = (size_t)(__stop_gnomon_process - __start_gnomon_process);
+    keep_what_it_points_to(section, size);
+    memset(section, 0, size);
+    if (load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED)
+        return; /* the kernel did it */
+    uint32_t *word = load_relaxed(&gnomon__os_own);
+    for (uint32_t i = GNOMON__OS_OWN_RUN + 1; i < GNOMON__OS_OWN_WORDS; i++)
+        store_relaxed(&word[i], 0);
+}
