@@ -97,7 +97,7 @@ typedef struct sweep {
     gnomon__chains *chains;
     sqlite3_stmt *calls, *ranges;
     bool has_range; /* one is at hand, which no call has come for yet */
-    bool strictly;
+    bool is_pyprofs;
     int status;
     open_range *open; /* by begin */
     size_t open_count, open_room;
@@ -169,7 +169,7 @@ static void open_ranges(sweep *s, int64_t begin)
             by_thread(s, sqlite3_column_int64(r, 0), process_of(s, r));
         const int64_t from = sqlite3_column_int64(r, 2);
         if (order > 0 ||
-            (!order && (from > begin || (s->strictly && from == begin))))
+            (!order && (from > begin || (s->is_pyprofs && from == begin))))
             return;
         if (!order) {
             const bool is_closed = sqlite3_column_type(r, 3) != SQLITE_NULL;
@@ -212,7 +212,7 @@ static uint32_t chain_around(sweep *s, int64_t begin, int64_t end)
         open_range *o = &s->open[kept];
         *o = s->open[i];
         kept += o->end >= begin;
-        if (o->end > end || (o->end == end && !s->strictly)) {
+        if (o->end > end || (o->end == end && !s->is_pyprofs)) {
             chain = chain_in(s->chains, o, chain);
             if (!chain)
                 s->status = no_memory(s->db);
@@ -259,10 +259,10 @@ static void take_call(sweep *s)
 }
 
 int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
-                        bool strictly)
+                        bool is_pyprofs)
 {
     *c = (gnomon__chains){0};
-    sweep s = {.db = db, .chains = c, .strictly = strictly};
+    sweep s = {.db = db, .chains = c, .is_pyprofs = is_pyprofs};
     s.status = read_launches(c, db);
     if (!s.status && db->has_calls && c->launch_count) {
         s.calls = calls_of(db);

@@ -42,10 +42,10 @@ typedef struct gnomon__chains {
         unclosed; /* on threads that launched; those without an end */
 } gnomon__chains;
 
-/* `strictly`: as PyProf, which takes no range that begins or ends with the call. A
+/* `is_pyprofs`: as PyProf, which takes no range that begins or ends with the call. A
  * gnomon__exit, after one line. Free in any case. */
 int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
-                        bool strictly);
+                        bool is_pyprofs);
 void gnomon__chains_free(gnomon__chains *c);
 
 /* NULL: no call of that id is in the file. */

@@ -3,6 +3,7 @@
 #include "nsys/columns.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,10 +63,24 @@ static const struct {
     [FLOPS] = {"flops", "FLOPs", 12, true},
     [BYTES] = {"bytes", "Bytes", 12, true}};
 
+const char *const gnomon__nsys_by_words[] = {"op",     "module", "layer",
+                                             "kernel", "range",  NULL};
+
 const char *gnomon__nsys_keys(void)
 {
     return "idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,tc,"
            "device,stream,grid,block,flops,bytes";
+}
+
+int gnomon__nsys_column(const char *option, const char *key, size_t length)
+{
+    for (int c = 0; c < GNOMON__NSYS_COLUMNS; c++)
+        if (strlen(nsys_columns[c].key) == length &&
+            !memcmp(nsys_columns[c].key, key, length))
+            return c;
+    gnomon__log("%s: no column '%.*s': there are %s", option, (int)length, key,
+                gnomon__nsys_keys());
+    return -1;
 }
 
 int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words)
@@ -75,13 +90,11 @@ int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words)
                                 : "idx,dir,sub,mod,op,kernel,params,sil";
          *at; at += *at == ',') {
         const size_t n = strcspn(at, ",");
-        int c = 0;
-        while (c < GNOMON__NSYS_COLUMNS && (strlen(nsys_columns[c].key) != n ||
-                                            memcmp(nsys_columns[c].key, at, n)))
-            c++;
-        if (c == GNOMON__NSYS_COLUMNS || t->count == GNOMON__NSYS_COLUMNS) {
-            gnomon__log("-c: no column '%.*s', or more than 20: there are %s",
-                        (int)n, at, gnomon__nsys_keys());
+        const int c = gnomon__nsys_column("-c", at, n);
+        if (c < 0)
+            return GNOMON__EXIT_USAGE;
+        if (t->count == GNOMON__NSYS_COLUMNS) {
+            gnomon__log("-c: more than %d columns", GNOMON__NSYS_COLUMNS);
             return GNOMON__EXIT_USAGE;
         }
         t->columns[t->count++] = c;
@@ -233,97 +246,168 @@ static void put_cell(const gnomon__nsys_table *t, cell *c, int column,
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
+/* The least width of the columns, as PyProf counts it: without the blanks between them. */
+static int least_width(const gnomon__nsys_table *t)
+{
+    int least = 0;
+    for (int i = 0; i < t->count; i++)
+        least += nsys_columns[t->columns[i]].width;
+    return least;
+}
+
+/* What is left goes to the columns without one. */
 static int width_of(const gnomon__nsys_table *t, int column)
 {
-    int left = t->width, open = 0;
-    if (nsys_columns[column].width)
-        return nsys_columns[column].width;
-    for (int i = 0; i < t->count; i++) {
-        left -= nsys_columns[t->columns[i]].width + 1;
+    int open = 0;
+    for (int i = 0; i < t->count; i++)
         open += !nsys_columns[t->columns[i]].width;
-    }
-    return left / open;
+    return nsys_columns[column].width ? nsys_columns[column].width
+                                      : (t->width - least_width(t)) / open;
 }
 
-static void print_text(const gnomon__nsys_table *t, int i, const char *text)
+static void print_text(const gnomon__nsys_table *t, FILE *to, int i,
+                       const char *text, bool is_number)
 {
-    const int column = t->columns[i];
-    const int width = t->form == GNOMON__NSYS_WIDTH ? width_of(t, column) : 0;
+    const int width =
+        t->form == GNOMON__NSYS_WIDTH ? width_of(t, t->columns[i]) : 0;
     switch (t->form) {
     case GNOMON__NSYS_WORDS:
-        fprintf(t->to, "%s%s", i ? " " : "", text);
+        fprintf(to, "%s%s", i ? " " : "", text);
         break;
     case GNOMON__NSYS_WIDTH:
-        if (nsys_columns[column].is_number)
-            fprintf(t->to, "%*.*s ", width, width, text);
+        if (is_number)
+            fprintf(to, "%*s ", width, text);
         else
-            fprintf(t->to, "%-*.*s ", width, width, text);
+            fprintf(to, "%-*.*s ", width, width, text);
         break;
     default: /* RFC 4180 */
-        fputs(i ? ",\"" : "\"", t->to);
-        if (!nsys_columns[column].is_number && text[1] && /* "-": none */
+        fputs(i ? ",\"" : "\"", to);
+        if (!is_number && text[1] && /* "-" is none */
             gnomon__print_is_formula(text))
-            fputc('\'', t->to);
+            fputc('\'', to);
         for (; *text; text++)
-            fprintf(t->to, *text == '"' ? "\"\"" : "%c", *text);
-        fputc('"', t->to);
+            fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+        fputc('"', to);
     }
 }
 
-static void print_member(const gnomon__nsys_table *t, int i, const cell *c,
-                         char *quoted, size_t size)
+static void print_member(const gnomon__nsys_table *t, FILE *to, int i,
+                         const cell *c, char *quoted, size_t size)
 {
     const int column = t->columns[i];
-    fprintf(t->to, "%s\"%s\": ", i ? ", " : "", nsys_columns[column].key);
+    fprintf(to, "%s\"%s\": ", i ? ", " : " {", nsys_columns[column].key);
     if (!nsys_columns[column].is_number)
         gnomon__json_quote(c->text, c->used, quoted, size);
-    fputs(nsys_columns[column].is_number ? c->text : quoted, t->to);
+    fputs(nsys_columns[column].is_number ? c->text : quoted, to);
+    fputs(i + 1 == t->count ? "}" : "", to);
 }
 
 int gnomon__nsys_head(gnomon__nsys_table *t)
 {
-    int least = 0;
-    t->rows = 0;
-    for (int i = 0; i < t->count; i++)
-        least += (nsys_columns[t->columns[i]].width
-                      ? nsys_columns[t->columns[i]].width
-                      : 2) +
-                 1;
-    if (t->form == GNOMON__NSYS_WIDTH && t->width < least) {
+    if (t->form == GNOMON__NSYS_WIDTH && t->width < least_width(t)) {
         fputs("Minimum width required to print ", stdout);
         for (int i = 0; i < t->count; i++)
             printf("%s%s", i ? "," : "", nsys_columns[t->columns[i]].key);
-        printf(" = %d. Exiting.\n", least);
+        printf(" = %d. Exiting.\n", least_width(t));
         return GNOMON__EXIT_USAGE;
     }
     for (int i = 0; i < t->count && t->form != GNOMON__NSYS_JSON; i++)
-        print_text(t, i, nsys_columns[t->columns[i]].title);
+        print_text(t, t->to, i, nsys_columns[t->columns[i]].title, false);
     fputs(t->form == GNOMON__NSYS_JSON ? "[" : "\n", t->to);
     return GNOMON__EXIT_OK;
 }
 
-void gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
-                      const gnomon__work *w)
+/* Of people's forms a terminal obeys nothing in a name. */
+static void print_row(const gnomon__nsys_table *t, FILE *to,
+                      const gnomon__nsys_record *r, const gnomon__work *w)
 {
     char text[16384], quoted[2 * sizeof text];
     const bool is_csv = t->form == GNOMON__NSYS_CSV;
     cell c = {text, 0, sizeof text,
               t->form < GNOMON__NSYS_CSV || (is_csv && isatty(fileno(t->to)))};
-    t->rows++;
-    if (t->form == GNOMON__NSYS_JSON)
-        fputs(t->rows > 1 ? ",\n {" : "\n {", t->to);
     for (int i = 0; i < t->count; i++) {
         put_cell(t, &c, t->columns[i], r, w);
         if (t->form == GNOMON__NSYS_JSON)
-            print_member(t, i, &c, quoted, sizeof quoted);
+            print_member(t, to, i, &c, quoted, sizeof quoted);
         else
-            print_text(t, i, text);
+            print_text(t, to, i, text, nsys_columns[t->columns[i]].is_number);
     }
-    fputs(t->form == GNOMON__NSYS_JSON ? "}" : "\n", t->to);
 }
 
-void gnomon__nsys_foot(gnomon__nsys_table *t)
+/* What stands between rows; false: there are as many as were asked for. */
+static bool print_between(gnomon__nsys_table *t)
 {
-    if (t->form == GNOMON__NSYS_JSON)
-        fputs(t->rows ? "\n]\n" : "]\n", t->to);
+    const bool is_json = t->form == GNOMON__NSYS_JSON;
+    if (t->printed == t->limit)
+        return false;
+    fputs(is_json ? t->printed ? ",\n" : "\n" : "", t->to);
+    t->printed++;
+    return true;
+}
+
+enum { KEY_NUMBER, KEY_TEXT, ROW_LINE };
+static const gnomon__column kept_columns[] = {
+    [KEY_NUMBER] = {.key = "number", .kind = GNOMON__CELL_NUMBER},
+    [KEY_TEXT] = {.key = "text", .kind = GNOMON__CELL_TEXT},
+    [ROW_LINE] = {.key = "line", .kind = GNOMON__CELL_TEXT}};
+
+static bool keep_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
+                     const gnomon__work *w)
+{
+    char text[256];
+    cell c = {text, 0, sizeof text, false};
+    if (!t->line_to) {
+        t->kept.columns = kept_columns;
+        t->kept.column_count = sizeof kept_columns / sizeof *kept_columns;
+        t->line_to = open_memstream(&t->line, &t->line_size);
+    }
+    gnomon__cell *cells = t->line_to ? gnomon__table_add(&t->kept, 0, 0) : NULL;
+    if (!cells)
+        return false;
+    rewind(t->line_to);
+    print_row(t, t->line_to, r, w);
+    fputc(0, t->line_to);
+    put_cell(t, &c, t->sort, r, w);
+    const char *key = "", *line = NULL;
+    if (nsys_columns[t->sort].is_number)
+        gnomon__cell_number(&cells[KEY_NUMBER], strtod(text, NULL));
+    else
+        key = gnomon__table_keep(&t->kept, "%s", text);
+    if (!fflush(t->line_to))
+        line = gnomon__table_keep(&t->kept, "%s", t->line);
+    gnomon__cell_text(&cells[KEY_TEXT], key ? key : "");
+    gnomon__cell_text(&cells[ROW_LINE], line ? line : "");
+    return key && line;
+}
+
+bool gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
+                      const gnomon__work *w)
+{
+    t->rows++;
+    if (t->sort >= 0)
+        return keep_row(t, r, w);
+    if (!print_between(t))
+        return true;
+    print_row(t, t->to, r, w);
+    fputs(t->form == GNOMON__NSYS_JSON ? "" : "\n", t->to);
+    return true;
+}
+
+bool gnomon__nsys_foot(gnomon__nsys_table *t)
+{
+    const bool is_json = t->form == GNOMON__NSYS_JSON;
+    bool ok = !t->kept.row_count ||
+              !gnomon__table_sort(&t->kept, nsys_columns[t->sort].is_number
+                                                ? KEY_NUMBER
+                                                : KEY_TEXT);
+    for (size_t i = 0; ok && i < t->kept.row_count && print_between(t); i++)
+        fprintf(t->to, "%s%s", gnomon__cells_of(&t->kept, i)[ROW_LINE].text,
+                is_json ? "" : "\n");
+    if (is_json)
+        fputs(t->printed ? "\n]\n" : "]\n", t->to);
+    gnomon__table_free(&t->kept);
+    if (t->line_to)
+        fclose(t->line_to);
+    free(t->line);
+    return ok;
 }

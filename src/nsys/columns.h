@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "nsys/work.h"
+#include "print/table.h"
 
 #define GNOMON__NSYS_COLUMNS 20
 
@@ -21,10 +22,20 @@ typedef struct gnomon__nsys_table {
     enum gnomon__nsys_form form;
     int columns[GNOMON__NSYS_COLUMNS];
     int count;
-    int width; /* of WIDTH */
+    int width;      /* of WIDTH */
+    int sort;       /* a column; -1: rows stay in their order */
+    uint64_t limit; /* the most rows */
     FILE *to;
-    uint64_t rows;
+    uint64_t rows, printed;
+    /* To be sorted: a key and a line of each. */
+    gnomon__report_table kept;
+    FILE *line_to;
+    char *line;
+    size_t line_size;
 } gnomon__nsys_table;
+
+/* The column of a key; -1: there is none, which a line has said after `option`. */
+int gnomon__nsys_column(const char *option, const char *key, size_t length);
 
 /* Sets the columns that "idx,op,..." names; NULL: the usual ones. A gnomon__exit, after
  * one line that lists them. */
@@ -32,9 +43,13 @@ int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words);
 /* Before the first row: a header. A gnomon__exit: the width may be too small, which
  * has been said as PyProf says it. */
 int gnomon__nsys_head(gnomon__nsys_table *t);
-void gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
+bool gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
                       const gnomon__work *w);
-void gnomon__nsys_foot(gnomon__nsys_table *t);
+/* After the last one: those that were kept to be sorted. Of both false: no memory. */
+bool gnomon__nsys_foot(gnomon__nsys_table *t);
+
+/* What rows can be added up by, by gnomon__nsys_by of groups.h; NULL at the end. */
+extern const char *const gnomon__nsys_by_words[];
 
 /* The keys of all columns, parted by commas. */
 const char *gnomon__nsys_keys(void);

@@ -2,34 +2,61 @@
 /* gnomon nsys: what PyProf did with the databases of Nsight Systems and nvprof. */
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "command/output.h"
 #include "nsys/columns.h"
-#include "nsys/records.h"
+#include "nsys/groups.h"
+#include "nsys/tree.h"
 #include "platform/error.h"
 
-enum { NSYS_COLUMNS, NSYS_WIDTH, NSYS_CSV, NSYS_JSON, NSYS_COMPAT };
+enum {
+    NSYS_COLUMNS,
+    NSYS_WIDTH,
+    NSYS_CSV,
+    NSYS_JSON,
+    NSYS_OUTPUT,
+    NSYS_BY,
+    NSYS_SORT,
+    NSYS_TOP,
+    NSYS_RANGE,
+    NSYS_DOMAIN,
+    NSYS_PROCESS,
+    NSYS_DEVICE,
+    NSYS_STREAM,
+    NSYS_COMPAT
+};
 
 static const char *const compat_words[] = {"pyprof", NULL};
 static const gnomon__cli_option nsys_options[] = {
-    [NSYS_COLUMNS] = {.name = "columns",
-                      .letter = 'c',
-                      .value = "LIST",
-                      .help = "the columns of prof, in this order"},
-    [NSYS_WIDTH] = {.name = "width",
-                    .letter = 'w',
-                    .value = "N",
-                    .help = "fit rows into N characters"},
-    [NSYS_CSV] = {.name = "csv", .help = "write comma-separated values"},
-    [NSYS_JSON] = {.name = "json", .help = "write a JSON array of rows"},
-    [NSYS_COMPAT] = {.name = "compat",
-                     .value = "TOOL",
-                     .words = compat_words,
-                     .help = "pyprof: no range that begins or ends with a call "
-                             "is around it"},
+    [NSYS_COLUMNS] = GNOMON__TEXT("columns", 'c', "LIST",
+                                  "the columns of prof, in this order"),
+    [NSYS_WIDTH] =
+        GNOMON__TEXT("width", 'w', "N", "fit rows into N characters"),
+    [NSYS_CSV] = GNOMON__FLAG("csv", "write comma-separated values"),
+    [NSYS_JSON] = GNOMON__FLAG("json", "write a JSON array of rows"),
+    [NSYS_OUTPUT] =
+        GNOMON__FILE("output", 'o', "FILE",
+                     "write a profile of all kernels, for the other commands"),
+    [NSYS_BY] = GNOMON__WORD("group-by", "WHAT", gnomon__nsys_by_words,
+                             "add kernels up by what they are of"),
+    [NSYS_SORT] = GNOMON__TEXT("sort", 0, "COLUMN", "order rows by a column"),
+    [NSYS_TOP] = GNOMON__TEXT("top", 0, "N", "the first N rows only"),
+    [NSYS_RANGE] = GNOMON__TEXT("range", 0, "PATTERN",
+                                "only kernels in a range of such a name"),
+    [NSYS_DOMAIN] = GNOMON__TEXT("domain", 0, "NAME",
+                                 "only ranges of this domain, or of default"),
+    [NSYS_PROCESS] =
+        GNOMON__TEXT("process", 0, "ID", "only kernels of this process"),
+    [NSYS_DEVICE] = GNOMON__TEXT("device", 0, "N", "only those of this device"),
+    [NSYS_STREAM] = GNOMON__TEXT("stream", 0, "N", "only those of this stream"),
+    [NSYS_COMPAT] =
+        GNOMON__WORD("compat", "TOOL", compat_words,
+                     "pyprof: no range that begins or ends with a call "
+                     "is around it"),
     {.name = NULL}};
 
 static int nsys_run(int argc, char **argv);
@@ -50,117 +77,192 @@ const gnomon__command gnomon__command_nsys = {
         "kernel,\n"
         "params, sil, tc, device, stream, grid, block, flops, bytes. Without "
         "-c:\n"
-        "idx, dir, sub, mod, op, kernel, params, sil.\n"
+        "idx, dir, sub, mod, op, kernel, params, sil. Of --group-by: name, "
+        "kernels,\n"
+        "sum, share, union, min, max, tc, flops, bytes.\n"
         "tc is 1 where the kernel ran on tensor cores, 0 where it could have, "
         "- where\n"
         "there is nothing for them, ? where the name does not tell, na of an\n"
-        "operation that is not known.",
+        "operation that is not known. Of a group it is the share of its "
+        "time.",
     .options = nsys_options,
     .run = nsys_run,
     .takes_files = 1,
 };
 
 typedef struct nsys_job {
+    gnomon__nsys_filter filter;
     gnomon__nsys_table table;
-    const char *columns;
-    bool prints_lines, is_strict;
+    gnomon__table_choice choice; /* of groups */
+    int by;                      /* gnomon__nsys_by; -1: by kernel */
+    const char *columns, *sort, *output;
+    bool prints_lines;
 } nsys_job;
+
+static int set_form(nsys_job *job, enum gnomon__nsys_form form)
+{
+    const enum gnomon__nsys_form before = job->table.form;
+    job->table.form = form;
+    return before == GNOMON__NSYS_WORDS || before == form
+               ? GNOMON__EXIT_OK
+               : gnomon__cli_usage(&gnomon__command_nsys,
+                                   "-w, --csv and --json are one or the other");
+}
+
+/* A number of at least `least`. */
+static int set_number(int option, uint64_t least, int64_t *to)
+{
+    unsigned long long number;
+    char what[64];
+    if (gnomon__cli_number(optarg, &number) && number >= least &&
+        number <= INT32_MAX) {
+        *to = (int64_t)number;
+        return GNOMON__EXIT_OK;
+    }
+    snprintf(what, sizeof what, "--%s takes a number",
+             nsys_options[option].name);
+    return gnomon__cli_usage(&gnomon__command_nsys, what);
+}
 
 static int set_option(nsys_job *job, int option)
 {
-    const gnomon__command *c = &gnomon__command_nsys;
-    unsigned long long width;
-    const enum gnomon__nsys_form before = job->table.form;
+    int64_t number = 0;
+    int status = GNOMON__EXIT_OK;
     switch (option) {
     case NSYS_COLUMNS:
         job->columns = optarg;
-        return GNOMON__EXIT_OK;
-    case NSYS_COMPAT:
-        job->is_strict = true;
-        return GNOMON__EXIT_OK;
-    case NSYS_WIDTH:
-        if (!gnomon__cli_number(optarg, &width) || width > 10000)
-            return gnomon__cli_usage(c, "-w takes a number up to 10000");
-        job->table.width = (int)width;
-        job->table.form = GNOMON__NSYS_WIDTH;
         break;
+    case NSYS_WIDTH:
+        status = set_number(option, 0, &number);
+        job->table.width = (int)number;
+        return status ? status : set_form(job, GNOMON__NSYS_WIDTH);
+    case NSYS_CSV:
+        return set_form(job, GNOMON__NSYS_CSV);
+    case NSYS_JSON:
+        return set_form(job, GNOMON__NSYS_JSON);
+    case NSYS_OUTPUT:
+        job->output = optarg;
+        break;
+    case NSYS_BY:
+        job->by = gnomon__cli_word(optarg, gnomon__nsys_by_words);
+        break;
+    case NSYS_SORT:
+        job->sort = optarg;
+        break;
+    case NSYS_TOP:
+        status = set_number(option, 1, &number);
+        job->table.limit = (uint64_t)number;
+        break;
+    case NSYS_RANGE:
+        job->filter.range = optarg;
+        break;
+    case NSYS_DOMAIN:
+        job->filter.asked.domain = optarg;
+        break;
+    case NSYS_PROCESS:
+        return set_number(option, 0, &job->filter.process);
+    case NSYS_DEVICE:
+        return set_number(option, 0, &job->filter.device);
+    case NSYS_STREAM:
+        return set_number(option, 0, &job->filter.stream);
     default:
-        job->table.form =
-            option == NSYS_CSV ? GNOMON__NSYS_CSV : GNOMON__NSYS_JSON;
+        job->filter.asked.is_pyprofs = true;
     }
-    return before == GNOMON__NSYS_WORDS || before == job->table.form
-               ? GNOMON__EXIT_OK
-               : gnomon__cli_usage(c,
-                                   "-w, --csv and --json are one or the other");
+    return status;
 }
 
 #if GNOMON_WITH_SQLITE
 
-/* On standard error: what is missing in the rows. `unknown`: of how many kernels the
- * operation has no figures. `w` NULL: nobody asked. */
-static void tell_sums(const gnomon__nsys_records *r, const gnomon__work *w,
-                      uint64_t unknown)
+/* Columns and order, of rows or of groups. */
+static int choose_columns(nsys_job *job)
 {
-    const gnomon__nsys_records_sums s = gnomon__nsys_records_sum(r);
-    gnomon__log("%" PRIu64 " kernels, %" PRIu64 " without a call, %" PRIu64
-                " in no range; %" PRIu64 " ranges are open at the end",
-                s.kernels, s.without_call, s.without_range, s.unclosed);
-    if (w)
-        gnomon__log("%" PRIu64 " kernels are of an operation without figures",
-                    unknown);
-    if (w && w->without_forward)
-        gnomon__log("%" PRIu64 " backward kernels have a number that no "
-                    "forward operation has",
-                    w->without_forward);
-    if (s.bad_lines)
-        gnomon__log("%" PRIu64 " lines were no kernels", s.bad_lines);
-}
-
-static int print_all(nsys_job *job, gnomon__nsys_records *records)
-{
-    gnomon__work w = {0};
-    gnomon__nsys_record *r;
-    int status = GNOMON__EXIT_OK;
-    uint64_t unknown = 0;
-    while (!ferror(stdout) &&
-           (r = gnomon__nsys_records_next(records, &status))) {
-        if (job->prints_lines) {
-            gnomon__nsys_record_print(r, stdout);
-            continue;
-        }
-        if (!gnomon__work_of(&w, r)) {
-            gnomon__log("no memory for a kernel");
-            status = GNOMON__EXIT_UNREADABLE;
-            break;
-        }
-        unknown += !w.is_known;
-        gnomon__nsys_row(&job->table, r, &w);
+    gnomon__nsys_table *t = &job->table;
+    if (job->by < 0) {
+        t->sort = job->sort ? gnomon__nsys_column("--sort", job->sort,
+                                                  strlen(job->sort))
+                            : -1;
+        return job->sort && t->sort < 0 ? GNOMON__EXIT_USAGE
+                                        : gnomon__nsys_choose(t, job->columns);
     }
-    if (!job->prints_lines)
-        gnomon__nsys_foot(&job->table);
-    tell_sums(records, job->prints_lines ? NULL : &w, unknown);
-    if (!status && !gnomon__nsys_records_sum(records).kernels)
-        status = GNOMON__EXIT_NOTHING;
-    gnomon__work_free(&w);
+    if (t->form == GNOMON__NSYS_WIDTH)
+        return gnomon__cli_usage(&gnomon__command_nsys,
+                                 "groups have no -w: they fit the terminal");
+    const int status =
+        gnomon__nsys_groups_choose(&job->choice, job->columns, job->sort);
+    job->choice.limit = t->limit > SIZE_MAX ? SIZE_MAX : (size_t)t->limit;
+    job->choice.format = t->form == GNOMON__NSYS_CSV    ? GNOMON__TABLE_CSV
+                         : t->form == GNOMON__NSYS_JSON ? GNOMON__TABLE_JSON
+                                                        : GNOMON__TABLE_TEXT;
     return status;
 }
 
-static int print_file(nsys_job *job, const char *path)
+static int no_memory(void)
 {
-    gnomon__nsys_records *records;
-    int status = gnomon__nsys_records_open(&records, path, job->is_strict);
-    job->table.to = stdout;
-    if (!status && !job->prints_lines)
+    gnomon__log("no memory for a kernel");
+    return GNOMON__EXIT_UNREADABLE;
+}
+
+static int print_rows(nsys_job *job, gnomon__nsys_kernels *k)
+{
+    const gnomon__nsys_record *r;
+    int status = GNOMON__EXIT_OK;
+    (void)signal(SIGPIPE, SIG_IGN);
+    k->only_reads = job->prints_lines;
+    if (!job->prints_lines)
         status = gnomon__nsys_head(&job->table);
+    while (!status && !ferror(stdout) && (r = gnomon__nsys_kernel_next(k)))
+        if (job->prints_lines)
+            gnomon__nsys_record_print(r, stdout);
+        else if (!gnomon__nsys_row(&job->table, r, &k->work))
+            status = no_memory();
+    if (!job->prints_lines && status != GNOMON__EXIT_USAGE &&
+        !gnomon__nsys_foot(&job->table))
+        status = no_memory();
+    if ((ferror(stdout) || fflush(stdout)) && errno == EPIPE)
+        exit(GNOMON__EXIT_OK); /* as PyProf: the reader has seen enough */
+    return status ? status : k->status;
+}
+
+static int write_profile(const char *path, gnomon__nsys_kernels *k)
+{
+    const gnomon__nsys_record *r;
+    gnomon__nsys_tree tree;
+    bool ok = gnomon__nsys_tree_begin(&tree);
+    while (ok && (r = gnomon__nsys_kernel_next(k)))
+        ok = gnomon__nsys_tree_add(&tree, r, &k->work);
+    int status = ok ? k->status : no_memory();
     if (!status)
-        status = print_all(job, records);
-    gnomon__nsys_records_free(records);
+        status = gnomon__cli_save(gnomon__nsys_tree_end(&tree), path);
+    gnomon__nsys_tree_free(&tree);
+    return status;
+}
+
+static int do_job(nsys_job *job, const char *path)
+{
+    const gnomon_writer out = gnomon__cli_writer(stdout);
+    gnomon__nsys_kernels k;
+    int status = choose_columns(job);
+    if (status)
+        return status;
+    status = gnomon__nsys_kernels_open(&k, path, &job->filter);
+    job->table.to = stdout;
+    if (status)
+        ;
+    else if (job->output)
+        status = write_profile(job->output, &k);
+    else if (job->by >= 0)
+        status = gnomon__nsys_groups_print(&k, job->by, &job->choice, &out);
+    else
+        status = print_rows(job, &k);
+    if (!status || status == GNOMON__EXIT_NOTHING)
+        gnomon__nsys_kernels_tell(&k);
+    gnomon__nsys_kernels_free(&k);
     return status;
 }
 
 #else
 
-static int print_file(nsys_job *job, const char *path)
+static int do_job(nsys_job *job, const char *path)
 {
     (void)job;
     gnomon__log("%s: cannot be read: built without SQLite: install "
@@ -174,7 +276,9 @@ static int print_file(nsys_job *job, const char *path)
 static int nsys_run(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_nsys;
-    nsys_job job = {0};
+    nsys_job job = {.filter = GNOMON__NSYS_ALL,
+                    .by = -1,
+                    .table = {.limit = UINT64_MAX, .sort = -1}};
     int option, status = GNOMON__EXIT_OK;
     while ((option = gnomon__cli_next(c, argc, argv)) >= 0 && !status)
         status = set_option(&job, option);
@@ -189,8 +293,9 @@ static int nsys_run(int argc, char **argv)
     job.prints_lines = !strcmp(argv[optind], "parse");
     if (job.prints_lines && words == 1)
         return gnomon__cli_usage(c, "parse needs a file");
-    status = gnomon__nsys_choose(&job.table, job.columns);
     const char *path =
         words == 2 && strcmp(argv[optind + 1], "-") ? argv[optind + 1] : NULL;
-    return status ? status : print_file(&job, path);
+    status = do_job(&job, path);
+    free((void *)(size_t)job.choice.columns);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/utf8.h"
 
 static const char *after(const char *text, const char *words)
 {
@@ -102,6 +103,31 @@ static void read_seq(gnomon__marker *m)
     }
 }
 
+/* Behind the text and the operation there is room for a SEQ's. */
+static const char *name_of(gnomon__marker *m)
+{
+    static const char engine[] = "autograd::engine::evaluate_function: ";
+    const char *from = after(m->text, engine);
+    char *name;
+    switch (m->kind) {
+    case GNOMON__MARKER_SEQ:
+        from = from && from < m->text + m->name_length ? from : m->text;
+        name = m->text + m->length + 1;
+        name += strlen(name) + 1;
+        memcpy(name, from, (size_t)(m->text + m->name_length - from));
+        name[m->text + m->name_length - from] = 0;
+        return name;
+    case GNOMON__MARKER_ARGS:
+        return gnomon__literal_text(gnomon__literal_get(m->value, "op"));
+    case GNOMON__MARKER_LAYER:
+        return strchr(m->text, ':') + 1;
+    case GNOMON__MARKER_OTHER:
+        return m->text;
+    default:
+        return NULL;
+    }
+}
+
 static void classify(gnomon__marker *m)
 {
     static const char *const args[] = {"mod", "op", "args", "type", NULL};
@@ -124,14 +150,17 @@ static void classify(gnomon__marker *m)
         m->kind = GNOMON__MARKER_OTHER;
     if (*text == '{')
         m->value = gnomon__literal_read(&m->literals, text, m->length);
+    m->name = name_of(m);
+    if (m->name && !*m->name)
+        m->name = NULL;
 }
 
 bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length)
 {
-    if (!gnomon__grow(&m->text, &m->room, 2 * length + 2, 1))
+    const size_t most = 3 * length; /* what is no UTF-8 grows so much */
+    if (!gnomon__grow(&m->text, &m->room, 3 * most + 3, 1))
         return false;
-    memcpy(m->text, text, length);
-    m->text[length] = 0;
+    gnomon__utf8_clean(text, length, m->text, most + 1, NULL);
     *m = (gnomon__marker){.text = m->text,
                           .length = strlen(m->text),
                           .room = m->room,

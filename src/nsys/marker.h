@@ -31,6 +31,9 @@ typedef struct gnomon__marker {
     uint64_t seq;
     size_t name_length; /* of `text`, without its number, ids and sizes */
     const char *sizes;  /* "[[2, 3], []]" in `text`, NULL: none */
+    /* What a tree of ranges calls it: a layer or an operation without its numbers, so
+     * that all executions are one; NULL: it is in none. */
+    const char *name;
 } gnomon__marker;
 
 /* Reads a text, of which it keeps a copy. False: no memory. Begins as zeroes. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/utf8.h"
 
 /* ---- Lists ----------------------------------------------------------------------------- */
 
@@ -39,7 +40,8 @@ static const struct {
                     {"seqMarker", offsetof(gnomon__nsys_record, seq_markers)},
                     {"mod", offsetof(gnomon__nsys_record, mods)},
                     {"op", offsetof(gnomon__nsys_record, ops)},
-                    {NULL, offsetof(gnomon__nsys_record, others)}};
+                    {NULL, offsetof(gnomon__nsys_record, others)},
+                    {NULL, offsetof(gnomon__nsys_record, path)}};
 #define TEXT_LISTS (sizeof record_lists / sizeof *record_lists)
 
 static gnomon__texts *list_at(gnomon__nsys_record *r, size_t i)
@@ -122,7 +124,11 @@ static void add_args(gnomon__nsys_record *r, const gnomon__marker *m)
 
 void gnomon__nsys_record_add(gnomon__nsys_record *r, const gnomon__marker *m)
 {
+    const gnomon__texts *path = &r->path;
     r->is_in_range = true;
+    if (m->name &&
+        (!path->count || strcmp(path->at[path->count - 1], m->name) != 0))
+        gnomon__nsys_record_list(r, &r->path, m->name);
     switch (m->kind) {
     case GNOMON__MARKER_IGNORED:
         break;
@@ -286,14 +292,15 @@ void gnomon__nsys_record_name(gnomon__nsys_record *r, const char *long_name)
     static const char *const left_out[] = {
         "void ",    "at::",        "cuda::",
         "native::", "<unnamed>::", "(anonymous namespace)::"};
-    const size_t length = strlen(long_name);
+    const size_t length = strlen(long_name), most = 3 * length;
     size_t n = 0;
-    if (!gnomon__grow(&r->names, &r->name_room, 2 * length + 2, 1)) {
+    if (!gnomon__grow(&r->names, &r->name_room, 2 * most + 2, 1)) {
         r->has_no_memory = true;
         return;
     }
-    char *name = r->names + length + 1;
-    r->long_name = memcpy(r->names, long_name, length + 1);
+    char *name = r->names + most + 1;
+    gnomon__utf8_clean(long_name, length, r->names, most + 1, NULL);
+    r->long_name = r->names;
     for (const char *at = r->long_name; *at;) {
         size_t skipped = 0;
         for (size_t i = 0; !skipped && i < sizeof left_out / sizeof *left_out;

@@ -24,12 +24,17 @@ typedef struct gnomon__seqs {
 typedef struct gnomon__nsys_record {
     const char *name, *long_name;
     int64_t ns, thread, device, stream, process;
+    int64_t begin_ns; /* not in lines: 0 */
     int64_t grid[3], block[3];
     gnomon__texts layers, trace, reprs, markers, seq_markers, mods, ops;
     gnomon__texts others; /* ranges that are nothing else */
+    gnomon__texts
+        path; /* names of ranges, each once where it is inside itself */
     gnomon__seqs seqs, other_seqs;
     uint32_t sub; /* which one of the kernels of one operation it is */
     bool is_backward;
+    bool
+        has_lent_layers; /* they are of its forward operation, and not around it */
     bool has_call, is_in_range;
     uint64_t instance; /* of the innermost range around it; 0: not known */
     const char *inner; /* torch's innermost operation; NULL: none */

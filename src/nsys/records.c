@@ -12,27 +12,40 @@
 #include "nsys/chains.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/utf8.h"
 
 typedef struct level {
     uint32_t chain;
+    bool is_left_out; /* of a domain that does not count */
     gnomon__marker marker;
 } level;
 
+/* A domain of NVTX, by its number in a process. */
+typedef struct domain {
+    int64_t process, number;
+    char *name;
+} domain;
+
 struct gnomon__nsys_records {
     gnomon__nsys_record record;
-    gnomon__nsys_record_before before;
+    gnomon__nsys_record_before *before; /* by thread; of all in PyProf's way */
+    size_t before_room;
+    bool is_pyprofs;
     gnomon__nsys_records_sums sums;
     const char *path; /* as messages name it */
     /* Of a database. */
     gnomon__nsys db;
     gnomon__chains chains;
     sqlite3_stmt *kernels, *ranges, *strings;
+    const char *only_domain; /* NULL: all */
+    domain *domains;
+    size_t domain_count, domain_room;
     level *levels; /* around the last kernel, from the outermost */
     size_t level_count, level_room;
     /* Of lines. */
     FILE *lines;
-    char *line;
-    size_t line_room;
+    char *line, *clean;
+    size_t line_room, clean_room;
     gnomon__literals literals;
 };
 
@@ -76,8 +89,9 @@ static void prepare(gnomon__nsys_records *r)
                                           "blockY",
                                           "blockZ",
                                           NULL};
-    static const char *const ranges[] = {"text", "textId", "jsonText", NULL};
-    static const char *const marks[] = {"rowid", "name", NULL};
+    static const char *const ranges[] = {"text", "textId", "domainId",
+                                         "globalTid", NULL};
+    static const char *const marks[] = {"rowid", "name", "domain", NULL};
     static const char *const value[] = {"value", NULL};
     const gnomon__nsys *db = &r->db;
     r->kernels = gnomon__nsys_select(
@@ -114,20 +128,73 @@ static const char *string_of(gnomon__nsys_records *r, sqlite3_stmt *row,
                : NULL;
 }
 
-static void read_range(gnomon__nsys_records *r, gnomon__marker *m, int64_t row,
+/* ---- Domains ------------------------------------------------------------------------ */
+
+static bool add_domain(gnomon__nsys_records *r, int64_t process, int64_t number,
+                       const char *name)
+{
+    if (!gnomon__grow(&r->domains, &r->domain_room, r->domain_count + 1,
+                      sizeof *r->domains))
+        return false;
+    char *copy = gnomon__strdup(name ? name : "");
+    if (copy)
+        r->domains[r->domain_count++] = (domain){process, number, copy};
+    return copy != NULL;
+}
+
+/* nvprof names a domain with each range. */
+static int read_domains(gnomon__nsys_records *r)
+{
+    static const char *const columns[] = {"globalTid", "domainId",  "text",
+                                          "textId",    "eventType", NULL};
+    int status = GNOMON__EXIT_OK;
+    sqlite3_stmt *rows = r->only_domain && r->db.has_ranges && !r->db.is_nvprof
+                             ? gnomon__nsys_select(&r->db, "NVTX_EVENTS",
+                                                   columns, "WHERE c4 = 75")
+                             : NULL;
+    while (!status && gnomon__nsys_step(&r->db, rows, &status)) {
+        const char *name = (const char *)sqlite3_column_text(rows, 2);
+        if (!add_domain(r, sqlite3_column_int64(rows, 0) >> 24,
+                        sqlite3_column_int64(rows, 1),
+                        name ? name : string_of(r, rows, 3, &status)))
+            status = no_memory(r);
+    }
+    sqlite3_finalize(rows);
+    return status;
+}
+
+/* Whether the range at hand is of the domain that counts. */
+static bool is_of_domain(gnomon__nsys_records *r, int *status)
+{
+    const char *name = "default";
+    const int64_t number = sqlite3_column_int64(r->ranges, 2),
+                  process = sqlite3_column_int64(r->ranges, 3) >> 24;
+    if (!r->only_domain)
+        return true;
+    if (number && r->db.is_nvprof)
+        name = string_of(r, r->ranges, 2, status);
+    for (size_t i = 0; number && i < r->domain_count; i++)
+        if (r->domains[i].number == number && r->domains[i].process == process)
+            name = r->domains[i].name;
+    return name && !strcmp(name, r->only_domain);
+}
+
+static void read_range(gnomon__nsys_records *r, level *l, int64_t row,
                        int *status)
 {
     const char *text = NULL;
     sqlite3_reset(r->ranges);
     sqlite3_bind_int64(r->ranges, 1, row);
     if (gnomon__nsys_step(&r->db, r->ranges, status)) {
+        l->is_left_out = !is_of_domain(r, status);
         text = r->db.is_nvprof
                    ? NULL
                    : (const char *)sqlite3_column_text(r->ranges, 0);
         if (!text)
             text = string_of(r, r->ranges, 1, status);
     }
-    if (!gnomon__marker_set(m, text ? text : "", text ? strlen(text) : 0))
+    if (!gnomon__marker_set(&l->marker, text ? text : "",
+                            text ? strlen(text) : 0))
         *status = no_memory(r);
 }
 
@@ -135,7 +202,8 @@ static void read_range(gnomon__nsys_records *r, gnomon__marker *m, int64_t row,
 static void follow(gnomon__nsys_records *r, uint32_t chain, int *status)
 {
     const gnomon__chain *chains = r->chains.chains;
-    const size_t depth = chain ? chains[chain].depth : 0;
+    const size_t depth = chain ? chains[chain].depth : 0,
+                 before = r->level_count;
     if (!gnomon__grow_zeroed(&r->levels, &r->level_room, depth,
                              sizeof *r->levels)) {
         *status = no_memory(r);
@@ -143,10 +211,10 @@ static void follow(gnomon__nsys_records *r, uint32_t chain, int *status)
     }
     r->level_count = depth;
     for (size_t i = depth; i-- && !*status; chain = chains[chain].parent) {
-        if (r->levels[i].chain == chain)
+        if (i < before && r->levels[i].chain == chain)
             break; /* so are all outside of it */
         r->levels[i].chain = chain;
-        read_range(r, &r->levels[i].marker, chains[chain].row, status);
+        read_range(r, &r->levels[i], chains[chain].row, status);
     }
 }
 
@@ -161,6 +229,7 @@ static void read_kernel(gnomon__nsys_records *r, int *status)
     gnomon__nsys_record_name(k, name ? name : "?");
     k->ns =
         sqlite3_column_int64(row, K_END) - sqlite3_column_int64(row, K_START);
+    k->begin_ns = sqlite3_column_int64(row, K_START);
     k->device = sqlite3_column_int64(row, K_DEVICE);
     k->stream = sqlite3_column_int64(row, K_STREAM);
     for (int i = 0; i < 3; i++) {
@@ -175,15 +244,23 @@ static void read_kernel(gnomon__nsys_records *r, int *status)
                                   sqlite3_column_int64(row, K_CORRELATION));
     follow(r, l ? l->chain : 0, status);
     for (size_t i = 0; i < r->level_count && !*status; i++)
-        gnomon__nsys_record_add(k, &r->levels[i].marker);
+        if (!r->levels[i].is_left_out)
+            gnomon__nsys_record_add(k, &r->levels[i].marker);
+    if (!r->db.is_nvprof)
+        k->process = sqlite3_column_int64(row, K_PROCESS) >> 24 & 0xffffff;
     k->has_call = l != NULL;
     k->instance = l ? l->chain : 0;
     if (l) {
         const gnomon__nsys_thread *t = &r->chains.threads[l->thread];
         k->thread = r->db.is_nvprof ? t->thread : t->thread & 0xffffff;
-        k->process = r->db.is_nvprof ? t->process : t->process >> 24 & 0xffffff;
+        k->process = r->db.is_nvprof ? t->process : k->process;
     }
-    gnomon__nsys_record_end(k, &r->before);
+    const size_t thread = l && !r->is_pyprofs ? l->thread : 0;
+    if (gnomon__grow_zeroed(&r->before, &r->before_room, thread + 1,
+                            sizeof *r->before))
+        gnomon__nsys_record_end(k, &r->before[thread]);
+    else
+        *status = no_memory(r);
 }
 
 /* ---- Lines ---------------------------------------------------------------------------- */
@@ -192,17 +269,23 @@ static bool read_line(gnomon__nsys_records *r, int *status)
 {
     ssize_t n;
     while ((n = getline(&r->line, &r->line_room, r->lines)) >= 0) {
+        const char *line = r->line;
+        if (!gnomon__utf8_valid(line, (size_t)n)) {
+            const size_t most = 3 * (size_t)n + 1;
+            if (!gnomon__grow(&r->clean, &r->clean_room, most, 1))
+                break;
+            n = (ssize_t)gnomon__utf8_clean(r->line, (size_t)n, r->clean, most,
+                                            NULL);
+            line = r->clean;
+        }
         const gnomon__literal *l =
-            gnomon__literal_read(&r->literals, r->line, (size_t)n);
+            gnomon__literal_read(&r->literals, line, (size_t)n);
         if (l && gnomon__nsys_record_read(&r->record, l))
             return true;
-        if (strspn(r->line, " \t\r\n") < (size_t)n && !r->sums.bad_lines++)
+        const size_t length = strcspn(line, "\r\n");
+        if (strspn(line, " \t\r\n") < (size_t)n && !r->sums.bad_lines++)
             gnomon__log("%s: a line is none of gnomon nsys parse: %.*s",
-                        r->path,
-                        (int)strcspn(r->line, "\r\n") < 40
-                            ? (int)strcspn(r->line, "\r\n")
-                            : 40,
-                        r->line);
+                        r->path, length < 40 ? (int)length : 40, line);
     }
     if (ferror(r->lines) && !*status) {
         gnomon__log("%s: cannot be read: %s", r->path, strerror(errno));
@@ -228,7 +311,8 @@ static bool is_text(FILE *f)
 
 /* ---- Both --------------------------------------------------------------------------------- */
 
-static int open_file(gnomon__nsys_records *r, const char *path, bool strictly)
+static int open_file(gnomon__nsys_records *r, const char *path,
+                     const gnomon__nsys_asked *asked)
 {
     FILE *f = fopen(path, "rb");
     if (!f) {
@@ -242,15 +326,17 @@ static int open_file(gnomon__nsys_records *r, const char *path, bool strictly)
     fclose(f);
     int status = gnomon__nsys_open(&r->db, path);
     if (!status)
-        status = gnomon__chains_make(&r->chains, &r->db, strictly);
-    if (!status)
+        status = gnomon__chains_make(&r->chains, &r->db, asked->is_pyprofs);
+    if (!status) {
         prepare(r);
+        status = read_domains(r);
+    }
     r->sums.unclosed = r->chains.unclosed;
     return status;
 }
 
 int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
-                              bool strictly)
+                              const gnomon__nsys_asked *asked)
 {
     gnomon__nsys_records *r = *out = calloc(1, sizeof *r);
     if (!r) {
@@ -258,8 +344,10 @@ int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
         return GNOMON__EXIT_UNREADABLE;
     }
     r->path = path ? path : "standard input";
+    r->only_domain = asked->domain;
+    r->is_pyprofs = asked->is_pyprofs;
     if (path)
-        return open_file(r, path, strictly);
+        return open_file(r, path, asked);
     r->lines = stdin;
     return GNOMON__EXIT_OK;
 }
@@ -298,6 +386,11 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     for (size_t i = 0; i < r->level_room; i++)
         gnomon__marker_free(&r->levels[i].marker);
     gnomon__free(r->levels);
+    gnomon__free(r->before);
+    for (size_t i = 0; i < r->domain_count; i++)
+        gnomon__free(r->domains[i].name);
+    gnomon__free(r->domains);
+    gnomon__free(r->clean);
     if (r->lines && r->lines != stdin)
         fclose(r->lines);
     free(r->line);

@@ -14,10 +14,17 @@ typedef struct gnomon__nsys_records_sums {
     uint64_t bad_lines;
 } gnomon__nsys_records_sums;
 
-/* A database, or lines; `path` NULL: lines from standard input. `strictly`: see chains.h. A
- * gnomon__exit after one line; free in any case. */
+typedef struct gnomon__nsys_asked {
+    bool is_pyprofs; /* see chains.h */
+    const char
+        *domain; /* the only one whose ranges count, "default" that of NVTX's
+                           plain calls; NULL: all do */
+} gnomon__nsys_asked;
+
+/* A database, or lines; `path` NULL: lines from standard input. What is asked must live as
+ * long. A gnomon__exit after one line; free in any case. */
 int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
-                              bool strictly);
+                              const gnomon__nsys_asked *asked);
 /* Valid until the next. NULL at the end, or after an error, of which *status is, after one
  * line. */
 gnomon__nsys_record *gnomon__nsys_records_next(gnomon__nsys_records *r,

@@ -3,33 +3,21 @@
 #include "nsys/work.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/cost.h"
 #include "ops/operands.h"
 #include "platform/memory.h"
 
-#define MOST_INPUTS 16
-#define MOST_DIMS 8
-#define MOST_ATTRIBUTES 12
-
-/* An operation with room for what it is made of. */
-typedef struct operation {
-    gnomon_op_info info;
-    gnomon_tensor inputs[MOST_INPUTS];
-    gnomon_attribute attributes[MOST_ATTRIBUTES];
-    int64_t dims[MOST_INPUTS][MOST_DIMS];
-    char json[MOST_ATTRIBUTES][64];
-    char name[64];
-    bool has_types; /* torch's sizes have none */
-} operation;
-
 /* ---- Arguments ---------------------------------------------------------------------------- */
 
-static void add_input(operation *o, const gnomon__literal *shape,
+static void add_input(gnomon__operation *o, const gnomon__literal *shape,
                       const char *dtype)
 {
-    if (o->info.input_count == MOST_INPUTS || shape->count > MOST_DIMS)
+    if (o->info.input_count == GNOMON__OP_MOST_INPUTS ||
+        shape->count > GNOMON__OP_MOST_DIMS)
         return;
     const size_t n = o->info.input_count++;
     const gnomon__literal *dim = shape + 1;
@@ -70,11 +58,11 @@ static bool put_json(char *to, size_t size, const gnomon__literal *l)
     return true;
 }
 
-static void add_attribute(operation *o, const char *key,
+static void add_attribute(gnomon__operation *o, const char *key,
                           const gnomon__literal *value)
 {
     const size_t n = o->info.attribute_count;
-    if (n == MOST_ATTRIBUTES || !value ||
+    if (n == GNOMON__OP_MOST_ATTRIBUTES || !value ||
         !put_json(o->json[n], sizeof *o->json, value))
         return;
     o->attributes[n] = (gnomon_attribute){
@@ -83,14 +71,15 @@ static void add_attribute(operation *o, const char *key,
 }
 
 /* What torch calls the arguments of a convolution that have no name. */
-static const char *place_name(const operation *o, uint32_t place)
+static const char *place_name(const gnomon__operation *o, uint32_t place)
 {
     static const char *const names[] = {
         "input", "weight", "bias", "stride", "padding", "dilation", "groups"};
     return !strncmp(o->name, "conv", 4) && place < 7 ? names[place] : "";
 }
 
-static void add_argument(operation *o, const gnomon__literal *a, uint32_t place)
+static void add_argument(gnomon__operation *o, const gnomon__literal *a,
+                         uint32_t place)
 {
     const char *type = gnomon__literal_text(gnomon__literal_get(a, "type"));
     const char *name = gnomon__literal_text(gnomon__literal_get(a, "name"));
@@ -104,9 +93,9 @@ static void add_argument(operation *o, const gnomon__literal *a, uint32_t place)
                       gnomon__literal_get(a, "value"));
 }
 
-static void begin_operation(operation *o, const char *name)
+static void begin_operation(gnomon__operation *o, const char *name)
 {
-    *o = (operation){.info.struct_size = sizeof o->info};
+    *o = (gnomon__operation){.info.struct_size = sizeof o->info};
     name += strspn(name, "_");
     snprintf(o->name, sizeof o->name, "%s", name);
     for (size_t n = strlen(o->name); n && o->name[n - 1] == '_'; n--)
@@ -117,7 +106,7 @@ static void begin_operation(operation *o, const char *name)
 }
 
 /* Of PyProf's first marker, the outermost call that it saw. */
-static bool from_marker(operation *o, gnomon__work *w,
+static bool from_marker(gnomon__operation *o, gnomon__work *w,
                         const gnomon__nsys_record *r)
 {
     if (!r->markers.count || !gnomon__marker_set(&w->marker, r->markers.at[0],
@@ -130,12 +119,18 @@ static bool from_marker(operation *o, gnomon__work *w,
     const gnomon__literal *a = args + 1;
     for (uint32_t i = 0; i < args->count; i++, a = gnomon__literal_next(a))
         add_argument(o, a, i);
+    if (!strcmp(o->name, "embedding") && o->info.input_count == 2 &&
+        o->inputs[0].dtype[0] == 'i') { /* torch.nn.functional's has them so */
+        const gnomon_tensor indices = o->inputs[0];
+        o->inputs[0] = o->inputs[1];
+        o->inputs[1] = indices;
+    }
     o->has_types = true;
     return true;
 }
 
 /* Of "[[2, 3], [], ...]", which ends where other fields of the text begin. */
-static bool from_sizes(operation *o, gnomon__work *w,
+static bool from_sizes(gnomon__operation *o, gnomon__work *w,
                        const gnomon__nsys_record *r)
 {
     size_t n = 0;
@@ -162,7 +157,7 @@ static bool from_sizes(operation *o, gnomon__work *w,
 
 /* ---- Figures ---------------------------------------------------------------------------- */
 
-static bool is_product(const operation *o)
+static bool is_product(const gnomon__operation *o)
 {
     return gnomon__op_word_in(
         "mm bmm addmm baddbmm matmul linear mv dot conv1d conv2d "
@@ -203,24 +198,66 @@ static bool multiplies(const char *kernel)
     return false;
 }
 
+/* That a thread launched a kernel of. */
+struct gnomon__last_operation {
+    int64_t process, thread;
+    char text[320];
+    uint32_t products; /* so far */
+};
+
+/* There are few. NULL: no memory. */
+static struct gnomon__last_operation *last_of(gnomon__work *w,
+                                              const gnomon__nsys_record *r)
+{
+    for (size_t i = 0; i < w->last_count; i++)
+        if (w->lasts[i].process == r->process &&
+            w->lasts[i].thread == r->thread)
+            return &w->lasts[i];
+    if (!gnomon__grow_zeroed(&w->lasts, &w->last_room, w->last_count + 1,
+                             sizeof *w->lasts))
+        return NULL;
+    w->lasts[w->last_count].process = r->process;
+    w->lasts[w->last_count].thread = r->thread;
+    return &w->lasts[w->last_count++];
+}
+
 /* How many products of this operation came before; of others, how many kernels. */
-static uint32_t come_before(gnomon__work *w, const gnomon__nsys_record *r,
+static uint32_t come_before(gnomon__work *w, gnomon__nsys_record *r,
                             bool counts)
 {
-    char own[sizeof w->last];
+    struct gnomon__last_operation *last = last_of(w, r);
+    char own[sizeof last->text];
+    if (!last) {
+        r->has_no_memory = true;
+        return 0;
+    }
     snprintf(own, sizeof own, "%u %" PRIu64 " %" PRIu64 " %s", r->is_backward,
              r->instance, r->seqs.count ? r->seqs.at[0] : 0,
              r->ops.count ? r->ops.at[0] : "");
-    const bool is_same = (r->instance || r->sub) && !strcmp(own, w->last);
-    memcpy(w->last, own, sizeof own);
-    w->products = is_same ? w->products : 0;
-    const uint32_t before = w->products;
-    w->products += counts;
+    const bool is_same =
+        (r->instance || r->sub) && strcmp(own, last->text) == 0;
+    memcpy(last->text, own, sizeof own);
+    last->products = is_same ? last->products : 0;
+    const uint32_t before = last->products;
+    last->products += counts;
     return before;
 }
 
-static void set_figures(gnomon__work *w, const gnomon__nsys_record *r,
-                        operation *o)
+/* What PyProf calls the kernels of a linear layer that do not multiply. */
+static void set_bias(gnomon__work *w, const gnomon__operation *o)
+{
+    uint64_t n = o->info.input_count > 1 && o->inputs[1].rank
+                     ? (uint64_t)o->inputs[1].dims[0]
+                     : 0;
+    for (uint32_t i = 0; n && i + 1 < o->inputs[0].rank; i++)
+        n *= (uint64_t)o->inputs[0].dims[i];
+    w->op_is_bias = true;
+    w->flops = n;
+    w->bytes = 2 * n * gnomon__element_bytes(o->inputs[0].dtype);
+}
+
+static void set_figures(gnomon__work *w, gnomon__nsys_record *r,
+                        gnomon__operation *o)
 {
     const bool is_made = is_product(o),
                counts = !is_made || multiplies(r->long_name);
@@ -228,7 +265,11 @@ static void set_figures(gnomon__work *w, const gnomon__nsys_record *r,
     if (r->is_backward && !is_made)
         o->info.flags = GNOMON_OP_BACKWARD;
     const gnomon__op_cost cost = gnomon__op_cost_of(&o->info);
+    if (w->is_pyprofs && !counts && !strcmp(o->name, "linear"))
+        set_bias(w, o);
     w->is_known = cost.is_known;
+    o->info.flops = cost.flops;
+    o->info.bytes = cost.bytes;
     if (!counts || before > (is_made && r->is_backward))
         return;
     w->flops = o->has_types || is_made ? cost.flops : 0;
@@ -247,34 +288,167 @@ static const char *short_type(const char *dtype)
     return dtype;
 }
 
-/* "[2,3]fp32;[3,4]fp32,": tensors and what else was given. */
-static bool set_params(gnomon__work *w, const operation *o)
+static void put_param(gnomon__work *w, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+/* What does not fit is cut off: a parameter has at most 400 bytes, and there is room. */
+static void put_param(gnomon__work *w, const char *format, ...)
 {
-    const size_t most = 64 + o->info.input_count * (MOST_DIMS * 21 + 32) +
-                        o->info.attribute_count * 128;
-    if (!gnomon__grow(&w->params, &w->params_room, most, 1))
-        return false;
-    size_t n = (size_t)snprintf(w->params, most, "%s",
-                                o->info.input_count ? "T=" : "na=na");
-    for (size_t i = 0; i < o->info.input_count; i++) {
-        const gnomon_tensor *t = &o->inputs[i];
-        n += (size_t)snprintf(w->params + n, most - n, "%s[", i ? ";" : "");
-        for (uint32_t d = 0; d < t->rank; d++)
-            n += (size_t)snprintf(w->params + n, most - n, "%s%" PRId64,
-                                  d ? "," : "", t->dims[d]);
-        n += (size_t)snprintf(w->params + n, most - n, "]%.24s",
-                              short_type(t->dtype));
+    va_list arguments;
+    if (w->params_used >= w->params_room)
+        return;
+    va_start(arguments, format);
+    const int n = vsnprintf(w->params + w->params_used,
+                            w->params_room - w->params_used, format, arguments);
+    va_end(arguments);
+    w->params_used += n > 0 ? (size_t)n : 0;
+}
+
+/* "(2,3)", or a lone size as a number. */
+static void put_dims(gnomon__work *w, const char *name, const int64_t *dims,
+                     uint32_t rank)
+{
+    put_param(w, rank == 1 ? "%s=" : "%s=(", name);
+    for (uint32_t i = 0; i < rank; i++)
+        put_param(w, "%s%" PRId64, i ? "," : "", dims[i]);
+    put_param(w, rank == 1 ? "," : "),");
+}
+
+/* Number `i` of an attribute, which may have only one for all. */
+static int64_t attribute_of(const gnomon__operation *o, const char *key, int i,
+                            int64_t preset)
+{
+    for (size_t k = 0; k < o->info.attribute_count; k++) {
+        const char *at = o->attributes[k].json;
+        if (strcmp(o->attributes[k].key, key) != 0)
+            continue;
+        at += *at == '[';
+        for (; i > 0 && strchr(at, ','); i--)
+            at = strchr(at, ',') + 1;
+        return strtoll(at, NULL, 10);
     }
-    for (size_t i = 0; i < o->info.attribute_count; i++)
-        if (*o->attributes[i].key)
-            n += (size_t)snprintf(w->params + n, most - n, ",%.32s=%s",
-                                  o->attributes[i].key, o->attributes[i].json);
-    snprintf(w->params + n, most - n, ",");
+    return preset;
+}
+
+/* Along one dimension of a convolution. */
+typedef struct filter {
+    int64_t in, size, pad, stride, dilation, out;
+} filter;
+
+static filter filter_of(const gnomon__operation *o, uint32_t dim, int i)
+{
+    const int64_t *in = o->inputs[0].dims, *weight = o->inputs[1].dims;
+    filter f = {.in = in[dim],
+                .size = weight[dim],
+                .pad = attribute_of(o, "padding", i, 0),
+                .stride = attribute_of(o, "stride", i, 1),
+                .dilation = attribute_of(o, "dilation", i, 1)};
+    const int64_t span = f.in + 2 * f.pad - (f.size - 1) * f.dilation - 1;
+    f.out = f.stride > 0 && span >= 0 ? span / f.stride + 1 : 0;
+    return f;
+}
+
+static bool put_convolution(gnomon__work *w, const gnomon__operation *o)
+{
+    static const filter none = {1, 1, 0, 1, 1, 1};
+    const uint32_t rank = o->info.input_count < 2 ? 0 : o->inputs[0].rank;
+    if ((rank != 3 && rank != 4) || o->inputs[1].rank != rank)
+        return false;
+    const filter h = rank == 4 ? filter_of(o, 2, 0) : none,
+                 v = filter_of(o, rank - 1, rank == 4);
+    const int64_t *in = o->inputs[0].dims;
+    put_param(w, "N=%" PRId64 ",C=%" PRId64 ",H=%" PRId64 ",W=%" PRId64, in[0],
+              in[1], h.in, v.in);
+    put_param(w, ",K=%" PRId64 ",P=%" PRId64 ",Q=%" PRId64 ",R=%" PRId64,
+              o->inputs[1].dims[0], h.out, v.out, h.size);
+    put_param(w, ",S=%" PRId64 ",ph=%" PRId64 ",pw=%" PRId64 ",U=%" PRId64,
+              v.size, h.pad, v.pad, h.stride);
+    put_param(w, ",V=%" PRId64 ",dh=%" PRId64 ",dw=%" PRId64 ",g=%" PRId64 ",",
+              v.stride, h.dilation, v.dilation,
+              attribute_of(o, "groups", 0, 1));
+    return true;
+}
+
+/* A linear layer's first backward product is that of its input, the second that of its
+ * weights. */
+static bool put_linear(gnomon__work *w, const gnomon__nsys_record *r,
+                       const gnomon__operation *o)
+{
+    if (o->info.input_count < 2 || !o->inputs[0].rank || o->inputs[1].rank != 2)
+        return false;
+    const gnomon_tensor *x = &o->inputs[0];
+    const int64_t *weight = o->inputs[1].dims;
+    if (w->op_is_bias) {
+        put_dims(w, "M", weight, 1);
+        put_dims(w, "N", x->dims, x->rank - 1);
+    } else if (r->is_backward && r->sub > 1) {
+        put_dims(w, "X", x->dims, x->rank);
+        put_dims(w, "W", weight, 2);
+    } else if (r->is_backward && r->sub) {
+        put_dims(w, "M", weight + 1, 1);
+        put_dims(w, "N", weight, 1);
+        put_dims(w, "K", x->dims, x->rank - 1);
+    } else {
+        put_dims(w, "M", weight + r->is_backward, 1);
+        put_dims(w, "N", x->dims, x->rank - 1);
+        put_dims(w, "K", weight + !r->is_backward, 1);
+    }
+    return true;
+}
+
+/* cuBLAS has columns first, so M and N are those of the other operand. */
+static bool put_product(gnomon__work *w, const gnomon__operation *o)
+{
+    const uint32_t rank = !strcmp(o->name, "bmm") ? 3 : 2;
+    const size_t first = !strcmp(o->name, "addmm");
+    if (!strcmp(o->name, "matmul") && o->info.input_count > 1) {
+        put_dims(w, "A", o->inputs[0].dims, o->inputs[0].rank);
+        put_dims(w, "B", o->inputs[1].dims, o->inputs[1].rank);
+        return true;
+    }
+    if (!gnomon__op_word_in("mm bmm addmm", o->name) ||
+        o->info.input_count < first + 2 || o->inputs[first].rank != rank ||
+        o->inputs[first + 1].rank != rank)
+        return false;
+    const int64_t *a = o->inputs[first].dims, *b = o->inputs[first + 1].dims;
+    if (rank == 3)
+        put_dims(w, "B", a, 1);
+    put_dims(w, "M", b + rank - 1, 1);
+    put_dims(w, "N", a + rank - 2, 1);
+    put_dims(w, "K", a + rank - 1, 1);
+    return true;
+}
+
+/* As PyProf: "M=120,N=32,K=400,fp32," of products and convolutions, else
+ * "[2,3]fp32;[3,4]fp32". */
+static bool set_params(gnomon__work *w, const gnomon__nsys_record *r,
+                       const gnomon__operation *o)
+{
+    const size_t count = o->info.input_count;
+    if (!gnomon__grow(&w->params, &w->params_room,
+                      512 + count * (GNOMON__OP_MOST_DIMS * 21 + 32), 1))
+        return false;
+    w->params_used = 0;
+    if ((gnomon__op_word_in("conv1d conv2d", o->name) &&
+         put_convolution(w, o)) ||
+        (!strcmp(o->name, "linear") && put_linear(w, r, o)) ||
+        put_product(w, o)) {
+        put_param(w, "%.24s,", short_type(o->inputs[0].dtype));
+        return true;
+    }
+    put_param(w, count ? "" : "na=na,");
+    for (size_t i = 0; i < count; i++) {
+        const gnomon_tensor *t = &o->inputs[i];
+        put_param(w, i ? ";[" : "[");
+        for (uint32_t d = 0; d < t->rank; d++)
+            put_param(w, "%s%" PRId64, d ? "," : "", t->dims[d]);
+        put_param(w, "]%.24s", short_type(t->dtype));
+    }
     return true;
 }
 
 static void set_tensor_cores(gnomon__work *w, const gnomon__nsys_record *r,
-                             const operation *o)
+                             const gnomon__operation *o)
 {
     const char *by_name = gnomon__tensor_cores_of(r->long_name);
     if (*by_name == '0')
@@ -371,6 +545,7 @@ static bool keep_forward(gnomon__work *w, gnomon__nsys_record *r)
 static void lend(gnomon__nsys_record *r, const char *at)
 {
     gnomon__texts *lists[6];
+    r->has_lent_layers = true;
     lent_lists(r, lists);
     for (int k = 0; k < 6; k++, at++) {
         lists[k]->count = 0;
@@ -402,22 +577,26 @@ static void borrow(gnomon__work *w, gnomon__nsys_record *r)
 
 bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
 {
-    operation o;
+    gnomon__operation *o = &w->operation;
     w->flops = w->bytes = 0;
     w->is_known = false;
+    w->info = NULL;
+    w->op_is_bias = false;
     if (r->seqs.count && r->is_backward && !r->markers.count)
         borrow(w, r);
     if (r->seqs.count && !r->is_backward && r->markers.count &&
         !keep_forward(w, r))
         return false;
-    begin_operation(&o, "");
-    if (from_marker(&o, w, r) || from_sizes(&o, w, r))
-        set_figures(w, r, &o);
-    if (!set_params(w, &o) || r->has_no_memory)
+    begin_operation(o, "");
+    if (from_marker(o, w, r) || from_sizes(o, w, r)) {
+        set_figures(w, r, o);
+        w->info = *o->name ? &o->info : NULL;
+    }
+    if (!set_params(w, r, o) || r->has_no_memory)
         return false;
-    set_tensor_cores(w, r, &o);
+    set_tensor_cores(w, r, o);
     w->mod = r->mods.count ? r->mods.at[0] : "na";
-    w->op = r->ops.count ? r->ops.at[0] : "na";
+    w->op = w->op_is_bias ? "bias" : r->ops.count ? r->ops.at[0] : "na";
     return true;
 }
 
@@ -425,6 +604,7 @@ void gnomon__work_free(gnomon__work *w)
 {
     free_forwards(&w->forwards[0]);
     free_forwards(&w->forwards[1]);
+    gnomon__free(w->lasts);
     gnomon__free(w->params);
     gnomon__marker_free(&w->marker);
     *w = (gnomon__work){0};

@@ -8,10 +8,26 @@
 #ifndef GNOMON_NSYS_WORK_H
 #define GNOMON_NSYS_WORK_H
 
+#include "gnomon.h"
 #include "nsys/record.h"
 #include "profile/slots.h"
 
-/* What they lend: texts, in one block. Each may have so many of both. */
+#define GNOMON__OP_MOST_INPUTS 16
+#define GNOMON__OP_MOST_DIMS 8
+#define GNOMON__OP_MOST_ATTRIBUTES 12
+
+/* An operation with room for what it is made of. */
+typedef struct gnomon__operation {
+    gnomon_op_info info;
+    gnomon_tensor inputs[GNOMON__OP_MOST_INPUTS];
+    gnomon_attribute attributes[GNOMON__OP_MOST_ATTRIBUTES];
+    int64_t dims[GNOMON__OP_MOST_INPUTS][GNOMON__OP_MOST_DIMS];
+    char json[GNOMON__OP_MOST_ATTRIBUTES][64];
+    char name[64];
+    bool has_types; /* torch's sizes have none */
+} gnomon__operation;
+
+/* Forward operations and what they lend: texts, in one block. Each may have so many of both. */
 #define GNOMON__FORWARDS ((size_t)1 << 16)
 #define GNOMON__FORWARD_BYTES ((size_t)16 << 20)
 
@@ -24,15 +40,18 @@ typedef struct gnomon__forwards {
 } gnomon__forwards;
 
 typedef struct gnomon__work {
+    bool is_pyprofs; /* set before the first: it counts what PyProf counts */
+    bool op_is_bias;
     const char *mod, *op;
     char *params; /* "M=2,N=3,K=4,fp32," or "na=na," */
-    size_t params_room;
+    size_t params_room, params_used;
     uint64_t flops, bytes;
     bool is_known;
-    const char *tensor_cores; /* "1", "0" it could have, "-", "?", "na" */
-    /* Of the operation of the last kernel. */
-    char last[320];
-    uint32_t products;
+    const gnomon_op_info *info; /* in `operation`; NULL: nothing tells it */
+    const char *tensor_cores;   /* "1", "0" it could have, "-", "?", "na" */
+    gnomon__operation operation;
+    struct gnomon__last_operation *lasts; /* by thread */
+    size_t last_count, last_room;
     gnomon__marker marker;
     /* Forward operations by their number, for the kernels of their backward pass: those
      * of late, then those before; when the first are many the others go. */
