@@ -68,15 +68,13 @@ const gnomon__launch *gnomon__chains_find(const gnomon__chains *c,
     return l && l->thread ? l : NULL;
 }
 
-static int read_launches(gnomon__chains *c, const gnomon__nsys *db)
+static int read_launches(gnomon__chains *c, const gnomon__nsys *db,
+                         const char *table)
 {
     static const char *const columns[] = {"globalPid", "correlationId", NULL};
     int status = GNOMON__EXIT_OK;
-    sqlite3_stmt *rows = gnomon__nsys_select(
-        db,
-        db->is_nvprof ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
-                      : "CUPTI_ACTIVITY_KIND_KERNEL",
-        columns, "WHERE c1 IS NOT NULL");
+    sqlite3_stmt *rows =
+        gnomon__nsys_select(db, table, columns, "WHERE c1 IS NOT NULL");
     while (!status && gnomon__nsys_step(db, rows, &status))
         if (!add_launch(c, sqlite3_column_int64(rows, 0),
                         sqlite3_column_int64(rows, 1)))
@@ -259,11 +257,18 @@ static void take_call(sweep *s)
 }
 
 int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
-                        bool is_pyprofs)
+                        bool is_pyprofs, bool has_copies)
 {
     *c = (gnomon__chains){0};
     sweep s = {.db = db, .chains = c, .is_pyprofs = is_pyprofs};
-    s.status = read_launches(c, db);
+    s.status =
+        read_launches(c, db,
+                      db->is_nvprof ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
+                                    : "CUPTI_ACTIVITY_KIND_KERNEL");
+    if (has_copies && !s.status)
+        s.status = read_launches(c, db, "CUPTI_ACTIVITY_KIND_MEMCPY");
+    if (has_copies && !s.status)
+        s.status = read_launches(c, db, "CUPTI_ACTIVITY_KIND_MEMSET");
     if (!s.status && db->has_calls && c->launch_count) {
         s.calls = calls_of(db);
         s.ranges = db->has_ranges ? ranges_of(db) : NULL;

@@ -42,10 +42,11 @@ typedef struct gnomon__chains {
         unclosed; /* on threads that launched; those without an end */
 } gnomon__chains;
 
-/* `is_pyprofs`: as PyProf, which takes no range that begins or ends with the call. A
- * gnomon__exit, after one line. Free in any case. */
+/* `is_pyprofs`: as PyProf, which takes no range that begins or ends with the call.
+ * `has_copies`: of calls that copy or set memory, too. A gnomon__exit, after one line. Free
+ * in any case. */
 int gnomon__chains_make(gnomon__chains *c, const gnomon__nsys *db,
-                        bool is_pyprofs);
+                        bool is_pyprofs, bool has_copies);
 void gnomon__chains_free(gnomon__chains *c);
 
 /* NULL: no call of that id is in the file. */

@@ -66,6 +66,12 @@ static const struct {
 const char *const gnomon__nsys_by_words[] = {"op",     "module", "layer",
                                              "kernel", "range",  NULL};
 
+/* In the order of stats.c. */
+const char *const gnomon__nsys_stats_names[] = {
+    "cuda_api_sum",          "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum",
+    "cuda_gpu_mem_size_sum", "nvtx_sum",          "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace",   "nvtx_kern_sum",     NULL};
+
 const char *gnomon__nsys_keys(void)
 {
     return "idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,tc,"

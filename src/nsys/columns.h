@@ -51,6 +51,9 @@ bool gnomon__nsys_foot(gnomon__nsys_table *t);
 /* What rows can be added up by, by gnomon__nsys_by of groups.h; NULL at the end. */
 extern const char *const gnomon__nsys_by_words[];
 
+/* The reports of stats.h; NULL at the end. */
+extern const char *const gnomon__nsys_stats_names[];
+
 /* The keys of all columns, parted by commas. */
 const char *gnomon__nsys_keys(void);
 

@@ -10,6 +10,7 @@
 #include "command/output.h"
 #include "nsys/columns.h"
 #include "nsys/groups.h"
+#include "nsys/stats.h"
 #include "nsys/tree.h"
 #include "platform/error.h"
 
@@ -53,17 +54,15 @@ static const gnomon__cli_option nsys_options[] = {
         GNOMON__TEXT("process", 0, "ID", "only kernels of this process"),
     [NSYS_DEVICE] = GNOMON__TEXT("device", 0, "N", "only those of this device"),
     [NSYS_STREAM] = GNOMON__TEXT("stream", 0, "N", "only those of this stream"),
-    [NSYS_COMPAT] =
-        GNOMON__WORD("compat", "TOOL", compat_words,
-                     "pyprof: no range that begins or ends with a call "
-                     "is around it"),
+    [NSYS_COMPAT] = GNOMON__WORD("compat", "TOOL", compat_words,
+                                 "pyprof: the rows that it would print"),
     {.name = NULL}};
 
 static int nsys_run(int argc, char **argv);
 
 const gnomon__command gnomon__command_nsys = {
     .name = "nsys",
-    .operands = "parse|prof [FILE]",
+    .operands = "parse|prof|REPORT [FILE]",
     .about = "Tells the operation of each kernel that Nsight Systems saw",
     .more =
         "FILE is what nsys export --type sqlite wrote, or a database of "
@@ -72,7 +71,11 @@ const gnomon__command gnomon__command_nsys = {
         "launch, as\n"
         "PyProf's parse. prof prints a row for each kernel; it reads a "
         "database, or\n"
-        "the lines of parse, also from standard input.\n"
+        "the lines of parse, also from standard input. REPORT is one of nsys "
+        "stats:\n"
+        "nvtx_sum, nvtx_gpu_proj_sum, nvtx_gpu_proj_trace, nvtx_kern_sum, "
+        "cuda_api_sum,\n"
+        "cuda_gpu_kern_sum, cuda_gpu_mem_time_sum or cuda_gpu_mem_size_sum.\n"
         "Columns: idx, seq, altseq, tid, layer, trace, dir, sub, mod, op, "
         "kernel,\n"
         "params, sil, tc, device, stream, grid, block, flops, bytes. Without "
@@ -97,6 +100,7 @@ typedef struct nsys_job {
     int by;                      /* gnomon__nsys_by; -1: by kernel */
     const char *columns, *sort, *output;
     bool prints_lines;
+    int report; /* below 0: none */
 } nsys_job;
 
 static int set_form(nsys_job *job, enum gnomon__nsys_form form)
@@ -241,14 +245,19 @@ static int do_job(nsys_job *job, const char *path)
 {
     const gnomon_writer out = gnomon__cli_writer(stdout);
     gnomon__nsys_kernels k;
+    if (job->report >= 0)
+        return gnomon__nsys_stats(job->report, path, job->table.form,
+                                  job->table.limit);
     int status = choose_columns(job);
     if (status)
         return status;
     status = gnomon__nsys_kernels_open(&k, path, &job->filter);
     job->table.to = stdout;
-    if (status)
-        ;
-    else if (job->output)
+    if (status) {
+        gnomon__nsys_kernels_free(&k);
+        return status;
+    }
+    if (job->output)
         status = write_profile(job->output, &k);
     else if (job->by >= 0)
         status = gnomon__nsys_groups_print(&k, job->by, &job->choice, &out);
@@ -273,6 +282,15 @@ static int do_job(nsys_job *job, const char *path)
 
 #endif
 
+/* What the first operand is; -1: neither. */
+enum { NSYS_PARSE, NSYS_PROF, NSYS_STATS };
+static int nsys_word(const char *word)
+{
+    static const char *const words[] = {"parse", "prof", NULL};
+    const int report = gnomon__cli_word(word, gnomon__nsys_stats_names);
+    return report < 0 ? gnomon__cli_word(word, words) : NSYS_STATS + report;
+}
+
 static int nsys_run(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_nsys;
@@ -287,12 +305,14 @@ static int nsys_run(int argc, char **argv)
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     const int words = argc - optind;
-    if (words < 1 || words > 2 ||
-        (strcmp(argv[optind], "parse") && strcmp(argv[optind], "prof")))
-        return gnomon__cli_usage(c, "say parse or prof, and one file");
-    job.prints_lines = !strcmp(argv[optind], "parse");
-    if (job.prints_lines && words == 1)
-        return gnomon__cli_usage(c, "parse needs a file");
+    const int what = words ? nsys_word(argv[optind]) : -1;
+    if (words < 1 || words > 2 || what < 0)
+        return gnomon__cli_usage(c,
+                                 "say parse, prof or a report, and one file");
+    if (what != NSYS_PROF && words == 1)
+        return gnomon__cli_usage(c, "say which file");
+    job.prints_lines = what == NSYS_PARSE;
+    job.report = what - NSYS_STATS;
     const char *path =
         words == 2 && strcmp(argv[optind + 1], "-") ? argv[optind + 1] : NULL;
     status = do_job(&job, path);

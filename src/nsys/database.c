@@ -110,7 +110,7 @@ int gnomon__nsys_open(gnomon__nsys *db, const char *path)
         return no_database(path, db->sql ? sqlite3_errmsg(db->sql)
                                          : sqlite3_errstr(code));
     db->is_nvprof = gnomon__nsys_has(db, "StringTable");
-    const bool has_kernels = gnomon__nsys_has(
+    db->has_kernels = gnomon__nsys_has(
         db, db->is_nvprof ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
                           : "CUPTI_ACTIVITY_KIND_KERNEL");
     db->has_calls =
@@ -118,12 +118,15 @@ int gnomon__nsys_open(gnomon__nsys *db, const char *path)
         (db->is_nvprof && gnomon__nsys_has(db, "CUPTI_ACTIVITY_KIND_DRIVER"));
     db->has_ranges = gnomon__nsys_has(
         db, db->is_nvprof ? "CUPTI_ACTIVITY_KIND_MARKER" : "NVTX_EVENTS");
-    if (has_kernels)
-        return GNOMON__EXIT_OK;
-    if (!db->is_nvprof && !db->has_calls && !db->has_ranges &&
-        !gnomon__nsys_has(db, "StringIds"))
-        return no_database(path, "it has none of their tables");
-    gnomon__log("%s: no kernels in it%s", path,
+    return db->has_kernels || db->is_nvprof || db->has_calls ||
+                   db->has_ranges || gnomon__nsys_has(db, "StringIds")
+               ? GNOMON__EXIT_OK
+               : no_database(path, "it has none of their tables");
+}
+
+int gnomon__nsys_no_kernels(const gnomon__nsys *db)
+{
+    gnomon__log("%s: no kernels in it%s", db->path,
                 gnomon__nsys_has(db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
                     ? ", as graphs were traced as a whole: nsys profile "
                       "--cuda-graph-trace=node"
@@ -167,26 +170,41 @@ sqlite3_stmt *gnomon__nsys_prepare(const gnomon__nsys *db, const char *text)
     return NULL;
 }
 
+static bool has_table(const gnomon__nsys *db, const char *table)
+{
+    return !sqlite3_table_column_metadata(db->sql, NULL, table, NULL, NULL,
+                                          NULL, NULL, NULL, NULL);
+}
+
+bool gnomon__nsys_source(const gnomon__nsys *db, const char *table,
+                         const char *const *columns, char *text, size_t size)
+{
+    const bool is_there = has_table(db, table);
+    char name[64];
+    size_t n = (size_t)snprintf(text, size, "(SELECT ");
+    for (size_t i = 0; columns[i] && n < size; i++) {
+        const bool has = is_there && find_column(db, table, columns[i], name);
+        n += (size_t)snprintf(text + n, size - n,
+                              has ? "%s\"%s\" AS c%zu" : "%s%s AS c%zu",
+                              i ? ", " : "", has ? name : "NULL", i);
+    }
+    if (n < size)
+        n += (size_t)snprintf(text + n, size - n,
+                              is_there ? " FROM %s)" : " WHERE 0)", table);
+    return n < size;
+}
+
 sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db, const char *table,
                                   const char *const *columns, const char *rest)
 {
-    char text[SELECT_ROOM], name[64];
-    size_t n = 0;
-    if (sqlite3_table_column_metadata(db->sql, NULL, table, NULL, NULL, NULL,
-                                      NULL, NULL, NULL))
+    char text[SELECT_ROOM], source[SELECT_ROOM - 512];
+    if (!has_table(db, table) ||
+        !gnomon__nsys_source(db, table, columns, source, sizeof source))
         return NULL;
-    for (size_t i = 0; columns[i] && n < sizeof text; i++) {
-        if (!find_column(db, table, columns[i], name))
-            n += (size_t)snprintf(text + n, sizeof text - n, "%sNULL AS c%zu",
-                                  i ? ", " : "SELECT ", i);
-        else
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\" AS c%zu",
-                                  i ? ", " : "SELECT ", name, i);
-    }
-    if (n < sizeof text)
-        n += (size_t)snprintf(text + n, sizeof text - n, " FROM %s %s", table,
-                              rest);
-    return n < sizeof text ? gnomon__nsys_prepare(db, text) : NULL;
+    source[strlen(source) - 1] = 0;
+    const int n = snprintf(text, sizeof text, "%s %s", source + 1, rest);
+    return n > 0 && (size_t)n < sizeof text ? gnomon__nsys_prepare(db, text)
+                                            : NULL;
 }
 
 bool gnomon__nsys_step(const gnomon__nsys *db, sqlite3_stmt *rows, int *status)

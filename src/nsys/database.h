@@ -10,6 +10,7 @@
 #define GNOMON_NSYS_DATABASE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sqlite3;
@@ -19,12 +20,14 @@ typedef struct gnomon__nsys {
     struct sqlite3 *sql;
     const char *path; /* the caller's */
     bool is_nvprof;
-    bool has_calls, has_ranges;
+    bool has_kernels, has_calls, has_ranges;
 } gnomon__nsys;
 
-/* A gnomon__exit, after one line that says what to do: _UNREADABLE, also of what is no such
- * database; _NOTHING: it has no kernels. */
+/* A gnomon__exit: _UNREADABLE, also of what is no such database, after one line that says
+ * what to do. */
 int gnomon__nsys_open(gnomon__nsys *db, const char *path);
+/* A line that says why there may be none. GNOMON__EXIT_NOTHING. */
+int gnomon__nsys_no_kernels(const gnomon__nsys *db);
 void gnomon__nsys_close(gnomon__nsys *db);
 
 /* A select of these columns of a table, which end with NULL, with `rest` behind, in which
@@ -34,6 +37,10 @@ struct sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db,
                                          const char *table,
                                          const char *const *columns,
                                          const char *rest);
+/* The text of such a select, in parentheses for others to read from; without the table, of
+ * no rows. False: it does not fit. */
+bool gnomon__nsys_source(const gnomon__nsys *db, const char *table,
+                         const char *const *columns, char *text, size_t size);
 /* The same of a whole select. */
 struct sqlite3_stmt *gnomon__nsys_prepare(const gnomon__nsys *db,
                                           const char *text);

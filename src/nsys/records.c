@@ -325,8 +325,11 @@ static int open_file(gnomon__nsys_records *r, const char *path,
     }
     fclose(f);
     int status = gnomon__nsys_open(&r->db, path);
+    if (!status && !r->db.has_kernels)
+        status = gnomon__nsys_no_kernels(&r->db);
     if (!status)
-        status = gnomon__chains_make(&r->chains, &r->db, asked->is_pyprofs);
+        status =
+            gnomon__chains_make(&r->chains, &r->db, asked->is_pyprofs, false);
     if (!status) {
         prepare(r);
         status = read_domains(r);

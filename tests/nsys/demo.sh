@@ -24,3 +24,14 @@ for stage in fit validate; do
         "$stage.gnomon" > "$stage.csv" 2>> log || fail "no report of $stage"
 done
 python3 "$here/compare.py" run.sqlite fit.csv validate.csv || fail "not equal"
+
+# Releases before 2023 have the report under another name.
+for report in nvtx_sum nvtxsum; do
+    "$nsys" stats --report "$report" --format csv --force-export=false \
+        run.sqlite > theirs.csv 2>> log && break
+done
+grep -q '^Time.*Range' theirs.csv ||
+    { echo "nsys stats does not work here"; exit 0; }
+"$program" nsys nvtx_sum --csv run.sqlite > ours.csv 2>> log ||
+    fail "no report nvtx_sum"
+python3 "$here/compare_stats.py" theirs.csv ours.csv || fail "nvtx_sum differs"
