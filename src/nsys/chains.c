@@ -40,7 +40,7 @@ static uint64_t launch_hash(const gnomon__launch *key)
 static gnomon__launch *launch_of(const gnomon__chains *c, int64_t process,
                                  int64_t correlation)
 {
-    const gnomon__launch key = {process, correlation, 0, 0};
+    const gnomon__launch key = {process, correlation, 0, 0, 0};
     const uint32_t item =
         gnomon__slots_find(&c->by_key, launch_hash(&key), is_launch, c, &key);
     return item ? &c->launches[item - 1] : NULL;
@@ -48,7 +48,7 @@ static gnomon__launch *launch_of(const gnomon__chains *c, int64_t process,
 
 static bool add_launch(gnomon__chains *c, int64_t process, int64_t correlation)
 {
-    const gnomon__launch key = {process, correlation, 0, 0};
+    const gnomon__launch key = {process, correlation, 0, 0, 0};
     if (launch_of(c, process, correlation))
         return true;
     if (c->launch_count >= UINT32_MAX - 1 ||
@@ -251,6 +251,7 @@ static void take_call(sweep *s)
                                   sqlite3_column_int64(r, 4));
     if (!l || l->thread)
         return;
+    l->begin_ns = begin;
     l->thread = thread_number(s, process, thread);
     open_ranges(s, begin);
     l->chain = chain_around(s, begin, end);

@@ -26,8 +26,9 @@ typedef struct gnomon__chain {
 
 typedef struct gnomon__launch {
     int64_t process, correlation;
-    uint32_t chain;  /* the innermost range; 0: none */
-    uint32_t thread; /* from 1; 0: there is no such call */
+    int64_t begin_ns; /* of the call */
+    uint32_t chain;   /* the innermost range; 0: none */
+    uint32_t thread;  /* from 1; 0: there is no such call */
 } gnomon__launch;
 
 typedef struct gnomon__chains {

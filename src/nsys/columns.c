@@ -63,8 +63,8 @@ static const struct {
     [FLOPS] = {"flops", "FLOPs", 12, true},
     [BYTES] = {"bytes", "Bytes", 12, true}};
 
-const char *const gnomon__nsys_by_words[] = {"op",     "module", "layer",
-                                             "kernel", "range",  NULL};
+const char *const gnomon__nsys_by_words[] = {
+    "op", "module", "layer", "kernel", "range", "step", NULL};
 
 /* In the order of stats.c. */
 const char *const gnomon__nsys_stats_names[] = {

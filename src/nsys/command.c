@@ -23,6 +23,9 @@ enum {
     NSYS_BY,
     NSYS_SORT,
     NSYS_TOP,
+    NSYS_STEP,
+    NSYS_PEAK,
+    NSYS_PLOT,
     NSYS_RANGE,
     NSYS_DOMAIN,
     NSYS_PROCESS,
@@ -46,6 +49,12 @@ static const gnomon__cli_option nsys_options[] = {
                              "add kernels up by what they are of"),
     [NSYS_SORT] = GNOMON__TEXT("sort", 0, "COLUMN", "order rows by a column"),
     [NSYS_TOP] = GNOMON__TEXT("top", 0, "N", "the first N rows only"),
+    [NSYS_STEP] = GNOMON__TEXT("step", 0, "PATTERN",
+                               "which ranges are steps, for --group-by step"),
+    [NSYS_PEAK] = GNOMON__TEXT(
+        "peak", 0, "LIST", "TFLOP/s by type: bf16=989.4,fp32=66.9,GB/s=3350"),
+    [NSYS_PLOT] =
+        GNOMON__FILE("plot", 0, "FILE.svg", "draw a roofline of the groups"),
     [NSYS_RANGE] = GNOMON__TEXT("range", 0, "PATTERN",
                                 "only kernels in a range of such a name"),
     [NSYS_DOMAIN] = GNOMON__TEXT("domain", 0, "NAME",
@@ -82,7 +91,10 @@ const gnomon__command gnomon__command_nsys = {
         "-c:\n"
         "idx, dir, sub, mod, op, kernel, params, sil. Of --group-by: name, "
         "kernels,\n"
-        "sum, share, union, min, max, tc, flops, bytes.\n"
+        "sum, share, union, min, max, tc, flops, bytes, intensity, tflops,\n"
+        "peak_tflops, tflops_share, gbs, peak_gbs, gbs_share, roof_share, "
+        "wall, mfu,\n"
+        "hfu, exposed.\n"
         "tc is 1 where the kernel ran on tensor cores, 0 where it could have, "
         "- where\n"
         "there is nothing for them, ? where the name does not tell, na of an\n"
@@ -96,10 +108,9 @@ const gnomon__command gnomon__command_nsys = {
 typedef struct nsys_job {
     gnomon__nsys_filter filter;
     gnomon__nsys_table table;
-    gnomon__table_choice choice; /* of groups */
-    int by;                      /* gnomon__nsys_by; -1: by kernel */
+    gnomon__nsys_grouping grouping; /* .by -1: none */
     const char *columns, *sort, *output;
-    bool prints_lines;
+    bool prints_lines, has_peaks;
     int report; /* below 0: none */
 } nsys_job;
 
@@ -148,7 +159,7 @@ static int set_option(nsys_job *job, int option)
         job->output = optarg;
         break;
     case NSYS_BY:
-        job->by = gnomon__cli_word(optarg, gnomon__nsys_by_words);
+        job->grouping.by = gnomon__cli_word(optarg, gnomon__nsys_by_words);
         break;
     case NSYS_SORT:
         job->sort = optarg;
@@ -156,6 +167,15 @@ static int set_option(nsys_job *job, int option)
     case NSYS_TOP:
         status = set_number(option, 1, &number);
         job->table.limit = (uint64_t)number;
+        break;
+    case NSYS_STEP:
+        job->filter.asked.step = optarg;
+        break;
+    case NSYS_PEAK:
+        job->has_peaks = true;
+        return gnomon__peaks_read(&job->grouping.peaks, optarg);
+    case NSYS_PLOT:
+        job->grouping.plot = optarg;
         break;
     case NSYS_RANGE:
         job->filter.range = optarg;
@@ -181,7 +201,9 @@ static int set_option(nsys_job *job, int option)
 static int choose_columns(nsys_job *job)
 {
     gnomon__nsys_table *t = &job->table;
-    if (job->by < 0) {
+    if (job->grouping.by < 0 && (job->has_peaks || job->grouping.plot))
+        job->grouping.by = GNOMON__NSYS_BY_OP;
+    if (job->grouping.by < 0) {
         t->sort = job->sort ? gnomon__nsys_column("--sort", job->sort,
                                                   strlen(job->sort))
                             : -1;
@@ -191,12 +213,16 @@ static int choose_columns(nsys_job *job)
     if (t->form == GNOMON__NSYS_WIDTH)
         return gnomon__cli_usage(&gnomon__command_nsys,
                                  "groups have no -w: they fit the terminal");
+    if (job->grouping.by == GNOMON__NSYS_BY_STEP && !job->filter.asked.step)
+        return gnomon__cli_usage(&gnomon__command_nsys,
+                                 "say which ranges are steps: --step PATTERN");
     const int status =
-        gnomon__nsys_groups_choose(&job->choice, job->columns, job->sort);
-    job->choice.limit = t->limit > SIZE_MAX ? SIZE_MAX : (size_t)t->limit;
-    job->choice.format = t->form == GNOMON__NSYS_CSV    ? GNOMON__TABLE_CSV
-                         : t->form == GNOMON__NSYS_JSON ? GNOMON__TABLE_JSON
-                                                        : GNOMON__TABLE_TEXT;
+        gnomon__nsys_groups_choose(&job->grouping, job->columns, job->sort);
+    gnomon__table_choice *choice = &job->grouping.choice;
+    choice->limit = t->limit > SIZE_MAX ? SIZE_MAX : (size_t)t->limit;
+    choice->format = t->form == GNOMON__NSYS_CSV    ? GNOMON__TABLE_CSV
+                     : t->form == GNOMON__NSYS_JSON ? GNOMON__TABLE_JSON
+                                                    : GNOMON__TABLE_TEXT;
     return status;
 }
 
@@ -259,8 +285,8 @@ static int do_job(nsys_job *job, const char *path)
     }
     if (job->output)
         status = write_profile(job->output, &k);
-    else if (job->by >= 0)
-        status = gnomon__nsys_groups_print(&k, job->by, &job->choice, &out);
+    else if (job->grouping.by >= 0)
+        status = gnomon__nsys_groups_print(&k, &job->grouping, &out);
     else
         status = print_rows(job, &k);
     if (!status || status == GNOMON__EXIT_NOTHING)
@@ -295,7 +321,7 @@ static int nsys_run(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_nsys;
     nsys_job job = {.filter = GNOMON__NSYS_ALL,
-                    .by = -1,
+                    .grouping = {.by = -1},
                     .table = {.limit = UINT64_MAX, .sort = -1}};
     int option, status = GNOMON__EXIT_OK;
     while ((option = gnomon__cli_next(c, argc, argv)) >= 0 && !status)
@@ -316,6 +342,6 @@ static int nsys_run(int argc, char **argv)
     const char *path =
         words == 2 && strcmp(argv[optind + 1], "-") ? argv[optind + 1] : NULL;
     status = do_job(&job, path);
-    free((void *)(size_t)job.choice.columns);
+    free((void *)(size_t)job.grouping.choice.columns);
     return status;
 }

@@ -3,6 +3,8 @@
  * are in the order of their begins: then they are added once more. */
 #include "nsys/groups.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,25 @@ enum {
     GROUP_TC,
     GROUP_FLOPS,
     GROUP_BYTES,
-    GROUP_TC_NS
+    GROUP_INTENSITY,
+    GROUP_TFLOPS,
+    GROUP_PEAK,
+    GROUP_FLOPS_SHARE,
+    GROUP_GBS,
+    GROUP_PEAK_GBS,
+    GROUP_BYTES_SHARE,
+    GROUP_ROOF,
+    GROUP_WALL,
+    GROUP_MFU,
+    GROUP_HFU,
+    GROUP_EXPOSED,
+    /* Those that are never shown, in seconds at the peak. */
+    GROUP_TC_NS,
+    GROUP_PEAK_FLOPS,
+    GROUP_PEAK_TIME,
+    GROUP_MODEL_TIME,
+    GROUP_ROOF_TIME,
+    GROUP_DEVICES
 };
 
 static const gnomon__column group_columns[] = {
@@ -39,19 +59,50 @@ static const gnomon__column group_columns[] = {
     [GROUP_TC] = GNOMON__COLUMN("tc", "TC %", SHARE, SHOWN, MADE),
     [GROUP_FLOPS] = GNOMON__COLUMN("flops", "FLOPs", COUNT, SHOWN, SUM),
     [GROUP_BYTES] = GNOMON__COLUMN("bytes", "Bytes", COUNT, SHOWN, SUM),
-    [GROUP_TC_NS] = GNOMON__COLUMN("tc_ns", "", TIME, HIDDEN, SUM)};
+    [GROUP_INTENSITY] =
+        GNOMON__COLUMN("intensity", "FLOP/B", NUMBER, EXTRA, MADE),
+    [GROUP_TFLOPS] = GNOMON__COLUMN("tflops", "TFLOP/s", NUMBER, EXTRA, MADE),
+    [GROUP_PEAK] = GNOMON__COLUMN("peak_tflops", "Peak", NUMBER, EXTRA, MADE),
+    [GROUP_FLOPS_SHARE] =
+        GNOMON__COLUMN("tflops_share", "% of it", SHARE, EXTRA, MADE),
+    [GROUP_GBS] = GNOMON__COLUMN("gbs", "GB/s", NUMBER, EXTRA, MADE),
+    [GROUP_PEAK_GBS] =
+        GNOMON__COLUMN("peak_gbs", "Peak GB/s", NUMBER, EXTRA, MADE),
+    [GROUP_BYTES_SHARE] =
+        GNOMON__COLUMN("gbs_share", "% of it", SHARE, EXTRA, MADE),
+    [GROUP_ROOF] =
+        GNOMON__COLUMN("roof_share", "% of roof", SHARE, EXTRA, MADE),
+    [GROUP_WALL] = GNOMON__COLUMN("wall", "Wall", TIME, EXTRA, FIRST),
+    [GROUP_MFU] = GNOMON__COLUMN("mfu", "MFU %", SHARE, EXTRA, MADE),
+    [GROUP_HFU] = GNOMON__COLUMN("hfu", "HFU %", SHARE, EXTRA, MADE),
+    [GROUP_EXPOSED] =
+        GNOMON__COLUMN("exposed", "Exposed comm", TIME, EXTRA, UNION),
+    [GROUP_TC_NS] = GNOMON__COLUMN("tc_ns", "", TIME, HIDDEN, SUM),
+    [GROUP_PEAK_FLOPS] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
+    [GROUP_PEAK_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
+    [GROUP_MODEL_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
+    [GROUP_ROOF_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
+    [GROUP_DEVICES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, ONCE)};
 #define GROUP_COLUMNS (sizeof group_columns / sizeof *group_columns)
+/* The usual ones of a roofline and of steps. */
+#define ROOFLINE_COLUMNS \
+    "name,kernels,union,flops,bytes,intensity,tflops,peak_tflops,tflops_" \
+    "share," \
+    "gbs,peak_gbs,gbs_share,roof_share"
+#define STEP_COLUMNS "name,kernels,wall,union,exposed,flops,peak_tflops,mfu,hfu"
 
 /* When a kernel ran, of a row. */
 typedef struct piece {
     uint64_t from, until;
     uint64_t device; /* of its process */
-    uint32_t row;
+    uint32_t row;    /* 0: none, as where compute is merged */
+    bool is_communication;
 } piece;
 
 typedef struct groups {
     gnomon__nsys_kernels *kernels;
-    int by;
+    const gnomon__nsys_grouping *asked;
+    double gbs; /* of memory: as asked, or as the file says */
     piece *pieces;
     size_t count, room;
     int64_t first_ns;
@@ -71,6 +122,26 @@ static const char *joined(gnomon__report_rows *rows, const gnomon__texts *t)
     return t->count ? gnomon__report_text(rows, text) : "(none)";
 }
 
+/* "3", or of several processes "112: 3". */
+static const char *step_name(gnomon__report_rows *rows,
+                             const gnomon__nsys_record *r)
+{
+    const groups *g = rows->more;
+    size_t processes;
+    const gnomon__nsys_step_range *steps =
+        gnomon__nsys_records_steps(g->kernels->records, &processes);
+    char text[64];
+    if (!r->step)
+        return "(none)";
+    const gnomon__nsys_step_range *s = &steps[r->step - 1];
+    if (processes > 1)
+        snprintf(text, sizeof text, "%" PRId64 ": %" PRIu32,
+                 s->process & 0xffffff, s->number);
+    else
+        snprintf(text, sizeof text, "%" PRIu32, s->number);
+    return gnomon__report_text(rows, text);
+}
+
 static const char *name_of(gnomon__report_rows *rows, int by,
                            const gnomon__nsys_record *r, const gnomon__work *w)
 {
@@ -83,9 +154,31 @@ static const char *name_of(gnomon__report_rows *rows, int by,
         return joined(rows, &r->layers);
     case GNOMON__NSYS_BY_KERNEL:
         return r->name;
+    case GNOMON__NSYS_BY_STEP:
+        return step_name(rows, r);
     default:
         return r->path.count ? r->path.at[r->path.count - 1] : "(none)";
     }
+}
+
+/* What a kernel would take at its peaks. */
+static void set_peaks(const groups *g, gnomon__cell *cells,
+                      const gnomon__nsys_record *r)
+{
+    const gnomon__work *w = &g->kernels->work;
+    const double peak = gnomon__peak_of(&g->asked->peaks, w) * 1e12,
+                 flops = (double)w->flops,
+                 by_flops = peak > 0 ? flops / peak : 0,
+                 by_bytes = g->gbs > 0 ? (double)w->bytes / g->gbs / 1e9 : 0;
+    if (peak > 0) {
+        gnomon__cell_number(&cells[GROUP_PEAK_FLOPS], flops);
+        gnomon__cell_number(&cells[GROUP_PEAK_TIME], by_flops);
+        gnomon__cell_number(&cells[GROUP_MODEL_TIME],
+                            r->is_recomputed ? 0 : by_flops);
+    }
+    if (peak > 0 || g->gbs > 0)
+        gnomon__cell_number(&cells[GROUP_ROOF_TIME],
+                            by_flops > by_bytes ? by_flops : by_bytes);
 }
 
 static void add_kernel(gnomon__report_rows *rows, groups *g,
@@ -93,7 +186,8 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
 {
     const gnomon__work *w = &g->kernels->work;
     const uint64_t ns = r->ns > 0 ? (uint64_t)r->ns : 0;
-    const char *name = name_of(rows, g->by, r, w);
+    const uint64_t device = (uint64_t)r->process << 16 ^ (uint64_t)r->device;
+    const char *name = name_of(rows, g->asked->by, r, w);
     gnomon__cell *cells = gnomon__report_row_of(rows, 0);
     gnomon__cell_text(&cells[GROUP_NAME], name);
     gnomon__cell_count(&cells[GROUP_KERNELS], 1);
@@ -103,6 +197,16 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
     gnomon__cell_count(&cells[GROUP_FLOPS], w->flops);
     gnomon__cell_count(&cells[GROUP_BYTES], w->bytes);
     gnomon__cell_count(&cells[GROUP_TC_NS], *w->tensor_cores == '1' ? ns : 0);
+    gnomon__cell_count(&cells[GROUP_DEVICES], 1);
+    set_peaks(g, cells, r);
+    if (r->step) {
+        size_t processes;
+        const gnomon__nsys_step_range *s = &gnomon__nsys_records_steps(
+            g->kernels->records, &processes)[r->step - 1];
+        gnomon__cell_count(&cells[GROUP_WALL],
+                           (uint64_t)(s->end_ns - s->begin_ns));
+    }
+    rows->id = device + 1;
     const uint32_t row = gnomon__report_put(rows);
     if (!row || !r->begin_ns)
         return;
@@ -113,8 +217,8 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
     if (r->begin_ns < g->first_ns)
         g->first_ns = r->begin_ns;
     g->pieces[g->count++] =
-        (piece){(uint64_t)r->begin_ns, (uint64_t)r->begin_ns + ns,
-                (uint64_t)r->process << 16 ^ (uint64_t)r->device, row};
+        (piece){(uint64_t)r->begin_ns, (uint64_t)r->begin_ns + ns, device, row,
+                !strncmp(r->name, "nccl", 4)};
 }
 
 static int by_begin(const void *left, const void *right)
@@ -125,27 +229,85 @@ static int by_begin(const void *left, const void *right)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Times of a device begin with 1: an id of 0 is none. */
+/* Adds a time of a row to a column of the rule UNION. Times of a device begin with 1: an
+ * id of 0 is none. */
+static void add_time(gnomon__report_rows *rows, const piece *p, int column)
+{
+    gnomon__cell *cells = gnomon__report_row_to(rows, p->row);
+    gnomon__cell_count(&cells[column], p->until);
+    rows->from_ns = p->from;
+    rows->id = p->device + 1;
+}
+
+/* Of communication, what no other kernel of the device ran beside: `p` less the compute
+ * from `at` on, which is merged and of the same order. Returns where that is past `p`. */
+static size_t add_exposed(gnomon__report_rows *rows, piece p,
+                          const piece *compute, size_t count, size_t at)
+{
+    while (at < count &&
+           (compute[at].device < p.device ||
+            (compute[at].device == p.device && compute[at].until <= p.from)))
+        at++;
+    for (size_t i = at; i < count && compute[i].device == p.device &&
+                        compute[i].from < p.until && p.from < p.until;
+         i++) {
+        piece before = p;
+        before.until = compute[i].from;
+        if (before.until > before.from)
+            add_time(rows, &before, GROUP_EXPOSED);
+        p.from = compute[i].until > p.from ? compute[i].until : p.from;
+    }
+    if (p.from < p.until)
+        add_time(rows, &p, GROUP_EXPOSED);
+    return at;
+}
+
+/* Pieces become those of compute, each moment once. Returns how many. */
+static size_t merge_compute(piece *pieces, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        piece *last = kept ? &pieces[kept - 1] : NULL;
+        if (pieces[i].is_communication)
+            continue;
+        if (last && last->device == pieces[i].device &&
+            last->until >= pieces[i].from) {
+            if (pieces[i].until > last->until)
+                last->until = pieces[i].until;
+        } else {
+            pieces[kept++] = pieces[i];
+        }
+    }
+    return kept;
+}
+
 static void add_unions(gnomon__report_rows *rows, groups *g)
 {
     uint64_t until = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        g->pieces[i].from -= (uint64_t)g->first_ns;
-        g->pieces[i].until -= (uint64_t)g->first_ns;
-    }
+    piece *communication = NULL;
+    size_t communications = 0, room = 0, at = 0;
     if (g->count)
         qsort(g->pieces, g->count, sizeof *g->pieces, by_begin);
     for (size_t i = 0; i < g->count && !rows->code; i++) {
-        const piece *p = &g->pieces[i];
-        gnomon__cell *cells = gnomon__report_row_to(rows, p->row);
-        gnomon__cell_count(&cells[GROUP_UNION], p->until);
-        rows->from_ns = p->from;
-        rows->id = p->device + 1;
+        piece *p = &g->pieces[i];
+        p->from -= (uint64_t)g->first_ns;
+        p->until -= (uint64_t)g->first_ns;
+        add_time(rows, p, GROUP_UNION);
         until = i && p[-1].device == p->device ? until : 0;
         const uint64_t from = p->from > until ? p->from : until;
         g->union_ns += p->until > from ? p->until - from : 0;
         until = p->until > until ? p->until : until;
+        if (!p->is_communication)
+            continue;
+        if (gnomon__grow(&communication, &room, communications + 1, sizeof *p))
+            communication[communications++] = *p;
+        else
+            rows->code = GNOMON_ENOMEM;
     }
+    g->count = merge_compute(g->pieces, g->count);
+    for (size_t i = 0; i < communications && !rows->code; i++)
+        at = add_exposed(rows, communication[i], g->pieces, g->count, at);
+    gnomon__free(communication);
 }
 
 static void read_kernels(gnomon__report_rows *rows)
@@ -157,12 +319,55 @@ static void read_kernels(gnomon__report_rows *rows)
     add_unions(rows, g);
 }
 
+static void set_rates(const groups *g, gnomon__cell *cells)
+{
+    const uint64_t ns = cells[GROUP_UNION].is_there ? cells[GROUP_UNION].count
+                                                    : cells[GROUP_SUM].count;
+    const double flops = (double)cells[GROUP_FLOPS].count,
+                 bytes = (double)cells[GROUP_BYTES].count,
+                 time = (double)ns / 1e9;
+    if (flops > 0 && bytes > 0)
+        gnomon__cell_number(&cells[GROUP_INTENSITY], flops / bytes);
+    if (flops > 0 && ns)
+        gnomon__cell_number(&cells[GROUP_TFLOPS], flops / time / 1e12);
+    if (bytes > 0 && ns)
+        gnomon__cell_number(&cells[GROUP_GBS], bytes / time / 1e9);
+    if (bytes > 0 && ns && g->gbs > 0) {
+        gnomon__cell_number(&cells[GROUP_PEAK_GBS], g->gbs);
+        gnomon__cell_number(&cells[GROUP_BYTES_SHARE],
+                            100 * bytes / g->gbs / 1e9 / time);
+    }
+    if (cells[GROUP_ROOF_TIME].number > 0 && ns)
+        gnomon__cell_number(&cells[GROUP_ROOF],
+                            100 * cells[GROUP_ROOF_TIME].number / time);
+    if (!(cells[GROUP_PEAK_TIME].number > 0))
+        return;
+    gnomon__cell_number(&cells[GROUP_PEAK], cells[GROUP_PEAK_FLOPS].number /
+                                                cells[GROUP_PEAK_TIME].number /
+                                                1e12);
+    if (ns)
+        gnomon__cell_number(&cells[GROUP_FLOPS_SHARE],
+                            100 * cells[GROUP_PEAK_TIME].number / time);
+}
+
 static bool finish_group(gnomon__report_rows *rows, gnomon__cell *cells)
 {
     const groups *g = rows->more;
     const uint64_t sum = cells[GROUP_SUM].count;
+    const double wall = (double)cells[GROUP_WALL].count / 1e9 *
+                        (double)cells[GROUP_DEVICES].count;
     gnomon__cell_share(&cells[GROUP_SHARE], sum, g->kernels->ns);
     gnomon__cell_share(&cells[GROUP_TC], cells[GROUP_TC_NS].count, sum);
+    set_rates(g, cells);
+    if (g->asked->by != GNOMON__NSYS_BY_STEP)
+        cells[GROUP_WALL].is_there = false;
+    if (cells[GROUP_PEAK_TIME].number > 0 && cells[GROUP_WALL].is_there &&
+        wall > 0) {
+        gnomon__cell_number(&cells[GROUP_MFU],
+                            100 * cells[GROUP_MODEL_TIME].number / wall);
+        gnomon__cell_number(&cells[GROUP_HFU],
+                            100 * cells[GROUP_PEAK_TIME].number / wall);
+    }
     return true;
 }
 
@@ -177,6 +382,9 @@ static void note_totals(const gnomon__report_rows *rows,
                (unsigned long long)k->count, gnomon__print_duration(sum, k->ns),
                g->count ? gnomon__print_duration(all, g->union_ns) : "-",
                (unsigned long long)k->flops, (unsigned long long)k->bytes);
+    if (g->gbs > 0 && !(g->asked->peaks.gbs > 0))
+        out->print(out, "Peak of memory, as the driver said: %.4g GB/s\n",
+                   g->gbs);
 }
 
 static const gnomon__report group_report = {.name = "nsys",
@@ -211,37 +419,81 @@ static void log_choice(const char *line)
     choice_is_wrong = true;
 }
 
-int gnomon__nsys_groups_choose(gnomon__table_choice *choice,
+static bool has_peaks(const gnomon__peaks *p)
+{
+    double all = p->gbs;
+    for (int k = 0; k < GNOMON__PEAK_KINDS; k++)
+        all += p->tflops[k];
+    return all > 0;
+}
+
+int gnomon__nsys_groups_choose(gnomon__nsys_grouping *grouping,
                                const char *columns, const char *sort)
 {
     char words[512] = "";
+    if (!columns && grouping->by == GNOMON__NSYS_BY_STEP)
+        columns = STEP_COLUMNS;
+    else if (!columns && (has_peaks(&grouping->peaks) || grouping->plot))
+        columns = ROOFLINE_COLUMNS;
     for (size_t i = 0; columns && columns[i] && i + 1 < sizeof words; i++)
         words[i] = columns[i] == ',' ? '|' : columns[i];
     const choice_words asked = {
         {.text = choice_text, .log = log_choice}, columns ? words : NULL, sort};
-    if (gnomon__table_choose(choice, "nsys", group_columns, GROUP_TC_NS, false,
-                             &asked.base)) {
+    if (gnomon__table_choose(&grouping->choice, "nsys", group_columns,
+                             GROUP_TC_NS, false, &asked.base)) {
         gnomon__log("no memory for the columns");
         return GNOMON__EXIT_UNREADABLE;
     }
     return choice_is_wrong ? GNOMON__EXIT_USAGE : GNOMON__EXIT_OK;
 }
 
-int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels, int by,
-                              const gnomon__table_choice *choice,
+static int draw(const gnomon__report_rows *rows,
+                const gnomon__nsys_grouping *grouping, double gbs)
+{
+    const gnomon__report_table *t = &rows->table;
+    gnomon__roofline_point *points =
+        gnomon__alloc((t->row_count + 1) * sizeof *points);
+    gnomon__peaks peaks = grouping->peaks;
+    size_t count = 0;
+    peaks.gbs = gbs;
+    for (size_t i = 0; points && i < t->row_count; i++) {
+        const gnomon__cell *cells = gnomon__cells_of(t, i);
+        if (cells[GROUP_INTENSITY].is_there && cells[GROUP_TFLOPS].is_there)
+            points[count++] = (gnomon__roofline_point){
+                cells[GROUP_NAME].text, cells[GROUP_INTENSITY].number,
+                cells[GROUP_TFLOPS].number, cells[GROUP_SUM].count};
+    }
+    const int status =
+        points ? gnomon__roofline_draw(grouping->plot, &peaks, points, count)
+               : GNOMON__EXIT_UNREADABLE;
+    gnomon__free(points);
+    return status;
+}
+
+int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
+                              const gnomon__nsys_grouping *grouping,
                               const gnomon_writer *out)
 {
-    groups g = {.kernels = kernels, .by = by, .first_ns = INT64_MAX};
+    groups g = {.kernels = kernels,
+                .asked = grouping,
+                .gbs = grouping->peaks.gbs,
+                .first_ns = INT64_MAX};
     gnomon__report_rows rows;
+    int status = GNOMON__EXIT_OK;
     gnomon__model *none = gnomon__model_create(); /* tables are of a profile */
-    int code = none ? gnomon__report_begin(&rows, &group_report, choice, &g)
-                    : GNOMON_ENOMEM;
+    int code =
+        none ? gnomon__report_begin(&rows, &group_report, &grouping->choice, &g)
+             : GNOMON_ENOMEM;
+    if (!(g.gbs > 0))
+        g.gbs = gnomon__nsys_records_bandwidth(kernels->records) / 1e9;
     if (!code) {
         rows.keeps = true; /* names are a kernel's */
         code = gnomon__report_add(&rows, &none->base, NULL);
     }
     if (!code)
         code = gnomon__report_end(&rows, &none->base);
+    if (!code && grouping->plot)
+        status = draw(&rows, grouping, g.gbs);
     if (!code && rows.table.row_count)
         code = gnomon__report_put_all(&rows, out);
     if (none) {
@@ -251,7 +503,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels, int by,
     gnomon__free(g.pieces);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory to add kernels up");
-    return kernels->status     ? kernels->status
-           : code == GNOMON_OK ? GNOMON__EXIT_OK
-                               : GNOMON__EXIT_UNREADABLE;
+    if (!status && code)
+        status = GNOMON__EXIT_UNREADABLE;
+    return kernels->status ? kernels->status : status;
 }

@@ -16,7 +16,7 @@ typedef struct gnomon__nsys_filter {
 
 #define GNOMON__NSYS_ALL \
     { \
-        {false, NULL}, -1, -1, -1, NULL \
+        {false, NULL, NULL}, -1, -1, -1, NULL \
     }
 
 /* One that gnomon__nsys_kernels_open has opened. */

@@ -131,6 +131,7 @@ void gnomon__nsys_record_add(gnomon__nsys_record *r, const gnomon__marker *m)
         gnomon__nsys_record_list(r, &r->path, m->name);
     switch (m->kind) {
     case GNOMON__MARKER_IGNORED:
+        r->is_recomputed = true;
         break;
     case GNOMON__MARKER_SEQ:
         gnomon__nsys_record_list(r, &r->seq_markers, m->text);
@@ -271,6 +272,7 @@ static void choose_seq(gnomon__nsys_record *r,
 void gnomon__nsys_record_end(gnomon__nsys_record *r,
                              gnomon__nsys_record_before *before)
 {
+    r->is_recomputed &= !r->is_backward;
     settle_seq_markers(r);
     settle_seqs(r);
     name_operation(r);

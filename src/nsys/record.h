@@ -25,6 +25,7 @@ typedef struct gnomon__nsys_record {
     const char *name, *long_name;
     int64_t ns, thread, device, stream, process;
     int64_t begin_ns; /* not in lines: 0 */
+    uint32_t step;    /* in which it was launched, from 1; 0: none */
     int64_t grid[3], block[3];
     gnomon__texts layers, trace, reprs, markers, seq_markers, mods, ops;
     gnomon__texts others; /* ranges that are nothing else */
@@ -36,9 +37,10 @@ typedef struct gnomon__nsys_record {
     bool
         has_lent_layers; /* they are of its forward operation, and not around it */
     bool has_call, is_in_range;
-    uint64_t instance; /* of the innermost range around it; 0: not known */
-    const char *inner; /* torch's innermost operation; NULL: none */
-    const char *sizes; /* of torch's innermost operation; NULL: not told */
+    bool is_recomputed; /* torch's checkpointing runs a forward pass again */
+    uint64_t instance;  /* of the innermost range around it; 0: not known */
+    const char *inner;  /* torch's innermost operation; NULL: none */
+    const char *sizes;  /* of torch's innermost operation; NULL: not told */
     bool has_no_memory;
     char *names; /* of the kernel: the long one, then the short one */
     size_t name_room;

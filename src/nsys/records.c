@@ -40,6 +40,8 @@ struct gnomon__nsys_records {
     const char *only_domain; /* NULL: all */
     domain *domains;
     size_t domain_count, domain_room;
+    gnomon__nsys_step_range *steps; /* by process and begin */
+    size_t step_count, step_room, step_processes;
     level *levels; /* around the last kernel, from the outermost */
     size_t level_count, level_room;
     /* Of lines. */
@@ -163,6 +165,87 @@ static int read_domains(gnomon__nsys_records *r)
     return status;
 }
 
+/* ---- Steps ------------------------------------------------------------------------------- */
+
+static int read_steps(gnomon__nsys_records *r, const char *pattern)
+{
+    static const char *const columns[] = {
+        "eventType", "start", "end", "globalTid", "textId", "text", NULL};
+    int status = GNOMON__EXIT_OK;
+    gnomon__nsys_step_range *last = NULL;
+    sqlite3_stmt *rows =
+        pattern && !r->db.is_nvprof && gnomon__nsys_has(&r->db, "StringIds")
+            ? gnomon__nsys_select(
+                  &r->db, "NVTX_EVENTS", columns,
+                  "WHERE c0 IN (59, 60, 70, 71) AND c2 IS NOT NULL AND "
+                  "coalesce(c5, (SELECT value FROM StringIds WHERE id = c4)) "
+                  "GLOB ? ORDER BY c3 >> 24, c1, c2 DESC")
+            : NULL;
+    if (rows)
+        sqlite3_bind_text(rows, 1, pattern, -1, SQLITE_STATIC);
+    while (!status && gnomon__nsys_step(&r->db, rows, &status)) {
+        const int64_t process = sqlite3_column_int64(rows, 3) >> 24,
+                      begin = sqlite3_column_int64(rows, 1);
+        const bool is_new = !last || last->process != process;
+        if (!is_new && begin < last->end_ns)
+            continue; /* inside of a step */
+        if (!gnomon__grow(&r->steps, &r->step_room, r->step_count + 1,
+                          sizeof *r->steps)) {
+            status = no_memory(r);
+            break;
+        }
+        const uint32_t number =
+            is_new ? 1 : r->steps[r->step_count - 1].number + 1;
+        last = &r->steps[r->step_count++];
+        *last = (gnomon__nsys_step_range){
+            process, begin, sqlite3_column_int64(rows, 2), number};
+        r->step_processes += is_new;
+    }
+    sqlite3_finalize(rows);
+    return status;
+}
+
+/* The step of a launch, from 1; 0: none. */
+static uint32_t step_of(const gnomon__nsys_records *r, int64_t process,
+                        int64_t begin)
+{
+    size_t from = 0, until = r->step_count;
+    while (from < until) {
+        const size_t middle = (from + until) / 2;
+        const gnomon__nsys_step_range *s = &r->steps[middle];
+        if (s->process < process ||
+            (s->process == process && s->end_ns <= begin))
+            from = middle + 1;
+        else
+            until = middle;
+    }
+    return from < r->step_count && r->steps[from].process == process &&
+                   r->steps[from].begin_ns <= begin
+               ? (uint32_t)from + 1
+               : 0;
+}
+
+const gnomon__nsys_step_range *
+gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes)
+{
+    *processes = r->step_processes;
+    return r->steps;
+}
+
+double gnomon__nsys_records_bandwidth(const gnomon__nsys_records *r)
+{
+    static const char *const columns[] = {"memoryBandwidth", NULL};
+    sqlite3_stmt *rows =
+        r->lines ? NULL
+                 : gnomon__nsys_select(&r->db, "TARGET_INFO_GPU", columns,
+                                       "ORDER BY rowid LIMIT 1");
+    const double bandwidth = rows && sqlite3_step(rows) == SQLITE_ROW
+                                 ? sqlite3_column_double(rows, 0)
+                                 : 0;
+    sqlite3_finalize(rows);
+    return bandwidth;
+}
+
 /* Whether the range at hand is of the domain that counts. */
 static bool is_of_domain(gnomon__nsys_records *r, int *status)
 {
@@ -250,6 +333,8 @@ static void read_kernel(gnomon__nsys_records *r, int *status)
         k->process = sqlite3_column_int64(row, K_PROCESS) >> 24 & 0xffffff;
     k->has_call = l != NULL;
     k->instance = l ? l->chain : 0;
+    if (l && r->step_count)
+        k->step = step_of(r, l->process >> 24, l->begin_ns);
     if (l) {
         const gnomon__nsys_thread *t = &r->chains.threads[l->thread];
         k->thread = r->db.is_nvprof ? t->thread : t->thread & 0xffffff;
@@ -333,6 +418,8 @@ static int open_file(gnomon__nsys_records *r, const char *path,
     if (!status) {
         prepare(r);
         status = read_domains(r);
+        if (!status)
+            status = read_steps(r, asked->step);
     }
     r->sums.unclosed = r->chains.unclosed;
     return status;
@@ -393,6 +480,7 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     for (size_t i = 0; i < r->domain_count; i++)
         gnomon__free(r->domains[i].name);
     gnomon__free(r->domains);
+    gnomon__free(r->steps);
     gnomon__free(r->clean);
     if (r->lines && r->lines != stdin)
         fclose(r->lines);

@@ -19,7 +19,15 @@ typedef struct gnomon__nsys_asked {
     const char
         *domain; /* the only one whose ranges count, "default" that of NVTX's
                            plain calls; NULL: all do */
+    const char *step; /* a pattern: which ranges are steps; NULL: none */
 } gnomon__nsys_asked;
+
+/* A range that is a step. All of its process that was launched while it was open is of
+ * it, on any thread, as backward passes have threads of their own. */
+typedef struct gnomon__nsys_step_range {
+    int64_t process, begin_ns, end_ns;
+    uint32_t number; /* in its process, from 1 */
+} gnomon__nsys_step_range;
 
 /* A database, or lines; `path` NULL: lines from standard input. What is asked must live as
  * long. A gnomon__exit after one line; free in any case. */
@@ -31,6 +39,11 @@ gnomon__nsys_record *gnomon__nsys_records_next(gnomon__nsys_records *r,
                                                int *status);
 gnomon__nsys_records_sums
 gnomon__nsys_records_sum(const gnomon__nsys_records *r);
+/* By record.step - 1; and how many processes have some. */
+const gnomon__nsys_step_range *
+gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes);
+/* Bytes a second of the first device's memory, as its driver said; 0: not in the file. */
+double gnomon__nsys_records_bandwidth(const gnomon__nsys_records *r);
 void gnomon__nsys_records_free(gnomon__nsys_records *r);
 
 #endif

@@ -344,6 +344,87 @@ TEST(ranges_of_one_domain_can_count_alone)
     }
 }
 
+/* ---- Peaks and steps -------------------------------------------------------------------- */
+
+/* A linear layer of 3072000 flops and 258560 bytes in each of two steps; its kernel takes
+ * 1000 ns and 500 ns, of which a collective runs beside 400 ns, and 100 ns alone. The
+ * second step's forward pass is one that checkpointing runs again. */
+static void put_steps(export_file *x)
+{
+    for (int i = 0; i < 2; i++) {
+        const int64_t at = 100 + 1000 * i;
+        const int thread = i + 1; /* as a backward pass, on another thread */
+        export_range(x, 1, 1, "train_step", at, at + 800 + 200 * i);
+        if (i)
+            export_range(x, 1, thread, "CheckpointFunctionBackward, seq = 9",
+                         at + 5, at + 600);
+        export_range(
+            x, 1, thread,
+            CALL("linear", TENSOR("(32, 400)") ", " TENSOR("(120, 400)")),
+            at + 10, at + 500);
+        export_range(x, 1, thread, "linear, seq = 5", at + 20, at + 490);
+        export_call(x, 1, thread, 10 * i + 1, at + 30, at + 40);
+        export_call(x, 1, thread, 10 * i + 2, at + 700, at + 710);
+        export_kernel(x, 1, 10 * i + 1, "ampere_sgemm_32x32", 3000 + 5000 * i,
+                      1000 - 500 * i);
+        export_kernel(x, 1, 10 * i + 2, "ncclDevKernel_AllReduce_Sum_f32",
+                      3600 + 5000 * i - 500 * i, 500);
+    }
+}
+
+TEST(rooflines_are_of_the_peaks_that_were_given)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_steps(&x);
+    export_end(&x);
+    check_lines("prof x.sqlite --peak fp32=10,GB/s=1000 --csv --top 1 2> said",
+                "stage,name,kernels,union_ns,flops,bytes,intensity,tflops,"
+                "peak_tflops,tflops_share,gbs,peak_gbs,gbs_share,roof_share\n"
+                ",linear,2,1500,6144000,517120,11.881188118811881,"
+                "4.096,10,40.96,344.74666666666667,1000,34.4747,40.96\n");
+    check_lines("prof x.sqlite --group-by step --step 'train_*' --peak fp32=10 "
+                "--csv --sort name 2> said",
+                "stage,name,kernels,wall_ns,union_ns,exposed_ns,flops,"
+                "peak_tflops,mfu,hfu\n"
+                ",1,2,800,1100,100,3072000,10,38.4,38.4\n"
+                ",2,2,1000,600,100,3072000,10,0,30.72\n");
+    CHECK_EQ(shell("$G nsys prof x.sqlite --peak fp99=1").status, 1);
+    CHECK_EQ(shell("$G nsys prof x.sqlite --peak fp32=-1").status, 1);
+    CHECK_EQ(shell("$G nsys prof x.sqlite --group-by step").status, 1);
+    export_file y = export_begin("y.sqlite", EXPORT_3_25);
+    put_steps(&y);
+    export_sql(&y, "CREATE TABLE TARGET_INFO_GPU(id, memoryBandwidth)");
+    export_sql(&y, "INSERT INTO TARGET_INFO_GPU VALUES(0, 500000000000)");
+    export_end(&y);
+    check_lines("prof y.sqlite --group-by op --csv --top 1 -c peak_gbs,"
+                "gbs_share,peak_tflops --sort flops 2> said",
+                "stage,name,peak_gbs,gbs_share,peak_tflops\n"
+                ",linear,500,68.9493,\n");
+    CHECK(strstr(shell("$G nsys prof y.sqlite --group-by op 2> said").out,
+                 "Peak of memory, as the driver said: 500 GB/s\n") != NULL);
+}
+
+TEST(rooflines_are_drawn)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_steps(&x);
+    export_end(&x);
+    CHECK_EQ(
+        shell("$G nsys prof x.sqlite --peak fp32=10,GB/s=1000 --plot r.svg "
+              "--group-by kernel > table 2> said && python3 -c 'import "
+              "xml.dom.minidom as x; x.parse(\"r.svg\")'")
+            .status,
+        0);
+    child_result r = shell("cat r.svg");
+    CHECK(strstr(r.out, ">ampere_sgemm_32x32</text>") != NULL);
+    CHECK(strstr(r.out, ">fp32 10 TFLOP/s, ridge at 10</text>") != NULL);
+    CHECK(strstr(r.out, ">Intensity, FLOP a byte</text>") != NULL);
+    CHECK(strstr(r.out, ">TFLOP/s</text>") != NULL);
+    CHECK(!strstr(r.out, "nan") && !strstr(r.out, "inf"));
+}
+
 /* ---- As a profile -------------------------------------------------------------------- */
 
 /* The kernels of a file, as "linear/gemm 2 30", by path, count and ns. */

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Both axes are logarithmic, from decade to decade around what is drawn. */
+#include "nsys/roofline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "command/output.h"
+#include "platform/error.h"
+
+static const char *const peak_words[] = {"fp64", "fp32", "tf32", "fp16", "bf16",
+                                         "fp8",  "int8", "GB/s", NULL};
+
+int gnomon__peaks_read(gnomon__peaks *p, const char *words)
+{
+    for (const char *at = words; *at; at += *at == ',') {
+        char word[8] = "", *end = NULL;
+        const size_t n = strcspn(at, "=,");
+        if (n < sizeof word)
+            memcpy(word, at, n);
+        const int kind = gnomon__cli_word(word, peak_words);
+        const double value = at[n] == '=' ? strtod(at + n + 1, &end) : 0;
+        if (kind < 0 || !(value > 0) || !isfinite(value) ||
+            (*end && *end != ',')) {
+            gnomon__log("--peak %s: say TFLOP/s by type and GB/s of memory, as "
+                        "bf16=989.4,fp32=66.9,GB/s=3350; types are fp64, fp32, "
+                        "tf32, fp16, bf16, fp8, int8",
+                        words);
+            return GNOMON__EXIT_USAGE;
+        }
+        *(kind == GNOMON__PEAK_KINDS ? &p->gbs : &p->tflops[kind]) = value;
+        at = end;
+    }
+    return GNOMON__EXIT_OK;
+}
+
+/* Ordinary cores are fp32's and fp64's alone: what they do in smaller types is seldom
+ * near to a peak. */
+double gnomon__peak_of(const gnomon__peaks *p, const gnomon__work *w)
+{
+    static const struct {
+        const char *dtype;
+        uint8_t on_tensor_cores, else_on;
+    } kinds[] = {{"float64", GNOMON__PEAK_FP64, GNOMON__PEAK_FP64},
+                 {"double", GNOMON__PEAK_FP64, GNOMON__PEAK_FP64},
+                 {"float32", GNOMON__PEAK_TF32, GNOMON__PEAK_FP32},
+                 {"float16", GNOMON__PEAK_FP16, GNOMON__PEAK_FP32},
+                 {"half", GNOMON__PEAK_FP16, GNOMON__PEAK_FP32},
+                 {"bfloat16", GNOMON__PEAK_BF16, GNOMON__PEAK_FP32},
+                 {"float8", GNOMON__PEAK_FP8, GNOMON__PEAK_FP8},
+                 {"int8", GNOMON__PEAK_INT8, GNOMON__PEAK_INT8},
+                 {"float", GNOMON__PEAK_TF32, GNOMON__PEAK_FP32}};
+    const bool is_tensor = *w->tensor_cores == '1' || *w->tensor_cores == '?';
+    const char *dtype =
+        w->info && w->info->input_count ? w->info->inputs->dtype : "";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(dtype, kinds[i].dtype, strlen(kinds[i].dtype)))
+            return p->tflops[is_tensor ? kinds[i].on_tensor_cores
+                                       : kinds[i].else_on];
+    return 0;
+}
+
+/* ---- The drawing ------------------------------------------------------------------------ */
+
+enum { WIDE = 760, HIGH = 480, LEFT = 70, TOP = 20, RIGHT = 740, BOTTOM = 430 };
+
+typedef struct plot {
+    const gnomon__peaks *peaks;
+    const gnomon__roofline_point *points;
+    size_t count;
+    double x0, x1, y0, y1; /* decades */
+} plot;
+
+static double across(const plot *p, double intensity)
+{
+    return LEFT + (log10(intensity) - p->x0) / (p->x1 - p->x0) * (RIGHT - LEFT);
+}
+
+static double upward(const plot *p, double tflops)
+{
+    return BOTTOM - (log10(tflops) - p->y0) / (p->y1 - p->y0) * (BOTTOM - TOP);
+}
+
+static void put_xml(const gnomon_writer *out, const char *text)
+{
+    for (; *text; text++)
+        if (strchr("<>&\"'", *text) || (unsigned char)*text < 0x20)
+            out->print(out, "&#%d;", (unsigned char)*text < 0x20 ? '?' : *text);
+        else
+            out->write(out, text, 1);
+}
+
+static void widen(double *low, double *high, double value)
+{
+    if (value > 0 && floor(log10(value)) < *low)
+        *low = floor(log10(value));
+    if (value > 0 && ceil(log10(value)) > *high)
+        *high = ceil(log10(value));
+}
+
+static void set_axes(plot *p)
+{
+    p->x0 = p->y0 = 0;
+    p->x1 = p->y1 = 1;
+    for (size_t i = 0; i < p->count; i++) {
+        widen(&p->x0, &p->x1, p->points[i].intensity);
+        widen(&p->y0, &p->y1, p->points[i].tflops);
+    }
+    for (int k = 0; k < GNOMON__PEAK_KINDS; k++) {
+        widen(&p->y0, &p->y1, p->peaks->tflops[k]);
+        if (p->peaks->gbs > 0)
+            widen(&p->x0, &p->x1, p->peaks->tflops[k] * 1000 / p->peaks->gbs);
+    }
+}
+
+static void put_axes(const plot *p, const gnomon_writer *out)
+{
+    for (double d = p->x0; d <= p->x1; d++)
+        out->print(out,
+                   "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
+                   "class=\"grid\"/><text x=\"%.1f\" y=\"%d\" "
+                   "text-anchor=\"middle\">%g</text>\n",
+                   across(p, pow(10, d)), TOP, across(p, pow(10, d)), BOTTOM,
+                   across(p, pow(10, d)), BOTTOM + 16, pow(10, d));
+    for (double d = p->y0; d <= p->y1; d++)
+        out->print(out,
+                   "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" "
+                   "class=\"grid\"/><text x=\"%d\" y=\"%.1f\" "
+                   "text-anchor=\"end\">%g</text>\n",
+                   LEFT, upward(p, pow(10, d)), RIGHT, upward(p, pow(10, d)),
+                   LEFT - 6, upward(p, pow(10, d)) + 4, pow(10, d));
+    out->print(out,
+               "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">Intensity, FLOP "
+               "a byte</text>\n<text transform=\"translate(16 %d) "
+               "rotate(-90)\" text-anchor=\"middle\">TFLOP/s</text>\n",
+               (LEFT + RIGHT) / 2, BOTTOM + 36, (TOP + BOTTOM) / 2);
+}
+
+/* From where memory bounds to the ridge, and on at the peak. */
+static void put_roofs(const plot *p, const gnomon_writer *out)
+{
+    const double slope = p->peaks->gbs / 1000, low = pow(10, p->x0);
+    for (int k = 0; k < GNOMON__PEAK_KINDS; k++) {
+        const double peak = p->peaks->tflops[k];
+        if (!(peak > 0))
+            continue;
+        const double ridge = slope > 0 ? peak / slope : low;
+        const double foot = pow(10, p->y0) / (slope > 0 ? slope : 1);
+        out->print(out, "<polyline class=\"roof\" points=\"");
+        if (slope > 0)
+            out->print(out, "%.1f,%.1f ", across(p, foot > low ? foot : low),
+                       upward(p, slope * (foot > low ? foot : low)));
+        out->print(out,
+                   "%.1f,%.1f %d,%.1f\"/><text x=\"%d\" y=\"%.1f\" "
+                   "text-anchor=\"end\">%s %g TFLOP/s",
+                   across(p, ridge), upward(p, peak), RIGHT, upward(p, peak),
+                   RIGHT - 4, upward(p, peak) - 4, peak_words[k], peak);
+        if (slope > 0)
+            out->print(out, ", ridge at %.4g", ridge);
+        out->print(out, "</text>\n");
+    }
+    if (slope > 0)
+        out->print(out, "<text x=\"%d\" y=\"%d\">%g GB/s</text>\n", LEFT + 8,
+                   TOP + 14, p->peaks->gbs);
+}
+
+static int make_svg(void *context, int form, const gnomon_writer *out)
+{
+    const plot *p = context;
+    (void)form;
+    out->print(out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+               "height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n"
+               "<style>.grid{stroke:#ddd}.roof{fill:none;stroke:#c33;"
+               "stroke-width:2}circle{fill:#36c;fill-opacity:.6}</style>\n"
+               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+               WIDE, HIGH);
+    put_axes(p, out);
+    put_roofs(p, out);
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = across(p, p->points[i].intensity),
+                     y = upward(p, p->points[i].tflops);
+        out->print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
+                   i < 10 ? 5 : 3);
+        if (i < 10) {
+            out->print(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 4);
+            put_xml(out, p->points[i].name);
+            out->print(out, "</text>");
+        }
+        out->print(out, "\n");
+    }
+    return out->print(out, "</svg>\n");
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const gnomon__roofline_point *a = left, *b = right;
+    return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+int gnomon__roofline_draw(const char *path, const gnomon__peaks *peaks,
+                          gnomon__roofline_point *points, size_t count)
+{
+    plot p = {.peaks = peaks, .points = points, .count = count};
+    if (count)
+        qsort(points, count, sizeof *points, by_time);
+    set_axes(&p);
+    return gnomon__cli_make(path, make_svg, &p);
+}
