@@ -67,7 +67,7 @@ list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS})
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
 if(NOT GNOMON_WITH_SQLITE) # what opens databases; the command says so
-  list(FILTER cli_sources EXCLUDE REGEX "/nsys/(chains|database|groups|kernels|records|stats)\\.c$")
+  list(FILTER cli_sources EXCLUDE REGEX "/nsys/(chains|collectives|database|groups|kernels|records|stats)\\.c$")
 endif()
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
 set_target_properties(gnomon_cli PROPERTIES

@@ -64,7 +64,7 @@ static const struct {
     [BYTES] = {"bytes", "Bytes", 12, true}};
 
 const char *const gnomon__nsys_by_words[] = {
-    "op", "module", "layer", "kernel", "range", "step", NULL};
+    "op", "module", "layer", "kernel", "range", "step", "collective", NULL};
 
 /* In the order of stats.c. */
 const char *const gnomon__nsys_stats_names[] = {

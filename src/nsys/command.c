@@ -94,7 +94,7 @@ const gnomon__command gnomon__command_nsys = {
         "sum, share, union, min, max, tc, flops, bytes, intensity, tflops,\n"
         "peak_tflops, tflops_share, gbs, peak_gbs, gbs_share, roof_share, "
         "wall, mfu,\n"
-        "hfu, exposed.\n"
+        "hfu, exposed, message, algbw_gbs, busbw_gbs.\n"
         "tc is 1 where the kernel ran on tensor cores, 0 where it could have, "
         "- where\n"
         "there is nothing for them, ? where the name does not tell, na of an\n"

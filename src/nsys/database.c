@@ -124,6 +124,19 @@ int gnomon__nsys_open(gnomon__nsys *db, const char *path)
                : no_database(path, "it has none of their tables");
 }
 
+double gnomon__nsys_bandwidth(const gnomon__nsys *db)
+{
+    static const char *const columns[] = {"memoryBandwidth", NULL};
+    int status = 0;
+    sqlite3_stmt *rows = gnomon__nsys_select(db, "TARGET_INFO_GPU", columns,
+                                             "ORDER BY rowid LIMIT 1");
+    const double bandwidth = gnomon__nsys_step(db, rows, &status)
+                                 ? sqlite3_column_double(rows, 0)
+                                 : 0;
+    sqlite3_finalize(rows);
+    return bandwidth;
+}
+
 int gnomon__nsys_no_kernels(const gnomon__nsys *db)
 {
     gnomon__log("%s: no kernels in it%s", db->path,

@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "gnomon/report.h"
+#include "nsys/collectives.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/letters.h"
@@ -39,13 +40,18 @@ enum {
     GROUP_MFU,
     GROUP_HFU,
     GROUP_EXPOSED,
+    GROUP_MESSAGE,
+    GROUP_ALGORITHM_GBS,
+    GROUP_BUS_GBS,
     /* Those that are never shown, in seconds at the peak. */
     GROUP_TC_NS,
     GROUP_PEAK_FLOPS,
     GROUP_PEAK_TIME,
     GROUP_MODEL_TIME,
     GROUP_ROOF_TIME,
-    GROUP_DEVICES
+    GROUP_DEVICES,
+    GROUP_BUS_BYTES,
+    GROUP_BUS_NS /* of kernels whose bytes are known */
 };
 
 static const gnomon__column group_columns[] = {
@@ -77,12 +83,19 @@ static const gnomon__column group_columns[] = {
     [GROUP_HFU] = GNOMON__COLUMN("hfu", "HFU %", SHARE, EXTRA, MADE),
     [GROUP_EXPOSED] =
         GNOMON__COLUMN("exposed", "Exposed comm", TIME, EXTRA, UNION),
+    [GROUP_MESSAGE] = GNOMON__COLUMN("message", "Message", NUMBER, EXTRA, SUM),
+    [GROUP_ALGORITHM_GBS] =
+        GNOMON__COLUMN("algbw_gbs", "Alg GB/s", NUMBER, EXTRA, MADE),
+    [GROUP_BUS_GBS] =
+        GNOMON__COLUMN("busbw_gbs", "Bus GB/s", NUMBER, EXTRA, MADE),
     [GROUP_TC_NS] = GNOMON__COLUMN("tc_ns", "", TIME, HIDDEN, SUM),
     [GROUP_PEAK_FLOPS] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
     [GROUP_PEAK_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
     [GROUP_MODEL_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
     [GROUP_ROOF_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_DEVICES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, ONCE)};
+    [GROUP_DEVICES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, ONCE),
+    [GROUP_BUS_BYTES] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
+    [GROUP_BUS_NS] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM)};
 #define GROUP_COLUMNS (sizeof group_columns / sizeof *group_columns)
 /* The usual ones of a roofline and of steps. */
 #define ROOFLINE_COLUMNS \
@@ -90,6 +103,8 @@ static const gnomon__column group_columns[] = {
     "share," \
     "gbs,peak_gbs,gbs_share,roof_share"
 #define STEP_COLUMNS "name,kernels,wall,union,exposed,flops,peak_tflops,mfu,hfu"
+#define COLLECTIVE_COLUMNS \
+    "name,kernels,sum,union,exposed,message,algbw_gbs,busbw_gbs"
 
 /* When a kernel ran, of a row. */
 typedef struct piece {
@@ -99,12 +114,21 @@ typedef struct piece {
     bool is_communication;
 } piece;
 
+/* A kernel of NCCL, by its launch. */
+typedef struct transfer {
+    int64_t process, thread, launch_ns;
+    uint64_t ns;
+    uint32_t row;
+} transfer;
+
 typedef struct groups {
     gnomon__nsys_kernels *kernels;
     const gnomon__nsys_grouping *asked;
     double gbs; /* of memory: as asked, or as the file says */
     piece *pieces;
     size_t count, room;
+    transfer *transfers;
+    size_t transfer_count, transfer_room;
     int64_t first_ns;
     uint64_t union_ns; /* of all */
 } groups;
@@ -145,6 +169,7 @@ static const char *step_name(gnomon__report_rows *rows,
 static const char *name_of(gnomon__report_rows *rows, int by,
                            const gnomon__nsys_record *r, const gnomon__work *w)
 {
+    char text[32];
     switch (by) {
     case GNOMON__NSYS_BY_OP:
         return w->op;
@@ -156,6 +181,10 @@ static const char *name_of(gnomon__report_rows *rows, int by,
         return r->name;
     case GNOMON__NSYS_BY_STEP:
         return step_name(rows, r);
+    case GNOMON__NSYS_BY_COLLECTIVE:
+        return gnomon__collective_name(r->name, text)
+                   ? gnomon__report_text(rows, text)
+                   : "(compute)";
     default:
         return r->path.count ? r->path.at[r->path.count - 1] : "(none)";
     }
@@ -179,6 +208,19 @@ static void set_peaks(const groups *g, gnomon__cell *cells,
     if (peak > 0 || g->gbs > 0)
         gnomon__cell_number(&cells[GROUP_ROOF_TIME],
                             by_flops > by_bytes ? by_flops : by_bytes);
+}
+
+static void add_transfer(gnomon__report_rows *rows, groups *g,
+                         const gnomon__nsys_record *r, uint32_t row)
+{
+    if (!gnomon__grow(&g->transfers, &g->transfer_room, g->transfer_count + 1,
+                      sizeof *g->transfers)) {
+        rows->code = GNOMON_ENOMEM;
+        return;
+    }
+    g->transfers[g->transfer_count++] =
+        (transfer){r->process, r->thread, r->launch_ns,
+                   r->ns > 0 ? (uint64_t)r->ns : 0, row};
 }
 
 static void add_kernel(gnomon__report_rows *rows, groups *g,
@@ -208,6 +250,9 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
     }
     rows->id = device + 1;
     const uint32_t row = gnomon__report_put(rows);
+    const bool is_communication = !strncmp(r->name, "nccl", 4);
+    if (row && is_communication && r->launch_ns)
+        add_transfer(rows, g, r, row);
     if (!row || !r->begin_ns)
         return;
     if (!gnomon__grow(&g->pieces, &g->room, g->count + 1, sizeof *g->pieces)) {
@@ -218,7 +263,7 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
         g->first_ns = r->begin_ns;
     g->pieces[g->count++] =
         (piece){(uint64_t)r->begin_ns, (uint64_t)r->begin_ns + ns, device, row,
-                !strncmp(r->name, "nccl", 4)};
+                is_communication};
 }
 
 static int by_begin(const void *left, const void *right)
@@ -310,6 +355,49 @@ static void add_unions(gnomon__report_rows *rows, groups *g)
     gnomon__free(communication);
 }
 
+static int by_launch(const void *left, const void *right)
+{
+    const transfer *a = left, *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
+}
+
+/* A kernel has the calls of its thread from the launch before it on. */
+static void add_messages(gnomon__report_rows *rows, groups *g)
+{
+    const gnomon__nsys *db = gnomon__nsys_records_database(g->kernels->records);
+    gnomon__collective_calls calls = {0};
+    size_t at = 0;
+    if (g->transfer_count && db && !g->kernels->status) {
+        g->kernels->status = gnomon__collectives_read(&calls, db);
+        qsort(g->transfers, g->transfer_count, sizeof *g->transfers, by_launch);
+    }
+    for (size_t i = 0; i < g->transfer_count && !rows->code; i++) {
+        const transfer *t = &g->transfers[i];
+        double bytes = 0, bus_bytes = 0;
+        for (; at < calls.count; at++) {
+            const gnomon__collective_call *c = &calls.at[at];
+            const transfer call = {c->process, c->thread, c->begin_ns, 0, 0};
+            if (by_launch(&call, t) > 0)
+                break;
+            if (c->process == t->process && c->thread == t->thread) {
+                bytes += c->bytes;
+                bus_bytes += c->bus_bytes;
+            }
+        }
+        if (!(bytes > 0))
+            continue;
+        gnomon__cell *cells = gnomon__report_row_to(rows, t->row);
+        gnomon__cell_number(&cells[GROUP_MESSAGE], bytes);
+        gnomon__cell_number(&cells[GROUP_BUS_BYTES], bus_bytes);
+        gnomon__cell_number(&cells[GROUP_BUS_NS], (double)t->ns);
+    }
+    gnomon__free(calls.at);
+}
+
 static void read_kernels(gnomon__report_rows *rows)
 {
     groups *g = rows->more;
@@ -317,6 +405,7 @@ static void read_kernels(gnomon__report_rows *rows)
     while (!rows->code && (r = gnomon__nsys_kernel_next(g->kernels)))
         add_kernel(rows, g, r);
     add_unions(rows, g);
+    add_messages(rows, g);
 }
 
 static void set_rates(const groups *g, gnomon__cell *cells)
@@ -359,6 +448,15 @@ static bool finish_group(gnomon__report_rows *rows, gnomon__cell *cells)
     gnomon__cell_share(&cells[GROUP_SHARE], sum, g->kernels->ns);
     gnomon__cell_share(&cells[GROUP_TC], cells[GROUP_TC_NS].count, sum);
     set_rates(g, cells);
+    if (cells[GROUP_BUS_NS].number > 0) {
+        gnomon__cell_number(&cells[GROUP_ALGORITHM_GBS],
+                            cells[GROUP_MESSAGE].number /
+                                cells[GROUP_BUS_NS].number);
+        if (cells[GROUP_BUS_BYTES].number > 0)
+            gnomon__cell_number(&cells[GROUP_BUS_GBS],
+                                cells[GROUP_BUS_BYTES].number /
+                                    cells[GROUP_BUS_NS].number);
+    }
     if (g->asked->by != GNOMON__NSYS_BY_STEP)
         cells[GROUP_WALL].is_there = false;
     if (cells[GROUP_PEAK_TIME].number > 0 && cells[GROUP_WALL].is_there &&
@@ -433,6 +531,8 @@ int gnomon__nsys_groups_choose(gnomon__nsys_grouping *grouping,
     char words[512] = "";
     if (!columns && grouping->by == GNOMON__NSYS_BY_STEP)
         columns = STEP_COLUMNS;
+    else if (!columns && grouping->by == GNOMON__NSYS_BY_COLLECTIVE)
+        columns = COLLECTIVE_COLUMNS;
     else if (!columns && (has_peaks(&grouping->peaks) || grouping->plot))
         columns = ROOFLINE_COLUMNS;
     for (size_t i = 0; columns && columns[i] && i + 1 < sizeof words; i++)
@@ -484,8 +584,9 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
     int code =
         none ? gnomon__report_begin(&rows, &group_report, &grouping->choice, &g)
              : GNOMON_ENOMEM;
-    if (!(g.gbs > 0))
-        g.gbs = gnomon__nsys_records_bandwidth(kernels->records) / 1e9;
+    const gnomon__nsys *db = gnomon__nsys_records_database(kernels->records);
+    if (!(g.gbs > 0) && db)
+        g.gbs = gnomon__nsys_bandwidth(db) / 1e9;
     if (!code) {
         rows.keeps = true; /* names are a kernel's */
         code = gnomon__report_add(&rows, &none->base, NULL);
@@ -501,6 +602,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
         gnomon_profile_free(&none->base);
     }
     gnomon__free(g.pieces);
+    gnomon__free(g.transfers);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory to add kernels up");
     if (!status && code)

@@ -14,7 +14,8 @@ enum gnomon__nsys_by {
     GNOMON__NSYS_BY_LAYER,
     GNOMON__NSYS_BY_KERNEL,
     GNOMON__NSYS_BY_RANGE, /* the innermost one */
-    GNOMON__NSYS_BY_STEP
+    GNOMON__NSYS_BY_STEP,
+    GNOMON__NSYS_BY_COLLECTIVE
 };
 
 typedef struct gnomon__nsys_grouping {

@@ -24,8 +24,8 @@ typedef struct gnomon__seqs {
 typedef struct gnomon__nsys_record {
     const char *name, *long_name;
     int64_t ns, thread, device, stream, process;
-    int64_t begin_ns; /* not in lines: 0 */
-    uint32_t step;    /* in which it was launched, from 1; 0: none */
+    int64_t begin_ns, launch_ns; /* not in lines: 0 */
+    uint32_t step;               /* in which it was launched, from 1; 0: none */
     int64_t grid[3], block[3];
     gnomon__texts layers, trace, reprs, markers, seq_markers, mods, ops;
     gnomon__texts others; /* ranges that are nothing else */

@@ -232,18 +232,9 @@ gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes)
     return r->steps;
 }
 
-double gnomon__nsys_records_bandwidth(const gnomon__nsys_records *r)
+const gnomon__nsys *gnomon__nsys_records_database(const gnomon__nsys_records *r)
 {
-    static const char *const columns[] = {"memoryBandwidth", NULL};
-    sqlite3_stmt *rows =
-        r->lines ? NULL
-                 : gnomon__nsys_select(&r->db, "TARGET_INFO_GPU", columns,
-                                       "ORDER BY rowid LIMIT 1");
-    const double bandwidth = rows && sqlite3_step(rows) == SQLITE_ROW
-                                 ? sqlite3_column_double(rows, 0)
-                                 : 0;
-    sqlite3_finalize(rows);
-    return bandwidth;
+    return r->lines ? NULL : &r->db;
 }
 
 /* Whether the range at hand is of the domain that counts. */
@@ -337,6 +328,7 @@ static void read_kernel(gnomon__nsys_records *r, int *status)
         k->step = step_of(r, l->process >> 24, l->begin_ns);
     if (l) {
         const gnomon__nsys_thread *t = &r->chains.threads[l->thread];
+        k->launch_ns = l->begin_ns;
         k->thread = r->db.is_nvprof ? t->thread : t->thread & 0xffffff;
         k->process = r->db.is_nvprof ? t->process : k->process;
     }

@@ -4,6 +4,7 @@
 #ifndef GNOMON_NSYS_RECORDS_H
 #define GNOMON_NSYS_RECORDS_H
 
+#include "nsys/database.h"
 #include "nsys/record.h"
 
 typedef struct gnomon__nsys_records gnomon__nsys_records;
@@ -42,8 +43,9 @@ gnomon__nsys_records_sum(const gnomon__nsys_records *r);
 /* By record.step - 1; and how many processes have some. */
 const gnomon__nsys_step_range *
 gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes);
-/* Bytes a second of the first device's memory, as its driver said; 0: not in the file. */
-double gnomon__nsys_records_bandwidth(const gnomon__nsys_records *r);
+/* NULL: they are of lines. */
+const gnomon__nsys *
+gnomon__nsys_records_database(const gnomon__nsys_records *r);
 void gnomon__nsys_records_free(gnomon__nsys_records *r);
 
 #endif

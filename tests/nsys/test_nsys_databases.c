@@ -405,6 +405,62 @@ TEST(rooflines_are_of_the_peaks_that_were_given)
                  "Peak of memory, as the driver said: 500 GB/s\n") != NULL);
 }
 
+/* A range of NCCL with its payload: a header of 32 bytes, and the schema's entries. */
+static void put_call(export_file *x, const char *name, int64_t begin,
+                     int64_t end, int schema, uint64_t second)
+{
+    export_sql(
+        x,
+        "INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid, "
+        "domainId, binaryData) VALUES(%" PRId64 ", %" PRId64
+        ", 59, '%s', %" PRId64
+        ", 1, x'0100000000000000%02x000001000000001000000000000000"
+        "3000000000000000aa00000000000000%02x%02x%02x%02x00000000')",
+        begin, end, name, EXPORT_THREAD(1, 1), schema,
+        (unsigned)(second & 0xff), (unsigned)(second >> 8 & 0xff),
+        (unsigned)(second >> 16 & 0xff), (unsigned)(second >> 24));
+}
+
+/* A communicator of 4 ranks; an AllReduce, and a group of two sends whose kernel its end
+ * launches; an AllGather of another one whose ranks are not known. */
+TEST(collectives_have_bytes_and_bandwidths)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_sql(&x,
+               "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, schemaId, "
+               "idx, type, name, offset)");
+    for (int i = 0; i < 2; i++) /* of each process */
+        export_sql(
+            &x, "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(1, 16777218, "
+                "0, 18, 'NCCL communicator ID', NULL), (1, 16777218, 1, 5, "
+                "'No. of ranks', 8), (1, 16777220, 0, 18, 'NCCL communicator "
+                "ID', NULL), (1, 16777220, 1, 22, 'Message size [bytes]', 8)");
+    put_call(&x, "ncclCommInitRank", 1, 9, 2, 4);
+    put_call(&x, "ncclAllReduce", 100, 200, 4, 4000);
+    export_call(&x, 1, 1, 1, 120, 130);
+    put_call(&x, "ncclSend", 310, 320, 4, 500);
+    put_call(&x, "ncclSend", 330, 340, 4, 700);
+    export_range(&x, 1, 1, "ncclGroupEnd", 350, 400);
+    export_call(&x, 1, 1, 2, 360, 370);
+    export_call(&x, 1, 1, 3, 500, 510);
+    export_kernel(&x, 1, 3, "gemm", 2000, 300);
+    export_kernel(&x, 1, 2, "ncclDevKernel_SendRecv(x)", 2100, 400);
+    export_kernel(&x, 1, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 1000,
+                  200);
+    export_end(&x);
+    check_lines("prof x.sqlite --group-by collective --csv --sort name 2> said",
+                "stage,name,kernels,sum_ns,union_ns,exposed_ns,message,"
+                "algbw_gbs,busbw_gbs\n"
+                ",(compute),1,300,300,,,,\n"
+                ",AllReduce,1,200,200,200,4000,20,30\n"
+                ",SendRecv,1,400,400,200,1200,3,3\n");
+    CHECK_EQ(shell("$G nsys parse x.sqlite 2> said | $G nsys prof --group-by "
+                   "collective 2> said")
+                 .status,
+             0);
+}
+
 TEST(rooflines_are_drawn)
 {
     NEEDS_PROGRAM;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Schemas of payloads are found by the names of their entries, as their numbers differ from
+ * release to release. A payload follows a header of 32 bytes, which has the schema's number
+ * at 8. How many ranks a communicator has is said where it is made. */
+#include "nsys/collectives.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+static const char collective_select[] =
+    "WITH parts(schema, what, at) AS (SELECT DISTINCT c0, CASE WHEN c1 LIKE "
+    "'Message size%%' THEN 's' WHEN c1 LIKE '%%communicator%%' THEN 'c' WHEN "
+    "c1 "
+    "LIKE 'No. of ranks%%' THEN 'r' END, coalesce(c2, 0) + 32 FROM %s), "
+    "said(tid, start, name, b, schema) AS (SELECT c0, c1, coalesce(c2, (SELECT "
+    "value FROM StringIds WHERE id = c3)), c4, le(c4, 8, 4) FROM %s WHERE c4 "
+    "IS "
+    "NOT NULL), "
+    "ranks(comm, n) AS (SELECT le(b, c.at, 8), max(le(b, r.at, 4)) FROM said "
+    "JOIN parts c ON c.schema = said.schema AND c.what = 'c' JOIN parts r ON "
+    "r.schema = said.schema AND r.what = 'r' GROUP BY 1) "
+    "SELECT tid, start, name, le(b, s.at, 8), n FROM said JOIN parts s ON "
+    "s.schema = said.schema AND s.what = 's' LEFT JOIN parts c ON c.schema = "
+    "said.schema AND c.what = 'c' LEFT JOIN ranks ON comm = le(b, c.at, 8) "
+    "ORDER BY tid, start";
+
+/* A call's message is what one rank gives or gets. */
+static void set_bytes(gnomon__collective_call *c, const char *name,
+                      double message, double ranks)
+{
+    const bool is_part =
+        strstr(name, "AllGather") || strstr(name, "ReduceScatter");
+    const bool is_all = is_part || strstr(name, "AllToAll");
+    c->bytes = is_part && ranks > 0 ? message * ranks : message;
+    c->bus_bytes = !(ranks > 0) ? 0
+                   : strstr(name, "AllReduce")
+                       ? 2 * c->bytes * (ranks - 1) / ranks
+                   : is_all ? c->bytes * (ranks - 1) / ranks
+                            : c->bytes;
+}
+
+int gnomon__collectives_read(gnomon__collective_calls *calls,
+                             const gnomon__nsys *db)
+{
+    static const char *const entries[] = {"schemaId", "name", "offset", NULL};
+    static const char *const events[] = {"globalTid", "start",      "text",
+                                         "textId",    "binaryData", NULL};
+    char parts[256], said[256], text[2048];
+    int status = GNOMON__EXIT_OK;
+    if (!gnomon__nsys_has(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES") ||
+        !gnomon__nsys_has(db, "StringIds") ||
+        !gnomon__nsys_source(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", entries, parts,
+                             sizeof parts) ||
+        !gnomon__nsys_source(db, "NVTX_EVENTS", events, said, sizeof said))
+        return GNOMON__EXIT_OK;
+    snprintf(text, sizeof text, collective_select, parts, said);
+    sqlite3_stmt *rows = gnomon__nsys_prepare(db, text);
+    while (!status && gnomon__nsys_step(db, rows, &status)) {
+        const int64_t thread = sqlite3_column_int64(rows, 0);
+        const char *name = (const char *)sqlite3_column_text(rows, 2);
+        if (!gnomon__grow(&calls->at, &calls->room, calls->count + 1,
+                          sizeof *calls->at)) {
+            gnomon__log("%s: no memory for its collectives", db->path);
+            status = GNOMON__EXIT_UNREADABLE;
+            break;
+        }
+        gnomon__collective_call *c = &calls->at[calls->count++];
+        *c = (gnomon__collective_call){.process = thread >> 24 & 0xffffff,
+                                       .thread = thread & 0xffffff,
+                                       .begin_ns =
+                                           sqlite3_column_int64(rows, 1)};
+        set_bytes(c, name ? name : "", sqlite3_column_double(rows, 3),
+                  sqlite3_column_double(rows, 4));
+    }
+    sqlite3_finalize(rows);
+    return status;
+}
+
+bool gnomon__collective_name(const char *kernel, char out[32])
+{
+    const char *from = strchr(kernel, '_');
+    if (strncmp(kernel, "nccl", 4) != 0)
+        return false;
+    from = from ? from + 1 : kernel;
+    const size_t n = strcspn(from, "_(<");
+    snprintf(out, 32, "%.*s", n < 31 ? (int)n : 31, from);
+    return true;
+}
