@@ -58,7 +58,7 @@ else()
 endif()
 
 set(cli_sources)
-foreach(room command merge diff report nsys cli)
+foreach(room command page merge diff report nsys cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()
@@ -69,6 +69,15 @@ list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
 if(NOT GNOMON_WITH_SQLITE) # what opens databases; the command says so
   list(FILTER cli_sources EXCLUDE REGEX "/nsys/(chains|collectives|database|groups|kernels|records|stats)\\.c$")
 endif()
+# The page that reports are embeds its template.
+set(page "${PROJECT_SOURCE_DIR}/src/page")
+set(template "${PROJECT_BINARY_DIR}/src/page/template.c")
+add_custom_command(OUTPUT "${template}"
+  COMMAND ${CMAKE_COMMAND} -D "FROM=${page}" -D "OUT=${template}"
+    -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+  DEPENDS "${page}/page.html" "${page}/page.css" "${page}/page.js"
+    "${PROJECT_SOURCE_DIR}/cmake/embed.cmake" VERBATIM)
+list(APPEND cli_sources "${template}")
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
 set_target_properties(gnomon_cli PROPERTIES
   C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)

@@ -13,7 +13,8 @@ build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
 test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 strace=strace
     musl-tools=musl-gcc libcap2-bin=setcap libclang-rt-dev
-    python3-dev python3-venv nodejs=node meson=meson gfortran=gfortran"
+    python3-dev python3-venv nodejs=node meson=meson gfortran=gfortran
+    chromium=chromium chromium-driver=chromedriver"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
 fuzz="$test"

@@ -21,6 +21,7 @@
 
 #include "command/command.h"
 #include "command/inputs.h"
+#include "page/page.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
@@ -32,7 +33,7 @@
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
-enum { RUN_PROFILER, RUN_NVTX, RUN_REPEAT, RUN_OUTPUT };
+enum { RUN_PROFILER, RUN_NVTX, RUN_REPEAT, RUN_OUTPUT, RUN_OPEN };
 
 static const gnomon__cli_option run_options[] = {
     [RUN_PROFILER] = GNOMON__TEXT("profiler", 'p', "SPEC",
@@ -44,6 +45,8 @@ static const gnomon__cli_option run_options[] = {
     [RUN_OUTPUT] = GNOMON__FILE(
         "output", 'o', "DIR",
         "the folder for the profiles of the jobs, a side of gnomon diff"),
+    [RUN_OPEN] = GNOMON__FLAG(
+        "open", "show its profile in the browser, when it has ended"),
     {.name = NULL}};
 
 static int run_run(int argc, char **argv);
@@ -63,6 +66,10 @@ const gnomon__command gnomon__command_run = {
         "their profiles\n"
         "in DIR; it ends with the first that fails. gnomon diff compares "
         "two such folders.\n"
+        "\n"
+        "--open makes a page of the profiles and opens it by xdg-open; "
+        "without a display\n"
+        "it prints the path of the page.\n"
         "\n"
         "A program that is marked with NVTX needs no gnomon in it: --nvtx "
         "sets\n"
@@ -561,13 +568,46 @@ static int run_each_job(const run_jobs *jobs, const char *spec, unsigned count,
     return GNOMON__EXIT_OK;
 }
 
-static int run_with_jobs(const char *folder, const char *spec,
-                         const char *repeat, char **words)
+/* Makes the page of the folder's profiles in it, and opens it. */
+static int open_page(const run_jobs *jobs)
 {
+    gnomon__cli_inputs in = {0};
+    char path[PATH_MAX], *words[] = {jobs->folder, NULL};
+    int status = gnomon__cli_expand(&in, words);
+    if (snprintf(path, sizeof path, "%s/page.html", jobs->folder) >=
+        (int)sizeof path)
+        status = GNOMON__EXIT_UNREADABLE;
+    if (!status)
+        status = gnomon__page_make(&in, path);
+    if (!status)
+        gnomon__page_open(path);
+    gnomon__cli_inputs_free(&in);
+    return status;
+}
+
+/* A folder of its own for the page of a program, which is what the page is named as. 0: one
+ * line has said why not. */
+static int make_open_folder(char folder[PATH_MAX], const char *program)
+{
+    const char *base = getenv("TMPDIR"), *slash = strrchr(program, '/');
+    base = base && *base == '/' ? base : "/tmp";
+    if (snprintf(folder, PATH_MAX, "%s/gnomon-page-XXXXXX", base) < PATH_MAX &&
+        mkdtemp(folder) &&
+        setenv("GNOMON_JOB", slash ? slash + 1 : program, 0) == 0)
+        return 1;
+    gnomon__log("%s: %s", base, strerror(errno));
+    return 0;
+}
+
+/* `folder` NULL: it is made, for the page. */
+static int run_with_jobs(const char *folder, const char *spec,
+                         const char *repeat, int opens, char **words)
+{
+    static char made[PATH_MAX];
     const gnomon__command *c = &gnomon__command_run;
     unsigned long long count = 1;
     run_jobs jobs = {0};
-    if (!folder)
+    if (!folder && !opens)
         return gnomon__cli_usage(c, "--repeat needs a folder: -o DIR");
     if (repeat &&
         (!gnomon__cli_number(repeat, &count) || !count || count > UINT16_MAX)) {
@@ -575,8 +615,12 @@ static int run_with_jobs(const char *folder, const char *spec,
         return GNOMON__EXIT_USAGE;
     }
     int status = GNOMON__EXIT_UNREADABLE;
-    if (run_jobs_begin(&jobs, folder))
+    if (!folder && make_open_folder(made, words[0]))
+        folder = made;
+    if (folder && run_jobs_begin(&jobs, folder))
         status = run_each_job(&jobs, spec, (unsigned)count, words);
+    if (!status && opens)
+        status = open_page(&jobs);
     run_jobs_free(&jobs);
     return status;
 }
@@ -615,7 +659,7 @@ static int is_mistyped(const char *text)
 static int run_run(int argc, char **argv)
 {
     const char *spec = NULL, *repeat = NULL, *folder = NULL;
-    int option, nvtx = 0;
+    int option, nvtx = 0, opens = 0;
     while ((option = gnomon__cli_next(&gnomon__command_run, argc, argv)) >= 0)
         if (option == RUN_NVTX)
             nvtx = 1;
@@ -623,6 +667,8 @@ static int run_run(int argc, char **argv)
             repeat = optarg;
         else if (option == RUN_OUTPUT)
             folder = optarg;
+        else if (option == RUN_OPEN)
+            opens = 1;
         else
             spec = optarg;
     if (option != GNOMON__CLI_END)
@@ -635,7 +681,7 @@ static int run_run(int argc, char **argv)
         check_nvtx();
     else if (!inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
-    if (repeat || folder)
-        return run_with_jobs(folder, spec, repeat, argv + optind);
+    if (repeat || folder || opens)
+        return run_with_jobs(folder, spec, repeat, opens, argv + optind);
     return run_program(spec ? spec : "simple", nvtx, argv + optind);
 }

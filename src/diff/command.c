@@ -27,11 +27,14 @@ enum {
     DIFF_DRIFT,
     DIFF_VIEW,
     DIFF_COLUMNS,
-    DIFF_AS
+    DIFF_AS,
+    DIFF_OUTPUT
 };
 
-/* By gnomon__table_format. */
-static const char *const diff_formats[] = {"text", "csv", "md", "json", NULL};
+/* By gnomon__table_format; the page is none. */
+static const char *const diff_formats[] = {"text", "csv",  "md",
+                                           "json", "html", NULL};
+#define DIFF_HTML 4
 
 static const gnomon__cli_option diff_options[] = {
     [DIFF_GATE] =
@@ -56,7 +59,9 @@ static const gnomon__cli_option diff_options[] = {
     [DIFF_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
                                   "columns of tables: calls_a,calls_b or all"),
     [DIFF_AS] = GNOMON__WORD("as", "KIND", diff_formats,
-                             "text (default), csv, md or json"),
+                             "text (default), csv, md, json or html"),
+    [DIFF_OUTPUT] =
+        GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is"),
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -226,6 +231,9 @@ static int diff_option(diff_request *r, int option)
     case DIFF_AS:
         r->of.choice.format = gnomon__cli_word(optarg, diff_formats);
         return 1;
+    case DIFF_OUTPUT:
+        r->of.page = optarg;
+        return 1;
     default:
         return diff_drift(&r->of.assumed, optarg);
     }
@@ -240,6 +248,13 @@ static int diff_words(diff_request *r, int argc, char **argv)
             return GNOMON__CLI_WRONG;
     if (option != GNOMON__CLI_END)
         return option;
+    if (r->of.choice.format == DIFF_HTML) {
+        r->of.choice.format = GNOMON__TABLE_TEXT;
+        r->of.page = r->of.page ? r->of.page : "-";
+    } else if (r->of.page) {
+        gnomon__cli_usage(c, "-o is the file of --as html");
+        return GNOMON__CLI_WRONG;
+    }
     if (argc - optind != 2) {
         gnomon__cli_usage(c, argc - optind < 2
                                  ? "name two sides, A and B"
@@ -307,7 +322,10 @@ static int diff_compare(diff_request *r, char *const *sides)
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
     }
     int code = gnomon__diff_end(d);
-    if (!code)
+    r->of.names = sides;
+    if (!code && r->of.page)
+        status = gnomon__cli_worse(status, gnomon__diff_make_page(&r->of));
+    else if (!code)
         code = gnomon__diff_show(&r->of);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory for tables");
@@ -315,7 +333,8 @@ static int diff_compare(diff_request *r, char *const *sides)
         return GNOMON__EXIT_UNREADABLE;
     status = gnomon__cli_worse(status,
                                diff_judge(r, status, are_missing, &is_judged));
-    gnomon__diff_show_end(&r->of, is_judged);
+    if (!r->of.page)
+        gnomon__diff_show_end(&r->of, is_judged);
     return status;
 }
 

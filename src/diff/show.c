@@ -158,7 +158,8 @@ static enum gnomon__metric show_metric(const gnomon__diff_request *r,
                : asked->metric;
 }
 
-static int is_shown(const gnomon__diff_request *r, const gnomon__diff_row *row)
+int gnomon__diff_is_shown(const gnomon__diff_request *r,
+                          const gnomon__diff_row *row)
 {
     return (!r->stage || strcmp(row->stage, r->stage) == 0) &&
            (r->metric < 0 ||
@@ -181,8 +182,8 @@ static double or_largest(double value, int is_alone)
     return is_alone ? HUGE_VAL : isnan(value) ? 0 : fabs(value);
 }
 
-static void fill_row(const gnomon__diff_request *r, const gnomon__diff_row *row,
-                     gnomon__cell *cells)
+void gnomon__diff_fill(const gnomon__diff_request *r,
+                       const gnomon__diff_row *row, gnomon__cell *cells)
 {
     const gnomon__change c = gnomon__compare(
         r->diff, row, show_metric(r, row->kind), r->confidence, &r->assumed);
@@ -295,7 +296,7 @@ static size_t make_table(show_table *t, const gnomon__diff_request *r,
         const gnomon__diff_row *next = gnomon__diff_row_at(r->diff, end);
         if (next->kind != row->kind || strcmp(next->stage, row->stage) != 0)
             break;
-        fill_row(r, next, gnomon__cells_of(all, end));
+        gnomon__diff_fill(r, next, gnomon__cells_of(all, end));
         rows[end - first] = all->rows[end];
     }
     memcpy(t->columns, gnomon__diff_columns, sizeof t->columns);
@@ -429,7 +430,7 @@ int gnomon__diff_show(const gnomon__diff_request *r)
         put_text_head(r);
     for (size_t i = 0, count; !code && i < rows; i += count) {
         count = 1;
-        if (!is_shown(r, gnomon__diff_row_at(r->diff, i)))
+        if (!gnomon__diff_is_shown(r, gnomon__diff_row_at(r->diff, i)))
             continue;
         count = make_table(&t, r, i, sorted);
         code = show_rows(r, &t, is_first);

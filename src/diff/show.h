@@ -52,7 +52,15 @@ typedef struct gnomon__diff_request {
     double confidence;
     gnomon__assumptions assumed;
     gnomon_writer out;
+    const char *page;   /* the file that the page of it is; NULL: none */
+    char *const *names; /* of the sides */
 } gnomon__diff_request;
+
+/* Whether a row is asked for; and its cells below the keys. */
+int gnomon__diff_is_shown(const gnomon__diff_request *request,
+                          const gnomon__diff_row *row);
+void gnomon__diff_fill(const gnomon__diff_request *request,
+                       const gnomon__diff_row *row, gnomon__cell *cells);
 
 /* Words of --sort, then NULL, and the columns that they are. */
 extern const char *const gnomon__diff_sort_words[];
@@ -63,5 +71,8 @@ extern const int gnomon__diff_sort_columns[];
 int gnomon__diff_show(const gnomon__diff_request *request);
 /* `is_judged`: the gates were written, as gnomon__gates_judge() does. */
 void gnomon__diff_show_end(const gnomon__diff_request *request, int is_judged);
+
+/* Writes the page of the comparison (docs/page.md). A gnomon__exit. */
+int gnomon__diff_make_page(const gnomon__diff_request *request);
 
 #endif

@@ -11,6 +11,7 @@
 #include "command/command.h"
 #include "command/inputs.h"
 #include "command/output.h"
+#include "page/page.h"
 #include "platform/error.h"
 #include "report/joined.h"
 #include "report/ranks.h"
@@ -23,6 +24,7 @@ enum {
     REPORT_EACH,
     REPORT_EXTENDED,
     REPORT_NO_EXTENDED,
+    REPORT_OUTPUT,
     REPORT_COLUMNS, /* from here on: options of the report itself */
     REPORT_SORT,
     REPORT_LIMIT,
@@ -50,6 +52,8 @@ static const gnomon__cli_option report_options[] = {
         "extended", "simple: with calls, total and percentage (default)"),
     [REPORT_NO_EXTENDED] = GNOMON__FLAG(
         "no-extended", "simple: only mean and total, sorted by mean"),
+    [REPORT_OUTPUT] =
+        GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is"),
     [REPORT_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
                                     "columns of a table: calls,total or all"),
     [REPORT_SORT] =
@@ -96,6 +100,8 @@ const gnomon__command gnomon__command_report = {
 typedef struct report_request {
     const char *stage;
     int each;
+    int is_page;        /* all of the files as one page, ... */
+    const char *output; /* ... in this file; NULL: standard output */
     gnomon__cli_profiler profiler;
     gnomon__joined out;
     gnomon__near_stage near; /* to --stage */
@@ -105,6 +111,18 @@ typedef struct report_request {
 } report_request;
 
 /* ---- What was asked for ---------------------------------------------------------- */
+
+/* The page has choices of its own. */
+static int report_page_words(report_request *r,
+                             const gnomon__settings *settings)
+{
+    r->is_page = 1;
+    if (!settings->count && !r->stage && !r->each)
+        return GNOMON__CLI_END;
+    gnomon__cli_usage(&gnomon__command_report,
+                      "--as html takes no option but -o");
+    return GNOMON__CLI_WRONG;
+}
 
 /* Reads the command line. Options that it does not know go to the profiler. */
 static int report_words(report_request *r, int argc, char **argv)
@@ -120,6 +138,8 @@ static int report_words(report_request *r, int argc, char **argv)
             r->stage = optarg;
         else if (option == REPORT_EACH)
             r->each = 1;
+        else if (option == REPORT_OUTPUT)
+            r->output = optarg;
         else if (option == REPORT_EXTENDED || option == REPORT_NO_EXTENDED)
             code = gnomon__settings_add(&settings, "extended",
                                         option == REPORT_EXTENDED ? "true"
@@ -133,6 +153,11 @@ static int report_words(report_request *r, int argc, char **argv)
         option = GNOMON__CLI_WRONG;
     } else if (option == GNOMON__CLI_END && optind == argc) {
         gnomon__cli_usage(c, "no file is named");
+        option = GNOMON__CLI_WRONG;
+    } else if (option == GNOMON__CLI_END && gnomon__same_word(as, "html")) {
+        option = report_page_words(r, &settings);
+    } else if (option == GNOMON__CLI_END && r->output) {
+        gnomon__cli_usage(c, "-o is the file of --as html");
         option = GNOMON__CLI_WRONG;
     } else if (option == GNOMON__CLI_END &&
                gnomon__cli_profiler_open(&r->profiler, as, &settings)) {
@@ -336,11 +361,14 @@ static int report_run(int argc, char **argv)
     gnomon__joined_begin(&r.out, r.profiler.format, &out);
     status = gnomon__cli_expand(&in, argv + optind);
     gnomon__progress_begin(&in);
-    if (in.count)
+    if (in.count && r.is_page)
+        status = gnomon__cli_worse(
+            status, gnomon__page_make(&in, r.output ? r.output : "-"));
+    else if (in.count)
         status = gnomon__cli_worse(status, report_files(&r, &in));
     gnomon__progress_end();
     gnomon__joined_end(&r.out);
-    if (!status)
+    if (!status && !r.is_page)
         status = report_nothing(&r);
     gnomon__cli_profiler_close(&r.profiler);
     gnomon__cli_inputs_free(&in);

@@ -66,14 +66,17 @@ static void add_word(const char *word, const char *help,
 void gnomon__report_words_make(void)
 {
     const gnomon_profiler *p;
+    if (*gnomon__report_words)
+        return;
     for (size_t i = 0; (p = report_at(i)); i++) {
-        if (!is_report(p) || *gnomon__report_words == p->name)
+        if (!is_report(p))
             continue;
         add_word(p->name, p->help, NULL);
         for (const gnomon__report_alias *a = aliases_of(p); *a->word; a++)
             if (*a->key)
                 add_word(a->word, p->name, a);
     }
+    add_word("html", "one page of all of it, for a browser: -o run.html", NULL);
 }
 
 /* The report that the word is an alias of; NULL: of none. */

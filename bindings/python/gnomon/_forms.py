@@ -47,6 +47,22 @@ def export(profile, form, path):
         profile._raw.export(form, path)
 
 
+def show(profile, path):
+    program = shutil.which("gnomon")
+    if program is None:
+        raise _gnomon.Error("show(): the program gnomon must be in $PATH")
+    if path is None:
+        path = os.path.join(tempfile.mkdtemp(prefix="gnomon-page-"), "page.html")
+    path = os.path.abspath(os.fsdecode(path))
+    words = [program, "report", "--as", "html", "-o", path]
+    _run(profile, lambda file: [*words, file])
+    opener = shutil.which("xdg-open")
+    has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not opener or not has_display or subprocess.call([opener, path]):
+        print(path)
+    return path
+
+
 def _export_packed(profile, form, path):
     """As the library does with other files: the old one or the new one, whole, and for
     its owner only."""

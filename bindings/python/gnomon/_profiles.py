@@ -82,6 +82,14 @@ class Profile:
 
         _forms.export(self, form, path)
 
+    def show(self, path=None):
+        """Makes a page of it for a browser at `path`, or in a temporary folder, by the
+        program gnomon, which must be in $PATH; opens it, where there is a display and
+        xdg-open, or prints its path. Returns the path."""
+        from . import _forms
+
+        return _forms.show(self, path)
+
     def columns(self, kind="nodes"):
         """The entities of a kind by column: a dict of lists of texts and of arrays of
         numbers. Statistics are five columns each, as host_count; kinds are words. What
