@@ -213,32 +213,18 @@ static int info_whole(const gnomon_writer *out, const char *path,
 
 /* ---- Several files ------------------------------------------------------------- */
 
-enum {
-    INFO_FILE,
-    INFO_RANK,
-    INFO_HOST,
-    INFO_STAGES,
-    INFO_TIME,
-    INFO_NODES,
-    INFO_LOST,
-    INFO_BEGAN,
-    INFO_PID,
-    INFO_ATTEMPT,
-    INFO_COLUMNS
-};
-
-static const gnomon__column info_columns[INFO_COLUMNS] = {
-    [INFO_FILE] = GNOMON__COLUMN("file", "File", TEXT, SHOWN, MADE),
-    [INFO_RANK] = GNOMON__COLUMN("rank", "Rank", ID, SHOWN, MADE),
-    [INFO_HOST] = GNOMON__COLUMN("host", "Host", TEXT, SHOWN, MADE),
-    [INFO_STAGES] = GNOMON__COLUMN("stages", "Stages", COUNT, SHOWN, MADE),
-    [INFO_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, MADE),
-    [INFO_NODES] = GNOMON__COLUMN("nodes", "Nodes", COUNT, SHOWN, MADE),
-    [INFO_LOST] = GNOMON__COLUMN("lost", "Lost", COUNT, SHOWN, MADE),
-    [INFO_BEGAN] = GNOMON__COLUMN("began", "Began", TEXT, SHOWN, MADE),
-    [INFO_PID] = GNOMON__COLUMN("pid", "Pid", ID, SHOWN, MADE),
-    [INFO_ATTEMPT] = GNOMON__COLUMN("attempt", "Attempt", TEXT, SHOWN, MADE),
-};
+#define INFO_COLUMN_LIST(X) \
+    X(INFO_FILE, "file", "File", TEXT, SHOWN, MADE) \
+    X(INFO_RANK, "rank", "Rank", ID, SHOWN, MADE) \
+    X(INFO_HOST, "host", "Host", TEXT, SHOWN, MADE) \
+    X(INFO_STAGES, "stages", "Stages", COUNT, SHOWN, MADE) \
+    X(INFO_TIME, "time", "Time", TIME, SHOWN, MADE) \
+    X(INFO_NODES, "nodes", "Nodes", COUNT, SHOWN, MADE) \
+    X(INFO_LOST, "lost", "Lost", COUNT, SHOWN, MADE) \
+    X(INFO_BEGAN, "began", "Began", TEXT, SHOWN, MADE) \
+    X(INFO_PID, "pid", "Pid", ID, SHOWN, MADE) \
+    X(INFO_ATTEMPT, "attempt", "Attempt", TEXT, SHOWN, MADE)
+GNOMON__COLUMNS(info_columns, INFO_COLUMNS, INFO_COLUMN_LIST);
 
 /* From the first stage's begin to the last one's end. */
 static uint64_t time_of(const gnomon_profile *p)

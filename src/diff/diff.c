@@ -20,31 +20,8 @@ static const gnomon__table_choice diff_no_groups = {.sort = -1};
 
 /* ---- The table -------------------------------------------------------------------- */
 
-const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS] = {
-    [GNOMON__DIFF_NAME] = GNOMON__COLUMN("name", "", TEXT, SHOWN, KEY),
-    [GNOMON__DIFF_CALLS_A] = GNOMON__COLUMN("calls_a", "", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_CALLS_B] = GNOMON__COLUMN("calls_b", "", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_A] = GNOMON__COLUMN("a", "", VALUE, SHOWN, MADE),
-    [GNOMON__DIFF_B] = GNOMON__COLUMN("b", "", VALUE, SHOWN, MADE),
-    [GNOMON__DIFF_CHANGE] =
-        GNOMON__COLUMN("change", "Change", VALUE, SHOWN, MADE),
-    [GNOMON__DIFF_LOW] = GNOMON__COLUMN("low", "", VALUE, SHOWN, MADE),
-    [GNOMON__DIFF_HIGH] = GNOMON__COLUMN("high", "At most", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_CONFIDENCE] =
-        GNOMON__COLUMN("confidence", "Confidence", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_TOTAL_A] =
-        GNOMON__COLUMN("total_a_ns", "Total A", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_TOTAL_B] =
-        GNOMON__COLUMN("total_b_ns", "Total B", VALUE, EXTRA, MADE),
-    [GNOMON__DIFF_MORE] =
-        GNOMON__COLUMN("more_ns", "In total", VALUE, SHOWN, MADE),
-    [GNOMON__DIFF_STAGE] = GNOMON__COLUMN("", "", TEXT, HIDDEN, KEY),
-    [GNOMON__DIFF_KIND] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-    [GNOMON__DIFF_ORDINAL] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
-    [GNOMON__DIFF_BY_TOTAL] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
-    [GNOMON__DIFF_BY_CHANGE] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
-    [GNOMON__DIFF_BY_CONFIDENCE] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, MADE),
-};
+const gnomon__column gnomon__diff_columns[] = {
+    GNOMON__DIFF_COLUMN_LIST(GNOMON__COLUMN_ROW)};
 
 /* The row has no later ordinal than another one of its stage. */
 static void diff_lower_ordinal(gnomon__report_table *t, size_t row,
@@ -127,32 +104,20 @@ int gnomon__diff_is_assumed(const gnomon__diff *d)
 /* ---- What a run has -------------------------------------------------------------------- */
 
 /* Of each row of a comparison: a row for each stage, kind and name. */
-enum {
-    RUN_NAME,
-    RUN_STAGE,   /* "": of none */
-    RUN_KIND,    /* gnomon__diff_kind */
-    RUN_ORDINAL, /* the first of a stage of this name */
-    RUN_TIMES,   /* of all but counters, which have the others */
-    RUN_SAMPLES,
-    RUN_SUM,
-    RUN_MIN,
-    RUN_MAX,
-    RUN_LAST, /* of its last track */
-    RUN_COLUMNS
-};
-
-static const gnomon__column run_columns[RUN_COLUMNS] = {
-    [RUN_NAME] = GNOMON__COLUMN("name", "", TEXT, SHOWN, KEY),
-    [RUN_STAGE] = GNOMON__COLUMN("stage", "", TEXT, SHOWN, KEY),
-    [RUN_KIND] = GNOMON__COLUMN("kind", "", ID, SHOWN, KEY),
-    [RUN_ORDINAL] = GNOMON__COLUMN("ordinal", "", ID, SHOWN, LEAST),
-    [RUN_TIMES] = GNOMON__COLUMN("times", "", TEXT, SHOWN, TIMES),
-    [RUN_SAMPLES] = GNOMON__COLUMN("samples", "", COUNT, SHOWN, SUM),
-    [RUN_SUM] = GNOMON__COLUMN("sum", "", NUMBER, SHOWN, SUM),
-    [RUN_MIN] = GNOMON__COLUMN("min", "", NUMBER, SHOWN, LEAST),
-    [RUN_MAX] = GNOMON__COLUMN("max", "", NUMBER, SHOWN, MOST),
-    [RUN_LAST] = GNOMON__COLUMN("last", "", NUMBER, SHOWN, LAST),
-};
+#define RUN_COLUMN_LIST(X) \
+    X(RUN_NAME, "name", "", TEXT, SHOWN, KEY) \
+    X(RUN_STAGE, "stage", "", TEXT, SHOWN, KEY) /* "": of none */ \
+    X(RUN_KIND, "kind", "", ID, SHOWN, KEY)     /* gnomon__diff_kind */ \
+    /* the first of a stage of this name */ \
+    X(RUN_ORDINAL, "ordinal", "", ID, SHOWN, LEAST) \
+    /* of all but counters, which have the others */ \
+    X(RUN_TIMES, "times", "", TEXT, SHOWN, TIMES) \
+    X(RUN_SAMPLES, "samples", "", COUNT, SHOWN, SUM) \
+    X(RUN_SUM, "sum", "", NUMBER, SHOWN, SUM) \
+    X(RUN_MIN, "min", "", NUMBER, SHOWN, LEAST) \
+    X(RUN_MAX, "max", "", NUMBER, SHOWN, MOST) \
+    X(RUN_LAST, "last", "", NUMBER, SHOWN, LAST) /* of its last track */
+GNOMON__COLUMNS(run_columns, RUN_COLUMNS, RUN_COLUMN_LIST);
 
 /* A run that is being read. */
 typedef struct run_reader {

@@ -50,29 +50,30 @@ typedef struct gnomon__diff_row {
     gnomon__diff_half side[2];
 } gnomon__diff_row;
 
-/* Columns of the table; show.c fills those below the keys. */
-enum {
-    GNOMON__DIFF_NAME,
-    GNOMON__DIFF_CALLS_A,
-    GNOMON__DIFF_CALLS_B,
-    GNOMON__DIFF_A,
-    GNOMON__DIFF_B,
-    GNOMON__DIFF_CHANGE,
-    GNOMON__DIFF_LOW,
-    GNOMON__DIFF_HIGH,
-    GNOMON__DIFF_CONFIDENCE,
-    GNOMON__DIFF_TOTAL_A,
-    GNOMON__DIFF_TOTAL_B,
-    GNOMON__DIFF_MORE, /* by which the total of B is more */
-    GNOMON__DIFF_SHOWN,
-    GNOMON__DIFF_STAGE = GNOMON__DIFF_SHOWN, /* the other keys */
-    GNOMON__DIFF_KIND,
-    GNOMON__DIFF_ORDINAL,  /* the first of a stage of this name */
-    GNOMON__DIFF_BY_TOTAL, /* by what rows are ordered */
-    GNOMON__DIFF_BY_CHANGE,
-    GNOMON__DIFF_BY_CONFIDENCE,
-    GNOMON__DIFF_COLUMNS
-};
+/* Columns of the table; show.c fills those below the keys. The hidden ones are keys too,
+ * the first ordinal of a stage of this name, and by what rows are ordered. */
+#define GNOMON__DIFF_COLUMN_LIST(X) \
+    X(GNOMON__DIFF_NAME, "name", "", TEXT, SHOWN, KEY) \
+    X(GNOMON__DIFF_CALLS_A, "calls_a", "", VALUE, EXTRA, MADE) \
+    X(GNOMON__DIFF_CALLS_B, "calls_b", "", VALUE, EXTRA, MADE) \
+    X(GNOMON__DIFF_A, "a", "", VALUE, SHOWN, MADE) \
+    X(GNOMON__DIFF_B, "b", "", VALUE, SHOWN, MADE) \
+    X(GNOMON__DIFF_CHANGE, "change", "Change", VALUE, SHOWN, MADE) \
+    X(GNOMON__DIFF_LOW, "low", "", VALUE, SHOWN, MADE) \
+    X(GNOMON__DIFF_HIGH, "high", "At most", VALUE, EXTRA, MADE) \
+    X(GNOMON__DIFF_CONFIDENCE, "confidence", "Confidence", VALUE, EXTRA, MADE) \
+    X(GNOMON__DIFF_TOTAL_A, "total_a_ns", "Total A", VALUE, EXTRA, MADE) \
+    X(GNOMON__DIFF_TOTAL_B, "total_b_ns", "Total B", VALUE, EXTRA, MADE) \
+    /* by which the total of B is more */ \
+    X(GNOMON__DIFF_MORE, "more_ns", "In total", VALUE, SHOWN, MADE) \
+    X(GNOMON__DIFF_STAGE, "", "", TEXT, HIDDEN, KEY) \
+    X(GNOMON__DIFF_KIND, "", "", ID, HIDDEN, KEY) \
+    X(GNOMON__DIFF_ORDINAL, "", "", ID, HIDDEN, LEAST) \
+    X(GNOMON__DIFF_BY_TOTAL, "", "", NUMBER, HIDDEN, MADE) \
+    X(GNOMON__DIFF_BY_CHANGE, "", "", NUMBER, HIDDEN, MADE) \
+    X(GNOMON__DIFF_BY_CONFIDENCE, "", "", NUMBER, HIDDEN, MADE)
+GNOMON__COLUMN_NUMBERS(GNOMON__DIFF_COLUMNS, GNOMON__DIFF_COLUMN_LIST);
+#define GNOMON__DIFF_SHOWN GNOMON__DIFF_STAGE /* how many can be */
 extern const gnomon__column gnomon__diff_columns[GNOMON__DIFF_COLUMNS];
 
 /* A run of a side, which is one process. Jobs are independent samples; ranks of one job

@@ -11,35 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CUDA_NAME,
-    CUDA_CALLS,
-    CUDA_TOTAL,
-    CUDA_SELF,
-    CUDA_MEAN,
-    CUDA_MIN,
-    CUDA_MAX,
-    CUDA_HOST_CALLS,
-    CUDA_HOST,
-    CUDA_DEVICE, /* 1 + its number; 0: all */
-    CUDA_ALL,    /* total of all devices */
-    CUDA_COLUMNS
-};
-
-static const gnomon__column cuda_columns[CUDA_COLUMNS] = {
-    [CUDA_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
-    [CUDA_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [CUDA_TOTAL] = GNOMON__COLUMN("total", "Stream", TIME, SHOWN, SUM),
-    [CUDA_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
-    [CUDA_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
-    [CUDA_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, LEAST),
-    [CUDA_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MOST),
-    [CUDA_HOST_CALLS] =
-        GNOMON__COLUMN("host_calls", "Host calls", COUNT, EXTRA, SUM),
-    [CUDA_HOST] = GNOMON__COLUMN("host", "Host", TIME, SHOWN, SUM),
-    [CUDA_DEVICE] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-    [CUDA_ALL] = GNOMON__COLUMN("", "", TIME, HIDDEN, MADE),
-};
+#define CUDA_COLUMN_LIST(X) \
+    X(CUDA_NAME, "name", "Action", TEXT, SHOWN, KEY) \
+    X(CUDA_CALLS, "calls", "Calls", COUNT, SHOWN, SUM) \
+    X(CUDA_TOTAL, "total", "Stream", TIME, SHOWN, SUM) \
+    X(CUDA_SELF, "self", "Self", TIME, SHOWN, SUM) \
+    X(CUDA_MEAN, "mean", "Mean", TIME, SHOWN, MADE) \
+    X(CUDA_MIN, "min", "Min", TIME, SHOWN, LEAST) \
+    X(CUDA_MAX, "max", "Max", TIME, SHOWN, MOST) \
+    X(CUDA_HOST_CALLS, "host_calls", "Host calls", COUNT, EXTRA, SUM) \
+    X(CUDA_HOST, "host", "Host", TIME, SHOWN, SUM) \
+    X(CUDA_DEVICE, "", "", ID, HIDDEN, KEY) /* 1 + its number; 0: all */ \
+    X(CUDA_ALL, "", "", TIME, HIDDEN, MADE) /* total of all devices */
+GNOMON__COLUMNS(cuda_columns, CUDA_COLUMNS, CUDA_COLUMN_LIST);
 
 /* ---- Rows ---------------------------------------------------------------- */
 

@@ -89,13 +89,12 @@ struct gnomon__calls {
 
 /* ---- Numbers --------------------------------------------------------------- */
 
-enum { CALLS_FILE, CALLS_NAME, CALLS_LINE, CALLS_GROUP, CALLS_KEYS };
-
-static const gnomon__column calls_keys[CALLS_KEYS] = {
-    GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
-    GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
-    GNOMON__COLUMN("", "", ID, SHOWN, KEY),
-    GNOMON__COLUMN("", "", ID, SHOWN, KEY)};
+#define CALLS_KEY_LIST(X) \
+    X(CALLS_FILE, "", "", TEXT, SHOWN, KEY) \
+    X(CALLS_NAME, "", "", TEXT, SHOWN, KEY) \
+    X(CALLS_LINE, "", "", ID, SHOWN, KEY) \
+    X(CALLS_GROUP, "", "", ID, SHOWN, KEY)
+GNOMON__COLUMNS(calls_keys, CALLS_KEYS, CALLS_KEY_LIST);
 
 static const gnomon__report calls_numbers = {.columns = calls_keys,
                                              .column_count = CALLS_KEYS};

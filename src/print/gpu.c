@@ -313,36 +313,18 @@ static bool gpu_find_scopes(gpu_report *g, size_t limit)
 
 /* ---- Devices ----------------------------------------------------------------------- */
 
-enum {
-    GPU_DEVICE,
-    GPU_DEVICE_WORK,
-    GPU_DEVICE_TOTAL,
-    GPU_DEVICE_BUSY,
-    GPU_DEVICE_SHARE,
-    GPU_DEVICE_IDLE,
-    GPU_DEVICE_BY_HOST,
-    GPU_DEVICE_BY_DEVICE,
-    GPU_DEVICE_LONGEST,
-    GPU_DEVICE_NUMBER,
-    GPU_DEVICE_COLUMNS
-};
-
-static const gnomon__column gpu_device_columns[GPU_DEVICE_COLUMNS] = {
-    [GPU_DEVICE] = GNOMON__COLUMN("device", "Device", TEXT, SHOWN, FIRST),
-    [GPU_DEVICE_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, SUM),
-    [GPU_DEVICE_TOTAL] =
-        GNOMON__COLUMN("total", "On streams", TIME, SHOWN, SUM),
-    [GPU_DEVICE_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
-    [GPU_DEVICE_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [GPU_DEVICE_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
-    [GPU_DEVICE_BY_HOST] =
-        GNOMON__COLUMN("host_bound", "By host", TIME, SHOWN, SUM),
-    [GPU_DEVICE_BY_DEVICE] =
-        GNOMON__COLUMN("device_bound", "By device", TIME, SHOWN, SUM),
-    [GPU_DEVICE_LONGEST] =
-        GNOMON__COLUMN("longest", "Longest", TIME, SHOWN, MOST),
-    [GPU_DEVICE_NUMBER] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-};
+#define GPU_DEVICE_COLUMN_LIST(X) \
+    X(GPU_DEVICE, "device", "Device", TEXT, SHOWN, FIRST) \
+    X(GPU_DEVICE_WORK, "work", "Work", COUNT, SHOWN, SUM) \
+    X(GPU_DEVICE_TOTAL, "total", "On streams", TIME, SHOWN, SUM) \
+    X(GPU_DEVICE_BUSY, "busy", "Busy", TIME, SHOWN, UNION) \
+    X(GPU_DEVICE_SHARE, "percent", "%", SHARE, SHOWN, MADE) \
+    X(GPU_DEVICE_IDLE, "idle", "Idle", TIME, SHOWN, MADE) \
+    X(GPU_DEVICE_BY_HOST, "host_bound", "By host", TIME, SHOWN, SUM) \
+    X(GPU_DEVICE_BY_DEVICE, "device_bound", "By device", TIME, SHOWN, SUM) \
+    X(GPU_DEVICE_LONGEST, "longest", "Longest", TIME, SHOWN, MOST) \
+    X(GPU_DEVICE_NUMBER, "", "", ID, HIDDEN, KEY)
+GNOMON__COLUMNS(gpu_device_columns, GPU_DEVICE_COLUMNS, GPU_DEVICE_COLUMN_LIST);
 
 static gnomon__cell *gpu_device_row(gnomon__report_rows *r, uint32_t device)
 {
@@ -409,17 +391,16 @@ static const gnomon__report gpu_devices = {.name = "devices",
 
 /* ---- The longest gaps ---------------------------------------------------------------- */
 
-/* In the order in which a row is made. */
-static const gnomon__column gpu_gap_columns[] = {
-    GNOMON__COLUMN("device", "Device", TEXT, SHOWN, MADE),
-    GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
-    GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
-    GNOMON__COLUMN("bound", "Waits for", TEXT, SHOWN, MADE),
-    GNOMON__COLUMN("scope", "In", TEXT, SHOWN, MADE),
-    GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
-    GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
-    GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
-};
+#define GPU_GAP_COLUMN_LIST(X) \
+    X(GPU_GAP_DEVICE, "device", "Device", TEXT, SHOWN, MADE) \
+    X(GPU_GAP_AT, "at", "At", TIME, SHOWN, MADE) \
+    X(GPU_GAP, "gap", "Gap", TIME, SHOWN, MADE) \
+    X(GPU_GAP_BOUND, "bound", "Waits for", TEXT, SHOWN, MADE) \
+    X(GPU_GAP_SCOPE, "scope", "In", TEXT, SHOWN, MADE) \
+    X(GPU_GAP_AFTER, "after", "After", TEXT, SHOWN, MADE) \
+    X(GPU_GAP_BEFORE, "before", "Before", TEXT, SHOWN, MADE) \
+    X(GPU_GAP_STEP, "step", "Step", ID, SHOWN, MADE)
+GNOMON__COLUMNS(gpu_gap_columns, GPU_GAP_COLUMNS, GPU_GAP_COLUMN_LIST);
 
 static void gpu_read_gaps(gnomon__report_rows *r)
 {
@@ -429,70 +410,55 @@ static void gpu_read_gaps(gnomon__report_rows *r)
         const gpu_item *item = &g->items[gap->before];
         const gnomon_step_info *step =
             gnomon__event_step_at(&g->steps, gap->begin_ns);
-        gnomon__cell *cell = gnomon__report_row_of(r, 0);
-        gnomon__cell_text(cell++, g->work.devices[item->device].name);
-        gnomon__cell_count(cell++, gap->begin_ns);
-        gnomon__cell_count(cell++, gap->ns);
-        gnomon__cell_text(cell++, !item->call_track        ? ""
-                                  : gpu_is_by_host(g, gap) ? "host"
-                                                           : "device");
+        gnomon__cell *cells = gnomon__report_row_of(r, 0);
+        gnomon__cell_text(&cells[GPU_GAP_DEVICE],
+                          g->work.devices[item->device].name);
+        gnomon__cell_count(&cells[GPU_GAP_AT], gap->begin_ns);
+        gnomon__cell_count(&cells[GPU_GAP], gap->ns);
+        gnomon__cell_text(&cells[GPU_GAP_BOUND], !item->call_track ? ""
+                                                 : gpu_is_by_host(g, gap)
+                                                     ? "host"
+                                                     : "device");
         if (gap->scope || item->call_track)
-            gnomon__cell_text(
-                cell, gap->scope ? gnomon__node_name(r->profile, gap->scope)
-                                 : "(nothing marked)");
-        cell++;
-        gnomon__cell_text(cell++, gnomon__node_name(r->profile, gap->after));
-        gnomon__cell_text(cell++, gnomon__node_name(r->profile, item->node));
+            gnomon__cell_text(&cells[GPU_GAP_SCOPE],
+                              gap->scope
+                                  ? gnomon__node_name(r->profile, gap->scope)
+                                  : "(nothing marked)");
+        gnomon__cell_text(&cells[GPU_GAP_AFTER],
+                          gnomon__node_name(r->profile, gap->after));
+        gnomon__cell_text(&cells[GPU_GAP_BEFORE],
+                          gnomon__node_name(r->profile, item->node));
         if (step)
-            gnomon__cell_count(cell, step->number);
+            gnomon__cell_count(&cells[GPU_GAP_STEP], step->number);
     }
 }
 
 static const gnomon__report gpu_gaps = {.name = "gaps",
                                         .title = "Idle, the longest",
                                         .columns = gpu_gap_columns,
-                                        .column_count = sizeof gpu_gap_columns /
-                                                        sizeof *gpu_gap_columns,
+                                        .column_count = GPU_GAP_COLUMNS,
                                         .sort = -1,
                                         .read = gpu_read_gaps};
 
 /* ---- Steps --------------------------------------------------------------------------- */
 
-enum {
-    GPU_STEP,
-    GPU_STEP_TIME,
-    GPU_STEP_BUSY,
-    GPU_STEP_COMPUTE,
-    GPU_STEP_COPY,
-    GPU_STEP_COPY_HIDDEN,
-    GPU_STEP_COMM,
-    GPU_STEP_COMM_HIDDEN,
-    GPU_STEP_IDLE,
-    GPU_STEP_COPY_TOO, /* computing or copies */
-    GPU_STEP_COMM_TOO,
-    GPU_STEP_INDEX,
-    GPU_STEP_COLUMNS
-};
-
 /* Hidden is what lay beside computing. */
-static const gnomon__column gpu_step_columns[GPU_STEP_COLUMNS] = {
-    [GPU_STEP] = GNOMON__COLUMN("step", "Step", TEXT, SHOWN, MADE),
-    [GPU_STEP_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, LAST),
-    [GPU_STEP_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
-    [GPU_STEP_COMPUTE] =
-        GNOMON__COLUMN("compute", "Compute", TIME, SHOWN, UNION),
-    [GPU_STEP_COPY] = GNOMON__COLUMN("copy", "Copy", TIME, SHOWN, UNION),
-    [GPU_STEP_COPY_HIDDEN] =
-        GNOMON__COLUMN("copy_hidden", "Hidden %", SHARE, SHOWN, MADE),
-    [GPU_STEP_COMM] =
-        GNOMON__COLUMN("communication", "Communication", TIME, SHOWN, UNION),
-    [GPU_STEP_COMM_HIDDEN] =
-        GNOMON__COLUMN("communication_hidden", "Hidden %", SHARE, SHOWN, MADE),
-    [GPU_STEP_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
-    [GPU_STEP_COPY_TOO] = GNOMON__COLUMN("", "", TIME, HIDDEN, UNION),
-    [GPU_STEP_COMM_TOO] = GNOMON__COLUMN("", "", TIME, HIDDEN, UNION),
-    [GPU_STEP_INDEX] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-};
+#define GPU_STEP_COLUMN_LIST(X) \
+    X(GPU_STEP, "step", "Step", TEXT, SHOWN, MADE) \
+    X(GPU_STEP_TIME, "time", "Time", TIME, SHOWN, LAST) \
+    X(GPU_STEP_BUSY, "busy", "Busy", TIME, SHOWN, UNION) \
+    X(GPU_STEP_COMPUTE, "compute", "Compute", TIME, SHOWN, UNION) \
+    X(GPU_STEP_COPY, "copy", "Copy", TIME, SHOWN, UNION) \
+    X(GPU_STEP_COPY_HIDDEN, "copy_hidden", "Hidden %", SHARE, SHOWN, MADE) \
+    X(GPU_STEP_COMM, "communication", "Communication", TIME, SHOWN, UNION) \
+    X(GPU_STEP_COMM_HIDDEN, "communication_hidden", "Hidden %", SHARE, SHOWN, \
+      MADE) \
+    X(GPU_STEP_IDLE, "idle", "Idle", TIME, SHOWN, MADE) \
+    /* computing or copies */ \
+    X(GPU_STEP_COPY_TOO, "", "", TIME, HIDDEN, UNION) \
+    X(GPU_STEP_COMM_TOO, "", "", TIME, HIDDEN, UNION) \
+    X(GPU_STEP_INDEX, "", "", ID, HIDDEN, KEY)
+GNOMON__COLUMNS(gpu_step_columns, GPU_STEP_COLUMNS, GPU_STEP_COLUMN_LIST);
 
 /* The part of the work that is in the step. */
 static void gpu_add_to_step(gnomon__report_rows *r, const gpu_item *item,
@@ -600,39 +566,22 @@ static const gnomon__report gpu_steps = {.name = "steps",
 
 /* ---- Scopes ------------------------------------------------------------------------ */
 
-enum {
-    GPU_SCOPE,
-    GPU_CALLS,
-    GPU_WORK,
-    GPU_TOTAL,
-    GPU_SHARE,
-    GPU_SELF,
-    GPU_BUSY,
-    GPU_OF_STAGE,
-    GPU_DELAY,
-    GPU_MOST_DELAY,
-    GPU_DELAYED,
-    GPU_COLUMNS
-};
-
 /* A row for each name, of the scopes that launched work and those around them. Calls are
  * its executions on the host. Work of streams at one time is busy once; self and delays
  * are of what the scope launched itself. */
-static const gnomon__column gpu_columns[GPU_COLUMNS] = {
-    [GPU_SCOPE] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
-    [GPU_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [GPU_WORK] = GNOMON__COLUMN("work", "Work", COUNT, SHOWN, SUM),
-    [GPU_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
-    [GPU_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [GPU_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
-    [GPU_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, UNION),
-    [GPU_OF_STAGE] =
-        GNOMON__COLUMN("of_stage", "% of stage", SHARE, SHOWN, MADE),
-    [GPU_DELAY] = GNOMON__COLUMN("delay", "Delay", TIME, SHOWN, SUM),
-    [GPU_MOST_DELAY] =
-        GNOMON__COLUMN("max_delay", "Max delay", TIME, SHOWN, MOST),
-    [GPU_DELAYED] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
-};
+#define GPU_COLUMN_LIST(X) \
+    X(GPU_SCOPE, "name", "Action", TEXT, SHOWN, KEY) \
+    X(GPU_CALLS, "calls", "Calls", COUNT, SHOWN, SUM) \
+    X(GPU_WORK, "work", "Work", COUNT, SHOWN, SUM) \
+    X(GPU_TOTAL, "total", "Total", TIME, SHOWN, SUM) \
+    X(GPU_SHARE, "percent", "%", SHARE, SHOWN, MADE) \
+    X(GPU_SELF, "self", "Self", TIME, SHOWN, SUM) \
+    X(GPU_BUSY, "busy", "Busy", TIME, SHOWN, UNION) \
+    X(GPU_OF_STAGE, "of_stage", "% of stage", SHARE, SHOWN, MADE) \
+    X(GPU_DELAY, "delay", "Delay", TIME, SHOWN, SUM) \
+    X(GPU_MOST_DELAY, "max_delay", "Max delay", TIME, SHOWN, MOST) \
+    X(GPU_DELAYED, "", "", COUNT, HIDDEN, SUM)
+GNOMON__COLUMNS(gpu_columns, GPU_COLUMNS, GPU_COLUMN_LIST);
 
 /* Scopes have no times on a device's track, or those of events. Work without a parent has
  * itself as its scope's stand-in: a row named "". */

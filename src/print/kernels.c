@@ -9,40 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KERNEL_NAME,
-    KERNEL_KIND,
-    KERNEL_CALLS,
-    KERNEL_TOTAL,
-    KERNEL_SHARE,
-    KERNEL_MEAN,
-    KERNEL_MIN,
-    KERNEL_MAX,
-    KERNEL_BYTES,
-    KERNEL_RATE,
-    KERNEL_SCOPE, /* that launched most of it */
-    KERNEL_OF_SCOPE,
-    KERNEL_WORK, /* gnomon__work */
-    KERNEL_COLUMNS
-};
-
-static const gnomon__column kernel_columns[KERNEL_COLUMNS] = {
-    [KERNEL_NAME] = GNOMON__COLUMN("name", "Name", TEXT, SHOWN, KEY),
-    [KERNEL_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, LAST),
-    [KERNEL_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [KERNEL_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
-    [KERNEL_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [KERNEL_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
-    [KERNEL_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, LEAST),
-    [KERNEL_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MOST),
-    [KERNEL_BYTES] = GNOMON__COLUMN("bytes", "Bytes", COUNT, SHOWN, SUM),
-    [KERNEL_RATE] = GNOMON__COLUMN("gb_per_s", "GB/s", NUMBER, SHOWN, MADE),
-    [KERNEL_SCOPE] = {"scope", "Most in", GNOMON__CELL_TEXT, GNOMON__SHOWN,
-                      GNOMON__ROW_TOP, KERNEL_TOTAL},
-    [KERNEL_OF_SCOPE] =
-        GNOMON__COLUMN("of_scope", "% there", SHARE, SHOWN, MADE),
-    [KERNEL_WORK] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-};
+#define KERNEL_COLUMN_LIST(X) \
+    X(KERNEL_NAME, "name", "Name", TEXT, SHOWN, KEY) \
+    X(KERNEL_KIND, "kind", "Kind", TEXT, SHOWN, LAST) \
+    X(KERNEL_CALLS, "calls", "Calls", COUNT, SHOWN, SUM) \
+    X(KERNEL_TOTAL, "total", "Total", TIME, SHOWN, SUM) \
+    X(KERNEL_SHARE, "percent", "%", SHARE, SHOWN, MADE) \
+    X(KERNEL_MEAN, "mean", "Mean", TIME, SHOWN, MADE) \
+    X(KERNEL_MIN, "min", "Min", TIME, SHOWN, LEAST) \
+    X(KERNEL_MAX, "max", "Max", TIME, SHOWN, MOST) \
+    X(KERNEL_BYTES, "bytes", "Bytes", COUNT, SHOWN, SUM) \
+    X(KERNEL_RATE, "gb_per_s", "GB/s", NUMBER, SHOWN, MADE) \
+    /* that launched most of it */ \
+    X(KERNEL_SCOPE, "scope", "Most in", TEXT, SHOWN, TOP, KERNEL_TOTAL) \
+    X(KERNEL_OF_SCOPE, "of_scope", "% there", SHARE, SHOWN, MADE) \
+    X(KERNEL_WORK, "", "", ID, HIDDEN, KEY) /* gnomon__work */
+GNOMON__COLUMNS(kernel_columns, KERNEL_COLUMNS, KERNEL_COLUMN_LIST);
 
 typedef struct kernels_work {
     gnomon__device_work of; /* the profile that was read last */

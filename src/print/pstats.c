@@ -19,45 +19,29 @@
 #include "print/width.h"
 
 /* Rows that are equal without their directories are one; its order is the first one's. */
-enum {
-    PSTATS_SHOWN, /* "file.c:3(name)" */
-    PSTATS_FILE,
-    PSTATS_LINE,
-    PSTATS_NAME,
-    PSTATS_CALLS,
-    PSTATS_PRIMITIVE,
-    PSTATS_SELF, /* in seconds */
-    PSTATS_CUMULATIVE,
-    PSTATS_ORDER, /* of the table */
-    PSTATS_COLUMNS
-};
+#define PSTATS_SUM_LIST(X) \
+    X(PSTATS_CALLS, "", "", COUNT, SHOWN, SUM) \
+    X(PSTATS_PRIMITIVE, "", "", COUNT, SHOWN, SUM) \
+    X(PSTATS_SELF, "", "", NUMBER, SHOWN, SUM) /* in seconds */ \
+    X(PSTATS_CUMULATIVE, "", "", NUMBER, SHOWN, SUM)
+#define PSTATS_COLUMN_LIST(X) \
+    X(PSTATS_SHOWN, "", "", TEXT, SHOWN, MADE) /* "file.c:3(name)" */ \
+    X(PSTATS_FILE, "", "", TEXT, SHOWN, KEY) \
+    X(PSTATS_LINE, "", "", ID, SHOWN, KEY) \
+    X(PSTATS_NAME, "", "", TEXT, SHOWN, KEY) \
+    PSTATS_SUM_LIST(X) \
+    X(PSTATS_ORDER, "", "", ID, SHOWN, FIRST) /* of the table */
+GNOMON__COLUMNS(pstats_columns, PSTATS_COLUMNS, PSTATS_COLUMN_LIST);
 
-static const gnomon__column pstats_columns[PSTATS_COLUMNS] = {
-    [PSTATS_SHOWN] = GNOMON__COLUMN("", "", TEXT, SHOWN, MADE),
-    [PSTATS_FILE] = GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
-    [PSTATS_LINE] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
-    [PSTATS_NAME] = GNOMON__COLUMN("", "", TEXT, SHOWN, KEY),
-    [PSTATS_CALLS] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
-    [PSTATS_PRIMITIVE] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
-    [PSTATS_SELF] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
-    [PSTATS_CUMULATIVE] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
-    [PSTATS_ORDER] = GNOMON__COLUMN("", "", ID, SHOWN, FIRST),
-};
-
-/* A row's callees or callers, in the order of file, line and name. */
-enum { EDGE_FROM, EDGE_RANK, EDGE_TO, EDGE_COLUMNS = PSTATS_ORDER };
-
-static const gnomon__column edge_columns[EDGE_COLUMNS] = {
-    /* the number of the row under which it is printed */
-    [EDGE_FROM] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
-    /* of the row that it names: its rank, and its name */
-    [EDGE_RANK] = GNOMON__COLUMN("", "", ID, SHOWN, KEY),
-    [EDGE_TO] = GNOMON__COLUMN("", "", TEXT, SHOWN, FIRST),
-    [PSTATS_CALLS] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
-    [PSTATS_PRIMITIVE] = GNOMON__COLUMN("", "", COUNT, SHOWN, SUM),
-    [PSTATS_SELF] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
-    [PSTATS_CUMULATIVE] = GNOMON__COLUMN("", "", NUMBER, SHOWN, SUM),
-};
+/* A row's callees or callers, in the order of file, line and name: the number of the row
+ * under which it is printed; of the row that it names the rank and the name. */
+#define EDGE_COLUMN_LIST(X) \
+    X(EDGE_FROM, "", "", ID, SHOWN, KEY) \
+    X(EDGE_RANK, "", "", ID, SHOWN, KEY) \
+    X(EDGE_TO, "", "", TEXT, SHOWN, FIRST)
+GNOMON__COLUMN_NUMBERS(EDGE_KEYS, EDGE_COLUMN_LIST);
+static const gnomon__column edge_columns[PSTATS_ORDER] = {
+    EDGE_COLUMN_LIST(GNOMON__COLUMN_ROW) PSTATS_SUM_LIST(GNOMON__COLUMN_ROW)};
 
 typedef struct pstats_table {
     const gnomon__functions *table;
@@ -146,7 +130,7 @@ static const gnomon__report pstats_rows = {.columns = pstats_columns,
                                            .read = pstats_read,
                                            .finish = pstats_finish};
 static const gnomon__report pstats_edges = {.columns = edge_columns,
-                                            .column_count = EDGE_COLUMNS,
+                                            .column_count = PSTATS_ORDER,
                                             .read = pstats_read_edges};
 
 /* ---- Order ------------------------------------------------------------------- */

@@ -10,35 +10,7 @@
 #include "gnomon/report.h"
 
 static const gnomon__column region_columns[] = {
-    [GNOMON__REGION_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
-    [GNOMON__REGION_CATEGORY] =
-        GNOMON__COLUMN("category", "Category", TEXT, TELLS, KEY),
-    [GNOMON__REGION_CALLS] =
-        GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
-    [GNOMON__REGION_TOTAL] =
-        GNOMON__COLUMN("total", "Total", TIME, SHOWN, MADE),
-    [GNOMON__REGION_PERCENT] =
-        GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [GNOMON__REGION_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
-    [GNOMON__REGION_MEAN] = GNOMON__COLUMN("mean", "Mean", TIME, SHOWN, MADE),
-    [GNOMON__REGION_MIN] = GNOMON__COLUMN("min", "Min", TIME, EXTRA, MADE),
-    [GNOMON__REGION_P50] = GNOMON__COLUMN("p50", "p50", TIME, EXTRA, MADE),
-    [GNOMON__REGION_P90] = GNOMON__COLUMN("p90", "p90", TIME, EXTRA, MADE),
-    [GNOMON__REGION_P99] = GNOMON__COLUMN("p99", "p99", TIME, SHOWN, MADE),
-    [GNOMON__REGION_MAX] = GNOMON__COLUMN("max", "Max", TIME, EXTRA, MADE),
-    [GNOMON__REGION_DEVICE_CALLS] =
-        GNOMON__COLUMN("device_calls", "Device calls", COUNT, EXTRA, MADE),
-    [GNOMON__REGION_DEVICE] =
-        GNOMON__COLUMN("device", "Device", TIME, EXTRA, MADE),
-    [GNOMON__REGION_FLOPS] =
-        GNOMON__COLUMN("flops", "FLOPs", COUNT, EXTRA, SUM),
-    [GNOMON__REGION_BY_DEFINITION] =
-        GNOMON__COLUMN("by_definition", "by definition", COUNT, EXTRA, SUM),
-    [GNOMON__REGION_HOST_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
-    [GNOMON__REGION_DEVICE_TIMES] = GNOMON__COLUMN("", "", TEXT, HIDDEN, TIMES),
-    [GNOMON__REGION_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
-    [GNOMON__REGION_RANGES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, MOST),
-};
+    GNOMON__REGION_COLUMN_LIST(GNOMON__COLUMN_ROW)};
 
 /* What a device did has a report of its own (profilers/kernels.c), also where its kind
  * says nothing. */

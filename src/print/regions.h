@@ -7,29 +7,32 @@
 #include "gnomon/report.h"
 #include "print/rows.h"
 
-enum {
-    GNOMON__REGION_NAME,
-    GNOMON__REGION_CATEGORY,
-    GNOMON__REGION_CALLS,
-    GNOMON__REGION_TOTAL,
-    GNOMON__REGION_PERCENT,
-    GNOMON__REGION_SELF,
-    GNOMON__REGION_MEAN,
-    GNOMON__REGION_MIN,
-    GNOMON__REGION_P50,
-    GNOMON__REGION_P90,
-    GNOMON__REGION_P99,
-    GNOMON__REGION_MAX,
-    GNOMON__REGION_DEVICE_CALLS,
-    GNOMON__REGION_DEVICE,
-    GNOMON__REGION_FLOPS,
-    GNOMON__REGION_BY_DEFINITION, /* the part of them */
-    GNOMON__REGION_HOST_TIMES, /* gnomon__times_of; hidden from here on */
-    GNOMON__REGION_DEVICE_TIMES,
-    GNOMON__REGION_FIRST,  /* order of its first end; UINT64_MAX: unknown */
-    GNOMON__REGION_RANGES, /* not 0: some are, so its self time is not known */
-    GNOMON__REGION_COLUMNS
-};
+#define GNOMON__REGION_COLUMN_LIST(X) \
+    X(GNOMON__REGION_NAME, "name", "Action", TEXT, SHOWN, KEY) \
+    X(GNOMON__REGION_CATEGORY, "category", "Category", TEXT, TELLS, KEY) \
+    X(GNOMON__REGION_CALLS, "calls", "Calls", COUNT, SHOWN, MADE) \
+    X(GNOMON__REGION_TOTAL, "total", "Total", TIME, SHOWN, MADE) \
+    X(GNOMON__REGION_PERCENT, "percent", "%", SHARE, SHOWN, MADE) \
+    X(GNOMON__REGION_SELF, "self", "Self", TIME, SHOWN, MADE) \
+    X(GNOMON__REGION_MEAN, "mean", "Mean", TIME, SHOWN, MADE) \
+    X(GNOMON__REGION_MIN, "min", "Min", TIME, EXTRA, MADE) \
+    X(GNOMON__REGION_P50, "p50", "p50", TIME, EXTRA, MADE) \
+    X(GNOMON__REGION_P90, "p90", "p90", TIME, EXTRA, MADE) \
+    X(GNOMON__REGION_P99, "p99", "p99", TIME, SHOWN, MADE) \
+    X(GNOMON__REGION_MAX, "max", "Max", TIME, EXTRA, MADE) \
+    X(GNOMON__REGION_DEVICE_CALLS, "device_calls", "Device calls", COUNT, \
+      EXTRA, MADE) \
+    X(GNOMON__REGION_DEVICE, "device", "Device", TIME, EXTRA, MADE) \
+    X(GNOMON__REGION_FLOPS, "flops", "FLOPs", COUNT, EXTRA, SUM) \
+    X(GNOMON__REGION_BY_DEFINITION, "by_definition", "by definition", COUNT, \
+      EXTRA, SUM) \
+    X(GNOMON__REGION_HOST_TIMES, "", "", TEXT, HIDDEN, TIMES) \
+    X(GNOMON__REGION_DEVICE_TIMES, "", "", TEXT, HIDDEN, TIMES) \
+    /* order of its first end; UINT64_MAX: unknown */ \
+    X(GNOMON__REGION_FIRST, "", "", ID, HIDDEN, LEAST) \
+    /* not 0: some are, so its self time is not known */ \
+    X(GNOMON__REGION_RANGES, "", "", COUNT, HIDDEN, MOST)
+GNOMON__COLUMN_NUMBERS(GNOMON__REGION_COLUMNS, GNOMON__REGION_COLUMN_LIST);
 
 extern const gnomon__report gnomon__regions;
 

@@ -2,9 +2,10 @@
 /* A report that is a table: its columns say how they add up, and the report only reads
  * its entities, each into a row of its own:
  *
- *     static const gnomon__column columns[] = {
- *         [NAME] = {"name", "Name", GNOMON__CELL_TEXT, .rule = GNOMON__ROW_KEY},
- *         [CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, .rule = GNOMON__ROW_SUM}};
+ *     #define COLUMN_LIST(X) \
+ *         X(NAME, "name", "Name", TEXT, SHOWN, KEY) \
+ *         X(CALLS, "calls", "Calls", COUNT, SHOWN, SUM)
+ *     GNOMON__COLUMNS(columns, COLUMNS, COLUMN_LIST);
  *
  *     static void read(gnomon__report_rows *r)
  *     {
@@ -48,12 +49,24 @@ enum gnomon__rule {
                           are one: gnomon__values_of */
 };
 
-/* "total", "Total", TIME, SHOWN, SUM */
-#define GNOMON__COLUMN(key, title, kind, shown, rule) \
+/* Columns from a list of them: X(TOTAL, "total", "Total", TIME, SHOWN, SUM) is the key, the
+ * title, the kind, whether it is shown and the rule of column TOTAL; and, where the rule
+ * needs one, the other column. */
+#define GNOMON__COLUMNS(name, count, list) \
+    GNOMON__COLUMN_NUMBERS(count, list); \
+    static const gnomon__column name[count] = {list(GNOMON__COLUMN_ROW)}
+#define GNOMON__COLUMN_NUMBERS(count, list) \
+    enum { list(GNOMON__COLUMN_NUMBER) count }
+#define GNOMON__COLUMN_NUMBER(number, ...) number,
+#define GNOMON__COLUMN_ROW(number, ...) \
+    [number] = GNOMON__COLUMN_OF(__VA_ARGS__, 0, 0),
+#define GNOMON__COLUMN_OF(key, title, kind, shown, rule, of, ...) \
     { \
         key, title, GNOMON__CELL_##kind, GNOMON__##shown, GNOMON__ROW_##rule, \
-            0 \
+            of \
     }
+/* One that is in no list. */
+#define GNOMON__COLUMN(...) GNOMON__COLUMN_OF(__VA_ARGS__, 0, 0)
 
 typedef struct gnomon__report_rows gnomon__report_rows;
 

@@ -74,16 +74,8 @@ void gnomon__step_events_free(gnomon__step_events *s)
 
 /* ---- One step ---------------------------------------------------------------------- */
 
-/* An id ascends. */
-static const gnomon__column step_columns[GNOMON__STEP_COLUMNS] = {
-    [GNOMON__STEP_PATH] = GNOMON__COLUMN("path", "Path", TEXT, SHOWN, MADE),
-    [GNOMON__STEP_AT] = GNOMON__COLUMN("at", "At", ID, SHOWN, LEAST),
-    [GNOMON__STEP_TOOK] = GNOMON__COLUMN("took", "Took", TIME, SHOWN, SUM),
-    [GNOMON__STEP_USUAL] =
-        GNOMON__COLUMN("usually", "Usually", TIME, SHOWN, SUM),
-    [GNOMON__STEP_NODE] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-    [GNOMON__STEP_LONGER] = GNOMON__COLUMN("", "", TIME, HIDDEN, MADE),
-};
+static const gnomon__column step_columns[] = {
+    GNOMON__STEP_COLUMN_LIST(GNOMON__COLUMN_ROW)};
 
 typedef struct step_reading {
     const gnomon__step_events *of;

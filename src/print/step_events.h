@@ -24,16 +24,16 @@ int gnomon__step_events_make(gnomon__step_events *s,
                              const gnomon_profile *profile, uint32_t stage);
 void gnomon__step_events_free(gnomon__step_events *s);
 
-/* A path's executions that begin in the step. */
-enum {
-    GNOMON__STEP_PATH,
-    GNOMON__STEP_AT,    /* the first one's begin, from the step's */
-    GNOMON__STEP_TOOK,  /* all of them */
-    GNOMON__STEP_USUAL, /* the same in the median step */
-    GNOMON__STEP_NODE,
-    GNOMON__STEP_LONGER,
-    GNOMON__STEP_COLUMNS
-};
+/* A path's executions that begin in the step: when the first one does, from the step's
+ * begin, and how long all take; and how long in the median step. An id ascends. */
+#define GNOMON__STEP_COLUMN_LIST(X) \
+    X(GNOMON__STEP_PATH, "path", "Path", TEXT, SHOWN, MADE) \
+    X(GNOMON__STEP_AT, "at", "At", ID, SHOWN, LEAST) \
+    X(GNOMON__STEP_TOOK, "took", "Took", TIME, SHOWN, SUM) \
+    X(GNOMON__STEP_USUAL, "usually", "Usually", TIME, SHOWN, SUM) \
+    X(GNOMON__STEP_NODE, "", "", ID, HIDDEN, KEY) \
+    X(GNOMON__STEP_LONGER, "", "", TIME, HIDDEN, MADE)
+GNOMON__COLUMN_NUMBERS(GNOMON__STEP_COLUMNS, GNOMON__STEP_COLUMN_LIST);
 
 /* Rows of a few that took longer than in the median step, in the order of their begin;
  * first chosen by how much longer. Reads all events. GNOMON_OK or GNOMON_ENOMEM; free the

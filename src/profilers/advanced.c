@@ -20,28 +20,15 @@
 #include "print/python.h"
 #include "print/rows.h"
 
-enum {
-    FUNCTION_NAME,
-    FUNCTION_FILE,
-    FUNCTION_LINE,
-    FUNCTION_CALLS,
-    FUNCTION_PRIMITIVE,
-    FUNCTION_SELF,
-    FUNCTION_CUMULATIVE,
-    FUNCTION_COLUMNS
-};
-
-static const gnomon__column function_columns[FUNCTION_COLUMNS] = {
-    [FUNCTION_NAME] = GNOMON__COLUMN("name", "Function", TEXT, SHOWN, MADE),
-    [FUNCTION_FILE] = GNOMON__COLUMN("file", "File", TEXT, SHOWN, MADE),
-    [FUNCTION_LINE] = GNOMON__COLUMN("line", "Line", ID, SHOWN, MADE),
-    [FUNCTION_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, MADE),
-    [FUNCTION_PRIMITIVE] =
-        GNOMON__COLUMN("primitive", "Primitive", COUNT, EXTRA, MADE),
-    [FUNCTION_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, MADE),
-    [FUNCTION_CUMULATIVE] =
-        GNOMON__COLUMN("cumulative", "Cumulative", TIME, SHOWN, MADE),
-};
+#define FUNCTION_COLUMN_LIST(X) \
+    X(FUNCTION_NAME, "name", "Function", TEXT, SHOWN, MADE) \
+    X(FUNCTION_FILE, "file", "File", TEXT, SHOWN, MADE) \
+    X(FUNCTION_LINE, "line", "Line", ID, SHOWN, MADE) \
+    X(FUNCTION_CALLS, "calls", "Calls", COUNT, SHOWN, MADE) \
+    X(FUNCTION_PRIMITIVE, "primitive", "Primitive", COUNT, EXTRA, MADE) \
+    X(FUNCTION_SELF, "self", "Self", TIME, SHOWN, MADE) \
+    X(FUNCTION_CUMULATIVE, "cumulative", "Cumulative", TIME, SHOWN, MADE)
+GNOMON__COLUMNS(function_columns, FUNCTION_COLUMNS, FUNCTION_COLUMN_LIST);
 
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 

@@ -5,34 +5,19 @@
 #include "gnomon/tool.h"
 #include "print/rows.h"
 
-enum {
-    COUNTER_NAME,
-    COUNTER_CATEGORY,
-    COUNTER_KIND,
-    COUNTER_COUNT,
-    COUNTER_LAST,
-    COUNTER_MIN,
-    COUNTER_MEAN,
-    COUNTER_MAX,
-    COUNTER_SUM,
-    COUNTER_NANS,
-    COUNTER_COLUMNS
-};
-
 /* Of several threads, the last value is that of the last track with samples. */
-static const gnomon__column counters_columns[COUNTER_COLUMNS] = {
-    [COUNTER_NAME] = GNOMON__COLUMN("name", "Name", TEXT, SHOWN, KEY),
-    [COUNTER_CATEGORY] =
-        GNOMON__COLUMN("category", "Category", TEXT, TELLS, KEY),
-    [COUNTER_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, KEY),
-    [COUNTER_COUNT] = GNOMON__COLUMN("count", "Count", COUNT, SHOWN, SUM),
-    [COUNTER_LAST] = GNOMON__COLUMN("last", "Last", NUMBER, SHOWN, LAST),
-    [COUNTER_MIN] = GNOMON__COLUMN("min", "Min", NUMBER, SHOWN, LEAST),
-    [COUNTER_MEAN] = GNOMON__COLUMN("mean", "Mean", NUMBER, SHOWN, MADE),
-    [COUNTER_MAX] = GNOMON__COLUMN("max", "Max", NUMBER, SHOWN, MOST),
-    [COUNTER_SUM] = GNOMON__COLUMN("sum", "Sum", NUMBER, EXTRA, SUM),
-    [COUNTER_NANS] = GNOMON__COLUMN("nans", "Not numbers", COUNT, EXTRA, SUM),
-};
+#define COUNTER_COLUMN_LIST(X) \
+    X(COUNTER_NAME, "name", "Name", TEXT, SHOWN, KEY) \
+    X(COUNTER_CATEGORY, "category", "Category", TEXT, TELLS, KEY) \
+    X(COUNTER_KIND, "kind", "Kind", TEXT, SHOWN, KEY) \
+    X(COUNTER_COUNT, "count", "Count", COUNT, SHOWN, SUM) \
+    X(COUNTER_LAST, "last", "Last", NUMBER, SHOWN, LAST) \
+    X(COUNTER_MIN, "min", "Min", NUMBER, SHOWN, LEAST) \
+    X(COUNTER_MEAN, "mean", "Mean", NUMBER, SHOWN, MADE) \
+    X(COUNTER_MAX, "max", "Max", NUMBER, SHOWN, MOST) \
+    X(COUNTER_SUM, "sum", "Sum", NUMBER, EXTRA, SUM) \
+    X(COUNTER_NANS, "nans", "Not numbers", COUNT, EXTRA, SUM)
+GNOMON__COLUMNS(counters_columns, COUNTER_COLUMNS, COUNTER_COLUMN_LIST);
 
 static gnomon__cell *counters_row(gnomon__report_rows *r, uint32_t track,
                                   uint32_t number,

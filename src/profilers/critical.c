@@ -41,33 +41,20 @@ typedef struct critical_settings {
     bool has_step;
 } critical_settings;
 
-enum {
-    CRITICAL_WHAT,
-    CRITICAL_TIME,
-    CRITICAL_SHARE,
-    CRITICAL_COUNT,
-    CRITICAL_AT,
-    CRITICAL_THREAD,
-    CRITICAL_STATE,
-    CRITICAL_CAUSE,
-    CRITICAL_RANK,
-    CRITICAL_ORDER, /* when its first piece begins: an id ascends */
-    CRITICAL_STEP,  /* its length */
-    CRITICAL_COLUMNS
-};
-
-static const gnomon__column critical_columns[CRITICAL_COLUMNS] = {
-    [CRITICAL_WHAT] = GNOMON__COLUMN("what", "What", TEXT, SHOWN, KEY),
-    [CRITICAL_TIME] = GNOMON__COLUMN("time", "Time", TIME, SHOWN, SUM),
-    [CRITICAL_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [CRITICAL_COUNT] = GNOMON__COLUMN("count", "Count", COUNT, SHOWN, SUM),
-    [CRITICAL_AT] = GNOMON__COLUMN("at", "At", TIME, SHOWN, LEAST),
-    [CRITICAL_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, KEY),
-    [CRITICAL_STATE] = GNOMON__COLUMN("state", "State", TEXT, SHOWN, KEY),
-    [CRITICAL_CAUSE] = GNOMON__COLUMN("cause", "Link", TEXT, SHOWN, KEY),
-    [CRITICAL_RANK] = GNOMON__COLUMN("rank", "Rank", ID, EXTRA, LAST),
-    [CRITICAL_ORDER] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
-    [CRITICAL_STEP] = GNOMON__COLUMN("", "", COUNT, HIDDEN, LAST)};
+#define CRITICAL_COLUMN_LIST(X) \
+    X(CRITICAL_WHAT, "what", "What", TEXT, SHOWN, KEY) \
+    X(CRITICAL_TIME, "time", "Time", TIME, SHOWN, SUM) \
+    X(CRITICAL_SHARE, "percent", "%", SHARE, SHOWN, MADE) \
+    X(CRITICAL_COUNT, "count", "Count", COUNT, SHOWN, SUM) \
+    X(CRITICAL_AT, "at", "At", TIME, SHOWN, LEAST) \
+    X(CRITICAL_THREAD, "thread", "Thread", TEXT, SHOWN, KEY) \
+    X(CRITICAL_STATE, "state", "State", TEXT, SHOWN, KEY) \
+    X(CRITICAL_CAUSE, "cause", "Link", TEXT, SHOWN, KEY) \
+    X(CRITICAL_RANK, "rank", "Rank", ID, EXTRA, LAST) \
+    /* when its first piece begins: an id ascends */ \
+    X(CRITICAL_ORDER, "", "", ID, HIDDEN, LEAST) \
+    X(CRITICAL_STEP, "", "", COUNT, HIDDEN, LAST) /* its length */
+GNOMON__COLUMNS(critical_columns, CRITICAL_COLUMNS, CRITICAL_COLUMN_LIST);
 
 enum critical_state {
     PIECE_RUNS,

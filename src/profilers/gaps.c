@@ -223,28 +223,16 @@ static void gaps_free(void *more)
 
 /* ---- Tracks ------------------------------------------------------------------------ */
 
-enum {
-    GAP_SUMS_THREAD,
-    GAP_SUMS_EXECUTIONS,
-    GAP_SUMS_BUSY,
-    GAP_SUMS_IDLE,
-    GAP_SUMS_SHARE,
-    GAP_SUMS_GAPS,
-    GAP_SUMS_LONGEST,
-    GAP_SUMS_COLUMNS
-};
-
 /* The share is of the time in which the track was busy or idle. */
-static const gnomon__column gap_sums_columns[GAP_SUMS_COLUMNS] = {
-    [GAP_SUMS_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, MADE),
-    [GAP_SUMS_EXECUTIONS] =
-        GNOMON__COLUMN("executions", "Executions", COUNT, SHOWN, MADE),
-    [GAP_SUMS_BUSY] = GNOMON__COLUMN("busy", "Busy", TIME, SHOWN, MADE),
-    [GAP_SUMS_IDLE] = GNOMON__COLUMN("idle", "Idle", TIME, SHOWN, MADE),
-    [GAP_SUMS_SHARE] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [GAP_SUMS_GAPS] = GNOMON__COLUMN("gaps", "Gaps", COUNT, SHOWN, MADE),
-    [GAP_SUMS_LONGEST] =
-        GNOMON__COLUMN("longest", "Longest", TIME, SHOWN, MADE)};
+#define GAP_SUMS_COLUMN_LIST(X) \
+    X(GAP_SUMS_THREAD, "thread", "Thread", TEXT, SHOWN, MADE) \
+    X(GAP_SUMS_EXECUTIONS, "executions", "Executions", COUNT, SHOWN, MADE) \
+    X(GAP_SUMS_BUSY, "busy", "Busy", TIME, SHOWN, MADE) \
+    X(GAP_SUMS_IDLE, "idle", "Idle", TIME, SHOWN, MADE) \
+    X(GAP_SUMS_SHARE, "percent", "%", SHARE, SHOWN, MADE) \
+    X(GAP_SUMS_GAPS, "gaps", "Gaps", COUNT, SHOWN, MADE) \
+    X(GAP_SUMS_LONGEST, "longest", "Longest", TIME, SHOWN, MADE)
+GNOMON__COLUMNS(gap_sums_columns, GAP_SUMS_COLUMNS, GAP_SUMS_COLUMN_LIST);
 
 static void gaps_read_tracks(gnomon__report_rows *r)
 {
@@ -278,27 +266,16 @@ static const gnomon__report gaps_tracks = {.name = "tracks",
 
 /* ---- Gaps -------------------------------------------------------------------------- */
 
-enum {
-    GAPS_THREAD,
-    GAPS_AT,
-    GAPS_GAP,
-    GAPS_SCOPE,
-    GAPS_AFTER,
-    GAPS_BEFORE,
-    GAPS_STEP,
-    GAPS_RANK,
-    GAPS_COLUMNS
-};
-
-static const gnomon__column gaps_columns[GAPS_COLUMNS] = {
-    [GAPS_THREAD] = GNOMON__COLUMN("thread", "Thread", TEXT, SHOWN, MADE),
-    [GAPS_AT] = GNOMON__COLUMN("at", "At", TIME, SHOWN, MADE),
-    [GAPS_GAP] = GNOMON__COLUMN("gap", "Gap", TIME, SHOWN, MADE),
-    [GAPS_SCOPE] = GNOMON__COLUMN("scope", "In", TEXT, SHOWN, MADE),
-    [GAPS_AFTER] = GNOMON__COLUMN("after", "After", TEXT, SHOWN, MADE),
-    [GAPS_BEFORE] = GNOMON__COLUMN("before", "Before", TEXT, SHOWN, MADE),
-    [GAPS_STEP] = GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
-    [GAPS_RANK] = GNOMON__COLUMN("rank", "Rank", ID, EXTRA, MADE)};
+#define GAPS_COLUMN_LIST(X) \
+    X(GAPS_THREAD, "thread", "Thread", TEXT, SHOWN, MADE) \
+    X(GAPS_AT, "at", "At", TIME, SHOWN, MADE) \
+    X(GAPS_GAP, "gap", "Gap", TIME, SHOWN, MADE) \
+    X(GAPS_SCOPE, "scope", "In", TEXT, SHOWN, MADE) \
+    X(GAPS_AFTER, "after", "After", TEXT, SHOWN, MADE) \
+    X(GAPS_BEFORE, "before", "Before", TEXT, SHOWN, MADE) \
+    X(GAPS_STEP, "step", "Step", ID, SHOWN, MADE) \
+    X(GAPS_RANK, "rank", "Rank", ID, EXTRA, MADE)
+GNOMON__COLUMNS(gaps_columns, GAPS_COLUMNS, GAPS_COLUMN_LIST);
 
 /* What is around both, so it is still open; 0: nothing. */
 static uint32_t gaps_common(const gnomon_profile *p, uint32_t a, uint32_t b)

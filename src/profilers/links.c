@@ -5,29 +5,17 @@
 #include "gnomon/tool.h"
 #include "print/rows.h"
 
-enum {
-    LINK_FROM,
-    LINK_TO,
-    LINK_KIND,
-    LINK_COUNT,
-    LINK_CALLS,
-    LINK_TOTAL,
-    LINK_SELF,
-    LINK_KIND_NUMBER,
-    LINK_COLUMNS
-};
-
 /* A path with several links to it counts once. */
-static const gnomon__column links_columns[LINK_COLUMNS] = {
-    [LINK_FROM] = GNOMON__COLUMN("from", "From", TEXT, SHOWN, KEY),
-    [LINK_TO] = GNOMON__COLUMN("to", "To", TEXT, SHOWN, KEY),
-    [LINK_KIND] = GNOMON__COLUMN("kind", "Kind", TEXT, SHOWN, LAST),
-    [LINK_COUNT] = GNOMON__COLUMN("count", "Links", COUNT, SHOWN, SUM),
-    [LINK_CALLS] = GNOMON__COLUMN("calls", "Calls of it", COUNT, SHOWN, ONCE),
-    [LINK_TOTAL] = GNOMON__COLUMN("total", "Total of it", TIME, SHOWN, ONCE),
-    [LINK_SELF] = GNOMON__COLUMN("self", "Self of it", TIME, EXTRA, ONCE),
-    [LINK_KIND_NUMBER] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-};
+#define LINK_COLUMN_LIST(X) \
+    X(LINK_FROM, "from", "From", TEXT, SHOWN, KEY) \
+    X(LINK_TO, "to", "To", TEXT, SHOWN, KEY) \
+    X(LINK_KIND, "kind", "Kind", TEXT, SHOWN, LAST) \
+    X(LINK_COUNT, "count", "Links", COUNT, SHOWN, SUM) \
+    X(LINK_CALLS, "calls", "Calls of it", COUNT, SHOWN, ONCE) \
+    X(LINK_TOTAL, "total", "Total of it", TIME, SHOWN, ONCE) \
+    X(LINK_SELF, "self", "Self of it", TIME, EXTRA, ONCE) \
+    X(LINK_KIND_NUMBER, "", "", ID, HIDDEN, KEY)
+GNOMON__COLUMNS(links_columns, LINK_COLUMNS, LINK_COLUMN_LIST);
 
 static void links_read(gnomon__report_rows *r)
 {

@@ -17,24 +17,15 @@
 #include "print/rows.h"
 #include "print/width.h"
 
-enum {
-    SIMPLE_NAME,
-    SIMPLE_TOTAL, /* in ns */
-    SIMPLE_MEAN,  /* s */
-    SIMPLE_CALLS,
-    SIMPLE_PERCENT,
-    SIMPLE_FIRST, /* order of its first end; empty: not known */
-    SIMPLE_COLUMNS
-};
-
-static const gnomon__column simple_columns[SIMPLE_COLUMNS] = {
-    [SIMPLE_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
-    [SIMPLE_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
-    [SIMPLE_MEAN] = GNOMON__COLUMN("mean", "Mean", NUMBER, SHOWN, MADE),
-    [SIMPLE_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [SIMPLE_PERCENT] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [SIMPLE_FIRST] = GNOMON__COLUMN("", "", ID, HIDDEN, LEAST),
-};
+#define SIMPLE_COLUMN_LIST(X) \
+    X(SIMPLE_NAME, "name", "Action", TEXT, SHOWN, KEY) \
+    X(SIMPLE_TOTAL, "total", "Total", TIME, SHOWN, SUM) /* in ns */ \
+    X(SIMPLE_MEAN, "mean", "Mean", NUMBER, SHOWN, MADE) /* s */ \
+    X(SIMPLE_CALLS, "calls", "Calls", COUNT, SHOWN, SUM) \
+    X(SIMPLE_PERCENT, "percent", "%", SHARE, SHOWN, MADE) \
+    /* order of its first end; empty: not known */ \
+    X(SIMPLE_FIRST, "", "", ID, HIDDEN, LEAST)
+GNOMON__COLUMNS(simple_columns, SIMPLE_COLUMNS, SIMPLE_COLUMN_LIST);
 
 typedef struct simple_settings {
     gnomon__table_choice table; /* the first */

@@ -93,13 +93,16 @@ static void slow_steps_free(void *more)
     free(t->slow);
 }
 
+#define SLOW_STEPS_KEY_LIST(X) \
+    X(SLOW_STEPS_PARENT, "", "", ID, SHOWN, KEY) \
+    X(SLOW_STEPS_REGION, "", "", ID, SHOWN, KEY)
+GNOMON__COLUMNS(slow_steps_keys, SLOW_STEPS_KEYS, SLOW_STEPS_KEY_LIST);
+
 /* Finds the paths of all nodes. */
 static bool slow_steps_read_paths(slow_steps *t)
 {
-    static const gnomon__column keys[] = {
-        GNOMON__COLUMN("", "", ID, SHOWN, KEY),
-        GNOMON__COLUMN("", "", ID, SHOWN, KEY)};
-    static const gnomon__report numbers = {.columns = keys, .column_count = 2};
+    static const gnomon__report numbers = {.columns = slow_steps_keys,
+                                           .column_count = SLOW_STEPS_KEYS};
     const size_t nodes = gnomon_profile_count(t->profile, GNOMON_NODES);
     uint32_t *path_of = calloc(nodes + 1, sizeof *path_of);
     gnomon__report_rows rows;
@@ -112,8 +115,8 @@ static bool slow_steps_read_paths(slow_steps *t)
             continue;
         const uint32_t parent = n.parent < i ? path_of[n.parent] : 0;
         gnomon__cell *cells = gnomon__report_row_of(&rows, 0);
-        gnomon__cell_count(&cells[0], parent);
-        gnomon__cell_count(&cells[1], n.region);
+        gnomon__cell_count(&cells[SLOW_STEPS_PARENT], parent);
+        gnomon__cell_count(&cells[SLOW_STEPS_REGION], n.region);
         path_of[i] = gnomon__report_put(&rows);
         t->path[path_of[i]] = (slow_steps_path){parent, n.region, 0};
         ok = !rows.code;
@@ -671,36 +674,23 @@ static int steps_print_stage(steps_report *t, uint32_t stage)
 
 /* ---- As a table -------------------------------------------------------------------- */
 
-enum {
-    STEPS_STEP,
-    STEPS_ORDINAL,
-    STEPS_RANK,
-    STEPS_TIME,
-    STEPS_MEDIAN,
-    STEPS_P99,
-    STEPS_MAX,
-    STEPS_COUNT,
-    STEPS_WHY, /* three columns for each reason */
-    STEPS_COLUMNS = STEPS_WHY + 3 * STEP_REASONS
-};
-
-#define STEPS_REASON(name, title, shown) \
-    GNOMON__COLUMN(name, title, TEXT, shown, MADE), \
-        GNOMON__COLUMN(name "_time", title " took", TIME, shown, MADE), \
-        GNOMON__COLUMN(name "_usual", "usually", TIME, shown, MADE)
-
-static const gnomon__column steps_columns[STEPS_COLUMNS] = {
-    GNOMON__COLUMN("step", "Step", ID, SHOWN, MADE),
-    GNOMON__COLUMN("ordinal", "Of stage", ID, EXTRA, MADE),
-    GNOMON__COLUMN("rank", "Rank", ID, SHOWN, MADE),
-    GNOMON__COLUMN("time", "Time", TIME, SHOWN, MADE),
-    GNOMON__COLUMN("median", "Median", TIME, SHOWN, MADE),
-    GNOMON__COLUMN("p99", "p99", TIME, SHOWN, MADE),
-    GNOMON__COLUMN("max", "Max", TIME, EXTRA, MADE),
-    GNOMON__COLUMN("steps", "Steps", COUNT, EXTRA, MADE),
-    STEPS_REASON("why", "Why", SHOWN),
-    STEPS_REASON("why2", "Second", EXTRA),
-    STEPS_REASON("why3", "Third", EXTRA)};
+#define STEPS_REASON(X, number, name, title, shown) \
+    X(number, name, title, TEXT, shown, MADE) \
+    X(number##_TIME, name "_time", title " took", TIME, shown, MADE) \
+    X(number##_USUAL, name "_usual", "usually", TIME, shown, MADE)
+#define STEPS_COLUMN_LIST(X) \
+    X(STEPS_STEP, "step", "Step", ID, SHOWN, MADE) \
+    X(STEPS_ORDINAL, "ordinal", "Of stage", ID, EXTRA, MADE) \
+    X(STEPS_RANK, "rank", "Rank", ID, SHOWN, MADE) \
+    X(STEPS_TIME, "time", "Time", TIME, SHOWN, MADE) \
+    X(STEPS_MEDIAN, "median", "Median", TIME, SHOWN, MADE) \
+    X(STEPS_P99, "p99", "p99", TIME, SHOWN, MADE) \
+    X(STEPS_MAX, "max", "Max", TIME, EXTRA, MADE) \
+    X(STEPS_COUNT, "steps", "Steps", COUNT, EXTRA, MADE) \
+    STEPS_REASON(X, STEPS_WHY, "why", "Why", SHOWN) \
+    STEPS_REASON(X, STEPS_WHY2, "why2", "Second", EXTRA) \
+    STEPS_REASON(X, STEPS_WHY3, "why3", "Third", EXTRA)
+GNOMON__COLUMNS(steps_columns, STEPS_COLUMNS, STEPS_COLUMN_LIST);
 
 static void steps_add_row(gnomon__report_rows *r, uint32_t group,
                           const slow_step *slow)

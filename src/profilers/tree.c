@@ -12,44 +12,28 @@
 #include "print/links.h"
 #include "print/rows.h"
 
-enum {
-    TREE_NAME,
-    TREE_PERCENT,
-    TREE_TOTAL,
-    TREE_SELF,
-    TREE_CALLS,
-    TREE_THREADS,
-    TREE_MAX,
-    TREE_DEVICE,
-    TREE_CATEGORY,
-    TREE_LINKED,
-    TREE_DEPTH,
-    TREE_PATH,
-    TREE_PARENT,  /* number of its row; 0: outermost */
-    TREE_KIND,    /* 2: its times may overlap others'; 1: linked; their sum */
-    TREE_IN_PART, /* how many calls were submitted, by what is above if linked */
-    TREE_TIMES,   /* how many of its nodes have some, or those below it */
-    TREE_COLUMNS
-};
-
-static const gnomon__column tree_columns[TREE_COLUMNS] = {
-    [TREE_NAME] = GNOMON__COLUMN("name", "Path", TEXT, SHOWN, KEY),
-    [TREE_PERCENT] = GNOMON__COLUMN("percent", "%", SHARE, SHOWN, MADE),
-    [TREE_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, SHOWN, SUM),
-    [TREE_SELF] = GNOMON__COLUMN("self", "Self", TIME, SHOWN, SUM),
-    [TREE_CALLS] = GNOMON__COLUMN("calls", "Calls", COUNT, SHOWN, SUM),
-    [TREE_THREADS] = GNOMON__COLUMN("threads", "Threads", COUNT, SHOWN, ONCE),
-    [TREE_MAX] = GNOMON__COLUMN("max", "Max", TIME, EXTRA, MOST),
-    [TREE_DEVICE] = GNOMON__COLUMN("device", "Device", TIME, EXTRA, SUM),
-    [TREE_CATEGORY] = GNOMON__COLUMN("category", "Category", TEXT, EXTRA, KEY),
-    [TREE_LINKED] = GNOMON__COLUMN("linked", "Linked", COUNT, EXTRA, LAST),
-    [TREE_DEPTH] = GNOMON__COLUMN("depth", "Depth", COUNT, EXTRA, MADE),
-    [TREE_PATH] = GNOMON__COLUMN("path", "Whole path", TEXT, EXTRA, MADE),
-    [TREE_PARENT] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-    [TREE_KIND] = GNOMON__COLUMN("", "", ID, HIDDEN, KEY),
-    [TREE_IN_PART] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
-    [TREE_TIMES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, SUM),
-};
+#define TREE_COLUMN_LIST(X) \
+    X(TREE_NAME, "name", "Path", TEXT, SHOWN, KEY) \
+    X(TREE_PERCENT, "percent", "%", SHARE, SHOWN, MADE) \
+    X(TREE_TOTAL, "total", "Total", TIME, SHOWN, SUM) \
+    X(TREE_SELF, "self", "Self", TIME, SHOWN, SUM) \
+    X(TREE_CALLS, "calls", "Calls", COUNT, SHOWN, SUM) \
+    X(TREE_THREADS, "threads", "Threads", COUNT, SHOWN, ONCE) \
+    X(TREE_MAX, "max", "Max", TIME, EXTRA, MOST) \
+    X(TREE_DEVICE, "device", "Device", TIME, EXTRA, SUM) \
+    X(TREE_CATEGORY, "category", "Category", TEXT, EXTRA, KEY) \
+    X(TREE_LINKED, "linked", "Linked", COUNT, EXTRA, LAST) \
+    X(TREE_DEPTH, "depth", "Depth", COUNT, EXTRA, MADE) \
+    X(TREE_PATH, "path", "Whole path", TEXT, EXTRA, MADE) \
+    /* number of its row; 0: outermost */ \
+    X(TREE_PARENT, "", "", ID, HIDDEN, KEY) \
+    /* 2: its times may overlap others'; 1: linked; their sum */ \
+    X(TREE_KIND, "", "", ID, HIDDEN, KEY) \
+    /* how many calls were submitted, by what is above if linked */ \
+    X(TREE_IN_PART, "", "", COUNT, HIDDEN, SUM) \
+    /* how many of its nodes have some, or those below it */ \
+    X(TREE_TIMES, "", "", COUNT, HIDDEN, SUM)
+GNOMON__COLUMNS(tree_columns, TREE_COLUMNS, TREE_COLUMN_LIST);
 
 /* ---- Rows ------------------------------------------------------------------------ */
 

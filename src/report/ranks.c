@@ -19,32 +19,18 @@ typedef struct ranks_runs {
     uint32_t count;
 } ranks_runs;
 
-enum {
-    RANKS_NAME,
-    RANKS_COUNT,
-    RANKS_MIN,
-    RANKS_MEDIAN,
-    RANKS_MAX,
-    RANKS_OVER,
-    RANKS_SLOWEST,
-    RANKS_HOST,
-    RANKS_TOTAL,
-    RANKS_TIMES, /* of each rank that has it */
-    RANKS_COLUMNS
-};
-
-static const gnomon__column ranks_columns[RANKS_COLUMNS] = {
-    [RANKS_NAME] = GNOMON__COLUMN("name", "Action", TEXT, SHOWN, KEY),
-    [RANKS_COUNT] = GNOMON__COLUMN("ranks", "Ranks", COUNT, SHOWN, MADE),
-    [RANKS_MIN] = GNOMON__COLUMN("min", "Min", TIME, SHOWN, MADE),
-    [RANKS_MEDIAN] = GNOMON__COLUMN("median", "Median", TIME, SHOWN, MADE),
-    [RANKS_MAX] = GNOMON__COLUMN("max", "Max", TIME, SHOWN, MADE),
-    [RANKS_OVER] = GNOMON__COLUMN("over", "% over", SHARE, EXTRA, MADE),
-    [RANKS_SLOWEST] = GNOMON__COLUMN("slowest", "Slowest", TEXT, SHOWN, MADE),
-    [RANKS_HOST] = GNOMON__COLUMN("host", "Host", TEXT, SHOWN, MADE),
-    [RANKS_TOTAL] = GNOMON__COLUMN("total", "Total", TIME, EXTRA, SUM),
-    [RANKS_TIMES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, VALUES),
-};
+#define RANKS_COLUMN_LIST(X) \
+    X(RANKS_NAME, "name", "Action", TEXT, SHOWN, KEY) \
+    X(RANKS_COUNT, "ranks", "Ranks", COUNT, SHOWN, MADE) \
+    X(RANKS_MIN, "min", "Min", TIME, SHOWN, MADE) \
+    X(RANKS_MEDIAN, "median", "Median", TIME, SHOWN, MADE) \
+    X(RANKS_MAX, "max", "Max", TIME, SHOWN, MADE) \
+    X(RANKS_OVER, "over", "% over", SHARE, EXTRA, MADE) \
+    X(RANKS_SLOWEST, "slowest", "Slowest", TEXT, SHOWN, MADE) \
+    X(RANKS_HOST, "host", "Host", TEXT, SHOWN, MADE) \
+    X(RANKS_TOTAL, "total", "Total", TIME, EXTRA, SUM) \
+    X(RANKS_TIMES, "", "", COUNT, HIDDEN, VALUES) /* of each rank that has it */
+GNOMON__COLUMNS(ranks_columns, RANKS_COLUMNS, RANKS_COLUMN_LIST);
 
 /* The number of the run at hand, from 0. */
 static uint32_t ranks_find_run(gnomon__report_rows *r)
