@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "print/functions.h"
+#include "print/letters.h"
+#include "print/rows.h"
 
 /* ---- Views ------------------------------------------------------------------- */
 
@@ -284,192 +286,153 @@ static int prof_calls(gnomon__calls **out, const gnomon_profile *p)
 
 /* ---- Tables of several profiles as one ------------------------------------------- */
 
-typedef struct prof_row {
-    const gnomon__function *of;
-    uint32_t order; /* in all tables, one after the other */
-} prof_row;
+/* A row is a function, or how often one called another, by the numbers of both. */
+#define PROF_COLUMN_LIST(X) \
+    X(PROF_FILE, "", "", TEXT, SHOWN, KEY) \
+    X(PROF_NAME, "", "", TEXT, SHOWN, KEY) \
+    X(PROF_LINE, "", "", ID, SHOWN, KEY) \
+    X(PROF_CALLEE, "", "", ID, SHOWN, KEY) \
+    X(PROF_CALLER, "", "", ID, SHOWN, KEY) \
+    X(PROF_NC, "", "", COUNT, SHOWN, SUM) \
+    X(PROF_CC, "", "", COUNT, SHOWN, SUM) \
+    X(PROF_TT, "", "", COUNT, SHOWN, SUM) \
+    X(PROF_CT, "", "", COUNT, SHOWN, SUM)
+GNOMON__COLUMNS(prof_columns, PROF_COLUMNS, PROF_COLUMN_LIST);
 
 typedef struct prof_sum {
-    gnomon__calls **calls;            /* by profile */
-    const gnomon__functions **tables; /* theirs */
-    size_t count;
-    prof_row *rows;
-    uint32_t *numbers; /* of rows in the sum, by their order */
-    size_t row_count;
+    gnomon__report_rows functions, calls;
     gnomon__functions table;
 } prof_sum;
 
-static int prof_by_text(const char *a, const char *b)
+/* As the file will have it. */
+static const char *prof_text(gnomon__report_rows *r, const char *text)
 {
-    static const char none[] = GNOMON__NO_CHARACTER;
-    for (;;) {
-        size_t m = gnomon__print_character(a), n = gnomon__print_character(b);
-        const char *x = m ? a : none, *y = n ? b : none;
-        int order = strncmp(x, y, m ? m : sizeof none - 1);
-        if (order || !*x)
-            return order;
-        a += m ? m : 1;
-        b += n ? n : 1;
+    const char *at = text;
+    for (size_t n; *at && (n = gnomon__print_character(at)) != 0;)
+        at += n;
+    char *clean =
+        *at ? gnomon__table_take(&r->table, 3 * strlen(text) + 1) : NULL;
+    if (*at && !clean)
+        r->code = GNOMON_ENOMEM;
+    for (char *to = clean; to && *text; to += strlen(to)) {
+        const size_t n = gnomon__print_character(text);
+        strncat(to, n ? text : GNOMON__NO_CHARACTER, n ? n : 3);
+        text += n ? n : 1;
     }
+    return clean ? clean : text;
 }
 
-static int prof_by_key(const gnomon__function *a, const gnomon__function *b)
+static uint32_t prof_put(gnomon__report_rows *r, gnomon__cell *cells,
+                         const uint64_t sums[4])
 {
-    int order = prof_by_text(a->file, b->file);
-    if (!order && a->line != b->line)
-        order = a->line < b->line ? -1 : 1;
-    return order ? order : prof_by_text(a->name, b->name);
+    for (int i = 0; i < 4; i++)
+        gnomon__cell_count(&cells[PROF_NC + i], sums[i]);
+    return gnomon__report_put(r);
 }
 
-static int prof_by_row(const void *left, const void *right)
+static int prof_add_table(prof_sum *s, const gnomon__functions *t)
 {
-    const prof_row *a = left, *b = right;
-    int order = prof_by_key(a->of, b->of);
-    return order ? order : (a->order > b->order) - (a->order < b->order);
-}
-
-static int prof_by_edge(const void *left, const void *right)
-{
-    const gnomon__caller *a = left, *b = right;
-    if (a->callee != b->callee)
-        return a->callee < b->callee ? -1 : 1;
-    return (a->caller > b->caller) - (a->caller < b->caller);
-}
-
-/* numbers[order] is the first order of an equal row, then that row's number. */
-static void prof_number_rows(prof_sum *s)
-{
-    gnomon__functions *to = &s->table;
-    for (size_t i = 0; i < s->row_count; i++)
-        s->rows[i].order = (uint32_t)i;
-    qsort(s->rows, s->row_count, sizeof *s->rows, prof_by_row);
-    for (size_t i = 0, first = 0; i < s->row_count; i++) {
-        if (prof_by_key(s->rows[first].of, s->rows[i].of) != 0)
-            first = i;
-        s->numbers[s->rows[i].order] = s->rows[first].order;
+    gnomon__cell *cells;
+    uint32_t *number = calloc(t->row_count + 1, sizeof *number);
+    for (size_t i = 0; number && i < t->row_count; i++) {
+        const gnomon__function *f = &t->rows[i];
+        cells = gnomon__report_row_of(&s->functions, 0);
+        gnomon__cell_text(&cells[PROF_FILE], prof_text(&s->functions, f->file));
+        gnomon__cell_text(&cells[PROF_NAME], prof_text(&s->functions, f->name));
+        gnomon__cell_count(&cells[PROF_LINE], f->line);
+        number[i] = prof_put(&s->functions, cells,
+                             (uint64_t[]){f->nc, f->cc, f->tt_ns, f->ct_ns});
     }
-    for (size_t i = 0; i < s->row_count; i++)
-        s->numbers[i] = s->numbers[i] == i ? (uint32_t)to->row_count++
-                                           : s->numbers[s->numbers[i]];
+    for (size_t i = 0; number && i < t->caller_count; i++) {
+        const gnomon__caller *c = &t->callers[i];
+        cells = gnomon__report_row_of(&s->calls, 0);
+        gnomon__cell_text(&cells[PROF_FILE], "");
+        gnomon__cell_text(&cells[PROF_NAME], "");
+        gnomon__cell_count(&cells[PROF_CALLEE], number[c->callee]);
+        gnomon__cell_count(&cells[PROF_CALLER], number[c->caller]);
+        (void)prof_put(&s->calls, cells,
+                       (uint64_t[]){c->nc, c->cc, c->tt_ns, c->ct_ns});
+    }
+    free(number);
+    return !number || s->functions.code || s->calls.code ? GNOMON_ENOMEM
+                                                         : GNOMON_OK;
 }
 
-static void prof_add_rows(prof_sum *s)
+/* Callers in the order of their callees, as a table has them. */
+static int prof_make_table(prof_sum *s)
 {
-    for (size_t i = 0; i < s->row_count; i++) {
-        const gnomon__function *from = s->rows[i].of;
-        gnomon__function *to = &s->table.rows[s->numbers[s->rows[i].order]];
-        to->file = from->file;
-        to->name = from->name;
-        to->line = from->line;
-        to->nc += from->nc;
-        to->cc += from->cc;
-        to->tt_ns += from->tt_ns;
-        to->ct_ns += from->ct_ns;
+    gnomon__report_table *functions = &s->functions.table;
+    gnomon__report_table *calls = &s->calls.table;
+    gnomon__functions *t = &s->table;
+    t->rows = calloc(functions->row_count + 1, sizeof *t->rows);
+    t->callers = calloc(calls->row_count + 1, sizeof *t->callers);
+    if (!t->rows || !t->callers || gnomon__table_sort(calls, PROF_CALLER) ||
+        gnomon__table_sort(calls, PROF_CALLEE))
+        return GNOMON_ENOMEM;
+    for (; t->row_count < functions->row_count; t->row_count++) {
+        const gnomon__cell *c = gnomon__cells_of(functions, t->row_count);
+        t->rows[t->row_count] =
+            (gnomon__function){.file = c[PROF_FILE].text,
+                               .name = c[PROF_NAME].text,
+                               .line = (uint32_t)c[PROF_LINE].count,
+                               .nc = c[PROF_NC].count,
+                               .cc = c[PROF_CC].count,
+                               .tt_ns = c[PROF_TT].count,
+                               .ct_ns = c[PROF_CT].count};
     }
-}
-
-/* Callers in the order of their callees, as the table has them; equal ones added up. */
-static void prof_add_callers(prof_sum *s)
-{
-    gnomon__functions *to = &s->table;
-    gnomon__caller *callers = to->callers;
-    size_t all = 0, before = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        for (size_t k = 0; k < s->tables[i]->caller_count; k++) {
-            gnomon__caller *c = &callers[all++];
-            *c = s->tables[i]->callers[k];
-            c->caller = s->numbers[before + c->caller];
-            c->callee = s->numbers[before + c->callee];
-        }
-        before += s->tables[i]->row_count;
+    for (; t->caller_count < calls->row_count; t->caller_count++) {
+        const gnomon__cell *c = gnomon__cells_of(calls, t->caller_count);
+        gnomon__function *callee = &t->rows[c[PROF_CALLEE].count - 1];
+        if (!callee->caller_count++)
+            callee->first_caller = t->caller_count;
+        t->callers[t->caller_count] =
+            (gnomon__caller){.caller = (uint32_t)c[PROF_CALLER].count - 1,
+                             .callee = (uint32_t)c[PROF_CALLEE].count - 1,
+                             .nc = c[PROF_NC].count,
+                             .cc = c[PROF_CC].count,
+                             .tt_ns = c[PROF_TT].count,
+                             .ct_ns = c[PROF_CT].count};
     }
-    qsort(callers, all, sizeof *callers, prof_by_edge);
-    for (size_t i = 0; i < all; i++) {
-        gnomon__caller *last =
-            to->caller_count ? &callers[to->caller_count - 1] : NULL;
-        if (last && prof_by_edge(last, &callers[i]) == 0) {
-            last->nc += callers[i].nc;
-            last->cc += callers[i].cc;
-            last->tt_ns += callers[i].tt_ns;
-            last->ct_ns += callers[i].ct_ns;
-            continue;
-        }
-        gnomon__function *row = &to->rows[callers[i].callee];
-        if (!row->caller_count++)
-            row->first_caller = to->caller_count;
-        callers[to->caller_count++] = callers[i];
-    }
-}
-
-/* False: no memory. */
-static int prof_unite(prof_sum *s)
-{
-    size_t callers = 0, at = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        s->row_count += s->tables[i]->row_count;
-        callers += s->tables[i]->caller_count;
-    }
-    s->rows = calloc(s->row_count + 1, sizeof *s->rows);
-    s->numbers = calloc(s->row_count + 1, sizeof *s->numbers);
-    s->table.rows = calloc(s->row_count + 1, sizeof *s->table.rows);
-    s->table.callers = calloc(callers + 1, sizeof *s->table.callers);
-    if (!s->rows || !s->numbers || !s->table.rows || !s->table.callers)
-        return 0;
-    for (size_t i = 0; i < s->count; i++)
-        for (size_t k = 0; k < s->tables[i]->row_count; k++)
-            s->rows[at++].of = &s->tables[i]->rows[k];
-    prof_number_rows(s);
-    prof_add_rows(s);
-    prof_add_callers(s);
-    return 1;
+    return GNOMON_OK;
 }
 
 /* ---- The file ---------------------------------------------------------------------- */
 
-static int prof_read(prof_sum *s, const gnomon__export *what)
+static int prof_read(prof_sum *s, const gnomon_profile *p)
 {
-    s->calls = calloc(what->count + 1, sizeof *s->calls);
-    s->tables = calloc(what->count + 1, sizeof *s->tables);
-    if (!s->calls || !s->tables)
-        return GNOMON_ENOMEM;
-    for (size_t i = 0; i < what->count; i++) {
-        int code = prof_calls(&s->calls[i], what->profiles[i]);
-        if (code)
-            return code;
-        s->tables[i] =
-            gnomon__calls_table(s->calls[i], GNOMON__CALLS_ALL, "<gnomon>");
-        s->count++;
-    }
-    return prof_unite(s) ? GNOMON_OK : GNOMON_ENOMEM;
-}
-
-static void prof_free(prof_sum *s, size_t count)
-{
-    for (size_t i = 0; s->calls && i < count; i++)
-        gnomon__calls_free(s->calls[i]);
-    free(s->calls);
-    free(s->tables);
-    free(s->rows);
-    free(s->numbers);
-    free(s->table.rows);
-    free(s->table.callers);
+    gnomon__calls *calls = NULL;
+    int code = prof_calls(&calls, p);
+    if (!code)
+        code = prof_add_table(
+            s, gnomon__calls_table(calls, GNOMON__CALLS_ALL, "<gnomon>"));
+    gnomon__calls_free(calls);
+    return code;
 }
 
 static int prof_write_all(const gnomon__export *what, const gnomon_writer *out)
 {
-    prof_sum s = {.count = 0};
-    int code = prof_read(&s, what);
-    if (!code) {
-        const size_t size = gnomon__prof_size(&s.table);
-        unsigned char *bytes = malloc(size);
-        code = GNOMON_ENOMEM;
-        if (bytes) {
-            gnomon__prof_write(&s.table, bytes);
-            code = out->write(out, bytes, size);
-        }
-        free(bytes);
+    static const gnomon__report sums = {.columns = prof_columns,
+                                        .column_count = PROF_COLUMNS};
+    prof_sum s = {.table = {.row_count = 0}};
+    unsigned char *bytes = NULL;
+    int code = gnomon__report_begin(&s.functions, &sums, NULL, NULL);
+    code |= gnomon__report_begin(&s.calls, &sums, NULL, NULL);
+    for (size_t i = 0; !code && i < what->count; i++)
+        code = prof_read(&s, what->profiles[i]);
+    if (!code)
+        code = prof_make_table(&s);
+    const size_t size = code ? 0 : gnomon__prof_size(&s.table);
+    if (!code && (bytes = malloc(size)) != NULL) {
+        gnomon__prof_write(&s.table, bytes);
+        code = out->write(out, bytes, size);
+    } else {
+        code = code ? code : GNOMON_ENOMEM;
     }
-    prof_free(&s, what->count);
+    free(bytes);
+    free(s.table.rows);
+    free(s.table.callers);
+    gnomon__report_free(&s.functions);
+    gnomon__report_free(&s.calls);
     return code;
 }
 
