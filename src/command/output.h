@@ -58,15 +58,4 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context);
 /* The same of a profile. */
 int gnomon__cli_save(const struct gnomon_profile *profile, const char *path);
 
-/* Bytes that grow, and a writer to them: for what must be in memory as a whole before it
- * is read again. Zeroes are an empty one. */
-typedef struct gnomon__cli_memory {
-    char *bytes;
-    size_t size, room;
-} gnomon__cli_memory;
-
-/* Its write returns GNOMON_ENOMEM and a text; it has no print. */
-gnomon_writer gnomon__cli_memory_writer(gnomon__cli_memory *to);
-void gnomon__cli_memory_free(gnomon__cli_memory *m);
-
 #endif

@@ -26,7 +26,8 @@ gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
 int gnomon__export_text_end(gnomon__export_text *t);
 void gnomon__export_text_flush(gnomon__export_text *t);
 
-/* Text in memory, of zeroes: as a writer, for what is written more than once. */
+/* Bytes in memory, of zeroes: as a writer, for what is written or read more than once. The
+ * owner frees `text`. */
 typedef struct gnomon__export_memory {
     char *text;
     size_t size, room;

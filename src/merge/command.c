@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon merge: many files as one, run after run, in the memory of one run. */
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
@@ -74,15 +75,15 @@ static int merge_to_file(merge_job *job, const gnomon_writer *out)
 /* JSON has all entities of a kind together: it needs the memory of all runs. */
 static int merge_make(void *context, int form, const gnomon_writer *out)
 {
-    gnomon__cli_memory memory = {0};
-    const gnomon_writer keep = gnomon__cli_memory_writer(&memory);
+    gnomon__export_memory memory = {0};
+    const gnomon_writer keep = gnomon__export_to_memory(&memory);
     gnomon_profile *p = NULL;
     if (form == GNOMON__FORM_FILE)
         return merge_to_file(context, out);
     int code = merge_to_file(context, &keep);
     if (!code)
-        code = gnomon_profile_read(&p, memory.bytes, memory.size);
-    gnomon__cli_memory_free(&memory);
+        code = gnomon_profile_read(&p, memory.text, memory.size);
+    free(memory.text);
     if (!code)
         code = gnomon__profile_write(p, form, out);
     gnomon_profile_free(p);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,17 +18,23 @@
 
 /* ---- Inputs ----------------------------------------------------------------------- */
 
+static void forget(gnomon__export_memory *m)
+{
+    free(m->text);
+    *m = (gnomon__export_memory){0};
+}
+
 /* Damage is recorded in the profile, as losses. */
-static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
+static int memory_load(gnomon__gather *g, gnomon__export_memory *to,
                        const char *path, int again)
 {
-    const gnomon_writer out = gnomon__cli_memory_writer(to);
+    const gnomon_writer out = gnomon__export_to_memory(to);
     gnomon_profile *p;
     int code =
         again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
     g->was_logged = code != GNOMON_OK;
-    if (!code)
-        code = gnomon_write(p, "gnomon", &out);
+    if (!code && (code = gnomon_write(p, "gnomon", &out)) != GNOMON_OK)
+        gnomon__fail(code, "no memory for a whole file");
     gnomon_profile_free(p);
     return code;
 }
@@ -61,10 +68,10 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
 {
     gnomon__gather *g = context;
     const char *path = g->in->paths[input];
-    gnomon__cli_memory *to = &g->kept[input];
+    gnomon__export_memory *to = &g->kept[input];
     g->fd = -1;
     g->was_logged = 0;
-    if (!to->bytes) {
+    if (!to->text) {
         if (strcmp(path, "-") != 0 && opens_as_file(g, path, out))
             return GNOMON_OK;
         g->fd = -1;
@@ -73,11 +80,11 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
         int code = memory_load(g, to, path, g->was_loaded[input]);
         g->was_loaded[input] = 1;
         if (code) {
-            gnomon__cli_memory_free(to);
+            forget(to);
             return code;
         }
     }
-    *out = gnomon__memory_source(to->bytes, to->size);
+    *out = gnomon__memory_source(to->text, to->size);
     return GNOMON_OK;
 }
 
@@ -88,7 +95,7 @@ static void gather_close(void *context, gnomon__source *source)
     if (g->fd >= 0)
         gnomon__os_close(g->fd);
     g->fd = -1;
-    gnomon__cli_memory_free(&g->loaded);
+    forget(&g->loaded);
 }
 
 /* ---- The whole ---------------------------------------------------------------------- */
@@ -152,9 +159,9 @@ int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
 void gnomon__gather_end(gnomon__gather *g)
 {
     gnomon__merge_free(g->merge);
-    gnomon__cli_memory_free(&g->loaded);
+    forget(&g->loaded);
     for (size_t i = 0; g->kept && i < g->in->count; i++)
-        gnomon__cli_memory_free(&g->kept[i]);
+        forget(&g->kept[i]);
     gnomon__free(g->kept);
     gnomon__free(g->was_loaded);
     *g = (gnomon__gather){.fd = -1};

@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 #include "command/inputs.h"
-#include "command/output.h"
+#include "export/text.h"
 #include "merge/merge.h"
 
 typedef struct gnomon__gather {
     const gnomon__cli_inputs *in;
     gnomon__merge *merge;
-    gnomon__cli_memory *kept; /* by input: of files that cannot be read twice */
-    gnomon__cli_memory loaded; /* of the one that is open, if it is JSON */
+    gnomon__export_memory
+        *kept; /* by input: of files that cannot be read twice */
+    gnomon__export_memory loaded; /* of the one that is open, if it is JSON */
     int fd;
     char *was_loaded; /* by input: its messages were logged */
     int was_logged;   /* why the last input did not open */
