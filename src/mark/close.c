@@ -6,6 +6,7 @@
  * open node of the tree. A closed node on the chain is an action, or a scope
  * ended alone, inside which something is still open. The node above it on
  * the chain takes the slow path at its end. */
+#include "mark/frame.h"
 #include "mark/observer.h"
 #include "mark/position.h"
 
@@ -130,12 +131,11 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
     gnomon__tree_move_carry(t, from, to);
 }
 
-/* What the old path has in the bank at rest, which nobody reads yet, is in no finished
- * execution of it. */
-static void cross_at_rest(const gnomon__thread *t, uint32_t node)
+/* The old path has self time without an execution. Nobody reads the bank at rest yet. */
+static void leave_at_cut(const gnomon__thread *t, uint32_t node)
 {
     gnomon__part *p = &gnomon__node_at(t, node)->part[!t->bank];
-    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_MOVED));
 }
 
 /* All times are moved before the first node, as they are computed from what
@@ -152,7 +152,7 @@ static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
             move_time(t, bit, from[i], to[i], now);
     for (uint32_t i = count; i-- > 0;) {
         if (to[i] && at_cut)
-            cross_at_rest(t, from[i]);
+            leave_at_cut(t, from[i]);
         if (to[i])
             move_open(t, from[i], to[i]);
     }
@@ -171,6 +171,15 @@ void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit)
 }
 
 /* ---- Ends ------------------------------------------------------------------------ */
+
+/* Where a scope ended alone, or an action, frames begun inside it may be open still: then
+ * the end of `around` must look for them. */
+static void keep_inner_frames(const gnomon__thread *t, gnomon__front *around)
+{
+    uint64_t token = around->token & ~GNOMON__TOKEN_FLAGS;
+    if (gnomon__frame_at(t, t->frame_last)->seen.token > token)
+        gnomon__frame_inside(around);
+}
 
 void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
@@ -202,6 +211,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
         up = gnomon__front_at(t, up)->parent;
     if (up != n->parent)
         gnomon__cursor_set(t, bit, up);
+    keep_inner_frames(t, gnomon__front_at(t, up));
 }
 
 uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)

@@ -90,6 +90,7 @@ typedef struct gnomon__part {
 #define GNOMON__PART_CLOCK 2u   /* the clock stepped back during an execution */
 #define GNOMON__PART_ONCE 4u    /* one execution, in no cell: total alone */
 #define GNOMON__PART_TOUCHED 8u /* listed, though nothing ended */
+#define GNOMON__PART_MOVED 16u  /* what is open left it at the cut */
 
 typedef struct gnomon__node {
     gnomon__front front[2]; /* by bank */

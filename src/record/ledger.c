@@ -50,7 +50,9 @@ static uint16_t node_flags(const gnomon__row *row, int is_partial)
 {
     const uint32_t part = row->part.flags;
     return (uint16_t)((is_partial ? GNOMON_NODE_PARTIAL : 0) |
-                      (part & GNOMON__PART_CROSSED ? GNOMON_NODE_CROSSED : 0) |
+                      (part & (GNOMON__PART_CROSSED | GNOMON__PART_MOVED)
+                           ? GNOMON_NODE_CROSSED
+                           : 0) |
                       (part & GNOMON__PART_CLOCK ? GNOMON_NODE_CLOCK : 0));
 }
 
@@ -173,6 +175,13 @@ static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
     return 1;
 }
 
+/* What began in an earlier segment goes on elsewhere: there, too, the path has self time
+ * without an execution. */
+static int has_left(const gnomon__rows *r, const gnomon__row *row)
+{
+    return (row->part.flags & GNOMON__PART_MOVED) && row->segment != r->segment;
+}
+
 static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
 {
     const gnomon__rows *r = &t->rows;
@@ -194,7 +203,7 @@ static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
         ok = gnomon__totals_link(own, &edge);
     }
     for (size_t i = 0; ok && i < r->count; i++)
-        if (t->shares[i].earlier_self_ns)
+        if (t->shares[i].earlier_self_ns || has_left(r, &r->rows[i]))
             ok = add_earlier(l, t, i);
     for (size_t i = 0; ok && i < r->late_count; i++)
         ok = add_late(l, t, &r->late[i]);

@@ -164,6 +164,35 @@ TEST(a_hook_sees_one_and_a_tree_the_other)
     gnomon_profile_free(p);
 }
 
+/* What began inside one that ended alone ends with the next one around it. */
+TEST(a_hook_sees_one_inside_two_of_a_tree)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, "filter=tree*"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook*"), GNOMON_OK);
+    for (int i = 0; i < 6; i++) {
+        gnomon_health before = health_now();
+        uint64_t was = stops;
+        gnomon_token outer = begin("tree outer"), inner = 0, above = 0;
+        if (i % 2)
+            gnomon_start("tree action");
+        else
+            inner = begin("tree inner");
+        begin("hook");
+        if (i / 2 == 1)
+            above = begin("tree above");
+        if (i % 2)
+            gnomon_stop("tree action");
+        else
+            gnomon_end_alone(inner);
+        if (above)
+            gnomon_end(above);
+        CHECK_EQ(stops, was);
+        gnomon_end(outer);
+        CHECK_EQ(stops, was + 1);
+        CHECK_HEALTH(before, .crossed = 1);
+    }
+}
+
 TEST(two_trees_see_one_each)
 {
     CHECK_EQ(gnomon_attach(&probe, NULL, "filter=one"), GNOMON_OK);
@@ -443,27 +472,33 @@ TEST(actions_that_always_overlap_nest_no_deeper)
 
 /* The check of the profile: what an execution was, the innermost one, until then is time
  * of a path on which none of it counts. */
-TEST(the_end_of_a_stage_moves_what_is_open)
+static void move_at_end_of(const char *second, const char *third)
 {
     gnomon_token outer[20];
-    attach_probe();
     gnomon_stage_begin("first");
     for (int i = 0; i < 20; i++)
         outer[i] = begin("outer");
     gnomon_token inner = begin("inner");
-    gnomon_stage_begin("second");
+    pass(1);
+    gnomon_stage_begin(second);
+    gnomon_token fresh = begin("fresh");
     for (int i = 0; i < 20; i++)
         gnomon_end_alone(outer[i]);
-    gnomon_token fresh = begin("fresh");
     pass(1);
-    gnomon_stage_begin("third");
-    gnomon_profile *p = profile_of("probe", 1);
-    CHECK_EQ(self_of_all(p), 1);
-    gnomon_profile_free(p);
+    gnomon_stage_begin(third);
+    gnomon_profile_free(profile_of("probe", 1));
     gnomon_end(fresh);
     gnomon_end(inner);
-    p = profile_of("probe", 1);
-    CHECK_EQ(self_of_all(p), 1);
-    CHECK_EQ(calls_of(p, "fresh"), 1);
+    gnomon_profile_free(profile_of("probe", 1));
+}
+
+TEST(the_end_of_a_stage_moves_what_is_open)
+{
+    attach_probe();
+    move_at_end_of("second", "third");
+    move_at_end_of("first", "second");
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_EQ(self_of_all(p), 4);
+    CHECK_EQ(calls_of(p, "fresh"), 2);
     gnomon_profile_free(p);
 }
