@@ -236,6 +236,9 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
         if (f->seen.token && f->seen.token <= token)
             return; /* frames lie in the order of their tokens */
         if (f->seen.token && !(f->seen.flags & GNOMON_FRAME_ACTION)) {
+            /* Newest first, also those without a frame. */
+            if (load_relaxed(&t->attached) & t->tree_bits)
+                gnomon__trees_close_inner(t, f->seen.token, gnomon__ticks());
             if (f->mask)
                 gnomon__trouble(t, crossed);
             end_one(t, f);

@@ -164,6 +164,23 @@ TEST(a_hook_sees_one_and_a_tree_the_other)
     gnomon_profile_free(p);
 }
 
+/* What a tree alone saw begin last ends first. */
+TEST(the_newest_ends_first)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook*"), GNOMON_OK);
+    gnomon_token outer = begin("outer");
+    begin("hook");
+    begin("inner");
+    gnomon_end(outer);
+    gnomon_profile *p = profile_of("probe", 0);
+    gnomon_node_info n[2];
+    gnomon_profile_node(p, node_at(p, 0, 0, "outer>hook>inner"), &n[0]);
+    gnomon_profile_node(p, node_at(p, 0, 0, "outer>hook"), &n[1]);
+    CHECK(n[0].first < n[1].first);
+    gnomon_profile_free(p);
+}
+
 /* What began inside one that ended alone ends with the next one around it. */
 TEST(a_hook_sees_one_inside_two_of_a_tree)
 {
