@@ -80,7 +80,9 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
             .from_ns = from && from->out ? gnomon__clock_ns(from->out) : 0,
             .to_ns = gnomon__clock_ns(l->at),
             .stage = stage};
-        int is_elsewhere = !one.stage && b->record->has_some_stages;
+        /* A part of a stream may be made before its stage is known. */
+        int is_elsewhere =
+            !one.stage && (b->record->has_some_stages || !e->most);
         if (!one.from || !one.to || is_elsewhere)
             continue;
         one.paths.from_thread = from->thread;

@@ -452,6 +452,22 @@ TEST(a_link_is_in_its_own_stage_alone)
     gnomon_detach(&keeper, NULL);
 }
 
+/* A link alone is no mark, so no stage is told of yet. */
+TEST(a_link_in_a_stage_without_a_mark_is_told_later)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    gnomon_stage_begin("first");
+    gnomon_token cause = gnomon_begin(&outer_region);
+    gnomon_stage_end();
+    gnomon_link link = gnomon_link_out();
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_end(cause);
+    CHECK_EQ(links_of(1), 0);
+    nest(1, 1, 1);
+    CHECK_EQ(links_of(1), 1);
+    gnomon_detach(&keeper, NULL);
+}
+
 static void *end_of(void *token)
 {
     gnomon_end(*(gnomon_token *)token);
