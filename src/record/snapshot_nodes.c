@@ -344,7 +344,7 @@ int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
 static int begins_after(const gnomon__snapshot_builder *b,
                         const gnomon__open_path *open)
 {
-    return b->events && !gnomon__tape_is_of_stage(b->events->which) &&
+    return b->events && gnomon__tape_is_cycle(b->events->which) &&
            open->begin >= b->events->until;
 }
 
