@@ -628,15 +628,13 @@ GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 #endif
 
 /* ==== Operations ==========================================================
- * What a scope computes, as a matrix product of these shapes.
- *
+ * What a scope computes, as a matrix product of these shapes:
  *     GNOMON_OP_SCOPE("linear", .operation = "matmul",
  *                     GNOMON_INPUTS(GNOMON_TENSOR("float32", rows, in),
  *                                   GNOMON_TENSOR("float32", in, out)));
  *
- * Profiles then have a node for each operation of the region, with the operation
- * and with what all its executions computed.
- * docs/ops.md shows it, and what reports and other tools make of it. */
+ * Profiles then have a node for each operation of the region, with what all its
+ * executions computed: docs/ops.md. */
 
 /* The shape of one input of an operation. */
 typedef struct gnomon_tensor {
@@ -745,9 +743,9 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
 #endif
 
 #ifndef __cplusplus
+#ifndef GNOMON_DISABLE
 /* GNOMON_SCOPE with what it computes: fields of gnomon_op_info, but struct_size, as
  * `.field = value`. Off, none is evaluated. For C; C++ has one in gnomon.hpp. */
-#ifndef GNOMON_DISABLE
 #define GNOMON_OP_SCOPE(name, ...) \
     GNOMON__OP_SCOPE(name, __COUNTER__, \
                      &(const gnomon_op_info){ \
