@@ -63,7 +63,7 @@ uint64_t gnomon__device_steps, gnomon__reader_calls;
 
 static described_device described[DEVICES];
 static uint32_t described_count GNOMON__OF_PROCESS;
-static gnomon__os_lock described_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_DEVICES);
+static gnomon__os_lock described_lock = GNOMON__OS_LOCK;
 
 static void make_fit_for_json(char *text)
 {

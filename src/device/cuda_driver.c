@@ -25,7 +25,7 @@ const gnomon__cuda_symbols gnomon__cuda_symbol = {
 static gnomon__cuda_calls cuda_calls;
 static char cuda_load_error[256];
 static int cuda_is_usable;
-static gnomon__os_once cuda_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CUDA);
+static gnomon__os_once cuda_once = GNOMON__OS_ONCE;
 
 static const char *library_name(void)
 {

@@ -500,7 +500,7 @@ static gnomon__worker cupti_worker = {
     .round = cupti_round,
     .each_ns = 1000000000u, /* while work is launched */
     .now = &of_cupti.worker,
-    .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CUPTI),
+    .lock = GNOMON__OS_LOCK,
 };
 
 static void on_full_buffer(void)

@@ -345,7 +345,7 @@ static gnomon__worker reader = {
     .sleep = reader_sleep,
     .rouse = gnomon__reader_wake,
     .now = &reader_state,
-    .lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_TIMERS),
+    .lock = GNOMON__OS_LOCK,
 };
 
 /* Gives up under the lock, while who asked for it still waits. */

@@ -13,7 +13,7 @@
 #include "mark/tls.h"
 #include "platform/os_wait.h"
 
-static gnomon__os_lock lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_MARKS);
+static gnomon__os_lock lock = GNOMON__OS_LOCK;
 
 enum { FORK_NONE, FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 

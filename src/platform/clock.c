@@ -19,7 +19,7 @@
 #include "platform/ticks.h"
 
 static int clock_kind_chosen;
-static gnomon__os_once clock_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CLOCK);
+static gnomon__os_once clock_once = GNOMON__OS_ONCE;
 
 static void clock_begin(void);
 

@@ -10,7 +10,7 @@
 #define CRC_POLYNOMIAL 0xedb88320u /* reflected */
 
 static uint32_t crc_tables[8][256];
-static gnomon__os_once crc_once = GNOMON__OS_ONCE(GNOMON__OS_OWN_CRC);
+static gnomon__os_once crc_once = GNOMON__OS_ONCE;
 
 static void crc_make(void)
 {

@@ -44,31 +44,26 @@ int gnomon__os_is_owner(void);
  * handlers. One load. */
 int gnomon__os_is_copy(void);
 
-/* Words that are 0 in every copy until the child changes them: whether the
- * run, and each lock (os_wait.h), is in the state its owner left. A thread of
- * the parent may have held a lock that is never released in the child. */
-enum gnomon__os_own_word {
-    GNOMON__OS_OWN_RUN, /* of who claimed */
-    GNOMON__OS_OWN_MARKS,
-    GNOMON__OS_OWN_STEPS,
-    GNOMON__OS_OWN_CONTROL,
-    GNOMON__OS_OWN_READERS,
-    GNOMON__OS_OWN_STATS,
-    GNOMON__OS_OWN_WORK,
-    GNOMON__OS_OWN_DEVICES,
-    GNOMON__OS_OWN_TIMERS,
-    GNOMON__OS_OWN_CUPTI,
-    GNOMON__OS_OWN_LOADER,
-    GNOMON__OS_OWN_CLOCK,
-    GNOMON__OS_OWN_CRC,
-    GNOMON__OS_OWN_CUDA,
-    GNOMON__OS_OWN_WORDS
-};
+/* Words that are 0 in every copy until the child changes them: the mask of who
+ * claimed, and the number of the process, which locks (os_wait.h) are made in. A thread
+ * of the parent may have held a lock that is never released in the child. */
+enum { GNOMON__OS_OWN_RUN, GNOMON__OS_OWN_NUMBER, GNOMON__OS_OWN_WORDS };
 GNOMON__DATA uint32_t *gnomon__os_own;
 
 /* Whether the kernel wipes these words; 0: nobody has asked it yet. */
 enum { GNOMON__OS_WIPED = 1, GNOMON__OS_NOT_WIPED = 2 };
 GNOMON__DATA uint32_t gnomon__os_own_state;
+
+/* Of the process whose memory it is: another one than its parent's, and than that of any
+ * process before it. */
+#define GNOMON__OS_FIRST_NUMBER 1u
+uint32_t gnomon__os_own_number_slow(uint32_t *word);
+static inline uint32_t gnomon__os_own_number(void)
+{
+    uint32_t *word = &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_NUMBER];
+    uint32_t number = load_acquire(word);
+    return likely(number) ? number : gnomon__os_own_number_slow(word);
+}
 
 /* Before a lock is taken that a child must not find held: makes the words' page
  * unless it is there. */

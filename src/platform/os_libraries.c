@@ -27,7 +27,8 @@ static __thread uint32_t loading_here GNOMON__TLS;
 static uint32_t loader_calls;
 static __thread uint32_t loader_calls_here GNOMON__TLS;
 static uint32_t loader_is_held;
-static uint32_t loader_pid; /* as a lock's */
+/* As a lock's. */
+static uint32_t loader_made_in = GNOMON__OS_FIRST_NUMBER, loader_pid;
 
 /* Forks that wait for those calls, or are made. Calls of other threads wait for them. */
 static uint32_t forks_under_way;
@@ -74,7 +75,7 @@ static void let_forks_pass(void)
 
 int gnomon__os_loader_enter(void)
 {
-    if (gnomon__os_is_new_child(GNOMON__OS_OWN_LOADER, &loader_pid)) {
+    if (gnomon__os_is_new_child(&loader_made_in, &loader_pid)) {
         store_relaxed(&loader_is_held,
                       load_relaxed(&loader_calls) > loader_calls_here);
         store_relaxed(&loader_calls, loader_calls_here);

@@ -20,12 +20,13 @@
 #define OWN_PAGE 4096u
 
 /* Used in place of the page until one is needed, and where there is none. */
-static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {UINT32_MAX, 1, 1, 1, 1, 1, 1,
-                                                 1,          1, 1, 1, 1, 1, 1};
+static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {UINT32_MAX,
+                                                 GNOMON__OS_FIRST_NUMBER};
 _Static_assert(GNOMON__OS_OWN_RUN == 0, "it is a mask");
 uint32_t *gnomon__os_own = no_page;
 uint32_t gnomon__os_own_state;
 static int64_t owner_pid;
+static uint32_t last_number = GNOMON__OS_FIRST_NUMBER; /* that was taken */
 
 /* Two threads may be here at once: one page is kept. It is known before the kernel is
  * told to wipe it, and a thread takes no lock before it was told. So a fork, which
@@ -45,6 +46,14 @@ void gnomon__os_own_page_slow(void)
     store_release(&gnomon__os_own_state,
                   is_wiped ? GNOMON__OS_WIPED : GNOMON__OS_NOT_WIPED);
     errno = kept_errno;
+}
+
+/* In a child. Of several threads one sets it. The last number is raised first: a child
+ * that is forked in between takes a higher one. */
+uint32_t gnomon__os_own_number_slow(uint32_t *word)
+{
+    uint32_t number = 0, next = add_relaxed(&last_number, 1) + 1;
+    return cas_acq_rel(word, &number, next) ? next : number;
 }
 
 int64_t gnomon__os_claim(void)

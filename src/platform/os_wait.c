@@ -62,31 +62,34 @@ int gnomon__os_wake(const uint32_t *word)
 
 /* ---- Locks --------------------------------------------------------------------- */
 
-enum { OWN_STALE = 0, OWN_SET = 1, OWN_RENEWED = 2 };
+/* Beside a number in a lock: a thread of that process makes it new. */
+#define BEING_MADE (1u << 31)
 
 /* How long a lock is tried for that a thread of another process seems to hold, where
  * no page is wiped: the caller may be vfork's child, which shares the lock. */
 #define OTHERS_NS 100000000u
 
-static void renew(gnomon__os_lock *lock)
+static void renew(gnomon__os_lock *lock, uint32_t number)
 {
     lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     lock->pid = 0;
-    uint32_t *word = &load_relaxed(&gnomon__os_own)[lock->word];
-    store_release(word, OWN_SET);
+    store_release(&lock->made_in, number);
 }
 
 /* Two threads of a child may be here at once. The one that does not renew waits for the
- * other, which is of its own process: in a child of this one the word is 0 again. */
+ * other, which is of its own process: a child of this one has another number. */
 static __attribute__((noinline, cold)) void renew_stale(gnomon__os_lock *lock,
-                                                        uint32_t *word)
+                                                        uint32_t number)
 {
-    uint32_t stale = OWN_STALE;
+    uint32_t made_in = load_acquire(&lock->made_in);
     uint64_t pause = 0;
-    if (cas_acq_rel(word, &stale, OWN_RENEWED))
-        renew(lock);
-    while (load_acquire(word) == OWN_RENEWED)
-        gnomon__os_pause(&pause, FIRST_PAUSE_NS);
+    while (made_in != number) {
+        if (made_in == (number | BEING_MADE))
+            gnomon__os_pause(&pause, FIRST_PAUSE_NS);
+        else if (cas_acq_rel(&lock->made_in, &made_in, number | BEING_MADE))
+            renew(lock, number);
+        made_in = load_acquire(&lock->made_in);
+    }
 }
 
 /* Tries for a while, and then makes the lock new. */
@@ -102,26 +105,26 @@ static __attribute__((noinline, cold)) void renew_by_pid(gnomon__os_lock *lock)
     if (known && left)
         pthread_mutex_unlock(&lock->mutex);
     else if (known)
-        renew(lock);
+        renew(lock, gnomon__os_own_number());
     store_relaxed(&lock->pid, pid);
 }
 
 static inline void look_for_child(gnomon__os_lock *lock)
 {
-    uint32_t *word = &load_acquire(&gnomon__os_own)[lock->word];
-    if (unlikely(load_acquire(word) != OWN_SET))
-        renew_stale(lock, word);
+    uint32_t number = gnomon__os_own_number();
+    if (unlikely(load_acquire(&lock->made_in) != number))
+        renew_stale(lock, number);
     else if (unlikely(load_relaxed(&gnomon__os_own_state) ==
                       GNOMON__OS_NOT_WIPED))
         renew_by_pid(lock);
 }
 
-int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid)
+int gnomon__os_is_new_child(uint32_t *made_in, uint32_t *pid)
 {
-    uint32_t stale = OWN_STALE;
-    if (load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED)
-        return cas_acq_rel(&load_acquire(&gnomon__os_own)[word], &stale,
-                           OWN_SET);
+    if (load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED) {
+        uint32_t seen = load_relaxed(made_in), its = gnomon__os_own_number();
+        return seen != its && cas_acq_rel(made_in, &seen, its);
+    }
     uint32_t before = load_relaxed(pid), now = (uint32_t)gnomon__os_pid();
     store_relaxed(pid, now);
     return before && before != now;

@@ -8,19 +8,19 @@
 
 #include "platform/os.h"
 
-/* A mutex with a word of the page that is zeroes in every child (os.h). A child has a
- * copy of the lock as it was: some other thread of its parent may hold it, and never
- * gives it back there. So who takes a lock whose word is 0 makes it new first. Where
- * the kernel wipes no page, process ids are compared. */
+/* A mutex that knows in which process it was made. A child has a copy of the lock as it
+ * was: some other thread of its parent may hold it, and never gives it back there. So who
+ * takes a lock that an earlier process made makes it new first. Where the kernel wipes no
+ * page (os.h), process ids are compared too. */
 typedef struct gnomon__os_lock {
     pthread_mutex_t mutex;
-    enum gnomon__os_own_word word;
+    uint32_t made_in; /* a number of a process */
     uint32_t pid; /* of who took it, where no page is wiped; 0: nobody did */
 } gnomon__os_lock;
 
-#define GNOMON__OS_LOCK(word) \
+#define GNOMON__OS_LOCK \
     { \
-        PTHREAD_MUTEX_INITIALIZER, word, 0 \
+        PTHREAD_MUTEX_INITIALIZER, GNOMON__OS_FIRST_NUMBER, 0 \
     }
 
 /* The page must be there before: gnomon__os_own_page. Before it is, a lock is a plain
@@ -35,9 +35,9 @@ typedef struct gnomon__os_once {
     uint32_t is_made;
 } gnomon__os_once;
 
-#define GNOMON__OS_ONCE(word) \
+#define GNOMON__OS_ONCE \
     { \
-        GNOMON__OS_LOCK(word), 0 \
+        GNOMON__OS_LOCK, 0 \
     }
 
 void gnomon__os_once_slow(gnomon__os_once *once, void (*make)(void));
@@ -48,9 +48,9 @@ static inline void gnomon__os_make_once(gnomon__os_once *once,
         gnomon__os_once_slow(once, make);
 }
 
-/* 1: in a child, at the first such question that it asks about the word. *pid is 0 at
- * first, and no other word's. */
-int gnomon__os_is_new_child(enum gnomon__os_own_word word, uint32_t *pid);
+/* 1: in a child, at the first such question that it asks with these two words, which are
+ * GNOMON__OS_FIRST_NUMBER and 0 at first. */
+int gnomon__os_is_new_child(uint32_t *made_in, uint32_t *pid);
 
 /* Sleeps for *pause, `most` at most, and doubles it, up to 10 ms. 0: 0.1 ms. For what no
  * other thread can tell. */

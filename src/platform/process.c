@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a forked child begins anew: the section of the variables that are marked
- * GNOMON__OF_PROCESS, and the words of locks. */
+ * GNOMON__OF_PROCESS, and the number that its locks are made in. */
 #include "platform/process.h"
 
 #include <stddef.h>
@@ -31,9 +31,6 @@ void gnomon__process_forget(void)
     size_t size = (size_t)(__stop_gnomon_process - __start_gnomon_process);
     keep_what_it_points_to(section, size);
     memset(section, 0, size);
-    if (load_relaxed(&gnomon__os_own_state) != GNOMON__OS_NOT_WIPED)
-        return; /* the kernel did it */
-    uint32_t *word = load_relaxed(&gnomon__os_own);
-    for (uint32_t i = GNOMON__OS_OWN_RUN + 1; i < GNOMON__OS_OWN_WORDS; i++)
-        store_relaxed(&word[i], 0);
+    if (load_relaxed(&gnomon__os_own_state) == GNOMON__OS_NOT_WIPED)
+        store_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_NUMBER], 0);
 }

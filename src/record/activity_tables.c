@@ -33,7 +33,7 @@ static work_table work_tracks GNOMON__OF_PROCESS;
 static work_table work_ops GNOMON__OF_PROCESS;
 static work_table work_leaves GNOMON__OF_PROCESS;
 
-static gnomon__os_lock work_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_WORK);
+static gnomon__os_lock work_lock = GNOMON__OS_LOCK;
 
 void gnomon__activities_lock(void)
 {

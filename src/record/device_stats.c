@@ -18,7 +18,7 @@ typedef struct device_stats {
 
 /* NULL: nothing was added yet. */
 static device_stats **buckets GNOMON__OF_PROCESS;
-static gnomon__os_lock stats_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_STATS);
+static gnomon__os_lock stats_lock = GNOMON__OS_LOCK;
 
 static device_stats **stats_bucket(const gnomon__device_part *part)
 {

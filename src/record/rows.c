@@ -19,7 +19,7 @@
 
 #define TREE_TRIES 3
 
-static gnomon__os_lock rows_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_READERS);
+static gnomon__os_lock rows_lock = GNOMON__OS_LOCK;
 
 void gnomon__readers_lock(void)
 {

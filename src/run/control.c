@@ -17,7 +17,7 @@
 #include "run/host.h"
 #include "run/run.h"
 
-static gnomon__os_lock control_lock = GNOMON__OS_LOCK(GNOMON__OS_OWN_CONTROL);
+static gnomon__os_lock control_lock = GNOMON__OS_LOCK;
 static __thread int in_control GNOMON__TLS;
 static __thread int host_cancel GNOMON__TLS; /* as it was outside */
 

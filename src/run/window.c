@@ -17,7 +17,7 @@
 
 #define ARM_AHEAD 4 /* steps */
 
-static gnomon__os_lock steps = GNOMON__OS_LOCK(GNOMON__OS_OWN_STEPS);
+static gnomon__os_lock steps = GNOMON__OS_LOCK;
 
 static struct {
     uint32_t wake; /* turns of the worker */

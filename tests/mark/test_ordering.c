@@ -162,7 +162,7 @@ static const char *const published[][2] = {
      "platform/os_wait.c: gnomon__os_wait_until: load_acquire(word)"},
     {"platform/os_process.c: gnomon__os_own_page_slow: "
      "cas_acq_rel(&gnomon__os_own, &none, page)",
-     "platform/os_wait.c: look_for_child: load_acquire(&gnomon__os_own)"},
+     "platform/os.h: gnomon__os_own_number: load_acquire(&gnomon__os_own)"},
     {"platform/os_process.c: gnomon__os_own_page_slow: "
      "store_release(&gnomon__os_own_state,",
      "platform/os.h: gnomon__os_own_page: load_acquire(&gnomon__os_own_state)"},
@@ -170,8 +170,12 @@ static const char *const published[][2] = {
      "store_release(&once->is_made, 1);",
      "platform/os_wait.h: gnomon__os_make_once: "
      "load_acquire(&once->is_made)"},
-    {"platform/os_wait.c: renew: store_release(word, OWN_SET)",
-     "platform/os_wait.c: look_for_child: load_acquire(word) != OWN_SET"},
+    {"platform/os_process.c: gnomon__os_own_number_slow: "
+     "cas_acq_rel(word, &number, next)",
+     "platform/os.h: gnomon__os_own_number: load_acquire(word)"},
+    {"platform/os_wait.c: renew: store_release(&lock->made_in, number)",
+     "platform/os_wait.c: look_for_child: load_acquire(&lock->made_in) != "
+     "number"},
     {"platform/os_write.c: note_stderr: store_release(&error_known, 1);",
      "platform/os_write.c: gnomon__os_stderr: load_acquire(&error_known)"},
     {"run/control.c: gnomon__control_started: "
