@@ -12,6 +12,8 @@ A program is as good as its likeness to src/. Its operations quote their lines, 
 tests/mark/test_ordering.c looks up. Here the other way is looked at: in a function that is
 quoted, each access or fence with an order stands in a quote, or in UNTRIED.
 
+Each lock of src/ stands in the table of locks, and no other.
+
 ROOT may be the word "broken": then pages and sources with planted faults are looked
 at, and each must show.
 """
@@ -181,19 +183,34 @@ def rows(page):
                re.findall(r"\*(\w+)\*", cells[3]))
 
 
+def locks(root):
+    """"ROOM/FILE NAME" of each lock of the library."""
+    for folder, _, names in os.walk(os.path.join(root, "src")):
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                for lock in re.findall(r"^(?:static )?gnomon__(?:os_lock|os_once|worker) "
+                                       r"(\w+) = ", f.read(), flags=re.M):
+                    yield "%s/%s %s" % (os.path.basename(folder), name, lock)
+
+
 def differences(root, known_untried):
     """The errors of the page and the programs, line by line."""
     with open(os.path.join(root, "docs/inside/ordering.md"), encoding="utf-8") as f:
-        table = list(rows(f.read()))
+        page = f.read()
+    table = list(rows(page))
+    told = {" ".join(row) for row in
+            re.findall(r"^\| `(\w+/\w+\.[ch])` (\w+) \|", page, flags=re.M)}
+    for lock in sorted(told ^ set(locks(root))):
+        yield lock + ": not both a lock and in the table of locks"
     with open(os.path.join(root, "tests/ordering_programs.h"),
               encoding="utf-8") as f:
         programs = set(re.findall(r'\.name = "(\w+)"', f.read()))
     macros, files = of_source(root)
-    named, told = {}, set()
+    named, tried_there = {}, set()
     for words, its, tried in table:
         for word in words:
             named.setdefault(word, set()).update(its)
-        told.update(tried)
+        tried_there.update(tried)
         used = set().union(*(macros.get(word, set()) for word in words))
         for macro in sorted(set(its) - used):
             yield "`%s`: src/ uses no %s on it" % ("`, `".join(words), macro)
@@ -207,7 +224,7 @@ def differences(root, known_untried):
         elif macros[word] - named[word]:
             yield "`%s` (%s): no row of it has %s" % (
                 word, where, " ".join(sorted(macros[word] - named[word])))
-    for name in sorted(told ^ programs):
+    for name in sorted(tried_there ^ programs):
         yield "*%s*: not both a program and in a row" % name
     found = list(untried(root))
     for line in found:
@@ -224,7 +241,9 @@ GOOD = {
                "__ATOMIC_RELAXED); }",
     "docs/inside/ordering.md": "| `a` | `store_release` | `load_acquire` | *p* |\n"
                         "| `b` | | `load_relaxed` | |\n"
-                        "| `q` | `store_release` | | |\n",
+                        "| `q` | `store_release` | | |\n"
+                        "| `m/c.c` door | all | a while | any |\n",
+    "src/m/c.c": "static gnomon__os_lock door = GNOMON__OS_LOCK;\n",
     "src/m/b.c": "static int g(int x)\n{\n    store_release(&s->q, 1);\n}\n"
                  "#define G(x) g(x)\n",
     "tests/mark/test_ordering.c": "",
@@ -238,6 +257,8 @@ BROKEN = [
      "`b`: src/ uses no load_pair"),
     ("docs/inside/ordering.md", "`b`", "`b`, `c`", "`c`: src/ shares no"),
     ("docs/inside/ordering.md", "*p*", "", "*p*: not both"),
+    ("docs/inside/ordering.md", "door", "gate", "m/c.c door: not both"),
+    ("src/m/c.c", "door", "gate", "m/c.c gate: not both"),
     ("src/a.c", "store_release", "store_relaxed", "`a` (a.c): no row of it has st"),
     ("src/a.c", "/* ", "*/ /* */ ", "`z` (a.c) stands"),
     ("src/m/b.c", "1);", "1); fence_acquire();", "m/b.c: g: fence_acquire()"),
