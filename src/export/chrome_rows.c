@@ -41,8 +41,9 @@ static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
                           uint32_t around)
 {
     const size_t count = s->label_count + 1;
-    if (count >= UINT32_MAX || !gnomon__export_grow(&s->labels, &s->label_room,
-                                                    count, sizeof *s->labels))
+    if (count >= UINT32_MAX ||
+        !gnomon__table_grow(&s->labels, &s->label_room, count + 1,
+                            sizeof *s->labels))
         return 0;
     s->labels[s->label_count = count] =
         (gnomon__chrome_label){id, node, around, 0};
@@ -77,7 +78,7 @@ static int put_label(gnomon__chrome *c, size_t track,
     if (is_full)
         drop_all_ended(l, begin);
     if (is_full && 2 * l->open >= l->room && /* so that this is rare */
-        !gnomon__export_grow(&l->of, &l->room, l->room, sizeof *l->of))
+        !gnomon__table_grow(&l->of, &l->room, l->room + 1, sizeof *l->of))
         return 0;
     l->of[l->open].end = begin + e->duration_ns;
     l->of[l->open].node = e->node;
@@ -156,7 +157,7 @@ static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
         return 1;
     }
     if (s->count + 1 >= UINT32_MAX ||
-        !gnomon__export_grow(&s->of, &s->room, s->count + 1, sizeof *s->of))
+        !gnomon__table_grow(&s->of, &s->room, s->count + 2, sizeof *s->of))
         return 0;
     s->of[++s->count] = (gnomon__chrome_span){
         .begin = e->begin_ns,

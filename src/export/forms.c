@@ -37,32 +37,11 @@ void gnomon__export_double(gnomon__export_text *t, double value)
     gnomon__export_printed(t, text);
 }
 
-int gnomon__export_grow(void *list, size_t *room, size_t count, size_t size)
-{
-    const size_t larger = *room ? 2 * *room : 16;
-    void *of;
-    if (count < *room)
-        return 1;
-    memcpy(&of, list, sizeof of);
-    of = realloc(of, larger * size);
-    if (!of)
-        return 0;
-    memcpy(list, &of, sizeof of);
-    *room = larger;
-    return 1;
-}
-
 static int write_memory(const gnomon_writer *w, const void *bytes, size_t size)
 {
     gnomon__export_memory *m = w->context;
-    if (size > m->room - m->size) {
-        size_t room = 2 * (m->size + size);
-        char *text = realloc(m->text, room);
-        if (!text)
-            return GNOMON_ENOMEM;
-        m->text = text;
-        m->room = room;
-    }
+    if (!gnomon__table_grow(&m->text, &m->room, m->size + size, 1))
+        return GNOMON_ENOMEM;
     memcpy(m->text + m->size, bytes, size);
     m->size += size;
     return GNOMON_OK;

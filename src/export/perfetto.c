@@ -75,8 +75,8 @@ static void join_links(gnomon__perfetto *f)
 /* What is written when its moment comes. */
 static void note_late(gnomon__perfetto *f, const gnomon__perfetto_late *late)
 {
-    if (gnomon__export_grow(&f->late, &f->late_room, f->late_count,
-                            sizeof *f->late))
+    if (gnomon__table_grow(&f->late, &f->late_room, f->late_count + 1,
+                           sizeof *f->late))
         f->late[f->late_count++] = *late;
     else
         f->has_no_memory = 1;

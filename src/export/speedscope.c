@@ -210,8 +210,8 @@ static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
                           uint64_t end, int is_first)
 {
     speedscope_close(x, begin);
-    if (!gnomon__export_grow(&x->open, &x->open_room, x->open_count,
-                             sizeof *x->open))
+    if (!gnomon__table_grow(&x->open, &x->open_room, x->open_count + 1,
+                            sizeof *x->open))
         return GNOMON_ENOMEM;
     x->open[x->open_count++] = (speedscope_open){end, frame};
     speedscope_moment(x, &",\n{\"type\":\"O\",\"frame\":"[is_first], frame,

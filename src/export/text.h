@@ -8,6 +8,7 @@
 
 #include "gnomon/profile.h"
 #include "print/letters.h"
+#include "print/table.h"
 
 #define GNOMON__TEXT_ROOM 65536u
 /* What a byte that is no UTF-8 is written as: U+FFFD. */
@@ -59,9 +60,6 @@ void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
 void gnomon__export_printed(gnomon__export_text *t, const char *text);
 /* So that it reads back as the same double; NaN and infinities as JSON's null. */
 void gnomon__export_double(gnomon__export_text *t, double value);
-/* Makes room for one more than `count` entries of `size` bytes in a list, to which `list`
- * is the address of a pointer: it may move. 0: no memory, and the list is as it was. */
-int gnomon__export_grow(void *list, size_t *room, size_t count, size_t size);
 /* What all formats call a track: its name, or its kind and a number: that of a thread in
  * the system, where it is known, or else the track's index. Valid as long as `text` and the
  * profile. */

@@ -30,8 +30,8 @@ int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
 
 static int push_lane(gnomon__lane *lane, uint64_t end)
 {
-    if (!gnomon__export_grow(&lane->ends, &lane->room, lane->open,
-                             sizeof *lane->ends))
+    if (!gnomon__table_grow(&lane->ends, &lane->room, lane->open + 1,
+                            sizeof *lane->ends))
         return 0;
     lane->ends[lane->open++] = end;
     return 1;
@@ -125,8 +125,8 @@ static int crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
 
 static int open_timed(gnomon__crossed *c, uint64_t end, size_t number)
 {
-    if (!gnomon__export_grow(&c->open, &c->open_room, c->open_count,
-                             sizeof *c->open))
+    if (!gnomon__table_grow(&c->open, &c->open_room, c->open_count + 1,
+                            sizeof *c->open))
         return 0;
     c->open[c->open_count++] = (gnomon__crossed_open){end, number};
     return 1;
@@ -134,8 +134,8 @@ static int open_timed(gnomon__crossed *c, uint64_t end, size_t number)
 
 static int note_crossed(gnomon__crossed *c, size_t number)
 {
-    if (!gnomon__export_grow(&c->numbers, &c->room, c->count,
-                             sizeof *c->numbers))
+    if (!gnomon__table_grow(&c->numbers, &c->room, c->count + 1,
+                            sizeof *c->numbers))
         return 0;
     c->numbers[c->count++] = number;
     return 1;

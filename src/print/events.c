@@ -121,11 +121,8 @@ bool gnomon__event_steps_miss(const gnomon__event_steps *s, uint64_t begin_ns,
 bool gnomon__keyed_add(gnomon__keyed_list *l, uint64_t key, uint64_t value,
                        uint32_t more)
 {
-    gnomon__keyed *at =
-        gnomon__table_room(l->at, &l->room, l->count + 1, sizeof *at);
-    if (!at)
+    if (!gnomon__table_grow(&l->at, &l->room, l->count + 1, sizeof *l->at))
         return false;
-    l->at = at;
     l->at[l->count++] = (gnomon__keyed){key, value, more};
     return true;
 }

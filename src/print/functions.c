@@ -319,11 +319,10 @@ static bool calls_copy(gnomon__calls *c, uint32_t below,
                        const calls_share *share)
 {
     const size_t first = c->node_count + 1;
-    calls_node *nodes = gnomon__table_room(
-        c->nodes, &c->node_room, first + c->listed_count, sizeof *nodes);
-    if (!nodes)
+    if (!gnomon__table_grow(&c->nodes, &c->node_room, first + c->listed_count,
+                            sizeof *c->nodes))
         return false;
-    c->nodes = nodes;
+    calls_node *nodes = c->nodes;
     for (size_t i = 0; i < c->listed_count; i++) {
         calls_node *n = &nodes[first + i];
         *n = nodes[c->listed[i]];

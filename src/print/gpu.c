@@ -61,11 +61,9 @@ static bool gpu_has_all(const gpu_report *g)
 static bool gpu_add_item(gpu_report *g, const gnomon_event_info *e)
 {
     const uint64_t end = e->begin_ns + e->duration_ns;
-    gpu_item *more =
-        gnomon__table_room(g->items, &g->room, g->count + 1, sizeof *more);
-    if (!more)
+    if (!gnomon__table_grow(&g->items, &g->room, g->count + 1,
+                            sizeof *g->items))
         return false;
-    g->items = more;
     g->items[g->count++] =
         (gpu_item){.begin_ns = e->begin_ns,
                    .end_ns = end < e->begin_ns ? UINT64_MAX : end,
@@ -165,11 +163,9 @@ static uint64_t gpu_known_from(const gnomon_profile *p)
 
 static bool gpu_add_gap(gpu_report *g, const gpu_item *last, size_t before)
 {
-    gpu_gap *more = gnomon__table_room(g->gaps, &g->gap_room, g->gap_count + 1,
-                                       sizeof *more);
-    if (!more)
+    if (!gnomon__table_grow(&g->gaps, &g->gap_room, g->gap_count + 1,
+                            sizeof *g->gaps))
         return false;
-    g->gaps = more;
     g->gaps[g->gap_count++] =
         (gpu_gap){.begin_ns = last->end_ns,
                   .ns = g->items[before].begin_ns - last->end_ns,

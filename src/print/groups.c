@@ -120,13 +120,10 @@ void gnomon__groups_begin(gnomon__groups *g, int by,
 static uint32_t add_group(gnomon__groups *g, int64_t order, const char *text,
                           const char *inner)
 {
-    gnomon__group *at =
-        text ? gnomon__table_room(g->at, &g->room, g->count + 1, sizeof *g->at)
-             : NULL;
-    if (!at)
+    if (!text ||
+        !gnomon__table_grow(&g->at, &g->room, g->count + 1, sizeof *g->at))
         return UINT32_MAX;
-    g->at = at;
-    at[g->count] = (gnomon__group){order, text, inner, g->count};
+    g->at[g->count] = (gnomon__group){order, text, inner, g->count};
     return g->count++;
 }
 

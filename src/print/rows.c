@@ -139,13 +139,10 @@ static size_t *rows_hash_next(const rows_hash *h, uint64_t hash, size_t *at)
 static bool rows_room(gnomon__report_rows *r, void *items, size_t *room,
                       size_t count, size_t size)
 {
-    void **at = items;
-    void *more = gnomon__table_room(*at, room, count + 1, size);
-    if (more)
-        *at = more;
-    else
+    const bool ok = gnomon__table_grow(items, room, count + 1, size);
+    if (!ok)
         rows_no_room(r);
-    return more;
+    return ok;
 }
 
 /* ---- Parts ----------------------------------------------------------------------- */

@@ -46,32 +46,30 @@ const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     return text;
 }
 
-void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item)
+bool gnomon__table_grow(void *list, size_t *room, size_t need, size_t size)
 {
-    size_t wide = *room ? 2 * *room : 64;
+    const size_t wide = *room ? 2 * *room : 16;
+    void *of;
     if (need <= *room)
-        return old;
-    wide = wide < need ? need : wide;
-    void *more = realloc(old, wide * item);
-    if (more)
-        *room = wide;
-    return more;
+        return true;
+    memcpy(&of, list, sizeof of);
+    of = realloc(of, (wide < need ? need : wide) * size);
+    if (!of)
+        return false;
+    memcpy(list, &of, sizeof of);
+    *room = wide < need ? need : wide;
+    return true;
 }
 
 gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
                                 uint32_t depth)
 {
     size_t first = t->row_count * t->column_count;
-    void *rows = gnomon__table_room(t->rows, &t->row_room, t->row_count + 1,
-                                    sizeof *t->rows);
-    if (!rows)
+    if (!gnomon__table_grow(&t->rows, &t->row_room, t->row_count + 1,
+                            sizeof *t->rows) ||
+        !gnomon__table_grow(&t->cells, &t->cell_room, first + t->column_count,
+                            sizeof *t->cells))
         return NULL;
-    t->rows = rows;
-    void *cells = gnomon__table_room(t->cells, &t->cell_room,
-                                     first + t->column_count, sizeof *t->cells);
-    if (!cells)
-        return NULL;
-    t->cells = cells;
     t->rows[t->row_count++] = (gnomon__table_row){group, depth, first};
     memset(&t->cells[first], 0, t->column_count * sizeof *t->cells);
     return &t->cells[first];

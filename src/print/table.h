@@ -110,9 +110,9 @@ static inline gnomon__cell *gnomon__cells_of(const gnomon__report_table *t,
     return &t->cells[t->rows[row].cells];
 }
 
-/* `old` if it has room for `need` items, else a larger block in its place; NULL: no
- * memory, and `old` stays. */
-void *gnomon__table_room(void *old, size_t *room, size_t need, size_t item);
+/* Makes room for `need` entries of `size` bytes in a list, to which `list` is the address of
+ * a pointer: it may move. False: no memory, and the list is as it was. */
+bool gnomon__table_grow(void *list, size_t *room, size_t need, size_t size);
 
 /* ---- What is written --------------------------------------------------------- */
 

@@ -254,11 +254,9 @@ static uint64_t critical_end(const gnomon_event_info *e)
 static bool critical_add_item(critical_step *s, const gnomon_event_info *e,
                               size_t order)
 {
-    critical_item *items = gnomon__table_room(s->items, &s->item_room,
-                                              s->item_count + 1, sizeof *items);
-    if (!items)
+    if (!gnomon__table_grow(&s->items, &s->item_room, s->item_count + 1,
+                            sizeof *s->items))
         return false;
-    s->items = items;
     s->items[s->item_count++] = (critical_item){.begin = e->begin_ns,
                                                 .end = critical_end(e),
                                                 .instance = e->instance,

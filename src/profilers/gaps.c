@@ -108,10 +108,8 @@ static bool gaps_keep(gaps_list *l, size_t limit, const gaps_gap *gap)
 {
     if (l->count / 2 >= limit)
         gaps_cut(l, limit);
-    void *at = gnomon__table_room(l->at, &l->room, l->count + 1, sizeof *l->at);
-    if (!at)
+    if (!gnomon__table_grow(&l->at, &l->room, l->count + 1, sizeof *l->at))
         return false;
-    l->at = at;
     l->at[l->count++] = *gap;
     return true;
 }
