@@ -581,7 +581,7 @@ static int critical_read_step(critical_steps *c, const gnomon_step_info *step,
     free(s->items);
     free(s->segments);
     free(s->names.at);
-    return is_read ? GNOMON_OK : GNOMON_ENOMEM;
+    return is_read ? rows->code : GNOMON_ENOMEM;
 }
 
 /* ---- The report ------------------------------------------------------------------ */
