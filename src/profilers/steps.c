@@ -55,12 +55,11 @@ typedef struct slow_steps_region {
 
 typedef struct slow_steps {
     const gnomon_profile *profile;
-    size_t stages, paths, regions, times, steps;
+    size_t paths, regions, steps;
     slow_steps_path *path; /* from 1; parents have lower numbers */
     slow_steps_region *region;
-    uint32_t *time;      /* numbers of times, those of a stage together */
-    size_t *first;       /* by stage: into `time`; the next one's is the end */
-    step_reason *excess; /* of the step at hand, as they are named */
+    gnomon__keyed_list times; /* numbers, by stage */
+    step_reason *excess;      /* of the step at hand, as they are named */
     size_t excess_count;
     /* Of the stage and view that were read last: */
     gnomon_stage_info stage;
@@ -86,8 +85,7 @@ static void slow_steps_free(void *more)
 {
     slow_steps *t = more;
     free(t->path);
-    free(t->time);
-    free(t->first);
+    free(t->times.at);
     free(t->region);
     free(t->excess);
     free(t->slow);
@@ -127,36 +125,22 @@ static bool slow_steps_read_paths(slow_steps *t)
     return ok;
 }
 
-/* Sorts the times by stage, in their order. */
 static bool slow_steps_sort_times(slow_steps *t)
 {
     gnomon_step_time_info time;
-    t->first = calloc(t->stages + 3, sizeof *t->first);
-    t->time = calloc(t->times + 1, sizeof *t->time);
-    if (!t->first || !t->time)
-        return false;
-    size_t *next =
-        t->first + 1; /* once all are placed, what follows is first */
-    for (size_t i = 1; i <= t->times; i++)
-        if (gnomon_profile_step_time(t->profile, i, &time) == GNOMON_OK &&
-            time.stage <= t->stages)
-            next[time.stage + 1]++;
-    for (size_t i = 1; i <= t->stages + 1; i++)
-        next[i] += next[i - 1];
-    for (size_t i = 1; i <= t->times; i++)
-        if (gnomon_profile_step_time(t->profile, i, &time) == GNOMON_OK &&
-            time.stage <= t->stages)
-            t->time[next[time.stage]++] = (uint32_t)i;
-    return true;
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_step_time(t->profile, i, &time);
+         i++)
+        ok = gnomon__keyed_add(&t->times, time.stage, i, 0);
+    gnomon__keyed_sort(&t->times);
+    return ok;
 }
 
 static int slow_steps_make(slow_steps *t, const gnomon_profile *p)
 {
     memset(t, 0, sizeof *t);
     t->profile = p;
-    t->stages = gnomon_profile_count(p, GNOMON_STAGES);
     t->regions = gnomon_profile_count(p, GNOMON_REGIONS);
-    t->times = gnomon_profile_count(p, GNOMON_STEP_TIMES);
     t->steps = gnomon_profile_count(p, GNOMON_STEPS);
     t->region = calloc(t->regions + 1, sizeof *t->region);
     t->excess = calloc(t->regions + 1, sizeof *t->excess);
@@ -167,14 +151,16 @@ static int slow_steps_make(slow_steps *t, const gnomon_profile *p)
     return GNOMON_OK;
 }
 
-/* A time of the stage and view at hand. */
-static int slow_steps_get(const slow_steps *t, size_t i,
-                          gnomon_step_time_info *time)
+/* The next time of the stage and view at hand. False: there is none. */
+static bool slow_steps_next(const slow_steps *t, size_t *at,
+                            gnomon_step_time_info *time)
 {
-    return gnomon_profile_step_time(t->profile, t->time[i], time) ==
-               GNOMON_OK &&
-           time->stage == t->stage_number && time->view == t->view &&
-           time->time && time->region <= t->regions;
+    const gnomon__keyed_list *l = &t->times;
+    while (*at < l->count && l->at[*at].key == t->stage_number)
+        if (!gnomon_profile_step_time(t->profile, l->at[(*at)++].value, time) &&
+            time->view == t->view && time->time && time->region <= t->regions)
+            return true;
+    return false;
 }
 
 static int slow_steps_order(const void *left, const void *right)
@@ -213,9 +199,8 @@ static void slow_steps_read(slow_steps *t, uint32_t stage, uint32_t view)
     t->view = view;
     t->slow_count = 0;
     memset(t->region, 0, (t->regions + 1) * sizeof *t->region);
-    for (size_t i = t->first[stage]; i < t->first[stage + 1]; i++) {
-        if (!slow_steps_get(t, i, &time))
-            continue;
+    for (size_t i = gnomon__keyed_from(&t->times, stage);
+         slow_steps_next(t, &i, &time);) {
         if (!time.step)
             t->region[time.region] = (slow_steps_region){
                 .all = time.time,
@@ -226,7 +211,7 @@ static void slow_steps_read(slow_steps *t, uint32_t stage, uint32_t view)
     }
     if (!t->region[0].all && !t->view) {
         t->region[0].all = t->stage.steps;
-        for (size_t i = 1; !t->times && i <= t->steps; i++)
+        for (size_t i = 1; !t->times.count && i <= t->steps; i++)
             slow_steps_add_slow(t, i);
     }
     t->all = t->region[0].all;
@@ -337,9 +322,9 @@ static void slow_steps_compare(slow_steps *t, const slow_step *slow,
     gnomon_step_time_info time;
     for (size_t i = 1; i <= t->regions; i++)
         t->region[i].ns = t->region[i].own_ns = t->region[i].calls = 0;
-    for (size_t i = t->first[t->stage_number];
-         i < t->first[t->stage_number + 1]; i++) {
-        if (!slow_steps_get(t, i, &time) || time.step != slow->number)
+    for (size_t i = gnomon__keyed_from(&t->times, t->stage_number);
+         slow_steps_next(t, &i, &time);) {
+        if (time.step != slow->number)
             continue;
         slow_steps_region *r = &t->region[time.region];
         r->ns = time.time->total_ns;
