@@ -40,7 +40,7 @@ sys.dont_write_bytecode = True
 import corpus
 import mutate
 
-ROOMS = ("profile", "print", "export", "merge", "diff", "report", "command")
+ROOMS = ("profile", "print", "export", "page", "merge", "diff", "report", "command")
 ENOUGH = 0.9
 COUNTED = ("killed", "changes", "lives", "skipped")
 HERE = os.path.dirname(os.path.abspath(__file__))

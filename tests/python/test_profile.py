@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Profiles read by Python."""
+import contextlib
 import gc
 import io
 import json
@@ -142,6 +143,18 @@ class Loaded(unittest.TestCase):
             self.skipTest("the program gnomon is not built")
         self.without_program()
         os.environ["PATH"] = os.path.dirname(program)
+
+
+    def test_it_is_shown_by_the_program(self):
+        self.with_program()
+        for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+            os.environ.pop(display, None)
+        page = os.path.join(self.folder.name, "page.html")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(self.of_stages("fit").show(page), page)
+        self.assertEqual(printed.getvalue(), page + "\n")
+        with open(page, encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("<!DOCTYPE html>"))
 
     def of_stages(self, names):
         path = os.path.join(self.folder.name, names + ".gnomon")
