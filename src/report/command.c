@@ -14,6 +14,7 @@
 #include "page/page.h"
 #include "platform/error.h"
 #include "report/joined.h"
+#include "report/plot.h"
 #include "report/ranks.h"
 #include "report/stages.h"
 #include "spec/options.h"
@@ -25,6 +26,7 @@ enum {
     REPORT_EXTENDED,
     REPORT_NO_EXTENDED,
     REPORT_OUTPUT,
+    REPORT_PLOT,
     REPORT_COLUMNS, /* from here on: options of the report itself */
     REPORT_SORT,
     REPORT_LIMIT,
@@ -54,6 +56,8 @@ static const gnomon__cli_option report_options[] = {
         "no-extended", "simple: only mean and total, sorted by mean"),
     [REPORT_OUTPUT] =
         GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is"),
+    [REPORT_PLOT] =
+        GNOMON__FLAG("plot", "steps, counters: drawn, as wide as the terminal"),
     [REPORT_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
                                     "columns of a table: calls,total or all"),
     [REPORT_SORT] =
@@ -102,6 +106,7 @@ typedef struct report_request {
     int each;
     int is_page;        /* all of the files as one page, ... */
     const char *output; /* ... in this file; NULL: standard output */
+    int is_plot, plot;  /* which of gnomon__plot_words */
     gnomon__cli_profiler profiler;
     gnomon__joined out;
     gnomon__near_stage near; /* to --stage */
@@ -111,6 +116,17 @@ typedef struct report_request {
 } report_request;
 
 /* ---- What was asked for ---------------------------------------------------------- */
+
+static int report_plot_words(report_request *r, const char *as,
+                             const gnomon__settings *settings)
+{
+    r->plot = gnomon__cli_word(as, gnomon__plot_words);
+    if (r->plot >= 0 && !settings->count && !r->each && !r->output)
+        return GNOMON__CLI_END;
+    gnomon__cli_usage(&gnomon__command_report,
+                      "--plot is of --as steps or counters, and of --stage");
+    return GNOMON__CLI_WRONG;
+}
 
 /* The page has choices of its own. */
 static int report_page_words(report_request *r,
@@ -140,6 +156,8 @@ static int report_words(report_request *r, int argc, char **argv)
             r->each = 1;
         else if (option == REPORT_OUTPUT)
             r->output = optarg;
+        else if (option == REPORT_PLOT)
+            r->is_plot = 1;
         else if (option == REPORT_EXTENDED || option == REPORT_NO_EXTENDED)
             code = gnomon__settings_add(&settings, "extended",
                                         option == REPORT_EXTENDED ? "true"
@@ -154,6 +172,8 @@ static int report_words(report_request *r, int argc, char **argv)
     } else if (option == GNOMON__CLI_END && optind == argc) {
         gnomon__cli_usage(c, "no file is named");
         option = GNOMON__CLI_WRONG;
+    } else if (option == GNOMON__CLI_END && r->is_plot) {
+        option = report_plot_words(r, as, &settings);
     } else if (option == GNOMON__CLI_END && gnomon__same_word(as, "html")) {
         option = report_page_words(r, &settings);
     } else if (option == GNOMON__CLI_END && r->output) {
@@ -364,11 +384,14 @@ static int report_run(int argc, char **argv)
     if (in.count && r.is_page)
         status = gnomon__cli_worse(
             status, gnomon__page_make(&in, r.output ? r.output : "-"));
+    else if (in.count && r.is_plot)
+        status =
+            gnomon__cli_worse(status, gnomon__plot(&in, r.plot, r.stage, &out));
     else if (in.count)
         status = gnomon__cli_worse(status, report_files(&r, &in));
     gnomon__progress_end();
     gnomon__joined_end(&r.out);
-    if (!status && !r.is_page)
+    if (!status && !r.is_page && !r.is_plot)
         status = report_nothing(&r);
     gnomon__cli_profiler_close(&r.profiler);
     gnomon__cli_inputs_free(&in);
