@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "command/prof_read.h"
 #include "gnomon.h"
 #include "gnomon/profile.h"
 #include "gnomon/tool.h"
@@ -209,6 +210,8 @@ static int load_stream(FILE *from, size_t expected, gnomon_profile **out)
     }
     if (ferror(from))
         code = gnomon__fail(GNOMON_EIO, "cannot be read: %s", strerror(errno));
+    else if (gnomon__prof_is(bytes, size))
+        code = gnomon__prof_read(out, bytes, size);
     else if (is_json_text(bytes, size))
         code = gnomon__json_read(out, bytes, size);
     else
@@ -221,6 +224,7 @@ static int load_file(const char *path, gnomon_profile **out)
 {
     struct stat about;
     char head[64];
+    size_t size = 0;
     int code;
     FILE *from = fopen(path, "rbe");
     if (!from)
@@ -228,7 +232,8 @@ static int load_file(const char *path, gnomon_profile **out)
                             strerror(errno));
     if (fstat(fileno(from), &about) != 0 || !S_ISREG(about.st_mode)) {
         code = load_stream(from, 0, out);
-    } else if (is_json_text(head, fread(head, 1, sizeof head, from))) {
+    } else if (size = fread(head, 1, sizeof head, from),
+               gnomon__prof_is(head, size) || is_json_text(head, size)) {
         rewind(from);
         code = load_stream(from, (size_t)about.st_size, out);
     } else {

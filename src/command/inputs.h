@@ -10,7 +10,7 @@
 struct gnomon_profile;
 struct gnomon_loss_info;
 
-/* The profile in a file, .gnomon or JSON, as its content says; "-" is standard
+/* The profile in a file, .gnomon, JSON or cProfile's, as its content says; "-" is standard
  * input. GNOMON_OK, and the caller frees it. Else an error code, and *out is
  * NULL. One line, which names the file, says what is wrong, and also which keys
  * of a JSON form were ignored. */
