@@ -78,7 +78,7 @@ typedef struct averages_table {
     size_t width[AVERAGE_COLUMNS]; /* 0: there is no such column */
     unsigned has;                  /* IF_OVERLOADS, ... */
     double self_cpu, self_device;  /* of all rows */
-    double flops_unit;
+    double flops_scale;
     const char *flops_word;
 } averages_table;
 
@@ -94,9 +94,8 @@ static void fixed_text(char text[40], double value, int digits, int width,
     snprintf(text + n, 40 - (size_t)n, "%s", unit);
 }
 
-static void time_text(char text[40], double ns, const char *unit)
+static void time_text(char text[40], double us, const char *unit)
 {
-    const double us = ns / 1000.0;
     const char forced = unit && (!strcmp(unit, "s") || !strcmp(unit, "ms") ||
                                  !strcmp(unit, "us"))
                             ? *unit
@@ -139,7 +138,7 @@ static void number_text(char text[40], const averages_table *t,
     else if (c->form == AS_WHOLE)
         snprintf(text, 40, "%.0f", value);
     else if (value > 0)
-        fixed_text(text, value / t->flops_unit, 3, 8, "");
+        fixed_text(text, value * t->flops_scale, 3, 8, "");
     else
         snprintf(text, 40, "--");
 }
@@ -339,7 +338,7 @@ static void add_columns(averages_table *t, const averages_seen *seen)
     if (t->has & IF_FLOPS) {
         const double third = log10(seen->least_flops) / 3.0;
         const int unit = third > 5 ? 5 : (int)third;
-        t->flops_unit = pow(10.0, 3.0 * unit);
+        t->flops_scale = pow(10.0, -3.0 * unit);
         t->flops_word = units[unit];
     }
 }
@@ -429,10 +428,10 @@ static void put_heading(const averages_table *t, const char *text)
     t->out->write(t->out, "\n", 1);
 }
 
-static void put_total(const averages_table *t, const char *device, double ns)
+static void put_total(const averages_table *t, const char *device, double us)
 {
     char text[40], line[96];
-    time_text(text, ns, t->choice->time_unit);
+    time_text(text, us, t->choice->time_unit);
     const int n =
         snprintf(line, sizeof line, "Self %s time total: %s\n", device, text);
     t->out->write(t->out, line, (size_t)n);

@@ -7,7 +7,7 @@
 
 #include "print/rows.h"
 
-/* Times are ns, sizes bytes. The four sums of an event follow one another, and then those
+/* Times are us, as torch has them, sizes bytes. The four sums of an event follow one another, and then those
  * of it without its children. */
 enum gnomon__average_cell {
     GNOMON__AVERAGE_NAME,
@@ -51,7 +51,9 @@ typedef struct gnomon__averages_choice {
     const char *device;         /* "CUDA"; NULL: there is none */
     int64_t row_limit;          /* -1: all */
     int64_t name_width, shapes_width, source_width; /* -1: no limit */
+    int64_t frames;    /* by so many of the innermost frames; 0: by none */
     bool is_top_level; /* rows of what nothing was open around */
+    bool is_apart;     /* a row for each event */
     bool has_memory, has_flops, has_shapes, has_stacks, has_overloads;
     bool has_layers;
 } gnomon__averages_choice;
@@ -85,23 +87,32 @@ typedef struct gnomon__average_event {
     uint8_t use;                          /* what it is for */
     struct gnomon__average_event *parent; /* NULL: none */
     size_t children, order;
-    int64_t kernels_ns; /* of its own kernels */
-    int64_t all[4];     /* as the cells from CPU on */
-    int64_t below[4];   /* of its children */
+    double kernels;  /* us of its own ones */
+    double all[4];   /* as the cells from CPU on */
+    double below[4]; /* of its children */
 } gnomon__average_event;
 
 /* What tells rows apart beside names. */
 typedef struct gnomon__averages_by {
     bool shapes, overloads;
+    bool is_apart; /* each is a row of its own */
     size_t frames; /* the innermost ones of the stack; 0: none */
 } gnomon__averages_by;
 
 /* Adds the rows by the rules of torch (torch/autograd/profiler.py): who contains whom is
  * found by time, and memory is of every operation at whose time it was taken, on any
- * thread. Changes the events. O(n log n). */
+ * thread. Times are added up as torch does, in us and in its order, for a mean of two is
+ * often a tie of what is printed. Changes the events. O(n log n). */
 void gnomon__averages_add(gnomon__report_rows *rows,
                           const gnomon__averages_by *by,
                           gnomon__average_event *events, size_t count);
+
+/* The rows of a profile, as `choice` has them, in which it sets what the profile has.
+ * *is_of_events: from single executions, and not from sums by path. GNOMON_OK or
+ * GNOMON_ENOMEM; free the rows in any case. */
+int gnomon__averages_make(gnomon__report_rows *rows,
+                          gnomon__averages_choice *choice, bool *is_of_events,
+                          const gnomon_profile *profile);
 
 /* --as averages */
 extern const gnomon_profiler gnomon__averages_report;

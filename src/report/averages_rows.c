@@ -122,7 +122,8 @@ static void use_memory(averaging *a)
         if (one->is_device || to <= from)
             continue;
         for (int k = 0; k < 2; k++)
-            one->all[2 + k] = a->memory[to].sums[k] - a->memory[from].sums[k];
+            one->all[2 + k] =
+                (double)(a->memory[to].sums[k] - a->memory[from].sums[k]);
         a->memory[from].covers++;
         a->memory[to].covers--;
     }
@@ -138,8 +139,13 @@ static void take_unused_memory(averaging *a)
             continue;
         e->use = USE_ROW;
         e->linked = 0;
-        e->all[2 + e->is_device] = e->bytes;
+        e->all[2 + e->is_device] = (double)e->bytes;
     }
+}
+
+static double averages_us(uint64_t ns)
+{
+    return (double)ns / 1000.0;
 }
 
 static void take_events(averaging *a, size_t count)
@@ -150,7 +156,8 @@ static void take_events(averaging *a, size_t count)
         e->order = i + (e->use == USE_MEMORY ? count : 0);
         e->is_async = e->end_thread != e->thread && !e->is_device;
         if (e->use == USE_ROW && e->end_ns > e->begin_ns)
-            e->all[e->is_device] = (int64_t)(e->end_ns - e->begin_ns);
+            e->all[e->is_device] =
+                averages_us(e->end_ns) - averages_us(e->begin_ns);
     }
     sort_events(a, count);
     use_memory(a);
@@ -176,7 +183,7 @@ static void follow_links(averaging *a)
         const gnomon__keyed *id =
             one->linked ? gnomon__keyed_find(&a->ids, one->linked) : NULL;
         if (id && one->is_device)
-            a->at[id->value].kernels_ns += one->all[1];
+            a->at[id->value].kernels += one->all[1];
         else if (id)
             one->thread = a->at[id->value].thread;
     }
@@ -191,7 +198,7 @@ static void merge_equal(averaged *one)
     if (!parent || parent->children != 1 || strcmp(parent->name, one->name))
         return;
     parent->children = one->children;
-    parent->kernels_ns = one->kernels_ns;
+    parent->kernels = one->kernels;
     one->is_merged = true;
 }
 
@@ -199,6 +206,18 @@ static bool contains(const averaged *outer, const averaged *inner)
 {
     return outer->thread == inner->thread && outer->node == inner->node &&
            inner->begin_ns < outer->end_ns && inner->end_ns <= outer->end_ns;
+}
+
+/* What all of it took is known: it goes to what is around it, after what began before.
+ * Up to `outer`, which is returned. */
+static averaged *close_to(averaged *open, averaged *outer)
+{
+    for (; open != outer; open = open->parent) {
+        open->all[1] = open->kernels + open->below[1];
+        for (int k = 0; k < 4 && open->parent; k++)
+            open->parent->below[k] += open->all[k];
+    }
+    return open;
 }
 
 static void make_tree(averaging *a)
@@ -220,20 +239,19 @@ static void make_tree(averaging *a)
     }
     for (size_t i = 0; i < count; i++)
         merge_equal(a->sorted[i]);
-    for (size_t i = count; i-- > 0;) {
-        averaged *one = a->sorted[i];
-        if (one->is_merged)
-            continue;
-        one->all[1] = one->kernels_ns + one->below[1];
-        for (int k = 0; k < 4 && one->parent; k++)
-            one->parent->below[k] += one->all[k];
-    }
+    open = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!a->sorted[i]->is_merged) {
+            open = close_to(open, a->sorted[i]->parent);
+            open = a->sorted[i];
+        }
+    close_to(open, NULL);
 }
 
 /* ---- Rows -------------------------------------------------------------------------- */
 
 static gnomon__cell *begin_row(gnomon__report_rows *r, const char *name,
-                               const char *shapes, unsigned kind)
+                               const char *shapes, uint64_t kind)
 {
     gnomon__cell *cells = gnomon__report_row_of(r, 0);
     gnomon__cell_text(&cells[GNOMON__AVERAGE_NAME], name);
@@ -271,7 +289,8 @@ static void add_row(gnomon__report_rows *r, const gnomon__averages_by *by,
                   !by->shapes   ? ""
                   : one->shapes ? one->shapes
                                 : "[]",
-                  (one->is_device ? 2u : 0u) + one->is_annotation);
+                  (by->is_apart ? 4 * (uint64_t)one->order : 0) +
+                      (one->is_device ? 2u : 0u) + one->is_annotation);
     gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK],
                       frames_of(r, one->stack, by->frames));
     if (one->layer)
@@ -282,11 +301,10 @@ static void add_row(gnomon__report_rows *r, const gnomon__averages_by *by,
     gnomon__cell_number(&cells[GNOMON__AVERAGE_COUNT], 1);
     gnomon__cell_number(&cells[GNOMON__AVERAGE_FLOPS], (double)one->flops);
     for (int k = 0; k < 4; k++) {
-        gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k],
-                            (double)one->all[k]);
+        gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k], one->all[k]);
         if (!one->is_async)
             gnomon__cell_number(&cells[GNOMON__AVERAGE_SELF_CPU + k],
-                                (double)(one->all[k] - one->below[k]));
+                                one->all[k] - one->below[k]);
     }
     gnomon__cell_count(
         &cells[GNOMON__AVERAGE_ORDER],
@@ -324,7 +342,8 @@ typedef struct averages_of {
     gnomon__averages_choice
         choice; /* the first; has_flops and so on: of any event */
     bool is_of_events;
-    const char **shapes; /* texts of operations, by number; NULL: none yet */
+    /* Texts of operations, by number; NULL: none yet. */
+    const char **shapes, **stacks;
     const char **layers; /* by node; NULL: they are not asked for */
 } averages_of;
 
@@ -356,19 +375,52 @@ static const char *print_shapes(gnomon__report_rows *r,
     return kept;
 }
 
-static const char *shapes_of(gnomon__report_rows *r, uint32_t number,
-                             uint64_t *flops)
+/* A text among the attributes; "" where there is none. */
+static char *attribute_text(gnomon__report_rows *r, const gnomon_op_info *op,
+                            const char *key)
+{
+    static char none[1];
+    const char *json = "";
+    for (size_t i = 0; i < op->attribute_count; i++)
+        if (strcmp(gnomon_attribute_at(op, i)->key, key) == 0)
+            json = gnomon_attribute_at(op, i)->json;
+    const size_t size = strlen(json);
+    char *text = gnomon__table_take(&r->table, size + 1), *to = text;
+    if (!text)
+        r->code = GNOMON_ENOMEM;
+    for (size_t i = 1; text && i + 1 < size; i++) {
+        i += json[i] == '\\';
+        *to++ = json[i];
+    }
+    return text ? text : none;
+}
+
+/* A line for each frame of the call stack, which is as Kineto writes it: "inner;outer;". */
+static const char *print_stack(gnomon__report_rows *r, const gnomon_op_info *op)
+{
+    char *text = attribute_text(r, op, "Call stack");
+    for (char *at = text; (at = strchr(at, ';')) != NULL;)
+        *at = at[1] ? '\n' : 0;
+    return text;
+}
+
+/* What the operation of a node says of its events. */
+static void read_op(gnomon__report_rows *r, uint32_t number, averaged *to)
 {
     averages_of *a = r->more;
     gnomon_op_info op;
-    *flops = 0;
     if (!number || gnomon_profile_op(r->profile, number, &op))
-        return NULL;
-    *flops = op.flops;
+        return;
+    to->flops = op.flops;
     a->choice.has_flops |= op.flops != 0;
     if (a->choice.has_shapes && !a->shapes[number])
         a->shapes[number] = print_shapes(r, &op);
-    return a->shapes[number];
+    if (a->choice.frames && !a->stacks[number])
+        a->stacks[number] = print_stack(r, &op);
+    to->shapes = a->shapes[number];
+    to->stack = a->stacks[number];
+    if (a->choice.has_overloads)
+        to->overload = attribute_text(r, &op, "Overload name");
 }
 
 /* ---- Events ------------------------------------------------------------------------ */
@@ -385,40 +437,69 @@ static bool read_launches(const gnomon_profile *p, gnomon__keyed_list *to)
     return is_read;
 }
 
+/* Whether it is a label, and no operation: of gnomon, or as torch calls its own. */
+static bool is_annotation(const gnomon__report_node *n)
+{
+    return n->region.kind <= GNOMON_KIND_RANGE && n->region.category &&
+           (!n->of.op || strstr(n->region.category, "user_annotation"));
+}
+
+/* An allocation, or a mark that there was no memory, whose category is the pool. False: it
+ * is neither. */
+static bool read_memory(const gnomon_profile *p, const gnomon_event_info *e,
+                        averaged *to)
+{
+    gnomon_track_info pool;
+    gnomon_region_info mark = {.name = "[memory]"};
+    if (e->kind == GNOMON_EVENT_MEMORY
+            ? gnomon_profile_track(p, e->region, &pool) != GNOMON_OK
+            : e->kind != GNOMON_EVENT_MARK ||
+                  gnomon_profile_region(p, e->region, &mark) ||
+                  strcmp(mark.name, "[OutOfMemory]") != 0)
+        return false;
+    *to = (averaged){.name = mark.name,
+                     .bytes = (int64_t)e->value,
+                     .is_device = e->kind == GNOMON_EVENT_MEMORY
+                                      ? pool.device >= 0
+                                      : strcmp(mark.category, "host") != 0};
+    return true;
+}
+
 /* False: it makes no row. */
 static bool read_event(gnomon__report_rows *r, const gnomon_event_info *e,
                        averaged *to)
 {
     averages_of *a = r->more;
-    const bool is_memory = e->kind == GNOMON_EVENT_MEMORY;
-    gnomon__report_node n = {.region = {.name = "[memory]"}};
+    gnomon__report_node n;
     gnomon_track_info track;
-    if ((!is_memory &&
-         (e->kind != GNOMON_EVENT_EXECUTION ||
-          !gnomon__report_node_at(r->profile, e->node, &n) || !n.of.region)) ||
-        gnomon_profile_track(r->profile, is_memory ? e->region : e->track,
-                             &track))
-        return false;
-    a->choice.has_memory |= is_memory;
-    *to =
-        (averaged){.name = n.region.name,
-                   .begin_ns = e->begin_ns,
-                   .end_ns = e->begin_ns + e->duration_ns,
-                   .thread = e->track,
-                   .end_thread = n.of.flags & GNOMON_NODE_RANGE ? 0 : e->track,
-                   .id = e->instance,
-                   .bytes = is_memory ? (int64_t)e->value : 0,
-                   .node = -1,
-                   .is_device = is_memory ? track.device >= 0
-                                          : track.kind == GNOMON_TRACK_STREAM};
-    to->shapes = shapes_of(r, n.of.op, &to->flops);
+    if (read_memory(r->profile, e, to)) {
+        a->choice.has_memory = true;
+    } else {
+        if (e->kind != GNOMON_EVENT_EXECUTION ||
+            !gnomon__report_node_at(r->profile, e->node, &n) || !n.of.region ||
+            gnomon_profile_track(r->profile, e->track, &track))
+            return false;
+        *to = (averaged){.name = n.region.name,
+                         .id = e->instance,
+                         .is_annotation = is_annotation(&n),
+                         .is_device = track.kind == GNOMON_TRACK_STREAM};
+        read_op(r, n.of.op, to);
+        to->is_async = n.of.flags & GNOMON_NODE_RANGE;
+    }
+    to->begin_ns = e->begin_ns;
+    to->end_ns = e->begin_ns + e->duration_ns;
+    to->thread = e->track;
+    to->end_thread = to->is_async ? 0 : e->track;
+    to->node = -1;
     return true;
 }
 
 static void read_events(gnomon__report_rows *r, size_t count)
 {
     const averages_of *a = r->more;
-    const gnomon__averages_by by = {.shapes = a->choice.has_shapes};
+    const gnomon__averages_by by = {a->choice.has_shapes,
+                                    a->choice.has_overloads, a->choice.is_apart,
+                                    (size_t)a->choice.frames};
     averaged *events = calloc(count + 1, sizeof *events);
     size_t used = 0;
     gnomon__keyed_list launches = {0};
@@ -523,8 +604,10 @@ static void find_layers(gnomon__report_rows *r)
 
 /* "CUDA": the kind of which the profile has devices, as its metadata
  * "gnomon.cuda.0.name" says, in capitals. */
-static const char *device_word(const gnomon_profile *profile, char word[16])
+static const char *device_word(gnomon__report_rows *rows,
+                               const gnomon_profile *profile)
 {
+    char word[16] = "CUDA";
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
         int end = 0;
@@ -532,11 +615,10 @@ static const char *device_word(const gnomon_profile *profile, char word[16])
             end) {
             for (char *c = word; *c; c++)
                 *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
-            return word;
+            break;
         }
     }
-    snprintf(word, 16, "CUDA");
-    return word;
+    return gnomon__report_text(rows, word);
 }
 
 static double allocated(const gnomon_node_info *n, bool is_device,
@@ -559,7 +641,7 @@ static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
     averages_of *a = r->more;
     gnomon__report_node n;
     gnomon_track_info track;
-    uint64_t flops;
+    averaged op = {0};
     if (!gnomon__report_node_at(r->profile, number, &n) || !n.of.region ||
         gnomon_profile_track(r->profile, n.of.track, &track))
         return;
@@ -567,17 +649,20 @@ static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
     const gnomon_stats *times = is_device ? n.of.device : n.of.host;
     if (!times || !times->count)
         return;
-    const char *shapes = shapes_of(r, n.of.op, &flops);
-    gnomon__cell *cells =
-        begin_row(r, n.region.name, shapes ? shapes : "", is_device ? 2u : 0u);
+    read_op(r, n.of.op, &op);
+    gnomon__cell *cells = begin_row(
+        r, n.region.name, op.shapes ? op.shapes : "", is_device ? 2u : 0u);
+    gnomon__cell_text(&cells[GNOMON__AVERAGE_STACK],
+                      frames_of(r, op.stack, (size_t)a->choice.frames));
     if (a->layers)
         gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], a->layers[number]);
-    flops = n.of.work ? n.of.work->flops : flops * times->count;
+    const uint64_t flops =
+        n.of.work ? n.of.work->flops : op.flops * times->count;
     const double values[][2] = {
-        {is_device ? 0 : (double)times->total_ns,
-         is_device ? 0 : (double)times->self_ns},
-        {is_device ? (double)times->total_ns : (double)all,
-         is_device ? (double)times->total_ns : (double)own},
+        {is_device ? 0 : averages_us(times->total_ns),
+         is_device ? 0 : averages_us(times->self_ns)},
+        {averages_us(is_device ? times->total_ns : (uint64_t)all),
+         averages_us(is_device ? times->total_ns : (uint64_t)own)},
         {is_device ? 0 : allocated(&n.of, false, r->profile)},
         {is_device ? 0 : allocated(&n.of, true, r->profile)}};
     for (int k = 0; k < 4; k++) {
@@ -614,9 +699,15 @@ static void averages_read(gnomon__report_rows *r)
     const size_t count = gnomon_profile_count(r->profile, GNOMON_EVENTS);
     const size_t ops = gnomon_profile_count(r->profile, GNOMON_OPS);
     gnomon_event_info e;
-    a->shapes = gnomon__table_take(&r->table, (ops + 1) * sizeof *a->shapes);
+    gnomon_metadata_info said;
+    a->shapes =
+        gnomon__table_take(&r->table, (2 * ops + 2) * sizeof *a->shapes);
     if (!a->shapes)
         r->code = GNOMON_ENOMEM;
+    else
+        a->stacks = a->shapes + ops + 1;
+    for (size_t i = 1; !gnomon_profile_metadata(r->profile, i, &said); i++)
+        a->choice.has_memory |= strcmp(said.key, "profile_memory") == 0;
     for (size_t i = 1; i <= count && !r->code && !a->is_of_events; i++) {
         r->code = gnomon_profile_event(r->profile, i, &e);
         a->is_of_events = !r->code && e.kind == GNOMON_EVENT_EXECUTION;
@@ -677,6 +768,21 @@ typedef struct averages_options {
     char sort[64], unit[8];
 } averages_options;
 
+int gnomon__averages_make(gnomon__report_rows *rows,
+                          gnomon__averages_choice *choice, bool *is_of_events,
+                          const gnomon_profile *profile)
+{
+    averages_of a = {.choice = *choice};
+    const int code = gnomon__report_make(rows, &gnomon__averages,
+                                         &choice->table, &a, profile);
+    for (size_t i = 0; i < rows->table.row_count; i++)
+        if (gnomon__cells_of(&rows->table, i)[GNOMON__AVERAGE_KIND].count & 2)
+            a.choice.device = device_word(rows, profile);
+    *choice = a.choice;
+    *is_of_events = a.is_of_events;
+    return code;
+}
+
 static int averages_summary(void *self, const gnomon_profile *profile,
                             const gnomon_writer *out)
 {
@@ -685,20 +791,16 @@ static int averages_summary(void *self, const gnomon_profile *profile,
     static const char of_paths[] =
         "From sums by thread and path, without single executions: no [memory] "
         "rows, and memory is each path's own.\n";
-    averages_of a = {.choice = self ? *(const gnomon__averages_choice *)self
-                                    : gnomon__averages_preset};
+    gnomon__averages_choice choice =
+        self ? *(const gnomon__averages_choice *)self : gnomon__averages_preset;
     gnomon__report_rows rows;
-    char word[16];
-    int code = gnomon__report_make(&rows, &gnomon__averages, &a.choice.table,
-                                   &a, profile);
-    for (size_t i = 0; i < rows.table.row_count; i++)
-        if (gnomon__cells_of(&rows.table, i)[GNOMON__AVERAGE_KIND].count & 2)
-            a.choice.device = device_word(profile, word);
+    bool is_of_events;
+    int code = gnomon__averages_make(&rows, &choice, &is_of_events, profile);
     if (!code)
         code = gnomon__averages_text(&rows, out);
     if (!code && rows.table.row_count)
-        code = a.is_of_events ? out->write(out, of_events, sizeof of_events - 1)
-                              : out->write(out, of_paths, sizeof of_paths - 1);
+        code = is_of_events ? out->write(out, of_events, sizeof of_events - 1)
+                            : out->write(out, of_paths, sizeof of_paths - 1);
     gnomon__report_free(&rows);
     return code;
 }
@@ -719,6 +821,8 @@ static int averages_create(const gnomon_options *options, void **self)
     o->choice.is_top_level = options->number(options, "top_level") != 0;
     o->choice.has_shapes = options->number(options, "shapes") != 0;
     o->choice.has_layers = options->number(options, "layer") != 0;
+    o->choice.frames = options->number(options, "stack");
+    o->choice.has_stacks = o->choice.frames > 0;
     *self = o;
     return GNOMON_OK;
 }
@@ -731,6 +835,8 @@ static const gnomon_option_info averages_option_list[] = {
     GNOMON__PRESET_OPTION("limit", INTEGER, "100", "the most rows; -1: all"),
     GNOMON__PRESET_OPTION("shapes", BOOL, "false",
                           "a row for each shape of inputs"),
+    GNOMON__PRESET_OPTION("stack", INTEGER, "0",
+                          "a row for so many innermost frames of the stack"),
     GNOMON__PRESET_OPTION("top_level", BOOL, "false",
                           "only what nothing was open around"),
     GNOMON__TABLE_OPTION("unit", TEXT, "of all times: s, ms or us"),

@@ -114,8 +114,10 @@ static void read_rows(gnomon__report_rows *r)
         gnomon__cell_number(&cells[GNOMON__AVERAGE_NODE],
                             (double)whole_of(of, "node_id", -1));
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            gnomon__cell_number(&cells[GNOMON__AVERAGE_CPU + k],
-                                (double)whole_of(of, numbers[k], 0));
+            gnomon__cell_number(
+                &cells[GNOMON__AVERAGE_CPU + k],
+                (double)whole_of(of, numbers[k], 0) /
+                    (strstr(numbers[k], "_ns") ? 1000.0 : 1.0)); /* us */
         gnomon__cell_count(&cells[GNOMON__AVERAGE_ORDER],
                            gnomon__average_order(i, is_true(of, "is_async"),
                                                  json_is_false(json_object_get(
