@@ -340,7 +340,7 @@ class Trouble(Recording):
 
     def test_wrong_arguments(self):
         with self.assertRaises(TypeError):
-            profile([ProfilerActivity.CPU])
+            profile([ProfilerActivity.CPU], None)
         with self.assertRaises(TypeError):
             profile(record_shape=True)
         with self.assertRaises(AssertionError):
@@ -378,16 +378,67 @@ class Trouble(Recording):
             prof = profile(activities=[ProfilerActivity.CPU], use_cuda=True)
         self.assertIn(ProfilerActivity.CUDA, prof.activities)
 
-    def test_what_is_not_there_says_what_to_do(self):
+    def test_what_only_torch_has_says_so(self):
         with profile() as prof:
             pass
-        for call in (prof.key_averages, prof.export_memory_timeline):
-            with self.assertRaisesRegex(NotImplementedError, "gnomon.profile has no"):
-                call(group_by_input_shape=True)
-        with self.assertRaisesRegex(NotImplementedError, r'report\("simple"\)'):
-            prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10)
-        with self.assertRaises(NotImplementedError):
+        with self.assertRaisesRegex(NotImplementedError, "no session"):
+            prof.export_memory_timeline("timeline.json")
+        with self.assertRaisesRegex(NotImplementedError, "schedule="):
             prof.toggle_collection_dynamic(False, [ProfilerActivity.CPU])
+
+
+class Averages(Recording):
+    def test_marks_have_torchs_table(self):
+        with profile([ProfilerActivity.CPU]) as prof:
+            for _ in range(3):
+                with gnomon.record_function("outer"):
+                    with gnomon.scope("inner"):
+                        pass
+        rows = prof.key_averages()
+        self.assertEqual([(row.key, row.count) for row in rows], [("outer", 3), ("inner", 3)])
+        outer, inner = rows
+        self.assertAlmostEqual(
+            outer.self_cpu_time_total, outer.cpu_time_total - inner.cpu_time_total
+        )
+        self.assertEqual(outer.cpu_time, outer.cpu_time_total / 3)
+        self.assertEqual((outer.stack, outer.input_shapes, outer.flops), ([], "", 0))
+        self.assertFalse(hasattr(outer, "nothing"))
+        lines = rows.table(sort_by="cpu_time_total").splitlines()
+        self.assertEqual([line.split()[0] for line in lines[3:5]], ["outer", "inner"])
+        self.assertEqual(str(rows), rows.table())
+        self.assertIn("Self CPU time total:", lines[-1])
+        self.assertIs(prof.profiler, prof)
+        total = rows.total_average()
+        self.assertEqual((total.key, total.count), ("Total", 6))
+        self.assertEqual(prof.self_cpu_time_total, rows.self_cpu_time_total)
+        with self.assertRaises(AttributeError):
+            rows.table(sort_by="size")
+
+    def test_lists_are_printed_as_they_are(self):
+        with profile() as prof:
+            for name in "abc":
+                with gnomon.scope(name):
+                    pass
+        rows = prof.key_averages()
+        rows.reverse()
+        del rows[0]
+        lines = rows.table(header="h", time_unit="s", row_limit=1).splitlines()
+        self.assertEqual(lines[1], "h")
+        self.assertEqual(lines[5].split()[0], "b")
+        self.assertTrue(lines[6].startswith("---"))
+        empty = type(rows)()
+        self.assertEqual(empty.table(), "")
+        self.assertEqual(empty.total_average().count, 0)
+
+    def test_events_have_torchs_attributes(self):
+        with profile() as prof:
+            with gnomon.scope("work"):
+                pass
+        (event,) = prof.events()
+        self.assertEqual((event.input_shapes, event.stack), ([], []))
+        self.assertEqual(event.thread, event.track.index)
+        us = event.time_range.elapsed_us()
+        self.assertAlmostEqual(us, event.duration_ns / 1000)
 
 
 class Together(Recording):

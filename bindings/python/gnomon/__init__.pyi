@@ -2,8 +2,9 @@
 import os
 from enum import Enum
 from typing import Any, Callable, ContextManager, Dict, Iterable, List, Mapping
-from typing import NamedTuple, NoReturn, Optional, Sequence, Set, TypeVar, Union
+from typing import NamedTuple, Optional, Sequence, Set, TypeVar, Union
 
+from ._averages import Average, Averages
 from ._profiles import Event
 from ._profiles import Profile as Profile
 
@@ -94,14 +95,18 @@ class profile(ContextManager["profile"]):
     activities: Set[ProfilerActivity]
     schedule: Callable[[int], Any]
     on_trace_ready: Optional[Callable[[Any], Any]]
+    record_shapes: bool
+    profile_memory: bool
     with_stack: bool
+    with_flops: bool
+    with_modules: bool
     custom_trace_id_callback: Optional[Callable[[], str]]
     step_num: int
     current_action: ProfilerAction
     def __init__(
         self,
-        *,
         activities: Optional[Iterable[Any]] = None,
+        *,
         schedule: Optional[Callable[[int], Any]] = None,
         on_trace_ready: Optional[Callable[[Any], Any]] = None,
         record_shapes: bool = False,
@@ -137,9 +142,23 @@ class profile(ContextManager["profile"]):
     def set_custom_trace_id_callback(
         self, callback: Optional[Callable[[], str]]
     ) -> None: ...
-    def key_averages(self, *args: Any, **keywords: Any) -> NoReturn: ...
-    def export_memory_timeline(self, *args: Any, **keywords: Any) -> NoReturn: ...
-    def toggle_collection_dynamic(self, *args: Any, **keywords: Any) -> NoReturn: ...
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+    ) -> Averages: ...
+    def total_average(self) -> Average: ...
+    @property
+    def self_cpu_time_total(self) -> float: ...
+    @property
+    def profiler(self) -> Any: ...
+    def export_memory_timeline(
+        self, path: _Path, device: Optional[str] = None
+    ) -> None: ...
+    def toggle_collection_dynamic(
+        self, enable: bool, activities: Iterable[Any]
+    ) -> None: ...
 
 def schedule(
     *,

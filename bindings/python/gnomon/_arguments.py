@@ -17,12 +17,19 @@ class ProfilerActivity(Enum):
     PrivateUse1 = 5
 
 
+_NO_TORCH = "PyTorch is not loaded"
+OF_TORCH = {  # of these torch's own session has the effect
+    name: _NO_TORCH
+    for name in (
+        "record_shapes",
+        "profile_memory",
+        "with_flops",
+        "with_modules",
+        "experimental_config",
+    )
+}
 IGNORED = {
-    "record_shapes": "gnomon does not see the inputs of operators",
-    "profile_memory": "gnomon does not see the allocator of PyTorch",
-    "with_flops": "gnomon does not see the inputs of operators",
-    "with_modules": "mark modules as scopes",
-    "experimental_config": "its options are Kineto's",
+    **OF_TORCH,
     "execution_trace_observer": "no execution trace is written",
     "acc_events": "events() has those of the last cycle",
     "post_processing_timeout_s": "nothing is computed at the end of a cycle",

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The entities of a profile as objects: a class for each kind, made of the fields that
 the library names, and sequences of them."""
+import json
+from collections import namedtuple
+
 from . import _gnomon
 from ._stats import Anchor, Memory, Stats, Tensor, Work
 
@@ -113,6 +116,30 @@ def _event_name(self):
     return of.name if of else ""
 
 
+def _op_of(self):
+    return self.node.op if self.node else None
+
+
+def _event_shapes(self):
+    op = _op_of(self)
+    return [list(tensor.dims) for tensor in op.inputs] if op else []
+
+
+def _event_stack(self):
+    op = _op_of(self)
+    text = json.loads(op.attributes.get("Call stack", '""')) if op else ""
+    return text.split(";")[:-1]
+
+
+class TimeRange(namedtuple("TimeRange", "start end")):
+    """When an event was, in us."""
+
+    __slots__ = ()
+
+    def elapsed_us(self):
+        return self.end - self.start
+
+
 _stats = _as(Stats)
 _plain = {
     "runs": _entity("Run", "runs", {"anchors": lambda v: [Anchor(*a) for a in v]}),
@@ -154,6 +181,14 @@ _plain = {
         region=property(_event_region),
         pool=property(_event_pool),
         name=property(_event_name),
+        input_shapes=property(_event_shapes),
+        stack=property(_event_stack),
+        thread=property(lambda self: self.track.index),
+        time_range=property(
+            lambda self: TimeRange(
+                self.begin_ns / 1000, (self.begin_ns + self.duration_ns) / 1000
+            )
+        ),
     ),
     "step_times": _entity("StepTime", "step_times", {"time": _stats}),
     "view_times": _entity("ViewTime", "view_times"),

@@ -184,6 +184,15 @@ class Event(Entity):
     instance: int
     value: float
     name: str
+    input_shapes: List[List[int]]
+    stack: List[str]
+    thread: int
+    time_range: TimeRange
+
+class TimeRange(NamedTuple):
+    start: float
+    end: float
+    def elapsed_us(self) -> float: ...
 
 class StepTime(Entity):
     stage: Optional[Stage]

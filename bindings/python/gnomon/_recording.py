@@ -18,23 +18,21 @@ import uuid
 import warnings
 import weakref
 
-from . import _gnomon
-from ._arguments import IGNORED, ProfilerActivity, activities_of, member_of, name_once
+from . import _gnomon, _kineto
+from ._arguments import (
+    IGNORED,
+    OF_TORCH,
+    ProfilerActivity,
+    activities_of,
+    member_of,
+    name_once,
+)
 from ._profiles import Profile
 from ._schedule import NONE, RECORD, SAVE, WARMUP, ProfilerAction
 
 
 def _always(step):
     return RECORD
-
-
-def _instead(name, what):
-    def missing(self, *args, **keywords):
-        raise NotImplementedError(f"gnomon.profile has no {name}() yet: {what}")
-
-    missing.__name__ = name
-    missing.__doc__ = f"Not there yet: {what}."
-    return missing
 
 
 # ---- The profiler -------------------------------------------------------------------
@@ -80,13 +78,17 @@ class profile:
     stop(), or as its schedule says, and calls `on_trace_ready` with itself after each
     cycle. It records beside what $GNOMON names, and beside other profiles.
 
+    With record_shapes, profile_memory, with_stack, with_flops or with_modules, and where
+    PyTorch is loaded, each cycle is a session of torch's own profiler too, whose events
+    the profile then has. torch allows one: where another is open, there is none.
+
     Arguments and methods are those of torch.profiler.profile. What has no effect here
-    is named once; what is not there yet raises NotImplementedError."""
+    is named once."""
 
     def __init__(
         self,
-        *,
         activities=None,
+        *,
         schedule=None,
         on_trace_ready=None,
         record_shapes=False,
@@ -103,12 +105,21 @@ class profile:
     ):
         given = locals()
         self.activities = activities_of(activities, use_cuda)
+        self._torch = {name: bool(given[name]) for name in _kineto.OPTIONS}
+        self._config = experimental_config
+        wants_torch = any(self._torch.values()) and _kineto.is_loaded()
         for name, why in IGNORED.items():
-            if given[name]:
+            if given[name] and not (wants_torch and name in OF_TORCH):
                 name_once(name, why)
+        self._wants_torch = wants_torch
+        # torch's session: that of now, that of the last cycle, and until it was read.
+        self._session = self._delivered = self._unread = self._label = None
         self.schedule = schedule or _always
+        self._has_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
-        self.with_stack = with_stack
+        self.record_shapes, self.profile_memory = record_shapes, profile_memory
+        self.with_stack, self.with_flops = with_stack, with_flops
+        self.with_modules = with_modules
         self.custom_trace_id_callback = custom_trace_id_callback
         self.step_num = 0
         self.current_action = self._action(0)
@@ -189,9 +200,11 @@ class profile:
         self.step_num += 1
         if not self._is_here():
             return
+        self._end_label()
         if self._leads():
             _gnomon.step(self.step_num)
         if before is action is not SAVE or (before, action) == (RECORD, SAVE):
+            self._begin_label()
             return
         try:
             self._change(before, action)
@@ -213,12 +226,16 @@ class profile:
         finally:
             if not self._is_here():  # it is stopped, perhaps by the handler
                 self._drop_idle()
+                self._drop_session()
             elif after in (RECORD, SAVE):
                 self._begin()
+            elif after is WARMUP and self._wants_torch:
+                self._open_session()
             elif after is WARMUP and self._wanted_devices() == _WORK:
                 self._idle = _record(_WORK, True)
             else:
                 self._drop_idle()
+                self._drop_session()
 
     # ---- Recording
 
@@ -230,13 +247,19 @@ class profile:
     def _begin(self):
         make = self.custom_trace_id_callback or (lambda: uuid.uuid4().hex.upper())
         self._trace_id = make()
-        self._recorded = self._wanted_devices()
+        if self._wants_torch and self._session is None:
+            self._open_session()
+        # Of devices torch tells then; two that ask CUPTI would be one too many.
+        self._recorded = 0 if self._session else self._wanted_devices()
         self._recording = _record(self._recorded, False)
         self._drop_idle()  # after the other came, so that devices stay on
         self._put("trace_id", json.dumps(self._trace_id))
         for key, text in self._metadata.items():
             self._put(key, text)
-        if self.with_stack:
+        if self._session:
+            self._session.start()
+            self._begin_label()
+        elif self.with_stack:
             from ._calls import calls
 
             try:
@@ -245,6 +268,38 @@ class profile:
             except _gnomon.Error as error:
                 self._calls = None
                 name_once("with_stack", str(error))
+
+    def _open_session(self):
+        session = _kineto.Session(
+            self._torch,
+            self._config,
+            ProfilerActivity.CUDA in self.activities,
+            ProfilerActivity.CPU in self.activities,
+        )
+        if session.prepare():
+            self._session = session
+        else:
+            name_once("a session of torch", "another profiler has torch's only one", 5)
+
+    def _begin_label(self):
+        """The step, as torch's profiler marks it, in its session."""
+        if self._session and self._recording and self._has_steps:
+            from torch.autograd.profiler import record_function
+
+            self._label = record_function(f"ProfilerStep#{self.step_num}")
+            self._label.__enter__()
+
+    def _end_label(self):
+        label, self._label = self._label, None
+        if label:
+            label.__exit__(None, None, None)
+
+    def _drop_session(self):
+        """One that was prepared, and not begun."""
+        session, self._session = self._session, None
+        if session:
+            session.start()
+            session.stop()
 
     def _drop_idle(self):
         idle, self._idle = self._idle, None
@@ -257,6 +312,10 @@ class profile:
         calls, self._calls = self._calls, None
         if calls:
             calls.__exit__()
+        self._end_label()
+        session, self._session = self._session, None
+        self._delivered = session if session and session.stop() else None
+        self._unread = self._delivered
         if recording is None:
             return False
         try:
@@ -283,6 +342,9 @@ class profile:
     def profile(self):
         """The last cycle as a gnomon.Profile; while the first one is recorded, what
         there is of it."""
+        if self._unread is not None:
+            session, self._unread = self._unread, None
+            self._profile = _kineto.profile_of(session, self._profile)
         if self._profile is not None:
             return self._profile
         if self._recording is None or not self._is_here():
@@ -301,23 +363,77 @@ class profile:
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Writes a line for each path of the last cycle: its names, from the outermost
-        one on, and its own time in us, for flamegraph.pl."""
-        kinds = {"self_cpu_time_total": "host", "self_cuda_time_total": "device"}
+        one on, and its own time in us, for flamegraph.pl. With torch's stacks a line for
+        each event, as torch."""
+        kinds = {
+            "self_cpu_time_total": "host",
+            "self_cuda_time_total": "device",
+            "self_xpu_time_total": None,
+            "self_privateuse1_time_total": None,
+        }
         if metric not in kinds:
             raise ValueError(f"{metric!r} is none of {', '.join(kinds)}")
-        lines = []
-        for node in self.profile().nodes:
-            stats = getattr(node, kinds[metric])
-            us = stats.self_ns // 1000 if stats else 0
-            if us and not node.flags & _PART:
-                path_of = (name.translate(_STACK_LETTERS) for name in node.path)
-                lines.append(f"{';'.join(path_of)} {us}\n")
+        profile = self.profile()
+        if self._delivered and self.with_stack:
+            lines = _stack_lines(profile, metric)
+        else:
+            lines = _path_lines(profile, kinds[metric])
         with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.writelines(lines)
+
+    def export_memory_timeline(self, path, device=None):
+        """torch's own, of the last cycle: with record_shapes, profile_memory and
+        with_stack."""
+        if self._delivered is None:
+            raise NotImplementedError(
+                "gnomon.profile: memory by category is torch's, and there was no session "
+                "of its profiler; memory of marked pools is in the trace"
+            )
+        from torch.profiler.profiler import _KinetoProfile
+
+        owner = _KinetoProfile(**self._torch)
+        owner.profiler = self._delivered.torch
+        owner.export_memory_timeline(path, device)
+
+    def toggle_collection_dynamic(self, enable, activities):
+        """torch's own, of the session that is open."""
+        if self._session is None or not self._session.is_ours:
+            raise NotImplementedError(
+                "gnomon.profile: without a session of torch's profiler, choose by "
+                "schedule=, or by stop() and start()"
+            )
+        self._session.torch.toggle_collection_dynamic(enable, activities)
 
     def events(self):
         """The executions of the last cycle, as events of its gnomon.Profile."""
         return [e for e in self.profile().events if e.kind == "execution"]
+
+    def key_averages(
+        self,
+        group_by_input_shape=False,
+        group_by_stack_n=0,
+        group_by_overload_name=False,
+    ):
+        """torch's list of sums by name, and by shapes, by so many frames of the stack and
+        by overload."""
+        from ._averages import averages_of
+
+        return averages_of(
+            self.profile(), group_by_input_shape, group_by_stack_n, group_by_overload_name
+        )
+
+    def total_average(self):
+        """The sums of all events, as one row."""
+        return self.key_averages().total_average()
+
+    @property
+    def self_cpu_time_total(self):
+        return self.key_averages().self_cpu_time_total
+
+    @property
+    def profiler(self):
+        """torch's torch.autograd.profiler.profile of the last cycle; without one, this."""
+        return self._delivered.torch if self._delivered else self
 
     def report(self, profiler="simple"):
         """A report of the last cycle, as gnomon.Profile.report."""
@@ -351,18 +467,25 @@ class profile:
     def set_custom_trace_id_callback(self, callback):
         self.custom_trace_id_callback = callback
 
-    # ---- Not there yet
-
-    key_averages = _instead(
-        "key_averages", 'report("simple") and report("tree") have sums of names and paths'
-    )
-    export_memory_timeline = _instead(
-        "export_memory_timeline", "memory of marked pools is in the trace"
-    )
-    toggle_collection_dynamic = _instead(
-        "toggle_collection_dynamic", "choose by schedule=, or by stop() and start()"
-    )
-
 
 _PART = 32  # GNOMON_NODE_PART: what its scope's node has already
 _STACK_LETTERS = str.maketrans(" ;\t\n", "____")
+
+
+def _path_lines(profile, kind):
+    for node in profile.nodes:
+        stats = getattr(node, kind) if kind else None
+        us = stats.self_ns // 1000 if stats else 0
+        if us and not node.flags & _PART:
+            path_of = (name.translate(_STACK_LETTERS) for name in node.path)
+            yield f"{';'.join(path_of)} {us}\n"
+
+
+def _stack_lines(profile, metric):
+    from ._averages import averages_of
+
+    for row in averages_of(profile, False, 1 << 30, False, True):
+        us = int(getattr(row, metric)) if "cpu" in metric or "cuda" in metric else 0
+        if us > 0 and row.stack:
+            frames = (f.translate(_STACK_LETTERS) for f in reversed(row.stack))
+            yield f"{';'.join(frames)} {us}\n"

@@ -24,7 +24,7 @@ import torch
 from torch.compiler import is_compiling as _is_compiling
 from torch.nn.modules.module import register_module_module_registration_hook
 
-from . import _gnomon, range as _range, scope, step
+from . import _gnomon, _kineto, range as _range, scope, step
 
 __all__ = ["Watch", "ddp_hook", "watch"]
 
@@ -167,7 +167,7 @@ def _entering(enter):
     @functools.wraps(enter)
     def __enter__(self):
         result = enter(self)
-        if _gnomon._on():
+        if _gnomon._on() and not _kineto.is_open():  # which records it
             # One name for all steps, as torch.profiler's table has it.
             is_step = self.name.startswith("ProfilerStep#")
             mark = _on_stream(scope("ProfilerStep*" if is_step else self.name))

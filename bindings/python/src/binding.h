@@ -141,6 +141,8 @@ extern PyMethodDef binding_control_methods[];
 extern PyMethodDef binding_profiler_methods[];
 extern PyMethodDef binding_profile_methods[];
 extern PyMethodDef binding_recording_methods[];
+extern PyMethodDef binding_event_methods[];
+extern PyMethodDef binding_average_methods[];
 extern PyMethodDef binding_call_methods[];
 extern PyMethodDef binding_hook_methods[];
 extern PyMethodDef binding_watch_methods[];

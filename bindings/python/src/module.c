@@ -170,6 +170,8 @@ static int module_run(PyObject *module)
                                            binding_profiler_methods,
                                            binding_profile_methods,
                                            binding_recording_methods,
+                                           binding_event_methods,
+                                           binding_average_methods,
                                            binding_call_methods,
                                            binding_hook_methods,
                                            binding_watch_methods};
