@@ -329,6 +329,87 @@ class Contents(Case):
         self.assertEqual(os.path.getsize(self.path("s")), 0)
 
 
+class Recipes(Case):
+    """Those of torch's tutorial, whose import alone is another."""
+
+    def both(self, recipe):
+        found = []
+        for package in (torch.profiler, gnomon):
+            os.chdir(self.folder)
+            found.append(recipe(package))
+        self.assertEqual(*found)
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        self.model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten())
+        self.inputs = torch.randn(2, 3, 8, 8)
+
+    def test_time_and_shapes(self):
+        def recipe(p):
+            cpu = [p.ProfilerActivity.CPU]
+            with p.profile(activities=cpu, record_shapes=True) as prof:
+                with p.record_function("model_inference"):
+                    self.model(self.inputs)
+            str(prof.key_averages().table(sort_by="cpu_time_total", row_limit=10))
+            rows = prof.key_averages(group_by_input_shape=True)
+            rows.table(sort_by="cpu_time_total", row_limit=10)
+            return [(r.key, r.count, str(r.input_shapes)) for r in rows]
+
+        self.both(recipe)
+
+    def test_memory(self):
+        def recipe(p):
+            cpu = [p.ProfilerActivity.CPU]
+            with p.profile(
+                activities=cpu, profile_memory=True, record_shapes=True
+            ) as prof:
+                self.model(self.inputs)
+            rows = prof.key_averages()
+            self.assertIn("CPU Mem", rows.table(sort_by="self_cpu_memory_usage"))
+            return [(r.key, r.self_cpu_memory_usage, r.cpu_memory_usage) for r in rows]
+
+        self.both(recipe)
+
+    def test_tracing_and_stacks(self):
+        def recipe(p):
+            cpu = [p.ProfilerActivity.CPU]
+            with p.profile(activities=cpu, with_stack=True, record_shapes=True) as prof:
+                self.model(self.inputs)
+            prof.export_chrome_trace("trace.json")
+            prof.key_averages(group_by_stack_n=5).table(sort_by="self_cuda_time_total")
+            prof.export_stacks("profiler_stacks.txt", "self_cuda_time_total")
+            with open("trace.json") as file:
+                rows = json.load(file)["traceEvents"]
+            names = [r["name"] for r in rows if r["ph"] == "X" and "aten" in r["name"]]
+            return sorted(names), os.path.getsize("profiler_stacks.txt")
+
+        self.both(recipe)
+
+    def test_long_running_jobs(self):
+        def recipe(p):
+            seen = []
+
+            def trace_handler(prof):
+                rows = prof.key_averages()
+                rows.table(sort_by="self_cpu_time_total", row_limit=10)
+                seen.append((prof.step_num, sorted((r.key, r.count) for r in rows)))
+                prof.export_chrome_trace(f"trace_{prof.step_num}.json")
+
+            with p.profile(
+                activities=[p.ProfilerActivity.CPU],
+                with_flops=True,
+                schedule=p.schedule(wait=1, warmup=1, active=2),
+                on_trace_ready=trace_handler,
+            ) as prof:
+                for _ in range(8):
+                    self.model(self.inputs)
+                    prof.step()
+            return seen
+
+        self.both(recipe)
+
+
 class OneSession(Case):
     """torch has one session in a process."""
 

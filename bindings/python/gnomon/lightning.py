@@ -196,11 +196,18 @@ class GnomonProfiler(_base()):
     Each batch is a step, unless `steps` is False, or `step=` says what is one: for
     programs that call gnomon.step themselves.
 
+    "pytorch" alone is PyTorchProfiler, with its arguments.
+
     With "simple", `recorded_durations`, `current_actions` and `start_time` are as of
     Lightning's SimpleProfiler; of each action the first `durations` are kept."""
 
     _open = _attached = _is_used = False
     _loaders = None
+
+    def __new__(cls, profilers="simple", *args, **keywords):
+        if profilers == "pytorch":
+            return __getattr__("PyTorchProfiler")(*args, **keywords)
+        return super().__new__(cls)
 
     def __init__(
         self, profilers="simple", dirpath=None, filename=None, steps=True, durations=10000
@@ -489,3 +496,11 @@ def adopt(profiler, options=""):
     adopted = _Adopted(profiler)
     gnomon.attach(adopted, options, name=type(profiler).__name__.lower())
     return adopted
+
+
+def __getattr__(name):
+    if name == "PyTorchProfiler":  # which needs torch's profiler
+        from ._lightning_torch import PyTorchProfiler
+
+        return PyTorchProfiler
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
