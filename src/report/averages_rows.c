@@ -607,18 +607,18 @@ static void find_layers(gnomon__report_rows *r)
 static const char *device_word(gnomon__report_rows *rows,
                                const gnomon_profile *profile)
 {
-    char word[16] = "CUDA";
     gnomon_metadata_info m;
     for (size_t i = 1; !gnomon_profile_metadata(profile, i, &m); i++) {
+        char word[16];
         int end = 0;
-        if (sscanf(m.key, "gnomon.%15[a-z0-9].%*d.%n", word, &end) == 1 &&
-            end) {
-            for (char *c = word; *c; c++)
-                *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
-            break;
-        }
+        if (sscanf(m.key, "gnomon.%15[a-z0-9].%*d.%n", word, &end) != 1 || !end)
+            continue;
+        for (char *c = word; *c; c++)
+            *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
+        const char *kept = gnomon__table_keep(&rows->table, "%s", word);
+        return kept ? kept : "CUDA";
     }
-    return gnomon__report_text(rows, word);
+    return "CUDA";
 }
 
 static double allocated(const gnomon_node_info *n, bool is_device,
