@@ -179,7 +179,6 @@ static void open_ranges(sweep *s, int64_t begin)
             s->open[s->open_count++] =
                 (open_range){is_closed ? sqlite3_column_int64(r, 3) : INT64_MAX,
                              sqlite3_column_int64(r, 4), 0};
-            s->chains->ranges++;
             s->chains->unclosed += !is_closed;
         }
         s->has_range = gnomon__nsys_step(s->db, r, &s->status);

@@ -39,8 +39,7 @@ typedef struct gnomon__chains {
     gnomon__slots by_key;         /* of launches */
     gnomon__nsys_thread *threads; /* from 1 */
     size_t thread_count, thread_room;
-    uint64_t ranges,
-        unclosed; /* on threads that launched; those without an end */
+    uint64_t unclosed; /* ranges without an end, on threads that launched */
 } gnomon__chains;
 
 /* `is_pyprofs`: as PyProf, which takes no range that begins or ends with the call.

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "command/output.h"
 #include "platform/error.h"
 #include "platform/escape.h"
-#include "platform/json.h"
 #include "print/letters.h"
 
 enum column {
@@ -271,6 +271,30 @@ static int width_of(const gnomon__nsys_table *t, int column)
                                       : (t->width - least_width(t)) / open;
 }
 
+void gnomon__nsys_put_csv(FILE *to, const char *text, bool is_number,
+                          bool quotes)
+{
+    quotes |= strpbrk(text, ",\"\r\n") != NULL;
+    fputs(quotes ? "\"" : "", to);
+    if (!is_number && text[0] && text[1] && /* "-" is none */
+        gnomon__print_is_formula(text))
+        fputc('\'', to);
+    for (; *text; text++)
+        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+    fputs(quotes ? "\"" : "", to);
+}
+
+void gnomon__nsys_put_member(FILE *to, bool is_first, const char *key,
+                             const char *text, bool is_number)
+{
+    const gnomon_writer out = gnomon__cli_writer(to);
+    fprintf(to, "%s\"%s\": ", is_first ? " {" : ", ", key);
+    if (text && !is_number)
+        gnomon__cli_put_json(&out, text);
+    else
+        fputs(text ? text : "null", to);
+}
+
 static void print_text(const gnomon__nsys_table *t, FILE *to, int i,
                        const char *text, bool is_number)
 {
@@ -286,26 +310,10 @@ static void print_text(const gnomon__nsys_table *t, FILE *to, int i,
         else
             fprintf(to, "%-*.*s ", width, width, text);
         break;
-    default: /* RFC 4180 */
-        fputs(i ? ",\"" : "\"", to);
-        if (!is_number && text[1] && /* "-" is none */
-            gnomon__print_is_formula(text))
-            fputc('\'', to);
-        for (; *text; text++)
-            fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-        fputc('"', to);
+    default:
+        fputs(i ? "," : "", to);
+        gnomon__nsys_put_csv(to, text, is_number, true);
     }
-}
-
-static void print_member(const gnomon__nsys_table *t, FILE *to, int i,
-                         const cell *c, char *quoted, size_t size)
-{
-    const int column = t->columns[i];
-    fprintf(to, "%s\"%s\": ", i ? ", " : " {", nsys_columns[column].key);
-    if (!nsys_columns[column].is_number)
-        gnomon__json_quote(c->text, c->used, quoted, size);
-    fputs(nsys_columns[column].is_number ? c->text : quoted, to);
-    fputs(i + 1 == t->count ? "}" : "", to);
 }
 
 int gnomon__nsys_head(gnomon__nsys_table *t)
@@ -327,17 +335,20 @@ int gnomon__nsys_head(gnomon__nsys_table *t)
 static void print_row(const gnomon__nsys_table *t, FILE *to,
                       const gnomon__nsys_record *r, const gnomon__work *w)
 {
-    char text[16384], quoted[2 * sizeof text];
+    char text[16384];
     const bool is_csv = t->form == GNOMON__NSYS_CSV;
     cell c = {text, 0, sizeof text,
               t->form < GNOMON__NSYS_CSV || (is_csv && isatty(fileno(t->to)))};
     for (int i = 0; i < t->count; i++) {
-        put_cell(t, &c, t->columns[i], r, w);
+        const int column = t->columns[i];
+        put_cell(t, &c, column, r, w);
         if (t->form == GNOMON__NSYS_JSON)
-            print_member(t, to, i, &c, quoted, sizeof quoted);
+            gnomon__nsys_put_member(to, !i, nsys_columns[column].key, text,
+                                    nsys_columns[column].is_number);
         else
-            print_text(t, to, i, text, nsys_columns[t->columns[i]].is_number);
+            print_text(t, to, i, text, nsys_columns[column].is_number);
     }
+    fputs(t->form == GNOMON__NSYS_JSON ? "}" : "\n", to);
 }
 
 /* What stands between rows; false: there are as many as were asked for. */
@@ -395,7 +406,6 @@ bool gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
     if (!print_between(t))
         return true;
     print_row(t, t->to, r, w);
-    fputs(t->form == GNOMON__NSYS_JSON ? "" : "\n", t->to);
     return true;
 }
 
@@ -407,8 +417,7 @@ bool gnomon__nsys_foot(gnomon__nsys_table *t)
                                                 ? KEY_NUMBER
                                                 : KEY_TEXT);
     for (size_t i = 0; ok && i < t->kept.row_count && print_between(t); i++)
-        fprintf(t->to, "%s%s", gnomon__cells_of(&t->kept, i)[ROW_LINE].text,
-                is_json ? "" : "\n");
+        fputs(gnomon__cells_of(&t->kept, i)[ROW_LINE].text, t->to);
     if (is_json)
         fputs(t->printed ? "\n]\n" : "]\n", t->to);
     gnomon__table_free(&t->kept);

@@ -34,6 +34,14 @@ typedef struct gnomon__nsys_table {
     size_t line_size;
 } gnomon__nsys_table;
 
+/* A cell of csv by RFC 4180, which is no formula; `quotes`: also where it need not have
+ * any, as PyProf's. */
+void gnomon__nsys_put_csv(FILE *to, const char *text, bool is_number,
+                          bool quotes);
+/* A member of a JSON object; `text` NULL: null. */
+void gnomon__nsys_put_member(FILE *to, bool is_first, const char *key,
+                             const char *text, bool is_number);
+
 /* The column of a key; -1: there is none, which a line has said after `option`. */
 int gnomon__nsys_column(const char *option, const char *key, size_t length);
 

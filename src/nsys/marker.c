@@ -3,7 +3,6 @@
  * same markers. Unlike it, a number may be followed by torch's op_id and sizes. */
 #include "nsys/marker.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/memory.h"
@@ -78,8 +77,7 @@ static void read_seq(gnomon__marker *m)
 {
     static const char *const fields[] = {
         ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "};
-    const char *seq = after(m->text, fields[0]),
-               *sizes = after(m->text, fields[2]);
+    const char *sizes = after(m->text, fields[2]);
     m->kind = GNOMON__MARKER_SEQ;
     m->name_length = m->length;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -89,10 +87,6 @@ static void read_seq(gnomon__marker *m)
     }
     m->is_backward =
         is_backward_name(m->text) || ends_backward(m->text, m->name_length);
-    if (seq && *seq >= '0' && *seq <= '9') {
-        m->has_seq = true;
-        m->seq = strtoull(seq, NULL, 10);
-    }
     m->sizes = sizes && *sizes == '[' ? sizes : NULL;
     char *op = m->text + m->length + 1;
     if (m->is_backward) {

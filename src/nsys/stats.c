@@ -15,9 +15,7 @@
 #include "nsys/chains.h"
 #include "platform/error.h"
 #include "platform/escape.h"
-#include "platform/json.h"
 #include "platform/memory.h"
-#include "print/letters.h"
 
 /* ---- What selects read from ----------------------------------------------------------- */
 
@@ -502,25 +500,14 @@ static void print_cell(sqlite3_stmt *rows, int column,
     char shown[2048];
     const char *text = (const char *)sqlite3_column_text(rows, column);
     const bool number = is_number(rows, column);
-    text = text ? text : "";
-    if (form == GNOMON__NSYS_CSV) {
-        const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
-        printf("%s%s%s", column ? "," : "", quote,
-               !number && gnomon__print_is_formula(text) ? "'" : "");
-        for (; *text; text++)
-            printf(*text == '"' ? "\"\"" : "%c", *text);
-        fputs(quote, stdout);
-    } else if (form == GNOMON__NSYS_JSON) {
-        printf("%s\"%s\": ", column ? ", " : " {",
-               sqlite3_column_name(rows, column));
-        if (!number)
-            gnomon__json_quote(text, strlen(text), shown, sizeof shown);
-        fputs(number                                             ? text
-              : sqlite3_column_type(rows, column) == SQLITE_NULL ? "null"
-                                                                 : shown,
-              stdout);
+    if (form == GNOMON__NSYS_JSON) {
+        gnomon__nsys_put_member(
+            stdout, !column, sqlite3_column_name(rows, column), text, number);
+    } else if (form == GNOMON__NSYS_CSV) {
+        fputs(column ? "," : "", stdout);
+        gnomon__nsys_put_csv(stdout, text ? text : "", number, false);
     } else {
-        gnomon__escape_copy(text, shown, sizeof shown);
+        gnomon__escape_copy(text ? text : "", shown, sizeof shown);
         printf(number ? "%s%*s" : "%s%-*s", column ? "  " : "", width, shown);
     }
 }

@@ -674,6 +674,32 @@ TEST(names_are_quoted)
               "[\n {\"layer\": \"a\\\"b',\\u000ac\\\\\xe2\x82\xac\"}\n]\n");
 }
 
+/* Names of templates are long, and control characters take six bytes in JSON. */
+TEST(long_names_are_whole_in_json)
+{
+    NEEDS_PROGRAM;
+    char name[3001] = "", count[64];
+    memset(name, 'x', sizeof name - 1);
+    memset(name + 1, 1, 2000);
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_range(&x, 1, 1, name, 5, 95);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, name, 1000, 10);
+    export_end(&x);
+    snprintf(count, sizeof count, "%d\n", 3000);
+#define LENGTH(key) \
+    "| python3 -c 'import json, sys; " \
+    "print(len(json.load(sys.stdin)[0][\"" key "\"]))'"
+    CHECK_STR(shell("$G nsys prof x.sqlite --json -c kernel 2> said " LENGTH(
+                        "kernel"))
+                  .out,
+              count);
+    CHECK_STR(
+        shell("$G nsys cuda_gpu_kern_sum x.sqlite --json " LENGTH("Name")).out,
+        count);
+#undef LENGTH
+}
+
 /* A spreadsheet runs no name; a "-" for nothing stays as it is. */
 TEST(names_are_no_formulas_in_csv)
 {
