@@ -69,9 +69,8 @@ static const char stats_views[] =
     "c6), '<domain ' || c6 || '>') END || ':' || coalesce(c3, (SELECT c1 FROM "
     "strings WHERE strings.c0 = events.c4), '') FROM events WHERE c2 IN (59, "
     "60, 70, 71)), "
-    "kids(parent, n) AS (SELECT parent, count(*) FROM temp.tree GROUP BY 1), "
     "projected AS (SELECT tree.*, coalesce(n, 0) AS children FROM temp.tree "
-    "LEFT JOIN kids ON kids.parent = tree.row)";
+    "LEFT JOIN temp.kids ON kids.above = tree.row)";
 
 /* Statistics of durations `d`, in ns, after their share of all. */
 #define SHARE "round(100.0 * sum(d) / sum(sum(d)) OVER (), 1) AS \"Time (%)\", "
@@ -215,7 +214,7 @@ static const struct {
      "\"Total GPU Ops\", round(avg(ops), 1) AS \"Avg GPU Ops\", "
      "round(avg(level), 1) AS \"Avg Range Lvl\", round(avg(children), 1) "
      "AS "
-     "\"Avg Num Child\" FROM projected JOIN ranges USING (row) GROUP BY "
+     "\"Avg Num Child\" FROM ranges CROSS JOIN projected USING (row) GROUP BY "
      "name, "
      "style ORDER BY 3 DESC, name",
      true},
@@ -227,7 +226,7 @@ static const struct {
      "Duration (ns)\", style AS \"Style\", process AS \"PID\", thread AS "
      "\"TID\", ops AS \"NumGPUOps\", level AS \"Lvl\", children AS "
      "\"NumChild\", row AS \"RangeId\", parent AS \"ParentId\", stack AS "
-     "\"RangeStack\" FROM projected JOIN ranges USING (row) ORDER BY "
+     "\"RangeStack\" FROM ranges CROSS JOIN projected USING (row) ORDER BY "
      "since, "
      "level, row",
      true},
@@ -457,7 +456,9 @@ static void write_tree(stats_job *j)
     sqlite3_finalize(into);
     (void)sqlite3_exec(j->db.sql,
                        "UPDATE temp.tree SET parent = NULL WHERE parent = "
-                       "-9223372036854775808",
+                       "-9223372036854775808;"
+                       "INSERT INTO temp.kids SELECT parent, count(*) FROM "
+                       "temp.tree WHERE parent IS NOT NULL GROUP BY 1",
                        NULL, NULL, NULL);
 }
 
@@ -576,6 +577,7 @@ static bool begin_with(stats_job *j)
            !sqlite3_exec(j->db.sql,
                          "CREATE TEMP TABLE tree(row INTEGER PRIMARY KEY, "
                          "parent, since, until, ops, level, stack);"
+                         "CREATE TEMP TABLE kids(above INTEGER PRIMARY KEY, n);"
                          "CREATE TEMP TABLE launched(row, ns, kernel)",
                          NULL, NULL, NULL);
 }

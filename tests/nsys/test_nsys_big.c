@@ -35,6 +35,7 @@ static void put_numbers(sqlite3_stmt *s, int count, const int64_t *numbers)
 static void put_range(big_file *b, int64_t begin, int64_t end, int64_t thread,
                       const char *text)
 {
+    sqlite3_reset(b->range);
     sqlite3_bind_text(b->range, 4, text, -1, SQLITE_STATIC);
     put_numbers(b->range, 3, (const int64_t[]){begin, end, thread});
 }
