@@ -10,6 +10,7 @@ _CELLS = (  # as src/report/averages.h has them
     "_kind",
     "overload_name",
     "_shapes",
+    "_layer",
     "_stack",
     "node_id",
     "cpu_time_total",
@@ -27,7 +28,7 @@ _CELLS = (  # as src/report/averages.h has them
     "_order",
 )
 _WHOLE = {"node_id", "count", "flops", *(n for n in _CELLS if n.endswith("_usage"))}
-_SUMS = _CELLS[6:16]
+_SUMS = _CELLS[7:17]
 
 
 def _time(us):
@@ -75,7 +76,7 @@ class Average:
     def _cells(self):
         cells = [getattr(self, name) for name in _CELLS]
         cells[3] = str(self.input_shapes)
-        cells[4] = "\n".join(self.stack)
+        cells[5] = "\n".join(self.stack)
         return tuple(cells)
 
     def __repr__(self):
@@ -158,7 +159,7 @@ class Averages(list):
         )
 
 
-_NO_CELLS = ("", 0, "", "", "", -1.0) + (0.0,) * 12 + (0,)
+_NO_CELLS = ("", 0, "", "", "", "", -1.0) + (0.0,) * 12 + (0,)
 
 
 def averages_of(profile, by_shapes=False, frames=0, by_overloads=False, apart=False):

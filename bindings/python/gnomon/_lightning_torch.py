@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gnomon.lightning.PyTorchProfiler: Lightning's profiler of that name, by gnomon.profile."""
+"""gnomon.lightning.PyTorchProfiler: Lightning's profiler of that name."""
 import inspect
 import os
 import sys
