@@ -550,8 +550,7 @@ static int64_t *device_times(const gnomon_profile *p, size_t count,
 /* Whether it is no operation, and may be around some. */
 static bool is_layer(const gnomon__report_node *n)
 {
-    return !n->of.op && n->region.kind <= GNOMON_KIND_RANGE &&
-           strcmp(n->region.category, "cpu_op") != 0 &&
+    return is_annotation(n) && strcmp(n->region.category, "cpu_op") != 0 &&
            strcmp(n->region.category, "op") != 0;
 }
 
@@ -616,7 +615,8 @@ static const char *device_word(gnomon__report_rows *rows,
         for (char *c = word; *c; c++)
             *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
         const char *kept = gnomon__table_keep(&rows->table, "%s", word);
-        return kept ? kept : "CUDA";
+        rows->code = kept ? rows->code : GNOMON_ENOMEM;
+        return kept;
     }
     return "CUDA";
 }
@@ -775,12 +775,12 @@ int gnomon__averages_make(gnomon__report_rows *rows,
     averages_of a = {.choice = *choice};
     const int code = gnomon__report_make(rows, &gnomon__averages,
                                          &choice->table, &a, profile);
-    for (size_t i = 0; i < rows->table.row_count; i++)
+    for (size_t i = 0; i < rows->table.row_count && !a.choice.device; i++)
         if (gnomon__cells_of(&rows->table, i)[GNOMON__AVERAGE_KIND].count & 2)
             a.choice.device = device_word(rows, profile);
     *choice = a.choice;
     *is_of_events = a.is_of_events;
-    return code;
+    return code ? code : rows->code;
 }
 
 static int averages_summary(void *self, const gnomon_profile *profile,
