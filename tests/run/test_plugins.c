@@ -326,6 +326,6 @@ TEST(the_static_host_exports_nothing)
         SKIP("no nm");
     CHECK(times_in(names, "printf") > 0);
     CHECK_EQ(times_in(names, "gnomon"), 0);
-    names = output_of("nm -D '" CHILD_PROGRAM("host") "'");
-    CHECK(times_in(names, " U gnomon_setup") > 0);
+    names = output_of("nm -D '" CHILD_PROGRAM("host") "' | grep gnomon");
+    CHECK(names && times_in(names, " U gnomon_setup") > 0);
 }
