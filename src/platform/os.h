@@ -65,6 +65,11 @@ static inline uint32_t gnomon__os_own_number(void)
     return likely(number) ? number : gnomon__os_own_number_slow(word);
 }
 
+/* In a fork's handler in the child: its locks are made new when they are taken next, also
+ * where the kernel says that it wipes the page and does not, as an emulator's. Not later:
+ * the child's threads may hold some by then. */
+void gnomon__os_own_forget(void);
+
 /* Before a lock is taken that a child must not find held: makes the words' page
  * unless it is there. */
 void gnomon__os_own_page_slow(void);

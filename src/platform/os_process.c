@@ -56,6 +56,11 @@ uint32_t gnomon__os_own_number_slow(uint32_t *word)
     return cas_acq_rel(word, &number, next) ? next : number;
 }
 
+void gnomon__os_own_forget(void)
+{
+    store_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_NUMBER], 0);
+}
+
 int64_t gnomon__os_claim(void)
 {
     int64_t before = load_relaxed(&owner_pid);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a forked child begins anew: the section of the variables that are marked
- * GNOMON__OF_PROCESS, and the number that its locks are made in. */
+ * GNOMON__OF_PROCESS. */
 #include "platform/process.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "platform/atomic.h"
 #include "platform/os.h"
 
 /* The section's bounds, which the linker makes. */
@@ -31,7 +30,4 @@ void gnomon__process_forget(void)
     size_t size = (size_t)(__stop_gnomon_process - __start_gnomon_process);
     keep_what_it_points_to(section, size);
     memset(section, 0, size);
-    /* Where the kernel wiped it, it is 0 by now; an emulator says that it does, and does
-     * not. */
-    store_relaxed(&load_relaxed(&gnomon__os_own)[GNOMON__OS_OWN_NUMBER], 0);
 }

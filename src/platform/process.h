@@ -9,7 +9,7 @@
  * see that store. What is not marked outlives a fork: tests/structure lists it. */
 #define GNOMON__OF_PROCESS __attribute__((used, section("gnomon_process")))
 
-/* In a forked child, whose only thread calls it: zeroes them, and makes all locks new.
+/* In a forked child, whose only thread calls it: zeroes them. It may hold locks.
  * Nothing that they point to is freed: the heap may be half changed, and the child may
  * be inside a mark or a callback that uses it. */
 void gnomon__process_forget(void);

@@ -82,6 +82,7 @@ static void after_fork_child(void)
     gnomon__os_loader_after_fork(1);
     if (!gnomon__unlock_over_fork() && gnomon__os_is_owner())
         return; /* the handlers are registered twice */
+    gnomon__os_own_forget();
     become_child(gnomon__follows() && !load_relaxed(&child_is_off) &&
                  !gnomon__busy() && !gnomon__control_is_inside());
 }
