@@ -20,6 +20,7 @@ typedef struct page_part {
     const gnomon_profile *p;
     const char *path;
     uint64_t before[GNOMON__ENTITIES]; /* in the profiles before this one */
+    size_t steps_at; /* the step time that says how many steps a stage has */
 } page_part;
 
 typedef struct page {
@@ -30,7 +31,7 @@ typedef struct page {
 } page;
 
 /* What a table has besides fields; its columns are after those. */
-typedef void page_more(page *g, const page_part *part, const gnomon__any *item);
+typedef void page_more(page *g, page_part *part, const gnomon__any *item);
 
 typedef struct page_table {
     const char *name;
@@ -48,7 +49,7 @@ static uint64_t page_number(const page_part *part, int kind, uint32_t number)
     return number ? part->before[kind] + number : 0;
 }
 
-static void page_run(page *g, const page_part *part, const gnomon__any *item)
+static void page_run(page *g, page_part *part, const gnomon__any *item)
 {
     char when[32];
     gnomon__sheet_put(g->s, item->run.zero_unix_ns - g->zero);
@@ -57,7 +58,7 @@ static void page_run(page *g, const page_part *part, const gnomon__any *item)
                            gnomon__cli_when(when, item->run.zero_unix_ns));
 }
 
-static void page_loss(page *g, const page_part *part, const gnomon__any *item)
+static void page_loss(page *g, page_part *part, const gnomon__any *item)
 {
     char text[512];
     (void)part;
@@ -65,7 +66,7 @@ static void page_loss(page *g, const page_part *part, const gnomon__any *item)
                            gnomon__cli_loss(text, sizeof text, &item->loss));
 }
 
-static void page_stage(page *g, const page_part *part, const gnomon__any *item)
+static void page_stage(page *g, page_part *part, const gnomon__any *item)
 {
     static const gnomon_stats none;
     const gnomon_stats *s = item->stage.steps ? item->stage.steps : &none;
@@ -78,7 +79,7 @@ static void page_stage(page *g, const page_part *part, const gnomon__any *item)
     gnomon__sheet_put(g->s, gnomon_quantile_ns(s, 0.5));
 }
 
-static void page_node(page *g, const page_part *part, const gnomon__any *item)
+static void page_node(page *g, page_part *part, const gnomon__any *item)
 {
     static const gnomon_stats none;
     const gnomon_node_info *n = &item->node;
@@ -93,29 +94,41 @@ static void page_node(page *g, const page_part *part, const gnomon__any *item)
         gnomon__sheet_put(g->s, numbers[i]);
 }
 
-/* The median over all steps, in some of which the region took no time. O(times). */
-static uint64_t page_usual(const gnomon_profile *p,
-                           const gnomon_step_time_info *of)
+static int is_of_steps(const gnomon_profile *p, size_t number,
+                       const gnomon_step_time_info *of,
+                       gnomon_step_time_info *found)
 {
-    gnomon_step_time_info t;
+    return gnomon_profile_step_time(p, number, found) == GNOMON_OK &&
+           !found->region && !found->step && found->stage == of->stage &&
+           found->view == of->view;
+}
+
+/* The median over all steps, in some of which the region took no time. Times of a stage
+ * stand side by side, so the last one that said how many steps there are mostly says it
+ * again. */
+static uint64_t page_usual(page_part *part, const gnomon_step_time_info *of)
+{
+    gnomon_step_time_info all;
+    const size_t times = gnomon_profile_count(part->p, GNOMON_STEP_TIMES);
     double steps = (double)of->time->count;
-    for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++)
-        if (!t.region && !t.step && t.stage == of->stage &&
-            t.view == of->view) {
-            steps = (double)t.time->count;
-            break;
-        }
+    for (size_t i = 0; !of->step && i < times; i++) {
+        const size_t number = (part->steps_at + times - 1 + i) % times + 1;
+        if (!is_of_steps(part->p, number, of, &all))
+            continue;
+        steps = (double)all.time->count;
+        part->steps_at = number;
+        break;
+    }
     const double count = (double)of->time->count, below = steps - count;
     return of->step || below >= steps / 2
                ? 0
                : gnomon_quantile_ns(of->time, (steps / 2 - below) / count);
 }
 
-static void page_step_time(page *g, const page_part *part,
-                           const gnomon__any *item)
+static void page_step_time(page *g, page_part *part, const gnomon__any *item)
 {
     gnomon__sheet_put(g->s, item->step_time.time->total_ns);
-    gnomon__sheet_put(g->s, page_usual(part->p, &item->step_time));
+    gnomon__sheet_put(g->s, page_usual(part, &item->step_time));
 }
 
 /* ---- Entities ------------------------------------------------------------------------ */
@@ -191,7 +204,7 @@ static void put_entities(page *g, const page_table *t)
     gnomon__sheet_table(g->s, t->name, t->columns);
     if (t->is_numbered)
         gnomon__sheet_put_none(g->s);
-    for (const page_part *part = g->parts; part < g->parts + g->count; part++)
+    for (page_part *part = g->parts; part < g->parts + g->count; part++)
         for (size_t i = 1; i <= gnomon_profile_count(part->p, t->entity); i++) {
             item.struct_size = gnomon__structs[t->entity].size;
             if (part->p->api->get(part->p, t->entity, i, &item))
