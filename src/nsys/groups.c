@@ -17,86 +17,43 @@
 #include "print/rows.h"
 #include "profile/model.h"
 
-enum {
-    GROUP_NAME,
-    GROUP_KERNELS,
-    GROUP_SUM,
-    GROUP_SHARE,
-    GROUP_UNION,
-    GROUP_MIN,
-    GROUP_MAX,
-    GROUP_TC,
-    GROUP_FLOPS,
-    GROUP_BYTES,
-    GROUP_INTENSITY,
-    GROUP_TFLOPS,
-    GROUP_PEAK,
-    GROUP_FLOPS_SHARE,
-    GROUP_GBS,
-    GROUP_PEAK_GBS,
-    GROUP_BYTES_SHARE,
-    GROUP_ROOF,
-    GROUP_WALL,
-    GROUP_MFU,
-    GROUP_HFU,
-    GROUP_EXPOSED,
-    GROUP_MESSAGE,
-    GROUP_ALGORITHM_GBS,
-    GROUP_BUS_GBS,
-    /* Those that are never shown, in seconds at the peak. */
-    GROUP_TC_NS,
-    GROUP_PEAK_FLOPS,
-    GROUP_PEAK_TIME,
-    GROUP_MODEL_TIME,
-    GROUP_ROOF_TIME,
-    GROUP_DEVICES,
-    GROUP_BUS_BYTES,
-    GROUP_BUS_NS /* of kernels whose bytes are known */
-};
-
-static const gnomon__column group_columns[] = {
-    [GROUP_NAME] = GNOMON__COLUMN("name", "Name", TEXT, SHOWN, KEY),
-    [GROUP_KERNELS] = GNOMON__COLUMN("kernels", "Kernels", COUNT, SHOWN, SUM),
-    [GROUP_SUM] = GNOMON__COLUMN("sum", "Sum", TIME, SHOWN, SUM),
-    [GROUP_SHARE] = GNOMON__COLUMN("share", "%", SHARE, SHOWN, MADE),
-    [GROUP_UNION] = GNOMON__COLUMN("union", "Union", TIME, SHOWN, UNION),
-    [GROUP_MIN] = GNOMON__COLUMN("min", "Min", TIME, EXTRA, LEAST),
-    [GROUP_MAX] = GNOMON__COLUMN("max", "Max", TIME, EXTRA, MOST),
-    [GROUP_TC] = GNOMON__COLUMN("tc", "TC %", SHARE, SHOWN, MADE),
-    [GROUP_FLOPS] = GNOMON__COLUMN("flops", "FLOPs", COUNT, SHOWN, SUM),
-    [GROUP_BYTES] = GNOMON__COLUMN("bytes", "Bytes", COUNT, SHOWN, SUM),
-    [GROUP_INTENSITY] =
-        GNOMON__COLUMN("intensity", "FLOP/B", NUMBER, EXTRA, MADE),
-    [GROUP_TFLOPS] = GNOMON__COLUMN("tflops", "TFLOP/s", NUMBER, EXTRA, MADE),
-    [GROUP_PEAK] = GNOMON__COLUMN("peak_tflops", "Peak", NUMBER, EXTRA, MADE),
-    [GROUP_FLOPS_SHARE] =
-        GNOMON__COLUMN("tflops_share", "% of it", SHARE, EXTRA, MADE),
-    [GROUP_GBS] = GNOMON__COLUMN("gbs", "GB/s", NUMBER, EXTRA, MADE),
-    [GROUP_PEAK_GBS] =
-        GNOMON__COLUMN("peak_gbs", "Peak GB/s", NUMBER, EXTRA, MADE),
-    [GROUP_BYTES_SHARE] =
-        GNOMON__COLUMN("gbs_share", "% of it", SHARE, EXTRA, MADE),
-    [GROUP_ROOF] =
-        GNOMON__COLUMN("roof_share", "% of roof", SHARE, EXTRA, MADE),
-    [GROUP_WALL] = GNOMON__COLUMN("wall", "Wall", TIME, EXTRA, FIRST),
-    [GROUP_MFU] = GNOMON__COLUMN("mfu", "MFU %", SHARE, EXTRA, MADE),
-    [GROUP_HFU] = GNOMON__COLUMN("hfu", "HFU %", SHARE, EXTRA, MADE),
-    [GROUP_EXPOSED] =
-        GNOMON__COLUMN("exposed", "Exposed comm", TIME, EXTRA, UNION),
-    [GROUP_MESSAGE] = GNOMON__COLUMN("message", "Message", NUMBER, EXTRA, SUM),
-    [GROUP_ALGORITHM_GBS] =
-        GNOMON__COLUMN("algbw_gbs", "Alg GB/s", NUMBER, EXTRA, MADE),
-    [GROUP_BUS_GBS] =
-        GNOMON__COLUMN("busbw_gbs", "Bus GB/s", NUMBER, EXTRA, MADE),
-    [GROUP_TC_NS] = GNOMON__COLUMN("tc_ns", "", TIME, HIDDEN, SUM),
-    [GROUP_PEAK_FLOPS] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_PEAK_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_MODEL_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_ROOF_TIME] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_DEVICES] = GNOMON__COLUMN("", "", COUNT, HIDDEN, ONCE),
-    [GROUP_BUS_BYTES] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM),
-    [GROUP_BUS_NS] = GNOMON__COLUMN("", "", NUMBER, HIDDEN, SUM)};
-#define GROUP_COLUMNS (sizeof group_columns / sizeof *group_columns)
+/* From GROUP_TC_NS on they are never shown: in seconds at the peak, and of kernels whose
+ * bytes are known. */
+#define GROUP_COLUMN_LIST(X) \
+    X(GROUP_NAME, "name", "Name", TEXT, SHOWN, KEY) \
+    X(GROUP_KERNELS, "kernels", "Kernels", COUNT, SHOWN, SUM) \
+    X(GROUP_SUM, "sum", "Sum", TIME, SHOWN, SUM) \
+    X(GROUP_SHARE, "share", "%", SHARE, SHOWN, MADE) \
+    X(GROUP_UNION, "union", "Union", TIME, SHOWN, UNION) \
+    X(GROUP_MIN, "min", "Min", TIME, EXTRA, LEAST) \
+    X(GROUP_MAX, "max", "Max", TIME, EXTRA, MOST) \
+    X(GROUP_TC, "tc", "TC %", SHARE, SHOWN, MADE) \
+    X(GROUP_FLOPS, "flops", "FLOPs", COUNT, SHOWN, SUM) \
+    X(GROUP_BYTES, "bytes", "Bytes", COUNT, SHOWN, SUM) \
+    X(GROUP_INTENSITY, "intensity", "FLOP/B", NUMBER, EXTRA, MADE) \
+    X(GROUP_TFLOPS, "tflops", "TFLOP/s", NUMBER, EXTRA, MADE) \
+    X(GROUP_PEAK, "peak_tflops", "Peak", NUMBER, EXTRA, MADE) \
+    X(GROUP_FLOPS_SHARE, "tflops_share", "% of it", SHARE, EXTRA, MADE) \
+    X(GROUP_GBS, "gbs", "GB/s", NUMBER, EXTRA, MADE) \
+    X(GROUP_PEAK_GBS, "peak_gbs", "Peak GB/s", NUMBER, EXTRA, MADE) \
+    X(GROUP_BYTES_SHARE, "gbs_share", "% of it", SHARE, EXTRA, MADE) \
+    X(GROUP_ROOF, "roof_share", "% of roof", SHARE, EXTRA, MADE) \
+    X(GROUP_WALL, "wall", "Wall", TIME, EXTRA, FIRST) \
+    X(GROUP_MFU, "mfu", "MFU %", SHARE, EXTRA, MADE) \
+    X(GROUP_HFU, "hfu", "HFU %", SHARE, EXTRA, MADE) \
+    X(GROUP_EXPOSED, "exposed", "Exposed comm", TIME, EXTRA, UNION) \
+    X(GROUP_MESSAGE, "message", "Message", NUMBER, EXTRA, SUM) \
+    X(GROUP_ALGORITHM_GBS, "algbw_gbs", "Alg GB/s", NUMBER, EXTRA, MADE) \
+    X(GROUP_BUS_GBS, "busbw_gbs", "Bus GB/s", NUMBER, EXTRA, MADE) \
+    X(GROUP_TC_NS, "tc_ns", "", TIME, HIDDEN, SUM) \
+    X(GROUP_PEAK_FLOPS, "", "", NUMBER, HIDDEN, SUM) \
+    X(GROUP_PEAK_TIME, "", "", NUMBER, HIDDEN, SUM) \
+    X(GROUP_MODEL_TIME, "", "", NUMBER, HIDDEN, SUM) \
+    X(GROUP_ROOF_TIME, "", "", NUMBER, HIDDEN, SUM) \
+    X(GROUP_DEVICES, "", "", COUNT, HIDDEN, ONCE) \
+    X(GROUP_BUS_BYTES, "", "", NUMBER, HIDDEN, SUM) \
+    X(GROUP_BUS_NS, "", "", NUMBER, HIDDEN, SUM)
+GNOMON__COLUMNS(group_columns, GROUP_COLUMNS, GROUP_COLUMN_LIST);
 /* The usual ones of a roofline and of steps. */
 #define ROOFLINE_COLUMNS \
     "name,kernels,union,flops,bytes,intensity,tflops,peak_tflops,tflops_" \

@@ -39,16 +39,9 @@ bool gnomon__nsys_tree_begin(gnomon__nsys_tree *t)
                                       .keep = keep_in_tree},
                              .from_ns = INT64_MAX,
                              .until_ns = INT64_MIN};
-    const gnomon_run_info run = {.struct_size = sizeof run,
-                                 .rank = -1,
-                                 .local_rank = -1,
-                                 .world_size = -1,
-                                 .host = "",
-                                 .spec = "",
-                                 .clock = ""};
     const gnomon_stage_info stage = {
         .struct_size = sizeof stage, .name = "", .run = 1, .ended = 1};
-    return t->fold.m && entity_of(t, GNOMON_RUNS, &run) &&
+    return t->fold.m && entity_of(t, GNOMON_RUNS, &gnomon__no_run) &&
            entity_of(t, GNOMON_STAGES, &stage);
 }
 
