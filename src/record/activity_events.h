@@ -27,8 +27,7 @@ typedef struct gnomon__activity_events {
     uint32_t given_by;
 } gnomon__activity_events;
 
-/* The view, by its index, wants events; and no longer: they are gone. With `frees` 0 in a
- * forked child, whose memory is the parent's. */
+/* The view, by its index, wants events; and no longer: they are gone. */
 void gnomon__activity_events_keep(uint32_t view);
 void gnomon__activity_events_drop(uint32_t view);
 

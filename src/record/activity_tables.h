@@ -77,7 +77,7 @@ const gnomon__activity_track *gnomon__activity_track_at(uint32_t number);
 const gnomon__activity_op *gnomon__activity_op_at(uint32_t number);
 const gnomon__activity_leaf *gnomon__activity_leaf_at(uint32_t number);
 
-/* Empties all: with `frees` 0 in a forked child, which frees nothing. */
+/* Empties all. */
 void gnomon__activity_tables_clear(void);
 
 #endif
