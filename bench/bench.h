@@ -74,9 +74,6 @@ enum bench_mode {
     BENCH_TRACE,          /* trace */
     BENCH_TREE_AND_TRACE, /* simple, and trace */
     BENCH_TRACE_CLOSED,   /* simple, and trace outside its window */
-    /* As BENCH_SIMPLE, and last: regions that come after the first operation take some 50
-     * instructions more in steps (record/step_times.c). */
-    BENCH_OPERATIONS,
     BENCH_MODES
 };
 

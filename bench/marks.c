@@ -233,6 +233,7 @@ const bench_row bench_marks[] = {
     MARK("passthrough", "Fa", BENCH_PASSTHROUGH, BENCH_SWITCHED, 64,
          passthrough),
     MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
+    MARK("op_scope", "Fb", BENCH_SIMPLE, BENCH_BY_NAME, 1, op_scope),
     MARK("simple_byname", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_byname),
     MARK("changing_buffer", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, buffer),
     MARK("simple_100_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 100, hundred),
@@ -273,7 +274,6 @@ const bench_row bench_marks[] = {
      hook_once, "hook"},
     MARK("both_byname", "Fw", BENCH_TREE_AND_HOOK, BENCH_BY_NAME, 1,
          both_byname),
-    MARK("op_scope", "Fb", BENCH_OPERATIONS, BENCH_BY_NAME, 1, op_scope),
 #if GNOMON_WITH_NVTX
     MARK("nvtx_out", "Fn", BENCH_NVTX, BENCH_TOLD, 1, nvtx_out),
     MARK("nvtx_out_off", "Fa", BENCH_NVTX_OFF, BENCH_SWITCHED, 64,

@@ -72,7 +72,6 @@ static const struct {
                             "schedule=active:1/repeat:1),file=/dev/null",
                             0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
-    [BENCH_OPERATIONS] = {"simple,file=/dev/null", 0},
 };
 
 static void must(int code, const char *what)

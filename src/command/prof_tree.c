@@ -184,13 +184,14 @@ static int tree_put(const prof_tree *p, gnomon_profile **out)
         return code;
     for (size_t i = 0; i < p->t->count; i++)
         all += p->t->functions[i].times.self;
+    const uint64_t all_ns = (uint64_t)fmin(all, (double)INT64_MAX);
     gnomon_add_run(b, &(gnomon_run_info){.rank = -1,
                                          .local_rank = -1,
                                          .world_size = -1,
-                                         .now_ns = (uint64_t)all});
-    gnomon_add_stage(
-        b, &(gnomon_stage_info){
-               .ordinal = 1, .run = 1, .ended = 1, .end_ns = (uint64_t)all});
+                                         .now_ns = all_ns});
+    gnomon_add_stage(b,
+                     &(gnomon_stage_info){
+                         .ordinal = 1, .run = 1, .ended = 1, .end_ns = all_ns});
     gnomon_add_track(
         b, &(gnomon_track_info){.run = 1, .name = "cProfile", .device = -1});
     for (size_t i = 0; i < p->t->count; i++)

@@ -28,7 +28,7 @@ static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
 static uint32_t entry_count; /* ids are 1 .. entry_count */
 static uint32_t op_entry_count;
-uint32_t gnomon__plain_ids = GNOMON__PLAIN_IDS;
+uint32_t gnomon__plain_ids = UINT32_MAX;
 
 /* Without a place in the source: tables would show that of this line. */
 gnomon_region gnomon__other_region = {.mask = GNOMON_MASK_UNSEEN,

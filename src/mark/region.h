@@ -83,9 +83,7 @@ const gnomon__entry *gnomon__region_entry(uint32_t id);
 uint32_t gnomon__region_count(void);
 /* How many of them compute an operation. */
 uint32_t gnomon__op_region_count(void);
-/* Regions of lower ids compute none. At most as many as step times have sums of their own
- * for, so that one comparison answers both. */
-#define GNOMON__PLAIN_IDS 4096u
+/* Regions of lower ids compute none. */
 GNOMON__DATA uint32_t gnomon__plain_ids;
 
 /* The region "(other)"; its id is fixed. */

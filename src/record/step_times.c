@@ -18,7 +18,6 @@
 #define STEP_PAGE 128u /* regions in a page */
 #define STEP_PAGES 32u /* regions from 4096 on are "(other)" */
 #define STEP_REGIONS (STEP_PAGE * STEP_PAGES)
-_Static_assert(GNOMON__PLAIN_IDS <= STEP_REGIONS, "step_ended compares once");
 
 /* Both in the arena. */
 typedef struct step_page {
@@ -75,7 +74,8 @@ static void add_ticks(gnomon__thread *t, step_table *own, uint32_t key,
 {
     uint64_t since = load_relaxed(&gnomon__step_since);
     begin = begin > since ? begin : since;
-    uint32_t id = gnomon__plain_id(GNOMON__KEY_REGION(key));
+    uint32_t id = GNOMON__KEY_REGION(key);
+    id = id < STEP_REGIONS ? id : gnomon__plain_id(id);
     id = id < STEP_REGIONS ? id : GNOMON__OTHER_ID;
     uint32_t at = load_relaxed(&own->pages[id / STEP_PAGE]);
     if (unlikely(!at) && !(at = make_page(own, id / STEP_PAGE)))
@@ -98,14 +98,13 @@ step_ended_slow(gnomon__thread *t, const gnomon__front *n, uint64_t ticks)
     gnomon__turn_even(t);
 }
 
-/* Of a plain region with a page, and all in the step under way. It saves no registers. */
+/* Of a region with a page, and all in the step under way. It saves no registers. */
 static void step_ended(gnomon__thread *t, const gnomon__front *n,
                        uint64_t ticks)
 {
     const step_table *own = (const step_table *)t->beside;
     uint32_t id = GNOMON__KEY_REGION(n->key);
-    uint32_t page =
-        id < load_loose(&gnomon__plain_ids) ? own->pages[id / STEP_PAGE] : 0;
+    uint32_t page = id < STEP_REGIONS ? own->pages[id / STEP_PAGE] : 0;
     if (unlikely(!page || n->begin < load_loose(&gnomon__step_since))) {
         step_ended_slow(t, n, ticks);
         return;
@@ -186,18 +185,20 @@ static void step_times_empty(gnomon__kept *kept)
 
 /* ---- A step ------------------------------------------------------------------------------ */
 
+/* What a region computes has sums of its own: here they are the plain region's. */
 static void take_page(step_times *s, step_page *page, uint32_t first,
                       int is_own)
 {
     for (uint32_t i = 0; i < STEP_PAGE; i++) {
         struct step_count *taken = &page->taken[i];
-        gnomon__step_part *now = &s->now[first + i];
         uint64_t calls = load_relaxed(&page->sums[i].calls);
         if (calls == taken->calls)
             continue;
+        uint32_t region = gnomon__plain_id(first + i);
+        gnomon__step_part *now = &s->now[region];
         uint64_t ticks = load_relaxed(&page->sums[i].ticks);
         if (!now->calls)
-            s->touched[s->touched_count++] = first + i;
+            s->touched[s->touched_count++] = region;
         now->time += ticks - taken->ticks;
         now->own += is_own ? ticks - taken->ticks : 0;
         now->calls += calls - taken->calls;

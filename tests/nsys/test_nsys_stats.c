@@ -179,8 +179,8 @@ TEST(reports_have_forms_and_limits)
     CHECK_STR(shell("ls").out, "x.sqlite\n");
 }
 
-/* The export of two H100s that nsys-ai has among its data (product 2026.2.1): its figures
- * were counted with SQL. */
+/* An export of a run on two H100s (product 2026.2.1), which is not part of the tree: its
+ * figures were counted with SQL. */
 TEST(figures_of_a_real_export)
 {
     const char *path = getenv("GNOMON_NSYS_EXPORT");
