@@ -42,211 +42,132 @@ static const struct {
      {"start", "end", "eventType", "text", "textId", "globalTid", "domainId",
       "rowid"}}};
 
+/* A line of SQL stands in a line. */
+/* clang-format off */
 /* What all selects may use: operations on memory, and ranges by name. A range without an
  * end lasts to the last moment of the file. */
 static const char stats_views[] =
     "memory(d, bytes, name) AS ("
-    "SELECT c1 - c0, c4, '[CUDA memcpy ' || CASE c5 WHEN 1 THEN "
-    "'Host-to-Device' WHEN 2 THEN 'Device-to-Host' WHEN 3 THEN 'Host-to-Array' "
-    "WHEN 4 THEN 'Array-to-Host' WHEN 5 THEN 'Array-to-Array' WHEN 6 THEN "
-    "'Array-to-Device' WHEN 7 THEN 'Device-to-Array' WHEN 8 THEN "
-    "'Device-to-Device' WHEN 9 THEN 'Host-to-Host' WHEN 10 THEN 'Peer-to-Peer' "
-    "WHEN 11 THEN 'Unified Host-to-Device' WHEN 12 THEN "
-    "'Unified Device-to-Host' WHEN 13 THEN 'Unified Device-to-Device' ELSE "
-    "'Unknown' END || ']' FROM copies "
+    "SELECT c1 - c0, c4, '[CUDA memcpy ' || CASE c5"
+    " WHEN 1 THEN 'Host-to-Device'"
+    " WHEN 2 THEN 'Device-to-Host'"
+    " WHEN 3 THEN 'Host-to-Array'"
+    " WHEN 4 THEN 'Array-to-Host'"
+    " WHEN 5 THEN 'Array-to-Array'"
+    " WHEN 6 THEN 'Array-to-Device'"
+    " WHEN 7 THEN 'Device-to-Array'"
+    " WHEN 8 THEN 'Device-to-Device'"
+    " WHEN 9 THEN 'Host-to-Host'"
+    " WHEN 10 THEN 'Peer-to-Peer'"
+    " WHEN 11 THEN 'Unified Host-to-Device'"
+    " WHEN 12 THEN 'Unified Device-to-Host'"
+    " WHEN 13 THEN 'Unified Device-to-Device'"
+    " ELSE 'Unknown' END || ']' FROM copies "
     "UNION ALL SELECT c1 - c0, c4, '[CUDA memset]' FROM sets), "
+
     "domains(process, number, name) AS ("
-    "SELECT c5 >> 24, c6, coalesce(c3, (SELECT c1 FROM strings WHERE "
-    "strings.c0 "
-    "= events.c4), '') FROM events WHERE c2 = 75 GROUP BY 1, 2), "
+    "SELECT c5 >> 24, c6, coalesce(c3, "
+    "(SELECT c1 FROM strings WHERE strings.c0 = events.c4), '') "
+    "FROM events WHERE c2 = 75 GROUP BY 1, 2), "
+
     "last(t) AS (SELECT max(coalesce(c1, c0)) FROM events), "
+
     "ranges(row, start, d, style, process, thread, name) AS ("
-    "SELECT c7, events.c0, coalesce(c1, (SELECT t FROM last)) - events.c0, "
-    "CASE "
-    "WHEN c2 IN (60, 71) THEN 'StartEnd' ELSE 'PushPop' END, c5 >> 24 & "
-    "16777215, c5 & 16777215, CASE WHEN coalesce(c6, 0) = 0 THEN '' ELSE "
-    "coalesce((SELECT name FROM domains WHERE process = c5 >> 24 AND number = "
-    "c6), '<domain ' || c6 || '>') END || ':' || coalesce(c3, (SELECT c1 FROM "
-    "strings WHERE strings.c0 = events.c4), '') FROM events WHERE c2 IN (59, "
-    "60, 70, 71)), "
-    "projected AS (SELECT tree.*, coalesce(n, 0) AS children FROM temp.tree "
-    "LEFT JOIN temp.kids ON kids.above = tree.row)";
+    "SELECT c7, events.c0, "
+    "coalesce(c1, (SELECT t FROM last)) - events.c0, "
+    "CASE WHEN c2 IN (60, 71) THEN 'StartEnd' ELSE 'PushPop' END, "
+    "c5 >> 24 & 16777215, c5 & 16777215, "
+    "CASE WHEN coalesce(c6, 0) = 0 THEN '' ELSE coalesce("
+    "(SELECT name FROM domains WHERE process = c5 >> 24 AND number = c6), "
+    "'<domain ' || c6 || '>') END || ':' || coalesce(c3, "
+    "(SELECT c1 FROM strings WHERE strings.c0 = events.c4), '') "
+    "FROM events WHERE c2 IN (59, 60, 70, 71)), "
+
+    "projected AS (SELECT tree.*, coalesce(n, 0) AS children "
+    "FROM temp.tree LEFT JOIN temp.kids ON kids.above = tree.row)";
 
 /* Statistics of durations `d`, in ns, after their share of all. */
 #define SHARE "round(100.0 * sum(d) / sum(sum(d)) OVER (), 1) AS \"Time (%)\", "
 #define COUNTED(count) \
-    "sum(d) AS \"Total Time (ns)\", count(*) AS \"" count \
-    "\", round(avg(d), 1) AS \"Avg (ns)\", round(med(d), 1) AS \"Med (ns)\", " \
-    "min(d) AS \"Min (ns)\", max(d) AS \"Max (ns)\", round(stddev(d), 1) AS " \
-    "\"StdDev (ns)\""
+    "sum(d) AS \"Total Time (ns)\", count(*) AS \"" count "\", " \
+    "round(avg(d), 1) AS \"Avg (ns)\", round(med(d), 1) AS \"Med (ns)\", " \
+    "min(d) AS \"Min (ns)\", max(d) AS \"Max (ns)\", " \
+    "round(stddev(d), 1) AS \"StdDev (ns)\""
 #define STRING(id) \
     "coalesce((SELECT c1 FROM strings WHERE strings.c0 = " id "), " id ")"
-#define MB(of) "round(" of " / 1000000.0, 3)"
+#define MB(of, title) "round(" of " / 1000000.0, 3) AS \"" title " (MB)\", "
 
 static const struct {
     const char *name, *select;
     bool is_projected;
 } stats_reports[] = {
     {"cuda_api_sum",
-     "SELECT " SHARE COUNTED(
-         "Num Calls") ", name AS \"Name\" FROM (SELECT c1 - "
-                      "c0 AS d, plain(" STRING(
-                          "c2") ") AS name FROM calls) GROUP BY name "
-                                "ORDER "
-                                "BY 2 DESC, name",
+     "SELECT " SHARE COUNTED("Num Calls") ", name AS \"Name\" "
+     "FROM (SELECT c1 - c0 AS d, plain(" STRING("c2") ") AS name FROM calls) "
+     "GROUP BY name ORDER BY 2 DESC, name",
      false},
     {"cuda_gpu_kern_sum",
-     "SELECT " SHARE COUNTED(
-         "Instances") ", name AS \"Name\" FROM (SELECT c1 - "
-                      "c0 AS d, " STRING("c4") " AS name FROM kernels) "
-                                               "GROUP BY name ORDER BY 2 "
-                                               "DESC, name",
+     "SELECT " SHARE COUNTED("Instances") ", name AS \"Name\" "
+     "FROM (SELECT c1 - c0 AS d, " STRING("c4") " AS name FROM kernels) "
+     "GROUP BY name ORDER BY 2 DESC, name",
      false},
     {"cuda_gpu_mem_time_sum",
-     "SELECT " SHARE COUNTED(
-         "Count") ", name AS \"Operation\" FROM memory GROUP "
-                  "BY name ORDER BY 2 DESC, name",
+     "SELECT " SHARE COUNTED("Count") ", name AS \"Operation\" "
+     "FROM memory GROUP BY name ORDER BY 2 DESC, name",
      false},
     {"cuda_gpu_mem_size_sum",
-     "SELECT " MB(
-         "sum(bytes)") " AS \"Total (MB)\", count(*) AS "
-                       "\"Count\", " MB(
-                           "avg(bytes)") " AS \"Avg "
-                                         "(MB)\","
-                                         " " MB(
-                                             "med"
-                                             "(by"
-                                             "tes"
-                                             ")") " AS \"Med "
-                                                  "(MB)\", " MB(
-                                                      "min("
-                                                      "bytes"
-                                                      ")") " "
-                                                           "A"
-                                                           "S"
-                                                           " "
-                                                           "\"Min (MB)\", " MB(
-                                                               "max("
-                                                               "bytes"
-                                                               ")") " "
-                                                                    "A"
-                                                                    "S"
-                                                                    " "
-                                                                    "\"Max "
-                                                                    "(MB)\","
-                                                                    " " MB(
-                                                                        "stddev"
-                                                                        "(bytes"
-                                                                        ")") " "
-                                                                             "A"
-                                                                             "S"
-                                                                             " "
-                                                                             "\"StdDev (MB)\", name AS \"Operation\" FROM "
-                                                                             "m"
-                                                                             "e"
-                                                                             "m"
-                                                                             "o"
-                                                                             "r"
-                                                                             "y"
-                                                                             " "
-                                                                             "G"
-                                                                             "R"
-                                                                             "O"
-                                                                             "U"
-                                                                             "P"
-                                                                             " "
-                                                                             "B"
-                                                                             "Y"
-                                                                             " "
-                                                                             "n"
-                                                                             "a"
-                                                                             "m"
-                                                                             "e"
-                                                                             " "
-                                                                             "O"
-                                                                             "R"
-                                                                             "D"
-                                                                             "E"
-                                                                             "R"
-                                                                             " "
-                                                                             "B"
-                                                                             "Y"
-                                                                             " "
-                                                                             "s"
-                                                                             "u"
-                                                                             "m"
-                                                                             "("
-                                                                             "b"
-                                                                             "y"
-                                                                             "t"
-                                                                             "e"
-                                                                             "s"
-                                                                             ")"
-                                                                             " "
-                                                                             "D"
-                                                                             "E"
-                                                                             "S"
-                                                                             "C"
-                                                                             ","
-                                                                             " "
-                                                                             "n"
-                                                                             "a"
-                                                                             "m"
-                                                                             "e",
+     "SELECT " MB("sum(bytes)", "Total") "count(*) AS \"Count\", "
+     MB("avg(bytes)", "Avg") MB("med(bytes)", "Med") MB("min(bytes)", "Min")
+     MB("max(bytes)", "Max") MB("stddev(bytes)", "StdDev")
+     "name AS \"Operation\" "
+     "FROM memory GROUP BY name ORDER BY sum(bytes) DESC, name",
      false},
     {"nvtx_sum",
-     "SELECT " SHARE COUNTED(
-         "Instances") ", style AS \"Style\", name AS "
-                      "\"Range\" FROM ranges GROUP BY name, style ORDER "
-                      "BY 2 DESC, name",
+     "SELECT " SHARE COUNTED("Instances") ", style AS \"Style\", "
+     "name AS \"Range\" "
+     "FROM ranges GROUP BY name, style ORDER BY 2 DESC, name",
      false},
     {"nvtx_gpu_proj_sum",
-     "SELECT name AS \"Range\", style AS \"Style\", sum(until - since) AS "
-     "\"Total Proj Time (ns)\", sum(d) AS \"Total Range Time (ns)\", "
-     "count(*) AS "
-     "\"Range Instances\", round(avg(until - since), 1) AS \"Proj Avg "
-     "(ns)\", "
-     "round(med(until - since), 1) AS \"Proj Med (ns)\", min(until - "
-     "since) AS "
-     "\"Proj Min (ns)\", max(until - since) AS \"Proj Max (ns)\", "
-     "round(stddev(until - since), 1) AS \"Proj StdDev (ns)\", sum(ops) "
-     "AS "
-     "\"Total GPU Ops\", round(avg(ops), 1) AS \"Avg GPU Ops\", "
-     "round(avg(level), 1) AS \"Avg Range Lvl\", round(avg(children), 1) "
-     "AS "
-     "\"Avg Num Child\" FROM ranges CROSS JOIN projected USING (row) GROUP BY "
-     "name, "
-     "style ORDER BY 3 DESC, name",
+     "SELECT name AS \"Range\", style AS \"Style\", "
+     "sum(until - since) AS \"Total Proj Time (ns)\", "
+     "sum(d) AS \"Total Range Time (ns)\", "
+     "count(*) AS \"Range Instances\", "
+     "round(avg(until - since), 1) AS \"Proj Avg (ns)\", "
+     "round(med(until - since), 1) AS \"Proj Med (ns)\", "
+     "min(until - since) AS \"Proj Min (ns)\", "
+     "max(until - since) AS \"Proj Max (ns)\", "
+     "round(stddev(until - since), 1) AS \"Proj StdDev (ns)\", "
+     "sum(ops) AS \"Total GPU Ops\", "
+     "round(avg(ops), 1) AS \"Avg GPU Ops\", "
+     "round(avg(level), 1) AS \"Avg Range Lvl\", "
+     "round(avg(children), 1) AS \"Avg Num Child\" "
+     "FROM ranges CROSS JOIN projected USING (row) "
+     "GROUP BY name, style ORDER BY 3 DESC, name",
      true},
     {"nvtx_gpu_proj_trace",
-     "SELECT name AS \"Name\", since AS \"Projected Start (ns)\", until - "
-     "since "
-     "AS \"Projected Duration (ns)\", start AS \"Orig Start (ns)\", d AS "
-     "\"Orig "
-     "Duration (ns)\", style AS \"Style\", process AS \"PID\", thread AS "
-     "\"TID\", ops AS \"NumGPUOps\", level AS \"Lvl\", children AS "
-     "\"NumChild\", row AS \"RangeId\", parent AS \"ParentId\", stack AS "
-     "\"RangeStack\" FROM ranges CROSS JOIN projected USING (row) ORDER BY "
-     "since, "
-     "level, row",
+     "SELECT name AS \"Name\", since AS \"Projected Start (ns)\", "
+     "until - since AS \"Projected Duration (ns)\", "
+     "start AS \"Orig Start (ns)\", d AS \"Orig Duration (ns)\", "
+     "style AS \"Style\", process AS \"PID\", thread AS \"TID\", "
+     "ops AS \"NumGPUOps\", level AS \"Lvl\", children AS \"NumChild\", "
+     "row AS \"RangeId\", parent AS \"ParentId\", stack AS \"RangeStack\" "
+     "FROM ranges CROSS JOIN projected USING (row) "
+     "ORDER BY since, level, row",
      true},
     {"nvtx_kern_sum",
-     "SELECT name AS \"NVTX Range\", style AS \"Style\", process AS "
-     "\"PID\", "
-     "thread AS \"TID\", count(DISTINCT row) AS \"NVTX Inst\", count(*) "
-     "AS "
-     "\"Kern Inst\", sum(ns) AS \"Total Time (ns)\", round(avg(ns), 1) AS "
-     "\"Avg "
-     "(ns)\", round(med(ns), 1) AS \"Med (ns)\", min(ns) AS \"Min (ns)\", "
+     "SELECT name AS \"NVTX Range\", style AS \"Style\", "
+     "process AS \"PID\", thread AS \"TID\", "
+     "count(DISTINCT row) AS \"NVTX Inst\", count(*) AS \"Kern Inst\", "
+     "sum(ns) AS \"Total Time (ns)\", round(avg(ns), 1) AS \"Avg (ns)\", "
+     "round(med(ns), 1) AS \"Med (ns)\", min(ns) AS \"Min (ns)\", "
      "max(ns) AS \"Max (ns)\", round(stddev(ns), 1) AS \"StdDev (ns)\", "
-     "kernel "
-     "AS \"Kernel Name\" FROM (SELECT row, ns, " STRING(
-         "kernel") " AS kernel "
-                   "FROM temp.launched) JOIN ranges USING (row) GROUP BY "
-                   "name, style, process, "
-                   "thread, kernel ORDER BY name, process, thread, 7 "
-                   "DESC, kernel",
+     "kernel AS \"Kernel Name\" "
+     "FROM (SELECT row, ns, " STRING("kernel") " AS kernel FROM temp.launched) "
+     "JOIN ranges USING (row) "
+     "GROUP BY name, style, process, thread, kernel "
+     "ORDER BY name, process, thread, 7 DESC, kernel",
      true}};
+/* clang-format on */
 #define STATS_REPORTS (sizeof stats_reports / sizeof *stats_reports)
 
 /* ---- Functions of SQL ------------------------------------------------------------------- */
