@@ -48,18 +48,10 @@ static const gnomon__command command_help = {
 };
 
 const gnomon__command *const gnomon__commands[] = {
-    &gnomon__command_report,
-    &gnomon__command_info,
-    &gnomon__command_cat,
-    &gnomon__command_export,
-    &gnomon__command_merge,
-    &gnomon__command_diff,
-    &gnomon__command_nsys,
-    &gnomon__command_run,
-    &gnomon__command_schedule,
-    &command_completion,
-    &command_help,
-    NULL,
+    &gnomon__command_report, &gnomon__command_info,  &gnomon__command_cat,
+    &gnomon__command_export, &gnomon__command_merge, &gnomon__command_diff,
+    &gnomon__command_nsys,   &gnomon__command_run,   &gnomon__command_schedule,
+    &command_completion,     &command_help,          NULL,
 };
 
 /* ---- Help ------------------------------------------------------------------------ */
