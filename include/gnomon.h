@@ -634,7 +634,7 @@ GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
  *                                   GNOMON_TENSOR("float32", in, out)));
  *
  * Profiles then have a node for each operation of the region, with what all its
- * executions computed: docs/ops.md. */
+ * executions computed: docs/profile.md. */
 
 /* The shape of one input of an operation. */
 typedef struct gnomon_tensor {

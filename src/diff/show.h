@@ -72,7 +72,7 @@ int gnomon__diff_show(const gnomon__diff_request *request);
 /* `is_judged`: the gates were written, as gnomon__gates_judge() does. */
 void gnomon__diff_show_end(const gnomon__diff_request *request, int is_judged);
 
-/* Writes the page of the comparison (docs/page.md). A gnomon__exit. */
+/* Writes the page of the comparison (docs/reports.md). A gnomon__exit. */
 int gnomon__diff_make_page(const gnomon__diff_request *request);
 
 #endif

@@ -3,9 +3,9 @@
  * name, shapes, types and attributes. Pure functions, any thread, no memory.
  *
  * A multiplication and an addition are two operations. Bytes are algorithmic: each
- * operand is read once, and the result written once. What docs/ops.md lists is known, with
- * the formulas' sources; names are torch's, with or without "aten::", a leading or a
- * trailing "_". */
+ * operand is read once, and the result written once. docs/profile.md lists the operations
+ * that are known, and where the formulas are from. Names are torch's, with or without
+ * "aten::", a leading or a trailing "_". */
 #ifndef GNOMON_OPS_COST_H
 #define GNOMON_OPS_COST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles as a page (docs/page.md): one HTML file that needs nothing else. */
+/* Profiles as a page (docs/reports.md): one HTML file that needs nothing else. */
 #ifndef GNOMON_PAGE_PAGE_H
 #define GNOMON_PAGE_PAGE_H
 
