@@ -25,6 +25,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/footer.h"
+#include "print/order.h"
 #include "profile/json_read.h"
 
 #define FIRST_READ ((size_t)64 << 10)
@@ -343,7 +344,7 @@ static int expand_pattern(gnomon__cli_inputs *in, const char *pattern)
         gnomon__log("%s: no such file", pattern);
         return GNOMON__EXIT_UNREADABLE;
     }
-    qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_version);
+    GNOMON__SORT(found.gl_pathv, found.gl_pathc, by_version);
     for (size_t i = 0; i < found.gl_pathc; i++)
         ok = ok && gnomon__cli_add(in, found.gl_pathv[i]);
     globfree(&found);

@@ -11,6 +11,7 @@
 #include "command/prof_read.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 
 #define TREE_LEAST 0.001
 #define TREE_DEPTH 200
@@ -32,13 +33,7 @@ typedef struct prof_tree {
     double least;      /* ns */
 } prof_tree;
 
-static int by_caller(const void *left, const void *right)
-{
-    const gnomon__prof_edge *a = left, *b = right;
-    return a->caller != b->caller   ? (a->caller > b->caller ? 1 : -1)
-           : a->callee != b->callee ? (a->callee > b->callee ? 1 : -1)
-                                    : 0;
-}
+GNOMON__ORDER(by_caller, gnomon__prof_edge, UP(caller), UP(callee))
 
 static int tree_add(prof_tree *p, uint32_t function, uint32_t parent,
                     const gnomon__prof_times *times, double part)
@@ -210,8 +205,7 @@ static int tree_begin(prof_tree *p, gnomon__prof_table *t)
         return GNOMON_ENOMEM;
     memset(p->first, 0, (t->count + 2) * sizeof *p->first);
     memset(p->largest, 0, (t->count + 1) * sizeof *p->largest);
-    if (t->edge_count)
-        qsort(t->edges, t->edge_count, sizeof *t->edges, by_caller);
+    GNOMON__SORT(t->edges, t->edge_count, by_caller);
     for (size_t i = 0; i < t->edge_count; i++)
         p->first[t->edges[i].caller + 1]++;
     for (size_t i = 0; i < t->count; i++)

@@ -12,6 +12,7 @@
 #include "merge/gather.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 #include "profile/fields.h"
 
 /* ---- Jobs --------------------------------------------------------------------- */
@@ -29,34 +30,22 @@ static int compare_attempts(const gnomon__job_run *a, const gnomon__job_run *b)
     return gnomon__compare_texts(a->info->attempt, b->info->attempt);
 }
 
-static int by_attempt(const void *left, const void *right)
-{
-    const gnomon__job_run *a = left, *b = right;
-    GNOMON__TRY(compare_attempts(a, b));
-    GNOMON__TRY_NUMBER(input);
-    return GNOMON__COMPARE(a->number, b->number);
-}
+GNOMON__ORDER(by_attempt, gnomon__job_run, OF(compare_attempts(a, b)),
+              UP(input), UP(number))
 
-static int by_job(const void *left, const void *right)
-{
-    const gnomon__job_run *a = left, *b = right;
-    GNOMON__TRY(compare_names(a, b));
-    GNOMON__TRY_NUMBER(nth);
-    return by_attempt(a, b);
-}
+GNOMON__ORDER(by_job, gnomon__job_run, OF(compare_names(a, b)), UP(nth),
+              OF(by_attempt(a, b)))
 
 void gnomon__jobs_find(gnomon__jobs *l)
 {
     gnomon__job_run *runs = l->runs;
     for (size_t i = 0; i < l->count; i++)
         runs[i].rank = runs[i].info->rank;
-    if (l->count)
-        qsort(runs, l->count, sizeof *runs, by_attempt);
+    GNOMON__SORT(runs, l->count, by_attempt);
     for (size_t i = 1; i < l->count; i++)
         runs[i].nth =
             compare_attempts(&runs[i - 1], &runs[i]) ? 0 : runs[i - 1].nth + 1;
-    if (l->count)
-        qsort(runs, l->count, sizeof *runs, by_job);
+    GNOMON__SORT(runs, l->count, by_job);
     for (size_t i = 0; i < l->count; i++) {
         l->jobs += !i || compare_names(&runs[i - 1], &runs[i]) ||
                    runs[i - 1].nth != runs[i].nth;

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "print/order.h"
+
 /* The launch among the links of a row; NULL: none. */
 static inline const gnomon__link_end *launch_among(const gnomon__link_end *ends,
                                                    size_t count)
@@ -189,14 +191,8 @@ static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 }
 
 /* The longer one first, and of equal ones the outer one, which came first. */
-static int compare_spans(const void *left, const void *right)
-{
-    const gnomon__chrome_span *a = left, *b = right;
-    int by = gnomon__export_order(a->track, b->track);
-    by = by ? by : gnomon__export_order(a->begin, b->begin);
-    by = by ? by : gnomon__export_order(b->end, a->end);
-    return by ? by : gnomon__export_order(a->label, b->label);
-}
+GNOMON__ORDER(compare_spans, gnomon__chrome_span, UP(track), UP(begin),
+              DOWN(end), UP(label))
 
 /* By track and begin, from 0 on, without those of scopes that have rows. */
 static int order_spans(gnomon__chrome_spans *s,
@@ -210,8 +206,7 @@ static int order_spans(gnomon__chrome_spans *s,
         if (!s->of[i].timed || !nodes[s->of[i].timed].has_rows)
             s->of[used++] = s->of[i];
     s->count = used;
-    if (s->count)
-        qsort(s->of, s->count, sizeof *s->of, compare_spans);
+    GNOMON__SORT(s->of, s->count, compare_spans);
     for (size_t i = s->count; i > 0; i--)
         s->next[s->of[i - 1].track] = i - 1;
     return 1;

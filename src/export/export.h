@@ -53,12 +53,6 @@ static inline int gnomon__export_takes(const gnomon__export *what,
            (unix_ns >= what->from_unix_ns && unix_ns < what->until_unix_ns);
 }
 
-/* Which of two numbers comes first in a list: below, at or above 0. */
-static inline int gnomon__export_order(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* The JSON form of a profile, of the room profile. */
 int gnomon__write_json(const gnomon_profile *profile, const gnomon_writer *out);
 

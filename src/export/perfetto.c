@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 
+#include "print/order.h"
+
 /* Perfetto keeps 512 nested slices of a track, the last of them for an instant: of a
  * deeper one it takes the end for that of another. */
 #define MOST_DEEP 511
@@ -72,16 +74,6 @@ static void join_links(gnomon__perfetto *f)
     }
 }
 
-/* What is written when its moment comes. */
-static void note_late(gnomon__perfetto *f, const gnomon__perfetto_late *late)
-{
-    if (gnomon__table_grow(&f->late, &f->late_room, f->late_count + 1,
-                           sizeof *f->late))
-        f->late[f->late_count++] = *late;
-    else
-        f->has_no_memory = 1;
-}
-
 /* The flows of a slice that begins; those that lead into it later are noted. */
 static void put_flows(gnomon__perfetto *f, const gnomon_event_info *e,
                       size_t number, uint32_t region)
@@ -97,8 +89,10 @@ static void put_flows(gnomon__perfetto *f, const gnomon_event_info *e,
             continue;
         if (side && flow->is_late) {
             (void)gnomon__links_is_late(f->line.p, &ends[i], e, &ns);
-            note_late(f, &(gnomon__perfetto_late){e->track, f->begun_lane,
-                                                  region, ns, id});
+            f->has_no_memory |=
+                !GNOMON__PUSH(f->late, f->late_room, f->late_count,
+                              (gnomon__perfetto_late){e->track, f->begun_lane,
+                                                      region, ns, id});
         } else {
             gnomon__wire_fixed(&f->wire, side ? EVENT_LAST_FLOW : EVENT_FLOW,
                                id);
@@ -311,13 +305,8 @@ typedef struct perfetto_step {
     size_t row;
 } perfetto_step;
 
-static int compare_steps(const void *left, const void *right)
-{
-    const perfetto_step *a = left, *b = right;
-    int by = gnomon__export_order(a->row, b->row);
-    by = by ? by : gnomon__export_order(a->info.begin_ns, b->info.begin_ns);
-    return by ? by : gnomon__export_order(a->info.number, b->info.number);
-}
+GNOMON__ORDER(compare_steps, perfetto_step, UP(row), UP(info.begin_ns),
+              UP(info.number))
 
 /* As torch names steps: tools find them by it. */
 static int put_step(gnomon__perfetto *f, const perfetto_step *s)
@@ -356,7 +345,7 @@ static int put_steps(gnomon__perfetto *f)
         steps[i].row = f->line.track_count + 1 + run;
     }
     if (ok && count)
-        qsort(steps, count, sizeof *steps, compare_steps);
+        GNOMON__SORT(steps, count, compare_steps);
     for (size_t i = 0; ok && i < count && !f->t->code; i++)
         ok = put_step(f, &steps[i]);
     free(steps);

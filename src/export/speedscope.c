@@ -10,6 +10,7 @@
 
 #include "export/timeline.h"
 #include "export/tree.h"
+#include "print/order.h"
 
 /* Where a track's executions are among the events; without events, where its nodes
  * are. */
@@ -210,10 +211,9 @@ static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
                           uint64_t end, int is_first)
 {
     speedscope_close(x, begin);
-    if (!gnomon__table_grow(&x->open, &x->open_room, x->open_count + 1,
-                            sizeof *x->open))
+    if (!GNOMON__PUSH(x->open, x->open_room, x->open_count,
+                      (speedscope_open){end, frame}))
         return GNOMON_ENOMEM;
-    x->open[x->open_count++] = (speedscope_open){end, frame};
     speedscope_moment(x, &",\n{\"type\":\"O\",\"frame\":"[is_first], frame,
                       begin);
     return GNOMON_OK;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "export/text.h"
+#include "print/order.h"
 
 /* ---- Lanes ------------------------------------------------------------------------ */
 
@@ -30,11 +31,7 @@ int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
 
 static int push_lane(gnomon__lane *lane, uint64_t end)
 {
-    if (!gnomon__table_grow(&lane->ends, &lane->room, lane->open + 1,
-                            sizeof *lane->ends))
-        return 0;
-    lane->ends[lane->open++] = end;
-    return 1;
+    return GNOMON__PUSH(lane->ends, lane->room, lane->open, end);
 }
 
 /* Whether the execution nests in what is open on the lane. What is over leaves. */
@@ -123,24 +120,6 @@ static int crossed_begin(gnomon__crossed *c, const gnomon_profile *p)
     return 1;
 }
 
-static int open_timed(gnomon__crossed *c, uint64_t end, size_t number)
-{
-    if (!gnomon__table_grow(&c->open, &c->open_room, c->open_count + 1,
-                            sizeof *c->open))
-        return 0;
-    c->open[c->open_count++] = (gnomon__crossed_open){end, number};
-    return 1;
-}
-
-static int note_crossed(gnomon__crossed *c, size_t number)
-{
-    if (!gnomon__table_grow(&c->numbers, &c->room, c->count + 1,
-                            sizeof *c->numbers))
-        return 0;
-    c->numbers[c->count++] = number;
-    return 1;
-}
-
 int gnomon__crossed_meet(gnomon__crossed *c, const gnomon_event_info *e,
                          size_t number)
 {
@@ -158,24 +137,21 @@ int gnomon__crossed_meet(gnomon__crossed *c, const gnomon_event_info *e,
         if (o->end <= e->begin_ns)
             continue; /* it is over */
         if (!is_timed && o->end < end)
-            ok = note_crossed(c, o->number);
+            ok = GNOMON__PUSH(c->numbers, c->room, c->count, o->number);
         else
             c->open[kept++] = *o;
     }
     c->open_count = kept;
-    return ok && (!is_timed || open_timed(c, end, number));
+    return ok &&
+           (!is_timed || GNOMON__PUSH(c->open, c->open_room, c->open_count,
+                                      (gnomon__crossed_open){end, number}));
 }
 
-static int crossed_order(const void *left, const void *right)
-{
-    const size_t *a = left, *b = right;
-    return gnomon__export_order(*a, *b);
-}
+GNOMON__ORDER(crossed_order, size_t, ITSELF)
 
 void gnomon__crossed_ready(gnomon__crossed *c)
 {
-    if (c->count)
-        qsort(c->numbers, c->count, sizeof *c->numbers, crossed_order);
+    GNOMON__SORT(c->numbers, c->count, crossed_order);
 }
 
 /* The first lane that the event may be in. */
@@ -189,13 +165,8 @@ static uint32_t crossed_lane(const gnomon__crossed *c,
 
 /* ---- What had not ended ----------------------------------------------------------- */
 
-static int compare_opens(const void *left, const void *right)
-{
-    const gnomon_open_info *a = left, *b = right;
-    int by = gnomon__export_order(a->track, b->track);
-    by = by ? by : gnomon__export_order(a->begin_ns, b->begin_ns);
-    return by ? by : gnomon__export_order(a->reserved, b->reserved);
-}
+GNOMON__ORDER(compare_opens, gnomon_open_info, UP(track), UP(begin_ns),
+              UP(reserved))
 
 static int begin_opens(gnomon__opens *o, const gnomon_profile *p)
 {
@@ -210,7 +181,7 @@ static int begin_opens(gnomon__opens *o, const gnomon_profile *p)
         (void)gnomon_profile_open(p, i + 1, &o->of[i]);
         o->of[i].reserved = (uint32_t)i; /* the outer one first, for the sort */
     }
-    qsort(o->of, count, sizeof *o->of, compare_opens);
+    GNOMON__SORT(o->of, count, compare_opens);
     o->count = count;
     for (size_t i = count; i > 0; i--)
         o->next[o->of[i - 1].track] = i - 1;
@@ -220,16 +191,8 @@ static int begin_opens(gnomon__opens *o, const gnomon_profile *p)
 /* ---- Links ------------------------------------------------------------------------ */
 
 /* 0 for the first end of an execution; executions are numbered in each run anew. */
-static int compare_ends(const void *left, const void *right)
-{
-    const gnomon__link_end *a = left, *b = right;
-    int by = gnomon__export_order(a->run, b->run);
-    by = by ? by : gnomon__export_order(a->instance, b->instance);
-    by = by ? by : gnomon__export_order(a->kind, b->kind);
-    by = by ? by : gnomon__export_order(a->flow, b->flow);
-    by = by ? by : gnomon__export_order(a->link, b->link);
-    return by ? by : a->is_effect - b->is_effect;
-}
+GNOMON__ORDER(compare_ends, gnomon__link_end, UP(run), UP(instance), UP(kind),
+              UP(flow), UP(link), UP(is_effect))
 
 static uint32_t run_of_node(const gnomon__timeline *of, uint32_t node)
 {
@@ -284,10 +247,10 @@ static int begin_links(gnomon__links *l, const gnomon__timeline *of,
     if (ok) {
         size_t causes = list_ends(l->ends, of, NULL, by_causes);
         if (by_causes)
-            qsort(l->ends, causes, sizeof *l->ends, compare_ends);
+            GNOMON__SORT(l->ends, causes, compare_ends);
         l->flows = number_flows(l->ends, causes, flow_of, by_causes);
         l->count = causes + list_ends(l->ends + causes, of, flow_of, by_causes);
-        qsort(l->ends, l->count, sizeof *l->ends, compare_ends);
+        GNOMON__SORT(l->ends, l->count, compare_ends);
     }
     free(flow_of);
     return ok;
@@ -322,13 +285,7 @@ const gnomon__link_end *gnomon__links_at(gnomon__timeline *of,
     } else {
         high = last;
     }
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (is_after(&l->ends[middle], run, instance))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, is_after(&l->ends[i], run, instance))
     l->last = low < l->count ? low : 0;
     while (low + *count < l->count && l->ends[low + *count].run == run &&
            l->ends[low + *count].instance == instance)
@@ -359,13 +316,7 @@ static int is_pid_before(const gnomon__export *what, size_t which, int64_t pid)
     return 0;
 }
 
-static int compare_pids(const void *left, const void *right)
-{
-    const gnomon__timeline_run *a = *(gnomon__timeline_run *const *)left,
-                               *b = *(gnomon__timeline_run *const *)right;
-    int by = (a->info.pid > b->info.pid) - (a->info.pid < b->info.pid);
-    return by ? by : (a > b) - (a < b);
-}
+GNOMON__ORDER(compare_pids, gnomon__timeline_run *const, AT(info.pid), ITSELF)
 
 /* Viewers take processes of one number for the same, whatever their machine: so only
  * the first run with a number has it. */
@@ -378,7 +329,7 @@ static int find_timeline_runs(gnomon__timeline *l, const gnomon__export *what,
         (void)gnomon_profile_run(l->p, i + 1, &of[i]->info);
     }
     if (of)
-        qsort(of, l->run_count, sizeof *of, compare_pids);
+        GNOMON__SORT(of, l->run_count, compare_pids);
     for (size_t i = 0; of && i < l->run_count; i++) {
         const int64_t pid = of[i]->info.pid;
         if ((!i || of[i - 1]->info.pid != pid) &&
@@ -389,18 +340,9 @@ static int find_timeline_runs(gnomon__timeline *l, const gnomon__export *what,
     return of != NULL;
 }
 
-static int compare_tids(const void *left, const void *right)
-{
-    const gnomon__timeline_track *a = *(gnomon__timeline_track *const *)left,
-                                 *b = *(gnomon__timeline_track *const *)right;
-    int by = gnomon__export_order(a->run, b->run);
-    by = by ? by
-            : (a->info.os_id > b->info.os_id) - (a->info.os_id < b->info.os_id);
-    by = by ? by
-            : gnomon__export_order(a->info.kind,
-                                   b->info.kind); /* threads first */
-    return by ? by : (a > b) - (a < b);
-}
+/* Threads come before lanes. */
+GNOMON__ORDER(compare_tids, gnomon__timeline_track *const, AT(run),
+              AT(info.os_id), AT(info.kind), ITSELF)
 
 /* The first thread of a number gets it, and the first lane of that number is shown in
  * the thread's row. */
@@ -437,8 +379,7 @@ static int find_timeline_tracks(gnomon__timeline *l)
             k->info.os_id > GNOMON__STEPS_TID)
             of[n++] = k;
     }
-    if (n)
-        qsort(of, n, sizeof *of, compare_tids);
+    GNOMON__SORT(of, n, compare_tids);
     take_tids(l, of, n);
     free(of);
     return of != NULL;

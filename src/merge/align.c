@@ -19,6 +19,7 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "print/events.h"
+#include "print/order.h"
 #include "profile/fields.h"
 
 #define MOST_BARRIERS 16384u
@@ -59,12 +60,7 @@ static void name_node(barrier_reader *r, uint32_t node)
         n.region);
 }
 
-static int compare_step_begins(const void *left, const void *right)
-{
-    const gnomon_step_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(begin_ns);
-    return 0;
-}
+GNOMON__ORDER(compare_step_begins, gnomon_step_info, UP(begin_ns))
 
 static int begin_reading(barrier_reader *r)
 {
@@ -84,7 +80,7 @@ static int begin_reading(barrier_reader *r)
         if (!gnomon_profile_step(r->p, i, s) && s->end_ns)
             r->step_count++;
     }
-    qsort(r->steps, r->step_count, sizeof *r->steps, compare_step_begins);
+    GNOMON__SORT(r->steps, r->step_count, compare_step_begins);
     return GNOMON_OK;
 }
 
@@ -110,13 +106,7 @@ static void thin_out(gnomon__barriers *b)
 static const gnomon_step_info *step_around(const barrier_reader *r, uint64_t ns)
 {
     size_t low = 0, high = r->step_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (r->steps[middle].begin_ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, r->steps[i].begin_ns <= ns)
     return low && ns < r->steps[low - 1].end_ns ? &r->steps[low - 1] : NULL;
 }
 
@@ -157,13 +147,8 @@ static int compare_barriers(const gnomon__barrier *a, const gnomon__barrier *b)
     return 0;
 }
 
-static int barrier_order(const void *left, const void *right)
-{
-    const gnomon__barrier *a = left, *b = right;
-    GNOMON__TRY(compare_barriers(a, b));
-    GNOMON__TRY_NUMBER(begin_ns);
-    return 0;
-}
+GNOMON__ORDER(barrier_order, gnomon__barrier, OF(compare_barriers(a, b)),
+              UP(begin_ns))
 
 /* Those of a run of a merge: executions of regions of this name, or, if it is NULL, of all
  * collectives. GNOMON_OK or an error. */
@@ -180,8 +165,8 @@ static int find_barriers(gnomon__barriers *out, const gnomon_profile *p,
         code = read_barrier(&r, e);
     if (!code)
         code = gnomon__profile_failed(p);
-    if (!code && out->count)
-        qsort(out->of, out->count, sizeof *out->of, barrier_order);
+    if (!code)
+        GNOMON__SORT(out->of, out->count, barrier_order);
     gnomon__free(r.steps);
     gnomon__free(r.is_barrier);
     gnomon__free(r.keys);

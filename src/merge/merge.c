@@ -13,6 +13,7 @@
 #include "merge/united.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 #include "profile/fields.h"
 
 /* A run as one part of one input has it. */
@@ -315,16 +316,8 @@ static int compare_run_keys(const merge_reading *a, const merge_reading *b)
     return order;
 }
 
-static int reading_order(const void *left, const void *right)
-{
-    const merge_reading *a = left, *b = right;
-    int order = compare_run_keys(a, b);
-    if (!order)
-        order = gnomon__compare_runs(&a->info, &b->info);
-    if (!order)
-        order = GNOMON__COMPARE(a->input, b->input);
-    return order ? order : GNOMON__COMPARE(a->part, b->part);
-}
+GNOMON__ORDER(reading_order, merge_reading, OF(compare_run_keys(a, b)),
+              OF(gnomon__compare_runs(&a->info, &b->info)), UP(input), UP(part))
 
 int gnomon__merge_order(gnomon__merge *m)
 {
@@ -334,9 +327,7 @@ int gnomon__merge_order(gnomon__merge *m)
         return gnomon__no_memory_to_merge();
     if (code)
         return code;
-    if (m->reading_count)
-        qsort(m->readings, m->reading_count, sizeof *m->readings,
-              reading_order);
+    GNOMON__SORT(m->readings, m->reading_count, reading_order);
     for (size_t i = 0; i < m->reading_count; i++)
         if (!i || compare_run_keys(&m->readings[i - 1], &m->readings[i]))
             m->first[m->run_count++] = i;
@@ -385,11 +376,7 @@ const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
     return l;
 }
 
-static int loss_order(const void *left, const void *right)
-{
-    const gnomon_loss_info *a = left, *b = right;
-    return strcmp(a->kind, b->kind);
-}
+GNOMON__ORDER(loss_order, gnomon_loss_info, TEXT(kind))
 
 int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
 {

@@ -13,6 +13,7 @@
 
 #include "merge/united.h"
 #include "platform/memory.h"
+#include "print/order.h"
 #include "profile/fields.h"
 
 /* Of a stage and view so many steps keep what they were made of. */
@@ -30,12 +31,8 @@ static int compare_same_opens(const void *a, const void *b)
     return gnomon__compare_keys(GNOMON_OPENS, a, b);
 }
 
-static int compare_opens(const void *left, const void *right)
-{
-    const gnomon_open_info *a = left, *b = right;
-    GNOMON__TRY(compare_same_opens(a, b));
-    return GNOMON__COMPARE(a->reserved, b->reserved);
-}
+GNOMON__ORDER(compare_opens, gnomon_open_info, OF(compare_same_opens(a, b)),
+              UP(reserved))
 
 static void sort_opens(gnomon__table *t)
 {
@@ -173,8 +170,7 @@ static int leave_out(const gnomon__unite *u, unsigned char *is_out)
     for (size_t i = 1; slow && i <= time_count(u); i++)
         if (time_at(u, i)->step && !time_at(u, i)->region)
             slow[count++] = (slow_step){u, time_at(u, i)};
-    if (count > 1)
-        qsort(slow, count, sizeof *slow, slow_step_order);
+    GNOMON__SORT(slow, count, slow_step_order);
     for (size_t i = 0; i < count; i++) {
         const gnomon_step_time_info *a = slow[i].time;
         const gnomon_step_time_info *b = i ? slow[i - 1].time : a;
@@ -340,18 +336,10 @@ static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
     return order;
 }
 
-static int united_order(const void *left, const void *right)
-{
-    const node_order_key *a = left, *b = right;
-    if (a->track != b->track)
-        return GNOMON__COMPARE(a->track, b->track);
-    if (a->first != b->first)
-        return GNOMON__COMPARE(a->first, b->first);
-    if (a->depth != b->depth)
-        return GNOMON__COMPARE(a->depth, b->depth);
-    return a->number == b->number ? 0
-                                  : compare_paths(a->u, a->number, b->number);
-}
+GNOMON__ORDER(united_order, node_order_key, UP(track), UP(first), UP(depth),
+              OF(a->number == b->number
+                     ? 0
+                     : compare_paths(a->u, a->number, b->number)))
 
 static void make_node_keys(const gnomon__unite *u, node_order_key *keys)
 {
@@ -369,11 +357,7 @@ static void make_node_keys(const gnomon__unite *u, node_order_key *keys)
     }
 }
 
-static int pool_order(const void *left, const void *right)
-{
-    const gnomon_memory_stats *a = left, *b = right;
-    return GNOMON__COMPARE(a->pool, b->pool);
-}
+GNOMON__ORDER(pool_order, gnomon_memory_stats, UP(pool))
 
 /* But nodes, whose order is not known yet. */
 static void renumber_nodes(const gnomon__unite *u, const gnomon__numbers *n)
@@ -386,8 +370,7 @@ static void renumber_nodes(const gnomon__unite *u, const gnomon__numbers *n)
         gnomon__renumber(n, GNOMON_NODES, node);
         for (size_t k = 0; k < node->memory_count; k++)
             pools[k].pool = n->of[GNOMON_TRACKS][pools[k].pool];
-        if (node->memory_count > 1)
-            qsort(pools, node->memory_count, sizeof *pools, pool_order);
+        GNOMON__SORT(pools, node->memory_count, pool_order);
     }
 }
 
@@ -422,7 +405,7 @@ static int order_nodes(gnomon__unite *u, gnomon__numbers *n)
     if (keys && numbers) {
         renumber_nodes(u, n);
         make_node_keys(u, keys);
-        qsort(keys, t->count, sizeof *keys, united_order);
+        GNOMON__SORT(keys, t->count, united_order);
         sorted = gnomon__alloc((t->count + 1) * sizeof *sorted);
     }
     for (uint32_t i = 0; sorted && i < t->count; i++)

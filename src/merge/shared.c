@@ -8,6 +8,7 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 #include "profile/fields.h"
 
 int gnomon__no_memory_to_merge(void)
@@ -31,11 +32,8 @@ typedef struct item_order_key {
     uint32_t number; /* before */
 } item_order_key;
 
-static int item_order(const void *left, const void *right)
-{
-    const item_order_key *a = left, *b = right;
-    return gnomon__compare_keys(a->entity, a->item, b->item);
-}
+GNOMON__ORDER(item_order, item_order_key,
+              OF(gnomon__compare_keys(a->entity, a->item, b->item)))
 
 /* The numbers of what the table's slots find, too. */
 static void take_order(gnomon__fold *f, int entity, char *sorted,
@@ -65,7 +63,7 @@ int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered)
     for (uint32_t i = 0; ok && i < t->count; i++)
         keys[i] = (item_order_key){t->items + i * t->size, entity, i + 1};
     if (ok) {
-        qsort(keys, t->count, sizeof *keys, item_order);
+        GNOMON__SORT(keys, t->count, item_order);
         take_order(f, entity, sorted, keys, numbers);
     } else {
         gnomon__free(sorted);

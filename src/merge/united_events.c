@@ -15,6 +15,7 @@
 #include "platform/memory.h"
 #include "profile/fields.h"
 #include "print/events.h"
+#include "print/order.h"
 
 #define CHUNK 1024u
 /* More than so many at one moment of one track are put in order piece by piece. */
@@ -249,12 +250,8 @@ static int compare_same_events(const void *left, const void *right)
     return gnomon__compare_keys(GNOMON_EVENTS, a, b);
 }
 
-static int compare_events(const void *left, const void *right)
-{
-    const gnomon_event_info *a = left, *b = right;
-    GNOMON__TRY(compare_same_events(a, b));
-    return GNOMON__COMPARE(a->reserved, b->reserved);
-}
+GNOMON__ORDER(compare_events, gnomon_event_info, OF(compare_same_events(a, b)),
+              UP(reserved))
 
 void gnomon__leave_out_copies(gnomon__table *t,
                               int (*same)(const void *a, const void *b),
@@ -364,13 +361,8 @@ static int seek_event(gnomon__united_events *s, size_t number)
 {
     size_t low = 0, high = s->cursor_count;
     gnomon_event_info passed;
-    while (low < high) { /* the first cursor of a later track */
-        const size_t middle = (low + high) / 2;
-        if (s->cursors[middle].first <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* The first cursor of a later track. */
+    GNOMON__SEARCH(low, high, i, s->cursors[i].first <= number)
     while (--low && s->cursors[low - 1].first == s->cursors[low].first)
         ;
     s->next = s->cursors[low].first;
@@ -406,12 +398,7 @@ static size_t read_united(gnomon__event_source *source, size_t number,
 
 /* ---- The whole -------------------------------------------------------------------- */
 
-static int compare_cursors(const void *left, const void *right)
-{
-    const event_cursor *a = left, *b = right;
-    GNOMON__TRY_NUMBER(to);
-    return GNOMON__COMPARE(a->part, b->part);
-}
+GNOMON__ORDER(compare_cursors, event_cursor, UP(to), UP(part))
 
 static int make_cursors(gnomon__united_events *s)
 {
@@ -435,8 +422,7 @@ static int make_cursors(gnomon__united_events *s)
                                    .to = part->of.of[GNOMON_TRACKS][t],
                                    .e.struct_size = sizeof(gnomon_event_info)};
     }
-    if (s->cursor_count)
-        qsort(s->cursors, s->cursor_count, sizeof *s->cursors, compare_cursors);
+    GNOMON__SORT(s->cursors, s->cursor_count, compare_cursors);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/order.h"
 #include "print/table.h"
 
 void gnomon__walk_from(gnomon__event_walk *w, const gnomon_profile *p,
@@ -33,13 +34,7 @@ size_t gnomon__walk_read(gnomon__event_walk *w)
 /* ---- Steps ------------------------------------------------------------------------ */
 
 /* A profile has them by no order: the last ones, the slowest, and those of its events. */
-static int event_steps_by_begin(const void *left, const void *right)
-{
-    const gnomon_step_info *a = left, *b = right;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
+GNOMON__ORDER(event_steps_by_begin, gnomon_step_info, UP(begin_ns), UP(number))
 
 static bool event_steps_have_schedule(const gnomon_profile *p)
 {
@@ -70,7 +65,7 @@ int gnomon__event_steps_make(gnomon__event_steps *s, const gnomon_profile *p,
             (!stage || step->stage == stage))
             s->count++;
     }
-    qsort(s->at, s->count, sizeof *s->at, event_steps_by_begin);
+    GNOMON__SORT(s->at, s->count, event_steps_by_begin);
     return GNOMON_OK;
 }
 
@@ -84,13 +79,7 @@ void gnomon__event_steps_free(gnomon__event_steps *s)
 static size_t event_steps_begun(const gnomon__event_steps *s, uint64_t ns)
 {
     size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->at[middle].begin_ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, s->at[i].begin_ns <= ns)
     return low;
 }
 
@@ -121,38 +110,21 @@ bool gnomon__event_steps_miss(const gnomon__event_steps *s, uint64_t begin_ns,
 bool gnomon__keyed_add(gnomon__keyed_list *l, uint64_t key, uint64_t value,
                        uint32_t more)
 {
-    if (!gnomon__table_grow(&l->at, &l->room, l->count + 1, sizeof *l->at))
-        return false;
-    l->at[l->count++] = (gnomon__keyed){key, value, more};
-    return true;
+    return GNOMON__PUSH(l->at, l->room, l->count,
+                        (gnomon__keyed){key, value, more});
 }
 
-static int keyed_compare(const void *left, const void *right)
-{
-    const gnomon__keyed *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return (a->more > b->more) - (a->more < b->more);
-}
+GNOMON__ORDER(keyed_compare, gnomon__keyed, UP(key), UP(value), UP(more))
 
 void gnomon__keyed_sort(gnomon__keyed_list *l)
 {
-    if (l->count > 1)
-        qsort(l->at, l->count, sizeof *l->at, keyed_compare);
+    GNOMON__SORT(l->at, l->count, keyed_compare);
 }
 
 size_t gnomon__keyed_from(const gnomon__keyed_list *l, uint64_t key)
 {
     size_t low = 0, high = l->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (l->at[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, l->at[i].key < key)
     return low;
 }
 

@@ -20,6 +20,7 @@
 
 #include "gnomon.h"
 #include "print/links.h"
+#include "print/order.h"
 #include "print/rows.h"
 
 #define CALLS_OUTSIDE UINT32_MAX /* the caller of a root: no row */
@@ -506,11 +507,7 @@ static void calls_leave_action(gnomon__calls *c, uint32_t at, bool top)
         a->open--;
 }
 
-static int calls_by_start(const void *left, const void *right)
-{
-    const calls_action *a = left, *b = right;
-    return (a->start > b->start) - (a->start < b->start);
-}
+GNOMON__ORDER(calls_by_start, calls_action, UP(start))
 
 /* Keeps of c->actions, which has an entry for each name, those that have a table. */
 void gnomon__calls_choose(gnomon__calls *c, uint32_t group)
@@ -524,7 +521,7 @@ void gnomon__calls_choose(gnomon__calls *c, uint32_t group)
         if (c->actions[i].first_root)
             c->actions[used++] = c->actions[i];
     c->action_count = used;
-    qsort(c->actions, used, sizeof *c->actions, calls_by_start);
+    GNOMON__SORT(c->actions, used, calls_by_start);
 }
 
 size_t gnomon__calls_count(const gnomon__calls *c)

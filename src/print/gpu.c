@@ -13,6 +13,7 @@
 #include "gnomon.h"
 #include "print/devices.h"
 #include "print/events.h"
+#include "print/order.h"
 
 /* One piece of work that a device was busy with. */
 typedef struct gpu_item {
@@ -61,16 +62,13 @@ static bool gpu_has_all(const gpu_report *g)
 static bool gpu_add_item(gpu_report *g, const gnomon_event_info *e)
 {
     const uint64_t end = e->begin_ns + e->duration_ns;
-    if (!gnomon__table_grow(&g->items, &g->room, g->count + 1,
-                            sizeof *g->items))
-        return false;
-    g->items[g->count++] =
+    return GNOMON__PUSH(
+        g->items, g->room, g->count,
         (gpu_item){.begin_ns = e->begin_ns,
                    .end_ns = end < e->begin_ns ? UINT64_MAX : end,
                    .instance = e->instance,
                    .node = e->node,
-                   .device = g->work.on[e->track] - 1};
-    return true;
+                   .device = g->work.on[e->track] - 1});
 }
 
 /* Calls are begin and track by instance; launches are calls by work. */
@@ -97,17 +95,8 @@ static bool gpu_read_events(gpu_report *g, gnomon__keyed_list *calls,
     return ok;
 }
 
-static int gpu_by_begin(const void *left, const void *right)
-{
-    const gpu_item *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns < b->end_ns ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
+GNOMON__ORDER(gpu_by_begin, gpu_item, UP(device), UP(begin_ns), UP(end_ns),
+              UP(node))
 
 static bool gpu_read_work(gpu_report *g)
 {
@@ -123,8 +112,7 @@ static bool gpu_read_work(gpu_report *g)
         item->call_track = c ? c->more : 0;
         item->launched_ns = c ? c->value : 0;
     }
-    if (g->count)
-        qsort(g->items, g->count, sizeof *g->items, gpu_by_begin);
+    GNOMON__SORT(g->items, g->count, gpu_by_begin);
     g->missing =
         g->work.busy_work > g->count ? g->work.busy_work - g->count : 0;
     free(calls.at);
@@ -134,15 +122,7 @@ static bool gpu_read_work(gpu_report *g)
 
 /* ---- Gaps -------------------------------------------------------------------------- */
 
-static int gpu_by_length(const void *left, const void *right)
-{
-    const gpu_gap *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    return (a->before > b->before) - (a->before < b->before);
-}
+GNOMON__ORDER(gpu_by_length, gpu_gap, DOWN(ns), UP(begin_ns), UP(before))
 
 /* Before this moment events are missing. */
 static uint64_t gpu_known_from(const gnomon_profile *p)
@@ -163,15 +143,12 @@ static uint64_t gpu_known_from(const gnomon_profile *p)
 
 static bool gpu_add_gap(gpu_report *g, const gpu_item *last, size_t before)
 {
-    if (!gnomon__table_grow(&g->gaps, &g->gap_room, g->gap_count + 1,
-                            sizeof *g->gaps))
-        return false;
-    g->gaps[g->gap_count++] =
+    return GNOMON__PUSH(
+        g->gaps, g->gap_room, g->gap_count,
         (gpu_gap){.begin_ns = last->end_ns,
                   .ns = g->items[before].begin_ns - last->end_ns,
                   .before = before,
-                  .after = last->node};
-    return true;
+                  .after = last->node});
 }
 
 /* There is none from one stage to the next one, outside of a schedule's windows, or while
@@ -196,8 +173,7 @@ static bool gpu_find_gaps(gpu_report *g)
             stage = n.stage;
         }
     }
-    if (g->gap_count)
-        qsort(g->gaps, g->gap_count, sizeof *g->gaps, gpu_by_length);
+    GNOMON__SORT(g->gaps, g->gap_count, gpu_by_length);
     return ok;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/order.h"
+
 static const char *const group_words[] = {
     [GNOMON__BY_NOTHING] = NULL,        [GNOMON__BY_THREAD] = "thread",
     [GNOMON__BY_RANK] = "rank",         [GNOMON__BY_HOST] = "host",
@@ -18,14 +20,7 @@ static bool is_of_regions(int by)
     return by == GNOMON__BY_CATEGORY || by == GNOMON__BY_FILE;
 }
 
-static int by_group(const void *left, const void *right)
-{
-    const gnomon__group *a = left, *b = right;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
-    int order = strcmp(a->text, b->text);
-    return order ? order : (a->number > b->number) - (a->number < b->number);
-}
+GNOMON__ORDER(by_group, gnomon__group, UP(order), TEXT(text), UP(number))
 
 static const char *thread_text(const gnomon_track_info *t,
                                const gnomon_run_info *run, bool has_ranks,
@@ -144,8 +139,7 @@ static int read_groups(gnomon__groups *g, gnomon__group *items, size_t count,
 {
     const uint32_t known = g->count;
     uint32_t group = 0;
-    if (count > 1)
-        qsort(items, count, sizeof *items, by_group);
+    GNOMON__SORT(items, count, by_group);
     for (size_t i = 0; i < count; i++) {
         const gnomon__group *e = &items[i];
         if (!i || e->order != e[-1].order || strcmp(e->text, e[-1].text) != 0)
@@ -212,7 +206,7 @@ int gnomon__groups_end(gnomon__groups *g, gnomon__report_table *t)
         free(place);
         return GNOMON_ENOMEM;
     }
-    qsort(g->at, g->count, sizeof *g->at, by_group);
+    GNOMON__SORT(g->at, g->count, by_group);
     for (uint32_t i = 0; i < g->count; i++) {
         place[g->at[i].number] = i;
         g->texts[i] = g->at[i].text;

@@ -6,14 +6,9 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
+#include "print/order.h"
 
-static int compare_submissions(const void *a, const void *b)
-{
-    const gnomon__submission *x = a, *y = b;
-    if (x->to != y->to)
-        return x->to > y->to ? 1 : -1;
-    return (x->from > y->from) - (x->from < y->from);
-}
+GNOMON__ORDER(compare_submissions, gnomon__submission, UP(to), UP(from))
 
 /* A pair of nodes may have many links, as those between single executions have one
  * each. */
@@ -33,8 +28,7 @@ static gnomon__submission *read_submissions(size_t *count,
             link.from <= nodes && link.to && link.to <= nodes &&
             (!has || (has[link.from] && has[link.to])))
             of[used++] = (gnomon__submission){link.to, link.from, link.count};
-    if (used)
-        qsort(of, used, sizeof *of, compare_submissions);
+    GNOMON__SORT(of, used, compare_submissions);
     for (size_t i = 0; i < used; i++)
         if (*count && !compare_submissions(&of[*count - 1], &of[i]))
             of[*count - 1].count += of[i].count;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "gnomon/report.h"
+#include "print/order.h"
 
 /* The sum of a row's entities of one id or text; NULL: of an id. Of the row ROWS_NONE: a
  * text that is kept. */
@@ -517,13 +518,7 @@ static void rows_end_times(gnomon__report_rows *r, gnomon__cell *cell)
                                          : (const char *)rows_times_at(last));
 }
 
-static int rows_by_value(const void *left, const void *right)
-{
-    const gnomon__value *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return (b->id > a->id) - (b->id < a->id);
-}
+GNOMON__ORDER(rows_by_value, gnomon__value, UP(value), DOWN(id))
 
 static void rows_sort_values(gnomon__report_rows *r, gnomon__cell *cell)
 {
@@ -539,7 +534,7 @@ static void rows_sort_values(gnomon__report_rows *r, gnomon__cell *cell)
     }
     for (uint64_t at = cell->count; at; at = values[at - 1].before)
         kept->at[kept->count++] = values[at - 1];
-    qsort(kept->at, count, sizeof *kept->at, rows_by_value);
+    GNOMON__SORT(kept->at, count, rows_by_value);
     gnomon__cell_text(cell, (const char *)kept);
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "print/order.h"
+
 #define STEP_PATHS 6 /* that are named of a step */
 
 /* The next execution of the run; NULL: there is none. */
@@ -59,7 +61,7 @@ int gnomon__step_events_make(gnomon__step_events *s,
         if (at[i].reserved)
             at[n++] = at[i];
     s->steps.count = n;
-    qsort(at, n, sizeof *at, by_length_of_step);
+    GNOMON__SORT(at, n, by_length_of_step);
     s->has_median = n > 0;
     if (n) /* of an even number the shorter one */
         s->median = at[(n - 1) / 2];

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
+#include "print/order.h"
 
 /* ---- Rows ---------------------------------------------------------------------- */
 
@@ -296,7 +297,7 @@ int gnomon__table_sort(gnomon__report_table *t, int sort)
             k->number = cell->is_there ? cell->number : -HUGE_VAL;
         }
     }
-    qsort(keys, t->row_count, sizeof *keys, by_table_key);
+    GNOMON__SORT(keys, t->row_count, by_table_key);
     for (size_t i = 0; i < t->row_count; i++)
         t->rows[i] = keys[i].row;
     free(keys);

@@ -30,6 +30,7 @@
 #include "gnomon/tool.h"
 #include "print/events.h"
 #include "print/letters.h"
+#include "print/order.h"
 #include "print/rows.h"
 
 #define CRITICAL_STEPS 3   /* that are shown */
@@ -254,30 +255,18 @@ static uint64_t critical_end(const gnomon_event_info *e)
 static bool critical_add_item(critical_step *s, const gnomon_event_info *e,
                               size_t order)
 {
-    if (!gnomon__table_grow(&s->items, &s->item_room, s->item_count + 1,
-                            sizeof *s->items))
-        return false;
-    s->items[s->item_count++] = (critical_item){.begin = e->begin_ns,
-                                                .end = critical_end(e),
-                                                .instance = e->instance,
-                                                .track = e->track,
-                                                .node = e->node,
-                                                .order = order};
-    return true;
+    return GNOMON__PUSH(s->items, s->item_room, s->item_count,
+                        (critical_item){.begin = e->begin_ns,
+                                        .end = critical_end(e),
+                                        .instance = e->instance,
+                                        .track = e->track,
+                                        .node = e->node,
+                                        .order = order});
 }
 
 /* The outer of two that begin together comes first. */
-static int critical_by_track(const void *left, const void *right)
-{
-    const critical_item *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
+GNOMON__ORDER(critical_by_track, critical_item, UP(track), UP(begin), DOWN(end),
+              UP(order))
 
 static bool critical_read_items(critical_step *s, const critical_steps *c,
                                 uint32_t run)
@@ -291,8 +280,7 @@ static bool critical_read_items(critical_step *s, const critical_steps *c,
             c->tracks[e->track].run == run && e->begin_ns < s->end &&
             critical_end(e) > s->begin && !critical_add_item(s, e, walk.number))
             return false;
-    if (s->item_count)
-        qsort(s->items, s->item_count, sizeof *s->items, critical_by_track);
+    GNOMON__SORT(s->items, s->item_count, critical_by_track);
     return true;
 }
 
@@ -363,13 +351,7 @@ static const critical_segment *critical_before(const critical_step *s,
                                                uint64_t ns)
 {
     size_t low = t->first, high = t->first + t->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->segments[middle].begin < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, s->segments[i].begin < ns)
     return low > t->first ? &s->segments[low - 1] : NULL;
 }
 

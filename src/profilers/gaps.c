@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "print/events.h"
+#include "print/order.h"
 #include "print/rows.h"
 
 typedef struct gaps_gap {
@@ -86,21 +87,12 @@ static bool gaps_is_known(const gaps_found *g, const gaps_gap *gap)
 /* ---- The longest ---------------------------------------------------------------- */
 
 /* The longest first; of equal ones the earlier, then the lower track. */
-static int gaps_by_length(const void *left, const void *right)
-{
-    const gaps_gap *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    return (a->track > b->track) - (a->track < b->track);
-}
+GNOMON__ORDER(gaps_by_length, gaps_gap, DOWN(ns), UP(begin_ns), UP(track))
 
 /* Leaves the `limit` longest, in their order. */
 static void gaps_cut(gaps_list *l, size_t limit)
 {
-    if (l->count)
-        qsort(l->at, l->count, sizeof *l->at, gaps_by_length);
+    GNOMON__SORT(l->at, l->count, gaps_by_length);
     l->count = l->count < limit ? l->count : limit;
 }
 
@@ -108,10 +100,7 @@ static bool gaps_keep(gaps_list *l, size_t limit, const gaps_gap *gap)
 {
     if (l->count / 2 >= limit)
         gaps_cut(l, limit);
-    if (!gnomon__table_grow(&l->at, &l->room, l->count + 1, sizeof *l->at))
-        return false;
-    l->at[l->count++] = *gap;
-    return true;
+    return GNOMON__PUSH(l->at, l->room, l->count, *gap);
 }
 
 /* ---- Events --------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #include "gnomon/profile.h"
 #include "gnomon/tool.h"
 #include "print/letters.h"
+#include "print/order.h"
 #include "print/rows.h"
 #include "print/step_events.h"
 
@@ -163,19 +164,8 @@ static bool slow_steps_next(const slow_steps *t, size_t *at,
     return false;
 }
 
-static int slow_steps_order(const void *left, const void *right)
-{
-    const slow_step *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    if (a->step.rank != b->step.rank)
-        return a->step.rank < b->step.rank ? -1 : 1;
-    if (a->step.ordinal != b->step.ordinal)
-        return a->step.ordinal < b->step.ordinal ? -1 : 1;
-    return a->step.begin_ns < b->step.begin_ns
-               ? -1
-               : a->step.begin_ns > b->step.begin_ns;
-}
+GNOMON__ORDER(slow_steps_order, slow_step, DOWN(ns), UP(step.rank),
+              UP(step.ordinal), UP(step.begin_ns))
 
 static void slow_steps_add_slow(slow_steps *t, size_t number)
 {
@@ -217,8 +207,7 @@ static void slow_steps_read(slow_steps *t, uint32_t stage, uint32_t view)
     t->all = t->region[0].all;
     if (t->all && !t->all->count)
         t->all = NULL;
-    if (t->slow_count > 1)
-        qsort(t->slow, t->slow_count, sizeof *t->slow, slow_steps_order);
+    GNOMON__SORT(t->slow, t->slow_count, slow_steps_order);
 }
 
 /* A step of the stage at hand, of this process. */
@@ -256,15 +245,8 @@ static uint64_t slow_steps_before(const slow_steps *t)
 
 /* ---- Why --------------------------------------------------------------------------- */
 
-static int slow_steps_by_excess(const void *left, const void *right)
-{
-    const step_reason *a = left, *b = right;
-    if (a->is_beside != b->is_beside)
-        return a->is_beside - b->is_beside;
-    if (a->excess_ns != b->excess_ns)
-        return a->excess_ns > b->excess_ns ? -1 : 1;
-    return a->region < b->region ? -1 : a->region > b->region;
-}
+GNOMON__ORDER(slow_steps_by_excess, step_reason, UP(is_beside), DOWN(excess_ns),
+              UP(region))
 
 static uint64_t slow_steps_scaled(uint64_t ns, uint64_t by, uint64_t of)
 {
@@ -335,9 +317,7 @@ static void slow_steps_compare(slow_steps *t, const slow_step *slow,
     for (uint32_t i = 1; i <= t->regions; i++)
         t->excess_count += slow_steps_reason(t, i, slow, usual_step,
                                              &t->excess[t->excess_count]);
-    if (t->excess_count > 1)
-        qsort(t->excess, t->excess_count, sizeof *t->excess,
-              slow_steps_by_excess);
+    GNOMON__SORT(t->excess, t->excess_count, slow_steps_by_excess);
 }
 
 /* Whether a path of the one lies below a path of the other; parents have lower

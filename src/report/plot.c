@@ -13,6 +13,7 @@
 #include "platform/memory.h"
 #include "print/events.h"
 #include "print/letters.h"
+#include "print/order.h"
 #include "print/table.h"
 
 #define PLOT_LINES 6
@@ -106,11 +107,7 @@ static void plot_draw(const plot_values *v, double least, int is_time,
 
 /* ---- Steps --------------------------------------------------------------------------- */
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
+GNOMON__ORDER(by_value, double, ITSELF)
 
 static int plot_marks(const plot_values *v, const gnomon_writer *out)
 {
@@ -119,7 +116,7 @@ static int plot_marks(const plot_values *v, const gnomon_writer *out)
     if (!sorted)
         return GNOMON_ENOMEM;
     memcpy(sorted, v->at, v->count * sizeof *sorted);
-    qsort(sorted, v->count, sizeof *sorted, by_value);
+    GNOMON__SORT(sorted, v->count, by_value);
     const double limit = PLOT_SLOW * sorted[v->count / 2];
     gnomon__free(sorted);
     char text[GNOMON__DURATION];

@@ -7,6 +7,7 @@
 #include "profile/fields.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 
 typedef struct group_run {
     const gnomon_run_info *info;
@@ -15,23 +16,13 @@ typedef struct group_run {
 } group_run;
 
 /* Those of one job together; runs come in the order of their keys. */
-static int by_group(const void *left, const void *right)
-{
-    const group_run *a = left, *b = right;
-    if (a->is_alone != b->is_alone)
-        return a->is_alone - b->is_alone;
-    int order =
-        a->is_alone ? 0 : gnomon__compare_texts(a->info->job, b->info->job);
-    return order ? order : GNOMON__COMPARE(a->run, b->run);
-}
+GNOMON__ORDER(by_group, group_run, UP(is_alone),
+              OF(a->is_alone
+                     ? 0
+                     : gnomon__compare_texts(a->info->job, b->info->job)),
+              UP(run))
 
-static int by_input(const void *left, const void *right)
-{
-    const gnomon__cli_group *a = left, *b = right;
-    if (a->input != b->input)
-        return GNOMON__COMPARE(a->input, b->input);
-    return GNOMON__COMPARE(a->runs[0], b->runs[0]);
-}
+GNOMON__ORDER(by_input, gnomon__cli_group, UP(input), UP(runs[0]))
 
 int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g,
                             int apart)
@@ -57,7 +48,7 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g,
             r->input = input < r->input ? input : r->input;
         }
     }
-    qsort(runs, n, sizeof *runs, by_group);
+    GNOMON__SORT(runs, n, by_group);
     for (size_t i = 0; i < n; i++) {
         if (!i || runs[i].is_alone || runs[i - 1].is_alone ||
             gnomon__compare_texts(runs[i - 1].info->job, runs[i].info->job)) {
@@ -70,8 +61,7 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g,
                      runs[i].info->rank != runs[i - 1].info->rank;
         to->input = runs[i].input < to->input ? runs[i].input : to->input;
     }
-    if (groups->count > 1)
-        qsort(groups->at, groups->count, sizeof *groups->at, by_input);
+    GNOMON__SORT(groups->at, groups->count, by_input);
     gnomon__free(runs);
     return GNOMON_OK;
 }
@@ -81,12 +71,8 @@ typedef struct host_run {
     size_t run, position;
 } host_run;
 
-static int by_host_name(const void *left, const void *right)
-{
-    const host_run *a = left, *b = right;
-    int order = gnomon__compare_texts(a->host, b->host);
-    return order ? order : GNOMON__COMPARE(a->position, b->position);
-}
+GNOMON__ORDER(by_host_name, host_run,
+              OF(gnomon__compare_texts(a->host, b->host)), UP(position))
 
 int gnomon__cli_group_by_host(const gnomon__cli_group *group,
                               const gnomon__gather *g)
@@ -100,7 +86,7 @@ int gnomon__cli_group_by_host(const gnomon__cli_group *group,
         runs[i] = (host_run){
             gnomon__merge_reading(g->merge, run, last, &input)->host, run, i};
     }
-    qsort(runs, group->count, sizeof *runs, by_host_name);
+    GNOMON__SORT(runs, group->count, by_host_name);
     for (size_t i = 0; i < group->count; i++)
         group->runs[i] = runs[i].run;
     gnomon__free(runs);

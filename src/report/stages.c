@@ -13,6 +13,7 @@
 #include "spec/suggest.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 
 static int no_room_for_stages(void)
 {
@@ -360,18 +361,9 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
     return code;
 }
 
-static int by_stage(const void *left, const void *right)
-{
-    const gnomon__cli_stage *a = left, *b = right;
-    if (!a->key.name != !b->key.name)
-        return a->key.name ? 1 : -1;
-    if (a->begin_ns != b->begin_ns)
-        return GNOMON__COMPARE(a->begin_ns, b->begin_ns);
-    if (a->key.ordinal != b->key.ordinal)
-        return GNOMON__COMPARE(a->key.ordinal, b->key.ordinal);
-    GNOMON__TRY(gnomon__compare_texts(a->key.name, b->key.name));
-    return GNOMON__COMPARE(a->key.view, b->key.view);
-}
+GNOMON__ORDER(by_stage, gnomon__cli_stage, OF(!b->key.name - !a->key.name),
+              UP(begin_ns), UP(key.ordinal),
+              OF(gnomon__compare_texts(a->key.name, b->key.name)), UP(key.view))
 
 static void free_stage(gnomon__cli_stage *stage)
 {
@@ -408,8 +400,7 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
         code = add_run(s, g, group, i);
     if (!code)
         drop_empty_stages(s);
-    if (s->count > 1)
-        qsort(s->at, s->count, sizeof *s->at, by_stage);
+    GNOMON__SORT(s->at, s->count, by_stage);
     for (size_t i = 0; i < s->count; i++)
         s->has_views |= s->at[i].key.view != s->at[0].key.view;
     return code;
