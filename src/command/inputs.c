@@ -272,6 +272,39 @@ int gnomon__cli_load_again(const char *path, gnomon_profile **out)
     return load_any(path, out, 1);
 }
 
+int gnomon__cli_load_all(gnomon__cli_loaded *all, const gnomon__cli_inputs *in)
+{
+    int status = GNOMON__EXIT_OK;
+    *all = (gnomon__cli_loaded){
+        gnomon__alloc((in->count + 1) * sizeof *all->profiles),
+        gnomon__alloc((in->count + 1) * sizeof *all->paths), 0};
+    if (!all->profiles || !all->paths) {
+        gnomon__log("no memory for the files");
+        return GNOMON__EXIT_UNREADABLE;
+    }
+    for (size_t i = 0; i < in->count; i++) {
+        gnomon_profile *p;
+        if (gnomon__cli_load(in->paths[i], &p)) {
+            status = GNOMON__EXIT_UNREADABLE;
+            continue;
+        }
+        status =
+            gnomon__cli_worse(status, gnomon__cli_log_damage(in->paths[i], p));
+        all->paths[all->count] = in->paths[i];
+        all->profiles[all->count++] = p;
+    }
+    return status;
+}
+
+void gnomon__cli_loaded_free(gnomon__cli_loaded *all)
+{
+    while (all->count)
+        gnomon_profile_free(
+            (gnomon_profile *)(size_t)all->profiles[--all->count]);
+    gnomon__free(all->profiles);
+    gnomon__free(all->paths);
+}
+
 /* ---- Words ------------------------------------------------------------------- */
 
 int gnomon__cli_add(gnomon__cli_inputs *in, const char *path)

@@ -19,6 +19,21 @@ int gnomon__cli_load(const char *path, struct gnomon_profile **out);
 /* The same of a file that was loaded before: ignored keys are not logged again. */
 int gnomon__cli_load_again(const char *path, struct gnomon_profile **out);
 
+/* What could be read of all inputs. Invariant: `paths`, which are borrowed, lie as
+ * `profiles` do. */
+typedef struct gnomon__cli_loaded {
+    const struct gnomon_profile **profiles;
+    const char **paths;
+    size_t count;
+} gnomon__cli_loaded;
+
+struct gnomon__cli_inputs;
+
+/* A gnomon__exit; lines have said what could not be read. Free it in any case. */
+int gnomon__cli_load_all(gnomon__cli_loaded *all,
+                         const struct gnomon__cli_inputs *in);
+void gnomon__cli_loaded_free(gnomon__cli_loaded *all);
+
 /* Files in the order of the words: a folder is all *.gnomon and *.gnomon.json in
  * it, ordered as people number them (rank 9 before rank 10); what is not there
  * and has *, ? or [ is a pattern. */
