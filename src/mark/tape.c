@@ -61,7 +61,7 @@ static uint32_t tree_beside(const gnomon__thread *t, uint32_t bit)
 
 /* The node of an execution that the tree closes now or has just closed, by whichever
  * way: it is open there, or was closed off the hot path, or was the innermost. 0: it is
- * not known. */
+ * not known, as inside an "(other)". */
 static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
                                  const gnomon__finished *f)
 {
@@ -75,9 +75,10 @@ static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
     if (!node && its->over_token == token)
         node = its->over;
     if (!node) {
-        uint32_t last = gnomon__cursor_of(t, tree)->last;
-        if (last && gnomon__front_at(t, last)->key == f->key)
-            node = last;
+        const gnomon__cursor *c = gnomon__cursor_of(t, tree);
+        const gnomon__front *last = gnomon__front_at(t, c->last);
+        if (c->last && last->key == f->key && last->parent == c->current)
+            node = c->last;
     }
     return node;
 }

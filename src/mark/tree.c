@@ -13,6 +13,16 @@
  * chunk of its own. */
 #define RESERVED 384u
 
+#ifdef GNOMON_TESTING
+uint32_t gnomon__test_depth = GNOMON__MAX_DEPTH,
+         gnomon__test_paths = UINT32_MAX;
+#define most_depth gnomon__test_depth
+#define has_room_for_paths(tree) ((tree)->nodes < gnomon__test_paths)
+#else
+#define most_depth GNOMON__MAX_DEPTH
+#define has_room_for_paths(tree) 1
+#endif
+
 static uint32_t make_node(gnomon__thread *t, gnomon__tree *tree,
                           uint32_t parent, uint32_t key, enum gnomon__need need)
 {
@@ -169,6 +179,8 @@ uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
     uint32_t node = *entry;
     if (node)
         return node;
+    if (!has_room_for_paths(tree))
+        return 0;
     if (4 * (tree->nodes + 1) > tree->index_count) {
         gnomon__guard();
         int has_grown = grow_index(t, tree, bit);
@@ -220,7 +232,7 @@ static void count_inside_other(gnomon__thread *t, gnomon__tree *tree,
                                uint32_t node)
 {
     gnomon__tree_count(t, tree, node, 0);
-    if (gnomon__node_at(t, node)->depth > GNOMON__MAX_DEPTH)
+    if (gnomon__node_at(t, node)->depth > most_depth)
         gnomon__trouble(t, too_deep);
     else
         gnomon__trouble(t, other_nodes);
@@ -247,7 +259,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         last && last->parent == c->current ? &last->next : &line->child;
     if (gnomon__front_at(t, *followed)->key == key)
         return *followed;
-    if (current->depth >= GNOMON__MAX_DEPTH) {
+    if (current->depth >= most_depth) {
         gnomon__trouble(t, too_deep);
         return other_child(t, tree, c->current);
     }

@@ -12,6 +12,10 @@
 #include "platform/clock.h"
 
 #define GNOMON__MAX_DEPTH 1024
+#ifdef GNOMON_TESTING
+/* The same where paths are made, and how many a tree may have. */
+extern uint32_t gnomon__test_depth, gnomon__test_paths;
+#endif
 
 static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
                                             uint32_t offset)

@@ -3,6 +3,8 @@
  * Each event is in the profile or counted as missing, once, also where the tree has no
  * path for it: below an "(other)", and without memory. */
 #include "child.h"
+#include "mark/arena.h"
+#include "mark/tree.h"
 #include "marks.h"
 #include "platform/memory.h"
 #include "probe_profile.h"
@@ -78,6 +80,31 @@ TEST(scopes_below_other_of_two_trees)
     nest_with_marks();
     check_counts("taper", 3 * DEEP);
     check_counts("other", 3 * DEEP - 1);
+}
+
+/* It is no event of the path that ended last, though that has its name. */
+TEST(a_scope_below_other_is_lost)
+{
+    gnomon_profile *p;
+    static gnomon_region again =
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "again", NULL, NULL);
+    static gnomon_region deep =
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "deep", NULL, NULL);
+    gnomon_token open[3];
+    attach(&taper, NULL);
+    attach(&hook, NULL);
+    gnomon__test_depth = 2;
+    open[0] = gnomon_begin(&deep);
+    gnomon_end(gnomon_begin(&again));
+    open[1] = gnomon_begin(&deep);
+    open[2] = gnomon_begin(&deep);
+    gnomon_end(gnomon_begin(&again));
+    for (int i = 3; i-- > 0;)
+        gnomon_end(open[i]);
+    p = profile_of("taper", 0);
+    CHECK_EQ(events(p), 4);
+    CHECK_EQ(missing(p, "events_lost"), 1);
+    gnomon_profile_free(p);
 }
 
 /* ---- In the parts of a file ------------------------------------------------------ */
