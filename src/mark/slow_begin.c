@@ -22,12 +22,13 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
 }
 
 /* The token of a scope below an "(other)" is its depth there, as it is only
- * counted. */
+ * counted, and which tree that is. */
 static uint64_t below_other_token(gnomon__thread *t)
 {
     gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
     tree->other_depth_valid = tree->other_depth ? tree->other_depth_valid : 0;
-    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->other_depth |
+    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT |
+           gnomon__token_tree(t, t->hot_bit) | ++tree->other_depth |
            GNOMON__TOKEN_BELOW_OTHER;
 }
 

@@ -346,6 +346,14 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
     }
 }
 
+/* Of a token below an "(other)", above its depth: the tree's bit, and the lower bits of
+ * its generation. */
+#define GNOMON__TOKEN_BIT(token) ((uint32_t)((token) >> 32) & 31u)
+static inline uint64_t gnomon__token_tree(const gnomon__thread *t, uint32_t bit)
+{
+    return (uint64_t)((t->generations[bit] & 127u) << 5 | bit) << 32;
+}
+
 /* Below an "(other)" scopes are only counted, so its own end is slow. */
 static inline uint32_t gnomon__seen_of(const gnomon__thread *t, uint32_t node)
 {

@@ -4,6 +4,7 @@
  * links: testing
  * timeout: 300 */
 #include "marks.h"
+#include "mark/tree.h"
 #include "platform/memory.h"
 #include "probe_profile.h"
 
@@ -41,6 +42,32 @@ TEST(marks_past_the_deepest)
     CHECK_EQ(calls_of(p, "(other)"), 6);
     CHECK_EQ(calls_of(p, "by name"), 0);
     gnomon_profile_free(p);
+}
+
+/* Also where its tree is not the hot one any more, or is gone. */
+TEST(ends_below_other_after_profilers_came_and_went)
+{
+    gnomon_profiler other = probe;
+    other.name = "other";
+    attach_probe();
+    gnomon__test_depth = 1;
+    gnomon_end(gnomon_begin(region_of("deep", 0)));
+    gnomon_token outer = gnomon_begin(region_of("deep", 0));
+    gnomon_token deep = gnomon_begin(region_of("deep", 1));
+    gnomon_token inside = gnomon_begin(region_of("deep", 2));
+    gnomon_token left = gnomon_begin(region_of("deep", 2));
+    gnomon_health before = health_now();
+    CHECK_EQ(gnomon_attach(&other, NULL, NULL), GNOMON_OK);
+    gnomon_end(left);
+    gnomon_end(inside);
+    gnomon_end(deep);
+    gnomon_end(outer);
+    outer = gnomon_begin(region_of("deep", 0));
+    CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
+    gnomon_end(inside);
+    gnomon_end(outer);
+    CHECK_HEALTH(before, .unmatched = 0);
+    CHECK_EQ(gnomon_detach(&other, NULL), GNOMON_OK);
 }
 
 /* Each chunk's allocation fails once: its path is "(other)" that time only. */
