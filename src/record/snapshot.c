@@ -11,6 +11,7 @@
 #include "platform/ticks.h"
 #include "platform/memory.h"
 #include "record/snapshot_parts.h"
+#include "record/tape_read.h"
 
 /* ---- The run and stages -------------------------------------------------------- */
 
@@ -99,12 +100,21 @@ static int put_stage(gnomon__snapshot_builder *b, const gnomon__stage_record *f)
 
 /* ---- Tracks ------------------------------------------------------------------- */
 
-/* Whether the thread has a tree in one of the stages, and whether some of it is
- * inexact. */
+/* Whether some events of the thread are missing: their count needs a track. */
+static int has_event_loss(const gnomon__snapshot_builder *b, uint32_t thread)
+{
+    const gnomon__tape_events *e = b->record->events;
+    return e && thread < e->thread_count &&
+           (e->threads[thread].lost.count ||
+            e->threads[thread].overwritten.count);
+}
+
+/* Whether the thread has a tree in one of the stages, or events in them, and whether some
+ * of it is inexact. */
 static int has_thread(const gnomon__snapshot_builder *b, uint32_t thread,
                       int *is_inexact)
 {
-    int has_tree = b->threads[thread].count != 0;
+    int has_tree = b->threads[thread].count || has_event_loss(b, thread);
     *is_inexact = 0;
     for (size_t i = 0; i < b->record->stage_count; i++) {
         const gnomon__totals *totals = b->record->stages[i].totals;

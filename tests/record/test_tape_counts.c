@@ -181,6 +181,29 @@ TEST(events_that_end_after_their_stage_are_in_the_file)
     gnomon_profile_free(p);
 }
 
+/* The thread has nothing else in the last part of the file, which counts it. */
+TEST(a_lost_event_of_a_thread_without_nodes_counts)
+{
+    gnomon_profile *p;
+    child_folder();
+    CHECK_EQ(
+        gnomon_attach(NULL, NULL, "trace(on_trace_ready=none),file=run.gnomon"),
+        GNOMON_OK);
+    gnomon__test_event_bytes = 0;
+    gnomon_stage_begin("fit");
+    gnomon_token scope = gnomon_begin(&scope_region);
+    gnomon_stage_end();
+    gnomon_stage_begin("validate");
+    gnomon_range range = gnomon_range_begin(&range_region);
+    gnomon_stage_end();
+    gnomon_end(scope);
+    end_range_there(range);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_EQ(missing(p, "events_lost"), 2);
+    gnomon_profile_free(p);
+}
+
 /* Returns how many events it made. */
 static uint64_t mark_four_stages(void)
 {
