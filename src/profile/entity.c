@@ -221,7 +221,7 @@ static const gnomon__field node_fields[] = {
     OF(NUMBER, region, GNOMON_REGIONS, NEEDED | KEY, 0),
     OF(NUMBER, op, GNOMON_OPS, KEY, 0),
     FIELD(U32, open, 0),
-    OF(FLAGS, flags, NODE_WORDS, 0, 0),
+    OF(FLAGS, flags, NODE_WORDS, GNOMON__KEY_RANGE, 0),
     FIELD(U64, first, 0),
     PART(host, GNOMON__STATS),
     PART(device, GNOMON__STATS),

@@ -58,6 +58,8 @@ enum gnomon__field_rules {
     GNOMON__LEAST = 16,
     GNOMON__MOST = 32,
     GNOMON__MOMENT = 64, /* ns since the run's zero */
+    /* Of flags `range` is of the key: a range's path is not that of a scope. */
+    GNOMON__KEY_RANGE = 128,
     GNOMON__MERGED = GNOMON__ADD | GNOMON__LEAST | GNOMON__MOST
 };
 

@@ -21,12 +21,17 @@ uint64_t gnomon__real_bits(double value)
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
+#define KEY_RULES (GNOMON__KEY | GNOMON__KEY_RANGE)
+
 /* A field of numbers, so that they compare as these do. */
-static uint64_t ordered_bits(const gnomon__field *f, const void *of)
+static uint64_t ordered_bits(const gnomon__field *f, const void *of,
+                             unsigned rules)
 {
     const uint64_t sign = 1ull << 63;
     uint64_t bits;
     double real;
+    if (f->rules & rules & GNOMON__KEY_RANGE)
+        return gnomon__field_32(f, of) & GNOMON_NODE_RANGE;
     switch ((gnomon__type)f->type) {
     case GNOMON__TYPE_I64:
         return gnomon__field_64(f, of) ^ sign;
@@ -86,8 +91,8 @@ int gnomon__compare_fields(const gnomon__struct *s, const void *a,
         if (rules && !(f->rules & rules))
             continue;
         if (f->type < GNOMON__TYPE_TEXT)
-            GNOMON__TRY(
-                GNOMON__COMPARE(ordered_bits(f, a), ordered_bits(f, b)));
+            GNOMON__TRY(GNOMON__COMPARE(ordered_bits(f, a, rules),
+                                        ordered_bits(f, b, rules)));
         else if (f->type < GNOMON__TYPE_STRUCT)
             GNOMON__TRY(gnomon__compare_texts(gnomon__field_pointer(f, a),
                                               gnomon__field_pointer(f, b)));
@@ -99,7 +104,7 @@ int gnomon__compare_fields(const gnomon__struct *s, const void *a,
 
 int gnomon__compare_keys(int entity, const void *a, const void *b)
 {
-    return gnomon__compare_fields(&gnomon__structs[entity], a, b, GNOMON__KEY);
+    return gnomon__compare_fields(&gnomon__structs[entity], a, b, KEY_RULES);
 }
 
 static uint64_t hash_fields(const gnomon__struct *s, const void *of,
@@ -131,7 +136,7 @@ static uint64_t hash_fields(const gnomon__struct *s, const void *of,
         if (rules && !(f->rules & rules))
             continue;
         if (f->type < GNOMON__TYPE_TEXT) {
-            hash = gnomon__mix(hash, ordered_bits(f, of));
+            hash = gnomon__mix(hash, ordered_bits(f, of, rules));
         } else if (f->type < GNOMON__TYPE_STRUCT) {
             const char *text = gnomon__field_pointer(f, of);
             hash = gnomon__mix(hash, text ? gnomon__hash_text(text) : 0);
@@ -144,7 +149,7 @@ static uint64_t hash_fields(const gnomon__struct *s, const void *of,
 
 uint64_t gnomon__hash_key(int entity, const void *item)
 {
-    return hash_fields(&gnomon__structs[entity], item, GNOMON__KEY, 0);
+    return hash_fields(&gnomon__structs[entity], item, KEY_RULES, 0);
 }
 
 /* ---- Merging ---------------------------------------------------------------- */
@@ -169,7 +174,7 @@ static int holds_field(const gnomon__field *f, const void *to, const void *from)
 {
     int order =
         f->type < GNOMON__TYPE_TEXT
-            ? GNOMON__COMPARE(ordered_bits(f, from), ordered_bits(f, to))
+            ? GNOMON__COMPARE(ordered_bits(f, from, 0), ordered_bits(f, to, 0))
             : gnomon__compare_texts(gnomon__field_pointer(f, from),
                                     gnomon__field_pointer(f, to));
     return f->rules & GNOMON__LEAST ? order < 0 : order > 0;

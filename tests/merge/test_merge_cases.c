@@ -101,6 +101,24 @@ TEST(the_later_reading_holds)
     free(late.at);
 }
 
+/* A range counts in no other node, also where a scope has its name. */
+TEST(a_range_is_not_the_scope_of_its_name)
+{
+    const gnomon_cell cell = {10, 0, 1};
+    const gnomon_stats s = {sizeof s, 0, 1, 10, 10, 10, 10, &cell, 1};
+    life l = begin_life(&s);
+    gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
+                                             .stage = l.stage,
+                                             .region = l.region,
+                                             .flags = GNOMON_NODE_RANGE,
+                                             .host = &s});
+    bytes file = file_of(l.b);
+    gnomon_profile *p = merged_both_ways(file, file);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    gnomon_profile_free(p);
+    free(file.at);
+}
+
 /* Three executions of 300 ns in all: `first` of them in cell `low`. */
 static bytes histogram(uint32_t low, uint64_t first)
 {
