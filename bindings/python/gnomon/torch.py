@@ -25,8 +25,9 @@ from torch.compiler import is_compiling as _is_compiling
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from . import _gnomon, _kineto, range as _range, scope, step
+from ._operations import Marks, init, wrap
 
-__all__ = ["Watch", "ddp_hook", "watch"]
+__all__ = ["Marks", "Watch", "ddp_hook", "init", "watch", "wrap"]
 
 for _owner, _name in (
     (torch.nn.Module, "_compiled_call_impl"),
