@@ -52,23 +52,32 @@ static int no_database(const char *path, const char *why)
     return GNOMON__EXIT_UNREADABLE;
 }
 
+bool gnomon__little_endian(const void *blob, size_t size, int64_t from,
+                           int bytes, int64_t *out)
+{
+    uint64_t value = 0;
+    if (!blob || from < 0 || bytes < 1 || bytes > 8 || (size_t)bytes > size ||
+        (uint64_t)from > size - (size_t)bytes)
+        return false;
+    const uint8_t *at = (const uint8_t *)blob + from;
+    for (int i = bytes; i--;)
+        value = value << 8 | at[i];
+    if (bytes < 8 && at[bytes - 1] & 0x80)
+        value |= ~0ull << (8 * bytes);
+    *out = (int64_t)value;
+    return true;
+}
+
 /* `LE(blob, from, bytes)`: the signed number that lies there. */
 static void little_endian(sqlite3_context *c, int count, sqlite3_value **of)
 {
+    int64_t value;
     (void)count;
-    const uint8_t *blob = sqlite3_value_blob(of[0]);
-    const int size = sqlite3_value_bytes(of[0]),
-              from = sqlite3_value_int(of[1]), bytes = sqlite3_value_int(of[2]);
-    uint64_t value = 0;
-    if (!blob || from < 0 || bytes < 1 || bytes > 8 || from > size - bytes) {
-        sqlite3_result_null(c);
-        return;
-    }
-    for (int i = bytes; i--;)
-        value = value << 8 | blob[from + i];
-    if (bytes < 8 && blob[from + bytes - 1] & 0x80)
-        value |= ~0ull << (8 * bytes);
-    sqlite3_result_int64(c, (int64_t)value);
+    const void *blob = sqlite3_value_blob(of[0]);
+    if (gnomon__little_endian(blob, (size_t)sqlite3_value_bytes(of[0]),
+                              sqlite3_value_int64(of[1]),
+                              sqlite3_value_int(of[2]), &value))
+        sqlite3_result_int64(c, value);
 }
 
 static void make_safe(sqlite3 *sql)

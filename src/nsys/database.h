@@ -52,4 +52,8 @@ bool gnomon__nsys_has(const gnomon__nsys *db, const char *table);
 bool gnomon__nsys_step(const gnomon__nsys *db, struct sqlite3_stmt *rows,
                        int *status);
 
+/* The signed number of `bytes` bytes at `from`. False: it is not inside. */
+bool gnomon__little_endian(const void *blob, size_t size, int64_t from,
+                           int bytes, int64_t *out);
+
 #endif

@@ -102,17 +102,20 @@ static const char *name_of(gnomon__marker *m)
 {
     static const char engine[] = "autograd::engine::evaluate_function: ";
     const char *from = after(m->text, engine);
-    char *name;
+    const char *name;
+    char *to;
     switch (m->kind) {
     case GNOMON__MARKER_SEQ:
         from = from && from < m->text + m->name_length ? from : m->text;
-        name = m->text + m->length + 1;
-        name += strlen(name) + 1;
-        memcpy(name, from, (size_t)(m->text + m->name_length - from));
-        name[m->text + m->name_length - from] = 0;
-        return name;
+        to = m->text + m->length + 1;
+        to += strlen(to) + 1;
+        memcpy(to, from, (size_t)(m->text + m->name_length - from));
+        to[m->text + m->name_length - from] = 0;
+        return to;
     case GNOMON__MARKER_ARGS:
-        return gnomon__literal_text(gnomon__literal_get(m->value, "op"));
+        name = gnomon__literal_text(gnomon__literal_get(m->value, "name"));
+        return name ? name
+                    : gnomon__literal_text(gnomon__literal_get(m->value, "op"));
     case GNOMON__MARKER_LAYER:
         return strchr(m->text, ':') + 1;
     case GNOMON__MARKER_OTHER:
@@ -144,6 +147,9 @@ static void classify(gnomon__marker *m)
         m->kind = GNOMON__MARKER_OTHER;
     if (*text == '{')
         m->value = gnomon__literal_read(&m->literals, text, m->length);
+    const gnomon__literal *backward = gnomon__literal_get(m->value, "backward");
+    if (backward && m->kind == GNOMON__MARKER_ARGS)
+        m->is_backward = backward->of.integer == 1;
     m->name = name_of(m);
     if (m->name && !*m->name)
         m->name = NULL;

@@ -25,9 +25,9 @@ typedef struct gnomon__marker {
     /* ARGS, TRACE and JSON; NULL: it cannot be read. */
     const gnomon__literal *value;
     gnomon__literals literals;
+    bool is_backward;
     /* SEQ: behind `text` and its NUL stands the name of the operation, that of a backward
      * pass as PyProf has the forward one's: torch::autograd::MmBackward0 is Mm. */
-    bool is_backward;
     size_t name_length; /* of `text`, without its number, ids and sizes */
     const char *sizes;  /* "[[2, 3], []]" in `text`, NULL: none */
     /* What a tree of ranges calls it: a layer or an operation without its numbers, so

@@ -126,6 +126,7 @@ void gnomon__nsys_record_add(gnomon__nsys_record *r, const gnomon__marker *m)
 {
     const gnomon__texts *path = &r->path;
     r->is_in_range = true;
+    r->is_backward |= m->is_backward;
     if (m->name &&
         (!path->count || strcmp(path->at[path->count - 1], m->name) != 0))
         gnomon__nsys_record_list(r, &r->path, m->name);
@@ -135,7 +136,6 @@ void gnomon__nsys_record_add(gnomon__nsys_record *r, const gnomon__marker *m)
         break;
     case GNOMON__MARKER_SEQ:
         gnomon__nsys_record_list(r, &r->seq_markers, m->text);
-        r->is_backward |= m->is_backward;
         r->inner = m->text;
         r->sizes = m->sizes;
         break;

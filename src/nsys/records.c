@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "nsys/chains.h"
+#include "nsys/payload.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
@@ -37,6 +38,10 @@ struct gnomon__nsys_records {
     gnomon__nsys db;
     gnomon__chains chains;
     sqlite3_stmt *kernels, *ranges, *strings;
+    gnomon__payloads payloads;
+    FILE *text_to; /* of an operation, which a payload told */
+    char *text;
+    size_t text_size;
     const char *only_domain; /* NULL: all */
     domain *domains;
     size_t domain_count, domain_room;
@@ -91,8 +96,10 @@ static void prepare(gnomon__nsys_records *r)
                                           "blockY",
                                           "blockZ",
                                           NULL};
-    static const char *const ranges[] = {"text", "textId", "domainId",
-                                         "globalTid", NULL};
+    static const char *const ranges[] = {"text",       "textId",
+                                         "domainId",   "globalTid",
+                                         "binaryData", "jsonText|jsonTextId",
+                                         NULL};
     static const char *const marks[] = {"rowid", "name", "domain", NULL};
     static const char *const value[] = {"value", NULL};
     const gnomon__nsys *db = &r->db;
@@ -112,6 +119,18 @@ static void prepare(gnomon__nsys_records *r)
         db->is_nvprof ? "WHERE _id_ = ?" : "WHERE id = ?");
 }
 
+static const char *string_by_id(gnomon__nsys_records *r, int64_t id,
+                                int *status)
+{
+    if (!r->strings)
+        return NULL;
+    sqlite3_reset(r->strings);
+    sqlite3_bind_int64(r->strings, 1, id);
+    return gnomon__nsys_step(&r->db, r->strings, status)
+               ? (const char *)sqlite3_column_text(r->strings, 0)
+               : NULL;
+}
+
 /* A text by its id, or the text that a column has; valid until the next. */
 static const char *string_of(gnomon__nsys_records *r, sqlite3_stmt *row,
                              int column, int *status)
@@ -121,13 +140,7 @@ static const char *string_of(gnomon__nsys_records *r, sqlite3_stmt *row,
         return NULL;
     if (type != SQLITE_INTEGER)
         return (const char *)sqlite3_column_text(row, column);
-    if (!r->strings)
-        return NULL;
-    sqlite3_reset(r->strings);
-    sqlite3_bind_int64(r->strings, 1, sqlite3_column_int64(row, column));
-    return gnomon__nsys_step(&r->db, r->strings, status)
-               ? (const char *)sqlite3_column_text(r->strings, 0)
-               : NULL;
+    return string_by_id(r, sqlite3_column_int64(row, column), status);
 }
 
 /* ---- Domains ------------------------------------------------------------------------ */
@@ -253,6 +266,35 @@ static bool is_of_domain(gnomon__nsys_records *r, int *status)
     return name && !strcmp(name, r->only_domain);
 }
 
+static const char *payload_string(void *context, int64_t id)
+{
+    int status = GNOMON__EXIT_OK;
+    return string_by_id(context, id, &status);
+}
+
+/* The marker of the range at hand by its payload, if that tells an operation. */
+static void set_by_payload(gnomon__nsys_records *r, level *l, int *status)
+{
+    if (sqlite3_column_type(r->ranges, 4) == SQLITE_NULL &&
+        sqlite3_column_type(r->ranges, 5) == SQLITE_NULL)
+        return;
+    r->payloads.blob = sqlite3_column_blob(r->ranges, 4);
+    r->payloads.blob_size = (size_t)sqlite3_column_bytes(r->ranges, 4);
+    r->payloads.json = string_of(r, r->ranges, 5, status);
+    if (!r->text_to)
+        r->text_to = open_memstream(&r->text, &r->text_size);
+    if (!r->text_to)
+        return;
+    rewind(r->text_to);
+    if (!gnomon__payload_text(&r->payloads, r->text_to, l->marker.text,
+                              payload_string, r) ||
+        fflush(r->text_to))
+        return;
+    const long size = ftell(r->text_to);
+    if (!gnomon__marker_set(&l->marker, r->text, size > 0 ? (size_t)size : 0))
+        *status = no_memory(r);
+}
+
 static void read_range(gnomon__nsys_records *r, level *l, int64_t row,
                        int *status)
 {
@@ -270,6 +312,8 @@ static void read_range(gnomon__nsys_records *r, level *l, int64_t row,
     if (!gnomon__marker_set(&l->marker, text ? text : "",
                             text ? strlen(text) : 0))
         *status = no_memory(r);
+    else if (!r->db.is_nvprof && !l->is_left_out)
+        set_by_payload(r, l, status);
 }
 
 /* Makes the levels those of a chain. */
@@ -411,6 +455,8 @@ static int open_file(gnomon__nsys_records *r, const char *path,
         prepare(r);
         status = read_domains(r);
         if (!status)
+            status = gnomon__payloads_read(&r->payloads, &r->db);
+        if (!status)
             status = read_steps(r, asked->step);
     }
     r->sums.unclosed = r->chains.unclosed;
@@ -464,6 +510,10 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     sqlite3_finalize(r->ranges);
     sqlite3_finalize(r->strings);
     gnomon__chains_free(&r->chains);
+    gnomon__payloads_free(&r->payloads);
+    if (r->text_to)
+        fclose(r->text_to);
+    free(r->text);
     gnomon__nsys_close(&r->db);
     for (size_t i = 0; i < r->level_room; i++)
         gnomon__marker_free(&r->levels[i].marker);

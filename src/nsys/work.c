@@ -62,7 +62,7 @@ static void add_attribute(gnomon__operation *o, const char *key,
                           const gnomon__literal *value)
 {
     const size_t n = o->info.attribute_count;
-    if (n == GNOMON__OP_MOST_ATTRIBUTES || !value ||
+    if (n == GNOMON__OP_MOST_ATTRIBUTES || !key || !value ||
         !put_json(o->json[n], sizeof *o->json, value))
         return;
     o->attributes[n] = (gnomon_attribute){
@@ -83,10 +83,13 @@ static void add_argument(gnomon__operation *o, const gnomon__literal *a,
 {
     const char *type = gnomon__literal_text(gnomon__literal_get(a, "type"));
     const char *name = gnomon__literal_text(gnomon__literal_get(a, "name"));
-    const gnomon__literal *shape = gnomon__literal_get(a, "shape");
+    const gnomon__literal *shape = gnomon__literal_get(a, "shape"),
+                          *dims = gnomon__literal_get(a, "dims");
     const char *dtype = gnomon__literal_text(gnomon__literal_get(a, "dtype"));
-    if (type && (!strcmp(type, "tensor") || !strcmp(type, "ndarray")) &&
-        gnomon__literal_is_list(shape))
+    if (gnomon__literal_is_list(dims)) /* gnomon's */
+        add_input(o, dims, dtype ? dtype : "");
+    else if (type && (!strcmp(type, "tensor") || !strcmp(type, "ndarray")) &&
+             gnomon__literal_is_list(shape))
         add_input(o, shape, dtype ? dtype : "");
     else
         add_attribute(o, name && *name ? name : place_name(o, place),
@@ -105,6 +108,23 @@ static void begin_operation(gnomon__operation *o, const char *name)
     o->info.attributes = o->attributes;
 }
 
+/* What gnomon's own texts say besides: attributes and figures. */
+static void add_said(gnomon__operation *o, const gnomon__literal *of)
+{
+    const gnomon__literal *attributes = gnomon__literal_get(of, "type"),
+                          *flops = gnomon__literal_get(of, "flops"),
+                          *bytes = gnomon__literal_get(of, "bytes");
+    if (attributes && attributes->kind == GNOMON__LITERAL_DICT)
+        for (uint32_t i = 0; i < attributes->count; i += 2)
+            add_attribute(
+                o, gnomon__literal_text(gnomon__literal_part(attributes, i)),
+                gnomon__literal_part(attributes, i + 1));
+    if (flops && flops->kind == GNOMON__LITERAL_INTEGER)
+        o->flops = (uint64_t)flops->of.integer;
+    if (bytes && bytes->kind == GNOMON__LITERAL_INTEGER)
+        o->bytes = (uint64_t)bytes->of.integer;
+}
+
 /* Of PyProf's first marker, the outermost call that it saw. */
 static bool from_marker(gnomon__operation *o, gnomon__work *w,
                         const gnomon__nsys_record *r)
@@ -119,6 +139,7 @@ static bool from_marker(gnomon__operation *o, gnomon__work *w,
     const gnomon__literal *a = args + 1;
     for (uint32_t i = 0; i < args->count; i++, a = gnomon__literal_next(a))
         add_argument(o, a, i);
+    add_said(o, w->marker.value);
     if (!strcmp(o->name, "embedding") && o->info.input_count == 2 &&
         o->inputs[0].dtype[0] == 'i') { /* torch.nn.functional's has them so */
         const gnomon_tensor indices = o->inputs[0];
@@ -264,7 +285,10 @@ static void set_figures(gnomon__work *w, gnomon__nsys_record *r,
     const uint32_t before = come_before(w, r, counts);
     if (r->is_backward && !is_made)
         o->info.flags = GNOMON_OP_BACKWARD;
-    const gnomon__op_cost cost = gnomon__op_cost_of(&o->info);
+    gnomon__op_cost cost = gnomon__op_cost_of(&o->info);
+    cost.flops = o->flops ? o->flops : cost.flops;
+    cost.bytes = o->bytes ? o->bytes : cost.bytes;
+    cost.is_known |= o->flops || o->bytes;
     if (w->is_pyprofs && !counts && !strcmp(o->name, "linear"))
         set_bias(w, o);
     w->is_known = cost.is_known;

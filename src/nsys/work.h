@@ -24,7 +24,8 @@ typedef struct gnomon__operation {
     int64_t dims[GNOMON__OP_MOST_INPUTS][GNOMON__OP_MOST_DIMS];
     char json[GNOMON__OP_MOST_ATTRIBUTES][64];
     char name[64];
-    bool has_types; /* torch's sizes have none */
+    bool has_types;        /* torch's sizes have none */
+    uint64_t flops, bytes; /* as somebody said; 0: by formula */
 } gnomon__operation;
 
 /* Forward operations and what they lend: texts, in one block. Each may have so many of both. */

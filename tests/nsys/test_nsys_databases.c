@@ -461,6 +461,109 @@ TEST(collectives_have_bytes_and_bandwidths)
              0);
 }
 
+static void put_number(char *hex, uint64_t value, int bytes)
+{
+    char *to = hex + strlen(hex);
+    for (int i = 0; i < bytes; i++)
+        to += sprintf(to, "%02x", (unsigned)(value >> (8 * i) & 0xff));
+}
+
+/* A range of gnomon's, by its layout of 56 bytes; the texts are ids. */
+static void put_payload(export_file *x, const char *name, int64_t begin,
+                        const uint64_t fields[7])
+{
+    char hex[256] = "";
+    const uint64_t head[] = {5, 16777217, 56, 88};
+    for (int i = 0; i < 4; i++)
+        put_number(hex, head[i], 8);
+    for (int i = 0; i < 7; i++)
+        put_number(hex, fields[i], i == 6 ? 4 : 8);
+    export_sql(
+        x,
+        "INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid, "
+        "domainId, binaryData) VALUES(%" PRId64 ", %" PRId64
+        ", 59, '%s', %" PRId64 ", 5, x'%s')",
+        begin, begin + 50, name, EXPORT_THREAD(1, 1), hex);
+}
+
+#define GNOMON_INPUTS_JSON \
+    "[{\"dtype\": \"float32\", \"dims\": [2, 3]}, {\"dtype\": \"float32\", " \
+    "\"dims\": [3, 4]}]"
+
+/* By payloads in bytes, of which one has handles that are no ids, and by JSON. Flops that
+ * the program gave hold. The profile has the names of the ranges. */
+TEST(operations_are_in_gnomons_payloads)
+{
+    NEEDS_PROGRAM;
+    static const char *const fields[] = {"operation",  "dtype", "inputs",
+                                         "attributes", "flops", "bytes",
+                                         "backward"};
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    export_sql(&x, "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, "
+                   "schemaId, idx, type, name, offset)");
+    for (int i = 0; i < 7; i++)
+        export_sql(
+            &x,
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(5, 16777217, "
+            "%d, 80, '%s', %s)",
+            i, fields[i],
+            (const char *[]){"NULL", "8", "16", "24", "32", "40", "48"}[i]);
+    const uint64_t mm = (uint64_t)export_string(&x, "matmul"),
+                   type = (uint64_t)export_string(&x, "float32"),
+                   inputs = (uint64_t)export_string(&x, GNOMON_INPUTS_JSON),
+                   attributes = (uint64_t)export_string(&x, "{}");
+    put_payload(&x, "fc1", 100,
+                (const uint64_t[]){mm, type, inputs, attributes, 0, 0, 0});
+    put_payload(&x, "fc2", 200,
+                (const uint64_t[]){mm, type, inputs, attributes, 77, 99, 1});
+    put_payload(&x, "fc3", 300,
+                (const uint64_t[]){0x7f0011223344, 0x7f0011223344,
+                                   0x7f0011223344, 0x7f0011223344, 55, 0, 0});
+    export_range(&x, 1, 1, "fc4", 400, 450);
+    export_sql(
+        &x,
+        "UPDATE NVTX_EVENTS SET jsonText = '{\"operation\": \"matmul\", "
+        "\"inputs\": %s, \"flops\": 0, \"backward\": 0}' WHERE start = 400",
+        "\"[{\\\"dtype\\\": \\\"float32\\\", \\\"dims\\\": [2, 3]}, "
+        "{\\\"dtype\\\": \\\"float32\\\", \\\"dims\\\": [3, 4]}]\"");
+    for (int i = 1; i <= 4; i++) {
+        export_call(&x, 1, 1, i, i * 100 + 10, i * 100 + 20);
+        export_kernel(&x, 1, i, "ampere_sgemm_32x32", 1000 * i, 10);
+    }
+    export_end(&x);
+    static const char wanted[] = "Dir Op Params FLOPs Bytes\n"
+                                 "fprop matmul A=(2,3),B=(3,4),fp32, 48 104\n"
+                                 "bprop matmul A=(2,3),B=(3,4),fp32, 77 99\n"
+                                 "fprop fc3 na=na, 55 0\n"
+                                 "fprop matmul A=(2,3),B=(3,4),fp32, 48 104\n";
+    const char *after = strchr(wanted, '\n');
+    child_result r =
+        shell("$G nsys prof x.sqlite -c dir,op,params,flops,bytes 2> said");
+    CHECK_STR(strchr(r.out, '\n'), after);
+    r = shell("$G nsys parse x.sqlite 2> said | $G nsys prof -c "
+              "dir,op,params,flops,bytes 2> said");
+    CHECK_STR(strchr(r.out, '\n'), after);
+    check_lines("prof x.sqlite --group-by range -c name,kernels --sort name "
+                "--csv 2> said",
+                "stage,name,kernels\n,fc1,1\n,fc2,1\n,fc3,1\n,fc4,1\n");
+}
+
+/* DLProf's markers tell the modules around a call. */
+TEST(layers_are_in_the_stacks_of_dlprof)
+{
+    NEEDS_PROGRAM;
+    export_file x = export_begin("x.sqlite", EXPORT_3_1);
+    export_range(&x, 1, 1,
+                 "{" Q "traceMarker" Q ": [" Q "a.py:1" Q "], " Q "funcStack" Q
+                 ": " Q "/Net/fc1/" Q "}",
+                 5, 95);
+    export_call(&x, 1, 1, 1, 20, 30);
+    export_kernel(&x, 1, 1, "k", 1000, 10);
+    export_end(&x);
+    check_lines("prof x.sqlite -c layer,trace 2> said",
+                "Layer Trace\n/Net/fc1/ a.py:1\n");
+}
+
 TEST(rooflines_are_drawn)
 {
     NEEDS_PROGRAM;
