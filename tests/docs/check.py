@@ -13,7 +13,8 @@ README.md left in its, and its commands run there in order. `cc` stands for CC a
                    each must be what it writes, numbers apart, and it must exit
                    with 0. The numbers of both must be right among themselves
                    (relations.py). With a word, as ```console rustc, only where
-                   there is a program of that name
+                   there is a program of that name. ```console torch is run by
+                   tests/python/check_torch_runs.py
   ```sh            for the reader; not run (takes minutes, or root's rights)
   ```sql           run by tests/python/check_sql.py, where there is DuckDB
   an indented line that begins with GNOMON=    is run, and must complain of

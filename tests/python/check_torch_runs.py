@@ -122,6 +122,19 @@ class Programs(unittest.TestCase):
         out, err = self.run_case(lambda: walk.check(modules))
         self.assertGreater(int(out.split()[-2]), 4000)
 
+    def test_the_readme_shows_what_its_program_prints(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "..", "README.md")) as page:
+            code, shown = re.search(
+                r"^```python\n(# fit.py\n.*?)^```.*?^```console torch\n(.*?)^```",
+                page.read(),
+                re.M | re.S,
+            ).groups()
+        row = re.compile(r"^( *[^ ].*?) +[\d.]+ .* (\d+) +1$", re.M)
+        out, err = self.run_code(code, "tree")
+        self.assertEqual(set(row.findall(err)), set(row.findall(shown)))
+        self.assertEqual(len(row.findall(shown)), 10)
+
     def test_three_lines(self):
         out, err = self.run_code(
             """
