@@ -11,8 +11,8 @@ README.md left in its, and its commands run there in order. `cc` stands for CC a
                    the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below
                    each must be what it writes, numbers apart, and it must exit
-                   with 0. The numbers of both must be right among themselves
-                   (relations.py). With a word, as ```console rustc, only where
+                   with 0. The name of this host is shown as node0. The numbers of
+                   both must be right among themselves (relations.py). With a word, as ```console rustc, only where
                    there is a program of that name. ```console torch is run by
                    tests/python/check_torch_runs.py
   ```sh            for the reader; not run (takes minutes, or root's rights)
@@ -32,12 +32,14 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 
 import relations
 
 FILES = ("c", "cpp", "fortran", "rust", "text", "python")
+HOST = r"\b%s\b" % re.escape(socket.gethostname())
 NAME = re.compile(r"^(?:/\*|//|#|!) ([\w.-]+\.\w+)(?: \*/)?$")
 
 
@@ -84,7 +86,8 @@ class Page:
         result = subprocess.run(
             ["sh", "-c", command], cwd=self.folder, env=self.environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-        return result.returncode, result.stdout.decode("utf-8", "replace")
+        text = result.stdout.decode("utf-8", "replace")
+        return result.returncode, re.sub(HOST, "node0", text)
 
     def file(self, text, line):
         name = NAME.match(text.split("\n")[0])
