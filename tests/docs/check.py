@@ -20,7 +20,8 @@ README.md left in its, and its commands run there in order. `cc` stands for CC a
   an indented line that begins with GNOMON=    is run, and must complain of
                    nothing
 
-A page may use what README.md made before it: ./train and ./count.so. Every
+A page may use what README.md made before it: ./train and ./count.so; and the
+tree, which is in $SOURCE. Every
 option that GNOMON=help lists must stand in docs/environment.md. Functions,
 macros and files that a page names `so`, and what it links to, must be there.
 
@@ -198,6 +199,7 @@ def prepare(source, build, work):
     environment["PKG_CONFIG_PATH"] = found[0]
     environment["PYTHONPATH"] = os.path.join(build, "python")
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment["SOURCE"] = source
     environment["NVTX_TOOLS"] = os.path.join(build, "tests", "nvtx_out")
     environment["LD_LIBRARY_PATH"] = environment["DOCS_FOLDER"] = library
     one = os.path.join(build, "tests", "onefile", "CMakeFiles",
