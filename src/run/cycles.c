@@ -129,21 +129,6 @@ static int give_cycle(const gnomon__view *v, const gnomon__event_range *range,
     return code;
 }
 
-/* Nobody gets it: its events are needed no more. */
-static int skip_cycle(const gnomon__event_range *range, int *has_any)
-{
-    gnomon__tape_events e;
-    *has_any = 1;
-    gnomon__events_ask(&e, range);
-    gnomon__readers_lock();
-    int code = gnomon__tape_read(&e);
-    if (!code)
-        gnomon__tape_told(&e);
-    gnomon__readers_unlock();
-    gnomon__tape_events_free(&e);
-    return code;
-}
-
 /* Cycles that ended faster than they were given. Their profilers are called for each, so
  * that they count right. */
 static void give_together(gnomon__view *v, uint64_t cycles, int is_closed)
@@ -159,6 +144,7 @@ static void give_together(gnomon__view *v, uint64_t cycles, int is_closed)
                     gnomon_error_text());
 }
 
+/* Where nobody gets it, its events stay for snapshots. */
 static void deliver_cycle(gnomon__view *v, const struct gnomon__cycle *c,
                           int is_closed)
 {
@@ -168,19 +154,20 @@ static void deliver_cycle(gnomon__view *v, const struct gnomon__cycle *c,
                                        .which = are_needed_later(v)
                                                     ? GNOMON__TAPE_CYCLE
                                                     : GNOMON__TAPE_CYCLE_ALONE};
-    int has_any;
-    if (!is_closed && v->base->has_work)
-        gnomon__work_flush();
-    int code = reader_of(v, gnomon__attachments)
-                   ? give_cycle(v, &range, is_closed, 1, &has_any)
-                   : skip_cycle(&range, &has_any);
+    int has_any = 1;
+    if (reader_of(v, gnomon__attachments)) {
+        if (!is_closed && v->base->has_work)
+            gnomon__work_flush();
+        int code = give_cycle(v, &range, is_closed, 1, &has_any);
+        if (code)
+            gnomon__log("a cycle of a schedule is lost: %s",
+                        gnomon_error_text());
+        if (range.which == GNOMON__TAPE_CYCLE_ALONE)
+            gnomon__work_events_over(v, range.until, !code);
+        if (c->cycles > 1)
+            give_together(v, c->cycles, is_closed);
+    }
     v->cycles.had_events |= has_any;
-    if (code)
-        gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
-    if (range.which == GNOMON__TAPE_CYCLE_ALONE)
-        gnomon__work_events_over(v, range.until, !code);
-    if (c->cycles > 1 && reader_of(v, gnomon__attachments))
-        give_together(v, c->cycles, is_closed);
     v->cycles.given += c->cycles;
 }
 

@@ -8,6 +8,7 @@
 #include "marks.h"
 #include "platform/memory.h"
 #include "probe_profile.h"
+#include "record/rows.h"
 #include "taping.h"
 
 #define DEEP 1100
@@ -330,6 +331,20 @@ TEST(events_of_a_cycle_without_memory_are_missing_in_the_next)
     mark_a_cycle();
     gnomon_stage_end();
     CHECK_EQ(told_in_cycles, 10 * (failing + 1));
+}
+
+/* Though our thread comes to the end of the first one only then. */
+TEST(a_cycle_that_nobody_gets_has_no_loss_of_the_next)
+{
+    attach(&taper, "schedule=active:1");
+    gnomon__test_event_bytes = 0;
+    gnomon__readers_lock();
+    gnomon_step();
+    pass(1);
+    gnomon_end(gnomon_begin(&scope_region));
+    gnomon__readers_unlock();
+    usleep(20000);
+    check_counts("taper", 1);
 }
 
 /* A range goes on over the end of a cycle, and ends here or on a thread that is new. */
