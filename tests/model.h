@@ -19,6 +19,7 @@
 #define MODEL_EXECS 8192
 #define MODEL_STAGES 256
 #define MODEL_STEPS 4096
+#define MODEL_OTHER MODEL_REGIONS /* of a path: what is past a limit */
 #define NOWHERE (-1)
 
 enum model_kind { MODEL_SCOPE, MODEL_ACTION, MODEL_RANGE };
@@ -51,6 +52,7 @@ typedef struct model_event {
     int is_told,
         is_dropped; /* the stage in which it ended was reported: without it */
     int is_given;   /* a part of a stream has it */
+    int is_lost;    /* inside an "(other)" */
 } model_event;
 
 typedef struct model_exec {
@@ -61,7 +63,7 @@ typedef struct model_exec {
     uint64_t begin;
     int view[MODEL_VIEWS]; /* the serial of the view that saw it; 0: none */
     int node[MODEL_VIEWS];
-    int path[MODEL_VIEWS];
+    int path[MODEL_VIEWS];      /* NOWHERE: it is inside an "(other)" */
     int is_hooked[MODEL_VIEWS]; /* its hooks get the end too */
     int cycle[MODEL_VIEWS];     /* as of an event */
 } model_exec;
@@ -134,6 +136,8 @@ typedef struct model {
     int offs;         /* how often the last profiler was detached */
     int has_no_order; /* of first ends: some were delivered late */
     int is_tight;     /* there is little memory for events */
+    int most_depth,
+        most_paths; /* of the trees of one thread; more: "(other)" */
     int is_run_over, has_steps;
     model_view views[MODEL_VIEWS];
     model_path paths[MODEL_NODES];
@@ -190,6 +194,7 @@ static void model_start(model *m)
     m->operation = m->serials = m->config = m->offs = m->path_count =
         m->node_count = m->event_count = m->exec_count = m->counter_count =
             m->link_count = m->recorded_count = m->step_count = 0;
+    m->most_depth = m->most_paths = INT32_MAX;
     m->has_no_order = m->is_tight = m->is_run_over = m->has_steps = 0;
     m->now = gnomon__test_ticks;
     m->step_since = m->last_end = 0;
@@ -250,13 +255,28 @@ static int model_records(model *m, int v, int region, int *is_hooked)
            model_is_window(model_tree_schedule(view), steps);
 }
 
+/* Whether it has a path there. */
+static int model_is_placed(const model *m, const model_exec *e, int v)
+{
+    return model_saw(m, e, v) && e->path[v] != NOWHERE;
+}
+
+/* Whether it has none in any: such a scope may have no token. */
+static int model_is_inside_other(const model *m, const model_exec *e)
+{
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        if (model_is_placed(m, e, v))
+            return 0;
+    return model_seen(m, e);
+}
+
 /* The open scope of the thread that the view saw begin last. NULL: none. */
 static const model_exec *model_inside(const model *m, int v, int thread)
 {
     for (int i = m->exec_count; i-- > 0;) {
         const model_exec *e = &m->execs[i];
         if (e->is_open && e->thread == thread && e->kind != MODEL_RANGE &&
-            model_saw(m, e, v))
+            model_is_placed(m, e, v))
             return e;
     }
     return NULL;
@@ -311,7 +331,7 @@ static int model_is_cut_short(const model *m, int serial)
             return 0;
         for (int v = 0; v < MODEL_VIEWS; v++)
             if (e->kind != MODEL_RANGE && m->views[v].has_tree &&
-                model_saw(m, e, v) && (!serial || serial == e->view[v]))
+                model_is_placed(m, e, v) && (!serial || serial == e->view[v]))
                 return 0;
     }
     return 1;
@@ -348,6 +368,57 @@ static int model_path_of(model *m, int v, int thread, int parent, int region,
     m->paths[m->path_count] =
         (model_path){view, thread, parent, region, is_range, NOWHERE, 0};
     return m->path_count++;
+}
+
+static int model_is_other(const model *m, int path)
+{
+    return path != NOWHERE && m->paths[path].region == MODEL_OTHER;
+}
+
+/* The region that a new execution or mark inside `parent` counts at: its own, or past a
+ * limit MODEL_OTHER; of a range the depth is none. */
+static int model_region_in(model *m, int v, int thread, int parent, int region,
+                           int is_range)
+{
+    int depth = 0, paths = 0, view = m->views[v].serial;
+    for (int p = parent; p != NOWHERE; p = m->paths[p].parent)
+        depth++;
+    for (int i = 0; i < m->path_count; i++) {
+        const model_path *p = &m->paths[i];
+        if (p->view != view || p->thread != thread || p->region == MODEL_OTHER)
+            continue;
+        if (p->parent == parent && p->region == region &&
+            p->is_range == is_range)
+            return region;
+        paths++;
+    }
+    if (!m->views[v].has_tree ||
+        ((is_range || depth < m->most_depth) && paths < m->most_paths))
+        return region;
+    if (!is_range && depth >= m->most_depth)
+        m->health.too_deep++;
+    else
+        m->health.other_nodes++;
+    return MODEL_OTHER;
+}
+
+/* The path that it counts at. What is inside an "(other)" counts there: then *is_inside. */
+static int model_path_in(model *m, int v, int thread, int region,
+                         int *is_inside)
+{
+    int parent = model_innermost(m, v, thread), depth = 0;
+    *is_inside = model_is_other(m, parent);
+    if (!*is_inside) {
+        region = model_region_in(m, v, thread, parent, region, 0);
+        return model_path_of(m, v, thread, parent, region, 0);
+    }
+    for (int p = parent; p != NOWHERE; p = m->paths[p].parent)
+        depth++;
+    if (depth > m->most_depth)
+        m->health.too_deep++;
+    else
+        m->health.other_nodes++;
+    return parent;
 }
 
 static int model_node_of(model *m, int path, uint32_t stage)
@@ -399,6 +470,18 @@ static int model_cycle_now(const model *m, int v)
     return m->views[v].cycle_at ? m->views[v].cycle : 0;
 }
 
+/* It began inside an "(other)": it counts there at once, without time, and as an event it
+ * is lost. */
+static void model_count_inside(model *m, model_exec *e, int v)
+{
+    model_event *event = model_event_of(m, v, e->thread, e->region);
+    event->node = e->node[v];
+    event->cycle = e->cycle[v];
+    event->is_lost = 1;
+    model_count(m, e->node[v]);
+    e->path[v] = NOWHERE;
+}
+
 /* The new execution's number; it has one also if no view sees it. */
 static int model_begin(model *m, int thread, int region, enum model_kind kind)
 {
@@ -421,10 +504,13 @@ static int model_begin(model *m, int thread, int region, enum model_kind kind)
             model_touch_stage(m);
         if (kind == MODEL_RANGE)
             continue;
-        int parent = model_innermost(m, v, thread);
-        e->path[v] = model_path_of(m, v, thread, parent, region, 0);
+        int is_inside;
+        e->path[v] = model_path_in(m, v, thread, region, &is_inside);
         e->node[v] = model_node_of(m, e->path[v], e->stage);
-        m->paths[e->path[v]].exec = m->exec_count;
+        if (is_inside)
+            model_count_inside(m, e, v);
+        else
+            m->paths[e->path[v]].exec = m->exec_count;
     }
     return m->exec_count++;
 }
@@ -461,7 +547,7 @@ static void model_shorten(model *m, int v, int thread, int all)
     for (int i = 0; i < m->exec_count; i++) {
         model_exec *e = &m->execs[i];
         if (!e->is_open || e->thread != thread || e->kind == MODEL_RANGE ||
-            !model_saw(m, e, v))
+            !model_is_placed(m, e, v))
             continue;
         int path = e->path[v];
         if (all || e->stage == (uint32_t)m->stage_count)
@@ -478,7 +564,7 @@ static void model_shorten(model *m, int v, int thread, int all)
     for (int i = 0; i < m->exec_count; i++) {
         const model_exec *e = &m->execs[i];
         if (e->is_open && e->thread == thread && e->kind != MODEL_RANGE &&
-            model_saw(m, e, v))
+            model_is_placed(m, e, v))
             m->paths[e->path[v]].exec = i;
     }
 }
@@ -492,7 +578,7 @@ static void model_cross(model *m, const model_exec *e, int v)
         if (inner == e)
             return;
         if (!inner->is_open || inner->thread != e->thread ||
-            inner->kind == MODEL_RANGE || !model_saw(m, inner, v))
+            inner->kind == MODEL_RANGE || !model_is_placed(m, inner, v))
             continue;
         model_cross_path(m, inner->path[v]);
     }
@@ -505,8 +591,11 @@ static void model_close(model *m, int exec, int thread)
         if (!model_saw(m, e, v))
             continue;
         m->views[v].stops += (uint64_t)e->is_hooked[v];
+        if (e->kind != MODEL_RANGE && e->path[v] == NOWHERE)
+            continue;
         if (e->kind == MODEL_RANGE) {
-            e->path[v] = model_path_of(m, v, thread, NOWHERE, e->region, 1);
+            int region = model_region_in(m, v, thread, NOWHERE, e->region, 1);
+            e->path[v] = model_path_of(m, v, thread, NOWHERE, region, 1);
             e->node[v] = model_node_of(m, e->path[v], e->stage);
         } else {
             model_cross(m, e, v);

@@ -268,6 +268,14 @@ static size_t model_open_at(const model_match *x, int path)
                                                                        : stage;
 }
 
+/* Whether what is open on a path goes on elsewhere after the stage that is reported. */
+static int model_moves(const model_match *x, int path)
+{
+    const int exec = x->m->paths[path].exec, v = (int)(x->of - x->m->views);
+    return exec != NOWHERE && model_closed(x->m, v, x->m->execs[exec].thread,
+                                           1) > MODEL_MOST_CLOSED;
+}
+
 static int model_same_node(const model_match *x, size_t number)
 {
     static uint64_t cells[1024];
@@ -275,6 +283,8 @@ static int model_same_node(const model_match *x, size_t number)
     int path = x->path[number], exec = x->m->paths[path].exec;
     int ok = CHECK(model_node_at(x, path, n->stage) ==
                    number); /* all but one of them */
+    ok &=
+        CHECK_EQ(!!(n->flags & GNOMON_NODE_OTHER), model_is_other(x->m, path));
     if (n->parent && n->stage && x->node[n->parent].stage != n->stage)
         ok &= CHECK(!x->node[n->parent].stage &&
                     !model_node_at(x, x->path[n->parent], n->stage));
@@ -297,7 +307,8 @@ static int model_same_node(const model_match *x, size_t number)
     if (x->scope != MODEL_FILE)
         ok &= CHECK_EQ(n->open, sum.is_open);
     if (n->flags & GNOMON_NODE_CROSSED)
-        ok &= CHECK(x->m->paths[path].crossed || x->m->health.crossed);
+        ok &= CHECK(x->m->paths[path].crossed || x->m->health.crossed ||
+                    model_moves(x, path));
     for (size_t i = 1; x->scope == MODEL_ONE && i < number; i++) {
         int first =
             x->node[i].stage ? model_sum_of(x, x->path[i], 1, NULL).first : 0;

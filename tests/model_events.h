@@ -17,8 +17,8 @@ static void model_mark(model *m, int thread, int region)
             continue;
         if (m->views[v].has_tree)
             model_touch_stage(m);
-        int parent = model_innermost(m, v, thread);
-        int path = model_path_of(m, v, thread, parent, region, 0);
+        int parent = model_innermost(m, v, thread), is_inside;
+        int path = model_path_in(m, v, thread, region, &is_inside);
         m->views[v].marks += (uint64_t)is_hooked;
         model_event *e = model_event_of(m, v, thread, region);
         e->node = model_node_of(m, path, (uint32_t)m->stage_count);
@@ -287,11 +287,13 @@ static void model_thread_over(model *m, int thread, uint64_t *least,
         for (int v = 0; v < MODEL_VIEWS; v++) {
             if (!model_saw(m, e, v))
                 continue;
+            m->views[v].stops += /* GNOMON_FRAME_UNFINISHED */
+                (uint64_t)e->is_hooked[v];
+            if (e->path[v] == NOWHERE)
+                continue;
             by_view[v]++;
             if (m->views[v].has_tree)
                 model_ended(m);
-            m->views[v].stops += /* GNOMON_FRAME_UNFINISHED */
-                (uint64_t)e->is_hooked[v];
             m->paths[e->path[v]].exec = NOWHERE;
             for (int p = e->path[v]; p != NOWHERE; p = m->paths[p].parent)
                 m->paths[p].crossed = 1;

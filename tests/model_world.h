@@ -7,6 +7,7 @@
 #include <semaphore.h>
 
 #include "mark/arena.h"
+#include "mark/tree.h"
 #include "model_compare.h"
 
 /* ---- What programs mark ------------------------------------------------------ */
@@ -25,7 +26,7 @@ static const int scopes[] = {0, 1, 2, 3, 14, 15};
 
 static const char *model_region_name(int region)
 {
-    return names[region].name;
+    return region == MODEL_OTHER ? "(other)" : names[region].name;
 }
 
 static const char *const filters[] = {NULL,

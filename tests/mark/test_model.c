@@ -155,6 +155,8 @@ static void run_programs(uint64_t first, uint64_t count)
     /* A run's memory is freed: programs need 520 KB, however many. */
     CHECK(health_now().mapped_bytes < 2 << 20);
     end_world();
+    if (test_failures)
+        fprintf(stderr, "program %llu fails\n", (unsigned long long)seed);
     if (test_failures && !getenv("MODEL_NO_SHORTER"))
         shorten();
 }
