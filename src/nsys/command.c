@@ -74,8 +74,9 @@ const gnomon__command gnomon__command_nsys = {
     .operands = "parse|prof|REPORT [FILE]",
     .about = "Tells the operation of each kernel that Nsight Systems saw",
     .more =
-        "FILE is what nsys export --type sqlite wrote, or a database of "
-        "nvprof.\n"
+        "FILE is what nsys export --type sqlite wrote, a database of nvprof, "
+        "or for\n"
+        "prof a profile of gnomon's own, with work of a device.\n"
         "parse prints a line for each kernel, with the markers around its "
         "launch, as\n"
         "PyProf's parse. prof prints a row for each kernel; it reads a "
@@ -216,9 +217,6 @@ static int choose_columns(nsys_job *job)
     if (t->form == GNOMON__NSYS_WIDTH)
         return gnomon__cli_usage(&gnomon__command_nsys,
                                  "groups have no -w: they fit the terminal");
-    if (job->grouping.by == GNOMON__NSYS_BY_STEP && !job->filter.asked.step)
-        return gnomon__cli_usage(&gnomon__command_nsys,
-                                 "say which ranges are steps: --step PATTERN");
     const int status =
         gnomon__nsys_groups_choose(&job->grouping, job->columns, job->sort);
     gnomon__table_choice *choice = &job->grouping.choice;
@@ -282,6 +280,11 @@ static int do_job(nsys_job *job, const char *path)
         return status;
     status = gnomon__nsys_kernels_open(&k, path, &job->filter);
     job->table.to = stdout;
+    if (!status && job->grouping.by == GNOMON__NSYS_BY_STEP &&
+        !job->filter.asked.step && !gnomon__nsys_records_are_own(k.records))
+        status =
+            gnomon__cli_usage(&gnomon__command_nsys,
+                              "say which ranges are steps: --step PATTERN");
     if (status) {
         gnomon__nsys_kernels_free(&k);
         return status;

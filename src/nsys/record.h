@@ -37,10 +37,13 @@ typedef struct gnomon__nsys_record {
     bool
         has_lent_layers; /* they are of its forward operation, and not around it */
     bool has_call, is_in_range;
-    bool is_recomputed; /* torch's checkpointing runs a forward pass again */
-    uint64_t instance;  /* of the innermost range around it; 0: not known */
-    const char *inner;  /* torch's innermost operation; NULL: none */
-    const char *sizes;  /* of torch's innermost operation; NULL: not told */
+    bool is_recomputed;    /* torch's checkpointing runs a forward pass again */
+    uint64_t instance;     /* of the innermost range around it; 0: not known */
+    const char *inner;     /* torch's innermost operation; NULL: none */
+    const char *sizes;     /* of torch's innermost operation; NULL: not told */
+    bool is_whole;         /* no kernel, but all that an operation took */
+    bool has_work;         /* somebody counted what it computed */
+    uint64_t flops, bytes; /* then */
     bool has_no_memory;
     char *names; /* of the kernel: the long one, then the short one */
     size_t name_room;

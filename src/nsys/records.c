@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "nsys/chains.h"
+#include "nsys/own.h"
 #include "nsys/payload.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -49,6 +50,7 @@ struct gnomon__nsys_records {
     size_t step_count, step_room, step_processes;
     level *levels; /* around the last kernel, from the outermost */
     size_t level_count, level_room;
+    gnomon__own *own; /* of a profile */
     /* Of lines. */
     FILE *lines;
     char *line, *clean;
@@ -180,12 +182,28 @@ static int read_domains(gnomon__nsys_records *r)
 
 /* ---- Steps ------------------------------------------------------------------------------- */
 
+/* The next one, by process and begin. Those inside of one are none. */
+static int add_step(gnomon__nsys_records *r, gnomon__nsys_step_range step)
+{
+    const gnomon__nsys_step_range *last =
+        r->step_count ? &r->steps[r->step_count - 1] : NULL;
+    const bool is_new = !last || last->process != step.process;
+    if (!is_new && step.begin_ns < last->end_ns)
+        return GNOMON__EXIT_OK;
+    step.number = is_new ? 1 : last->number + 1;
+    if (!gnomon__grow(&r->steps, &r->step_room, r->step_count + 1,
+                      sizeof *r->steps))
+        return no_memory(r);
+    r->steps[r->step_count++] = step;
+    r->step_processes += is_new;
+    return GNOMON__EXIT_OK;
+}
+
 static int read_steps(gnomon__nsys_records *r, const char *pattern)
 {
     static const char *const columns[] = {
         "eventType", "start", "end", "globalTid", "textId", "text", NULL};
     int status = GNOMON__EXIT_OK;
-    gnomon__nsys_step_range *last = NULL;
     sqlite3_stmt *rows =
         pattern && !r->db.is_nvprof && gnomon__nsys_has(&r->db, "StringIds")
             ? gnomon__nsys_select(
@@ -196,25 +214,39 @@ static int read_steps(gnomon__nsys_records *r, const char *pattern)
             : NULL;
     if (rows)
         sqlite3_bind_text(rows, 1, pattern, -1, SQLITE_STATIC);
-    while (!status && gnomon__nsys_step(&r->db, rows, &status)) {
-        const int64_t process = sqlite3_column_int64(rows, 3) >> 24,
-                      begin = sqlite3_column_int64(rows, 1);
-        const bool is_new = !last || last->process != process;
-        if (!is_new && begin < last->end_ns)
-            continue; /* inside of a step */
-        if (!gnomon__grow(&r->steps, &r->step_room, r->step_count + 1,
-                          sizeof *r->steps)) {
-            status = no_memory(r);
-            break;
-        }
-        const uint32_t number =
-            is_new ? 1 : r->steps[r->step_count - 1].number + 1;
-        last = &r->steps[r->step_count++];
-        *last = (gnomon__nsys_step_range){
-            process, begin, sqlite3_column_int64(rows, 2), number};
-        r->step_processes += is_new;
-    }
+    while (!status && gnomon__nsys_step(&r->db, rows, &status))
+        status = add_step(
+            r, (gnomon__nsys_step_range){sqlite3_column_int64(rows, 3) >> 24,
+                                         sqlite3_column_int64(rows, 1),
+                                         sqlite3_column_int64(rows, 2), 0});
     sqlite3_finalize(rows);
+    return status;
+}
+
+static int by_process(const void *left, const void *right)
+{
+    const gnomon__nsys_step_range *a = left, *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* A profile's own ones. */
+static int read_own_steps(gnomon__nsys_records *r)
+{
+    gnomon__nsys_step_range *all = NULL, one;
+    size_t count = 0, room = 0;
+    int status = GNOMON__EXIT_OK;
+    for (; !status && gnomon__own_step(r->own, count, &one); count++)
+        if (gnomon__grow(&all, &room, count + 1, sizeof one))
+            all[count] = one;
+        else
+            status = no_memory(r);
+    if (count)
+        qsort(all, count, sizeof *all, by_process);
+    for (size_t i = 0; i < count && !status; i++)
+        status = add_step(r, all[i]);
+    gnomon__free(all);
     return status;
 }
 
@@ -245,9 +277,14 @@ gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes)
     return r->steps;
 }
 
+bool gnomon__nsys_records_are_own(const gnomon__nsys_records *r)
+{
+    return r->own != NULL;
+}
+
 const gnomon__nsys *gnomon__nsys_records_database(const gnomon__nsys_records *r)
 {
-    return r->lines ? NULL : &r->db;
+    return r->lines || r->own ? NULL : &r->db;
 }
 
 /* Whether the range at hand is of the domain that counts. */
@@ -336,6 +373,27 @@ static void follow(gnomon__nsys_records *r, uint32_t chain, int *status)
     }
 }
 
+/* After its last range: which kernel of its thread's operation it is. */
+static void end_kernel(gnomon__nsys_records *r, size_t thread, int *status)
+{
+    if (gnomon__grow_zeroed(&r->before, &r->before_room, thread + 1,
+                            sizeof *r->before))
+        gnomon__nsys_record_end(&r->record, &r->before[thread]);
+    else
+        *status = no_memory(r);
+}
+
+static bool read_own(gnomon__nsys_records *r, int *status)
+{
+    gnomon__nsys_record *k = &r->record;
+    if (!gnomon__own_next(r->own, k))
+        return false;
+    if (r->step_count && k->begin_ns)
+        k->step = step_of(r, k->process, k->begin_ns);
+    end_kernel(r, 0, status);
+    return true;
+}
+
 static void read_kernel(gnomon__nsys_records *r, int *status)
 {
     gnomon__nsys_record *k = &r->record;
@@ -376,12 +434,7 @@ static void read_kernel(gnomon__nsys_records *r, int *status)
         k->thread = r->db.is_nvprof ? t->thread : t->thread & 0xffffff;
         k->process = r->db.is_nvprof ? t->process : k->process;
     }
-    const size_t thread = l && !r->is_pyprofs ? l->thread : 0;
-    if (gnomon__grow_zeroed(&r->before, &r->before_room, thread + 1,
-                            sizeof *r->before))
-        gnomon__nsys_record_end(k, &r->before[thread]);
-    else
-        *status = no_memory(r);
+    end_kernel(r, l && !r->is_pyprofs ? l->thread : 0, status);
 }
 
 /* ---- Lines ---------------------------------------------------------------------------- */
@@ -415,19 +468,20 @@ static bool read_line(gnomon__nsys_records *r, int *status)
     return false;
 }
 
-/* A database begins with the name of its format. Others, which are no text, are told
- * by its reader. */
-static bool is_text(FILE *f)
+enum { IS_DATABASE, IS_LINES, IS_PROFILE };
+
+/* What is no text and no profile is told by the database's reader. */
+static int kind_of(FILE *f)
 {
     char head[64];
     const size_t n = fread(head, 1, sizeof head, f);
     rewind(f);
-    for (size_t i = 0; i < n; i++)
-        if (head[i] == '{')
-            return true;
-        else if (!strchr(" \t\r\n", head[i]) || !head[i])
-            return false;
-    return false;
+    size_t i = 0;
+    while (i < n && head[i] && strchr(" \t\r\n", head[i]))
+        i++;
+    return gnomon__own_is(head + i, n - i) ? IS_PROFILE
+           : i < n && head[i] == '{'       ? IS_LINES
+                                           : IS_DATABASE;
 }
 
 /* ---- Both --------------------------------------------------------------------------------- */
@@ -440,11 +494,16 @@ static int open_file(gnomon__nsys_records *r, const char *path,
         gnomon__log("%s: cannot be read: %s", path, strerror(errno));
         return GNOMON__EXIT_UNREADABLE;
     }
-    if (is_text(f)) {
+    const int kind = kind_of(f);
+    if (kind == IS_LINES) {
         r->lines = f;
         return GNOMON__EXIT_OK;
     }
     fclose(f);
+    if (kind == IS_PROFILE) {
+        const int code = gnomon__own_open(&r->own, path);
+        return code ? code : read_own_steps(r);
+    }
     int status = gnomon__nsys_open(&r->db, path);
     if (!status && !r->db.has_kernels)
         status = gnomon__nsys_no_kernels(&r->db);
@@ -483,10 +542,11 @@ int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
 gnomon__nsys_record *gnomon__nsys_records_next(gnomon__nsys_records *r,
                                                int *status)
 {
-    if (r->lines ? !read_line(r, status)
-                 : !gnomon__nsys_step(&r->db, r->kernels, status))
+    if (r->own     ? !read_own(r, status)
+        : r->lines ? !read_line(r, status)
+                   : !gnomon__nsys_step(&r->db, r->kernels, status))
         return NULL;
-    if (!r->lines)
+    if (!r->lines && !r->own)
         read_kernel(r, status);
     if (r->record.has_no_memory && !*status)
         *status = no_memory(r);
@@ -509,6 +569,7 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     sqlite3_finalize(r->kernels);
     sqlite3_finalize(r->ranges);
     sqlite3_finalize(r->strings);
+    gnomon__own_free(r->own);
     gnomon__chains_free(&r->chains);
     gnomon__payloads_free(&r->payloads);
     if (r->text_to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The kernels of a database or of lines of `parse`, one by one in their order. None is left
- * out: those without a call or a range say less, and are counted. */
+/* The kernels of a database, of lines of `parse` or of a profile, one by one in their order.
+ * None is left out: those without a call or a range say less, and are counted. */
 #ifndef GNOMON_NSYS_RECORDS_H
 #define GNOMON_NSYS_RECORDS_H
 
@@ -30,7 +30,7 @@ typedef struct gnomon__nsys_step_range {
     uint32_t number; /* in its process, from 1 */
 } gnomon__nsys_step_range;
 
-/* A database, or lines; `path` NULL: lines from standard input. What is asked must live as
+/* A database, lines or a profile; `path` NULL: lines from standard input. What is asked must live as
  * long. A gnomon__exit after one line; free in any case. */
 int gnomon__nsys_records_open(gnomon__nsys_records **out, const char *path,
                               const gnomon__nsys_asked *asked);
@@ -43,7 +43,9 @@ gnomon__nsys_records_sum(const gnomon__nsys_records *r);
 /* By record.step - 1; and how many processes have some. */
 const gnomon__nsys_step_range *
 gnomon__nsys_records_steps(const gnomon__nsys_records *r, size_t *processes);
-/* NULL: they are of lines. */
+/* Of a profile, which has its own steps. */
+bool gnomon__nsys_records_are_own(const gnomon__nsys_records *r);
+/* NULL: they are of no database. */
 const gnomon__nsys *
 gnomon__nsys_records_database(const gnomon__nsys_records *r);
 void gnomon__nsys_records_free(gnomon__nsys_records *r);

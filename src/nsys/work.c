@@ -281,7 +281,7 @@ static void set_figures(gnomon__work *w, gnomon__nsys_record *r,
                         gnomon__operation *o)
 {
     const bool is_made = is_product(o),
-               counts = !is_made || multiplies(r->long_name);
+               counts = !is_made || r->is_whole || multiplies(r->long_name);
     const uint32_t before = come_before(w, r, counts);
     if (r->is_backward && !is_made)
         o->info.flags = GNOMON_OP_BACKWARD;
@@ -477,6 +477,7 @@ static void set_tensor_cores(gnomon__work *w, const gnomon__nsys_record *r,
     const char *by_name = gnomon__tensor_cores_of(r->long_name);
     if (*by_name == '0')
         by_name = !w->is_known                                ? "na"
+                  : is_product(o) && r->is_whole              ? "?"
                   : is_product(o) && multiplies(r->long_name) ? "0"
                                                               : "-";
     w->tensor_cores = by_name;
@@ -615,6 +616,11 @@ bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
     if (from_marker(o, w, r) || from_sizes(o, w, r)) {
         set_figures(w, r, o);
         w->info = *o->name ? &o->info : NULL;
+    }
+    if (r->has_work) {
+        w->flops = r->flops;
+        w->bytes = r->bytes;
+        w->is_known = true;
     }
     if (!set_params(w, r, o) || r->has_no_memory)
         return false;

@@ -696,6 +696,121 @@ TEST(the_profile_has_paths_of_layers_and_operations)
     CHECK_EQ(count, 7);
 }
 
+/* ---- Profiles of gnomon's own -------------------------------------------------------- */
+
+#define OWN_STATS(count, total, least, most, cells) \
+    "{\"count\": " count ", \"total_ns\": " total ", \"self_ns\": " total \
+    ", \"min_ns\": " least ", \"max_ns\": " most ", \"cells\": [" cells "]}"
+#define OWN_HEAD \
+    "{\"gnomon\": 1, \"runs\": [{\"pid\": 9}], \"stages\": [{\"run\": 1, " \
+    "\"name\": " \
+    "\"fit\"}], \"tracks\": [{\"run\": 1, \"name\": \"main\"}, {\"run\": 1, " \
+    "\"kind\": " \
+    "\"stream\", \"device\": 2, \"index\": 7, \"name\": \"stream 7\"}], " \
+    "\"regions\": " \
+    "[{\"name\": \"layer:fc\"}, {\"name\": \"linear\"}, {\"kind\": " \
+    "\"kernel\", " \
+    "\"name\": \"h16816gemm\"}, {\"kind\": \"kernel\", \"name\": " \
+    "\"splitKreduce\"}], " \
+    "\"ops\": [{\"operation\": \"matmul\", \"inputs\": [{\"dtype\": " \
+    "\"float16\", " \
+    "\"dims\": [2, 3]}, {\"dtype\": \"float16\", \"dims\": [3, 4]}]}, " \
+    "{\"operation\": " \
+    "\"\", \"attributes\": [{\"key\": \"grid\", \"json\": \"[8, 1, 1]\"}]}], "
+#define OWN_PATH \
+    "{\"track\": 2, \"stage\": 1, \"region\": 1}, {\"track\": 2, \"stage\": " \
+    "1, " \
+    "\"parent\": 1, \"region\": 2, \"op\": 1}, {\"track\": 2, \"stage\": 1, " \
+    "\"parent\": 2, \"region\": 3, \"op\": 2, \"device\": " OWN_STATS( \
+        "3", "60", "10", "30", \
+        "[10, 1], [20, 1], [30, 1]") "}, {\"track\": 2, \"stage\": 1, " \
+                                     "\"parent\": 2, \"region\": 4, " \
+                                     "\"device\": " OWN_STATS( \
+                                         "3", "6", "2", "2", "[2, 3]") "}"
+
+static void write_own(const char *rest)
+{
+    FILE *f = fopen("x.gnomon.json", "w");
+    fprintf(f, OWN_HEAD "%s}", rest);
+    CHECK_EQ(fclose(f), 0);
+}
+
+/* Each execution of the operation counts once, with the kernel that multiplies. */
+TEST(kernels_of_own_profiles_are_rows)
+{
+    NEEDS_PROGRAM;
+    write_own("\"nodes\": [" OWN_PATH "]");
+    check_lines(
+        "prof x.gnomon.json -c idx,layer,op,kernel,params,sil,tc,device,"
+        "stream,grid,flops,bytes 2> said",
+        "Idx Layer Op Kernel Params Sil(ns) TC Device Stream Grid FLOPs "
+        "Bytes\n"
+#define ROW(idx, ns) \
+    idx " fc matmul h16816gemm A=(2,3),B=(3,4),fp16, " ns " 1 2 7 8,1,1 48 " \
+        "52\n"
+#define REST(idx) \
+    idx " fc matmul splitKreduce A=(2,3),B=(3,4),fp16, 2 - 2 7 0,0,0 0 0\n"
+        ROW("1", "10") REST("2") ROW("3", "30") REST("4") ROW("5", "20")
+            REST("6"));
+    check_lines(
+        "prof x.gnomon.json --group-by op --csv -c name,kernels,sum,min,"
+        "max,flops,bytes --peak fp16=1 2> said",
+        "stage,name,kernels,sum_ns,min_ns,max_ns,flops,bytes\n"
+        ",matmul,6,66,2,30,144,156\n");
+    /* Its sum is a profile too, whose rows say the same; and so do its lines. */
+    check_lines("prof x.gnomon.json -o y.gnomon 2> said", "");
+    check_lines("prof y.gnomon --group-by op --csv -c name,kernels,sum,min,max,"
+                "flops,bytes 2> said",
+                "stage,name,kernels,sum_ns,min_ns,max_ns,flops,bytes\n"
+                ",matmul,6,66,2,30,144,156\n");
+    CHECK_STR(
+        shell("$G nsys parse x.gnomon.json 2> said | $G nsys prof --top 1 "
+              "-c layer,sil,flops 2> said")
+            .out,
+        "Layer Sil(ns) FLOPs\nfc 10 48\n");
+}
+
+/* Where single executions are known, streams may overlap and steps have kernels. */
+TEST(own_traces_have_unions_and_steps)
+{
+    NEEDS_PROGRAM;
+    write_own(
+        "\"nodes\": [" OWN_PATH "], \"steps\": [{\"stage\": 1, \"number\": 0, "
+        "\"begin_ns\": 100, \"end_ns\": 200}, {\"stage\": 1, \"number\": 1, "
+        "\"begin_ns\": 200, \"end_ns\": 400}], \"events\": [{\"track\": 2, "
+        "\"node\": 3, \"begin_ns\": 110, \"duration_ns\": 20}, {\"track\": 2, "
+        "\"node\": 3, \"begin_ns\": 120, \"duration_ns\": 30}, {\"track\": 2, "
+        "\"node\": 3, \"begin_ns\": 300, \"duration_ns\": 10}]");
+    check_lines("prof x.gnomon.json --group-by kernel --csv -c "
+                "name,kernels,sum,union 2> said",
+                "stage,name,kernels,sum_ns,union_ns\n"
+                ",h16816gemm,3,60,50\n,splitKreduce,3,6,\n");
+    check_lines(
+        "prof x.gnomon.json --group-by step --csv -c "
+        "name,kernels,wall,flops,mfu --peak fp16=0.001 --sort name 2> said",
+        "stage,name,kernels,wall_ns,flops,mfu\n"
+        ",(none),3,,0,\n,1,2,100,96,96\n,2,1,200,48,24\n");
+}
+
+/* Of a device's events, what scopes took less those inside them. */
+TEST(event_timers_are_rows_where_there_are_no_kernels)
+{
+    NEEDS_PROGRAM;
+    write_own(
+        "\"nodes\": [{\"track\": 1, \"stage\": 1, \"region\": 1, \"device\": "
+        "{\"count\": 1, \"total_ns\": 50, \"self_ns\": 9, \"min_ns\": 50, "
+        "\"max_ns\": 50, \"cells\": [[41, 1]]}}, {\"track\": 1, \"stage\": 1, "
+        "\"parent\": 1, "
+        "\"region\": 2, \"op\": 1, \"device\": " OWN_STATS(
+            "2", "41", "20", "21", "[20, 1], [21, 1]") "}]");
+    check_lines("prof x.gnomon.json -c layer,op,kernel,sil,flops 2> said",
+                "Layer Op Kernel Sil(ns) FLOPs\n- na layer:fc 9 0\n"
+                "fc matmul linear 20 48\nfc matmul linear 21 48\n");
+    write_own("\"nodes\": []");
+    CHECK_EQ(shell("$G nsys prof x.gnomon.json").status, 3);
+    CHECK_EQ(shell("$G nsys prof x.gnomon.json --group-by step").status, 3);
+}
+
 /* ---- What is no export ------------------------------------------------------------------- */
 
 static void check_refused(const char *file, int status, const char *words)
