@@ -58,7 +58,7 @@ else()
 endif()
 
 set(cli_sources)
-foreach(room command page merge diff report nsys cli)
+foreach(room command advice page merge diff report nsys cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()

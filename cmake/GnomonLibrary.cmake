@@ -19,7 +19,7 @@ list(FILTER GNOMON_PROGRAM_EXPORTS EXCLUDE REGEX "${GNOMON_LIBRARY_EXPORTS}")
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
   list(FILTER sources EXCLUDE REGEX
-    "/src/((command|page|merge|diff|report|nsys|cli|inject)/|profile/json_[rsv][^/]*$)")
+    "/src/((command|advice|page|merge|diff|report|nsys|cli|inject)/|profile/json_[rsv][^/]*$)")
   foreach(source IN LISTS GNOMON_PROGRAM_EXPORTS)
     list(REMOVE_ITEM sources "${source}")
   endforeach()

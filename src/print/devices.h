@@ -76,6 +76,8 @@ uint64_t gnomon__work_bytes(const gnomon_profile *p, const gnomon_node_info *n);
 
 extern const gnomon__report gnomon__stream_times; /* of scopes */
 extern const gnomon__report gnomon__gpu; /* for which scopes, and when idle */
+/* Parts of its text: their `more` is that of its rows. */
+extern const gnomon__report gnomon__gpu_devices, gnomon__gpu_gaps;
 extern const gnomon__report gnomon__kernels; /* copies and calls, by name */
 
 /* Waits for devices, as a table inside another report: gnomon__report_part. */

@@ -353,7 +353,7 @@ static bool gpu_finish_device(gnomon__report_rows *r, gnomon__cell *cells)
     return true;
 }
 
-static const gnomon__report gpu_devices = {.name = "devices",
+const gnomon__report gnomon__gpu_devices = {.name = "devices",
                                            .title = "GPU",
                                            .columns = gpu_device_columns,
                                            .column_count = GPU_DEVICE_COLUMNS,
@@ -405,7 +405,7 @@ static void gpu_read_gaps(gnomon__report_rows *r)
     }
 }
 
-static const gnomon__report gpu_gaps = {.name = "gaps",
+const gnomon__report gnomon__gpu_gaps = {.name = "gaps",
                                         .title = "Idle, the longest",
                                         .columns = gpu_gap_columns,
                                         .column_count = GPU_GAP_COLUMNS,
@@ -698,14 +698,14 @@ static int gpu_text(gnomon__report_rows *r, const gnomon_writer *out)
     const gnomon_profile *p = r->profile;
     const size_t limit = r->choice->limit;
     int code =
-        gnomon__report_part(&gpu_devices, r->more, SIZE_MAX, true, p, out);
+        gnomon__report_part(&gnomon__gpu_devices, r->more, SIZE_MAX, true, p, out);
     out->write(out, "\n", 1);
     r->table.title = "By scope";
     r->table.is_part = true;
     if (!code)
         code = gnomon__report_put_table(r, out);
     if (!code)
-        code = gnomon__report_part(&gpu_gaps, r->more, limit, false, p, out);
+        code = gnomon__report_part(&gnomon__gpu_gaps, r->more, limit, false, p, out);
     if (!code)
         code = gnomon__report_part(&gpu_steps, r->more, limit, false, p, out);
     return code ? code : gnomon__kernels_print_waits(p, out);

@@ -13,6 +13,7 @@
 #include "command/output.h"
 #include "page/page.h"
 #include "platform/error.h"
+#include "report/advice.h"
 #include "report/joined.h"
 #include "report/plot.h"
 #include "report/ranks.h"
@@ -128,6 +129,16 @@ static int report_plot_words(report_request *r, const char *as,
     return GNOMON__CLI_WRONG;
 }
 
+/* It is of all stages and ranks. */
+static int report_advice_words(const report_request *r)
+{
+    if (!r->stage && !r->each && !r->profiler.filter)
+        return GNOMON__CLI_END;
+    gnomon__cli_usage(&gnomon__command_report,
+                      "--as advice takes no --stage, --each or --filter");
+    return GNOMON__CLI_WRONG;
+}
+
 /* The page has choices of its own. */
 static int report_page_words(report_request *r,
                              const gnomon__settings *settings)
@@ -182,6 +193,9 @@ static int report_words(report_request *r, int argc, char **argv)
     } else if (option == GNOMON__CLI_END &&
                gnomon__cli_profiler_open(&r->profiler, as, &settings)) {
         option = GNOMON__CLI_WRONG;
+    } else if (option == GNOMON__CLI_END &&
+               r->profiler.report == &gnomon__advice) {
+        option = report_advice_words(r);
     }
     gnomon__settings_free(&settings);
     return option;
@@ -387,11 +401,15 @@ static int report_run(int argc, char **argv)
     else if (in.count && r.is_plot)
         status =
             gnomon__cli_worse(status, gnomon__plot(&in, r.plot, r.stage, &out));
+    else if (in.count && r.profiler.report == &gnomon__advice)
+        status = gnomon__cli_worse(
+            status, gnomon__advice_print(&in, r.profiler.self, &r.out));
     else if (in.count)
         status = gnomon__cli_worse(status, report_files(&r, &in));
     gnomon__progress_end();
     gnomon__joined_end(&r.out);
-    if (!status && !r.is_page && !r.is_plot)
+    if (!status && !r.is_page && !r.is_plot &&
+        r.profiler.report != &gnomon__advice)
         status = report_nothing(&r);
     gnomon__cli_profiler_close(&r.profiler);
     gnomon__cli_inputs_free(&in);

@@ -10,6 +10,7 @@
 #include "platform/memory.h"
 #include "profile/file_read.h"
 #include "profilers/table.h"
+#include "report/advice.h"
 #include "report/averages.h"
 #include "report/ranks.h"
 #include "run/plugin.h"
@@ -26,6 +27,7 @@ static const gnomon_profiler *report_at(size_t i)
     return i < count        ? *gnomon__profilers[i]
            : i == count     ? gnomon__ranks_profiler
            : i == count + 1 ? &gnomon__averages_report
+           : i == count + 2 ? gnomon__advice_profiler
                             : NULL;
 }
 

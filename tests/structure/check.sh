@@ -26,7 +26,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec ops profile mark record device print export profilers run command page merge diff report nsys cli inject"
+rooms="platform spec ops profile mark record device print export profilers run command advice page merge diff report nsys cli inject"
 circled="run"
 
 # Public headers are named with quotes, the system's with brackets.
@@ -126,7 +126,7 @@ check_licence() {
 }
 
 check_statics() {
-    find src -name '*.c' ! -path 'src/command/*' ! -path 'src/page/*' ! -path 'src/merge/*' \
+    find src -name '*.c' ! -path 'src/command/*' ! -path 'src/advice/*' ! -path 'src/page/*' ! -path 'src/merge/*' \
         ! -path 'src/diff/*' ! -path 'src/report/*' ! -path 'src/nsys/*' ! -path 'src/cli/*' \
         ! -path 'src/inject/*' -exec awk '
         /^static / && !/^static inline/ {

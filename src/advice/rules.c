@@ -1,0 +1,1157 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The rules of advice. Each is a pure function of the profiles of a job, and is called for
+ * each stage of each run. Where it can judge it says so by advice_looks, and where its
+ * threshold is crossed it adds a finding, of the most that it found. Times of a stage are
+ * those of the thread that makes its steps, unless a rule says otherwise. */
+#include "advice/findings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "command/inputs.h"
+#include "platform/memory.h"
+#include "print/devices.h"
+#include "print/events.h"
+#include "print/letters.h"
+
+/* Thresholds: per cent, times, and as their names say. */
+#define WAIT_SHARE 10
+#define WORKER_SHARE 80
+#define SLOW_TIMES 3
+#define SLOW_MS 50
+#define PERIOD_SHARE 5
+#define OUTSIDE_SHARE 25
+#define MARK_NS 40
+#define MARK_TIMES 10
+#define MARK_SHARE 2
+#define IDLE_SHARE 20
+#define LAUNCH_US 50
+#define SYNC_SHARE 5
+#define GROWTH_STEPS 20
+#define GROWTH_TIMES 4
+#define GROWTH_SHARE 2
+#define BEHIND_SHARE 5
+#define LOST_SHARE 1
+#define CLOCK_MS 100
+#define AS_TEXT_(number) #number
+#define AS_TEXT(number) AS_TEXT_(number)
+
+enum { IS_LOADER = 1, IS_COLLECTIVE = 2, IS_WAIT = 4 };
+
+typedef struct advice_region {
+    double own_ns; /* in all steps; INFINITY: not known */
+    const gnomon_stats *in_steps;
+    double ns;   /* a rule's own sum */
+    uint32_t by; /* likewise, a region */
+    unsigned is; /* IS_LOADER, ... */
+} advice_region;
+
+typedef struct advice_track {
+    double ns, in_steps; /* in outermost scopes */
+    bool is_loader;
+} advice_track;
+
+typedef struct advice_step {
+    size_t index; /* in the profile */
+    uint64_t number, begin_ns;
+    double ns;
+    bool is_slow, is_periodic;
+} advice_step;
+
+typedef struct advice_stage {
+    const gnomon_profile *p;
+    gnomon_run_info run;
+    gnomon_stage_info of;
+    uint32_t number; /* 0: nothing is of a stage */
+    uint32_t view;   /* whose nodes count */
+    uint32_t thread; /* makes the steps; 0: there is none */
+    double recorded_ns, steps, steps_ns, usual_ns;
+    double waits_ns; /* in collectives, in a step; below 0: there are none */
+    double cores;    /* that were busy, on average */
+    double workers, worker_share; /* of loaders; their sum */
+    bool is_first_of_profile, is_first_of_run, is_first_of_name;
+} advice_stage;
+
+typedef struct advice {
+    advice_stage *stages;
+    size_t count, room, rule;
+    gnomon__findings *to;
+    int code;
+    /* Of the stage at hand, by number: */
+    gnomon__report_table memory;
+    advice_region *regions;
+    advice_track *tracks;
+    unsigned char *nodes; /* a rule's own marks */
+    advice_step *steps;   /* that are over, by their begin */
+    size_t step_count;
+} advice;
+
+/* ---- Findings ------------------------------------------------------------------------ */
+
+static void advice_looks(advice *a)
+{
+    a->to->looked |= 1u << a->rule;
+}
+
+static const char *kept(advice *a, const char *text)
+{
+    a->code = text ? a->code : GNOMON_ENOMEM;
+    return text ? text : "";
+}
+#define TEXT(...) kept(a, gnomon__table_keep(&a->to->texts, __VA_ARGS__))
+#define WORDS(...) ((const char *const[]){__VA_ARGS__})
+
+static const char *time_of(advice *a, double ns)
+{
+    char text[GNOMON__DURATION];
+    return TEXT("%s", gnomon__short_duration(text, ns > 0 ? (uint64_t)ns : 0));
+}
+
+static const char *number_of(advice *a, double number)
+{
+    return TEXT("%.0f", number);
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+static const char *share_of(advice *a, double part, double whole)
+{
+    return TEXT("%.0f %%", fmin(share(part, whole), 100));
+}
+
+static const char *name_of(const gnomon_profile *p, size_t region)
+{
+    gnomon_region_info r = {.name = ""};
+    (void)gnomon_profile_region(p, region, &r);
+    return *r.name ? r.name : "(no name)";
+}
+
+/* The form with the next word in the place of each "{}". */
+static const char *filled(advice *a, const char *form,
+                          const char *const **words)
+{
+    const char *text = "", *gap;
+    for (; (gap = strstr(form, "{}")) != NULL; form = gap + 2)
+        text = TEXT("%s%.*s%s", text, (int)(gap - form), form, *(*words)++);
+    return TEXT("%s%s", text, form);
+}
+
+/* Adds a finding in its place: of the rule's that are about the same the one with most to
+ * be gained stays. The words are those of the rule's `what`, `from` and `tries`. */
+static void advice_add(advice *a, const advice_stage *s, double gain_ns,
+                       const char *about, const char *unsure,
+                       const char *const *words)
+{
+    const gnomon__advice_rule *rule = &gnomon__advice_rules[a->rule];
+    gnomon__findings *to = a->to;
+    gnomon__finding f = {.rule = rule, .about = about, .unsure = unsure};
+    size_t at = 0, same = 0;
+    f.gain_ns = gain_ns > 0 ? (uint64_t)gain_ns : 0;
+    f.what = filled(a, rule->what, &words);
+    f.from = filled(a, rule->from, &words);
+    f.tries = filled(a, rule->tries, &words);
+    if (*s->of.name)
+        f.from = TEXT("%s, stage %s", f.from, s->of.name);
+    if (a->stages[0].run.rank != a->stages[a->count - 1].run.rank)
+        f.from = TEXT("%s, rank %" PRId32, f.from, s->run.rank);
+    while (same < to->count && (to->at[same].rule != rule ||
+                                strcmp(to->at[same].about, about) != 0))
+        same++;
+    if (same < to->count && to->at[same].gain_ns >= f.gain_ns)
+        return;
+    if (same < to->count)
+        memmove(&to->at[same], &to->at[same + 1],
+                (--to->count - same) * sizeof f);
+    while (at < to->count && to->at[at].gain_ns >= f.gain_ns)
+        at++;
+    memmove(&to->at[at + 1], &to->at[at], (to->count - at) * sizeof f);
+    to->at[at] = f;
+    to->count += to->count < GNOMON__FINDINGS;
+}
+
+/* ---- Names --------------------------------------------------------------------------- */
+
+/* Whether one of these words, which end in a NULL, is in the name, in any letters. */
+static bool has_word(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        for (const char *at = name; *at; at++)
+            if (gnomon__print_same_word(at, strnlen(at, strlen(*words)),
+                                        *words))
+                return true;
+    return false;
+}
+
+static bool is_loader(const char *name)
+{
+    static const char *const words[] = {
+        "dataloader", "data_loader", "data loader", "next_batch", "get_batch",
+        "load_batch", "fetch_batch", "val_next",    NULL};
+    return strcmp(name, "load") == 0 || strcmp(name, "loader") == 0 ||
+           has_word(name, words);
+}
+
+static unsigned words_of(const gnomon_region_info *r)
+{
+    static const char *const collectives[] = {
+        "allreduce",  "all_reduce",    "allgather",      "all_gather",
+        "alltoall",   "reducescatter", "reduce_scatter", "barrier",
+        "all_to_all", "nccl",          "c10d::",         NULL};
+    static const char *const waits[] = {
+        "synchronize", "aten::item", "_local_scalar_dense",
+        ".item",       ".cpu",       "'item'",
+        "'cpu'",       NULL};
+    const bool is_collective =
+        r->kind == GNOMON_KIND_COLLECTIVE || has_word(r->name, collectives);
+    return (is_loader(r->name) ? IS_LOADER : 0u) |
+           (is_collective ? IS_COLLECTIVE : 0u) |
+           (has_word(r->name, waits) ? IS_WAIT : 0u);
+}
+
+/* ---- Stages -------------------------------------------------------------------------- */
+
+static bool is_of_view(const advice_stage *s, uint32_t view)
+{
+    return !s->view || !view || view == s->view;
+}
+
+/* The next node of the stage, with times on a thread of the host. */
+static bool next_node(const advice_stage *s, size_t *at, gnomon__report_node *n)
+{
+    while (gnomon__report_node_at(s->p, ++*at, n))
+        if (n->of.stage == s->number && n->of.host && n->of.host->count &&
+            is_of_view(s, n->of.view) &&
+            !(n->of.flags & (GNOMON_NODE_PART | GNOMON_NODE_RANGE)))
+            return true;
+    return false;
+}
+
+/* Whether the region of a scope around it is such a one. */
+static bool is_inside(const advice *a, const advice_stage *s,
+                      const gnomon_node_info *n, unsigned is)
+{
+    gnomon_node_info above = *n;
+    while (above.parent && !gnomon_profile_node(s->p, above.parent, &above))
+        if (a->regions[above.region].is & is)
+            return true;
+    return false;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const advice_step *a = left, *b = right;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static int by_length(const void *left, const void *right)
+{
+    const advice_step *a = left, *b = right;
+    return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* The first step of a stage is start-up, and no slow one. */
+static void read_steps(advice *a, const advice_stage *s)
+{
+    gnomon_step_info of;
+    a->step_count = 0;
+    for (size_t i = 1; !gnomon_profile_step(s->p, i, &of); i++) {
+        const double ns = (double)of.end_ns - (double)of.begin_ns;
+        if (of.stage == s->number && ns > 0 && of.rank < 0)
+            a->steps[a->step_count++] = (advice_step){
+                i,
+                of.number,
+                of.begin_ns,
+                ns,
+                ns > 1.25 * s->usual_ns &&
+                    (double)(of.begin_ns - s->of.begin_ns) >= s->usual_ns,
+                false};
+    }
+    if (a->step_count)
+        qsort(a->steps, a->step_count, sizeof *a->steps, by_begin);
+}
+
+/* Makes it the stage at hand. */
+static int stage_begin(advice *a, const advice_stage *s)
+{
+    const size_t regions = gnomon_profile_count(s->p, GNOMON_REGIONS) + 1,
+                 tracks = gnomon_profile_count(s->p, GNOMON_TRACKS) + 1,
+                 nodes = gnomon_profile_count(s->p, GNOMON_NODES) + 1,
+                 steps = gnomon_profile_count(s->p, GNOMON_STEPS) + 1;
+    gnomon_step_time_info t;
+    gnomon_region_info r;
+    gnomon__report_table *m = &a->memory;
+    gnomon__table_free(m);
+    *m = (gnomon__report_table){.name = ""};
+    a->regions = gnomon__table_take(m, regions * sizeof *a->regions);
+    a->tracks = gnomon__table_take(m, tracks * sizeof *a->tracks);
+    a->nodes = gnomon__table_take(m, nodes);
+    a->steps = gnomon__table_take(m, steps * sizeof *a->steps);
+    if (!a->regions || !a->tracks || !a->nodes || !a->steps)
+        return GNOMON_ENOMEM;
+    for (size_t i = 0; i < regions; i++)
+        a->regions[i] = (advice_region){
+            .own_ns = (double)INFINITY,
+            .is = gnomon_profile_region(s->p, i, &r) ? 0 : words_of(&r)};
+    for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++)
+        if (t.stage == s->number && !t.step && is_of_view(s, t.view)) {
+            a->regions[t.region].own_ns =
+                (double)(t.calls ? t.own_ns : t.time->total_ns);
+            a->regions[t.region].in_steps = t.time;
+        }
+    read_steps(a, s);
+    return GNOMON_OK;
+}
+
+/* Where the stage has no statistics of its steps, those of the steps that are there. */
+static int find_steps(advice *a, advice_stage *s)
+{
+    const int code = stage_begin(a, s);
+    if (!code && s->of.steps && s->of.steps->count) {
+        s->steps = (double)s->of.steps->count;
+        s->steps_ns = (double)s->of.steps->total_ns;
+        s->usual_ns = gnomon_quantile(s->of.steps, 0.5);
+    } else if (!code && a->step_count) {
+        s->steps = (double)a->step_count;
+        for (size_t i = 0; i < a->step_count; i++)
+            s->steps_ns += a->steps[i].ns;
+        qsort(a->steps, a->step_count, sizeof *a->steps, by_length);
+        s->usual_ns = a->steps[a->step_count / 2].ns;
+    }
+    return code;
+}
+
+/* The thread that did most in the steps; where that is not known, most at all, but a
+ * loader's. */
+static void find_thread(advice *a, advice_stage *s)
+{
+    gnomon__report_node n;
+    gnomon_track_info t;
+    for (size_t i = 0; next_node(s, &i, &n);) {
+        const advice_region *r = &a->regions[n.of.region];
+        advice_track *on = &a->tracks[n.of.track];
+        if (n.of.parent || gnomon_profile_track(s->p, n.of.track, &t))
+            continue;
+        on->ns += (double)n.of.host->total_ns;
+        on->is_loader |= (r->is & IS_LOADER) != 0;
+        if (t.kind != GNOMON_TRACK_THREAD || t.run != s->of.run ||
+            (isinf(r->own_ns) && is_loader(t.name)))
+            continue;
+        on->in_steps += fmin((double)n.of.host->total_ns, r->own_ns);
+        if (on->in_steps > a->tracks[s->thread].in_steps)
+            s->thread = n.of.track;
+    }
+}
+
+/* The number in the run's metadata; below 0: there is none. */
+static double metadata_of(const advice_stage *s, const char *key)
+{
+    gnomon_metadata_info m;
+    for (size_t i = 1; !gnomon_profile_metadata(s->p, i, &m); i++)
+        if (m.run == s->of.run && strcmp(m.key, key) == 0)
+            return strtod(m.json, NULL);
+    return -1;
+}
+
+/* How busy its threads were, and which are workers of loaders. */
+static void find_workers(advice *a, advice_stage *s)
+{
+    const bool is_all = metadata_of(s, "data_loader_worker") >= 0;
+    gnomon_track_info t;
+    for (size_t i = 1; !gnomon_profile_track(s->p, i, &t); i++) {
+        const double busy = share(a->tracks[i].ns, s->recorded_ns);
+        if (t.kind != GNOMON_TRACK_THREAD || t.run != s->of.run || busy <= 0)
+            continue;
+        s->cores += busy / 100;
+        if (is_all ||
+            (i != s->thread && (a->tracks[i].is_loader || is_loader(t.name) ||
+                                strstr(t.name, "worker")))) {
+            s->workers++;
+            s->worker_share += busy;
+        }
+    }
+}
+
+static double waits_in_step(const advice *a, const advice_stage *s)
+{
+    gnomon__report_node n;
+    double ns = -1;
+    for (size_t i = 1; gnomon__report_node_at(s->p, i, &n); i++) {
+        const gnomon_stats *t = gnomon__work_stats(&n.of);
+        if (t && n.of.stage == s->number && is_of_view(s, n.of.view) &&
+            a->regions[n.of.region].is & IS_COLLECTIVE &&
+            !is_inside(a, s, &n.of, IS_COLLECTIVE))
+            ns = fmax(ns, 0) + (double)t->total_ns;
+    }
+    return ns < 0 || s->steps <= 0 ? -1 : ns / s->steps;
+}
+
+static int add_stage(advice *a, const gnomon_profile *p, uint32_t number)
+{
+    gnomon__report_node n;
+    if (!gnomon__grow(&a->stages, &a->room, a->count + 1, sizeof *a->stages))
+        return GNOMON_ENOMEM;
+    advice_stage *s = &a->stages[a->count];
+    *s = (advice_stage){.p = p,
+                        .number = number,
+                        .is_first_of_profile = number <= 1,
+                        .is_first_of_run = true,
+                        .is_first_of_name = true};
+    if (gnomon_profile_stage(p, number, &s->of))
+        s->of = (gnomon_stage_info){.name = "", .run = 1};
+    if (gnomon_profile_run(p, s->of.run, &s->run))
+        s->run = (gnomon_run_info){.rank = -1, .host = ""};
+    s->recorded_ns = s->of.recorded_ns ? (double)s->of.recorded_ns
+                     : number          ? (double)(s->of.end_ns - s->of.begin_ns)
+                                       : (double)s->run.now_ns;
+    for (size_t i = 0; next_node(s, &i, &n);)
+        s->view = s->view ? s->view : n.of.view;
+    for (const advice_stage *t = a->stages; t < s; t++) {
+        s->is_first_of_run &= t->p != p || t->of.run != s->of.run;
+        s->is_first_of_name &= strcmp(t->of.name, s->of.name) != 0;
+    }
+    a->count++;
+    const int code = find_steps(a, s);
+    if (!code) {
+        find_thread(a, s);
+        find_workers(a, s);
+        s->waits_ns = waits_in_step(a, s);
+    }
+    return code;
+}
+
+/* ---- Loaders ------------------------------------------------------------------------- */
+
+/* Busy cores in all stages of this name on this host, and the workers of its rank. */
+static advice_stage on_host(const advice *a, const advice_stage *of)
+{
+    advice_stage sum = {.workers = 0};
+    for (const advice_stage *s = a->stages; s < a->stages + a->count; s++) {
+        if (strcmp(s->of.name, of->of.name) != 0 ||
+            strcmp(s->run.host, of->run.host) != 0)
+            continue;
+        sum.cores += s->cores;
+        sum.workers += s->run.rank == of->run.rank ? s->workers : 0;
+        sum.worker_share += s->run.rank == of->run.rank ? s->worker_share : 0;
+    }
+    return sum;
+}
+
+static void say_loader(advice *a, const advice_stage *s, double ns,
+                       const char *name)
+{
+    const advice_stage all = on_host(a, s);
+    const double cpus = metadata_of(s, "cpus"),
+                 busy = all.worker_share / fmax(all.workers, 1);
+    const bool has = all.workers > 0,
+               is_alone = strstr(name, "SingleProcess") != NULL,
+               is_idle = has && busy <= WORKER_SHARE,
+               is_full = !is_idle && cpus > 0 &&
+                         cpus - all.cores + ns / s->recorded_ns < 1;
+    const char *unsure = is_idle || is_full ? NULL
+                         : !has && !is_alone
+                             ? "no thread or process of a loader was recorded"
+                         : cpus <= 0 ? "whether cores are free: the run has no "
+                                       "metadata cpus"
+                                     : NULL;
+    const char *workers =
+        has ? TEXT("; its %.0f workers are busy %.0f %%", all.workers, busy)
+        : is_alone ? ", which has no workers"
+                   : "";
+    advice_add(a, s, ns, s->of.name, unsure,
+               WORDS(share_of(a, ns, s->steps_ns), name, workers,
+                     is_idle   ? ": workers idle too"
+                     : is_full ? ": no core is left"
+                               : "",
+                     name,
+                     is_idle   ? "storage or the data set: larger files, a "
+                                 "cache; more workers would wait too"
+                     : is_full ? "cheaper transforms, or more cores"
+                     : has     ? "more workers"
+                           : "workers, which load while the step computes"));
+}
+
+static void look_loader(advice *a, const advice_stage *s)
+{
+    gnomon__report_node n;
+    double ns = 0, most = -1;
+    const char *name = NULL;
+    for (size_t i = 0; next_node(s, &i, &n);) {
+        const double took = (double)(n.of.host->total_ns - n.of.host->max_ns);
+        if (n.of.track != s->thread ||
+            !(a->regions[n.of.region].is & IS_LOADER) ||
+            is_inside(a, s, &n.of, IS_LOADER))
+            continue;
+        ns += took;
+        name = took > most ? n.region.name : name;
+        most = fmax(took, most);
+    }
+    if (!name || s->steps <= 0)
+        return;
+    advice_looks(a);
+    if (share(ns, s->steps_ns) > WAIT_SHARE)
+        say_loader(a, s, ns, name);
+}
+
+/* ---- Slow steps ---------------------------------------------------------------------- */
+
+/* How many slow steps are of the period; 0 where more than a fifth of its steps are not
+ * slow. */
+static size_t count_period(const advice *a, uint64_t period, uint64_t first)
+{
+    size_t slow = 0, other = 0;
+    for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++)
+        if (t->number % period == first % period) {
+            slow += t->is_slow;
+            other += !t->is_slow;
+        }
+    return 4 * other <= slow ? slow : 0;
+}
+
+/* The period of most slow steps, three at least; 0: there is none. Marks these. */
+static uint64_t find_period(advice *a)
+{
+    uint64_t best = 0, first = 0;
+    size_t most = 2, met = 0;
+    for (size_t i = 0; i < a->step_count && met < 64; i++) {
+        met += a->steps[i].is_slow;
+        for (size_t k = i + 1; a->steps[i].is_slow && k < a->step_count; k++) {
+            const uint64_t period = a->steps[k].number - a->steps[i].number;
+            if (!a->steps[k].is_slow || period < 2 || period > 1u << 30)
+                continue;
+            const size_t slow = count_period(a, period, a->steps[i].number);
+            if (slow > most) {
+                most = slow;
+                best = period;
+                first = a->steps[i].number % period;
+            }
+        }
+    }
+    for (advice_step *t = a->steps; best && t < a->steps + a->step_count; t++)
+        t->is_periodic = t->is_slow && t->number % best == first;
+    return best;
+}
+
+/* ", of which validation is 300 ms": of the regions that have four fifths of what the step
+ * took too long the one that took least, which is inside of the others. */
+static const char *reason_of(advice *a, const advice_stage *s,
+                             const advice_step *step, const char **unsure)
+{
+    gnomon_step_time_info t;
+    uint32_t best = 0;
+    double least = 0, excess = 0;
+    *unsure = "in what: GNOMON=steps records it";
+    for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
+        const gnomon_stats *all = a->regions[t.region].in_steps;
+        if (t.step != step->index || !is_of_view(s, t.view))
+            continue;
+        *unsure = "in what: nothing that is marked took that much longer";
+        /* The median of all steps, in some of which it took no time. */
+        const double ns = (double)(t.calls ? t.own_ns : t.time->total_ns),
+                     count = all ? (double)all->count : 0,
+                     below = s->steps - count;
+        const double more =
+            count > 0 && below < s->steps / 2
+                ? ns - gnomon_quantile(all, (s->steps / 2 - below) / count)
+                : ns;
+        if (t.region && more > 0.8 * (step->ns - s->usual_ns) &&
+            (!best || ns < least)) {
+            best = t.region;
+            least = ns;
+            excess = more;
+        }
+    }
+    *unsure = best ? NULL : *unsure;
+    return best ? TEXT(", of which %s is %s", name_of(s->p, best),
+                       time_of(a, excess))
+                : "";
+}
+
+/* Of the slow steps that are periodic, or that are not and cross the threshold. */
+static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
+{
+    const double period = (double)find_period(a);
+    const advice_step *worst = NULL;
+    double count = 0, ns = 0;
+    for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++) {
+        const double more = t->ns - s->usual_ns;
+        if (!t->is_slow || t->is_periodic != is_periodic ||
+            (!is_periodic &&
+             (t->ns <= SLOW_TIMES * s->usual_ns || more <= SLOW_MS * 1e6)))
+            continue;
+        count++;
+        ns += more;
+        worst = !worst || t->ns > worst->ns ? t : worst;
+    }
+    if (a->step_count > 3)
+        advice_looks(a);
+    const double each = ns / fmax(count, 1),
+                 all = is_periodic && worst ? each * s->steps / period : ns;
+    if (!worst || (is_periodic && share(all, s->steps_ns) <= PERIOD_SHARE))
+        return;
+    const char *unsure, *reason = reason_of(a, s, worst, &unsure),
+                        *step = number_of(a, (double)worst->number);
+    advice_add(
+        a, s, all, s->of.name, unsure,
+        is_periodic
+            ? WORDS(number_of(a, period), time_of(a, each),
+                    share_of(a, all, s->steps_ns), reason, number_of(a, count),
+                    step)
+            : WORDS(step, time_of(a, worst->ns), time_of(a, s->usual_ns),
+                    reason,
+                    count > 1 ? TEXT("; %.0f steps were so slow", count) : "",
+                    step));
+}
+
+static void look_slow(advice *a, const advice_stage *s)
+{
+    look_steps(a, s, false);
+}
+
+static void look_period(advice *a, const advice_stage *s)
+{
+    look_steps(a, s, true);
+}
+
+/* ---- Marks --------------------------------------------------------------------------- */
+
+/* As --as steps does, looks into scopes that are nine tenths of the steps and have marks
+ * in them; others are what they say. */
+static void look_outside(advice *a, const advice_stage *s)
+{
+    gnomon__report_node n;
+    double out = s->steps_ns, self = 0, most = 0;
+    const char *name = "";
+    if (s->steps <= 0 || !s->thread)
+        return;
+    advice_looks(a);
+    for (size_t i = 0; next_node(s, &i, &n);)
+        if (n.of.track == s->thread) {
+            advice_region *r = &a->regions[n.of.region];
+            const double in =
+                fmin((double)n.of.host->total_ns, r->own_ns - r->ns);
+            a->nodes[n.of.parent] = 1;
+            r->ns += n.of.parent ? 0 : in;
+            out -= n.of.parent ? 0 : in;
+        }
+    for (size_t i = 0; next_node(s, &i, &n);)
+        if (n.of.track == s->thread && a->nodes[i] &&
+            (double)n.of.host->total_ns >= 0.9 * s->steps_ns) {
+            const double ns = (double)n.of.host->self_ns;
+            self += ns;
+            name = ns > most ? n.region.name : name;
+            most = fmax(most, ns);
+        }
+    out = fmax(out, 0);
+    if (share(out + self, s->steps_ns) > OUTSIDE_SHARE)
+        advice_add(a, s, out + self, s->of.name,
+                   "what takes it, and whether it is needed, is not known",
+                   WORDS(share_of(a, out + self, s->steps_ns), time_of(a, out),
+                         time_of(a, self), *name ? ": " : "", name));
+}
+
+static void look_marks(advice *a, const advice_stage *s)
+{
+    gnomon__report_node n, worst = {.of.host = NULL};
+    for (size_t i = 0; next_node(s, &i, &n);) {
+        const gnomon_stats *t = n.of.host;
+        advice_looks(a);
+        if (t->total_ns / t->count < MARK_NS * MARK_TIMES &&
+            (!worst.of.host || t->count > worst.of.host->count))
+            worst = n;
+    }
+    const gnomon_stats *t = worst.of.host;
+    const double cost = t ? (double)t->count * MARK_NS : 0;
+    if (share(cost, s->recorded_ns) > MARK_SHARE)
+        advice_add(a, s, cost, worst.region.name, NULL,
+                   WORDS(worst.region.name, time_of(a, cost),
+                         share_of(a, cost, s->recorded_ns),
+                         number_of(a, (double)t->count),
+                         time_of(a, (double)t->total_ns / (double)t->count),
+                         worst.region.name));
+}
+
+/* ---- Devices ------------------------------------------------------------------------- */
+
+static const gnomon__cell *cell_of(const gnomon__report_rows *r, size_t row,
+                                   const char *key)
+{
+    size_t i = 0;
+    while (strcmp(r->of->columns[i].key, key) != 0)
+        i++;
+    return &gnomon__cells_of(&r->table, row)[i];
+}
+
+/* Where the host was in the longest idle times of the device: the scope with most. */
+static const char *idle_in(const gnomon__report_rows *gaps, const char *device)
+{
+    uint64_t most = 0;
+    const char *name = "";
+    for (size_t i = 0; i < gaps->table.row_count; i++) {
+        const char *scope = cell_of(gaps, i, "scope")->text;
+        uint64_t ns = 0;
+        for (size_t k = 0; scope && k < gaps->table.row_count; k++)
+            if (cell_of(gaps, k, "scope")->text == scope &&
+                strcmp(cell_of(gaps, k, "device")->text, device) == 0 &&
+                strcmp(cell_of(gaps, k, "bound")->text, "host") == 0)
+                ns += cell_of(gaps, k, "gap")->count;
+        name = ns > most ? scope : name;
+        most = ns > most ? ns : most;
+    }
+    return name;
+}
+
+static void say_device(advice *a, const advice_stage *s, bool is_launch,
+                       const gnomon__report_rows *r, size_t row,
+                       const gnomon__report_rows *gaps)
+{
+    const char *device = cell_of(r, row, "device")->text;
+    const double busy = (double)cell_of(r, row, "busy")->count,
+                 host = (double)cell_of(r, row, "host_bound")->count,
+                 own = (double)cell_of(r, row, "device_bound")->count,
+                 work = (double)cell_of(r, row, "work")->count,
+                 idle = is_launch ? host : host + own;
+    const char *part = share_of(a, idle, busy + host + own), *in = "";
+    advice_looks(a);
+    if (share(idle, busy + host + own) <= IDLE_SHARE ||
+        (host < work * LAUNCH_US * 1000) != is_launch)
+        return;
+    in = is_launch ? "" : idle_in(gaps, device);
+    advice_add(a, s, idle, device, NULL,
+               is_launch
+                   ? WORDS(device, part, number_of(a, work),
+                           time_of(a, busy / work), time_of(a, host / work))
+                   : WORDS(device, part, time_of(a, host),
+                           *in ? ", most in " : "", in));
+}
+
+/* The report gpu knows the union of streams, and whom each idle time waited for. */
+static void look_devices(advice *a, const advice_stage *s, bool is_launch)
+{
+    static const gnomon__table_choice choice = {.limit = 200, .sort = -1};
+    gnomon__report_rows gpu, r = {.of = NULL}, gaps = {.of = NULL};
+    if (!s->is_first_of_profile)
+        return;
+    a->code = gnomon__report_make(&gpu, &gnomon__gpu, &choice, NULL, s->p);
+    if (!a->code && !gpu.none)
+        a->code = gnomon__report_make(&r, &gnomon__gpu_devices, &choice,
+                                      gpu.more, s->p);
+    if (!a->code && r.of)
+        a->code = gnomon__report_make(&gaps, &gnomon__gpu_gaps, &choice,
+                                      gpu.more, s->p);
+    for (size_t i = 0; !a->code && i < r.table.row_count; i++)
+        if (cell_of(&r, i, "host_bound")->is_there)
+            say_device(a, s, is_launch, &r, i, &gaps);
+    if (gaps.of)
+        gnomon__report_free(&gaps);
+    if (r.of)
+        gnomon__report_free(&r);
+    gnomon__report_free(&gpu);
+}
+
+static void look_launch(advice *a, const advice_stage *s)
+{
+    look_devices(a, s, true);
+}
+
+static void look_idle(advice *a, const advice_stage *s)
+{
+    look_devices(a, s, false);
+}
+
+/* Of waits inside one another the outermost; the scope around it is named. */
+static void look_sync(advice *a, const advice_stage *s)
+{
+    gnomon__report_node n, above;
+    const double whole = s->steps > 0 ? s->steps_ns : s->recorded_ns;
+    const advice_region *worst = &a->regions[0];
+    for (size_t i = 0; next_node(s, &i, &n);) {
+        if (!(a->regions[n.of.region].is & IS_WAIT) ||
+            is_inside(a, s, &n.of, IS_WAIT))
+            continue;
+        advice_looks(a);
+        (void)gnomon__report_node_at(s->p, n.of.parent, &above);
+        advice_region *r = &a->regions[above.of.region];
+        r->ns += (double)n.of.host->total_ns;
+        r->by = n.of.region;
+        worst = r->ns > worst->ns ? r : worst;
+    }
+    const char *name = worst == a->regions
+                           ? "The program"
+                           : name_of(s->p, (size_t)(worst - a->regions));
+    if (share(worst->ns, whole) > SYNC_SHARE)
+        advice_add(a, s, worst->ns, name, NULL,
+                   WORDS(name, share_of(a, worst->ns, whole),
+                         s->steps > 0 ? "steps" : "time",
+                         name_of(s->p, worst->by), name));
+}
+
+/* ---- Memory -------------------------------------------------------------------------- */
+
+/* A line through (step, bytes) by least squares. */
+typedef struct advice_line {
+    double n, x, y, xx, xy, yy;
+} advice_line;
+
+static double slope_of(const advice_line *l)
+{
+    const double d = l->n * l->xx - l->x * l->x;
+    return d > 0 ? (l->n * l->xy - l->x * l->y) / d : 0;
+}
+
+static void line_add(advice_line *l, double x, double y)
+{
+    l->n++;
+    l->x += x;
+    l->y += y;
+    l->xx += x * x;
+    l->xy += x * y;
+    l->yy += y * y;
+}
+
+/* `level` has the bytes at moments, in their order. */
+static void say_memory(advice *a, const advice_stage *s, const char *pool,
+                       const gnomon__keyed_list *level)
+{
+    const uint64_t from = s->of.begin_ns + (s->of.end_ns - s->of.begin_ns) / 5;
+    advice_line all = {0}, later = {0};
+    double first = 0, base = 0;
+    for (size_t i = 0; i < a->step_count; i++) {
+        const advice_step *t = &a->steps[i];
+        const size_t k =
+            gnomon__keyed_from(level, t->begin_ns + (uint64_t)t->ns);
+        if (t->begin_ns < from || !k)
+            continue;
+        const double bytes = (double)(int64_t)level->at[k - 1].value;
+        first = all.n > 0 ? first : (double)t->number;
+        base = all.n > 0 ? base : bytes;
+        line_add(&all, (double)t->number - first, bytes - base);
+        if (i >= a->step_count / 2)
+            line_add(&later, (double)t->number - first, bytes - base);
+    }
+    if (all.n < GROWTH_STEPS)
+        return;
+    advice_looks(a);
+    const double slope = slope_of(&all), mean = all.y / all.n,
+                 rest = all.yy - all.y * mean - slope * (all.xy - all.x * mean),
+                 noise = sqrt(fmax(rest, 0) / (all.n - 2)),
+                 rise = slope * all.n;
+    if (rise > GROWTH_TIMES * noise && slope_of(&later) >= slope / 2 &&
+        share(rise, base + mean) > GROWTH_SHARE)
+        advice_add(a, s, 0, pool, NULL,
+                   WORDS(pool, number_of(a, slope / 1024),
+                         number_of(a, (base + mean + rise / 2) / 1024),
+                         number_of(a, all.n), number_of(a, first)));
+}
+
+/* Samples of a counter, or what a pool had: in the order of time. */
+static void read_level(advice *a, const advice_stage *s, uint32_t kind,
+                       uint32_t of, gnomon__keyed_list *level)
+{
+    gnomon__event_walk w;
+    const gnomon_event_info *e;
+    bool ok = true;
+    level->count = 0;
+    gnomon__walk_all(&w, s->p);
+    while (ok && (e = gnomon__walk_next(&w)) != NULL)
+        if (e->kind == kind && e->region == of && fabs(e->value) < 1e15)
+            ok = gnomon__keyed_add(level, e->begin_ns,
+                                   (uint64_t)(int64_t)e->value, 0);
+    gnomon__keyed_sort(level);
+    for (size_t i = 1; kind == GNOMON_EVENT_MEMORY && i < level->count; i++)
+        level->at[i].value += level->at[i - 1].value; /* wraps below 0 */
+    a->code = ok ? a->code : GNOMON_ENOMEM;
+}
+
+static void look_memory(advice *a, const advice_stage *s)
+{
+    static const char *const words[] = {"alloc", "memory", "rss", "heap", NULL};
+    static const char *const others[] = {"reserved", "total", "free", NULL};
+    gnomon_track_info t;
+    gnomon_counter_info c;
+    gnomon__keyed_list level = {0};
+    if (a->step_count < GROWTH_STEPS)
+        return;
+    for (uint32_t i = 1; !a->code && !gnomon_profile_track(s->p, i, &t); i++)
+        if (t.kind == GNOMON_TRACK_POOL && t.run == s->of.run &&
+            !has_word(t.name, others)) {
+            read_level(a, s, GNOMON_EVENT_MEMORY, i, &level);
+            say_memory(a, s, t.name, &level);
+        }
+    for (uint32_t i = 1; !a->code && !gnomon_profile_counter(s->p, i, &c);
+         i++) {
+        const char *name = name_of(s->p, c.region);
+        if (c.stage == s->number && has_word(name, words) &&
+            !has_word(name, others)) {
+            read_level(a, s, GNOMON_EVENT_COUNTER, c.region, &level);
+            say_memory(a, s, name, &level);
+        }
+    }
+    free(level.at);
+}
+
+/* ---- Ranks --------------------------------------------------------------------------- */
+
+/* Self time in a step, by the region's name. */
+static double self_in_step(const advice_stage *s, const char *name)
+{
+    gnomon__report_node n;
+    double ns = 0;
+    for (size_t i = 0; next_node(s, &i, &n);)
+        if (n.of.track == s->thread && strcmp(n.region.name, name) == 0)
+            ns += (double)n.of.host->self_ns;
+    return ns / s->steps;
+}
+
+/* What the rank behind does longer than the other one; "": nothing that is marked. */
+static const char *longer_in(advice *a, const advice_stage *behind,
+                             const advice_stage *other, double gap)
+{
+    gnomon__report_node n;
+    const char *name = "";
+    double most = gap / 2;
+    a->code = stage_begin(a, behind);
+    for (size_t i = 0; next_node(behind, &i, &n);)
+        if (!a->code && n.of.track == behind->thread)
+            a->regions[n.of.region].ns += (double)n.of.host->self_ns;
+    for (size_t i = gnomon_profile_count(behind->p, GNOMON_REGIONS);
+         !a->code && i > 0; i--) {
+        const double ns = a->regions[i].ns / behind->steps;
+        if (ns <= most || a->regions[i].is & IS_COLLECTIVE)
+            continue;
+        const char *of = name_of(behind->p, i);
+        const double more = ns - self_in_step(other, of);
+        name = more > most ? of : name;
+        most = fmax(most, more);
+    }
+    return name;
+}
+
+static int by_waits(const void *left, const void *right)
+{
+    const advice_stage *a = *(const advice_stage *const *)left,
+                       *b = *(const advice_stage *const *)right;
+    return a->waits_ns < b->waits_ns ? -1
+           : a->waits_ns > b->waits_ns
+               ? 1
+               : (a->run.rank > b->run.rank) - (a->run.rank < b->run.rank);
+}
+
+/* All ranks end a step at once, so the one that is behind waits least for the others. */
+static void look_behind(advice *a, const advice_stage *s)
+{
+    const advice_stage **ranks =
+        gnomon__table_take(&a->memory, (a->count + 1) * sizeof *ranks);
+    size_t count = 0;
+    a->code = ranks ? a->code : GNOMON_ENOMEM;
+    for (const advice_stage *t = a->stages;
+         ranks && s->is_first_of_name && t < a->stages + a->count; t++)
+        if (strcmp(t->of.name, s->of.name) == 0 && t->run.rank >= 0 &&
+            t->of.ordinal == s->of.ordinal && t->waits_ns >= 0)
+            ranks[count++] = t;
+    if (count < 2)
+        return;
+    advice_looks(a);
+    qsort(ranks, count, sizeof *ranks, by_waits);
+    const advice_stage *behind = ranks[0], *other = ranks[count / 2];
+    const double gap = other->waits_ns - behind->waits_ns;
+    if (share(gap, behind->usual_ns) <= BEHIND_SHARE)
+        return;
+    const char *name = longer_in(a, behind, other, gap);
+    advice_add(a, behind, gap * behind->steps, s->of.name,
+               *name ? NULL : "in what: nothing that is marked is longer",
+               WORDS(TEXT("%" PRId32, behind->run.rank),
+                     time_of(a, behind->waits_ns), time_of(a, other->waits_ns),
+                     *name ? "; longer than there is " : "", name,
+                     number_of(a, (double)count)));
+    a->code = a->code ? a->code : stage_begin(a, s);
+}
+
+/* ---- The recording ------------------------------------------------------------------- */
+
+static void look_schedule(advice *a, const advice_stage *s)
+{
+    gnomon_view_info v;
+    gnomon_stage_info stage;
+    gnomon_node_info n;
+    double steps = 0;
+    for (size_t i = 1; !gnomon_profile_stage(s->p, i, &stage); i++)
+        steps += stage.steps ? (double)stage.steps->count : 0;
+    if (!s->is_first_of_profile || steps <= 0)
+        return;
+    for (uint32_t i = 1; !gnomon_profile_view(s->p, i, &v); i++) {
+        bool is_met = !strstr(v.words, "schedule=");
+        if (is_met)
+            continue;
+        advice_looks(a);
+        for (size_t k = 1; !is_met && !gnomon_profile_node(s->p, k, &n); k++)
+            is_met = n.view == i && n.host && n.host->count;
+        if (!is_met)
+            advice_add(a, s, 0, v.words, NULL,
+                       WORDS(v.words, number_of(a, steps)));
+    }
+}
+
+static void look_losses(advice *a, const advice_stage *s)
+{
+    static const char *const words[] = {"lost",        "other_",   "events_",
+                                        "activities_", "too_deep", NULL};
+    gnomon_loss_info l;
+    gnomon_node_info n;
+    double all = 0;
+    char text[512];
+    if (!s->is_first_of_profile)
+        return;
+    advice_looks(a);
+    for (size_t i = 1; !gnomon_profile_node(s->p, i, &n); i++)
+        all += n.host ? (double)n.host->count : 0;
+    for (size_t i = 1; !gnomon_profile_loss(s->p, i, &l); i++)
+        if (has_word(l.kind, words) && share((double)l.count, all) > LOST_SHARE)
+            advice_add(a, s, 0, l.kind, NULL,
+                       WORDS(gnomon__cli_loss(text, sizeof text, &l),
+                             number_of(a, all)));
+}
+
+static void look_clock(advice *a, const advice_stage *s)
+{
+    gnomon_node_info n;
+    double nodes = 0, most = 0;
+    uint64_t before = s->run.zero_unix_ns;
+    if (!s->is_first_of_run)
+        return;
+    advice_looks(a);
+    for (size_t i = 1; !gnomon_profile_node(s->p, i, &n); i++)
+        nodes += s->is_first_of_profile && n.flags & GNOMON_NODE_CLOCK;
+    for (size_t i = 0; i < s->run.anchor_count; i++) {
+        const gnomon_clock_anchor *to = gnomon_anchor_at(&s->run, i);
+        most =
+            fmax(most, fabs((double)(int64_t)(to->unix_ns - to->ns - before)));
+        before = to->unix_ns - to->ns;
+    }
+    if (nodes > 0)
+        advice_add(a, s, 0, "run", NULL,
+                   WORDS("The clock stepped back while ", number_of(a, nodes),
+                         " paths ran: their times do not add up",
+                         "do not compare these times"));
+    if (most > CLOCK_MS * 1e6)
+        advice_add(a, s, 0, "system", NULL,
+                   WORDS("The system's clock was set by ", time_of(a, most),
+                         " meanwhile: moments of ranks do not compare",
+                         "gnomon merge --align goes by what ranks did "
+                         "together"));
+}
+
+/* ---- All ----------------------------------------------------------------------------- */
+
+const gnomon__advice_rule gnomon__advice_rules[] = {
+    {"loader", look_loader, "steps, marks of a loader",
+     "> " AS_TEXT(WAIT_SHARE) " % of the steps; workers idle: <= " AS_TEXT(
+         WORKER_SHARE) " % busy; no core left: < 1 of cpus",
+     "The loop waits {} of the steps for {}{}{}",
+     "action {}, without its longest time, which is start-up", "{}"},
+    {"slow step", look_slow, "single steps",
+     "> " AS_TEXT(SLOW_TIMES) " times the median, and > " AS_TEXT(
+         SLOW_MS) " ms more; not periodic",
+     "Step {} took {}, where {} is usual{}{}", "step {}",
+     "see what ran then: --as steps, or the page's timeline"},
+    {"periodic step", look_period, "single steps",
+     "> " AS_TEXT(PERIOD_SHARE) " % of the steps; 3 of > 1.25 times the median",
+     "1 of {} steps takes {} more, {} of the time of all{}",
+     "{} of the steps that are recorded, as step {}",
+     "what comes so, as validation or a checkpoint: less often, or beside the "
+     "steps"},
+    {"unmarked", look_outside, "steps, marks",
+     "> " AS_TEXT(OUTSIDE_SHARE) " % of the steps",
+     "{} of the steps is in no mark: {} outside of all, {} directly in scopes "
+     "around the whole step{}{}",
+     "steps, and self times of the thread that makes them",
+     "mark what runs there, or record functions of Python"},
+    {"mark", look_marks, "marks",
+     "> " AS_TEXT(MARK_SHARE) " % of the time, at " AS_TEXT(
+         MARK_NS) " ns a mark; executions < " AS_TEXT(MARK_TIMES) " marks",
+     "The mark {} costs about {}, {} of the time, and tells little: {} "
+     "executions of {}",
+     "action {}", "leave it out by exclude=, or mark what is around it"},
+    {"launch", look_launch, "single work of devices",
+     "> " AS_TEXT(IDLE_SHARE) " % idle by the host, < " AS_TEXT(
+         LAUNCH_US) " us before each piece of work",
+     "{} waits {} of the time for launches: {} pieces of work of {}, with {} "
+     "before each",
+     "work of all streams at once, copies too: --as gpu",
+     "fewer and larger pieces: CUDA graphs, torch.compile, larger batches"},
+    {"idle device", look_idle, "single work of devices",
+     "> " AS_TEXT(IDLE_SHARE) " % idle",
+     "{} is idle {} of the time, {} of it as the host launches nothing{}{}",
+     "work of all streams at once, copies too: --as gpu",
+     "launch ahead of what the host does there, or do that on another thread"},
+    {"device wait", look_sync, "marks of .item(), .cpu() or a synchronization",
+     "> " AS_TEXT(SYNC_SHARE) " % of the steps",
+     "{} waits for the device: {} of the {} in {}", "actions below {}",
+     "read the value every few steps, or keep sums on the device"},
+    {"memory", look_memory, "single steps, samples of memory",
+     ">= " AS_TEXT(GROWTH_STEPS) " steps; rise > " AS_TEXT(
+         GROWTH_TIMES) " times its noise, and > " AS_TEXT(GROWTH_SHARE) " %",
+     "Memory grows: {} by {} KiB in each step, to {} KiB",
+     "{} steps after the first fifth, from step {}",
+     "what is kept from step to step: losses with their graph, caches without "
+     "a limit"},
+    {"rank behind", look_behind, "collectives of several ranks",
+     "> " AS_TEXT(BEHIND_SHARE) " % of a step less wait than the median rank",
+     "Rank {} is behind: in a step it waits {} in collectives, where the "
+     "median "
+     "rank waits {}{}{}",
+     "collectives of {} ranks", "what differs there: data, host, device"},
+    {"schedule", look_schedule, "a schedule", "no execution in it",
+     "The schedule {} was never reached: {} steps were made",
+     "views, and steps", "a shorter wait= and warmup=, or a longer run"},
+    {"losses", look_losses, "losses",
+     "> " AS_TEXT(LOST_SHARE) " % of the executions",
+     "Tables are wrong by what was lost: {}", "losses, beside {} executions",
+     "more memory for recording: mem=, or a filter"},
+    {"clock", look_clock, "a clock",
+     "a step back, or > " AS_TEXT(CLOCK_MS) " ms", "{}{}{}",
+     "flags of paths, and anchors of the clock", "{}"},
+    {.look = NULL},
+};
+
+static int look_all(advice *a)
+{
+    for (const advice_stage *s = a->stages;
+         !a->code && s < a->stages + a->count; s++) {
+        a->code = stage_begin(a, s);
+        for (a->rule = 0; !a->code && gnomon__advice_rules[a->rule].look;
+             a->rule++) {
+            memset(a->nodes, 0, gnomon_profile_count(s->p, GNOMON_NODES) + 1);
+            for (size_t k = 0; k <= gnomon_profile_count(s->p, GNOMON_REGIONS);
+                 k++)
+                a->regions[k].ns = 0;
+            gnomon__advice_rules[a->rule].look(a, s);
+        }
+    }
+    return a->code;
+}
+
+int gnomon__advise(gnomon__findings *to, const gnomon_profile *const *profiles,
+                   size_t count)
+{
+    advice a = {.to = to};
+    memset(to, 0, sizeof *to);
+    for (size_t i = 0; i < count && !a.code; i++) {
+        const uint32_t stages =
+            (uint32_t)gnomon_profile_count(profiles[i], GNOMON_STAGES);
+        for (uint32_t k = stages > 0; !a.code && k <= stages; k++)
+            a.code = add_stage(&a, profiles[i], k);
+    }
+    const int code = a.code ? a.code : look_all(&a);
+    gnomon__table_free(&a.memory);
+    gnomon__free(a.stages);
+    return code;
+}
+
+void gnomon__findings_free(void *findings)
+{
+    gnomon__table_free(&((gnomon__findings *)findings)->texts);
+}
