@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "advice/findings.h"
 #include "command/command.h"
 #include "command/inputs.h"
 #include "command/output.h"
@@ -296,6 +297,26 @@ static int put_events(page *g, uint32_t kind, const char *name,
     return GNOMON_OK;
 }
 
+/* ---- Advice -------------------------------------------------------------------------- */
+
+static int put_advice(page *g, const gnomon_profile *const *profiles)
+{
+    gnomon__findings found;
+    const int code = gnomon__advise(&found, profiles, g->count);
+    gnomon__sheet_table(g->s, "advice",
+                        "gain rule finding from threshold tries unsure");
+    for (size_t i = 0; !code && i < found.count; i++) {
+        const gnomon__finding *f = &found.at[i];
+        const char *texts[] = {f->rule->name,      f->what,  f->from,
+                               f->rule->threshold, f->tries, f->unsure};
+        gnomon__sheet_put(g->s, f->gain_ns);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            gnomon__sheet_put_text(g->s, texts[k]);
+    }
+    gnomon__findings_free(&found);
+    return code;
+}
+
 /* ---- The page ------------------------------------------------------------------------ */
 
 static int page_begin(page *g, const gnomon_profile *const *profiles,
@@ -353,6 +374,8 @@ int gnomon__page_write(const gnomon_profile *const *profiles,
     if (!code)
         code = put_events(&g, GNOMON_EVENT_MEMORY, "pools",
                           "track pool begin value:d");
+    if (!code)
+        code = put_advice(&g, profiles);
     if (!code)
         code = gnomon__sheet_end(g.s, page_title(&g), out);
     else

@@ -700,6 +700,23 @@ function icicle() {
     sections.push(s);
 }
 
+// ---- Advice --------------------------------------------------------------------------------
+
+// It is of the whole job, whatever is chosen.
+function advice() {
+    const s = section('advice', 'Advice'), A = T.advice;
+    const of = (name, text) => text && [h('dt', null, name), h('dd', null, text)];
+    s.element.append(h('ol', null, Array.from({length: A.n}, (_, i) => h('li', null,
+        h('strong', null, texts[A.finding[i]]), A.gain[i] ? ': up to ' + time(A.gain[i]) +
+        ' to be gained' : '', h('dl', null, of('from', texts[A.from[i]]),
+            of('threshold', texts[A.threshold[i]]), of('try', texts[A.tries[i]]),
+            of('not sure', texts[A.unsure[i]]))))));
+    s.say(A.n ? 'What may make it faster, those first by which most is gained.'
+        : 'Nothing found.');
+    s.draw = () => {};
+    sections.push(s);
+}
+
 // ---- Steps ---------------------------------------------------------------------------------
 
 function chosenSteps() {
@@ -1215,7 +1232,7 @@ function profile() {
     makeRows();
     about();
     choices();
-    for (const f of [steps, actions, icicle, timeline, ranks, links, counters, memory]) f();
+    for (const f of [advice, steps, actions, icicle, timeline, ranks, links, counters, memory]) f();
     redraw();
     losses();
 }
