@@ -354,12 +354,12 @@ static bool gpu_finish_device(gnomon__report_rows *r, gnomon__cell *cells)
 }
 
 const gnomon__report gnomon__gpu_devices = {.name = "devices",
-                                           .title = "GPU",
-                                           .columns = gpu_device_columns,
-                                           .column_count = GPU_DEVICE_COLUMNS,
-                                           .sort = -1,
-                                           .read = gpu_read_devices,
-                                           .finish = gpu_finish_device};
+                                            .title = "GPU",
+                                            .columns = gpu_device_columns,
+                                            .column_count = GPU_DEVICE_COLUMNS,
+                                            .sort = -1,
+                                            .read = gpu_read_devices,
+                                            .finish = gpu_finish_device};
 
 /* ---- The longest gaps ---------------------------------------------------------------- */
 
@@ -406,11 +406,11 @@ static void gpu_read_gaps(gnomon__report_rows *r)
 }
 
 const gnomon__report gnomon__gpu_gaps = {.name = "gaps",
-                                        .title = "Idle, the longest",
-                                        .columns = gpu_gap_columns,
-                                        .column_count = GPU_GAP_COLUMNS,
-                                        .sort = -1,
-                                        .read = gpu_read_gaps};
+                                         .title = "Idle, the longest",
+                                         .columns = gpu_gap_columns,
+                                         .column_count = GPU_GAP_COLUMNS,
+                                         .sort = -1,
+                                         .read = gpu_read_gaps};
 
 /* ---- Steps --------------------------------------------------------------------------- */
 
@@ -697,15 +697,16 @@ static int gpu_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
     const gnomon_profile *p = r->profile;
     const size_t limit = r->choice->limit;
-    int code =
-        gnomon__report_part(&gnomon__gpu_devices, r->more, SIZE_MAX, true, p, out);
+    int code = gnomon__report_part(&gnomon__gpu_devices, r->more, SIZE_MAX,
+                                   true, p, out);
     out->write(out, "\n", 1);
     r->table.title = "By scope";
     r->table.is_part = true;
     if (!code)
         code = gnomon__report_put_table(r, out);
     if (!code)
-        code = gnomon__report_part(&gnomon__gpu_gaps, r->more, limit, false, p, out);
+        code = gnomon__report_part(&gnomon__gpu_gaps, r->more, limit, false, p,
+                                   out);
     if (!code)
         code = gnomon__report_part(&gpu_steps, r->more, limit, false, p, out);
     return code ? code : gnomon__kernels_print_waits(p, out);
