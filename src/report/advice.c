@@ -122,7 +122,9 @@ int gnomon__advice_print(const gnomon__cli_inputs *in, const void *self,
     int status = gnomon__cli_load_all(&all, in);
     if (all.count) {
         int code = gnomon__advise(&found, all.profiles, all.count);
-        gnomon__joined_next(out, all.paths[0], NULL, 0, choice->is_table);
+        gnomon__joined_next(out, all.paths[0], NULL,
+                            all.count > 1 ? (uint32_t)all.count : 0,
+                            choice->is_table);
         if (!code)
             code = gnomon__report_make(&rows, &gnomon__advice, choice, &found,
                                        all.profiles[0]);

@@ -70,6 +70,14 @@ class OfAJob(Case):
         self.assertEqual(self.column("#actions", 2), ["600.0 ms", "480.0 ms", "1.200 ms"])
         self.assertIn("12 events", self.column("#losses", 0)[0])
 
+    def test_it_begins_with_advice(self):
+        self.open("job.html")
+        self.assertEqual(self.text("main section h2"), "Advice")
+        self.assertIn("39 % of the steps is in no mark", self.text("#advice li"))
+        self.assertIn("> 25 % of the steps", self.text("#advice dl"))
+        self.open("bare.html")
+        self.assertEqual(self.text("#advice .note"), "Nothing found.")
+
     def test_names_are_text(self):
         self.open("job.html")
         self.assertEqual(self.page.run(
