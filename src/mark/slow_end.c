@@ -8,20 +8,18 @@
 
 /* Ends a scope below an "(other)" node: only its depth is known, and how
  * many are open. After an out-of-order end, larger depths are still valid. The tree need
- * not be the hot one any more. A token whose tree is gone cannot be told from a made-up
- * one, and is counted as such. */
+ * not be the hot one any more; once it is gone there is nothing to end. */
 static void end_below_other(gnomon__thread *t, uint64_t token,
                             enum gnomon__end how)
 {
-    uint32_t depth = (uint32_t)token, bit = GNOMON__TOKEN_BIT(token), known = 0;
-    gnomon__tree *tree = NULL;
-    if (t->tree_bits >> bit & 1 &&
-        !((token ^ gnomon__token_tree(t, bit)) >> 32 & 0xfffu)) {
-        tree = gnomon__tree_of(t, bit);
-        known = tree->other_depth > tree->other_depth_valid
-                    ? tree->other_depth
-                    : tree->other_depth_valid;
-    }
+    uint32_t depth = (uint32_t)token, bit = GNOMON__TOKEN_BIT(token);
+    if (!(t->tree_bits >> bit & 1) ||
+        (token ^ gnomon__token_tree(t, bit)) >> 32 & 0xfffu)
+        return;
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    uint32_t known = tree->other_depth > tree->other_depth_valid
+                         ? tree->other_depth
+                         : tree->other_depth_valid;
     if (!depth || depth > known) {
         gnomon__trouble(t, unmatched);
         return;
