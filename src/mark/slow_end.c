@@ -14,8 +14,11 @@ static void end_below_other(gnomon__thread *t, uint64_t token,
 {
     uint32_t depth = (uint32_t)token, bit = GNOMON__TOKEN_BIT(token);
     if (!(t->tree_bits >> bit & 1) ||
-        (token ^ gnomon__token_tree(t, bit)) >> 32 & 0xfffu)
+        (token ^ gnomon__token_tree(t, bit)) >> 32 & 0xfffu) {
+        if (!(token & GNOMON__TOKEN_HAS_BIT))
+            gnomon__trouble(t, unmatched);
         return;
+    }
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t known = tree->other_depth > tree->other_depth_valid
                          ? tree->other_depth

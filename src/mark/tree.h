@@ -346,12 +346,14 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
     }
 }
 
-/* Of a token below an "(other)", above its depth: the tree's bit, and the lower bits of
- * its generation. */
+/* Of a token below an "(other)", above its depth: the tree's bit, the lower bits of its
+ * generation, and a bit that few made-up tokens have. */
 #define GNOMON__TOKEN_BIT(token) ((uint32_t)((token) >> 32) & 31u)
+#define GNOMON__TOKEN_HAS_BIT (1ull << 43)
 static inline uint64_t gnomon__token_tree(const gnomon__thread *t, uint32_t bit)
 {
-    return (uint64_t)((t->generations[bit] & 127u) << 5 | bit) << 32;
+    return GNOMON__TOKEN_HAS_BIT |
+           (uint64_t)((t->generations[bit] & 63u) << 5 | bit) << 32;
 }
 
 /* Below an "(other)" scopes are only counted, so its own end is slow. */
