@@ -127,7 +127,7 @@ TEST(bash_completes)
     CHECK_STR(r.out, "complete -F _gnomon gnomon\n");
     check_completed("rep", "report\n");
     check_completed("--v", "--version\n");
-    check_completed("report --as adv", "advanced\n");
+    check_completed("report --as adva", "advanced\n");
     check_completed("report --as = t", "tree threads\n");
     check_completed("report --by h", "host\n");
     check_completed("report --st", "--stage\n");
