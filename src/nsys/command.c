@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon nsys: what PyProf did with the databases of Nsight Systems and nvprof. */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
+#include "command/inputs.h"
 #include "command/output.h"
 #include "nsys/columns.h"
 #include "nsys/groups.h"
@@ -237,7 +238,8 @@ static int print_rows(nsys_job *job, gnomon__nsys_kernels *k)
 {
     const gnomon__nsys_record *r;
     int status = GNOMON__EXIT_OK;
-    (void)signal(SIGPIPE, SIG_IGN);
+    if (isatty(STDOUT_FILENO))
+        gnomon__progress_end(); /* rows show how far it is */
     k->only_reads = job->prints_lines;
     if (!job->prints_lines)
         status = gnomon__nsys_head(&job->table);
@@ -249,8 +251,6 @@ static int print_rows(nsys_job *job, gnomon__nsys_kernels *k)
     if (!job->prints_lines && status != GNOMON__EXIT_USAGE &&
         !gnomon__nsys_foot(&job->table))
         status = no_memory();
-    if ((ferror(stdout) || fflush(stdout)) && errno == EPIPE)
-        exit(GNOMON__EXIT_OK); /* as PyProf: the reader has seen enough */
     return status ? status : k->status;
 }
 
@@ -268,17 +268,18 @@ static int write_profile(const char *path, gnomon__nsys_kernels *k)
     return status;
 }
 
-static int do_job(nsys_job *job, const char *path)
+/* As PyProf: the reader has seen enough. */
+static void end_well(int number)
+{
+    (void)number;
+    _exit(GNOMON__EXIT_OK);
+}
+
+static int read_kernels(nsys_job *job, const char *path)
 {
     const gnomon_writer out = gnomon__cli_writer(stdout);
     gnomon__nsys_kernels k;
-    if (job->report >= 0)
-        return gnomon__nsys_stats(job->report, path, job->table.form,
-                                  job->table.limit);
-    int status = choose_columns(job);
-    if (status)
-        return status;
-    status = gnomon__nsys_kernels_open(&k, path, &job->filter);
+    int status = gnomon__nsys_kernels_open(&k, path, &job->filter);
     job->table.to = stdout;
     if (!status && job->grouping.by == GNOMON__NSYS_BY_STEP &&
         !job->filter.asked.step && !gnomon__nsys_records_are_own(k.records))
@@ -295,9 +296,28 @@ static int do_job(nsys_job *job, const char *path)
         status = gnomon__nsys_groups_print(&k, &job->grouping, &out);
     else
         status = print_rows(job, &k);
+    gnomon__progress_end();
     if (!status || status == GNOMON__EXIT_NOTHING)
         gnomon__nsys_kernels_tell(&k);
     gnomon__nsys_kernels_free(&k);
+    return status;
+}
+
+static int do_job(nsys_job *job, const char *path)
+{
+    char *paths[] = {(char *)(size_t)path};
+    const gnomon__cli_inputs input = {paths, path != NULL, 1};
+    int status = job->report < 0 ? choose_columns(job) : GNOMON__EXIT_OK;
+    if (status)
+        return status;
+    (void)signal(SIGPIPE, end_well);
+    gnomon__progress_begin(&input);
+    gnomon__progress_show();
+    status = job->report < 0
+                 ? read_kernels(job, path)
+                 : gnomon__nsys_stats(job->report, path, &job->filter,
+                                      job->table.form, job->table.limit);
+    gnomon__progress_end();
     return status;
 }
 

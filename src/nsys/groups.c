@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/inputs.h"
 #include "gnomon/report.h"
 #include "nsys/collectives.h"
 #include "platform/error.h"
@@ -550,6 +551,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
     }
     if (!code)
         code = gnomon__report_end(&rows, &none->base);
+    gnomon__progress_end();
     if (!code && grouping->plot)
         status = draw(&rows, grouping, g.gbs);
     if (!code && rows.table.row_count)

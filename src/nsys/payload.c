@@ -88,10 +88,9 @@ int gnomon__payloads_read(gnomon__payloads *p, const gnomon__nsys *db)
     static const char *const columns[] = {"domainId", "schemaId", "name",
                                           "offset", NULL};
     int status = GNOMON__EXIT_OK;
-    sqlite3_stmt *rows = gnomon__nsys_select(
-        db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns,
-        "e WHERE EXISTS (SELECT 1 FROM NVTX_PAYLOAD_SCHEMA_ENTRIES i WHERE "
-        "i.domainId = c0 AND i.schemaId = c1 AND i.name = 'operation')");
+    size_t kept = 0;
+    sqlite3_stmt *rows =
+        gnomon__nsys_select(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, "");
     while (!status && gnomon__nsys_step(db, rows, &status)) {
         const int64_t domain = sqlite3_column_int64(rows, 0),
                       schema = sqlite3_column_int64(rows, 1);
@@ -105,6 +104,10 @@ int gnomon__payloads_read(gnomon__payloads *p, const gnomon__nsys *db)
                 l->at[i] = 32 + sqlite3_column_int64(rows, 3);
     }
     sqlite3_finalize(rows);
+    for (size_t i = 0; i < p->count; i++)
+        if (p->layouts[i].at[OPERATION] >= 0 && p->layouts[i].at[INPUTS] >= 0)
+            p->layouts[kept++] = p->layouts[i];
+    p->count = kept;
     return status;
 }
 

@@ -425,6 +425,20 @@ static void read_sizes(const gnomon__literal *line, const char *key,
                      : 0;
 }
 
+/* In a line the innermost operation's marker is known by its name. */
+static const char *sizes_of(const gnomon__nsys_record *r)
+{
+    static const char key[] = ", sizes = ";
+    const char *op = r->ops.count && !r->markers.count ? r->ops.at[0] : "";
+    const size_t n = strlen(op);
+    for (size_t i = 0; n && i < r->seq_markers.count; i++) {
+        const char *text = r->seq_markers.at[i], *sizes = strstr(text, key);
+        if (sizes && !strncmp(text, op, n) && text[n] == ',')
+            return sizes + sizeof key - 1;
+    }
+    return NULL;
+}
+
 bool gnomon__nsys_record_read(gnomon__nsys_record *r,
                               const gnomon__literal *line)
 {
@@ -452,6 +466,7 @@ bool gnomon__nsys_record_read(gnomon__nsys_record *r,
     read_sizes(line, "grid", r->grid);
     read_sizes(line, "block", r->block);
     r->is_backward = dir && !strcmp(dir, "bprop");
+    r->sizes = sizes_of(r);
     r->has_call = true;
     r->is_in_range = r->markers.count + r->seq_markers.count + r->ops.count > 0;
     return !r->has_no_memory;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/inputs.h"
 #include "nsys/chains.h"
 #include "platform/error.h"
 #include "platform/escape.h"
@@ -23,24 +24,38 @@
 static const struct {
     const char *name, *table;
     const char *columns[9];
-} stats_sources[] = {
-    {"strings", "StringIds", {"id", "value"}},
-    {"kernels",
-     "CUPTI_ACTIVITY_KIND_KERNEL",
-     {"start", "end", "globalPid", "correlationId", "demangledName|shortName"}},
-    {"calls",
-     "CUPTI_ACTIVITY_KIND_RUNTIME",
-     {"start", "end", "nameId", "globalTid"}},
-    {"copies",
-     "CUPTI_ACTIVITY_KIND_MEMCPY",
-     {"start", "end", "globalPid", "correlationId", "bytes", "copyKind"}},
-    {"sets",
-     "CUPTI_ACTIVITY_KIND_MEMSET",
-     {"start", "end", "globalPid", "correlationId", "bytes"}},
-    {"events",
-     "NVTX_EVENTS",
-     {"start", "end", "eventType", "text", "textId", "globalTid", "domainId",
-      "rowid"}}};
+    int process;       /* which column has it */
+    bool is_on_device; /* and c5, c6 are the device and the stream */
+} stats_sources[] = {{"strings", "StringIds", {"id", "value"}, -1, false},
+                     {"kernels",
+                      "CUPTI_ACTIVITY_KIND_KERNEL",
+                      {"start", "end", "globalPid", "correlationId",
+                       "demangledName|shortName", "deviceId", "streamId"},
+                      2,
+                      true},
+                     {"calls",
+                      "CUPTI_ACTIVITY_KIND_RUNTIME",
+                      {"start", "end", "nameId", "globalTid"},
+                      3,
+                      false},
+                     {"copies",
+                      "CUPTI_ACTIVITY_KIND_MEMCPY",
+                      {"start", "end", "globalPid", "correlationId", "bytes",
+                       "deviceId", "streamId", "copyKind"},
+                      2,
+                      true},
+                     {"sets",
+                      "CUPTI_ACTIVITY_KIND_MEMSET",
+                      {"start", "end", "globalPid", "correlationId", "bytes",
+                       "deviceId", "streamId"},
+                      2,
+                      true},
+                     {"events",
+                      "NVTX_EVENTS",
+                      {"start", "end", "eventType", "text", "textId",
+                       "globalTid", "domainId", "rowid"},
+                      5,
+                      false}};
 
 /* A line of SQL stands in a line. */
 /* clang-format off */
@@ -48,7 +63,7 @@ static const struct {
  * end lasts to the last moment of the file. */
 static const char stats_views[] =
     "memory(d, bytes, name) AS ("
-    "SELECT c1 - c0, c4, '[CUDA memcpy ' || CASE c5"
+    "SELECT c1 - c0, c4, '[CUDA memcpy ' || CASE c7"
     " WHEN 1 THEN 'Host-to-Device'"
     " WHEN 2 THEN 'Device-to-Host'"
     " WHEN 3 THEN 'Host-to-Array'"
@@ -72,7 +87,7 @@ static const char stats_views[] =
 
     "last(t) AS (SELECT max(coalesce(c1, c0)) FROM events), "
 
-    "ranges(row, start, d, style, process, thread, name) AS ("
+    "all_ranges(row, start, d, style, process, thread, name) AS ("
     "SELECT c7, events.c0, "
     "coalesce(c1, (SELECT t FROM last)) - events.c0, "
     "CASE WHEN c2 IN (60, 71) THEN 'StartEnd' ELSE 'PushPop' END, "
@@ -85,6 +100,12 @@ static const char stats_views[] =
 
     "projected AS (SELECT tree.*, coalesce(n, 0) AS children "
     "FROM temp.tree LEFT JOIN temp.kids ON kids.above = tree.row)";
+
+/* Those of a domain, whose names are like a pattern; NULL: any. */
+#define CHOSEN_RANGES \
+    "ranges AS (SELECT * FROM all_ranges WHERE " \
+    "(%Q IS NULL OR substr(name, 1, length(%Q)) = %Q) AND " \
+    "(%Q IS NULL OR substr(name, instr(name, ':') + 1) GLOB %Q)) "
 
 /* Statistics of durations `d`, in ns, after their share of all. */
 #define SHARE "round(100.0 * sum(d) / sum(sum(d)) OVER (), 1) AS \"Time (%)\", "
@@ -477,9 +498,31 @@ static void print_rows(stats_job *j, sqlite3_stmt *rows,
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-static bool begin_with(stats_job *j)
+/* What of a table counts. */
+static char *conditions_of(const gnomon__nsys_filter *f, size_t source)
 {
-    char source[1024];
+    char process[64] = "1", device[64] = "", stream[64] = "";
+    if (f->process >= 0 && stats_sources[source].process >= 0)
+        snprintf(process, sizeof process, "(c%d >> 24 & 16777215) = %" PRId64,
+                 stats_sources[source].process, f->process);
+    if (f->device >= 0 && stats_sources[source].is_on_device)
+        snprintf(device, sizeof device, " AND c5 = %" PRId64, f->device);
+    if (f->stream >= 0 && stats_sources[source].is_on_device)
+        snprintf(stream, sizeof stream, " AND c6 = %" PRId64, f->stream);
+    return sqlite3_mprintf("%s%s%s", process, device, stream);
+}
+
+static char *domain_of(const gnomon__nsys_filter *f)
+{
+    const char *domain = f->asked.domain;
+    return domain
+               ? sqlite3_mprintf("%s:", strcmp(domain, "default") ? domain : "")
+               : NULL;
+}
+
+static bool begin_with(stats_job *j, const gnomon__nsys_filter *f)
+{
+    char source[1024], *domain = domain_of(f);
     char *text = sqlite3_mprintf("WITH ");
     for (size_t i = 0; text && i < sizeof stats_sources / sizeof *stats_sources;
          i++) {
@@ -487,13 +530,19 @@ static bool begin_with(stats_job *j)
                                  stats_sources[i].columns, source,
                                  sizeof source))
             break;
-        char *more = sqlite3_mprintf("%s%s AS %s, ", text,
-                                     stats_sources[i].name, source);
+        char *where = conditions_of(f, i);
+        char *more =
+            sqlite3_mprintf("%s%s AS (SELECT * FROM %s WHERE %s), ", text,
+                            stats_sources[i].name, source, where);
+        sqlite3_free(where);
         sqlite3_free(text);
         text = more;
     }
-    j->with = text ? sqlite3_mprintf("%s%s ", text, stats_views) : NULL;
+    j->with = text ? sqlite3_mprintf("%s%s, " CHOSEN_RANGES, text, stats_views,
+                                     domain, domain, domain, f->range, f->range)
+                   : NULL;
     sqlite3_free(text);
+    sqlite3_free(domain);
     return j->with &&
            !sqlite3_exec(j->db.sql,
                          "CREATE TEMP TABLE tree(row INTEGER PRIMARY KEY, "
@@ -503,11 +552,32 @@ static bool begin_with(stats_job *j)
                          NULL, NULL, NULL);
 }
 
-int gnomon__nsys_stats(int which, const char *path, enum gnomon__nsys_form form,
-                       uint64_t limit)
+/* Whether all that is asked for is of such a report; else a line says what is not. */
+static bool can_filter(int which, const gnomon__nsys_filter *f)
+{
+    const char *name = stats_reports[which].name;
+    const bool is_of_ranges = !strncmp(name, "nvtx", 4),
+               is_on_device = stats_reports[which].is_projected ||
+                              !strncmp(name, "cuda_gpu", 8);
+    if ((f->range || f->asked.domain) && !is_of_ranges)
+        gnomon__log("%s has no ranges: --range and --domain are of nvtx_...",
+                    name);
+    else if ((f->device >= 0 || f->stream >= 0) && !is_on_device)
+        gnomon__log("%s has no work of a device: no --device and --stream",
+                    name);
+    else
+        return true;
+    return false;
+}
+
+int gnomon__nsys_stats(int which, const char *path,
+                       const gnomon__nsys_filter *filter,
+                       enum gnomon__nsys_form form, uint64_t limit)
 {
     stats_job j = {0};
     sqlite3_stmt *rows = NULL;
+    if (!can_filter(which, filter))
+        return GNOMON__EXIT_USAGE;
     j.status = gnomon__nsys_open(&j.db, path);
     if (!j.status && j.db.is_nvprof) {
         gnomon__log("%s: a database of nvprof: reports are of Nsight Systems",
@@ -516,13 +586,14 @@ int gnomon__nsys_stats(int which, const char *path, enum gnomon__nsys_form form,
     }
     if (!j.status) {
         add_functions(j.db.sql);
-        if (!begin_with(&j))
+        if (!begin_with(&j, filter))
             j.status = GNOMON__EXIT_UNREADABLE;
     }
     if (!j.status && stats_reports[which].is_projected)
         project(&j);
     if (!j.status)
         rows = stats_select(&j, stats_reports[which].select);
+    gnomon__progress_end();
     if (rows)
         print_rows(&j, rows, form, limit);
     sqlite3_finalize(rows);

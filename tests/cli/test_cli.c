@@ -360,6 +360,43 @@ TEST(progress_is_shown_on_terminals)
     close(kept);
 }
 
+/* Kernels go into a pipe that nobody reads until the bar is there. */
+TEST(progress_of_kernels_is_shown)
+{
+    NEEDS_PROGRAM;
+    const char *name = open_terminal();
+    char command[512];
+    if (!name)
+        SKIP("no pseudo-terminals");
+    int kept = open(name, O_RDWR | O_NOCTTY);
+    FILE *f = fopen("net.dict", "w");
+    for (int i = 0; i < 4000; i++)
+        fputs("{'kShortName': 'a_kernel_of_some_length', 'kDuration': 7}\n", f);
+    fprintf(f, "%*s\n", 17 << 20, "");
+    fclose(f);
+    child_result r = shell("mkfifo rows; $G nsys prof net.dict --top 1");
+    if (r.status)
+        SKIP("built without SQLite");
+    snprintf(command, sizeof command,
+             "TERM=xterm $G nsys prof net.dict > rows 2> %s", name);
+    pid_t child =
+        child_start("/bin/sh", "G=" PROGRAM_PATH,
+                    (const char *const[]){"-c", command, NULL}, "out", "err");
+    const int rows = open("rows", O_RDONLY);
+    CHECK(strstr(on_terminal(20000, "file 1 of 1"), " %, file"));
+    char some[4096];
+    ssize_t n;
+    size_t lines = 0;
+    while ((n = read(rows, some, sizeof some)) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            lines += some[i] == '\n';
+    close(rows);
+    CHECK_EQ(child_wait(child), 0);
+    CHECK_EQ(lines, 4001);
+    CHECK(strstr(on_terminal(200, "kernels"), "\r\033[K"));
+    close(kept);
+}
+
 /* Progress in one file, by its bytes read. */
 TEST(progress_of_a_large_file_is_in_bytes)
 {

@@ -206,6 +206,11 @@ TEST(sizes_of_torch_give_the_flops_of_products)
     export_end(&x);
     check_lines("prof x.sqlite -c seq,op,tc,flops,bytes 2> said",
                 "SeqId Op TC FLOPs Bytes\n3 aten::addmm 1 48 0\n");
+    /* So do the lines. */
+    CHECK_STR(shell("$G nsys parse x.sqlite 2> said | $G nsys prof -c "
+                    "seq,op,tc,flops,bytes 2> said")
+                  .out,
+              "SeqId Op TC FLOPs Bytes\n3 aten::addmm 1 48 0\n");
 }
 
 /* What PyProf itself printed of these markers, but for the flops of a convolution, which
@@ -314,6 +319,26 @@ TEST(rows_are_ordered_and_left_out)
                 "linear\n1 linear\n");
     CHECK_EQ(shell("$G nsys prof x.sqlite --device 3").status, 3);
     CHECK_EQ(shell("$G nsys prof x.sqlite --top 0").status, 1);
+}
+
+/* A reader that goes has seen enough, of rows and of groups. */
+TEST(a_closed_pipe_is_no_error)
+{
+    NEEDS_PROGRAM;
+    static const char *const words[] = {"prof x.sqlite",
+                                        "prof x.sqlite --group-by op",
+                                        "parse x.sqlite", "nvtx_sum x.sqlite"};
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_groups(&x);
+    export_end(&x);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        CHECK_EQ(shell("rm -f p; mkfifo p; : < p & exec 3> p; wait; $G nsys %s "
+                       ">&3 2> said",
+                       words[i])
+                     .status,
+                 0);
+    CHECK_EQ(shell("$G nsys prof x.sqlite --group-by op > /dev/full").status,
+             2);
 }
 
 TEST(ranges_of_one_domain_can_count_alone)

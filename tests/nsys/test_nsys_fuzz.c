@@ -72,8 +72,11 @@ static void put_small(const char *path, enum export_generation of)
     if (of == EXPORT_3_25) {
         export_sql(&x, "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(schemaId, "
                        "name, offset)");
-        export_sql(&x, "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(4, "
-                       "'Message size', 8), (4, 'communicator', 0)");
+        export_sql(
+            &x,
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(4, "
+            "'Message size', 8), (4, 'communicator', 0), (0, 'operation', 0), "
+            "(0, 'inputs', 8), (0, 'flops', 32)");
         export_sql(&x, "UPDATE NVTX_EVENTS SET binaryData = zeroblob(48)");
     }
     export_end(&x);
@@ -103,8 +106,9 @@ static int read_all(const char *path, uint32_t round)
     filter.asked.step = "*";
     filter.asked.domain = round % 7 ? NULL : "default";
     if (round % 8 == 7) {
-        (void)gnomon__nsys_stats((int)(round / 8 % 8), path, GNOMON__NSYS_CSV,
-                                 10);
+        filter.range = round % 3 ? NULL : "*";
+        (void)gnomon__nsys_stats((int)(round / 8 % 8), path, &filter,
+                                 GNOMON__NSYS_CSV, 10);
     } else if (!gnomon__nsys_kernels_open(&k, path, &filter)) {
         const gnomon__nsys_record *r;
         if (round % 2) {

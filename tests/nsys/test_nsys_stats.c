@@ -179,6 +179,30 @@ TEST(reports_have_forms_and_limits)
     CHECK_STR(shell("ls").out, "x.sqlite\n");
 }
 
+/* By process, device and stream, by domain and name. */
+TEST(reports_are_of_what_was_asked_for)
+{
+    NEEDS_PROGRAM;
+    make_file(EXPORT_3_25);
+    check_report("cuda_gpu_kern_sum x.sqlite --process 1 --device 0 --stream 7 "
+                 "--csv | cut -d, -f3,9",
+                 "Instances,Name\n2,gemm\n3,void adam<int>(int)\n");
+    CHECK_EQ(shell("$G nsys cuda_gpu_kern_sum x.sqlite --stream 8").status, 3);
+    CHECK_EQ(shell("$G nsys cuda_gpu_kern_sum x.sqlite --process 2").status, 3);
+    check_report("nvtx_sum x.sqlite --process 2 --csv | cut -d, -f3,10",
+                 "Instances,Range\n1,data:loader\n1,:open\n");
+    check_report("nvtx_sum x.sqlite --domain data --csv | cut -d, -f3,10",
+                 "Instances,Range\n1,data:loader\n");
+    check_report("nvtx_sum x.sqlite --domain default --range 's*' --csv | cut "
+                 "-d, -f3,10",
+                 "Instances,Range\n2,:step\n");
+    check_report("nvtx_gpu_proj_sum x.sqlite --range fo* --csv | cut -d, "
+                 "-f1,5,11",
+                 "Range,Range Instances,Total GPU Ops\n:forward,2,4\n");
+    CHECK_EQ(shell("$G nsys cuda_api_sum x.sqlite --device 0").status, 1);
+    CHECK_EQ(shell("$G nsys cuda_gpu_kern_sum x.sqlite --range a").status, 1);
+}
+
 /* An export of a run on two H100s (product 2026.2.1), which is not part of the tree: its
  * figures were counted with SQL. */
 TEST(figures_of_a_real_export)
