@@ -10,11 +10,9 @@
 #include "command/output.h"
 #include "platform/error.h"
 
-enum { CAT_OUTPUT };
-
 static const gnomon__cli_option cat_options[] = {
-    [CAT_OUTPUT] = GNOMON__FILE("output", 'o', "OUT",
-                                "write this file, in the form of its name"),
+    GNOMON__FILE("output", 'o', "OUT",
+                 "write this file, in the form of its name"),
     {.name = NULL}};
 
 static int cat_run(int argc, char **argv);
@@ -55,9 +53,7 @@ static int cat_run(int argc, char **argv)
     const gnomon__command *c = &gnomon__command_cat;
     gnomon__cli_inputs in = {0};
     const char *to = NULL;
-    int option, status;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        to = optarg;
+    int option = gnomon__cli_read(c, argc, argv, &to), status;
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (optind == argc)

@@ -33,11 +33,8 @@ static const gnomon__command command_completion = {
     .run = completion_run,
 };
 
-enum { HELP_MAN };
-
 static const gnomon__cli_option help_options[] = {
-    [HELP_MAN] = GNOMON__FLAG("man", "the man page, gnomon(1), in roff"),
-    {.name = NULL}};
+    GNOMON__FLAG("man", "the man page, gnomon(1), in roff"), {.name = NULL}};
 
 static const gnomon__command command_help = {
     .name = "help",
@@ -226,9 +223,7 @@ static void man_all(void)
 static int help_run(int argc, char **argv)
 {
     const gnomon__command *c = NULL;
-    int option, man = 0;
-    while ((option = gnomon__cli_next(&command_help, argc, argv)) >= 0)
-        man = option == HELP_MAN;
+    int man = 0, option = gnomon__cli_read(&command_help, argc, argv, &man);
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (argc - optind > 1 || (man && optind < argc))

@@ -13,8 +13,6 @@
 #include "platform/memory.h"
 #include "spec/options.h"
 
-enum { EXPORT_TO, EXPORT_OUTPUT, EXPORT_FOR, EXPORT_MAX };
-
 static const gnomon__exporter *const exporters[] = {
     &gnomon__export_chrome,   &gnomon__export_csv,  &gnomon__export_to_json,
     &gnomon__export_perfetto, &gnomon__export_prof, &gnomon__export_speedscope,
@@ -27,18 +25,39 @@ static const char *const export_words[] = {
     "chrome", "csv", "json", "perfetto", "prof", "speedscope", "stacks", NULL};
 static const char *const export_readers[] = {"tensorboard", NULL};
 
+static int parse_size(void *request, const gnomon__cli_option *option,
+                      const char *word)
+{
+    gnomon__export_request *r = request;
+    char why[120];
+    int64_t number;
+    if (gnomon__option_parse(GNOMON_OPTION_BYTES, word, &number, why,
+                             sizeof why)) {
+        gnomon__log("--%s %s: %s", option->name, word, why);
+        return 0;
+    }
+    if (number < GNOMON__EXPORT_LEAST) {
+        gnomon__log("--%s %s: say at least 64KiB", option->name, word);
+        return 0;
+    }
+    r->max = (uint64_t)number;
+    return 1;
+}
+
 static const gnomon__cli_option export_options[] = {
-    [EXPORT_TO] = GNOMON__WORD("to", "FORMAT", export_words,
-                               "chrome, csv, json, perfetto, prof, speedscope "
-                               "or stacks; else the ending of OUT says it"),
-    [EXPORT_OUTPUT] =
-        GNOMON__FILE("output", 'o', "OUT",
-                     "a file to write, or a folder for a file of each FILE"),
-    [EXPORT_FOR] = GNOMON__WORD(
-        "for", "TOOL", export_readers,
-        "with chrome: categories that this tool knows: tensorboard"),
-    [EXPORT_MAX] = GNOMON__TEXT(
-        "max", 0, "SIZE", "several files, by time, each at most this large"),
+    GNOMON__WORD("to", "FORMAT", export_words,
+                 "chrome, csv, json, perfetto, prof, speedscope "
+                 "or stacks; else the ending of OUT says it",
+                 GNOMON__TO(gnomon__export_request, which)),
+    GNOMON__FILE("output", 'o', "OUT",
+                 "a file to write, or a folder for a file of each FILE",
+                 GNOMON__TO(gnomon__export_request, to)),
+    GNOMON__WORD("for", "TOOL", export_readers,
+                 "with chrome: categories that this tool knows: tensorboard",
+                 GNOMON__TO(gnomon__export_request, reader)),
+    GNOMON__TEXT("max", 0, "SIZE",
+                 "several files, by time, each at most this large",
+                 .take = parse_size),
     {.name = NULL}};
 
 static int export_run(int argc, char **argv);
@@ -62,23 +81,6 @@ const gnomon__command gnomon__command_export = {
 
 /* ---- Options -------------------------------------------------------------------- */
 
-static int parse_size(const char *word, uint64_t *size)
-{
-    char why[120];
-    int64_t number;
-    if (gnomon__option_parse(GNOMON_OPTION_BYTES, word, &number, why,
-                             sizeof why)) {
-        gnomon__log("--max %s: %s", word, why);
-        return 0;
-    }
-    if (number < GNOMON__EXPORT_LEAST) {
-        gnomon__log("--max %s: say at least 64KiB", word);
-        return 0;
-    }
-    *size = (uint64_t)number;
-    return 1;
-}
-
 static size_t ends_with(const char *path, size_t size, const char *ending)
 {
     const size_t n = strlen(ending);
@@ -100,28 +102,12 @@ static const gnomon__exporter *exporter_of_path(const char *path)
                                                     : found;
 }
 
-/* A GNOMON__CLI_*. */
-static int read_options(gnomon__export_request *r, int argc, char **argv)
-{
-    int option;
-    while ((option = gnomon__cli_next(&gnomon__command_export, argc, argv)) >=
-           0) {
-        if (option == EXPORT_TO)
-            r->exporter = exporters[gnomon__cli_word(optarg, export_words)];
-        else if (option == EXPORT_OUTPUT)
-            r->to = optarg;
-        else if (option == EXPORT_FOR)
-            r->for_tensorboard = 1;
-        else if (!parse_size(optarg, &r->max))
-            return GNOMON__CLI_WRONG;
-    }
-    return option;
-}
-
 static int check_options(gnomon__export_request *r, int has_files)
 {
     const gnomon__command *c = &gnomon__command_export;
-    if (!r->exporter && r->to)
+    if (r->which >= 0)
+        r->exporter = exporters[r->which];
+    else if (r->to)
         r->exporter = exporter_of_path(r->to);
     if (!r->exporter)
         return gnomon__cli_usage(c, "--to says which format");
@@ -268,11 +254,9 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
 
 static int export_run(int argc, char **argv)
 {
-    gnomon__export_request r = {0};
+    gnomon__export_request r = {.which = -1, .reader = -1};
     gnomon__cli_inputs in = {0};
-    int option = read_options(&r, argc, argv);
-    if (option == GNOMON__CLI_WRONG)
-        return GNOMON__EXIT_USAGE;
+    int option = gnomon__cli_read(&gnomon__command_export, argc, argv, &r);
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     int status = check_options(&r, optind < argc);

@@ -212,7 +212,7 @@ int gnomon__export_files(const gnomon__export_request *r,
     file_job job = {.request = r,
                     .what = {.profiles = profiles,
                              .count = count,
-                             .for_tensorboard = r->for_tensorboard,
+                             .for_tensorboard = !r->reader,
                              .spans = spans},
                     .path = path && strcmp(path, "-") != 0 ? path : NULL};
     for (size_t i = 0; spans && i < count; i++)

@@ -11,9 +11,10 @@
 typedef struct gnomon__export_request {
     const gnomon__exporter *exporter;
     const char *to; /* -o; NULL: standard output */
-    int for_tensorboard;
-    uint64_t max; /* bytes of a file before compression; 0: any */
-    char **made;  /* paths in the folder, with room for all */
+    int which;      /* of its exporters, by --to; -1: not given */
+    int reader;     /* 0: TensorBoard; -1: none */
+    uint64_t max;   /* bytes of a file before compression; 0: any */
+    char **made;    /* paths in the folder, with room for all */
     size_t made_count;
 } gnomon__export_request;
 

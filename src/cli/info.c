@@ -353,9 +353,7 @@ static int info_run(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_info;
     gnomon__cli_inputs in = {0};
-    int option, status;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        ;
+    int option = gnomon__cli_next(c, argc, argv), status;
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (optind == argc)

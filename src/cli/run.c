@@ -33,20 +33,26 @@
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
-enum { RUN_PROFILER, RUN_NVTX, RUN_REPEAT, RUN_OUTPUT, RUN_OPEN };
+typedef struct run_request {
+    const char *spec, *repeat, *folder;
+    int nvtx, opens;
+} run_request;
 
 static const gnomon__cli_option run_options[] = {
-    [RUN_PROFILER] = GNOMON__TEXT("profiler", 'p', "SPEC",
-                                  "the value of $GNOMON (default: simple)"),
-    [RUN_NVTX] = GNOMON__FLAG(
-        "nvtx", "take in the marks that the program makes with NVTX"),
-    [RUN_REPEAT] = GNOMON__TEXT(
-        "repeat", 0, "N", "run it N times, each time as a job of its own"),
-    [RUN_OUTPUT] = GNOMON__FILE(
+    GNOMON__TEXT("profiler", 'p', "SPEC",
+                 "the value of $GNOMON (default: simple)",
+                 GNOMON__TO(run_request, spec)),
+    GNOMON__FLAG("nvtx", "take in the marks that the program makes with NVTX",
+                 GNOMON__TO(run_request, nvtx)),
+    GNOMON__TEXT("repeat", 0, "N",
+                 "run it N times, each time as a job of its own",
+                 GNOMON__TO(run_request, repeat)),
+    GNOMON__FILE(
         "output", 'o', "DIR",
-        "the folder for the profiles of the jobs, a side of gnomon diff"),
-    [RUN_OPEN] = GNOMON__FLAG(
-        "open", "show its profile in the browser, when it has ended"),
+        "the folder for the profiles of the jobs, a side of gnomon diff",
+        GNOMON__TO(run_request, folder)),
+    GNOMON__FLAG("open", "show its profile in the browser, when it has ended",
+                 GNOMON__TO(run_request, opens)),
     {.name = NULL}};
 
 static int run_run(int argc, char **argv);
@@ -658,30 +664,20 @@ static int is_mistyped(const char *text)
 
 static int run_run(int argc, char **argv)
 {
-    const char *spec = NULL, *repeat = NULL, *folder = NULL;
-    int option, nvtx = 0, opens = 0;
-    while ((option = gnomon__cli_next(&gnomon__command_run, argc, argv)) >= 0)
-        if (option == RUN_NVTX)
-            nvtx = 1;
-        else if (option == RUN_REPEAT)
-            repeat = optarg;
-        else if (option == RUN_OUTPUT)
-            folder = optarg;
-        else if (option == RUN_OPEN)
-            opens = 1;
-        else
-            spec = optarg;
+    run_request r = {.spec = NULL};
+    int option = gnomon__cli_read(&gnomon__command_run, argc, argv, &r);
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (optind == argc)
         return gnomon__cli_usage(&gnomon__command_run, "no program is named");
-    if (spec && is_mistyped(spec))
+    if (r.spec && is_mistyped(r.spec))
         return GNOMON__EXIT_USAGE;
-    if (!nvtx)
+    if (!r.nvtx)
         check_nvtx();
     else if (!inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
-    if (repeat || folder || opens)
-        return run_with_jobs(folder, spec, repeat, opens, argv + optind);
-    return run_program(spec ? spec : "simple", nvtx, argv + optind);
+    if (r.repeat || r.folder || r.opens)
+        return run_with_jobs(r.folder, r.spec, r.repeat, r.opens,
+                             argv + optind);
+    return run_program(r.spec ? r.spec : "simple", r.nvtx, argv + optind);
 }

@@ -219,6 +219,30 @@ int gnomon__cli_next(const gnomon__command *c, int argc, char **argv)
     return number;
 }
 
+static int put_option(void *request, const gnomon__cli_option *o)
+{
+    void *to = (char *)request + o->to;
+    if (o->take)
+        return o->take(request, o, optarg);
+    if (!o->value)
+        *(int *)to = 1;
+    else if (o->words && !o->is_open)
+        *(int *)to = gnomon__cli_word(optarg, o->words);
+    else
+        *(const char **)to = optarg;
+    return 1;
+}
+
+int gnomon__cli_read(const gnomon__command *c, int argc, char **argv,
+                     void *request)
+{
+    int option;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
+        if (!put_option(request, &c->options[option]))
+            return GNOMON__CLI_WRONG;
+    return option;
+}
+
 int gnomon__cli_over(int option)
 {
     return option == GNOMON__CLI_WRONG ? GNOMON__EXIT_USAGE : GNOMON__EXIT_OK;

@@ -5,6 +5,9 @@
 #ifndef GNOMON_COMMAND_COMMAND_H
 #define GNOMON_COMMAND_COMMAND_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* What the program ends with; of several the first of 1, 2, 4, 5, 3, 0. Help and the man
  * page have these words. */
 #define GNOMON__EXITS(EXIT) \
@@ -36,26 +39,34 @@ typedef struct gnomon__cli_option {
     const char *const
         *words;       /* all values it knows, NULL at the end; or NULL */
     const char *help; /* one line */
+    /* Where gnomon__cli_read puts it in a request: an int, which is 1 or the number of
+     * the word; of a text or file a const char *. Or what takes it: 0 if it is wrong, which
+     * it has logged. */
+    uint16_t to;
+    int (*take)(void *request, const struct gnomon__cli_option *option,
+                const char *value);
 } gnomon__cli_option;
 
-/* Options of a table: one that takes no value, a text, a file, one of `all` words. */
-#define GNOMON__FLAG(word, text) \
+/* Options of a table: one that takes no value, a text, a file, one of `all` words. Last
+ * come the help and, for gnomon__cli_read, GNOMON__TO or .take. */
+#define GNOMON__FLAG(word, ...) \
     { \
-        .name = word, .help = text \
+        .name = word, .help = __VA_ARGS__ \
     }
-#define GNOMON__TEXT(word, short, what, text) \
+#define GNOMON__TEXT(word, short, what, ...) \
     { \
-        .name = word, .letter = short, .value = what, .help = text \
+        .name = word, .letter = short, .value = what, .help = __VA_ARGS__ \
     }
-#define GNOMON__FILE(word, short, what, text) \
+#define GNOMON__FILE(word, short, what, ...) \
     { \
         .name = word, .letter = short, .kind = GNOMON__VALUE_FILE, \
-        .value = what, .help = text \
+        .value = what, .help = __VA_ARGS__ \
     }
-#define GNOMON__WORD(word, what, all, text) \
+#define GNOMON__WORD(word, what, all, ...) \
     { \
-        .name = word, .value = what, .words = all, .help = text \
+        .name = word, .value = what, .words = all, .help = __VA_ARGS__ \
     }
+#define GNOMON__TO(type, field) .to = offsetof(type, field)
 
 typedef struct gnomon__command {
     const char *name;
@@ -95,6 +106,9 @@ enum {
  *     if (option != GNOMON__CLI_END)
  *         return gnomon__cli_over(option);                                */
 int gnomon__cli_next(const gnomon__command *command, int argc, char **argv);
+/* All options, each to where it says. The last of what gnomon__cli_next returns. */
+int gnomon__cli_read(const gnomon__command *command, int argc, char **argv,
+                     void *request);
 int gnomon__cli_over(int option);
 
 /* Logs a usage error and how to get help. Returns GNOMON__EXIT_USAGE. */

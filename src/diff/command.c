@@ -17,51 +17,172 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
-enum {
-    DIFF_GATE,
-    DIFF_METRIC,
-    DIFF_STAGE,
-    DIFF_SORT,
-    DIFF_LIMIT,
-    DIFF_CONFIDENCE,
-    DIFF_DRIFT,
-    DIFF_VIEW,
-    DIFF_COLUMNS,
-    DIFF_AS,
-    DIFF_OUTPUT
-};
-
 /* By gnomon__table_format; the page is none. */
 static const char *const diff_formats[] = {"text", "csv",  "md",
                                            "json", "html", NULL};
 #define DIFF_HTML 4
 
+/* ---- What was asked for ------------------------------------------------- */
+
+typedef struct diff_request {
+    gnomon__gate *gates;
+    size_t gate_count;
+    const char *view;
+    int sort;                /* a word of it; -1: not given */
+    gnomon__diff_request of; /* tables */
+} diff_request;
+
+/* A number of percent, as a share, of at least 0 and below `end`. */
+static int diff_percent(const char *option, const char *text, double end,
+                        double *share)
+{
+    size_t digits = strspn(text, "0123456789.");
+    char *rest;
+    double percent = strtod(text, &rest);
+    if (digits && rest == text + digits && (!*rest || strcmp(rest, "%") == 0) &&
+        percent < end) {
+        *share = percent / 100;
+        return 1;
+    }
+    gnomon__log("--%s %s: say a number of percent below %g", option, text, end);
+    return 0;
+}
+
+static int diff_confidence(void *request, const gnomon__cli_option *o,
+                           const char *text)
+{
+    diff_request *r = request;
+    return diff_percent(o->name, text, 100, &r->of.confidence);
+}
+
+static int is_zero(const char *text)
+{
+    return text[strspn(text, "0.")] == 0 && *text;
+}
+
+/* "3", "3%", "50ns" or "3%+50ns"; "0" is neither of both. */
+static int diff_drift(void *request, const gnomon__cli_option *o,
+                      const char *text)
+{
+    diff_request *r = request;
+    gnomon__assumptions *assumed = &r->of.assumed;
+    const char *plus = strchr(text, '+'), *last = plus ? plus + 1 : text;
+    char first[32], why[128];
+    int64_t ns;
+    if (is_zero(text)) {
+        *assumed = (gnomon__assumptions){.drift = 0};
+        return 1;
+    }
+    if (!gnomon__option_parse(GNOMON_OPTION_DURATION, last, &ns, why,
+                              sizeof why) &&
+        last[strspn(last, "0123456789.")]) {
+        assumed->drift_ns = (double)ns;
+        if (!plus)
+            return 1;
+    } else if (plus) {
+        gnomon__log("--drift %s: say PERCENT, NS, or both: 1.6%%+15ns", text);
+        return 0;
+    }
+    snprintf(first, sizeof first, "%.*s",
+             plus ? (int)(plus - text) : (int)sizeof first, text);
+    return diff_percent(o->name, first, 100, &assumed->drift);
+}
+
+static int diff_limit(void *request, const gnomon__cli_option *o,
+                      const char *text)
+{
+    diff_request *r = request;
+    unsigned long long number;
+    if (!gnomon__cli_number(text, &number) || !number) {
+        gnomon__log("--%s %s: say a number from 1", o->name, text);
+        return 0;
+    }
+    r->of.choice.limit = (size_t)number;
+    return 1;
+}
+
+/* As options of a report: columns= alone. */
+typedef struct diff_columns {
+    gnomon_options base;
+    const char *text;
+} diff_columns;
+
+static const char *diff_columns_text(const gnomon_options *options,
+                                     const char *key)
+{
+    return strcmp(key, "columns") == 0
+               ? ((const diff_columns *)(const void *)options)->text
+               : NULL;
+}
+
+static int diff_has_wrong_columns;
+
+static void diff_log_columns(const char *line)
+{
+    gnomon__log("%s", line);
+    diff_has_wrong_columns = 1;
+}
+
+static int diff_choose_columns(void *request, const gnomon__cli_option *o,
+                               const char *text)
+{
+    diff_request *r = request;
+    (void)o;
+    const diff_columns asked = {
+        {.text = diff_columns_text, .log = diff_log_columns}, text};
+    gnomon__table_choice c;
+    if (gnomon__table_choose(&c, "diff", gnomon__diff_columns,
+                             GNOMON__DIFF_SHOWN, true, &asked.base)) {
+        gnomon__log("no memory for the columns");
+        return 0;
+    }
+    free((void *)(size_t)r->of.choice.columns);
+    r->of.choice.count = c.count;
+    r->of.choice.columns = c.columns;
+    return !diff_has_wrong_columns;
+}
+
+static int diff_gate(void *request, const gnomon__cli_option *o,
+                     const char *text)
+{
+    diff_request *r = request;
+    (void)o;
+    return gnomon__gate_parse(&r->gates[r->gate_count++], text) ==
+           GNOMON__EXIT_OK;
+}
+
 static const gnomon__cli_option diff_options[] = {
-    [DIFF_GATE] =
-        GNOMON__TEXT("gate", 0, "GATE",
-                     "exit with 4 where it fails, 5 where it is not sure"),
-    [DIFF_METRIC] =
-        GNOMON__WORD("metric", "METRIC", gnomon__metric_words,
-                     "what tables compare: mean (default), total, calls, ..."),
-    [DIFF_STAGE] = GNOMON__TEXT("stage", 0, "NAME", "only that stage: fit"),
-    [DIFF_SORT] = GNOMON__WORD(
-        "sort", "KEY", gnomon__diff_sort_words,
-        "by change of total (default), change, confidence or name"),
-    [DIFF_LIMIT] = GNOMON__TEXT("limit", 0, "N", "the most rows of a table"),
-    [DIFF_CONFIDENCE] = GNOMON__TEXT("confidence", 0, "PERCENT",
-                                     "confidence of intervals and gates: 99.9"),
-    [DIFF_DRIFT] =
-        GNOMON__TEXT("drift", 0, "DRIFT",
-                     "how far one job may be off as a whole: 1.6%+15ns"),
-    [DIFF_VIEW] = GNOMON__TEXT(
+    GNOMON__TEXT("gate", 0, "GATE",
+                 "exit with 4 where it fails, 5 where it is not sure",
+                 .take = diff_gate),
+    GNOMON__WORD("metric", "METRIC", gnomon__metric_words,
+                 "what tables compare: mean (default), total, calls, ...",
+                 GNOMON__TO(diff_request, of.metric)),
+    GNOMON__TEXT("stage", 0, "NAME", "only that stage: fit",
+                 GNOMON__TO(diff_request, of.stage)),
+    GNOMON__WORD("sort", "KEY", gnomon__diff_sort_words,
+                 "by change of total (default), change, confidence or name",
+                 GNOMON__TO(diff_request, sort)),
+    GNOMON__TEXT("limit", 0, "N", "the most rows of a table",
+                 .take = diff_limit),
+    GNOMON__TEXT("confidence", 0, "PERCENT",
+                 "confidence of intervals and gates: 99.9",
+                 .take = diff_confidence),
+    GNOMON__TEXT("drift", 0, "DRIFT",
+                 "how far one job may be off as a whole: 1.6%+15ns",
+                 .take = diff_drift),
+    GNOMON__TEXT(
         "view", 0, "WORDS",
-        "what was recorded under that filter, schedule or ranks: filter=opt*"),
-    [DIFF_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
-                                  "columns of tables: calls_a,calls_b or all"),
-    [DIFF_AS] = GNOMON__WORD("as", "KIND", diff_formats,
-                             "text (default), csv, md, json or html"),
-    [DIFF_OUTPUT] =
-        GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is"),
+        "what was recorded under that filter, schedule or ranks: filter=opt*",
+        GNOMON__TO(diff_request, view)),
+    GNOMON__TEXT("columns", 0, "NAMES",
+                 "columns of tables: calls_a,calls_b or all",
+                 .take = diff_choose_columns),
+    GNOMON__WORD("as", "KIND", diff_formats,
+                 "text (default), csv, md, json or html",
+                 GNOMON__TO(diff_request, of.choice.format)),
+    GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is",
+                 GNOMON__TO(diff_request, of.page)),
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -100,154 +221,15 @@ const gnomon__command gnomon__command_diff = {
     .takes_files = 1,
 };
 
-typedef struct diff_request {
-    gnomon__gate *gates;
-    size_t gate_count;
-    gnomon__diff_request of; /* tables */
-} diff_request;
-
-/* ---- What was asked for ------------------------------------------------- */
-
-/* A number of percent, as a share, of at least 0 and below `end`. */
-static int diff_percent(const char *option, const char *text, double end,
-                        double *share)
-{
-    size_t digits = strspn(text, "0123456789.");
-    char *rest;
-    double percent = strtod(text, &rest);
-    if (digits && rest == text + digits && (!*rest || strcmp(rest, "%") == 0) &&
-        percent < end) {
-        *share = percent / 100;
-        return 1;
-    }
-    gnomon__log("--%s %s: say a number of percent below %g", option, text, end);
-    return 0;
-}
-
-static int is_zero(const char *text)
-{
-    return text[strspn(text, "0.")] == 0 && *text;
-}
-
-/* "3", "3%", "50ns" or "3%+50ns"; "0" is neither of both. */
-static int diff_drift(gnomon__assumptions *assumed, const char *text)
-{
-    const char *plus = strchr(text, '+'), *last = plus ? plus + 1 : text;
-    char first[32], why[128];
-    int64_t ns;
-    if (is_zero(text)) {
-        *assumed = (gnomon__assumptions){.drift = 0};
-        return 1;
-    }
-    if (!gnomon__option_parse(GNOMON_OPTION_DURATION, last, &ns, why,
-                              sizeof why) &&
-        last[strspn(last, "0123456789.")]) {
-        assumed->drift_ns = (double)ns;
-        if (!plus)
-            return 1;
-    } else if (plus) {
-        gnomon__log("--drift %s: say PERCENT, NS, or both: 1.6%%+15ns", text);
-        return 0;
-    }
-    snprintf(first, sizeof first, "%.*s",
-             plus ? (int)(plus - text) : (int)sizeof first, text);
-    return diff_percent("drift", first, 100, &assumed->drift);
-}
-
-static int diff_limit(diff_request *r, const char *text)
-{
-    unsigned long long number;
-    if (!gnomon__cli_number(text, &number) || !number) {
-        gnomon__log("--limit %s: say a number from 1", text);
-        return 0;
-    }
-    r->of.choice.limit = (size_t)number;
-    return 1;
-}
-
-/* As options of a report: columns= alone. */
-typedef struct diff_columns {
-    gnomon_options base;
-    const char *text;
-} diff_columns;
-
-static const char *diff_columns_text(const gnomon_options *options,
-                                     const char *key)
-{
-    return strcmp(key, "columns") == 0
-               ? ((const diff_columns *)(const void *)options)->text
-               : NULL;
-}
-
-static int diff_has_wrong_columns;
-
-static void diff_log_columns(const char *line)
-{
-    gnomon__log("%s", line);
-    diff_has_wrong_columns = 1;
-}
-
-static int diff_choose_columns(diff_request *r, const char *text)
-{
-    const diff_columns asked = {
-        {.text = diff_columns_text, .log = diff_log_columns}, text};
-    gnomon__table_choice c;
-    if (gnomon__table_choose(&c, "diff", gnomon__diff_columns,
-                             GNOMON__DIFF_SHOWN, true, &asked.base)) {
-        gnomon__log("no memory for the columns");
-        return 0;
-    }
-    free((void *)(size_t)r->of.choice.columns);
-    r->of.choice.count = c.count;
-    r->of.choice.columns = c.columns;
-    return !diff_has_wrong_columns;
-}
-
-static int diff_option(diff_request *r, int option)
-{
-    switch (option) {
-    case DIFF_GATE:
-        return gnomon__gate_parse(&r->gates[r->gate_count++], optarg) ==
-               GNOMON__EXIT_OK;
-    case DIFF_METRIC:
-        r->of.metric = gnomon__cli_word(optarg, gnomon__metric_words);
-        return 1;
-    case DIFF_STAGE:
-        r->of.stage = optarg;
-        return 1;
-    case DIFF_SORT:
-        r->of.choice.sort = gnomon__diff_sort_columns[gnomon__cli_word(
-            optarg, gnomon__diff_sort_words)];
-        return 1;
-    case DIFF_LIMIT:
-        return diff_limit(r, optarg);
-    case DIFF_CONFIDENCE:
-        return diff_percent("confidence", optarg, 100, &r->of.confidence);
-    case DIFF_VIEW:
-        r->of.diff->view = optarg;
-        return 1;
-    case DIFF_COLUMNS:
-        return diff_choose_columns(r, optarg);
-    case DIFF_AS:
-        r->of.choice.format = gnomon__cli_word(optarg, diff_formats);
-        return 1;
-    case DIFF_OUTPUT:
-        r->of.page = optarg;
-        return 1;
-    default:
-        return diff_drift(&r->of.assumed, optarg);
-    }
-}
-
 static int diff_words(diff_request *r, int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_diff;
-    int option;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        if (!diff_option(r, option))
-            return GNOMON__CLI_WRONG;
+    int option = gnomon__cli_read(c, argc, argv, r);
     if (option != GNOMON__CLI_END)
         return option;
+    r->of.diff->view = r->view;
+    if (r->sort >= 0)
+        r->of.choice.sort = gnomon__diff_sort_columns[r->sort];
     if (r->of.choice.format == DIFF_HTML) {
         r->of.choice.format = GNOMON__TABLE_TEXT;
         r->of.page = r->of.page ? r->of.page : "-";
@@ -341,6 +323,7 @@ static int diff_compare(diff_request *r, char *const *sides)
 static int diff_run(int argc, char **argv)
 {
     diff_request r = {
+        .sort = -1,
         .of = {.metric = -1,
                .choice = {.limit = SIZE_MAX, .sort = GNOMON__DIFF_BY_TOTAL},
                .confidence = 0.999,

@@ -14,22 +14,19 @@
 #include "profile/model.h"
 #include "spec/names.h"
 
-enum { MERGE_OUTPUT, MERGE_ALIGN };
+typedef struct merge_request {
+    const char *to, *align;
+} merge_request;
 
 static const char *const align_words[] = {"collectives", "hosts", NULL};
 
 static const gnomon__cli_option merge_options[] = {
-    [MERGE_OUTPUT] = {.name = "output",
-                      .letter = 'o',
-                      .kind = GNOMON__VALUE_FILE,
-                      .value = "OUT",
-                      .help = "the file to write (required)"},
-    [MERGE_ALIGN] = {.name = "align",
-                     .value = "BY",
-                     .words = align_words,
-                     .is_open = 1,
-                     .help = "one time for all ranks, by collectives, by the "
-                             "region BY, or by hosts"},
+    GNOMON__FILE("output", 'o', "OUT", "the file to write (required)",
+                 GNOMON__TO(merge_request, to)),
+    GNOMON__WORD("align", "BY", align_words,
+                 "one time for all ranks, by collectives, by the "
+                 "region BY, or by hosts",
+                 GNOMON__TO(merge_request, align), .is_open = 1),
     {.name = NULL}};
 
 static int merge_command(int argc, char **argv);
@@ -149,18 +146,16 @@ static int merge_command(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_merge;
     gnomon__cli_inputs in = {0};
-    const char *to = NULL, *align = NULL;
-    int option, status;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        *(option == MERGE_OUTPUT ? &to : &align) = optarg;
+    merge_request r = {NULL, NULL};
+    int option = gnomon__cli_read(c, argc, argv, &r), status;
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
-    if (!to || optind == argc)
-        return gnomon__cli_usage(c, to ? "no file is named"
-                                       : "-o says which file to make");
+    if (!r.to || optind == argc)
+        return gnomon__cli_usage(c, r.to ? "no file is named"
+                                         : "-o says which file to make");
     status = gnomon__cli_expand(&in, argv + optind);
     if (in.count)
-        status = gnomon__cli_worse(status, merge_inputs(&in, to, align));
+        status = gnomon__cli_worse(status, merge_inputs(&in, r.to, r.align));
     gnomon__cli_inputs_free(&in);
     return status;
 }

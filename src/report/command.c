@@ -20,60 +20,78 @@
 #include "report/stages.h"
 #include "spec/options.h"
 
-enum {
-    REPORT_AS,
-    REPORT_STAGE,
-    REPORT_EACH,
-    REPORT_EXTENDED,
-    REPORT_NO_EXTENDED,
-    REPORT_OUTPUT,
-    REPORT_PLOT,
-    REPORT_COLUMNS, /* from here on: options of the report itself */
-    REPORT_SORT,
-    REPORT_LIMIT,
-    REPORT_FILTER,
-    REPORT_EXCLUDE,
-    REPORT_BY,
-    REPORT_FORMAT
-};
-
 static const char *const report_formats[] = {"text", "csv", "md", "json", NULL};
 static const char *const report_groups[] = {"rank",     "host", "thread",
                                             "category", "file", NULL};
 
+typedef struct report_request {
+    const char *as;
+    gnomon__settings settings; /* of the report itself */
+    const char *stage;
+    int each;
+    int is_page;        /* all of the files as one page, ... */
+    const char *output; /* ... in this file; NULL: standard output */
+    int is_plot, plot;  /* which of gnomon__plot_words */
+    gnomon__cli_profiler profiler;
+    gnomon__joined out;
+    gnomon__near_stage near; /* to --stage */
+    size_t printed;          /* reports */
+    int has_rows;            /* one of them has ... */
+    int had_rows;            /* ... or would have without the filter */
+} report_request;
+
+/* --extended and --no-extended are one. */
+static int report_setting(void *request, const gnomon__cli_option *o,
+                          const char *value)
+{
+    report_request *r = request;
+    const char *const no = strncmp(o->name, "no-", 3) == 0 ? "false" : NULL;
+    if (!gnomon__settings_add(&r->settings, no ? o->name + 3 : o->name,
+                              no      ? no
+                              : value ? value
+                                      : "true"))
+        return 1;
+    gnomon__log("no memory for the options");
+    return 0;
+}
+
 static const gnomon__cli_option report_options[] = {
-    [REPORT_AS] = {.name = "as",
-                   .value = "KIND",
-                   .words = gnomon__report_words,
-                   .is_open = 1,
-                   .help = "which report: simple (default), see above"},
-    [REPORT_STAGE] =
-        GNOMON__TEXT("stage", 0, "NAME", "only stages of that name: fit"),
-    [REPORT_EACH] = GNOMON__FLAG(
-        "each", "each stage by itself, not those of a name added up"),
-    [REPORT_EXTENDED] = GNOMON__FLAG(
-        "extended", "simple: with calls, total and percentage (default)"),
-    [REPORT_NO_EXTENDED] = GNOMON__FLAG(
-        "no-extended", "simple: only mean and total, sorted by mean"),
-    [REPORT_OUTPUT] =
-        GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is"),
-    [REPORT_PLOT] =
-        GNOMON__FLAG("plot", "steps, counters: drawn, as wide as the terminal"),
-    [REPORT_COLUMNS] = GNOMON__TEXT("columns", 0, "NAMES",
-                                    "columns of a table: calls,total or all"),
-    [REPORT_SORT] =
-        GNOMON__TEXT("sort", 0, "KEY", "the column that rows are ordered by"),
-    [REPORT_LIMIT] = GNOMON__TEXT("limit", 0, "N", "the most rows of a table"),
-    [REPORT_FILTER] =
-        GNOMON__TEXT("filter", 0, "NAMES", "only regions that match: opt*|@io"),
-    [REPORT_EXCLUDE] =
-        GNOMON__TEXT("exclude", 0, "NAMES", "no regions that match"),
-    [REPORT_BY] =
-        GNOMON__WORD("by", "GROUP", report_groups,
-                     "rows of each rank, host, thread, category or file"),
-    [REPORT_FORMAT] =
-        GNOMON__WORD("format", "FORMAT", report_formats,
-                     "of a table: text (default), csv, md or json"),
+    {.name = "as",
+     .value = "KIND",
+     .words = gnomon__report_words,
+     .is_open = 1,
+     GNOMON__TO(report_request, as),
+     .help = "which report: simple (default), see above"},
+    GNOMON__TEXT("stage", 0, "NAME", "only stages of that name: fit",
+                 GNOMON__TO(report_request, stage)),
+    GNOMON__FLAG("each", "each stage by itself, not those of a name added up",
+                 GNOMON__TO(report_request, each)),
+    GNOMON__FLAG("extended",
+                 "simple: with calls, total and percentage (default)",
+                 .take = report_setting),
+    GNOMON__FLAG("no-extended", "simple: only mean and total, sorted by mean",
+                 .take = report_setting),
+    GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is",
+                 GNOMON__TO(report_request, output)),
+    GNOMON__FLAG("plot", "steps, counters: drawn, as wide as the terminal",
+                 GNOMON__TO(report_request, is_plot)),
+    GNOMON__TEXT("columns", 0, "NAMES",
+                 "columns of a table: calls,total or all",
+                 .take = report_setting),
+    GNOMON__TEXT("sort", 0, "KEY", "the column that rows are ordered by",
+                 .take = report_setting),
+    GNOMON__TEXT("limit", 0, "N", "the most rows of a table",
+                 .take = report_setting),
+    GNOMON__TEXT("filter", 0, "NAMES", "only regions that match: opt*|@io",
+                 .take = report_setting),
+    GNOMON__TEXT("exclude", 0, "NAMES", "no regions that match",
+                 .take = report_setting),
+    GNOMON__WORD("by", "GROUP", report_groups,
+                 "rows of each rank, host, thread, category or file",
+                 .take = report_setting),
+    GNOMON__WORD("format", "FORMAT", report_formats,
+                 "of a table: text (default), csv, md or json",
+                 .take = report_setting),
     {.name = NULL}};
 
 static int report_run(int argc, char **argv);
@@ -102,27 +120,12 @@ const gnomon__command gnomon__command_report = {
     .takes_files = 1,
 };
 
-typedef struct report_request {
-    const char *stage;
-    int each;
-    int is_page;        /* all of the files as one page, ... */
-    const char *output; /* ... in this file; NULL: standard output */
-    int is_plot, plot;  /* which of gnomon__plot_words */
-    gnomon__cli_profiler profiler;
-    gnomon__joined out;
-    gnomon__near_stage near; /* to --stage */
-    size_t printed;          /* reports */
-    int has_rows;            /* one of them has ... */
-    int had_rows;            /* ... or would have without the filter */
-} report_request;
-
 /* ---- What was asked for ---------------------------------------------------------- */
 
-static int report_plot_words(report_request *r, const char *as,
-                             const gnomon__settings *settings)
+static int report_plot_words(report_request *r)
 {
-    r->plot = gnomon__cli_word(as, gnomon__plot_words);
-    if (r->plot >= 0 && !settings->count && !r->each && !r->output)
+    r->plot = gnomon__cli_word(r->as, gnomon__plot_words);
+    if (r->plot >= 0 && !r->settings.count && !r->each && !r->output)
         return GNOMON__CLI_END;
     gnomon__cli_usage(&gnomon__command_report,
                       "--plot is of --as steps or counters, and of --stage");
@@ -140,64 +143,39 @@ static int report_advice_words(const report_request *r)
 }
 
 /* The page has choices of its own. */
-static int report_page_words(report_request *r,
-                             const gnomon__settings *settings)
+static int report_page_words(report_request *r)
 {
     r->is_page = 1;
-    if (!settings->count && !r->stage && !r->each)
+    if (!r->settings.count && !r->stage && !r->each)
         return GNOMON__CLI_END;
     gnomon__cli_usage(&gnomon__command_report,
                       "--as html takes no option but -o");
     return GNOMON__CLI_WRONG;
 }
 
-/* Reads the command line. Options that it does not know go to the profiler. */
+/* Reads the command line. */
 static int report_words(report_request *r, int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_report;
-    const char *as = "simple";
-    gnomon__settings settings = {0};
-    int option, code = GNOMON_OK;
-    while (!code && (option = gnomon__cli_next(c, argc, argv)) >= 0) {
-        if (option == REPORT_AS)
-            as = optarg;
-        else if (option == REPORT_STAGE)
-            r->stage = optarg;
-        else if (option == REPORT_EACH)
-            r->each = 1;
-        else if (option == REPORT_OUTPUT)
-            r->output = optarg;
-        else if (option == REPORT_PLOT)
-            r->is_plot = 1;
-        else if (option == REPORT_EXTENDED || option == REPORT_NO_EXTENDED)
-            code = gnomon__settings_add(&settings, "extended",
-                                        option == REPORT_EXTENDED ? "true"
-                                                                  : "false");
-        else
-            code = gnomon__settings_add(&settings, report_options[option].name,
-                                        optarg);
-    }
-    if (code) {
-        gnomon__log("no memory for the options");
-        option = GNOMON__CLI_WRONG;
-    } else if (option == GNOMON__CLI_END && optind == argc) {
+    int option = gnomon__cli_read(c, argc, argv, r);
+    if (option == GNOMON__CLI_END && optind == argc) {
         gnomon__cli_usage(c, "no file is named");
         option = GNOMON__CLI_WRONG;
     } else if (option == GNOMON__CLI_END && r->is_plot) {
-        option = report_plot_words(r, as, &settings);
-    } else if (option == GNOMON__CLI_END && gnomon__same_word(as, "html")) {
-        option = report_page_words(r, &settings);
+        option = report_plot_words(r);
+    } else if (option == GNOMON__CLI_END && gnomon__same_word(r->as, "html")) {
+        option = report_page_words(r);
     } else if (option == GNOMON__CLI_END && r->output) {
         gnomon__cli_usage(c, "-o is the file of --as html");
         option = GNOMON__CLI_WRONG;
     } else if (option == GNOMON__CLI_END &&
-               gnomon__cli_profiler_open(&r->profiler, as, &settings)) {
+               gnomon__cli_profiler_open(&r->profiler, r->as, &r->settings)) {
         option = GNOMON__CLI_WRONG;
     } else if (option == GNOMON__CLI_END &&
                r->profiler.report == &gnomon__advice) {
         option = report_advice_words(r);
     }
-    gnomon__settings_free(&settings);
+    gnomon__settings_free(&r->settings);
     return option;
 }
 
@@ -384,7 +362,7 @@ static int report_nothing(const report_request *r)
 
 static int report_run(int argc, char **argv)
 {
-    report_request r = {0};
+    report_request r = {.as = "simple"};
     gnomon__cli_inputs in = {0};
     int status = report_words(&r, argc, argv);
     if (status != GNOMON__CLI_END) {
