@@ -27,7 +27,7 @@ def arguments(words):
     parser.add_argument(
         "--profiler",
         metavar="WORDS",
-        help="what records, as in $GNOMON, which goes before it; else advanced",
+        help="what records, in words of $GNOMON, which wins if it is set; else advanced",
     )
     parser.add_argument(
         "--no-calls", action="store_true", help="marks alone, not each call"

@@ -5,8 +5,8 @@
     trainer = Trainer(profiler=GnomonProfiler("simple,advanced"))
 
 Lightning's actions become actions of gnomon, so marks of the program, of C and of other
-packages are inside them. $GNOMON goes before what is written here: where it is set,
-gnomon reports as it says, and Lightning's own report is empty.
+packages are inside them. If $GNOMON is set, it is used instead of the argument, and
+Lightning's own report is empty.
 """
 import atexit
 import collections
