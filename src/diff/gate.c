@@ -111,8 +111,8 @@ int gnomon__gate_parse(gnomon__gate *g, const char *text)
     }
     if (!gate_is_limit(limit) || !gate_relative(g, limit) ||
         (absolute && !gate_is_limit(absolute)))
-        return gate_wrong(g, "it must end in a limit, +5% or -5%, and may name "
-                             "a second one, +10us");
+        return gate_wrong(g, "say NAME METRIC LIMIT: 'forward mean +5%'; "
+                             "a second limit may follow: +10us");
     gate_trim(g->name, n);
     if (!*word || !*g->name)
         return gate_wrong(g, "say NAME METRIC LIMIT: 'forward mean +5%'");
