@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """python_step.py [WIDTH BATCH LENGTH ROUNDS]: what gnomon.torch.watch adds to a training
-step of a transformer of four blocks, in CPU time of one thread, beside torch.profiler.
+step of a transformer of four blocks, in CPU time of one thread, beside torch.profiler;
+and what its operators add, where `python -m gnomon.torch build` has compiled that.
 Each watched part lies between two plain ones, and the median of the ratios counts."""
 import os
 import statistics
@@ -70,8 +71,17 @@ def watched(spec):
     return found
 
 
-def profiled():
-    with profile(activities=[ProfilerActivity.CPU]):
+def operators():
+    gnomon.configure("tree(file=/dev/null)")
+    with gnomon.torch.watch(operators=True):
+        run(2)
+        found = run()
+    gnomon.configure(None)
+    return found
+
+
+def profiled(**options):
+    with profile(activities=[ProfilerActivity.CPU], **options):
         run(2)
         return run()
 
@@ -81,11 +91,13 @@ ROWS = {
     "watched, simple": lambda: watched("simple(file=/dev/null)"),
     "watched, tree": lambda: watched("tree(file=/dev/null)"),
     "torch.profiler": profiled,
+    "operators, tree": operators,
+    "torch.profiler with shapes": lambda: profiled(record_shapes=True),
 }
 run(20)
 ratios, plains = {name: [] for name in ROWS}, []
-for _ in range(ROUNDS):
-    for name, measure in ROWS.items():
+for turn in range(ROUNDS):
+    for name, measure in sorted(ROWS.items(), reverse=turn % 2 == 1):
         before = run()
         found = measure()
         plains.append((before + run()) / 2)
@@ -94,4 +106,4 @@ plain, modules = statistics.median(plains), sum(1 for _ in model.modules())
 print(f"plain: {plain:.0f} us, {modules} modules")
 for name, found in ratios.items():
     ratio = statistics.median(found)
-    print(f"{name:16} {ratio:.2f}, {(ratio - 1) * plain / modules:.1f} us a module")
+    print(f"{name:26} {ratio:.2f}, {(ratio - 1) * plain / modules:.1f} us a module")

@@ -75,6 +75,7 @@ class Session:
             return False
         self.torch._prepare_trace()
         _open, self.is_ours = self, True
+        _gnomon._operators_rest(True)
         self._calls = {
             name: getattr(self._module, name)
             for name in ("_prepare_profiler", "_enable_profiler")
@@ -105,6 +106,7 @@ class Session:
         global _open
         if self.is_ours:
             self.is_ours, _open = False, None
+            _gnomon._operators_rest(False)
             for name, call in self._calls.items():
                 setattr(self._module, name, call)
 

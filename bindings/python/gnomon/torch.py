@@ -24,7 +24,7 @@ import torch
 from torch.compiler import is_compiling as _is_compiling
 from torch.nn.modules.module import register_module_module_registration_hook
 
-from . import _gnomon, _kineto, range as _range, scope, step
+from . import _gnomon, _kineto, _operators, range as _range, scope, step
 from ._operations import Marks, init, wrap
 
 __all__ = ["Marks", "Watch", "ddp_hook", "init", "watch", "wrap"]
@@ -130,6 +130,7 @@ def _forget(key, module):
             del watch._layers[key]
             if not watch._layers and watch in _watches:
                 _watches.remove(watch)
+                watch._end_operators()
 
 
 def _settle():
@@ -262,8 +263,9 @@ class Watch:
     watch() did. It keeps no model and no optimizer alive. Where it is dropped, the watch
     goes on as long as the model lives."""
 
-    def __init__(self, only, depth):
+    def __init__(self, only, depth, operators):
         self._only, self._depth = only, depth
+        self._operators = operators and _operators.begin()
         self._layers, self._hooks = {}, []
 
     def _add(self, module, name, kind, level):
@@ -286,12 +288,17 @@ class Watch:
                 layer = self._add(inner, full, kind, depth)
                 layer.is_inner = layer.is_inner or parts[-1:] == ["_orig_mod"]
 
+    def _end_operators(self):
+        if self._operators:
+            self._operators = _operators.end()
+
     def close(self):
         for hook in self._hooks:
             hook.remove()
         for layer in self._layers.values():
             layer.watches.remove(self)
         self._layers, self._hooks = {}, []
+        self._end_operators()
         if self in _watches:
             _watches.remove(self)
         _clean()
@@ -324,7 +331,15 @@ def _free_name(name, model):
     return free
 
 
-def watch(model=None, optimizer=None, *, name="model", depth=None, only=None):
+def watch(
+    model=None,
+    optimizer=None,
+    *,
+    name="model",
+    depth=None,
+    only=None,
+    operators=False,
+):
     """Marks the forward and backward of `model` and of all modules in it, backward as a
     whole, and each record_function: those of the program, and torch's own of optimizers
     and data loaders. The step of `optimizer`, or of the last one of a list, ends a
@@ -333,13 +348,17 @@ def watch(model=None, optimizer=None, *, name="model", depth=None, only=None):
     Modules are named by their path, as "model.layers.0", and have their class as
     category; `name` goes in place of "model". `depth`: how far down modules are marked;
     with 0, `model` alone. `only`: those whose name is like this text with * and ?, or
-    for which this function of name and module is true.
+    for which this function of name and module is true. `operators`: also each operator
+    of torch, on all threads, with the shapes and types of its inputs and backward's link
+    to forward. `python -m gnomon.torch build` compiles what that takes; without it layers
+    alone are recorded, and a line says so.
     """
     if not isinstance(model, (torch.nn.Module, type(None))):
         raise TypeError(f"watch() takes a torch.nn.Module, not {type(model).__name__}")
     if not isinstance(optimizer, (list, tuple)):
         optimizer = [] if optimizer is None else [optimizer]
-    handle = Watch(_chooser(only), float("inf") if depth is None else depth)
+    depth = float("inf") if depth is None else depth
+    handle = Watch(_chooser(only), depth, operators)
     for last in optimizer[-1:]:
         handle._hooks.append(last.register_step_post_hook(_stepped))
     _watches.append(handle)
@@ -384,3 +403,9 @@ def ddp_hook(hook=None, name="all_reduce"):
         return future.then(over)
 
     return marked
+
+
+if __name__ == "__main__":
+    import sys
+
+    _operators.main(sys.argv[1:])

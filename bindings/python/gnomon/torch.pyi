@@ -17,6 +17,7 @@ def watch(
     name: str = "model",
     depth: Optional[int] = None,
     only: Union[str, Callable[[str, torch.nn.Module], Any], None] = None,
+    operators: bool = False,
 ) -> Watch: ...
 def ddp_hook(
     hook: Optional[Callable[[Any, Any], Any]] = None, name: str = "all_reduce"

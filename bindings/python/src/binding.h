@@ -147,6 +147,7 @@ extern PyMethodDef binding_call_methods[];
 extern PyMethodDef binding_hook_methods[];
 extern PyMethodDef binding_watch_methods[];
 extern PyMethodDef binding_nvtx_methods[];
+extern PyMethodDef binding_operator_methods[];
 
 /* Ends the run of this process, if there is one. Returns None. */
 PyObject *binding_end_run(PyObject *module);

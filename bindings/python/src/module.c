@@ -175,7 +175,8 @@ static int module_run(PyObject *module)
                                            binding_call_methods,
                                            binding_hook_methods,
                                            binding_watch_methods,
-                                           binding_nvtx_methods};
+                                           binding_nvtx_methods,
+                                           binding_operator_methods};
     module_data *data = PyModule_GetState(module);
     data->state = calloc(1, sizeof *data->state);
     if (!data->state) {

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// torch's operators as scopes of gnomon, for watch(operators=True). Compiled against the
+// torch that is installed, by `python -m gnomon.torch build`, and never at import.
+//
+// Shapes and types are those that torch.profiler shows with record_shapes. Labels are none
+// of them: torch.py marks Python's.
+#include "operators.h"
+
+#include <ATen/core/function_schema.h>
+#include <ATen/record_function.h>
+#include <c10/core/ScalarType.h>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT const char gnomon_operators_torch[] = GNOMON_TORCH;
+
+namespace
+{
+
+const gnomon_operator_calls *calls;
+
+// ---- Regions by name
+
+// Names of operators stay where they are, and those of backward often come back there; so
+// a name is found by its address, and then compared.
+gnomon_region *region_of(const char *name)
+{
+    struct known {
+        const char *at;
+        gnomon_region *region;
+        std::string name;
+    };
+    static thread_local known names[512];
+    known &one = names[(reinterpret_cast<uintptr_t>(name) >> 4) % 512];
+    if (one.at != name || one.name != name) {
+        one.region = calls->region(name);
+        one.name = name;
+        one.at = name;
+    }
+    return one.region;
+}
+
+// ---- What an operator is given
+
+struct given {
+    gnomon_tensor inputs[64];
+    gnomon_attribute attributes[16];
+    std::string json[16], keys[16];
+    gnomon_op_info op;
+};
+
+std::string type_names[static_cast<size_t>(c10::ScalarType::NumOptions)];
+
+void name_types()
+{
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
+        try {
+            auto type = static_cast<c10::ScalarType>(i);
+            type_names[i] = std::string(c10::scalarTypeToTypeMeta(type).name());
+        } catch (...) { // one that has no elements
+        }
+}
+
+bool is_scalar_list(const c10::IValue &value)
+{
+    if (!value.isList())
+        return false;
+    auto list = value.toListRef();
+    return list.empty() || (list[0].isScalar() && list.size() <= 30);
+}
+
+void read_input(const c10::IValue &value, gnomon_tensor *to)
+{
+    *to = {sizeof *to, 0, "", nullptr, nullptr};
+    if (value.isTensor()) {
+        const at::Tensor &t = value.toTensor();
+        if (!t.defined() || t.is_nested() ||
+            t.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+            return;
+        to->dtype = type_names[static_cast<size_t>(t.scalar_type())].c_str();
+        to->dims = t.sizes().data();
+        to->rank = static_cast<uint32_t>(t.sizes().size());
+    } else if (value.isScalar()) {
+        to->dtype = "Scalar";
+    } else if (value.isTensorList()) {
+        to->dtype = "TensorList";
+    } else if (is_scalar_list(value)) {
+        to->dtype = "ScalarList";
+    }
+}
+
+std::string json_of(const c10::IValue &value)
+{
+    if (value.isBool())
+        return value.toBool() ? "true" : "false";
+    if (value.isInt())
+        return std::to_string(value.toInt());
+    if (!value.isIntList())
+        return "";
+    std::string text = "[";
+    for (const auto &item : value.toListRef())
+        text += (text.size() > 1 ? "," : "") + json_of(item);
+    return text + "]";
+}
+
+// A convolution's and a pool's flops need them. A schema is a copy: all others do without.
+void read_attributes(const at::RecordFunction &fn, given &g)
+{
+    const auto schema = fn.operator_schema();
+    if (!schema)
+        return;
+    const auto values = fn.inputs();
+    const auto &names = schema->arguments();
+    for (size_t i = 0; i < values.size() && i < names.size(); i++) {
+        const size_t n = g.op.attribute_count;
+        if (n == 16 || (g.json[n] = json_of(values[i])).empty())
+            continue;
+        g.keys[n] = names[i].name();
+        g.attributes[n] = {sizeof *g.attributes, 0, g.keys[n].c_str(),
+                           g.json[n].c_str()};
+        g.op.attribute_count++;
+    }
+    g.op.attributes = g.attributes;
+}
+
+void read_inputs(const at::RecordFunction &fn, const char *name, given &g)
+{
+    g.op = {};
+    g.op.struct_size = sizeof g.op;
+    g.op.operation = name;
+    g.op.inputs = g.inputs;
+    for (const auto &value : fn.inputs()) {
+        if (g.op.input_count == 64)
+            break;
+        read_input(value, &g.inputs[g.op.input_count++]);
+    }
+    if (strstr(name, "conv") || strstr(name, "pool"))
+        read_attributes(fn, g);
+}
+
+// ---- Which operator of forward made one of backward
+
+// By torch's number and the thread; the last one of a number is meant. A newer number takes
+// the place of one so many before it.
+struct forward {
+    int64_t number;
+    uint64_t thread;
+    gnomon_link link;
+};
+forward forwards[1 << 14];
+std::mutex forwards_lock;
+
+forward &forward_of(int64_t number, uint64_t thread)
+{
+    const uint64_t at = static_cast<uint64_t>(number) + thread * 0x9e3779b1u;
+    return forwards[at % (sizeof forwards / sizeof *forwards)];
+}
+
+void made_forward(int64_t number, uint64_t thread)
+{
+    const gnomon_link link = calls->link_out();
+    std::lock_guard<std::mutex> held(forwards_lock);
+    forward_of(number, thread) = {number, thread, link};
+}
+
+void link_backward(int64_t number, uint64_t thread)
+{
+    forward found;
+    {
+        std::lock_guard<std::mutex> held(forwards_lock);
+        found = forward_of(number, thread);
+    }
+    if (found.number == number && found.thread == thread)
+        calls->link_in(&found.link, GNOMON_LINK_BACKWARD);
+}
+
+// ---- The callbacks
+
+struct opened : at::ObserverContext {
+    explicit opened(const gnomon_operator &of) : of(of)
+    {
+    }
+    gnomon_operator of;
+};
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
+{
+    static thread_local given g;
+    if (!calls->is_on())
+        return nullptr;
+    const bool is_backward = fn.scope() == at::RecordScope::BACKWARD_FUNCTION;
+    read_inputs(fn, fn.name(), g);
+    if (is_backward) // and not what that runs: a product is one product there too
+        g.op.flags = GNOMON_OP_BACKWARD;
+    const gnomon_operator open = calls->begin(region_of(fn.name()), &g.op);
+    if (!open.token)
+        return nullptr;
+    if (fn.seqNr() >= 0 && is_backward)
+        link_backward(fn.seqNr(), fn.forwardThreadId());
+    else if (fn.seqNr() >= 0 && !fn.forwardThreadId())
+        made_forward(fn.seqNr(), fn.threadId());
+    return std::make_unique<opened>(open);
+}
+
+void end(const at::RecordFunction &, at::ObserverContext *context)
+{
+    if (context)
+        calls->end(&static_cast<opened *>(context)->of);
+}
+
+} // namespace
+
+// The handle of the callback, for the call below.
+EXPORT uint64_t gnomon_operators_start(const gnomon_operator_calls *given)
+{
+    if (!calls)
+        name_types();
+    calls = given;
+    return at::addGlobalCallback(
+        at::RecordFunctionCallback(begin, end)
+            .needsInputs(true)
+            .scopes({at::RecordScope::FUNCTION,
+                     at::RecordScope::BACKWARD_FUNCTION,
+                     at::RecordScope::TORCHSCRIPT_FUNCTION}));
+}
+
+EXPORT void gnomon_operators_stop(uint64_t handle)
+{
+    at::removeCallback(handle);
+}

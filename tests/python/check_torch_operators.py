@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""watch(operators=True) beside torch's own session of the same steps: the same operators,
+as often, of the same shapes. Run in a virtual environment that has torch; building needs
+a C++ compiler and torch's headers."""
+import contextlib
+import ctypes
+import io
+import os
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+
+import gnomon
+
+os.environ["KINETO_LOG_LEVEL"] = "9"  # else a line for each start and stop
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+import torch.profiler  # noqa: E402
+
+import check_torch_averages as models  # noqa: E402
+import gnomon.torch  # noqa: E402
+from gnomon import _operators  # noqa: E402
+
+CPU = [torch.profiler.ProfilerActivity.CPU]
+PRODUCTS = ("aten::mm", "aten::bmm", "aten::addmm", "aten::conv2d")
+
+
+def has_callback():
+    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
+    asks = ctypes.CDLL(library)["_ZN2at18hasGlobalCallbacksEv"]
+    asks.restype = ctypes.c_bool
+    return asks()
+
+
+def rows_of(prof):
+    rows = prof.key_averages(group_by_input_shape=True)
+    return {(row.key, str(row.input_shapes)): row for row in rows}
+
+
+class Operators(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        compiler = (os.environ.get("CXX") or "c++").split()[0]
+        if not shutil.which(compiler):
+            raise unittest.SkipTest(f"no C++ compiler: {compiler}")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        change = mock.patch.dict(os.environ, XDG_CACHE_HOME=folder.name)
+        change.start()
+        cls.addClassCleanup(change.stop)
+        try:
+            cls.built = _operators.build()
+        except RuntimeError as error:
+            raise unittest.SkipTest(str(error)) from None
+
+    def record(self, step):
+        """What both found of the same steps."""
+        step()
+        with gnomon.torch.watch(operators=True):
+            self.assertTrue(has_callback())
+            with gnomon.profile(CPU) as ours:
+                with torch.profiler.profile(
+                    activities=CPU, record_shapes=True, with_flops=True
+                ) as theirs:
+                    step()
+                    step()
+        self.assertFalse(has_callback())
+        return ours, theirs
+
+    def test_torchs_table_has_the_same(self):
+        for make in models.MODELS:
+            # One thread alone is seen by torch's session, and where one thread goes on
+            # with the work of another one, that one's next mark ends its operator.
+            if make in (models.a_thread, models.jit_fork):
+                continue
+            with self.subTest(make.__name__):
+                ours, theirs = map(rows_of, self.record(make()))
+                ours.pop(("backward", "[]"), None)  # watch()'s own
+                counts = {key: row.count for key, row in theirs.items()}
+                self.assertEqual({key: row.count for key, row in ours.items()}, counts)
+                for key, row in theirs.items():
+                    if key[0] in PRODUCTS:
+                        self.assertEqual(ours[key].flops, row.flops, key)
+
+    def test_types_are_torchs(self):
+        def step():
+            torch.stack([torch.ones(2, dtype=torch.bfloat16)] * 2).sum(0)
+
+        ours, theirs = self.record(step)
+        ops = {row.operation: row for row in ours.profile().ops}
+        found = [
+            (event.name(), list(event.dtypes()))
+            for event in theirs.profiler.kineto_results.events()
+            if event.dtypes()
+        ]
+        for name, types in found:
+            if name in ops:
+                self.assertEqual([one.dtype for one in ops[name].inputs], types, name)
+        self.assertIn("TensorList", [t for _, types in found for t in types])
+
+    def test_backward_is_linked_with_forward(self):
+        def step():
+            x = torch.ones(2, 3, requires_grad=True)
+            torch.exp(x).sum().backward()
+
+        ours, _ = self.record(step)
+        links = [link for link in ours.profile().links if link.kind == "backward"]
+        names = {(link.cause.name, link.effect.name) for link in links}
+        of = {("aten::exp", "ExpBackward0"), ("aten::sum", "SumBackward0")}
+        self.assertEqual(names, of)
+        self.assertEqual(sum(link.count for link in links), 4)
+        flags = {op.operation: op.flags & 1 for op in ours.profile().ops}
+        self.assertEqual((flags["ExpBackward0"], flags["aten::mul"]), (1, 0))
+
+    def test_layers_are_around_operators(self):
+        model = nn.Sequential(nn.Linear(4, 4))
+        with gnomon.torch.watch(model, operators=True), gnomon.profile(CPU) as prof:
+            with torch.profiler.record_function("label"):
+                model(torch.ones(2, 4)).sum().backward()
+        paths = {event.node.path for event in prof.events()}
+        of = ("label", "model", "model.0", "aten::linear", "aten::addmm")
+        self.assertIn(of, paths)
+        self.assertEqual(sum(e.name == "label" for e in prof.events()), 1)
+        health = gnomon.health()
+        self.assertEqual((health["crossed"], health["unmatched"]), (0, 0))
+
+    def test_torchs_session_for_us_has_each_once(self):
+        with gnomon.torch.watch(operators=True):
+            with gnomon.profile(CPU, record_shapes=True) as prof:
+                torch.exp(torch.ones(2))
+        (row,) = (row for row in prof.key_averages() if row.key == "aten::exp")
+        self.assertEqual(row.count, 1)
+
+    def test_another_torch_refuses_it(self):
+        with mock.patch.object(torch, "__version__", "2.4.0"):
+            with self.assertRaisesRegex(RuntimeError, "not built .*2.4.0: run `python -m"):
+                _operators.load(_operators.path())
+            with self.assertRaisesRegex(RuntimeError, "this is 2.4.0: run `python -m"):
+                _operators.load(self.built)
+
+    def test_without_it_layers_alone_are_recorded(self):
+        said = io.StringIO()
+        model = nn.Linear(2, 2)
+        with mock.patch.object(_operators, "_library", None):
+            with mock.patch.object(_operators, "path", lambda: "/nonexistent.so"):
+                with contextlib.redirect_stderr(said):
+                    watch = gnomon.torch.watch(model, operators=True)
+        with watch, gnomon.profile(CPU) as prof:
+            self.assertFalse(has_callback())
+            model(torch.ones(2, 2))
+        self.assertEqual([row.key for row in prof.key_averages()], ["model"])
+        self.assertRegex(said.getvalue(), "^gnomon.torch.watch: operators are not .*\n$")
+
+    def test_a_watch_of_layers_adds_no_callback(self):
+        with gnomon.torch.watch(nn.Linear(2, 2)):
+            self.assertFalse(has_callback())
+
+
+if __name__ == "__main__":
+    unittest.main()
