@@ -82,8 +82,8 @@ typedef struct advice {
     gnomon__report_table memory;
     advice_region *regions;
     advice_track *tracks;
-    unsigned char *nodes; /* a rule's own marks */
-    advice_step *steps;   /* that are over, by their begin */
+    double *nodes;      /* a rule's own sums */
+    advice_step *steps; /* that are over, by their begin */
     size_t step_count;
 } advice;
 
@@ -219,13 +219,18 @@ static bool is_of_view(const advice_stage *s, uint32_t view)
     return !s->view || !view || view == s->view;
 }
 
-/* The next node of the stage, with times on a thread of the host. */
+/* A node of the stage, with times on a thread of the host. */
+static bool node_at(const advice_stage *s, size_t at, gnomon__report_node *n)
+{
+    return gnomon__report_node_at(s->p, at, n) && n->of.stage == s->number &&
+           n->of.host && n->of.host->count && is_of_view(s, n->of.view) &&
+           !(n->of.flags & (GNOMON_NODE_PART | GNOMON_NODE_RANGE));
+}
+
 static bool next_node(const advice_stage *s, size_t *at, gnomon__report_node *n)
 {
-    while (gnomon__report_node_at(s->p, ++*at, n))
-        if (n->of.stage == s->number && n->of.host && n->of.host->count &&
-            is_of_view(s, n->of.view) &&
-            !(n->of.flags & (GNOMON_NODE_PART | GNOMON_NODE_RANGE)))
+    while (++*at <= gnomon_profile_count(s->p, GNOMON_NODES))
+        if (node_at(s, *at, n))
             return true;
     return false;
 }
@@ -288,7 +293,7 @@ static int stage_begin(advice *a, const advice_stage *s)
     *m = (gnomon__report_table){.name = ""};
     a->regions = gnomon__table_take(m, regions * sizeof *a->regions);
     a->tracks = gnomon__table_take(m, tracks * sizeof *a->tracks);
-    a->nodes = gnomon__table_take(m, nodes);
+    a->nodes = gnomon__table_take(m, nodes * sizeof *a->nodes);
     a->steps = gnomon__table_take(m, steps * sizeof *a->steps);
     if (!a->regions || !a->tracks || !a->nodes || !a->steps)
         return GNOMON_ENOMEM;
@@ -498,40 +503,47 @@ static void look_loader(advice *a, const advice_stage *s)
 
 /* ---- Slow steps ---------------------------------------------------------------------- */
 
-/* How many slow steps are of the period; 0 where more than a fifth of its steps are not
+/* How likely as many slow steps as have this period would have some period by chance, as
+ * a logarithm; 0 where fewer than three have, or more than a fifth of its steps are not
  * slow. */
-static size_t count_period(const advice *a, uint64_t period, uint64_t first)
+static double chance_of(const advice *a, uint64_t period, uint64_t first)
 {
-    size_t slow = 0, other = 0;
-    for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++)
-        if (t->number % period == first % period) {
-            slow += t->is_slow;
-            other += !t->is_slow;
-        }
-    return 4 * other <= slow ? slow : 0;
+    double slow = 0, other = 0, all = 0;
+    for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++) {
+        const bool is = t->number % period == first % period;
+        slow += is && t->is_slow;
+        other += is && !t->is_slow;
+        all += t->is_slow;
+    }
+    double chance = 2 * log(all) - (slow - 1) * log((double)period);
+    for (double i = 1; i <= slow; i++) /* the ways to choose them */
+        chance += log((all - slow + i) / i);
+    return slow < 3 || 4 * other > slow ? 0 : chance;
 }
 
-/* The period of most slow steps, three at least; 0: there is none. Marks these. */
+/* The period of slow steps that is least likely by chance; 0: there is none. Marks
+ * these. */
 static uint64_t find_period(advice *a)
 {
     uint64_t best = 0, first = 0;
-    size_t most = 2, met = 0;
+    double least = log(0.001);
+    size_t met = 0;
     for (size_t i = 0; i < a->step_count && met < 64; i++) {
         met += a->steps[i].is_slow;
         for (size_t k = i + 1; a->steps[i].is_slow && k < a->step_count; k++) {
             const uint64_t period = a->steps[k].number - a->steps[i].number;
             if (!a->steps[k].is_slow || period < 2 || period > 1u << 30)
                 continue;
-            const size_t slow = count_period(a, period, a->steps[i].number);
-            if (slow > most) {
-                most = slow;
+            const double chance = chance_of(a, period, a->steps[i].number);
+            if (chance < least) {
+                least = chance;
                 best = period;
                 first = a->steps[i].number % period;
             }
         }
     }
-    for (advice_step *t = a->steps; best && t < a->steps + a->step_count; t++)
-        t->is_periodic = t->is_slow && t->number % best == first;
+    for (advice_step *t = a->steps; t < a->steps + a->step_count; t++)
+        t->is_periodic = best && t->is_slow && t->number % best == first;
     return best;
 }
 
@@ -618,34 +630,35 @@ static void look_period(advice *a, const advice_stage *s)
 
 /* ---- Marks --------------------------------------------------------------------------- */
 
-/* As --as steps does, looks into scopes that are nine tenths of the steps and have marks
- * in them; others are what they say. */
+/* Of a scope the part that was in steps counts, or where that is more, of what is marked
+ * in it. As --as steps does, looks into scopes that are nine tenths of the steps. */
 static void look_outside(advice *a, const advice_stage *s)
 {
     gnomon__report_node n;
-    double out = s->steps_ns, self = 0, most = 0;
+    double self = 0, most = 0;
     const char *name = "";
     if (s->steps <= 0 || !s->thread)
         return;
     advice_looks(a);
     for (size_t i = 0; next_node(s, &i, &n);)
-        if (n.of.track == s->thread) {
-            advice_region *r = &a->regions[n.of.region];
-            const double in =
-                fmin((double)n.of.host->total_ns, r->own_ns - r->ns);
-            a->nodes[n.of.parent] = 1;
-            r->ns += n.of.parent ? 0 : in;
-            out -= n.of.parent ? 0 : in;
-        }
-    for (size_t i = 0; next_node(s, &i, &n);)
-        if (n.of.track == s->thread && a->nodes[i] &&
-            (double)n.of.host->total_ns >= 0.9 * s->steps_ns) {
-            const double ns = (double)n.of.host->self_ns;
+        if (n.of.track == s->thread)
+            a->regions[n.of.region].ns += (double)n.of.host->total_ns;
+    for (size_t i = gnomon_profile_count(s->p, GNOMON_NODES); i > 0; i--) {
+        if (!node_at(s, i, &n) || n.of.track != s->thread)
+            continue;
+        const advice_region *r = &a->regions[n.of.region];
+        const double ns = (double)n.of.host->self_ns,
+                     all = (double)n.of.host->total_ns,
+                     in = all * fmin(r->own_ns / fmax(r->ns, 1), 1);
+        if (a->nodes[i] > 0 && all >= 0.9 * s->steps_ns) {
             self += ns;
+            a->nodes[i] += ns;
             name = ns > most ? n.region.name : name;
             most = fmax(most, ns);
         }
-    out = fmax(out, 0);
+        a->nodes[n.of.parent] += fmax(in, a->nodes[i]);
+    }
+    const double out = fmax(s->steps_ns - a->nodes[0], 0);
     if (share(out + self, s->steps_ns) > OUTSIDE_SHARE)
         advice_add(a, s, out + self, s->of.name,
                    "what takes it, and whether it is needed, is not known",
@@ -1058,7 +1071,8 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "Step {} took {}, where {} is usual{}{}", "step {}",
      "see what ran then: --as steps, or the page's timeline"},
     {"periodic step", look_period, "single steps",
-     "> " AS_TEXT(PERIOD_SHARE) " % of the steps; 3 of > 1.25 times the median",
+     "> " AS_TEXT(PERIOD_SHARE) " % of the steps; 3 of > 1.25 times the "
+                                "median, < 1 in 1000 by chance",
      "1 of {} steps takes {} more, {} of the time of all{}",
      "{} of the steps that are recorded, as step {}",
      "what comes so, as validation or a checkpoint: less often, or beside the "
@@ -1124,7 +1138,9 @@ static int look_all(advice *a)
         a->code = stage_begin(a, s);
         for (a->rule = 0; !a->code && gnomon__advice_rules[a->rule].look;
              a->rule++) {
-            memset(a->nodes, 0, gnomon_profile_count(s->p, GNOMON_NODES) + 1);
+            for (size_t k = 0; k <= gnomon_profile_count(s->p, GNOMON_NODES);
+                 k++)
+                a->nodes[k] = 0;
             for (size_t k = 0; k <= gnomon_profile_count(s->p, GNOMON_REGIONS);
                  k++)
                 a->regions[k].ns = 0;

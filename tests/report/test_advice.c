@@ -22,6 +22,7 @@ typedef struct made_rank {
     uint32_t run, stage, main, regions;
     uint64_t begin_ns[MOST + 1]; /* of steps, and the end of the last one */
     size_t steps;
+    const char *names[8]; /* of regions */
 } made_rank;
 
 static uint64_t sizes_ns[MOST];
@@ -95,8 +96,13 @@ static made_rank rank_of(int rank, size_t count)
     return m;
 }
 
+/* One of a name is one. */
 static uint32_t region(made_rank *m, const char *name, int kind)
 {
+    for (uint32_t i = 0; i < m->regions; i++)
+        if (strcmp(m->names[i], name) == 0)
+            return i + 1;
+    m->names[m->regions++] = name;
     return gnomon_add_region(
         m->b, &(gnomon_region_info){.name = name, .kind = (uint32_t)kind});
 }
@@ -295,6 +301,19 @@ TEST(periodic_steps_are_named_with_their_period)
     finds(&m, "periodic step", "");
 }
 
+/* Slow ones at random have no period. */
+TEST(noise_has_no_period)
+{
+    for (uint64_t k = 1; k <= 200; k++) {
+        random_word = k * 2654435761u;
+        for (size_t i = 0; i < 64; i++)
+            sizes_ns[i] = random_below(8) ? 10000000 : 20000000;
+        made_rank m = rank_of(-1, 64);
+        forward(&m, 10 * MS);
+        finds(&m, "periodic step", "");
+    }
+}
+
 /* ---- Marks --------------------------------------------------------------------------- */
 
 TEST(time_outside_of_marks_is_told)
@@ -310,6 +329,30 @@ TEST(time_outside_of_marks_is_told)
         path(&m, m.main, 0, "train_step", same(100, 10 * MS), 260 * MS);
     path(&m, m.main, step, "forward", same(100, 7.4 * MS), -1);
     finds(&m, "unmarked", "around the whole step: train_step");
+}
+
+/* One that is around all steps ends in one of them, so little of it is known to be in
+ * steps; what is inside of it tells. */
+TEST(a_scope_around_the_steps_is_no_time_outside)
+{
+    for (int is = 0; is < 2; is++) {
+        made_rank m = rank_of(-1, same(100, 10 * MS));
+        const double each = is ? 7 * MS : 9 * MS;
+        const uint32_t epoch = path(&m, m.main, 0, "epoch", same(1, 1000 * MS),
+                                    1000 * MS - 100 * each);
+        path(&m, m.main, epoch, "train_step", same(100, each), -1);
+        for (uint32_t k = 0; k < 2; k++)
+            gnomon_add_step_time(
+                m.b,
+                &(gnomon_step_time_info){
+                    .stage = m.stage,
+                    .region = region(&m, k ? "epoch" : "train_step",
+                                     GNOMON_KIND_SCOPE),
+                    .time = stats(same(k ? 1 : 100, k ? 10 * MS : each), 0),
+                    .own_ns = (uint64_t)(k ? 10 * MS : 100 * each),
+                    .calls = k ? 1 : 100});
+        finds(&m, "unmarked", is ? "30 % of the steps" : "");
+    }
 }
 
 TEST(marks_that_cost_more_than_they_tell)
