@@ -62,7 +62,8 @@ foreach(room command advice page merge diff report nsys cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()
-list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS})
+list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS}
+  "${PROJECT_SOURCE_DIR}/src/memory/report.c")
 # Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")

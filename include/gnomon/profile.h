@@ -255,8 +255,21 @@ typedef struct gnomon_memory_stats {
     /* Allocated bytes less freed ones: below 0 where it freed what other paths
      * had allocated. */
     int64_t live_bytes;
-    /* The most bytes in use at once. */
+    /* The most bytes of that at once, since its stage began. */
     uint64_t peak_bytes;
+    /* Of what the path allocated in the stage: the bytes that nobody has freed; less those
+     * of earlier stages that somebody freed in it. */
+    int64_t held_bytes;
+    /* Of all that the path ever allocated: the bytes in use when most of the pool was. The
+     * sum over all paths is the pool's peak. Of stages that were added up, the most. */
+    uint64_t at_peak_bytes;
+    /* The most bytes that the pool said to have reserved. */
+    uint64_t reserved_bytes;
+    /* How often the pool was out of memory. */
+    uint64_t failures;
+    /* How many frees were of a pointer that was not known, and how many allocations of one
+     * that was in use. */
+    uint64_t unknown;
 } gnomon_memory_stats;
 
 /* What a path computed, all executions together. */

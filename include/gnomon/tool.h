@@ -6,6 +6,7 @@
  *   Stacks     which scopes threads have open
  *   Devices    scopes on streams, and how another vendor's are timed
  *   Work       of devices, that somebody else measured, as kernels
+ *   Memory     what a program takes from pools, and gives back
  *   Profilers  what one is, and what its callbacks are given
  *   Plugins    what one exports, and all that it may call
  *
@@ -433,6 +434,102 @@ typedef struct gnomon_device_source {
  * source_remove, device_launched, device_put, device_lost. Moments are those of
  * its now_ns. */
 
+/* ==== Memory ==================================================================
+ * What a program takes from its pools of memory and gives back, and in which scopes:
+ *
+ *     GNOMON_POOL(host, "host");
+ *     p = take(bytes);
+ *     gnomon_pool_allocated(&host, p, bytes);     after it was taken
+ *     gnomon_pool_freed(&host, p);                before it is given back
+ *     give(p);
+ *
+ * These are marks (gnomon.h): they cannot fail, and where nobody records memory
+ * (`memory` in $GNOMON) they cost a load, a test and a branch. Recorded, they take no
+ * lock, and memory only while there are more blocks or paths than ever before.
+ * A profile has a track for each pool, and sums at each node (gnomon_memory_stats).
+ * A pool is known by its name, as "host", "cuda:0"; a category of memory is a pool of its
+ * own, as "weights/cuda:0". The number behind the last colon is its device. */
+
+/* The kind of a pool's region. */
+#define GNOMON_KIND_POOL 13
+
+/* What a mark says. */
+enum gnomon_memory_kind {
+    GNOMON_MEMORY_ALLOCATED = 0,
+    GNOMON_MEMORY_FREED = 1,
+    GNOMON_MEMORY_RESERVED = 2,
+    GNOMON_MEMORY_EXHAUSTED = 3
+};
+
+#ifndef GNOMON_DISABLE
+/* Defines a static pool inside a function; `name` is a string literal. For a name that is
+ * not known when compiling: gnomon_region_get(name, NULL, GNOMON_KIND_POOL). */
+#define GNOMON_POOL(variable, name) \
+    static gnomon_region variable = \
+        GNOMON_REGION_INIT(GNOMON_KIND_POOL, name, GNOMON_NULL, __func__)
+
+/* The out-of-line half of the calls below; do not call. */
+static inline void gnomon__pool_slow(gnomon_region *pool, uint32_t mask,
+                                     int kind, const void *pointer,
+                                     uint64_t bytes);
+
+GNOMON_INLINE void gnomon__pool_mark(gnomon_region *pool, int kind,
+                                     const void *pointer, uint64_t bytes)
+{
+    uint32_t mask = gnomon__mask(pool);
+    if (__builtin_expect(mask != 0, 0))
+        gnomon__pool_slow(pool, mask, kind, pointer, bytes);
+}
+
+/* A block of so many bytes was allocated. A pool's blocks have different pointers, below
+ * 2^48, and less than 256 GiB. Of one that is in use already, the older block is taken as
+ * freed, and counted (gnomon_memory_stats.unknown). NULL is ignored. */
+GNOMON_INLINE void gnomon_pool_allocated(gnomon_region *pool,
+                                         const void *pointer, uint64_t bytes)
+{
+    gnomon__pool_mark(pool, GNOMON_MEMORY_ALLOCATED, pointer, bytes);
+}
+
+/* It is freed, on any thread: before the block is given back, as another thread may get it
+ * at once. A pointer that is not known is counted, as of blocks that were allocated before
+ * memory was recorded. NULL is ignored. */
+GNOMON_INLINE void gnomon_pool_freed(gnomon_region *pool, const void *pointer)
+{
+    gnomon__pool_mark(pool, GNOMON_MEMORY_FREED, pointer, 0);
+}
+
+/* So many bytes are reserved now: what the pool has from the system, in use or not. */
+GNOMON_INLINE void gnomon_pool_reserved(gnomon_region *pool, uint64_t bytes)
+{
+    gnomon__pool_mark(pool, GNOMON_MEMORY_RESERVED, GNOMON_NULL, bytes);
+}
+
+/* The pool could not give so many bytes: it is out of memory. */
+GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
+{
+    gnomon__pool_mark(pool, GNOMON_MEMORY_EXHAUSTED, GNOMON_NULL, bytes);
+}
+#endif
+
+/* Who keeps the blocks: libgnomon-memory.so, which host->memory_record told the library of.
+ * It stays for good. A node is a path's, of whatever thread, a pool the id of its region. */
+typedef struct gnomon_memory_recorder {
+    uint32_t struct_size;
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* On the thread that marks, inside the mark, at its innermost node. By how many bytes
+     * the pool's use changed. */
+    int64_t (*mark)(uint32_t thread, uint32_t node, uint32_t pool, int kind,
+                    const void *pointer, uint64_t bytes);
+    /* Inside control calls, one at a time, while threads mark. Forgets all. */
+    void (*begin)(void);
+    /* Puts the sums of all paths since `next`; 0: put did so, for it has no memory. */
+    int (*read)(void *to, int (*put)(void *to, uint32_t node, uint32_t pool,
+                                     const gnomon_memory_stats *sums));
+    /* A stage is over. */
+    void (*next)(void);
+} gnomon_memory_recorder;
+
 /* ==== What callbacks are given ============================================
  * What a profiler's callbacks are given.
  *
@@ -637,7 +734,10 @@ enum gnomon_wants {
     /* With the tree: kernels, copies and calls of devices, in nodes of their own, as
      * sources tell of them (Work of devices). Where no source does, one line says
      * why, and it is as if GNOMON_WANT_DEVICE stood here. */
-    GNOMON_WANT_DEVICE_WORK = 64u
+    GNOMON_WANT_DEVICE_WORK = 64u,
+    /* With the tree: memory, in its nodes' `memory`. One view at a time, in a process
+     * that has loaded libgnomon-memory.so. */
+    GNOMON_WANT_MEMORY = 128u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which
@@ -904,11 +1004,28 @@ typedef struct gnomon_host {
     size_t (*entity_fields)(int entity, gnomon_field_info *fields, size_t room);
     /* The name of a kind, as "nodes"; NULL: there is no such kind. */
     const char *(*entity_name)(int entity);
+
+    /* The slow half of marks of memory; `kind` is a gnomon_memory_kind. */
+    void (*memory)(gnomon_region *pool, uint32_t mask, int kind,
+                   const void *pointer, uint64_t bytes);
+    /* Sets who keeps blocks. GNOMON_EABI: it is of another generation. */
+    int (*memory_record)(const gnomon_memory_recorder *recorder);
 } gnomon_host;
 
 /* The table of the process's gnomon, for programs and bindings, which are linked to it.
  * Never NULL, but with GNOMON_DISABLE, where there is none. Any thread. */
 GNOMON__CALL const gnomon_host *gnomon_host_get(void);
+
+#ifndef GNOMON_DISABLE
+static inline void gnomon__pool_slow(gnomon_region *pool, uint32_t mask,
+                                     int kind, const void *pointer,
+                                     uint64_t bytes)
+{
+    const gnomon_host *host = gnomon_host_get();
+    if (host->struct_size > offsetof(gnomon_host, memory))
+        host->memory(pool, mask, kind, pointer, bytes);
+}
+#endif
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
  * once, when the plugin is loaded. It returns the profiler, which lives as long as

@@ -141,7 +141,7 @@ gnomon_region *gnomon__region_get_n(const char *name, size_t length,
     if (gnomon__is_refused())
         return &gnomon__other_region;
     GNOMON__FORWARD(region_get(name, length, category, category_length, kind));
-    if (kind < 0 || kind > GNOMON_KIND_LINE)
+    if (kind < 0 || kind > GNOMON_KIND_POOL)
         kind = GNOMON_KIND_SCOPE;
     return gnomon__region_named(gnomon__text_of(name, length),
                                 gnomon__text_of(category, category_length),

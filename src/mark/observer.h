@@ -34,6 +34,8 @@ GNOMON__DATA uint32_t gnomon__recorder_bits;
 GNOMON__DATA uint32_t gnomon__tree_bits;
 GNOMON__DATA uint32_t gnomon__end_only_bits;
 GNOMON__DATA uint32_t gnomon__time_bits; /* which need the clock */
+/* The bit of the tree that memory is recorded in, as a mask; 0: nobody records it. */
+GNOMON__DATA uint32_t gnomon__memory_bits;
 GNOMON__DATA uint32_t gnomon__attached_bits;
 GNOMON__DATA uint32_t gnomon__armed_bits;
 GNOMON__DATA uint32_t gnomon__open_bits;      /* also read without the lock */

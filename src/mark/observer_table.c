@@ -9,6 +9,7 @@ uint32_t gnomon__recorder_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__tree_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__end_only_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__time_bits GNOMON__OF_PROCESS;
+uint32_t gnomon__memory_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__observer_epoch;
 uint32_t gnomon__observer_offs;
 uint32_t gnomon__needs_fence;

@@ -87,6 +87,10 @@ typedef struct gnomon__recorder {
     /* The bit of gnomon_wants that asks for it (record/recorders.h). */
     uint32_t wants;
 
+    /* Of one that has no bit of its own: it takes that of the view's tree, or, where that
+     * is NULL, gives it back. GNOMON_OK, or an error and a text. */
+    int (*join)(gnomon__kept *kept, const gnomon__kept *tree);
+
     /* ---- What it keeps for a view in the open stage ---- */
     /* Its size, with gnomon__kept. The view has it on the heap, zeroed. */
     uint32_t kept_bytes;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gnomon/tool.h"
 #include "mark/names.h"
 #include "mark/pretty.h"
 #include "mark/observer.h"
@@ -93,6 +94,14 @@ static gnomon__entry *next_entry(void)
     return &(*block)[id % BLOCK];
 }
 
+/* Filters choose among scopes, and not pools. Under the lock. */
+static int wants(uint32_t bit, const gnomon__entry *entry)
+{
+    return entry->region->kind == GNOMON_KIND_POOL
+               ? (int)(gnomon__memory_bits >> bit & 1)
+               : gnomon__upcall_wants(bit, entry->name, entry->category);
+}
+
 static uint32_t mask_of(const gnomon__entry *entry, uint32_t armed)
 {
     return (entry->wanted & armed) | gnomon__start_mask;
@@ -105,8 +114,7 @@ static uint32_t add_entry(gnomon__entry *entry)
     uint32_t id = entry_count + 1;
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__observers[bit].is_taken &&
-            gnomon__upcall_wants(bit, entry->name, entry->category))
+        if (gnomon__observers[bit].is_taken && wants(bit, entry))
             entry->wanted |= 1u << bit;
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);
@@ -282,9 +290,7 @@ void gnomon__region_filter(uint32_t bit)
 {
     for (uint32_t id = 1; id <= entry_count; id++) {
         gnomon__entry *entry = &entry_blocks[id / BLOCK][id % BLOCK];
-        uint32_t on = gnomon__upcall_wants(bit, entry->name, entry->category)
-                          ? 1u << bit
-                          : 0;
+        uint32_t on = wants(bit, entry) ? 1u << bit : 0;
         entry->wanted = (entry->wanted & ~(1u << bit)) | on;
     }
 }

@@ -77,6 +77,11 @@ static const gnomon__field memory_fields[] = {
     FIELD(U64, freed_bytes, ADD),
     FIELD(I64, live_bytes, ADD),
     FIELD(U64, peak_bytes, MOST),
+    FIELD(I64, held_bytes, ADD),
+    FIELD(U64, at_peak_bytes, MOST),
+    FIELD(U64, reserved_bytes, MOST),
+    FIELD(U64, failures, ADD),
+    FIELD(U64, unknown, ADD),
 };
 #undef S
 #define S gnomon_work_stats

@@ -9,6 +9,7 @@
 enum gnomon__recorder_numbers {
     GNOMON__STEP_RECORDER,
     GNOMON__ACTIVITY_RECORDER, /* sources feed it, and not marks */
+    GNOMON__MEMORY_RECORDER,   /* marks of pools */
     GNOMON__RECORDERS          /* how many */
 };
 

@@ -205,7 +205,7 @@ static int build(gnomon__snapshot_builder *b)
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
-        ok = put_sums(b, i);
+        ok = put_sums(b, i) && gnomon__snapshot_memory(b, i);
     return ok && gnomon__snapshot_activities(b) &&
            gnomon__snapshot_event_links(b) && gnomon__snapshot_put_events(b) &&
            gnomon__snapshot_own_steps(b) && gnomon__snapshot_opens(b) &&

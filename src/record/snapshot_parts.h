@@ -56,6 +56,11 @@ void gnomon__snapshot_events_arrived(const gnomon__snapshot_builder *b);
  * from path to path. */
 int gnomon__snapshot_event_links(gnomon__snapshot_builder *b);
 
+/* Memory at the nodes of a stage, after all of these: snapshot_memory.c; and the track of a
+ * pool, the id of whose region it is. 0: no memory. */
+int gnomon__snapshot_memory(gnomon__snapshot_builder *b, uint32_t stage);
+uint32_t gnomon__snapshot_pool(gnomon__snapshot_builder *b, uint32_t region);
+
 /* After the nodes of threads: work of devices, with tracks of its own. activity_nodes.c. */
 int gnomon__snapshot_activities(gnomon__snapshot_builder *b);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory/memory.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/file_read.h"
@@ -28,6 +29,7 @@ static const gnomon_profiler *report_at(size_t i)
            : i == count     ? gnomon__ranks_profiler
            : i == count + 1 ? &gnomon__averages_report
            : i == count + 2 ? gnomon__advice_profiler
+           : i == count + 3 ? gnomon__memory_report
                             : NULL;
 }
 

@@ -166,6 +166,23 @@ static int take_run_options(const gnomon__spec *spec,
     return code ? code : mapped ? mapped : stepped;
 }
 
+/* A profiler that is not in the library may be in one beside it, or where the loader
+ * looks, that is called by its name: libgnomon-NAME.so. Else the name is told of later. */
+static void load_named(const char *name)
+{
+    char file[64], path[4096];
+    const gnomon_profiler *found;
+    if (gnomon__profiler_named(name) || strlen(name) > 32 ||
+        name[strspn(name, "abcdefghijklmnopqrstuvwxyz")])
+        return;
+    (void)snprintf(file, sizeof file, "libgnomon-%s.so", name);
+    gnomon__os_beside(NULL, file, path, sizeof path);
+    if (!gnomon__plugin_load(&found, path, file) ||
+        !gnomon__plugin_load(&found, file, file))
+        (void)gnomon__profiler_add(found);
+    gnomon__fail_clear();
+}
+
 /* Runs before words are looked up, because plugins add options. A plugin that does not
  * load is complained of and removed. */
 static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
@@ -175,6 +192,8 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
     for (size_t i = 0; i < spec->item_count; i++) {
         gnomon__spec_item *item = &spec->items[i];
         int code = GNOMON_OK;
+        if (!item->is_path && item->name)
+            load_named(item->name);
         if (item->is_path && plugins++ < GNOMON__BITS)
             code = gnomon__plugin_load(
                 &item->profiler, item->name,
@@ -316,10 +335,10 @@ int gnomon__configure(const char *text, const char *origin, int adds)
     if (text != gnomon__follows()) /* else they begin where the parent's do */
         gnomon__path_begin();
     int code = gnomon__spec_parse(&spec, text, origin, &complaints);
-    size_t count;
-    const gnomon_profiler *const *known = gnomon__profilers_known(&count);
     if (code != GNOMON_ENOMEM) {
         int loaded = load_plugins(&spec, &complaints);
+        size_t count;
+        const gnomon_profiler *const *known = gnomon__profilers_known(&count);
         int words = gnomon__spec_resolve(&spec, known, count, &complaints);
         code = code ? code : loaded;
         code = code ? code : words;

@@ -5,6 +5,7 @@
 #include "device/timers.h"
 #include "gnomon/report.h"
 #include "gnomon/tool.h"
+#include "mark/memory.h"
 #include "mark/observer.h"
 #include "mark/op.h"
 #include "platform/error.h"
@@ -84,6 +85,8 @@ const gnomon_host gnomon__host = {
     .report = gnomon__report_n,
     .entity_fields = gnomon__entity_fields,
     .entity_name = gnomon__entity_name,
+    .memory = gnomon__memory_mark,
+    .memory_record = gnomon__memory_record,
 };
 
 const gnomon_host *gnomon_host_get(void)

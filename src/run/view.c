@@ -128,7 +128,10 @@ static void drop_recorder(const gnomon__recorder *r, gnomon__kept *kept)
         return;
     if (r->empty)
         r->empty(kept);
-    gnomon__observer_detach(kept->bit);
+    if (r->join)
+        (void)r->join(kept, NULL);
+    else
+        gnomon__observer_detach(kept->bit);
     gnomon__free(kept);
 }
 
@@ -195,7 +198,8 @@ static int attach_recorder(gnomon__view *v, const gnomon__recorder *r,
         gnomon__fail(GNOMON_ENOMEM, "no memory for the recorder '%s'", r->name);
         return GNOMON_ENOMEM;
     }
-    int code = gnomon__observer_attach(r, NULL, NULL, &kept->bit);
+    int code = r->join ? r->join(kept, v->tree)
+                       : gnomon__observer_attach(r, NULL, NULL, &kept->bit);
     if (code) {
         gnomon__free(kept);
         return code;

@@ -26,7 +26,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec ops profile mark record device print export profilers run command advice page merge diff report nsys cli inject"
+rooms="platform spec ops profile mark record device print export profilers run memory command advice page merge diff report nsys cli inject"
 circled="run"
 
 # Public headers are named with quotes, the system's with brackets.
@@ -38,6 +38,7 @@ check_rooms() {
         apart["print"] = " print "
         apart["export"] = apart["profilers"] = " print export "
         apart["inject"] = " platform "
+        apart["memory"] = " platform print "
     }
     FNR == 1 {
         split(FILENAME, part, "/")

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The table of blocks: both calls are on the hot path of a program.
+ *
+ * Levels of slots, each four times as large as the one before. A pointer's slot is one of
+ * eight in a row, in whichever level was the newest when it came. Where these are taken, a
+ * level is added; nothing ever moves. So adding touches two lines of the cache, and a
+ * program that is past its peak makes no system call.
+ *
+ * Invariant: a pointer is given out to one owner, so its slot is written by one thread at
+ * a time: from free to BUSY, value, key; and back to free by whoever frees the block. */
+#include "memory/blocks.h"
+
+#include <sys/mman.h>
+
+#include "platform/atomic.h"
+
+#define FIRST_BITS 12u
+#define LEVELS 9u /* 4 GiB of slots in the last one */
+#define ROW 8u
+#define BUSY 1u /* no pointer */
+#define HUGE_BYTES (1u << 22)
+
+static block *levels[LEVELS];
+static uint32_t newest;
+
+void *gnomon__memory_map(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    if (bytes >= HUGE_BYTES)
+        (void)madvise(at, bytes, MADV_HUGEPAGE);
+    return at;
+}
+
+void gnomon__memory_unmap(void *at, size_t bytes)
+{
+    (void)munmap(at, bytes);
+}
+
+static size_t level_slots(uint32_t level)
+{
+    return (size_t)1 << (FIRST_BITS + 2 * level);
+}
+
+static block *row_of(block *slots, uint32_t level, uint64_t pointer)
+{
+    const uint64_t hash = (pointer >> 4) * 0x9e3779b97f4a7c15u;
+    return &slots[hash >> (64 - FIRST_BITS - 2 * level) & ~(ROW - 1ull)];
+}
+
+/* 0: no memory. */
+static int add_level(uint32_t level)
+{
+    block *none = NULL;
+    if (level == LEVELS)
+        return 0;
+    if (!load_acquire(&levels[level])) {
+        block *made = gnomon__memory_map(level_slots(level) * sizeof *made);
+        if (!made)
+            return 0;
+        if (!cas_acq_rel(&levels[level], &none, made)) /* another thread's */
+            gnomon__memory_unmap(made, level_slots(level) * sizeof *made);
+    }
+    uint32_t before = level - 1;
+    if (level)
+        (void)cas_acq_rel(&newest, &before, level);
+    return 1;
+}
+
+/* Removes the pointer's block from its row. */
+static block take_from(block *row, uint64_t pointer)
+{
+    for (uint32_t i = 0; i < ROW; i++) {
+        uint64_t key = load_relaxed(&row[i].key);
+        if (key >> 16 != pointer)
+            continue;
+        const block found = {key, load_relaxed(&row[i].value)};
+        if (cas_acq_rel(&row[i].key, &key, (uint64_t)0))
+            return found;
+    }
+    return (block){0, 0};
+}
+
+/* 0: all of them are taken. */
+static int put_into(block *row, const block *b)
+{
+    for (uint32_t i = 0; i < ROW; i++) {
+        uint64_t key = load_relaxed(&row[i].key);
+        if (key || !cas_acq_rel(&row[i].key, &key, (uint64_t)BUSY))
+            continue;
+        store_relaxed(&row[i].value, b->value);
+        store_release(&row[i].key, b->key);
+        return 1;
+    }
+    return 0;
+}
+
+int gnomon__block_add(block b, block *old)
+{
+    const uint64_t pointer = b.key >> 16;
+    for (;;) {
+        const uint32_t level = load_acquire(&newest);
+        block *slots = load_acquire(&levels[level]);
+        if (likely(slots != NULL)) {
+            block *row = row_of(slots, level, pointer);
+            if (!old->key)
+                *old = take_from(row, pointer);
+            if (likely(put_into(row, &b)))
+                return 1;
+        }
+        if (!add_level(slots ? level + 1 : level))
+            return 0;
+    }
+}
+
+block gnomon__block_take(uint64_t pointer)
+{
+    for (uint32_t level = load_acquire(&newest) + 1; level--;) {
+        block *slots = load_acquire(&levels[level]);
+        const block found =
+            slots ? take_from(row_of(slots, level, pointer), pointer)
+                  : (block){0, 0};
+        if (found.key)
+            return found;
+    }
+    return (block){0, 0};
+}
+
+void gnomon__blocks_forget(void)
+{
+    for (uint32_t level = 0; level < LEVELS; level++)
+        if (load_acquire(&levels[level]))
+            (void)madvise(levels[level],
+                          level_slots(level) * sizeof *levels[level],
+                          MADV_DONTNEED);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Sums of memory of a stage: those of one path and one pool are one. */
+#include "record/memory_sums.h"
+
+#include <string.h>
+
+#include "mark/memory.h"
+#include "mark/observer.h"
+#include "mark/region.h"
+#include "mark/tree.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/fields.h"
+
+/* ---- Sums ------------------------------------------------------------------------ */
+
+static int memory_is_of(const void *sums, uint32_t item, const void *wanted)
+{
+    return memcmp(&((const gnomon__memory_sums *)sums)->of[item - 1], wanted,
+                  offsetof(gnomon__memory_sum, s)) == 0;
+}
+
+/* Accounts of threads add up to what a path held at a peak; of stages, each has a peak of
+ * its own. 0: no memory. */
+static int add_memory(void **to, const gnomon__memory_sum *from,
+                      int is_of_stage)
+{
+    gnomon__memory_sums *s = *to ? *to : (*to = gnomon__alloc(sizeof *s));
+    if (!s)
+        return 0;
+    const uint64_t hash =
+        gnomon__mix((uint64_t)from->thread << 32 | from->path, from->pool);
+    uint32_t item = gnomon__slots_find(&s->slots, hash, memory_is_of, s, from);
+    if (!item) {
+        if (!gnomon__grow(&s->of, &s->room, s->count + 1, sizeof *s->of) ||
+            gnomon__slots_add(&s->slots, hash, (uint32_t)s->count + 1))
+            return 0;
+        s->of[s->count++] = *from;
+        return 1;
+    }
+    gnomon_memory_stats *sum = &s->of[item - 1].s;
+    const uint64_t at_peak = sum->at_peak_bytes + from->s.at_peak_bytes;
+    gnomon__merge_fields(&gnomon__structs[GNOMON__MEMORY], sum, &from->s, 0);
+    sum->at_peak_bytes = is_of_stage ? at_peak : sum->at_peak_bytes;
+    return 1;
+}
+
+static int memory_sums_add(void **to, const void *sums)
+{
+    const gnomon__memory_sums *from = sums;
+    int ok = 1;
+    for (size_t i = 0; i < from->count; i++)
+        ok &= add_memory(to, &from->of[i], 0);
+    return ok;
+}
+
+static void memory_sums_free(void *sums)
+{
+    gnomon__memory_sums *s = sums;
+    gnomon__free(s->of);
+    gnomon__slots_free(&s->slots);
+    gnomon__free(s);
+}
+
+/* ---- A view's -------------------------------------------------------------------- */
+
+static int memory_join(gnomon__kept *kept, const gnomon__kept *tree)
+{
+    if (tree && !gnomon__memory_recorder)
+        return gnomon__fail(GNOMON_ESTATE, "libgnomon-memory.so is not loaded");
+    if (tree && gnomon__memory_bits)
+        return gnomon__fail(GNOMON_EFULL, "memory is recorded with the filter "
+                                          "or schedule of another profiler");
+    if (tree) {
+        gnomon__memory_recorder->begin();
+        kept->bit = tree->bit;
+    }
+    store_relaxed(&gnomon__memory_bits, tree ? 1u << kept->bit : 0);
+    gnomon__observer_filter(kept->bit); /* pools are wanted, or no more */
+    return GNOMON_OK;
+}
+
+/* Of the path's thread: others may have freed what it allocated. */
+static int put_account(void *to, uint32_t node, uint32_t pool,
+                       const gnomon_memory_stats *sums)
+{
+    const gnomon__node *n = (const void *)(gnomon__marks_arena.base + node);
+    gnomon__memory_sum one = {.thread = load_relaxed(&n->thread), .pool = pool};
+    if (!(load_relaxed(&n->flags) & GNOMON__NODE_ROOT))
+        one.path = load_relaxed(&n->number);
+    one.s = *sums;
+    return add_memory(to, &one, 1);
+}
+
+static int memory_read(const gnomon__kept *kept, gnomon__totals *to,
+                       uint64_t begin, uint64_t now)
+{
+    (void)kept;
+    (void)begin;
+    (void)now;
+    void *read = NULL;
+    int ok = gnomon__memory_recorder->read(&read, put_account);
+    gnomon__memory_sums *sums = read;
+    for (size_t i = 0; sums && i < sums->count; i++) {
+        gnomon__memory_sum *one = &sums->of[i];
+        if ((int64_t)one->s.at_peak_bytes < 0) /* threads allocate just now */
+            one->s.at_peak_bytes = 0;
+        /* The path is in the stage, though nothing of it may have ended there. */
+        ok &= (!one->path || gnomon__totals_path(to, one->thread, one->path)) &&
+              add_memory(&to->sums[GNOMON__MEMORY_RECORDER], one, 0);
+    }
+    if (sums)
+        memory_sums_free(sums);
+    return ok;
+}
+
+static void memory_next(gnomon__kept *kept)
+{
+    (void)kept;
+    gnomon__memory_recorder->next();
+}
+
+const gnomon__recorder gnomon__memory_sums_recorder = {
+    .name = "memory",
+    .wants = GNOMON_WANT_MEMORY,
+    .join = memory_join,
+    .kept_bytes = sizeof(gnomon__kept),
+    .read = memory_read,
+    .empty = memory_next,
+    .add_sums = memory_sums_add,
+    .free_sums = memory_sums_free,
+};

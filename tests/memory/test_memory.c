@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The recorder of memory, by marks and profiles: what paths took and gave back, what they
+ * hold, the peak and who held it, frees of other threads and of what is not known.
+ *
+ * links: static */
+#include <stdlib.h>
+
+#include "live_profile.h"
+#include "recording_threads.h"
+#include "sanitizer.h"
+
+static gnomon_region host =
+    GNOMON_REGION_INIT(GNOMON_KIND_POOL, "host", NULL, NULL);
+static gnomon_region cuda =
+    GNOMON_REGION_INIT(GNOMON_KIND_POOL, "weights/cuda:3", NULL, NULL);
+
+#define TEST_MEMORY TEST_BINARY_DIR "/../libgnomon-memory.so"
+#define ATTACH(words) \
+    do { \
+        if (!CHECK_EQ(gnomon_attach(NULL, NULL, TEST_MEMORY words), \
+                      GNOMON_OK)) \
+            fprintf(stderr, "    %s\n", gnomon_error_text()); \
+    } while (0)
+
+/* A pointer that nobody follows. */
+static const void *block(size_t number)
+{
+    return (const void *)(uintptr_t)(0x10000 + 16 * number);
+}
+
+static void take(size_t number, uint64_t bytes)
+{
+    gnomon_pool_allocated(&host, block(number), bytes);
+}
+
+static void give(size_t number)
+{
+    gnomon_pool_freed(&host, block(number));
+}
+
+/* The sums of all nodes of a region in a pool. */
+static gnomon_memory_stats sums(const gnomon_profile *p, const char *region,
+                                const char *pool)
+{
+    gnomon_memory_stats all = {.struct_size = sizeof all};
+    gnomon_node_info n;
+    gnomon_region_info r;
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
+        gnomon_profile_region(p, n.region, &r);
+        for (size_t j = 0; j < n.memory_count; j++) {
+            const gnomon_memory_stats *m = gnomon_memory_at(&n, j);
+            gnomon_profile_track(p, m->pool, &k);
+            if ((*region && strcmp(r.name, region) != 0) ||
+                strcmp(k.name, pool) != 0)
+                continue;
+            all.allocations += m->allocations;
+            all.frees += m->frees;
+            all.allocated_bytes += m->allocated_bytes;
+            all.freed_bytes += m->freed_bytes;
+            all.live_bytes += m->live_bytes;
+            all.peak_bytes += m->peak_bytes;
+            all.held_bytes += m->held_bytes;
+            all.at_peak_bytes += m->at_peak_bytes;
+            all.reserved_bytes += m->reserved_bytes;
+            all.failures += m->failures;
+            all.unknown += m->unknown;
+        }
+    }
+    return all;
+}
+
+#define CHECK_SUMS(m, took, gave, bytes, freed, holds, peak) \
+    do { \
+        const gnomon_memory_stats gnomon_m = m; \
+        CHECK_EQ(gnomon_m.allocations, took); \
+        CHECK_EQ(gnomon_m.frees, gave); \
+        CHECK_EQ(gnomon_m.allocated_bytes, bytes); \
+        CHECK_EQ(gnomon_m.freed_bytes, freed); \
+        CHECK_EQ(gnomon_m.held_bytes, holds); \
+        CHECK_EQ(gnomon_m.at_peak_bytes, peak); \
+    } while (0)
+
+TEST(a_path_has_what_it_took_gave_back_and_holds)
+{
+    ATTACH("(as=m)");
+    for (int i = 0; i < 3; i++) {
+        GNOMON_SCOPE("step");
+        {
+            GNOMON_SCOPE("forward");
+            take(1, 1000);
+            take(2, 24);
+            take(10 + (size_t)i, 8); /* leaks */
+        }
+        GNOMON_SCOPE("backward");
+        take(3, 500);
+        give(1);
+        give(3);
+        give(2);
+    }
+    take(4, 70);
+    give(4);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_SUMS(sums(p, "forward", "host"), 9, 0, 3096, 0, 24, 1048);
+    CHECK_SUMS(sums(p, "backward", "host"), 3, 9, 1500, 4572, 0, 500);
+    CHECK_SUMS(sums(p, "(outside)", "host"), 1, 1, 70, 70, 0, 0);
+    CHECK_EQ(sums(p, "forward", "host").peak_bytes, 3096);
+    CHECK_EQ(sums(p, "backward", "host").peak_bytes, 500);
+    CHECK_EQ(sums(p, "forward", "host").live_bytes, 3096);
+    CHECK_EQ(sums(p, "backward", "host").live_bytes, -3072);
+    gnomon_profile_free(p);
+}
+
+TEST(pools_are_apart_and_tell_their_device)
+{
+    ATTACH("(as=m)");
+    GNOMON_SCOPE("step");
+    take(1, 100);
+    gnomon_pool_allocated(&cuda, block(2), 7);
+    gnomon_pool_freed(&host, block(2)); /* it counts in the block's pool */
+    gnomon_pool_reserved(&cuda, 4096);
+    gnomon_pool_reserved(&cuda, 1024);
+    gnomon_pool_exhausted(&cuda, 1);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "step", "weights/cuda:3").allocated_bytes, 7);
+    CHECK_EQ(sums(p, "step", "weights/cuda:3").held_bytes, 0);
+    CHECK_EQ(sums(p, "step", "weights/cuda:3").reserved_bytes, 4096);
+    CHECK_EQ(sums(p, "step", "weights/cuda:3").failures, 1);
+    CHECK_EQ(sums(p, "step", "host").held_bytes, 100);
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
+        if (k.kind == GNOMON_TRACK_POOL)
+            CHECK_EQ(k.device, strcmp(k.name, "host") ? 3 : -1);
+    gnomon_profile_free(p);
+}
+
+TEST(what_is_not_known_is_counted)
+{
+    ATTACH("(as=m)");
+    GNOMON_SCOPE("step");
+    give(1);                                               /* never allocated */
+    gnomon_pool_freed(&host, NULL);                        /* nothing */
+    gnomon_pool_allocated(&host, NULL, 5);                 /* nothing */
+    gnomon_pool_allocated(&host, (void *)(1ull << 60), 5); /* no such address */
+    gnomon_pool_allocated(&host, block(9), 1ull << 40);    /* too large */
+    take(2, 10);
+    take(2, 30); /* used again: its free was not seen */
+    give(2);
+    give(2); /* twice */
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_SUMS(sums(p, "step", "host"), 2, 1, 40, 30, 0, 30);
+    CHECK_EQ(sums(p, "step", "host").unknown, 5);
+    gnomon_profile_free(p);
+}
+
+TEST(stages_have_their_own_sums_and_peak)
+{
+    ATTACH("(as=m)");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("load");
+        take(1, 1000);
+        take(2, 5000);
+        give(2);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("validate"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("load");
+        take(3, 200);
+        give(1);
+    }
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_snapshot(&p, "m", 0), GNOMON_OK); /* the open stage */
+    CHECK_SUMS(sums(p, "load", "host"), 1, 1, 200, 1000, -800, 1200);
+    CHECK_EQ(sums(p, "load", "host").peak_bytes, 200);
+    gnomon_profile_free(p);
+    p = live_snapshot("m");
+    CHECK_SUMS(sums(p, "load", "host"), 3, 2, 6200, 6000, 200, 7200);
+    gnomon_profile_free(p);
+}
+
+/* Memory in a scope that was open before the stage is of the stage all the same. */
+TEST(an_open_scope_takes_memory_in_each_stage)
+{
+    ATTACH("(as=m)");
+    GNOMON_SCOPE("outer");
+    take(1, 10);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    take(2, 20);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "outer", "host").allocated_bytes, 30);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+}
+
+TEST(nothing_is_asked_where_nobody_records_memory)
+{
+    CHECK_EQ(gnomon_attach(NULL, NULL, "simple(as=s)"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+    }
+    take(1, 10);
+    CHECK_EQ(host.mask, 0);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+" TEST_MEMORY "(as=m)"), GNOMON_OK);
+    take(1, 10);
+    CHECK(host.mask != 0);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "-m"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+" TEST_MEMORY "(as=m)"), GNOMON_OK);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "", "host").allocations, 0); /* all was forgotten */
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
+    CHECK_EQ(host.mask, 0);
+}
+
+/* A filter chooses scopes, and not pools: memory is of the innermost that it lets by. */
+TEST(a_filter_leaves_pools_alone)
+{
+    ATTACH("(as=m,filter=outer)");
+    GNOMON_SCOPE("outer");
+    {
+        GNOMON_SCOPE("inner");
+        take(1, 10);
+    }
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "outer", "host").allocated_bytes, 10);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "+" TEST_MEMORY "(as=n)"),
+             GNOMON_EFULL); /* one view at a time */
+}
+
+/* ---- Many -------------------------------------------------------------------------- */
+
+#define MOST (IS_SLOW ? 20000u : 200000u)
+
+TEST(many_blocks_in_any_order)
+{
+    ATTACH("(as=m)");
+    uint32_t *order = malloc(MOST * sizeof *order);
+    uint64_t all = 0, random = 1;
+    GNOMON_SCOPE("step");
+    for (uint32_t i = 0; i < MOST; i++) {
+        order[i] = i;
+        take(i, i % 1000 + 1);
+        all += i % 1000 + 1;
+    }
+    for (uint32_t i = MOST; i-- > 1;) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint32_t other = (uint32_t)(random >> 33) % (i + 1);
+        const uint32_t its = order[other];
+        order[other] = order[i];
+        order[i] = its;
+    }
+    for (uint32_t i = 0; i < MOST; i++)
+        give(order[i]);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_SUMS(sums(p, "step", "host"), MOST, MOST, all, all, 0, all);
+    CHECK_EQ(sums(p, "", "host").unknown, 0);
+    gnomon_profile_free(p);
+    free(order);
+}
+
+/* Each thread frees what the one before it allocated, while others read. */
+#define THREADS 4u
+#define ROUNDS (IS_SLOW ? 2000u : 20000u)
+static uint32_t handed[THREADS];
+
+static void *hand_on(void *context)
+{
+    const size_t own = (size_t)(uintptr_t)context;
+    const size_t from = (own + THREADS - 1) % THREADS;
+    GNOMON_SCOPE("worker");
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        take(own * ROUNDS + i, 3);
+        __atomic_store_n(&handed[own], i + 1, __ATOMIC_RELEASE);
+        while (__atomic_load_n(&handed[from], __ATOMIC_ACQUIRE) <= i)
+            sched_yield();
+        GNOMON_SCOPE("give");
+        give(from * ROUNDS + i);
+    }
+    return NULL;
+}
+
+TEST(threads_free_what_others_allocated)
+{
+    ATTACH("(as=m)");
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, hand_on, (void *)(uintptr_t)i);
+    for (int i = 0; i < 10; i++)
+        gnomon_profile_free(live_snapshot("m"));
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    const unsigned all = THREADS * ROUNDS;
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "worker", "host").allocations, all);
+    CHECK_EQ(sums(p, "worker", "host").held_bytes, 0);
+    CHECK_EQ(sums(p, "worker", "host").frees, 0);
+    CHECK_EQ(sums(p, "give", "host").frees, all);
+    CHECK_EQ(sums(p, "give", "host").freed_bytes, 3 * all);
+    CHECK_EQ(sums(p, "", "host").unknown, 0);
+    gnomon_profile_free(p);
+}
+
+TEST(a_child_records_nothing_of_its_parent)
+{
+    ATTACH("(as=m)");
+    GNOMON_SCOPE("step");
+    take(1, 10);
+    const pid_t child = fork();
+    if (!child) {
+        give(1); /* off, and silent */
+        take(2, 10);
+        const int first = gnomon_setup(NULL);
+        ATTACH("(as=m)");
+        GNOMON_SCOPE("child");
+        take(3, 5);
+        gnomon_profile *p = live_snapshot("m");
+        const gnomon_memory_stats all = sums(p, "", "host");
+        CHECK_EQ(all.allocated_bytes, 5);
+        CHECK_EQ(all.held_bytes, 5);
+        gnomon_profile_free(p);
+        _exit(first != GNOMON_OK || test_failures);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "step", "host").held_bytes, 10);
+    gnomon_profile_free(p);
+}
