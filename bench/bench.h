@@ -74,6 +74,7 @@ enum bench_mode {
     BENCH_TRACE,          /* trace */
     BENCH_TREE_AND_TRACE, /* simple, and trace */
     BENCH_TRACE_CLOSED,   /* simple, and trace outside its window */
+    BENCH_MEMORY,         /* memory, with many blocks in use */
     BENCH_MODES
 };
 
@@ -86,6 +87,7 @@ enum bench_record {
     BENCH_HOOKS,     /* what the hooks counted */
     BENCH_TOLD,      /* what the tool of NVTX counted */
     BENCH_STEPS,     /* steps of the stage */
+    BENCH_POOLED,    /* allocations from the pool of the row's name */
     BENCH_SWITCHED   /* off: the same code records once it is switched on */
 };
 
@@ -105,6 +107,7 @@ extern const bench_row bench_plants[];
 extern const size_t bench_floor_count, bench_mark_count, bench_late_count;
 extern const size_t bench_plant_count;
 const bench_row *bench_floor(const char *name);
+void bench_fill_pool(void);
 
 /* A line of the table. BENCH_EMPTY is an empty cell, as is -1 in `recorded`. The
  * floor is measured just before the row each time; ratio_min divides the least

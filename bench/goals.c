@@ -38,6 +38,8 @@ static const goal goals[] = {
     {INSTRUCTIONS, "simple_scope", 0, 100, 100,
      "simple_scope <= 100 instructions"},
     {TO_FLOOR, "op_scope", 0, 1.5, 1.5, "op_scope <= 1.5 Fb"},
+    {TO_FLOOR, "memory_pair", 0, 3, 3, "memory_pair <= 3 Fd"},
+    {TO_FLOOR, "memory_random", 0, 20, 20, "memory_random <= 20 Fd"},
     {TO_FLOOR, "advanced_scope", 0, 1.05, 1.05, "advanced_scope <= 1.05 Fw"},
     {TO_FLOOR, "repeated_names", 0, 1.1, 1.1, "repeated_names <= 1.1 Fw"},
     {INSTRUCTIONS, "repeated_names", 0, 110, 110,

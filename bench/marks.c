@@ -3,9 +3,11 @@
  * faults. A row's regions have its name or its category, by which the profile is
  * searched for what it recorded. */
 #include <pthread.h>
+#include <string.h>
 
 #include "bench.h"
 #include "gnomon.h"
+#include "gnomon/tool.h"
 
 /* ---- Off ----------------------------------------------------------------- */
 
@@ -223,6 +225,85 @@ BENCH_PAIRS(nvtx_out, 1, NVTX_PAIR, NVTX_PAIR)
 BENCH_PAIRS(nvtx_out_off, 64, BENCH_64(NVTX_OFF_PAIR), NVTX_OFF_PAIR(8, 0))
 #endif
 
+/* ---- Memory --------------------------------------------------------------- */
+
+/* With 10^6 blocks in use, a pair frees one and allocates that pointer again: one of the
+ * thread's last 16, or any one at all. Of two threads, a quarter of the frees are of what
+ * the other one allocated. */
+#define POOL_LIVE 1000000u
+#define POOL_RECENT 16u
+#define POOL(name) GNOMON_REGION_INIT(GNOMON_KIND_POOL, name, NULL, NULL)
+static gnomon_region live_pool = POOL("live"), pair_pool = POOL("memory_pair"),
+                     random_pool = POOL("memory_random");
+static struct {
+    uint32_t owner; /* 0: nobody yet; UINT32_MAX: at work */
+    char line[60];
+} handed[POOL_RECENT] __attribute__((aligned(64)));
+static uint32_t pool_threads;
+static __thread uint32_t pool_own, pool_random;
+
+static inline const void *pool_block(size_t number)
+{
+    return (const void *)(uintptr_t)(0x10000000u + 448 * number);
+}
+
+static inline uint32_t pool_next(void)
+{
+    if (!pool_own)
+        pool_own = __atomic_add_fetch(&pool_threads, 1, __ATOMIC_RELAXED);
+    return pool_random = pool_random * 1664525u + 1013904223u;
+}
+
+void bench_fill_pool(void)
+{
+    for (size_t i = 0; i < POOL_LIVE + 8 * POOL_RECENT; i++)
+        gnomon_pool_allocated(&live_pool, pool_block(i), 64);
+    memset(handed, 0, sizeof handed);
+}
+
+static inline void pool_again(gnomon_region *pool, const void *block)
+{
+    gnomon_pool_freed(pool, block);
+    BENCH_FENCE();
+    gnomon_pool_allocated(pool, block, 64);
+}
+
+static inline int pool_from_other(gnomon_region *pool, uint32_t number)
+{
+    uint32_t *owner = &handed[number % POOL_RECENT].owner;
+    uint32_t was = __atomic_load_n(owner, __ATOMIC_ACQUIRE);
+    if (was == pool_own || was == UINT32_MAX ||
+        !__atomic_compare_exchange_n(owner, &was, UINT32_MAX, 0,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return 0;
+    pool_again(pool, pool_block(POOL_LIVE + number % POOL_RECENT));
+    __atomic_store_n(owner, pool_own, __ATOMIC_RELEASE);
+    return 1;
+}
+
+/* Each thread has a half of the blocks, and 16 of its own. */
+#define POOL_PAIR \
+    { \
+        const uint32_t random = pool_next(); \
+        if (random >> 30 || !pool_from_other(&pair_pool, random >> 8)) \
+            pool_again(&pair_pool, \
+                       pool_block(POOL_LIVE + \
+                                  (1 + pool_own % 7) * POOL_RECENT + \
+                                  (random >> 8) % POOL_RECENT)); \
+    }
+BENCH_PAIRS(memory_pair, 1, POOL_PAIR, POOL_PAIR)
+
+#define POOL_RANDOM_PAIR \
+    { \
+        const uint32_t random = pool_next(); \
+        const uint32_t half = POOL_LIVE / 2; \
+        if (random >> 30 || !pool_from_other(&random_pool, random >> 8)) \
+            pool_again(&random_pool, \
+                       pool_block(pool_own % 2 * half + \
+                                  (uint32_t)((uint64_t)random * half >> 32))); \
+    }
+BENCH_PAIRS(memory_random, 1, POOL_RANDOM_PAIR, POOL_RANDOM_PAIR)
+
 #define MARK(name, floor, mode, record, sites, id) \
     { \
         name, floor, mode, record, sites, id##_pairs, id##_once, NULL \
@@ -264,6 +345,8 @@ const bench_row bench_marks[] = {
          steps_step),
     MARK("advanced_scope", "Fw", BENCH_ADVANCED, BENCH_BY_NAME, 1,
          advanced_scope),
+    MARK("memory_pair", "Fd", BENCH_MEMORY, BENCH_POOLED, 1, memory_pair),
+    MARK("memory_random", "Fd", BENCH_MEMORY, BENCH_POOLED, 1, memory_random),
     MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),
     MARK("hook_byname", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook_byname),
     MARK("buffer_and_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, buffer),

@@ -123,7 +123,8 @@ static int threads_of(const bench_row *row)
 static int reads_profile(const bench_row *row)
 {
     return row->record == BENCH_BY_NAME || row->record == BENCH_HALF ||
-           row->record == BENCH_TAPED || row->record == BENCH_STEPS;
+           row->record == BENCH_TAPED || row->record == BENCH_STEPS ||
+           row->record == BENCH_POOLED;
 }
 
 static void sample(const bench_row *row, samples *s, samples *floor,

@@ -71,6 +71,7 @@ static const struct {
     [BENCH_TRACE_CLOSED] = {"simple,trace(on_trace_ready=none,"
                             "schedule=active:1/repeat:1),file=/dev/null",
                             0},
+    [BENCH_MEMORY] = {BENCH_MEMORY_LIBRARY "(file=/dev/null)", 0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
 };
 
@@ -102,6 +103,7 @@ void bench_mode_enter(int mode)
     has_stage = mode == BENCH_TRACE_CLOSED;
     recorder = mode == BENCH_ADVANCED ? "advanced"
                : mode == BENCH_CUDA   ? "cuda"
+               : mode == BENCH_MEMORY ? "memory"
                : mode == BENCH_TRACE || mode == BENCH_TREE_AND_TRACE ? "trace"
                                                                      : "simple";
     while (attached > 0) {
@@ -114,6 +116,8 @@ void bench_mode_enter(int mode)
     must(gnomon_attach(NULL, NULL, modes[mode].spec), modes[mode].spec);
     if (has_stage)
         pass_window();
+    if (mode == BENCH_MEMORY)
+        bench_fill_pool();
 #ifdef BENCH_RING
     if (mode == BENCH_RING_OPEN || mode == BENCH_RING_CLOSED)
         bench_ring_attach(mode == BENCH_RING_OPEN);
@@ -191,11 +195,27 @@ static uint64_t steps_of(const gnomon_profile *p)
     return sum;
 }
 
+static uint64_t allocations_of(const gnomon_profile *p, const char *pool)
+{
+    uint64_t sum = 0;
+    gnomon_node_info n;
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++)
+        for (size_t j = 0; j < n.memory_count; j++) {
+            const gnomon_memory_stats *m = gnomon_memory_at(&n, j);
+            if (!gnomon_profile_track(p, m->pool, &k) &&
+                strcmp(k.name, pool) == 0)
+                sum += m->allocations;
+        }
+    return sum;
+}
+
 uint64_t bench_recorded(const bench_row *row)
 {
     gnomon_profile *p = NULL;
     must(gnomon_snapshot(&p, recorder, 1), "snapshot");
-    uint64_t sum = row->record == BENCH_STEPS ? steps_of(p)
+    uint64_t sum = row->record == BENCH_STEPS    ? steps_of(p)
+                   : row->record == BENCH_POOLED ? allocations_of(p, row->name)
                    : row->record == BENCH_TAPED
                        ? events_of(p, row->label ? row->label : row->name)
                        : scopes_of(p, row->label ? row->label : row->name);

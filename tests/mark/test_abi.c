@@ -264,7 +264,17 @@ AT(gnomon_host, range_begin_in, 440);
 AT(gnomon_host, report, 448);
 AT(gnomon_host, entity_fields, 456);
 AT(gnomon_host, entity_name, 464);
-SIZE(gnomon_host, 472);
+AT(gnomon_host, memory, 472);
+AT(gnomon_host, memory_record, 480);
+SIZE(gnomon_host, 488);
+
+AT(gnomon_memory_recorder, struct_size, 0);
+AT(gnomon_memory_recorder, abi, 4);
+AT(gnomon_memory_recorder, mark, 8);
+AT(gnomon_memory_recorder, begin, 16);
+AT(gnomon_memory_recorder, read, 24);
+AT(gnomon_memory_recorder, next, 32);
+SIZE(gnomon_memory_recorder, 40);
 
 /* ---- gnomon/tool.h: devices -------------------------------------------- */
 

@@ -35,7 +35,12 @@ AT(gnomon_memory_stats, allocated_bytes, 24);
 AT(gnomon_memory_stats, freed_bytes, 32);
 AT(gnomon_memory_stats, live_bytes, 40);
 AT(gnomon_memory_stats, peak_bytes, 48);
-SIZE(gnomon_memory_stats, 56);
+AT(gnomon_memory_stats, held_bytes, 56);
+AT(gnomon_memory_stats, at_peak_bytes, 64);
+AT(gnomon_memory_stats, reserved_bytes, 72);
+AT(gnomon_memory_stats, failures, 80);
+AT(gnomon_memory_stats, unknown, 88);
+SIZE(gnomon_memory_stats, 96);
 
 AT(gnomon_work_stats, struct_size, 0);
 AT(gnomon_work_stats, reserved, 4);
