@@ -482,6 +482,40 @@ GNOMON__CALL int gnomon_device_wait(uint64_t patience_ns)
     return GNOMON_ESTATE;
 }
 
+GNOMON_INLINE void gnomon_pool_allocated(gnomon_region *pool,
+                                         const void *pointer, uint64_t bytes)
+{
+    (void)pool;
+    (void)pointer;
+    (void)bytes;
+}
+#define gnomon_pool_allocated(pool, pointer, bytes) \
+    GNOMON__NOT(gnomon_pool_allocated(pool, pointer, bytes))
+
+GNOMON_INLINE void gnomon_pool_freed(gnomon_region *pool, const void *pointer)
+{
+    (void)pool;
+    (void)pointer;
+}
+#define gnomon_pool_freed(pool, pointer) \
+    GNOMON__NOT(gnomon_pool_freed(pool, pointer))
+
+GNOMON_INLINE void gnomon_pool_reserved(gnomon_region *pool, uint64_t bytes)
+{
+    (void)pool;
+    (void)bytes;
+}
+#define gnomon_pool_reserved(pool, bytes) \
+    GNOMON__NOT(gnomon_pool_reserved(pool, bytes))
+
+GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
+{
+    (void)pool;
+    (void)bytes;
+}
+#define gnomon_pool_exhausted(pool, bytes) \
+    GNOMON__NOT(gnomon_pool_exhausted(pool, bytes))
+
 GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
     (void)profiler;
@@ -494,6 +528,7 @@ GNOMON__CALL const gnomon_host *gnomon_host_get(void)
     return GNOMON_NULL;
 }
 
+#define GNOMON_POOL(variable, name) GNOMON_REGION(variable, name, GNOMON_NULL)
 #define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \
     GNOMON__SCOPE(sizeof(name) + sizeof(device) + sizeof(stream) > 0, \
                   __COUNTER__)

@@ -143,6 +143,13 @@ static uint64_t marks(void)
     GNOMON_SCOPE_ON("on another", stream());
     GNOMON_SCOPE_ON_DEVICE("on a device", gnomon_cuda_device(), stream());
     GNOMON_SCOPE_ON_DEVICE("on another", gnomon_cuda_device(), stream());
+    GNOMON_POOL(pool, "pool");
+    gnomon_pool_allocated(&pool, null_stream, GNOMON_CAST(uint64_t, sample()));
+    gnomon_pool_freed(
+        gnomon_region_get("another", GNOMON_NULL, GNOMON_KIND_POOL),
+        null_stream);
+    gnomon_pool_reserved(&pool, 1);
+    gnomon_pool_exhausted(&pool, 1);
 #ifndef __cplusplus
     const int rows = 2;
     GNOMON_OP_SCOPE("computed", .operation = "relu");

@@ -152,6 +152,7 @@ LAST = {"GNOMON": """
     GNOMON__NOT(((gnomon_start)(name), (gnomon_counter)(GNOMON_NULL, value)))
 #define GNOMON_MARK(name) GNOMON__NOT((gnomon_start)(name))
 """, "TOOL": """
+#define GNOMON_POOL(variable, name) GNOMON_REGION(variable, name, GNOMON_NULL)
 #define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \\
     GNOMON__SCOPE(sizeof(name) + sizeof(device) + sizeof(stream) > 0, \\
                   __COUNTER__)
