@@ -87,10 +87,10 @@ static void make_big(const char *path, int64_t kernels)
     export_end(&b.x);
 }
 
-static double seconds_of_children(void)
+static double seconds_of(int who)
 {
     struct rusage r;
-    getrusage(RUSAGE_CHILDREN, &r);
+    getrusage(who, &r);
     return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
            (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
 }
@@ -112,14 +112,60 @@ TEST(soak_large_databases_take_little_memory)
         snprintf(command, sizeof command, words[i], path);
         char all[600];
         snprintf(all, sizeof all, "nsys %s", command);
-        const double before = seconds_of_children(), kib = program_kib(all);
+        const double before = seconds_of(RUSAGE_CHILDREN),
+                     kib = program_kib(all);
         fprintf(stderr, "    %.1f s of the CPU\n",
-                seconds_of_children() - before);
+                seconds_of(RUSAGE_CHILDREN) - before);
         CHECK(kib > 0 && kib <= 256 * 1024);
     }
     snprintf(command, sizeof command,
              "%" PRId64 " kernels, 0 without a call, 0 in no range", kernels);
     CHECK(strstr(shell("$G nsys prof %s --top 1", path).err, command) != NULL);
+}
+
+/* How often a range is around a launch, by the join that one would write. */
+static int64_t pairs_of_sql(const char *path)
+{
+    sqlite3 *sql;
+    sqlite3_stmt *rows;
+    CHECK_EQ(sqlite3_open(path, &sql), SQLITE_OK);
+    CHECK_EQ(sqlite3_prepare_v2(
+                 sql,
+                 "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN "
+                 "CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = "
+                 "k.correlationId AND r.globalTid >> 24 = k.globalPid >> 24 "
+                 "JOIN NVTX_EVENTS n ON n.globalTid = r.globalTid AND n.start "
+                 "<= r.start AND n.end >= r.end",
+                 -1, &rows, NULL),
+             SQLITE_OK);
+    CHECK_EQ(sqlite3_step(rows), SQLITE_ROW);
+    const int64_t pairs = sqlite3_column_int64(rows, 0);
+    sqlite3_finalize(rows);
+    sqlite3_close(sql);
+    return pairs;
+}
+
+/* The same pairs, and how much longer SQL takes for them, whose time grows with the square
+ * of the kernels. */
+TEST(the_join_finds_what_sql_finds)
+{
+    NEEDS_PROGRAM;
+    const int64_t kernels = getenv("GNOMON_SOAK") ? 4000 : 400;
+    make_big("big.sqlite", kernels);
+    double sql = seconds_of(RUSAGE_SELF);
+    int64_t pairs = pairs_of_sql("big.sqlite");
+    CHECK(pairs > 4 * kernels);
+    sql = seconds_of(RUSAGE_SELF) - sql;
+    double ours = seconds_of(RUSAGE_CHILDREN);
+    child_result r = shell("$G nsys nvtx_kern_sum big.sqlite --json");
+    ours = seconds_of(RUSAGE_CHILDREN) - ours;
+    CHECK_EQ(r.status, 0);
+    for (const char *at = r.out; (at = strstr(at, "\"Kern Inst\": "));)
+        pairs -= strtoll(at += 13, NULL, 10);
+    CHECK_EQ(pairs, 0);
+    fprintf(stderr,
+            "    %" PRId64 " kernels: SQL %.3f s, gnomon %.3f s: %.1f\n",
+            kernels, sql, ours, ours > 0 ? sql / ours : 0);
 }
 
 #else
