@@ -230,6 +230,9 @@ static const gnomon_device_source source = {NEWS.struct_size = sizeof source,
                                             .abi = GNOMON_ABI, .name = "every",
                                             .open = source_open};
 
+static const gnomon_memory_recorder recorder = {
+    NEWS.struct_size = sizeof recorder, .abi = GNOMON_ABI};
+
 /* Two records: the second one lies where the first one's size says. */
 static void launch(void)
 {
@@ -307,6 +310,7 @@ int main(int argc, char **argv)
     ROOM(gnomon_field_info, field);
     library_growth = growth_of(argc > 1 ? argv[1] : NULL);
     gnomon_host_get()->source_add(&source);
+    gnomon_host_get()->memory_record(&recorder); /* nobody wants memory */
     int code = gnomon_host_get()->add_profiler(&every);
     code |= gnomon_setup(&setup);
     code |= gnomon_attach(&attached, NULL, NULL);
@@ -324,6 +328,7 @@ int main(int argc, char **argv)
     GAVE(gnomon_profiler);
     GAVE(gnomon_option_info);
     GAVE(gnomon_device_source);
+    GAVE(gnomon_memory_recorder);
     printf("code %d, threads %d, unmatched %d, lost %d\n", code,
            (int)health.it.threads, (int)health.it.unmatched,
            (int)health.it.activities_lost);
