@@ -269,6 +269,12 @@ int gnomon__inject_push(const gnomon__inject_domain *domain,
                         gnomon__inject_regions *regions);
 int gnomon__inject_pop(const gnomon__inject_domain *domain);
 
+/* What torch says behind the first `length` bytes of a text (nvtx_torch.c): the region of
+ * its operation, `scope` where there is none; and the link of the scope that was begun. */
+gnomon_region *gnomon__inject_torch_region(gnomon_region *scope,
+                                           const char *text, size_t length);
+void gnomon__inject_torch_link(const char *text, size_t length);
+
 /* The regions of the domain's innermost push on this thread; NULL: none. */
 gnomon__inject_regions *
 gnomon__inject_innermost(const gnomon__inject_domain *domain);

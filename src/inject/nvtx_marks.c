@@ -11,7 +11,9 @@
  * or has no memory, so each pop meets its own push. With a registered text, a push
  * and its pop cost two reads of thread-local storage and some 40 instructions more
  * than the scope. */
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "inject/nvtx.h"
 
@@ -178,6 +180,28 @@ int gnomon__inject_push(const gnomon__inject_domain *domain,
     return regions ? -1 : NVTX_NO_PUSH_POP_TRACKING;
 }
 
+/* A text with a comma, behind which torch may say more. Not in the push of all others,
+ * which it would make slower. */
+static __attribute__((noinline)) int
+inject_push_torch(const gnomon__inject_domain *domain,
+                  gnomon__inject_regions *regions, const char *text)
+{
+    const size_t length = gnomon__inject_bare(text);
+    const int kept_errno = errno;
+    if (!text[length])
+        return gnomon__inject_push(domain, regions);
+    gnomon__inject_regions own = {
+        .scope = gnomon__inject_torch_region(regions->scope, text, length)};
+    const int level = gnomon__inject_push(domain, &own);
+    gnomon__inject_stack *s =
+        level < 0 ? NULL : inject_stack_at(thread_now(), domain);
+    if (s && (uint32_t)level < s->room)
+        s->levels[level].regions = regions;
+    gnomon__inject_torch_link(text, length);
+    errno = kept_errno;
+    return level;
+}
+
 int gnomon__inject_pop(const gnomon__inject_domain *domain)
 {
     gnomon__inject_thread *t = likely(load_relaxed(&gnomon__inject_any_thread))
@@ -231,8 +255,11 @@ static int NVTX_API inject_push_ex(const nvtxEventAttributes_t *a)
 static int NVTX_API inject_push_a(const char *message)
 {
     gnomon__inject_domain *domain = &gnomon__inject_default;
-    return gnomon__inject_push(
-        domain, GNOMON__INJECT_ON() ? regions_a(domain, 0, message) : NULL);
+    gnomon__inject_regions *p =
+        GNOMON__INJECT_ON() ? regions_a(domain, 0, message) : NULL;
+    return p && message && strchr(message, ',')
+               ? inject_push_torch(domain, p, message)
+               : gnomon__inject_push(domain, p);
 }
 
 static int NVTX_API inject_push_w(const wchar_t *message)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ops/torch_text.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
 
@@ -33,14 +34,6 @@ static bool is_backward_name(const char *text)
 {
     return strstr(text, "_backward, seq =") ||
            strstr(text, "Backward, seq =") || strstr(text, "Backward0, seq =");
-}
-
-/* "Backward1" too, which PyProf does not know. */
-static bool ends_backward(const char *text, size_t length)
-{
-    while (length && text[length - 1] >= '0' && text[length - 1] <= '9')
-        length--;
-    return length >= 8 && !memcmp(text + length - 8, "Backward", 8);
 }
 
 /* Without namespaces and the words of a backward pass. */
@@ -85,8 +78,8 @@ static void read_seq(gnomon__marker *m)
         if (at && (size_t)(at - m->text) < m->name_length)
             m->name_length = (size_t)(at - m->text);
     }
-    m->is_backward =
-        is_backward_name(m->text) || ends_backward(m->text, m->name_length);
+    m->is_backward = is_backward_name(m->text) ||
+                     gnomon__torch_is_backward(m->text, m->name_length);
     m->sizes = sizes && *sizes == '[' ? sizes : NULL;
     char *op = m->text + m->length + 1;
     if (m->is_backward) {

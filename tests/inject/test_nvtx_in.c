@@ -199,6 +199,57 @@ TEST(numbers_of_pytorch_are_not_of_the_name)
     gnomon_profile_free(p);
 }
 
+static void check_shapes(const gnomon_profile *p, const char *operation,
+                         size_t inputs, uint64_t flops)
+{
+    gnomon_op_info op;
+    for (size_t i = 1; !gnomon_profile_op(p, i, &op); i++) {
+        if (strcmp(op.operation, operation) == 0 && op.input_count == inputs) {
+            CHECK_EQ(op.flops, flops);
+            return;
+        }
+    }
+    CHECK_STR(operation, "");
+}
+
+/* "mm > MmBackward" of a link, and how often; 0: there is none. */
+static uint64_t links_of(const gnomon_profile *p, const char *names)
+{
+    gnomon_link_info link;
+    char text[128];
+    uint64_t count = 0;
+    for (size_t i = 1; !gnomon_profile_link(p, i, &link); i++) {
+        gnomon_node_info from, to;
+        gnomon_region_info left, right;
+        if (gnomon_profile_node(p, link.from, &from) ||
+            gnomon_profile_node(p, link.to, &to) ||
+            gnomon_profile_region(p, from.region, &left) ||
+            gnomon_profile_region(p, to.region, &right))
+            continue;
+        snprintf(text, sizeof text, "%s > %s", left.name, right.name);
+        count += strcmp(text, names) == 0 ? link.count : 0;
+    }
+    return count;
+}
+
+TEST(texts_of_pytorch_say_operations_and_links)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("emitted=3");
+    check_shapes(p, "mm", 2, 48);
+    check_shapes(p, "aten::mm", 2, 48);
+    check_shapes(p, "aten::bmm", 2, 384);
+    check_shapes(p, "aten::addmm", 5, 48);
+    check_shapes(p, "aten::zeros", 0, 0);
+    check_shapes(p, "AddmmBackward0", 1, 0);
+    CHECK_EQ(count_at(p, "aten::addmm"), 3);
+    CHECK_EQ(links_of(p, "mm > MmBackward"), 6);
+    CHECK_EQ(links_of(p, "aten::bmm > BmmBackward0"), 3);
+    CHECK_EQ(links_of(p, "aten::addmm > AddmmBackward0"), 3);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LINKS), 4);
+    gnomon_profile_free(p);
+}
+
 TEST(numbers_in_names_become_one_name)
 {
     NEEDS_NVTX;

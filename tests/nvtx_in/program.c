@@ -464,9 +464,9 @@ static void torch(int n)
     wchar_t wide[64];
     for (int i = 0; i < n; i++) {
         snprintf(text, sizeof text,
-                 "aten::add, seq = %d, op_id = %d, sizes = [[2, %d], [], [1]], "
+                 "aten::add, seq = %d, op_id = %d, sizes = [[2, 4], [], [1]], "
                  "input_op_ids = [(%d,0), (7,1)]",
-                 i, i + 1, i, i);
+                 i, i + 1, i);
         nvtxRangePushA(text);
         swprintf(wide, 64, L"AddBackward0, stashed seq=%d", i);
         nvtxRangePushW(wide);
@@ -479,6 +479,54 @@ static void torch(int n)
         snprintf(text, sizeof text, "aten::mul, seq = %d", i);
         nvtxMarkA(text);
         nvtxRangePop();
+    }
+}
+
+/* What emit_nvtx of torch 1.0, 1.4, 1.10 and 2.x says of a product and its backward; and a
+ * number that two threads have. */
+static void *emit_one(void *text)
+{
+    nvtxRangePushA(text);
+    nvtxRangePop();
+    return NULL;
+}
+
+static void emitted(int n)
+{
+    static const char *const texts[] = {
+        "mm, seq=5, sizes=[[2, 3], [3, 4]]",
+        "MmBackward, stashed seq=5, seq=9",
+        "mm, seq = 6",
+        "MmBackward, seq = 6",
+        "relu, seq = 0", /* no number */
+        "ReluBackward, seq = 0",
+        "aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]",
+        "aten::bmm, seq = 7, sizes = [[8, 2, 3], [8, 3, 4]]",
+        "autograd::engine::evaluate_function: BmmBackward0, seq = 7",
+        "BmmBackward0, seq = 7",
+        "aten::addmm, seq = 0, op_id = 1, sizes = [[4], [2, 3], [3, 4], [], "
+        "[]], "
+        "input_op_ids = [(3,0), (-1,-1)]",
+        "aten::zeros, op_id = 2, sizes = []",
+        "AddmmBackward0, seq = 0, op_id = 3, sizes = [[2, 4]], input_op_ids = "
+        "[]",
+        "SumBackward0, seq = 77, op_id = 4"}; /* of no forward */
+    static char one[] = "aten::exp, seq = 50, op_id = 9";
+    static char other[] = "ExpBackward0, seq = 50, op_id = 9";
+    pthread_t thread;
+    for (int k = 0; k < n; k++) {
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            char text[256];
+            snprintf(text, sizeof text, "%s", texts[i]);
+            emit_one(text);
+        }
+        for (int i = 0; i < 3; i++) {
+            char *text = i < 2 ? one : other;
+            if (i != 1)
+                emit_one(text);
+            else if (pthread_create(&thread, NULL, emit_one, text) == 0)
+                pthread_join(thread, NULL);
+        }
     }
 }
 
@@ -586,6 +634,7 @@ int main(int argc, char **argv)
                  {"fresh=", NULL, fresh},
                  {"fresh_twice=", NULL, fresh_twice},
                  {"torch=", NULL, torch},
+                 {"emitted=", NULL, emitted},
                  {"numbered=", NULL, numbered},
                  {"iterations=", NULL, iterations}};
     for (int i = 1; i < argc; i++)
