@@ -57,7 +57,7 @@ static inline uint64_t fact_text(uint64_t key, const char *text)
 }
 
 typedef struct fact_keys {
-    uint64_t *of[GNOMON_VIEW_TIMES + 1]; /* by kind and number; [0] is none */
+    uint64_t *of[GNOMON_STRIPS + 1]; /* by kind and number; [0] is none */
 } fact_keys;
 
 static inline uint64_t *fact_keys_for(fact_keys *k, const gnomon_profile *p,
@@ -77,7 +77,7 @@ static inline int fact_is_taken(const facts *f, const gnomon_profile *p,
 
 static inline void fact_keys_free(fact_keys *k)
 {
-    for (int i = 0; i <= GNOMON_VIEW_TIMES; i++)
+    for (int i = 0; i <= GNOMON_STRIPS; i++)
         free(k->of[i]);
 }
 

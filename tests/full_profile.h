@@ -88,7 +88,8 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
                                       .job = "job-7",
                                       .uuid = rank ? "b" : "a",
                                       .anchors = anchors,
-                                      .anchor_count = 2};
+                                      .anchor_count = 2,
+                                      .scope_cost_ns = 9.5};
     const uint32_t run = gnomon_add_run(b, &run_info);
     gnomon_metadata_info data = {
         .run = run, .key = "config", .json = "[1.5, \"\\u00e9\", null]"};
@@ -142,6 +143,21 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
     t = (gnomon_track_info){
         .run = run, .kind = GNOMON_TRACK_POOL, .name = "HBM", .device = 1};
     const uint32_t pool = gnomon_add_track(b, &t);
+
+    const gnomon_bin bins[] = {{sizeof *bins, 2, 20000, 30000, 50000},
+                               {sizeof *bins, 0, 0, 0, 0},
+                               {sizeof *bins, UINT32_MAX, -0.5, 7, 1e300}};
+    const gnomon_slow_step slow[] = {{sizeof *slow, 0, 1, 8, UINT64_MAX},
+                                     {sizeof *slow, 0, 0, 7, 20000}};
+    const gnomon_strip_info strip = {.stage = fit,
+                                     .track = thread,
+                                     .region = n->function,
+                                     .width = 2,
+                                     .bins = bins,
+                                     .bin_count = 3,
+                                     .slow = slow,
+                                     .slow_count = 2};
+    gnomon_add_strip(b, &strip);
 
     const gnomon_stats outer = full_stats(&cells[1], 3, 20000, 30000);
     const gnomon_stats inner = full_stats(&cells[2], 10, 3000, 30000);

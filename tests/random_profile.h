@@ -190,6 +190,36 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
     free(nodes);
 }
 
+/* Of steps, or of a counter. Sums are whole, and so the same in any order. */
+static inline void random_strip(gnomon_builder *b, const random_run *r)
+{
+    gnomon_bin bins[12];
+    gnomon_slow_step slow[16];
+    gnomon_strip_info s = {.stage = r->stage[random_below(2)],
+                           .width = 1u << random_below(4),
+                           .bins = bins,
+                           .bin_count = random_below(13),
+                           .slow = slow};
+    if (random_below(2)) {
+        s.track = r->track[random_below(3)];
+        s.region = 1 + random_below(random_regions);
+    } else {
+        s.slow_count = random_below(17);
+    }
+    for (size_t i = 0; i < s.bin_count; i++) {
+        const uint32_t count = random_below(4);
+        const double least = count ? random_below(100) : 0;
+        const double most = count ? least + random_below(100) : 0;
+        bins[i] = (gnomon_bin){sizeof *bins, count, least, most, most * count};
+    }
+    for (size_t i = 0; i < s.slow_count; i++)
+        slow[i] = (gnomon_slow_step){.struct_size = sizeof *slow,
+                                     .at = random_below(1000),
+                                     .number = random_below(1000),
+                                     .ns = 1000 - 20 * i - random_below(20)};
+    gnomon_add_strip(b, &s);
+}
+
 static inline void random_facts(gnomon_builder *b, const random_run *r)
 {
     const char *const kinds[] = {random_is_odd ? "events_lost" : "lost_scopes",
@@ -248,6 +278,8 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
             b, &(gnomon_view_time_info){.stage = r->stage[random_below(2)],
                                         .view = 1 + random_below(2),
                                         .recorded_ns = random_below(100)});
+    for (uint32_t i = 0; i < random_below(3); i++)
+        random_strip(b, r);
     if (random_below(2))
         gnomon_add_metadata(
             b, &(gnomon_metadata_info){.run = r->run,

@@ -103,6 +103,26 @@ static inline void same_view_time(gnomon_view_time_info a,
     SAME_FIELD(recorded_ns);
 }
 
+static inline void same_strip(gnomon_strip_info a, gnomon_strip_info b)
+{
+    SAME_FIELD(stage);
+    SAME_FIELD(track);
+    SAME_FIELD(region);
+    SAME_FIELD(width);
+    SAME_FIELD(bin_count);
+    SAME_FIELD(slow_count);
+    for (size_t i = 0; i < a.bin_count && i < b.bin_count; i++) {
+        const gnomon_bin *x = gnomon_bin_at(&a, i), *y = gnomon_bin_at(&b, i);
+        CHECK_EQ(x->count, y->count);
+        CHECK(!memcmp(&x->min, &y->min, 3 * sizeof x->min));
+    }
+    for (size_t i = 0; i < a.slow_count && i < b.slow_count; i++) {
+        CHECK_EQ(gnomon_slow_at(&a, i)->at, gnomon_slow_at(&b, i)->at);
+        CHECK_EQ(gnomon_slow_at(&a, i)->number, gnomon_slow_at(&b, i)->number);
+        CHECK_EQ(gnomon_slow_at(&a, i)->ns, gnomon_slow_at(&b, i)->ns);
+    }
+}
+
 static inline void same_track(gnomon_track_info a, gnomon_track_info b)
 {
     SAME_FIELD(kind);
@@ -291,6 +311,7 @@ static inline void same_profiles(const gnomon_profile *p,
     SAME_KIND(event, GNOMON_EVENTS);
     SAME_KIND(step_time, GNOMON_STEP_TIMES);
     SAME_KIND(view_time, GNOMON_VIEW_TIMES);
+    SAME_KIND(strip, GNOMON_STRIPS);
 }
 
 #endif

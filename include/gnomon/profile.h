@@ -326,7 +326,9 @@ enum gnomon_entity {
     /* gnomon_step_time_info: how long regions took in steps. */
     GNOMON_STEP_TIMES = 14,
     /* gnomon_view_time_info: how long views recorded stages. */
-    GNOMON_VIEW_TIMES = 15
+    GNOMON_VIEW_TIMES = 15,
+    /* gnomon_strip_info: steps and counters over a whole stage, in few bins. */
+    GNOMON_STRIPS = 16
 };
 
 /* ---- The run ---------------------------------------------------------------- */
@@ -380,6 +382,8 @@ typedef struct gnomon_run_info {
      * them by gnomon_anchor_at. */
     const gnomon_clock_anchor *anchors;
     size_t anchor_count;
+    /* What a scope cost there, begin and end, as measured; 0: not known. */
+    double scope_cost_ns;
 } gnomon_run_info;
 
 GNOMON__LIST(anchor, gnomon_clock_anchor, gnomon_run_info, anchors)
@@ -512,6 +516,49 @@ typedef struct gnomon_view_time_info {
     uint32_t reserved;
     uint64_t recorded_ns;
 } gnomon_view_time_info;
+
+/* Steps that follow one another, or what was sampled in them. */
+typedef struct gnomon_bin {
+    uint32_t struct_size;
+    /* How many steps or samples; it stops at 2^32 - 1. 0: the rest is 0 too. */
+    uint32_t count;
+    /* ns of steps; of a counter its values. */
+    double min;
+    double max;
+    double sum;
+} gnomon_bin;
+
+/* A slow step. */
+typedef struct gnomon_slow_step {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* How many steps of its stage came before it. */
+    uint64_t at;
+    uint64_t number;
+    uint64_t ns;
+} gnomon_slow_step;
+
+/* All steps of a stage, or what a counter was in them, in at most 1024 bins: when those are
+ * full each two become one. Of stages that were added up the first steps are in the first
+ * bin, and so on. Read the lists by gnomon_bin_at and gnomon_slow_at. */
+typedef struct gnomon_strip_info {
+    uint32_t struct_size;
+    uint32_t stage;
+    /* Of a counter its thread. A pool without a region: the bytes in use in it. */
+    uint32_t track;
+    /* The counter; 0, and no track: the steps themselves. */
+    uint32_t region;
+    /* How many steps of the stage a bin stands for: 1, 2, 4, ... */
+    uint64_t width;
+    const gnomon_bin *bins;
+    size_t bin_count;
+    /* Of steps the slowest 16, the slowest first. */
+    const gnomon_slow_step *slow;
+    size_t slow_count;
+} gnomon_strip_info;
+
+GNOMON__LIST(bin, gnomon_bin, gnomon_strip_info, bins)
+GNOMON__LIST(slow, gnomon_slow_step, gnomon_strip_info, slow)
 
 /* ---- Who did it, and what ------------------------------------------------------- */
 
@@ -747,7 +794,10 @@ enum gnomon_part {
     GNOMON_PART_INPUT = 103,
     GNOMON_PART_ATTRIBUTE = 104,
     /* gnomon_clock_anchor. */
-    GNOMON_PART_ANCHOR = 105
+    GNOMON_PART_ANCHOR = 105,
+    GNOMON_PART_BIN = 106,
+    /* gnomon_slow_step. */
+    GNOMON_PART_SLOW = 107
 };
 
 enum gnomon_field_type {
@@ -858,6 +908,7 @@ GNOMON__READER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__READER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 GNOMON__READER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
+GNOMON__READER(strip, GNOMON_STRIPS, gnomon_strip_info)
 #undef GNOMON__READER
 
 /* Reads the events from `number` on, at most `room` of them: a file's take a third less
@@ -1019,6 +1070,7 @@ GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__ADDER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 GNOMON__ADDER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
+GNOMON__ADDER(strip, GNOMON_STRIPS, gnomon_strip_info)
 #undef GNOMON__ADDER
 
 GNOMON_END_DECLS

@@ -187,7 +187,8 @@ static void put_counts(const gnomon_writer *out, const gnomon_profile *p,
         {GNOMON_STEPS, "step kept"},      {GNOMON_OPS, "op"},
         {GNOMON_EVENTS, "event"},         {GNOMON_LINKS, "link"},
         {GNOMON_COUNTERS, "counter"},     {GNOMON_VIEWS, "view"},
-        {GNOMON_STEP_TIMES, "step time"}, {GNOMON_VIEW_TIMES, "view time"}};
+        {GNOMON_STEP_TIMES, "step time"}, {GNOMON_VIEW_TIMES, "view time"},
+        {GNOMON_STRIPS, "strip"}};
     out->print(out, "%sholds%s\n", gnomon__cli_bold(stdout),
                gnomon__cli_plain(stdout));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

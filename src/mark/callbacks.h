@@ -74,5 +74,7 @@ uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
 /* The number of the step under way, for callbacks. Written under the lock of
  * steps. */
 GNOMON__DATA uint64_t gnomon__step_under_way;
+/* How many steps of the open stage are over. */
+GNOMON__DATA uint64_t gnomon__steps_over;
 
 #endif

@@ -19,6 +19,7 @@ uint32_t gnomon__leaving_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__leave_serial;
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
 uint64_t gnomon__step_under_way GNOMON__OF_PROCESS;
+uint64_t gnomon__steps_over GNOMON__OF_PROCESS;
 
 uint32_t gnomon__attached_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__armed_bits GNOMON__OF_PROCESS;

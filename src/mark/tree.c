@@ -107,6 +107,12 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
             gnomon__chunk_give(tree->open_at_cut[bank],
                                tree->open_room[bank] *
                                    (uint32_t)sizeof(gnomon__open_at_cut));
+    for (uint32_t at = tree->counters; at;) {
+        gnomon__counter *c = gnomon__at(t, at);
+        gnomon__bins_give(c, 0);
+        gnomon__bins_give(c, 1);
+        at = c->next;
+    }
     uint32_t bytes = tree->link_room * (uint32_t)sizeof(gnomon__edge);
     if (tree->links)
         gnomon__chunk_give(tree->links, bytes);

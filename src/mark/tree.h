@@ -51,12 +51,18 @@ typedef struct gnomon__sums_of_samples {
     double last, min, max, sum;
 } gnomon__sums_of_samples;
 
+/* Its samples by steps, in each bank: once the first step is over in which there were any,
+ * `room` bins of the arena, each of 1 << shift steps. */
 typedef struct gnomon__counter {
     uint32_t next;
     uint32_t key;
-    uint64_t reserved;
+    uint32_t bins
+        [2]; /* 0: all samples are of the first step, or `shift` says: no memory */
     gnomon__sums_of_samples bank[2];
+    uint16_t room[2], shift[2];
 } gnomon__counter;
+
+#define GNOMON__NO_BINS 64u /* shift */
 
 /* An execution that a cut found open, or that ends in a later segment than it
  * began in: it counts in the segment of its begin (carry.c). */
@@ -233,6 +239,15 @@ void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
                        const gnomon__finished *f);
 void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value);
+
+/* ---- Samples by steps: counter_bins.c -------------------------------------- */
+
+/* Counts a sample of a step of the stage, but of the first one: as long as there is no
+ * other, the sums have what its bin would. */
+void gnomon__bins_count(gnomon__thread *t, gnomon__counter *c, uint64_t step,
+                        double value);
+/* The bank has no bins any more: by its reader under the readers' lock, or its thread. */
+void gnomon__bins_give(gnomon__counter *c, uint32_t bank);
 
 /* ---- Over a cut: carry.c ------------------------------------------------- */
 

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "mark/callbacks.h"
 #include "mark/segment.h"
 #include "mark/position.h"
 #include "platform/ticks.h"
+#include "profile/strip.h"
 
 #define MAX_COUNTERS 256u
 
@@ -86,14 +88,6 @@ static gnomon__counter *counter_of(gnomon__thread *t, gnomon__tree *tree,
     return c;
 }
 
-/* Doubles are stored through their bits: readers are on other threads. */
-static void store_double(double *to, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    store_relaxed((uint64_t *)(void *)to, bits);
-}
-
 /* NaNs are counted apart: one NaN would make the sum and both bounds NaN. */
 void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value)
@@ -106,16 +100,19 @@ void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
         gnomon__trouble(t, lost_counters);
         return;
     }
+    const uint64_t step = load_relaxed(&gnomon__steps_over);
     gnomon__sums_of_samples *s = &c->bank[t->bank];
     if (isnan(value)) {
         bump_relaxed(&s->nans, 1);
         return;
     }
+    if (step)
+        gnomon__bins_count(t, c, step, value);
     if (!s->count || value < s->min)
-        store_double(&s->min, value);
+        gnomon__store_double(&s->min, value);
     if (!s->count || value > s->max)
-        store_double(&s->max, value);
-    store_double(&s->sum, s->sum + value);
-    store_double(&s->last, value);
+        gnomon__store_double(&s->max, value);
+    gnomon__store_double(&s->sum, s->sum + value);
+    gnomon__store_double(&s->last, value);
     bump_relaxed(&s->count, 1);
 }

@@ -438,6 +438,13 @@ static int take_counter(gnomon__united_part *part, size_t number,
            filter_counter(part, item->counter.region);
 }
 
+static int take_strip(gnomon__united_part *part, size_t number,
+                      gnomon__any *item)
+{
+    (void)number;
+    return !item->strip.region || gnomon__filter_has(part, item->strip.region);
+}
+
 /* Losses of no run belong to the file; gnomon__merge_rest has them. */
 static int take_loss(gnomon__united_part *part, size_t number,
                      gnomon__any *item)
@@ -565,6 +572,7 @@ static const struct unite_rule {
     [GNOMON_STEP_TIMES] = {NULL, gnomon__unite_times_take,
                            gnomon__unite_times_end},
     [GNOMON_VIEW_TIMES] = {NULL, take_view_time, end_view_times},
+    [GNOMON_STRIPS] = {.take = take_strip},
 };
 
 /* Whether all its required references are in. */

@@ -8,6 +8,7 @@
 #include "platform/memory.h"
 #include "profile/fields.h"
 #include "profile/model.h"
+#include "profile/strip.h"
 
 typedef struct track_sums {
     uint64_t self, roots;
@@ -199,6 +200,22 @@ static int check_step_time(const checker *c, size_t i,
     return check_stats(t->time, "time in steps", i);
 }
 
+static int check_strip(size_t i, const gnomon_strip_info *s)
+{
+    int ok = gnomon__strip_is_sound(s);
+    for (size_t k = 0; ok && k < s->bin_count; k++) {
+        const gnomon_bin *b = gnomon_bin_at(s, k);
+        ok = b->min <= b->max && (b->count || (b->min >= 0 && b->max <= 0 &&
+                                               b->sum >= 0 && b->sum <= 0));
+    }
+    for (size_t k = 1; ok && k < s->slow_count; k++)
+        ok = gnomon_slow_at(s, k - 1)->ns >= gnomon_slow_at(s, k)->ns;
+    return ok ? GNOMON_OK
+              : VIOLATED("strip %zu: its width, its bins or the order of its "
+                         "slow steps is wrong",
+                         i);
+}
+
 static int check_event(checker *c, size_t i, const gnomon_event_info *e)
 {
     int is_execution = e->kind == GNOMON_EVENT_EXECUTION;
@@ -245,6 +262,8 @@ static int check_entity(checker *c, int entity, size_t i, const gnomon__any *a)
         return check_event(c, i, &a->event);
     case GNOMON_STEP_TIMES:
         return check_step_time(c, i, &a->step_time);
+    case GNOMON_STRIPS:
+        return check_strip(i, &a->strip);
     default:
         return GNOMON_OK;
     }

@@ -110,6 +110,21 @@ static const gnomon__field anchor_fields[] = {
     FIELD(U64, error_ns, 0),
 };
 #undef S
+#define S gnomon_bin
+static const gnomon__field bin_fields[] = {
+    FIELD(U32, count, 0),
+    FIELD(DOUBLE, min, 0),
+    FIELD(DOUBLE, max, 0),
+    FIELD(DOUBLE, sum, 0),
+};
+#undef S
+#define S gnomon_slow_step
+static const gnomon__field slow_fields[] = {
+    FIELD(U64, at, 0),
+    FIELD(U64, number, 0),
+    FIELD(U64, ns, 0),
+};
+#undef S
 #define S gnomon_run_info
 static const gnomon__field run_fields[] = {
     FIELD(MAYBE, job, KEY),
@@ -127,6 +142,7 @@ static const gnomon__field run_fields[] = {
     FIELD(U64, clock_error_ns, 0),
     FIELD(U64, now_ns, MOMENT),
     PARTS(anchors, GNOMON__ANCHOR, anchor_count, 0),
+    FIELD(DOUBLE, scope_cost_ns, 0),
 };
 #undef S
 #define S gnomon_metadata_info
@@ -278,6 +294,16 @@ static const gnomon__field event_fields[] = {
     FIELD(DOUBLE, value, KEY),
 };
 #undef S
+#define S gnomon_strip_info
+static const gnomon__field strip_fields[] = {
+    OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
+    OF(NUMBER, track, GNOMON_TRACKS, KEY, 0),
+    OF(NUMBER, region, GNOMON_REGIONS, KEY, 0),
+    ELSE(U64, width, 0, 1),
+    PARTS(bins, GNOMON__BIN, bin_count, 0),
+    PARTS(slow, GNOMON__SLOW, slow_count, 0),
+};
+#undef S
 #define S gnomon_loss_info
 static const gnomon__field loss_fields[] = {
     OF(NUMBER, run, GNOMON_RUNS, KEY, 1),
@@ -335,12 +361,15 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(EVENTS, event, "event", "events", "EVNT", 8, value),
     ENTITY(STEP_TIMES, step_time, "time in steps", "step_times", "STIM", 5, time),
     ENTITY(VIEW_TIMES, view_time, "time of a view", "view_times", "VTIM", 3, recorded_ns),
+    ENTITY(STRIPS, strip, "strip", "strips", "STRP", 6, slow_count),
     PART(STATS, stats, gnomon_stats, "statistics", 6, cell_count),
     PART(MEMORY, memory, gnomon_memory_stats, "memory", 7, peak_bytes),
     PART(WORK, work, gnomon_work_stats, "work", 2, bytes),
     PART(INPUT, input, gnomon_tensor, "inputs", 3, strides),
     PART(ATTRIBUTE, attribute, gnomon_attribute, "attributes", 2, json),
     PART(ANCHOR, anchor, gnomon_clock_anchor, "anchors", 3, error_ns),
+    PART(BIN, bin, gnomon_bin, "bins", 4, sum),
+    PART(SLOW, slow, gnomon_slow_step, "slow", 3, ns),
 };
 #undef FIRST_SIZE
 #undef STRUCT
@@ -352,10 +381,12 @@ const uint8_t gnomon__file_order[GNOMON__ENTITIES] = {
     GNOMON_REGIONS,  GNOMON_OPS,        GNOMON_VIEWS,      GNOMON_RUNS,
     GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS,      GNOMON_TRACKS,
     GNOMON_NODES,    GNOMON_OPENS,      GNOMON_LINKS,      GNOMON_COUNTERS,
-    GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES, GNOMON_EVENTS};
+    GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES, GNOMON_STRIPS,
+    GNOMON_EVENTS};
 
 const uint8_t gnomon__json_order[GNOMON__ENTITIES] = {
     GNOMON_RUNS,   GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS,
     GNOMON_TRACKS, GNOMON_VIEWS,    GNOMON_REGIONS,    GNOMON_OPS,
     GNOMON_NODES,  GNOMON_OPENS,    GNOMON_LINKS,      GNOMON_COUNTERS,
-    GNOMON_EVENTS, GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES};
+    GNOMON_EVENTS, GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES,
+    GNOMON_STRIPS};

@@ -12,7 +12,7 @@
 #include "gnomon/profile.h"
 
 /* Kinds of them: gnomon_entity. */
-#define GNOMON__ENTITIES 16
+#define GNOMON__ENTITIES 17
 
 /* The structs: entities by their gnomon_entity, then the structs they point to. */
 enum gnomon__struct_number {
@@ -22,6 +22,8 @@ enum gnomon__struct_number {
     GNOMON__INPUT,
     GNOMON__ATTRIBUTE,
     GNOMON__ANCHOR,
+    GNOMON__BIN,
+    GNOMON__SLOW,
     GNOMON__STRUCTS
 };
 
@@ -122,12 +124,15 @@ typedef union gnomon__any {
     gnomon_event_info event;
     gnomon_step_time_info step_time;
     gnomon_view_time_info view_time;
+    gnomon_strip_info strip;
     gnomon_stats stats;
     gnomon_memory_stats memory;
     gnomon_work_stats work;
     gnomon_tensor input;
     gnomon_attribute attribute;
     gnomon_clock_anchor anchor;
+    gnomon_bin bin;
+    gnomon_slow_step slow;
 } gnomon__any;
 
 /* ---- Fields ----------------------------------------------------------------- */

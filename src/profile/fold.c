@@ -10,6 +10,7 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/strip.h"
 
 /* ---- Statistics -------------------------------------------------------------- */
 
@@ -272,12 +273,87 @@ static int join_step_times(gnomon__fold *f, void *time, const void *other)
     return gnomon__sum_add(sum, t->time);
 }
 
+static uint64_t count_of_bins(const gnomon_strip_info *s)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < s->bin_count; i++)
+        count += gnomon_bin_at(s, i)->count;
+    return count;
+}
+
+/* The bins become the sum of both. */
+static int add_strip_bins(gnomon__fold *f, gnomon_strip_info *to,
+                          const gnomon_strip_info *s)
+{
+    gnomon__strip sum = {to->width, (gnomon_bin *)(size_t)to->bins,
+                         to->bin_count, to->bin_count};
+    const size_t need = gnomon__strip_need(&sum, s->width, s->bin_count);
+    if (need > sum.room) {
+        sum.bins = gnomon__model_room(f->m, need * sizeof *sum.bins);
+        if (!sum.bins)
+            return GNOMON_ENOMEM;
+        memset(sum.bins, 0, need * sizeof *sum.bins);
+        if (sum.count)
+            memcpy(sum.bins, to->bins, sum.count * sizeof *sum.bins);
+        sum.room = need;
+    }
+    (void)gnomon__strip_add(&sum, s->width, s->bins, s->bin_count);
+    to->width = sum.width;
+    to->bins = sum.bins;
+    to->bin_count = sum.count;
+    return GNOMON_OK;
+}
+
+static int add_slow_steps(gnomon__fold *f, gnomon_strip_info *to,
+                          const gnomon_strip_info *s)
+{
+    gnomon_slow_step list[GNOMON__SLOW_STEPS];
+    size_t count = 0;
+    for (size_t i = 0; i < to->slow_count; i++)
+        count = gnomon__slow_add(list, count, gnomon_slow_at(to, i));
+    for (size_t i = 0; i < s->slow_count; i++)
+        count = gnomon__slow_add(list, count, gnomon_slow_at(s, i));
+    gnomon_slow_step *at = count > to->slow_count
+                               ? gnomon__model_room(f->m, count * sizeof *at)
+                               : (gnomon_slow_step *)(size_t)to->slow;
+    if (count && !at)
+        return GNOMON_ENOMEM;
+    if (count)
+        memcpy(at, list, count * sizeof *list);
+    to->slow = at;
+    to->slow_count = count;
+    return GNOMON_OK;
+}
+
+/* Of readings the one with more steps is kept. A file's are not checked yet. */
+static int join_strips(gnomon__fold *f, void *strip, const void *other)
+{
+    gnomon_strip_info *to = strip;
+    const gnomon_strip_info *s = other;
+    const gnomon__struct *of = &gnomon__structs[GNOMON_STRIPS];
+    if (!gnomon__strip_is_sound(to) || !gnomon__strip_is_sound(s))
+        return GNOMON_OK;
+    if (f->way->takes_larger) {
+        const uint64_t has = count_of_bins(to), its = count_of_bins(s);
+        const int order = its != has ? GNOMON__COMPARE(its, has)
+                                     : gnomon__compare_fields(of, s, to, 0);
+        if (order <= 0)
+            return GNOMON_OK;
+        *to = *s;
+        return f->keep && !f->keep(f, GNOMON_STRIPS, to) ? GNOMON_ENOMEM
+                                                         : GNOMON_OK;
+    }
+    const int code = add_strip_bins(f, to, s);
+    return code ? code : add_slow_steps(f, to, s);
+}
+
 const gnomon__fold_way gnomon__fold_parts = {
     .takes_later = 1,
     .join = {[GNOMON_STAGES] = join_parts_of_stage,
              [GNOMON_COUNTERS] = join_counters,
              [GNOMON_LOSSES] = join_parts_of_loss,
-             [GNOMON_STEP_TIMES] = join_step_times}};
+             [GNOMON_STEP_TIMES] = join_step_times,
+             [GNOMON_STRIPS] = join_strips}};
 
 /* ---- Readings ---------------------------------------------------------------------- */
 
@@ -325,7 +401,8 @@ const gnomon__fold_way gnomon__fold_readings = {
              [GNOMON_TRACKS] = join_readings_of_track,
              [GNOMON_COUNTERS] = join_counters,
              [GNOMON_LOSSES] = join_losses,
-             [GNOMON_STEP_TIMES] = join_step_times}};
+             [GNOMON_STEP_TIMES] = join_step_times,
+             [GNOMON_STRIPS] = join_strips}};
 
 /* ---- Sums -------------------------------------------------------------------------- */
 
@@ -374,7 +451,8 @@ const gnomon__fold_way gnomon__fold_sums = {
              [GNOMON_TRACKS] = add_track,
              [GNOMON_COUNTERS] = join_counters,
              [GNOMON_LOSSES] = join_losses,
-             [GNOMON_STEP_TIMES] = join_step_times}};
+             [GNOMON_STEP_TIMES] = join_step_times,
+             [GNOMON_STRIPS] = join_strips}};
 
 /* ---- Finding and adding ------------------------------------------------------------ */
 

@@ -113,7 +113,8 @@ static int repair_fields(const model_repair *w, int entity, size_t i,
         if (needed && !number)
             return 0;
         /* In these 0 means "all", so a lost reference removes the entity. */
-        if (entity == GNOMON_STEP_TIMES && number != gnomon__field_32(f, item))
+        if ((entity == GNOMON_STEP_TIMES || entity == GNOMON_STRIPS) &&
+            number != gnomon__field_32(f, item))
             return 0;
         gnomon__field_set(f, item, &number, sizeof number);
         if (is_first && number)

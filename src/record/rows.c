@@ -132,6 +132,7 @@ static void clear_bank(gnomon__rows_copier *c, gnomon__tree *tree)
     for (uint32_t at = load_acquire(&tree->counters); at;) {
         gnomon__counter *counter = gnomon__at(c->t, at);
         memset(&counter->bank[c->bank], 0, sizeof *counter->bank);
+        gnomon__bins_give(counter, c->bank);
         at = load_relaxed(&counter->next);
     }
 }
@@ -180,6 +181,8 @@ void gnomon__rows_free(gnomon__rows *rows)
     gnomon__free(rows->cells);
     gnomon__free(rows->late);
     gnomon__free(rows->edges);
+    for (size_t i = 0; i < rows->counter_room; i++)
+        gnomon__strip_free(&rows->counters[i].strip);
     gnomon__free(rows->counters);
     memset(rows, 0, sizeof *rows);
 }

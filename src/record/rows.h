@@ -6,6 +6,7 @@
 #define GNOMON_RECORD_ROWS_H
 
 #include "mark/tree.h"
+#include "profile/strip.h"
 
 #define GNOMON__NO_ROW UINT32_MAX
 
@@ -59,6 +60,7 @@ typedef struct gnomon__row_counter {
     uint32_t key;
     uint32_t reserved;
     gnomon__sums_of_samples samples;
+    gnomon__strip strip; /* of the samples by steps */
 } gnomon__row_counter;
 
 /* One thread's tree in one segment; parents before children. */

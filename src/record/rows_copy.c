@@ -405,17 +405,52 @@ static int copy_nodes(gnomon__rows_copier *c)
     return 1;
 }
 
+/* A thread that never stands still while its bins are copied has none in this copy. */
+static int copy_bins(const gnomon__rows_copier *c, const gnomon__counter *from,
+                     gnomon__row_counter *to)
+{
+    gnomon__strip *s = &to->strip;
+    const gnomon_bin first = {.struct_size = sizeof first,
+                              .count = (uint32_t)to->samples.count,
+                              .min = to->samples.min,
+                              .max = to->samples.max,
+                              .sum = to->samples.sum};
+    const uint64_t word = c->is_apart ? gnomon__quiet_word(c->t) : 0;
+    const uint32_t at = load_acquire(&from->bins[c->bank]);
+    const uint32_t shift = load_relaxed(&from->shift[c->bank]);
+    size_t count = load_relaxed(&from->room[c->bank]);
+    s->count = 0;
+    if (shift >= GNOMON__NO_BINS ||
+        at + count * sizeof first > load_relaxed(&gnomon__marks_arena.used))
+        return 1;
+    if (!at)
+        return gnomon__strip_add(s, 1, &first, to->samples.count != 0);
+    if (!gnomon__grow_zeroed(&s->bins, &s->room, count, sizeof *s->bins))
+        return 0;
+    copy_words(s->bins, gnomon__at(c->t, at), count * sizeof first);
+    while (count && !s->bins[count - 1].count)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        s->bins[i].struct_size = sizeof first;
+    s->width = 1ull << shift;
+    s->count = c->is_apart && !gnomon__is_still(c->t, word) ? 0 : count;
+    return 1;
+}
+
 static int copy_counters(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     uint32_t at = load_acquire(&c->tree->counters);
     while (at) {
         const gnomon__counter *from = gnomon__at(c->t, at);
-        if (!ROOM_FOR(r, counters, counter_count, counter_room, 1))
+        if (!gnomon__grow_zeroed(&r->counters, &r->counter_room,
+                                 r->counter_count + 1, sizeof *r->counters))
             return 0;
         gnomon__row_counter *to = &r->counters[r->counter_count];
         to->key = load_relaxed(&from->key);
         copy_words(&to->samples, &from->bank[c->bank], sizeof to->samples);
+        if (!copy_bins(c, from, to))
+            return 0;
         r->counter_count += to->samples.count || to->samples.nans;
         at = load_relaxed(&from->next);
     }

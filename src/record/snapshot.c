@@ -92,10 +92,18 @@ static int put_stage(gnomon__snapshot_builder *b, const gnomon__stage_record *f)
     s->count = f->count;
     s->recorded_ns = f->totals->recorded_ns;
     s->late = f->totals->late;
-    if (f->steps && f->steps->s.count &&
-        !(s->steps = gnomon__snapshot_stats(b, f->steps)))
+    if (f->steps && f->steps->time.s.count &&
+        !(s->steps = gnomon__snapshot_stats(b, &f->steps->time)))
         return 0;
-    return s->name != NULL;
+    return s->name != NULL &&
+           (!f->steps ||
+            gnomon__snapshot_strip(
+                b,
+                (gnomon_strip_info){
+                    .stage = (uint32_t)gnomon__model_count(b->m, GNOMON_STAGES),
+                    .slow = f->steps->slow,
+                    .slow_count = f->steps->slow_count},
+                &f->steps->strip));
 }
 
 /* ---- Tracks ------------------------------------------------------------------- */

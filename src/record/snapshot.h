@@ -6,6 +6,7 @@
 
 #include "gnomon/profile.h"
 #include "record/ledger.h"
+#include "record/whole_steps.h"
 
 /* One stage, or all of one name, and what was recorded in it. Pointers are borrowed. */
 typedef struct gnomon__stage_record {
@@ -13,7 +14,7 @@ typedef struct gnomon__stage_record {
     gnomon__stage_key key; /* of several: the last one's */
     uint32_t count;
     int32_t is_over;
-    const gnomon__total *steps; /* NULL: none finished */
+    const gnomon__whole_steps *steps; /* NULL: none finished */
     const gnomon__totals *totals;
     uint64_t from, until; /* ticks: of the one that is reported */
 } gnomon__stage_record;

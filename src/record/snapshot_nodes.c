@@ -389,7 +389,13 @@ static int put_counter(gnomon__snapshot_builder *b, uint32_t thread,
     c->min = s->min;
     c->max = s->max;
     c->sum = s->sum;
-    return c->region != 0;
+    return c->region != 0 &&
+           (from->strip.count < 2 ||
+            gnomon__snapshot_strip(b,
+                                   (gnomon_strip_info){.stage = stage,
+                                                       .track = c->track,
+                                                       .region = c->region},
+                                   &from->strip));
 }
 
 int gnomon__snapshot_counters(gnomon__snapshot_builder *b, uint32_t thread)

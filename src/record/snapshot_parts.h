@@ -127,6 +127,10 @@ int gnomon__snapshot_opens(gnomon__snapshot_builder *b);
 int gnomon__snapshot_steps(gnomon__snapshot_builder *b);
 int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
                                 const void *sums);
+/* `info` says of what the strip is; empty ones, and those of which the profile does not
+ * have all steps, are left out. */
+int gnomon__snapshot_strip(gnomon__snapshot_builder *b, gnomon_strip_info info,
+                           const gnomon__strip *strip);
 /* A step of a tape, unless it is among the first `kept` ones. */
 int gnomon__snapshot_taped_step(gnomon__snapshot_builder *b, uint32_t stage,
                                 const gnomon__step_record *f, size_t kept);

@@ -3,6 +3,8 @@
 #include "record/snapshot_parts.h"
 #include "record/step_sums.h"
 
+#include <string.h>
+
 /* Whether the profile has a step of this begin. */
 static int has_moment(const gnomon__run_record *r, uint64_t begin_ns)
 {
@@ -92,6 +94,33 @@ int gnomon__snapshot_own_steps(gnomon__snapshot_builder *b)
         gnomon__total_empty(&sum);
     }
     return ok;
+}
+
+/* NULL: no memory. */
+static const void *copy_in_model(gnomon__snapshot_builder *b, const void *from,
+                                 size_t bytes)
+{
+    void *to = gnomon__model_room(b->m, bytes);
+    return to && bytes ? memcpy(to, from, bytes) : to;
+}
+
+int gnomon__snapshot_strip(gnomon__snapshot_builder *b, gnomon_strip_info info,
+                           const gnomon__strip *strip)
+{
+    if (!strip->count || has_other_steps(b->record, info.stage - 1))
+        return 1;
+    gnomon_strip_info *to = gnomon__model_add(b->m, GNOMON_STRIPS);
+    if (!to)
+        return 0;
+    info.struct_size = to->struct_size;
+    info.width = strip->width;
+    info.bin_count = strip->count;
+    info.bins =
+        copy_in_model(b, strip->bins, strip->count * sizeof *strip->bins);
+    info.slow =
+        copy_in_model(b, info.slow, info.slow_count * sizeof *info.slow);
+    *to = info;
+    return info.bins && info.slow;
 }
 
 /* ---- Times in steps ------------------------------------------------------------- */

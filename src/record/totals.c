@@ -37,7 +37,15 @@ int gnomon__totals_counter(gnomon__totals_thread *t,
         t->counter_count++;
     }
     add_samples(&t->counters[i].samples, &from->samples);
-    return 1;
+    return gnomon__strip_add(&t->counters[i].strip, from->strip.width,
+                             from->strip.bins, from->strip.count);
+}
+
+static void clear_counters(gnomon__totals_thread *t)
+{
+    for (size_t i = 0; i < t->counter_count; i++)
+        gnomon__strip_free(&t->counters[i].strip);
+    t->counter_count = 0;
 }
 
 /* ---- Links --------------------------------------------------------------------- */
@@ -130,7 +138,8 @@ void gnomon__totals_clear(gnomon__totals *t)
         gnomon__totals_thread *at = &t->threads[i];
         for (uint32_t k = 0; k < at->touched_count; k++)
             gnomon__total_clear(at->of[at->touched[k]]);
-        at->touched_count = at->counter_count = 0;
+        at->touched_count = 0;
+        clear_counters(at);
         at->has_tree = at->is_inexact = 0;
     }
     gnomon__slots_empty(&t->edge_slots);
@@ -148,6 +157,7 @@ void gnomon__totals_free(gnomon__totals *t)
             gnomon__total_free(at->of[k]);
         gnomon__free(at->of);
         gnomon__free(at->touched);
+        clear_counters(at);
         gnomon__free(at->counters);
     }
     gnomon__free(t->threads);

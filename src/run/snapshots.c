@@ -73,7 +73,7 @@ static int take_run(gnomon__snapshot_input *f, const gnomon__view *v,
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 {
     gnomon__ledger_free(&f->ledger);
-    gnomon__total_empty(&f->open_steps);
+    gnomon__whole_steps_empty(&f->open_steps);
     gnomon__tape_events_free(&f->events);
     gnomon__activity_events_free(&f->work);
     gnomon__free(f->spec);
@@ -174,8 +174,8 @@ static int join_open(gnomon__snapshot_input *f, gnomon__stage_record *s,
                      const gnomon__stage_record *open)
 {
     uint64_t begin_ns = s->count ? s->key.begin_ns : open->key.begin_ns;
-    if (s->steps && s->steps->s.count &&
-        !gnomon__total_add(&f->open_steps, s->steps))
+    if (s->steps && s->steps->time.s.count &&
+        !gnomon__whole_steps_add(&f->open_steps, s->steps))
         return 0;
     s->name = open->name;
     s->key = open->key;
@@ -252,7 +252,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
     int code = take_run(&f, v, events);
     f.run.has_some_stages = name != GNOMON__ALL_NAMES;
     if (!code && reported->steps && !reported->is_over &&
-        !gnomon__total_add(&f.open_steps, reported->steps))
+        !gnomon__whole_steps_add(&f.open_steps, reported->steps))
         code = GNOMON_ENOMEM;
     if (!code)
         code = list_names(

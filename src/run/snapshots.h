@@ -16,7 +16,7 @@ typedef struct gnomon__snapshot_input {
     gnomon__run_record run;
     gnomon__stage_record *stages;
     char *spec;
-    gnomon__total open_steps;
+    gnomon__whole_steps open_steps;
     gnomon__ledger ledger; /* a copy, for a live snapshot */
     gnomon__tape_events events;
     gnomon__activity_events work;

@@ -12,7 +12,7 @@ typedef struct gnomon__named_stages {
     uint32_t count;
     uint32_t ordinal;          /* of the last one */
     uint64_t begin_ns, end_ns; /* of the first and the last */
-    gnomon__total steps;
+    gnomon__whole_steps steps;
 } gnomon__named_stages;
 
 /* ---- stage.c ---------------------------------------------------------------------- */
@@ -84,11 +84,12 @@ void gnomon__steps_begin(uint64_t ticks);
 /* *out: the step statistics of the open stage, in ns, valid until the next call of
  * either. Times of regions in steps move to the views' ledgers. _end also ends the
  * stage. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
-int gnomon__steps_flush(const gnomon__total **out, uint64_t begin,
+int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now);
-int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
+int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
+                      uint64_t now);
 /* Adds the statistics of the open stage to `out`. 0: no memory. */
-int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
+int gnomon__steps_copy(gnomon__whole_steps *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_record *out);
 /* In ticks: when the last step of the run was over; 0: none was. */

@@ -68,7 +68,7 @@ void gnomon__stage_names_add(const gnomon__stage_record *s)
         n->begin_ns = s->key.begin_ns;
     n->end_ns = s->key.end_ns;
     n->ordinal = s->key.ordinal;
-    if (s->steps && !gnomon__total_add(&n->steps, s->steps))
+    if (s->steps && !gnomon__whole_steps_add(&n->steps, s->steps))
         gnomon__log("no memory for the steps of a stage: profiles of the whole "
                     "run lack them");
 }
@@ -86,10 +86,10 @@ uint32_t gnomon__stage_name_count(void)
 void gnomon__stage_names_clear(void)
 {
     for (uint32_t i = 0; i < names.others; i++) {
-        gnomon__total_empty(&other_names[i]->steps);
+        gnomon__whole_steps_empty(&other_names[i]->steps);
         gnomon__free(other_names[i]->name);
         gnomon__free(other_names[i]);
     }
-    gnomon__total_empty(&names.unnamed.steps);
+    gnomon__whole_steps_empty(&names.unnamed.steps);
     memset(&names, 0, sizeof names);
 }

@@ -20,21 +20,22 @@
 #define GNOMON__STEP_ANEW 2 /* `given` of gnomon_step_slow */
 
 static struct {
-    gnomon__tick_sum sum; /* of those of the open stage */
-    uint64_t kept;        /* in the ring so far, of all stages */
-    uint64_t steps_over;  /* in the open stage */
-    uint64_t number;      /* of the open step */
+    gnomon__tick_sum
+        sum;         /* of those of the open stage; bounds are the strip's */
+    uint64_t kept;   /* in the ring so far, of all stages */
+    uint64_t number; /* of the open step */
     uint64_t begin;
     int was_begun_anew; /* the open step, by gnomon_step_begin */
 } step_state GNOMON__OF_PROCESS;
 
 static gnomon__step_record
-    last_steps[GNOMON__LAST_STEPS];  /* a ring, in ticks */
-static gnomon__total reported_steps; /* of the stage that is reported, in ns */
+    last_steps[GNOMON__LAST_STEPS];        /* a ring, in ticks */
+static gnomon__whole_steps reported_steps; /* of the stage that is reported */
+static gnomon__open_strip open_strip;      /* of the open one */
 
 uint64_t gnomon__stage_steps(void)
 {
-    return load_relaxed(&step_state.steps_over);
+    return load_relaxed(&gnomon__steps_over);
 }
 
 static void begin_step(uint64_t number, uint64_t ticks)
@@ -71,37 +72,55 @@ void gnomon__steps_begin(uint64_t ticks)
 
 /* ---- Statistics ------------------------------------------------------------------ */
 
-int gnomon__steps_flush(const gnomon__total **out, uint64_t begin, uint64_t now)
+int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
+                        uint64_t now)
 {
     int ok = 1;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         ok &= gnomon__view_flush(v, begin, now);
-    gnomon__total_clear(&reported_steps);
+    gnomon__whole_steps_empty(&reported_steps);
     if (!gnomon__steps_copy(&reported_steps, begin, now)) {
-        gnomon__total_clear(&reported_steps);
+        gnomon__whole_steps_empty(&reported_steps);
         ok = 0;
     }
     *out = &reported_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
+static void forget_steps(void)
 {
-    int code = gnomon__steps_flush(out, begin, now);
     if (step_state.sum.count)
         memset(&step_state.sum, 0, sizeof step_state.sum);
+    store_relaxed(&gnomon__steps_over, 0);
+}
+
+int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
+                      uint64_t now)
+{
+    int code = gnomon__steps_flush(out, begin, now);
+    forget_steps();
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         count_in_recorders(v, NULL); /* no step has what came after the last */
-    store_relaxed(&step_state.steps_over, 0);
     begin_step(0, 0);
     store_relaxed(&gnomon__step_since, now);
     return code;
 }
 
-int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
+int gnomon__steps_copy(gnomon__whole_steps *out, uint64_t begin, uint64_t now)
 {
-    return gnomon__tick_sum_add(out, &step_state.sum,
-                                gnomon__clock_rate(begin, now));
+    const uint64_t rate = gnomon__clock_rate(begin, now);
+    uint64_t above = 0;
+    if (!step_state.sum.count) /* the strip may be an earlier one */
+        return 1;
+    for (size_t i = 0; i < GNOMON__BINS; i++) {
+        const struct gnomon__open_bin *bin = &open_strip.bins[i];
+        above = bin->above > above ? bin->above : above;
+        step_state.sum.max =
+            bin->most > step_state.sum.max ? bin->most : step_state.sum.max;
+    }
+    step_state.sum.min = ~above;
+    return gnomon__tick_sum_add(&out->time, &step_state.sum, rate) &&
+           gnomon__open_strip_add(out, &open_strip, step_state.sum.count, rate);
 }
 
 int gnomon__steps_were_made(void)
@@ -133,9 +152,8 @@ size_t gnomon__steps_last(gnomon__step_record *out)
 
 void gnomon__steps_restart(void)
 {
-    memset(&step_state.sum, 0, sizeof step_state.sum);
+    forget_steps();
     step_state.kept = 0;
-    store_relaxed(&step_state.steps_over, 0);
     begin_step(0, 0);
 }
 
@@ -163,7 +181,11 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
         now = step_state.begin;
     if (!step_state.begin) /* no stage was begun and no mark made */
         step_state.begin = now;
-    gnomon__tick_sum_count(&step_state.sum, now - step_state.begin);
+    const uint64_t took = now - step_state.begin;
+    gnomon__open_strip_count(&open_strip, step_state.sum.count++,
+                             step_state.number, took);
+    step_state.sum.total += took;
+    step_state.sum.cells[gnomon__cell_of_ticks(took)]++;
     int32_t phase = GNOMON_PHASE_RECORD;
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
@@ -177,7 +199,7 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     }
     store_relaxed(&gnomon__step_since, now);
     last_steps[step_state.kept++ % GNOMON__LAST_STEPS] = done;
-    store_relaxed(&step_state.steps_over, step_state.steps_over + 1);
+    store_relaxed(&gnomon__steps_over, step_state.sum.count);
     begin_step(given ? number : step_state.number + 1, now);
     return done;
 }
@@ -231,7 +253,7 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     gnomon__step_lock();
     gnomon__step_record done = count_step(now, number, given);
     uint32_t open = load_relaxed(&gnomon__open_bits);
-    uint32_t unnotified = gnomon__windows_move(step_state.steps_over, 0, now);
+    uint32_t unnotified = gnomon__windows_move(step_state.sum.count, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();

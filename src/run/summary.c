@@ -101,7 +101,7 @@ static void collect_footer(const gnomon__attachment *a,
                            gnomon__footer_input *footer)
 {
     const gnomon__view *v = a->view, *w = a->window;
-    const gnomon__total *steps = gnomon__stage_reported()->steps;
+    const gnomon__whole_steps *steps = gnomon__stage_reported()->steps;
     memset(footer, 0, sizeof *footer);
     footer->rank_excluded = !v->rank_on;
     footer->scheduled = w->scheduled && !w->was_active_then;
@@ -112,7 +112,7 @@ static void collect_footer(const gnomon__attachment *a,
     if (v->tree)
         footer->regions_excluded = gnomon__region_excluded(v->tree->bit);
     gnomon__unlock();
-    footer->steps_made = steps ? steps->s.count : 0;
+    footer->steps_made = steps ? steps->time.s.count : 0;
     footer->first_active_step =
         w->scheduled ? gnomon__schedule_next_active(&w->schedule, 0) : 0;
     footer->pid = gnomon__os_pid();

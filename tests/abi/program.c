@@ -43,6 +43,7 @@ typedef union any_info {
     gnomon_node_info node;
     gnomon_op_info op;
     gnomon_step_time_info step_time;
+    gnomon_strip_info strip;
     gnomon_event_info event; /* larger than what is left */
     uint64_t bytes[24];
 } any_info;
@@ -80,6 +81,9 @@ uint32_t program_add(gnomon_builder *builder, int entity, const void *info)
         WITH_VALUE(x.stage.steps, 1);
     } else if (entity == GNOMON_STEP_TIMES) {
         WITH_VALUE(x.step_time.time, 1);
+    } else if (entity == GNOMON_STRIPS) {
+        WITH_VALUE(x.strip.bins, x.strip.bin_count);
+        WITH_VALUE(x.strip.slow, x.strip.slow_count);
     } else if (entity == GNOMON_NODES) {
         WITH_VALUE(x.node.host, 1);
         WITH_VALUE(x.node.device, 1);
@@ -164,6 +168,14 @@ static void see_parts_of_stage(const gnomon_stage_info *x)
     see_stats(x->steps);
 }
 
+static void see_parts_of_strip(const gnomon_strip_info *x)
+{
+    for (size_t i = 0; i < x->bin_count; i++)
+        see(IS_NEWS(gnomon_bin_at(x, i)));
+    for (size_t i = 0; i < x->slow_count; i++)
+        see(IS_NEWS(gnomon_slow_at(x, i)));
+}
+
 static void see_parts_of_step_time(const gnomon_step_time_info *x)
 {
     see_stats(x->time);
@@ -207,6 +219,7 @@ static size_t program_news(const gnomon_profile *p, size_t *structs)
     SEE_EACH(event, GNOMON_EVENTS)
     SEE_EACH(step_time, GNOMON_STEP_TIMES)
     SEE_EACH(view_time, GNOMON_VIEW_TIMES)
+    SEE_EACH(strip, GNOMON_STRIPS)
     *structs = seen;
     return test_failures == before ? news : (size_t)-1;
 }

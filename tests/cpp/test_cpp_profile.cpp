@@ -102,6 +102,7 @@ TEST(ranges_give_what_c_gives)
     SAME(events, event, GNOMON_EVENTS);
     SAME(step_times, step_time, GNOMON_STEP_TIMES);
     SAME(view_times, view_time, GNOMON_VIEW_TIMES);
+    SAME(strips, strip, GNOMON_STRIPS);
     CHECK(p.events().size() > 8 && p.nodes().size() >= 3);
     CHECK(p.opens().size() == 1 && p.links().size() >= 1);
     CHECK_STR(p.opens().begin()->node().name(), "open");

@@ -13,7 +13,7 @@ KINDS = {  # in the order of gnomon/profile.h
     "RUN ": "text job, i32 rank, text attempt, text uuid, i32 local_rank, "
             "i32 world_size, text host, i64 pid, text dir, text spec, "
             "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns, "
-            "anchors anchors",
+            "anchors anchors, f64 scope_cost_ns",
     "STAG": "u32 run, u32 ordinal, text name, u64 begin_ns, u64 end_ns, "
             "i32 ended, stats steps, u32 count, u64 recorded_ns, u64 late",
     "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, "
@@ -21,6 +21,7 @@ KINDS = {  # in the order of gnomon/profile.h
     "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time, "
             "u64 own_ns, u64 calls",
     "VTIM": "u32 stage, u32 view, u64 recorded_ns",
+    "STRP": "u32 stage, u32 track, u32 region, u64 width, bins bins, slow slow",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
             "u32 thread_count, i32 alive, i32 inexact",
     "REGN": "u32 kind, text name, text category, text file, u32 line, "
@@ -51,6 +52,8 @@ STRUCTS = {
     "inputs": "text dtype, dims dims, strides strides",
     "attributes": "text key, text json",
     "anchors": "u64 ns, u64 unix_ns, u64 error_ns",
+    "bins": "u32 count, f64 min, f64 max, f64 sum",
+    "slow": "u64 at, u64 number, u64 ns",
 }
 ONE = ("stats", "work")
 

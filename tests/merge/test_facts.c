@@ -125,8 +125,8 @@ static uint64_t calls_in(const gnomon_profile *p)
 static void check_damage(uint32_t most)
 {
     static const int kinds[] = {
-        GNOMON_OPENS,  GNOMON_LINKS,      GNOMON_COUNTERS,  GNOMON_METADATA,
-        GNOMON_EVENTS, GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES};
+        GNOMON_OPENS,  GNOMON_LINKS,      GNOMON_COUNTERS,   GNOMON_METADATA,
+        GNOMON_EVENTS, GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES, GNOMON_STRIPS};
     round_inputs in = make_inputs(most, 1, 0);
     bytes file = bytes_of(in.of[0], "gnomon");
     for (int i = 0; i < 8; i++) {

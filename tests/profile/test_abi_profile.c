@@ -72,7 +72,8 @@ AT(gnomon_run_info, job, 88);
 AT(gnomon_run_info, uuid, 96);
 AT(gnomon_run_info, anchors, 104);
 AT(gnomon_run_info, anchor_count, 112);
-SIZE(gnomon_run_info, 120);
+AT(gnomon_run_info, scope_cost_ns, 120);
+SIZE(gnomon_run_info, 128);
 
 AT(gnomon_stage_info, struct_size, 0);
 AT(gnomon_stage_info, ordinal, 4);
@@ -115,6 +116,31 @@ AT(gnomon_view_time_info, view, 8);
 AT(gnomon_view_time_info, reserved, 12);
 AT(gnomon_view_time_info, recorded_ns, 16);
 SIZE(gnomon_view_time_info, 24);
+
+AT(gnomon_bin, struct_size, 0);
+AT(gnomon_bin, count, 4);
+AT(gnomon_bin, min, 8);
+AT(gnomon_bin, max, 16);
+AT(gnomon_bin, sum, 24);
+SIZE(gnomon_bin, 32);
+
+AT(gnomon_slow_step, struct_size, 0);
+AT(gnomon_slow_step, reserved, 4);
+AT(gnomon_slow_step, at, 8);
+AT(gnomon_slow_step, number, 16);
+AT(gnomon_slow_step, ns, 24);
+SIZE(gnomon_slow_step, 32);
+
+AT(gnomon_strip_info, struct_size, 0);
+AT(gnomon_strip_info, stage, 4);
+AT(gnomon_strip_info, track, 8);
+AT(gnomon_strip_info, region, 12);
+AT(gnomon_strip_info, width, 16);
+AT(gnomon_strip_info, bins, 24);
+AT(gnomon_strip_info, bin_count, 32);
+AT(gnomon_strip_info, slow, 40);
+AT(gnomon_strip_info, slow_count, 48);
+SIZE(gnomon_strip_info, 56);
 
 AT(gnomon_track_info, struct_size, 0);
 AT(gnomon_track_info, kind, 4);
@@ -275,6 +301,8 @@ VALUE(GNOMON_PART_WORK, 102);
 VALUE(GNOMON_PART_INPUT, 103);
 VALUE(GNOMON_PART_ATTRIBUTE, 104);
 VALUE(GNOMON_PART_ANCHOR, 105);
+VALUE(GNOMON_PART_BIN, 106);
+VALUE(GNOMON_PART_SLOW, 107);
 
 VALUE(GNOMON_FIELD_U32, 0);
 VALUE(GNOMON_FIELD_I32, 1);
@@ -311,6 +339,7 @@ VALUE(GNOMON_OPS, 12);
 VALUE(GNOMON_EVENTS, 13);
 VALUE(GNOMON_STEP_TIMES, 14);
 VALUE(GNOMON_VIEW_TIMES, 15);
+VALUE(GNOMON_STRIPS, 16);
 VALUE(GNOMON_KIND_PYTHON, 6);
 VALUE(GNOMON_KIND_LINE, 12);
 VALUE(GNOMON_EVENT_EXECUTION, 0);

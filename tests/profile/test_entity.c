@@ -26,6 +26,7 @@ static const struct {
     {GNOMON_STEP_TIMES, offsetof(gnomon_step_time_info, reserved)},
     {GNOMON_VIEW_TIMES, offsetof(gnomon_view_time_info, reserved)},
     {GNOMON_VIEWS, offsetof(gnomon_view_info, reserved)},
+    {GNOMON__SLOW, offsetof(gnomon_slow_step, reserved)},
     {GNOMON_REGIONS, offsetof(gnomon_region_info, reserved)},
     {GNOMON_NODES, offsetof(gnomon_node_info, reserved)},
     {GNOMON_EVENTS, offsetof(gnomon_event_info, reserved)},

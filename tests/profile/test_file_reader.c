@@ -47,12 +47,17 @@ static void i(const char *name, int64_t value)
     fprintf(out, "%lld\n", (long long)value);
 }
 
-static void f(const char *name, double value)
+static unsigned long long bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void f(const char *name, double value)
+{
     begin(name);
-    fprintf(out, "%016llx\n", (unsigned long long)bits);
+    fprintf(out, "%016llx\n", bits_of(value));
 }
 
 static void stats(const char *name, const gnomon_stats *s)
@@ -101,6 +106,7 @@ static void show_runs(const gnomon_profile *p)
         u("zero_unix_ns", x.zero_unix_ns);
         u("clock_error_ns", x.clock_error_ns);
         u("now_ns", x.now_ns);
+        f("scope_cost_ns", x.scope_cost_ns);
         text("job", x.job);
         text("uuid", x.uuid);
         begin("anchors");
@@ -167,6 +173,35 @@ static void show_view_times(const gnomon_profile *p)
         u("stage", x.stage);
         u("view", x.view);
         u("recorded_ns", x.recorded_ns);
+    }
+}
+
+static void show_strips(const gnomon_profile *p)
+{
+    EACH(GNOMON_STRIPS, strip, gnomon_strip_info, "STRP")
+    {
+        u("stage", x.stage);
+        u("track", x.track);
+        u("region", x.region);
+        u("width", x.width);
+        begin("bins");
+        fprintf(out, "[");
+        for (size_t k = 0; k < x.bin_count; k++) {
+            const gnomon_bin *b = gnomon_bin_at(&x, k);
+            fprintf(out, "%s[%u %016llx %016llx %016llx]", k ? " " : "",
+                    (unsigned)b->count, bits_of(b->min), bits_of(b->max),
+                    bits_of(b->sum));
+        }
+        fprintf(out, "]\n");
+        begin("slow");
+        fprintf(out, "[");
+        for (size_t k = 0; k < x.slow_count; k++) {
+            const gnomon_slow_step *s = gnomon_slow_at(&x, k);
+            fprintf(out, "%s[%llu %llu %llu]", k ? " " : "",
+                    (unsigned long long)s->at, (unsigned long long)s->number,
+                    (unsigned long long)s->ns);
+        }
+        fprintf(out, "]\n");
     }
 }
 
@@ -346,6 +381,7 @@ static void dump(const gnomon_profile *p)
     show_steps(p);
     show_step_times(p);
     show_view_times(p);
+    show_strips(p);
     show_tracks(p);
     show_regions(p);
     show_nodes(p);

@@ -19,7 +19,7 @@ import gnomon
 HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = (
     "runs stages steps tracks regions nodes opens links counters metadata losses views "
-    "ops events step_times view_times"
+    "ops events step_times view_times strips"
 ).split()
 MS = 1000000
 

@@ -75,6 +75,7 @@ class Described(unittest.TestCase):
             "opens": "open scope",
             "step_times": "time in steps",
             "view_times": "time of a view",
+            "strips": "strip",
         }
         for kind in _plain:
             listed = rows[shown.get(kind, one(kind))].split(", ")

@@ -272,7 +272,7 @@ class Loaded(unittest.TestCase):
             self.assertEqual(columns["id"][i], node.id)
         for kind in (
             "runs stages steps tracks regions nodes opens links counters metadata "
-            "losses views ops events step_times view_times"
+            "losses views ops events step_times view_times strips"
         ).split():
             entities = getattr(p, kind)
             for name, values in p.columns(kind).items():

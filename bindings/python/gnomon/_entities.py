@@ -5,7 +5,7 @@ import json
 from collections import namedtuple
 
 from . import _gnomon
-from ._stats import Anchor, Memory, Stats, Tensor, Work
+from ._stats import Anchor, Bin, Memory, SlowStep, Stats, Tensor, Work
 
 
 def _kinds(of):
@@ -192,6 +192,14 @@ _plain = {
     ),
     "step_times": _entity("StepTime", "step_times", {"time": _stats}),
     "view_times": _entity("ViewTime", "view_times"),
+    "strips": _entity(
+        "Strip",
+        "strips",
+        {
+            "bins": lambda v: [Bin(*b) for b in v],
+            "slow": lambda v: [SlowStep(*s) for s in v],
+        },
+    ),
 }
 
 

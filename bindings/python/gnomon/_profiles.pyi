@@ -28,6 +28,17 @@ class Memory(NamedTuple):
     live_bytes: int
     peak_bytes: int
 
+class Bin(NamedTuple):
+    count: int
+    min: float
+    max: float
+    sum: float
+
+class SlowStep(NamedTuple):
+    at: int
+    number: int
+    ns: int
+
 class Anchor(NamedTuple):
     ns: int
     unix_ns: int
@@ -208,6 +219,14 @@ class ViewTime(Entity):
     view: Optional[View]
     recorded_ns: int
 
+class Strip(Entity):
+    stage: Optional[Stage]
+    track: Optional[Track]
+    region: Optional[Region]
+    width: int
+    bins: List[Bin]
+    slow: List[SlowStep]
+
 class Entities(Generic[_Entity]):
     def __len__(self) -> int: ...
     @overload
@@ -234,6 +253,7 @@ class Profile:
     events: Entities[Event]
     step_times: Entities[StepTime]
     view_times: Entities[ViewTime]
+    strips: Entities[Strip]
     def rows(
         self,
         stage: Optional[str] = None,

@@ -8,6 +8,8 @@ Memory = namedtuple(
     "Memory",
     "pool allocations frees allocated_bytes freed_bytes live_bytes peak_bytes",
 )
+Bin = namedtuple("Bin", "count min max sum")
+SlowStep = namedtuple("SlowStep", "at number ns")
 Anchor = namedtuple("Anchor", "ns unix_ns error_ns")
 Tensor = namedtuple("Tensor", "dtype dims strides")
 

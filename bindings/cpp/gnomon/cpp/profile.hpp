@@ -207,6 +207,7 @@ class profile_view
     GNOMON__ENTITIES(events, event)
     GNOMON__ENTITIES(step_times, step_time)
     GNOMON__ENTITIES(view_times, view_time)
+    GNOMON__ENTITIES(strips, strip)
 #undef GNOMON__ENTITIES
 
   protected:

@@ -338,6 +338,25 @@ class view_time : public entity<gnomon_view_time_info, GNOMON_VIEW_TIMES>
     GNOMON__LEADS_TO(view, view)
 };
 
+// Steps of a stage, or what a counter was in them, in few bins.
+class strip : public entity<gnomon_strip_info, GNOMON_STRIPS>
+{
+  public:
+    using entity::entity;
+
+    GNOMON__LEADS_TO(stage, stage)
+    GNOMON__LEADS_TO(track, track)
+    GNOMON__LEADS_TO(region, region)
+    list<gnomon_bin> bins() const
+    {
+        return list<gnomon_bin>((*this)->bins, (*this)->bin_count);
+    }
+    list<gnomon_slow_step> slow() const
+    {
+        return list<gnomon_slow_step>((*this)->slow, (*this)->slow_count);
+    }
+};
+
 #undef GNOMON__LEADS_TO
 #undef GNOMON__TEXT
 
