@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * gnomon: mark the hooks of a training framework once; whoever runs the
- * training picks with $GNOMON what becomes of the marks.
+ * gnomon: mark the hooks of a training framework once; whoever runs the training
+ * chooses with $GNOMON what is recorded. GNOMON=simple prints a table to stderr
+ * when the program ends, GNOMON=help lists the other words.
  *
- *     GNOMON_SCOPE("train_step");             ends with the block
- *     gnomon_start("optimizer_step"); ...     by name, need not nest
- *     gnomon_stop("optimizer_step");
- *     gnomon_step();                          a training step is over
+ *     GNOMON_SCOPE("train_step");        a block: the usual mark, and the cheapest
+ *     gnomon_start("optimizer_step");    by name, where begin and end are apart;
+ *     gnomon_stop("optimizer_step");     need not nest, but is on one thread
+ *     gnomon_range_begin(region);        a number, to end on any thread
+ *     gnomon_step();                     a training step is over
  *
  * This header has all that a framework needs: regions, marks, links, operations,
- * and the run's setup and stages. The others, each by itself:
+ * and the run's setup and stages. The other headers can be included by themselves:
  *
  *     gnomon/tool.h      to write a profiler; devices and other sources of work;
  *                        health, and the open scopes of threads
@@ -20,15 +22,15 @@
  * gnomon.hpp has all of it as C++ objects.
  *
  * For all marks:
- * Setup: they need none. The first mark reads $GNOMON.
- * Errors: they cannot fail, abort, print or block, and return no code. What goes
+ * Setup: none is needed. The first mark reads $GNOMON.
+ * Errors: marks cannot fail, abort, print or block, and return no code. What goes
  * wrong is counted in gnomon_health (gnomon/tool.h).
- * Threads: call them from any thread, before main and in signal handlers too.
- * Inside a profiler's callback they do nothing, and are counted as `reentered`.
- * errno stays as it was.
- * Memory: texts that they are given are copied, but for those in a static region.
- * Cost: off, a scope costs one relaxed load, a test and a branch. With
- * GNOMON_DISABLE defined before this header, it costs nothing: see gnomon/off.h.
+ * Threads: any thread, also before main and in signal handlers. Inside a
+ * profiler's callback marks do nothing and are counted as `reentered`. errno
+ * stays as it was.
+ * Memory: texts are copied, except those of static regions.
+ * Cost: while nobody records it, a scope costs one relaxed load, a test and a
+ * branch. With GNOMON_DISABLE defined before this header, it costs nothing.
  *
  * Names: GNOMON_X and gnomon_x are public. GNOMON__X and gnomon__x, with two
  * underscores, are the headers' own; do not use them.
@@ -48,9 +50,8 @@
 
 /* The generation of all binary interfaces: regions, profilers, the host table,
  * profiles. Within one generation structs only grow at their ends and say their
- * size, and no exported function goes or changes: so old and new modules work
- * together. A module of another generation is refused, with a line that says
- * so. */
+ * size, and no exported function is removed or changed: so old and new modules
+ * work together. A module of another generation is refused with one line. */
 #define GNOMON_ABI 2
 
 /* Marks are for gcc and clang, 64-bit Linux, x86-64 and aarch64. Elsewhere it is
@@ -63,8 +64,8 @@
 #endif
 #endif
 
-/* C and C++: linkage, the null pointer, and casts that neither warns of. For the
- * headers, and for code that is compiled as both. */
+/* Linkage, the null pointer and casts, for headers and other code that is
+ * compiled as C and as C++. */
 #ifdef __cplusplus
 #define GNOMON_BEGIN_DECLS extern "C" {
 #define GNOMON_END_DECLS }
@@ -297,8 +298,8 @@ GNOMON_INLINE uint32_t gnomon__mask(const gnomon_region *region)
     return __atomic_load_n(&region->mask, __ATOMIC_RELAXED);
 }
 
-/* Makes the region known to gnomon where it was not, and returns the mask that
- * marks go by from now on. For the inline calls; do not call. */
+/* Registers the region if gnomon has not seen it, and returns its mask. For the
+ * inline calls; do not call. */
 GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
                                             uint32_t mask);
 #endif
@@ -310,8 +311,8 @@ GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
 #ifndef GNOMON_DISABLE
 /* The out-of-line halves of the calls below; do not call. They are exported
  * because the inline halves end up in the modules that mark. `mask` is what the
- * inline half read, so that it is read once. `given` says whether a step's
- * number is the caller's. */
+ * inline half read, so that it is read once. `given` is 1 if the caller numbers
+ * the step, 2 for gnomon_step_begin. */
 GNOMON__SLOW_API gnomon_token gnomon_begin_slow(gnomon_region *region,
                                                 uint32_t mask);
 GNOMON__SLOW_API void gnomon_end_slow(gnomon_token token);
@@ -332,7 +333,7 @@ GNOMON__SLOW_API void gnomon_mark_slow(gnomon_region *region, uint32_t mask);
 GNOMON__SLOW_API void gnomon_step_slow(uint64_t number, int given);
 /* Begins a scope of `region` on the calling thread. It is inside the innermost
  * scope that this thread has open.
- * Returns the token for gnomon_end; 0 where nobody records the region. A region
+ * Returns the token for gnomon_end; 0 if nobody records the region. A region
  * of NULL is counted as bad_regions.
  * Another thread may end the scope, as in coroutines that move. The thread that
  * began it then closes it at its next mark, as of the moment of the end
@@ -345,7 +346,7 @@ GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
     return gnomon_begin_slow(region, mask);
 }
 
-/* Ends the scope that `token` names. Token 0 is nothing to end.
+/* Ends the scope that `token` names. With token 0 it does nothing.
  * Scopes that began inside it and are still open end with it, and are counted
  * as `crossed`. Actions stay open. On another thread than the one that began
  * the scope, nothing ends with it.
@@ -358,13 +359,12 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
 }
 
 /* Ends the scope that `token` names, and leaves open what began inside it. For
- * scopes that need not nest, as those of another tool's ranges.
- * A scope that stays open keeps its path: what begins in it is still inside the
- * one that ended, until more than 16 scopes around it have ended; then it moves
- * out of them.
- * Slower than gnomon_end; use that where the scope is the innermost one.
- * Where a profiler's callbacks saw the scope begin, this is gnomon_end on the
- * thread that began it: callbacks are promised that scopes nest. */
+ * scopes that need not nest, such as ranges of another tool.
+ * A scope that stays open, and what begins in it, are still inside the scope that
+ * ended, in reports. After more than 16 scopes around it have ended, it moves out.
+ * Slower than gnomon_end; use that if the scope is the innermost one.
+ * If a profiler has callbacks for scopes, this does the same as gnomon_end on the
+ * thread that began the scope, because callbacks rely on scopes that nest. */
 GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))
@@ -457,10 +457,10 @@ typedef uint64_t gnomon_range;
 
 #ifndef GNOMON_DISABLE
 /* Begins a range of `region`. End it once, on any thread, by gnomon_range_end.
- * A range counts in its region's total, and takes no self time from the scopes
- * around it. It is found in reports under the thread that ended it.
- * Returns 0 where nobody records the region, or where too many ranges are open,
- * which is counted as lost_ranges. */
+ * A range counts in its region's total, and does not reduce the self time of the
+ * scopes around it. Reports show it under the thread that ended it.
+ * Returns 0 if nobody records the region, or if too many ranges are open, which
+ * is counted as lost_ranges. */
 GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
 {
     uint32_t mask = gnomon__mask(region);
@@ -469,10 +469,10 @@ GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
     return gnomon_range_begin_slow(region, mask);
 }
 
-/* The same for a range that is inside the range `around`, which any thread began: its
- * path is that of `around` and its own name. Where `around` is 0, or has ended, it is
- * gnomon_range_begin. For tasks that take turns on threads, as of a server: each has its
- * call tree, which the tree of the thread has no part in. */
+/* The same for a range inside the range `around`, which any thread may have begun: its
+ * path is that of `around` and its own name. If `around` is 0, or has ended, this is
+ * gnomon_range_begin. For tasks that take turns on threads, as in a server: each task
+ * has a call tree of its own, apart from those of threads. */
 GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
                                                  gnomon_range around)
 {
@@ -482,8 +482,8 @@ GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
     return gnomon_range_begin_in_slow(region, mask, around);
 }
 
-/* Ends a range. 0 is nothing to end. A range that has ended already, or that is
- * no range at all, is counted as `unmatched` and changes nothing. */
+/* Ends a range. With 0 it does nothing. A range that has ended already, or a number
+ * that is no range, is counted as `unmatched` and changes nothing. */
 GNOMON_INLINE void gnomon_range_end(gnomon_range range)
 {
     if (__builtin_expect(range != 0, 0))
@@ -538,16 +538,16 @@ GNOMON_INLINE void gnomon_mark(gnomon_region *region)
         gnomon_mark(&GNOMON__NAME(gnomon__region, n)); \
     } while (0)
 
-/* Names the calling thread in reports. `name` is UTF-8 and copied. Threads of one
- * name that follow one another are one row of a report: so name pool threads
- * before their first mark. Does nothing where gnomon is off. */
+/* Names the calling thread in reports. `name` is UTF-8 and copied. If a thread ends
+ * and another one of the same name begins, they are one row of a report: so name
+ * pool threads before their first mark. Does nothing while nothing is attached. */
 GNOMON_API void gnomon_thread_name(const char *name);
 
 /* ---- Steps --------------------------------------------------------------- */
 
 /* Says that a training step of the open stage is over; the next one begins now.
- * Schedules move here and nowhere else: the next scope is already in the new
- * window. The thread that calls it runs the profilers' step callbacks. */
+ * Schedules advance only here: the next scope is already in the new window. The
+ * step callbacks of profilers run on the thread that calls it. */
 GNOMON_INLINE void gnomon_step(void)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
@@ -562,9 +562,9 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
         gnomon_step_slow(number, 1);
 }
 
-/* Begins the open step anew: it begins now, with the number `number`. For what comes
- * between two steps and is of none, as a validation. No step is over, and schedules
- * do not move. */
+/* Lets the open step begin now, with the number `number`. Call it after something that
+ * is to belong to no step, such as a validation between two steps. No step ends, and
+ * schedules do not advance. */
 GNOMON_INLINE void gnomon_step_begin(uint64_t number)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
@@ -592,11 +592,11 @@ enum gnomon_link_kind {
     GNOMON_LINK_LAUNCH = 2
 };
 
-/* Where a thread was when it handed work on. A plain value of 32 bytes: copy it
- * into the work item, to any thread of this process. It holds no memory and
- * needs no release. All zero means "no scope". Its words are gnomon's own.
- * It is of use until the set of attached profilers changes; an older one is
- * counted as lost_links in gnomon_health. */
+/* The scope that a thread was in when it handed work on. A plain value of 32 bytes:
+ * copy it into the work item, for any thread of this process. It needs no release.
+ * All zero means "no scope". Its words are gnomon's own.
+ * It is valid until a profiler is attached or detached; an older one is counted as
+ * lost_links in gnomon_health. */
 typedef struct gnomon_link {
     uint32_t word[8];
 } gnomon_link;
@@ -606,8 +606,8 @@ typedef struct gnomon_link {
 GNOMON__SLOW_API gnomon_link gnomon_link_out_slow(void);
 GNOMON__SLOW_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
 
-/* Returns where the calling thread is now: its innermost open scope. All zero
- * where gnomon is off, or where the thread has never marked. Any thread. */
+/* Returns the innermost open scope of the calling thread; all zero while nothing is
+ * attached, or if the thread has made no mark. Any thread. */
 GNOMON_INLINE gnomon_link gnomon_link_out(void)
 {
     gnomon_link none = {{0, 0, 0, 0, 0, 0, 0, 0}};
@@ -618,7 +618,7 @@ GNOMON_INLINE gnomon_link gnomon_link_out(void)
 
 /* Says that `from` caused the innermost open scope of the calling thread.
  * `kind` is a gnomon_link_kind. Links are counted from path to path. A NULL or
- * all-zero `from` is ignored, and so is the call where no scope is open here.
+ * all-zero `from` is ignored, and so is a call while no scope is open.
  * `from` is read during the call only. Any thread. */
 GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 {
@@ -665,11 +665,11 @@ enum gnomon_op_flags {
     /* The program gave the number; it is not counted from shapes. */
     GNOMON_OP_FLOPS_GIVEN = 2,
     GNOMON_OP_BYTES_GIVEN = 4,
-    /* In profiles: its flops are a weight an element that nobody counted. */
+    /* In profiles: its flops are a fixed number for each element, by definition. */
     GNOMON_OP_BY_DEFINITION = 8
 };
 
-/* What the executions of a node compute. */
+/* What one execution computes. gnomon/profile.h has gnomon_input_at and _attribute_at. */
 typedef struct gnomon_op_info {
     uint32_t struct_size;
     /* Bits of gnomon_op_flags. */
@@ -682,7 +682,8 @@ typedef struct gnomon_op_info {
     /* Also a kernel's grid and block. Read them by gnomon_attribute_at. */
     const gnomon_attribute *attributes;
     size_t attribute_count;
-    /* Floating-point operations, and bytes moved, of one execution. */
+    /* Floating-point operations, and bytes moved, of one execution; 0 without a flag
+     * above: computed from the shapes, if the operation is known (docs/profile.md). */
     uint64_t flops;
     uint64_t bytes;
 } gnomon_op_info;
@@ -701,27 +702,27 @@ typedef struct gnomon_op_info {
             : gnomon_begin_op_slow(&GNOMON__NAME(gnomon__region, n), \
                                    __VA_ARGS__, GNOMON__NAME(gnomon__mask, n))
 
-/* The region that stands for `region` computing `op`: for gnomon_begin and its
- * like. It has the name, the category and the place of `region`, so filters and
- * reports know it as that; only the operation differs. The same one for the same
- * region and an equal operation: all of it is compared by value.
+/* A region for `region` when it computes `op`, to pass to gnomon_begin and the like.
+ * It has the name, the category and the place of `region`, so filters and reports
+ * treat both as one. Equal operations of one region have the same region: all fields
+ * are compared by value.
  *
- * Returns a region that lives as long as the process; never NULL. Where it cannot be
- * made, it is `region` itself, or "(other)" where that is NULL, and gnomon_health
+ * Returns a region that lives as long as the process; never NULL. If it cannot be
+ * made, it is `region` itself, or "(other)" if that is NULL, and gnomon_health
  * counts the cause:
  *   lost_ops     65536 operations of regions are known, or 64 MiB of them, or memory
  *                is out
  *   bad_ops      `op` is NULL, has no struct_size, more than 256 inputs or attributes,
  *                or more than 16 KiB; or `region` is a mark or a counter
  *   bad_regions, reentered
- * What is wrong in a part of it is left out and counted, and the rest stays: an
- * input whose rank is above 64 or whose dims are NULL has rank 0, and an attribute that
- * is no JSON, or has more than 4 KiB, is null (bad_ops); names are made fit as those of
- * regions are (bad_names). Such an operation takes a lock each time.
- * `op` and all that it points to are copied. What a shorter struct does not have is 0.
- * The module of a static region stays mapped.
- * Any thread. It hashes `op` and takes no lock where it has seen that before: 50 ns
- * and more, so keep the result where the operation is always the same. */
+ * If a part of `op` is wrong, that part is left out and counted, and the rest is kept:
+ * an input whose rank is above 64 or whose dims are NULL has rank 0, and an attribute
+ * that is not JSON, or has more than 4 KiB, is null (bad_ops); bytes of names that are
+ * not UTF-8 become U+FFFD (bad_names). Such an operation takes a lock each time.
+ * `op` and all that it points to are copied. A module with a static region that is
+ * given here is not unmapped by dlclose.
+ * Any thread. It hashes `op`, which takes 50 ns and more, and takes no lock for an
+ * operation that it has seen. Keep the result if the operation is always the same. */
 GNOMON_API gnomon_region *gnomon_op_region(gnomon_region *region,
                                            const gnomon_op_info *op);
 
@@ -730,8 +731,8 @@ GNOMON__SLOW_API gnomon_token gnomon_begin_op_slow(gnomon_region *region,
                                                    const gnomon_op_info *op,
                                                    uint32_t mask);
 
-/* gnomon_begin of the region that gnomon_op_region finds. Off, it does not look at
- * `op`, and costs what gnomon_begin does. */
+/* gnomon_begin of the region that gnomon_op_region returns. While nobody records the
+ * region it does not read `op`, and costs as much as gnomon_begin. */
 GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
                                            const gnomon_op_info *op)
 {
@@ -744,8 +745,9 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
 
 #ifndef __cplusplus
 #ifndef GNOMON_DISABLE
-/* GNOMON_SCOPE with what it computes: fields of gnomon_op_info, but struct_size, as
- * `.field = value`. Off, none is evaluated. For C; C++ has one in gnomon.hpp. */
+/* GNOMON_SCOPE with what it computes: fields of gnomon_op_info as `.field = value`,
+ * without struct_size. They are evaluated only if the region is recorded. For C;
+ * gnomon.hpp has one for C++. */
 #define GNOMON_OP_SCOPE(name, ...) \
     GNOMON__OP_SCOPE(name, __COUNTER__, \
                      &(const gnomon_op_info){ \
@@ -770,21 +772,21 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
  * needed before a mark.
  *
  * Threads: call them from any thread, but not from inside a profiler's callback.
- * One runs at a time; another one waits for it. Marks wait for none, but that the
- * first marks of threads wait while the run starts, a second at most: then they
- * are refused, and counted as `reentered`.
+ * One runs at a time; others wait for it. Marks do not wait for them, except that
+ * the first mark of a thread waits while the run starts. After a second it goes on
+ * unrecorded, and is counted as `reentered`.
  * Errors: each returns GNOMON_OK or a negative gnomon_error, and then
  * gnomon_error_text() says in one line what to do. Besides those named at each
  * call, all of them return
  *   GNOMON_EBUSY   inside a callback; or while another thread loads a library
  *                  for gnomon and may wait for the caller
  *   GNOMON_ESTATE  in a child process that was forked from one that records, and
- *                  has not called gnomon_setup; or where a copy of gnomon of
- *                  another generation owns the process */
+ *                  has not called gnomon_setup; or if a copy of gnomon of another
+ *                  generation was first in the process */
 
 /* ---- Setup and teardown --------------------------------------------------- */
 
-/* What watches a run: gnomon/tool.h. */
+/* A profiler: callbacks that get the marks (gnomon/tool.h). */
 typedef struct gnomon_profiler gnomon_profiler;
 
 /* What a framework may tell gnomon at setup. All of it is optional: zero it and
@@ -803,25 +805,24 @@ typedef struct gnomon_setup_options {
     int32_t world_size;
     /* 0. */
     int32_t reserved;
-    /* What to attach where $GNOMON is not set and gnomon_attach was not called with
-     * words alone, in the same words, whatever other calls came before. NULL: nothing. */
+    /* What to attach, in the words of $GNOMON, if that is not set, and gnomon_attach
+     * was not called with words alone before. NULL: nothing. */
     const char *spec;
-    /* The folder of reports where the spec says `dir` without a value. NULL: not
-     * given. */
+    /* The folder of reports if the spec has `dir` without a value. NULL: the working
+     * directory. */
     const char *dir;
-    /* Profilers of the program's own, up to a NULL, which $GNOMON and `spec` then know
-     * by their names. Each stays the caller's and must live as long as the process uses
-     * gnomon. One of a name that is known replaces that. Of inner setups too. NULL:
-     * none. */
+    /* Profilers of the program, ended by a NULL. $GNOMON and `spec` then know them by
+     * their names; one with a known name replaces that. They must live as long as the
+     * process uses gnomon. Those of nested setups are added too. NULL: none. */
     const gnomon_profiler *const *profilers;
 } gnomon_setup_options;
 
 /* Begins a run, or joins the one that is open. Setups nest: the options of the
  * outermost one count, and the first rank that any of them gives. NULL is no
  * options. The options are read during the call; their texts are copied.
- * It counts as a setup also where it fails for its options: the run goes on
- * without the wrong ones until gnomon_teardown.
- * What is wrong in $GNOMON is a line on stderr, and no error of this call.
+ * If it fails because of an option, the run begins without that option, and needs
+ * a gnomon_teardown all the same.
+ * A mistake in $GNOMON gives a line on stderr, and is no error of this call.
  * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,
  * or the options' spec has a wrong word. GNOMON_EINVAL, GNOMON_EABI: a profiler, as
  * of gnomon_attach. GNOMON_EFULL: too many profilers. GNOMON_ENOMEM. */
@@ -829,8 +830,8 @@ GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
 /* Undoes one setup. The outermost one writes the reports that are due and
  * detaches what $GNOMON or words of gnomon_attach attached; a later setup begins a new
- * run. Writes files, so it may take long. Where it is not called, a process that
- * exits writes its reports all the same.
+ * run. It writes files, so it may take long. If it is not called, reports are written
+ * when the process exits.
  * GNOMON_ESTATE: there was no setup to undo. */
 GNOMON__CALL int gnomon_teardown(void);
 
@@ -838,21 +839,20 @@ GNOMON__CALL int gnomon_teardown(void);
 
 /* Attaches `profiler` with the caller's `self`; its create and destroy are not called.
  * One profiler may be attached several times with different `self`. Both stay the
- * caller's, and must outlive it. `words` are those that would stand in its brackets in
- * $GNOMON ("filter=opt*,extended=false"), or NULL; they are copied.
+ * caller's, and must live until they are detached. `words` are the options that $GNOMON
+ * has in brackets ("filter=opt*,extended=false"), or NULL; they are copied.
  *
- * Where `profiler` and `self` are NULL, `words` are all that $GNOMON could say
- * (docs/environment.md), and take its place: what $GNOMON, or such a call, attached
- * before writes its last reports and goes; marks made meanwhile are in no report. ""
- * attaches nothing. "+ITEMS" attaches items beside those that are there, whose
- * recording goes on, and "-PATTERN" detaches those whose as=, or profiler where there
- * is none, it matches.
+ * If `profiler` and `self` are NULL, `words` are a whole spec, as in $GNOMON
+ * (docs/environment.md), and replace it: what $GNOMON or an earlier such call attached
+ * writes its last reports and is detached; marks made meanwhile are in no report. ""
+ * only detaches. "+ITEMS" attaches more items, while the present ones go on recording.
+ * "-PATTERN" detaches the items whose name matches: as=, or else the profiler's.
  *
- * GNOMON_EINVAL: no profiler and no words, no name, or a wrong word: what is right in
- * words alone is attached all the same, and gnomon_error_text() has the first wrong
- * one. GNOMON_EABI: another generation, or struct_size is too small. GNOMON_ENOENT,
- * GNOMON_EPLUGIN: a plugin cannot be loaded, or a profiler's create failed; or there is
- * none to detach. GNOMON_EFULL: more profilers than fit. GNOMON_ENOMEM. */
+ * GNOMON_EINVAL: no profiler and no words, no name, or a wrong word: the other words of
+ * a spec are attached all the same, and gnomon_error_text() has the first wrong one.
+ * GNOMON_EABI: another generation, or struct_size is too small. GNOMON_ENOENT: a plugin
+ * cannot be loaded, or nothing matches. GNOMON_EPLUGIN: a profiler's create failed.
+ * GNOMON_EFULL: too many profilers. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
                                const char *words);
 
@@ -863,17 +863,17 @@ GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
  * may be made again. */
 GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
 
-/* Writes what is attached as a spec with all defaults written out, which
- * gnomon_attach takes again. As snprintf: at most `size` bytes with the final
- * NUL, and returns the length of the whole in bytes without the NUL. 0: nothing
- * is attached, or the call failed. `buffer` may be NULL to ask for the length. */
+/* Writes what is attached as a spec with all defaults, which gnomon_attach accepts.
+ * As snprintf, it writes at most `size` bytes with the final NUL, and returns the
+ * length of the whole spec without it. 0: nothing is attached, or the call failed.
+ * `buffer` may be NULL to ask for the length. */
 GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
 
 /* ---- Stages --------------------------------------------------------------- */
 
 /* Opens a stage: "fit", "validate", "test", "predict", or any name. A stage that
- * is open is ended first. Reports are made for each stage; all that was marked
- * since the stage before ended belongs to this one. `name` is copied.
+ * is open is ended first. Each stage has its reports; all that was marked since the
+ * previous stage ended belongs to this one. `name` is copied.
  * GNOMON_EINVAL: the name is NULL. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_stage_begin(const char *name);
 
