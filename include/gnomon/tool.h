@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * For tools: what watches a run from inside, and what tells it more.
+ * For tools: profilers that get the marks, and sources that report work of devices.
  *
- *   Health     what marks count where they cannot do their work
+ *   Health     counts of what marks could not do
  *   Stacks     which scopes threads have open
- *   Devices    scopes on streams, and how another vendor's are timed
- *   Work       of devices, that somebody else measured, as kernels
+ *   Devices    scopes on streams, and how to time those of another vendor
+ *   Work       kernels, copies and calls that a vendor's library reports
  *   Memory     what a program takes from pools, and gives back
- *   Profilers  what one is, and what its callbacks are given
- *   Plugins    what one exports, and all that it may call
+ *   Profilers  what a profiler is, and what its callbacks are given
+ *   Plugins    what a plugin exports, and all that it may call
  *
  * gnomon/report.h has rows, sums and JSON text for reports.
  */
@@ -22,8 +22,8 @@ GNOMON_BEGIN_DECLS
 /* ==== Health ==============================================================
  * What went wrong in marks, which cannot fail, and how much memory gnomon has.
  *
- * Marks return no codes and print nothing. Whatever one could not do is counted
- * by its cause. Reports end with a line for each cause whose count is not 0, and
+ * Marks return no codes and print nothing. What a mark could not do is counted by
+ * its cause. Reports end with a line for each cause whose count is not 0, and
  * profiles keep the counts as losses (gnomon_loss_info). */
 
 /* The causes, each with its field in gnomon_health and its text in reports:
@@ -39,7 +39,6 @@ GNOMON_BEGIN_DECLS
  * time on the host is there; activities_..., of records of work.
  * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops, of
  * scopes with an operation. */
-/* Of marks; of records of work, which come from elsewhere; of operations. */
 #define GNOMON__HEALTH_OF_MARKS(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
@@ -133,7 +132,7 @@ GNOMON__CALL size_t gnomon_thread_count(void);
  * GNOMON_EINVAL: no such thread, or struct_size is not set. GNOMON_EBUSY: the
  * thread marked so fast that none of 100 copies was exact; `scopes` then holds
  * an inexact one.
- * 0 where no profiler wants a call tree: callbacks alone keep no scopes.
+ * 0 if no profiler wants a call tree: callbacks alone keep no scopes.
  * Takes no lock and keeps no error text; may be called from anywhere, also from
  * a callback or a signal handler. */
 GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
@@ -146,11 +145,11 @@ GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
  *     { GNOMON_SCOPE_ON_DEVICE("backward", &some_device, stream); ... }
  *
  * How: an event is put into the stream at the scope's begin and at its end. A
- * thread of gnomon's own reads their times once the device has come to them. The
+ * thread of gnomon reads their times once the device has reached them. The
  * calling thread never waits for a device.
- * Where no profiler asks for device times (`cuda` in $GNOMON), such a scope is a
+ * If no profiler wants device times (as `cuda` in $GNOMON does), such a scope is a
  * plain one. Times that could not be taken are counted as timers_... in
- * gnomon_health; the scope's time on the host is there all the same. */
+ * gnomon_health; the scope's time on the host is recorded all the same. */
 
 /* ---- A vendor's streams and events ---------------------------------------- */
 
@@ -161,8 +160,8 @@ typedef struct gnomon_device_context {
     uint32_t reserved;
     /* The vendor's handle. */
     void *context;
-    /* Differs where a handle is used anew after its device was reset. 0: the
-     * vendor does not say. */
+    /* Another number when a handle is used again after a reset of its device. 0: the
+     * vendor has none. */
     uint64_t id;
 } gnomon_device_context;
 
@@ -182,10 +181,10 @@ typedef struct gnomon_device_identity {
 /* A kind of devices: how gnomon makes, records and reads a vendor's events. Fill
  * in all of it for another vendor.
  * Lifetime: it must live as long as the process; gnomon never frees it.
- * Errors: each call that returns int returns GNOMON_OK or an error code. Any code
- * costs this one time and is counted; no code stops the program.
- * Rules: the calls wait for nothing, and leave nothing behind that the host could
- * notice: no error that it would be asked about, no other current context. */
+ * Errors: each call that returns int returns GNOMON_OK or an error code. With an
+ * error this one time is missing, and counted; the program goes on.
+ * Rules: the calls never wait, and change nothing that the program could notice:
+ * neither the vendor's last error nor the current context. */
 typedef struct gnomon_device {
     uint32_t struct_size;
     /* GNOMON_ABI. */
@@ -199,7 +198,7 @@ typedef struct gnomon_device {
      * captured into a graph, so what is put into it does not run now. */
     int (*context_of)(void *stream, gnomon_device_context *out);
     /* Checks, at a scope's end, that `stream` still is of the context in which the
-     * scope began. GNOMON_ESTATE: it is not, as where the host destroyed it. */
+     * scope began. GNOMON_ESTATE: it is not; the program may have destroyed it. */
     int (*check)(void *stream, const gnomon_device_context *where);
     /* Makes an event in `context`, whichever one is current. */
     int (*event_create)(const gnomon_device_context *where, void **event);
@@ -213,10 +212,10 @@ typedef struct gnomon_device {
      * called then. */
     int (*enter)(const gnomon_device_context *where);
     void (*leave)(void);
-    /* Whether the device has come to an event. GNOMON_EBUSY: not yet. */
+    /* Whether the device has reached an event. GNOMON_EBUSY: not yet. */
     int (*event_done)(void *event);
-    /* The time from one event to another, in ns; below 0 where `to` came first.
-     * The device has come to both. */
+    /* The time from one event to another, in ns; below 0 if `to` came first. Called
+     * when the device has reached both. */
     int (*event_elapsed)(void *from, void *to, double *ns);
     void (*event_destroy)(void *event);
     /* Makes a stream for gnomon's own use, which waits for no other stream and for
@@ -232,10 +231,10 @@ typedef struct gnomon_device {
     int (*identify)(const gnomon_device_context *where,
                     gnomon_device_identity *out);
 
-    /* The number by which records of work name `stream` (Work of devices). With it
-     * scopes lie on the track of their stream's work; without, where this is NULL or
-     * fails, on one of their own. Called as a scope begins, on marking threads, so
-     * after the stream's end nothing asks for it. `where` is the stream's context. */
+    /* The number of `stream` in records of work (Work of devices). With it scopes are
+     * on the track of their stream's work; if this is NULL or fails, on a track of
+     * their own. Called when a scope begins, on marking threads, and so never for a
+     * stream that was destroyed. `where` is the stream's context. */
     int (*stream_number)(void *stream, const gnomon_device_context *where,
                          uint32_t *number);
 } gnomon_device;
@@ -260,9 +259,9 @@ GNOMON__SLOW_API void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
                                            gnomon_device_scope *scope);
 GNOMON__SLOW_API void gnomon_end_on_slow(const gnomon_device_scope *scope);
 
-/* Begins a scope of `region` whose work goes into `stream`, a stream of `device`.
- * End it by gnomon_end_on, on the same thread, while the stream exists. What is
- * timed is what is put into the stream between the two calls. */
+/* Begins a scope of `region` on `stream`, a stream of `device`. End it by
+ * gnomon_end_on, on the same thread, while the stream exists. It times the work
+ * that is put into the stream between the two calls. */
 GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
                                                   const gnomon_device *device,
                                                   void *stream)
@@ -319,24 +318,22 @@ GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
     GNOMON__SCOPE_ON(name, GNOMON_NULL, device, stream, __COUNTER__)
 #endif
 
-/* Waits until devices have done what was launched so far, and reads its times: what
- * gnomon_snapshot takes next has them. It waits `patience_ns` at most for scopes on
- * streams, and as long again for each source of work (Work of devices). A control
- * call (gnomon.h). GNOMON_OK, also where nothing is timed or patience
- * ended. */
+/* Waits until devices have done what was launched so far, and reads its times, for a
+ * gnomon_snapshot that follows. It waits at most `patience_ns` for scopes on streams,
+ * and as long again for each source of work (Work of devices). A control call
+ * (gnomon.h). GNOMON_OK, also if nothing is timed or not all was done in time. */
 GNOMON__CALL int gnomon_device_wait(uint64_t patience_ns);
 
 /* ==== Work of devices ==========================================================
- * Work that is over, as somebody else measured it: kernels, copies and calls that a
- * vendor's tool tells about, each with its begin and its end, and each counted below the
- * scope that launched it. CUPTI is gnomon's own source (`cupti` in $GNOMON); another
- * one is a gnomon_device_source of three calls.
+ * Kernels, copies and calls that a vendor's library has measured: a source reports each
+ * with its begin and end, and gnomon counts it below the scope that launched it. A
+ * source for CUPTI is built in (`cupti` in $GNOMON); another one is a
+ * gnomon_device_source of three calls.
  *
- * How: where a call launches work, its source says so on that thread, and gnomon notes
- * the innermost open scope under the call's correlation. When the work is over, the
- * source gives a record with the same correlation, from any thread.
- * Records are counted and never refused: what cannot be is an activities_... count of
- * gnomon_health. */
+ * How: when a call launches work, the source calls device_launched on that thread, and
+ * gnomon notes the innermost open scope under the call's correlation number. When the
+ * work is over, the source gives a record with the same number, from any thread.
+ * No record is refused: wrong ones are counted as activities_odd in gnomon_health. */
 
 /* What a record is of. */
 enum gnomon_device_work_kind {
@@ -409,9 +406,8 @@ typedef struct gnomon_device_work {
 
 /* ---- Sources -------------------------------------------------------------- */
 
-/* Who tells about work. It must live until it is removed. Each call but the names may
- * be NULL. They are called inside control calls, one at a time, and may call
- * host->device_put. */
+/* A source of records. It must live until it is removed. Each call may be NULL. They
+ * are called inside control calls, one at a time, and may call host->device_put. */
 typedef struct gnomon_device_source {
     uint32_t struct_size;
     /* GNOMON_ABI. */
@@ -419,20 +415,20 @@ typedef struct gnomon_device_source {
     /* What messages call it, as "CUPTI". */
     const char *name;
     void *self;
-    /* Begins to tell: somebody wants `kinds`, a bit 1 << kind for each
-     * gnomon_device_work_kind. Called again with other kinds while it is open. An error
-     * means that it tells nothing; *why may be set to one line that says what to do,
-     * which must live as long as the source. */
+    /* Begins to report, under the number `number`: profilers want `kinds`, a bit
+     * 1 << kind for each gnomon_device_work_kind. Called again with other kinds while
+     * it is open. After an error it reports nothing; *why may be set to one line that
+     * says what to do, which must live as long as the source. */
     int (*open)(void *self, uint32_t number, uint32_t kinds, const char **why);
-    /* Nobody wants it any more. After it returns, nothing is told. */
+    /* No profiler wants work any more. After it returns, nothing is reported. */
     void (*close)(void *self);
-    /* Tells all that is over, within `patience_ns`. */
+    /* Reports all work that is over, within `patience_ns`. */
     void (*flush)(void *self, uint64_t patience_ns);
 } gnomon_device_source;
 
-/* A source is added and tells by the host table, by its number: source_add,
- * source_remove, device_launched, device_put, device_lost. Moments are those of
- * its now_ns. */
+/* The calls that add a source, and those that a source makes, are in the host table:
+ * source_add, source_remove, device_launched, device_put, device_lost. Moments are
+ * those of its now_ns. */
 
 /* ==== Memory ==================================================================
  * What a program takes from its pools of memory and gives back, and in which scopes:
@@ -534,10 +530,10 @@ typedef struct gnomon_memory_recorder {
  * What a profiler's callbacks are given.
  *
  * Ownership: each struct is borrowed: it is valid inside the callback only, and so
- * is what it points to, but for regions and names, which live as long as the
+ * is what it points to, except regions and names, which live as long as the
  * process.
- * Units: `ns`, `begin_ns` and `end_ns` are ns since the run's zero. They are 0 where
- * the profiler does not ask for times (GNOMON_WANT_TIMES), but for steps.
+ * Units: `ns`, `begin_ns` and `end_ns` are ns since the run's start. They are 0 if
+ * the profiler does not want GNOMON_WANT_TIMES, except those of steps.
  * `thread` is the calling thread's number, from 0; `step` the number of the step
  * that is under way. Names are always valid UTF-8.
  * Structs grow at their ends: look at struct_size before a field that is newer
@@ -654,8 +650,8 @@ typedef struct gnomon_stream_event {
  * Fill in a gnomon_profiler, then attach it, register it, or export it from a
  * plugin. docs/writing-a-profiler.md is the tour.
  *
- * A callback that is NULL is not wanted, and costs nothing. Filters, schedules
- * and ranks are gnomon's work: a callback is called only for what passed them. */
+ * A callback that is NULL is not called, and costs nothing. gnomon applies filters,
+ * schedules and ranks: callbacks are called only for marks that pass them. */
 
 /* ---- Options ------------------------------------------------------------------ */
 
@@ -674,8 +670,8 @@ typedef struct gnomon_options {
      * later, by any thread. Unlike stdio it raises no signal where stderr is a
      * closed pipe, and is silent where the host closed stderr. */
     void (*log)(const char *line);
-    /* host->region_op: what a frame's region computes; NULL: nothing
-     * that was told. May be kept and called later, by any thread. */
+    /* host->region_op: the operation of a frame's region; NULL: it has none. May be
+     * kept and called later, by any thread. */
     const gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_options;
 
@@ -725,19 +721,16 @@ enum gnomon_wants {
     /* With the tree: how long regions took in steps (gnomon_step_time_info). */
     GNOMON_WANT_STEPS = 16u,
     /* With the tree: single executions, marks, samples and links, in the profile's
-     * events. Some ns and 16 bytes a scope, of the memory that mem= gives. A schedule
-     * then chooses the events alone; the tree is of all steps. An option `keep` of
-     * the profiler says what stays when that memory is full: "last" (its default) or
-     * "first"; or of how many steps ("8steps"); or that `events` gets it while the run
-     * goes on ("stream"). */
+     * events. A scope costs some ns more, and 16 bytes of the memory that mem= gives. A
+     * schedule then chooses only events; the tree is of all steps. An option `keep` of
+     * the profiler says which events are kept when that memory is full: "last" (the
+     * default), "first", those of some last steps ("8steps"), or none, as `events` gets
+     * them while the run goes on ("stream"). */
     GNOMON_WANT_EVENTS = 32u,
-    /* With the tree: kernels, copies and calls of devices, in nodes of their own, as
-     * sources tell of them (Work of devices). Where no source does, one line says
-     * why, and it is as if GNOMON_WANT_DEVICE stood here. */
-    GNOMON_WANT_DEVICE_WORK = 64u,
-    /* With the tree: memory, in its nodes' `memory`. One view at a time, in a process
-     * that has loaded libgnomon-memory.so. */
-    GNOMON_WANT_MEMORY = 128u
+    /* With the tree: kernels, copies and calls of devices that sources report (Work of
+     * devices), in nodes of their own. If no source reports any, one line says why,
+     * and GNOMON_WANT_DEVICE is taken instead. */
+    GNOMON_WANT_DEVICE_WORK = 64u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which
@@ -751,7 +744,7 @@ enum gnomon_wants {
  * Errors: callbacks that return int return GNOMON_OK or a negative code, which
  * becomes one line on stderr; the program and other profilers go on.
  * Inside: a callback may allocate, print and lock. Marks that it makes are
- * counted as `reentered` and recorded by nobody. It may not make control calls
+ * not recorded, and counted as `reentered`. It may not make control calls
  * (GNOMON_EBUSY).
  * Cancellation: pthread_cancel does not act in the callbacks of control calls,
  * nor in window. A thread that is cancelled in another callback ends there, and
@@ -817,15 +810,15 @@ struct gnomon_profiler {
     /* A scope was linked to its cause (gnomon_link_in). */
     void (*link)(void *self, const gnomon_link_event *event);
     /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
-     * schedule after each cycle, also one that the stage's end cuts short, and
-     * `profile` has its events (those of cycles that ended faster than they could be
-     * given are all in the first's, as a line says); else once at the end of the run.
-     * The tree in it is of the stage so far, or of the run. With an option `keep` that
-     * is "stream" also in between, with events that no other profile has. It comes from
-     * a control call on a thread of gnomon's, or on that which ends the stage. `out` is
-     * for files: text written to it goes nowhere. Where an option `on_trace_ready` of
-     * the profiler is "none" it is not called, and no such profile is made; but of a
-     * stream it is. */
+     * schedule it is called after each cycle, also one that the stage's end cuts short,
+     * and `profile` has the events of the cycle. (If cycles end faster than they can be
+     * given, several are given together, and a line says so.) Without a schedule it is
+     * called once, at the end of the run. The tree in `profile` is of the stage so far,
+     * or of the run. If an option `keep` is "stream", it is also called in between, with
+     * events that no other profile has. It runs as a control call, on a thread of gnomon
+     * or on the one that ends the stage. `out` is for files: text written to it is
+     * dropped. If an option `on_trace_ready` is "none", it is called only for a
+     * stream. */
     int (*events)(void *self, const gnomon_profile *profile,
                   const gnomon_writer *out);
 };
@@ -851,11 +844,11 @@ GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
 struct gnomon__copy;
 struct gnomon_rows;
 
-/* What the process's gnomon offers, by pointer: to plugins, which get it when they are
- * loaded; to bindings, as those that take names take lengths in bytes too, or
- * GNOMON_TO_NUL; and to who tells of work. What has the name of a call does what that
- * does, with the same threads and errors. The table lives as long as the process. Look
- * at struct_size before a field that is newer than the first release.
+/* All calls of gnomon, by pointer: for plugins, which get it when they are loaded; for
+ * bindings to other languages; and for sources of work. A pointer with the name of a
+ * call does the same as that call, with the same threads and errors. Names have lengths
+ * in bytes, or GNOMON_TO_NUL. The table lives as long as the process. Check struct_size
+ * before a field that is newer than the first release.
  * Masks: begin, range_begin, counter, mark, begin_on and touch are the slow
  * halves of marks. They take the mask that the caller read from the region, and
  * are called where that is not 0. */
@@ -909,7 +902,7 @@ typedef struct gnomon_host {
     void (*health)(gnomon_health *health);
     /* Of the calling thread. */
     const char *(*error_text)(void);
-    /* Makes a region known, and returns the mask that its marks go by. */
+    /* Registers a region if gnomon has not seen it, and returns its mask. */
     uint32_t (*touch)(gnomon_region *region, uint32_t mask);
     int (*setup)(const gnomon_setup_options *options);
     int (*teardown)(void);
@@ -963,14 +956,14 @@ typedef struct gnomon_host {
     int (*source_add)(const gnomon_device_source *source);
     /* Closes and removes it. */
     int (*source_remove)(const gnomon_device_source *source);
-    /* On the thread that launches work, before any record of it is given: what comes
-     * with this correlation was launched by the innermost scope that is open on this
-     * thread. `source`: its number. It waits for nothing, as a mark: only after a stage
-     * or a profiler came or went the thread's first call of either takes a lock, and
-     * perhaps memory. */
+    /* Call it on the thread that launches work, before any record of that work is given:
+     * records with this correlation belong to the innermost scope that is open on this
+     * thread. `source` is the source's number. It does not wait, as marks do not; only
+     * the thread's first call after a stage or a profiler has begun or ended takes a
+     * lock, and perhaps memory. */
     void (*device_launched)(uint32_t source, uint64_t correlation);
-    /* Work that is over. They lie struct_size of the first one apart. Any thread, not a
-     * marking one: it takes a lock. */
+    /* Gives records of work that is over. They are as far apart as the first one's
+     * struct_size says. Any thread, but it takes a lock, so not one that marks. */
     void (*device_put)(uint32_t source, const gnomon_device_work *records,
                        size_t count);
     /* `count` records were lost by the source. */
@@ -978,10 +971,10 @@ typedef struct gnomon_host {
 
     /* For a callback that returns int: keeps one line of text and returns `code`, so
      *     return host->fail(GNOMON_EIO, "the socket is closed", GNOMON_TO_NUL);
-     * The line on stderr then ends in that text, where it would have the code's name;
-     * so does gnomon_error_text() of the control call that came to the callback. The
-     * text is copied, and cut at 255 bytes. NULL and "" are no text. It is forgotten
-     * where the callback returns GNOMON_OK after all. */
+     * The line on stderr then ends in that text instead of the code's name, and so does
+     * gnomon_error_text() of the control call that called the callback. The text is
+     * copied, and cut at 255 bytes. NULL and "" are no text. It is dropped if the
+     * callback returns GNOMON_OK after all. */
     int (*fail)(int code, const char *text, size_t length);
     int (*device_wait)(uint64_t patience_ns);
 
