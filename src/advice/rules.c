@@ -85,6 +85,7 @@ typedef struct advice {
     double *nodes;      /* a rule's own sums */
     advice_step *steps; /* that are over, by their begin */
     size_t step_count;
+    bool has_times; /* of regions in steps */
 } advice;
 
 /* ---- Findings ------------------------------------------------------------------------ */
@@ -195,6 +196,11 @@ static bool is_loader(const char *name)
            has_word(name, words);
 }
 
+static bool is_worker(const gnomon_track_info *t)
+{
+    return is_loader(t->name) || strstr(t->name, "worker");
+}
+
 static unsigned words_of(const gnomon_region_info *r)
 {
     static const char *const collectives[] = {
@@ -301,11 +307,13 @@ static int stage_begin(advice *a, const advice_stage *s)
         a->regions[i] = (advice_region){
             .own_ns = (double)INFINITY,
             .is = gnomon_profile_region(s->p, i, &r) ? 0 : words_of(&r)};
+    a->has_times = false;
     for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++)
         if (t.stage == s->number && !t.step && is_of_view(s, t.view)) {
             a->regions[t.region].own_ns =
                 (double)(t.calls ? t.own_ns : t.time->total_ns);
             a->regions[t.region].in_steps = t.time;
+            a->has_times = true;
         }
     read_steps(a, s);
     return GNOMON_OK;
@@ -343,7 +351,7 @@ static void find_thread(advice *a, advice_stage *s)
         on->ns += (double)n.of.host->total_ns;
         on->is_loader |= (r->is & IS_LOADER) != 0;
         if (t.kind != GNOMON_TRACK_THREAD || t.run != s->of.run ||
-            (isinf(r->own_ns) && is_loader(t.name)))
+            (isinf(r->own_ns) && (a->has_times || is_worker(&t))))
             continue;
         on->in_steps += fmin((double)n.of.host->total_ns, r->own_ns);
         if (on->in_steps > a->tracks[s->thread].in_steps)
@@ -372,8 +380,7 @@ static void find_workers(advice *a, advice_stage *s)
             continue;
         s->cores += busy / 100;
         if (is_all ||
-            (i != s->thread && (a->tracks[i].is_loader || is_loader(t.name) ||
-                                strstr(t.name, "worker")))) {
+            (i != s->thread && (a->tracks[i].is_loader || is_worker(&t)))) {
             s->workers++;
             s->worker_share += busy;
         }
@@ -453,12 +460,14 @@ static void say_loader(advice *a, const advice_stage *s, double ns,
                  busy = all.worker_share / fmax(all.workers, 1);
     const bool has = all.workers > 0,
                is_alone = strstr(name, "SingleProcess") != NULL,
+               is_unknown = !has && strstr(name, "MultiProcessing"),
                is_idle = has && busy <= WORKER_SHARE,
                is_full = !is_idle && cpus > 0 &&
                          cpus - all.cores + ns / s->recorded_ns < 1;
     const char *unsure = is_idle || is_full ? NULL
                          : !has && !is_alone
-                             ? "no thread or process of a loader was recorded"
+                             ? "no thread or process of a loader was recorded, "
+                               "nor so how busy these are"
                          : cpus <= 0 ? "whether cores are free: the run has no "
                                        "metadata cpus"
                                      : NULL;
@@ -476,7 +485,10 @@ static void say_loader(advice *a, const advice_stage *s, double ns,
                                  "cache; more workers would wait too"
                      : is_full ? "cheaper transforms, or more cores"
                      : has     ? "more workers"
-                           : "workers, which load while the step computes"));
+                     : is_unknown
+                         ? "more workers if they are busy; else storage or the "
+                           "data set"
+                         : "workers, which load while the step computes"));
 }
 
 static void look_loader(advice *a, const advice_stage *s)
@@ -504,17 +516,21 @@ static void look_loader(advice *a, const advice_stage *s)
 /* ---- Slow steps ---------------------------------------------------------------------- */
 
 /* How likely as many slow steps as have this period would have some period by chance, as
- * a logarithm; 0 where fewer than three have, or more than a fifth of its steps are not
- * slow. */
-static double chance_of(const advice *a, uint64_t period, uint64_t first)
+ * a logarithm, of the steps that are at least half as much too long; 0 where fewer than
+ * three have, or more than a fifth of its steps are not slow. */
+static double chance_of(const advice *a, const advice_stage *s, uint64_t period,
+                        uint64_t first)
 {
-    double slow = 0, other = 0, all = 0;
-    for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++) {
-        const bool is = t->number % period == first % period;
-        slow += is && t->is_slow;
-        other += is && !t->is_slow;
-        all += t->is_slow;
-    }
+    const advice_step *end = a->steps + a->step_count;
+    double slow = 0, other = 0, all = 0, least = (double)INFINITY;
+    for (const advice_step *t = a->steps; t < end; t++)
+        if (t->number % period == first % period) {
+            slow += t->is_slow;
+            other += !t->is_slow;
+            least = t->is_slow ? fmin(least, t->ns - s->usual_ns) : least;
+        }
+    for (const advice_step *t = a->steps; t < end; t++)
+        all += t->is_slow && t->ns - s->usual_ns >= least / 2;
     double chance = 2 * log(all) - (slow - 1) * log((double)period);
     for (double i = 1; i <= slow; i++) /* the ways to choose them */
         chance += log((all - slow + i) / i);
@@ -523,7 +539,7 @@ static double chance_of(const advice *a, uint64_t period, uint64_t first)
 
 /* The period of slow steps that is least likely by chance; 0: there is none. Marks
  * these. */
-static uint64_t find_period(advice *a)
+static uint64_t find_period(advice *a, const advice_stage *s)
 {
     uint64_t best = 0, first = 0;
     double least = log(0.001);
@@ -534,7 +550,7 @@ static uint64_t find_period(advice *a)
             const uint64_t period = a->steps[k].number - a->steps[i].number;
             if (!a->steps[k].is_slow || period < 2 || period > 1u << 30)
                 continue;
-            const double chance = chance_of(a, period, a->steps[i].number);
+            const double chance = chance_of(a, s, period, a->steps[i].number);
             if (chance < least) {
                 least = chance;
                 best = period;
@@ -547,45 +563,54 @@ static uint64_t find_period(advice *a)
     return best;
 }
 
-/* ", of which validation is 300 ms": of the regions that have four fifths of what the step
- * took too long the one that took least, which is inside of the others. */
+/* How much longer a region was than in the median step, in some of which it took no time;
+ * 0: the time is not of the step. */
+static double longer_by(const advice *a, const advice_stage *s,
+                        const advice_step *step, const gnomon_step_time_info *t)
+{
+    const gnomon_stats *all = a->regions[t->region].in_steps;
+    const double ns = (double)(t->calls ? t->own_ns : t->time->total_ns),
+                 below = s->steps - (all ? (double)all->count : 0);
+    if (t->step != step->index || !t->region || !is_of_view(s, t->view))
+        return 0;
+    return !all || below >= s->steps / 2
+               ? ns
+               : ns - gnomon_quantile(all, (s->steps / 2 - below) /
+                                               (double)all->count);
+}
+
+/* ", of which validation is 300 ms": of the regions that were longer by nearly the most the
+ * one that took least, which is inside of the others. */
 static const char *reason_of(advice *a, const advice_stage *s,
                              const advice_step *step, const char **unsure)
 {
     gnomon_step_time_info t;
     uint32_t best = 0;
-    double least = 0, excess = 0;
+    double most = 0, least = 0, excess = 0;
     *unsure = "in what: GNOMON=steps records it";
     for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
-        const gnomon_stats *all = a->regions[t.region].in_steps;
-        if (t.step != step->index || !is_of_view(s, t.view))
-            continue;
-        *unsure = "in what: nothing that is marked took that much longer";
-        /* The median of all steps, in some of which it took no time. */
-        const double ns = (double)(t.calls ? t.own_ns : t.time->total_ns),
-                     count = all ? (double)all->count : 0,
-                     below = s->steps - count;
-        const double more =
-            count > 0 && below < s->steps / 2
-                ? ns - gnomon_quantile(all, (s->steps / 2 - below) / count)
-                : ns;
-        if (t.region && more > 0.8 * (step->ns - s->usual_ns) &&
-            (!best || ns < least)) {
+        most = fmax(most, longer_by(a, s, step, &t));
+        if (t.step == step->index)
+            *unsure = "in what: nothing that is marked took much longer";
+    }
+    if (most < 0.4 * (step->ns - s->usual_ns))
+        return "";
+    for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
+        const double more = longer_by(a, s, step, &t);
+        if (more >= 0.8 * most && (!best || (double)t.time->total_ns < least)) {
             best = t.region;
-            least = ns;
+            least = (double)t.time->total_ns;
             excess = more;
         }
     }
-    *unsure = best ? NULL : *unsure;
-    return best ? TEXT(", of which %s is %s", name_of(s->p, best),
-                       time_of(a, excess))
-                : "";
+    *unsure = NULL;
+    return TEXT(", of which %s is %s", name_of(s->p, best), time_of(a, excess));
 }
 
 /* Of the slow steps that are periodic, or that are not and cross the threshold. */
 static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
 {
-    const double period = (double)find_period(a);
+    const double period = (double)find_period(a, s);
     const advice_step *worst = NULL;
     double count = 0, ns = 0;
     for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++) {

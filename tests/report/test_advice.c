@@ -242,6 +242,24 @@ TEST(more_workers_only_where_they_are_busy_and_cores_are_free)
     gnomon_profile_free(kept[0]);
 }
 
+/* The thread that makes the steps is not the one that is busiest. */
+TEST(workers_that_never_rest_make_no_steps)
+{
+    made_rank m = loading(1.2 * MS);
+    for (int k = 0; k < 2; k++)
+        gnomon_add_step_time(
+            m.b,
+            &(gnomon_step_time_info){
+                .stage = m.stage,
+                .region = region(&m, k ? "forward" : "train_dataloader_next",
+                                 GNOMON_KIND_SCOPE),
+                .time = stats(same(100, k ? 8.5 * MS : 1.2 * MS), 0),
+                .own_ns = (uint64_t)(k ? 850 * MS : 120 * MS),
+                .calls = 100});
+    workers(&m, 1, "16");
+    finds(&m, "loader", "its 2 workers are busy 100 %");
+}
+
 /* ---- Steps --------------------------------------------------------------------------- */
 
 static made_rank stepping(double ns, size_t every, double longer,
