@@ -519,3 +519,29 @@ TEST(the_end_of_a_stage_moves_what_is_open)
     CHECK_EQ(calls_of(p, "fresh"), 2);
     gnomon_profile_free(p);
 }
+
+/* ---- Windows ---------------------------------------------------------------------- */
+
+/* The inner one began in another tree while the window of the outer one's was closed. */
+TEST(a_scope_ends_those_of_another_view)
+{
+    gnomon_profiler other = probe;
+    other.name = "other";
+    CHECK_EQ(
+        gnomon_attach(&probe, NULL, "filter=outer,schedule=wait:1/active:1"),
+        GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other, NULL, "filter=inner"), GNOMON_OK);
+    gnomon_health before = health_now();
+    gnomon_step();
+    gnomon_token outer =
+        gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
+    gnomon_step();
+    gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE));
+    gnomon_step();
+    gnomon_start("neither"); /* from here on the end need not be slow */
+    gnomon_end(outer);
+    CHECK_HEALTH(before, .crossed = 1);
+    gnomon_profile *p = profile_of("other", 0);
+    CHECK_EQ(calls_of(p, "inner"), 1);
+    gnomon_profile_free(p);
+}
