@@ -370,6 +370,30 @@ TEST(a_new_thread_tells_of_a_cycle_what_an_old_one_does)
     CHECK_EQ(told[1], told[0]);
 }
 
+static int has_stages(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    gnomon_event_info e;
+    gnomon_node_info n;
+    (void)self, (void)out;
+    told_in_cycles += events(p);
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++)
+        CHECK(!gnomon_profile_node(p, e.node, &n) && n.stage);
+    return GNOMON_OK;
+}
+
+/* As what a thread begins at the run's end before it is cut. */
+TEST(what_begins_at_the_runs_end_is_of_its_last_stage)
+{
+    const gnomon_profiler p = {TAPES("run"), .events = has_stages};
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    attach(&p, NULL);
+    gnomon_end(gnomon_begin(&scope_region));
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(told_in_cycles, 1);
+}
+
 /* What belongs to which stage is no matter of time. */
 TEST(stages_at_one_moment)
 {
