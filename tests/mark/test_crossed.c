@@ -545,3 +545,24 @@ TEST(a_scope_ends_those_of_another_view)
     CHECK_EQ(calls_of(p, "inner"), 1);
     gnomon_profile_free(p);
 }
+
+/* None of them is the hot tree, and the inner scope is a hook's alone. */
+TEST(a_scope_of_one_of_two_trees_ends_those_of_a_hook)
+{
+    gnomon_profiler other = probe;
+    other.name = "other";
+    CHECK_EQ(gnomon_attach(&probe, NULL, "filter=outer"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other, NULL, "filter=other"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=inner"), GNOMON_OK);
+    gnomon_health before = health_now();
+    gnomon_token outer =
+        gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
+    gnomon_end(
+        gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE)));
+    gnomon_end(outer);
+    outer = gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
+    gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE));
+    gnomon_end(outer);
+    CHECK_HEALTH(before, .crossed = 1);
+    CHECK_EQ(stops, 2);
+}
