@@ -191,7 +191,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
  * blocks with nothing newer are given back. Takes the lock. */
 void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 
-/* ---- Cursors: tape_cursors.c ----------------------------------------------------- */
+/* ---- Cursors -------------------------------------------------------------------- */
 
 /* For the table of recorders. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit);
@@ -203,7 +203,7 @@ void gnomon__tape_over(uint32_t bit, uint32_t generation);
 /* Full blocks that no profile needs are given back. Under the lock. */
 void gnomon__tape_give_over(uint32_t bit);
 
-/* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
+/* ---- GNOMON__KEEP_STREAM -------------------------------------------------------- */
 
 /* Whether a quarter of all memory is full blocks, or a thread found no memory. Any
  * time. */
@@ -246,7 +246,7 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks);
 
 int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tape_drop(gnomon__thread *t, uint32_t bit);
-/* ---- The queue: tape_queue.c. Under the lock. --------------------------------- */
+/* ---- The queue. Under the lock. ------------------------------------------------- */
 
 #define GNOMON__TAPE_FIRST_BLOCK 1024u /* bytes */
 
@@ -260,7 +260,7 @@ uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes);
 /* Gives its memory back. */
 void gnomon__tape_give(uint32_t at);
 
-/* ---- Blocks of idle threads: tape_idle.c. Under the lock. ---------------------- */
+/* ---- Blocks of idle threads. Under the lock. ------------------------------------ */
 
 /* Whether it is time for a sweep. */
 int gnomon__tapes_are_due(const gnomon__tape_pool *pool);
@@ -270,7 +270,7 @@ int gnomon__tapes_are_due(const gnomon__tape_pool *pool);
 void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
                          uint32_t bit, int takes);
 
-/* ---- Pages ahead of need: tape_pages.c ------------------------------------------ */
+/* ---- Pages ahead of need -------------------------------------------------------- */
 
 /* Under the lock. Whether our thread is to be woken, which then takes them. */
 int gnomon__tape_wants_pages(void);

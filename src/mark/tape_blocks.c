@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The memory of tapes: blocks of 1 to 64 KiB. A thread's first block is small and comes
  * with its first event; each further one is twice as large. Blocks that are full wait
- * in the queue of their bit (tape_queue.c), where the oldest is used again once there is
+ * in the queue of their bit, where the oldest is used again once there is
  * no other memory (GNOMON__KEEP_LAST). A thread that marks nothing does not keep its
- * block from others then (tape_idle.c).
+ * block from others then.
  *
  * Invariant: under the lock each block is in the queue or is the block of one tape. */
 #include "mark/tape.h"
@@ -12,6 +12,8 @@
 
 #include "mark/observer.h"
 #include "mark/upcall.h"
+#include "platform/os.h"
+#include "platform/process.h"
 #include "platform/ticks.h"
 
 #define TAPE_LAST_BLOCK 65536u
@@ -345,5 +347,428 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
             gnomon__tape_give(at);
         }
     }
+    gnomon__unlock();
+}
+
+/* ---- The queue ------------------------------------------------------------------ */
+
+/* The queue of a bit's full blocks, the oldest first. Under the lock. */
+
+#define LOOKS 64u /* at so many blocks, as a mark waits for it */
+
+gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS] GNOMON__OF_PROCESS;
+
+static void queue_last(gnomon__tape_pool *pool, uint32_t at)
+{
+    store_relaxed(&gnomon__tape_block_at(at)->next, 0);
+    if (pool->newest)
+        store_relaxed(&gnomon__tape_block_at(pool->newest)->next, at);
+    else
+        pool->first = at;
+    pool->newest = at;
+}
+
+static void queue_first(gnomon__tape_pool *pool, uint32_t at)
+{
+    store_relaxed(&gnomon__tape_block_at(at)->next, pool->first);
+    pool->newest = pool->first ? pool->newest : at;
+    pool->first = at;
+}
+
+uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes)
+{
+    uint32_t at = pool->first, before = 0, looks = 0;
+    while (at && gnomon__tape_block_at(at)->bytes < bytes) {
+        before = at;
+        at = ++looks < LOOKS ? gnomon__tape_block_at(at)->next : 0;
+    }
+    if (!at)
+        return 0;
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    if (before)
+        store_relaxed(&gnomon__tape_block_at(before)->next, b->next);
+    else
+        pool->first = b->next;
+    pool->newest = pool->newest == at ? before : pool->newest;
+    pool->queued -= b->bytes;
+    return at;
+}
+
+void gnomon__tape_give(uint32_t at)
+{
+    gnomon__tape_block *b = gnomon__tape_block_at(at);
+    uint32_t bytes = b->bytes;
+    store_relaxed(&b->serial, 0);
+    fence_release(); /* before its memory is another's */
+    gnomon__chunk_give(at, bytes);
+}
+
+gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
+{
+    gnomon__tape_place here = {load_relaxed(&tape->number),
+                               load_relaxed(&tape->others), 0};
+    if (!tape->block)
+        return here;
+    const gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
+    uint32_t used =
+        load_relaxed(&tape->next) - tape->block - (uint32_t)sizeof *b;
+    here.number += used / (uint32_t)sizeof(gnomon__tape_record) -
+                   (here.others - b->place.ticks);
+    return here;
+}
+
+void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
+                        uint64_t last, int is_oldest)
+{
+    gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
+    uint32_t used = load_relaxed(&tape->next) - tape->block;
+    uint64_t number = gnomon__tape_here(tape).number;
+    store_relaxed(&b->used, used);
+    store_relaxed(&b->events, (uint32_t)(number - tape->number));
+    store_relaxed(&b->last, last);
+    store_relaxed(&tape->number, number);
+    if (is_oldest)
+        queue_first(pool, tape->block);
+    else
+        queue_last(pool, tape->block);
+    pool->open -= b->bytes;
+    pool->queued += b->bytes;
+    pool->unswept += b->bytes;
+    tape->block = 0;
+    store_relaxed(&tape->next, 0);
+    tape->end = 0;
+}
+
+/* ---- Cursors -------------------------------------------------------------------- */
+
+/* Cursors of tapes. A cut notes the place of each thread, so that tree and tape tell stages
+ * apart in the same way. record/tape_read.c reads from a cursor on, and moves it. Full
+ * blocks before GNOMON__TAPE_WHOLE are given back. Under the lock, which functions of a
+ * bit's generation take. */
+
+/* A late cut moves nothing: the stage that is being reported goes without the thread. */
+void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    gnomon__tape_cursor *c = &tape->cursors[GNOMON__TAPE_STAGES];
+    if (gnomon__segment_settled == gnomon__segment)
+        return;
+    tape->segment = gnomon__segment;
+    tape->cut_at = gnomon__ticks();
+    c->to = gnomon__tape_here(tape);
+}
+
+/* The first place and moment after the last cut. Those of a thread that was not cut in time
+ * come with the next stage, and what began before belongs to this one. */
+static gnomon__tape_cursor behind_cut(const gnomon__tape *tape)
+{
+    const gnomon__tape_cursor *c = &tape->cursors[GNOMON__TAPE_STAGES];
+    const int is_on_time = gnomon__tape_is_on_time(tape);
+    gnomon__tape_place from = is_on_time ? c->to : c->from;
+    return (gnomon__tape_cursor){
+        from, from, is_on_time ? tape->cut_at : gnomon__segment_begin, 0};
+}
+
+/* Moves a cursor of all threads behind the last cut. */
+static void move_behind_cut(uint32_t bit, uint32_t generation,
+                            enum gnomon__tape_reader reader)
+{
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = gnomon__tape_with(t, bit, generation);
+        if (!tape)
+            continue;
+        gnomon__tape_cursor to = behind_cut(tape);
+        if (!gnomon__tape_is_before(to.from, tape->cursors[reader].from))
+            tape->cursors[reader] = to;
+    }
+}
+
+void gnomon__tape_reported(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    move_behind_cut(bit, generation, GNOMON__TAPE_STAGES);
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = gnomon__tape_with(t, bit, generation);
+        if (tape)
+            tape->first_segment = gnomon__segment;
+    }
+    gnomon__unlock();
+}
+
+/* Whether no profile needs anything of the block. */
+static int is_over(const gnomon__tape_pool *pool, uint32_t bit, uint32_t at)
+{
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    const gnomon__tape *tape = gnomon__tape_with(
+        gnomon__thread_numbered(b->thread), bit, pool->generation);
+    return !tape ||
+           !gnomon__tape_is_before(tape->cursors[GNOMON__TAPE_WHOLE].from,
+                                   gnomon__tape_behind(b));
+}
+
+void gnomon__tape_give_over(uint32_t bit)
+{
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    while (pool->first && is_over(pool, bit, pool->first))
+        gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
+    store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+}
+
+void gnomon__tape_over(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    if (gnomon__tape_pools[bit].generation == generation) {
+        move_behind_cut(bit, generation, GNOMON__TAPE_WHOLE);
+        gnomon__tape_pools[bit].told[GNOMON__TAPE_WHOLE] =
+            gnomon__segment_begin;
+        gnomon__tape_give_over(bit);
+    }
+    gnomon__unlock();
+}
+
+/* ---- Blocks of idle threads ----------------------------------------------------- */
+
+/* Blocks of threads that mark nothing. Such a block is not full, so it is not in the
+ * queue, and what is in it may be older than all that is.
+ *
+ * A sweep notes how far each thread has written, and so since when at least it is idle.
+ * A sweep comes each time that a sixteenth of all memory was written, and costs O(threads)
+ * then. Where memory is full, it moves blocks with nothing newer than the queue's first
+ * one in front of that.
+ *
+ * Only its thread writes into a block, without the lock. So the thread is shut first, as
+ * for a cut (outside.c): after the barrier a thread that is outside of marks takes the
+ * lock before it writes again. One that is inside a mark keeps its block. */
+
+/* Which blocks a sweep takes. */
+typedef struct tape_sweep {
+    gnomon__tape_pool *pool;
+    const gnomon__thread *self;
+    uint32_t bit;
+    uint32_t idle, others;
+    uint64_t now;
+    uint64_t idle_until; /* of threads idle since this moment or earlier, ... */
+    uint64_t opened_until; /* ... or opened then or earlier; 0: none */
+    uint64_t ages;         /* sum of those of `others` */
+} tape_sweep;
+
+/* The thread's tape, if it has a block; NULL: it has not. */
+static gnomon__tape *swept_tape(const tape_sweep *s, const gnomon__thread *t)
+{
+    if (t == s->self || !t->states[s->bit] ||
+        load_relaxed(&t->generations[s->bit]) != s->pool->generation)
+        return NULL;
+    gnomon__tape *tape = gnomon__tape_of(t, s->bit);
+    return tape->block ? tape : NULL;
+}
+
+static void note_tape(tape_sweep *s, gnomon__tape *tape)
+{
+    uint64_t opened = gnomon__tape_block_at(tape->block)->first;
+    uint32_t next = load_relaxed(&tape->next);
+    if (tape->noted != next || opened > tape->idle_since) {
+        tape->noted = next;
+        tape->idle_since = s->now;
+    }
+    s->idle += tape->idle_since <= s->idle_until;
+    s->others++;
+    s->ages += s->now > opened ? s->now - opened : 0;
+}
+
+static int is_chosen(const tape_sweep *s, const gnomon__tape *tape)
+{
+    return tape->idle_since <= s->idle_until ||
+           gnomon__tape_block_at(tape->block)->first <= s->opened_until;
+}
+
+/* Shuts the threads whose blocks are taken. Whether some are alive. */
+static int shut_chosen(const tape_sweep *s)
+{
+    int any = 0;
+    gnomon__each_thread(t) {
+        const gnomon__tape *tape = swept_tape(s, t);
+        if (tape && is_chosen(s, tape) && t->alive) {
+            gnomon__thread_shut(t);
+            any = 1;
+        }
+    }
+    return any;
+}
+
+static void close_chosen(const tape_sweep *s, int has_barrier)
+{
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = swept_tape(s, t);
+        if (!tape || !is_chosen(s, tape) ||
+            (t->alive && (!has_barrier || (load_acquire(&t->seq) & 1))))
+            continue;
+        int is_idle = load_relaxed(&tape->next) == tape->noted;
+        gnomon__tape_close(tape, s->pool,
+                           is_idle ? tape->idle_since : gnomon__ticks(), 1);
+        tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
+    }
+}
+
+int gnomon__tapes_are_due(const gnomon__tape_pool *pool)
+{
+    return pool->unswept > gnomon__marks_arena.size / 16;
+}
+
+void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
+                         uint32_t bit, int takes)
+{
+    tape_sweep s = {.pool = pool, .self = self, .bit = bit};
+    pool->unswept = 0;
+    s.now = gnomon__ticks();
+    s.idle_until = pool->first ? gnomon__tape_block_at(pool->first)->last
+                               : s.now - 1; /* not those noted now */
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = swept_tape(&s, t);
+        if (tape)
+            note_tape(&s, tape);
+    }
+    if (!takes || !s.others)
+        return;
+    if (!pool->first && !s.idle) /* the older half of all */
+        s.opened_until = s.now - s.ages / s.others;
+    if (s.idle || s.opened_until)
+        close_chosen(&s, shut_chosen(&s) && gnomon__os_barrier());
+}
+
+/* ---- Streams -------------------------------------------------------------------- */
+
+/* Streams: full blocks are given away while threads mark (run/streams.c). A thread never
+ * waits for that: without memory its events are lost, and counted. */
+
+enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
+
+static uint32_t streams_state GNOMON__OF_PROCESS; /* written under the lock */
+
+int gnomon__tapes_are_full(void)
+{
+    return load_relaxed(&streams_state) != STREAMS_WAIT;
+}
+
+void gnomon__tape_stream_over(void)
+{
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
+        if (gnomon__tape_pools[bit].keep == GNOMON__KEEP_STREAM)
+            return;
+    store_relaxed(&streams_state, STREAMS_WAIT);
+}
+
+int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room)
+{
+    uint32_t was = streams_state;
+    if (pool->keep != GNOMON__KEEP_STREAM)
+        return 0;
+    if (!has_room)
+        store_relaxed(&streams_state, STREAMS_HAVE_NO_ROOM);
+    else if (pool->queued >= gnomon__marks_arena.size / 4 && !was)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    return was != load_relaxed(&streams_state);
+}
+
+void gnomon__tapes_fill(void)
+{
+    if (gnomon__tapes_are_full())
+        return;
+    gnomon__lock();
+    int wakes = streams_state == STREAMS_WAIT;
+    if (wakes)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    gnomon__unlock();
+    if (wakes)
+        gnomon__upcall_wake();
+}
+
+uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    int is_it = pool->generation == generation;
+    if (is_it && streams_state == STREAMS_HAVE_NO_ROOM)
+        gnomon__tapes_sweep(NULL, pool, bit, 1);
+    store_relaxed(&streams_state, STREAMS_WAIT);
+    uint64_t bytes = is_it ? pool->queued : 0;
+    gnomon__unlock();
+    return bytes;
+}
+
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (pool->generation == generation) {
+        while (count-- && pool->first)
+            gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
+        store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+    }
+    gnomon__unlock();
+}
+
+/* ---- Pages ahead of need -------------------------------------------------------- */
+
+/* Memory for tapes, ahead of need. A new page costs the mark that touches it first about
+ * as much as 60 marks, and a tape comes to one every 256 scopes until its ring comes
+ * round. So our own thread (run/end.c) asks the system for pages beyond those in use: for
+ * as much again, and at most MOST_AHEAD. Where it has not come so far, or the system
+ * cannot (Linux before 5.14), marks touch new pages as before. */
+
+#define PAGE 4096u
+#define MOST_AHEAD (1u << 20)
+/* In one call, during which the host can map no memory: 70 us. */
+#define AT_ONCE 65536u
+
+/* Under the lock: the end of the arena's pages that were asked for, an offset; whether our
+ * thread was woken, and is not done; whether the system refused. */
+static uint32_t pages_end GNOMON__OF_PROCESS;
+static int pages_are_wanted GNOMON__OF_PROCESS;
+static int pages_are_refused;
+
+static uint32_t most_ahead(uint32_t used)
+{
+    return used < MOST_AHEAD ? used : MOST_AHEAD;
+}
+
+int gnomon__tape_wants_pages(void)
+{
+    uint32_t used = load_relaxed(&gnomon__marks_arena.used);
+    uint32_t left = pages_end > used ? pages_end - used : 0;
+    if (pages_are_wanted || pages_are_refused || left >= most_ahead(used) / 2 ||
+        pages_end >= gnomon__marks_arena.size / PAGE * PAGE)
+        return 0;
+    pages_are_wanted = 1;
+    return 1;
+}
+
+/* Under no lock. 0: the system refuses. */
+static int ask_for(uint32_t from, uint32_t to)
+{
+    for (uint32_t at = from; at < to; at += AT_ONCE) {
+        uint32_t bytes = to - at < AT_ONCE ? to - at : AT_ONCE;
+        if (!gnomon__os_populate(gnomon__marks_arena.base + at, bytes))
+            return 0;
+    }
+    return 1;
+}
+
+void gnomon__tape_take_pages(void)
+{
+    gnomon__lock();
+    int is_wanted = pages_are_wanted;
+    uint64_t size = gnomon__marks_arena.size;
+    uint32_t used = load_relaxed(&gnomon__marks_arena.used);
+    uint64_t end = (uint64_t)used + most_ahead(used);
+    uint32_t from = used > pages_end ? used / PAGE * PAGE : pages_end;
+    gnomon__unlock();
+    if (!is_wanted)
+        return;
+    uint32_t to = (uint32_t)((end < size ? end : size) / PAGE * PAGE);
+    int is_done = ask_for(from, to);
+    gnomon__lock();
+    pages_end = to;
+    pages_are_refused = !is_done;
+    pages_are_wanted = 0;
     gnomon__unlock();
 }
