@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Extending the line: what an anchor says of the rate, and how the line goes on
- * from its limit. clock_line.h states the guarantees. Reading is in
- * clock_line_read.c.
+ * from its limit; its pieces; and reading it. clock_line.h states the
+ * guarantees.
  *
  * This is a phase-locked loop. If the limit is not beyond the last anchor,
  * the line is drawn to the new anchor exactly. Else the line is fixed beyond
  * it already, and the next piece leads it back. */
 #include "platform/clock_line.h"
+#include "platform/atomic.h"
 
 __extension__ typedef unsigned __int128 line_wide;
 
@@ -361,4 +362,201 @@ void gnomon__line_begin_exact(gnomon__line *l, uint64_t zero_ticks)
     gnomon__line_begin(l, &first);
     l->limit = UINT64_MAX;
     l->rate = l->end.mult = l->pieces[0].mult = 1ull << GNOMON__CLOCK_SHIFT;
+}
+
+/* ---- More pieces ---------------------------------------------------------------- */
+
+/* Appends one, and merges two when the array is full: on a copy that no other
+ * thread sees. */
+
+__extension__ typedef unsigned __int128 piece_wide;
+
+static uint64_t piece_ns(const gnomon__line_piece *p, uint64_t ticks)
+{
+    return p->ns + gnomon__line_scale(ticks - p->ticks, p->mult);
+}
+
+#define PIECE_STAYS UINT32_MAX
+/* Rounding may make a merged piece end so much lower. */
+#define PIECE_ROUNDED_NS 1u
+
+/* ns by which values change if one piece goes from the beginning of i - 1 to
+ * the end of i; PIECE_STAYS: one of the two is flat. */
+static uint32_t piece_cost(const gnomon__line *l, uint64_t i, uint64_t *mult)
+{
+    const gnomon__line_piece *a = &l->pieces[i - 1], *b = a + 1, *c = a + 2;
+    if (!a->mult || !b->mult) /* the first and last of an epoch are flat */
+        return PIECE_STAYS;
+    uint64_t rise = piece_ns(b, c->ticks) - a->ns;
+    *mult = (uint64_t)(((piece_wide)rise << GNOMON__CLOCK_SHIFT) /
+                       (c->ticks - a->ticks));
+    uint64_t now = a->ns + gnomon__line_scale(b->ticks - a->ticks, *mult);
+    uint64_t cost = (a->error > b->error ? a->error : b->error) +
+                    (now > b->ns ? now - b->ns : b->ns - now);
+    cost += PIECE_ROUNDED_NS;
+    return cost < PIECE_STAYS ? (uint32_t)cost : PIECE_STAYS - 1;
+}
+
+/* Not for the last piece, which has no end, nor the first, which has no
+ * piece before it. */
+static void piece_find_cost(gnomon__line *l, uint64_t i)
+{
+    uint64_t mult;
+    if (i && i < l->count - 1)
+        l->pieces[i].cost = piece_cost(l, i, &mult);
+}
+
+static void piece_take_out(gnomon__line *l, uint64_t i)
+{
+    l->count--;
+    if (i <= l->epoch && l->epoch)
+        l->epoch--;
+    for (; i < l->count; i++)
+        l->pieces[i] = l->pieces[i + 1];
+}
+
+/* Merges two pieces where that changes values least. If none can be merged
+ * the machine slept dozens of times: the oldest piece goes, and its ticks
+ * get the ns of its end from then on. */
+static void piece_make_room(gnomon__line *l)
+{
+    uint64_t best = 1, mult;
+    for (uint64_t i = 2; i < l->count - GNOMON__LINE_RECENT; i++)
+        if (l->pieces[i].cost < l->pieces[best].cost)
+            best = i;
+    uint32_t cost = piece_cost(l, best, &mult);
+    if (cost == PIECE_STAYS) {
+        piece_take_out(l, 0);
+        return;
+    }
+    l->pieces[best - 1].mult = mult;
+    l->pieces[best - 1].error = cost;
+    piece_take_out(l, best);
+    piece_find_cost(l, best - 1);
+    piece_find_cost(l, best);
+}
+
+void gnomon__line_append(gnomon__line *l, uint64_t ticks, uint64_t ns,
+                         uint64_t mult)
+{
+    gnomon__line_piece *last = &l->pieces[l->count - 1];
+    if (last->ticks == ticks) {
+        last->ns = ns;
+        last->mult = mult;
+    } else {
+        if (l->count == GNOMON__LINE_PIECES)
+            piece_make_room(l);
+        l->pieces[l->count++] = (gnomon__line_piece){ticks, ns, mult, 0, 0};
+    }
+    piece_find_cost(l, l->count - 2);
+}
+
+/* ---- Reading -------------------------------------------------------------------- */
+
+/* Reading a line that another thread may overwrite meanwhile. Each word is
+ * loaded by itself, every loop ends, and no index leaves the array, whatever
+ * the words hold. The caller checks afterwards that the line is the same
+ * (clock.c). */
+
+__extension__ typedef unsigned __int128 read_wide;
+
+static gnomon__line_piece read_piece(const gnomon__line *l, uint64_t i)
+{
+    const gnomon__line_piece *p = &l->pieces[i % GNOMON__LINE_PIECES];
+    return (gnomon__line_piece){load_relaxed(&p->ticks), load_relaxed(&p->ns),
+                                load_relaxed(&p->mult), 0, 0};
+}
+
+/* The first piece of the epoch that ends before piece `end`. */
+static uint64_t read_epoch_before(const gnomon__line *l, uint64_t end)
+{
+    uint64_t first = end - 1;
+    while (first &&
+           read_piece(l, first).ticks >= read_piece(l, first - 1).ticks)
+        first--;
+    return first;
+}
+
+/* The piece that `ticks` are in. Ticks above the limit belong to the last
+ * epoch that reached them, if one is over. */
+static uint64_t read_piece_of(const gnomon__line *l, uint64_t ticks)
+{
+    uint64_t first = load_relaxed(&l->epoch), end = load_relaxed(&l->count);
+    if (ticks >= load_relaxed(&l->limit) && first) {
+        uint64_t old_end = first, old = read_epoch_before(l, old_end);
+        end = old_end;
+        first = old;
+        while (old && ticks > read_piece(l, old_end - 1).ticks) {
+            old_end = old;
+            old = read_epoch_before(l, old_end);
+        }
+        if (ticks <= read_piece(l, old_end - 1).ticks) {
+            end = old_end;
+            first = old;
+        }
+    }
+    while (first + 1 < end) {
+        uint64_t middle = first + (end - first) / 2;
+        if (read_piece(l, middle).ticks <= ticks)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static uint64_t read_rise(const gnomon__line_piece *p, uint64_t ticks)
+{
+    return ticks > p->ticks ? gnomon__line_scale(ticks - p->ticks, p->mult) : 0;
+}
+
+uint64_t gnomon__line_ns(const gnomon__line *l, uint64_t ticks)
+{
+    uint64_t limit = load_relaxed(&l->limit), i = read_piece_of(l, ticks);
+    gnomon__line_piece p = read_piece(l, i);
+    if (ticks > limit && i + 1 == load_relaxed(&l->count))
+        ticks = limit;
+    return p.ns + read_rise(&p, ticks);
+}
+
+gnomon__line_part gnomon__line_part_of(const gnomon__line *l, uint64_t ticks)
+{
+    uint64_t end = load_relaxed(&l->limit), i = read_piece_of(l, ticks);
+    gnomon__line_piece p = read_piece(l, i);
+    int is_fixed =
+        ticks >= p.ticks && ticks < end && i >= load_relaxed(&l->epoch);
+    if (i + 1 < load_relaxed(&l->count))
+        end = read_piece(l, i + 1).ticks;
+    return (gnomon__line_part){p.ticks, is_fixed ? end - p.ticks : 0, p.ns,
+                               p.mult};
+}
+
+uint64_t gnomon__line_rate(const gnomon__line *l, uint64_t from, uint64_t to)
+{
+    uint64_t i = read_piece_of(l, from), last = read_piece_of(l, to), ticks = 0,
+             ns = 0;
+    read_wide sum = 0, most;
+    for (uint64_t begin = from; i <= last; i++, begin = 0) {
+        gnomon__line_piece p = read_piece(l, i);
+        uint64_t end = i == last ? to : read_piece(l, i + 1).ticks;
+        if (begin < p.ticks)
+            begin = p.ticks;
+        if (!p.mult || end <= begin)
+            continue;
+        ticks += end - begin;
+        ns += read_rise(&p, end) - read_rise(&p, begin);
+        sum += (read_wide)(end - begin) * p.mult;
+    }
+    if (!ticks)
+        return load_relaxed(&l->rate);
+    /* Each piece's end is rounded down. */
+    most = (((read_wide)ns + 1) << GNOMON__CLOCK_SHIFT) - 1;
+    return (uint64_t)((sum < most ? sum : most) / ticks);
+}
+
+int gnomon__line_began_again(const gnomon__line *l, uint64_t now)
+{
+    uint64_t last = load_relaxed(&l->last.ticks), rate = load_relaxed(&l->rate);
+    return now < last && rate &&
+           gnomon__line_scale(last - now, rate) > GNOMON__LINE_BACK_NS;
 }

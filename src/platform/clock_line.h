@@ -83,7 +83,7 @@ void gnomon__line_begin_exact(gnomon__line *line, uint64_t zero_ticks);
 int gnomon__line_add(gnomon__line *line, const gnomon__anchor *anchor,
                      uint64_t until);
 
-/* Appends a piece, for clock_line.c; it replaces one of no length. */
+/* Appends a piece; it replaces one of no length. */
 void gnomon__line_append(gnomon__line *line, uint64_t ticks, uint64_t ns,
                          uint64_t mult);
 

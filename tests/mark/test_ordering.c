@@ -176,8 +176,8 @@ static const char *const published[][2] = {
     {"platform/os_wait.c: renew: store_release(&lock->made_in, number)",
      "platform/os_wait.c: look_for_child: load_acquire(&lock->made_in) != "
      "number"},
-    {"platform/os_write.c: note_stderr: store_release(&error_known, 1);",
-     "platform/os_write.c: gnomon__os_stderr: load_acquire(&error_known)"},
+    {"platform/os_files.c: note_stderr: store_release(&error_known, 1);",
+     "platform/os_files.c: gnomon__os_stderr: load_acquire(&error_known)"},
     {"run/control.c: gnomon__control_started: "
      "store_release(&start_state, START_OVER);",
      "run/control.c: gnomon__upcall_start: load_acquire(&start_state)"},
