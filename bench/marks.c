@@ -256,6 +256,7 @@ static inline uint32_t pool_next(void)
 
 void bench_fill_pool(void)
 {
+    GNOMON_SCOPE("fill");
     for (size_t i = 0; i < POOL_LIVE + 8 * POOL_RECENT; i++)
         gnomon_pool_allocated(&live_pool, pool_block(i), 64);
     memset(handed, 0, sizeof handed);
