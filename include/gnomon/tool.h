@@ -730,7 +730,10 @@ enum gnomon_wants {
     /* With the tree: kernels, copies and calls of devices that sources report (Work of
      * devices), in nodes of their own. If no source reports any, one line says why,
      * and GNOMON_WANT_DEVICE is taken instead. */
-    GNOMON_WANT_DEVICE_WORK = 64u
+    GNOMON_WANT_DEVICE_WORK = 64u,
+    /* With the tree: memory, in its nodes' `memory`. One view at a time, in a process
+     * that has loaded libgnomon-memory.so. */
+    GNOMON_WANT_MEMORY = 128u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which

@@ -44,7 +44,8 @@ class Described(unittest.TestCase):
     def test_by_the_headers(self):
         for kind in _plain:
             fields = names(kind)
-            lists = {"anchor_count", "input_count", "attribute_count", "memory_count"}
+            lists = {"anchor_count", "input_count", "attribute_count", "memory_count",
+                     "bin_count", "slow_count"}
             self.assertEqual(self.members(kind) - lists, fields, kind)
 
     def test_by_the_tables_of_json(self):

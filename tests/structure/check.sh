@@ -37,7 +37,7 @@ check_rooms() {
         position["gnomon"] = position["gnomon.h"] = 0
         apart["print"] = " print "
         apart["export"] = apart["profilers"] = " print export "
-        apart["inject"] = " platform "
+        apart["inject"] = " platform ops "
         apart["memory"] = " platform print "
     }
     FNR == 1 {

@@ -69,6 +69,7 @@ class Run(Entity):
     clock: str
     zero_unix_ns: int
     clock_error_ns: int
+    scope_cost_ns: float
     now_ns: int
     attempt: Optional[str]
     job: Optional[str]
