@@ -364,25 +364,6 @@ static void put_titles(const averages_table *t)
 
 /* ---- Order ------------------------------------------------------------------------- */
 
-static const struct {
-    char name[25];
-    uint8_t cell;
-} average_keys[] = {
-    {"key", GNOMON__AVERAGE_NAME},
-    {"cpu_time", GNOMON__AVERAGE_CPU_MEAN},
-    {"cpu_time_total", GNOMON__AVERAGE_CPU},
-    {"self_cpu_time_total", GNOMON__AVERAGE_SELF_CPU},
-    {"device_time", GNOMON__AVERAGE_DEVICE_MEAN},
-    {"device_time_total", GNOMON__AVERAGE_DEVICE},
-    {"self_device_time_total", GNOMON__AVERAGE_SELF_DEVICE},
-    {"cpu_memory_usage", GNOMON__AVERAGE_CPU_BYTES},
-    {"self_cpu_memory_usage", GNOMON__AVERAGE_SELF_CPU_BYTES},
-    {"device_memory_usage", GNOMON__AVERAGE_DEVICE_BYTES},
-    {"self_device_memory_usage", GNOMON__AVERAGE_SELF_DEVICE_BYTES},
-    {"count", GNOMON__AVERAGE_COUNT},
-    {"node_id", GNOMON__AVERAGE_NODE},
-    {"flops", GNOMON__AVERAGE_FLOPS}};
-
 /* torch's words of a device stand for "device". -1: there is no such key. */
 static int key_cell(const char *sort_by)
 {
@@ -395,9 +376,12 @@ static int key_cell(const char *sort_by)
                      sort_by, at + strlen(devices[i]));
     if (!at)
         snprintf(key, sizeof key, "%s", sort_by);
-    for (size_t i = 0; i < sizeof average_keys / sizeof *average_keys; i++)
-        if (strcmp(key, average_keys[i].name) == 0)
-            return average_keys[i].cell;
+    for (int i = 0; i < GNOMON__AVERAGE_CELLS; i++) {
+        const int kind = gnomon__averages.columns[i].kind;
+        if (strcmp(key, gnomon__average_names[i]) == 0 &&
+            (kind == GNOMON__CELL_NUMBER || i == GNOMON__AVERAGE_NAME))
+            return i;
+    }
     return -1;
 }
 

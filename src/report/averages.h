@@ -7,32 +7,41 @@
 
 #include "print/rows.h"
 
-/* Times are us, as torch has them, sizes bytes. The four sums of an event follow one another, and then those
- * of it without its children. */
-enum gnomon__average_cell {
-    GNOMON__AVERAGE_NAME,
-    GNOMON__AVERAGE_KIND, /* 2: it ran on the device; 1: a label, whose time is that of
-                             what is below it; their sum. Other bits tell rows apart */
-    GNOMON__AVERAGE_OVERLOAD,
-    GNOMON__AVERAGE_SHAPES,
-    GNOMON__AVERAGE_LAYER, /* what it is inside; "": nothing */
-    GNOMON__AVERAGE_STACK, /* a line for each frame, the innermost first */
-    GNOMON__AVERAGE_NODE,  /* -1: none */
-    GNOMON__AVERAGE_CPU,
-    GNOMON__AVERAGE_DEVICE,
-    GNOMON__AVERAGE_CPU_BYTES,
-    GNOMON__AVERAGE_DEVICE_BYTES,
-    GNOMON__AVERAGE_SELF_CPU,
-    GNOMON__AVERAGE_SELF_DEVICE,
-    GNOMON__AVERAGE_SELF_CPU_BYTES,
-    GNOMON__AVERAGE_SELF_DEVICE_BYTES,
-    GNOMON__AVERAGE_COUNT,
-    GNOMON__AVERAGE_FLOPS,
-    GNOMON__AVERAGE_CPU_MEAN,
-    GNOMON__AVERAGE_DEVICE_MEAN,
-    GNOMON__AVERAGE_ORDER, /* gnomon__average_order */
-    GNOMON__AVERAGE_CELLS
-};
+/* The cells, with the names of torch's attributes, by which tables are sorted and Python has
+ * them; others begin with '_'. Times are us, as torch has them, sizes bytes. The four sums
+ * of an event follow one another, and then those of it without its children. */
+#define GNOMON__AVERAGE_LIST(X) \
+    X(GNOMON__AVERAGE_NAME, "key", "", TEXT, SHOWN, KEY) \
+    /* 2: it ran on the device; 1: a label, whose time is that of what is below it; \
+     * their sum. Other bits tell rows apart */ \
+    X(GNOMON__AVERAGE_KIND, "_kind", "", ID, SHOWN, KEY) \
+    X(GNOMON__AVERAGE_OVERLOAD, "overload_name", "", TEXT, SHOWN, KEY) \
+    X(GNOMON__AVERAGE_SHAPES, "_shapes", "", TEXT, SHOWN, KEY) \
+    /* what it is inside; "": nothing */ \
+    X(GNOMON__AVERAGE_LAYER, "_layer", "", TEXT, SHOWN, KEY) \
+    /* a line for each frame, the innermost first */ \
+    X(GNOMON__AVERAGE_STACK, "_stack", "", TEXT, SHOWN, KEY) \
+    X(GNOMON__AVERAGE_NODE, "node_id", "", NUMBER, SHOWN, KEY) /* -1: none */ \
+    X(GNOMON__AVERAGE_CPU, "cpu_time_total", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_DEVICE, "device_time_total", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_CPU_BYTES, "cpu_memory_usage", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_DEVICE_BYTES, "device_memory_usage", "", NUMBER, SHOWN, \
+      SUM) \
+    X(GNOMON__AVERAGE_SELF_CPU, "self_cpu_time_total", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_SELF_DEVICE, "self_device_time_total", "", NUMBER, \
+      SHOWN, SUM) \
+    X(GNOMON__AVERAGE_SELF_CPU_BYTES, "self_cpu_memory_usage", "", NUMBER, \
+      SHOWN, SUM) \
+    X(GNOMON__AVERAGE_SELF_DEVICE_BYTES, "self_device_memory_usage", "", \
+      NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_COUNT, "count", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_FLOPS, "flops", "", NUMBER, SHOWN, SUM) \
+    X(GNOMON__AVERAGE_CPU_MEAN, "cpu_time", "", NUMBER, SHOWN, MADE) \
+    X(GNOMON__AVERAGE_DEVICE_MEAN, "device_time", "", NUMBER, SHOWN, MADE) \
+    /* gnomon__average_order */ \
+    X(GNOMON__AVERAGE_ORDER, "_order", "", ID, SHOWN, LEAST)
+GNOMON__COLUMN_NUMBERS(GNOMON__AVERAGE_CELLS, GNOMON__AVERAGE_LIST);
+extern const char *const gnomon__average_names[GNOMON__AVERAGE_CELLS];
 
 /* Where a row stands: by the first one that makes it, which also says whether it ended on
  * another thread, and whether something was open around it. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "print/events.h"
+#include "print/regions.h"
 #include "report/averages.h"
 
 enum { USE_ROW, USE_MEMORY, USE_NONE }; /* of an event, in their order */
@@ -635,8 +636,14 @@ static double allocated(const gnomon_node_info *n, bool is_device,
     return (double)bytes;
 }
 
-static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
-                     int64_t own)
+/* What is known of a path from those below it. */
+typedef struct averages_path {
+    int64_t all, own; /* ns of kernels */
+    uint64_t flops;   /* its own */
+} averages_path;
+
+static void add_path(gnomon__report_rows *r, size_t number,
+                     const averages_path *known)
 {
     averages_of *a = r->more;
     gnomon__report_node n;
@@ -656,13 +663,12 @@ static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
                       frames_of(r, op.stack, (size_t)a->choice.frames));
     if (a->layers)
         gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], a->layers[number]);
-    const uint64_t flops =
-        n.of.work ? n.of.work->flops : op.flops * times->count;
+    const uint64_t flops = n.of.work ? known->flops : op.flops * times->count;
     const double values[][2] = {
         {is_device ? 0 : averages_us(times->total_ns),
          is_device ? 0 : averages_us(times->self_ns)},
-        {averages_us(is_device ? times->total_ns : (uint64_t)all),
-         averages_us(is_device ? times->total_ns : (uint64_t)own)},
+        {averages_us(is_device ? times->total_ns : (uint64_t)known->all),
+         averages_us(is_device ? times->total_ns : (uint64_t)known->own)},
         {is_device ? 0 : allocated(&n.of, false, r->profile)},
         {is_device ? 0 : allocated(&n.of, true, r->profile)}};
     for (int k = 0; k < 4; k++) {
@@ -683,12 +689,14 @@ static void read_paths(gnomon__report_rows *r)
     const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
     int64_t *own = calloc(count + 1, sizeof *own);
     int64_t *all = own ? device_times(r->profile, count, own) : NULL;
-    if (!all)
+    uint64_t *flops = gnomon__own_flops(r->profile);
+    if (!all || !flops)
         r->code = GNOMON_ENOMEM;
     for (size_t i = 1; !r->code && i <= count; i++)
-        add_path(r, i, all[i], own[i]);
+        add_path(r, i, &(averages_path){all[i], own[i], flops[i]});
     free(own);
     free(all);
+    free(flops);
 }
 
 /* ---- The report -------------------------------------------------------------------- */
@@ -731,30 +739,14 @@ static bool averages_finish(gnomon__report_rows *r, gnomon__cell *cells)
     return true;
 }
 
-#define AVERAGE(cell, kind, rule) \
-    [GNOMON__AVERAGE_##cell] = GNOMON__COLUMN("", "", kind, SHOWN, rule)
+#define AVERAGE_COLUMN(number, name, ...) \
+    [number] = GNOMON__COLUMN("", __VA_ARGS__),
+#define AVERAGE_NAME(number, name, ...) [number] = name,
 
-static const gnomon__column averages_cells[GNOMON__AVERAGE_CELLS] = {
-    AVERAGE(NAME, TEXT, KEY),
-    AVERAGE(KIND, ID, KEY),
-    AVERAGE(OVERLOAD, TEXT, KEY),
-    AVERAGE(SHAPES, TEXT, KEY),
-    AVERAGE(LAYER, TEXT, KEY),
-    AVERAGE(STACK, TEXT, KEY),
-    AVERAGE(NODE, NUMBER, KEY),
-    AVERAGE(CPU, NUMBER, SUM),
-    AVERAGE(DEVICE, NUMBER, SUM),
-    AVERAGE(CPU_BYTES, NUMBER, SUM),
-    AVERAGE(DEVICE_BYTES, NUMBER, SUM),
-    AVERAGE(SELF_CPU, NUMBER, SUM),
-    AVERAGE(SELF_DEVICE, NUMBER, SUM),
-    AVERAGE(SELF_CPU_BYTES, NUMBER, SUM),
-    AVERAGE(SELF_DEVICE_BYTES, NUMBER, SUM),
-    AVERAGE(COUNT, NUMBER, SUM),
-    AVERAGE(FLOPS, NUMBER, SUM),
-    AVERAGE(CPU_MEAN, NUMBER, MADE),
-    AVERAGE(DEVICE_MEAN, NUMBER, MADE),
-    AVERAGE(ORDER, ID, LEAST)};
+static const gnomon__column averages_cells[] = {
+    GNOMON__AVERAGE_LIST(AVERAGE_COLUMN)};
+const char *const gnomon__average_names[] = {
+    GNOMON__AVERAGE_LIST(AVERAGE_NAME)};
 
 const gnomon__report gnomon__averages = {.name = "averages",
                                          .columns = averages_cells,
@@ -790,7 +782,7 @@ static int averages_summary(void *self, const gnomon_profile *profile,
         "From single executions, as torch makes it.\n";
     static const char of_paths[] =
         "From sums by thread and path, without single executions: no [memory] "
-        "rows, and memory is each path's own.\n";
+        "rows; memory and flops are each path's own.\n";
     gnomon__averages_choice choice =
         self ? *(const gnomon__averages_choice *)self : gnomon__averages_preset;
     gnomon__report_rows rows;

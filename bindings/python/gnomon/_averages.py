@@ -5,30 +5,9 @@ import ast
 
 from . import _gnomon
 
-_CELLS = (  # as src/report/averages.h has them
-    "key",
-    "_kind",
-    "overload_name",
-    "_shapes",
-    "_layer",
-    "_stack",
-    "node_id",
-    "cpu_time_total",
-    "device_time_total",
-    "cpu_memory_usage",
-    "device_memory_usage",
-    "self_cpu_time_total",
-    "self_device_time_total",
-    "self_cpu_memory_usage",
-    "self_device_memory_usage",
-    "count",
-    "flops",
-    "cpu_time",
-    "device_time",
-    "_order",
-)
+_CELLS = _gnomon._averages_names()
 _WHOLE = {"node_id", "count", "flops", *(n for n in _CELLS if n.endswith("_usage"))}
-_SUMS = _CELLS[7:17]
+_SUMS = _CELLS[_CELLS.index("cpu_time_total") : _CELLS.index("flops") + 1]
 
 
 def _time(us):

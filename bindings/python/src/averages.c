@@ -90,6 +90,20 @@ static PyObject *call_averages(PyObject *module, PyObject *args)
                 : NULL;
 }
 
+/* The names of the cells. */
+static PyObject *call_names(PyObject *module, PyObject *unused)
+{
+    PyObject *names = PyTuple_New(CELLS);
+    (void)module;
+    (void)unused;
+    for (int k = 0; names && k < CELLS; k++) {
+        PyObject *name = PyUnicode_FromString(gnomon__average_names[k]);
+        if (!name || PyTuple_SetItem(names, k, name))
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
 /* ---- The table of rows ------------------------------------------------------------ */
 
 typedef struct given_rows {
@@ -180,5 +194,6 @@ static PyObject *call_table(PyObject *module, PyObject *args)
 
 PyMethodDef binding_average_methods[] = {
     {"_averages", call_averages, METH_VARARGS, NULL},
+    {"_averages_names", call_names, METH_NOARGS, NULL},
     {"_averages_table", call_table, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
