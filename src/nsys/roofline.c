@@ -166,6 +166,45 @@ static void put_roofs(const plot *p, const gnomon_writer *out)
                    TOP + 14, p->peaks->gbs);
 }
 
+#define NAMED 10 /* points, which are the largest */
+
+/* How far from its point a name goes up or down, so that it is on none before it. */
+static double free_place(const plot *p, const double *placed, size_t i)
+{
+    const double x = across(p, p->points[i].intensity),
+                 y = upward(p, p->points[i].tflops) + 4;
+    for (int k = 0; k < 2 * NAMED; k++) {
+        const double at = y + 12 * (k % 2 ? (k + 1) / 2 : -k / 2);
+        bool is_free = true;
+        for (size_t j = 0; j < i; j++) {
+            const size_t left = across(p, p->points[j].intensity) < x ? j : i;
+            is_free &= fabs(at - placed[j]) >= 12 ||
+                       fabs(across(p, p->points[j].intensity) - x) >
+                           7.0 * (double)strlen(p->points[left].name);
+        }
+        if (is_free)
+            return at;
+    }
+    return y;
+}
+
+static void put_points(const plot *p, const gnomon_writer *out)
+{
+    double placed[NAMED];
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = across(p, p->points[i].intensity);
+        out->print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x,
+                   upward(p, p->points[i].tflops), i < NAMED ? 5 : 3);
+        if (i < NAMED) {
+            placed[i] = free_place(p, placed, i);
+            out->print(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 8, placed[i]);
+            put_xml(out, p->points[i].name);
+            out->print(out, "</text>");
+        }
+        out->print(out, "\n");
+    }
+}
+
 static int make_svg(void *context, int form, const gnomon_writer *out)
 {
     const plot *p = context;
@@ -179,18 +218,7 @@ static int make_svg(void *context, int form, const gnomon_writer *out)
                WIDE, HIGH);
     put_axes(p, out);
     put_roofs(p, out);
-    for (size_t i = 0; i < p->count; i++) {
-        const double x = across(p, p->points[i].intensity),
-                     y = upward(p, p->points[i].tflops);
-        out->print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
-                   i < 10 ? 5 : 3);
-        if (i < 10) {
-            out->print(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 4);
-            put_xml(out, p->points[i].name);
-            out->print(out, "</text>");
-        }
-        out->print(out, "\n");
-    }
+    put_points(p, out);
     return out->print(out, "</svg>\n");
 }
 
