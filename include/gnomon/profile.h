@@ -964,7 +964,7 @@ GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
  * needed. Any thread, and any number of times.
  * GNOMON_OK, or the writer's error; GNOMON_EINVAL: profile or writer is NULL, or
  * there is no such format; GNOMON_EFULL: more than the format can hold, as 4 GiB of
- * texts; GNOMON_ENOMEM. */
+ * texts; GNOMON_EIO: the profile's file cannot be read any more; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_write(const gnomon_profile *profile, const char *format,
                               const gnomon_writer *out);
 
@@ -996,7 +996,7 @@ GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
  * GNOMON_OK, or the writer's error; GNOMON_ENOENT: there is no such report;
  * GNOMON_EINVAL: an option is wrong, or something is NULL; GNOMON_ESTATE: the profile
  * has several runs, stages or views, of each of which `gnomon report` makes one;
- * GNOMON_ENOMEM. */
+ * GNOMON_EIO: the profile's file cannot be read any more; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
                                const char *report, const gnomon_writer *out);
 

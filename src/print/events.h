@@ -31,7 +31,8 @@ void gnomon__walk_all(gnomon__event_walk *w, const gnomon_profile *p);
 size_t gnomon__walk_read(gnomon__event_walk *w);
 
 /* The next event, valid until the next call; its number is w->number. NULL: there is none,
- * or it could not be read. */
+ * or it could not be read, which gnomon__profile_failed tells whoever asked for the
+ * report. */
 static inline const gnomon_event_info *gnomon__walk_next(gnomon__event_walk *w)
 {
     if (w->at == w->count && !gnomon__walk_read(w))

@@ -15,6 +15,7 @@
 #include "print/letters.h"
 #include "print/order.h"
 #include "print/table.h"
+#include "profile/model.h"
 
 #define PLOT_LINES 6
 #define PLOT_LABEL 11     /* columns before a plot */
@@ -229,8 +230,9 @@ static int plot_file(const char *path, int word, const char *stage,
     if (gnomon__cli_load(path, &p))
         return GNOMON__EXIT_UNREADABLE;
     int status = gnomon__cli_log_damage(path, p);
-    const int code = word == PLOT_STEPS ? plot_steps(p, stage, out, plots)
-                                        : plot_counters(p, out, plots);
+    int code = word == PLOT_STEPS ? plot_steps(p, stage, out, plots)
+                                  : plot_counters(p, out, plots);
+    code = code ? code : gnomon__profile_failed(p);
     if (code) {
         gnomon__log("%s: %s", path,
                     *gnomon_error_text() ? gnomon_error_text()

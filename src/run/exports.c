@@ -24,6 +24,7 @@ static int export_form(const gnomon_profile *p, int form,
     if (form != GNOMON__FORM_CHROME)
         return gnomon__profile_write(p, form, out);
     int code = gnomon__export_chrome.write(&what, out);
+    code = code ? code : gnomon__profile_failed(p);
     return code == GNOMON_ENOMEM ? gnomon__fail(code, "no memory for the trace")
                                  : code;
 }
@@ -132,6 +133,8 @@ static int report_by(const gnomon_profiler *by, gnomon__options *options,
         code = GNOMON_EINVAL;
     else
         code = by->summary(self, profile, &b->writer);
+    if (!code) /* events that cannot be read end as if there were no more */
+        code = gnomon__profile_failed(profile);
     if (by->destroy)
         by->destroy(self);
     return b->code ? b->code : code;

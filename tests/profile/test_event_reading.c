@@ -212,6 +212,8 @@ static void fails_in_time(gnomon_profile *p)
     CHECK_EQ(event_run(p, i, 10), 0);
     CHECK(event_run(p, i - 10, 20) == 10);
     CHECK(gnomon__profile_failed(p));
+    CHECK_EQ(gnomon_write(p, "chrome", &w), GNOMON_EIO);
+    CHECK_EQ(gnomon_report(p, "gaps", &w), GNOMON_EIO);
     CHECK_EQ(gnomon_write(p, "gnomon", &w), GNOMON_EIO);
     CHECK_EQ(gnomon_write(p, "json", &w), GNOMON_EIO);
     gnomon_profile_free(p);
