@@ -34,6 +34,7 @@
 #define BEHIND_SHARE 5
 #define LOST_SHARE 1
 #define CLOCK_MS 100
+#define LEAST_MS 10 /* to be gained, of what is about time */
 #define AS_TEXT_(number) #number
 #define AS_TEXT(number) AS_TEXT_(number)
 
@@ -152,6 +153,8 @@ static void advice_add(advice *a, const advice_stage *s, double gain_ns,
     gnomon__finding f = {.rule = rule, .about = about, .unsure = unsure};
     size_t at = 0, same = 0;
     f.gain_ns = gain_ns > 0 ? (uint64_t)gain_ns : 0;
+    if (gain_ns > 0 && gain_ns < LEAST_MS * 1e6)
+        return;
     f.what = filled(a, rule->what, &words);
     f.from = filled(a, rule->from, &words);
     f.tries = filled(a, rule->tries, &words);

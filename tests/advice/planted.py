@@ -294,5 +294,5 @@ def trial(seed):
 
 
 if __name__ == "__main__":
-    seeds = sys.argv[3:] or ["1", "2", "3"]
+    seeds = sys.argv[3:] or ["1", "2"]
     sys.exit(any(trial(seed) > 2 for seed in seeds))

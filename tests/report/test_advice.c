@@ -459,11 +459,11 @@ static int has_of_device(made_rank *m, const char *rule)
 
 TEST(launch_bound_devices)
 {
-    made_rank m = on_device(100, 7000, 2000, 0);
+    made_rank m = on_device(300, 0.14 * MS, 0.04 * MS, 0);
     CHECK(has_of_device(&m, "launch"));
-    m = on_device(100, 9000, 2000, 0);
+    m = on_device(300, 0.18 * MS, 0.04 * MS, 0);
     CHECK(!has_of_device(&m, "launch"));
-    m = on_device(100, 7000, 2000, 1);
+    m = on_device(300, 0.14 * MS, 0.04 * MS, 1);
     CHECK(!has_of_device(&m, "launch"));
 }
 
@@ -618,6 +618,16 @@ TEST(clocks_that_stepped)
 }
 
 /* ---- All ----------------------------------------------------------------------------- */
+
+TEST(what_gains_little_is_not_told)
+{
+    made_rank m = rank_of(-1, same(100, 0.2 * MS));
+    forward(&m, 0.09 * MS);
+    finds(&m, "unmarked", "55 % of the steps");
+    m = rank_of(-1, same(100, 0.2 * MS));
+    forward(&m, 0.11 * MS);
+    finds(&m, "unmarked", "");
+}
 
 TEST(the_most_to_be_gained_comes_first_and_seven_are_told)
 {
