@@ -129,7 +129,9 @@ static int model_same_missing(const model_match *x, const char *found)
             if (found[i] || e->thread != t || e->view != x->view || !e->cycle)
                 continue;
             enum model_due due = model_due_in(x, e);
-            is_lost |= e->is_lost;
+            is_lost |= e->is_lost ||
+                       (x->time == MODEL_CYCLE && due != MODEL_DUE &&
+                        e->path != NOWHERE && x->m->paths[e->path].is_range);
             least +=
                 due == MODEL_DUE && !e->is_lost; /* it may not have ended */
             most += due || (x->time != MODEL_RUN && x->scope != MODEL_FILE);

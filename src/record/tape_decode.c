@@ -320,7 +320,10 @@ static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r)
         is_asked &= is_in_range(e, r);
     if (is_event)
         count_event(d, is_old, is_asked);
-    if (is_cycle && !is_old && !is_asked) /* no profile could be made */
+    /* No profile could be made; or a range was open when its cycle was read, and is not
+     * among what was open there. */
+    if (is_cycle && !is_asked &&
+        (!is_old || (segment_of(r) && d->at.number >= t->cursor.to.number)))
         gnomon__tape_lose(&d->t->lost, (uint64_t)is_event, r->begin, r->begin);
     return is_asked;
 }
