@@ -504,12 +504,11 @@ static void emitted(int n)
         "aten::bmm, seq = 7, sizes = [[8, 2, 3], [8, 3, 4]]",
         "autograd::engine::evaluate_function: BmmBackward0, seq = 7",
         "BmmBackward0, seq = 7",
-        "aten::addmm, seq = 0, op_id = 1, sizes = [[4], [2, 3], [3, 4], [], "
-        "[]], "
-        "input_op_ids = [(3,0), (-1,-1)]",
+        /* clang-format off */
+        "aten::addmm, seq = 0, op_id = 1, sizes = [[4], [2, 3], [3, 4], [], []], input_op_ids = [(3,0), (-1,-1)]",
         "aten::zeros, op_id = 2, sizes = []",
-        "AddmmBackward0, seq = 0, op_id = 3, sizes = [[2, 4]], input_op_ids = "
-        "[]",
+        "AddmmBackward0, seq = 0, op_id = 3, sizes = [[2, 4]], input_op_ids = []",
+        /* clang-format on */
         "SumBackward0, seq = 77, op_id = 4"}; /* of no forward */
     static char one[] = "aten::exp, seq = 50, op_id = 9";
     static char other[] = "ExpBackward0, seq = 50, op_id = 9";
