@@ -494,13 +494,9 @@ static void *emit_one(void *text)
 static void emitted(int n)
 {
     static const char *const texts[] = {
-        "mm, seq=5, sizes=[[2, 3], [3, 4]]",
-        "MmBackward, stashed seq=5, seq=9",
-        "mm, seq = 6",
-        "MmBackward, seq = 6",
-        "relu, seq = 0", /* no number */
-        "ReluBackward, seq = 0",
-        "aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]",
+        "mm, seq=5, sizes=[[2, 3], [3, 4]]", "MmBackward, stashed seq=5, seq=9",
+        "mm, seq = 6", "MmBackward, seq = 6", "relu, seq = 0", /* no number */
+        "ReluBackward, seq = 0", "aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]",
         "aten::bmm, seq = 7, sizes = [[8, 2, 3], [8, 3, 4]]",
         "autograd::engine::evaluate_function: BmmBackward0, seq = 7",
         "BmmBackward0, seq = 7",
