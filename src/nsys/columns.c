@@ -3,6 +3,7 @@
 #include "nsys/columns.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,55 +14,51 @@
 #include "platform/escape.h"
 #include "print/letters.h"
 
-enum column {
+/* Where a cell is from: a field of the record, or of the work. */
+enum source {
     IDX,
-    SEQ,
-    ALT_SEQ,
-    TID,
-    LAYER,
+    SEQS,
+    NUMBER,
+    SUB,
+    LIST,
     TRACE,
     DIR,
-    SUB,
-    MOD,
-    OP,
+    WORD, /* of the work */
     KERNEL,
-    PARAMS,
-    SIL,
-    TC,
-    DEVICE,
-    STREAM,
-    GRID,
-    BLOCK,
-    FLOPS,
-    BYTES
+    SIZES,
+    COUNT /* of the work */
 };
 
+#define OF_RECORD(field) offsetof(gnomon__nsys_record, field)
+#define OF_WORK(field) offsetof(gnomon__work, field)
 /* `width` 0: what the others leave. */
 static const struct {
     const char *key, *title;
     int width;
     bool is_number;
+    enum source source;
+    size_t at;
 } nsys_columns[GNOMON__NSYS_COLUMNS] = {
-    [IDX] = {"idx", "Idx", 7, true},
-    [SEQ] = {"seq", "SeqId", 7, false},
-    [ALT_SEQ] = {"altseq", "AltSeqId", 7, false},
-    [TID] = {"tid", "TId", 12, true},
-    [LAYER] = {"layer", "Layer", 10, false},
-    [TRACE] = {"trace", "Trace", 25, false},
-    [DIR] = {"dir", "Direction", 5, false},
-    [SUB] = {"sub", "Sub", 3, true},
-    [MOD] = {"mod", "Module", 15, false},
-    [OP] = {"op", "Op", 15, false},
-    [KERNEL] = {"kernel", "Kernel", 0, false},
-    [PARAMS] = {"params", "Params", 0, false},
-    [SIL] = {"sil", "Sil(ns)", 10, true},
-    [TC] = {"tc", "TC", 2, false},
-    [DEVICE] = {"device", "Device", 3, true},
-    [STREAM] = {"stream", "Stream", 3, true},
-    [GRID] = {"grid", "Grid", 12, false},
-    [BLOCK] = {"block", "Block", 12, false},
-    [FLOPS] = {"flops", "FLOPs", 12, true},
-    [BYTES] = {"bytes", "Bytes", 12, true}};
+    {"idx", "Idx", 7, true, IDX, 0},
+    {"seq", "SeqId", 7, false, SEQS, OF_RECORD(seqs)},
+    {"altseq", "AltSeqId", 7, false, SEQS, OF_RECORD(other_seqs)},
+    {"tid", "TId", 12, true, NUMBER, OF_RECORD(thread)},
+    {"layer", "Layer", 10, false, LIST, OF_RECORD(layers)},
+    {"trace", "Trace", 25, false, TRACE, OF_RECORD(trace)},
+    {"dir", "Direction", 5, false, DIR, 0},
+    {"sub", "Sub", 3, true, SUB, 0},
+    {"mod", "Module", 15, false, WORD, OF_WORK(mod)},
+    {"op", "Op", 15, false, WORD, OF_WORK(op)},
+    {"kernel", "Kernel", 0, false, KERNEL, 0},
+    {"params", "Params", 0, false, WORD, OF_WORK(params)},
+    {"sil", "Sil(ns)", 10, true, NUMBER, OF_RECORD(ns)},
+    {"tc", "TC", 2, false, WORD, OF_WORK(tensor_cores)},
+    {"device", "Device", 3, true, NUMBER, OF_RECORD(device)},
+    {"stream", "Stream", 3, true, NUMBER, OF_RECORD(stream)},
+    {"grid", "Grid", 12, false, SIZES, OF_RECORD(grid)},
+    {"block", "Block", 12, false, SIZES, OF_RECORD(block)},
+    {"flops", "FLOPs", 12, true, COUNT, OF_WORK(flops)},
+    {"bytes", "Bytes", 12, true, COUNT, OF_WORK(bytes)}};
 
 const char *const gnomon__nsys_by_words[] = {
     "op", "module", "layer", "kernel", "range", "step", "collective", NULL};
@@ -72,20 +69,19 @@ const char *const gnomon__nsys_stats_names[] = {
     "cuda_gpu_mem_size_sum", "nvtx_sum",          "nvtx_gpu_proj_sum",
     "nvtx_gpu_proj_trace",   "nvtx_kern_sum",     NULL};
 
-const char *gnomon__nsys_keys(void)
-{
-    return "idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,tc,"
-           "device,stream,grid,block,flops,bytes";
-}
-
 int gnomon__nsys_column(const char *option, const char *key, size_t length)
 {
-    for (int c = 0; c < GNOMON__NSYS_COLUMNS; c++)
+    char keys[256];
+    size_t n = 0;
+    for (int c = 0; c < GNOMON__NSYS_COLUMNS; c++) {
         if (strlen(nsys_columns[c].key) == length &&
             !memcmp(nsys_columns[c].key, key, length))
             return c;
+        n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", c ? "," : "",
+                              nsys_columns[c].key);
+    }
     gnomon__log("%s: no column '%.*s': there are %s", option, (int)length, key,
-                gnomon__nsys_keys());
+                keys);
     return -1;
 }
 
@@ -183,70 +179,45 @@ static void put_trace(const gnomon__nsys_table *t, cell *c,
 static void put_cell(const gnomon__nsys_table *t, cell *c, int column,
                      const gnomon__nsys_record *r, const gnomon__work *w)
 {
+    const void *in_record = (const char *)r + nsys_columns[column].at,
+               *in_work = (const char *)w + nsys_columns[column].at;
     c->used = 0;
     c->text[0] = 0;
-    switch (column) {
+    switch (nsys_columns[column].source) {
     case IDX:
         put_number(c, (int64_t)t->rows);
         break;
-    case SEQ:
-        put_seqs(c, &r->seqs);
+    case SEQS:
+        put_seqs(c, in_record);
         break;
-    case ALT_SEQ:
-        put_seqs(c, &r->other_seqs);
-        break;
-    case TID:
-        put_number(c, r->thread);
-        break;
-    case LAYER:
-        put_list(c, &r->layers, ":");
-        break;
-    case TRACE:
-        put_trace(t, c, &r->trace);
-        break;
-    case DIR:
-        put(c, r->is_backward ? "bprop" : "fprop");
+    case NUMBER:
+        put_number(c, *(const int64_t *)in_record);
         break;
     case SUB:
         put_number(c, r->sub);
         break;
-    case MOD:
-        put(c, w->mod);
+    case LIST:
+        put_list(c, in_record, ":");
         break;
-    case OP:
-        put(c, w->op);
+    case TRACE:
+        put_trace(t, c, in_record);
+        break;
+    case DIR:
+        put(c, r->is_backward ? "bprop" : "fprop");
+        break;
+    case WORD:
+        put(c, *(const char *const *)in_work);
         break;
     case KERNEL:
         put(c, r->name);
         for (char *at = c->text; (at = strchr(at, ' '));)
             *at = '_';
         break;
-    case PARAMS:
-        put(c, w->params);
-        break;
-    case SIL:
-        put_number(c, r->ns);
-        break;
-    case TC:
-        put(c, w->tensor_cores);
-        break;
-    case DEVICE:
-        put_number(c, r->device);
-        break;
-    case STREAM:
-        put_number(c, r->stream);
-        break;
-    case GRID:
-        put_sizes(c, r->grid);
-        break;
-    case BLOCK:
-        put_sizes(c, r->block);
-        break;
-    case FLOPS:
-        put_number(c, (int64_t)w->flops);
+    case SIZES:
+        put_sizes(c, in_record);
         break;
     default:
-        put_number(c, (int64_t)w->bytes);
+        put_number(c, (int64_t) * (const uint64_t *)in_work);
     }
 }
 

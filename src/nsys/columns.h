@@ -62,7 +62,4 @@ extern const char *const gnomon__nsys_by_words[];
 /* The reports of stats.h; NULL at the end. */
 extern const char *const gnomon__nsys_stats_names[];
 
-/* The keys of all columns, parted by commas. */
-const char *gnomon__nsys_keys(void);
-
 #endif

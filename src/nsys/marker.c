@@ -3,6 +3,7 @@
  * same markers. Unlike it, a number may be followed by torch's op_id and sizes. */
 #include "nsys/marker.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/torch_text.h"
@@ -168,4 +169,26 @@ void gnomon__marker_free(gnomon__marker *m)
     gnomon__free(m->text);
     gnomon__literals_free(&m->literals);
     *m = (gnomon__marker){0};
+}
+
+FILE *gnomon__marker_begin(gnomon__marker_text *t)
+{
+    if (t->to)
+        rewind(t->to);
+    else
+        t->to = open_memstream(&t->text, &t->size);
+    return t->to;
+}
+
+bool gnomon__marker_end(gnomon__marker_text *t, gnomon__marker *m)
+{
+    fputc(0, t->to);
+    return !fflush(t->to) && gnomon__marker_set(m, t->text, strlen(t->text));
+}
+
+void gnomon__marker_text_free(gnomon__marker_text *t)
+{
+    if (t->to)
+        fclose(t->to);
+    free(t->text);
 }

@@ -4,6 +4,7 @@
 #ifndef GNOMON_NSYS_MARKER_H
 #define GNOMON_NSYS_MARKER_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "nsys/literal.h"
@@ -38,6 +39,19 @@ typedef struct gnomon__marker {
 /* Reads a text, of which it keeps a copy. False: no memory. Begins as zeroes. */
 bool gnomon__marker_set(gnomon__marker *m, const char *text, size_t length);
 void gnomon__marker_free(gnomon__marker *m);
+
+/* Where the text of a marker is written. Begins as zeroes. */
+typedef struct gnomon__marker_text {
+    FILE *to;
+    char *text;
+    size_t size;
+} gnomon__marker_text;
+
+/* An empty one to write to; NULL: no memory. */
+FILE *gnomon__marker_begin(gnomon__marker_text *t);
+/* Sets the marker to what was written. False: no memory. */
+bool gnomon__marker_end(gnomon__marker_text *t, gnomon__marker *m);
+void gnomon__marker_text_free(gnomon__marker_text *t);
 
 /* Of the text of a marker that is a SEQ. */
 static inline const char *gnomon__marker_op(const char *text)

@@ -39,9 +39,7 @@ struct gnomon__own {
     size_t event_count, event_room;
     own_level *levels; /* around the last kernel, from the outermost */
     size_t level_count, level_room;
-    FILE *text_to;
-    char *text;
-    size_t text_size;
+    gnomon__marker_text text;
     size_t begin, at, end; /* of the group at hand */
     uint64_t round;        /* which execution */
     bool has_more;
@@ -189,15 +187,11 @@ static bool set_level(gnomon__own *o, own_level *l, uint32_t node,
     l->node = node;
     if (!n->op || gnomon_profile_op(o->p, n->op, &op) || !*op.operation)
         return gnomon__marker_set(&l->marker, region.name, strlen(region.name));
-    if (!o->text_to)
-        o->text_to = open_memstream(&o->text, &o->text_size);
-    if (!o->text_to)
+    FILE *to = gnomon__marker_begin(&o->text);
+    if (!to)
         return false;
-    rewind(o->text_to);
-    gnomon__op_text(o->text_to, region.name, &op);
-    fputc(0, o->text_to);
-    return !fflush(o->text_to) &&
-           gnomon__marker_set(&l->marker, o->text, strlen(o->text));
+    gnomon__op_text(to, region.name, &op);
+    return gnomon__marker_end(&o->text, &l->marker);
 }
 
 /* Adds the scopes around it; a kernel itself is none, but for what it computes. */
@@ -347,9 +341,7 @@ void gnomon__own_free(gnomon__own *o)
     gnomon__free(o->levels);
     gnomon__free(o->nodes);
     gnomon__free(o->events);
-    if (o->text_to)
-        fclose(o->text_to);
-    free(o->text);
+    gnomon__marker_text_free(&o->text);
     gnomon_profile_free(o->p);
     free(o);
 }

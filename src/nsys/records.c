@@ -40,10 +40,8 @@ struct gnomon__nsys_records {
     gnomon__chains chains;
     sqlite3_stmt *kernels, *ranges, *strings;
     gnomon__payloads payloads;
-    FILE *text_to; /* of an operation, which a payload told */
-    char *text;
-    size_t text_size;
-    const char *only_domain; /* NULL: all */
+    gnomon__marker_text text; /* of an operation, which a payload told */
+    const char *only_domain;  /* NULL: all */
     domain *domains;
     size_t domain_count, domain_room;
     gnomon__nsys_step_range *steps; /* by process and begin */
@@ -318,17 +316,11 @@ static void set_by_payload(gnomon__nsys_records *r, level *l, int *status)
     r->payloads.blob = sqlite3_column_blob(r->ranges, 4);
     r->payloads.blob_size = (size_t)sqlite3_column_bytes(r->ranges, 4);
     r->payloads.json = string_of(r, r->ranges, 5, status);
-    if (!r->text_to)
-        r->text_to = open_memstream(&r->text, &r->text_size);
-    if (!r->text_to)
+    FILE *to = gnomon__marker_begin(&r->text);
+    if (to && !gnomon__payload_text(&r->payloads, to, l->marker.text,
+                                    payload_string, r))
         return;
-    rewind(r->text_to);
-    if (!gnomon__payload_text(&r->payloads, r->text_to, l->marker.text,
-                              payload_string, r) ||
-        fflush(r->text_to))
-        return;
-    const long size = ftell(r->text_to);
-    if (!gnomon__marker_set(&l->marker, r->text, size > 0 ? (size_t)size : 0))
+    if (!to || !gnomon__marker_end(&r->text, &l->marker))
         *status = no_memory(r);
 }
 
@@ -572,9 +564,7 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     gnomon__own_free(r->own);
     gnomon__chains_free(&r->chains);
     gnomon__payloads_free(&r->payloads);
-    if (r->text_to)
-        fclose(r->text_to);
-    free(r->text);
+    gnomon__marker_text_free(&r->text);
     gnomon__nsys_close(&r->db);
     for (size_t i = 0; i < r->level_room; i++)
         gnomon__marker_free(&r->levels[i].marker);
