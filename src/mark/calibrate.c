@@ -38,7 +38,15 @@ static void mark_layer(void)
     gnomon_end(layer);
 }
 
-static double measured_ns; /* 0: not measured */
+static uint64_t measured_bits; /* of the double; 0: not measured */
+
+double gnomon__calibrated_ns(void)
+{
+    const uint64_t bits = load_relaxed(&measured_bits);
+    double ns;
+    memcpy(&ns, &bits, sizeof ns);
+    return ns;
+}
 
 static void measure(void *state)
 {
@@ -52,7 +60,10 @@ static void measure(void *state)
         best = d < best ? d : best;
     }
     gnomon__tls_set(&gnomon__no_thread);
-    measured_ns = (double)best / (LAYERS * (sizeof scopes_inside + 1));
+    const double ns = (double)best / (LAYERS * (sizeof scopes_inside + 1));
+    uint64_t bits;
+    memcpy(&bits, &ns, sizeof bits);
+    store_relaxed(&measured_bits, bits);
 }
 
 double gnomon__calibrate_pair_ns(void)
@@ -62,10 +73,10 @@ double gnomon__calibrate_pair_ns(void)
 #ifdef GNOMON_TESTING
     return 0; /* the clock stands still */
 #endif
-    if (measured_ns > 0 || !gnomon__marks_arena.base ||
+    if (load_relaxed(&measured_bits) || !gnomon__marks_arena.base ||
         gnomon__clock_kind() != GNOMON__CLOCK_COUNTER ||
         !(t = gnomon__alloc(sizeof *t)))
-        return measured_ns;
+        return gnomon__calibrated_ns();
     t->base = t->ground = gnomon__marks_arena.base;
     t->seq = (uint64_t)(GNOMON__MAX_THREADS - 1) << GNOMON__TOKEN_SHIFT;
     t->hot_bit = BIT;
@@ -82,5 +93,5 @@ double gnomon__calibrate_pair_ns(void)
         gnomon__tree_drop(t, BIT);
     }
     gnomon__free(t);
-    return measured_ns;
+    return gnomon__calibrated_ns();
 }

@@ -7,5 +7,7 @@
 /* ns of a pair; 0: not known. Runs some thousands on a thread state of its own,
  * about 0.1 ms, the first time; inside a control call. */
 double gnomon__calibrate_pair_ns(void);
+/* What it found, if it was called. Any thread. */
+double gnomon__calibrated_ns(void);
 
 #endif

@@ -50,6 +50,10 @@ void gnomon__bins_count(gnomon__thread *t, gnomon__counter *c, uint64_t step,
     const uint32_t bank = t->bank, was = c->shift[bank], had = c->room[bank];
     uint32_t shift = was, room = had ? had : FIRST_BINS;
     gnomon_bin *bins = gnomon__at(t, c->bins[bank]);
+    if (step >> was < had) { /* mostly */
+        gnomon__bin_add(&bins[step >> was], &one);
+        return;
+    }
     if (was == GNOMON__NO_BINS)
         return;
     while (step >> shift >= GNOMON__BINS)

@@ -62,7 +62,7 @@ typedef struct gnomon__counter {
     uint16_t room[2], shift[2];
 } gnomon__counter;
 
-#define GNOMON__NO_BINS 64u /* shift */
+#define GNOMON__NO_BINS 63u /* shift */
 
 /* An execution that a cut found open, or that ends in a later segment than it
  * began in: it counts in the segment of its begin (carry.c). */

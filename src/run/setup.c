@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mark/calibrate.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
@@ -106,6 +107,7 @@ void gnomon__run_describe(gnomon_run_info *run)
     }
     run->job = *our_rank.job ? our_rank.job : NULL;
     run->uuid = run_uuid();
+    run->scope_cost_ns = gnomon__calibrated_ns();
 }
 
 /* The environment is read once, because it may change while threads mark. */

@@ -4,6 +4,7 @@
  * while control calls run. */
 #include <string.h>
 
+#include "mark/calibrate.h"
 #include "mark/segment.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
@@ -104,6 +105,7 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
 {
     gnomon__stage_record stage = *gnomon__stage_reported();
     *out = NULL;
+    (void)gnomon__calibrate_pair_ns();
     stage.totals = &v->ledger.closed;
     return snapshot_stage(out, v, &stage, events);
 }
@@ -248,6 +250,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
     gnomon__snapshot_input f;
     const gnomon__stage_record *reported = gnomon__stage_reported();
     *out = NULL;
+    (void)gnomon__calibrate_pair_ns();
     gnomon__readers_lock();
     int code = take_run(&f, v, events);
     f.run.has_some_stages = name != GNOMON__ALL_NAMES;
