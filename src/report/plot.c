@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A plot has as many columns as fit, each of one value or of the largest of a few that
- * follow one another, and is some lines high, each of eight steps. O(values) memory. */
+ * follow one another, and is some lines high, each of eight steps. It is of a strip, where
+ * the profile has one, else of what is there one by one. O(values) memory. */
 #include "report/plot.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "print/order.h"
 #include "print/table.h"
 #include "profile/model.h"
+#include "profile/strip.h"
 
 #define PLOT_LINES 6
 #define PLOT_LABEL 11     /* columns before a plot */
@@ -106,11 +108,44 @@ static void plot_draw(const plot_values *v, double least, int is_time,
     }
 }
 
+/* ---- Strips -------------------------------------------------------------------------- */
+
+/* The largest of each bin, of all tracks; none where there is no strip. *count: how many
+ * steps or samples are in them; *width: of a bin, in steps. */
+static int plot_strip(plot_values *v, const gnomon_profile *p, uint32_t stage,
+                      uint32_t region, uint64_t *count, uint64_t *width)
+{
+    gnomon__strip sum = {0};
+    gnomon_strip_info s;
+    int ok = 1;
+    *count = 0;
+    for (size_t i = 1; ok && !gnomon_profile_strip(p, i, &s); i++)
+        if (s.stage == stage && s.region == region && (region || !s.track))
+            ok = gnomon__strip_add(&sum, s.width, s.bins, s.bin_count);
+    *width = sum.width;
+    for (size_t i = 0; ok && i < sum.count; i++) {
+        *count += sum.bins[i].count;
+        ok = !plot_add(v, sum.bins[i].count ? sum.bins[i].max : (double)NAN);
+    }
+    gnomon__strip_free(&sum);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+static void plot_width(const gnomon_writer *out, uint64_t width)
+{
+    if (width > 1)
+        out->print(out, ", the most of each %llu steps",
+                   (unsigned long long)width);
+    out->print(out, "\n");
+}
+
 /* ---- Steps --------------------------------------------------------------------------- */
 
 GNOMON__ORDER(by_value, double, ITSELF)
 
-static int plot_marks(const plot_values *v, const gnomon_writer *out)
+/* `all`: of the steps that the values are of; NULL: they are the steps. */
+static int plot_marks(const plot_values *v, const gnomon_stats *all,
+                      const gnomon_writer *out)
 {
     const size_t columns = plot_columns(out, v->count);
     double *sorted = gnomon__alloc(v->count * sizeof *sorted);
@@ -118,7 +153,8 @@ static int plot_marks(const plot_values *v, const gnomon_writer *out)
         return GNOMON_ENOMEM;
     memcpy(sorted, v->at, v->count * sizeof *sorted);
     GNOMON__SORT(sorted, v->count, by_value);
-    const double limit = PLOT_SLOW * sorted[v->count / 2];
+    const double limit =
+        PLOT_SLOW * (all ? gnomon_quantile(all, 0.5) : sorted[v->count / 2]);
     gnomon__free(sorted);
     char text[GNOMON__DURATION];
     size_t last = columns;
@@ -136,23 +172,34 @@ static int plot_marks(const plot_values *v, const gnomon_writer *out)
 }
 
 /* Of one stage, whose number is known. */
-static int plot_stage(const gnomon_profile *p, uint32_t stage, const char *name,
-                      const gnomon_writer *out, size_t *plots)
+static int plot_stage(const gnomon_profile *p, uint32_t stage,
+                      const gnomon_stage_info *s, const gnomon_writer *out,
+                      size_t *plots)
 {
     gnomon__event_steps steps;
     plot_values v = {0};
+    uint64_t made, width;
     int code = gnomon__event_steps_make(&steps, p, stage);
-    for (size_t i = 0; !code && i < steps.count; i++)
+    if (!code)
+        code = plot_strip(&v, p, stage, 0, &made, &width);
+    const int is_strip = v.count > 0;
+    for (size_t i = 0; !code && !is_strip && i < steps.count; i++)
         code =
             plot_add(&v, (double)(steps.at[i].end_ns - steps.at[i].begin_ns));
     if (!code && v.count) {
-        out->print(out, "%s%s%ssteps %llu to %llu, %zu of them here\n",
-                   *plots ? "\n" : "", gnomon_shown(out, name),
-                   *name ? ": " : "", (unsigned long long)steps.at[0].number,
-                   (unsigned long long)steps.at[steps.count - 1].number,
-                   v.count);
+        out->print(out, "%s%s%s", *plots ? "\n" : "",
+                   gnomon_shown(out, s->name), *s->name ? ": " : "");
+        if (is_strip) {
+            out->print(out, "%llu steps", (unsigned long long)made);
+            plot_width(out, width);
+        } else {
+            out->print(out, "steps %llu to %llu, %zu of them here\n",
+                       (unsigned long long)steps.at[0].number,
+                       (unsigned long long)steps.at[steps.count - 1].number,
+                       v.count);
+        }
         plot_draw(&v, 0, 1, out);
-        code = plot_marks(&v, out);
+        code = plot_marks(&v, is_strip ? s->steps : NULL, out);
         ++*plots;
     }
     gnomon__event_steps_free(&steps);
@@ -167,7 +214,7 @@ static int plot_steps(const gnomon_profile *p, const char *stage,
     int code = GNOMON_OK;
     for (uint32_t i = 1; !code && !gnomon_profile_stage(p, i, &s); i++)
         if (!stage || strcmp(s.name, stage) == 0)
-            code = plot_stage(p, i, s.name, out, plots);
+            code = plot_stage(p, i, &s, out, plots);
     return code;
 }
 
@@ -201,6 +248,34 @@ static int plot_region(const gnomon_profile *p, uint32_t region,
     return code;
 }
 
+/* By steps, a plot for each stage that has a strip of the region. */
+static int plot_region_strips(const gnomon_profile *p, uint32_t region,
+                              const gnomon_writer *out, size_t *plots)
+{
+    gnomon_region_info r = {.name = ""};
+    gnomon_stage_info s;
+    int code = GNOMON_OK;
+    (void)gnomon_profile_region(p, region, &r);
+    for (uint32_t i = 1; !code && !gnomon_profile_stage(p, i, &s); i++) {
+        plot_values v = {0};
+        uint64_t made, width;
+        double least = HUGE_VAL;
+        code = plot_strip(&v, p, i, region, &made, &width);
+        for (size_t k = 0; k < v.count; k++)
+            least = fmin(least, v.at[k]);
+        if (!code && isfinite(least)) {
+            out->print(out, "%s%s%s%s: %llu samples", *plots ? "\n" : "",
+                       gnomon_shown(out, s.name), *s.name ? ": " : "",
+                       gnomon_shown(out, r.name), (unsigned long long)made);
+            plot_width(out, width);
+            plot_draw(&v, least, 0, out);
+            ++*plots;
+        }
+        gnomon__free(v.at);
+    }
+    return code;
+}
+
 static int plot_counters(const gnomon_profile *p, const gnomon_writer *out,
                          size_t *plots)
 {
@@ -215,7 +290,10 @@ static int plot_counters(const gnomon_profile *p, const gnomon_writer *out,
         if (k < count || count == PLOT_COUNTERS)
             continue;
         met[count++] = c.region;
-        code = plot_region(p, c.region, out, plots);
+        const size_t before = *plots;
+        code = plot_region_strips(p, c.region, out, plots);
+        if (!code && *plots == before)
+            code = plot_region(p, c.region, out, plots);
     }
     return code;
 }
