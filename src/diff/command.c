@@ -305,9 +305,7 @@ static int diff_compare(diff_request *r, char *const *sides)
     }
     int code = gnomon__diff_end(d);
     r->of.names = sides;
-    if (!code && r->of.page)
-        status = gnomon__cli_worse(status, gnomon__diff_make_page(&r->of));
-    else if (!code)
+    if (!code && !r->of.page)
         code = gnomon__diff_show(&r->of);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory for tables");
@@ -315,8 +313,9 @@ static int diff_compare(diff_request *r, char *const *sides)
         return GNOMON__EXIT_UNREADABLE;
     status = gnomon__cli_worse(status,
                                diff_judge(r, status, are_missing, &is_judged));
-    if (!r->of.page)
-        gnomon__diff_show_end(&r->of, is_judged);
+    if (r->of.page)
+        return gnomon__cli_worse(status, gnomon__diff_make_page(&r->of));
+    gnomon__diff_show_end(&r->of, is_judged);
     return status;
 }
 
@@ -329,7 +328,9 @@ static int diff_run(int argc, char **argv)
                .confidence = 0.999,
                .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
                .out = gnomon__cli_writer(stdout)}};
+    gnomon__gate_lines said = {0};
     int status;
+    r.of.said = &said;
     r.gates = gnomon__alloc((size_t)argc * sizeof *r.gates);
     if (!r.gates || gnomon__diff_create(&r.of.diff)) {
         gnomon__log("no memory to compare with");
@@ -342,6 +343,9 @@ static int diff_run(int argc, char **argv)
     for (size_t i = 0; i < r.gate_count; i++)
         gnomon__gate_free(&r.gates[i]);
     gnomon__free(r.gates);
+    for (size_t i = 0; i < said.count; i++)
+        gnomon__free(said.at[i].text);
+    gnomon__free(said.at);
     free((void *)(size_t)r.of.choice.columns);
     gnomon__diff_free(r.of.diff);
     return status;

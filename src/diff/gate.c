@@ -249,9 +249,21 @@ static void gate_print_holds(const gate_round *r, const char *text)
         out->print(out, ": ");
         gnomon__put_md(out, text);
         out->print(out, "\n");
-    } else if (r->asked->choice.format == GNOMON__TABLE_TEXT) {
+    } else if (r->asked->choice.format == GNOMON__TABLE_TEXT &&
+               !r->asked->page) {
         out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
     }
+}
+
+/* Without memory the page has a line less; standard error has them all. */
+static void gate_note(const gate_round *r, enum gnomon__verdict verdict,
+                      const char *text)
+{
+    gnomon__gate_lines *said = r->asked->said;
+    if (said &&
+        gnomon__grow(&said->at, &said->room, said->count + 1, sizeof *said->at))
+        said->at[said->count++] = (struct gnomon__gate_line){
+            r->gate->text, gnomon__strdup(text), (int)verdict};
 }
 
 /* Each row beyond the limits has a line; where there is none, the one with the
@@ -282,6 +294,7 @@ static int gate_judge(gate_round *r)
         if (verdict == GNOMON__GATE_HOLDS)
             continue;
         gate_say(r, row, &c, text, sizeof text);
+        gate_note(r, verdict, text);
         if (verdict == GNOMON__GATE_FAILS)
             gnomon__log("gate fails: %s: %s", r->gate->text, text);
         else
@@ -293,6 +306,7 @@ static int gate_judge(gate_round *r)
     }
     if (!status && largest) { /* there is one */
         gate_say(r, largest, &most, text, sizeof text);
+        gate_note(r, GNOMON__GATE_HOLDS, text);
         gate_print_holds(r, text);
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The comparison as a page: its rows, each with how sure its change is. */
+/* The comparison as a page: its rows, each with how sure its change is, and its gates. */
 #include <math.h>
 
 #include "command/output.h"
@@ -51,6 +51,12 @@ static int write_page(void *context, int form, const gnomon_writer *out)
             continue;
         gnomon__diff_fill(r, row, cells);
         put_row(s, row, cells);
+    }
+    gnomon__sheet_table(s, "gates", "verdict gate text");
+    for (size_t i = 0; i < r->said->count; i++) {
+        gnomon__sheet_put(s, (uint64_t)r->said->at[i].verdict);
+        gnomon__sheet_put_text(s, r->said->at[i].gate);
+        gnomon__sheet_put_text(s, r->said->at[i].text);
     }
     return gnomon__sheet_end(s, "gnomon diff", out);
 }

@@ -52,7 +52,9 @@ typedef struct gnomon__diff_request {
     double confidence;
     gnomon__assumptions assumed;
     gnomon_writer out;
-    const char *page;   /* the file that the page of it is; NULL: none */
+    const char *page; /* the file that the page of it is; NULL: none */
+    struct gnomon__gate_lines
+        *said;          /* gets what gates say; NULL: nobody asks */
     char *const *names; /* of the sides */
 } gnomon__diff_request;
 
@@ -71,6 +73,16 @@ extern const int gnomon__diff_sort_columns[];
 int gnomon__diff_show(const gnomon__diff_request *request);
 /* `is_judged`: the gates were written, as gnomon__gates_judge() does. */
 void gnomon__diff_show_end(const gnomon__diff_request *request, int is_judged);
+
+/* What gates said, for the page. All but `gate` is owned. */
+typedef struct gnomon__gate_lines {
+    struct gnomon__gate_line {
+        const char *gate;
+        char *text;
+        int verdict; /* gnomon__verdict */
+    } * at;
+    size_t count, room;
+} gnomon__gate_lines;
 
 /* Writes the page of the comparison (docs/reports.md). A gnomon__exit. */
 int gnomon__diff_make_page(const gnomon__diff_request *request);

@@ -135,8 +135,8 @@ static void page_step_time(page *g, page_part *part, const gnomon__any *item)
 /* ---- Entities ------------------------------------------------------------------------ */
 
 static const page_table page_tables[] = {
-    {"runs", "rank pid host uuid spec now_ns zero file when", 6, page_run,
-     GNOMON_RUNS, 1},
+    {"runs", "rank pid host uuid spec now_ns scope_cost_ns:d zero file when", 7,
+     page_run, GNOMON_RUNS, 1},
     {"losses", "run count text", 2, page_loss, GNOMON_LOSSES, 0},
     {"views", "words", 1, NULL, GNOMON_VIEWS, 1},
     {"stages", "run ordinal name begin_ns end_ns recorded steps max p50", 5,
@@ -153,6 +153,7 @@ static const page_table page_tables[] = {
     {"links", "from to kind count", 4, NULL, GNOMON_LINKS, 0},
     {"counters", "track region stage count nans last:d min:d max:d sum:d", 9,
      NULL, GNOMON_COUNTERS, 0},
+    {"strips", "stage track region width", 4, NULL, GNOMON_STRIPS, 1},
 };
 
 static void put_field(page *g, const page_part *part, const gnomon__field *f,
@@ -249,6 +250,32 @@ static void put_memory(page *g)
                 gnomon__sheet_put(g->s, m->allocated_bytes);
                 gnomon__sheet_put(g->s, m->freed_bytes);
                 gnomon__sheet_put(g->s, m->peak_bytes);
+            }
+}
+
+static void put_bins(page *g)
+{
+    gnomon_strip_info s;
+    gnomon__sheet_table(g->s, "bins", "strip count min:d max:d sum:d");
+    for (const page_part *part = g->parts; part < g->parts + g->count; part++)
+        for (size_t i = 1; !gnomon_profile_strip(part->p, i, &s); i++)
+            for (size_t k = 0; k < s.bin_count; k++) {
+                const gnomon_bin *b = gnomon_bin_at(&s, k);
+                gnomon__sheet_put(g->s, part->before[GNOMON_STRIPS] + i);
+                gnomon__sheet_put(g->s, b->count);
+                gnomon__sheet_put_real(g->s, b->min);
+                gnomon__sheet_put_real(g->s, b->max);
+                gnomon__sheet_put_real(g->s, b->sum);
+            }
+    gnomon__sheet_table(g->s, "slow", "strip at number ns");
+    for (const page_part *part = g->parts; part < g->parts + g->count; part++)
+        for (size_t i = 1; !gnomon_profile_strip(part->p, i, &s); i++)
+            for (size_t k = 0; k < s.slow_count; k++) {
+                const gnomon_slow_step *slow = gnomon_slow_at(&s, k);
+                gnomon__sheet_put(g->s, part->before[GNOMON_STRIPS] + i);
+                gnomon__sheet_put(g->s, slow->at);
+                gnomon__sheet_put(g->s, slow->number);
+                gnomon__sheet_put(g->s, slow->ns);
             }
 }
 
@@ -365,6 +392,7 @@ int gnomon__page_write(const gnomon_profile *const *profiles,
     if (!code) {
         put_cells(&g);
         put_memory(&g);
+        put_bins(&g);
         code = put_events(&g, GNOMON_EVENT_EXECUTION, "events",
                           "track node begin took");
     }

@@ -409,6 +409,8 @@ function figures() {
         .reduce((a, s) => fold(a, T.stages[k][s]), 0);
     const calls = rows.reduce((a, r) => a + r.calls, 0);
     const device = rows.reduce((a, r) => a + r.device, 0);
+    const costs = T.runs.all.map(r => T.runs.scope_cost_ns[r]).filter(Boolean);
+    const cost = calls * costs.reduce((a, c) => a + c, 0) / costs.length;
     const list = [['recorded', time(recorded())],
         [runs.size > 1 ? 'ranks' : 'rank', runs.size > 1 ? count(runs.size)
             : T.runs.n > 1 && T.runs.rank[1] >= 0 ? T.runs.rank[1] : 'alone'],
@@ -419,6 +421,8 @@ function figures() {
         ['executions', count(calls)],
         device && ['on devices', time(device)],
         T.events.n && ['single events', count(T.events.n)],
+        cost && ['gnomon itself, about', time(cost) + ', ' + percent(cost / recorded() /
+            (runs.size || 1))],
         ['not recorded', T.losses.n ? plural(T.losses.n, 'kind') : 'nothing']];
     $('figures').replaceChildren(...list.filter(Boolean).map(([k, v]) =>
         h('div', {'data-figure': k}, h('dt', null, k), h('dd', null, String(v)))));
@@ -728,11 +732,73 @@ function chosenSteps() {
 const took = i => T.steps.end[i] - T.steps.begin[i];
 function medianStep(list) {
     const of = list.map(took).sort((a, b) => a - b);
-    const stages = [...new Set(list.map(i => T.steps.stage[i]))];
-    return stages.length === 1 && T.stages.p50[stages[0]] || of[of.length >> 1] || 0;
+    const stages = [];
+    for (let i = 1; i < T.stages.n; i++) if (stageIsIn(i) && T.stages.steps[i]) stages.push(i);
+    return stages.length === 1 && T.stages.p50[stages[0]] || of[of.length >> 1] ||
+        Math.max(0, ...stages.map(i => T.stages.p50[i]));
 }
 const stepName = i => 'step ' + count(T.steps.number[i]) + (T.runs.all.length > 1
     ? ', ' + runName(T.stages.run[T.steps.stage[i]]) : '');
+
+// Bins of all chosen strips for which `is` holds, step by step, by the name of their stage:
+// [{name, width, bins: [{count, min, max, sum}], slow: [{at, number, ns, run}]}].
+function strips(is) {
+    const S = T.strips, B = T.bins, by = new Map(), of = [];
+    const add = (to, i, b) => {
+        const x = to[i] || (to[i] = {count: 0, min: Infinity, max: -Infinity, sum: 0});
+        x.count += b.count;
+        x.sum += b.sum;
+        x.min = Math.min(x.min, b.min);
+        x.max = Math.max(x.max, b.max);
+    };
+    for (let i = 1; i < S.n; i++) if (is(i) && stageIsIn(S.stage[i]) &&
+        (state.rank === '*' || T.stages.run[S.stage[i]] === +state.rank)) {
+        const name = texts[T.stages.name[S.stage[i]]];
+        if (!by.has(name)) by.set(name, {name, width: 1, bins: [], slow: []});
+        const to = of[i] = by.get(name);
+        if (to.width < S.width[i]) {
+            const old = to.bins, times = S.width[i] / to.width;
+            to.bins = [];
+            old.forEach((b, k) => add(to.bins, Math.floor(k / times), b));
+            to.width = S.width[i];
+        }
+    }
+    const at = new Float64Array(S.n);
+    for (let k = 0; k < B.n; k++) {
+        const i = B.strip[k], to = of[i], place = at[i]++;
+        if (to && B.count[k]) add(to.bins, Math.floor(place * S.width[i] / to.width),
+            {count: B.count[k], min: B.min[k], max: B.max[k], sum: B.sum[k]});
+    }
+    for (let k = 0; k < T.slow.n; k++) {
+        const i = T.slow.strip[k];
+        if (of[i]) of[i].slow.push({at: T.slow.at[k], number: T.slow.number[k],
+            ns: T.slow.ns[k], run: T.stages.run[S.stage[i]]});
+    }
+    return [...by.values()].filter(x => x.bins.length);
+}
+
+// Each bin of the strips, or a few of them, as a bar; the step that is the slowest in it, if
+// the profile has it by itself.
+function barsOf(all, list) {
+    const per = Math.ceil(all.reduce((a, x) => a + x.bins.length, 0) / MOST_BARS), bars = [];
+    for (const x of all) for (let i = 0; i < x.bins.length; i += per) {
+        const some = x.bins.slice(i, i + per).filter(Boolean);
+        if (!some.length) continue;
+        const from = i * x.width, until = Math.min(x.bins.length, i + per) * x.width;
+        const most = Math.max(...some.map(b => b.max));
+        const slow = x.slow.find(k => k.at >= from && k.at < until && k.ns === most);
+        const n = some.reduce((a, b) => a + b.count, 0);
+        const step = list.find(k => Math.abs(took(k) - most) < 2 && (!slow ||
+            T.steps.number[k] === slow.number));
+        const what = slow ? 'step ' + count(slow.number) + (T.runs.all.length > 1
+            ? ', ' + runName(slow.run) : '') : n === 1 ? 'step ' + count(from + 1) + ' of all'
+            : 'steps ' + count(from + 1) + ' to ' + count(until) + ' of all';
+        bars.push({step: step || 0, took: most, name: (x.name && all.length > 1 ? x.name + ': '
+            : '') + what, more: n > 1 ? ', the slowest of ' + count(n) + ' of which the mean is ' +
+            time(some.reduce((a, b) => a + b.sum, 0) / n) : ''});
+    }
+    return bars;
+}
 
 function steps() {
     const s = section('steps', 'Steps');
@@ -745,7 +811,7 @@ function steps() {
     {wrap: true, sort: 'took', onpick: r => pick(r.step)});
     const why = h('p', {class: 'note', id: 'why'});
     s.element.append(figure, h('h3', null, 'Slow steps'), why, slow.element);
-    let bars = [], median = 0;
+    let bars = [], median = 0, at = -1; // the chosen bar
     // Of what was longer, the innermost: a scope is left out where one inside it is in
     // the list with most of its excess.
     function reasons(step) {
@@ -774,32 +840,30 @@ function steps() {
         return false;
     }
     s.draw = () => {
-        const list = chosenSteps();
+        const list = chosenSteps(), all = strips(i => !T.strips.region[i] &&
+            !T.strips.track[i]);
         median = medianStep(list);
-        const per = Math.ceil(list.length / MOST_BARS);
-        bars = [];
-        for (let i = 0; i < list.length; i += per)
-            bars.push(list.slice(i, i + per).reduce((a, b) => took(b) > took(a) ? b : a));
-        const most = Math.max(...bars.map(took), 1);
+        bars = all.length ? barsOf(all, list) : list.map(b => ({step: b, took: took(b),
+            name: stepName(b), more: ''}));
+        const most = Math.max(...bars.map(b => b.took), 1);
         const line = h('hr', {'aria-hidden': true});
         line.style.bottom = median / most * 92 + 'px';
         strip.replaceChildren(...bars.map((b, k) => {
-            const is = took(b) > SLOW * median;
+            const is = b.took > SLOW * median;
             const e = h('i', {class: is ? 'slow' : null, role: 'option', 'aria-label':
-                stepName(b) + ' ' + time(took(b)) + (is ? ', slow' : ''), title: stepName(b) +
-                ': ' + time(took(b)), 'aria-selected': b === state.step,
-            onclick: () => pick(b)});
-            e.style.height = Math.max(1, took(b) / most * 92) + 'px';
+                b.name + ' ' + time(b.took) + b.more + (is ? ', slow' : ''), title: b.name +
+                ': ' + time(b.took) + b.more, 'aria-selected': k === at,
+            onclick: () => look(k)});
+            e.style.height = Math.max(1, b.took / most * 92) + 'px';
             return e;
         }), ...bars.length ? [line] : []);
         figure.hidden = !bars.length;
-        let all = 0;
-        for (let i = 1; i < T.stages.n; i++) if (stageIsIn(i)) all += T.stages.steps[i];
+        let made = 0;
+        for (let i = 1; i < T.stages.n; i++) if (stageIsIn(i)) made += T.stages.steps[i];
         s.note.replaceChildren(...bars.length ? ['The dashed line is the median, ' +
-            time(median) + '. ▲ marks steps longer than ' + SLOW + ' times that.' + (all >
-            list.length ? ' Of ' + plural(all, 'step') + ' the profile keeps ' +
-            count(list.length) + ' one by one.' : '') + (per > 1 ? ' Each bar is the slowest of ' +
-            per + '.' : '')] : all ? lacks('Single steps are not in this profile',
+            time(median) + '. ▲ marks steps longer than ' + SLOW + ' times that.' + (made >
+            bars.length ? ' Each bar is the slowest of some of ' + plural(made, 'step') + '.'
+            : '')] : made ? lacks('Single steps are not in this profile',
             'steps,file=run.gnomon') : ['No step ended: a program says gnomon_step() after each.']);
         const slowest = list.slice().sort((a, b) => took(b) - took(a)).slice(0, 16)
             .filter(i => took(i) > SLOW * median);
@@ -812,28 +876,35 @@ function steps() {
             SLOW + ' times the median.'] : has ? [] : lacks('What was longer in them is not in ' +
             'this profile', 'steps,file=run.gnomon'));
         if (!list.includes(state.step)) state.step = slowest[0] || list[list.length - 1] || 0;
+        at = bars.findIndex(b => b.step && b.step === state.step);
         say();
     };
     function say() {
-        const i = state.step;
-        caption.textContent = i ? stepName(i) + ': ' + time(took(i)) + (median ? ', ' +
-            (took(i) / median).toFixed(2) + ' × the median' : '') : '';
+        const i = state.step, b = at >= 0 ? bars[at] : i && {name: stepName(i), took: took(i),
+            more: ''};
+        caption.textContent = b ? b.name + ': ' + time(b.took) + (median ? ', ' +
+            (b.took / median).toFixed(2) + ' × the median' : '') + b.more : '';
         [...strip.children].forEach((e, k) => {
-            if (e.tagName === 'I') e.setAttribute('aria-selected', bars[k] === i);
+            if (e.tagName === 'I') e.setAttribute('aria-selected', k === at);
         });
     }
     function pick(i) {
         state.step = i;
+        at = bars.findIndex(b => b.step === i);
         say();
         for (const x of sections) if (x.step) x.step();
     }
+    function look(k) {
+        if (bars[k].step) pick(bars[k].step);
+        at = k;
+        say();
+    }
     function key(e) {
-        const now = Math.max(0, bars.indexOf(state.step));
-        const to = {ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0,
+        const to = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0,
             End: bars.length - 1}[e.key];
         if (to === undefined || !bars[to]) return;
         e.preventDefault();
-        pick(bars[to]);
+        look(to);
     }
     sections.push(s);
 }
@@ -1032,52 +1103,70 @@ function links() {
     sections.push(s);
 }
 
-// A line of values over time: least and most of each column of pixels, and their mean.
-function lines(points, label, show) {
-    const W = 640, H = 120, bins = 320;
+// A line of values: least and most of each column, as a band, and their mean. A column is
+// {count, min, max, sum}, or nothing.
+function chart(columns, label, show, end, about) {
+    const W = 640, H = 120, there = [];
     let least = Infinity, most = -Infinity;
-    const from = points[0][0], span = Math.max(1, points[points.length - 1][0] - from);
-    const of = Array.from({length: bins}, () => null);
-    for (const [t, v] of points) {
-        if (!isFinite(v)) continue;
-        least = Math.min(least, v);
-        most = Math.max(most, v);
-        const k = Math.min(bins - 1, Math.floor((t - from) / span * bins));
-        const b = of[k] || (of[k] = [v, v, 0, 0]);
-        b[0] = Math.min(b[0], v);
-        b[1] = Math.max(b[1], v);
-        b[2] += v;
-        b[3]++;
-    }
+    columns.forEach((b, k) => {
+        if (!b || !isFinite(b.sum)) return;
+        least = Math.min(least, b.min);
+        most = Math.max(most, b.max);
+        there.push([k / Math.max(1, columns.length - 1) * W, b]);
+    });
     const y = v => H - (v - least) / ((most - least) || 1) * H;
-    const there = of.map((b, k) => b && [k / bins * W, b]).filter(Boolean);
-    const band = there.map(([x, b]) => `${x} ${y(b[1])}`).concat(there.slice().reverse()
-        .map(([x, b]) => `${x} ${y(b[0])}`)).join('L');
-    return h('figure', {class: 'lines'}, g('svg', {viewBox: `-4 -14 ${W + 8} ${H + 34}`,
-        role: 'img', 'aria-label': label}, g('path', {class: 'band', d: 'M' + band + 'Z'}),
-    g('path', {class: 'line', d: 'M' + there.map(([x, b]) => `${x} ${y(b[2] / b[3])}`)
+    const band = there.map(([x, b]) => `${x} ${y(b.max)}`).concat(there.slice().reverse()
+        .map(([x, b]) => `${x} ${y(b.min)}`)).join('L');
+    return h('figure', {class: 'lines'}, there.length ? g('svg', {viewBox:
+        `-4 -14 ${W + 8} ${H + 34}`, role: 'img', 'aria-label': label},
+    g('path', {class: 'band', d: 'M' + band + 'Z'}),
+    g('path', {class: 'line', d: 'M' + there.map(([x, b]) => `${x} ${y(b.sum / b.count)}`)
         .join('L')}), g('path', {class: 'axis', d: `M0 ${H}H${W}`}),
     g('text', {x: 0, y: -4}, show(most)), g('text', {x: 0, y: H + 14}, show(least)),
-    g('text', {x: W, y: H + 14, 'text-anchor': 'end'}, time(span))),
-    h('figcaption', null, label + ': ' + plural(points.length, 'sample')));
+    g('text', {x: W, y: H + 14, 'text-anchor': 'end'}, end)) : null,
+    h('figcaption', null, label + ': ' + about));
 }
+
+// Of values over time: [moment, value].
+function lines(points, label, show) {
+    const bins = 320, from = points[0][0], of = new Array(bins).fill(null);
+    const span = Math.max(1, points[points.length - 1][0] - from);
+    for (const [t, v] of points) {
+        if (!isFinite(v)) continue;
+        const k = Math.min(bins - 1, Math.floor((t - from) / span * bins));
+        const b = of[k] || (of[k] = {count: 0, min: v, max: v, sum: 0});
+        b.count++;
+        b.sum += v;
+        b.min = Math.min(b.min, v);
+        b.max = Math.max(b.max, v);
+    }
+    return chart(of, label, show, time(span), plural(points.length, 'sample'));
+}
+
+// Of values over steps.
+const stripLines = (all, label, show) => all.map(x => chart(x.bins, label + (all.length > 1 &&
+    x.name ? ', ' + x.name : ''), show, plural(x.bins.length * x.width, 'step'), plural(
+    x.bins.reduce((a, b) => a + b.count, 0), 'sample') + ' in ' + plural(x.bins.length, 'bin') +
+    ' of ' + plural(x.width, 'step')));
 
 function counters() {
     const s = section('counters', 'Counters');
-    const chart = h('div', {id: 'counter'});
+    const place = h('div', {id: 'counter'});
     const table = new Table('Counters', ['name|Counter|text', 'count|Samples|count',
         'last|Last|real', 'min|Min|real', 'mean|Mean|real', 'max|Max|real',
         'nans|No number|count'], {sort: 'count', onpick: draw});
-    s.element.append(table.element, chart);
+    s.element.append(table.element, place);
     function draw(r) {
-        const points = [];
+        const points = [], of = strips(i => T.strips.region[i] &&
+            rowOf[T.strips.region[i]] === r.at);
         for (let i = 0; i < T.samples.n; i++)
             if (trackIsIn(T.samples.track[i]) && rowOf[T.samples.region[i]] === r.at)
                 points.push([T.samples.begin[i], T.samples.value[i]]);
         points.sort((a, b) => a[0] - b[0]);
-        chart.replaceChildren(points.length ? lines(points, r.name, real) : h('p',
-            {class: 'note'}, lacks('Single samples are not in this profile',
-                'trace,file=run.gnomon')));
+        place.replaceChildren(...stripLines(of, r.name, real), ...points.length
+            ? [lines(points, r.name, real)] : of.length ? [] : [h('p', {class: 'note'}, lacks(
+                'There are no steps to draw it by, and single samples are not in this profile',
+                'trace,file=run.gnomon'))]);
     }
     s.draw = () => {
         const C = T.counters, known = new Map();
@@ -1095,7 +1184,7 @@ function counters() {
             r.min = Math.min(r.min, C.min[i]);
             r.max = Math.max(r.max, C.max[i]);
         }
-        table.element.hidden = chart.hidden = !known.size;
+        table.element.hidden = place.hidden = !known.size;
         s.say(known.size ? '' : 'No counter was sampled in what is chosen: programs do so by ' +
             'gnomon_counter.');
         table.set([...known.values()]);
@@ -1107,11 +1196,11 @@ function counters() {
 
 function memory() {
     const s = section('memory', 'Memory');
-    const chart = h('div', {id: 'pools'});
+    const place = h('div', {id: 'pools'});
     const table = new Table('Memory', ['name|Action|text', 'pool|Pool|text',
         'allocations|Allocations|count', 'allocated|Allocated|size', 'freed|Freed|size',
         'kept|Kept|size', 'peak|Peak|size'], {sort: 'allocated'});
-    s.element.append(table.element, chart);
+    s.element.append(table.element, place);
     s.draw = () => {
         const M = T.memory, known = new Map(), P = T.pools, of = new Map();
         for (let i = 0; i < M.n; i++) {
@@ -1133,12 +1222,18 @@ function memory() {
             of.get(P.pool[i]).push([P.begin[i], P.value[i]]);
         }
         table.element.hidden = !known.size;
-        chart.replaceChildren(...[...of].slice(0, 8).map(([pool, list]) => {
+        const bins = new Map();
+        for (let i = 1; i < T.strips.n; i++)
+            if (T.strips.track[i] && !T.strips.region[i] && !of.has(T.strips.track[i]))
+                bins.set(T.strips.track[i], strips(k => T.strips.track[k] ===
+                    T.strips.track[i] && !T.strips.region[k]));
+        place.replaceChildren(...[...of].slice(0, 8).map(([pool, list]) => {
             list.sort((a, b) => a[0] - b[0]);
             let live = 0;
             return lines(list.map(([t, v]) => [t, live += v]), trackName(pool), size);
-        }));
-        s.note.replaceChildren(...known.size || of.size ? ['By what was open when memory was ' +
+        }), ...[...bins].slice(0, 8).flatMap(([pool, all]) =>
+            stripLines(all, trackName(pool), size)));
+        s.note.replaceChildren(...known.size || of.size || bins.size ? ['By what was open when memory was ' +
             'taken.'] : ['No memory was recorded: allocators tell of theirs by ' +
             'gnomon_pool_allocated.']);
         table.set([...known.values()]);
@@ -1195,7 +1290,11 @@ function changes() {
             show: (v, r) => r.kind === 'counter' ? '' : (r.more > 0 ? '+' : r.more < 0 ? '−' : '') + time(v)}],
     {sort: 'more', mark: r => r.change === null ? 'unsure' : r.isSure
         ? r.change > 0 ? 'sure-more' : 'sure-less' : r.sure >= 0.9 ? 'maybe' : 'unsure'});
-    s.element.append(table.element);
+    const verdicts = ['✓ holds', '✗ fails', '? not sure'];
+    s.element.append(...T.gates.n ? [h('ul', {id: 'gates', 'aria-label': 'Gates'},
+        Array.from(T.gates.verdict).map((v, i) => h('li', {'data-verdict': v}, 'Gate ' +
+            verdicts[v] + ': ', h('code', null, texts[T.gates.gate[i]]), ': ' +
+            texts[T.gates.text[i]])))] : [], table.element);
     table.set(list);
     $('choice').append(h('input', {type: 'search', id: 'search', 'aria-label': 'Search names',
         placeholder: 'Search names', oninput: e => table.find(e.target.value)}));

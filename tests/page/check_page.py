@@ -227,6 +227,42 @@ class OfLittle(Case):
         self.assertIn("Nothing was lost", self.text("#losses .note"))
 
 
+class OfALongRun(Case):
+    def bars(self):
+        return [s.replace("\u202f", " ") for s in self.page.run(
+            "return [...document.querySelectorAll('#strip i')].map(e =>"
+            "e.getAttribute('aria-label'))")]
+
+    def test_all_of_its_steps_are_drawn(self):
+        self.open("long.html")
+        bars = self.bars()
+        self.assertEqual(len(bars), 261)  # 782 bins, three to a bar
+        self.assertEqual(bars[0], "steps 1 to 384 of all 10.00 ms, the slowest of 384 of "
+                         "which the mean is 10.00 ms")
+        self.assertEqual([b for b in bars if b.endswith("slow")],
+                         ["step 77 777 1.000 s, the slowest of 384 of which the mean is "
+                          "12.58 ms, slow"])
+        self.assertEqual(self.page.run("return document.querySelectorAll("
+                                       "'#strip i.slow').length"), 1)
+        self.focus("#strip")
+        self.page.press("home", "right")
+        self.assertTrue(self.text("#strip-status").startswith(
+            "steps 385 to 768 of all: 10.00 ms, "))
+
+    def test_counters_and_memory_are_lines_over_steps(self):
+        self.open("long.html")
+        for part, name in (("#counter", "loss"), ("#pools", "arena")):
+            self.assertEqual(self.text(part + " figcaption"), name +
+                             ": 100 000 samples in 782 bins of 128 steps")
+            self.assertEqual(self.page.run(
+                "return document.querySelector(arguments[0]).getAttribute('d')"
+                ".split('L').length", part + " .line"), 782)
+
+    def test_what_gnomon_cost_is_said(self):
+        self.open("long.html")
+        self.assertEqual(self.figure("gnomon itself, about"), "5.000 ms, 0.00 %")
+
+
 class OfMuch(Case):
     def test_what_is_drawn_is_bounded(self):
         self.assertLess(os.path.getsize(made("large.html")), 25e6)
@@ -258,6 +294,15 @@ class OfADifference(Case):
         self.page.click("#search")
         self.page.press(*"train")
         self.assertEqual(set(self.column("#changes", 0)), {"train_step"})
+
+    def test_gates_say_what_they_found(self):
+        self.open("diff.html")
+        gates = self.page.run("return [...document.querySelectorAll('#gates li')]"
+                              ".map(e => e.textContent)")
+        self.assertEqual([g.split(": ")[:2] for g in gates],
+                         [["Gate ✗ fails", "forward mean +5%"],
+                          ["Gate ✓ holds", "forward mean +50%"]])
+        self.assertIn("+12.5", gates[0])
 
 
 class WithoutABrowser(unittest.TestCase):
@@ -310,10 +355,11 @@ class WithoutABrowser(unittest.TestCase):
 
 def make():
     os.makedirs(WORK, exist_ok=True)
-    for kind in ("job", "bare", "large", "other"):
+    for kind in ("job", "bare", "large", "long", "other"):
         subprocess.run([PAGES, kind, made(kind + ".gnomon")], check=True)
         gnomon("report", "--as", "html", "-o", kind + ".html", kind + ".gnomon")
-    gnomon("diff", "--as", "html", "-o", "diff.html", "job.gnomon", "other.gnomon")
+    gnomon("diff", "--as", "html", "-o", "diff.html", "--gate", "forward mean +5%",
+           "--gate", "forward mean +50%", "job.gnomon", "other.gnomon", status=4)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
  *          slower, step 7 slow, and names are what must never be HTML
  *   bare   a tree of one path, and nothing else
  *   large  10^5 paths of as many names, and 10^6 events
+ *   long   10^5 steps, a counter and a pool in them, in bins alone
  *   other  as job, but forward takes twice as long, and other's paths are not there */
 #include <gnomon/profile.h>
 #include <stdio.h>
@@ -167,6 +168,73 @@ static void job(uint64_t forward)
         rank_of(&n, rank, forward);
 }
 
+/* ---- A long one ----------------------------------------------------------------- */
+
+enum { LONG = 100000, WIDTH = 128, BINS = (LONG + WIDTH - 1) / WIDTH };
+
+/* Steps take 10 ms, but step 77777, which takes a second. Of all else the values rise. */
+static void strip(gnomon_strip_info of, int is_steps)
+{
+    static gnomon_bin bins[BINS];
+    const gnomon_slow_step slow = {.struct_size = sizeof slow,
+                                   .at = 77777,
+                                   .number = 77777,
+                                   .ns = 1000u * MS};
+    for (uint32_t i = 0; i < BINS; i++) {
+        const uint32_t count = i < BINS - 1 ? WIDTH : LONG - i * WIDTH;
+        const double least = is_steps ? 10 * MS : (double)i;
+        const double most = is_steps && i == 77777 / WIDTH ? 1000 * MS : least;
+        bins[i] = (gnomon_bin){sizeof *bins, count, least, most,
+                               least * count + (most - least)};
+    }
+    of.width = WIDTH;
+    of.bins = bins;
+    of.bin_count = BINS;
+    of.slow = &slow;
+    of.slow_count = is_steps;
+    gnomon_add_strip(b, &of);
+}
+
+static void long_run(void)
+{
+    const gnomon_cell cells[] = {{gnomon_cell_of(10u * MS), 0, LONG - 1},
+                                 {gnomon_cell_of(1000u * MS), 0, 1}};
+    const gnomon_stats steps = {.struct_size = sizeof steps,
+                                .count = LONG,
+                                .total_ns =
+                                    (LONG - 1) * 10ull * MS + 1000u * MS,
+                                .min_ns = 10u * MS,
+                                .max_ns = 1000u * MS,
+                                .cells = cells,
+                                .cell_count = 2};
+    const uint32_t run =
+        gnomon_add_run(b, &(gnomon_run_info){.rank = -1, .scope_cost_ns = 50});
+    const uint32_t stage = gnomon_add_stage(
+        b, &(gnomon_stage_info){
+               .run = run, .end_ns = steps.total_ns, .steps = &steps});
+    const uint32_t track = gnomon_add_track(
+        b, &(gnomon_track_info){.run = run, .name = "main", .device = -1});
+    const uint32_t pool =
+        gnomon_add_track(b, &(gnomon_track_info){.run = run,
+                                                 .kind = GNOMON_TRACK_POOL,
+                                                 .name = "arena",
+                                                 .device = -1});
+    const uint32_t loss = gnomon_add_region(
+        b, &(gnomon_region_info){.name = "loss", .kind = GNOMON_KIND_COUNTER});
+    path(track, stage, 0, region("train_step"), LONG, 10u * MS,
+         LONG * 10ull * MS);
+    gnomon_add_counter(b, &(gnomon_counter_info){.track = track,
+                                                 .region = loss,
+                                                 .stage = stage,
+                                                 .count = LONG,
+                                                 .max = BINS - 1,
+                                                 .sum = 1});
+    strip((gnomon_strip_info){.stage = stage}, 1);
+    strip((gnomon_strip_info){.stage = stage, .track = track, .region = loss},
+          0);
+    strip((gnomon_strip_info){.stage = stage, .track = pool}, 0);
+}
+
 /* ---- A large one ---------------------------------------------------------------- */
 
 enum { PATHS = 100000, EVENTS = 1000000 };
@@ -197,6 +265,8 @@ int main(int argc, char **argv)
         return 2;
     if (strcmp(argv[1], "large") == 0) {
         large();
+    } else if (strcmp(argv[1], "long") == 0) {
+        long_run();
     } else if (strcmp(argv[1], "bare") == 0) {
         const uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = -1});
         path(
