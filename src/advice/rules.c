@@ -34,7 +34,8 @@
 #define BEHIND_SHARE 5
 #define LOST_SHARE 1
 #define CLOCK_MS 100
-#define LEAST_MS 10 /* to be gained, of what is about time */
+#define LEAST_STEPS 10 /* fewer have no usual one */
+#define LEAST_MS 10    /* to be gained, of what is about time */
 #define AS_TEXT_(number) #number
 #define AS_TEXT(number) AS_TEXT_(number)
 
@@ -509,7 +510,7 @@ static void look_loader(advice *a, const advice_stage *s)
         name = took > most ? n.region.name : name;
         most = fmax(took, most);
     }
-    if (!name || s->steps <= 0)
+    if (!name || s->steps < LEAST_STEPS)
         return;
     advice_looks(a);
     if (share(ns, s->steps_ns) > WAIT_SHARE)
@@ -626,8 +627,9 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
         ns += more;
         worst = !worst || t->ns > worst->ns ? t : worst;
     }
-    if (a->step_count > 3)
-        advice_looks(a);
+    if (s->steps < LEAST_STEPS || a->step_count < 3)
+        return;
+    advice_looks(a);
     const double each = ns / fmax(count, 1),
                  all = is_periodic && worst ? each * s->steps / period : ns;
     if (!worst || (is_periodic && share(all, s->steps_ns) <= PERIOD_SHARE))
@@ -665,7 +667,7 @@ static void look_outside(advice *a, const advice_stage *s)
     gnomon__report_node n;
     double self = 0, most = 0;
     const char *name = "";
-    if (s->steps <= 0 || !s->thread)
+    if (s->steps < LEAST_STEPS || !s->thread)
         return;
     advice_looks(a);
     for (size_t i = 0; next_node(s, &i, &n);)

@@ -624,6 +624,9 @@ TEST(what_gains_little_is_not_told)
     made_rank m = rank_of(-1, same(100, 0.2 * MS));
     forward(&m, 0.09 * MS);
     finds(&m, "unmarked", "55 % of the steps");
+    m = rank_of(-1, same(9, 10 * MS));
+    forward(&m, MS);
+    finds(&m, "unmarked", "");
     m = rank_of(-1, same(100, 0.2 * MS));
     forward(&m, 0.11 * MS);
     finds(&m, "unmarked", "");
