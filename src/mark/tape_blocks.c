@@ -480,6 +480,8 @@ static void move_behind_cut(uint32_t bit, uint32_t generation,
         gnomon__tape_cursor to = behind_cut(tape);
         if (!gnomon__tape_is_before(to.from, tape->cursors[reader].from))
             tape->cursors[reader] = to;
+        if (reader == GNOMON__TAPE_STAGES)
+            tape->first_segment = gnomon__segment;
     }
 }
 
@@ -487,11 +489,6 @@ void gnomon__tape_reported(uint32_t bit, uint32_t generation)
 {
     gnomon__lock();
     move_behind_cut(bit, generation, GNOMON__TAPE_STAGES);
-    gnomon__each_thread(t) {
-        gnomon__tape *tape = gnomon__tape_with(t, bit, generation);
-        if (tape)
-            tape->first_segment = gnomon__segment;
-    }
     gnomon__unlock();
 }
 
