@@ -7,8 +7,8 @@
 /* Where the library is not yet what docs/ say. Programs leave these out but for those
  * whose words are in $MODEL_STRICT, which are then found:
  *
- * edges  An event that began before a stage's end, but at the same moment, is in the next
- *        stage, and at the run's end in no profile (docs/profile.md, what belongs where).
+ * edges  In a profile of several stages an event that began before a stage's end, but at
+ *        the same moment, is in the next stage (docs/profile.md, what belongs where).
  * told   A scope with events or steps that another thread ended is closed by its own
  *        thread alone, not when somebody reads its profile (docs/inside/promises.md). */
 static int model_is_left_out(const char *word)
