@@ -20,7 +20,7 @@ static int cat_run(int argc, char **argv);
 const gnomon__command gnomon__command_cat = {
     .name = "cat",
     .operands = "FILE...",
-    .about = "Prints profiles in their JSON form, or writes them in another",
+    .about = "Prints profiles as JSON, or writes them as JSON or .gnomon",
     .more = "With -o the name of OUT says its form: .json is JSON, all else is "
             ".gnomon.\n"
             "From .gnomon to JSON and back nothing is lost.",

@@ -163,7 +163,7 @@ static const gnomon__cli_option diff_options[] = {
     GNOMON__WORD("sort", "KEY", gnomon__diff_sort_words,
                  "by change of total (default), change, confidence or name",
                  GNOMON__TO(diff_request, sort)),
-    GNOMON__TEXT("limit", 0, "N", "the most rows of a table",
+    GNOMON__TEXT("limit", 0, "N", "at most N rows of a table",
                  .take = diff_limit),
     GNOMON__TEXT("confidence", 0, "PERCENT",
                  "confidence of intervals and gates: 99.9",
@@ -181,7 +181,7 @@ static const gnomon__cli_option diff_options[] = {
     GNOMON__WORD("as", "KIND", diff_formats,
                  "text (default), csv, md, json or html",
                  GNOMON__TO(diff_request, of.choice.format)),
-    GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is",
+    GNOMON__FILE("output", 'o', "OUT", "html: the file to write",
                  GNOMON__TO(diff_request, of.page)),
     {.name = NULL}};
 

@@ -73,7 +73,7 @@ static int nsys_run(int argc, char **argv);
 const gnomon__command gnomon__command_nsys = {
     .name = "nsys",
     .operands = "parse|prof|REPORT [FILE]",
-    .about = "Tells the operation of each kernel that Nsight Systems saw",
+    .about = "Says which operation each kernel of Nsight Systems is of",
     .more =
         "FILE is what nsys export --type sqlite wrote, a database of nvprof, "
         "or for\n"

@@ -279,8 +279,8 @@ static const gnomon_option_info nvtx_options[] = {
      .key = "capture",
      .type = GNOMON_OPTION_TEXT,
      .preset = "none",
-     .help = "steps: the schedule's windows are capture ranges; or cuda, nvtx: "
-             "in one way only"},
+     .help = "steps: a capture range for each window of the schedule; cuda or "
+             "nvtx: in one way"},
     {.key = NULL}};
 
 static const gnomon_profiler nvtx = {

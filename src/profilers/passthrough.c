@@ -9,7 +9,7 @@ static const gnomon_profiler passthrough = {
     .struct_size = sizeof passthrough,
     .abi = GNOMON_ABI,
     .name = "passthrough",
-    .help = "nothing, measurable as nothing",
+    .help = "records nothing",
 };
 
 GNOMON_PLUGIN(passthrough);

@@ -187,9 +187,8 @@ static const gnomon_option_info trace_options[] = {
      .key = "keep",
      .type = GNOMON_OPTION_TEXT,
      .preset = "last",
-     .help = "events that stay where mem= is full: last or first; stream: "
-             "none, as they are written meanwhile; or 8steps, "
-             "those of so many steps at most"},
+     .help = "events to keep when mem= is full: last, first, or 8steps, of the "
+             "last 8; stream: written while the run goes on"},
     {.key = NULL}};
 
 static const gnomon_profiler tracer = {

@@ -64,14 +64,14 @@ static const gnomon__cli_option report_options[] = {
      .help = "which report: simple (default), see above"},
     GNOMON__TEXT("stage", 0, "NAME", "only stages of that name: fit",
                  GNOMON__TO(report_request, stage)),
-    GNOMON__FLAG("each", "each stage by itself, not those of a name added up",
+    GNOMON__FLAG("each", "report each stage by itself",
                  GNOMON__TO(report_request, each)),
     GNOMON__FLAG("extended",
                  "simple: with calls, total and percentage (default)",
                  .take = report_setting),
     GNOMON__FLAG("no-extended", "simple: only mean and total, sorted by mean",
                  .take = report_setting),
-    GNOMON__FILE("output", 'o', "OUT", "html: the file that the page is",
+    GNOMON__FILE("output", 'o', "OUT", "html: the file to write",
                  GNOMON__TO(report_request, output)),
     GNOMON__FLAG("plot", "steps, counters: drawn, as wide as the terminal",
                  GNOMON__TO(report_request, is_plot)),
@@ -80,7 +80,7 @@ static const gnomon__cli_option report_options[] = {
                  .take = report_setting),
     GNOMON__TEXT("sort", 0, "KEY", "the column that rows are ordered by",
                  .take = report_setting),
-    GNOMON__TEXT("limit", 0, "N", "the most rows of a table",
+    GNOMON__TEXT("limit", 0, "N", "at most N rows of a table",
                  .take = report_setting),
     GNOMON__TEXT("filter", 0, "NAMES", "only regions that match: opt*|@io",
                  .take = report_setting),
@@ -104,8 +104,8 @@ static void report_prepare(void)
     snprintf(report_more, sizeof report_more,
              "KIND is one of these, or a plugin, and may have options as in a "
              "spec:\n--as tree(limit=20).\n\n%s\n"
-             "Stages of one name are added up, as by at=end; --each has them "
-             "one after the\nother, as they came live.",
+             "Stages of one name are added up, as by at=end; --each reports "
+             "them one by one,\nas the running program does.",
              gnomon__report_help);
 }
 

@@ -22,8 +22,8 @@ const gnomon_option_info gnomon__core_options[] = {
            "skip_first, skip_first_wait"),
     OPTION(TEXT, "ranks", "all", "ranks to record on: all or 0|3|8-15"),
     OPTION(TEXT, "at", "stage",
-           "when reports come: at each stage's end, or at the run's end, one "
-           "for each name of stages: stage or end"),
+           "when reports come: stage, at each stage's end; end, at the run's "
+           "end, one for each name of stages"),
     OPTION(TEXT, "file", NULL,
            "where the report goes, or the profile, as NAME.gnomon; %r rank, "
            "%l local rank, %h host, %p pid, %s stage, %t start"),
@@ -39,9 +39,10 @@ const gnomon_option_info gnomon__run_options[] = {
            "follow: children that this process forks record and report too"),
     OPTION(TEXT, "step", NULL,
            "marks whose ends are steps, as in filter: iteration*"),
-    OPTION(TEXT, "fold", NULL,
-           "of NVTX in: numbers, where nothing is said: 'iteration 17' is "
-           "'iteration #'; off"),
+    OPTION(
+        TEXT, "fold", NULL,
+        "of NVTX in: numbers (the default): 'iteration 17' is 'iteration #'; "
+        "or off"),
     {.key = NULL},
 };
 
