@@ -26,13 +26,14 @@ int gnomon__memory_record(const gnomon_memory_recorder *recorder)
     return GNOMON_OK;
 }
 
-/* Also on the tapes beside the tree, as a sample of the pool. */
+/* Also on the tapes beside the tree. */
 static void tape_memory(gnomon__thread *t, uint32_t tree, uint32_t key,
-                        int64_t bytes)
+                        int64_t bytes, const void *pointer)
 {
     gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
         if (gnomon__tape_pools[bit].tree == tree)
-            gnomon__tape_sample(t, bit, key, (double)bytes);
+            gnomon__tape_memory(t, bit, key, (double)bytes,
+                                (uint64_t)(uintptr_t)pointer);
     }
 }
 
@@ -55,7 +56,7 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
                 ->mark(t->number, gnomon__cursor_of(t, tree)->current, key,
                        kind, pointer, bytes);
         if (unlikely(t->tape_bits) && by)
-            tape_memory(t, tree, key, by);
+            tape_memory(t, tree, key, by, pointer);
     }
     gnomon__leave(t);
 }

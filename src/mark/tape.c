@@ -131,13 +131,19 @@ void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
               node_around(t, bit) | GNOMON__TAPE_MARK);
 }
 
+void gnomon__tape_memory(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double bytes, uint64_t pointer)
+{
+    uint64_t bits;
+    memcpy(&bits, &bytes, sizeof bits);
+    write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), key,
+               node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, pointer);
+}
+
 void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), key,
-               node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, 0);
+    gnomon__tape_memory(t, bit, key, value, 0);
 }
 
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,

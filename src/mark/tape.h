@@ -27,9 +27,11 @@ enum gnomon__tape_kind {
      * with {ticks, token}. A range is one, with the segment in which it began in place of
      * ticks; else that is 0. */
     GNOMON__TAPE_LONG = 1,
-    GNOMON__TAPE_MARK = 2,   /* when, key; the node around it */
-    GNOMON__TAPE_SAMPLE = 3, /* when, key; the node around it; {double, 0} */
-    GNOMON__TAPE_GAP = 4,    /* when: an event without a node, which is lost */
+    GNOMON__TAPE_MARK = 2, /* when, key; the node around it */
+    GNOMON__TAPE_SAMPLE =
+        3, /* when, key; the node around it; {double, 0}; of a pool
+                            * its bytes and the block's address */
+    GNOMON__TAPE_GAP = 4, /* when: an event without a node, which is lost */
     /* The scope open on the node at this moment has this token, and something may
      * link to it: {token, 0}. */
     GNOMON__TAPE_LINK_OUT = 5,
@@ -289,6 +291,9 @@ void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
                        const gnomon__finished *f);
 void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value);
+/* Bytes that a pool, a region, gave, or got back where they are below 0. */
+void gnomon__tape_memory(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double bytes, uint64_t pointer);
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
                        const gnomon__stepped *done);
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);

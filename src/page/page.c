@@ -238,7 +238,7 @@ static void put_memory(page *g)
 {
     gnomon_node_info n;
     gnomon__sheet_table(g->s, "memory",
-                        "node pool allocations allocated freed peak");
+                        "node pool allocations allocated freed at_peak held:d");
     for (const page_part *part = g->parts; part < g->parts + g->count; part++)
         for (size_t i = 1; !gnomon_profile_node(part->p, i, &n); i++)
             for (size_t k = 0; k < n.memory_count; k++) {
@@ -249,7 +249,8 @@ static void put_memory(page *g)
                 gnomon__sheet_put(g->s, m->allocations);
                 gnomon__sheet_put(g->s, m->allocated_bytes);
                 gnomon__sheet_put(g->s, m->freed_bytes);
-                gnomon__sheet_put(g->s, m->peak_bytes);
+                gnomon__sheet_put(g->s, m->at_peak_bytes);
+                gnomon__sheet_put_real(g->s, (double)m->held_bytes);
             }
 }
 

@@ -1199,7 +1199,8 @@ function memory() {
     const place = h('div', {id: 'pools'});
     const table = new Table('Memory', ['name|Action|text', 'pool|Pool|text',
         'allocations|Allocations|count', 'allocated|Allocated|size', 'freed|Freed|size',
-        'kept|Kept|size', 'peak|Peak|size'], {sort: 'allocated'});
+        'kept|Net|size', 'atPeak|Held at peak|size', 'held|Held at end|size'],
+        {sort: 'allocated'});
     s.element.append(table.element, place);
     s.draw = () => {
         const M = T.memory, known = new Map(), P = T.pools, of = new Map();
@@ -1208,13 +1209,14 @@ function memory() {
             const at = rowOf[T.nodes.region[M.node[i]]], pool = trackName(M.pool[i]);
             const key = at + ' ' + pool;
             const r = known.get(key) || {name: rows[at].name, pool, allocations: 0,
-                allocated: 0, freed: 0, peak: 0};
+                allocated: 0, freed: 0, atPeak: 0, held: 0};
             known.set(key, r);
             r.allocations += M.allocations[i];
             r.allocated += M.allocated[i];
             r.freed += M.freed[i];
             r.kept = r.allocated - r.freed;
-            r.peak = Math.max(r.peak, M.peak[i]);
+            r.atPeak += M.at_peak[i];
+            r.held += M.held[i];
         }
         for (let i = 0; i < P.n; i++) {
             if (!trackIsIn(P.pool[i])) continue;
@@ -1234,8 +1236,8 @@ function memory() {
         }), ...[...bins].slice(0, 8).flatMap(([pool, all]) =>
             stripLines(all, trackName(pool), size)));
         s.note.replaceChildren(...known.size || of.size || bins.size ? ['By what was open when memory was ' +
-            'taken.'] : ['No memory was recorded: allocators tell of theirs by ' +
-            'gnomon_pool_allocated.']);
+            'taken.'] : ['No memory was recorded: $GNOMON=memory does so, where allocators tell ' +
+            'of theirs by gnomon_pool_allocated.']);
         table.set([...known.values()]);
     };
     s.find = () => table.find(state.words);

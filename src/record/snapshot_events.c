@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "mark/region.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "record/activity_events.h"
@@ -127,7 +128,14 @@ static int convert_entry(gnomon__snapshot_builder *b, gnomon__tape_events *e,
     if (kind == GNOMON_EVENT_EXECUTION)
         return 1;
     gnomon__tape_more *more = &e->more[entry->length];
-    more->region = gnomon__snapshot_region(b, GNOMON__KEY_REGION(more->region));
+    const uint32_t id = GNOMON__KEY_REGION(more->region);
+    if (kind == GNOMON_EVENT_COUNTER &&
+        gnomon__region_entry(id)->region->kind == GNOMON_KIND_POOL) {
+        entry->what |= (uint32_t)GNOMON_EVENT_MEMORY << 30;
+        more->region = gnomon__snapshot_pool(b, id);
+    } else {
+        more->region = gnomon__snapshot_region(b, id);
+    }
     return more->region != 0;
 }
 

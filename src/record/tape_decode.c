@@ -197,6 +197,7 @@ static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
         return keep_more(d, r->begin, GNOMON_EVENT_MARK, path, value);
     case GNOMON__TAPE_SAMPLE:
         memcpy(&value.value, &more[0], sizeof value.value);
+        value.instance = more[1];
         return keep_more(d, r->begin, GNOMON_EVENT_COUNTER, path, value);
     case GNOMON__TAPE_GAP:
         gnomon__tape_lose(&d->t->lost, 1, r->begin, r->begin);

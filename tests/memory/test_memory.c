@@ -5,6 +5,7 @@
  * links: static */
 #include <stdlib.h>
 
+#include "child.h"
 #include "live_profile.h"
 #include "recording_threads.h"
 #include "sanitizer.h"
@@ -228,6 +229,74 @@ TEST(a_filter_leaves_pools_alone)
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_attach(NULL, NULL, "+" TEST_MEMORY "(as=n)"),
              GNOMON_EFULL); /* one view at a time */
+}
+
+/* ---- Files and events ---------------------------------------------------------------- */
+
+/* A file, and a merge of two ranks' sums by the rules of fields, keep all of it. */
+TEST(a_file_has_it_too)
+{
+    child_folder();
+    ATTACH("(as=m)");
+    {
+        GNOMON_SCOPE("step");
+        take(1, 100);
+        give(1);
+        take(2, 60);
+        give(3);
+        gnomon_pool_exhausted(&host, 1);
+        gnomon_pool_reserved(&host, 512);
+    }
+    gnomon_profile *p = live_snapshot("m"), *read = NULL;
+    CHECK_EQ(gnomon_write_file(p, "gnomon", "m.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&read, "m.gnomon"), GNOMON_OK);
+    const gnomon_memory_stats a = sums(p, "step", "host");
+    const gnomon_memory_stats b = sums(read, "step", "host");
+    CHECK_SUMS(b, 2, 1, 160, 100, 60, 100);
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
+    CHECK_EQ(b.reserved_bytes, 512);
+    CHECK_EQ(b.unknown, 1);
+    gnomon_profile_free(p);
+    gnomon_profile_free(read);
+}
+
+TEST(a_trace_has_each_allocation_and_free)
+{
+    child_folder();
+    ATTACH("(as=m),trace(as=t,on_trace_ready=none)");
+    {
+        GNOMON_SCOPE("step");
+        take(1, 100);
+        gnomon_pool_allocated(&cuda, block(2), 7);
+        give(1);
+        give(3); /* not known: no bytes, and no event */
+    }
+    gnomon_profile *p = live_snapshot("t");
+    static const double bytes[] = {100, 7, -100};
+    static const size_t blocks[] = {1, 2, 1};
+    size_t count = 0;
+    gnomon_event_info e;
+    gnomon_node_info n;
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++) {
+        if (e.kind != GNOMON_EVENT_MEMORY || !CHECK(count < 3))
+            continue;
+        CHECK_EQ(e.value, bytes[count]);
+        CHECK_EQ(e.instance, (uintptr_t)block(blocks[count]));
+        CHECK_EQ(gnomon_profile_track(p, e.region, &k), GNOMON_OK);
+        CHECK_STR(k.name, blocks[count] == 1 ? "host" : "weights/cuda:3");
+        CHECK_EQ(gnomon_profile_node(p, e.node, &n), GNOMON_OK);
+        count++;
+    }
+    CHECK_EQ(count, 3);
+    CHECK_EQ(gnomon_write_file(p, "chrome", "t.json"), GNOMON_OK);
+    gnomon_profile_free(p);
+    char *text = child_load("t.json");
+    CHECK_EQ(times_in(text, "\"[memory]\""), 3);
+    CHECK_EQ(times_in(text, "\"Device Type\":1,\"Device Id\":3,\"Bytes\":7,"
+                            "\"Addr\":65568,\"Total Allocated\":7"),
+             1);
+    free(text);
 }
 
 /* ---- Many -------------------------------------------------------------------------- */
