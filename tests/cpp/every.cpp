@@ -71,6 +71,11 @@ template <class T> T marked(T value)
     c.end();
     static const gnomon::counter loss("loss");
     loss.sample(1);
+    static const gnomon::pool host("host");
+    host.allocated(&used, 4);
+    host.freed(&used);
+    host.reserved(8);
+    host.exhausted(16);
     gnomon::mark(GNOMON_REGION_HERE("moment"));
     gnomon::step();
     gnomon::step_at(3);

@@ -379,6 +379,40 @@ class counter
     region region_;
 };
 
+// A pool of memory by its name (gnomon/tool.h); keep it: static gnomon::pool host("host").
+class pool
+{
+  public:
+    explicit pool(text name) : region_(name, nullptr, GNOMON_KIND_POOL)
+    {
+    }
+    GNOMON__CPP_INLINE void allocated(const void *pointer,
+                                      std::uint64_t bytes) const
+    {
+        gnomon_pool_allocated(region_.get(), pointer, bytes);
+        (void)pointer;
+        (void)bytes;
+    }
+    GNOMON__CPP_INLINE void freed(const void *pointer) const
+    {
+        gnomon_pool_freed(region_.get(), pointer);
+        (void)pointer;
+    }
+    GNOMON__CPP_INLINE void reserved(std::uint64_t bytes) const
+    {
+        gnomon_pool_reserved(region_.get(), bytes);
+        (void)bytes;
+    }
+    GNOMON__CPP_INLINE void exhausted(std::uint64_t bytes) const
+    {
+        gnomon_pool_exhausted(region_.get(), bytes);
+        (void)bytes;
+    }
+
+  private:
+    region region_;
+};
+
 // Marks a moment. Make the region with GNOMON_KIND_MARK, or use GNOMON_MARK.
 GNOMON__CPP_INLINE void mark(region of)
 {
