@@ -2,6 +2,7 @@
 """Marks of Python: what they count, what they raise, and that they cost nothing where
 nobody records."""
 import inspect
+import os
 import pickle
 import unittest
 
@@ -180,6 +181,29 @@ class Counts(unittest.TestCase):
             found,
             {"outer": 3, "inner": 3, "torch's": 3, "action": 3, "ended": 2, "left": 2},
         )
+
+    def test_memory_of_pools(self):
+        plugin = os.path.join(os.environ["GNOMON_TESTS"], "..", "libgnomon-memory.so")
+        out, _ = run(
+            """
+            import gnomon
+            with gnomon.scope("step"):
+                gnomon.allocated("cuda:1", 4096, 100)
+                gnomon.allocated(pool="cuda:1", pointer=8192, bytes=20)
+                gnomon.freed("cuda:1", 4096)
+            node, = [n for n in gnomon.snapshot("memory").nodes if n.memory]
+            m, = node.memory
+            print(m.allocations, m.frees, m.held_bytes, m.at_peak_bytes, m.unknown)
+            for wrong in ("cuda:1", 1), ("cuda:1", "x", 1), (1, 1, 1):
+                try:
+                    gnomon.allocated(*wrong)
+                    print("taken", wrong)
+                except TypeError:
+                    pass
+            """,
+            plugin + "(file=/dev/null)",
+        )
+        self.assertEqual(out, "2 1 20 120 0\n")
 
     def test_one_scope_may_be_open_many_times(self):
         found = self.count(

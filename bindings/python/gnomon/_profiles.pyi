@@ -27,6 +27,11 @@ class Memory(NamedTuple):
     freed_bytes: int
     live_bytes: int
     peak_bytes: int
+    held_bytes: int
+    at_peak_bytes: int
+    reserved_bytes: int
+    failures: int
+    unknown: int
 
 class Bin(NamedTuple):
     count: int

@@ -6,7 +6,8 @@ from collections import namedtuple
 Work = namedtuple("Work", "flops bytes")
 Memory = namedtuple(
     "Memory",
-    "pool allocations frees allocated_bytes freed_bytes live_bytes peak_bytes",
+    "pool allocations frees allocated_bytes freed_bytes live_bytes peak_bytes"
+    " held_bytes at_peak_bytes reserved_bytes failures unknown",
 )
 Bin = namedtuple("Bin", "count min max sum")
 SlowStep = namedtuple("SlowStep", "at number ns")

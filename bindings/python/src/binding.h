@@ -73,6 +73,7 @@ typedef struct binding_state {
     PyObject *ranges;        /* the same for gnomon.range */
     PyObject *marks;         /* the same for gnomon.mark */
     PyObject *counters;      /* the same for gnomon.counter */
+    PyObject *pools;         /* the same for pools */
     PyObject *actions;       /* dict: the name of an action -> its UTF-8 */
     PyObject *tasks_key;     /* "asyncio.tasks" */
     PyObject *running;       /* asyncio._get_running_loop, once it is there */

@@ -188,6 +188,52 @@ static PyObject *mark_counter(PyObject *module, PyObject *const *args,
     Py_RETURN_NONE;
 }
 
+/* allocated(pool, pointer, bytes) and freed(pool, pointer). */
+static PyObject *mark_memory(PyObject *module, PyObject *const *args,
+                             Py_ssize_t count, PyObject *keywords, int is_freed)
+{
+    static const char *const names[] = {"pool", "pointer", "bytes"};
+    const char *const call = is_freed ? "freed" : "allocated";
+    PyObject *given[3] = {NULL, NULL, NULL};
+    binding_state *state = binding_state_of(module);
+    const int most = is_freed ? 2 : 3;
+    if (!binding_arguments(call, names, most, args, count, keywords, given))
+        return NULL;
+    if (!given[most - 1])
+        return PyErr_Format(PyExc_TypeError, "%s(): no %s", call,
+                            names[most - 1]);
+    const unsigned long long pointer = PyLong_AsUnsignedLongLong(given[1]);
+    const unsigned long long bytes =
+        is_freed || PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(given[2]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!binding_is_on() || !binding_wake())
+        Py_RETURN_NONE;
+    PyObject *region = binding_scope_get(state, state->pools, given[0], Py_None,
+                                         GNOMON_KIND_POOL);
+    if (!region)
+        return NULL;
+    gnomon_region *of = binding_region_of(region);
+    if (is_freed)
+        gnomon_pool_freed(of, (const void *)(uintptr_t)pointer);
+    else
+        gnomon_pool_allocated(of, (const void *)(uintptr_t)pointer, bytes);
+    Py_DECREF(region);
+    Py_RETURN_NONE;
+}
+
+static PyObject *mark_allocated(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    return mark_memory(module, args, count, keywords, 0);
+}
+
+static PyObject *mark_freed(PyObject *module, PyObject *const *args,
+                            Py_ssize_t count, PyObject *keywords)
+{
+    return mark_memory(module, args, count, keywords, 1);
+}
+
 /* Threads that make steps at once wait for each other, also while callbacks run; so the
  * interpreter's lock is released. */
 static PyObject *mark_step(PyObject *module, PyObject *args)
@@ -271,6 +317,12 @@ PyMethodDef binding_mark_methods[] = {
      "stop($module, name, /)\n--\n\nStops the action of this name."},
     {"mark", BINDING_FUNCTION(mark_moment), METH_FASTCALL | METH_KEYWORDS,
      "mark(name, category=None)\n--\n\nMarks a moment."},
+    {"allocated", BINDING_FUNCTION(mark_allocated),
+     METH_FASTCALL | METH_KEYWORDS,
+     "allocated(pool, pointer, bytes)\n--\n\nA pool of memory gave a block, "
+     "by its address."},
+    {"freed", BINDING_FUNCTION(mark_freed), METH_FASTCALL | METH_KEYWORDS,
+     "freed(pool, pointer)\n--\n\nThe block is about to be given back."},
     {"counter", BINDING_FUNCTION(mark_counter), METH_FASTCALL | METH_KEYWORDS,
      "counter(name, value, category=None)\n--\n\nSamples a counter."},
     {"step", mark_step, METH_VARARGS,

@@ -151,9 +151,10 @@ static int make_state(binding_state *state, PyObject *module)
     state->ranges = PyDict_New();
     state->marks = PyDict_New();
     state->counters = PyDict_New();
+    state->pools = PyDict_New();
     state->actions = PyDict_New();
     if (!state->error || !state->tasks_key || !state->scopes ||
-        !state->ranges || !state->marks || !state->counters ||
+        !state->ranges || !state->marks || !state->counters || !state->pools ||
         !state->actions || add_codes(module))
         return -1;
     Py_INCREF(state->error);
@@ -207,6 +208,7 @@ static int module_run(PyObject *module)
     X(ranges) \
     X(marks) \
     X(counters) \
+    X(pools) \
     X(actions) X(tasks_key) X(describe_call) X(running) X(current) X(around)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
