@@ -74,10 +74,10 @@ def perfetto(page, base, out):
     """The first ten steps; and two of them, with a batch that the loader was asked for."""
     page.goto("%s/#!/?hideSidebar=true&url=%s/fit.pftrace" % (base, base))
     page.wait_for_function("self.app && self.app.trace && self.app.trace.engine")
-    page.wait_for_timeout(2000)
+    page.wait_for_timeout(8000)
     for name, steps in (("run", [0, 9, ""]), ("link", [3, 4, "draw_batch"])):
         page.evaluate(SHOW, steps)
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(5000)
         save(page, os.path.join(out, "perfetto-%s.png" % name), (0, 114, 1170, 320))
 
 
@@ -99,7 +99,7 @@ def main():
             perfetto(page, base, out)
             page.goto(base + "/fit.html")
             page.wait_for_timeout(1000)
-            save(page, os.path.join(out, "page.png"), (0, 0, 1170, 760))
+            save(page, os.path.join(out, "page.png"), (0, 0, 1170, 880))
             browser.close()
         server.shutdown()
 
