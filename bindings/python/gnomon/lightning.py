@@ -127,6 +127,7 @@ def _begin_run():
         _process, _opened = os.getpid(), lambda: None
         _gone.clear()
         gnomon.setup()
+        gnomon.metadata("cpus", len(os.sched_getaffinity(0)))
         atexit.register(_report_all)
 
 

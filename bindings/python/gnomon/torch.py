@@ -24,7 +24,8 @@ import torch
 from torch.compiler import is_compiling as _is_compiling
 from torch.nn.modules.module import register_module_module_registration_hook
 
-from . import _gnomon, _kineto, _operators, range as _range, scope, step
+from . import _gnomon, _kineto, _operators, metadata as _metadata
+from . import range as _range, scope, step
 from ._operations import Marks, init, wrap
 
 __all__ = ["Marks", "Watch", "ddp_hook", "init", "watch", "wrap"]
@@ -362,6 +363,8 @@ def watch(
     for last in optimizer[-1:]:
         handle._hooks.append(last.register_step_post_hook(_stepped))
     _watches.append(handle)
+    if _gnomon._on():
+        _metadata("cpus", len(os.sched_getaffinity(0)))
     if not _undo:
         _install()
     try:
