@@ -741,12 +741,9 @@ static bool averages_finish(gnomon__report_rows *r, gnomon__cell *cells)
 
 #define AVERAGE_COLUMN(number, name, ...) \
     [number] = GNOMON__COLUMN("", __VA_ARGS__),
-#define AVERAGE_NAME(number, name, ...) [number] = name,
 
 static const gnomon__column averages_cells[] = {
     GNOMON__AVERAGE_LIST(AVERAGE_COLUMN)};
-const char *const gnomon__average_names[] = {
-    GNOMON__AVERAGE_LIST(AVERAGE_NAME)};
 
 const gnomon__report gnomon__averages = {.name = "averages",
                                          .columns = averages_cells,

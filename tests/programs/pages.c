@@ -76,9 +76,11 @@ static void steps_of(uint32_t stage, const job_names *n, int rank)
         slow = i == SLOW ? number : slow;
         begin += step_ns(i, rank);
     }
-    const uint64_t times[] = {8u * MS, 36u * MS};
-    for (uint32_t k = 0; k < 2; k++) {
-        const gnomon_cell cell = {gnomon_cell_of(times[k]), 0, k ? 1 : STEPS};
+    static const uint64_t times[] = {10u * MS, 40u * MS, 8u * MS, 36u * MS};
+    for (uint32_t k = 0; k < 4; k++) {
+        const int is_slow = k & 1;
+        const gnomon_cell cell = {gnomon_cell_of(times[k]), 0,
+                                  is_slow ? 1 : STEPS};
         const gnomon_stats s = {.struct_size = sizeof s,
                                 .count = cell.count,
                                 .total_ns = cell.count * times[k],
@@ -86,12 +88,13 @@ static void steps_of(uint32_t stage, const job_names *n, int rank)
                                 .max_ns = times[k],
                                 .cells = &cell,
                                 .cell_count = 1};
-        gnomon_add_step_time(b, &(gnomon_step_time_info){.stage = stage,
-                                                         .step = k ? slow : 0,
-                                                         .region = n->forward,
-                                                         .time = &s,
-                                                         .own_ns = s.total_ns,
-                                                         .calls = s.count});
+        gnomon_add_step_time(
+            b, &(gnomon_step_time_info){.stage = stage,
+                                        .step = is_slow ? slow : 0,
+                                        .region = k < 2 ? n->step : n->forward,
+                                        .time = &s,
+                                        .own_ns = s.total_ns,
+                                        .calls = s.count});
     }
 }
 
@@ -125,11 +128,22 @@ static void rank_of(const job_names *n, int rank, uint64_t forward)
                               .uuid = (const char *[]){"a", "b", "c"}[rank],
                               .zero_unix_ns = 1700000000000000000u,
                               .now_ns = 500u * MS});
+    const uint64_t usual = step_ns(0, rank), slow = step_ns(SLOW, rank);
+    const gnomon_cell cells[] = {{gnomon_cell_of(usual), 0, STEPS - 1},
+                                 {gnomon_cell_of(slow), 0, 1}};
+    const gnomon_stats steps = {.struct_size = sizeof steps,
+                                .count = STEPS,
+                                .total_ns = (STEPS - 1) * usual + slow,
+                                .min_ns = usual,
+                                .max_ns = slow,
+                                .cells = cells,
+                                .cell_count = 2};
     const uint32_t stage =
         gnomon_add_stage(b, &(gnomon_stage_info){.ordinal = 1,
                                                  .name = "fit",
                                                  .run = run,
                                                  .end_ns = 500u * MS,
+                                                 .steps = &steps,
                                                  .ended = 1});
     const uint32_t track = gnomon_add_track(
         b, &(gnomon_track_info){.run = run, .name = "main", .device = -1});

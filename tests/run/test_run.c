@@ -142,7 +142,7 @@ TEST(help_prints_and_the_program_goes_on)
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.out, "went on\n");
     CHECK(strncmp(r.err, "gnomon 0.1.0: GNOMON=", 21) == 0);
-    CHECK_EQ(times_in(r.err, "  passthrough  nothing"), 1);
+    CHECK_EQ(times_in(r.err, "  passthrough  records nothing"), 1);
     CHECK_EQ(times_in(r.err, "extended   yes/no"), 1);
     CHECK_EQ(times_in(r.err, "[64MiB]"), 1);
     CHECK_EQ(times_in(r.err, "Profiler Report"), 0);
