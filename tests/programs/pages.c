@@ -205,7 +205,7 @@ static void strip(gnomon_strip_info of, int is_steps)
     of.bins = bins;
     of.bin_count = BINS;
     of.slow = &slow;
-    of.slow_count = is_steps;
+    of.slow_count = is_steps ? 1 : 0;
     gnomon_add_strip(b, &of);
 }
 
