@@ -223,9 +223,8 @@ static op_region **guess_of(const gnomon_region *plain)
 static int guess_is(const op_region *guess, const gnomon_region *region,
                     const gnomon_op_info *op)
 {
-    gnomon__op_view view;
-    return guess && guess->plain == region && gnomon__op_view_of(&view, op) &&
-           !view.is_bad && gnomon__op_is(&view, given_op(guess->op)) &&
+    return guess && guess->plain == region &&
+           gnomon__op_repeats(op, given_op(guess->op)) &&
            !load_acquire(&gnomon__owner);
 }
 

@@ -45,6 +45,8 @@ void gnomon__op_attribute(gnomon_attribute *out, const gnomon__op_view *of,
 uint64_t gnomon__op_hash(gnomon__op_view *of);
 /* Whether `kept`, a copy, has the same contents; not where a part of them cannot be. */
 int gnomon__op_is(const gnomon__op_view *of, const gnomon_op_info *kept);
+/* The same of an operation as it was given, in less time. */
+int gnomon__op_repeats(const gnomon_op_info *op, const gnomon_op_info *kept);
 
 /* op_copy.c: makes a copy in `room`, in which all texts are fit for reports; bad ones are counted
  * in bad_names, and JSON that is none makes *is_bad 1. Returns its bytes. 0: it does not

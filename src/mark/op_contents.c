@@ -158,30 +158,37 @@ static int is_same_text(const char *given, const char *kept)
     return given && strcmp(given, kept) == 0;
 }
 
-static int same_numbers(const int64_t *given, const int64_t *kept,
-                        uint32_t count)
+/* Few numbers: a call of memcmp takes longer. */
+static inline int same_numbers(const int64_t *given, const int64_t *kept,
+                               uint32_t count)
 {
-    return given && kept ? memcmp(given, kept, count * sizeof *given) == 0
-                         : !given && !kept;
+    uint32_t i = 0;
+    if (!given || !kept)
+        return !given && !kept;
+    while (i < count && given[i] == kept[i])
+        i++;
+    return i == count;
 }
 
-/* In place where the caller's struct has all, as it is compared at each scope. Of a kept
- * one the rank can be. */
-static int same_input(const gnomon__op_view *of, const gnomon_op_info *kept,
-                      size_t i)
+/* Of a kept one the rank can be. `before`: the input before it, of which a type that is one text
+ * there and here has been compared. */
+static __attribute__((noinline)) int same_input(const gnomon_tensor *t,
+                                                const gnomon_tensor *k,
+                                                const gnomon_tensor *before)
 {
-    gnomon_tensor copy;
-    const gnomon_tensor *k = &kept->inputs[i];
-    const void *at = (const char *)of->info.inputs + i * of->input_bytes;
-    const gnomon_tensor *t = at;
-    if (unlikely(of->input_bytes < sizeof copy)) {
-        gnomon__op_input(&copy, of, i);
-        t = &copy;
-    }
     return t->rank == k->rank &&
            (!t->rank || (t->dims && same_numbers(t->dims, k->dims, t->rank) &&
                          same_numbers(t->strides, k->strides, t->rank))) &&
-           is_same_text(t->dtype ? t->dtype : "", k->dtype);
+           ((before && t->dtype == before->dtype && k->dtype == k[-1].dtype) ||
+            is_same_text(t->dtype ? t->dtype : "", k->dtype));
+}
+
+static int same_input_at(const gnomon__op_view *of, const gnomon_op_info *kept,
+                         size_t i)
+{
+    gnomon_tensor t;
+    return gnomon__op_input(&t, of, i) &&
+           same_input(&t, &kept->inputs[i], NULL);
 }
 
 static int same_attribute(const gnomon__op_view *of, const gnomon_op_info *kept,
@@ -202,8 +209,28 @@ int gnomon__op_is(const gnomon__op_view *of, const gnomon_op_info *kept)
              given->attribute_count == kept->attribute_count &&
              is_same_text(given->operation, kept->operation);
     for (size_t i = 0; is && i < given->input_count; i++)
-        is = same_input(of, kept, i);
+        is = same_input_at(of, kept, i);
     for (size_t i = 0; is && i < given->attribute_count; i++)
         is = same_attribute(of, kept, i);
     return is;
+}
+
+/* In place, where nothing has to be read by another size. */
+int gnomon__op_repeats(const gnomon_op_info *op, const gnomon_op_info *kept)
+{
+    gnomon__op_view view;
+    const gnomon_tensor *t = op ? op->inputs : NULL;
+    size_t i = 0;
+    if (unlikely(!t || op->struct_size < sizeof *op || op->attribute_count ||
+                 t->struct_size != sizeof *t))
+        return gnomon__op_view_of(&view, op) && !view.is_bad &&
+               gnomon__op_is(&view, kept);
+    if ((op->flags & KNOWN_FLAGS) != kept->flags || op->flops != kept->flops ||
+        op->bytes != kept->bytes || op->input_count != kept->input_count ||
+        kept->attribute_count || !is_same_text(op->operation, kept->operation))
+        return 0;
+    while (i < op->input_count &&
+           same_input(t + i, &kept->inputs[i], i ? t + i - 1 : NULL))
+        i++;
+    return i == op->input_count;
 }

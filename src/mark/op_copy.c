@@ -77,7 +77,10 @@ static void copy_inputs(contents_room *r, gnomon_op_info *to,
         gnomon__op_input(t, from, i);
         size_t bytes = t->rank * sizeof *t->dims;
         t->struct_size = sizeof *t;
-        t->dtype = copy_name(r, t->dtype ? t->dtype : "");
+        /* One copy of a type, by which comparisons are shorter. */
+        const char *dtype = copy_name(r, t->dtype ? t->dtype : "");
+        t->dtype =
+            dtype && i && !strcmp(dtype, t[-1].dtype) ? t[-1].dtype : dtype;
         t->dims = t->dims ? copy_bytes(r, t->dims, bytes) : NULL;
         t->strides = t->strides ? copy_bytes(r, t->strides, bytes) : NULL;
     }
