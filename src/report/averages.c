@@ -364,13 +364,14 @@ static void put_titles(const averages_table *t)
 
 /* ---- Order ------------------------------------------------------------------------- */
 
+#define AVERAGE_CELL(number, name, ...) \
+    [number] = GNOMON__COLUMN("", __VA_ARGS__),
 #define AVERAGE_NAME(number, name, ...) [number] = name,
-#define AVERAGE_KIND(number, name, title, kind, ...) \
-    [number] = GNOMON__CELL_##kind,
 
+const gnomon__column gnomon__average_columns[] = {
+    GNOMON__AVERAGE_LIST(AVERAGE_CELL)};
 const char *const gnomon__average_names[] = {
     GNOMON__AVERAGE_LIST(AVERAGE_NAME)};
-static const uint8_t kinds[] = {GNOMON__AVERAGE_LIST(AVERAGE_KIND)};
 
 /* torch's words of a device stand for "device". -1: there is no such key. */
 static int key_cell(const char *sort_by)
@@ -384,10 +385,12 @@ static int key_cell(const char *sort_by)
                      sort_by, at + strlen(devices[i]));
     if (!at)
         snprintf(key, sizeof key, "%s", sort_by);
-    for (int i = 0; i < GNOMON__AVERAGE_CELLS; i++)
+    for (int i = 0; i < GNOMON__AVERAGE_CELLS; i++) {
+        const int kind = gnomon__average_columns[i].kind;
         if (strcmp(key, gnomon__average_names[i]) == 0 &&
-            (kinds[i] == GNOMON__CELL_NUMBER || i == GNOMON__AVERAGE_NAME))
+            (kind == GNOMON__CELL_NUMBER || i == GNOMON__AVERAGE_NAME))
             return i;
+    }
     return -1;
 }
 

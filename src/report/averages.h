@@ -41,6 +41,7 @@
     /* gnomon__average_order */ \
     X(GNOMON__AVERAGE_ORDER, "_order", "", ID, SHOWN, LEAST)
 GNOMON__COLUMN_NUMBERS(GNOMON__AVERAGE_CELLS, GNOMON__AVERAGE_LIST);
+extern const gnomon__column gnomon__average_columns[GNOMON__AVERAGE_CELLS];
 extern const char *const gnomon__average_names[GNOMON__AVERAGE_CELLS];
 
 /* Where a row stands: by the first one that makes it, which also says whether it ended on

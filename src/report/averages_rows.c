@@ -739,14 +739,8 @@ static bool averages_finish(gnomon__report_rows *r, gnomon__cell *cells)
     return true;
 }
 
-#define AVERAGE_COLUMN(number, name, ...) \
-    [number] = GNOMON__COLUMN("", __VA_ARGS__),
-
-static const gnomon__column averages_cells[] = {
-    GNOMON__AVERAGE_LIST(AVERAGE_COLUMN)};
-
 const gnomon__report gnomon__averages = {.name = "averages",
-                                         .columns = averages_cells,
+                                         .columns = gnomon__average_columns,
                                          .column_count = GNOMON__AVERAGE_CELLS,
                                          .read = averages_read,
                                          .finish = averages_finish,
