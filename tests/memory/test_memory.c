@@ -7,6 +7,8 @@
 
 #include "child.h"
 #include "live_profile.h"
+#include "mark/memory.h"
+#include "platform/owner.h"
 #include "recording_threads.h"
 #include "sanitizer.h"
 
@@ -398,4 +400,14 @@ TEST(a_child_records_nothing_of_its_parent)
     gnomon_profile *p = live_snapshot("m");
     CHECK_EQ(sums(p, "step", "host").held_bytes, 10);
     gnomon_profile_free(p);
+}
+
+/* Another copy of gnomon owns the run, of a release that knows no pools. */
+TEST(an_older_owner_is_asked_for_nothing)
+{
+    const gnomon_host older = {.struct_size = offsetof(gnomon_host, memory),
+                               .abi = GNOMON_ABI};
+    gnomon__owner = &older;
+    gnomon__memory_mark(&host, 1, GNOMON_MEMORY_ALLOCATED, block(1), 10);
+    gnomon__owner = NULL;
 }
