@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Samples of a counter by steps, in bins of the arena. A bank at rest gives them back, so a
- * counter has one chunk of at most 32 KiB. On the owning thread, its word odd. */
+/* Samples of a counter by steps, in bins of the arena. When they are to be more, they move
+ * to a larger chunk; as a reader may be copying the smaller one, a bank gives all of them
+ * back when it is at rest. Together they have less than 32 KiB. On the owning thread, its
+ * word odd. */
 #include "mark/tree.h"
 #include "profile/strip.h"
 
 #define FIRST_BINS 32u
+#define MOST_BINS (GNOMON__BINS / 2)
+/* What a chunk was before lies where a bin would say its size. */
+#define CHUNK_BEFORE(bins) ((bins)[0].struct_size)
+#define ROOM_BEFORE(bins) ((bins)[1].struct_size)
 
-void gnomon__bins_give(gnomon__counter *c, uint32_t bank)
+void gnomon__bins_give(const gnomon__thread *t, gnomon__counter *c,
+                       uint32_t bank)
 {
-    if (c->bins[bank])
-        gnomon__chunk_give(c->bins[bank],
-                           c->room[bank] * (uint32_t)sizeof(gnomon_bin));
+    uint32_t at = c->bins[bank], room = c->room[bank];
+    while (at) {
+        const gnomon_bin *bins = gnomon__at(t, at);
+        const uint32_t before = CHUNK_BEFORE(bins),
+                       room_before = ROOM_BEFORE(bins);
+        gnomon__chunk_give(at, room * (uint32_t)sizeof *bins);
+        at = before;
+        room = room_before;
+    }
     store_relaxed(&c->bins[bank], 0);
     store_relaxed(&c->room[bank], 0);
     store_relaxed(&c->shift[bank], 0);
@@ -22,7 +35,6 @@ static gnomon_bin *take_bins(gnomon__thread *t, gnomon__counter *c,
                              uint32_t room)
 {
     const uint32_t bank = t->bank, had = c->room[bank];
-    const uint16_t shift = c->shift[bank];
     const gnomon__sums_of_samples *s = &c->bank[bank];
     const gnomon_bin first = {.count = (uint32_t)s->count,
                               .min = s->min,
@@ -32,13 +44,18 @@ static gnomon_bin *take_bins(gnomon__thread *t, gnomon__counter *c,
     const uint32_t at =
         gnomon__chunk_take(room * (uint32_t)sizeof *from, GNOMON__FOR_LATER);
     gnomon_bin *bins = gnomon__at(t, at);
-    for (uint32_t i = 0; at && (!i || i < had); i++)
+    if (!at) {
+        store_relaxed(&c->shift[bank], GNOMON__NO_BINS);
+        return NULL;
+    }
+    for (uint32_t i = 0; !i || i < had; i++)
         gnomon__bin_add(&bins[i], &from[i]);
-    gnomon__bins_give(c, bank);
-    store_relaxed(&c->shift[bank], at ? shift : GNOMON__NO_BINS);
-    store_relaxed(&c->room[bank], (uint16_t)(at ? room : 0));
-    store_release(&c->bins[bank], at);
-    return at ? bins : NULL;
+    CHUNK_BEFORE(bins) = c->bins[bank];
+    ROOM_BEFORE(bins) = had;
+    store_release(&c->bins[bank],
+                  at); /* before its room: readers load that first */
+    store_release(&c->room[bank], (uint16_t)room);
+    return bins;
 }
 
 /* Once there are the most bins they become wider. */
@@ -56,7 +73,7 @@ void gnomon__bins_count(gnomon__thread *t, gnomon__counter *c, uint64_t step,
     }
     if (was == GNOMON__NO_BINS)
         return;
-    while (step >> shift >= GNOMON__BINS)
+    while (step >> shift >= MOST_BINS)
         shift++;
     while (step >> shift >= room)
         room *= 2;

@@ -109,8 +109,8 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
                                    (uint32_t)sizeof(gnomon__open_at_cut));
     for (uint32_t at = tree->counters; at;) {
         gnomon__counter *c = gnomon__at(t, at);
-        gnomon__bins_give(c, 0);
-        gnomon__bins_give(c, 1);
+        gnomon__bins_give(t, c, 0);
+        gnomon__bins_give(t, c, 1);
         at = c->next;
     }
     uint32_t bytes = tree->link_room * (uint32_t)sizeof(gnomon__edge);

@@ -247,7 +247,8 @@ void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
 void gnomon__bins_count(gnomon__thread *t, gnomon__counter *c, uint64_t step,
                         double value);
 /* The bank has no bins any more: by its reader under the readers' lock, or its thread. */
-void gnomon__bins_give(gnomon__counter *c, uint32_t bank);
+void gnomon__bins_give(const gnomon__thread *t, gnomon__counter *c,
+                       uint32_t bank);
 
 /* ---- Over a cut: carry.c ------------------------------------------------- */
 

@@ -132,7 +132,7 @@ static void clear_bank(gnomon__rows_copier *c, gnomon__tree *tree)
     for (uint32_t at = load_acquire(&tree->counters); at;) {
         gnomon__counter *counter = gnomon__at(c->t, at);
         memset(&counter->bank[c->bank], 0, sizeof *counter->bank);
-        gnomon__bins_give(counter, c->bank);
+        gnomon__bins_give(c->t, counter, c->bank);
         at = load_relaxed(&counter->next);
     }
 }

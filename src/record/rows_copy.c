@@ -416,9 +416,10 @@ static int copy_bins(const gnomon__rows_copier *c, const gnomon__counter *from,
                               .max = to->samples.max,
                               .sum = to->samples.sum};
     const uint64_t word = c->is_apart ? gnomon__quiet_word(c->t) : 0;
+    size_t count =
+        load_acquire(&from->room[c->bank]); /* never of a later chunk */
     const uint32_t at = load_acquire(&from->bins[c->bank]);
     const uint32_t shift = load_relaxed(&from->shift[c->bank]);
-    size_t count = load_relaxed(&from->room[c->bank]);
     s->count = 0;
     if (shift >= GNOMON__NO_BINS ||
         at + count * sizeof first > load_relaxed(&gnomon__marks_arena.used))
