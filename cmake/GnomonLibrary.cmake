@@ -11,8 +11,8 @@ set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 # Each folder of src/ is globbed: a new file needs no registration. The files of the
 # program, exports but Chrome's, and the JSON reader are not in the library
 # (GnomonCli.cmake, which takes GNOMON_PROGRAM_EXPORTS), and
-# src/inject and src/memory are libraries of their own (GnomonInject.cmake,
-# GnomonMemory.cmake).
+# src/inject, src/malloc and src/memory are libraries of their own (GnomonInject.cmake,
+# GnomonMalloc.cmake, GnomonMemory.cmake).
 set(GNOMON_LIBRARY_EXPORTS "/src/export/(text|forms|timeline|chrome[a-z_]*)\\.c$")
 file(GLOB GNOMON_PROGRAM_EXPORTS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/export/*.c")
@@ -20,7 +20,7 @@ list(FILTER GNOMON_PROGRAM_EXPORTS EXCLUDE REGEX "${GNOMON_LIBRARY_EXPORTS}")
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
   list(FILTER sources EXCLUDE REGEX
-    "/src/((command|advice|page|merge|diff|report|nsys|cli|inject|memory)/|profile/json_[rsv][^/]*$)")
+    "/src/((command|advice|page|merge|diff|report|nsys|cli|inject|malloc|memory)/|profile/json_[rsv][^/]*$)")
   foreach(source IN LISTS GNOMON_PROGRAM_EXPORTS)
     list(REMOVE_ITEM sources "${source}")
   endforeach()

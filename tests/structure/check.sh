@@ -6,7 +6,7 @@
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/print, src/export and src/profilers, which plugins are
 #            made of, themselves, those two and public headers only; src/inject, beside
-#            the library, itself, platform and public headers only
+#            the library, itself, platform and public headers only; src/malloc also mark
 #   calls    what an object of the library or the program needs of another one lies in
 #            its own room or to its left: the same order, as the linker sees it. The
 #            exception are the functions of mark/upcall.h, which `run` defines.
@@ -26,7 +26,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec ops profile mark record device print export profilers run memory command advice page merge diff report nsys cli inject"
+rooms="platform spec ops profile mark record device print export profilers run memory command advice page merge diff report nsys cli malloc inject"
 circled="run"
 
 # Public headers are named with quotes, the system's with brackets.
@@ -38,6 +38,7 @@ check_rooms() {
         apart["print"] = " print "
         apart["export"] = apart["profilers"] = " print export "
         apart["inject"] = " platform ops "
+        apart["malloc"] = " platform mark "
         apart["memory"] = " platform print "
     }
     FNR == 1 {

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* libgnomon-malloc.so before programs: what each call of the heap is marked as, and that
+ * the program notices nothing. */
+#include "child.h"
+#include "program.h"
+
+#define LIBRARY TEST_BINARY_DIR "/../libgnomon-malloc.so"
+#define NEEDS_MALLOC \
+    do { \
+        if (access(LIBRARY, R_OK) != 0) \
+            SKIP("libgnomon-malloc.so is not built: a sanitizer's malloc"); \
+        child_folder(); \
+    } while (0)
+
+static child_result preloaded(const char *program, const char *spec,
+                              const char *word)
+{
+    char environment[1024];
+    snprintf(environment, sizeof environment, "%s%s\nLD_PRELOAD=" LIBRARY,
+             spec ? "GNOMON=" : "NONE", spec ? spec : "=");
+    child_result r =
+        child_run(program, environment, (const char *const[]){word, NULL});
+    if (!CHECK_EQ(r.status, 0))
+        fprintf(stderr, "%s", r.err);
+    return r;
+}
+
+/* The rows of all calls, with the bytes asked for. The block that a realloc leaves counts as
+ * large as the heap has made it. */
+static void check_calls(const char *text)
+{
+    CHECK(strstr(text, ",malloc,,malloc,1,1,10,10,10,"));
+    CHECK(strstr(text, "calloc,,malloc,1,1,15,15,15,"));
+    CHECK(strstr(text, "posix_memalign,,malloc,1,1,1000,1000,1000,"));
+    CHECK(strstr(text, "aligned,,malloc,2,2,168,168,168,"));
+    CHECK(strstr(text, ",realloc,,malloc,4,4,"));
+    CHECK(strstr(text, "keep,,malloc,1,0,4321,4321,0,"));
+}
+
+#define MALLOCS CHILD_PROGRAM("mallocs")
+
+TEST(each_call_is_marked_in_its_scope)
+{
+    NEEDS_MALLOC;
+    child_result r = preloaded(MALLOCS, "memory(format=csv)", "");
+    check_calls(r.err);
+    CHECK(!strstr(r.err, "marks made inside gnomon"));
+    CHECK(strstr(r.err, ",(outside),,malloc,")); /* of constructors */
+}
+
+TEST(threads_lose_nothing)
+{
+    NEEDS_MALLOC;
+    child_result r = preloaded(MALLOCS, "memory(format=csv)", "threads");
+    check_calls(r.err);
+    CHECK(strstr(r.err, "work,,malloc,100000,100000,2450000,2450000,2450000,"));
+}
+
+TEST(a_forked_child_has_its_own)
+{
+    NEEDS_MALLOC;
+    child_result r =
+        preloaded(MALLOCS, "memory(format=csv),fork=follow", "fork");
+    check_calls(r.err);
+    CHECK(strstr(r.err, "child,,malloc,1,1,55,55,55,"));
+}
+
+TEST(where_nobody_records_memory_nothing_is_said)
+{
+    NEEDS_MALLOC;
+    CHECK_STR(preloaded(MALLOCS, NULL, "threads").err, "");
+    CHECK(!strstr(preloaded(MALLOCS, "simple", "").err, "malloc,,malloc"));
+}
+
+TEST(a_program_in_cpp_is_recorded)
+{
+    NEEDS_MALLOC;
+    child_result r =
+        preloaded(CHILD_PROGRAM("mallocs_cpp"), "memory(format=csv)", "");
+    CHECK(strstr(r.err, ",new,,malloc,"));
+    CHECK(strstr(r.err, ",hold,,malloc,1,0,555,555,0,"));
+}

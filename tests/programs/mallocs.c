@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Takes memory by each call of the C library, in scopes named for them. The first word
+ * says what else it does: threads, fork, many. */
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gnomon.h"
+
+static void *volatile early;
+static void *volatile kept; /* no call is left out */
+
+__attribute__((constructor)) static void take_early(void)
+{
+    early = malloc(77);
+}
+
+static void give(void *p)
+{
+    kept = p;
+    free(kept);
+}
+
+static void resize(void)
+{
+    void *p = NULL, *more;
+    GNOMON_SCOPE("realloc");
+    p = realloc(p, 100); /* 1 taken */
+    more = realloc(p, 300);
+    errno = 0;
+    kept = (void *)(size_t)-4096;
+    if (realloc(more, (size_t)kept) || errno != ENOMEM)
+        exit(3); /* the block stays */
+    if (realloc(more, 0))
+        exit(4);
+    more = reallocarray(NULL, 3, 7);
+    give(more);
+    if (reallocarray(NULL, (size_t)kept, 16))
+        exit(5);
+}
+
+static void each_call(void)
+{
+    void *p;
+    {
+        GNOMON_SCOPE("malloc");
+        errno = 7;
+        give(malloc(10));
+        give(NULL);
+        if (errno != 7)
+            exit(6);
+    }
+    {
+        GNOMON_SCOPE("calloc");
+        give(calloc(3, 5));
+    }
+    {
+        GNOMON_SCOPE("posix_memalign");
+        if (posix_memalign(&p, 64, 1000))
+            exit(7);
+        give(p);
+    }
+    {
+        GNOMON_SCOPE("aligned");
+        give(aligned_alloc(64, 128));
+        give(memalign(32, 40));
+    }
+    resize();
+    GNOMON_SCOPE("keep");
+    kept = malloc(4321);
+}
+
+static void *work(void *unused)
+{
+    for (int i = 0; i < 25000; i++) {
+        GNOMON_SCOPE("work");
+        give(malloc((size_t)(i % 50)));
+    }
+    return unused;
+}
+
+static void threads(void)
+{
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&t[i], NULL, work, NULL))
+            exit(8);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+    const char *what = argc > 1 ? argv[1] : "";
+    each_call();
+    if (strcmp(what, "threads") == 0)
+        threads();
+    if (strcmp(what, "fork") == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            GNOMON_SCOPE("child");
+            give(malloc(55));
+            return 0;
+        }
+        if (waitpid(child, &status, 0) != child)
+            return 9;
+    }
+    free(early);
+    return status != 0;
+}
