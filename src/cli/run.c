@@ -35,7 +35,7 @@ enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
 typedef struct run_request {
     const char *spec, *repeat, *folder;
-    int nvtx, opens;
+    int nvtx, malloc, opens;
 } run_request;
 
 static const gnomon__cli_option run_options[] = {
@@ -44,6 +44,9 @@ static const gnomon__cli_option run_options[] = {
                  GNOMON__TO(run_request, spec)),
     GNOMON__FLAG("nvtx", "take in the marks that the program makes with NVTX",
                  GNOMON__TO(run_request, nvtx)),
+    GNOMON__FLAG("malloc",
+                 "record what it takes from malloc (profiler: memory)",
+                 GNOMON__TO(run_request, malloc)),
     GNOMON__TEXT("repeat", 0, "N",
                  "run it N times, each time as a job of its own",
                  GNOMON__TO(run_request, repeat)),
@@ -80,7 +83,12 @@ const gnomon__command gnomon__command_run = {
         "A program that is marked with NVTX needs no gnomon in it: --nvtx "
         "sets\n"
         "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
-        "it starts.",
+        "it starts.\n"
+        "\n"
+        "--malloc preloads libgnomon-malloc.so, by $LD_PRELOAD: memory then "
+        "has a pool\n"
+        "\"malloc\". A static program, or one with a sanitizer, runs "
+        "without it.",
     .options = run_options,
     .run = run_run,
     .operands_follow = 1,
@@ -119,30 +127,34 @@ static void check_nvtx(void)
                     path, strerror(errno));
 }
 
+/* Finds a library of ours. 0: one line has said why not. */
+static int find_library(const char *option, const char *name, const char *why,
+                        char real[PATH_MAX])
+{
+    static const char *const places[] = {"", "/" GNOMON_LIB_FROM_BIN};
+    char folder[PATH_MAX], path[2 * PATH_MAX];
+    if (!own_folder(folder)) {
+        gnomon__log("%s: /proc/self/exe: %s", option, strerror(errno));
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%s/%s", folder, places[i], name);
+        if (realpath(path, real) && access(real, R_OK) == 0)
+            return 1;
+    }
+    gnomon__log("%s: %s is neither in %s nor in %s%s: it is made where %s",
+                option, name, folder, folder, places[1], why);
+    return 0;
+}
+
 /* Sets $NVTX_INJECTION64_PATH to libgnomon-nvtx.so, and says so where it was something
  * else. 0: one line has said why not. */
 static int inject_nvtx(void)
 {
-    static const char *const places[] = {"", "/" GNOMON_LIB_FROM_BIN};
-    char folder[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
+    char real[PATH_MAX];
     const char *before = getenv(NVTX_VARIABLE);
-    size_t i;
-    int found = 0;
-    if (!own_folder(folder)) {
-        gnomon__log("--nvtx: /proc/self/exe: %s", strerror(errno));
+    if (!find_library("--nvtx", NVTX_LIBRARY, "NVTX's headers are", real))
         return 0;
-    }
-    for (i = 0; i < sizeof places / sizeof *places && !found; i++) {
-        snprintf(path, sizeof path, "%s%s/" NVTX_LIBRARY, folder, places[i]);
-        found = realpath(path, real) && access(real, R_OK) == 0;
-    }
-    if (!found) {
-        gnomon__log("--nvtx: " NVTX_LIBRARY
-                    " is neither in %s nor in %s%s: it is "
-                    "made where NVTX's headers are",
-                    folder, folder, places[1]);
-        return 0;
-    }
     if (before && *before && strcmp(before, real) != 0)
         gnomon__log("--nvtx: " NVTX_VARIABLE
                     " was %s; for this program it is %s",
@@ -151,6 +163,85 @@ static int inject_nvtx(void)
         gnomon__log("--nvtx: %s", strerror(errno));
         return 0;
     }
+    return 1;
+}
+
+/* ---- malloc ------------------------------------------------------------------------- */
+
+/* What the loader of an executable would refuse, or would do nothing with; NULL: nothing.
+ * The loader's name and those of needed libraries are in the file as they are. Scripts are
+ * their interpreter's matter. */
+static const char *why_not_preloaded(const char *text, size_t size)
+{
+    if (size < 4 || memcmp(text, "\177ELF", 4) != 0)
+        return NULL;
+    if (memmem(text, size, "\0libasan.so", 11) ||
+        memmem(text, size, "\0libtsan.so", 11) ||
+        memmem(text, size, "\0__asan_init", 13) ||
+        memmem(text, size, "\0__tsan_init", 13))
+        return "it is built with a sanitizer, which has a malloc of its own";
+    if (!memmem(text, size < 8192 ? size : 8192, "/ld-", 4))
+        return "it is linked statically";
+#ifdef __GLIBC__
+    if (memmem(text, size < 8192 ? size : 8192, "/ld-musl-", 9))
+        return "it is of another C library than gnomon";
+#endif
+    return NULL;
+}
+
+/* The executable as execvp finds it; NULL: there is none, which is said later. */
+static FILE *open_program(const char *name)
+{
+    char path[PATH_MAX];
+    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    if (!folders)
+        return fopen(name, "re");
+    for (size_t n; *folders; folders += n + (folders[n] == ':')) {
+        n = strcspn(folders, ":");
+        if (snprintf(path, sizeof path, "%.*s/%s", (int)n, n ? folders : ".",
+                     name) < PATH_MAX &&
+            access(path, X_OK) == 0)
+            return fopen(path, "re");
+    }
+    return NULL;
+}
+
+/* Preloads libgnomon-malloc.so, before all that is preloaded already. Where the program
+ * cannot have it, a line says so. 0: a line has said why nothing will run. */
+static int preload_malloc(const char *program)
+{
+    char real[PATH_MAX], *value = NULL;
+    const char *before = getenv("LD_PRELOAD"), *why = NULL;
+    struct stat s;
+    FILE *from = open_program(program);
+    if (!find_library("--malloc", "libgnomon-malloc.so",
+                      "there is no sanitizer", real)) {
+        if (from)
+            (void)fclose(from);
+        return 0;
+    }
+    if (from) {
+        char *text = fstat(fileno(from), &s) == 0
+                         ? gnomon__alloc((size_t)s.st_size + 1)
+                         : NULL;
+        if (text)
+            why = why_not_preloaded(text,
+                                    fread(text, 1, (size_t)s.st_size, from));
+        gnomon__free(text);
+        (void)fclose(from);
+    }
+    if (why) {
+        gnomon__log("--malloc: %s: %s: its malloc is not recorded", program,
+                    why);
+        return 1;
+    }
+    if (asprintf(&value, "%s%s%s", real, before && *before ? ":" : "",
+                 before ? before : "") < 0 ||
+        setenv("LD_PRELOAD", value, 1) != 0) {
+        gnomon__log("--malloc: %s", strerror(errno));
+        return 0;
+    }
+    free(value);
     return 1;
 }
 
@@ -676,6 +767,10 @@ static int run_run(int argc, char **argv)
         check_nvtx();
     else if (!inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
+    if (r.malloc && !preload_malloc(argv[optind]))
+        return GNOMON__EXIT_UNREADABLE;
+    if (r.malloc && !r.spec)
+        r.spec = "memory";
     if (r.repeat || r.folder || r.opens)
         return run_with_jobs(r.folder, r.spec, r.repeat, r.opens,
                              argv + optind);

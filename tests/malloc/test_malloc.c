@@ -80,3 +80,50 @@ TEST(a_program_in_cpp_is_recorded)
     CHECK(strstr(r.err, ",new,,malloc,"));
     CHECK(strstr(r.err, ",hold,,malloc,1,0,555,555,0,"));
 }
+
+/* What `gnomon run --malloc` with the words says and prints, as one text. */
+static const char *run_with_malloc(const char *words)
+{
+    child_result r = shell("$G run --malloc %s 2>&1", words);
+    CHECK_EQ(r.status, 0);
+    return r.out;
+}
+
+TEST(run_preloads_it_and_chooses_the_report)
+{
+    NEEDS_MALLOC;
+    NEEDS_PROGRAM;
+    check_calls(run_with_malloc("-p 'memory(format=csv)' " MALLOCS));
+    CHECK(strstr(run_with_malloc(MALLOCS), "Memory (bytes)"));
+    child_result r = shell("LD_PRELOAD=/none.so $G run --malloc -p off "
+                           "sh -c 'echo $LD_PRELOAD' 2>/dev/null");
+    CHECK(strstr(r.out, "libgnomon-malloc.so:/none.so\n"));
+}
+
+/* Executables by the bytes that say what they are; they cannot run. */
+TEST(run_says_which_programs_it_leaves_alone)
+{
+    NEEDS_MALLOC;
+    NEEDS_PROGRAM;
+    static const struct {
+        const char *bytes, *why;
+    } programs[] = {
+        {"\\177ELF", "it is linked statically"},
+        {"\\177ELF/lib/ld-linux.so\\0libasan.so.8\\0",
+         "it is built with a sanitizer, which has a malloc of its own"},
+#ifdef __GLIBC__
+        {"\\177ELF/lib/ld-musl-x86_64.so.1\\0",
+         "it is of another C library than gnomon"},
+#endif
+    };
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        child_result r = shell("printf '%s' >odd; chmod +x odd; "
+                               "$G run --malloc ./odd 2>&1",
+                               programs[i].bytes);
+        char line[256];
+        snprintf(line, sizeof line,
+                 "gnomon: --malloc: ./odd: %s: its malloc is not recorded\n",
+                 programs[i].why);
+        CHECK_EQ(times_in(r.out, line), 1);
+    }
+}
