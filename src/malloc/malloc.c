@@ -17,6 +17,7 @@
 #include "mark/thread.h"
 #include "mark/tls.h"
 #include "platform/atomic.h"
+#include "run/run.h"
 
 #define REAL_LIST(X) \
     X(malloc, void *, (size_t)) \
@@ -93,7 +94,7 @@ static void *take_early(size_t bytes)
 /* Whether gnomon itself, as it marks or reports on this thread, has called. */
 static int is_own(void)
 {
-    return inside || gnomon__busy() ||
+    return inside || gnomon__control_is_inside() || gnomon__busy() ||
            (load_relaxed(&gnomon__tls_now()->thread->seq) & 1);
 }
 

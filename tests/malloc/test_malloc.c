@@ -127,3 +127,14 @@ TEST(run_says_which_programs_it_leaves_alone)
         CHECK_EQ(times_in(r.out, line), 1);
     }
 }
+
+/* What control calls take, for a report and its file. */
+TEST(what_gnomon_takes_is_not_marked)
+{
+    NEEDS_MALLOC;
+    child_result r = preloaded(MALLOCS, "memory(format=csv)", "control");
+    CHECK(strstr(r.err, ",after,,malloc,1,1,6,6,6,"));
+    CHECK(!strstr(r.err, "control,,malloc,1"));
+    CHECK(strstr(r.err, "\n,control,,malloc,,,,6,")); /* only with below */
+    CHECK(!strstr(r.err, "marks made inside gnomon"));
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Takes memory by each call of the C library, in scopes named for them. The first word
- * says what else it does: threads, fork, many. */
+ * says what else it does: threads, fork, control. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -94,6 +94,19 @@ static void threads(void)
         pthread_join(t[i], NULL);
 }
 
+/* What gnomon itself takes, here for its calls, reports and files, is not marked. */
+static void control(void)
+{
+    GNOMON_SCOPE("control");
+    if (gnomon_attach(NULL, NULL, "+simple(as=more)") ||
+        gnomon_attach(NULL, NULL, "-more"))
+        exit(10);
+    if (gnomon_stage_begin("fit") || gnomon_stage_end())
+        exit(11);
+    GNOMON_SCOPE("after");
+    give(malloc(6));
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
@@ -101,6 +114,8 @@ int main(int argc, char **argv)
     each_call();
     if (strcmp(what, "threads") == 0)
         threads();
+    if (strcmp(what, "control") == 0)
+        control();
     if (strcmp(what, "fork") == 0) {
         pid_t child = fork();
         if (child == 0) {

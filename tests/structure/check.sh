@@ -6,7 +6,7 @@
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/print, src/export and src/profilers, which plugins are
 #            made of, themselves, those two and public headers only; src/inject, beside
-#            the library, itself, platform and public headers only; src/malloc also mark
+#            the library, itself, platform and public headers only; src/malloc also mark and run
 #   calls    what an object of the library or the program needs of another one lies in
 #            its own room or to its left: the same order, as the linker sees it. The
 #            exception are the functions of mark/upcall.h, which `run` defines.
@@ -38,7 +38,7 @@ check_rooms() {
         apart["print"] = " print "
         apart["export"] = apart["profilers"] = " print export "
         apart["inject"] = " platform ops "
-        apart["malloc"] = " platform mark "
+        apart["malloc"] = " platform mark run "
         apart["memory"] = " platform print "
     }
     FNR == 1 {
