@@ -15,6 +15,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/letters.h"
+#include "print/order.h"
 #include "print/rows.h"
 #include "profile/model.h"
 
@@ -171,14 +172,10 @@ static void set_peaks(const groups *g, gnomon__cell *cells,
 static void add_transfer(gnomon__report_rows *rows, groups *g,
                          const gnomon__nsys_record *r, uint32_t row)
 {
-    if (!gnomon__grow(&g->transfers, &g->transfer_room, g->transfer_count + 1,
-                      sizeof *g->transfers)) {
+    if (!GNOMON__PUSH(g->transfers, g->transfer_room, g->transfer_count,
+                      (transfer){r->process, r->thread, r->launch_ns,
+                                 r->ns > 0 ? (uint64_t)r->ns : 0, row}))
         rows->code = GNOMON_ENOMEM;
-        return;
-    }
-    g->transfers[g->transfer_count++] =
-        (transfer){r->process, r->thread, r->launch_ns,
-                   r->ns > 0 ? (uint64_t)r->ns : 0, row};
 }
 
 static void add_kernel(gnomon__report_rows *rows, groups *g,
@@ -213,24 +210,15 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
         add_transfer(rows, g, r, row);
     if (!row || !r->begin_ns)
         return;
-    if (!gnomon__grow(&g->pieces, &g->room, g->count + 1, sizeof *g->pieces)) {
-        rows->code = GNOMON_ENOMEM;
-        return;
-    }
     if (r->begin_ns < g->first_ns)
         g->first_ns = r->begin_ns;
-    g->pieces[g->count++] =
-        (piece){(uint64_t)r->begin_ns, (uint64_t)r->begin_ns + ns, device, row,
-                is_communication};
+    if (!GNOMON__PUSH(g->pieces, g->room, g->count,
+                      (piece){(uint64_t)r->begin_ns, (uint64_t)r->begin_ns + ns,
+                              device, row, is_communication}))
+        rows->code = GNOMON_ENOMEM;
 }
 
-static int by_begin(const void *left, const void *right)
-{
-    const piece *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->from > b->from) - (a->from < b->from);
-}
+GNOMON__ORDER(by_begin, piece, UP(device), UP(from))
 
 /* Adds a time of a row to a column of the rule UNION. Times of a device begin with 1: an
  * id of 0 is none. */
@@ -289,8 +277,7 @@ static void add_unions(gnomon__report_rows *rows, groups *g)
     uint64_t until = 0;
     piece *communication = NULL;
     size_t communications = 0, room = 0, at = 0;
-    if (g->count)
-        qsort(g->pieces, g->count, sizeof *g->pieces, by_begin);
+    GNOMON__SORT(g->pieces, g->count, by_begin);
     for (size_t i = 0; i < g->count && !rows->code; i++) {
         piece *p = &g->pieces[i];
         p->from -= (uint64_t)g->first_ns;
@@ -300,28 +287,17 @@ static void add_unions(gnomon__report_rows *rows, groups *g)
         const uint64_t from = p->from > until ? p->from : until;
         g->union_ns += p->until > from ? p->until - from : 0;
         until = p->until > until ? p->until : until;
-        if (!p->is_communication)
-            continue;
-        if (gnomon__grow(&communication, &room, communications + 1, sizeof *p))
-            communication[communications++] = *p;
-        else
+        if (p->is_communication &&
+            !GNOMON__PUSH(communication, room, communications, *p))
             rows->code = GNOMON_ENOMEM;
     }
     g->count = merge_compute(g->pieces, g->count);
     for (size_t i = 0; i < communications && !rows->code; i++)
         at = add_exposed(rows, communication[i], g->pieces, g->count, at);
-    gnomon__free(communication);
+    free(communication);
 }
 
-static int by_launch(const void *left, const void *right)
-{
-    const transfer *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
-}
+GNOMON__ORDER(by_launch, transfer, UP(process), UP(thread), UP(launch_ns))
 
 /* A kernel has the calls of its thread from the launch before it on. */
 static void add_messages(gnomon__report_rows *rows, groups *g)
@@ -331,7 +307,7 @@ static void add_messages(gnomon__report_rows *rows, groups *g)
     size_t at = 0;
     if (g->transfer_count && db && !g->kernels->status) {
         g->kernels->status = gnomon__collectives_read(&calls, db);
-        qsort(g->transfers, g->transfer_count, sizeof *g->transfers, by_launch);
+        GNOMON__SORT(g->transfers, g->transfer_count, by_launch);
     }
     for (size_t i = 0; i < g->transfer_count && !rows->code; i++) {
         const transfer *t = &g->transfers[i];
@@ -560,8 +536,8 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
         gnomon__report_free(&rows);
         gnomon_profile_free(&none->base);
     }
-    gnomon__free(g.pieces);
-    gnomon__free(g.transfers);
+    free(g.pieces);
+    free(g.transfers);
     if (code == GNOMON_ENOMEM)
         gnomon__log("no memory to add kernels up");
     if (!status && code)

@@ -11,6 +11,7 @@
 #include "nsys/payload.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/order.h"
 
 /* A node whose executions are rows. */
 typedef struct own_node {
@@ -71,18 +72,16 @@ static uint32_t group_of(const gnomon_profile *p, uint32_t node)
 static bool add_node(gnomon__own *o, uint32_t number, const gnomon_node_info *n,
                      uint64_t ns)
 {
-    if (!gnomon__grow(&o->nodes, &o->room, o->count + 1, sizeof *o->nodes))
-        return false;
     const bool is_whole = ns == n->device->total_ns && n->device->count > 2;
-    o->nodes[o->count++] = (own_node){.group = group_of(o->p, number),
-                                      .node = number,
-                                      .count = n->device->count,
-                                      .ns = ns,
-                                      .least = is_whole ? n->device->min_ns : 0,
-                                      .most = is_whole ? n->device->max_ns : 0,
-                                      .flops = n->work ? n->work->flops : 0,
-                                      .bytes = n->work ? n->work->bytes : 0};
-    return true;
+    return GNOMON__PUSH(o->nodes, o->room, o->count,
+                        (own_node){.group = group_of(o->p, number),
+                                   .node = number,
+                                   .count = n->device->count,
+                                   .ns = ns,
+                                   .least = is_whole ? n->device->min_ns : 0,
+                                   .most = is_whole ? n->device->max_ns : 0,
+                                   .flops = n->work ? n->work->flops : 0,
+                                   .bytes = n->work ? n->work->bytes : 0});
 }
 
 static bool read_nodes(gnomon__own *o, bool is_by_events)
@@ -104,21 +103,9 @@ static bool read_nodes(gnomon__own *o, bool is_by_events)
     return ok;
 }
 
-static int by_group(const void *left, const void *right)
-{
-    const own_node *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
+GNOMON__ORDER(by_group, own_node, UP(group), UP(node))
 
-static int by_node(const void *left, const void *right)
-{
-    const own_event *a = left, *b = right;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
+GNOMON__ORDER(by_node, own_event, UP(node), UP(begin_ns))
 
 /* Single executions, in the order of the nodes' numbers; what they took is taken off. */
 static bool read_events(gnomon__own *o)
@@ -136,15 +123,12 @@ static bool read_events(gnomon__own *o)
             const gnomon_event_info *e = &some[i];
             if (e->kind || e->node > nodes || !of[e->node])
                 continue;
-            ok = gnomon__grow(&o->events, &o->event_room, o->event_count + 1,
-                              sizeof *o->events);
-            if (ok)
-                o->events[o->event_count++] =
-                    (own_event){of[e->node] - 1, e->begin_ns, e->duration_ns};
+            ok = GNOMON__PUSH(
+                o->events, o->event_room, o->event_count,
+                (own_event){of[e->node] - 1, e->begin_ns, e->duration_ns});
         }
     gnomon__free(of);
-    if (o->event_count)
-        qsort(o->events, o->event_count, sizeof *o->events, by_node);
+    GNOMON__SORT(o->events, o->event_count, by_node);
     for (size_t i = 0; i < o->event_count; i++) {
         own_node *node = &o->nodes[o->events[i].node];
         node->event = node->event_end ? node->event : i;
@@ -160,8 +144,8 @@ int gnomon__own_open(gnomon__own **out, const char *path)
     if (o && gnomon__cli_load(path, &o->p))
         return GNOMON__EXIT_UNREADABLE;
     bool ok = o && read_nodes(o, false) && (o->count || read_nodes(o, true));
-    if (ok && o->count)
-        qsort(o->nodes, o->count, sizeof *o->nodes, by_group);
+    if (o)
+        GNOMON__SORT(o->nodes, o->count, by_group);
     if (!ok || !read_events(o)) {
         gnomon__log("%s: no memory for its kernels", path);
         return GNOMON__EXIT_UNREADABLE;
@@ -339,8 +323,8 @@ void gnomon__own_free(gnomon__own *o)
     for (size_t i = 0; i < o->level_room; i++)
         gnomon__marker_free(&o->levels[i].marker);
     gnomon__free(o->levels);
-    gnomon__free(o->nodes);
-    gnomon__free(o->events);
+    free(o->nodes);
+    free(o->events);
     gnomon__marker_text_free(&o->text);
     gnomon_profile_free(o->p);
     free(o);

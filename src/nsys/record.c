@@ -9,24 +9,19 @@
 
 #include "platform/memory.h"
 #include "platform/utf8.h"
+#include "print/order.h"
 
 /* ---- Lists ----------------------------------------------------------------------------- */
 
 void gnomon__nsys_record_list(gnomon__nsys_record *r, gnomon__texts *to,
                               const char *text)
 {
-    if (gnomon__grow(&to->at, &to->room, to->count + 1, sizeof *to->at))
-        to->at[to->count++] = text;
-    else
-        r->has_no_memory = true;
+    r->has_no_memory |= !GNOMON__PUSH(to->at, to->room, to->count, text);
 }
 
 static void add_seq(gnomon__nsys_record *r, gnomon__seqs *to, uint64_t seq)
 {
-    if (gnomon__grow(&to->at, &to->room, to->count + 1, sizeof *to->at))
-        to->at[to->count++] = seq;
-    else
-        r->has_no_memory = true;
+    r->has_no_memory |= !GNOMON__PUSH(to->at, to->room, to->count, seq);
 }
 
 /* The lists of a record, in the order of the line; of numbers the last two. */
@@ -67,9 +62,9 @@ void gnomon__nsys_record_begin(gnomon__nsys_record *r)
 void gnomon__nsys_record_free(gnomon__nsys_record *r)
 {
     for (size_t i = 0; i < TEXT_LISTS; i++)
-        gnomon__free((void *)list_at(r, i)->at);
-    gnomon__free(r->seqs.at);
-    gnomon__free(r->other_seqs.at);
+        free((void *)list_at(r, i)->at);
+    free(r->seqs.at);
+    free(r->other_seqs.at);
     gnomon__free(r->names);
     *r = (gnomon__nsys_record){0};
 }
@@ -193,8 +188,7 @@ static void settle_seq_markers(gnomon__nsys_record *r)
 {
     gnomon__texts *t = &r->seq_markers;
     size_t kept = 0;
-    if (t->count > 1)
-        qsort(t->at, t->count, sizeof *t->at, by_seq);
+    GNOMON__SORT(t->at, t->count, by_seq);
     for (size_t i = 0; i < t->count; i++) {
         if (i + 1 < t->count && says_the_same(t->at[i], t->at[i + 1]))
             continue;
@@ -203,11 +197,7 @@ static void settle_seq_markers(gnomon__nsys_record *r)
     t->count = kept;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
+GNOMON__ORDER(by_number, uint64_t, ITSELF)
 
 /* Each once, and 0 only alone: nothing is recorded for gradients there. */
 static void settle_seqs(gnomon__nsys_record *r)
@@ -220,8 +210,7 @@ static void settle_seqs(gnomon__nsys_record *r)
         if (has)
             add_seq(r, t, seq);
     }
-    if (t->count > 1)
-        qsort(t->at, t->count, sizeof *t->at, by_number);
+    GNOMON__SORT(t->at, t->count, by_number);
     for (i = 0; i + 1 < t->count && !t->at[i];)
         i++;
     for (; i < t->count; i++)

@@ -15,6 +15,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
+#include "print/order.h"
 
 typedef struct level {
     uint32_t chain;
@@ -148,13 +149,13 @@ static const char *string_of(gnomon__nsys_records *r, sqlite3_stmt *row,
 static bool add_domain(gnomon__nsys_records *r, int64_t process, int64_t number,
                        const char *name)
 {
-    if (!gnomon__grow(&r->domains, &r->domain_room, r->domain_count + 1,
-                      sizeof *r->domains))
-        return false;
     char *copy = gnomon__strdup(name ? name : "");
-    if (copy)
-        r->domains[r->domain_count++] = (domain){process, number, copy};
-    return copy != NULL;
+    const bool ok =
+        copy && GNOMON__PUSH(r->domains, r->domain_room, r->domain_count,
+                             (domain){process, number, copy});
+    if (!ok)
+        gnomon__free(copy);
+    return ok;
 }
 
 /* nvprof names a domain with each range. */
@@ -189,12 +190,10 @@ static int add_step(gnomon__nsys_records *r, gnomon__nsys_step_range step)
     if (!is_new && step.begin_ns < last->end_ns)
         return GNOMON__EXIT_OK;
     step.number = is_new ? 1 : last->number + 1;
-    if (!gnomon__grow(&r->steps, &r->step_room, r->step_count + 1,
-                      sizeof *r->steps))
-        return no_memory(r);
-    r->steps[r->step_count++] = step;
     r->step_processes += is_new;
-    return GNOMON__EXIT_OK;
+    return GNOMON__PUSH(r->steps, r->step_room, r->step_count, step)
+               ? GNOMON__EXIT_OK
+               : no_memory(r);
 }
 
 static int read_steps(gnomon__nsys_records *r, const char *pattern)
@@ -221,13 +220,7 @@ static int read_steps(gnomon__nsys_records *r, const char *pattern)
     return status;
 }
 
-static int by_process(const void *left, const void *right)
-{
-    const gnomon__nsys_step_range *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
+GNOMON__ORDER(by_process, gnomon__nsys_step_range, UP(process), UP(begin_ns))
 
 /* A profile's own ones. */
 static int read_own_steps(gnomon__nsys_records *r)
@@ -235,16 +228,13 @@ static int read_own_steps(gnomon__nsys_records *r)
     gnomon__nsys_step_range *all = NULL, one;
     size_t count = 0, room = 0;
     int status = GNOMON__EXIT_OK;
-    for (; !status && gnomon__own_step(r->own, count, &one); count++)
-        if (gnomon__grow(&all, &room, count + 1, sizeof one))
-            all[count] = one;
-        else
+    while (!status && gnomon__own_step(r->own, count, &one))
+        if (!GNOMON__PUSH(all, room, count, one))
             status = no_memory(r);
-    if (count)
-        qsort(all, count, sizeof *all, by_process);
+    GNOMON__SORT(all, count, by_process);
     for (size_t i = 0; i < count && !status; i++)
         status = add_step(r, all[i]);
-    gnomon__free(all);
+    free(all);
     return status;
 }
 
@@ -253,15 +243,10 @@ static uint32_t step_of(const gnomon__nsys_records *r, int64_t process,
                         int64_t begin)
 {
     size_t from = 0, until = r->step_count;
-    while (from < until) {
-        const size_t middle = (from + until) / 2;
-        const gnomon__nsys_step_range *s = &r->steps[middle];
-        if (s->process < process ||
-            (s->process == process && s->end_ns <= begin))
-            from = middle + 1;
-        else
-            until = middle;
-    }
+    GNOMON__SEARCH(
+        from, until, i,
+        r->steps[i].process < process ||
+            (r->steps[i].process == process && r->steps[i].end_ns <= begin));
     return from < r->step_count && r->steps[from].process == process &&
                    r->steps[from].begin_ns <= begin
                ? (uint32_t)from + 1
@@ -572,8 +557,8 @@ void gnomon__nsys_records_free(gnomon__nsys_records *r)
     gnomon__free(r->before);
     for (size_t i = 0; i < r->domain_count; i++)
         gnomon__free(r->domains[i].name);
-    gnomon__free(r->domains);
-    gnomon__free(r->steps);
+    free(r->domains);
+    free(r->steps);
     gnomon__free(r->clean);
     if (r->lines && r->lines != stdin)
         fclose(r->lines);

@@ -9,6 +9,7 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "platform/error.h"
+#include "print/order.h"
 
 static const char *const peak_words[] = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                          "fp8",  "int8", "GB/s", NULL};
@@ -222,18 +223,13 @@ static int make_svg(void *context, int form, const gnomon_writer *out)
     return out->print(out, "</svg>\n");
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const gnomon__roofline_point *a = left, *b = right;
-    return (a->ns < b->ns) - (a->ns > b->ns);
-}
+GNOMON__ORDER(by_time, gnomon__roofline_point, DOWN(ns))
 
 int gnomon__roofline_draw(const char *path, const gnomon__peaks *peaks,
                           gnomon__roofline_point *points, size_t count)
 {
     plot p = {.peaks = peaks, .points = points, .count = count};
-    if (count)
-        qsort(points, count, sizeof *points, by_time);
+    GNOMON__SORT(points, count, by_time);
     set_axes(&p);
     return gnomon__cli_make(path, make_svg, &p);
 }

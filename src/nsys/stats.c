@@ -17,6 +17,7 @@
 #include "platform/error.h"
 #include "platform/escape.h"
 #include "platform/memory.h"
+#include "print/order.h"
 
 /* ---- What selects read from ----------------------------------------------------------- */
 
@@ -204,27 +205,22 @@ static void values_step(sqlite3_context *c, int count, sqlite3_value **of)
     (void)count;
     if (sqlite3_value_type(of[0]) == SQLITE_NULL)
         return;
-    if (v && gnomon__grow(&v->at, &v->room, v->count + 1, sizeof *v->at))
-        v->at[v->count++] = sqlite3_value_double(of[0]);
-    else
+    if (!v ||
+        !GNOMON__PUSH(v->at, v->room, v->count, sqlite3_value_double(of[0])))
         sqlite3_result_error_nomem(c);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+GNOMON__ORDER(by_value, double, ITSELF)
 
 static void median_end(sqlite3_context *c)
 {
     stats_values *v = sqlite3_aggregate_context(c, sizeof *v);
     if (!v || !v->count)
         return;
-    qsort(v->at, v->count, sizeof *v->at, by_value);
+    GNOMON__SORT(v->at, v->count, by_value);
     sqlite3_result_double(c, (v->at[(v->count - 1) / 2] + v->at[v->count / 2]) /
                                  2);
-    gnomon__free(v->at);
+    free(v->at);
 }
 
 /* Of a sample; of a single value 0. */
@@ -240,7 +236,7 @@ static void deviation_end(sqlite3_context *c)
         squares += (v->at[i] - mean) * (v->at[i] - mean);
     sqlite3_result_double(
         c, v->count > 1 ? sqrt(squares / (double)(v->count - 1)) : 0);
-    gnomon__free(v->at);
+    free(v->at);
 }
 
 /* A call's name without the version of its interface: "cudaLaunchKernel_v7000". */
