@@ -15,57 +15,109 @@
 #include "nsys/tree.h"
 #include "platform/error.h"
 
-enum {
-    NSYS_COLUMNS,
-    NSYS_WIDTH,
-    NSYS_CSV,
-    NSYS_JSON,
-    NSYS_OUTPUT,
-    NSYS_BY,
-    NSYS_SORT,
-    NSYS_TOP,
-    NSYS_STEP,
-    NSYS_PEAK,
-    NSYS_PLOT,
-    NSYS_RANGE,
-    NSYS_DOMAIN,
-    NSYS_PROCESS,
-    NSYS_DEVICE,
-    NSYS_STREAM,
-    NSYS_COMPAT
-};
-
+extern const gnomon__command gnomon__command_nsys;
 static const char *const compat_words[] = {"pyprof", NULL};
+typedef struct nsys_job {
+    gnomon__nsys_filter filter;
+    gnomon__nsys_table table;
+    gnomon__nsys_grouping grouping; /* .by -1: none */
+    const char *columns, *sort, *output;
+    int compat; /* 0: as PyProf; -1: not */
+    bool prints_lines, has_peaks;
+    int report; /* below 0: none */
+} nsys_job;
+
+/* A number of at least `least`; 0: it is none, which is logged. */
+static int read_number(const gnomon__cli_option *o, uint64_t least,
+                       const char *value, int64_t *to)
+{
+    unsigned long long number;
+    char what[64];
+    if (gnomon__cli_number(value, &number) && number >= least &&
+        number <= INT32_MAX) {
+        *to = (int64_t)number;
+        return 1;
+    }
+    snprintf(what, sizeof what, "--%s takes a number", o->name);
+    return !gnomon__cli_usage(&gnomon__command_nsys, what);
+}
+
+/* One of -w, --csv and --json. */
+static int set_form(void *job, const gnomon__cli_option *o, const char *value)
+{
+    gnomon__nsys_table *t = &((nsys_job *)job)->table;
+    const enum gnomon__nsys_form before = t->form;
+    int64_t width = 0;
+    if (value && !read_number(o, 0, value, &width))
+        return 0;
+    t->width = value ? (int)width : t->width;
+    t->form = value               ? GNOMON__NSYS_WIDTH
+              : o->name[0] == 'c' ? GNOMON__NSYS_CSV
+                                  : GNOMON__NSYS_JSON;
+    return before == GNOMON__NSYS_WORDS || before == t->form ||
+           !gnomon__cli_usage(&gnomon__command_nsys,
+                              "-w, --csv and --json are one or the other");
+}
+
+static int set_top(void *job, const gnomon__cli_option *o, const char *value)
+{
+    int64_t top = 0;
+    const int ok = read_number(o, 1, value, &top);
+    ((nsys_job *)job)->table.limit = (uint64_t)top;
+    return ok;
+}
+
+static int set_number(void *job, const gnomon__cli_option *o, const char *value)
+{
+    return read_number(o, 0, value, (void *)((char *)job + o->to));
+}
+
+static int set_peaks(void *job, const gnomon__cli_option *o, const char *value)
+{
+    (void)o;
+    ((nsys_job *)job)->has_peaks = true;
+    return !gnomon__peaks_read(&((nsys_job *)job)->grouping.peaks, value);
+}
+
 static const gnomon__cli_option nsys_options[] = {
-    [NSYS_COLUMNS] = GNOMON__TEXT("columns", 'c', "LIST",
-                                  "the columns of prof, in this order"),
-    [NSYS_WIDTH] =
-        GNOMON__TEXT("width", 'w', "N", "fit rows into N characters"),
-    [NSYS_CSV] = GNOMON__FLAG("csv", "write comma-separated values"),
-    [NSYS_JSON] = GNOMON__FLAG("json", "write a JSON array of rows"),
-    [NSYS_OUTPUT] =
-        GNOMON__FILE("output", 'o', "FILE",
-                     "write a profile of all kernels, for the other commands"),
-    [NSYS_BY] = GNOMON__WORD("group-by", "WHAT", gnomon__nsys_by_words,
-                             "add kernels up by what they are of"),
-    [NSYS_SORT] = GNOMON__TEXT("sort", 0, "COLUMN", "order rows by a column"),
-    [NSYS_TOP] = GNOMON__TEXT("top", 0, "N", "the first N rows only"),
-    [NSYS_STEP] = GNOMON__TEXT("step", 0, "PATTERN",
-                               "which ranges are steps, for --group-by step"),
-    [NSYS_PEAK] = GNOMON__TEXT(
-        "peak", 0, "LIST", "TFLOP/s by type: bf16=989.4,fp32=66.9,GB/s=3350"),
-    [NSYS_PLOT] =
-        GNOMON__FILE("plot", 0, "FILE.svg", "draw a roofline of the groups"),
-    [NSYS_RANGE] = GNOMON__TEXT("range", 0, "PATTERN",
-                                "only kernels in a range of such a name"),
-    [NSYS_DOMAIN] = GNOMON__TEXT("domain", 0, "NAME",
-                                 "only ranges of this domain, or of default"),
-    [NSYS_PROCESS] =
-        GNOMON__TEXT("process", 0, "ID", "only kernels of this process"),
-    [NSYS_DEVICE] = GNOMON__TEXT("device", 0, "N", "only those of this device"),
-    [NSYS_STREAM] = GNOMON__TEXT("stream", 0, "N", "only those of this stream"),
-    [NSYS_COMPAT] = GNOMON__WORD("compat", "TOOL", compat_words,
-                                 "pyprof: the rows that it would print"),
+    GNOMON__TEXT("columns", 'c', "LIST", "the columns of prof, in this order",
+                 GNOMON__TO(nsys_job, columns)),
+    GNOMON__TEXT("width", 'w', "N", "fit rows into N characters",
+                 .take = set_form),
+    GNOMON__FLAG("csv", "write comma-separated values", .take = set_form),
+    GNOMON__FLAG("json", "write a JSON array of rows", .take = set_form),
+    GNOMON__FILE("output", 'o', "FILE",
+                 "write a profile of all kernels, for the other commands",
+                 GNOMON__TO(nsys_job, output)),
+    GNOMON__WORD("group-by", "WHAT", gnomon__nsys_by_words,
+                 "add kernels up by what they are of",
+                 GNOMON__TO(nsys_job, grouping.by)),
+    GNOMON__TEXT("sort", 0, "COLUMN", "order rows by a column",
+                 GNOMON__TO(nsys_job, sort)),
+    GNOMON__TEXT("top", 0, "N", "the first N rows only", .take = set_top),
+    GNOMON__TEXT("step", 0, "PATTERN",
+                 "which ranges are steps, for --group-by step",
+                 GNOMON__TO(nsys_job, filter.asked.step)),
+    GNOMON__TEXT("peak", 0, "LIST",
+                 "TFLOP/s by type: bf16=989.4,fp32=66.9,GB/s=3350",
+                 .take = set_peaks),
+    GNOMON__FILE("plot", 0, "FILE.svg", "draw a roofline of the groups",
+                 GNOMON__TO(nsys_job, grouping.plot)),
+    GNOMON__TEXT("range", 0, "PATTERN",
+                 "only kernels in a range of such a name",
+                 GNOMON__TO(nsys_job, filter.range)),
+    GNOMON__TEXT("domain", 0, "NAME",
+                 "only ranges of this domain, or of default",
+                 GNOMON__TO(nsys_job, filter.asked.domain)),
+    GNOMON__TEXT("process", 0, "ID", "only kernels of this process",
+                 GNOMON__TO(nsys_job, filter.process), .take = set_number),
+    GNOMON__TEXT("device", 0, "N", "only those of this device",
+                 GNOMON__TO(nsys_job, filter.device), .take = set_number),
+    GNOMON__TEXT("stream", 0, "N", "only those of this stream",
+                 GNOMON__TO(nsys_job, filter.stream), .take = set_number),
+    GNOMON__WORD("compat", "TOOL", compat_words,
+                 "pyprof: the rows that it would print",
+                 GNOMON__TO(nsys_job, compat)),
     {.name = NULL}};
 
 static int nsys_run(int argc, char **argv);
@@ -109,96 +161,6 @@ const gnomon__command gnomon__command_nsys = {
     .run = nsys_run,
     .takes_files = 1,
 };
-
-typedef struct nsys_job {
-    gnomon__nsys_filter filter;
-    gnomon__nsys_table table;
-    gnomon__nsys_grouping grouping; /* .by -1: none */
-    const char *columns, *sort, *output;
-    bool prints_lines, has_peaks;
-    int report; /* below 0: none */
-} nsys_job;
-
-static int set_form(nsys_job *job, enum gnomon__nsys_form form)
-{
-    const enum gnomon__nsys_form before = job->table.form;
-    job->table.form = form;
-    return before == GNOMON__NSYS_WORDS || before == form
-               ? GNOMON__EXIT_OK
-               : gnomon__cli_usage(&gnomon__command_nsys,
-                                   "-w, --csv and --json are one or the other");
-}
-
-/* A number of at least `least`. */
-static int set_number(int option, uint64_t least, int64_t *to)
-{
-    unsigned long long number;
-    char what[64];
-    if (gnomon__cli_number(optarg, &number) && number >= least &&
-        number <= INT32_MAX) {
-        *to = (int64_t)number;
-        return GNOMON__EXIT_OK;
-    }
-    snprintf(what, sizeof what, "--%s takes a number",
-             nsys_options[option].name);
-    return gnomon__cli_usage(&gnomon__command_nsys, what);
-}
-
-static int set_option(nsys_job *job, int option)
-{
-    int64_t number = 0;
-    int status = GNOMON__EXIT_OK;
-    switch (option) {
-    case NSYS_COLUMNS:
-        job->columns = optarg;
-        break;
-    case NSYS_WIDTH:
-        status = set_number(option, 0, &number);
-        job->table.width = (int)number;
-        return status ? status : set_form(job, GNOMON__NSYS_WIDTH);
-    case NSYS_CSV:
-        return set_form(job, GNOMON__NSYS_CSV);
-    case NSYS_JSON:
-        return set_form(job, GNOMON__NSYS_JSON);
-    case NSYS_OUTPUT:
-        job->output = optarg;
-        break;
-    case NSYS_BY:
-        job->grouping.by = gnomon__cli_word(optarg, gnomon__nsys_by_words);
-        break;
-    case NSYS_SORT:
-        job->sort = optarg;
-        break;
-    case NSYS_TOP:
-        status = set_number(option, 1, &number);
-        job->table.limit = (uint64_t)number;
-        break;
-    case NSYS_STEP:
-        job->filter.asked.step = optarg;
-        break;
-    case NSYS_PEAK:
-        job->has_peaks = true;
-        return gnomon__peaks_read(&job->grouping.peaks, optarg);
-    case NSYS_PLOT:
-        job->grouping.plot = optarg;
-        break;
-    case NSYS_RANGE:
-        job->filter.range = optarg;
-        break;
-    case NSYS_DOMAIN:
-        job->filter.asked.domain = optarg;
-        break;
-    case NSYS_PROCESS:
-        return set_number(option, 0, &job->filter.process);
-    case NSYS_DEVICE:
-        return set_number(option, 0, &job->filter.device);
-    case NSYS_STREAM:
-        return set_number(option, 0, &job->filter.stream);
-    default:
-        job->filter.asked.is_pyprofs = true;
-    }
-    return status;
-}
 
 #if GNOMON_WITH_SQLITE
 
@@ -348,14 +310,12 @@ static int nsys_run(int argc, char **argv)
     const gnomon__command *c = &gnomon__command_nsys;
     nsys_job job = {.filter = GNOMON__NSYS_ALL,
                     .grouping = {.by = -1},
-                    .table = {.limit = UINT64_MAX, .sort = -1}};
-    int option, status = GNOMON__EXIT_OK;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0 && !status)
-        status = set_option(&job, option);
-    if (status)
-        return status;
+                    .table = {.limit = UINT64_MAX, .sort = -1},
+                    .compat = -1};
+    const int option = gnomon__cli_read(c, argc, argv, &job);
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
+    job.filter.asked.is_pyprofs = !job.compat;
     const int words = argc - optind;
     const int what = words ? nsys_word(argv[optind]) : -1;
     if (words < 1 || words > 2 || what < 0)
@@ -367,7 +327,7 @@ static int nsys_run(int argc, char **argv)
     job.report = what - NSYS_STATS;
     const char *path =
         words == 2 && strcmp(argv[optind + 1], "-") ? argv[optind + 1] : NULL;
-    status = do_job(&job, path);
+    const int status = do_job(&job, path);
     free((void *)(size_t)job.grouping.choice.columns);
     return status;
 }
