@@ -65,6 +65,20 @@ gnomon__literal_next(const gnomon__literal *of)
 {
     return of + of->next;
 }
+/* A dict's text of this key; NULL: there is none. */
+static inline const char *gnomon__literal_text_of(const gnomon__literal *of,
+                                                  const char *key)
+{
+    return gnomon__literal_text(gnomon__literal_get(of, key));
+}
+/* Its integer of this key; 0: there is none. */
+static inline uint64_t gnomon__literal_count_of(const gnomon__literal *of,
+                                                const char *key)
+{
+    of = gnomon__literal_get(of, key);
+    return of && of->kind == GNOMON__LITERAL_INTEGER ? (uint64_t)of->of.integer
+                                                     : 0;
+}
 /* Whether it has parts. */
 static inline bool gnomon__literal_is_list(const gnomon__literal *of)
 {

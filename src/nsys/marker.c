@@ -107,9 +107,8 @@ static const char *name_of(gnomon__marker *m)
         to[m->text + m->name_length - from] = 0;
         return to;
     case GNOMON__MARKER_ARGS:
-        name = gnomon__literal_text(gnomon__literal_get(m->value, "name"));
-        return name ? name
-                    : gnomon__literal_text(gnomon__literal_get(m->value, "op"));
+        name = gnomon__literal_text_of(m->value, "name");
+        return name ? name : gnomon__literal_text_of(m->value, "op");
     case GNOMON__MARKER_LAYER:
         return strchr(m->text, ':') + 1;
     case GNOMON__MARKER_OTHER:

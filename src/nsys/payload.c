@@ -135,24 +135,17 @@ static bool put_json(gnomon__payloads *p, FILE *to, const char *name)
     if (of && of->kind == GNOMON__LITERAL_DICT && of->count > 1 &&
         !gnomon__literal_get(of, field_names[OPERATION]))
         of = gnomon__literal_part(of, 1); /* below the layout's name */
-    const char *operation =
-        gnomon__literal_text(gnomon__literal_get(of, field_names[OPERATION]));
-    const char *inputs =
-        gnomon__literal_text(gnomon__literal_get(of, field_names[INPUTS]));
+    const char *operation = gnomon__literal_text_of(of, field_names[OPERATION]);
+    const char *inputs = gnomon__literal_text_of(of, field_names[INPUTS]);
     const char *attributes =
-        gnomon__literal_text(gnomon__literal_get(of, field_names[ATTRIBUTES]));
-    uint64_t numbers[3] = {0};
+        gnomon__literal_text_of(of, field_names[ATTRIBUTES]);
     if (!operation || !inputs)
         return false;
-    for (int i = 0; i < 3; i++) {
-        const gnomon__literal *number =
-            gnomon__literal_get(of, field_names[FLOPS + i]);
-        if (number && number->kind == GNOMON__LITERAL_INTEGER)
-            numbers[i] = (uint64_t)number->of.integer;
-    }
     put_begin(to, name, operation);
     fprintf(to, "%s, \"type\": %s", inputs, attributes ? attributes : "{}");
-    put_end(to, numbers[0], numbers[1], numbers[2] != 0);
+    put_end(to, gnomon__literal_count_of(of, field_names[FLOPS]),
+            gnomon__literal_count_of(of, field_names[BYTES]),
+            gnomon__literal_count_of(of, field_names[BACKWARD]) != 0);
     return true;
 }
 

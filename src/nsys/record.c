@@ -74,26 +74,20 @@ void gnomon__nsys_record_free(gnomon__nsys_record *r)
 /* Of a frame that no user wrote. */
 static bool is_inner_frame(const char *frame)
 {
-    static const char *const inner[] = {"torch/nn/modules",
-                                        "torch/nn/functional.py",
-                                        "torch/tensor.py",
-                                        "torch/autograd/__init__.py",
-                                        "torch/_jit_internal.py",
-                                        "pyprof/nvtx/nvmarker.py",
-                                        "apex/optimizers",
-                                        "torch/_utils.py",
-                                        "torch/optim"};
-    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
-        if (strstr(frame, inner[i]))
-            return true;
-    return false;
+    return gnomon__has_any(frame, "torch/nn/modules\0"
+                                  "torch/nn/functional.py\0"
+                                  "torch/tensor.py\0"
+                                  "torch/autograd/__init__.py\0"
+                                  "torch/_jit_internal.py\0"
+                                  "pyprof/nvtx/nvmarker.py\0"
+                                  "apex/optimizers\0torch/_utils.py\0"
+                                  "torch/optim\0");
 }
 
 static void add_trace(gnomon__nsys_record *r, const gnomon__literal *value)
 {
     const gnomon__literal *frames = gnomon__literal_get(value, "traceMarker");
-    const char *layer =
-        gnomon__literal_text(gnomon__literal_get(value, "funcStack"));
+    const char *layer = gnomon__literal_text_of(value, "funcStack");
     if (layer)
         gnomon__nsys_record_list(r, &r->layers, layer);
     if (!gnomon__literal_is_list(frames))
@@ -109,9 +103,8 @@ static void add_trace(gnomon__nsys_record *r, const gnomon__literal *value)
 
 static void add_args(gnomon__nsys_record *r, const gnomon__marker *m)
 {
-    const char *mod =
-        gnomon__literal_text(gnomon__literal_get(m->value, "mod"));
-    const char *op = gnomon__literal_text(gnomon__literal_get(m->value, "op"));
+    const char *mod = gnomon__literal_text_of(m->value, "mod");
+    const char *op = gnomon__literal_text_of(m->value, "op");
     gnomon__nsys_record_list(r, &r->markers, m->text);
     gnomon__nsys_record_list(r, &r->mods, mod ? mod : "na");
     gnomon__nsys_record_list(r, &r->ops, op ? op : "na");
@@ -431,11 +424,9 @@ static const char *sizes_of(const gnomon__nsys_record *r)
 bool gnomon__nsys_record_read(gnomon__nsys_record *r,
                               const gnomon__literal *line)
 {
-    const char *name =
-        gnomon__literal_text(gnomon__literal_get(line, "kShortName"));
-    const char *full =
-        gnomon__literal_text(gnomon__literal_get(line, "kLongName"));
-    const char *dir = gnomon__literal_text(gnomon__literal_get(line, "dir"));
+    const char *name = gnomon__literal_text_of(line, "kShortName");
+    const char *full = gnomon__literal_text_of(line, "kLongName");
+    const char *dir = gnomon__literal_text_of(line, "dir");
     if (!name && !full)
         return false;
     gnomon__nsys_record_begin(r);

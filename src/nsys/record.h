@@ -49,6 +49,14 @@ typedef struct gnomon__nsys_record {
     size_t name_room;
 } gnomon__nsys_record;
 
+/* Whether one of the words, each of which a NUL ends, is in the text. */
+static inline bool gnomon__has_any(const char *text, const char *words)
+{
+    while (*words && !strstr(text, words))
+        words += strlen(words) + 1;
+    return *words;
+}
+
 /* Forgets all, and keeps the memory for the next one. */
 void gnomon__nsys_record_begin(gnomon__nsys_record *r);
 void gnomon__nsys_record_free(gnomon__nsys_record *r);

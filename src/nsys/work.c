@@ -81,11 +81,11 @@ static const char *place_name(const gnomon__operation *o, uint32_t place)
 static void add_argument(gnomon__operation *o, const gnomon__literal *a,
                          uint32_t place)
 {
-    const char *type = gnomon__literal_text(gnomon__literal_get(a, "type"));
-    const char *name = gnomon__literal_text(gnomon__literal_get(a, "name"));
+    const char *type = gnomon__literal_text_of(a, "type");
+    const char *name = gnomon__literal_text_of(a, "name");
     const gnomon__literal *shape = gnomon__literal_get(a, "shape"),
                           *dims = gnomon__literal_get(a, "dims");
-    const char *dtype = gnomon__literal_text(gnomon__literal_get(a, "dtype"));
+    const char *dtype = gnomon__literal_text_of(a, "dtype");
     if (gnomon__literal_is_list(dims)) /* gnomon's */
         add_input(o, dims, dtype ? dtype : "");
     else if (type && (!strcmp(type, "tensor") || !strcmp(type, "ndarray")) &&
@@ -111,18 +111,14 @@ static void begin_operation(gnomon__operation *o, const char *name)
 /* What gnomon's own texts say besides: attributes and figures. */
 static void add_said(gnomon__operation *o, const gnomon__literal *of)
 {
-    const gnomon__literal *attributes = gnomon__literal_get(of, "type"),
-                          *flops = gnomon__literal_get(of, "flops"),
-                          *bytes = gnomon__literal_get(of, "bytes");
+    const gnomon__literal *attributes = gnomon__literal_get(of, "type");
     if (attributes && attributes->kind == GNOMON__LITERAL_DICT)
         for (uint32_t i = 0; i < attributes->count; i += 2)
             add_attribute(
                 o, gnomon__literal_text(gnomon__literal_part(attributes, i)),
                 gnomon__literal_part(attributes, i + 1));
-    if (flops && flops->kind == GNOMON__LITERAL_INTEGER)
-        o->flops = (uint64_t)flops->of.integer;
-    if (bytes && bytes->kind == GNOMON__LITERAL_INTEGER)
-        o->bytes = (uint64_t)bytes->of.integer;
+    o->flops = gnomon__literal_count_of(of, "flops");
+    o->bytes = gnomon__literal_count_of(of, "bytes");
 }
 
 /* Of PyProf's first marker, the outermost call that it saw. */
@@ -190,33 +186,18 @@ static bool is_product(const gnomon__operation *o)
 /* Whether it multiplies, and does not only prepare or finish that. */
 static bool multiplies(const char *kernel)
 {
-    static const char *const helps[] = {"splitKreduce",
-                                        "reduce_1Block",
-                                        "nchwToNhwc",
-                                        "nhwcToNchw",
-                                        "OffsetsKernel",
-                                        "elementwise",
-                                        "reduce_kernel",
-                                        "scaleTensor",
-                                        "flip_filter",
-                                        "compute_gemm_pointers",
-                                        "transpose",
-                                        "kernelReduce",
-                                        "generateWinogradTiles",
-                                        "winogradForwardData",
-                                        "winogradForwardOutput",
-                                        "winogradForwardFilter",
-                                        "winogradWgrad"};
-    static const char *const does[] = {"gemm",    "Gemm", "gemv",  "dot_kernel",
-                                       "cutlass", "conv", "cudnn", "xmma",
-                                       "nvjet",   "grad", "fprop", "winograd"};
-    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
-        if (strstr(kernel, helps[i]))
-            return false;
-    for (size_t i = 0; i < sizeof does / sizeof *does; i++)
-        if (strstr(kernel, does[i]))
-            return true;
-    return false;
+    return !gnomon__has_any(kernel, "splitKreduce\0reduce_1Block\0"
+                                    "nchwToNhwc\0nhwcToNchw\0OffsetsKernel\0"
+                                    "elementwise\0reduce_kernel\0"
+                                    "scaleTensor\0flip_filter\0"
+                                    "compute_gemm_pointers\0transpose\0"
+                                    "kernelReduce\0generateWinogradTiles\0"
+                                    "winogradForwardData\0"
+                                    "winogradForwardOutput\0"
+                                    "winogradForwardFilter\0winogradWgrad\0") &&
+           gnomon__has_any(kernel, "gemm\0Gemm\0gemv\0dot_kernel\0cutlass\0"
+                                   "conv\0cudnn\0xmma\0nvjet\0grad\0fprop\0"
+                                   "winograd\0");
 }
 
 /* That a thread launched a kernel of. */
