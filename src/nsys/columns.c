@@ -146,21 +146,14 @@ static void put_list(cell *c, const gnomon__texts *t, const char *between)
     put(c, t->count ? "" : "-");
 }
 
-static void put_seqs(cell *c, const gnomon__seqs *seqs)
+static void put_numbers(cell *c, const void *numbers, size_t count)
 {
-    for (size_t i = 0; i < seqs->count; i++) {
+    const int64_t *at = numbers;
+    for (size_t i = 0; i < count; i++) {
         put(c, i ? "," : "");
-        put_number(c, (int64_t)seqs->at[i]);
+        put_number(c, at[i]);
     }
-    put(c, seqs->count ? "" : "-");
-}
-
-static void put_sizes(cell *c, const int64_t sizes[3])
-{
-    for (int i = 0; i < 3; i++) {
-        put(c, i ? "," : "");
-        put_number(c, sizes[i]);
-    }
+    put(c, count ? "" : "-");
 }
 
 /* In a width only the name of the innermost file is there. */
@@ -188,7 +181,8 @@ static void put_cell(const gnomon__nsys_table *t, cell *c, int column,
         put_number(c, (int64_t)t->rows);
         break;
     case SEQS:
-        put_seqs(c, in_record);
+        put_numbers(c, ((const gnomon__seqs *)in_record)->at,
+                    ((const gnomon__seqs *)in_record)->count);
         break;
     case NUMBER:
         put_number(c, *(const int64_t *)in_record);
@@ -214,7 +208,7 @@ static void put_cell(const gnomon__nsys_table *t, cell *c, int column,
             *at = '_';
         break;
     case SIZES:
-        put_sizes(c, in_record);
+        put_numbers(c, in_record, 3);
         break;
     default:
         put_number(c, (int64_t) * (const uint64_t *)in_work);
@@ -322,8 +316,7 @@ static void print_row(const gnomon__nsys_table *t, FILE *to,
     fputs(t->form == GNOMON__NSYS_JSON ? "}" : "\n", to);
 }
 
-/* What stands between rows; false: there are as many as were asked for. */
-static bool print_between(gnomon__nsys_table *t)
+bool gnomon__nsys_between(gnomon__nsys_table *t)
 {
     const bool is_json = t->form == GNOMON__NSYS_JSON;
     if (t->printed == t->limit)
@@ -374,7 +367,7 @@ bool gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
     t->rows++;
     if (t->sort >= 0)
         return keep_row(t, r, w);
-    if (!print_between(t))
+    if (!gnomon__nsys_between(t))
         return true;
     print_row(t, t->to, r, w);
     return true;
@@ -387,7 +380,8 @@ bool gnomon__nsys_foot(gnomon__nsys_table *t)
               !gnomon__table_sort(&t->kept, nsys_columns[t->sort].is_number
                                                 ? KEY_NUMBER
                                                 : KEY_TEXT);
-    for (size_t i = 0; ok && i < t->kept.row_count && print_between(t); i++)
+    for (size_t i = 0; ok && i < t->kept.row_count && gnomon__nsys_between(t);
+         i++)
         fputs(gnomon__cells_of(&t->kept, i)[ROW_LINE].text, t->to);
     if (is_json)
         fputs(t->printed ? "\n]\n" : "]\n", t->to);

@@ -53,6 +53,9 @@ int gnomon__nsys_choose(gnomon__nsys_table *t, const char *words);
 int gnomon__nsys_head(gnomon__nsys_table *t);
 bool gnomon__nsys_row(gnomon__nsys_table *t, const gnomon__nsys_record *r,
                       const gnomon__work *w);
+/* Before a row, what parts it from the one before; false: there are as many as were asked
+ * for. */
+bool gnomon__nsys_between(gnomon__nsys_table *t);
 /* After the last one: those that were kept to be sorted. Of both false: no memory. */
 bool gnomon__nsys_foot(gnomon__nsys_table *t);
 

@@ -427,68 +427,63 @@ static void project(stats_job *j)
 
 #define STATS_COLUMNS 16
 
-static bool is_number(sqlite3_stmt *rows, int column)
-{
-    const int type = sqlite3_column_type(rows, column);
-    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-}
-
-static void print_cell(sqlite3_stmt *rows, int column,
-                       enum gnomon__nsys_form form, int width)
+/* A cell, or the title of its column. */
+static void print_text(const gnomon__nsys_table *t, int column,
+                       const char *text, bool is_number, int width)
 {
     char shown[2048];
-    const char *text = (const char *)sqlite3_column_text(rows, column);
-    const bool number = is_number(rows, column);
-    if (form == GNOMON__NSYS_JSON) {
-        gnomon__nsys_put_member(
-            stdout, !column, sqlite3_column_name(rows, column), text, number);
-    } else if (form == GNOMON__NSYS_CSV) {
-        fputs(column ? "," : "", stdout);
-        gnomon__nsys_put_csv(stdout, text ? text : "", number, false);
+    if (t->form == GNOMON__NSYS_CSV) {
+        fputs(column ? "," : "", t->to);
+        gnomon__nsys_put_csv(t->to, text, is_number, false);
     } else {
-        gnomon__escape_copy(text ? text : "", shown, sizeof shown);
-        printf(number ? "%s%*s" : "%s%-*s", column ? "  " : "", width, shown);
+        gnomon__escape_copy(text, shown, sizeof shown);
+        fprintf(t->to, is_number ? "%s%*s" : "%s%-*s", column ? "  " : "",
+                width, shown);
     }
 }
 
+static void print_cell(const gnomon__nsys_table *t, sqlite3_stmt *rows,
+                       int column, int width)
+{
+    const char *text = (const char *)sqlite3_column_text(rows, column);
+    const int type = sqlite3_column_type(rows, column);
+    const bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    if (t->form == GNOMON__NSYS_JSON)
+        gnomon__nsys_put_member(
+            t->to, !column, sqlite3_column_name(rows, column), text, is_number);
+    else
+        print_text(t, column, text ? text : "", is_number, width);
+}
+
 /* As text a column is as wide as its widest cell, so there rows are read twice. */
-static void print_rows(stats_job *j, sqlite3_stmt *rows,
-                       enum gnomon__nsys_form form, uint64_t limit)
+static void print_rows(stats_job *j, sqlite3_stmt *rows, gnomon__nsys_table *t)
 {
     int widths[STATS_COLUMNS] = {0};
     const int count = sqlite3_column_count(rows);
-    uint64_t printed = 0;
+    const bool is_json = t->form == GNOMON__NSYS_JSON;
     for (int i = 0; i < count; i++)
         widths[i] = (int)strlen(sqlite3_column_name(rows, i));
-    for (; form == GNOMON__NSYS_WORDS && printed < limit &&
-           gnomon__nsys_step(&j->db, rows, &j->status);
-         printed++)
+    for (uint64_t read = 0; t->form == GNOMON__NSYS_WORDS && read < t->limit &&
+                            gnomon__nsys_step(&j->db, rows, &j->status);
+         read++)
         for (int i = 0; i + 1 < count; i++) {
             const int n = sqlite3_column_bytes(rows, i);
             widths[i] = n > widths[i] && n < 400 ? n : widths[i];
         }
     sqlite3_reset(rows);
     widths[count - 1] = 0;
-    for (int i = 0; i < count && form != GNOMON__NSYS_JSON; i++)
-        printf(form == GNOMON__NSYS_CSV ? "%s%.*s" : "%s%-*s",
-               i == 0                     ? ""
-               : form == GNOMON__NSYS_CSV ? ","
-                                          : "  ",
-               form == GNOMON__NSYS_CSV ? 99 : widths[i],
-               sqlite3_column_name(rows, i));
-    fputs(form == GNOMON__NSYS_JSON ? "[" : "\n", stdout);
-    for (printed = 0; printed < limit && !ferror(stdout) &&
-                      gnomon__nsys_step(&j->db, rows, &j->status);
-         printed++) {
-        if (form == GNOMON__NSYS_JSON)
-            fputs(printed ? ",\n" : "\n", stdout);
+    for (int i = 0; i < count && !is_json; i++)
+        print_text(t, i, sqlite3_column_name(rows, i), false, widths[i]);
+    fputs(is_json ? "[" : "\n", t->to);
+    while (t->printed < t->limit && !ferror(t->to) &&
+           gnomon__nsys_step(&j->db, rows, &j->status)) {
+        (void)gnomon__nsys_between(t);
         for (int i = 0; i < count; i++)
-            print_cell(rows, i, form, widths[i]);
-        fputs(form == GNOMON__NSYS_JSON ? "}" : "\n", stdout);
+            print_cell(t, rows, i, widths[i]);
+        fputs(is_json ? "}" : "\n", t->to);
     }
-    if (form == GNOMON__NSYS_JSON)
-        fputs(printed ? "\n]\n" : "]\n", stdout);
-    if (!printed && !j->status)
+    (void)gnomon__nsys_foot(t);
+    if (!t->printed && !j->status)
         j->status = GNOMON__EXIT_NOTHING;
 }
 
@@ -570,6 +565,7 @@ int gnomon__nsys_stats(int which, const char *path,
                        const gnomon__nsys_filter *filter,
                        enum gnomon__nsys_form form, uint64_t limit)
 {
+    gnomon__nsys_table table = {.form = form, .limit = limit, .to = stdout};
     stats_job j = {0};
     sqlite3_stmt *rows = NULL;
     if (!can_filter(which, filter))
@@ -591,7 +587,7 @@ int gnomon__nsys_stats(int which, const char *path,
         rows = stats_select(&j, stats_reports[which].select);
     gnomon__progress_end();
     if (rows)
-        print_rows(&j, rows, form, limit);
+        print_rows(&j, rows, &table);
     sqlite3_finalize(rows);
     sqlite3_free(j.with);
     gnomon__free(j.of);
