@@ -71,7 +71,7 @@ const gnomon__launch *gnomon__chains_find(const gnomon__chains *c,
 static int read_launches(gnomon__chains *c, const gnomon__nsys *db,
                          const char *table)
 {
-    static const char *const columns[] = {"globalPid", "correlationId", NULL};
+    static const char columns[] = "globalPid,correlationId";
     int status = GNOMON__EXIT_OK;
     sqlite3_stmt *rows =
         gnomon__nsys_select(db, table, columns, "WHERE c1 IS NOT NULL");
@@ -105,8 +105,7 @@ typedef struct sweep {
 /* Each: thread, process, begin, end, and a call's correlation id or a range's row. */
 static sqlite3_stmt *calls_of(const gnomon__nsys *db)
 {
-    static const char *const columns[] = {"globalTid", "rowid",         "start",
-                                          "end",       "correlationId", NULL};
+    static const char columns[] = "globalTid,rowid,start,end,correlationId";
     char text[640];
     if (!db->is_nvprof)
         return gnomon__nsys_select(
@@ -128,9 +127,8 @@ static sqlite3_stmt *calls_of(const gnomon__nsys *db)
 
 static sqlite3_stmt *ranges_of(const gnomon__nsys *db)
 {
-    static const char *const columns[] = {
-        "globalTid", "eventType",    "start", "end",
-        "rowid",     "endGlobalTid", NULL};
+    static const char columns[] =
+        "globalTid,eventType,start,end,rowid,endGlobalTid";
     if (!db->is_nvprof)
         return gnomon__nsys_select(
             db, "NVTX_EVENTS", columns,

@@ -47,9 +47,8 @@ static void set_bytes(gnomon__collective_call *c, const char *name,
 int gnomon__collectives_read(gnomon__collective_calls *calls,
                              const gnomon__nsys *db)
 {
-    static const char *const entries[] = {"schemaId", "name", "offset", NULL};
-    static const char *const events[] = {"globalTid", "start",      "text",
-                                         "textId",    "binaryData", NULL};
+    static const char entries[] = "schemaId,name,offset";
+    static const char events[] = "globalTid,start,text,textId,binaryData";
     char parts[256], said[256], text[2048];
     int status = GNOMON__EXIT_OK;
     if (!gnomon__nsys_has(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES") ||

@@ -94,7 +94,7 @@ static void make_safe(sqlite3 *sql)
 
 bool gnomon__nsys_has(const gnomon__nsys *db, const char *table)
 {
-    static const char *const id[] = {"rowid", NULL};
+    static const char id[] = "rowid";
     sqlite3_stmt *rows = gnomon__nsys_select(db, table, id, "LIMIT 1");
     const bool is_there = rows && sqlite3_step(rows) == SQLITE_ROW;
     sqlite3_finalize(rows);
@@ -135,7 +135,7 @@ int gnomon__nsys_open(gnomon__nsys *db, const char *path)
 
 double gnomon__nsys_bandwidth(const gnomon__nsys *db)
 {
-    static const char *const columns[] = {"memoryBandwidth", NULL};
+    static const char columns[] = "memoryBandwidth";
     int status = 0;
     sqlite3_stmt *rows = gnomon__nsys_select(db, "TARGET_INFO_GPU", columns,
                                              "ORDER BY rowid LIMIT 1");
@@ -172,13 +172,13 @@ static bool find_column(const gnomon__nsys *db, const char *table,
 {
     const char *type;
     for (;; names++) {
-        const size_t n = strcspn(names, "|");
+        const size_t n = strcspn(names, "|,");
         snprintf(name, 64, "%.*s", (int)n, names);
         if (!sqlite3_table_column_metadata(db->sql, NULL, table, name, &type,
                                            NULL, NULL, NULL, NULL))
             return true;
         names += n;
-        if (!*names)
+        if (*names != '|')
             return false;
     }
 }
@@ -199,16 +199,18 @@ static bool has_table(const gnomon__nsys *db, const char *table)
 }
 
 bool gnomon__nsys_source(const gnomon__nsys *db, const char *table,
-                         const char *const *columns, char *text, size_t size)
+                         const char *columns, char *text, size_t size)
 {
     const bool is_there = has_table(db, table);
     char name[64];
     size_t n = (size_t)snprintf(text, size, "(SELECT ");
-    for (size_t i = 0; columns[i] && n < size; i++) {
-        const bool has = is_there && find_column(db, table, columns[i], name);
+    for (size_t i = 0; *columns && n < size; i++) {
+        const bool has = is_there && find_column(db, table, columns, name);
         n += (size_t)snprintf(text + n, size - n,
                               has ? "%s\"%s\" AS c%zu" : "%s%s AS c%zu",
                               i ? ", " : "", has ? name : "NULL", i);
+        columns += strcspn(columns, ",");
+        columns += *columns == ',';
     }
     if (n < size)
         n += (size_t)snprintf(text + n, size - n,
@@ -217,7 +219,7 @@ bool gnomon__nsys_source(const gnomon__nsys *db, const char *table,
 }
 
 sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db, const char *table,
-                                  const char *const *columns, const char *rest)
+                                  const char *columns, const char *rest)
 {
     char text[SELECT_ROOM], source[SELECT_ROOM - 512];
     if (!has_table(db, table) ||

@@ -32,17 +32,16 @@ double gnomon__nsys_bandwidth(const gnomon__nsys *db);
 int gnomon__nsys_no_kernels(const gnomon__nsys *db);
 void gnomon__nsys_close(gnomon__nsys *db);
 
-/* A select of these columns of a table, which end with NULL, with `rest` behind, in which
- * the columns are called c0, c1, ... A column may be "a|b": the first that there is. NULL:
- * no such table, or it cannot be read, which has been logged. Finalized by the caller. */
+/* A select of columns of a table, parted by commas, with `rest` behind, in which they are
+ * called c0, c1, ... A column may be "a|b": the first that there is. NULL: no such table, or
+ * it cannot be read, which has been logged. Finalized by the caller. */
 struct sqlite3_stmt *gnomon__nsys_select(const gnomon__nsys *db,
-                                         const char *table,
-                                         const char *const *columns,
+                                         const char *table, const char *columns,
                                          const char *rest);
 /* The text of such a select, in parentheses for others to read from; without the table, of
  * no rows. False: it does not fit. */
 bool gnomon__nsys_source(const gnomon__nsys *db, const char *table,
-                         const char *const *columns, char *text, size_t size);
+                         const char *columns, char *text, size_t size);
 /* The same of a whole select. */
 struct sqlite3_stmt *gnomon__nsys_prepare(const gnomon__nsys *db,
                                           const char *text);

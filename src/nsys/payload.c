@@ -85,8 +85,7 @@ static gnomon__payload_layout *add_layout(gnomon__payloads *p, int64_t domain,
 /* Of layouts that name an operation and its inputs: those are gnomon's. */
 int gnomon__payloads_read(gnomon__payloads *p, const gnomon__nsys *db)
 {
-    static const char *const columns[] = {"domainId", "schemaId", "name",
-                                          "offset", NULL};
+    static const char columns[] = "domainId,schemaId,name,offset";
     int status = GNOMON__EXIT_OK;
     size_t kept = 0;
     sqlite3_stmt *rows =

@@ -82,27 +82,14 @@ enum {
 
 static void prepare(gnomon__nsys_records *r)
 {
-    static const char *const kernels[] = {"start",
-                                          "end",
-                                          "deviceId",
-                                          "streamId",
-                                          "correlationId",
-                                          "globalPid",
-                                          "demangledName|mangledName|name",
-                                          "shortName|name",
-                                          "gridX",
-                                          "gridY",
-                                          "gridZ",
-                                          "blockX",
-                                          "blockY",
-                                          "blockZ",
-                                          NULL};
-    static const char *const ranges[] = {"text",       "textId",
-                                         "domainId",   "globalTid",
-                                         "binaryData", "jsonText|jsonTextId",
-                                         NULL};
-    static const char *const marks[] = {"rowid", "name", "domain", NULL};
-    static const char *const value[] = {"value", NULL};
+    static const char kernels[] =
+        "start,end,deviceId,streamId,correlationId,globalPid,"
+        "demangledName|mangledName|name,shortName|name,gridX,gridY,"
+        "gridZ,blockX,blockY,blockZ";
+    static const char ranges[] = "text,textId,domainId,globalTid,binaryData,"
+                                 "jsonText|jsonTextId";
+    static const char marks[] = "rowid,name,domain";
+    static const char value[] = "value";
     const gnomon__nsys *db = &r->db;
     r->kernels = gnomon__nsys_select(
         db,
@@ -161,8 +148,7 @@ static bool add_domain(gnomon__nsys_records *r, int64_t process, int64_t number,
 /* nvprof names a domain with each range. */
 static int read_domains(gnomon__nsys_records *r)
 {
-    static const char *const columns[] = {"globalTid", "domainId",  "text",
-                                          "textId",    "eventType", NULL};
+    static const char columns[] = "globalTid,domainId,text,textId,eventType";
     int status = GNOMON__EXIT_OK;
     sqlite3_stmt *rows = r->only_domain && r->db.has_ranges && !r->db.is_nvprof
                              ? gnomon__nsys_select(&r->db, "NVTX_EVENTS",
@@ -198,8 +184,7 @@ static int add_step(gnomon__nsys_records *r, gnomon__nsys_step_range step)
 
 static int read_steps(gnomon__nsys_records *r, const char *pattern)
 {
-    static const char *const columns[] = {
-        "eventType", "start", "end", "globalTid", "textId", "text", NULL};
+    static const char columns[] = "eventType,start,end,globalTid,textId,text";
     int status = GNOMON__EXIT_OK;
     sqlite3_stmt *rows =
         pattern && !r->db.is_nvprof && gnomon__nsys_has(&r->db, "StringIds")

@@ -24,39 +24,25 @@
 /* The short names; c0, c1, ... are the columns. */
 static const struct {
     const char *name, *table;
-    const char *columns[9];
+    const char *columns;
     int process;       /* which column has it */
     bool is_on_device; /* and c5, c6 are the device and the stream */
-} stats_sources[] = {{"strings", "StringIds", {"id", "value"}, -1, false},
-                     {"kernels",
-                      "CUPTI_ACTIVITY_KIND_KERNEL",
-                      {"start", "end", "globalPid", "correlationId",
-                       "demangledName|shortName", "deviceId", "streamId"},
-                      2,
-                      true},
-                     {"calls",
-                      "CUPTI_ACTIVITY_KIND_RUNTIME",
-                      {"start", "end", "nameId", "globalTid"},
-                      3,
-                      false},
-                     {"copies",
-                      "CUPTI_ACTIVITY_KIND_MEMCPY",
-                      {"start", "end", "globalPid", "correlationId", "bytes",
-                       "deviceId", "streamId", "copyKind"},
-                      2,
-                      true},
-                     {"sets",
-                      "CUPTI_ACTIVITY_KIND_MEMSET",
-                      {"start", "end", "globalPid", "correlationId", "bytes",
-                       "deviceId", "streamId"},
-                      2,
-                      true},
-                     {"events",
-                      "NVTX_EVENTS",
-                      {"start", "end", "eventType", "text", "textId",
-                       "globalTid", "domainId", "rowid"},
-                      5,
-                      false}};
+} stats_sources[] = {
+    {"strings", "StringIds", "id,value", -1, false},
+    {"kernels", "CUPTI_ACTIVITY_KIND_KERNEL",
+     "start,end,globalPid,correlationId,demangledName|shortName,"
+     "deviceId,streamId",
+     2, true},
+    {"calls", "CUPTI_ACTIVITY_KIND_RUNTIME", "start,end,nameId,globalTid", 3,
+     false},
+    {"copies", "CUPTI_ACTIVITY_KIND_MEMCPY",
+     "start,end,globalPid,correlationId,bytes,deviceId,streamId,"
+     "copyKind",
+     2, true},
+    {"sets", "CUPTI_ACTIVITY_KIND_MEMSET",
+     "start,end,globalPid,correlationId,bytes,deviceId,streamId", 2, true},
+    {"events", "NVTX_EVENTS",
+     "start,end,eventType,text,textId,globalTid,domainId,rowid", 5, false}};
 
 /* A line of SQL stands in a line. */
 /* clang-format off */
