@@ -298,8 +298,24 @@ def check_first(source, work, environment):
     return first
 
 
+def add_steady_clock(source, folder, environment):
+    """Time that the machine's load does not change: steady_clock.c."""
+    library = os.path.join(folder, os.pardir, "steady_clock.so")
+    kernel = os.path.join(folder, os.pardir, "current_clocksource")
+    subprocess.run([os.path.join(folder, os.pardir, os.pardir, "README", "bin", "cc"),
+                    "-shared", "-fPIC", "-o", library,
+                    os.path.join(source, "tests", "docs", "steady_clock.c")],
+                   check=True)
+    with open(kernel, "w") as out:
+        out.write("hpet\n")
+    environment["STEADY_CLOCK"] = kernel
+    environment["LD_PRELOAD"] = library
+
+
 def check_page(source, folder, environment, name):
     text = read(source, name)
+    if name == "docs/README.md":  # its steps are compared with each other
+        add_steady_clock(source, folder, environment)
     page = Page(name, folder, environment)
     page.check(text)
     missing_names(page, text, source)
