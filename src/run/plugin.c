@@ -120,8 +120,13 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
     if (!library) { /* most loaders put the path first */
         rest = strstr(why, path);
         why = rest ? rest + strlen(path) : why;
-        return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s: %s", shown,
-                            why + strspn(why, ": "));
+        /* Without a slash the loader searches its own folders only. */
+        int is_here = !strchr(path, '/') && !gnomon__os_is_missing(path);
+        return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s: %s%s%s",
+                            shown, why + strspn(why, ": "),
+                            is_here ? ". For the file in this folder write ./"
+                                    : "",
+                            is_here ? shown : "");
     }
     void *symbol = gnomon__os_symbol(library, GNOMON_PLUGIN_ENTRY);
     gnomon_plugin_entry *entry;

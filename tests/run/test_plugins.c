@@ -304,7 +304,13 @@ TEST(a_file_that_is_no_plugin_is_one_line)
     fails_with("", "./folder.so",
                AT "cannot load plugin ./folder.so: cannot "
                   "read file data: Is a directory\n");
-    fails_with("", "missing.so", AT "cannot load plugin ");
+    fails_with("", "missing.so",
+               AT "cannot load plugin missing.so: cannot open shared object "
+                  "file: No such file or directory\n");
+    fails_with("", "text.so",
+               AT "cannot load plugin text.so: cannot open shared object "
+                  "file: No such file or directory. For the file in this "
+                  "folder write ./text.so\n");
 }
 
 TEST(plugins_have_no_undefined_gnomon_symbol)
