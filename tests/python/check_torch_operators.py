@@ -152,6 +152,11 @@ class Operators(unittest.TestCase):
         self.assertEqual([row.key for row in prof.key_averages()], ["model"])
         self.assertRegex(said.getvalue(), "^gnomon.torch.watch: operators are not .*\n$")
 
+    def test_a_watch_that_fails_leaves_no_callback(self):
+        with self.assertRaises(AttributeError):
+            gnomon.torch.watch(nn.Linear(2, 2), object(), operators=True)
+        self.assertFalse(has_callback())
+
     def test_a_watch_of_layers_adds_no_callback(self):
         with gnomon.torch.watch(nn.Linear(2, 2)):
             self.assertFalse(has_callback())

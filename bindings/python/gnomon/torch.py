@@ -360,17 +360,17 @@ def watch(
         optimizer = [] if optimizer is None else [optimizer]
     depth = float("inf") if depth is None else depth
     handle = Watch(_chooser(only), depth, operators)
-    for last in optimizer[-1:]:
-        handle._hooks.append(last.register_step_post_hook(_stepped))
     _watches.append(handle)
     if _gnomon._on():
         _metadata("cpus", len(os.sched_getaffinity(0)))
     if not _undo:
         _install()
     try:
+        for last in optimizer[-1:]:
+            handle._hooks.append(last.register_step_post_hook(_stepped))
         if model is not None:
             handle._add_all(model, _free_name(name, model), 0)
-    except BaseException:  # of the caller's function
+    except BaseException:  # of the caller's function, or of what is no optimizer
         handle.close()
         raise
     return handle
