@@ -10,11 +10,13 @@ import sqlite3
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
 
 import gnomon.torch as pyprof
+from gnomon import _gnomon
 
 PROGRAM = os.environ.get("GNOMON_PROGRAM", "")
 TOOL = os.path.join(os.environ.get("GNOMON_TESTS", ""), "nvtx_out", "tool.so")
@@ -133,6 +135,23 @@ class PyProf(unittest.TestCase):
         linear = [row for row in backward if row[4] == "linear"]
         self.assertEqual({row[2] for row in linear}, {"layers.0", "layers.1"})
         self.assertEqual(linear[0][5:7], ["M=5,N=4,K=2,fp32,", "80"])
+
+    def test_a_node_that_raises_leaves_no_range_open(self):
+        opened = []
+
+        def nvtx(text):
+            opened.pop() if text is None else opened.append(text)
+            return True
+
+        with mock.patch.object(_gnomon, "_nvtx", nvtx), pyprof.init():
+            x = torch.ones(2, requires_grad=True)
+            y = torch.exp(x)
+            y.add_(1)  # backward of exp needs what was there
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace"):
+                y.sum().backward()
+            self.assertEqual(len(opened), 1)
+            torch.exp(x).sum().backward()
+            self.assertEqual(opened, [])
 
     def test_without_a_tool_it_is_off(self):
         said = io.StringIO()

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sys
+import threading
 
 import torch
 from torch.compiler import is_compiling
@@ -32,6 +33,13 @@ _UNMARKED = frozenset(
 )
 _OURS = (os.path.dirname(torch.__file__) + os.sep, __file__)
 _marks = []  # the open ones
+
+
+class _Here(threading.local):
+    nodes = 0  # of autograd, whose ranges are open on this thread
+
+
+_here = _Here()
 
 
 def _described(name, value, into):
@@ -75,6 +83,24 @@ def _close(*ignored, **also):
     _gnomon._nvtx(None)
 
 
+def _open_node(text, *ignored):
+    _here.nodes += 1
+    _gnomon._nvtx(text)
+
+
+def _close_node(*ignored):
+    if _here.nodes:
+        _here.nodes -= 1
+        _gnomon._nvtx(None)
+
+
+def _close_failed():
+    """Nodes that raised call no hook after them. Where this thread runs no backward, all
+    that are open are those."""
+    while _here.nodes and torch._C._current_graph_task_id() < 0:
+        _close_node()
+
+
 def _in_backward(result, first, until):
     """Nodes that were made meanwhile open a range whenever they run."""
     results = result if isinstance(result, (list, tuple)) else [result]
@@ -87,13 +113,14 @@ def _in_backward(result, first, until):
             continue
         node.metadata["gnomon"] = True
         text = f"{node.name()}, seq = {first}"
-        node.register_prehook(functools.partial(_open, text))
-        node.register_hook(_close)
+        node.register_prehook(functools.partial(_open_node, text))
+        node.register_hook(_close_node)
         nodes.extend(inner for inner, _ in node.next_functions)
 
 
 def _called(mod, op, function, args, keywords, has_place):
     """The call, in its ranges."""
+    _close_failed()
     described = []
     for value in args:
         _described("", value, described)
@@ -156,6 +183,7 @@ class Marks(TorchFunctionMode):
         return self
 
     def __exit__(self, *error):
+        _close_failed()
         if self in _marks:
             _marks.remove(self)
             super().__exit__(*(error or (None, None, None)))
