@@ -10,6 +10,7 @@
  * a time: from free to BUSY, value, key; and back to free by whoever frees the block. */
 #include "memory/blocks.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "platform/atomic.h"
@@ -130,9 +131,10 @@ block gnomon__block_take(uint64_t pointer)
 
 void gnomon__blocks_forget(void)
 {
-    for (uint32_t level = 0; level < LEVELS; level++)
-        if (load_acquire(&levels[level]))
-            (void)madvise(levels[level],
-                          level_slots(level) * sizeof *levels[level],
-                          MADV_DONTNEED);
+    for (uint32_t level = 0; level < LEVELS; level++) {
+        block *slots = load_acquire(&levels[level]);
+        const size_t bytes = level_slots(level) * sizeof *slots;
+        if (slots && madvise(slots, bytes, MADV_DONTNEED)) /* it is locked */
+            memset(slots, 0, bytes);
+    }
 }

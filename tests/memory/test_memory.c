@@ -4,6 +4,7 @@
  *
  * links: static */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "child.h"
 #include "live_profile.h"
@@ -401,6 +402,28 @@ TEST(a_child_records_nothing_of_its_parent)
     CHECK_EQ(sums(p, "step", "host").held_bytes, 10);
     gnomon_profile_free(p);
 }
+
+#ifdef MCL_ONFAULT
+/* The system does not empty locked memory. Says nothing where none can be locked. */
+TEST(blocks_of_the_recording_before_are_forgotten_if_memory_is_locked)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    ATTACH("(as=m)");
+    take(1, 10);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    if (mlockall(MCL_CURRENT | MCL_ONFAULT))
+        return;
+    ATTACH("(as=m)");
+    munlockall();
+    GNOMON_SCOPE("step");
+    give(1);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "step", "host").unknown, 1);
+    CHECK_EQ(sums(p, "step", "host").frees, 0);
+    gnomon_profile_free(p);
+}
+#endif
 
 /* Another copy of gnomon owns the run, of a release that knows no pools. */
 TEST(an_older_owner_is_asked_for_nothing)
