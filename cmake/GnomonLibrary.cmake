@@ -58,12 +58,6 @@ if(GNOMON_HAS_NO_JUMPS)
 endif()
 set(options -Os ${GNOMON_NO_JUMPS})
 set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
-# gcc 12 and clang can do with yet less, but some marks need an instruction more then.
-set(GNOMON_SMALLEST)
-check_c_compiler_flag(-Oz GNOMON_HAS_SMALLEST)
-if(GNOMON_HAS_SMALLEST)
-  set(GNOMON_SMALLEST "$<$<CONFIG:Release,RelWithDebInfo>:-Oz>")
-endif()
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
@@ -116,9 +110,6 @@ function(gnomon_compile target)
       set(options "${GNOMON_SPEED_OPTIONS}")
     else()
       set(options "${GNOMON_SIZE_OPTIONS}")
-      if(NOT source MATCHES "/src/mark/")
-        list(APPEND options ${GNOMON_SMALLEST})
-      endif()
     endif()
     set_source_files_properties("${source}" PROPERTIES
       COMPILE_OPTIONS "${options}")
