@@ -51,9 +51,10 @@ static void find_real(void)
     inside++;
 #define FIND(name, type, parameters) \
     { \
-        void *found = dlsym(RTLD_NEXT, #name); \
-        __atomic_store(&real_##name, (__typeof__(real_##name) *)&found, \
-                       __ATOMIC_RELEASE); \
+        void *symbol = dlsym(RTLD_NEXT, #name); \
+        type(*found) parameters; \
+        memcpy(&found, &symbol, sizeof found); \
+        store_release(&real_##name, found); \
     }
     REAL_LIST(FIND)
 #undef FIND

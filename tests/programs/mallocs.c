@@ -13,7 +13,7 @@
 #include "gnomon.h"
 
 static void *volatile early;
-static void *volatile kept; /* no call is left out */
+static _Thread_local void *volatile kept; /* no call is left out */
 
 __attribute__((constructor)) static void take_early(void)
 {
