@@ -3,7 +3,7 @@
  * each stage of each run. Where it can judge it says so by advice_looks, and where its
  * threshold is crossed it adds a finding, of the most that it found. Times of a stage are
  * those of the thread that makes its steps, unless a rule says otherwise. */
-#include "advice/findings.h"
+#include "advice/stage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,57 +39,6 @@
 #define AS_TEXT_(number) #number
 #define AS_TEXT(number) AS_TEXT_(number)
 
-enum { IS_LOADER = 1, IS_COLLECTIVE = 2, IS_WAIT = 4 };
-
-typedef struct advice_region {
-    double own_ns; /* in all steps; INFINITY: not known */
-    const gnomon_stats *in_steps;
-    double ns;   /* a rule's own sum */
-    uint32_t by; /* likewise, a region */
-    unsigned is; /* IS_LOADER, ... */
-} advice_region;
-
-typedef struct advice_track {
-    double ns, in_steps; /* in outermost scopes */
-    bool is_loader;
-} advice_track;
-
-typedef struct advice_step {
-    size_t index; /* in the profile */
-    uint64_t number, begin_ns;
-    double ns;
-    bool is_slow, is_periodic;
-} advice_step;
-
-typedef struct advice_stage {
-    const gnomon_profile *p;
-    gnomon_run_info run;
-    gnomon_stage_info of;
-    uint32_t number; /* 0: nothing is of a stage */
-    uint32_t view;   /* whose nodes count */
-    uint32_t thread; /* makes the steps; 0: there is none */
-    double recorded_ns, steps, steps_ns, usual_ns;
-    double waits_ns; /* in collectives, in a step; below 0: there are none */
-    double cores;    /* that were busy, on average */
-    double workers, worker_share; /* of loaders; their sum */
-    bool is_first_of_profile, is_first_of_run, is_first_of_name;
-} advice_stage;
-
-typedef struct advice {
-    advice_stage *stages;
-    size_t count, room, rule;
-    gnomon__findings *to;
-    int code;
-    /* Of the stage at hand, by number: */
-    gnomon__report_table memory;
-    advice_region *regions;
-    advice_track *tracks;
-    double *nodes;      /* a rule's own sums */
-    advice_step *steps; /* that are over, by their begin */
-    size_t step_count;
-    bool has_times; /* of regions in steps */
-} advice;
-
 /* ---- Findings ------------------------------------------------------------------------ */
 
 static void advice_looks(advice *a)
@@ -116,14 +65,9 @@ static const char *number_of(advice *a, double number)
     return TEXT("%.0f", number);
 }
 
-static double share(double part, double whole)
-{
-    return whole > 0 ? 100 * part / whole : 0;
-}
-
 static const char *share_of(advice *a, double part, double whole)
 {
-    return TEXT("%.0f %%", fmin(share(part, whole), 100));
+    return TEXT("%.0f %%", fmin(advice_share(part, whole), 100));
 }
 
 static const char *name_of(const gnomon_profile *p, size_t region)
@@ -143,19 +87,32 @@ static const char *filled(advice *a, const char *form,
     return TEXT("%s%s", text, form);
 }
 
-/* Adds a finding in its place: of the rule's that are about the same the one with most to
- * be gained stays. The words are those of the rule's `what`, `from` and `tries`. */
+/* In its place; of a rule's that are about the same the one with most to be gained stays. */
+static void put_finding(gnomon__findings *to, const gnomon__finding *f)
+{
+    size_t at = 0, same = 0;
+    while (same < to->count && (to->at[same].rule != f->rule ||
+                                strcmp(to->at[same].about, f->about) != 0))
+        same++;
+    if (same < to->count && to->at[same].gain_ns >= f->gain_ns)
+        return;
+    while (at < same && to->at[at].gain_ns >= f->gain_ns)
+        at++;
+    memmove(&to->at[at + 1], &to->at[at], (same - at) * sizeof *f);
+    to->at[at] = *f;
+    to->count += same == to->count && same < GNOMON__FINDINGS;
+}
+
+/* The words are those of the rule's `what`, `from` and `tries`. */
 static void advice_add(advice *a, const advice_stage *s, double gain_ns,
                        const char *about, const char *unsure,
                        const char *const *words)
 {
     const gnomon__advice_rule *rule = &gnomon__advice_rules[a->rule];
-    gnomon__findings *to = a->to;
     gnomon__finding f = {.rule = rule, .about = about, .unsure = unsure};
-    size_t at = 0, same = 0;
-    f.gain_ns = gain_ns > 0 ? (uint64_t)gain_ns : 0;
     if (gain_ns > 0 && gain_ns < LEAST_MS * 1e6)
         return;
+    f.gain_ns = gain_ns > 0 ? (uint64_t)gain_ns : 0;
     f.what = filled(a, rule->what, &words);
     f.from = filled(a, rule->from, &words);
     f.tries = filled(a, rule->tries, &words);
@@ -163,280 +120,7 @@ static void advice_add(advice *a, const advice_stage *s, double gain_ns,
         f.from = TEXT("%s, stage %s", f.from, s->of.name);
     if (a->stages[0].run.rank != a->stages[a->count - 1].run.rank)
         f.from = TEXT("%s, rank %" PRId32, f.from, s->run.rank);
-    while (same < to->count && (to->at[same].rule != rule ||
-                                strcmp(to->at[same].about, about) != 0))
-        same++;
-    if (same < to->count && to->at[same].gain_ns >= f.gain_ns)
-        return;
-    if (same < to->count)
-        memmove(&to->at[same], &to->at[same + 1],
-                (--to->count - same) * sizeof f);
-    while (at < to->count && to->at[at].gain_ns >= f.gain_ns)
-        at++;
-    memmove(&to->at[at + 1], &to->at[at], (to->count - at) * sizeof f);
-    to->at[at] = f;
-    to->count += to->count < GNOMON__FINDINGS;
-}
-
-/* ---- Names --------------------------------------------------------------------------- */
-
-/* Whether one of these words, which end in a NULL, is in the name, in any letters. */
-static bool has_word(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        for (const char *at = name; *at; at++)
-            if (gnomon__print_same_word(at, strnlen(at, strlen(*words)),
-                                        *words))
-                return true;
-    return false;
-}
-
-static bool is_loader(const char *name)
-{
-    static const char *const words[] = {
-        "dataloader", "data_loader", "data loader", "next_batch", "get_batch",
-        "load_batch", "fetch_batch", "val_next",    NULL};
-    return strcmp(name, "load") == 0 || strcmp(name, "loader") == 0 ||
-           has_word(name, words);
-}
-
-static bool is_worker(const gnomon_track_info *t)
-{
-    return is_loader(t->name) || strstr(t->name, "worker");
-}
-
-static unsigned words_of(const gnomon_region_info *r)
-{
-    static const char *const collectives[] = {
-        "allreduce",  "all_reduce",    "allgather",      "all_gather",
-        "alltoall",   "reducescatter", "reduce_scatter", "barrier",
-        "all_to_all", "nccl",          "c10d::",         NULL};
-    static const char *const waits[] = {
-        "synchronize", "aten::item", "_local_scalar_dense",
-        ".item",       ".cpu",       "'item'",
-        "'cpu'",       NULL};
-    const bool is_collective =
-        r->kind == GNOMON_KIND_COLLECTIVE || has_word(r->name, collectives);
-    return (is_loader(r->name) ? IS_LOADER : 0u) |
-           (is_collective ? IS_COLLECTIVE : 0u) |
-           (has_word(r->name, waits) ? IS_WAIT : 0u);
-}
-
-/* ---- Stages -------------------------------------------------------------------------- */
-
-static bool is_of_view(const advice_stage *s, uint32_t view)
-{
-    return !s->view || !view || view == s->view;
-}
-
-/* A node of the stage, with times on a thread of the host. */
-static bool node_at(const advice_stage *s, size_t at, gnomon__report_node *n)
-{
-    return gnomon__report_node_at(s->p, at, n) && n->of.stage == s->number &&
-           n->of.host && n->of.host->count && is_of_view(s, n->of.view) &&
-           !(n->of.flags & (GNOMON_NODE_PART | GNOMON_NODE_RANGE));
-}
-
-static bool next_node(const advice_stage *s, size_t *at, gnomon__report_node *n)
-{
-    while (++*at <= gnomon_profile_count(s->p, GNOMON_NODES))
-        if (node_at(s, *at, n))
-            return true;
-    return false;
-}
-
-/* Whether the region of a scope around it is such a one. */
-static bool is_inside(const advice *a, const advice_stage *s,
-                      const gnomon_node_info *n, unsigned is)
-{
-    gnomon_node_info above = *n;
-    while (above.parent && !gnomon_profile_node(s->p, above.parent, &above))
-        if (a->regions[above.region].is & is)
-            return true;
-    return false;
-}
-
-static int by_begin(const void *left, const void *right)
-{
-    const advice_step *a = left, *b = right;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
-
-static int by_length(const void *left, const void *right)
-{
-    const advice_step *a = left, *b = right;
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
-
-/* The first step of a stage is start-up, and no slow one. */
-static void read_steps(advice *a, const advice_stage *s)
-{
-    gnomon_step_info of;
-    a->step_count = 0;
-    for (size_t i = 1; !gnomon_profile_step(s->p, i, &of); i++) {
-        const double ns = (double)of.end_ns - (double)of.begin_ns;
-        if (of.stage == s->number && ns > 0 && of.rank < 0)
-            a->steps[a->step_count++] = (advice_step){
-                i,
-                of.number,
-                of.begin_ns,
-                ns,
-                ns > 1.25 * s->usual_ns &&
-                    (double)(of.begin_ns - s->of.begin_ns) >= s->usual_ns,
-                false};
-    }
-    if (a->step_count)
-        qsort(a->steps, a->step_count, sizeof *a->steps, by_begin);
-}
-
-/* Makes it the stage at hand. */
-static int stage_begin(advice *a, const advice_stage *s)
-{
-    const size_t regions = gnomon_profile_count(s->p, GNOMON_REGIONS) + 1,
-                 tracks = gnomon_profile_count(s->p, GNOMON_TRACKS) + 1,
-                 nodes = gnomon_profile_count(s->p, GNOMON_NODES) + 1,
-                 steps = gnomon_profile_count(s->p, GNOMON_STEPS) + 1;
-    gnomon_step_time_info t;
-    gnomon_region_info r;
-    gnomon__report_table *m = &a->memory;
-    gnomon__table_free(m);
-    *m = (gnomon__report_table){.name = ""};
-    a->regions = gnomon__table_take(m, regions * sizeof *a->regions);
-    a->tracks = gnomon__table_take(m, tracks * sizeof *a->tracks);
-    a->nodes = gnomon__table_take(m, nodes * sizeof *a->nodes);
-    a->steps = gnomon__table_take(m, steps * sizeof *a->steps);
-    if (!a->regions || !a->tracks || !a->nodes || !a->steps)
-        return GNOMON_ENOMEM;
-    for (size_t i = 0; i < regions; i++)
-        a->regions[i] = (advice_region){
-            .own_ns = (double)INFINITY,
-            .is = gnomon_profile_region(s->p, i, &r) ? 0 : words_of(&r)};
-    a->has_times = false;
-    for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++)
-        if (t.stage == s->number && !t.step && is_of_view(s, t.view)) {
-            a->regions[t.region].own_ns =
-                (double)(t.calls ? t.own_ns : t.time->total_ns);
-            a->regions[t.region].in_steps = t.time;
-            a->has_times = true;
-        }
-    read_steps(a, s);
-    return GNOMON_OK;
-}
-
-/* Where the stage has no statistics of its steps, those of the steps that are there. */
-static int find_steps(advice *a, advice_stage *s)
-{
-    const int code = stage_begin(a, s);
-    if (!code && s->of.steps && s->of.steps->count) {
-        s->steps = (double)s->of.steps->count;
-        s->steps_ns = (double)s->of.steps->total_ns;
-        s->usual_ns = gnomon_quantile(s->of.steps, 0.5);
-    } else if (!code && a->step_count) {
-        s->steps = (double)a->step_count;
-        for (size_t i = 0; i < a->step_count; i++)
-            s->steps_ns += a->steps[i].ns;
-        qsort(a->steps, a->step_count, sizeof *a->steps, by_length);
-        s->usual_ns = a->steps[a->step_count / 2].ns;
-    }
-    return code;
-}
-
-/* The thread that did most in the steps; where that is not known, most at all, but a
- * loader's. */
-static void find_thread(advice *a, advice_stage *s)
-{
-    gnomon__report_node n;
-    gnomon_track_info t;
-    for (size_t i = 0; next_node(s, &i, &n);) {
-        const advice_region *r = &a->regions[n.of.region];
-        advice_track *on = &a->tracks[n.of.track];
-        if (n.of.parent || gnomon_profile_track(s->p, n.of.track, &t))
-            continue;
-        on->ns += (double)n.of.host->total_ns;
-        on->is_loader |= (r->is & IS_LOADER) != 0;
-        if (t.kind != GNOMON_TRACK_THREAD || t.run != s->of.run ||
-            (isinf(r->own_ns) && (a->has_times || is_worker(&t))))
-            continue;
-        on->in_steps += fmin((double)n.of.host->total_ns, r->own_ns);
-        if (on->in_steps > a->tracks[s->thread].in_steps)
-            s->thread = n.of.track;
-    }
-}
-
-/* The number in the run's metadata; below 0: there is none. */
-static double metadata_of(const advice_stage *s, const char *key)
-{
-    gnomon_metadata_info m;
-    for (size_t i = 1; !gnomon_profile_metadata(s->p, i, &m); i++)
-        if (m.run == s->of.run && strcmp(m.key, key) == 0)
-            return strtod(m.json, NULL);
-    return -1;
-}
-
-/* How busy its threads were, and which are workers of loaders. */
-static void find_workers(advice *a, advice_stage *s)
-{
-    const bool is_all = metadata_of(s, "data_loader_worker") >= 0;
-    gnomon_track_info t;
-    for (size_t i = 1; !gnomon_profile_track(s->p, i, &t); i++) {
-        const double busy = share(a->tracks[i].ns, s->recorded_ns);
-        if (t.kind != GNOMON_TRACK_THREAD || t.run != s->of.run || busy <= 0)
-            continue;
-        s->cores += busy / 100;
-        if (is_all ||
-            (i != s->thread && (a->tracks[i].is_loader || is_worker(&t)))) {
-            s->workers++;
-            s->worker_share += busy;
-        }
-    }
-}
-
-static double waits_in_step(const advice *a, const advice_stage *s)
-{
-    gnomon__report_node n;
-    double ns = -1;
-    for (size_t i = 1; gnomon__report_node_at(s->p, i, &n); i++) {
-        const gnomon_stats *t = gnomon__work_stats(&n.of);
-        if (t && n.of.stage == s->number && is_of_view(s, n.of.view) &&
-            a->regions[n.of.region].is & IS_COLLECTIVE &&
-            !is_inside(a, s, &n.of, IS_COLLECTIVE))
-            ns = fmax(ns, 0) + (double)t->total_ns;
-    }
-    return ns < 0 || s->steps <= 0 ? -1 : ns / s->steps;
-}
-
-static int add_stage(advice *a, const gnomon_profile *p, uint32_t number)
-{
-    gnomon__report_node n;
-    if (!gnomon__grow(&a->stages, &a->room, a->count + 1, sizeof *a->stages))
-        return GNOMON_ENOMEM;
-    advice_stage *s = &a->stages[a->count];
-    *s = (advice_stage){.p = p,
-                        .number = number,
-                        .is_first_of_profile = number <= 1,
-                        .is_first_of_run = true,
-                        .is_first_of_name = true};
-    if (gnomon_profile_stage(p, number, &s->of))
-        s->of = (gnomon_stage_info){.name = "", .run = 1};
-    if (gnomon_profile_run(p, s->of.run, &s->run))
-        s->run = (gnomon_run_info){.rank = -1, .host = ""};
-    s->recorded_ns = s->of.recorded_ns ? (double)s->of.recorded_ns
-                     : number          ? (double)(s->of.end_ns - s->of.begin_ns)
-                                       : (double)s->run.now_ns;
-    for (size_t i = 0; next_node(s, &i, &n);)
-        s->view = s->view ? s->view : n.of.view;
-    for (const advice_stage *t = a->stages; t < s; t++) {
-        s->is_first_of_run &= t->p != p || t->of.run != s->of.run;
-        s->is_first_of_name &= strcmp(t->of.name, s->of.name) != 0;
-    }
-    a->count++;
-    const int code = find_steps(a, s);
-    if (!code) {
-        find_thread(a, s);
-        find_workers(a, s);
-        s->waits_ns = waits_in_step(a, s);
-    }
-    return code;
+    put_finding(a->to, &f);
 }
 
 /* ---- Loaders ------------------------------------------------------------------------- */
@@ -460,7 +144,7 @@ static void say_loader(advice *a, const advice_stage *s, double ns,
                        const char *name)
 {
     const advice_stage all = on_host(a, s);
-    const double cpus = metadata_of(s, "cpus"),
+    const double cpus = gnomon__advice_metadata(s, "cpus"),
                  busy = all.worker_share / fmax(all.workers, 1);
     const bool has = all.workers > 0,
                is_alone = strstr(name, "SingleProcess") != NULL,
@@ -500,11 +184,10 @@ static void look_loader(advice *a, const advice_stage *s)
     gnomon__report_node n;
     double ns = 0, most = -1;
     const char *name = NULL;
-    for (size_t i = 0; next_node(s, &i, &n);) {
+    for (size_t i = 0; gnomon__advice_next(s, &i, &n);) {
         const double took = (double)(n.of.host->total_ns - n.of.host->max_ns);
         if (n.of.track != s->thread ||
-            !(a->regions[n.of.region].is & IS_LOADER) ||
-            is_inside(a, s, &n.of, IS_LOADER))
+            !(a->regions[n.of.region].is & ~a->nodes[i].inside & IS_LOADER))
             continue;
         ns += took;
         name = took > most ? n.region.name : name;
@@ -513,7 +196,7 @@ static void look_loader(advice *a, const advice_stage *s)
     if (!name || s->steps < LEAST_STEPS)
         return;
     advice_looks(a);
-    if (share(ns, s->steps_ns) > WAIT_SHARE)
+    if (advice_share(ns, s->steps_ns) > WAIT_SHARE)
         say_loader(a, s, ns, name);
 }
 
@@ -575,7 +258,8 @@ static double longer_by(const advice *a, const advice_stage *s,
     const gnomon_stats *all = a->regions[t->region].in_steps;
     const double ns = (double)(t->calls ? t->own_ns : t->time->total_ns),
                  below = s->steps - (all ? (double)all->count : 0);
-    if (t->step != step->index || !t->region || !is_of_view(s, t->view))
+    if (t->step != step->index || !t->region ||
+        !gnomon__advice_is_of(s, t->view))
         return 0;
     return !all || below >= s->steps / 2
                ? ns
@@ -632,7 +316,8 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
     advice_looks(a);
     const double each = ns / fmax(count, 1),
                  all = is_periodic && worst ? each * s->steps / period : ns;
-    if (!worst || (is_periodic && share(all, s->steps_ns) <= PERIOD_SHARE))
+    if (!worst ||
+        (is_periodic && advice_share(all, s->steps_ns) <= PERIOD_SHARE))
         return;
     const char *unsure, *reason = reason_of(a, s, worst, &unsure),
                         *step = number_of(a, (double)worst->number);
@@ -670,26 +355,23 @@ static void look_outside(advice *a, const advice_stage *s)
     if (s->steps < LEAST_STEPS || !s->thread)
         return;
     advice_looks(a);
-    for (size_t i = 0; next_node(s, &i, &n);)
-        if (n.of.track == s->thread)
-            a->regions[n.of.region].ns += (double)n.of.host->total_ns;
     for (size_t i = gnomon_profile_count(s->p, GNOMON_NODES); i > 0; i--) {
-        if (!node_at(s, i, &n) || n.of.track != s->thread)
+        if (!gnomon__advice_node(s, i, &n) || n.of.track != s->thread)
             continue;
         const advice_region *r = &a->regions[n.of.region];
         const double ns = (double)n.of.host->self_ns,
                      all = (double)n.of.host->total_ns,
-                     in = all * fmin(r->own_ns / fmax(r->ns, 1), 1);
-        if (a->nodes[i] > 0 && all >= 0.9 * s->steps_ns) {
+                     in = all * fmin(r->own_ns / fmax(r->total_ns, 1), 1);
+        if (a->nodes[i].marked_ns > 0 && all >= 0.9 * s->steps_ns) {
             self += ns;
-            a->nodes[i] += ns;
+            a->nodes[i].marked_ns += ns;
             name = ns > most ? n.region.name : name;
             most = fmax(most, ns);
         }
-        a->nodes[n.of.parent] += fmax(in, a->nodes[i]);
+        a->nodes[n.of.parent].marked_ns += fmax(in, a->nodes[i].marked_ns);
     }
-    const double out = fmax(s->steps_ns - a->nodes[0], 0);
-    if (share(out + self, s->steps_ns) > OUTSIDE_SHARE)
+    const double out = fmax(s->steps_ns - a->nodes[0].marked_ns, 0);
+    if (advice_share(out + self, s->steps_ns) > OUTSIDE_SHARE)
         advice_add(a, s, out + self, s->of.name,
                    "what takes it, and whether it is needed, is not known",
                    WORDS(share_of(a, out + self, s->steps_ns), time_of(a, out),
@@ -699,7 +381,7 @@ static void look_outside(advice *a, const advice_stage *s)
 static void look_marks(advice *a, const advice_stage *s)
 {
     gnomon__report_node n, worst = {.of.host = NULL};
-    for (size_t i = 0; next_node(s, &i, &n);) {
+    for (size_t i = 0; gnomon__advice_next(s, &i, &n);) {
         const gnomon_stats *t = n.of.host;
         advice_looks(a);
         if (t->total_ns / t->count < MARK_NS * MARK_TIMES &&
@@ -708,7 +390,7 @@ static void look_marks(advice *a, const advice_stage *s)
     }
     const gnomon_stats *t = worst.of.host;
     const double cost = t ? (double)t->count * MARK_NS : 0;
-    if (share(cost, s->recorded_ns) > MARK_SHARE)
+    if (advice_share(cost, s->recorded_ns) > MARK_SHARE)
         advice_add(a, s, cost, worst.region.name, NULL,
                    WORDS(worst.region.name, time_of(a, cost),
                          share_of(a, cost, s->recorded_ns),
@@ -759,7 +441,7 @@ static void say_device(advice *a, const advice_stage *s, bool is_launch,
                  idle = is_launch ? host : host + own;
     const char *part = share_of(a, idle, busy + host + own), *in = "";
     advice_looks(a);
-    if (share(idle, busy + host + own) <= IDLE_SHARE ||
+    if (advice_share(idle, busy + host + own) <= IDLE_SHARE ||
         (host < work * LAUNCH_US * 1000) != is_launch)
         return;
     in = is_launch ? "" : idle_in(gaps, device);
@@ -775,24 +457,21 @@ static void say_device(advice *a, const advice_stage *s, bool is_launch,
 static void look_devices(advice *a, const advice_stage *s, bool is_launch)
 {
     static const gnomon__table_choice choice = {.limit = 200, .sort = -1};
-    gnomon__report_rows gpu, r = {.of = NULL}, gaps = {.of = NULL};
-    if (!s->is_first_of_profile)
-        return;
-    a->code = gnomon__report_make(&gpu, &gnomon__gpu, &choice, NULL, s->p);
-    if (!a->code && !gpu.none)
-        a->code = gnomon__report_make(&r, &gnomon__gpu_devices, &choice,
-                                      gpu.more, s->p);
-    if (!a->code && r.of)
-        a->code = gnomon__report_make(&gaps, &gnomon__gpu_gaps, &choice,
-                                      gpu.more, s->p);
-    for (size_t i = 0; !a->code && i < r.table.row_count; i++)
-        if (cell_of(&r, i, "host_bound")->is_there)
-            say_device(a, s, is_launch, &r, i, &gaps);
-    if (gaps.of)
-        gnomon__report_free(&gaps);
-    if (r.of)
-        gnomon__report_free(&r);
-    gnomon__report_free(&gpu);
+    const gnomon__report *const reports[] = {&gnomon__gpu, &gnomon__gpu_devices,
+                                             &gnomon__gpu_gaps};
+    gnomon__report_rows of[3];
+    size_t made = 0;
+    while (s->is_first_of_profile && made < 3 && !a->code &&
+           (!made || !of[0].none)) {
+        a->code = gnomon__report_make(&of[made], reports[made], &choice,
+                                      made ? of[0].more : NULL, s->p);
+        made++;
+    }
+    for (size_t i = 0; !a->code && made == 3 && i < of[1].table.row_count; i++)
+        if (cell_of(&of[1], i, "host_bound")->is_there)
+            say_device(a, s, is_launch, &of[1], i, &of[2]);
+    while (made)
+        gnomon__report_free(&of[--made]);
 }
 
 static void look_launch(advice *a, const advice_stage *s)
@@ -811,25 +490,24 @@ static void look_sync(advice *a, const advice_stage *s)
     gnomon__report_node n, above;
     const double whole = s->steps > 0 ? s->steps_ns : s->recorded_ns;
     const advice_region *worst = &a->regions[0];
-    for (size_t i = 0; next_node(s, &i, &n);) {
-        if (!(a->regions[n.of.region].is & IS_WAIT) ||
-            is_inside(a, s, &n.of, IS_WAIT))
+    for (size_t i = 0; gnomon__advice_next(s, &i, &n);) {
+        if (!(a->regions[n.of.region].is & ~a->nodes[i].inside & IS_WAIT))
             continue;
         advice_looks(a);
         (void)gnomon__report_node_at(s->p, n.of.parent, &above);
         advice_region *r = &a->regions[above.of.region];
-        r->ns += (double)n.of.host->total_ns;
-        r->by = n.of.region;
-        worst = r->ns > worst->ns ? r : worst;
+        r->waits_ns += (double)n.of.host->total_ns;
+        r->waits_in = n.of.region;
+        worst = r->waits_ns > worst->waits_ns ? r : worst;
     }
     const char *name = worst == a->regions
                            ? "The program"
                            : name_of(s->p, (size_t)(worst - a->regions));
-    if (share(worst->ns, whole) > SYNC_SHARE)
-        advice_add(a, s, worst->ns, name, NULL,
-                   WORDS(name, share_of(a, worst->ns, whole),
+    if (advice_share(worst->waits_ns, whole) > SYNC_SHARE)
+        advice_add(a, s, worst->waits_ns, name, NULL,
+                   WORDS(name, share_of(a, worst->waits_ns, whole),
                          s->steps > 0 ? "steps" : "time",
-                         name_of(s->p, worst->by), name));
+                         name_of(s->p, worst->waits_in), name));
 }
 
 /* ---- Memory -------------------------------------------------------------------------- */
@@ -883,7 +561,7 @@ static void say_memory(advice *a, const advice_stage *s, const char *pool,
                  noise = sqrt(fmax(rest, 0) / (all.n - 2)),
                  rise = slope * all.n;
     if (rise > GROWTH_TIMES * noise && slope_of(&later) >= slope / 2 &&
-        share(rise, base + mean) > GROWTH_SHARE)
+        advice_share(rise, base + mean) > GROWTH_SHARE)
         advice_add(a, s, 0, pool, NULL,
                    WORDS(pool, number_of(a, slope / 1024),
                          number_of(a, (base + mean + rise / 2) / 1024),
@@ -920,15 +598,15 @@ static void look_memory(advice *a, const advice_stage *s)
         return;
     for (uint32_t i = 1; !a->code && !gnomon_profile_track(s->p, i, &t); i++)
         if (t.kind == GNOMON_TRACK_POOL && t.run == s->of.run &&
-            !has_word(t.name, others)) {
+            !gnomon__advice_word(t.name, others)) {
             read_level(a, s, GNOMON_EVENT_MEMORY, i, &level);
             say_memory(a, s, t.name, &level);
         }
     for (uint32_t i = 1; !a->code && !gnomon_profile_counter(s->p, i, &c);
          i++) {
         const char *name = name_of(s->p, c.region);
-        if (c.stage == s->number && has_word(name, words) &&
-            !has_word(name, others)) {
+        if (c.stage == s->number && gnomon__advice_word(name, words) &&
+            !gnomon__advice_word(name, others)) {
             read_level(a, s, GNOMON_EVENT_COUNTER, c.region, &level);
             say_memory(a, s, name, &level);
         }
@@ -943,7 +621,7 @@ static double self_in_step(const advice_stage *s, const char *name)
 {
     gnomon__report_node n;
     double ns = 0;
-    for (size_t i = 0; next_node(s, &i, &n);)
+    for (size_t i = 0; gnomon__advice_next(s, &i, &n);)
         if (n.of.track == s->thread && strcmp(n.region.name, name) == 0)
             ns += (double)n.of.host->self_ns;
     return ns / s->steps;
@@ -953,16 +631,12 @@ static double self_in_step(const advice_stage *s, const char *name)
 static const char *longer_in(advice *a, const advice_stage *behind,
                              const advice_stage *other, double gap)
 {
-    gnomon__report_node n;
     const char *name = "";
     double most = gap / 2;
-    a->code = stage_begin(a, behind);
-    for (size_t i = 0; next_node(behind, &i, &n);)
-        if (!a->code && n.of.track == behind->thread)
-            a->regions[n.of.region].ns += (double)n.of.host->self_ns;
+    a->code = gnomon__advice_begin(a, behind);
     for (size_t i = gnomon_profile_count(behind->p, GNOMON_REGIONS);
          !a->code && i > 0; i--) {
-        const double ns = a->regions[i].ns / behind->steps;
+        const double ns = a->regions[i].self_ns / behind->steps;
         if (ns <= most || a->regions[i].is & IS_COLLECTIVE)
             continue;
         const char *of = name_of(behind->p, i);
@@ -1001,7 +675,7 @@ static void look_behind(advice *a, const advice_stage *s)
     qsort(ranks, count, sizeof *ranks, by_waits);
     const advice_stage *behind = ranks[0], *other = ranks[count / 2];
     const double gap = other->waits_ns - behind->waits_ns;
-    if (share(gap, behind->usual_ns) <= BEHIND_SHARE)
+    if (advice_share(gap, behind->usual_ns) <= BEHIND_SHARE)
         return;
     const char *name = longer_in(a, behind, other, gap);
     advice_add(a, behind, gap * behind->steps, s->of.name,
@@ -1010,7 +684,7 @@ static void look_behind(advice *a, const advice_stage *s)
                      time_of(a, behind->waits_ns), time_of(a, other->waits_ns),
                      *name ? "; longer than there is " : "", name,
                      number_of(a, (double)count)));
-    a->code = a->code ? a->code : stage_begin(a, s);
+    a->code = a->code ? a->code : gnomon__advice_begin(a, s);
 }
 
 /* ---- The recording ------------------------------------------------------------------- */
@@ -1052,7 +726,8 @@ static void look_losses(advice *a, const advice_stage *s)
     for (size_t i = 1; !gnomon_profile_node(s->p, i, &n); i++)
         all += n.host ? (double)n.host->count : 0;
     for (size_t i = 1; !gnomon_profile_loss(s->p, i, &l); i++)
-        if (has_word(l.kind, words) && share((double)l.count, all) > LOST_SHARE)
+        if (gnomon__advice_word(l.kind, words) &&
+            advice_share((double)l.count, all) > LOST_SHARE)
             advice_add(a, s, 0, l.kind, NULL,
                        WORDS(gnomon__cli_loss(text, sizeof text, &l),
                              number_of(a, all)));
@@ -1161,40 +836,22 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
     {.look = NULL},
 };
 
-static int look_all(advice *a)
-{
-    for (const advice_stage *s = a->stages;
-         !a->code && s < a->stages + a->count; s++) {
-        a->code = stage_begin(a, s);
-        for (a->rule = 0; !a->code && gnomon__advice_rules[a->rule].look;
-             a->rule++) {
-            for (size_t k = 0; k <= gnomon_profile_count(s->p, GNOMON_NODES);
-                 k++)
-                a->nodes[k] = 0;
-            for (size_t k = 0; k <= gnomon_profile_count(s->p, GNOMON_REGIONS);
-                 k++)
-                a->regions[k].ns = 0;
-            gnomon__advice_rules[a->rule].look(a, s);
-        }
-    }
-    return a->code;
-}
-
 int gnomon__advise(gnomon__findings *to, const gnomon_profile *const *profiles,
                    size_t count)
 {
+    const gnomon__advice_rule *rules = gnomon__advice_rules;
     advice a = {.to = to};
     memset(to, 0, sizeof *to);
-    for (size_t i = 0; i < count && !a.code; i++) {
-        const uint32_t stages =
-            (uint32_t)gnomon_profile_count(profiles[i], GNOMON_STAGES);
-        for (uint32_t k = stages > 0; !a.code && k <= stages; k++)
-            a.code = add_stage(&a, profiles[i], k);
+    for (size_t i = 0; i < count && !a.code; i++)
+        gnomon__advice_stages(&a, profiles[i]);
+    for (size_t i = 0; i < a.count && !a.code; i++) {
+        a.code = gnomon__advice_begin(&a, &a.stages[i]);
+        for (a.rule = 0; !a.code && rules[a.rule].look; a.rule++)
+            rules[a.rule].look(&a, &a.stages[i]);
     }
-    const int code = a.code ? a.code : look_all(&a);
     gnomon__table_free(&a.memory);
     gnomon__free(a.stages);
-    return code;
+    return a.code;
 }
 
 void gnomon__findings_free(void *findings)
