@@ -477,9 +477,10 @@ GNOMON_INLINE void gnomon__pool_mark(gnomon_region *pool, int kind,
         gnomon__pool_slow(pool, mask, kind, pointer, bytes);
 }
 
-/* A block of so many bytes was allocated. A pool's blocks have different pointers, below
- * 2^48, and less than 256 GiB. Of one that is in use already, the older block is taken as
- * freed, and counted (gnomon_memory_stats.unknown). NULL is ignored. */
+/* A block of so many bytes was allocated. Blocks have different pointers, below 2^48, in
+ * all pools together, and less than 256 GiB: where a pool takes its memory from another
+ * one, mark one of the two. Of a pointer that is in use already, the older block is taken
+ * as freed, and counted (gnomon_memory_stats.unknown). NULL is ignored. */
 GNOMON_INLINE void gnomon_pool_allocated(gnomon_region *pool,
                                          const void *pointer, uint64_t bytes)
 {

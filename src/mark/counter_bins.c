@@ -44,7 +44,7 @@ static gnomon_bin *take_bins(gnomon__thread *t, gnomon__counter *c,
     const uint32_t at =
         gnomon__chunk_take(room * (uint32_t)sizeof *from, GNOMON__FOR_LATER);
     gnomon_bin *bins = gnomon__at(t, at);
-    if (!at) {
+    if (!at) { /* those that there are stay until the bank is at rest, unread */
         store_relaxed(&c->shift[bank], GNOMON__NO_BINS);
         return NULL;
     }
@@ -52,8 +52,8 @@ static gnomon_bin *take_bins(gnomon__thread *t, gnomon__counter *c,
         gnomon__bin_add(&bins[i], &from[i]);
     CHUNK_BEFORE(bins) = c->bins[bank];
     ROOM_BEFORE(bins) = had;
-    store_release(&c->bins[bank],
-                  at); /* before its room: readers load that first */
+    /* The chunk before its room: readers load the room first. */
+    store_release(&c->bins[bank], at);
     store_release(&c->room[bank], (uint16_t)room);
     return bins;
 }
