@@ -44,6 +44,7 @@ struct gnomon__own {
     size_t begin, at, end; /* of the group at hand */
     uint64_t round;        /* which execution */
     bool has_more;
+    int damage; /* a gnomon__exit: some of the file is lost */
 };
 
 bool gnomon__own_is(const char *head, size_t size)
@@ -144,12 +145,16 @@ int gnomon__own_open(gnomon__own **out, const char *path)
     if (o && gnomon__cli_load(path, &o->p))
         return GNOMON__EXIT_UNREADABLE;
     bool ok = o && read_nodes(o, false) && (o->count || read_nodes(o, true));
-    if (o)
+    if (o) {
+        o->damage = gnomon__cli_log_damage(path, o->p);
         GNOMON__SORT(o->nodes, o->count, by_group);
+    }
     if (!ok || !read_events(o)) {
         gnomon__log("%s: no memory for its kernels", path);
         return GNOMON__EXIT_UNREADABLE;
     }
+    if (!o->count && o->damage)
+        return o->damage;
     if (!o->count)
         gnomon__log("%s: no kernels in it, and no times of a device: record "
                     "with GNOMON=cupti or cuda",
@@ -276,7 +281,7 @@ static void fill(gnomon__own *o, own_node *node, gnomon__nsys_record *r)
     r->has_no_memory |= !add_levels(o, r, node->node);
 }
 
-bool gnomon__own_next(gnomon__own *o, gnomon__nsys_record *r)
+bool gnomon__own_next(gnomon__own *o, gnomon__nsys_record *r, int *status)
 {
     while (o->begin < o->count) {
         if (o->at == o->end) {
@@ -297,6 +302,7 @@ bool gnomon__own_next(gnomon__own *o, gnomon__nsys_record *r)
         o->has_more |= node->count > 0;
         return true;
     }
+    *status = o->damage;
     return false;
 }
 

@@ -16,8 +16,9 @@ typedef struct gnomon__own gnomon__own;
 bool gnomon__own_is(const char *head, size_t size);
 /* A gnomon__exit after one line; free in any case. */
 int gnomon__own_open(gnomon__own **out, const char *path);
-/* False: at the end, or there is no memory, which the record says. */
-bool gnomon__own_next(gnomon__own *o, gnomon__nsys_record *r);
+/* False at the end: then a gnomon__exit is in *status, of a file that is damaged. Without
+ * memory the record says so. */
+bool gnomon__own_next(gnomon__own *o, gnomon__nsys_record *r, int *status);
 /* Step `i`, from 0. False: there is none. */
 bool gnomon__own_step(const gnomon__own *o, size_t i,
                       gnomon__nsys_step_range *out);

@@ -348,7 +348,7 @@ static void end_kernel(gnomon__nsys_records *r, size_t thread, int *status)
 static bool read_own(gnomon__nsys_records *r, int *status)
 {
     gnomon__nsys_record *k = &r->record;
-    if (!gnomon__own_next(r->own, k))
+    if (!gnomon__own_next(r->own, k, status))
         return false;
     if (r->step_count && k->begin_ns)
         k->step = step_of(r, k->process, k->begin_ns);

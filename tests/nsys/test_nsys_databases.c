@@ -875,6 +875,24 @@ TEST(what_is_no_database_is_told)
               "0\n");
 }
 
+/* Rows of what is left, and the line and the code of every command; a text is cut off. */
+TEST(damaged_profiles_are_told)
+{
+    NEEDS_PROGRAM;
+    write_own("\"nodes\": [" OWN_PATH "]");
+    CHECK_EQ(
+        shell("$G merge x.gnomon.json -o x.gnomon 2> said && size=$(wc -c "
+              "< x.gnomon) && head -c $((size / 2)) x.gnomon > a.gnomon && "
+              "head -c $((size - 1)) x.gnomon > b.gnomon")
+            .status,
+        0);
+    check_refused("a.gnomon", 2, "a.gnomon: damaged: ");
+    CHECK(!strstr(shell("$G nsys prof a.gnomon").err, "no kernels"));
+    check_refused("a.gnomon --group-by op", 2, "a.gnomon: damaged: ");
+    check_refused("b.gnomon", 2, "b.gnomon: damaged: ");
+    CHECK(strstr(shell("$G nsys prof b.gnomon").out, "h16816gemm") != NULL);
+}
+
 /* A table that is not there is no error; without kernels there is nothing to tell. */
 TEST(tables_may_be_missing)
 {
