@@ -133,17 +133,27 @@ int gnomon__nsys_open(gnomon__nsys *db, const char *path)
                : no_database(path, "it has none of their tables");
 }
 
-double gnomon__nsys_bandwidth(const gnomon__nsys *db)
+gnomon__nsys_device gnomon__nsys_device_of(const gnomon__nsys *db)
 {
-    static const char columns[] = "memoryBandwidth";
+    static const char columns[] = "name,memoryBandwidth,smCount,clockRate,"
+                                  "computeMajor|smMajor,computeMinor|smMinor";
+    gnomon__nsys_device d = {.bandwidth = 0};
     int status = 0;
     sqlite3_stmt *rows = gnomon__nsys_select(db, "TARGET_INFO_GPU", columns,
-                                             "ORDER BY rowid LIMIT 1");
-    const double bandwidth = gnomon__nsys_step(db, rows, &status)
-                                 ? sqlite3_column_double(rows, 0)
-                                 : 0;
+                                             "GROUP BY c0, c1, c2, c3, c4, c5");
+    if (gnomon__nsys_step(db, rows, &status)) {
+        const char *name = (const char *)sqlite3_column_text(rows, 0);
+        snprintf(d.name, sizeof d.name, "%s", name ? name : "");
+        d.bandwidth = sqlite3_column_double(rows, 1);
+        d.processors = sqlite3_column_int64(rows, 2);
+        d.clock_hz = sqlite3_column_int64(rows, 3);
+        d.capability =
+            sqlite3_column_int64(rows, 4) * 16 + sqlite3_column_int64(rows, 5);
+    }
+    if (gnomon__nsys_step(db, rows, &status))
+        d = (gnomon__nsys_device){.bandwidth = 0};
     sqlite3_finalize(rows);
-    return bandwidth;
+    return d;
 }
 
 int gnomon__nsys_no_kernels(const gnomon__nsys *db)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nsys/peaks.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -26,8 +28,8 @@ typedef struct gnomon__nsys {
 /* A gnomon__exit: _UNREADABLE, also of what is no such database, after one line that says
  * what to do. */
 int gnomon__nsys_open(gnomon__nsys *db, const char *path);
-/* Bytes a second of the first device's memory, as its driver said; 0: not in the file. */
-double gnomon__nsys_bandwidth(const gnomon__nsys *db);
+/* Its devices, if all of them are alike. */
+gnomon__nsys_device gnomon__nsys_device_of(const gnomon__nsys *db);
 /* A line that says why there may be none. GNOMON__EXIT_NOTHING. */
 int gnomon__nsys_no_kernels(const gnomon__nsys *db);
 void gnomon__nsys_close(gnomon__nsys *db);

@@ -83,7 +83,10 @@ typedef struct transfer {
 typedef struct groups {
     gnomon__nsys_kernels *kernels;
     const gnomon__nsys_grouping *asked;
-    double gbs; /* of memory: as asked, or as the file says */
+    gnomon__peaks peaks; /* as asked, else of the device */
+    gnomon__peaks known; /* of the device, where nobody asked */
+    gnomon__nsys_device device;
+    const char *source; /* of its peaks */
     piece *pieces;
     size_t count, room;
     transfer *transfers;
@@ -149,22 +152,42 @@ static const char *name_of(gnomon__report_rows *rows, int by,
     }
 }
 
+static double or_known(double asked, double *known)
+{
+    *known = asked > 0 ? 0 : *known;
+    return asked > 0 ? asked : *known;
+}
+
+static void set_device(groups *g)
+{
+    const gnomon__nsys *db = gnomon__nsys_records_database(g->kernels->records);
+    if (!db)
+        return;
+    g->device = gnomon__nsys_device_of(db);
+    g->source = gnomon__peaks_of_device(&g->known, &g->device);
+    g->peaks.gbs = or_known(g->peaks.gbs, &g->known.gbs);
+    for (int k = 0; k < GNOMON__PEAK_KINDS; k++)
+        g->peaks.tflops[k] = or_known(g->peaks.tflops[k], &g->known.tflops[k]);
+}
+
 /* What a kernel would take at its peaks. */
 static void set_peaks(const groups *g, gnomon__cell *cells,
                       const gnomon__nsys_record *r)
 {
     const gnomon__work *w = &g->kernels->work;
-    const double peak = gnomon__peak_of(&g->asked->peaks, w) * 1e12,
+    const double peak = gnomon__peak_of(&g->peaks, w) * 1e12,
                  flops = (double)w->flops,
                  by_flops = peak > 0 ? flops / peak : 0,
-                 by_bytes = g->gbs > 0 ? (double)w->bytes / g->gbs / 1e9 : 0;
+                 by_bytes = g->peaks.gbs > 0
+                                ? (double)w->bytes / g->peaks.gbs / 1e9
+                                : 0;
     if (peak > 0) {
         gnomon__cell_number(&cells[GROUP_PEAK_FLOPS], flops);
         gnomon__cell_number(&cells[GROUP_PEAK_TIME], by_flops);
         gnomon__cell_number(&cells[GROUP_MODEL_TIME],
                             r->is_recomputed ? 0 : by_flops);
     }
-    if (peak > 0 || g->gbs > 0)
+    if (peak > 0 || g->peaks.gbs > 0)
         gnomon__cell_number(&cells[GROUP_ROOF_TIME],
                             by_flops > by_bytes ? by_flops : by_bytes);
 }
@@ -355,10 +378,10 @@ static void set_rates(const groups *g, gnomon__cell *cells)
         gnomon__cell_number(&cells[GROUP_TFLOPS], flops / time / 1e12);
     if (bytes > 0 && ns)
         gnomon__cell_number(&cells[GROUP_GBS], bytes / time / 1e9);
-    if (bytes > 0 && ns && g->gbs > 0) {
-        gnomon__cell_number(&cells[GROUP_PEAK_GBS], g->gbs);
+    if (bytes > 0 && ns && g->peaks.gbs > 0) {
+        gnomon__cell_number(&cells[GROUP_PEAK_GBS], g->peaks.gbs);
         gnomon__cell_number(&cells[GROUP_BYTES_SHARE],
-                            100 * bytes / g->gbs / 1e9 / time);
+                            100 * bytes / g->peaks.gbs / 1e9 / time);
     }
     if (cells[GROUP_ROOF_TIME].number > 0 && ns)
         gnomon__cell_number(&cells[GROUP_ROOF],
@@ -409,14 +432,22 @@ static void note_totals(const gnomon__report_rows *rows,
     const groups *g = rows->more;
     const gnomon__nsys_kernels *k = g->kernels;
     char sum[GNOMON__DURATION], all[GNOMON__DURATION];
+    int peaks = 0;
     out->print(out,
                "\n%llu kernels: sum %s, union %s, %llu flops, %llu bytes\n",
                (unsigned long long)k->count, gnomon__print_duration(sum, k->ns),
                g->count ? gnomon__print_duration(all, g->union_ns) : "-",
                (unsigned long long)k->flops, (unsigned long long)k->bytes);
-    if (g->gbs > 0 && !(g->asked->peaks.gbs > 0))
+    if (g->known.gbs > 0)
         out->print(out, "Peak of memory, as the driver said: %.4g GB/s\n",
-                   g->gbs);
+                   g->known.gbs);
+    for (int i = 0; i < GNOMON__PEAK_KINDS; i++)
+        if (g->known.tflops[i] > 0)
+            out->print(out, "%s%s %.5g", peaks++ ? ", " : "Peaks, TFLOP/s: ",
+                       gnomon__peak_words[i], g->known.tflops[i]);
+    if (peaks)
+        out->print(out, " of %s (%s)\n",
+                   *g->device.name ? g->device.name : "the device", g->source);
 }
 
 static const gnomon__report group_report = {.name = "nsys",
@@ -481,15 +512,12 @@ int gnomon__nsys_groups_choose(gnomon__nsys_grouping *grouping,
     return choice_is_wrong ? GNOMON__EXIT_USAGE : GNOMON__EXIT_OK;
 }
 
-static int draw(const gnomon__report_rows *rows,
-                const gnomon__nsys_grouping *grouping, double gbs)
+static int draw(const gnomon__report_rows *rows, const groups *g)
 {
     const gnomon__report_table *t = &rows->table;
     gnomon__roofline_point *points =
         gnomon__alloc((t->row_count + 1) * sizeof *points);
-    gnomon__peaks peaks = grouping->peaks;
     size_t count = 0;
-    peaks.gbs = gbs;
     for (size_t i = 0; points && i < t->row_count; i++) {
         const gnomon__cell *cells = gnomon__cells_of(t, i);
         if (cells[GROUP_INTENSITY].is_there && cells[GROUP_TFLOPS].is_there)
@@ -498,7 +526,7 @@ static int draw(const gnomon__report_rows *rows,
                 cells[GROUP_TFLOPS].number, cells[GROUP_SUM].count};
     }
     const int status =
-        points ? gnomon__roofline_draw(grouping->plot, &peaks, points, count)
+        points ? gnomon__roofline_draw(g->asked->plot, &g->peaks, points, count)
                : GNOMON__EXIT_UNREADABLE;
     gnomon__free(points);
     return status;
@@ -510,7 +538,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
 {
     groups g = {.kernels = kernels,
                 .asked = grouping,
-                .gbs = grouping->peaks.gbs,
+                .peaks = grouping->peaks,
                 .first_ns = INT64_MAX};
     gnomon__report_rows rows;
     int status = GNOMON__EXIT_OK;
@@ -518,9 +546,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
     int code =
         none ? gnomon__report_begin(&rows, &group_report, &grouping->choice, &g)
              : GNOMON_ENOMEM;
-    const gnomon__nsys *db = gnomon__nsys_records_database(kernels->records);
-    if (!(g.gbs > 0) && db)
-        g.gbs = gnomon__nsys_bandwidth(db) / 1e9;
+    set_device(&g);
     if (!code) {
         rows.keeps = true; /* names are a kernel's */
         code = gnomon__report_add(&rows, &none->base, NULL);
@@ -529,7 +555,7 @@ int gnomon__nsys_groups_print(gnomon__nsys_kernels *kernels,
         code = gnomon__report_end(&rows, &none->base);
     gnomon__progress_end();
     if (!code && grouping->plot)
-        status = draw(&rows, grouping, g.gbs);
+        status = draw(&rows, &g);
     if (!code && rows.table.row_count)
         code = gnomon__report_put_all(&rows, out);
     if (none) {

@@ -8,60 +8,7 @@
 
 #include "command/command.h"
 #include "command/output.h"
-#include "platform/error.h"
 #include "print/order.h"
-
-static const char *const peak_words[] = {"fp64", "fp32", "tf32", "fp16", "bf16",
-                                         "fp8",  "int8", "GB/s", NULL};
-
-int gnomon__peaks_read(gnomon__peaks *p, const char *words)
-{
-    for (const char *at = words; *at; at += *at == ',') {
-        char word[8] = "", *end = NULL;
-        const size_t n = strcspn(at, "=,");
-        if (n < sizeof word)
-            memcpy(word, at, n);
-        const int kind = gnomon__cli_word(word, peak_words);
-        const double value = at[n] == '=' ? strtod(at + n + 1, &end) : 0;
-        if (kind < 0 || !(value > 0) || !isfinite(value) ||
-            (*end && *end != ',')) {
-            gnomon__log("--peak %s: say TFLOP/s by type and GB/s of memory, as "
-                        "bf16=989.4,fp32=66.9,GB/s=3350; types are fp64, fp32, "
-                        "tf32, fp16, bf16, fp8, int8",
-                        words);
-            return GNOMON__EXIT_USAGE;
-        }
-        *(kind == GNOMON__PEAK_KINDS ? &p->gbs : &p->tflops[kind]) = value;
-        at = end;
-    }
-    return GNOMON__EXIT_OK;
-}
-
-/* Ordinary cores are fp32's and fp64's alone: what they do in smaller types is seldom
- * near to a peak. */
-double gnomon__peak_of(const gnomon__peaks *p, const gnomon__work *w)
-{
-    static const struct {
-        const char *dtype;
-        uint8_t on_tensor_cores, else_on;
-    } kinds[] = {{"float64", GNOMON__PEAK_FP64, GNOMON__PEAK_FP64},
-                 {"double", GNOMON__PEAK_FP64, GNOMON__PEAK_FP64},
-                 {"float32", GNOMON__PEAK_TF32, GNOMON__PEAK_FP32},
-                 {"float16", GNOMON__PEAK_FP16, GNOMON__PEAK_FP32},
-                 {"half", GNOMON__PEAK_FP16, GNOMON__PEAK_FP32},
-                 {"bfloat16", GNOMON__PEAK_BF16, GNOMON__PEAK_FP32},
-                 {"float8", GNOMON__PEAK_FP8, GNOMON__PEAK_FP8},
-                 {"int8", GNOMON__PEAK_INT8, GNOMON__PEAK_INT8},
-                 {"float", GNOMON__PEAK_TF32, GNOMON__PEAK_FP32}};
-    const bool is_tensor = *w->tensor_cores == '1' || *w->tensor_cores == '?';
-    const char *dtype =
-        w->info && w->info->input_count ? w->info->inputs->dtype : "";
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strncmp(dtype, kinds[i].dtype, strlen(kinds[i].dtype)))
-            return p->tflops[is_tensor ? kinds[i].on_tensor_cores
-                                       : kinds[i].else_on];
-    return 0;
-}
 
 /* ---- The drawing ------------------------------------------------------------------------ */
 
@@ -139,13 +86,17 @@ static void put_axes(const plot *p, const gnomon_writer *out)
                (LEFT + RIGHT) / 2, BOTTOM + 36, (TOP + BOTTOM) / 2);
 }
 
-/* From where memory bounds to the ridge, and on at the peak. */
+/* From where memory bounds to the ridge, and on at the peak. Types of one peak have one. */
 static void put_roofs(const plot *p, const gnomon_writer *out)
 {
     const double slope = p->peaks->gbs / 1000, low = pow(10, p->x0);
+    const double *peaks = p->peaks->tflops;
     for (int k = 0; k < GNOMON__PEAK_KINDS; k++) {
-        const double peak = p->peaks->tflops[k];
-        if (!(peak > 0))
+        const double peak = peaks[k];
+        bool is_new = peak > 0;
+        for (int i = 0; i < k; i++)
+            is_new &= peaks[i] < peak || peaks[i] > peak;
+        if (!is_new)
             continue;
         const double ridge = slope > 0 ? peak / slope : low;
         const double foot = pow(10, p->y0) / (slope > 0 ? slope : 1);
@@ -155,9 +106,13 @@ static void put_roofs(const plot *p, const gnomon_writer *out)
                        upward(p, slope * (foot > low ? foot : low)));
         out->print(out,
                    "%.1f,%.1f %d,%.1f\"/><text x=\"%d\" y=\"%.1f\" "
-                   "text-anchor=\"end\">%s %g TFLOP/s",
+                   "text-anchor=\"end\">%s",
                    across(p, ridge), upward(p, peak), RIGHT, upward(p, peak),
-                   RIGHT - 4, upward(p, peak) - 4, peak_words[k], peak);
+                   RIGHT - 4, upward(p, peak) - 4, gnomon__peak_words[k]);
+        for (int i = k + 1; i < GNOMON__PEAK_KINDS; i++)
+            if (!(peaks[i] < peak) && !(peaks[i] > peak))
+                out->print(out, ", %s", gnomon__peak_words[i]);
+        out->print(out, " %g TFLOP/s", peak);
         if (slope > 0)
             out->print(out, ", ridge at %.4g", ridge);
         out->print(out, "</text>\n");

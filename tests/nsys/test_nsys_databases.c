@@ -430,6 +430,53 @@ TEST(rooflines_are_of_the_peaks_that_were_given)
                  "Peak of memory, as the driver said: 500 GB/s\n") != NULL);
 }
 
+/* Group columns of steps on a device of this name, as many multiprocessors, clock in Hz and
+ * compute capability; a second device beside it, unless it is NULL. */
+static child_result on_device(const char *device, const char *second,
+                              const char *options)
+{
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_steps(&x);
+    export_sql(&x, "CREATE TABLE TARGET_INFO_GPU(name, smCount, clockRate, "
+                   "computeMajor, computeMinor, memoryBandwidth)");
+    export_sql(&x, "INSERT INTO TARGET_INFO_GPU VALUES(%s), (%s)", device,
+               second ? second : device);
+    export_end(&x);
+    return shell("$G nsys prof x.sqlite --group-by op --top 1 --sort flops "
+                 "-c peak_tflops,tflops_share,peak_gbs %s 2> said",
+                 options);
+}
+
+/* Those of a board whose figures were read; else of ordinary cores alone, as many as the
+ * device has; none where devices differ. What is asked for goes before. */
+TEST(peaks_are_those_of_the_device)
+{
+    NEEDS_PROGRAM;
+    static const char a100[] = "'NVIDIA A100-SXM4-40GB', 108, 1410000000, 8, "
+                               "0, 1555200000000",
+                      t4[] = "'Tesla T4', 40, 1590000000, 7, 5, 320064000000";
+    child_result r = on_device(a100, NULL, "");
+    CHECK(strstr(r.out, "Peak of memory, as the driver said: 1555 GB/s\n"
+                        "Peaks, TFLOP/s: fp64 9.7, fp64tc 19.5, fp32 19.5, "
+                        "tf32 156, fp16 312, bf16 312, int8 624 of NVIDIA "
+                        "A100-SXM4-40GB (NVIDIA A100 Tensor Core GPU "
+                        "Architecture, V1.0, table 4)\n") != NULL);
+    CHECK_STR(on_device(a100, NULL, "--csv").out,
+              "stage,name,peak_tflops,tflops_share,peak_gbs\n"
+              ",linear,19.5,21.0051,1555.2\n");
+    CHECK(strstr(on_device(a100, NULL, "--peak fp32=10,tf32=1").out,
+                 "Peaks, TFLOP/s: fp64 9.7, fp64tc 19.5, fp16 312, ") != NULL);
+    r = on_device(t4, NULL, "");
+    CHECK(strstr(r.out, "Peaks, TFLOP/s: fp32 8.1408 of Tesla T4 (2 for each "
+                        "core and clock") != NULL);
+    CHECK(!strstr(
+        on_device("'NVIDIA A100', 108, 1400000000, 8, 0, NULL", NULL, "").out,
+        "fp16"));
+    CHECK(!strstr(on_device(a100, t4, "").out, "\nPeak"));
+    CHECK(!strstr(on_device("'K80', 13, 875000000, 3, 7, NULL", NULL, "").out,
+                  "\nPeak"));
+}
+
 /* A range of NCCL with its payload: a header of 32 bytes, and the schema's entries. */
 static void put_call(export_file *x, const char *name, int64_t begin,
                      int64_t end, int schema, uint64_t second)
@@ -604,6 +651,11 @@ TEST(rooflines_are_drawn)
     child_result r = shell("cat r.svg");
     CHECK(strstr(r.out, ">ampere_sgemm_32x32</text>") != NULL);
     CHECK(strstr(r.out, ">fp32 10 TFLOP/s, ridge at 10</text>") != NULL);
+    CHECK_EQ(shell("$G nsys prof x.sqlite --peak fp16=5,fp32=10,bf16=5 --plot "
+                   "s.svg > table 2> said && grep -q '>fp16, bf16 5 TFLOP/s<' "
+                   "s.svg")
+                 .status,
+             0);
     CHECK(strstr(r.out, ">Intensity, FLOP a byte</text>") != NULL);
     CHECK(strstr(r.out, ">TFLOP/s</text>") != NULL);
     CHECK(!strstr(r.out, "nan") && !strstr(r.out, "inf"));
