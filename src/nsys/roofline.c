@@ -31,21 +31,30 @@ static double upward(const plot *p, double tflops)
     return BOTTOM - (log10(tflops) - p->y0) / (p->y1 - p->y0) * (BOTTOM - TOP);
 }
 
-static void put_xml(const gnomon_writer *out, const char *text)
+#define LETTERS 32 /* of a name; the rest is dots */
+
+static void put_name(const gnomon_writer *out, const char *text)
 {
-    for (; *text; text++)
+    for (size_t letters = 0; *text; text++) {
+        letters += ((unsigned char)*text & 0xc0) != 0x80;
+        if (letters > LETTERS) {
+            out->print(out, "...");
+            break;
+        }
         if (strchr("<>&\"'", *text) || (unsigned char)*text < 0x20)
             out->print(out, "&#%d;", (unsigned char)*text < 0x20 ? '?' : *text);
         else
             out->write(out, text, 1);
+    }
 }
 
+/* Up to the decade below it, and so far above it that its words have room. */
 static void widen(double *low, double *high, double value)
 {
     if (value > 0 && floor(log10(value)) < *low)
         *low = floor(log10(value));
-    if (value > 0 && ceil(log10(value)) > *high)
-        *high = ceil(log10(value));
+    if (value > 0 && log10(value) + 0.3 > *high)
+        *high = log10(value) + 0.3;
 }
 
 static void set_axes(plot *p)
@@ -86,6 +95,21 @@ static void put_axes(const plot *p, const gnomon_writer *out)
                (LEFT + RIGHT) / 2, BOTTOM + 36, (TOP + BOTTOM) / 2);
 }
 
+/* Along its roof, below where that leaves the picture. */
+static void put_memory(const plot *p, const gnomon_writer *out)
+{
+    const double slope = p->peaks->gbs / 1000, low = pow(10, p->x0),
+                 foot = pow(10, p->y0) / slope,
+                 at = 3 * (foot > low ? foot : low),
+                 turn = atan2((BOTTOM - TOP) / (p->y1 - p->y0),
+                              (RIGHT - LEFT) / (p->x1 - p->x0));
+    out->print(out,
+               "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\">%g "
+               "GB/s</text>\n",
+               across(p, at) - 5, upward(p, slope * at) - 5,
+               -turn * 180 / 3.14159265, p->peaks->gbs);
+}
+
 /* From where memory bounds to the ridge, and on at the peak. Types of one peak have one. */
 static void put_roofs(const plot *p, const gnomon_writer *out)
 {
@@ -116,45 +140,92 @@ static void put_roofs(const plot *p, const gnomon_writer *out)
         if (slope > 0)
             out->print(out, ", ridge at %.4g", ridge);
         out->print(out, "</text>\n");
+        if (slope > 0)
+            out->print(out,
+                       "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%d\" "
+                       "class=\"ridge\"/>\n",
+                       across(p, ridge), upward(p, peak), across(p, ridge),
+                       BOTTOM);
     }
     if (slope > 0)
-        out->print(out, "<text x=\"%d\" y=\"%d\">%g GB/s</text>\n", LEFT + 8,
-                   TOP + 14, p->peaks->gbs);
+        put_memory(p, out);
 }
 
 #define NAMED 10 /* points, which are the largest */
 
-/* How far from its point a name goes up or down, so that it is on none before it. */
-static double free_place(const plot *p, const double *placed, size_t i)
+/* Where a name is, and its base line. */
+typedef struct place {
+    double left, right, y;
+} place;
+
+/* How far down a roof is at so far across. */
+static double roof_at(const plot *p, double peak, double x)
 {
+    const double decade = p->x0 + (x - LEFT) / (RIGHT - LEFT) * (p->x1 - p->x0),
+                 by_memory = pow(10, decade) * p->peaks->gbs / 1000;
+    return upward(p, by_memory > 0 && by_memory < peak ? by_memory : peak);
+}
+
+/* On no other name, point or roof. */
+static bool is_free(const plot *p, const place *names, size_t count, place at)
+{
+    for (size_t i = 0; i < count; i++)
+        if (at.left < names[i].right && names[i].left < at.right &&
+            fabs(at.y - names[i].y) < 12)
+            return false;
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = across(p, p->points[i].intensity),
+                     y = upward(p, p->points[i].tflops);
+        if (at.left < x + 5 && x - 5 < at.right && fabs(at.y - 4 - y) < 10)
+            return false;
+    }
+    for (int k = 0; k < GNOMON__PEAK_KINDS; k++) {
+        const double peak = p->peaks->tflops[k];
+        if (peak > 0 && roof_at(p, peak, at.left) > at.y - 12 &&
+            roof_at(p, peak, at.right) < at.y + 3)
+            return false;
+    }
+    return at.left > LEFT && at.right < WIDE && at.y > TOP && at.y < BOTTOM;
+}
+
+/* The nearest free place, to the right or the left, up or down; else beside the point. */
+static place place_of(const plot *p, const place *names, size_t i)
+{
+    const size_t letters = strlen(p->points[i].name);
     const double x = across(p, p->points[i].intensity),
-                 y = upward(p, p->points[i].tflops) + 4;
-    for (int k = 0; k < 2 * NAMED; k++) {
-        const double at = y + 12 * (k % 2 ? (k + 1) / 2 : -k / 2);
-        bool is_free = true;
-        for (size_t j = 0; j < i; j++) {
-            const size_t left = across(p, p->points[j].intensity) < x ? j : i;
-            is_free &= fabs(at - placed[j]) >= 12 ||
-                       fabs(across(p, p->points[j].intensity) - x) >
-                           7.0 * (double)strlen(p->points[left].name);
-        }
-        if (is_free)
+                 y = upward(p, p->points[i].tflops) + 4,
+                 wide = 6.5 * (double)(letters < LETTERS ? letters : LETTERS);
+    for (int k = 0; k < 8 * NAMED; k++) {
+        const int far = (k / 2 + 1) / 2 * 12 * (k / 2 % 2 ? 1 : -1);
+        const double left = k % 2 ? x - 8 - wide : x + 8;
+        const place at = {left, left + wide, y + far};
+        if (is_free(p, names, i, at))
             return at;
     }
-    return y;
+    return (place){x + 8, x + 8 + wide, y};
 }
 
 static void put_points(const plot *p, const gnomon_writer *out)
 {
-    double placed[NAMED];
+    place names[NAMED];
     for (size_t i = 0; i < p->count; i++) {
-        const double x = across(p, p->points[i].intensity);
-        out->print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x,
-                   upward(p, p->points[i].tflops), i < NAMED ? 5 : 3);
+        const double x = across(p, p->points[i].intensity),
+                     y = upward(p, p->points[i].tflops);
+        out->print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
+                   i < NAMED ? 5 : 3);
         if (i < NAMED) {
-            placed[i] = free_place(p, placed, i);
-            out->print(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 8, placed[i]);
-            put_xml(out, p->points[i].name);
+            names[i] = place_of(p, names, i);
+            const double end =
+                names[i].left > x ? names[i].left - 2 : names[i].right + 2;
+            if (fabs(names[i].y - y) > 8)
+                out->print(out,
+                           "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+                           "y2=\"%.1f\" class=\"to\"/>",
+                           x, y, end, names[i].y - 4);
+            out->print(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
+                       names[i].left > x ? names[i].left : names[i].right,
+                       names[i].y, names[i].left > x ? "start" : "end");
+            put_name(out, p->points[i].name);
             out->print(out, "</text>");
         }
         out->print(out, "\n");
@@ -169,7 +240,8 @@ static int make_svg(void *context, int form, const gnomon_writer *out)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                "height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n"
                "<style>.grid{stroke:#ddd}.roof{fill:none;stroke:#c33;"
-               "stroke-width:2}circle{fill:#36c;fill-opacity:.6}</style>\n"
+               "stroke-width:2}.ridge{stroke:#c33;stroke-dasharray:2 4}"
+               ".to{stroke:#999}circle{fill:#36c;fill-opacity:.6}</style>\n"
                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                WIDE, HIGH);
     put_axes(p, out);

@@ -658,6 +658,7 @@ TEST(rooflines_are_drawn)
              0);
     CHECK(strstr(r.out, ">Intensity, FLOP a byte</text>") != NULL);
     CHECK(strstr(r.out, ">TFLOP/s</text>") != NULL);
+    CHECK(strstr(r.out, "class=\"ridge\"/>") != NULL);
     CHECK(!strstr(r.out, "nan") && !strstr(r.out, "inf"));
 }
 
