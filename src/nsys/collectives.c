@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "ops/operands.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -29,19 +30,34 @@ static const char collective_select[] =
     "said.schema AND c.what = 'c' LEFT JOIN ranks ON comm = le(b, c.at, 8) "
     "ORDER BY tid, start";
 
-/* A call's message is what one rank gives or gets. */
-static void set_bytes(gnomon__collective_call *c, const char *name,
-                      double message, double ranks)
+/* A message is what one rank gives or gets. */
+static gnomon__collective_bytes bytes_of(const char *name, double message,
+                                         double ranks)
 {
     const bool is_part =
         strstr(name, "AllGather") || strstr(name, "ReduceScatter");
     const bool is_all = is_part || strstr(name, "AllToAll");
-    c->bytes = is_part && ranks > 0 ? message * ranks : message;
-    c->bus_bytes = !(ranks > 0) ? 0
-                   : strstr(name, "AllReduce")
-                       ? 2 * c->bytes * (ranks - 1) / ranks
-                   : is_all ? c->bytes * (ranks - 1) / ranks
-                            : c->bytes;
+    const double all = is_part && ranks > 0 ? message * ranks : message;
+    return (gnomon__collective_bytes){all, !(ranks > 0) ? 0
+                                           : strstr(name, "AllReduce")
+                                               ? 2 * all * (ranks - 1) / ranks
+                                           : is_all ? all * (ranks - 1) / ranks
+                                                    : all};
+}
+
+gnomon__collective_bytes gnomon__collective_of(const char *kernel,
+                                               const gnomon_op_info *op,
+                                               uint64_t inputs)
+{
+    const double ranks = (double)gnomon__op_number(op, "ranks", 0);
+    const bool is_all =
+        strstr(op->operation, "to_all") || strstr(op->operation, "alltoall");
+    /* What is scattered goes in as a whole. */
+    return bytes_of(
+        is_all ? "AllToAll" : kernel,
+        (double)inputs /
+            (strstr(kernel, "ReduceScatter") && ranks > 0 ? ranks : 1),
+        ranks);
 }
 
 int gnomon__collectives_read(gnomon__collective_calls *calls,
@@ -73,8 +89,8 @@ int gnomon__collectives_read(gnomon__collective_calls *calls,
                                        .thread = thread & 0xffffff,
                                        .begin_ns =
                                            sqlite3_column_int64(rows, 1)};
-        set_bytes(c, name ? name : "", sqlite3_column_double(rows, 3),
-                  sqlite3_column_double(rows, 4));
+        c->is = bytes_of(name ? name : "", sqlite3_column_double(rows, 3),
+                         sqlite3_column_double(rows, 4));
     }
     sqlite3_finalize(rows);
     return status;

@@ -53,6 +53,7 @@
     X(GROUP_MODEL_TIME, "", "", NUMBER, HIDDEN, SUM) \
     X(GROUP_ROOF_TIME, "", "", NUMBER, HIDDEN, SUM) \
     X(GROUP_DEVICES, "", "", COUNT, HIDDEN, ONCE) \
+    X(GROUP_MESSAGE_NS, "", "", NUMBER, HIDDEN, SUM) \
     X(GROUP_BUS_BYTES, "", "", NUMBER, HIDDEN, SUM) \
     X(GROUP_BUS_NS, "", "", NUMBER, HIDDEN, SUM)
 GNOMON__COLUMNS(group_columns, GROUP_COLUMNS, GROUP_COLUMN_LIST);
@@ -78,6 +79,7 @@ typedef struct transfer {
     int64_t process, thread, launch_ns;
     uint64_t ns;
     uint32_t row;
+    gnomon__collective_bytes said; /* by its operation */
 } transfer;
 
 typedef struct groups {
@@ -195,9 +197,15 @@ static void set_peaks(const groups *g, gnomon__cell *cells,
 static void add_transfer(gnomon__report_rows *rows, groups *g,
                          const gnomon__nsys_record *r, uint32_t row)
 {
-    if (!GNOMON__PUSH(g->transfers, g->transfer_room, g->transfer_count,
-                      (transfer){r->process, r->thread, r->launch_ns,
-                                 r->ns > 0 ? (uint64_t)r->ns : 0, row}))
+    const gnomon__work *w = &g->kernels->work;
+    transfer t = {.process = r->process,
+                  .thread = r->thread,
+                  .launch_ns = r->launch_ns,
+                  .ns = r->ns > 0 ? (uint64_t)r->ns : 0,
+                  .row = row};
+    if (w->info)
+        t.said = gnomon__collective_of(r->name, w->info, w->input_bytes);
+    if (!GNOMON__PUSH(g->transfers, g->transfer_room, g->transfer_count, t))
         rows->code = GNOMON_ENOMEM;
 }
 
@@ -229,7 +237,7 @@ static void add_kernel(gnomon__report_rows *rows, groups *g,
     rows->id = device + 1;
     const uint32_t row = gnomon__report_put(rows);
     const bool is_communication = !strncmp(r->name, "nccl", 4);
-    if (row && is_communication && r->launch_ns)
+    if (row && is_communication)
         add_transfer(rows, g, r, row);
     if (!row || !r->begin_ns)
         return;
@@ -334,23 +342,28 @@ static void add_messages(gnomon__report_rows *rows, groups *g)
     }
     for (size_t i = 0; i < g->transfer_count && !rows->code; i++) {
         const transfer *t = &g->transfers[i];
-        double bytes = 0, bus_bytes = 0;
+        gnomon__collective_bytes is = {0, 0};
         for (; at < calls.count; at++) {
             const gnomon__collective_call *c = &calls.at[at];
-            const transfer call = {c->process, c->thread, c->begin_ns, 0, 0};
+            const transfer call = {.process = c->process,
+                                   .thread = c->thread,
+                                   .launch_ns = c->begin_ns};
             if (by_launch(&call, t) > 0)
                 break;
             if (c->process == t->process && c->thread == t->thread) {
-                bytes += c->bytes;
-                bus_bytes += c->bus_bytes;
+                is.bytes += c->is.bytes;
+                is.bus_bytes += c->is.bus_bytes;
             }
         }
-        if (!(bytes > 0))
+        is = is.bytes > 0 ? is : t->said;
+        if (!(is.bytes > 0))
             continue;
         gnomon__cell *cells = gnomon__report_row_to(rows, t->row);
-        gnomon__cell_number(&cells[GROUP_MESSAGE], bytes);
-        gnomon__cell_number(&cells[GROUP_BUS_BYTES], bus_bytes);
-        gnomon__cell_number(&cells[GROUP_BUS_NS], (double)t->ns);
+        gnomon__cell_number(&cells[GROUP_MESSAGE], is.bytes);
+        gnomon__cell_number(&cells[GROUP_MESSAGE_NS], (double)t->ns);
+        gnomon__cell_number(&cells[GROUP_BUS_BYTES], is.bus_bytes);
+        gnomon__cell_number(&cells[GROUP_BUS_NS],
+                            is.bus_bytes > 0 ? (double)t->ns : 0);
     }
     gnomon__free(calls.at);
 }
@@ -405,15 +418,14 @@ static bool finish_group(gnomon__report_rows *rows, gnomon__cell *cells)
     gnomon__cell_share(&cells[GROUP_SHARE], sum, g->kernels->ns);
     gnomon__cell_share(&cells[GROUP_TC], cells[GROUP_TC_NS].count, sum);
     set_rates(g, cells);
-    if (cells[GROUP_BUS_NS].number > 0) {
+    if (cells[GROUP_MESSAGE_NS].number > 0)
         gnomon__cell_number(&cells[GROUP_ALGORITHM_GBS],
                             cells[GROUP_MESSAGE].number /
+                                cells[GROUP_MESSAGE_NS].number);
+    if (cells[GROUP_BUS_NS].number > 0)
+        gnomon__cell_number(&cells[GROUP_BUS_GBS],
+                            cells[GROUP_BUS_BYTES].number /
                                 cells[GROUP_BUS_NS].number);
-        if (cells[GROUP_BUS_BYTES].number > 0)
-            gnomon__cell_number(&cells[GROUP_BUS_GBS],
-                                cells[GROUP_BUS_BYTES].number /
-                                    cells[GROUP_BUS_NS].number);
-    }
     if (g->asked->by != GNOMON__NSYS_BY_STEP)
         cells[GROUP_WALL].is_there = false;
     if (cells[GROUP_PEAK_TIME].number > 0 && cells[GROUP_WALL].is_there &&

@@ -277,6 +277,9 @@ static void set_figures(gnomon__work *w, gnomon__nsys_record *r,
     o->info.bytes = cost.bytes;
     if (!counts || before > (is_made && r->is_backward))
         return;
+    for (size_t i = 0; o->has_types && i < o->info.input_count; i++)
+        w->input_bytes =
+            gnomon__plus(w->input_bytes, gnomon__bytes(&o->inputs[i]));
     w->flops = o->has_types || is_made ? cost.flops : 0;
     w->bytes = o->has_types ? cost.bytes : 0;
 }
@@ -584,7 +587,7 @@ static void borrow(gnomon__work *w, gnomon__nsys_record *r)
 bool gnomon__work_of(gnomon__work *w, gnomon__nsys_record *r)
 {
     gnomon__operation *o = &w->operation;
-    w->flops = w->bytes = 0;
+    w->flops = w->bytes = w->input_bytes = 0;
     w->is_known = false;
     w->info = NULL;
     w->op_is_bias = false;

@@ -47,6 +47,7 @@ typedef struct gnomon__work {
     char *params; /* "M=2,N=3,K=4,fp32," or "na=na," */
     size_t params_room, params_used;
     uint64_t flops, bytes;
+    uint64_t input_bytes; /* once for each operation, as those; 0: no types */
     bool is_known;
     const gnomon_op_info *info; /* in `operation`; NULL: nothing tells it */
     const char *tensor_cores;   /* "1", "0" it could have, "-", "?", "na" */

@@ -562,24 +562,83 @@ static void put_payload(export_file *x, const char *name, int64_t begin,
     "[{\"dtype\": \"float32\", \"dims\": [2, 3]}, {\"dtype\": \"float32\", " \
     "\"dims\": [3, 4]}]"
 
+static void put_layout(export_file *x)
+{
+    static const char *const fields[] = {"operation",  "dtype", "inputs",
+                                         "attributes", "flops", "bytes",
+                                         "backward"};
+    export_sql(x, "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, "
+                  "schemaId, idx, type, name, offset)");
+    for (int i = 0; i < 7; i++)
+        export_sql(
+            x,
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(5, 16777217, "
+            "%d, 80, '%s', %s)",
+            i, fields[i],
+            (const char *[]){"NULL", "8", "16", "24", "32", "40", "48"}[i]);
+}
+
+/* Each of 4 ranks; the last ones by PyProf's marker and by sizes without types. An operation
+ * of two kernels counts once. */
+TEST(collectives_are_in_operations_too)
+{
+    NEEDS_PROGRAM;
+    static const char *const ops[][3] = {
+        {"all_reduce", "1000", "AllReduce_Sum_f32_RING_LL"},
+        {"reduce_scatter", "1000", "ReduceScatter_Sum_f32_RING_LL"},
+        {"all_gather", "250", "AllGather_RING_LL"},
+        {"all_to_all", "1000", "SendRecv"},
+        {"broadcast", "1000", "Broadcast_RING_LL"}};
+    export_file x = export_begin("x.sqlite", EXPORT_3_25);
+    put_layout(&x);
+    const uint64_t four = (uint64_t)export_string(&x, "{\"ranks\": 4}");
+    char text[160];
+    for (int i = 0; i < 5; i++) {
+        snprintf(text, sizeof text,
+                 "[{\"dtype\": \"float32\", \"dims\": [%s]}]", ops[i][1]);
+        const uint64_t inputs = (uint64_t)export_string(&x, text);
+        put_payload(&x, "range", 100 * (i + 1),
+                    (const uint64_t[]){(uint64_t)export_string(&x, ops[i][0]),
+                                       0, inputs, four, 0, 0, 0});
+        export_call(&x, 1, 1, i + 1, 100 * (i + 1) + 10, 100 * (i + 1) + 20);
+        snprintf(text, sizeof text, "ncclDevKernel_%s(args)", ops[i][2]);
+        export_kernel(&x, 1, i + 1, text, 1000 * (i + 1), 200);
+    }
+    export_call(&x, 1, 1, 6, 530, 540); /* broadcast's second */
+    export_kernel(&x, 1, 6, "ncclDevKernel_Broadcast_RING_LL(args)", 7000, 50);
+    export_range(&x, 1, 1,
+                 "{''mod'': ''distributed'', ''op'': ''reduce'', ''args'': "
+                 "[{''name'': '''', ''type'': ''tensor'', ''shape'': (8, 5), "
+                 "''dtype'': ''float16''}]}",
+                 800, 850);
+    export_call(&x, 1, 1, 7, 810, 820);
+    export_kernel(&x, 1, 7, "ncclDevKernel_Reduce_RING_LL(args)", 8000, 40);
+    export_range(&x, 1, 1, "c10d::send, seq = 3, op_id = 4, sizes = [[9]]", 900,
+                 950);
+    export_call(&x, 1, 1, 8, 910, 920);
+    export_kernel(&x, 1, 8, "ncclKernel_Send(args)", 9000, 40);
+    export_end(&x);
+    static const char wanted[] =
+        ",AllGather,1,4000,20,15\n,AllReduce,1,4000,20,30\n"
+        ",Broadcast,2,4000,20,20\n,Reduce,1,80,2,\n"
+        ",ReduceScatter,1,4000,20,15\n,Send,1,,,\n,SendRecv,1,4000,20,15\n";
+    child_result r =
+        shell("$G nsys prof x.sqlite --group-by collective --csv --sort name "
+              "-c kernels,message,algbw_gbs,busbw_gbs 2> said | tail -n +2");
+    CHECK_STR(r.out, wanted);
+    r = shell("$G nsys parse x.sqlite 2> said | $G nsys prof --group-by "
+              "collective --csv --sort name -c kernels,message 2> said | "
+              "grep Reduce,");
+    CHECK_STR(r.out, ",AllReduce,1,4000\n,Reduce,1,80\n");
+}
+
 /* By payloads in bytes, of which one has handles that are no ids, and by JSON. Flops that
  * the program gave hold. The profile has the names of the ranges. */
 TEST(operations_are_in_gnomons_payloads)
 {
     NEEDS_PROGRAM;
-    static const char *const fields[] = {"operation",  "dtype", "inputs",
-                                         "attributes", "flops", "bytes",
-                                         "backward"};
     export_file x = export_begin("x.sqlite", EXPORT_3_25);
-    export_sql(&x, "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, "
-                   "schemaId, idx, type, name, offset)");
-    for (int i = 0; i < 7; i++)
-        export_sql(
-            &x,
-            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(5, 16777217, "
-            "%d, 80, '%s', %s)",
-            i, fields[i],
-            (const char *[]){"NULL", "8", "16", "24", "32", "40", "48"}[i]);
+    put_layout(&x);
     const uint64_t mm = (uint64_t)export_string(&x, "matmul"),
                    type = (uint64_t)export_string(&x, "float32"),
                    inputs = (uint64_t)export_string(&x, GNOMON_INPUTS_JSON),
@@ -868,6 +927,29 @@ TEST(own_traces_have_unions_and_steps)
         "name,kernels,wall,flops,mfu --peak fp16=0.001 --sort name 2> said",
         "stage,name,kernels,wall_ns,flops,mfu\n"
         ",(none),3,,0,\n,1,2,100,96,96\n,2,1,200,48,24\n");
+}
+
+TEST(own_collectives_have_bytes_and_bandwidths)
+{
+    NEEDS_PROGRAM;
+    FILE *f = fopen("x.gnomon.json", "w");
+    fputs("{\"gnomon\": 1, \"runs\": [{\"pid\": 9}], \"stages\": [{\"run\": 1, "
+          "\"name\": \"fit\"}], \"tracks\": [{\"run\": 1, \"kind\": "
+          "\"stream\", \"device\": 0, \"index\": 7, \"name\": \"stream 7\"}], "
+          "\"regions\": [{\"name\": \"sync\"}, {\"kind\": \"kernel\", "
+          "\"name\": \"ncclDevKernel_AllReduce_Sum_f16_RING_LL(x)\"}], "
+          "\"ops\": [{\"operation\": \"all_reduce\", \"inputs\": [{\"dtype\": "
+          "\"float16\", \"dims\": [100]}], \"attributes\": [{\"key\": "
+          "\"ranks\", \"json\": \"2\"}]}], \"nodes\": [{\"track\": 1, "
+          "\"stage\": 1, \"region\": 1, \"op\": 1}, {\"track\": 1, "
+          "\"stage\": 1, \"parent\": 1, \"region\": 2, \"device\": " OWN_STATS(
+              "3", "60", "10", "30", "[10, 1], [20, 1], [30, 1]") "}]}",
+          f);
+    CHECK_EQ(fclose(f), 0);
+    check_lines("prof x.gnomon.json --group-by collective --csv -c "
+                "name,kernels,message,algbw_gbs,busbw_gbs 2> said",
+                "stage,name,kernels,message,algbw_gbs,busbw_gbs\n"
+                ",AllReduce,3,600,10,10\n");
 }
 
 /* Of a device's events, what scopes took less those inside them. */
