@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "nsys/work.h"
 #include "ops/operands.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -45,19 +46,42 @@ static gnomon__collective_bytes bytes_of(const char *name, double message,
                                                     : all};
 }
 
+/* Torch's arguments, as PyProf's markers have them, are what comes out too: a list of a part
+ * for each rank, or one tensor of all parts. */
+static double ranks_of(const gnomon_op_info *op, bool is_all, double *message)
+{
+    const size_t parts = op->input_count;
+    uint64_t least = parts ? UINT64_MAX : 0, most = 0;
+    for (size_t i = 0; i < parts; i++) {
+        const uint64_t bytes = gnomon__bytes(&op->inputs[i]);
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    if (parts < 2 || !least)
+        return 0;
+    *message = is_all ? *message / 2 : (double)least;
+    if (parts == GNOMON__OP_MOST_INPUTS)
+        return *message = 0; /* there may be more */
+    return is_all         ? (double)(parts > 2 ? parts / 2 : 0)
+           : most > least ? (double)most / (double)least
+                          : (double)parts - 1;
+}
+
 gnomon__collective_bytes gnomon__collective_of(const char *kernel,
                                                const gnomon_op_info *op,
                                                uint64_t inputs)
 {
-    const double ranks = (double)gnomon__op_number(op, "ranks", 0);
-    const bool is_all =
-        strstr(op->operation, "to_all") || strstr(op->operation, "alltoall");
-    /* What is scattered goes in as a whole. */
-    return bytes_of(
-        is_all ? "AllToAll" : kernel,
-        (double)inputs /
-            (strstr(kernel, "ReduceScatter") && ranks > 0 ? ranks : 1),
-        ranks);
+    const bool is_all = strstr(op->operation, "to_all") ||
+                        strstr(op->operation, "alltoall"),
+               is_scatter = strstr(kernel, "ReduceScatter") != NULL;
+    double ranks = (double)gnomon__op_number(op, "ranks", 0),
+           message = (double)inputs;
+    if (inputs && !(ranks > 0) &&
+        (is_all || is_scatter || strstr(kernel, "AllGather")))
+        ranks = ranks_of(op, is_all, &message);
+    else if (is_scatter && ranks > 0)
+        message /= ranks; /* all of it goes in */
+    return bytes_of(is_all ? "AllToAll" : kernel, message, ranks);
 }
 
 int gnomon__collectives_read(gnomon__collective_calls *calls,

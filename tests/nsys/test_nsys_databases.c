@@ -578,7 +578,7 @@ static void put_layout(export_file *x)
             (const char *[]){"NULL", "8", "16", "24", "32", "40", "48"}[i]);
 }
 
-/* Each of 4 ranks; the last ones by PyProf's marker and by sizes without types. An operation
+/* Each of 4 ranks; the last ones by PyProf's markers and by sizes without types. An operation
  * of two kernels counts once. */
 TEST(collectives_are_in_operations_too)
 {
@@ -606,22 +606,30 @@ TEST(collectives_are_in_operations_too)
     }
     export_call(&x, 1, 1, 6, 530, 540); /* broadcast's second */
     export_kernel(&x, 1, 6, "ncclDevKernel_Broadcast_RING_LL(args)", 7000, 50);
-    export_range(&x, 1, 1,
-                 "{''mod'': ''distributed'', ''op'': ''reduce'', ''args'': "
-                 "[{''name'': '''', ''type'': ''tensor'', ''shape'': (8, 5), "
-                 "''dtype'': ''float16''}]}",
-                 800, 850);
+    export_range(&x, 1, 1, CALL("reduce", TENSOR("(4, 5)")), 800, 850);
     export_call(&x, 1, 1, 7, 810, 820);
     export_kernel(&x, 1, 7, "ncclDevKernel_Reduce_RING_LL(args)", 8000, 40);
+    export_range(&x, 1, 1,
+                 CALL("all_gather",
+                      TENSOR("(5,)") ", " TENSOR("(5,)") ", " TENSOR("(5,)")),
+                 960, 970);
+    export_call(&x, 1, 1, 9, 962, 963);
+    export_kernel(&x, 1, 9, "ncclKernel_AllGather_RING_LL(args)", 9500, 200);
+    export_range(
+        &x, 1, 1,
+        CALL("reduce_scatter_tensor", TENSOR("(5,)") ", " TENSOR("(20,)")), 980,
+        990);
+    export_call(&x, 1, 1, 10, 982, 983);
+    export_kernel(&x, 1, 10, "ncclKernel_ReduceScatter_RING_LL(x)", 9900, 200);
     export_range(&x, 1, 1, "c10d::send, seq = 3, op_id = 4, sizes = [[9]]", 900,
                  950);
     export_call(&x, 1, 1, 8, 910, 920);
     export_kernel(&x, 1, 8, "ncclKernel_Send(args)", 9000, 40);
     export_end(&x);
     static const char wanted[] =
-        ",AllGather,1,4000,20,15\n,AllReduce,1,4000,20,30\n"
+        ",AllGather,2,4040,10.1,7.55\n,AllReduce,1,4000,20,30\n"
         ",Broadcast,2,4000,20,20\n,Reduce,1,80,2,\n"
-        ",ReduceScatter,1,4000,20,15\n,Send,1,,,\n,SendRecv,1,4000,20,15\n";
+        ",ReduceScatter,2,4080,10.2,7.65\n,Send,1,,,\n,SendRecv,1,4000,20,15\n";
     child_result r =
         shell("$G nsys prof x.sqlite --group-by collective --csv --sort name "
               "-c kernels,message,algbw_gbs,busbw_gbs 2> said | tail -n +2");
