@@ -525,6 +525,13 @@ typedef struct gnomon_memory_recorder {
                                      const gnomon_memory_stats *sums));
     /* A stage is over. */
     void (*next)(void);
+    /* Step `at` of the stage, from 0, is over: on the thread that makes it. It waits for
+     * nobody and allocates nothing. It, `levels` and `next` are called one at a time. */
+    void (*step)(uint64_t at);
+    /* Puts what was in use in pools as steps ended since `next`, as in gnomon_strip_info;
+     * 0 as `read` does. */
+    int (*levels)(void *to, int (*put)(void *to, uint32_t pool, uint64_t width,
+                                       const gnomon_bin *bins, size_t count));
 } gnomon_memory_recorder;
 
 /* ==== What callbacks are given ============================================

@@ -12,6 +12,10 @@ int gnomon__memory_read(void *to,
                         int (*put)(void *to, uint32_t node, uint32_t pool,
                                    const gnomon_memory_stats *sums));
 void gnomon__memory_next(void);
+void gnomon__memory_step(uint64_t at);
+int gnomon__memory_levels(void *to,
+                          int (*put)(void *to, uint32_t pool, uint64_t width,
+                                     const gnomon_bin *bins, size_t count));
 
 /* The profiler, which is a report: report.c, also in the program. */
 extern const gnomon_profiler *const gnomon__memory_report;

@@ -10,6 +10,8 @@ static const gnomon_memory_recorder recorder = {
     .begin = gnomon__memory_begin,
     .read = gnomon__memory_read,
     .next = gnomon__memory_next,
+    .step = gnomon__memory_step,
+    .levels = gnomon__memory_levels,
 };
 
 GNOMON_API gnomon_plugin_entry gnomon_plugin_v1;

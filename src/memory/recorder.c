@@ -16,18 +16,22 @@
 #include "memory/blocks.h"
 #include "memory/memory.h"
 #include "platform/atomic.h"
+#include "profile/strip.h"
 
 #define POOLS \
     65536u /* ids of regions below it; others are of pool 1, "(other)" */
 #define THREADS 65536u
 #define FIRST_INDEX 256u
+#define LEVELS 16u
 #define PART 64u /* accounts that are mapped at once */
 
 typedef struct pool {
     int64_t use; /* bytes */
     int64_t peak;
-    uint64_t number;      /* of the peak, from 1 */
-    uint64_t reserved[5]; /* a line of its own */
+    uint64_t number; /* of the peak, from 1 */
+    uint32_t is_met; /* it has a place in `met`, for good */
+    uint32_t reserved_word;
+    uint64_t reserved[4]; /* a line of its own */
 } pool;
 
 typedef struct memory_counts {
@@ -65,7 +69,8 @@ typedef struct ledger {
 
 static pool pools[POOLS];
 static ledger *ledgers[THREADS];
-static uint32_t ledger_count, pool_count, generation, stage;
+static uint16_t met[POOLS]; /* pools; 0: not written yet */
+static uint32_t ledger_count, met_count, generation, stage;
 
 /* ---- Accounts ---------------------------------------------------------------------- */
 
@@ -94,6 +99,14 @@ static int grow_index(ledger *l)
     return 1;
 }
 
+/* The pool is among those that are read. */
+static void meet(uint32_t pool_id)
+{
+    uint32_t was = load_relaxed(&pools[pool_id].is_met);
+    if (!was && cas_acq_rel(&pools[pool_id].is_met, &was, 1))
+        store_release(&met[add_relaxed(&met_count, 1)], (uint16_t)pool_id);
+}
+
 static account *new_account(ledger *l, uint64_t key)
 {
     part *p = l->at;
@@ -107,10 +120,7 @@ static account *new_account(ledger *l, uint64_t key)
         l->at = p = next;
         l->used = 0;
     }
-    const uint32_t pool_end = (uint32_t)(key & (POOLS - 1)) + 1;
-    for (uint32_t count = load_relaxed(&pool_count);
-         count < pool_end && !cas_acq_rel(&pool_count, &count, pool_end);)
-        ;
+    meet((uint32_t)(key & (POOLS - 1)));
     account *a = &p->of[l->used++];
     a->stage = load_relaxed(&stage);
     store_release(&a->key, key); /* with the reader */
@@ -277,13 +287,59 @@ int64_t gnomon__memory_marked(uint32_t thread, uint32_t node, uint32_t pool_id,
     return 0;
 }
 
+/* ---- By steps ------------------------------------------------------------------------------ */
+
+/* Pools in the order in which they are met: what was in use as steps of the stage ended. */
+static struct level {
+    uint32_t count; /* of bins; 0: it was not met */
+    uint32_t shift; /* a bin has 1 << shift steps */
+    gnomon_bin bins[GNOMON__BINS];
+} in_use[LEVELS];
+
+static void count_level(struct level *l, uint64_t at, int64_t bytes)
+{
+    /* Less than 0: a block is freed by one thread while another still adds it. */
+    const double use = bytes > 0 ? (double)bytes : 0;
+    const gnomon_bin one = {.count = 1, .min = use, .max = use, .sum = use};
+    for (; at >> l->shift >= GNOMON__BINS; l->shift++)
+        for (uint32_t i = 0; i < GNOMON__BINS; i++) {
+            const gnomon_bin narrow = l->bins[i];
+            l->bins[i] = (gnomon_bin){0};
+            gnomon__bin_add(&l->bins[i / 2], &narrow);
+        }
+    l->count = (uint32_t)(at >> l->shift) + 1;
+    gnomon__bin_add(&l->bins[l->count - 1], &one);
+}
+
+void gnomon__memory_step(uint64_t at)
+{
+    for (uint32_t i = 0; i < LEVELS && i < load_relaxed(&met_count); i++) {
+        const pool *p = &pools[load_acquire(&met[i])];
+        if (load_relaxed(&p->peak))
+            count_level(&in_use[i], at, load_relaxed(&p->use));
+    }
+}
+
+static void forget_levels(void)
+{
+    for (uint32_t i = 0; i < LEVELS; i++)
+        if (in_use[i].count)
+            memset(&in_use[i], 0, sizeof in_use[i]);
+}
+
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 void gnomon__memory_begin(void)
 {
     store_relaxed(&generation, generation + 1);
     gnomon__blocks_forget();
-    memset(pools, 0, pool_count * sizeof *pools);
+    forget_levels();
+    for (uint32_t i = 0; i < load_relaxed(&met_count); i++) {
+        pool *p = &pools[load_acquire(&met[i])];
+        store_relaxed(&p->use, 0);
+        store_relaxed(&p->peak, 0);
+        store_relaxed(&p->number, 0);
+    }
 }
 
 static memory_counts counts_of(const account *a)
@@ -374,8 +430,25 @@ void gnomon__memory_next(void)
 {
     (void)each_account(next_account, NULL);
     store_relaxed(&stage, stage + 1);
-    for (uint32_t i = 0; i < load_relaxed(&pool_count); i++) {
-        store_relaxed(&pools[i].peak, load_relaxed(&pools[i].use));
-        (void)add_relaxed(&pools[i].number, 1);
+    forget_levels();
+    for (uint32_t i = 0; i < load_relaxed(&met_count); i++) {
+        pool *p = &pools[load_acquire(&met[i])];
+        store_relaxed(&p->peak, load_relaxed(&p->use));
+        (void)add_relaxed(&p->number, 1);
     }
+}
+
+int gnomon__memory_levels(void *to,
+                          int (*put)(void *to, uint32_t pool, uint64_t width,
+                                     const gnomon_bin *bins, size_t count))
+{
+    int ok = 1;
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        struct level *l = &in_use[i];
+        for (uint32_t k = 0; k < l->count; k++)
+            l->bins[k].struct_size = sizeof *l->bins;
+        if (l->count)
+            ok &= put(to, met[i], 1ull << l->shift, l->bins, l->count);
+    }
+    return ok;
 }

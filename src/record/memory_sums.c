@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "mark/callbacks.h"
 #include "mark/memory.h"
 #include "mark/observer.h"
 #include "mark/region.h"
@@ -45,24 +46,56 @@ static int add_memory(void **to, const gnomon__memory_sum *from,
     return 1;
 }
 
+/* `sums` is what add_memory gets. 0: no memory. */
+static int add_level(void *sums, uint32_t pool, uint64_t width,
+                     const gnomon_bin *bins, size_t count)
+{
+    void **to = sums;
+    gnomon__memory_sums *s = *to ? *to : (*to = gnomon__alloc(sizeof *s));
+    size_t i = 0;
+    while (s && i < s->level_count && s->levels[i].pool != pool)
+        i++;
+    if (!s || !gnomon__grow_zeroed(&s->levels, &s->level_room, i + 1,
+                                   sizeof *s->levels))
+        return 0;
+    s->levels[i].pool = pool;
+    s->level_count += i == s->level_count;
+    return gnomon__strip_add(&s->levels[i].strip, width, bins, count);
+}
+
 static int memory_sums_add(void **to, const void *sums)
 {
     const gnomon__memory_sums *from = sums;
     int ok = 1;
     for (size_t i = 0; i < from->count; i++)
         ok &= add_memory(to, &from->of[i], 0);
+    for (size_t i = 0; i < from->level_count; i++) {
+        const gnomon__strip *s = &from->levels[i].strip;
+        ok &= add_level(to, from->levels[i].pool, s->width, s->bins, s->count);
+    }
     return ok;
 }
 
 static void memory_sums_free(void *sums)
 {
     gnomon__memory_sums *s = sums;
+    for (size_t i = 0; i < s->level_count; i++)
+        gnomon__strip_free(&s->levels[i].strip);
+    gnomon__free(s->levels);
     gnomon__free(s->of);
     gnomon__slots_free(&s->slots);
     gnomon__free(s);
 }
 
 /* ---- A view's -------------------------------------------------------------------- */
+
+static void memory_step(gnomon__kept *kept,
+                        const struct gnomon__step_record *done)
+{
+    (void)kept;
+    if (done)
+        gnomon__memory_recorder->step(load_relaxed(&gnomon__steps_over));
+}
 
 static int memory_join(gnomon__kept *kept, const gnomon__kept *tree)
 {
@@ -98,7 +131,7 @@ static int memory_read(const gnomon__kept *kept, gnomon__totals *to,
     (void)kept;
     (void)begin;
     (void)now;
-    void *read = NULL;
+    void *read = NULL, **out = &to->sums[GNOMON__MEMORY_RECORDER];
     int ok = gnomon__memory_recorder->read(&read, put_account);
     gnomon__memory_sums *sums = read;
     for (size_t i = 0; sums && i < sums->count; i++) {
@@ -107,11 +140,11 @@ static int memory_read(const gnomon__kept *kept, gnomon__totals *to,
             one->s.at_peak_bytes = 0;
         /* The path is in the stage, though nothing of it may have ended there. */
         ok &= (!one->path || gnomon__totals_path(to, one->thread, one->path)) &&
-              add_memory(&to->sums[GNOMON__MEMORY_RECORDER], one, 0);
+              add_memory(out, one, 0);
     }
     if (sums)
         memory_sums_free(sums);
-    return ok;
+    return gnomon__memory_recorder->levels(out, add_level) && ok;
 }
 
 static void memory_next(gnomon__kept *kept)
@@ -125,6 +158,7 @@ const gnomon__recorder gnomon__memory_sums_recorder = {
     .wants = GNOMON_WANT_MEMORY,
     .join = memory_join,
     .kept_bytes = sizeof(gnomon__kept),
+    .count_step = memory_step,
     .read = memory_read,
     .empty = memory_next,
     .add_sums = memory_sums_add,

@@ -3,6 +3,7 @@
 #ifndef GNOMON_RECORD_MEMORY_SUMS_H
 #define GNOMON_RECORD_MEMORY_SUMS_H
 
+#include "profile/strip.h"
 #include "record/snapshot_parts.h"
 
 typedef struct gnomon__memory_sum {
@@ -11,9 +12,17 @@ typedef struct gnomon__memory_sum {
     gnomon_memory_stats s;
 } gnomon__memory_sum;
 
+/* The bytes in use in a pool, by steps. */
+typedef struct gnomon__memory_level {
+    uint32_t pool; /* the id of its region */
+    gnomon__strip strip;
+} gnomon__memory_level;
+
 typedef struct gnomon__memory_sums {
     gnomon__memory_sum *of;
     size_t count, room;
+    gnomon__memory_level *levels;
+    size_t level_count, level_room;
     gnomon__slots slots;
 } gnomon__memory_sums;
 

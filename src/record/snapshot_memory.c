@@ -124,5 +124,12 @@ int gnomon__snapshot_memory(gnomon__snapshot_builder *b, uint32_t stage)
         ok = put_path(b, stage, &all[i], next - i);
     }
     gnomon__free(all);
+    for (size_t i = 0; ok && i < from->level_count; i++) {
+        const gnomon_strip_info level = {
+            .stage = stage,
+            .track = gnomon__snapshot_pool(b, from->levels[i].pool)};
+        ok = level.track &&
+             gnomon__snapshot_strip(b, level, &from->levels[i].strip);
+    }
     return ok;
 }

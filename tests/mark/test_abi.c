@@ -274,7 +274,9 @@ AT(gnomon_memory_recorder, mark, 8);
 AT(gnomon_memory_recorder, begin, 16);
 AT(gnomon_memory_recorder, read, 24);
 AT(gnomon_memory_recorder, next, 32);
-SIZE(gnomon_memory_recorder, 40);
+AT(gnomon_memory_recorder, step, 40);
+AT(gnomon_memory_recorder, levels, 48);
+SIZE(gnomon_memory_recorder, 56);
 
 /* ---- gnomon/tool.h: devices -------------------------------------------- */
 

@@ -2,13 +2,15 @@
 /* The recorder of memory, by marks and profiles: what paths took and gave back, what they
  * hold, the peak and who held it, frees of other threads and of what is not known.
  *
- * links: static */
+ * links: testing */
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "child.h"
+#include "each_allocation.h"
 #include "live_profile.h"
 #include "mark/memory.h"
+#include "platform/memory.h"
 #include "platform/owner.h"
 #include "recording_threads.h"
 #include "sanitizer.h"
@@ -182,6 +184,115 @@ TEST(stages_have_their_own_sums_and_peak)
     p = live_snapshot("m");
     CHECK_SUMS(sums(p, "load", "host"), 3, 2, 6200, 6000, 200, 7200);
     gnomon_profile_free(p);
+}
+
+/* The bins of a pool in a stage; none: bin_count 0. */
+static gnomon_strip_info level(const gnomon_profile *p, uint32_t stage,
+                               const char *pool)
+{
+    gnomon_strip_info s, found = {.bin_count = 0};
+    gnomon_track_info k;
+    for (size_t i = 1; !gnomon_profile_strip(p, i, &s); i++)
+        if (s.stage == stage && s.track && !s.region &&
+            !gnomon_profile_track(p, s.track, &k) &&
+            k.kind == GNOMON_TRACK_POOL && strcmp(k.name, pool) == 0)
+            found = s;
+    return found;
+}
+
+#define CHECK_BIN(strip, i, n, least, most, all) \
+    do { \
+        const gnomon_bin *gnomon_b = gnomon_bin_at(&(strip), i); \
+        CHECK_EQ(gnomon_b->count, n); \
+        CHECK_EQ((uint64_t)gnomon_b->min, least); \
+        CHECK_EQ((uint64_t)gnomon_b->max, most); \
+        CHECK_EQ((uint64_t)gnomon_b->sum, all); \
+    } while (0)
+
+/* As a step ends, from the step on in which the pool is met. */
+TEST(each_step_has_the_bytes_in_use)
+{
+    ATTACH("(as=m)");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    for (size_t i = 0; i < 3; i++) {
+        take(i, 100);
+        take(9, 5000);
+        give(9);
+        if (i == 1)
+            gnomon_pool_allocated(&cuda, block(20), 7);
+        gnomon_step();
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("validate"), GNOMON_OK);
+    give(0);
+    gnomon_step();
+    for (int is_over = 0; is_over < 2; is_over++) { /* as it goes on too */
+        gnomon_profile *p = live_snapshot("m");
+        gnomon_strip_info s = level(p, 1, "host");
+        if (CHECK_EQ(s.bin_count, 3))
+            for (size_t i = 0; i < 3; i++)
+                CHECK_BIN(s, i, 1, 100 * i + 100, 100 * i + 100, 100 * i + 100);
+        s = level(p, 1, "weights/cuda:3");
+        if (CHECK_EQ(s.bin_count, 3)) {
+            CHECK_BIN(s, 0, 0, 0, 0, 0);
+            CHECK_BIN(s, 2, 1, 7, 7, 7);
+        }
+        s = level(p, 2, "host");
+        if (CHECK_EQ(s.bin_count, 1))
+            CHECK_BIN(s, 0, 1, 200, 200, 200);
+        gnomon_profile_free(p);
+        if (!is_over)
+            CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    }
+}
+
+TEST(many_steps_are_few_bins_of_memory)
+{
+    ATTACH("(as=m)");
+    for (size_t i = 0; i < 3000; i++) {
+        take(i, 10);
+        gnomon_step();
+    }
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_strip_info s = level(p, 1, "host");
+    CHECK_EQ(s.width, 4);
+    if (CHECK_EQ(s.bin_count, 750))
+        for (size_t i = 0; i < 750; i++)
+            CHECK_BIN(s, i, 4, 40 * i + 10, 40 * i + 40, 160 * i + 100);
+    gnomon_profile_free(p);
+}
+
+/* What could not be read is in no bin, or all of it is. */
+static int two_stages_without(uint64_t failing)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    ATTACH("(as=m)");
+    gnomon_stage_begin("fit");
+    take(1, 10);
+    gnomon__test_fail_allocation(failing);
+    gnomon_step();
+    gnomon_stage_end();
+    gnomon_stage_begin("validate");
+    take(2, 20);
+    gnomon_step();
+    gnomon_profile *p = NULL;
+    gnomon_snapshot(&p, "m", 1);
+    const int came = gnomon__test_allocations() >= failing;
+    gnomon__test_fail_allocation(0);
+    for (uint32_t i = 1; p && i <= 2; i++) {
+        const gnomon_strip_info s = level(p, i, "host");
+        if (CHECK(s.bin_count || came) && s.bin_count)
+            CHECK_BIN(s, 0, 1, 20 * i - 10, 20 * i - 10, 20 * i - 10);
+    }
+    gnomon_profile_free(p);
+    return test_failures ? ALLOCATION_HARMED
+           : came        ? ALLOCATION_CAME
+                         : ALLOCATION_NEVER_CAME;
+}
+
+TEST(each_allocation_may_fail)
+{
+    CHECK(fail_each_allocation(two_stages_without) > 10);
 }
 
 /* Memory in a scope that was open before the stage is of the stage all the same. */
@@ -360,12 +471,21 @@ TEST(threads_free_what_others_allocated)
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, hand_on, (void *)(uintptr_t)i);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
+        gnomon_step();
         gnomon_profile_free(live_snapshot("m"));
+    }
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    gnomon_step();
     const unsigned all = THREADS * ROUNDS;
     gnomon_profile *p = live_snapshot("m");
+    const gnomon_strip_info s = level(p, 1, "host");
+    if (CHECK_EQ(s.bin_count, 11)) {
+        for (size_t i = 0; i < 10; i++)
+            CHECK(gnomon_bin_at(&s, i)->max <= 3 * all);
+        CHECK_BIN(s, 10, 1, 0, 0, 0);
+    }
     CHECK_EQ(sums(p, "worker", "host").allocations, all);
     CHECK_EQ(sums(p, "worker", "host").held_bytes, 0);
     CHECK_EQ(sums(p, "worker", "host").frees, 0);
@@ -380,6 +500,8 @@ TEST(a_child_records_nothing_of_its_parent)
     ATTACH("(as=m)");
     GNOMON_SCOPE("step");
     take(1, 10);
+    gnomon_step();
+    gnomon_step();
     const pid_t child = fork();
     if (!child) {
         give(1); /* off, and silent */
@@ -388,7 +510,11 @@ TEST(a_child_records_nothing_of_its_parent)
         ATTACH("(as=m)");
         GNOMON_SCOPE("child");
         take(3, 5);
+        gnomon_step();
         gnomon_profile *p = live_snapshot("m");
+        const gnomon_strip_info s = level(p, 1, "host");
+        if (CHECK_EQ(s.bin_count, 1))
+            CHECK_BIN(s, 0, 1, 5, 5, 5);
         const gnomon_memory_stats all = sums(p, "", "host");
         CHECK_EQ(all.allocated_bytes, 5);
         CHECK_EQ(all.held_bytes, 5);

@@ -39,7 +39,7 @@ check_rooms() {
         apart["export"] = apart["profilers"] = " print export "
         apart["inject"] = " platform ops "
         apart["malloc"] = " platform mark run "
-        apart["memory"] = " platform print "
+        apart["memory"] = " platform print profile "
     }
     FNR == 1 {
         split(FILENAME, part, "/")
