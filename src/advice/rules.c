@@ -512,10 +512,28 @@ static void look_sync(advice *a, const advice_stage *s)
 
 /* ---- Memory -------------------------------------------------------------------------- */
 
-/* A line through (step, bytes) by least squares. */
+/* A line through (step, bytes) by least squares. A point may be of several steps, whose
+ * mean it is. */
 typedef struct advice_line {
-    double n, x, y, xx, xy, yy;
+    double points, n, x, y, xx, xy, yy;
 } advice_line;
+
+/* What was in use by steps, from the first point on. */
+typedef struct advice_level {
+    advice_line all, later; /* all; the later half of the stage */
+    double first, base;     /* of the first point: its step, and its bytes */
+} advice_level;
+
+static void line_add(advice_line *l, double n, double x, double y)
+{
+    l->points++;
+    l->n += n;
+    l->x += n * x;
+    l->y += n * y;
+    l->xx += n * x * x;
+    l->xy += n * x * y;
+    l->yy += n * y * y;
+}
 
 static double slope_of(const advice_line *l)
 {
@@ -523,68 +541,88 @@ static double slope_of(const advice_line *l)
     return d > 0 ? (l->n * l->xy - l->x * l->y) / d : 0;
 }
 
-static void line_add(advice_line *l, double x, double y)
+static void level_add(advice_level *l, double steps, double step, double bytes,
+                      bool is_later)
 {
-    l->n++;
-    l->x += x;
-    l->y += y;
-    l->xx += x * x;
-    l->xy += x * y;
-    l->yy += y * y;
+    l->first = l->all.n > 0 ? l->first : step;
+    l->base = l->all.n > 0 ? l->base : bytes;
+    line_add(&l->all, steps, step - l->first, bytes - l->base);
+    if (is_later)
+        line_add(&l->later, steps, step - l->first, bytes - l->base);
 }
 
-/* `level` has the bytes at moments, in their order. */
-static void say_memory(advice *a, const advice_stage *s, const char *pool,
-                       const gnomon__keyed_list *level)
+/* Of all steps, however many there were. False: the stage has no such strip. */
+static bool level_of_bins(const advice_stage *s, uint32_t track,
+                          uint32_t region, advice_level *to)
+{
+    gnomon_strip_info of;
+    for (size_t i = 1; !gnomon_profile_strip(s->p, i, &of); i++) {
+        if (of.stage != s->number || of.track != track || of.region != region)
+            continue;
+        for (size_t k = of.bin_count / 5; k < of.bin_count; k++) {
+            const gnomon_bin *bin = gnomon_bin_at(&of, k);
+            if (bin->count)
+                level_add(to, (double)of.width, (double)(k * of.width),
+                          bin->sum / bin->count, k >= of.bin_count / 2);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Of the single steps: by the samples of a counter, or by what a pool had. */
+static void level_of_events(advice *a, const advice_stage *s, uint32_t kind,
+                            uint32_t of, advice_level *to)
 {
     const uint64_t from = s->of.begin_ns + (s->of.end_ns - s->of.begin_ns) / 5;
-    advice_line all = {0}, later = {0};
-    double first = 0, base = 0;
-    for (size_t i = 0; i < a->step_count; i++) {
-        const advice_step *t = &a->steps[i];
-        const size_t k =
-            gnomon__keyed_from(level, t->begin_ns + (uint64_t)t->ns);
-        if (t->begin_ns < from || !k)
-            continue;
-        const double bytes = (double)(int64_t)level->at[k - 1].value;
-        first = all.n > 0 ? first : (double)t->number;
-        base = all.n > 0 ? base : bytes;
-        line_add(&all, (double)t->number - first, bytes - base);
-        if (i >= a->step_count / 2)
-            line_add(&later, (double)t->number - first, bytes - base);
-    }
-    if (all.n < GROWTH_STEPS)
-        return;
-    advice_looks(a);
-    const double slope = slope_of(&all), mean = all.y / all.n,
-                 rest = all.yy - all.y * mean - slope * (all.xy - all.x * mean),
-                 noise = sqrt(fmax(rest, 0) / (all.n - 2)),
-                 rise = slope * all.n;
-    if (rise > GROWTH_TIMES * noise && slope_of(&later) >= slope / 2 &&
-        advice_share(rise, base + mean) > GROWTH_SHARE)
-        advice_add(a, s, 0, pool, NULL,
-                   WORDS(pool, number_of(a, slope / 1024),
-                         number_of(a, (base + mean + rise / 2) / 1024),
-                         number_of(a, all.n), number_of(a, first)));
-}
-
-/* Samples of a counter, or what a pool had: in the order of time. */
-static void read_level(advice *a, const advice_stage *s, uint32_t kind,
-                       uint32_t of, gnomon__keyed_list *level)
-{
     gnomon__event_walk w;
     const gnomon_event_info *e;
+    gnomon__keyed_list list = {0};
     bool ok = true;
-    level->count = 0;
     gnomon__walk_all(&w, s->p);
     while (ok && (e = gnomon__walk_next(&w)) != NULL)
         if (e->kind == kind && e->region == of && fabs(e->value) < 1e15)
-            ok = gnomon__keyed_add(level, e->begin_ns,
+            ok = gnomon__keyed_add(&list, e->begin_ns,
                                    (uint64_t)(int64_t)e->value, 0);
-    gnomon__keyed_sort(level);
-    for (size_t i = 1; kind == GNOMON_EVENT_MEMORY && i < level->count; i++)
-        level->at[i].value += level->at[i - 1].value; /* wraps below 0 */
+    gnomon__keyed_sort(&list);
+    for (size_t i = 1; kind == GNOMON_EVENT_MEMORY && i < list.count; i++)
+        list.at[i].value += list.at[i - 1].value; /* wraps below 0 */
+    for (size_t i = 0; ok && i < a->step_count; i++) {
+        const advice_step *t = &a->steps[i];
+        const size_t k =
+            gnomon__keyed_from(&list, t->begin_ns + (uint64_t)t->ns);
+        if (t->begin_ns >= from && k)
+            level_add(to, 1, (double)t->number,
+                      (double)(int64_t)list.at[k - 1].value,
+                      i >= a->step_count / 2);
+    }
+    free(list.at);
     a->code = ok ? a->code : GNOMON_ENOMEM;
+}
+
+static void look_level(advice *a, const advice_stage *s, const char *name,
+                       uint32_t track, uint32_t region)
+{
+    advice_level l = {0};
+    const advice_line *all = &l.all;
+    if (!level_of_bins(s, track, region, &l) && a->step_count >= GROWTH_STEPS)
+        level_of_events(a, s,
+                        region ? GNOMON_EVENT_COUNTER : GNOMON_EVENT_MEMORY,
+                        region ? region : track, &l);
+    if (all->n < GROWTH_STEPS || all->points < 3)
+        return;
+    advice_looks(a);
+    const double slope = slope_of(all), mean = all->y / all->n,
+                 rest = all->yy - all->y * mean -
+                        slope * (all->xy - all->x * mean),
+                 noise = sqrt(fmax(rest, 0) / (all->points - 2)),
+                 rise = slope * all->n;
+    if (rise > GROWTH_TIMES * noise && slope_of(&l.later) >= slope / 2 &&
+        advice_share(rise, l.base + mean) > GROWTH_SHARE)
+        advice_add(a, s, 0, name, NULL,
+                   WORDS(name, number_of(a, slope / 1024),
+                         number_of(a, (l.base + mean + rise / 2) / 1024),
+                         number_of(a, all->n), number_of(a, l.first)));
 }
 
 static void look_memory(advice *a, const advice_stage *s)
@@ -593,25 +631,16 @@ static void look_memory(advice *a, const advice_stage *s)
     static const char *const others[] = {"reserved", "total", "free", NULL};
     gnomon_track_info t;
     gnomon_counter_info c;
-    gnomon__keyed_list level = {0};
-    if (a->step_count < GROWTH_STEPS)
-        return;
     for (uint32_t i = 1; !a->code && !gnomon_profile_track(s->p, i, &t); i++)
         if (t.kind == GNOMON_TRACK_POOL && t.run == s->of.run &&
-            !gnomon__advice_word(t.name, others)) {
-            read_level(a, s, GNOMON_EVENT_MEMORY, i, &level);
-            say_memory(a, s, t.name, &level);
-        }
-    for (uint32_t i = 1; !a->code && !gnomon_profile_counter(s->p, i, &c);
-         i++) {
+            !gnomon__advice_word(t.name, others))
+            look_level(a, s, t.name, i, 0);
+    for (size_t i = 1; !a->code && !gnomon_profile_counter(s->p, i, &c); i++) {
         const char *name = name_of(s->p, c.region);
         if (c.stage == s->number && gnomon__advice_word(name, words) &&
-            !gnomon__advice_word(name, others)) {
-            read_level(a, s, GNOMON_EVENT_COUNTER, c.region, &level);
-            say_memory(a, s, name, &level);
-        }
+            !gnomon__advice_word(name, others))
+            look_level(a, s, name, c.track, c.region);
     }
-    free(level.at);
 }
 
 /* ---- Ranks --------------------------------------------------------------------------- */

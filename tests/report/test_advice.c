@@ -512,6 +512,56 @@ static made_rank remembering(int how)
     return m;
 }
 
+/* A stage of 3000 steps, none of which is there: as a pool, or as a counter of the thread,
+ * `bytes` says what each step adds, and `noise` how far single bins are off. */
+static made_rank in_bins(const char *counter, double bytes, double noise)
+{
+    made_rank m = rank_of(-1, same(2, 10 * MS));
+    static gnomon_bin bins[750];
+    const uint32_t pool =
+        counter ? m.main : track(&m, GNOMON_TRACK_POOL, "cuda", -1);
+    const uint32_t of =
+        counter ? gnomon_add_region(
+                      m.b, &(gnomon_region_info){.name = counter,
+                                                 .kind = GNOMON_KIND_COUNTER})
+                : 0;
+    for (size_t i = 0; i < 750; i++) {
+        const double use = 1e9 + (double)i * 4 * bytes + (i % 2 ? noise : 0);
+        bins[i] = (gnomon_bin){sizeof *bins, 4, use, use, 4 * use};
+    }
+    if (counter)
+        gnomon_add_counter(m.b, &(gnomon_counter_info){.track = m.main,
+                                                       .region = of,
+                                                       .stage = m.stage,
+                                                       .count = 3000,
+                                                       .sum = 3e12});
+    gnomon_add_strip(m.b, &(gnomon_strip_info){.stage = m.stage,
+                                               .track = pool,
+                                               .region = of,
+                                               .width = 4,
+                                               .bins = bins,
+                                               .bin_count = 750});
+    return m;
+}
+
+TEST(memory_that_grows_by_bins)
+{
+    made_rank m = in_bins(NULL, 1e6, 1e6);
+    finds(&m, "memory", "Memory grows: cuda by 977 KiB in each step");
+    m = in_bins("rss bytes", 1e6, 1e6);
+    finds(&m, "memory", "Memory grows: rss bytes by 977 KiB in each step");
+    m = in_bins(NULL, 1e4, 0); /* 2 % are 1e4 in each of 2400 steps */
+    finds(&m, "memory", "cuda by 10 KiB in each step");
+    m = in_bins(NULL, 8e3, 0);
+    finds(&m, "memory", "");
+    m = in_bins(NULL, 1e5, 2e8); /* less than its noise, 1e8, four times */
+    finds(&m, "memory", "");
+    m = in_bins(NULL, 1e6, 2e8);
+    finds(&m, "memory", "cuda by 97");
+    m = in_bins(NULL, 0, 0);
+    finds(&m, "memory", "");
+}
+
 TEST(memory_that_grows)
 {
     made_rank m = remembering(GROWS);
