@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A profile: what was recorded, as data. What it is made of, how one is taken from
- * the running process or a file, read and written, and how one is built of other
- * data. docs/profile.md says what always holds of them.
+ * A profile: what was recorded, as data. Here are its structs, and the calls that
+ * take a profile from the running process or a file, read it, write it, and build
+ * one from other data. docs/profile.md lists what is always true of a profile.
  *
  *     gnomon_profile *p;
  *     gnomon_node_info node;
@@ -11,11 +11,13 @@
  *     gnomon_profile_free(p);
  *
  * Threads: a profile never changes, so any number of threads may read one.
- * Ownership: who is given a profile through an `out` frees it, by
- * gnomon_profile_free. A profile that a callback is given is borrowed.
- * Lifetime: all that a profile hands out lives as long as it does.
- * Linking: a profile brings its own readers, so the inline calls here work in a
- * plugin, which is linked to nothing. The exported ones need the library.
+ * Ownership: a profile that a call returns through `out` is the caller's, who
+ * frees it with gnomon_profile_free. A profile that a callback receives is
+ * borrowed: it must not be freed. Lifetime: the texts and lists of a profile
+ * live as long as the profile.
+ * Linking: a profile has pointers to the functions that read it, so the inline
+ * calls here work in a plugin, which links to nothing. The exported calls need
+ * the library.
  */
 #ifndef GNOMON_PROFILE_H
 #define GNOMON_PROFILE_H
@@ -28,55 +30,56 @@ GNOMON_BEGIN_DECLS
  * Where reports and files go.
  *
  * gnomon gives a writer to each profiler's summary. A program that asks for a
- * report (gnomon_summary) or a file (gnomon_write) brings one of its own,
- * of which only struct_size and `write` must be set. */
+ * report (gnomon_summary) or a file (gnomon_write) passes a writer of its own,
+ * in which only struct_size and `write` must be set. */
 
 /* What was recorded. gnomon/profile.h has its readers. */
 typedef struct gnomon_profile gnomon_profile;
 
 /* Where a report goes. Its calls return GNOMON_OK or an error code. After an error
- * gnomon's own writers write nothing more and return it again, so a profiler may
- * write all of its report and return the last code.
- * Look at struct_size before a field that is newer than the first release
- * (GNOMON_HAS). A writer that a callback is given is borrowed, and is for the
- * calling thread alone. */
+ * gnomon's own writers write nothing more and return the same error again, so a
+ * profiler may write its whole report and check only the last code. Before reading
+ * a field that is newer than the first release, check with GNOMON_HAS that it is
+ * there. A writer that a callback receives is borrowed, and only the calling
+ * thread may use it. */
 typedef struct gnomon_writer {
     uint32_t struct_size;
     uint32_t reserved;
     /* Writes `size` bytes of UTF-8 text, or of a file. */
     int (*write)(const struct gnomon_writer *writer, const void *bytes,
                  size_t size);
-    /* The same of a text that is made as by printf. */
+    /* The same, of a text that is formatted as printf does. */
     int (*print)(const struct gnomon_writer *writer, const char *format, ...)
         GNOMON_PRINTF(2, 3);
-    /* Whoever makes a writer may keep something here. */
+    /* For the use of whoever made the writer. */
     void *context;
-    /* Writes a whole file of the profiler's own, next to its report. Its name is
-     * made as the report's, of stage, profiler and rank; then comes `part`, in
-     * which what file names cannot have is replaced (NULL: nothing), then
-     * `extension` (".prof"). A file of this name is replaced.
-     * GNOMON_ENOENT: reports go to a stream and the run has no folder, which one
-     * line has said. GNOMON_EIO: it cannot be written; a line has said why.
-     * NULL, or past struct_size: this writer makes no files. */
+    /* Writes a whole file for the profiler, next to its report. The file's name
+     * is that of the report (stage, profiler and rank), then `part` (NULL:
+     * nothing), then `extension` (".prof"). Characters of `part` that a file
+     * name cannot have are replaced. A file that has this name already is
+     * replaced. GNOMON_ENOENT: reports go to a stream and the run has no folder;
+     * a line on stderr has said so. GNOMON_EIO: it cannot be written; a line on
+     * stderr has said why. NULL, or past struct_size: this writer makes no
+     * files. */
     int (*file)(const struct gnomon_writer *writer, const char *part,
                 const char *extension, const void *bytes, size_t size);
-    /* Call gnomon_shown, which looks whether this is there. NULL, or past struct_size:
-     * names are shown as they are. */
+    /* Do not call it: call gnomon_shown, which first checks that it is there. NULL, or
+     * past struct_size: names are shown as they are. */
     const char *(*shown)(const struct gnomon_writer *writer, const char *name);
-    /* How many columns the terminal has, where the text goes to one. 0, or past
-     * struct_size: it goes elsewhere, and nothing need be clipped. */
+    /* How many columns the terminal has, if the text goes to a terminal. 0, or
+     * past struct_size: it goes elsewhere, and no line needs to be cut. */
     uint32_t columns;
-    /* Whether it shows "\033[1m" as bold: titles of reports are. 0, or past
-     * struct_size: it does not. */
+    /* 1: the terminal shows text after "\033[1m" as bold, which titles of
+     * reports use. 0, or past struct_size: it does not. */
     uint32_t shows_bold;
     /* Writes a file as `file` does, but piece by piece: `make` is called once, with
-     * `context` and a writer of the file's bytes. If it returns an error the file is
-     * not made, and stays as it was. What this process wrote by this call stays too: a
-     * second file of a name has "run2" in it, as one line says. Without dir= and file=
-     * the file is in the run's folder, or in the current one. Where there is a `part`,
-     * the name has it.
-     * Returns as `file`, or what `make` returned. NULL, or past struct_size: this
-     * writer makes no files. */
+     * `context` and a writer of the file's bytes. If `make` returns an error, no file
+     * is made, and a file that is there stays as it was. A file that this process
+     * wrote by an earlier call is not replaced: the second file of the same name has
+     * "run2" in its name, and a line on stderr says so. Without dir= and file= the
+     * file is in the run's folder, or else in the current one. Returns what `file`
+     * returns, or the error of `make`. NULL, or past struct_size: this writer makes no
+     * files. */
     int (*stream)(const struct gnomon_writer *writer, const char *part,
                   const char *extension,
                   int (*make)(void *context, const struct gnomon_writer *file),
@@ -85,9 +88,9 @@ typedef struct gnomon_writer {
     const char *(*path)(const struct gnomon_writer *writer);
 } gnomon_writer;
 
-/* A name as a reader of the report may safely see it. In a file that is the name
- * itself. On a terminal, characters that would move its cursor, begin a line or
- * turn text around become escapes: "\x1b", "\n", "\u202e".
+/* A name, in a form that is safe to show. For a file that is the name itself. On
+ * a terminal, characters that would move the cursor, begin a line or change the
+ * direction of text become escapes: "\x1b", "\n", "\u202e".
  * The result lives as long as both the name and the writer; do not free it. */
 static inline const char *gnomon_shown(const gnomon_writer *writer,
                                        const char *name)
@@ -99,19 +102,20 @@ static inline const char *gnomon_shown(const gnomon_writer *writer,
 }
 
 /* ==== Statistics ==========================================================
- * Statistics of executions, and how lists of sized structs are walked.
+ * Statistics of executions, and how to read lists of structs.
  *
- * Structs grow at their ends, from release to release. Each begins with its
- * struct_size, also behind a pointer and in a list: whoever makes one sets it to
- * sizeof. A struct may therefore have another size than the reader's:
- *   - The items of a list lie as far apart as the first one's struct_size says.
- *     gnomon_memory_at(&node, i) and its like find them. Never index a list.
- *   - A struct behind a pointer has at least the first release's fields. A field
- *     that a later release added is there if GNOMON_HAS(pointer, field) says so.
- * gnomon_cell alone never grows: the file format fixes it. */
+ * A later release may append fields to a struct. So each struct begins with its
+ * struct_size, also behind a pointer and in a list; whoever makes one sets it to
+ * sizeof. The struct that you read may be smaller or larger than the one you
+ * compiled:
+ *   - The struct_size of a list's first item is the distance between items. Read
+ *   them with gnomon_memory_at(&node, i) and the other calls of that kind. Never
+ *   write list[i]. - A struct behind a pointer has at least the first release's
+ *   fields. A field that a later release added is there if GNOMON_HAS(pointer,
+ *   field) is true. Only gnomon_cell never grows: the file format fixes it. */
 
-/* Whether the struct that `pointer` leads to is large enough to have `field`.
- * The pointer must not be NULL. */
+/* Whether the struct at `pointer` is large enough to have `field`. The pointer
+ * must not be NULL. */
 #define GNOMON_HAS(pointer, field) \
     (GNOMON_CAST(const char *, \
                  GNOMON_CAST(const void *, &(pointer)->field + 1)) <= \
@@ -130,10 +134,11 @@ static inline const char *gnomon_shown(const gnomon_writer *writer,
     }
 
 /* One cell of a histogram: how many durations fell into it. The file format fixes
- * the cells for ever, and this struct with them: so histograms of all runs add
- * up cell by cell. Durations below 32 ns have a cell for each value; from there
- * on there are 16 cells to the octave. With e = max(0, floor(log2(ns)) - 4), the
- * cell of ns is 16 e + (ns >> e); gnomon_cell_of computes it. */
+ * the cells, and so this struct, for ever: histograms of all runs can be added
+ * cell by cell. Durations below 32 ns have a cell for each value. Above that each
+ * octave (from a power of two to the next) has 16 cells. With e = max(0,
+ * floor(log2(ns)) - 4), the cell of ns is 16 e + (ns >> e); gnomon_cell_of
+ * computes it. */
 typedef struct gnomon_cell {
     /* 0 .. 975. */
     uint32_t cell;
@@ -142,20 +147,20 @@ typedef struct gnomon_cell {
     uint64_t count;
 } gnomon_cell;
 
-/* Statistics of executions that are over, on the host or on a device, or of
- * steps. Sums of several are exact: gnomon_stats_add, and gnomon_sum_add in
+/* Statistics of executions that have ended, on the host or on a device, or of
+ * steps. Adding them up is exact: gnomon_stats_add, and gnomon_sum_add in
  * gnomon/report.h, which adds the cells too. */
 typedef struct gnomon_stats {
     uint32_t struct_size;
     uint32_t reserved;
-    /* How many executions are over. */
+    /* How many executions have ended. */
     uint64_t count;
     /* The sum of their durations. */
     uint64_t total_ns;
-    /* How long one of them was the innermost open scope of its track. Of an
-     * execution that is still open, it has the time up to now. */
+    /* The time in which an execution was the innermost open scope of its track.
+     * It includes the time so far of an execution that is still open. */
     uint64_t self_ns;
-    /* The shortest and the longest; both are 0 where count is. */
+    /* The shortest and the longest duration; both are 0 if count is 0. */
     uint64_t min_ns;
     uint64_t max_ns;
     /* The histogram of the durations: cells in ascending order, none with a
@@ -164,9 +169,9 @@ typedef struct gnomon_stats {
     size_t cell_count;
 } gnomon_stats;
 
-/* Adds all of `from` to *to, but no cells. *to is all zero or a sum, and its
- * struct_size is set. The sum does not depend on the order. One thread at a time for
- * each `to`. */
+/* Adds `from` to *to, without the cells, and sets the struct_size of *to. *to must
+ * be all zero or the result of an earlier call. The sum does not depend on the
+ * order. One thread at a time for each `to`. */
 GNOMON_INLINE void gnomon_stats_add(gnomon_stats *to, const gnomon_stats *from)
 {
     to->struct_size = GNOMON_CAST(uint32_t, sizeof *to);
@@ -202,10 +207,10 @@ static inline uint64_t gnomon_cell_low(uint32_t cell)
 }
 
 /* The duration in ns below which the fraction `q` (0 .. 1) of the executions lies:
- * 0.5 is the median. It takes those of a cell as spread evenly over it. So it is
- * within 6.3 % of a recorded duration (9.4 % where ticks of a counter were
- * converted), and never outside min and max. 0 where there are no executions.
- * All reports and comparisons of gnomon use this one. */
+ * 0.5 gives the median. The durations of a cell are assumed to be spread evenly
+ * over it. So the result is within 6.3 % of a recorded duration (9.4 % if the
+ * clock's ticks were converted to ns), and never outside min and max. 0 if there
+ * are no executions. All reports and comparisons of gnomon use this function. */
 static inline double gnomon_quantile(const gnomon_stats *s, double q)
 {
     const double want = q * GNOMON_CAST(double, s->count);
@@ -252,23 +257,24 @@ typedef struct gnomon_memory_stats {
     /* The bytes of all allocations, and of all frees. */
     uint64_t allocated_bytes;
     uint64_t freed_bytes;
-    /* Allocated bytes less freed ones: below 0 where it freed what other paths
-     * had allocated. */
+    /* Allocated bytes minus freed bytes: negative if the path freed what other
+     * paths had allocated. */
     int64_t live_bytes;
-    /* The most bytes of that at once, since its stage began. */
+    /* The maximum of live_bytes since the stage began. */
     uint64_t peak_bytes;
-    /* Of what the path allocated in the stage: the bytes that nobody has freed; less those
-     * of earlier stages that somebody freed in it. */
+    /* The bytes that the path allocated in this stage and nobody has freed yet, minus the
+     * bytes that it allocated in earlier stages and somebody freed in this one. */
     int64_t held_bytes;
-    /* Of all that the path ever allocated: the bytes in use when most of the pool was. The
-     * sum over all paths is the pool's peak. Of stages that were added up, the most. */
+    /* Of all bytes that the path ever allocated, those in use at the moment of the pool's
+     * peak. The sum over all paths is the pool's peak. If stages were added up: the
+     * maximum of the stages. */
     uint64_t at_peak_bytes;
-    /* The most bytes that the pool said to have reserved. */
+    /* The most bytes that the pool reported as reserved. */
     uint64_t reserved_bytes;
     /* How often the pool was out of memory. */
     uint64_t failures;
-    /* How many frees were of a pointer that was not known, and how many allocations of one
-     * that was in use. */
+    /* How many frees had a pointer that was not known, plus how many allocations had a
+     * pointer that was in use already. */
     uint64_t unknown;
 } gnomon_memory_stats;
 
@@ -284,13 +290,13 @@ typedef struct gnomon_work_stats {
 
 /* ==== Entities ============================================================
  * What a profile is made of. For all structs here:
- * Numbers: the entities of each kind are numbered from 1; a field that names one
- * by its number has 0 for "none".
+ * Numbers: the entities of each kind are numbered from 1. In a field that refers
+ * to an entity by its number, 0 means "none".
  * Units: moments are ns since the run's zero, durations ns, sizes bytes.
  * Texts: UTF-8, with a final NUL. "" is none, unless NULL is named.
- * Ownership: what a profile hands out belongs to it, and lives as long as it
- * does. What is given to a builder is copied.
- * `reserved` is 0. Structs grow at their ends, as is said above. */
+ * Ownership: what you read from a profile belongs to the profile, and lives as
+ * long as it does. What you give to a builder is copied.
+ * `reserved` is 0. Later releases may append fields: see above. */
 
 /* The kinds of entities, for gnomon_profile_count and gnomon_builder_add. Each
  * has its struct below. */
@@ -341,12 +347,12 @@ typedef struct gnomon_clock_anchor {
     uint64_t ns;
     /* The same moment in Unix time, ns since 1970. */
     uint64_t unix_ns;
-    /* How far the two may be apart. */
+    /* The largest possible error of unix_ns. */
     uint64_t error_ns;
 } gnomon_clock_anchor;
 
-/* One process that recorded. Job, rank and attempt together are its key: merged
- * profiles hold many. */
+/* One process that recorded. A merged profile has many; job, rank and attempt
+ * together tell them apart. */
 typedef struct gnomon_run_info {
     uint32_t struct_size;
     /* The rank in the job, from 0; -1: not known. */
@@ -355,7 +361,7 @@ typedef struct gnomon_run_info {
     int32_t local_rank;
     /* How many ranks the job has; -1: not known. */
     int32_t world_size;
-    /* The process, as its operating system numbered it. */
+    /* The process id. */
     int64_t pid;
     /* The machine's name. */
     const char *host;
@@ -375,11 +381,11 @@ typedef struct gnomon_run_info {
     const char *attempt;
     /* What the launcher calls the job; NULL: not known. */
     const char *job;
-    /* Of this process alone, so that copies of one profile are not added up as
-     * if they were two; NULL: not known. */
+    /* Unique to this process. By it a merge sees that two profiles are copies
+     * of one, and does not add them up; NULL: not known. */
     const char *uuid;
     /* Later comparisons of the clocks, in the order in which they were made. Read
-     * them by gnomon_anchor_at. */
+     * them with gnomon_anchor_at. */
     const gnomon_clock_anchor *anchors;
     size_t anchor_count;
     /* What a scope cost there, begin and end, as measured; 0: not known. */
@@ -403,9 +409,9 @@ typedef struct gnomon_loss_info {
     uint32_t struct_size;
     /* The thread; 0: the run as a whole. */
     uint32_t track;
-    /* A field of gnomon_health, what is damaged in a file, or of events:
-     * events_lost, which found no room, and events_overwritten, which made room for
-     * newer ones. */
+    /* A field of gnomon_health; or what is damaged in a file; or, for events,
+     * events_lost (there was no room for them) and events_overwritten (newer ones
+     * took their room). */
     const char *kind;
     /* How often, at least 1. */
     uint64_t count;
@@ -426,24 +432,24 @@ typedef struct gnomon_stage_info {
     uint32_t ordinal;
     /* "" where the program opened none. */
     const char *name;
-    /* When it was opened, or its first mark where that came before. */
+    /* When it was opened, or its first mark if that was earlier. */
     uint64_t begin_ns;
-    /* When it ended; of one that is open, when the profile was taken. */
+    /* When it ended; if it is still open, when the profile was taken. */
     uint64_t end_ns;
     /* Whether it has ended. */
     int32_t ended;
     /* The run that it is of. */
     uint32_t run;
-    /* Durations of its steps; NULL: no step is over. */
+    /* Durations of its steps; NULL: no step has ended. */
     const gnomon_stats *steps;
     /* How many stages of this name are added up in it; 0 means 1. */
     uint32_t count;
     uint32_t reserved;
-    /* How long it was recorded, of which reports give percents; 0: not known,
-     * then take end_ns - begin_ns. Of several views the longest time: those of
-     * each view are gnomon_view_time_info. */
+    /* How long it was recorded: reports show percents of this time. 0: not
+     * known, then use end_ns - begin_ns. If there are several views, it is the
+     * longest time of them; gnomon_view_time_info has that of each view. */
     uint64_t recorded_ns;
-    /* How many executions in its sums ended after it. */
+    /* How many executions that its sums contain ended after the stage. */
     uint64_t late;
 } gnomon_stage_info;
 
@@ -460,8 +466,8 @@ enum gnomon_phase {
     GNOMON_PHASE_RECORD_AND_SAVE = 3
 };
 
-/* One training step. A profile keeps the last 64, and the slowest ten where a
- * profiler wants GNOMON_WANT_STEPS. */
+/* One training step. A profile keeps the last 64, and also the slowest ten if a
+ * profiler asks for GNOMON_WANT_STEPS. */
 typedef struct gnomon_step_info {
     uint32_t struct_size;
     /* The stage that it is of. */
@@ -473,20 +479,21 @@ typedef struct gnomon_step_info {
     uint64_t end_ns;
     /* A gnomon_phase; GNOMON_PHASE_RECORD where there is no schedule. */
     int32_t phase;
-    /* The rank of its process, where its stage is of several ranks; else -1. */
+    /* The rank of its process if its stage is of several ranks; else -1. */
     int32_t rank;
-    /* The ordinal of the stage in which it was made: several stages may be added
-     * up in its own. 0: not known. */
+    /* The ordinal of the stage in which the step was made. It is needed because
+     * `stage` may be several stages added up. 0: not known. */
     uint32_t ordinal;
     uint32_t reserved;
 } gnomon_step_info;
 
 /* How long a region took in steps. An execution counts in the step in which it
- * ends, from its own begin or the step's, whichever was later. Threads add up;
- * `own_ns` is of the one that made the step, which others need not have delayed.
- * For each region that ended in any step of the stage there is one entry with
- * `step` 0, in which each step is one duration. The other entries are of the
- * slowest steps, one by one. */
+ * ends, with the time since its own begin or the begin of the step, whichever is
+ * later. Times of all threads are added up. `own_ns` is the part of the thread
+ * that made the step: the other threads may have worked at the same time without
+ * delaying it. For each region that ended in any step of the stage there is one
+ * entry with `step` 0, in which each step is one duration. The other entries are
+ * of the slowest steps, one by one. */
 typedef struct gnomon_step_time_info {
     uint32_t struct_size;
     uint32_t stage;
@@ -506,9 +513,9 @@ typedef struct gnomon_step_time_info {
     uint64_t calls;
 } gnomon_step_time_info;
 
-/* How long a view recorded a stage. Merged profiles have these, because their
- * views share the stages. In any other profile a stage's own `recorded_ns` is that
- * of its only view. */
+/* How long a view recorded a stage. Only merged profiles have these, because
+ * several views share their stages. In any other profile there is one view, and
+ * `recorded_ns` of the stage is its time. */
 typedef struct gnomon_view_time_info {
     uint32_t struct_size;
     uint32_t stage;
@@ -517,12 +524,13 @@ typedef struct gnomon_view_time_info {
     uint64_t recorded_ns;
 } gnomon_view_time_info;
 
-/* Steps that follow one another, or what was sampled in them. */
+/* Some consecutive steps, or the samples of a counter in them. */
 typedef struct gnomon_bin {
     uint32_t struct_size;
-    /* How many steps or samples; it stops at 2^32 - 1. 0: the rest is 0 too. */
+    /* How many steps or samples; it stops at 2^32 - 1. If it is 0, the other
+     * fields are 0 too. */
     uint32_t count;
-    /* ns of steps; of a counter its values. */
+    /* Of steps their durations in ns; of a counter its values. */
     double min;
     double max;
     double sum;
@@ -538,13 +546,15 @@ typedef struct gnomon_slow_step {
     uint64_t ns;
 } gnomon_slow_step;
 
-/* All steps of a stage, or what a counter was in them, in at most 1024 bins: when those are
- * full each two become one. Of stages that were added up the first steps are in the first
- * bin, and so on. Read the lists by gnomon_bin_at and gnomon_slow_at. */
+/* All steps of a stage, or the samples of a counter in them, in at most 1024 bins. When all
+ * bins are full, each two neighbours become one. If stages were added up, the first bin has
+ * the first steps of each of them, and so on. Read the lists with gnomon_bin_at and
+ * gnomon_slow_at. */
 typedef struct gnomon_strip_info {
     uint32_t struct_size;
     uint32_t stage;
-    /* Of a counter its thread. A pool without a region: the bytes in use in it. */
+    /* The counter's thread. If it is a pool and there is no region: the strip is
+     * of the bytes in use in the pool. */
     uint32_t track;
     /* The counter; 0, and no track: the steps themselves. */
     uint32_t region;
@@ -552,7 +562,7 @@ typedef struct gnomon_strip_info {
     uint64_t width;
     const gnomon_bin *bins;
     size_t bin_count;
-    /* Of steps the slowest 16, the slowest first. */
+    /* Of steps: the slowest 16, the slowest first. Of a counter: none. */
     const gnomon_slow_step *slow;
     size_t slow_count;
 } gnomon_strip_info;
@@ -573,7 +583,8 @@ enum gnomon_track_kind {
     GNOMON_TRACK_POOL = 3
 };
 
-/* What executes one thing after the other, as a thread, or a pool of memory. */
+/* What executes one thing after another, such as a thread or a stream; or a
+ * pool of memory. */
 typedef struct gnomon_track_info {
     uint32_t struct_size;
     /* A gnomon_track_kind. */
@@ -588,8 +599,8 @@ typedef struct gnomon_track_info {
     uint32_t thread_count;
     /* Whether the thread had not ended when the profile was taken. */
     int32_t alive;
-    /* Whether it marked while it was read, so that sums may be off by the
-     * executions of that moment. */
+    /* 1: the thread made marks while it was read, so its sums may be wrong by
+     * the executions of that moment. */
     int32_t inexact;
     /* The run that it is of. */
     uint32_t run;
@@ -644,20 +655,23 @@ GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
 
 /* Bits of gnomon_node_info.flags. */
 enum gnomon_node_flags {
-    /* A child outlived it, or it outlived its parent: its self and its
-     * children's totals do not add up to its total. */
+    /* A child ended after it, or it ended after its parent: its self time and
+     * its children's totals do not add up to its total. */
     GNOMON_NODE_CROSSED = 1,
-    /* Ranges: they have no self time, and take none from other nodes. */
+    /* It is a range: it has no self time, and its time is not subtracted from
+     * any other node's self time. */
     GNOMON_NODE_RANGE = 2,
-    /* It stands for all paths past a limit, as of memory or depth. */
+    /* It stands for all paths beyond a limit, for example of memory or depth.
+     * */
     GNOMON_NODE_OTHER = 4,
     /* It has children in stages that this profile leaves out. */
     GNOMON_NODE_PARTIAL = 8,
     /* The clock stepped back during an execution: its times do not add up, as
      * with GNOMON_NODE_CROSSED. */
     GNOMON_NODE_CLOCK = 16,
-    /* A scope on one stream: its device times are a part of those that the scope's
-     * node on its thread has, which are of all streams. Who adds up leaves it out. */
+    /* A scope on one stream. The scope's node on its thread has the device times of
+     * all streams, and these are a part of them: when you add up device times, leave
+     * this node out. */
     GNOMON_NODE_PART = 32
 };
 
@@ -676,14 +690,15 @@ typedef struct gnomon_node_info {
     uint32_t open;
     /* Bits of gnomon_node_flags. */
     uint32_t flags;
-    /* Its place in the order in which nodes first ended: 1, 2, ...; 0: none of
-     * its executions has ended. */
+    /* The order in which the first executions of nodes ended: 1, 2, ...; 0:
+     * none of its executions has ended. */
     uint64_t first;
-    /* Times on the host; NULL: not recorded, which is not 0. */
+    /* Times on the host; NULL: not recorded (which is not the same as 0). */
     const gnomon_stats *host;
-    /* Times on a device, of the work that it put there; NULL: not recorded. */
+    /* Times on a device, of the work that it launched there; NULL: not
+     * recorded. */
     const gnomon_stats *device;
-    /* Memory, in ascending order of pools. Read it by gnomon_memory_at. */
+    /* Memory, in ascending order of pools. Read it with gnomon_memory_at. */
     const gnomon_memory_stats *memory;
     size_t memory_count;
     /* NULL: not recorded. */
@@ -695,7 +710,8 @@ typedef struct gnomon_node_info {
 
 GNOMON__LIST(memory, gnomon_memory_stats, gnomon_node_info, memory)
 
-/* A scope that is open. Its node's `host` counts finished executions only. */
+/* A scope that is open. The `host` of its node counts only executions that have
+ * ended. */
 typedef struct gnomon_open_info {
     uint32_t struct_size;
     uint32_t track;
@@ -704,7 +720,7 @@ typedef struct gnomon_open_info {
     uint64_t begin_ns;
 } gnomon_open_info;
 
-/* That one node, or one execution, caused another. */
+/* One node, or one execution, caused another. */
 typedef struct gnomon_link_info {
     uint32_t struct_size;
     /* The nodes of cause and effect, both of one run. */
@@ -714,11 +730,13 @@ typedef struct gnomon_link_info {
     uint32_t kind;
     /* How often, at least 1. */
     uint64_t count;
-    /* The executions, by gnomon_event_info.instance; 0: the paths as such. */
+    /* The executions, as in gnomon_event_info.instance; 0: the link is between
+     * the paths as a whole. */
     uint64_t from_instance;
     uint64_t to_instance;
     /* When the cause first called gnomon_link_out, and when the effect called
-     * gnomon_link_in; 0: not known, as of paths, of launches and in older files. */
+     * gnomon_link_in. 0: not known; so it is for paths, for launches, and in older
+     * files. */
     uint64_t from_ns;
     uint64_t to_ns;
 } gnomon_link_info;
@@ -730,8 +748,8 @@ typedef struct gnomon_counter_info {
     /* What is counted, and in which unit, is the region's name. */
     uint32_t region;
     uint32_t stage;
-    /* How many samples are numbers. The next four are of these, and 0 where
-     * there are none. */
+    /* How many samples are numbers. The next four fields are of these samples,
+     * and 0 if there are none. */
     uint64_t count;
     double last;
     double min;
@@ -760,30 +778,33 @@ typedef struct gnomon_event_info {
     /* A gnomon_event_kind. */
     uint32_t kind;
     uint32_t track;
-    /* The node of an execution; of other events the one around it, or 0. */
+    /* The node of an execution; for other events the node of the scope around
+     * it, or 0. */
     uint32_t node;
-    /* The region of a mark or counter; of memory its pool, a track; else 0. */
+    /* The region of a mark or counter; for memory the pool, which is a track;
+     * else 0. */
     uint32_t region;
     uint32_t reserved;
     uint64_t begin_ns;
-    /* 0 for what is only a moment. */
+    /* 0 for a mark, a sample, or memory. */
     uint64_t duration_ns;
-    /* Its 64-bit id, which links name; 0: none. */
+    /* Its 64-bit id, to which links refer; 0: none. */
     uint64_t instance;
-    /* A counter's sample; of memory its bytes, below 0 where they were freed. */
+    /* A counter's sample; for memory the bytes, negative if they were freed. */
     double value;
 } gnomon_event_info;
 
 /* ==== Fields ==============================================================
- * The fields of these structs, as data: for bindings, tables and formats that treat
- * all kinds of entities alike.
+ * The fields of these structs, as data: for bindings, tables and formats that
+ * handle all kinds of entities by the same code.
  *
  *     gnomon_field_info f[32];
  *     f[0].struct_size = sizeof f[0];
  *     n = host->entity_fields(GNOMON_NODES, f, 32);
  *     for (i = 0; i < n; i++) puts(f[i].name); */
 
-/* The structs that entities point to: beside the kinds of gnomon_entity. */
+/* The structs that entities point to. Their numbers differ from those of
+ * gnomon_entity, so that one field can hold either. */
 enum gnomon_part {
     GNOMON_PART_STATS = 100,
     /* gnomon_memory_stats. */
@@ -810,12 +831,14 @@ enum gnomon_field_type {
     GNOMON_FIELD_TEXT = 5,
     /* A pointer to one struct of `of`; NULL: none. */
     GNOMON_FIELD_STRUCT = 6,
-    /* A pointer to several, each as long as its struct_size says; their number is the
-     * size_t at count_offset. */
+    /* A pointer to a list of structs of `of`, each as long as its struct_size says.
+     * Their number is the size_t at count_offset. */
     GNOMON_FIELD_STRUCTS = 7,
-    /* To gnomon_cell, likewise. */
+    /* A pointer to a list of gnomon_cell. Their number is the size_t at
+     * count_offset. */
     GNOMON_FIELD_CELLS = 8,
-    /* To int64_t; their number is the uint32_t at count_offset. NULL: none. */
+    /* A pointer to a list of int64_t. Their number is the uint32_t at
+     * count_offset. NULL: none. */
     GNOMON_FIELD_SIZES = 9
 };
 
@@ -828,26 +851,27 @@ typedef struct gnomon_field_info {
     const char *name;
     /* "ns" or "bytes"; "": neither. */
     const char *unit;
-    /* The words of its values, up to a NULL: word i is value i, or bit i of flags. NULL:
-     * it is no such number. */
+    /* The words for its values, ended by a NULL: word i is for value i, or for bit i of
+     * flags. NULL: its values have no words. */
     const char *const *words;
     uint32_t is_flags;
-    /* Where it lies in the struct. */
+    /* Its offset in the struct, in bytes. */
     uint32_t offset;
-    /* Its bytes: 4 or 8, also of a pointer. */
+    /* Its size in bytes: 4 or 8; of a pointer 8. */
     uint32_t size;
-    /* Where the number of what it points to lies; 0: it is no list. */
+    /* The offset of the number of items that it points to; 0: it is no list. */
     uint32_t count_offset;
-    /* The gnomon_entity whose number it is, or the gnomon_part that it points to; -1:
-     * neither. An event's region is a pool, a track, if the event is of memory. */
+    /* If the field is an entity's number: the kind of it (gnomon_entity). If it
+     * points to structs: their gnomon_part. Else -1. One exception: the `region` of
+     * an event of memory is a pool, which is a track. */
     int32_t of;
     uint32_t reserved;
 } gnomon_field_info;
 
 /* ==== Reading and writing ================================================= */
 
-/* A profile's readers: behind the inline calls below, for languages that cannot
- * use these. */
+/* The functions that read a profile. C uses the inline calls below; languages
+ * that cannot do that call these. */
 typedef struct gnomon_profile_api {
     uint32_t struct_size;
     /* GNOMON_ABI of the library that made the profile. */
@@ -855,16 +879,16 @@ typedef struct gnomon_profile_api {
     /* How many entities there are of a kind (gnomon_entity); 0: no such kind. */
     size_t (*count)(const gnomon_profile *profile, int entity);
     /* Fills the struct of that kind, up to the struct_size that the caller has
-     * set in it. GNOMON_EINVAL: there is no such kind or number. GNOMON_EIO: an
-     * event of a file that was cut or overwritten since it was loaded. */
+     * set. GNOMON_EINVAL: there is no such kind or number. GNOMON_EIO: an event
+     * of a file that was cut or overwritten since it was loaded. */
     int (*get)(const gnomon_profile *profile, int entity, size_t number,
                void *info);
     /* Frees the profile. Call gnomon_profile_free. */
     void (*release)(gnomon_profile *profile);
-    /* As `get` of the entities from `number` on, into an array of `room` structs, which
-     * lie as far apart as the first one's struct_size says. Returns how many were
-     * filled, which may be fewer than are there; 0: `get` of the first would fail. NULL:
-     * this profile only has `get`. */
+    /* Does what `get` does, for several entities: from `number` on, into an array of
+     * `room` structs, whose distance is the struct_size of the first. Returns how many
+     * it filled, which may be fewer than there are; 0: `get` of the first would fail.
+     * NULL: this profile has only `get`. */
     size_t (*get_many)(const gnomon_profile *profile, int entity, size_t number,
                        void *infos, size_t room);
 } gnomon_profile_api;
@@ -881,10 +905,11 @@ static inline size_t gnomon_profile_count(const gnomon_profile *p, int entity)
     return p->api->count(p, entity);
 }
 
-/* gnomon_profile_node(p, number, &info) and its like read one entity into the
- * caller's `info`. The texts and lists that it then points to are the profile's.
- * GNOMON_OK; GNOMON_EINVAL, and zeroes: there is no such number. So a loop may
- * run until it fails. No call here keeps an error text. */
+/* gnomon_profile_node(p, number, &info), and the same for each other kind, read
+ * one entity into the caller's `info`. The texts and lists that it then points
+ * to belong to the profile. GNOMON_OK; GNOMON_EINVAL, and `info` is all zero:
+ * there is no such number. So a loop may run until the call fails. These calls
+ * set no error text. */
 #define GNOMON__READER(name, entity, type) \
     static inline int gnomon_profile_##name(const gnomon_profile *p, \
                                             size_t number, type *info) \
@@ -911,9 +936,10 @@ GNOMON__READER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
 GNOMON__READER(strip, GNOMON_STRIPS, gnomon_strip_info)
 #undef GNOMON__READER
 
-/* Reads the events from `number` on, at most `room` of them: a file's take a third less
- * time than one by one. Returns how many, which may be fewer than there are up to the
- * last: ask again from there. 0: event `number` could not be read, or there is none. */
+/* Reads the events from `number` on, at most `room` of them. For a file this takes a
+ * third less time than reading one by one. Returns how many it read. These may be fewer
+ * than there are: continue with the next number. 0: event `number` could not be read,
+ * or there is none. */
 static inline size_t gnomon_profile_events(const gnomon_profile *p,
                                            size_t number,
                                            gnomon_event_info *events,
@@ -936,18 +962,19 @@ static inline size_t gnomon_profile_events(const gnomon_profile *p,
 
 /* Takes a profile of the running process: what the attached profiler named
  * `profiler` has recorded, in the open stage (all_stages 0) or in all of them (1).
- * The caller frees *out. Recording goes on meanwhile; O(paths) time and memory.
- * Any thread, but not inside a callback. On an error *out is NULL:
+ * The caller frees *out. Recording goes on meanwhile. Time and memory are
+ * O(paths). Any thread, but not inside a callback. On an error *out is NULL:
  * GNOMON_ENOENT: no such profiler is attached. GNOMON_ESTATE: it records no
- * profile, for it wants no tree. GNOMON_ENOMEM, GNOMON_EBUSY, GNOMON_EINVAL. */
+ * profile, because it asks for no call tree. GNOMON_ENOMEM, GNOMON_EBUSY,
+ * GNOMON_EINVAL. */
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages);
-/* Frees a profile, whoever made it. NULL is ignored. */
+/* Frees a profile, however it was made. NULL is ignored. */
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
 
-/* Checks what always holds of a profile (docs/profile.md lists it). Any thread.
- * GNOMON_OK; GNOMON_EINVAL: gnomon_error_text() names what is wrong, and where;
- * GNOMON_ENOMEM. */
+/* Checks that a profile keeps all rules (docs/profile.md lists them). Any
+ * thread. GNOMON_OK; GNOMON_EINVAL: gnomon_error_text() names what is wrong,
+ * and where; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
 
 /* ---- Files ---------------------------------------------------------------- */
@@ -959,83 +986,84 @@ GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
  *   "chrome"  a trace, made of its events, as torch.profiler writes it: for Perfetto,
  *             chrome://tracing, TensorBoard (docs/exports.md)
  *
- * docs/file-format.md describes the first two: equal profiles give equal bytes. What else
- * `gnomon export` knows, as flame graphs, is in the program alone. Only out->write is
- * needed. Any thread, and any number of times.
+ * docs/file-format.md describes the first two: equal profiles give equal bytes. The other
+ * formats of `gnomon export`, such as flame graphs, are not in the library. Only
+ * out->write is needed. Any thread, and any number of times.
  * GNOMON_OK, or the writer's error; GNOMON_EINVAL: profile or writer is NULL, or
- * there is no such format; GNOMON_EFULL: more than the format can hold, as 4 GiB of
- * texts; GNOMON_EIO: the profile's file cannot be read any more; GNOMON_ENOMEM. */
+ * there is no such format; GNOMON_EFULL: more than the format can hold, for example
+ * over 4 GiB of texts; GNOMON_EIO: the file that the profile was loaded from can no
+ * longer be read; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_write(const gnomon_profile *profile, const char *format,
                               const gnomon_writer *out);
 
-/* The same into the file at `path`, which others see whole or not at all: missing
- * folders are made, and a file that is there is replaced. A device or a pipe is
- * written to. Besides: GNOMON_EIO: it cannot be written. */
+/* The same into the file at `path`. Others see the file whole or not at all.
+ * Missing folders are made, and a file that is there is replaced; but a device or
+ * a pipe is written to. In addition: GNOMON_EIO: the file cannot be written. */
 GNOMON__CALL int gnomon_write_file(const gnomon_profile *profile,
                                    const char *format, const char *path);
 
-/* Makes a profile of a .gnomon file that is in memory: `size` bytes, which are not
- * needed any more afterwards. The caller frees *out. Any thread.
- * What is damaged in the file is passed over, and is told in losses of run 0.
- * GNOMON_OK; GNOMON_EINVAL: it is no such file, or of a later format, or breaks
- * the rules of profiles; GNOMON_ENOMEM. On an error *out is NULL. */
+/* Makes a profile of a .gnomon file that is in memory: `size` bytes, which may be
+ * freed afterwards. The caller frees *out. Any thread. Damaged parts of the file
+ * are left out, and losses of run 0 say which. GNOMON_OK; GNOMON_EINVAL: it is no
+ * such file, or of a later format, or breaks the rules of profiles; GNOMON_ENOMEM.
+ * On an error *out is NULL. */
 GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
                                      size_t size);
 
-/* The same of the file at `path`. Besides: GNOMON_ENOENT: there is none;
- * GNOMON_EIO: it cannot be read. If it has many events, these are read when they
- * are asked for: a descriptor stays open until the profile is freed, and memory
- * does not grow with their number. */
+/* The same, of the file at `path`. In addition: GNOMON_ENOENT: there is no such
+ * file; GNOMON_EIO: it cannot be read. If it has many events, they are read only
+ * when somebody asks for them. So the file stays open until the profile is
+ * freed, and memory does not grow with their number. */
 GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
 
 /* ---- Reports -------------------------------------------------------------- */
 
-/* Writes the report that a built-in profiler makes of a profile: `report` is its name
- * with its options, as in $GNOMON, "tree" or "regions(limit=5)". It needs no run and
- * takes no lock. Only out->write is needed; it is called once, with all of the text.
- * GNOMON_OK, or the writer's error; GNOMON_ENOENT: there is no such report;
- * GNOMON_EINVAL: an option is wrong, or something is NULL; GNOMON_ESTATE: the profile
- * has several runs, stages or views, of each of which `gnomon report` makes one;
- * GNOMON_EIO: the profile's file cannot be read any more; GNOMON_ENOMEM. */
+/* Writes the report that a built-in profiler makes of a profile. `report` is the
+ * profiler's name with its options, as in $GNOMON: "tree" or "regions(limit=5)". It
+ * needs no run and takes no lock. Only out->write is needed; it is called once, with
+ * all of the text. GNOMON_OK, or the writer's error; GNOMON_ENOENT: there is no such
+ * report; GNOMON_EINVAL: an option is wrong, or something is NULL; GNOMON_ESTATE: the
+ * profile has several runs, stages or views (the program `gnomon report` makes a
+ * report of each); GNOMON_EIO: the file that the profile was loaded from can no
+ * longer be read; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
                                const char *report, const gnomon_writer *out);
 
 /* ==== Builders ============================================================
- * A profile of whatever a program knows, as another tool's file, a simulator, or a
- * test.
+ * Make a profile of other data: of another tool's file, of a simulator, in a test.
  *
  *     gnomon_builder_create(&b);
  *     run = gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
  *     ...
  *     gnomon_builder_finish(b, &p);             p is a profile, or the error
  *
- * Errors: the first one stays. Later calls do nothing, and gnomon_builder_finish
- * returns it; so only that one needs a check.
+ * Errors: after the first error all calls do nothing, and gnomon_builder_finish
+ * returns that error. So only gnomon_builder_finish needs a check.
  * Threads: one thread at a time for each builder. */
 
 /* A profile that is being made. */
 typedef struct gnomon_builder gnomon_builder;
 
-/* Makes an empty builder. The caller ends it by gnomon_builder_finish or
+/* Makes an empty builder. The caller ends it with gnomon_builder_finish or
  * gnomon_builder_free. GNOMON_OK; GNOMON_ENOMEM or GNOMON_EINVAL, and *out is
  * NULL. */
 GNOMON__CALL int gnomon_builder_create(gnomon_builder **out);
 
 /* Adds an entity of a kind (gnomon_entity). `info` is the struct of this kind.
  * It and all that it points to are copied; a NULL text becomes "".
- * What `info` names by number must have been added before, except that links may
- * name nodes that are added later. `info` and each struct that it leads to have
- * their struct_size set. One that is smaller than the first release's is an
- * error; what a later release added is left out.
- * Returns the entity's number, from 1. 0: something is wrong, now or before, and
- * gnomon_builder_finish will say what. */
+ * Entities whose numbers are in `info` must have been added before; only links
+ * may refer to nodes that are added later. Set the struct_size of `info` and of
+ * each struct that it points to. A struct that is smaller than the first
+ * release's is an error; fields of later releases that this library does not
+ * know are ignored. Returns the entity's number, from 1. 0: something is wrong,
+ * now or before, and gnomon_builder_finish will say what. */
 GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
                                          const void *info);
 
 /* Checks all that was added (gnomon_profile_check) and makes a profile of it,
- * which the caller frees by gnomon_profile_free. The builder is freed in any case.
- * GNOMON_OK; GNOMON_EINVAL: something that was added is wrong, or the whole breaks
- * a rule of profiles, which gnomon_error_text() names; GNOMON_ENOMEM. On an error
+ * which the caller frees with gnomon_profile_free. The builder is freed in any
+ * case. GNOMON_OK; GNOMON_EINVAL: something that was added is wrong, or the
+ * profile breaks a rule; gnomon_error_text() says what; GNOMON_ENOMEM. On an error
  * *out is NULL. */
 GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
                                        gnomon_profile **out);
@@ -1043,9 +1071,9 @@ GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
 /* Frees a builder that was not finished. NULL is ignored. */
 GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder);
 
-/* gnomon_add_node(b, &info) and its like: gnomon_builder_add of that kind. They
- * set the struct_size of `info` itself, but not of the structs that it points
- * to. */
+/* gnomon_add_node(b, &info), and the same for each other kind, call
+ * gnomon_builder_add. They set the struct_size of `info` itself, but not of the
+ * structs that it points to. */
 #define GNOMON__ADDER(name, entity, type) \
     static inline uint32_t gnomon_add_##name(gnomon_builder *b, \
                                              const type *info) \

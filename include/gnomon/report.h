@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What reports are made of, for profilers and programs that write their own: rows
- * of a profile, sums of histograms, and JSON text.
+ * For profilers and programs that write their own reports: rows of a profile,
+ * sums of histograms, and JSON text.
  *
  *     host->rows(&rows, profile, GNOMON_ROWS_BY_THREAD);
  *     for (i = 0; i < rows->count; i++) ... gnomon_row_at(rows, i) ...
@@ -19,7 +19,7 @@ GNOMON_BEGIN_DECLS
 
 /* ---- Rows ------------------------------------------------------------------ */
 
-/* What rows are made for each of. */
+/* What gets rows of its own. */
 enum gnomon_rows_by {
     /* One group: the whole profile. */
     GNOMON_ROWS_ALL = 0,
@@ -39,10 +39,10 @@ typedef struct gnomon_row {
     const char *name;
     /* "" is none. */
     const char *category;
-    /* What it is of: a thread as "0 main (4711)", a rank as "3", a host as
-     * "node7", a category, a file; "" with GNOMON_ROWS_ALL. */
+    /* The row's group: a thread as "0 main (4711)", a rank as "3", a host as
+     * "node7", a category, or a file; "" with GNOMON_ROWS_ALL. */
     const char *group;
-    /* Times on the host. Its count is 0 where only a device worked. */
+    /* Times on the host. Its count is 0 if only a device worked. */
     const gnomon_stats *host;
     /* Times on a device; NULL: there are none. */
     const gnomon_stats *device;
@@ -53,11 +53,12 @@ typedef struct gnomon_rows {
     uint32_t struct_size;
     uint32_t reserved;
     size_t count;
-    /* Read them by gnomon_row_at: their size may grow. */
+    /* Read them with gnomon_row_at: later releases may make a row larger. */
     const gnomon_row *rows;
 } gnomon_rows;
 
-/* Row `i`, from 0 to count - 1, which is not checked. Lives as long as the rows. */
+/* Row `i`, from 0 to count - 1; `i` is not checked. The row lives as long as the
+ * rows. */
 GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
 {
     const void *first = of->rows;
@@ -68,21 +69,22 @@ GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
 
 /* ---- Sums ------------------------------------------------------------------- */
 
-/* How many cells a histogram of all durations of 64 bits can have. */
+/* How many cells a histogram has, if it has every cell that a duration of 64
+ * bits can fall into. */
 #define GNOMON_CELLS 976
 
-/* Statistics to which others are added. All zero is empty. 8 KB: rather static or
- * on the heap than on a small stack. */
+/* Statistics to which others are added. All zero is an empty sum. It takes 8 KB:
+ * put it into static memory or on the heap if stacks are small. */
 typedef struct gnomon_sum {
-    /* All but the cells. */
+    /* The sum without its cells. */
     gnomon_stats stats;
     /* How many durations each cell has. */
     uint64_t cells[GNOMON_CELLS];
 } gnomon_sum;
 
-/* Adds statistics to a sum. The result does not depend on the order. NULL is ignored;
- * self time alone may be added too: that of paths whose executions went on elsewhere. One
- * thread at a time for each sum. */
+/* Adds statistics to a sum. The result does not depend on the order. NULL is ignored.
+ * Statistics whose count is 0 may have self time, which is added too. One thread at a
+ * time for each sum. */
 static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
 {
     size_t i;
@@ -94,9 +96,9 @@ static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
             sum->cells[s->cells[i].cell] += s->cells[i].count;
 }
 
-/* The sum as statistics, as for gnomon_quantile_ns. `cells` is the caller's: room
- * for GNOMON_CELLS, or for as many as are not 0. *out points to it, so it must
- * live as long as *out. */
+/* Makes statistics of the sum, for example for gnomon_quantile_ns. The caller
+ * provides `cells`, with room for GNOMON_CELLS or for those that are not 0. *out
+ * points to them, so they must live as long as *out. */
 static inline void gnomon_sum_stats(const gnomon_sum *sum, gnomon_cell *cells,
                                     gnomon_stats *out)
 {
@@ -115,8 +117,8 @@ static inline void gnomon_sum_stats(const gnomon_sum *sum, gnomon_cell *cells,
 
 /* ---- Text -------------------------------------------------------------------- */
 
-/* Writes a text as a JSON string, with its quotes, and escapes what JSON must not
- * have as it is. `text` is UTF-8. Returns the writer's code. */
+/* Writes a text as a JSON string, with its quotes and the escapes that JSON
+ * needs. `text` is UTF-8. Returns the writer's code. */
 static inline int gnomon_write_json(const gnomon_writer *out, const char *text)
 {
     const char *from = text;
