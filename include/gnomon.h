@@ -11,7 +11,7 @@
  *     gnomon_step();                     a training step is over
  *
  * This header has all that a framework needs: regions, marks, links, operations,
- * and the run's setup and stages. The other headers can be included by themselves:
+ * and the run's setup and stages. Each of the other headers can be included alone:
  *
  *     gnomon/tool.h      to write a profiler; devices and other sources of work;
  *                        health, and the open scopes of threads
@@ -54,9 +54,9 @@
  * work together. A module of another generation is refused with one line. */
 #define GNOMON_ABI 2
 
-/* Marks are for gcc and clang, 64-bit Linux, x86-64 and aarch64. Elsewhere it is
- * as if GNOMON_DISABLE had been defined before gnomon was included: marks vanish
- * and the other calls do nothing (gnomon/off.h). */
+/* Marks need gcc or clang, and 64-bit Linux on x86-64 or aarch64. Elsewhere the
+ * headers define GNOMON_DISABLE: marks compile to nothing and the other calls do
+ * nothing (gnomon/off.h). */
 #if !defined(__GNUC__) || !defined(__linux__) || !defined(__LP64__) || \
     !(defined(__x86_64__) || defined(__aarch64__))
 #ifndef GNOMON_DISABLE
@@ -64,8 +64,8 @@
 #endif
 #endif
 
-/* Linkage, the null pointer and casts, for headers and other code that is
- * compiled as C and as C++. */
+/* Linkage, the null pointer and casts, for code that is compiled as C and as
+ * C++. */
 #ifdef __cplusplus
 #define GNOMON_BEGIN_DECLS extern "C" {
 #define GNOMON_END_DECLS }
@@ -98,8 +98,8 @@
 #define GNOMON_API
 #endif
 
-/* What is marked at a region. These are the kinds of regions in a profile too,
- * where more kinds exist (gnomon_profile_kind in gnomon/profile.h). */
+/* What is marked at a region. Regions in a profile have these kinds too, and
+ * some more (gnomon_profile_kind in gnomon/profile.h). */
 enum gnomon_region_kind {
     /* A block, by GNOMON_SCOPE or gnomon_begin. */
     GNOMON_KIND_SCOPE = 0,
@@ -115,8 +115,8 @@ enum gnomon_region_kind {
     GNOMON_KIND_COUNTER = 5
 };
 
-/* What the library defines. With GNOMON_DISABLE there is no library: the headers
- * then define an inline function that does nothing. */
+/* A function of the library. With GNOMON_DISABLE there is no library: the
+ * headers then define each of these as an inline function that does nothing. */
 #ifdef GNOMON_DISABLE
 #define GNOMON__CALL GNOMON_INLINE
 #else
@@ -133,9 +133,8 @@ enum gnomon_region_kind {
 #endif
 #endif
 
-/* The codes that calls return: GNOMON_OK, which is 0, or one of these, all
- * negative. Marks return no code: they count what goes wrong in gnomon_health.
- * What a caller may do about each:
+/* The codes that calls return: GNOMON_OK, which is 0, or one of these, which
+ * are all negative. (Marks return no code.) What a caller can do about each:
  *
  *   EINVAL   correct the call; gnomon_error_text() names the argument or word
  *   ENOMEM   nothing was done, or as much as the text says; the program goes on
@@ -161,8 +160,8 @@ enum gnomon_region_kind {
 enum gnomon_error {
     /* It is done. */
     GNOMON_OK = 0,
-    /* Returned by a profiler's create alone: it does not want to run here, and
-     * has said why. No call of gnomon returns it. */
+    /* Only a profiler's create returns it: the profiler does not want to run
+     * here, and has said why. No call of gnomon returns it. */
     GNOMON_DECLINED = 1,
 #define GNOMON_ERROR_CODE(name, code, text) GNOMON_##name = code,
     GNOMON_ERRORS(GNOMON_ERROR_CODE)
@@ -175,10 +174,10 @@ GNOMON_BEGIN_DECLS
  * that is no code. The text is static. Any thread. */
 GNOMON__CALL const char *gnomon_error_name(int code);
 
-/* One line of text about the calling thread's last control call, if that failed:
- * what is wrong and what to do, without "gnomon: " and without a newline. "" if
- * it did not fail. Each thread has its own text. It is valid until the thread's
- * next control call; do not free it. Never NULL. */
+/* If the calling thread's last control call failed: one line that says what is
+ * wrong and what to do, without "gnomon: " and without a newline. Else "". Each
+ * thread has its own text. It is valid until the thread's next control call; do
+ * not free it. Never NULL. */
 GNOMON__CALL const char *gnomon_error_text(void);
 
 /* The version of the library that is loaded, as "0.1.0"; GNOMON_VERSION is that of
@@ -188,26 +187,26 @@ GNOMON__CALL const char *gnomon_version(void);
 /* How structs grow. A public struct begins with `struct_size`. Whoever makes one
  * sets it to sizeof and all other fields to 0:
  *     gnomon_setup_options o = {.struct_size = sizeof o};
- * Later releases append fields. A struct that is smaller than the library's is
- * completed with zeroes; what a larger one has beyond it is ignored. The elements
- * of an array lie as far apart as the first one's struct_size says, for a newer
- * module's may be larger. So programs, plugins and libraries of different
+ * Later releases append fields. If yours is smaller than the library's, its
+ * missing fields count as 0; if it is larger, the library ignores the rest. In an
+ * array the distance between elements is the struct_size of the first, because a
+ * newer module's may be larger. So programs, plugins and libraries of different
  * releases work together within one GNOMON_ABI. */
 
 /* A length that means "up to the final NUL". Languages whose strings have no final NUL
- * give lengths in bytes: to gnomon_start_n and gnomon_stop_n, and to the calls of the
- * host table (gnomon/tool.h). A NUL inside such a length counts as a byte that is not
+ * pass lengths in bytes instead: to gnomon_start_n, gnomon_stop_n and the calls of the
+ * host table (gnomon/tool.h). A NUL within the length counts as a byte that is not
  * UTF-8. */
 #define GNOMON_TO_NUL (~GNOMON_CAST(size_t, 0))
 
 /* ==== Regions =============================================================
  * The named places in a program at which marks are made. Each has a word, its mask,
- * that says who records it. A mark loads this word and returns if it is 0. That is
- * all that a mark costs while it is off. */
+ * that says which profilers record it. A mark loads this word and returns if it is
+ * 0. That is all that a mark costs while it is off. */
 
-/* A bit beside the kind, set in a region that gnomon has not seen. It says that
- * the name is a C++ compiler's __PRETTY_FUNCTION__. At the first mark gnomon
- * clears the bit and replaces the name by the short one of GNOMON_FUNCTION. */
+/* A bit that is added to the kind: the name is a C++ compiler's
+ * __PRETTY_FUNCTION__. At the first mark gnomon clears the bit and replaces the
+ * name by the short one that GNOMON_FUNCTION describes. */
 #define GNOMON_KIND_PRETTY 0x80u
 
 /* The top bit of a mask: gnomon has not seen the region. The first mark takes
@@ -216,8 +215,8 @@ GNOMON__CALL const char *gnomon_version(void);
 
 /* A named place in the program.
  *
- * Layout: compiled into other people's modules, so it never changes. Fields are
- * only appended; `struct_size` says how many a module has.
+ * Layout: it is compiled into other people's modules, so fields never move.
+ * Later releases only append some; `struct_size` says how many a module has.
  * Ownership: the module that defines a region owns it. Only gnomon writes to it
  * after its initialization.
  * Lifetime: it must outlive every use. Make it static with GNOMON_REGION, or
@@ -238,18 +237,18 @@ typedef struct gnomon_region {
     uint32_t line;
     /* UTF-8. Bytes that are not UTF-8 are shown as U+FFFD. */
     const char *name;
-    /* What groups regions in reports, or NULL. */
+    /* Reports can group regions by it. NULL: none. */
     const char *category;
     /* The source file, or NULL. */
     const char *file;
-    /* The function around it, or NULL. */
+    /* The function that it is in, or NULL. */
     const char *function;
     /* gnomon's own. Begins as NULL. */
     void *link;
 } gnomon_region;
 
-/* An open scope: which one, on which thread. 0: the scope is not recorded. A
- * token is used once, and stays unique for as long as the process runs. */
+/* Names an open scope of a thread. 0: the scope is not recorded. No two scopes
+ * of a process get the same token. */
 typedef uint64_t gnomon_token;
 
 #ifndef GNOMON_DISABLE
@@ -271,26 +270,26 @@ typedef uint64_t gnomon_token;
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__)
 
 /* Finds the region of this name, category and kind (gnomon_region_kind), or
- * makes it at the first call. For names that are not known when compiling.
+ * makes it at the first call. For names that are known only at run time.
  *
- * Returns a region that lives as long as the process; never NULL. Where the
- * limit of names is reached, memory is out, or the call comes from inside a
- * callback, it is the region "(other)", and gnomon_health counts the cause.
- * A NULL name is the name "(null)"; a NULL category is none; a kind that does
- * not exist is GNOMON_KIND_SCOPE.
+ * Returns a region that lives as long as the process; never NULL. If there are
+ * too many names, no memory, or the call comes from inside a callback, it is
+ * the region "(other)", and gnomon_health counts the cause. A NULL name becomes
+ * "(null)", a NULL category means none, and an unknown kind becomes
+ * GNOMON_KIND_SCOPE.
  * Both texts are copied. Any thread. It takes a lock and hashes the name, so
  * keep the result. */
 GNOMON_API gnomon_region *gnomon_region_get(const char *name,
                                             const char *category, int kind);
 
-/* Whether anything is attached: 0 is no, the top bit is "not asked yet", other
- * bits are profilers. Inline calls test it first, by a relaxed load. Do not
- * write to it. */
+/* Whether anything is attached. 0: no. The top bit: not known yet. Other bits:
+ * profilers. The inline calls test it first, with a relaxed load. Do not write
+ * to it. */
 extern GNOMON_API uint32_t gnomon_enabled;
 
-/* The mask of a region, by a relaxed load; of NULL it is GNOMON_MASK_UNSEEN, so
- * that the slow path counts it. For the inline calls. The compiler drops the
- * test for NULL where the region is static. */
+/* The mask of a region, by a relaxed load. For NULL it is GNOMON_MASK_UNSEEN,
+ * so that the slow path counts the mistake. For the inline calls. The compiler
+ * drops the test for NULL where the region is static. */
 GNOMON_INLINE uint32_t gnomon__mask(const gnomon_region *region)
 {
     if (__builtin_expect(region == GNOMON_NULL, 0))
@@ -310,9 +309,9 @@ GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
 
 #ifndef GNOMON_DISABLE
 /* The out-of-line halves of the calls below; do not call. They are exported
- * because the inline halves end up in the modules that mark. `mask` is what the
- * inline half read, so that it is read once. `given` is 1 if the caller numbers
- * the step, 2 for gnomon_step_begin. */
+ * because the inline halves are compiled into the modules that mark. `mask` is
+ * the value that the inline half read. `given` is 1 if the caller numbers the
+ * step, 2 for gnomon_step_begin. */
 GNOMON__SLOW_API gnomon_token gnomon_begin_slow(gnomon_region *region,
                                                 uint32_t mask);
 GNOMON__SLOW_API void gnomon_end_slow(gnomon_token token);
@@ -335,9 +334,9 @@ GNOMON__SLOW_API void gnomon_step_slow(uint64_t number, int given);
  * scope that this thread has open.
  * Returns the token for gnomon_end; 0 if nobody records the region. A region
  * of NULL is counted as bad_regions.
- * Another thread may end the scope, as in coroutines that move. The thread that
- * began it then closes it at its next mark, as of the moment of the end
- * (docs/inside/promises.md). */
+ * Another thread may end the scope, for example if a coroutine moves. The
+ * thread that began it then closes it at its next mark, with the time at which
+ * it was ended (docs/inside/promises.md). */
 GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
 {
     uint32_t mask = gnomon__mask(region);
@@ -346,23 +345,22 @@ GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
     return gnomon_begin_slow(region, mask);
 }
 
-/* Ends the scope that `token` names. With token 0 it does nothing.
- * Scopes that began inside it and are still open end with it, and are counted
- * as `crossed`. Actions stay open. On another thread than the one that began
- * the scope, nothing ends with it.
- * A token that was used before, or that is no token at all, is counted as
- * `unmatched` and changes nothing. */
+/* Ends the scope of this token. Token 0 does nothing. Scopes that began inside
+ * it and are still open end with it, and are counted as `crossed`; actions stay
+ * open. If another thread than the one that began the scope calls this, only
+ * the scope itself ends. A token that was used before, or is no token, is
+ * counted as `unmatched` and changes nothing. */
 GNOMON_INLINE void gnomon_end(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))
         gnomon_end_slow(token);
 }
 
-/* Ends the scope that `token` names, and leaves open what began inside it. For
- * scopes that need not nest, such as ranges of another tool.
- * A scope that stays open, and what begins in it, are still inside the scope that
- * ended, in reports. After more than 16 scopes around it have ended, it moves out.
- * Slower than gnomon_end; use that if the scope is the innermost one.
+/* Ends the scope of this token, and leaves open what began inside it. For scopes
+ * that need not nest, such as ranges of another tool. In reports the scopes that
+ * stay open, and what begins in them, are still inside the scope that ended; after
+ * more than 16 scopes around one have ended, it moves out. Slower than gnomon_end:
+ * use that for the innermost scope.
  * If a profiler has callbacks for scopes, this does the same as gnomon_end on the
  * thread that began the scope, because callbacks rely on scopes that nest. */
 GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
@@ -371,7 +369,7 @@ GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
         gnomon_end_alone_slow(token);
 }
 
-/* What the compiler calls where the block of a GNOMON_SCOPE is left. */
+/* The compiler calls it at the end of a GNOMON_SCOPE's block. */
 GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)
 {
     gnomon_end(*token);
@@ -387,22 +385,21 @@ GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)
     GNOMON__NAME(gnomon__token, n) = \
         gnomon_begin(&GNOMON__NAME(gnomon__region, n))
 
-/* A scope from this line to the end of the block, also where the block is left
- * by return, break or goto. `name` is a string literal. It is a declaration:
- * give it a line of its own in a block, not after an `if` without braces.
- * Exceptions end the scope too where the compiler unwinds: in C++, and in C with
- * -fexceptions. longjmp does not; the scope ends with one around it. */
+/* A scope from this line to the end of the block, also if the block is left by
+ * return, break or goto. `name` is a string literal. It is a declaration: give
+ * it a line of its own in a block, not after an `if` without braces. Exceptions
+ * end the scope too, in C++ and in C with -fexceptions. longjmp does not: the
+ * scope then ends together with a scope around it. */
 #define GNOMON_SCOPE(name) \
     GNOMON__SCOPE(GNOMON_KIND_SCOPE, name, GNOMON_NULL, __COUNTER__)
 
-/* The same with a category, a string literal too, by which reports group. */
+/* The same with a category, a string literal too; reports can group by it. */
 #define GNOMON_SCOPE_IN(category, name) \
     GNOMON__SCOPE(GNOMON_KIND_SCOPE, name, category, __COUNTER__)
 
-/* A scope for the function around it, from this line to the function's end, and
- * named after it. In C++ the name is qualified and has template arguments,
- * "layer<4>::forward"; a lambda is named by its line,
- * "layer<4>::forward::lambda at 42". */
+/* A scope from this line to the end of the function, named after the function.
+ * In C++ the name is qualified and has template arguments, "layer<4>::forward";
+ * a lambda is named by its line, "layer<4>::forward::lambda at 42". */
 #ifdef __cplusplus
 #define GNOMON_FUNCTION() \
     GNOMON__SCOPE(GNOMON_KIND_FUNCTION | GNOMON_KIND_PRETTY, \
@@ -415,19 +412,19 @@ GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)
 /* ---- Actions: by name, as Lightning's profilers -------------------------- */
 
 /* Starts the action of this name on the calling thread. Actions need not nest:
- * they may be stopped in any order. An action has one execution at a time on each
- * thread; starting one that is open is counted as `twice` and changes nothing.
- * `name` is UTF-8 and is copied when it is first seen, so one buffer with
- * changing text is fine. NULL is the name "(null)". Slower than a scope, as the
- * name is looked up each time. */
+ * they may be stopped in any order. On each thread an action can be open once;
+ * starting one that is open is counted as `twice` and changes nothing. `name` is
+ * UTF-8 and is copied when it is first seen, so one buffer with changing text is
+ * fine. NULL is the name "(null)". Slower than a scope: the name is looked up
+ * each time. */
 GNOMON_INLINE void gnomon_start(const char *name)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_start_slow(name);
 }
 
-/* Stops the action of this name on the calling thread. Stopping one that is not
- * open here is counted as `never_started` and changes nothing. */
+/* Stops the action of this name on the calling thread. If it is not open there,
+ * that is counted as `never_started` and changes nothing. */
 GNOMON_INLINE void gnomon_stop(const char *name)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
@@ -456,8 +453,8 @@ GNOMON_INLINE void gnomon_stop_n(const char *name, size_t length)
 typedef uint64_t gnomon_range;
 
 #ifndef GNOMON_DISABLE
-/* Begins a range of `region`. End it once, on any thread, by gnomon_range_end.
- * A range counts in its region's total, and does not reduce the self time of the
+/* Begins a range of `region`. End it once, on any thread, with gnomon_range_end.
+ * A range adds to its region's total, and does not reduce the self time of the
  * scopes around it. Reports show it under the thread that ended it.
  * Returns 0 if nobody records the region, or if too many ranges are open, which
  * is counted as lost_ranges. */
@@ -470,9 +467,9 @@ GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
 }
 
 /* The same for a range inside the range `around`, which any thread may have begun: its
- * path is that of `around` and its own name. If `around` is 0, or has ended, this is
- * gnomon_range_begin. For tasks that take turns on threads, as in a server: each task
- * has a call tree of its own, apart from those of threads. */
+ * path is that of `around` plus its own name. If `around` is 0, or has ended, this is
+ * gnomon_range_begin. For tasks that move between threads, for example in a server:
+ * each task has a call tree of its own, separate from those of threads. */
 GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
                                                  gnomon_range around)
 {
@@ -492,10 +489,10 @@ GNOMON_INLINE void gnomon_range_end(gnomon_range range)
 
 /* ---- Counters, marks, names ---------------------------------------------- */
 
-/* Samples a counter: what `region` measures is `value` now, in whatever unit the
+/* Samples a counter: what `region` measures is `value` now, in the unit that the
  * region's name says. Profiles keep count, last, min, max and sum by thread and
- * stage. A NaN is counted apart and changes none of these. Make the region with
- * GNOMON_KIND_COUNTER. */
+ * stage. NaNs are counted separately and change none of these. Make the region
+ * with GNOMON_KIND_COUNTER. */
 GNOMON_INLINE void gnomon_counter(gnomon_region *region, double value)
 {
     uint32_t mask = gnomon__mask(region);
@@ -513,7 +510,7 @@ GNOMON_INLINE void gnomon_mark(gnomon_region *region)
 }
 
 /* gnomon_counter for a region of its own: `name` is a string literal. `value` is
- * evaluated only where somebody records the counter. A statement. */
+ * evaluated only if some profiler records the counter. A statement. */
 #define GNOMON_COUNTER(name, value) GNOMON__COUNTER(name, value, __COUNTER__)
 #define GNOMON__COUNTER(name, value, n) \
     do { \
@@ -538,32 +535,33 @@ GNOMON_INLINE void gnomon_mark(gnomon_region *region)
         gnomon_mark(&GNOMON__NAME(gnomon__region, n)); \
     } while (0)
 
-/* Names the calling thread in reports. `name` is UTF-8 and copied. If a thread ends
- * and another one of the same name begins, they are one row of a report: so name
- * pool threads before their first mark. Does nothing while nothing is attached. */
+/* Names the calling thread in reports. `name` is UTF-8 and copied. A thread that
+ * begins after another one of its name ended shares its row in reports: so name the
+ * threads of a pool before their first mark. Does nothing while nothing is
+ * attached. */
 GNOMON_API void gnomon_thread_name(const char *name);
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* Says that a training step of the open stage is over; the next one begins now.
- * Schedules advance only here: the next scope is already in the new window. The
- * step callbacks of profilers run on the thread that calls it. */
+/* A training step of the open stage is over; the next one begins now. Schedules
+ * advance only here, and at once: the next scope already obeys the new phase.
+ * Profilers' callbacks for steps run on the thread that calls this. */
 GNOMON_INLINE void gnomon_step(void)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(0, 0);
 }
 
-/* The same; the step that begins now has the number `number`, as in a job that
- * was resumed. Schedules count the steps that were made, not these numbers. */
+/* The same; the step that begins now gets the number `number`, for example in a
+ * job that was resumed. Schedules count calls, not these numbers. */
 GNOMON_INLINE void gnomon_step_at(uint64_t number)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(number, 1);
 }
 
-/* Lets the open step begin now, with the number `number`. Call it after something that
- * is to belong to no step, such as a validation between two steps. No step ends, and
+/* Makes the open step begin now, with the number `number`. Call it after work that
+ * belongs to no step, such as a validation between two steps. No step ends, and
  * schedules do not advance. */
 GNOMON_INLINE void gnomon_step_begin(uint64_t number)
 {
@@ -582,21 +580,20 @@ GNOMON_INLINE void gnomon_step_begin(uint64_t number)
  *
  * Reports then show a worker's time under the scope that submitted the work. */
 
-/* In what way one scope caused another. */
+/* How one scope caused another. */
 enum gnomon_link_kind {
     /* It handed work to a pool, and a worker did it. */
     GNOMON_LINK_SUBMIT = 0,
-    /* It is the forward pass, the other one its backward pass. */
+    /* It is a forward pass, and the other scope its backward pass. */
     GNOMON_LINK_BACKWARD = 1,
     /* It launched what then ran on a device. */
     GNOMON_LINK_LAUNCH = 2
 };
 
 /* The scope that a thread was in when it handed work on. A plain value of 32 bytes:
- * copy it into the work item, for any thread of this process. It needs no release.
- * All zero means "no scope". Its words are gnomon's own.
- * It is valid until a profiler is attached or detached; an older one is counted as
- * lost_links in gnomon_health. */
+ * copy it into the work item, for any thread of this process. All zero means "no
+ * scope". Do not change its words. It is valid until a profiler is attached or
+ * detached; an older one is counted as lost_links in gnomon_health. */
 typedef struct gnomon_link {
     uint32_t word[8];
 } gnomon_link;
@@ -617,9 +614,9 @@ GNOMON_INLINE gnomon_link gnomon_link_out(void)
 }
 
 /* Says that `from` caused the innermost open scope of the calling thread.
- * `kind` is a gnomon_link_kind. Links are counted from path to path. A NULL or
- * all-zero `from` is ignored, and so is a call while no scope is open.
- * `from` is read during the call only. Any thread. */
+ * `kind` is a gnomon_link_kind. Profiles count links from path to path. A NULL
+ * or all-zero `from` is ignored, and so is a call while no scope is open.
+ * `from` is only read during the call. Any thread. */
 GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
@@ -628,13 +625,13 @@ GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 #endif
 
 /* ==== Operations ==========================================================
- * What a scope computes, as a matrix product of these shapes:
+ * What a scope computes, for example a matrix product of these shapes:
  *     GNOMON_OP_SCOPE("linear", .operation = "matmul",
  *                     GNOMON_INPUTS(GNOMON_TENSOR("float32", rows, in),
  *                                   GNOMON_TENSOR("float32", in, out)));
  *
- * Profiles then have a node for each operation of the region, with what all its
- * executions computed: docs/profile.md. */
+ * Profiles then have a node for each operation of the region, with the flops
+ * and bytes of all its executions: docs/profile.md. */
 
 /* The shape of one input of an operation. */
 typedef struct gnomon_tensor {
@@ -682,14 +679,15 @@ typedef struct gnomon_op_info {
     /* Also a kernel's grid and block. Read them by gnomon_attribute_at. */
     const gnomon_attribute *attributes;
     size_t attribute_count;
-    /* Floating-point operations, and bytes moved, of one execution; 0 without a flag
-     * above: computed from the shapes, if the operation is known (docs/profile.md). */
+    /* Floating-point operations, and bytes moved, of one execution. 0, without a flag
+     * above: gnomon computes it from the shapes if it knows the operation
+     * (docs/profile.md). */
     uint64_t flops;
     uint64_t bytes;
 } gnomon_op_info;
 
 #ifndef GNOMON_DISABLE
-/* `op`, the last, is evaluated only where the region is recorded. */
+/* The last argument, `op`, is evaluated only if the region is recorded. */
 #define GNOMON__OP_SCOPE(name, n, ...) \
     static gnomon_region GNOMON__NAME(gnomon__region, n) = \
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, GNOMON_NULL, __func__); \
@@ -754,7 +752,8 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
                          .struct_size = sizeof(gnomon_op_info), __VA_ARGS__})
 #endif
 
-/* The fields of the inputs: each is a type of elements and at least one size. */
+/* The fields for inputs. Each GNOMON_TENSOR is the type of its elements and at
+ * least one size. */
 #define GNOMON_INPUTS(...) \
     .inputs = (const gnomon_tensor[]){__VA_ARGS__}, \
     .input_count = \
@@ -768,16 +767,16 @@ GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
 #endif
 
 /* ==== The run =============================================================
- * Control calls, for the framework rather than for each hook. None of them is
+ * Control calls: a framework makes a few of them, not one at each hook. None is
  * needed before a mark.
  *
  * Threads: call them from any thread, but not from inside a profiler's callback.
- * One runs at a time; others wait for it. Marks do not wait for them, except that
- * the first mark of a thread waits while the run starts. After a second it goes on
- * unrecorded, and is counted as `reentered`.
+ * One runs at a time; others wait for it. Marks do not wait, with one exception:
+ * while the run starts, the first mark of a thread waits, for a second at most.
+ * Then it goes on unrecorded, and is counted as `reentered`.
  * Errors: each returns GNOMON_OK or a negative gnomon_error, and then
- * gnomon_error_text() says in one line what to do. Besides those named at each
- * call, all of them return
+ * gnomon_error_text() says in one line what to do. Each call names its errors;
+ * in addition all of them return
  *   GNOMON_EBUSY   inside a callback; or while another thread loads a library
  *                  for gnomon and may wait for the caller
  *   GNOMON_ESTATE  in a child process that was forked from one that records, and
@@ -794,8 +793,8 @@ typedef struct gnomon_profiler gnomon_profiler;
 typedef struct gnomon_setup_options {
     /* sizeof(gnomon_setup_options). */
     uint32_t struct_size;
-    /* Not 0: the next three are given. 0: they are taken from the variables that
-     * launchers set in the environment (docs/environment.md). */
+    /* Not 0: the next three fields are set. 0: gnomon takes them from the
+     * environment variables that launchers set (docs/environment.md). */
     int32_t has_rank;
     /* This process's rank in the job: 0 .. world_size - 1. */
     int32_t rank;
@@ -811,35 +810,36 @@ typedef struct gnomon_setup_options {
     /* The folder of reports if the spec has `dir` without a value. NULL: the working
      * directory. */
     const char *dir;
-    /* Profilers of the program, ended by a NULL. $GNOMON and `spec` then know them by
-     * their names; one with a known name replaces that. They must live as long as the
-     * process uses gnomon. Those of nested setups are added too. NULL: none. */
+    /* The program's own profilers, a list that ends with a NULL. $GNOMON and `spec`
+     * can then name them; one with a built-in profiler's name replaces that. They
+     * must live as long as the process uses gnomon. Nested setups add theirs too.
+     * NULL: none. */
     const gnomon_profiler *const *profilers;
 } gnomon_setup_options;
 
 /* Begins a run, or joins the one that is open. Setups nest: the options of the
- * outermost one count, and the first rank that any of them gives. NULL is no
- * options. The options are read during the call; their texts are copied.
- * If it fails because of an option, the run begins without that option, and needs
- * a gnomon_teardown all the same.
+ * outermost one count, but the rank is the first that any of them gives. NULL: no
+ * options. The options are read during the call; their texts are copied. If an
+ * option is wrong, the call fails and the run begins without that option: it
+ * still needs a gnomon_teardown.
  * A mistake in $GNOMON gives a line on stderr, and is no error of this call.
- * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size,
- * or the options' spec has a wrong word. GNOMON_EINVAL, GNOMON_EABI: a profiler, as
- * of gnomon_attach. GNOMON_EFULL: too many profilers. GNOMON_ENOMEM. */
+ * GNOMON_EINVAL: struct_size is not set, the rank is not below the world size, or
+ * the options' spec has a wrong word. GNOMON_EINVAL, GNOMON_EABI: a profiler is
+ * wrong, see gnomon_attach. GNOMON_EFULL: too many profilers. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
-/* Undoes one setup. The outermost one writes the reports that are due and
- * detaches what $GNOMON or words of gnomon_attach attached; a later setup begins a new
- * run. It writes files, so it may take long. If it is not called, reports are written
- * when the process exits.
+/* Undoes one setup. The last one, for the outermost setup, writes the reports that are
+ * due and detaches what $GNOMON or words of gnomon_attach attached; a later setup
+ * begins a new run. It writes files, so it may take long. If it is not called, reports
+ * are written when the process exits.
  * GNOMON_ESTATE: there was no setup to undo. */
 GNOMON__CALL int gnomon_teardown(void);
 
 /* ---- What is attached ----------------------------------------------------- */
 
 /* Attaches `profiler` with the caller's `self`; its create and destroy are not called.
- * One profiler may be attached several times with different `self`. Both stay the
- * caller's, and must live until they are detached. `words` are the options that $GNOMON
+ * One profiler may be attached several times with different `self`. Both belong to the
+ * caller, and must live until they are detached. `words` are the options that $GNOMON
  * has in brackets ("filter=opt*,extended=false"), or NULL; they are copied.
  *
  * If `profiler` and `self` are NULL, `words` are a whole spec, as in $GNOMON
@@ -871,9 +871,9 @@ GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
 
 /* ---- Stages --------------------------------------------------------------- */
 
-/* Opens a stage: "fit", "validate", "test", "predict", or any name. A stage that
- * is open is ended first. Each stage has its reports; all that was marked since the
- * previous stage ended belongs to this one. `name` is copied.
+/* Opens a stage: "fit", "validate", "test", "predict", or any name. If a stage is
+ * open, it ends first. Each stage has its own reports; marks made since the
+ * previous stage ended belong to this one. `name` is copied.
  * GNOMON_EINVAL: the name is NULL. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_stage_begin(const char *name);
 

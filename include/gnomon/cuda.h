@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * CUDA: scopes on streams, and event timers. Needs no header of CUDA's and no
- * library at link time: the driver is found when the program runs.
+ * CUDA: scopes on streams, and event timers. It needs no header of CUDA, and no
+ * library of CUDA at link time: gnomon looks for the driver when the program
+ * runs.
  *
  *     { GNOMON_SCOPE_ON("backward", stream); backward<<<...>>>(); }
  *
@@ -12,8 +13,8 @@
  *     gnomon_cuda_timer_elapsed(t, &ms);        waits
  *
  * Streams of the runtime (cudaStream_t) and of the driver (CUstream) are one type.
- * Kernels in other libraries are timed too: what counts is the stream into which
- * they are put. docs/cuda.md has more.
+ * Kernels that other libraries launch are timed too, if they are put into the
+ * stream. docs/cuda.md has more.
  */
 #ifndef GNOMON_CUDA_H
 #define GNOMON_CUDA_H
@@ -25,10 +26,10 @@ GNOMON_BEGIN_DECLS
 /* cudaStream_t and CUstream. */
 typedef struct CUstream_st *gnomon_cuda_stream;
 
-/* A stream as gnomon takes it: stream 0 becomes the one that it means in the file
- * where this is compiled. That is the legacy stream, which cudaStreamLegacy names
- * too; or, with nvcc's --default-stream per-thread, the calling thread's own
- * stream. Other streams stay as they are. */
+/* The stream that `s` means in the file that includes this header, because the
+ * meaning of stream 0 depends on how a file is compiled: it is the legacy stream,
+ * which cudaStreamLegacy names too; or, with nvcc's --default-stream per-thread,
+ * the calling thread's own stream. Other streams stay as they are. */
 GNOMON_INLINE gnomon_cuda_stream gnomon_cuda_stream_of(gnomon_cuda_stream s)
 {
 #if !defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && \
@@ -46,7 +47,7 @@ GNOMON_INLINE gnomon_cuda_stream gnomon_cuda_stream_of(gnomon_cuda_stream s)
 }
 
 #ifndef GNOMON_DISABLE
-/* CUDA's devices, for gnomon_begin_on and GNOMON_SCOPE_ON_DEVICE. Static. Where
+/* CUDA's devices, for gnomon_begin_on and GNOMON_SCOPE_ON_DEVICE. Static. If
  * there is no driver, scopes on streams are plain ones. */
 GNOMON__SLOW_API const gnomon_device *gnomon_cuda_device(void);
 #endif
@@ -61,11 +62,10 @@ GNOMON__SLOW_API const gnomon_device *gnomon_cuda_device(void);
 
 /* ---- Event timers -------------------------------------------------------- */
 
-/* A timer: two events of one device, which work without any profiler too.
- * Errors: each call returns GNOMON_OK or an error code, and then
- * gnomon_error_text() says why. GNOMON_EINVAL: an argument is NULL. GNOMON_EIO:
- * the driver refused. No call leaves an error for cudaGetLastError, and none takes
- * one away.
+/* A timer: two events of one device. It works without any profiler. Errors: each
+ * call returns GNOMON_OK or an error code, and then gnomon_error_text() says why.
+ * GNOMON_EINVAL: an argument is NULL. GNOMON_EIO: the driver refused. No call
+ * changes what cudaGetLastError returns.
  * Threads: any thread, but one at a time for each timer.
  * Ownership: the caller destroys what it creates. */
 typedef struct gnomon_cuda_timer gnomon_cuda_timer;
@@ -75,8 +75,8 @@ typedef struct gnomon_cuda_timer gnomon_cuda_timer;
  * an error *out is NULL. */
 GNOMON__CALL int gnomon_cuda_timer_create(gnomon_cuda_timer **out);
 
-/* Puts the first event into `stream`: it takes the time at which the device comes
- * to it. Returns at once. A second start begins anew.
+/* Puts the first event into `stream`, which takes the time when the device
+ * reaches it. Returns at once. A second start replaces the first.
  * GNOMON_EBUSY: the stream is being captured into a graph. */
 GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
                                          gnomon_cuda_stream stream);
@@ -87,15 +87,15 @@ GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
 GNOMON__CALL int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer,
                                         gnomon_cuda_stream stream);
 
-/* Waits until the device has come to both events, and gives the milliseconds
- * between them in *ms, to about half a microsecond. Below 0 where the stop was in
- * another stream, and the device came to it first. Other threads may go on.
- * GNOMON_ESTATE: it was not stopped, or the device was reset. On an error *ms is
- * 0. */
+/* Waits until the device has reached both events, and sets *ms to the
+ * milliseconds between them, exact to about half a microsecond. Negative if the
+ * stop was in another stream and the device reached it first. Other threads may
+ * go on. GNOMON_ESTATE: it was not stopped, or the device was reset. On an error
+ * *ms is 0. */
 GNOMON__CALL int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer,
                                            double *ms);
 
-/* The same without waiting. GNOMON_EBUSY: the device has not come to both yet. */
+/* The same without waiting. GNOMON_EBUSY: the device has not reached both yet. */
 GNOMON__CALL int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms);
 
 /* Frees a timer and its events. NULL is ignored. */
@@ -104,8 +104,8 @@ GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer);
 #if !defined(GNOMON_DISABLE) && \
     (defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
      defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM))
-/* Stream 0 is the one that it means in the file where this is compiled, as it is
- * for scopes. */
+/* Stream 0 means what it means in the file that includes this header, as for
+ * scopes. */
 #define gnomon_cuda_timer_start(timer, stream) \
     gnomon_cuda_timer_start(timer, gnomon_cuda_stream_of(stream))
 #define gnomon_cuda_timer_stop(timer, stream) \
