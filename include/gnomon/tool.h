@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * For tools: profilers that get the marks, and sources that report work of devices.
+ * For tools: profilers, which receive the marks, and sources, which report the work
+ * of devices.
  *
  *   Health     counts of what marks could not do
  *   Stacks     which scopes threads have open
- *   Devices    scopes on streams, and how to time those of another vendor
+ *   Devices    scopes on streams, and how to support another vendor's devices
  *   Work       kernels, copies and calls that a vendor's library reports
  *   Memory     what a program takes from pools, and gives back
- *   Profilers  what a profiler is, and what its callbacks are given
+ *   Profilers  what a profiler is, and what its callbacks receive
  *   Plugins    what a plugin exports, and all that it may call
  *
  * gnomon/report.h has rows, sums and JSON text for reports.
@@ -20,7 +21,7 @@
 GNOMON_BEGIN_DECLS
 
 /* ==== Health ==============================================================
- * What went wrong in marks, which cannot fail, and how much memory gnomon has.
+ * What went wrong in marks, and how much memory gnomon uses.
  *
  * Marks return no codes and print nothing. What a mark could not do is counted by
  * its cause. Reports end with a line for each cause whose count is not 0, and
@@ -30,19 +31,18 @@ GNOMON_BEGIN_DECLS
  *
  * Mistakes of the program that marks: unmatched, crossed, foreign, twice,
  * never_started, left_open, reentered, bad_names, bad_regions.
- * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names
- * (what does not fit counts under "(other)", so that sums stay true), lost_links,
- * lost_counters, lost_ranges, bad_stages. other_names counts starts by name, calls of
- * gnomon_region_get and records of devices' work; a stop is not counted beside its start.
- * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
- * Devices: timers_..., each a scope whose time on the device is missing while its
- * time on the host is there; activities_..., of records of work.
- * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops, of
- * scopes with an operation. */
+ * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names (what does
+ * not fit counts under "(other)", so sums stay right), lost_links, lost_counters,
+ * lost_ranges, bad_stages. other_names counts starts by name, calls of gnomon_region_get
+ * and records of devices' work, but not stops. Memory: lost_scopes, lost_frames;
+ * $GNOMON's mem= gives more.
+ * Devices: timers_..., which count scopes whose time on the device is missing
+ * (their time on the host is there); activities_..., which count records of work.
+ * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops. */
 #define GNOMON__HEALTH_OF_MARKS(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
-    X(foreign, "ends on another thread than the begin's that ended nothing") \
+    X(foreign, "ends without effect: made on another thread than the begin") \
     X(twice, "starts of actions that were open") \
     X(never_started, "stops of actions that were not open") \
     X(left_open, "scopes that were open when their thread ended") \
@@ -65,33 +65,34 @@ GNOMON_BEGIN_DECLS
     X(timers_full, "device times lost: too many scopes waited for the device") \
     X(timers_captured, "device times not taken: captured into a graph") \
     X(timers_failed, "device times lost: the device refused a call") \
-    X(timers_late, "device times lost: not over when the report was due") \
+    X(timers_late, "device times lost: the device had not finished when the " \
+                   "report was due") \
     X(timers_unended, \
       "device times lost: scopes that were crossed or left open") \
     X(clock_back, "ends before their begins: the clock stepped back") \
     X(late_lost, \
-      "ends after their stage, counted in a later one: no memory to tell")
+      "ends after their stage, counted in a later one: out of memory")
 #define GNOMON__HEALTH_OF_WORK(X) \
     X(activities_lost, "records of device work lost") \
     X(activities_unlinked, "records of device work whose launch was not seen") \
     X(activities_late, \
       "records of device work that came after their stage's report") \
-    X(activities_odd, "records of device work that cannot be")
+    X(activities_odd, "records of device work with wrong values")
 #define GNOMON__HEALTH_OF_OPS(X) \
-    X(bad_ops, "operations, or parts of them, that cannot be") \
+    X(bad_ops, "operations, or parts of them, with wrong values") \
     X(lost_ops, "scopes without their operation: too many operations")
 #define GNOMON_HEALTH(X) \
     GNOMON__HEALTH_OF_MARKS(X) \
     GNOMON__HEALTH_OF_WORK(X) \
     GNOMON__HEALTH_OF_OPS(X)
 
-/* The counts, since the start of the process, of all threads together. */
+/* The counts since the start of the process, for all threads together. */
 typedef struct gnomon_health {
     /* sizeof(gnomon_health), set by the caller. */
     uint32_t struct_size;
     /* How many threads have marked and have not ended. */
     uint32_t threads;
-    /* Bytes of the memory that is mapped for recording, as far as it is in use. */
+    /* Bytes in use of the memory that is mapped for recording. */
     uint64_t mapped_bytes;
     /* Bytes of gnomon's own heap. */
     uint64_t heap_bytes;
@@ -101,16 +102,16 @@ typedef struct gnomon_health {
 #undef GNOMON_HEALTH_FIELD
 } gnomon_health;
 
-/* Fills `health`, up to the struct_size that the caller has set in it; what this
- * library does not know is 0. NULL is ignored. Any thread; takes no lock. The
- * counts of threads that mark meanwhile may be a moment old. */
+/* Fills `health`, up to the struct_size that the caller has set; fields that
+ * this library does not know become 0. NULL is ignored. Any thread; takes no
+ * lock. Counts of threads that are marking may be a moment old. */
 GNOMON__CALL void gnomon_health_get(gnomon_health *health);
 
 /* ==== Stacks ============================================================== */
 
 /* One open scope, as gnomon_thread_stack writes it. */
 typedef struct gnomon_open_scope {
-    /* Of the first element: set it to sizeof(gnomon_open_scope). */
+    /* Set that of the first element to sizeof(gnomon_open_scope). */
     uint32_t struct_size;
     uint32_t reserved;
     /* The region's name, UTF-8. Lives as long as the process. */
@@ -121,105 +122,106 @@ typedef struct gnomon_open_scope {
     gnomon_token token;
 } gnomon_open_scope;
 
-/* How many threads have marked so far. They are numbered 0 .. count - 1. Ended
- * ones count; a thread that follows an ended one of its name has its number.
- * Takes no lock; may be called from anywhere. */
+/* How many threads have made marks so far. They are numbered 0 .. count - 1.
+ * Threads that ended count too; a new thread with the name of an ended one gets
+ * its number. Takes no lock; may be called from anywhere. */
 GNOMON__CALL size_t gnomon_thread_count(void);
 
 /* Reads which scopes thread `thread` has open, outermost first. Fills up to
  * `capacity` elements, which lie scopes[0].struct_size bytes apart.
  * Returns how many are open, which may be more than `capacity`, or an error:
  * GNOMON_EINVAL: no such thread, or struct_size is not set. GNOMON_EBUSY: the
- * thread marked so fast that none of 100 copies was exact; `scopes` then holds
- * an inexact one.
- * 0 if no profiler wants a call tree: callbacks alone keep no scopes.
- * Takes no lock and keeps no error text; may be called from anywhere, also from
- * a callback or a signal handler. */
+ * thread was marking during each of 100 attempts; `scopes` then holds an
+ * inexact copy. 0 if no profiler wants a call tree: for callbacks alone gnomon
+ * keeps no list of open scopes. Takes no lock and sets no error text; may be
+ * called from anywhere, also from a callback or a signal handler. */
 GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
                                      size_t capacity);
 
 /* ==== Devices =============================================================
  * Time on a device: scopes whose work runs on a stream, timed by events on the
- * device itself. gnomon/cuda.h has them ready for CUDA.
+ * device itself. For CUDA use gnomon/cuda.h.
  *
  *     { GNOMON_SCOPE_ON_DEVICE("backward", &some_device, stream); ... }
  *
- * How: an event is put into the stream at the scope's begin and at its end. A
- * thread of gnomon reads their times once the device has reached them. The
- * calling thread never waits for a device.
- * If no profiler wants device times (as `cuda` in $GNOMON does), such a scope is a
- * plain one. Times that could not be taken are counted as timers_... in
- * gnomon_health; the scope's time on the host is recorded all the same. */
+ * How: gnomon puts an event into the stream at the scope's begin and at its end. A
+ * thread of gnomon reads their times after the device has reached them. The
+ * calling thread never waits for a device. If no profiler wants device times
+ * (`cuda` in $GNOMON does), such a scope is a plain one. Times that could not be
+ * taken are counted as timers_... in gnomon_health; the scope's time on the host
+ * is recorded all the same. */
 
 /* ---- A vendor's streams and events ---------------------------------------- */
 
-/* The context that a stream belongs to, as CUDA's CUcontext. Events that are made
- * in one context can be used in that one alone. */
+/* The context that a stream belongs to, such as CUDA's CUcontext. Events that are
+ * made in a context can be used only in that context. */
 typedef struct gnomon_device_context {
     uint32_t struct_size;
     uint32_t reserved;
     /* The vendor's handle. */
     void *context;
-    /* Another number when a handle is used again after a reset of its device. 0: the
-     * vendor has none. */
+    /* A number that is different if the handle is used again after a reset of the
+     * device. 0: the vendor has none. */
     uint64_t id;
 } gnomon_device_context;
 
-/* Which device it is, whatever number it has in this process. */
+/* Identifies a device, because its number may differ from process to process. */
 typedef struct gnomon_device_identity {
     uint32_t struct_size;
     /* How many multiprocessors it has; 0: not known. */
     uint32_t processors;
     /* Its memory in bytes; 0: not known. */
     uint64_t memory;
-    /* As tools show it, "GPU-8f3c...", and its place, "0000:3b:00.0"; "": not known.
-     * ASCII. */
+    /* Its id as other tools show it, "GPU-8f3c...", and its PCI address,
+     * "0000:3b:00.0"; "": not known. ASCII. */
     char uuid[48];
     char pci[24];
 } gnomon_device_identity;
 
-/* A kind of devices: how gnomon makes, records and reads a vendor's events. Fill
- * in all of it for another vendor.
+/* A kind of device: the calls by which gnomon makes, records and reads a
+ * vendor's events. To support another vendor, fill in all of them.
  * Lifetime: it must live as long as the process; gnomon never frees it.
- * Errors: each call that returns int returns GNOMON_OK or an error code. With an
- * error this one time is missing, and counted; the program goes on.
- * Rules: the calls never wait, and change nothing that the program could notice:
- * neither the vendor's last error nor the current context. */
+ * Errors: each call that returns int returns GNOMON_OK or an error code. After
+ * an error this one time is missing, which is counted; the program goes on.
+ * Rules: the calls never wait, and change nothing that the program could notice,
+ * such as the vendor's last error or the current context. */
 typedef struct gnomon_device {
     uint32_t struct_size;
     /* GNOMON_ABI. */
     uint32_t abi;
-    /* What reports call this kind, as "cuda". */
+    /* What reports call this kind of device: "cuda". */
     const char *name;
 
-    /* These are called on marking threads too, by many at once. */
+    /* The next four are also called on threads that mark, on several at the
+     * same time. */
 
     /* Fills *out with the context of `stream`. GNOMON_EBUSY: the stream is being
      * captured into a graph, so what is put into it does not run now. */
     int (*context_of)(void *stream, gnomon_device_context *out);
-    /* Checks, at a scope's end, that `stream` still is of the context in which the
-     * scope began. GNOMON_ESTATE: it is not; the program may have destroyed it. */
+    /* Checks, at a scope's end, that `stream` still belongs to the context in
+     * which the scope began. GNOMON_ESTATE: it does not; the program may have
+     * destroyed it. */
     int (*check)(void *stream, const gnomon_device_context *where);
     /* Makes an event in `context`, whichever one is current. */
     int (*event_create)(const gnomon_device_context *where, void **event);
     /* Puts an event into `stream`, a stream of the event's context. */
     int (*event_record)(void *event, void *stream);
 
-    /* These are called by one thread at a time, mostly by gnomon's own. */
+    /* The next ones are called by one thread at a time, usually gnomon's own. */
 
-    /* Makes `context` current for the calls below; leave undoes it. An error means
-     * that the context is gone with all its events and streams; leave is not
-     * called then. */
+    /* Makes the context current for the calls below; `leave` undoes it. An error
+     * means that the context no longer exists, nor its events and streams; `leave`
+     * is then not called. */
     int (*enter)(const gnomon_device_context *where);
     void (*leave)(void);
     /* Whether the device has reached an event. GNOMON_EBUSY: not yet. */
     int (*event_done)(void *event);
-    /* The time from one event to another, in ns; below 0 if `to` came first. Called
-     * when the device has reached both. */
+    /* The time from one event to another, in ns; negative if the device reached
+     * `to` first. Called only after the device has reached both. */
     int (*event_elapsed)(void *from, void *to, double *ns);
     void (*event_destroy)(void *event);
-    /* Makes a stream for gnomon's own use, which waits for no other stream and for
-     * which no other one waits. gnomon makes one for each context. */
+    /* Makes a stream for gnomon's own use: it waits for no other stream, and no
+     * other stream waits for it. gnomon makes one for each context. */
     int (*stream_create)(const gnomon_device_context *where, void **stream);
     void (*stream_destroy)(void *stream);
     /* Writes the number of the context's device, from 0, and the device's name, at
@@ -227,14 +229,15 @@ typedef struct gnomon_device {
     int (*describe)(const gnomon_device_context *where, int32_t *index,
                     char *name, size_t size);
 
-    /* Fills in what is known of the entered context's device. NULL: nothing is. */
+    /* Fills in what is known of the device of the current context. NULL: nothing
+     * is known. */
     int (*identify)(const gnomon_device_context *where,
                     gnomon_device_identity *out);
 
-    /* The number of `stream` in records of work (Work of devices). With it scopes are
-     * on the track of their stream's work; if this is NULL or fails, on a track of
-     * their own. Called when a scope begins, on marking threads, and so never for a
-     * stream that was destroyed. `where` is the stream's context. */
+    /* The number of `stream` in records of work (see Work of devices). With it,
+     * scopes are on the same track as their stream's work; if this is NULL or fails,
+     * they have a track of their own. Called on threads that mark, when a scope
+     * begins, so the stream exists. `where` is the stream's context. */
     int (*stream_number)(void *stream, const gnomon_device_context *where,
                          uint32_t *number);
 } gnomon_device;
@@ -251,15 +254,15 @@ typedef struct gnomon_device_scope {
 } gnomon_device_scope;
 
 #ifndef GNOMON_DISABLE
-/* The out-of-line halves of the calls below; do not call. The first one fills
- * `scope`, of which only struct_size is set. */
+/* The out-of-line halves of the calls below; do not call. The caller of the
+ * first sets only the struct_size of `scope`. */
 GNOMON__SLOW_API void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
                                            const gnomon_device *device,
                                            void *stream,
                                            gnomon_device_scope *scope);
 GNOMON__SLOW_API void gnomon_end_on_slow(const gnomon_device_scope *scope);
 
-/* Begins a scope of `region` on `stream`, a stream of `device`. End it by
+/* Begins a scope of `region` on `stream`, a stream of `device`. End it with
  * gnomon_end_on, on the same thread, while the stream exists. It times the work
  * that is put into the stream between the two calls. */
 GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
@@ -273,14 +276,14 @@ GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
     return scope;
 }
 
-/* Ends it. A scope that is not open is treated as by gnomon_end. */
+/* Ends it. For a scope that is not open, see gnomon_end. */
 GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
 {
     if (__builtin_expect(scope.token != 0, 0))
         gnomon_end_on_slow(&scope);
 }
 
-/* What the compiler calls where the block of a GNOMON_SCOPE_ON is left. */
+/* The compiler calls it at the end of a GNOMON_SCOPE_ON's block. */
 GNOMON_INLINE void gnomon__end_scope_on(gnomon_device_scope *scope)
 {
     gnomon_end_on(*scope);
@@ -293,7 +296,7 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
     return none;
 }
 
-/* `device` and `stream` are evaluated only where somebody records the region. */
+/* `device` and `stream` are evaluated only if some profiler records the region. */
 #define GNOMON__SCOPE_ON(name, category, device, stream, n) \
     static gnomon_region GNOMON__NAME(gnomon__region, n) = \
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__); \
@@ -305,9 +308,9 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
             : gnomon_begin_on(&GNOMON__NAME(gnomon__region, n), device, \
                               stream)
 
-/* Names a stream for the profilers that show streams; they get the callback
- * `stream`. gnomon itself keeps no names of streams. `name` is UTF-8 and copied.
- * Any thread. Does nothing where gnomon is off or `device` is NULL. */
+/* Names a stream: profilers that have the callback `stream` receive the name.
+ * gnomon itself keeps no names of streams. `name` is UTF-8 and copied. Any
+ * thread. Does nothing if nothing is attached or `device` is NULL. */
 GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
                                    const char *name);
 
@@ -318,34 +321,34 @@ GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
     GNOMON__SCOPE_ON(name, GNOMON_NULL, device, stream, __COUNTER__)
 #endif
 
-/* Waits until devices have done what was launched so far, and reads its times, for a
- * gnomon_snapshot that follows. It waits at most `patience_ns` for scopes on streams,
- * and as long again for each source of work (Work of devices). A control call
- * (gnomon.h). GNOMON_OK, also if nothing is timed or not all was done in time. */
+/* Call it before gnomon_snapshot: it waits until devices have finished what was
+ * launched so far, and reads the times. It waits at most `patience_ns` for scopes on
+ * streams, and then as long for each source of work (see Work of devices). A control
+ * call (gnomon.h). GNOMON_OK, also if nothing is timed or not all was done in time. */
 GNOMON__CALL int gnomon_device_wait(uint64_t patience_ns);
 
 /* ==== Work of devices ==========================================================
- * Kernels, copies and calls that a vendor's library has measured: a source reports each
+ * Kernels, copies and calls that a vendor's library has measured. A source reports each
  * with its begin and end, and gnomon counts it below the scope that launched it. A
- * source for CUPTI is built in (`cupti` in $GNOMON); another one is a
- * gnomon_device_source of three calls.
+ * source for CUPTI is built in (`cupti` in $GNOMON); for another one write a
+ * gnomon_device_source, which has three calls.
  *
  * How: when a call launches work, the source calls device_launched on that thread, and
  * gnomon notes the innermost open scope under the call's correlation number. When the
  * work is over, the source gives a record with the same number, from any thread.
  * No record is refused: wrong ones are counted as activities_odd in gnomon_health. */
 
-/* What a record is of. */
+/* What kind of work a record describes. */
 enum gnomon_device_work_kind {
     GNOMON_DEVICE_KERNEL = 0,
-    /* Memory that was copied, or set to a value. */
+    /* Memory that was copied, and memory that was set to a value. */
     GNOMON_DEVICE_COPY = 1,
     GNOMON_DEVICE_SET = 2,
     /* A call of the vendor's interface, on a thread of the host. */
     GNOMON_DEVICE_CALL = 3,
     /* A thread or a stream that waits for a stream, an event or a device. */
     GNOMON_DEVICE_SYNC = 4,
-    /* What the source itself costs. */
+    /* Time that the source itself took. */
     GNOMON_DEVICE_OVERHEAD = 5,
     /* A whole graph, from its first to its last work. */
     GNOMON_DEVICE_GRAPH = 6,
@@ -359,23 +362,24 @@ enum gnomon_device_work_flags {
     GNOMON_DEVICE_LOW_LEVEL = 1u
 };
 
-/* One piece of work that is over. Numbers that are not known are 0, if not said
- * otherwise. */
+/* One piece of work that has ended. Numbers that are not known are 0, unless
+ * said otherwise. */
 typedef struct gnomon_device_work {
     uint32_t struct_size;
     /* A gnomon_device_work_kind. */
     uint32_t kind;
     /* Bits of gnomon_device_work_flags. */
     uint32_t flags;
-    /* The device, from 0; -1: it is of no device. */
+    /* The device, from 0; -1: it is on no device. */
     int32_t device;
-    /* The vendor's numbers. A wait for more than one stream: UINT32_MAX. */
+    /* The vendor's numbers. Of a wait for more than one stream: UINT32_MAX. */
     uint32_t context;
     uint32_t stream;
     /* Moments by host->now_ns. */
     uint64_t begin_ns;
     uint64_t end_ns;
-    /* Of the call that launched it, or of the call itself; 0: not known. */
+    /* The vendor's number of the call that launched it, or of the call itself;
+     * 0: not known. */
     uint64_t correlation;
     /* The operating system's number of the thread of a call or a wait. */
     int64_t thread;
@@ -384,22 +388,22 @@ typedef struct gnomon_device_work {
     uint64_t graph_node;
     /* Of a copy, set or collective. */
     uint64_t bytes;
-    /* UTF-8, borrowed until the call returns: a kernel's name, a call's; of copies,
-     * sets and waits what kind they are, as "Memcpy HtoD (Pageable -> Device)".
-     * NULL: not known. */
+    /* The name of the kernel or call; of copies, sets and waits their kind, such as
+     * "Memcpy HtoD (Pageable -> Device)". NULL: not known. UTF-8, borrowed until
+     * the call returns. */
     const char *name;
-    /* Of a kernel: blocks, threads of a block, registers of a thread, bytes of a
-     * block. */
+    /* Of a kernel: its blocks, the threads of a block, registers of a thread,
+     * and bytes of shared memory of a block. */
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t registers;
     uint32_t shared_static;
     uint32_t shared_dynamic;
-    /* Of a call: the vendor's number of it, and what it returned. */
+    /* Of a call: the vendor's number for this function, and what it returned. */
     uint32_t call;
     int32_t result;
     uint32_t reserved;
-    /* Of a collective: which communicator, and which of its operations. */
+    /* Of a collective: the communicator, and the number of the operation on it. */
     uint64_t communicator;
     uint64_t entry;
 } gnomon_device_work;
@@ -412,17 +416,19 @@ typedef struct gnomon_device_source {
     uint32_t struct_size;
     /* GNOMON_ABI. */
     uint32_t abi;
-    /* What messages call it, as "CUPTI". */
+    /* Its name in messages: "CUPTI". */
     const char *name;
     void *self;
-    /* Begins to report, under the number `number`: profilers want `kinds`, a bit
-     * 1 << kind for each gnomon_device_work_kind. Called again with other kinds while
-     * it is open. After an error it reports nothing; *why may be set to one line that
-     * says what to do, which must live as long as the source. */
+    /* Starts reporting. `number` is the source's number; `kinds` is what profilers
+     * want: the bit 1 << kind for each gnomon_device_work_kind. It is called again,
+     * without `close`, when they want other kinds. After an error the source reports
+     * nothing; it may set *why to a line that says what to do, which must live as
+     * long as the source. */
     int (*open)(void *self, uint32_t number, uint32_t kinds, const char **why);
-    /* No profiler wants work any more. After it returns, nothing is reported. */
+    /* Stops reporting: no profiler wants work any more. After it returns, the
+     * source reports nothing. */
     void (*close)(void *self);
-    /* Reports all work that is over, within `patience_ns`. */
+    /* Reports all work that has ended, and takes at most `patience_ns`. */
     void (*flush)(void *self, uint64_t patience_ns);
 } gnomon_device_source;
 
@@ -439,12 +445,12 @@ typedef struct gnomon_device_source {
  *     gnomon_pool_freed(&host, p);                before it is given back
  *     give(p);
  *
- * These are marks (gnomon.h): they cannot fail, and where nobody records memory
- * (`memory` in $GNOMON) they cost a load, a test and a branch. Recorded, they take no
- * lock, and memory only while there are more blocks or paths than ever before.
- * A profile has a track for each pool, and sums at each node (gnomon_memory_stats).
- * A pool is known by its name, as "host", "cuda:0"; a category of memory is a pool of its
- * own, as "weights/cuda:0". The number behind the last colon is its device. */
+ * These are marks (gnomon.h): they cannot fail, and while nobody records memory (`memory`
+ * in $GNOMON) they cost a load, a test and a branch. While memory is recorded they take
+ * no lock; they allocate only if there are more blocks or paths than ever before. A
+ * profile has a track for each pool, and sums at each node (gnomon_memory_stats). The
+ * name of a pool is its identity: "host", "cuda:0". A category of memory is a pool of its
+ * own: "weights/cuda:0". The number after the last colon is the device. */
 
 /* The kind of a pool's region. */
 #define GNOMON_KIND_POOL 13
@@ -459,7 +465,7 @@ enum gnomon_memory_kind {
 
 #ifndef GNOMON_DISABLE
 /* Defines a static pool inside a function; `name` is a string literal. For a name that is
- * not known when compiling: gnomon_region_get(name, NULL, GNOMON_KIND_POOL). */
+ * known only at run time: gnomon_region_get(name, NULL, GNOMON_KIND_POOL). */
 #define GNOMON_POOL(variable, name) \
     static gnomon_region variable = \
         GNOMON_REGION_INIT(GNOMON_KIND_POOL, name, GNOMON_NULL, __func__)
@@ -477,50 +483,54 @@ GNOMON_INLINE void gnomon__pool_mark(gnomon_region *pool, int kind,
         gnomon__pool_slow(pool, mask, kind, pointer, bytes);
 }
 
-/* A block of so many bytes was allocated. Blocks have different pointers, below 2^48, in
- * all pools together, and less than 256 GiB: where a pool takes its memory from another
- * one, mark one of the two. Of a pointer that is in use already, the older block is taken
- * as freed, and counted (gnomon_memory_stats.unknown). NULL is ignored. */
+/* A block of `bytes` bytes was allocated at `pointer`. A pointer is below 2^48, a block
+ * less than 256 GiB, and no two blocks in use have the same pointer, in all pools
+ * together: if a pool takes its memory from another pool, mark only one of the two. If
+ * the pointer is in use already, the older block counts as freed (and in
+ * gnomon_memory_stats.unknown). NULL is ignored. */
 GNOMON_INLINE void gnomon_pool_allocated(gnomon_region *pool,
                                          const void *pointer, uint64_t bytes)
 {
     gnomon__pool_mark(pool, GNOMON_MEMORY_ALLOCATED, pointer, bytes);
 }
 
-/* It is freed, on any thread: before the block is given back, as another thread may get it
- * at once. A pointer that is not known is counted, as of blocks that were allocated before
- * memory was recorded. NULL is ignored. */
+/* The block at `pointer` is freed, on any thread. Call it before the block is given back,
+ * because another thread may get it at once. A pointer that is not known is counted, for
+ * example if its block was allocated before memory was recorded. NULL is ignored. */
 GNOMON_INLINE void gnomon_pool_freed(gnomon_region *pool, const void *pointer)
 {
     gnomon__pool_mark(pool, GNOMON_MEMORY_FREED, pointer, 0);
 }
 
-/* So many bytes are reserved now: what the pool has from the system, in use or not. */
+/* The pool now has `bytes` bytes from the system, in use or not. */
 GNOMON_INLINE void gnomon_pool_reserved(gnomon_region *pool, uint64_t bytes)
 {
     gnomon__pool_mark(pool, GNOMON_MEMORY_RESERVED, GNOMON_NULL, bytes);
 }
 
-/* The pool could not give so many bytes: it is out of memory. */
+/* The pool could not provide `bytes` bytes: it is out of memory. */
 GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
 {
     gnomon__pool_mark(pool, GNOMON_MEMORY_EXHAUSTED, GNOMON_NULL, bytes);
 }
 #endif
 
-/* Who keeps the blocks: libgnomon-memory.so, which host->memory_record told the library of.
- * It stays for good. A node is a path's, of whatever thread, a pool the id of its region. */
+/* What records memory: libgnomon-memory.so, which calls host->memory_record. It is never
+ * unloaded. `node` is a path of the call tree of `thread`; `pool` is the id of the pool's
+ * region. */
 typedef struct gnomon_memory_recorder {
     uint32_t struct_size;
     /* GNOMON_ABI. */
     uint32_t abi;
-    /* On the thread that marks, inside the mark, at its innermost node. By how many bytes
-     * the pool's use changed. */
+    /* Called by the thread that marks, inside the mark, with its innermost node. Returns
+     * by how many bytes the use of the pool changed. */
     int64_t (*mark)(uint32_t thread, uint32_t node, uint32_t pool, int kind,
                     const void *pointer, uint64_t bytes);
-    /* Inside control calls, one at a time, while threads mark. Forgets all. */
+    /* Forgets everything. Called inside control calls, one at a time, while
+     * threads mark. */
     void (*begin)(void);
-    /* Puts the sums of all paths since `next`; 0: put did so, for it has no memory. */
+    /* Calls `put` with the sums of each path since `next`. Returns 0 if `put` returned
+     * 0, because it had no memory. */
     int (*read)(void *to, int (*put)(void *to, uint32_t node, uint32_t pool,
                                      const gnomon_memory_stats *sums));
     /* A stage is over. */
@@ -537,27 +547,26 @@ typedef struct gnomon_memory_recorder {
 /* ==== What callbacks are given ============================================
  * What a profiler's callbacks are given.
  *
- * Ownership: each struct is borrowed: it is valid inside the callback only, and so
- * is what it points to, except regions and names, which live as long as the
- * process.
+ * Ownership: each struct is borrowed: it, and what it points to, is valid only
+ * inside the callback. Only regions and names live as long as the process.
  * Units: `ns`, `begin_ns` and `end_ns` are ns since the run's start. They are 0 if
- * the profiler does not want GNOMON_WANT_TIMES, except those of steps.
- * `thread` is the calling thread's number, from 0; `step` the number of the step
- * that is under way. Names are always valid UTF-8.
- * Structs grow at their ends: look at struct_size before a field that is newer
- * than the first release. */
+ * the profiler does not want GNOMON_WANT_TIMES; those of steps are always set.
+ * `thread` is the calling thread's number, from 0; `step` is the number of the
+ * current step. Names are always valid UTF-8. Before reading a field that is newer
+ * than the first release, check with GNOMON_HAS that it is there. */
 
 /* Bits of gnomon_frame.flags. */
 enum gnomon_frame_flags {
-    /* An action: it need not nest. */
+    /* An action: it may not nest with other scopes. */
     GNOMON_FRAME_ACTION = 1u,
     /* A range: it may stop on another thread. */
     GNOMON_FRAME_RANGE = 2u,
-    /* In stop: it did not end. Its thread ended before it, or the profiler is
-     * detached. Free what `slot` leads to, and count nothing. */
+    /* In stop: it did not end, because its thread ended first or the profiler
+     * is detached. Free what `slot` refers to, and count nothing. */
     GNOMON_FRAME_UNFINISHED = 4u,
     /* In stop: another thread ended it, at end_ns. The stop comes at the next
-     * mark of the thread that began it, and need not be the innermost there. */
+     * mark of the thread that began it, where it may not be the innermost
+     * scope. */
     GNOMON_FRAME_FOREIGN = 8u
 };
 
@@ -566,13 +575,13 @@ typedef struct gnomon_frame {
     uint32_t struct_size;
     /* Bits of gnomon_frame_flags. */
     uint32_t flags;
-    /* What is executed. Lives as long as the process. */
+    /* The region that is executed. Lives as long as the process. */
     const gnomon_region *region;
-    /* The region's name; use it, for region->name may be no UTF-8. */
+    /* The region's name. Use this one: region->name may not be valid UTF-8. */
     const char *name;
     /* This execution's 64-bit id, the same in start and stop. */
     uint64_t token;
-    /* In stop; 0 in start. */
+    /* Set in stop; 0 in start. */
     uint64_t begin_ns;
     uint64_t end_ns;
     uint32_t thread;
@@ -601,7 +610,7 @@ typedef struct gnomon_mark_event {
     uint64_t step;
 } gnomon_mark_event;
 
-/* A step is over. Both times are always there. */
+/* A step is over. Both times are always set. */
 typedef struct gnomon_step_event {
     uint32_t struct_size;
     uint32_t thread;
@@ -628,7 +637,7 @@ typedef struct gnomon_link_event {
     int32_t kind;
     /* The thread of the cause. */
     uint32_t from_thread;
-    /* The tokens of cause and effect; 0: no scope that is known. */
+    /* The tokens of cause and effect; 0: not a known scope. */
     uint64_t from;
     uint64_t to;
     uint64_t ns;
@@ -638,7 +647,7 @@ typedef struct gnomon_link_event {
 /* The window of the profiler's schedule opens or closes. */
 typedef struct gnomon_window_event {
     uint32_t struct_size;
-    /* A gnomon_phase: holds from now on. */
+    /* The gnomon_phase that begins now. */
     int32_t phase;
     /* How many steps of the open stage are over. */
     uint64_t step;
@@ -649,14 +658,14 @@ typedef struct gnomon_stream_event {
     uint32_t struct_size;
     uint32_t thread;
     const gnomon_device *device;
-    /* The stream, as the vendor names it. Not gnomon's. */
+    /* The vendor's handle of the stream. It is not gnomon's. */
     void *stream;
     const char *name;
 } gnomon_stream_event;
 
 /* ==== Profilers ===========================================================
- * Fill in a gnomon_profiler, then attach it, register it, or export it from a
- * plugin. docs/writing-a-profiler.md is the tour.
+ * Fill in a gnomon_profiler. Then attach it, pass it to gnomon_setup, or export
+ * it from a plugin. docs/writing-a-profiler.md shows how, step by step.
  *
  * A callback that is NULL is not called, and costs nothing. gnomon applies filters,
  * schedules and ranks: callbacks are called only for marks that pass them. */
@@ -664,49 +673,50 @@ typedef struct gnomon_stream_event {
 /* ---- Options ------------------------------------------------------------------ */
 
 /* The values of a profiler's options, from $GNOMON or gnomon_attach. They are
- * checked against its table, and defaults are filled in. Borrowed: keep no
- * pointer to it after create, but for `log`. */
+ * checked against its table, and defaults are filled in. Borrowed: after create
+ * keep no pointer to it, only `log` and `region_op`. */
 typedef struct gnomon_options {
     uint32_t struct_size;
     uint32_t reserved;
-    /* The value of option `key`, as it was written; its default where it was not
-     * given; NULL where it has none. The text lives as long as the options. */
+    /* The value of option `key`, as it was written; its default if it was not
+     * given; NULL if it has no default. The text lives as long as the options. */
     const char *(*text)(const struct gnomon_options *options, const char *key);
     /* The same as a number: 0 or 1 of a BOOL, bytes of BYTES, ns of a DURATION. */
     int64_t (*number)(const struct gnomon_options *options, const char *key);
     /* Writes "gnomon: <line>" to stderr, in one piece. May be kept and called
-     * later, by any thread. Unlike stdio it raises no signal where stderr is a
-     * closed pipe, and is silent where the host closed stderr. */
+     * later, by any thread. Unlike stdio it raises no signal if stderr is a
+     * closed pipe, and writes nothing if the host closed stderr. */
     void (*log)(const char *line);
     /* host->region_op: the operation of a frame's region; NULL: it has none. May be
      * kept and called later, by any thread. */
     const gnomon_op_info *(*region_op)(const gnomon_region *region);
 } gnomon_options;
 
-/* What an option's value must be; another one is refused before create. */
+/* What an option's value must be; other values are refused before create is
+ * called. */
 enum gnomon_option_type {
     /* true or false; number() gives 1 or 0. */
     GNOMON_OPTION_BOOL = 0,
     /* A whole number. */
     GNOMON_OPTION_INTEGER = 1,
-    /* A size with its unit, as 64MiB; number() gives bytes. */
+    /* A size with its unit, such as 64MiB; number() gives bytes. */
     GNOMON_OPTION_BYTES = 2,
-    /* A time with its unit, as 10ms; number() gives ns. */
+    /* A time with its unit, such as 10ms; number() gives ns. */
     GNOMON_OPTION_DURATION = 3,
-    /* Any text. With a preset of "false" the option may be written without a
-     * value, and is "true" then. */
+    /* Any text. If the preset is "false", the option may be written without a
+     * value, and is then "true". */
     GNOMON_OPTION_TEXT = 4
 };
 
-/* One option that a profiler knows. A table of them ends with a NULL key; its
- * items lie as far apart as the first one's struct_size says. */
+/* One option that a profiler knows. A table of them ends with a NULL key; the
+ * distance between its items is the struct_size of the first. */
 typedef struct gnomon_option_info {
     uint32_t struct_size;
     /* A gnomon_option_type. */
     int32_t type;
     /* Its name in a spec. */
     const char *key;
-    /* Its default, as it would be written in a spec; NULL: none. */
+    /* Its default, written as in a spec; NULL: none. */
     const char *preset;
     /* One line for GNOMON=help. */
     const char *help;
@@ -714,52 +724,54 @@ typedef struct gnomon_option_info {
 
 /* ---- The profiler --------------------------------------------------------- */
 
-/* What a profiler wants besides the callbacks that it fills in: bits of
- * gnomon_profiler.wants. Each costs time at every mark that it records. */
+/* What a profiler wants in addition to its callbacks: bits of
+ * gnomon_profiler.wants. Each takes time at every mark that is recorded. */
 enum gnomon_wants {
-    /* A call tree: summary then gets a profile. About two clock reads a scope. */
+    /* A call tree: summary then gets a profile. Costs about two clock reads a
+     * scope. */
     GNOMON_WANT_TREE = 1u,
     /* begin_ns and end_ns in stop, which are 0 without it. */
     GNOMON_WANT_TIMES = 2u,
     /* With the tree: times on devices, in its nodes' `device`. */
     GNOMON_WANT_DEVICE = 4u,
-    /* One summary at the run's end, of all its stages, and none when a stage
-     * ends. */
+    /* One summary at the run's end, of all its stages, instead of one for each
+     * stage. */
     GNOMON_WANT_RUN = 8u,
     /* With the tree: how long regions took in steps (gnomon_step_time_info). */
     GNOMON_WANT_STEPS = 16u,
     /* With the tree: single executions, marks, samples and links, in the profile's
-     * events. A scope costs some ns more, and 16 bytes of the memory that mem= gives. A
-     * schedule then chooses only events; the tree is of all steps. An option `keep` of
-     * the profiler says which events are kept when that memory is full: "last" (the
-     * default), "first", those of some last steps ("8steps"), or none, as `events` gets
-     * them while the run goes on ("stream"). */
+     * events. A scope takes some ns more, and 16 bytes of the memory that mem= allows.
+     * A schedule then chooses only the events; the tree has all steps. The profiler's
+     * option `keep`, if it has one, says which events are kept when that memory is
+     * full: "last" (the default), "first", those of the last steps ("8steps"), or none,
+     * because `events` receives them while the run goes on ("stream"). */
     GNOMON_WANT_EVENTS = 32u,
-    /* With the tree: kernels, copies and calls of devices that sources report (Work of
-     * devices), in nodes of their own. If no source reports any, one line says why,
-     * and GNOMON_WANT_DEVICE is taken instead. */
+    /* With the tree: kernels, copies and calls of devices that sources report (see
+     * Work of devices), in nodes of their own. If no source can report any, a line on
+     * stderr says why, and GNOMON_WANT_DEVICE is used instead. */
     GNOMON_WANT_DEVICE_WORK = 64u,
-    /* With the tree: memory, in its nodes' `memory`. One view at a time, in a process
-     * that has loaded libgnomon-memory.so. */
+    /* With the tree: memory, in its nodes' `memory`. Only one view at a time can have
+     * it, in a process that has loaded libgnomon-memory.so. */
     GNOMON_WANT_MEMORY = 128u
 };
 
-/* A profiler: a table of callbacks. Each gets `self`, which create made, or which
- * gnomon_attach was given.
+/* A profiler: a table of callbacks. Each receives `self`, which create made, or
+ * which was passed to gnomon_attach.
  *
  * Order: create, setup; marks; then, when a stage ends and at the end of the run,
  * summary and teardown; setup again with each stage that begins; destroy.
- * Threads: create, setup, summary, teardown and destroy come from control calls,
- * and never at the same time for one `self`. All others come from the threads
- * that mark, at any time, also at once: keep state for each thread, or lock.
- * Errors: callbacks that return int return GNOMON_OK or a negative code, which
- * becomes one line on stderr; the program and other profilers go on.
+ * Threads: control calls call create, setup, summary, teardown and destroy,
+ * never two at the same time for one `self`. The threads that mark call all
+ * others, at any time, and several at once: keep state for each thread, or lock.
+ * Errors: callbacks that return int return GNOMON_OK or a negative code, for
+ * which gnomon writes one line to stderr; the program and other profilers go
+ * on.
  * Inside: a callback may allocate, print and lock. Marks that it makes are
  * not recorded, and counted as `reentered`. It may not make control calls
  * (GNOMON_EBUSY).
- * Cancellation: pthread_cancel does not act in the callbacks of control calls,
+ * Cancellation: pthread_cancel has no effect in the callbacks of control calls,
  * nor in window. A thread that is cancelled in another callback ends there, and
- * that scope has no stop.
+ * that scope gets no stop.
  * Lifetime: the table and its texts must outlive their use by gnomon. */
 struct gnomon_profiler {
     /* sizeof(gnomon_profiler); it must reach as far as `help`. */
@@ -775,19 +787,21 @@ struct gnomon_profiler {
     const char *help;
     /* Its own options, or NULL: none. */
     const gnomon_option_info *options;
-    /* Makes *self, which the other callbacks get. It may return GNOMON_DECLINED
-     * after a line of its own (options->log): then nothing else is called, and
-     * it is as if the spec had not named the profiler. */
+    /* Makes *self, which the other callbacks receive. If the profiler does not
+     * want to run, it says so in a line (options->log) and returns
+     * GNOMON_DECLINED: then nothing else is called, as if the spec had not
+     * named the profiler. */
     int (*create)(const gnomon_options *options, void **self);
-    /* After create, and when a stage begins. `run` is borrowed; `stage` is its
-     * name, "" where the program opened none. As Lightning's setup. */
+    /* Called after create, and when a stage begins. `run` is borrowed; `stage`
+     * is the stage's name, "" if the program opened none. Like Lightning's
+     * setup. */
     int (*setup)(void *self, const gnomon_run_info *run, const char *stage);
     /* A scope, action or range begins. `slot` is 64 bits for the profiler: 0
-     * here, and kept until the stop. Each start is followed by one stop; where
-     * the scope does not end, by one with GNOMON_FRAME_UNFINISHED, perhaps on
+     * here, and kept until the stop. Each start is followed by one stop. If the
+     * scope never ends, that stop has GNOMON_FRAME_UNFINISHED, and may come on
      * another thread. */
     void (*start)(void *self, const gnomon_frame *frame, uint64_t *slot);
-    /* It is over. `slot` is what the start left there. */
+    /* It ends. `slot` has the value that the start put there. */
     void (*stop)(void *self, const gnomon_frame *frame, uint64_t *slot);
     /* A step is over (gnomon_step). */
     void (*step)(void *self, const gnomon_step_event *event);
@@ -799,70 +813,71 @@ struct gnomon_profiler {
     void (*thread)(void *self, const gnomon_thread_event *event);
     /* Writes the report: when a stage ends, at the end of the run, and whenever
      * somebody asks (gnomon_summary). `profile` has that stage, or all of them
-     * with GNOMON_WANT_RUN; it is NULL where no tree was wanted. Both are
-     * borrowed. Marks go on meanwhile. A report that fails is not printed. */
+     * with GNOMON_WANT_RUN; it is NULL without GNOMON_WANT_TREE. Both are
+     * borrowed. Threads go on marking meanwhile. If it returns an error, the
+     * report is not printed. */
     int (*summary)(void *self, const gnomon_profile *profile,
                    const gnomon_writer *out);
-    /* After the summary of a stage, and at the end. `stage` is as in setup, and ""
-     * at the end. As Lightning's teardown. */
+    /* Called after the summary of a stage, and at the end. `stage` is as in setup,
+     * and "" at the end. Like Lightning's teardown. */
     void (*teardown)(void *self, const char *stage);
     /* Frees `self`. No callback comes after it. */
     void (*destroy)(void *self);
     /* The window of its schedule opens or closes. Without a schedule the phase is
      * GNOMON_PHASE_RECORD. It is GNOMON_PHASE_NONE at first, after a stage's end
      * until the next one begins or a step is made, and always on ranks that
-     * ranks= leaves out. Comes on the thread that makes the step, after `step`,
-     * or on that of the control call, and never twice at once for one `self`.
-     * Where several threads make steps at once, one of them may tell for all,
-     * and tells only the last phase. */
+     * ranks= leaves out. The thread that makes the step calls it, after `step`,
+     * or the thread of a control call; never two at the same time for one
+     * `self`. If several threads make steps at the same time, one of them may
+     * call it for all, with the last phase only. */
     void (*window)(void *self, const gnomon_window_event *event);
     /* A stream of a device was named (gnomon_stream_name). */
     void (*stream)(void *self, const gnomon_stream_event *event);
     /* A scope was linked to its cause (gnomon_link_in). */
     void (*link)(void *self, const gnomon_link_event *event);
-    /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
-     * schedule it is called after each cycle, also one that the stage's end cuts short,
-     * and `profile` has the events of the cycle. (If cycles end faster than they can be
-     * given, several are given together, and a line says so.) Without a schedule it is
-     * called once, at the end of the run. The tree in `profile` is of the stage so far,
-     * or of the run. If an option `keep` is "stream", it is also called in between, with
-     * events that no other profile has. It runs as a control call, on a thread of gnomon
-     * or on the one that ends the stage. `out` is for files: text written to it is
-     * dropped. If an option `on_trace_ready` is "none", it is called only for a
-     * stream. */
+    /* With GNOMON_WANT_EVENTS: events are ready, like torch's on_trace_ready. With a
+     * schedule it is called after each cycle, also after one that the end of the stage
+     * cuts short, and `profile` has the events of the cycle. (If cycles end faster than
+     * this callback returns, it gets several together, and a line on stderr says so.)
+     * Without a schedule it is called once, at the end of the run. The tree in `profile`
+     * is that of the stage so far, or of the run. If the profiler's option `keep` is
+     * "stream", it is also called in between, with events that no other profile has. It
+     * runs as a control call does, on a thread of gnomon or on the one that ends the
+     * stage. `out` is for files: text written to it is dropped. If the profiler's option
+     * `on_trace_ready` is "none", it is called only for a stream. */
     int (*events)(void *self, const gnomon_profile *profile,
                   const gnomon_writer *out);
 };
 
 /* ---- Asking ----------------------------------------------------------------- */
 
-/* Writes the report that the attached profiler named `profiler` has now, of the
- * open stage. Its summary runs on the calling thread, and then out->write is
- * called once, outside of all locks; only out->write is needed. A control call.
- * GNOMON_ENOENT: no such profiler is attached. GNOMON_EINVAL: no writer.
+/* Writes the report that the attached profiler named `profiler` can make now,
+ * of the open stage. Its summary runs on the calling thread; then out->write is
+ * called once, while no lock is held. Only out->write is needed. A control
+ * call. GNOMON_ENOENT: no such profiler is attached. GNOMON_EINVAL: no writer.
  * GNOMON_EPLUGIN: its summary failed. GNOMON_ENOMEM, or what out->write
  * returned. */
 GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
 
 /* ==== Plugins =============================================================
- * Profilers in shared libraries of their own, as GNOMON=./mine.so loads them.
+ * Profilers in shared libraries of their own, which GNOMON=./mine.so loads.
  *
- * A plugin exports gnomon_plugin_v1, by GNOMON_PLUGIN, and links to nothing: all
- * that it calls comes with the host table below, with the profile, or with the
- * writer. So one plugin fits every program that is marked, whether that has gnomon
- * as a shared library or inside it. */
+ * A plugin exports gnomon_plugin_v1, which GNOMON_PLUGIN defines, and links to
+ * nothing: it calls gnomon only through the host table below, the profile and the
+ * writer. So one plugin works in every marked program, whether that uses gnomon as
+ * a shared library or contains it. */
 
 struct gnomon__copy;
 struct gnomon_rows;
 
-/* All calls of gnomon, by pointer: for plugins, which get it when they are loaded; for
- * bindings to other languages; and for sources of work. A pointer with the name of a
- * call does the same as that call, with the same threads and errors. Names have lengths
- * in bytes, or GNOMON_TO_NUL. The table lives as long as the process. Check struct_size
- * before a field that is newer than the first release.
+/* Pointers to the calls of gnomon: for plugins, which receive the table when they are
+ * loaded; for bindings to other languages; and for sources of work. A pointer that has
+ * the name of a call does the same as that call, with the same threads and errors.
+ * Texts are passed with their lengths in bytes, or GNOMON_TO_NUL. The table lives as
+ * long as the process. Before using a field that is newer than the first release, check
+ * with GNOMON_HAS that it is there.
  * Masks: begin, range_begin, counter, mark, begin_on and touch are the slow
- * halves of marks. They take the mask that the caller read from the region, and
- * are called where that is not 0. */
+ * halves of marks. Load the region's mask; if it is not 0, call them with it. */
 typedef struct gnomon_host {
     uint32_t struct_size;
     uint32_t abi;
@@ -873,8 +888,8 @@ typedef struct gnomon_host {
     /* Writes "gnomon: <line>" to stderr, in one piece. Any thread, also in a callback.
      * NULL is an empty line. */
     void (*log)(const char *line);
-    /* Zeroed memory of gnomon's own heap, never the host's malloc; NULL: there is
-     * none. Freed by release. */
+    /* Zeroed memory from gnomon's own heap, never from the host's malloc; NULL:
+     * there is none. Free it with `release`. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
 
@@ -893,7 +908,7 @@ typedef struct gnomon_host {
     void (*link_in)(const gnomon_link *from, int kind);
     void (*counter)(gnomon_region *region, uint32_t mask, double value);
     void (*mark)(gnomon_region *region, uint32_t mask);
-    /* gnomon_step; with a `given` of 1 gnomon_step_at, of 2 gnomon_step_begin. */
+    /* `given` 0 is gnomon_step, 1 is gnomon_step_at, 2 is gnomon_step_begin. */
     void (*step)(uint64_t number, int given);
     void (*thread_name)(const char *name, size_t length);
 
@@ -917,11 +932,11 @@ typedef struct gnomon_host {
     uint32_t (*touch)(gnomon_region *region, uint32_t mask);
     int (*setup)(const gnomon_setup_options *options);
     int (*teardown)(void);
-    /* gnomon_attach of words alone. A NUL inside the length is GNOMON_EINVAL. */
+    /* gnomon_attach with only words. A NUL within the length is GNOMON_EINVAL. */
     int (*configure)(const char *spec, size_t length);
     size_t (*spec)(char *buffer, size_t size);
-    /* Makes `profiler` known by its name, as those of gnomon_setup_options are, with the
-     * errors of these. Call it before the first mark, which reads $GNOMON. */
+    /* Makes `profiler` known by its name, as the profilers of gnomon_setup_options are,
+     * with the same errors. Call it before the first mark, because that reads $GNOMON. */
     int (*add_profiler)(const gnomon_profiler *profiler);
     int (*summary)(const char *profiler, size_t length,
                    const gnomon_writer *out);
@@ -929,7 +944,7 @@ typedef struct gnomon_host {
     size_t (*thread_count)(void);
     int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
                         size_t capacity);
-    /* Takes another copy of the library in; for such copies only. */
+    /* For other copies of the library only: such a copy joins this one. */
     int (*join)(struct gnomon__copy *copy);
 
     /* Scopes on streams. */
@@ -942,17 +957,17 @@ typedef struct gnomon_host {
     void (*end_alone)(gnomon_token token);
 
     /* The rows of a profile (gnomon/report.h); `by` is a gnomon_rows_by. The caller
-     * frees *out by rows_free, and does so before the profile, for texts are the
-     * profile's. O(nodes) memory, from libc's heap. Any thread, also in summary.
+     * frees *out with rows_free, before it frees the profile, to which the texts
+     * belong. Takes O(nodes) memory from libc's heap. Any thread, also in summary.
      * GNOMON_OK; GNOMON_EINVAL: no profile, or no such `by`; GNOMON_ENOMEM. On an error
      * *out is NULL. */
     int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
                 int by);
     void (*rows_free)(struct gnomon_rows *rows);
-    /* Makes the name of a file of `pattern`, as $GNOMON's file= does: %r is the rank,
-     * %h the host, %p the process, %s the stage, ... (docs/environment.md). Ranks that
-     * share a disk never share a name. The folders in it are made. It is for files
-     * that a profiler writes by itself while the program runs: ask in setup, where
+    /* Makes a file name from `pattern`, as $GNOMON's file= does: %r is the rank, %h
+     * the host, %p the process, %s the stage, ... (docs/environment.md). Ranks that
+     * share a disk never get the same name. Missing folders are made. It is for files
+     * that a profiler writes itself while the program runs: call it in setup, where
      * rank and stage are known.
      * As snprintf: writes at most `size` bytes with the NUL, and returns the length of
      * the whole name in bytes. 0: the pattern is empty or NULL, there is no memory, or
@@ -961,63 +976,64 @@ typedef struct gnomon_host {
      * callbacks, where it is a control call. */
     size_t (*file_name)(const char *pattern, char *buffer, size_t size);
 
-    /* Adds a source of work, which is opened when somebody wants work. GNOMON_OK, or an
-     * error and a text: GNOMON_EINVAL, GNOMON_EABI, GNOMON_ENOMEM (there are 4
-     * already). Its number, from 1, is given to `open`. */
+    /* Adds a source of work. It is opened when a profiler wants work; `open` then
+     * receives its number, from 1. GNOMON_OK, or an error and a text: GNOMON_EINVAL,
+     * GNOMON_EABI, GNOMON_ENOMEM (there are 4 already). */
     int (*source_add)(const gnomon_device_source *source);
     /* Closes and removes it. */
     int (*source_remove)(const gnomon_device_source *source);
-    /* Call it on the thread that launches work, before any record of that work is given:
-     * records with this correlation belong to the innermost scope that is open on this
-     * thread. `source` is the source's number. It does not wait, as marks do not; only
-     * the thread's first call after a stage or a profiler has begun or ended takes a
-     * lock, and perhaps memory. */
+    /* Call it on the thread that launches work, before any record of that work: records
+     * with this correlation belong to the innermost scope that is open on this thread.
+     * `source` is the source's number. It does not wait, as marks do not; only the
+     * thread's first call after a stage or a profiler has begun or ended takes a lock,
+     * and may allocate. */
     void (*device_launched)(uint32_t source, uint64_t correlation);
-    /* Gives records of work that is over. They are as far apart as the first one's
-     * struct_size says. Any thread, but it takes a lock, so not one that marks. */
+    /* Passes records of work that has ended. The distance between them is the
+     * struct_size of the first. It takes a lock, so do not call it on a thread
+     * that marks. */
     void (*device_put)(uint32_t source, const gnomon_device_work *records,
                        size_t count);
-    /* `count` records were lost by the source. */
+    /* The source lost `count` records. */
     void (*device_lost)(uint32_t source, uint64_t count);
 
     /* For a callback that returns int: keeps one line of text and returns `code`, so
      *     return host->fail(GNOMON_EIO, "the socket is closed", GNOMON_TO_NUL);
-     * The line on stderr then ends in that text instead of the code's name, and so does
-     * gnomon_error_text() of the control call that called the callback. The text is
-     * copied, and cut at 255 bytes. NULL and "" are no text. It is dropped if the
-     * callback returns GNOMON_OK after all. */
+     * The line on stderr, and gnomon_error_text() of the control call that called the
+     * callback, then end with that text instead of the code's name. The text is copied,
+     * and cut at 255 bytes. NULL and "" are no text. It is dropped if the callback
+     * returns GNOMON_OK. */
     int (*fail)(int code, const char *text, size_t length);
     int (*device_wait)(uint64_t patience_ns);
 
     gnomon_region *(*op_region)(gnomon_region *region,
                                 const gnomon_op_info *op);
-    /* What a region of gnomon_op_region computes; NULL: it is another region, or NULL.
-     * It lives as long as the process. For profilers: a frame's region may be one. Any
-     * thread, takes no lock. */
+    /* The operation of a region that gnomon_op_region returned; NULL: the region has
+     * none. It lives as long as the process. For profilers: a frame's region may have
+     * one. Any thread, takes no lock. */
     const gnomon_op_info *(*region_op)(const gnomon_region *region);
     gnomon_range (*range_begin_in)(gnomon_region *region, uint32_t mask,
                                    gnomon_range around);
 
-    /* Of gnomon/profile.h. */
+    /* Calls of gnomon/profile.h. */
     int (*report)(const gnomon_profile *profile, const char *report,
                   size_t length, const gnomon_writer *out);
     /* Describes the fields of a kind (gnomon_entity, gnomon_part): fills at most `room`
-     * of `fields`, as far apart as the struct_size says that the caller has set in the
+     * of `fields`, whose distance is the struct_size that the caller has set in the
      * first. Returns how many fields the struct has; 0: there is no such kind. Any
      * thread. */
     size_t (*entity_fields)(int entity, gnomon_field_info *fields, size_t room);
-    /* The name of a kind, as "nodes"; NULL: there is no such kind. */
+    /* The name of a kind, such as "nodes"; NULL: there is no such kind. */
     const char *(*entity_name)(int entity);
 
     /* The slow half of marks of memory; `kind` is a gnomon_memory_kind. */
     void (*memory)(gnomon_region *pool, uint32_t mask, int kind,
                    const void *pointer, uint64_t bytes);
-    /* Sets who keeps blocks. GNOMON_EABI: it is of another generation. */
+    /* Sets what records memory. GNOMON_EABI: it is of another generation. */
     int (*memory_record)(const gnomon_memory_recorder *recorder);
 } gnomon_host;
 
-/* The table of the process's gnomon, for programs and bindings, which are linked to it.
- * Never NULL, but with GNOMON_DISABLE, where there is none. Any thread. */
+/* The host table of the process, for programs and bindings that are linked to gnomon.
+ * Never NULL; only with GNOMON_DISABLE there is no table, and it is NULL. Any thread. */
 GNOMON__CALL const gnomon_host *gnomon_host_get(void);
 
 #ifndef GNOMON_DISABLE
@@ -1033,14 +1049,15 @@ static inline void gnomon__pool_slow(gnomon_region *pool, uint32_t mask,
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called
  * once, when the plugin is loaded. It returns the profiler, which lives as long as
- * the process, as plugins are never unloaded; NULL: it does not want to run with
- * this host. It may keep `host`. */
+ * the process, because plugins are never unloaded; NULL: it does not want to run
+ * with this host. It may keep `host`. */
 typedef const gnomon_profiler *gnomon_plugin_entry(const gnomon_host *host);
 #define GNOMON_PLUGIN_ENTRY "gnomon_plugin_v1"
 
-/* Defines that function: it returns `profiler`, a gnomon_profiler, to a host of
- * this generation. Write the function by hand where the host table is needed.
- * In the library's own build it makes the profiler a built-in one instead. */
+/* Defines that function: it returns `profiler`, a gnomon_profiler, if the host
+ * is of this generation. Write the function by hand if you need the host table.
+ * In the library's own build the macro makes the profiler a built-in one
+ * instead. */
 #ifdef GNOMON_BUILTIN
 #define GNOMON_PLUGIN(profiler) GNOMON__NO_PLUGIN(profiler)
 #define GNOMON__NO_PLUGIN(profiler) \

@@ -269,7 +269,7 @@ static void footer_names(const gnomon_profile *profile,
     for (size_t i = count; i && named < FOOTER_NAMES; i--)
         if (!gnomon_profile_region(profile, i, &region) && *region.name != '(')
             out->print(out, "%s%s",
-                       named++ ? ", " : "gnomon: the last names within it: ",
+                       named++ ? ", " : "gnomon: the last names within the limit: ",
                        gnomon_shown(out, region.name));
     if (named)
         out->print(out, "\n");

@@ -278,8 +278,8 @@ TEST(lines_below)
     CHECK_EQ(times_in(out, "\ngnomon: 1 device time lost: the device refused "
                            "a call\n"),
              1);
-    CHECK_EQ(times_in(out, "\ngnomon: 1 device time lost: not over when the "
-                           "report was due\n"),
+    CHECK_EQ(times_in(out, "\ngnomon: 1 device time lost: the device had "
+                           "not finished when the report was due\n"),
              1);
     CHECK_EQ(times_in(out, "device time"), 3);
     CHECK_EQ(times_in(out, "FIT Device Report\n\nAction"), 1);

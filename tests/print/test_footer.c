@@ -146,7 +146,7 @@ TEST(health)
     strcat(want, line);
     GNOMON_HEALTH(ONE)
 #undef ONE
-    strcat(want, "gnomon: the last names within it: step\n");
+    strcat(want, "gnomon: the last names within the limit: step\n");
     expect(&facts, 1, 0, want);
     facts.before = facts.after;
     expect(&facts, 1, 0, "");
@@ -155,7 +155,7 @@ TEST(health)
 #define HEALTH_OF_ONE(X) \
     X(unmatched, "end of a scope that was not open on the thread") \
     X(crossed, "scope ended by the end of one around it") \
-    X(foreign, "end on another thread than the begin's that ended nothing") \
+    X(foreign, "end without effect: made on another thread than the begin") \
     X(twice, "start of an action that was open") \
     X(never_started, "stop of an action that was not open") \
     X(left_open, "scope that was open when its thread ended") \
@@ -176,18 +176,18 @@ TEST(health)
     X(timers_full, "device time lost: too many scopes waited for the device") \
     X(timers_captured, "device time not taken: captured into a graph") \
     X(timers_failed, "device time lost: the device refused a call") \
-    X(timers_late, "device time lost: not over when the report was due") \
+    X(timers_late, \
+      "device time lost: the device had not finished when the report was due") \
     X(timers_unended, \
       "device time lost: scopes that were crossed or left open") \
     X(clock_back, "end before its begin: the clock stepped back") \
-    X(late_lost, \
-      "end after its stage, counted in a later one: no memory to tell") \
+    X(late_lost, "end after its stage, counted in a later one: out of memory") \
     X(activities_lost, "record of device work lost") \
     X(activities_unlinked, "record of device work whose launch was not seen") \
     X(activities_late, \
       "record of device work that came after its stage's report") \
-    X(activities_odd, "record of device work that cannot be") \
-    X(bad_ops, "operation, or a part of it, that cannot be") \
+    X(activities_odd, "record of device work with wrong values") \
+    X(bad_ops, "operation, or a part of it, with wrong values") \
     X(lost_ops, "scope without its operation: too many operations")
 
 static void check_loss(const char *several, const char *one)
