@@ -9,6 +9,9 @@
 
 #include "command/output.h"
 #include "gnomon.h"
+#include "memory/memory.h"
+#include "profilers/table.h"
+#include "spec/options.h"
 
 extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_diff;
@@ -142,41 +145,42 @@ typedef struct man_entry {
 } man_entry;
 
 static const man_entry man_environment[] = {
-    {"GNOMON",
-     "what is recorded and reported of the programs that gnomon runs, and "
-     "of all that\nare marked: GNOMON=help lists the words"},
+    {"GNOMON", "what marked programs record and report, in the words above"},
     {"GNOMON_RANK, GNOMON_LOCAL_RANK, GNOMON_WORLD_SIZE",
-     "the rank, where no launcher says it (torchrun, Slurm, Open MPI, MPICH "
-     "and "
-     "others do)"},
-    {"GNOMON_JOB", "what profiles of one job have in common, where no launcher "
-                   "says it"},
+     "the rank of this process, if its launcher does not set one (torchrun, "
+     "Slurm,\nOpen MPI, MPICH and others do)"},
+    {"GNOMON_JOB", "a name for the job, by which its profiles belong together, "
+                   "if its launcher\ndoes not set one"},
     {"GNOMON_CUDA_LIBRARY, GNOMON_CUPTI_LIBRARY",
-     "where libcuda.so.1 and libcupti.so are, if the loader does not find "
+     "the paths of libcuda.so.1 and libcupti.so, if the loader does not find "
      "them"},
     {"NO_COLOR, TERM", "whether a terminal gets bold titles and colours"},
-    {"TMPDIR", "where run keeps notes while the program runs; /tmp"},
+    {"TMPDIR", "the folder for temporary files of run (default: /tmp)"},
     {NULL, NULL}};
 
 static const man_entry man_files[] = {
-    {"*.gnomon", "a profile: of one process, or of many that were merged"},
-    {"*.gnomon.json", "the same as JSON"},
+    {"*.gnomon", "a profile of one process, or of many that were merged"},
+    {"*.gnomon.json", "a profile as JSON"},
+    {"*.pt.trace.json", "a trace, for Perfetto, Chrome and TensorBoard"},
     {NULL, NULL}};
 
 static const man_entry man_examples[] = {
     {"gnomon run ./train",
      "runs a marked program and prints what took the time"},
     {"gnomon run --nvtx python3 train.py",
-     "the same of a program marked for NVTX"},
+     "the same for a program that is marked for NVTX"},
+    {"gnomon run --malloc ./train",
+     "which scopes of a marked program allocated memory, and what they leaked"},
     {"GNOMON=steps,file=run.gnomon ./train",
      "says why the slowest steps were slow, and keeps the profile"},
-    {"gnomon report --as tree run.gnomon", "another report of it"},
+    {"gnomon report --as tree run.gnomon", "another report of that profile"},
     {"gnomon export --to chrome run.gnomon -o run.json",
-     "its single executions for Perfetto, if trace recorded them"},
-    {"gnomon report --by rank ranks/", "a job's profiles, each rank by itself"},
+     "a trace of that profile for Perfetto, if GNOMON had the word trace"},
+    {"gnomon report --by rank ranks/",
+     "a report of a job's profiles, with rows for each rank"},
     {"gnomon diff --gate 'optimizer_step mean +5%' before.gnomon "
      "after.gnomon",
-     "ends with 4 if it became slower by more than 5 %"},
+     "ends with exit status 4 if it became slower by more than 5 %"},
     {NULL, NULL}};
 
 static void man_entries(const char *title, const man_entry *of)
@@ -189,6 +193,39 @@ static void man_entries(const char *title, const man_entry *of)
         man_text(of->is);
         putchar('\n');
     }
+}
+
+static void man_word(const char *word, const char *help,
+                     const gnomon_option_info *options)
+{
+    const gnomon_option_info *o;
+    fputs(".TP\n.B ", stdout);
+    man_text(word);
+    putchar('\n');
+    man_text(help);
+    putchar('\n');
+    for (size_t i = 0; (o = gnomon__option_at(options, i)) != NULL; i++) {
+        printf(".br\n.IR %s :\n", o->key);
+        man_text(o->help);
+        putchar('\n');
+    }
+}
+
+/* What GNOMON=help prints. */
+static void man_words(void)
+{
+    puts(".SH WORDS OF GNOMON\n"
+         "GNOMON=PROFILER[(OPTION=VALUE,...)][,...] names profilers, or "
+         "files of plugins\n(./mine.so); GNOMON=@FILE reads such a text. "
+         "Options without brackets are for all\nprofilers.");
+    for (size_t i = 0; gnomon__profilers[i]; i++) {
+        const gnomon_profiler *p = *gnomon__profilers[i];
+        man_word(p->name, p->help, gnomon__options_of(p));
+    }
+    man_word(gnomon__memory_report->name, gnomon__memory_report->help,
+             gnomon__options_of(gnomon__memory_report));
+    man_word("every profiler", "has these options too", gnomon__core_options);
+    man_word("the whole run", "has these options", gnomon__run_options);
 }
 
 /* gnomon(1): man(7) macros that every roff has. */
@@ -210,9 +247,10 @@ static void man_all(void)
     GNOMON__EXITS(MAN_EXIT)
 #undef MAN_EXIT
     puts(".PP\n"
-         "A reader of the output that goes away, as head does, ends the "
-         "program by\nSIGPIPE, quietly.\n"
+         "If the reader of the output ends first, as head does, SIGPIPE "
+         "ends the\nprogram, without a message.\n"
          ".B gnomon run\nends as its program did.");
+    man_words();
     man_entries("ENVIRONMENT", man_environment);
     man_entries("FILES", man_files);
     man_entries("EXAMPLES", man_examples);

@@ -408,7 +408,7 @@ GNOMON__REPORT_PROFILER(
         "rows of a table: a count (10) or, with a point, a fraction"),
     GNOMON__TABLE_OPTION(
         "limit", INTEGER,
-        "the most rows of a table: the same, as other reports call it"),
+        "the most rows of a table: the same as line_count_restriction"),
     GNOMON__PRESET_OPTION(
         "dump_stats", TEXT, "false",
         "true: a .prof file for each action; run: one of all"),

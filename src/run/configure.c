@@ -83,7 +83,9 @@ static void print_help(void)
                  all[i]->help ? all[i]->help : "");
         print_options(&b, gnomon__options_of(all[i]));
     }
-    w->print(w, "\n  Every profiler knows:\n");
+    w->print(w,
+             "  memory       memory that scopes took, by libgnomon-memory.so\n"
+             "\n  Every profiler knows:\n");
     print_options(&b, gnomon__core_options);
     w->print(w, "\n  For the whole run:\n");
     print_options(&b, gnomon__run_options);

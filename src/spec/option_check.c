@@ -41,7 +41,7 @@ const gnomon_option_info gnomon__run_options[] = {
            "marks whose ends are steps, as in filter: iteration*"),
     OPTION(
         TEXT, "fold", NULL,
-        "of NVTX in: numbers (the default): 'iteration 17' is 'iteration #'; "
+        "with run --nvtx: numbers (the default): 'iteration 17' is 'iteration #'; "
         "or off"),
     {.key = NULL},
 };

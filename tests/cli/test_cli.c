@@ -11,7 +11,9 @@
 
 #include "cli/commands.h"
 #include "command/inputs.h"
+#include "profilers/table.h"
 #include "saved_profile.h"
+#include "spec/options.h"
 
 /* ---- Help and completions ------------------------------------------------- */
 
@@ -37,6 +39,17 @@ static int has_word(const char *text, const char *word)
             (!text[strlen(word)] || !strchr(letters, text[strlen(word)])))
             return 1;
     return 0;
+}
+
+/* The man page has each word that $GNOMON takes. */
+static void check_words(const char *man, const gnomon_option_info *options)
+{
+    const gnomon_option_info *o;
+    char line[64];
+    for (size_t i = 0; (o = gnomon__option_at(options, i)) != NULL; i++) {
+        snprintf(line, sizeof line, "\n.IR %s :\n", o->key);
+        CHECK(strstr(man, line));
+    }
 }
 
 /* Help, the man page and completions list the whole table of options, and help each
@@ -85,6 +98,15 @@ TEST(the_table_is_the_same_everywhere)
     CHECK_EQ(times_in(all.out, words "\n"), 1); \
     CHECK_EQ(times_in(man.out, ".B " #number "\n" words "\n"), 1);
     GNOMON__EXITS(CHECK_EXIT)
+    for (int i = 0; gnomon__profilers[i]; i++) {
+        const gnomon_profiler *p = *gnomon__profilers[i];
+        snprintf(name, sizeof name, "\n.B %s\n", p->name);
+        CHECK_EQ(times_in(man.out, name), 1);
+        check_words(man.out, gnomon__options_of(p));
+    }
+    check_words(man.out, gnomon__core_options);
+    check_words(man.out, gnomon__run_options);
+    CHECK(has_word(man.out, "\\-\\-malloc"));
     CHECK_EQ(times_in(man.out, ".SH ENVIRONMENT\n.TP\n.B GNOMON\n"), 1);
     CHECK_EQ(times_in(man.out, ".SH FILES\n"), 1);
     CHECK_EQ(times_in(man.out, ".SH EXAMPLES\n.TP\n.B gnomon run ./train\n"),
