@@ -533,7 +533,7 @@ typedef struct gnomon_memory_recorder {
      * 0, because it had no memory. */
     int (*read)(void *to, int (*put)(void *to, uint32_t node, uint32_t pool,
                                      const gnomon_memory_stats *sums));
-    /* A stage is over. */
+    /* A stage is over: with what was read last. */
     void (*next)(void);
     /* Step `at` of the stage, from 0, is over: on the thread that makes it. It waits for
      * nobody and allocates nothing. It, `levels` and `next` are called one at a time. */

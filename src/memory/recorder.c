@@ -49,7 +49,7 @@ typedef struct account {
     int64_t live, peak; /* of its thread, in the stage */
     uint32_t stage, reserved_words;
     uint64_t reserved;
-    memory_counts before; /* the reader's: as the stage began */
+    memory_counts before, seen; /* as the stage began; as was read last */
 } account;
 
 typedef struct part {
@@ -352,9 +352,10 @@ static memory_counts counts_of(const account *a)
 }
 
 /* Since the stage began. 0: there is nothing. */
-static int sums_of(const account *a, gnomon_memory_stats *out)
+static int sums_of(account *a, gnomon_memory_stats *out)
 {
     const memory_counts now = counts_of(a), *then = &a->before;
+    a->seen = now;
     const pool *p = &pools[a->key & (POOLS - 1)];
     const int64_t at_peak =
         load_relaxed(&a->peak_number) == load_relaxed(&p->number)
@@ -421,11 +422,12 @@ int gnomon__memory_read(void *to,
 static int next_account(void *context, account *a)
 {
     (void)context;
-    a->before = counts_of(a);
+    a->before = a->seen;
     return 1;
 }
 
-/* A pool's peak is from now on that of the next stage. */
+/* A pool's peak is from now on that of the next stage. What was marked since the last
+ * reading is in the next stage too. */
 void gnomon__memory_next(void)
 {
     (void)each_account(next_account, NULL);
