@@ -522,8 +522,9 @@ typedef struct gnomon_memory_recorder {
     uint32_t struct_size;
     /* GNOMON_ABI. */
     uint32_t abi;
-    /* Called by the thread that marks, inside the mark, with its innermost node. Returns
-     * by how many bytes the use of the pool changed. */
+    /* Called by the thread that marks, inside the mark, with its innermost node. A node
+     * of 0 is a free between windows, which counts at no path. Returns by how many bytes
+     * the use of the pool changed. */
     int64_t (*mark)(uint32_t thread, uint32_t node, uint32_t pool, int kind,
                     const void *pointer, uint64_t bytes);
     /* Forgets everything. Called inside control calls, one at a time, while

@@ -52,16 +52,19 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
+    const uint32_t key = gnomon__key_of(pool);
     mask = gnomon__who_takes(t, mask & load_relaxed(&gnomon__memory_bits));
     if (likely(mask != 0)) {
         const uint32_t tree = (uint32_t)__builtin_ctz(mask);
-        const uint32_t key = gnomon__key_of(pool);
         const int64_t by =
             load_relaxed(&gnomon__memory_recorder)
                 ->mark(t->number, gnomon__cursor_of(t, tree)->current, key,
                        kind, pointer, bytes);
         if (unlikely(t->tape_bits) && by)
             tape_memory(t, tree, key, by, pointer);
+    } else if (kind == GNOMON_MEMORY_FREED) { /* between windows */
+        (void)load_relaxed(&gnomon__memory_recorder)
+            ->mark(t->number, 0, key, kind, pointer, 0);
     }
     gnomon__leave(t);
 }

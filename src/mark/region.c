@@ -98,12 +98,16 @@ static gnomon__entry *next_entry(void)
 static int wants(uint32_t bit, const gnomon__entry *entry)
 {
     return entry->region->kind == GNOMON_KIND_POOL
-               ? (int)(gnomon__memory_bits >> bit & 1)
+               ? gnomon__memory_bits >> bit & 1 &&
+                     gnomon__upcall_wants(bit, NULL, NULL)
                : gnomon__upcall_wants(bit, entry->name, entry->category);
 }
 
+/* Pools also between windows, where blocks end that a window saw begin. */
 static uint32_t mask_of(const gnomon__entry *entry, uint32_t armed)
 {
+    if (entry->region->kind == GNOMON_KIND_POOL)
+        armed |= gnomon__memory_bits;
     return (entry->wanted & armed) | gnomon__start_mask;
 }
 

@@ -23,7 +23,8 @@ void gnomon__upcall_exit_leave(void);
  * On a marking thread; waits for nothing. */
 void gnomon__upcall_wake(void);
 
-/* Whether the filter of bit `bit` lets this region pass. Under the lock. */
+/* Whether the filter of bit `bit` lets this region pass; without a name, whether its view
+ * is of this rank. Under the lock. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category);
 
 #endif

@@ -265,11 +265,15 @@ int64_t gnomon__memory_marked(uint32_t thread, uint32_t node, uint32_t pool_id,
     if (unlikely(!l || l->generation != load_relaxed(&generation)) &&
         (thread >= THREADS || !(l = new_ledger(thread))))
         return 0;
+    const uint64_t at = (uint64_t)(uintptr_t)pointer;
+    if (unlikely(!node)) {
+        const block b = gnomon__block_take(at);
+        return b.key ? -release(l, &b) : 0;
+    }
     pool_id = pool_id < POOLS ? pool_id : 1;
     account *a = account_of(l, (uint64_t)node << 16 | pool_id);
     if (unlikely(!a))
         return 0;
-    const uint64_t at = (uint64_t)(uintptr_t)pointer;
     const int is_block = kind <= GNOMON_MEMORY_FREED;
     if (unlikely(is_block && !at))
         return 0;

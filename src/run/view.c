@@ -39,7 +39,8 @@ int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
     const gnomon__view *v = gnomon__views;
     while (v && !(v->bits >> bit & 1))
         v = v->next;
-    return v && v->rank_on && gnomon__filter_takes(v->filter, name, category);
+    return v && v->rank_on &&
+           (!name || gnomon__filter_takes(v->filter, name, category));
 }
 
 static int same_text(const char *a, const char *b)

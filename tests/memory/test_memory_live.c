@@ -90,3 +90,150 @@ TEST(a_stage_ends_while_threads_mark)
     CHECK_EQ(all.unknown, 0);
     gnomon_profile_free(p);
 }
+
+/* ---- Attaching ------------------------------------------------------------------------- */
+
+static void attach_and_detach(void)
+{
+    for (int i = 0; i < 50; i++) {
+        ATTACH("(as=m,file=/dev/null)");
+        sched_yield();
+        gnomon_profile *p = live_snapshot("m");
+        const gnomon_memory_stats all = sums(p, "", "host");
+        /* Of blocks that it saw begin. What is being marked may be half in it. */
+        CHECK(all.allocations + THREADS >= all.frees);
+        CHECK(all.held_bytes >= -(int64_t)(THREADS * BYTES));
+        CHECK(all.held_bytes <= (int64_t)((SLOTS + THREADS) * BYTES));
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_attach(NULL, NULL, i % 2 ? "" : "simple(as=s)"),
+                 GNOMON_OK);
+    }
+    ATTACH("(as=m,file=/dev/null)");
+}
+
+/* Each attachment begins with no block, and its end leaves none. */
+TEST(profilers_come_and_go_while_threads_mark)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    while_threads_mark(attach_and_detach);
+    for (uint32_t i = 0; i < SLOTS; i++)
+        if (slots[i])
+            give(i);
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "", "host");
+    CHECK_EQ(all.allocations, all.frees);
+    CHECK_EQ(all.live_bytes, 0);
+    CHECK_EQ(all.held_bytes, 0);
+    gnomon_profile_free(p);
+}
+
+/* ---- Windows --------------------------------------------------------------------------- */
+
+#define STEPS 40u
+
+/* In each step a block lives to the next step's end, and another for a moment. */
+static void take_steps(void)
+{
+    for (size_t i = 0; i < STEPS; i++) {
+        GNOMON_SCOPE("step");
+        take(2 * i, 100);
+        take(2 * i + 1, 7);
+        give(2 * i + 1);
+        if (i)
+            give(2 * i - 2);
+        gnomon_step();
+    }
+}
+
+/* What a window saw begin and a wait saw end is no leak, and not in use any more. */
+TEST(a_block_may_end_between_windows)
+{
+    ATTACH("(as=m,schedule=wait:7/active:1)"); /* steps 7, 15, 23, 31, 39 */
+    take_steps();
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "step", "host");
+    CHECK_EQ(all.allocations, 10);
+    CHECK_EQ(all.allocated_bytes, 535);
+    CHECK_EQ(all.frees, 5);
+    CHECK_EQ(all.unknown, 5); /* of the step before the window */
+    CHECK_EQ(all.held_bytes, 100);
+    CHECK_EQ(all.at_peak_bytes, 107);
+    gnomon_profile_free(p);
+}
+
+static void step_often(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        gnomon_step();
+        if (i % 16 == 0)
+            sched_yield();
+    }
+}
+
+TEST(windows_open_and_close_while_threads_mark)
+{
+    ATTACH("(as=m,file=/dev/null,schedule=wait:2/active:1)");
+    while_threads_mark(step_often);
+    for (uint32_t i = 0; i < SLOTS; i++)
+        if (slots[i])
+            give(i);
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "", "host");
+    CHECK(all.allocations > 0);
+    CHECK_EQ(all.held_bytes, 0);
+    CHECK(all.at_peak_bytes <= SLOTS * BYTES);
+    gnomon_profile_free(p);
+}
+
+/* A rank that is left out marks nothing. */
+TEST(ranks_leave_pools_out_too)
+{
+    const gnomon_setup_options second = {.struct_size = sizeof second,
+                                         .has_rank = 1,
+                                         .rank = 1,
+                                         .world_size = 2};
+    CHECK_EQ(gnomon_setup(&second), GNOMON_OK);
+    ATTACH("(as=m,ranks=0)");
+    take(1, 10);
+    CHECK_EQ(host.mask, 0);
+}
+
+/* ---- Forks ----------------------------------------------------------------------------- */
+
+static void live_in_child(void)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    ATTACH("(as=m,file=/dev/null)");
+    memset(slots, 0, sizeof slots);
+    marked = 0;
+    while_threads_mark(end_stages);
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "worker", "host");
+    CHECK_EQ(all.allocations + all.frees, marked);
+    CHECK_EQ(all.held_bytes, bytes_left());
+    CHECK_EQ(all.unknown, 0);
+    gnomon_profile_free(p);
+}
+
+static void fork_often(void)
+{
+    for (int i = 0; i < 10; i++) {
+        const pid_t child = fork();
+        int status = -1;
+        if (!child) {
+            live_in_child();
+            _exit(test_failures != 0);
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+}
+
+/* What other threads left half done in the child's copy harms nothing there. */
+TEST(a_process_forks_while_threads_mark)
+{
+    ATTACH("(as=m,file=/dev/null)");
+    while_threads_mark(fork_often);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "worker", "host").held_bytes, bytes_left());
+    gnomon_profile_free(p);
+}
