@@ -290,7 +290,7 @@ TEST(a_filter_leaves_pools_alone)
 
 /* ---- Files and events ---------------------------------------------------------------- */
 
-/* A file, and a merge of two ranks' sums by the rules of fields, keep all of it. */
+/* A file keeps all of it. JSON and merges: text/cli_merge/memory_of_ranks.txt. */
 TEST(a_file_has_it_too)
 {
     child_folder();
