@@ -56,8 +56,21 @@ check_c_compiler_flag(-fno-thread-jumps GNOMON_HAS_NO_JUMPS)
 if(GNOMON_HAS_NO_JUMPS)
   set(GNOMON_NO_JUMPS -fno-thread-jumps)
 endif()
+
 set(options -Os ${GNOMON_NO_JUMPS})
 set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
+
+# These of gcc compute ahead, or keep in registers, what is used once or twice: the pushes
+# and moves for it, and their unwind tables, are 7 KB of the library. Marks keep them: a
+# range took five instructions more.
+foreach(ahead move-loop-invariants tree-loop-im tree-dominator-opts
+    caller-saves ira-hoist-pressure)
+  check_c_compiler_flag(-fno-${ahead} GNOMON_HAS_NO_${ahead})
+  if(GNOMON_HAS_NO_${ahead})
+    list(APPEND options -fno-${ahead})
+  endif()
+endforeach()
+set(GNOMON_SMALL_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
@@ -108,8 +121,10 @@ function(gnomon_compile target)
       endif()
     elseif(lines MATCHES "compiled: for speed")
       set(options "${GNOMON_SPEED_OPTIONS}")
-    else()
+    elseif(source MATCHES "/src/mark/")
       set(options "${GNOMON_SIZE_OPTIONS}")
+    else()
+      set(options "${GNOMON_SMALL_OPTIONS}")
     endif()
     set_source_files_properties("${source}" PROPERTIES
       COMPILE_OPTIONS "${options}")
