@@ -122,9 +122,7 @@ static void may_take_told(void)
         return;
     for (int v = 0; v < MODEL_VIEWS; v++)
         has_hooks_now |=
-            m.views[v].serial &&
-            (has_hooks[v] || ((m.views[v].has_steps || m.views[v].has_trace) &&
-                              model_is_left_out("told")));
+            m.views[v].serial && (has_hooks[v] || m.views[v].has_steps);
     /* Counts may be dropped when a profiler is attached or detached. */
     if (has_hooks_now || is_told_wrongly || roll(2))
         run_on(thread, mark_nothing);

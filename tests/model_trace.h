@@ -8,9 +8,7 @@
  * whose words are in $MODEL_STRICT, which are then found:
  *
  * edges  In a profile of several stages an event that began before a stage's end, but at
- *        the same moment, is in the next stage (docs/profile.md, what belongs where).
- * told   A scope with events or steps that another thread ended is closed by its own
- *        thread alone, not when somebody reads its profile (docs/inside/promises.md). */
+ *        the same moment, is in the next stage (docs/profile.md, what belongs where). */
 static int model_is_left_out(const char *word)
 {
     const char *strict = getenv("MODEL_STRICT");

@@ -147,8 +147,7 @@ static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
     return end;
 }
 
-/* Ends one scope. 0: only the owner may, as hooks or end-only recorders saw
- * it. */
+/* Ends one scope. 0: only the owner may, as hooks saw it. */
 static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
 {
     uint32_t bits, node = gnomon__trees_find(t, &bits, e->token);
@@ -164,8 +163,6 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
             gnomon__trouble(t, foreign);
         return 1;
     }
-    if (!has_frame && !on_owner && gnomon__has_end_only(t))
-        return 0;
     if (!has_frame)
         gnomon__close_in_trees(t, e->token, now);
     gnomon__each_bit(bit, bits)

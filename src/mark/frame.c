@@ -275,7 +275,7 @@ int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
     gnomon__frame *frame = frame_of_token(t, token, 0);
     if (!frame)
         return 0;
-    if (!on_owner && ((frame->mask & frame->hooks) || gnomon__has_end_only(t)))
+    if (!on_owner && (frame->mask & frame->hooks))
         return -1;
     end_at(t, frame, frame->mask & t->time_bits ? now : 0,
            GNOMON_FRAME_FOREIGN);

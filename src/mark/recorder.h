@@ -122,12 +122,6 @@ typedef struct gnomon__state {
     const gnomon__recorder *recorder;
 } gnomon__state;
 
-/* Whether the thread has end-only recorders that are still attached. */
-static inline int gnomon__has_end_only(const gnomon__thread *t)
-{
-    return (t->end_only_bits & load_relaxed(&t->attached)) != 0;
-}
-
 /* Of a bit in t->recorder_bits. */
 static inline const gnomon__recorder *
 gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)

@@ -8,6 +8,7 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "mark/foreign.h"
 #include "mark/observer.h"
 #include "mark/segment.h"
 #include "platform/ticks.h"
@@ -261,6 +262,7 @@ static int copy_and_decode(gnomon__tape_events *e)
 
 int gnomon__tape_read(gnomon__tape_events *e)
 {
+    gnomon__foreign_settle();
     uint32_t total = load_acquire(&gnomon__thread_total);
     e->threads = gnomon__alloc((total + 1) * sizeof *e->threads);
     if (e->threads) {

@@ -111,6 +111,30 @@ TEST(a_thread_that_makes_no_mark_is_read_right)
     gnomon_profile_free(p);
 }
 
+/* The same where its profiler wants events and times of steps. */
+TEST(a_thread_that_makes_no_mark_is_read_with_its_events)
+{
+    static const gnomon_profiler events = {
+        .struct_size = sizeof events,
+        .abi = GNOMON_ABI,
+        .name = "events",
+        .wants = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS | GNOMON_WANT_STEPS};
+    gnomon_event_info e = {.kind = 0};
+    CHECK_EQ(gnomon_attach(&events, NULL, NULL), GNOMON_OK);
+    gnomon_token a = begin("a");
+    pass(5);
+    end_elsewhere(a);
+    pass(30);
+    gnomon_profile *p = profile_of("events", 0);
+    CHECK_NODE(p, "a", 1, 5, 5);
+    CHECK_EQ(opens_of(p), 0);
+    if (CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 1))
+        CHECK_EQ(gnomon_profile_event(p, 1, &e), GNOMON_OK);
+    CHECK_EQ(e.duration_ns, 5);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&events, NULL), GNOMON_OK);
+}
+
 TEST(it_counts_in_the_stage_in_which_it_ended)
 {
     CHECK_EQ(gnomon_stage_begin("one"), GNOMON_OK);
