@@ -1031,6 +1031,9 @@ typedef struct gnomon_host {
                    const void *pointer, uint64_t bytes);
     /* Sets what records memory. GNOMON_EABI: it is of another generation. */
     int (*memory_record)(const gnomon_memory_recorder *recorder);
+    /* Whether the calling thread is in a control call or a mark: for a plugin that is
+     * called by what gnomon calls, as malloc. Any thread, also in a signal handler. */
+    int (*is_inside)(void);
 } gnomon_host;
 
 /* The host table of the process, for programs and bindings that are linked to gnomon.

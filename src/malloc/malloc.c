@@ -14,10 +14,8 @@
 
 #include "gnomon/tool.h"
 #include "mark/region.h"
-#include "mark/thread.h"
-#include "mark/tls.h"
 #include "platform/atomic.h"
-#include "run/run.h"
+#include "run/host.h"
 
 #define REAL_LIST(X) \
     X(malloc, void *, (size_t)) \
@@ -41,6 +39,7 @@ static size_t early_used;
 static gnomon_region pool =
     GNOMON_REGION_INIT(GNOMON_KIND_POOL, "malloc", NULL, NULL);
 static int is_marking;
+static const gnomon_host *owner; /* of the process: another copy's, or ours */
 /* Counts how deep the thread is inside of this library. */
 static __thread int inside __attribute__((tls_model("initial-exec")));
 
@@ -95,8 +94,8 @@ static void *take_early(size_t bytes)
 /* Whether gnomon itself, as it marks or reports on this thread, has called. */
 static int is_own(void)
 {
-    return inside || gnomon__control_is_inside() || gnomon__busy() ||
-           (load_relaxed(&gnomon__tls_now()->thread->seq) & 1);
+    return inside || (owner->struct_size > offsetof(gnomon_host, is_inside) &&
+                      owner->is_inside());
 }
 
 __attribute__((noinline)) static void mark_slow(int kind, const void *pointer,
@@ -133,6 +132,7 @@ __attribute__((constructor)) static void begin_marks(void)
 {
     (void)has_real();
     inside++;
+    owner = gnomon__copy_elect();
     gnomon_pool_reserved(&pool, 0);
     if (atexit(end_marks) == 0)
         store_release(&is_marking, 1);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mark/lock.h"
 #include "mark/region.h"
 #include "mark/observer.h"
 #include "mark/upcall.h"
@@ -85,12 +86,14 @@ static gnomon__copy *pinned_first(void)
     return &gnomon__this_copy;
 }
 
-static const gnomon_host *elect(void)
+const gnomon_host *gnomon__copy_elect(void)
 {
     gnomon__os_own_page(); /* before the loader's lock, as before ours */
     gnomon__copy *first = pinned_first();
+    const gnomon_host *owner = load_acquire(&first->owner);
+    if (owner) /* this copy is pinned as it joins */
+        return owner;
     gnomon__os_pin_module(&gnomon__this_copy);
-    const gnomon_host *owner = NULL;
     if (cas_acq_rel(&first->owner, &owner, &gnomon__host))
         return &gnomon__host;
     return owner;
@@ -100,7 +103,7 @@ static const gnomon_host *elect(void)
  * constructors may mark. Two threads may run this at once: the result is the same. */
 static void settle(void)
 {
-    const gnomon_host *owner = elect();
+    const gnomon_host *owner = gnomon__copy_elect();
     int fits = owner->abi == GNOMON_ABI && owner->struct_size >= FIRST_HOST;
     if (owner == &gnomon__host) {
         store_release(&state, OWNER);
@@ -110,6 +113,7 @@ static void settle(void)
     if (fits)
         store_release(&gnomon__owner, owner);
     if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
+        gnomon__os_pin_module(&gnomon__this_copy); /* an old owner did not */
         store_release(&state, JOINED);
     } else {
         uint32_t unknown = UNKNOWN;
@@ -212,5 +216,8 @@ int gnomon__copy_rests(void)
 int gnomon__copy_join(gnomon__copy *copy)
 {
     gnomon__upcall_start(); /* its first mark may be the process's */
+    gnomon__guard(); /* what the loader takes is not the program's */
+    gnomon__os_pin_module(copy);
+    gnomon__unguard();
     return gnomon__observer_add_active_word(copy->active_word);
 }

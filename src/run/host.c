@@ -5,6 +5,7 @@
 #include "device/timers.h"
 #include "gnomon/report.h"
 #include "gnomon/tool.h"
+#include "mark/lock.h"
 #include "mark/memory.h"
 #include "mark/observer.h"
 #include "mark/op.h"
@@ -22,6 +23,11 @@ static uint64_t host_now_ns(void)
     GNOMON__FORWARD(now_ns());
     gnomon__ticks_wait(); /* not earlier than another thread's last time */
     return gnomon__clock_ns(gnomon__ticks());
+}
+
+static int host_is_inside(void)
+{
+    return gnomon__control_is_inside() || gnomon__busy();
 }
 
 const gnomon_host gnomon__host = {
@@ -87,6 +93,7 @@ const gnomon_host gnomon__host = {
     .entity_name = gnomon__entity_name,
     .memory = gnomon__memory_mark,
     .memory_record = gnomon__memory_record,
+    .is_inside = host_is_inside,
 };
 
 const gnomon_host *gnomon_host_get(void)

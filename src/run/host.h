@@ -38,6 +38,9 @@ char *gnomon__clean_copy(gnomon__text text);
 /* Whether this copy owns the process; the first call decides. If not, another copy
  * does, or this one stays off. Under no lock. */
 int gnomon__copy_owns(void);
+/* The table of the copy that owns the process, or will, of whatever generation. Takes the
+ * loader's lock, and no other. */
+const gnomon_host *gnomon__copy_elect(void);
 /* The table of the owner, if this copy joined it; else NULL. */
 const gnomon_host *gnomon__copy_elsewhere(void);
 /* Whether no copy in this process has attached a profiler and $GNOMON asks for none:

@@ -310,6 +310,7 @@ int main(int argc, char **argv)
     ROOM(gnomon_field_info, field);
     library_growth = growth_of(argc > 1 ? argv[1] : NULL);
     gnomon_host_get()->source_add(&source);
+    (void)gnomon_host_get()->is_inside();
     gnomon_host_get()->memory_record(&recorder); /* nobody wants memory */
     int code = gnomon_host_get()->add_profiler(&every);
     code |= gnomon_setup(&setup);

@@ -72,6 +72,26 @@ TEST(where_nobody_records_memory_nothing_is_said)
     CHECK(!strstr(preloaded(MALLOCS, "simple", "").err, "malloc,,malloc"));
 }
 
+/* Its copy of gnomon starts long after ours, whose mark would come inside of it. */
+TEST(a_program_may_attach_by_itself)
+{
+    NEEDS_MALLOC;
+    child_result r = preloaded(MALLOCS, NULL, "attach");
+    check_calls(r.err);
+    CHECK(!strstr(r.err, "(outside)"));
+}
+
+/* Nor is what gnomon's second copy, the program's, takes from the loader. */
+TEST(exit_handlers_of_the_program_are_recorded)
+{
+    NEEDS_MALLOC;
+    child_result r = preloaded(MALLOCS, "memory(format=csv)", "exit");
+    check_calls(r.err);
+    CHECK(strstr(r.err, ",(outside),,malloc,1,0,77,77,"));
+    CHECK(strstr(r.err, ",handler,,malloc,1,1,66,66,66,"));
+    CHECK(strstr(r.err, ",end,,malloc,1,2,88,88,165,"));
+}
+
 TEST(a_program_in_cpp_is_recorded)
 {
     NEEDS_MALLOC;

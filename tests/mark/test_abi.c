@@ -266,7 +266,8 @@ AT(gnomon_host, entity_fields, 456);
 AT(gnomon_host, entity_name, 464);
 AT(gnomon_host, memory, 472);
 AT(gnomon_host, memory_record, 480);
-SIZE(gnomon_host, 488);
+AT(gnomon_host, is_inside, 488);
+SIZE(gnomon_host, 496);
 
 AT(gnomon_memory_recorder, struct_size, 0);
 AT(gnomon_memory_recorder, abi, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Takes memory by each call of the C library, in scopes named for them. The first word
- * says what else it does: threads, fork, control. */
+ * says what else it does: threads, fork, control, attach, exit. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -107,10 +107,29 @@ static void control(void)
     give(malloc(6));
 }
 
+/* Before the report, and after it. */
+static void at_exit(void)
+{
+    GNOMON_SCOPE("handler");
+    give(malloc(66));
+}
+
+__attribute__((destructor)) static void at_end(void)
+{
+    GNOMON_SCOPE("end");
+    give(calloc(1, 88));
+    give(early);
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
     const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "attach") == 0 &&
+        gnomon_attach(NULL, NULL, "memory(format=csv)"))
+        return 12;
+    if (strcmp(what, "exit") == 0 && atexit(at_exit))
+        return 13;
     each_call();
     if (strcmp(what, "threads") == 0)
         threads();
@@ -126,6 +145,5 @@ int main(int argc, char **argv)
         if (waitpid(child, &status, 0) != child)
             return 9;
     }
-    free(early);
     return status != 0;
 }
