@@ -2,17 +2,27 @@
 """planted.py WORK GNOMON [SEED...]: plants one of twelve faults at a random step, layer
 or rank of a simulated job, makes its page, and asks whether the advice on it names the
 place. Ten of twelve must be found for each seed; misses are printed. A job without a
-fault must have no advice."""
+fault must have no advice.
+
+planted.py --pages FOLDER GNOMON ANSWERS [SEED]: for a person to answer. Makes twelve
+pages, one for each fault in an order by chance, what a reader sees of each as text and as
+a picture where Chromium is there, and a file of answers outside of the folder."""
 import base64
 import gzip
 import json
 import os
 import random
 import re
+import secrets
 import subprocess
 import sys
+import tempfile
 
-WORK, GNOMON = map(os.path.abspath, sys.argv[1:3])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../page"))
+import browser  # noqa: E402
+
+IS_FOR_A_PERSON = sys.argv[1] == "--pages"
+WORK, GNOMON = map(os.path.abspath, sys.argv[1 + IS_FOR_A_PERSON:][:2])
 MS = 1_000_000
 
 
@@ -260,25 +270,31 @@ def numbers(data, n):
     return out
 
 
-def advise(job, folder):
+def make_page(job, folder, page):
     os.makedirs(folder, exist_ok=True)
     paths = []
     for rank in job:
         paths.append(os.path.join(folder, f"{rank.rank}.gnomon.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
             json.dump(rank.profile(), file)
-    page = os.path.join(folder, "page.html")
     subprocess.run([GNOMON, "report", "--as", "html", "-o", page, *paths], check=True)
-    return advice_of(page)
+
+
+def plant(seed, fault):
+    """The job, and what is wrong with it."""
+    dice = random.Random(f"{seed} {fault and fault.__name__}")
+    job = [Rank(dice, r, 4) for r in range(4)]
+    return job, fault(job) if fault else ()
 
 
 def trial(seed):
     misses = 0
     for fault in [None, *FAULTS]:
-        dice = random.Random(f"{seed} {fault and fault.__name__}")
-        job = [Rank(dice, r, 4) for r in range(4)]
-        words = fault(job) if fault else ()
-        found = advise(job, os.path.join(WORK, fault.__name__ if fault else "none"))
+        job, words = plant(seed, fault)
+        folder = os.path.join(WORK, fault.__name__ if fault else "none")
+        page = os.path.join(folder, "page.html")
+        make_page(job, folder, page)
+        found = advice_of(page)
         said = [" ".join(map(str, f.values())) for f in found]
         is_right = not found if not fault else any(
             all(w in text for w in words[1:]) and f", rank {words[0].rank}" in text
@@ -293,6 +309,33 @@ def trial(seed):
     return misses
 
 
-if __name__ == "__main__":
+def pages(answers, seed):
+    """The files that a page is made from do not show what it has: they go."""
+    os.makedirs(WORK, exist_ok=True)
+    faults = random.Random(seed).sample(FAULTS, len(FAULTS))
+    with open(answers, "w", encoding="utf-8") as file, tempfile.TemporaryDirectory() as folder:
+        print(f"seed {seed}", file=file)
+        for number, fault in enumerate(faults, 1):
+            job, (rank, *words) = plant(seed, fault)
+            make_page(job, folder, os.path.join(WORK, f"{number:02}.html"))
+            print(f"{number:02} {fault.__name__}: rank {rank.rank}, {', '.join(words)}",
+                  file=file)
+    if not browser.is_there():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        reader = browser.Browser(folder)
+        reader.show(1280, 900)
+        for number in range(1, len(faults) + 1):
+            path = os.path.join(WORK, f"{number:02}")
+            reader.open(path + ".html")
+            reader.picture(path + ".png")
+            with open(path + ".txt", "w", encoding="utf-8") as file:
+                file.write(reader.run("return document.body.innerText") + "\n")
+        reader.close()
+
+
+if IS_FOR_A_PERSON:
+    pages(sys.argv[4], sys.argv[5] if len(sys.argv) > 5 else str(secrets.randbits(32)))
+elif __name__ == "__main__":
     seeds = sys.argv[3:] or ["1", "2"]
     sys.exit(any(trial(seed) > 2 for seed in seeds))
