@@ -34,15 +34,14 @@ static int link_values_used;
 /* With $MODEL_SEED the program is printed as it runs, and compared often. */
 static int is_told;
 /* Cycles are told apart by moments, and what is kept begins at one, so nothing may begin
- * then. Stages and the run are no moments, but see model_is_left_out. */
-static void leave_the_moment(int is_last)
+ * then. Stages and the run are no moments. */
+static void leave_the_moment(void)
 {
     int is_any = 0;
     for (int v = 0; v < MODEL_VIEWS; v++)
         is_any |=
             m.views[v].has_trace &&
-            ((!is_last && model_is_left_out("edges")) ||
-             model_kept_steps(m.views[v].keep) ||
+            (model_kept_steps(m.views[v].keep) ||
              (m.views[v].has_ready && model_is_scheduled(m.views[v].schedule)));
     pass((uint64_t)is_any);
     model_pass(&m, (uint64_t)is_any);
@@ -267,7 +266,7 @@ static void operate(int thread)
     /* With more open scopes, gnomon may take them for left by longjmp and
      * end them at the step (test_control_flow.c). */
     else if (what < 97 && open_scopes(thread) < 16) {
-        leave_the_moment(0);
+        leave_the_moment();
         print_operation(thread, "step", -1, 0);
         model_step(&m, thread);
         gnomon_step();
@@ -557,7 +556,7 @@ static void begin_stage(void)
 {
     static const char *const stages[] = {"fit", "test", ""};
     const char *name = stages[roll(3)];
-    leave_the_moment(0);
+    leave_the_moment();
     print_operation(0, "stage begin", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     model_stage_begin(&m, name);
@@ -569,7 +568,7 @@ static void begin_stage(void)
 
 static void end_stage(void)
 {
-    leave_the_moment(0);
+    leave_the_moment();
     print_operation(0, "stage end", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     int code = model_stage_end(&m);
@@ -655,7 +654,7 @@ static void control(int thread, uint32_t hooks)
 /* The run ends: reports include open scopes, and the files are complete. */
 static void end_run(void)
 {
-    leave_the_moment(1);
+    leave_the_moment();
     reported = (uint32_t)m.stage_count;
     if (model_stage_is_due(&m, reported))
         model_stage_over(&m);

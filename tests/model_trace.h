@@ -4,17 +4,6 @@
 #ifndef GNOMON_TESTS_MODEL_TRACE_H
 #define GNOMON_TESTS_MODEL_TRACE_H
 
-/* Where the library is not yet what docs/ say. Programs leave these out but for those
- * whose words are in $MODEL_STRICT, which are then found:
- *
- * edges  In a profile of several stages an event that began before a stage's end, but at
- *        the same moment, is in the next stage (docs/profile.md, what belongs where). */
-static int model_is_left_out(const char *word)
-{
-    const char *strict = getenv("MODEL_STRICT");
-    return !strict || !strstr(strict, word);
-}
-
 /* What a profile must have or count as missing, and what it may. */
 enum model_due { MODEL_NOT_DUE, MODEL_MAY_BE, MODEL_DUE };
 

@@ -189,6 +189,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     gnomon__thread_ended(t, now);
     gnomon__tree_outlive(t, node, now);
     tree->over = node;
+    tree->over_segment = gnomon__tree_segment(t, node);
     tree->over_token = n->token & ~GNOMON__TOKEN_FLAGS;
     if (gnomon__node_at(t, node)->carry)
         gnomon__tree_close_carried(t, bit, node, now);

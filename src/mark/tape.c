@@ -83,15 +83,29 @@ static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
     return node;
 }
 
+/* In which it began, of which this is the node. */
+static uint32_t segment_of_finished(const gnomon__thread *t, uint32_t tree,
+                                    uint32_t node, const gnomon__finished *f)
+{
+    const gnomon__tree *its = gnomon__tree_of(t, tree);
+    return its->over_token == (f->token & ~GNOMON__TOKEN_FLAGS)
+               ? its->over_segment
+               : gnomon__tree_segment(t, node);
+}
+
 void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
                       const gnomon__finished *f)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
-    uint32_t node = node_of_finished(t, tree_beside(t, bit), f);
-    if (node)
+    uint32_t tree = tree_beside(t, bit), segment,
+             node = node_of_finished(t, tree, f);
+    if (!node)
+        gnomon__tape_gap(t, tape, f->begin);
+    else if ((segment = segment_of_finished(t, tree, node, f)) == t->segment)
         gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
     else
-        gnomon__tape_gap(t, tape, f->begin);
+        write_more(t, tape, f->begin, segment, node | GNOMON__TAPE_LONG,
+                   f->end > f->begin ? f->end - f->begin : 0, 0);
 }
 
 /* The tape is that of t->beside, and the node the one that the hot tree closed last. */

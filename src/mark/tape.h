@@ -23,9 +23,9 @@
 /* The lower six bits of `what`, as nodes lie at multiples of 64. */
 enum gnomon__tape_kind {
     GNOMON__TAPE_SCOPE = 0, /* begin, ticks; node */
-    /* The same, where the ticks need more bits or the token is known: a further record
-     * with {ticks, token}. A range is one, with the segment in which it began in place of
-     * ticks; else that is 0. */
+    /* The same, where the ticks need more bits, or it began in an earlier segment: a
+     * further record with {ticks, token}, and that segment in place of ticks; 0: it began
+     * in this one. Ranges are such, and they alone have a token. */
     GNOMON__TAPE_LONG = 1,
     GNOMON__TAPE_MARK = 2, /* when, key; the node around it */
     GNOMON__TAPE_SAMPLE =
@@ -38,18 +38,22 @@ enum gnomon__tape_kind {
     /* It was caused by another: when, the node of the cause then with the lower bits of
      * the link's kind; node; {its token, the cause's}. */
     GNOMON__TAPE_LINK_IN = 6,
-    GNOMON__TAPE_STEP = 7,  /* begin, 0; {ticks, number} */
-    GNOMON__TAPE_PLACE = 8, /* a block's first record: its place */
+    GNOMON__TAPE_STEP = 7, /* begin, 0; {ticks, number} */
+    /* A block's first record: its place, and the lower bits of its segment as node. */
+    GNOMON__TAPE_PLACE = 8,
+    GNOMON__TAPE_CUT =
+        9, /* what follows is of another segment: 0, its number */
     GNOMON__TAPE_KINDS
 };
 #define GNOMON__TAPE_KIND(what) ((what)&15u)
-/* Links, steps and places are no events, and have no number. */
+/* Links, steps, places and cuts are no events, and have no number. */
 #define GNOMON__TAPE_IS_EVENT(what) \
     (GNOMON__TAPE_KIND(what) < GNOMON__TAPE_LINK_OUT)
 #define GNOMON__TAPE_MORE \
     16u /* so much more in `what` for each further record */
 #define GNOMON__TAPE_MORE_OF(what) ((what) >> 4 & 3u)
 #define GNOMON__TAPE_NODE(what) ((what) & ~63u)
+#define GNOMON__TAPE_SEGMENT 6u /* a place's is so much further up */
 
 typedef struct gnomon__tape_record {
     uint64_t begin; /* ticks; of a PLACE: number */

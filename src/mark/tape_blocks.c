@@ -49,7 +49,8 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     store_relaxed(&b->first, now);
     store_relaxed(&b->place.begin, tape->number);
     store_relaxed(&b->place.ticks, tape->others);
-    store_relaxed(&b->place.what, GNOMON__TAPE_PLACE);
+    store_relaxed(&b->place.what,
+                  t->segment << GNOMON__TAPE_SEGMENT | GNOMON__TAPE_PLACE);
     tape->block = at;
     gnomon__tape_pools[tape->bit].open += bytes;
     store_relaxed(&tape->next, at + HEAD);
@@ -446,16 +447,32 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
  * blocks before GNOMON__TAPE_WHOLE are given back. Under the lock, which functions of a
  * bit's generation take. */
 
+/* In the block at hand; the next one says itself of which segment it is. Where nothing
+ * came since the cut before, its record says it now. */
+static void write_cut(gnomon__thread *t, gnomon__tape *tape)
+{
+    if (!tape->block)
+        return;
+    gnomon__tape_record *last = gnomon__at(t, tape->next - RECORD);
+    if (last->what == GNOMON__TAPE_CUT) {
+        store_relaxed(&last->ticks, gnomon__segment);
+    } else if (gnomon__tape_has_room(tape)) {
+        store_relaxed(&tape->others, tape->others + 1);
+        gnomon__tape_write(t, tape, 0, gnomon__segment, GNOMON__TAPE_CUT);
+    }
+}
+
 /* A late cut moves nothing: the stage that is being reported goes without the thread. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
     gnomon__tape_cursor *c = &tape->cursors[GNOMON__TAPE_STAGES];
-    if (gnomon__segment_settled == gnomon__segment)
-        return;
-    tape->segment = gnomon__segment;
-    tape->cut_at = gnomon__ticks();
-    c->to = gnomon__tape_here(tape);
+    if (gnomon__segment_settled != gnomon__segment) {
+        tape->segment = gnomon__segment;
+        tape->cut_at = gnomon__ticks();
+        c->to = gnomon__tape_here(tape);
+    }
+    write_cut(t, tape);
 }
 
 /* The first place and moment after the last cut. Those of a thread that was not cut in time

@@ -128,9 +128,9 @@ typedef struct gnomon__tree {
     uint32_t link_old[12]; /* outgrown: a reader may be in them */
     uint32_t counters;     /* list of gnomon__counter */
     uint32_t counter_count;
-    uint32_t over; /* the node closed last off the hot path ... */
-    uint32_t reserved;
-    uint64_t over_token; /* ... and its execution */
+    uint32_t over;         /* the node closed last off the hot path ... */
+    uint32_t over_segment; /* ... its execution, and in which that began */
+    uint64_t over_token;
 } gnomon__tree;
 
 /* The thread's tree of a bit that is one. */

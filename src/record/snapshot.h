@@ -29,12 +29,20 @@ typedef struct gnomon__step_record {
 /* When a stage of the run ended, in ticks; ascending. */
 typedef struct gnomon__stage_span {
     uint64_t until;
-    uint64_t cut; /* ticks: all threads were cut by then */
     uint32_t ordinal;
     uint32_t name;    /* its number */
     uint32_t segment; /* its last */
     uint32_t reserved;
 } gnomon__stage_span;
+
+/* The one that has the segment; `count`: it is of the open stage. */
+static inline size_t gnomon__stage_span_of(const gnomon__stage_span *spans,
+                                           size_t count, uint32_t segment)
+{
+    while (count && spans[count - 1].segment >= segment)
+        count--;
+    return count;
+}
 
 struct gnomon__model;
 struct gnomon__tape_events;

@@ -31,20 +31,16 @@ static int is_elsewhere(const gnomon__snapshot_builder *b, uint32_t stage)
     return !stage && b->record->has_some_stages;
 }
 
-/* In which an event began. At the run's end threads are cut one after the other: what
- * began meanwhile is of the last stage. */
+/* In which an event began. */
 static uint32_t stage_of_event(const gnomon__snapshot_builder *b,
-                               uint64_t begin, gnomon__stage_cursor *at)
+                               const gnomon__tape_entry *entry,
+                               gnomon__stage_cursor *at)
 {
-    const gnomon__run_record *r = b->record;
-    uint32_t stage = gnomon__snapshot_stage_at(b, begin, at);
-    if (stage || at->until != UINT64_MAX || !r->span_count ||
-        r->events->which != GNOMON__TAPE_OVER)
-        return stage;
-    const gnomon__stage_span *last = &r->spans[r->span_count - 1];
-    stage = gnomon__snapshot_stage(
-        b, (gnomon__stage_key){.ordinal = last->ordinal, .name = last->name});
-    return stage <= r->stage_count ? stage : 0;
+    const gnomon__tape_events *e = b->record->events;
+    const uint32_t segment =
+        entry->what & GNOMON__ENTRY_MORE ? e->more[entry->length].segment : 0;
+    return segment ? gnomon__snapshot_stage_of(b, segment)
+                   : gnomon__snapshot_stage_at(b, entry->begin, at);
 }
 
 /* Calls of `need` are few: once for each change of a path's stage. */
@@ -57,7 +53,7 @@ static int need_of_thread(gnomon__snapshot_builder *b,
     int ok = found != NULL;
     for (size_t i = 0; ok && i < t->count; i++) {
         uint32_t path = GNOMON__ENTRY_NUMBER(t->entries[i].what);
-        uint32_t stage = stage_of_event(b, t->entries[i].begin, &at);
+        uint32_t stage = stage_of_event(b, &t->entries[i], &at);
         if (!path || path >= room || is_elsewhere(b, stage) ||
             found[path].stage_plus_one == stage + 1 ||
             !gnomon__ledger_path(b->ledger, t->thread, path))
@@ -152,7 +148,7 @@ static int convert_thread(gnomon__snapshot_builder *b, gnomon__tape_events *e,
     for (size_t i = 0; ok && i < t->count; i++) {
         gnomon__tape_entry entry = t->entries[i];
         uint32_t path = GNOMON__ENTRY_NUMBER(entry.what);
-        uint32_t stage = stage_of_event(b, entry.begin, &at);
+        uint32_t stage = stage_of_event(b, &entry, &at);
         if (is_elsewhere(b, stage))
             continue;
         uint32_t node = node_at(b, found, room, t->thread, path, stage);

@@ -49,13 +49,12 @@ static uint32_t node_of_named(const gnomon__snapshot_builder *b,
                               const gnomon__tape_named *n, uint32_t path,
                               uint32_t stage)
 {
-    gnomon__stage_cursor at = {0};
     if (!n)
         return 0;
     if (path && path != n->path)
         return gnomon__snapshot_node(b, n->thread, path, stage);
     return gnomon__snapshot_node(b, n->thread, n->path,
-                                 gnomon__snapshot_stage_at(b, n->begin, &at));
+                                 gnomon__snapshot_stage_of(b, n->segment));
 }
 
 /* Links both of whose executions are events. */
@@ -69,8 +68,7 @@ static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
         const gnomon__tape_link *l = &e->links[i];
         const gnomon__tape_named *from = gnomon__tape_find(e, l->from);
         const gnomon__tape_named *to = gnomon__tape_find(e, l->to);
-        gnomon__stage_cursor at = {0};
-        uint32_t stage = gnomon__snapshot_stage_at(b, l->at, &at);
+        uint32_t stage = gnomon__snapshot_stage_of(b, l->segment);
         struct event_link one = {
             .from = node_of_named(b, from, l->from_path, stage),
             .to = node_of_named(b, to, l->to_path, stage),

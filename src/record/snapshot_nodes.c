@@ -161,24 +161,37 @@ uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
+/* Behind the last one is the open stage. */
+static uint32_t stage_of_span(const gnomon__snapshot_builder *b, size_t span)
+{
+    const gnomon__run_record *r = b->record;
+    gnomon__stage_key key = {.ordinal = r->open};
+    if (r->events && gnomon__tape_is_of_stage(r->events->which))
+        return 1; /* all are of the profile's only stage */
+    if (span < r->span_count)
+        key = (gnomon__stage_key){.ordinal = r->spans[span].ordinal,
+                                  .name = r->spans[span].name};
+    const uint32_t stage = gnomon__snapshot_stage(b, key);
+    return stage <= r->stage_count ? stage : 0;
+}
+
 uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
                                       uint64_t ticks, gnomon__stage_cursor *at)
 {
     const gnomon__run_record *r = b->record;
-    gnomon__stage_key key = {.ordinal = r->open};
-    at->until = UINT64_MAX;
-    if (r->events && gnomon__tape_is_of_stage(r->events->which))
-        return at->stage = 1; /* all are of the profile's only stage */
     while (at->span < r->span_count && ticks >= r->spans[at->span].until)
         at->span++;
-    if (at->span < r->span_count) {
-        key = (gnomon__stage_key){.ordinal = r->spans[at->span].ordinal,
-                                  .name = r->spans[at->span].name};
-        at->until = r->spans[at->span].until;
-    }
-    at->stage = gnomon__snapshot_stage(b, key);
-    at->stage = at->stage <= r->stage_count ? at->stage : 0;
-    return at->stage;
+    at->until =
+        at->span < r->span_count ? r->spans[at->span].until : UINT64_MAX;
+    return at->stage = stage_of_span(b, at->span);
+}
+
+uint32_t gnomon__snapshot_stage_of(const gnomon__snapshot_builder *b,
+                                   uint32_t segment)
+{
+    const gnomon__run_record *r = b->record;
+    return stage_of_span(
+        b, gnomon__stage_span_of(r->spans, r->span_count, segment));
 }
 
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,

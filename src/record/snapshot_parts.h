@@ -75,6 +75,9 @@ typedef struct gnomon__stage_cursor {
     uint64_t until; /* ticks: earlier moments are of that stage too */
     uint32_t stage;
 } gnomon__stage_cursor;
+/* The stage of a segment, likewise. */
+uint32_t gnomon__snapshot_stage_of(const gnomon__snapshot_builder *b,
+                                   uint32_t segment);
 uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
                                       uint64_t ticks, gnomon__stage_cursor *at);
 /* The stage of a moment in ticks, by its number in the profile; 0: it is not in the

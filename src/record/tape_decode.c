@@ -12,6 +12,7 @@
 
 #include "gnomon/profile.h"
 #include "platform/memory.h"
+#include "record/snapshot.h"
 
 /* Tokens that wait, by node: as many as scopes of the thread are open and linked. */
 typedef struct tape_waiting {
@@ -30,7 +31,9 @@ typedef struct tape_decoder {
     const gnomon__thread *thread;
     tape_waiting waiting;
     size_t kept;
-    gnomon__tape_place at; /* of the next record */
+    gnomon__tape_place at; /* of the next record ... */
+    uint32_t segment;      /* ... and when it was written */
+    uint64_t from, until;  /* ticks: the stage of that segment */
     /* Of a cycle: the first record of a later one, if there is one. The cursor goes there,
      * and behind it `ahead` events are told. */
     gnomon__tape_place rest;
@@ -44,6 +47,47 @@ typedef struct tape_decoder {
     gnomon__tape_loss gap; /* the moments of events that were not found */
     int is_in_gap;
 } tape_decoder;
+
+/* ---- Segments ----------------------------------------------------------------------- */
+
+/* In which it began; ranges perhaps on a thread that was cut at another moment. */
+static uint32_t segment_of(const tape_decoder *d, const gnomon__tape_record *r)
+{
+    return GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LONG && r->ticks
+               ? r->ticks
+               : d->segment;
+}
+
+static void find_stage(tape_decoder *d, uint32_t segment)
+{
+    const gnomon__tape_events *e = d->e;
+    const size_t i = gnomon__stage_span_of(e->spans, e->span_count, segment);
+    d->segment = segment;
+    d->from = i ? e->spans[i - 1].until : 0;
+    d->until = i < e->span_count ? e->spans[i].until : UINT64_MAX;
+}
+
+/* The segment in which it began, where its moment is in another stage: as threads are cut
+ * one after the other, or at that very moment. */
+static uint32_t segment_apart(const tape_decoder *d,
+                              const gnomon__tape_record *r)
+{
+    const uint32_t segment = segment_of(d, r);
+    return segment == d->segment && r->begin >= d->from && r->begin < d->until
+               ? 0
+               : segment;
+}
+
+/* The place of a block, or a cut: what follows is of this segment. */
+static void begin_segment(tape_decoder *d, const gnomon__tape_record *r)
+{
+    const uint32_t now = load_relaxed(&gnomon__segment),
+                   lower = r->what >> GNOMON__TAPE_SEGMENT,
+                   all = UINT32_MAX >> GNOMON__TAPE_SEGMENT;
+    find_stage(d, GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_CUT
+                      ? r->ticks
+                      : now - ((now - lower) & all));
+}
 
 /* ---- Nodes and tokens ----------------------------------------------------------- */
 
@@ -118,14 +162,14 @@ static int keep_more(tape_decoder *d, uint64_t begin, uint32_t kind,
 }
 
 static int keep_named(tape_decoder *d, const struct waiting_token *of,
-                      uint64_t begin, uint32_t path)
+                      const gnomon__tape_record *r, uint32_t path)
 {
     gnomon__tape_events *e = d->e;
     if (!gnomon__grow(&e->named, &e->named_room, e->named_count + 1,
                       sizeof *e->named))
         return 0;
-    e->named[e->named_count++] =
-        (gnomon__tape_named){of->token, begin, of->out, d->t->thread, path};
+    e->named[e->named_count++] = (gnomon__tape_named){
+        of->token, r->begin, of->out, d->t->thread, path, segment_of(d, r), 0};
     return 1;
 }
 
@@ -134,6 +178,7 @@ static int keep_execution(tape_decoder *d, const gnomon__tape_record *r,
 {
     uint32_t node = GNOMON__TAPE_NODE(r->what);
     uint32_t path = path_number(d->thread, node);
+    const uint32_t apart = segment_apart(d, r);
     struct waiting_token linked = {.token = token};
     if (!token && d->waiting.count)
         linked = waited_for(d, node, r->begin, ticks);
@@ -141,12 +186,13 @@ static int keep_execution(tape_decoder *d, const gnomon__tape_record *r,
         gnomon__tape_lose(&d->t->lost, 1, r->begin, r->begin + ticks);
         return 1;
     }
-    if (linked.token && !keep_named(d, &linked, r->begin, path))
+    if (linked.token && !keep_named(d, &linked, r, path))
         return 0;
-    if (linked.token || ticks >> 32)
-        return keep_more(
-            d, r->begin, GNOMON_EVENT_EXECUTION, path,
-            (gnomon__tape_more){.length = ticks, .instance = linked.token});
+    if (linked.token || ticks >> 32 || apart)
+        return keep_more(d, r->begin, GNOMON_EVENT_EXECUTION, path,
+                         (gnomon__tape_more){.length = ticks,
+                                             .instance = linked.token,
+                                             .segment = apart});
     keep_entry(d, r->begin, (uint32_t)ticks, GNOMON_EVENT_EXECUTION, path);
     return 1;
 }
@@ -166,7 +212,7 @@ static int keep_link(tape_decoder *d, const gnomon__tape_record *r,
                             GNOMON__TAPE_KIND(r->ticks),
                             path_number(d->thread, GNOMON__TAPE_NODE(r->ticks)),
                             path_number(d->thread, GNOMON__TAPE_NODE(r->what)),
-                            0};
+                            d->segment};
     return 1;
 }
 
@@ -186,7 +232,8 @@ static int keep_step(tape_decoder *d, const gnomon__tape_record *r,
 static int decode_record(tape_decoder *d, const gnomon__tape_record *r,
                          const uint64_t more[2])
 {
-    gnomon__tape_more value = {.region = r->ticks};
+    gnomon__tape_more value = {.region = r->ticks,
+                               .segment = segment_apart(d, r)};
     uint32_t path = path_number(d->thread, GNOMON__TAPE_NODE(r->what));
     switch (GNOMON__TAPE_KIND(r->what)) {
     case GNOMON__TAPE_SCOPE:
@@ -269,34 +316,27 @@ static void count_event(tape_decoder *d, int is_old, int is_asked)
     d->asked += (uint64_t)is_asked;
 }
 
-/* The segment in which a range began, perhaps on a thread that was cut at another moment
- * than this one; 0: it is not known. */
-static uint32_t segment_of(const gnomon__tape_record *r)
-{
-    return GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_LONG ? r->ticks : 0;
-}
-
 /* Whether it is of an earlier stage than those that the cursor has not told. */
 static int began_before(const tape_decoder *d, const gnomon__tape_record *r)
 {
-    const uint32_t segment = segment_of(r);
-    return segment && gnomon__tape_is_of_stage(d->e->which)
-               ? segment < d->t->first_segment
+    return gnomon__tape_is_of_stage(d->e->which)
+               ? segment_of(d, r) < d->t->first_segment
                : r->begin < d->t->cursor.from_at;
 }
 
 /* Of a cycle, and of what is late. */
-static int is_in_range(const gnomon__tape_events *e,
-                       const gnomon__tape_record *r)
+static int is_in_range(const tape_decoder *d, const gnomon__tape_record *r)
 {
-    const uint32_t segment = segment_of(r);
-    return segment && gnomon__tape_is_late(e->which)
+    const gnomon__tape_events *e = d->e;
+    const uint32_t segment = segment_of(d, r);
+    return gnomon__tape_is_late(e->which)
                ? segment >= e->first_segment && segment <= e->last_segment
                : r->begin >= e->from && r->begin < e->until;
 }
 
 /* Whether the profile has the record that is next. */
-static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r)
+static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r,
+                        int is_range)
 {
     const gnomon__tape_events *e = d->e;
     const gnomon__tape_thread *t = d->t;
@@ -318,13 +358,13 @@ static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r)
         return 0;
     }
     if (is_cycle || is_late)
-        is_asked &= is_in_range(e, r);
+        is_asked &= is_in_range(d, r);
     if (is_event)
         count_event(d, is_old, is_asked);
     /* No profile could be made; or a range was open when its cycle was read, and is not
      * among what was open there. */
     if (is_cycle && !is_asked &&
-        (!is_old || (segment_of(r) && d->at.number >= t->cursor.to.number)))
+        (!is_old || (is_range && d->at.number >= t->cursor.to.number)))
         gnomon__tape_lose(&d->t->lost, (uint64_t)is_event, r->begin, r->begin);
     return is_asked;
 }
@@ -391,9 +431,14 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
         if (GNOMON__TAPE_KIND(r.what) == GNOMON__TAPE_PLACE) {
             look_for_gap(&d, r.begin);
             d.at = (gnomon__tape_place){r.begin, r.ticks, 0};
+            begin_segment(&d, &r);
             continue;
         }
-        int is_asked = is_asked_for(&d, &r);
+        if (GNOMON__TAPE_KIND(r.what) == GNOMON__TAPE_CUT)
+            begin_segment(&d, &r);
+        const int is_range =
+            GNOMON__TAPE_KIND(r.what) == GNOMON__TAPE_LONG && more[1];
+        int is_asked = is_asked_for(&d, &r, is_range);
         pass_record(&d, r.what);
         if (gnomon__tape_is_late(e->which) && is_link_record(&r))
             /* It names an execution; the link itself was given. */

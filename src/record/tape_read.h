@@ -70,7 +70,8 @@ typedef struct gnomon__tape_more {
     uint64_t instance;
     double value;
     uint32_t region; /* its id; in a profile its number */
-    uint32_t reserved;
+    /* In which it began, where its stage does not have that moment; else 0. */
+    uint32_t segment;
 } gnomon__tape_more;
 
 /* An execution that links name. */
@@ -80,6 +81,8 @@ typedef struct gnomon__tape_named {
     uint64_t out; /* ticks: it was first linked from; 0: not known */
     uint32_t thread;
     uint32_t path;
+    uint32_t segment; /* in which it began */
+    uint32_t reserved;
 } gnomon__tape_named;
 
 typedef struct gnomon__tape_link {
@@ -87,7 +90,7 @@ typedef struct gnomon__tape_link {
     uint64_t at;       /* ticks */
     uint32_t kind;
     uint32_t from_path, to_path; /* then: an execution may move to another */
-    uint32_t reserved;
+    uint32_t segment;
 } gnomon__tape_link;
 
 typedef struct gnomon__tape_step_read {
@@ -121,13 +124,15 @@ typedef struct gnomon__tape_events {
     size_t link_count, link_room;
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
-    /* What is asked for. Of a cycle, and of what is late: what began in this time, in
-     * ticks; and ranges of these segments. */
+    /* What is asked for. Of a cycle: what began in this time, in ticks; of what is late:
+     * what began in these segments. */
     enum gnomon__tape_which which;
     uint64_t from, until;
     uint32_t first_segment, last_segment;
     size_t most; /* of a PART: about so many bytes of blocks */
     uint32_t bit, generation;
+    const struct gnomon__stage_span *spans; /* of the stages that are over */
+    size_t span_count;
     /* How it was: */
     uint64_t since; /* ticks: what began earlier is missing */
     uint64_t now;   /* ticks */

@@ -46,6 +46,8 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
             is_stage ? UINT64_MAX : events->until, events->most))
         return GNOMON_ENOMEM;
     gnomon__events_ask(&f->events, events);
+    f->events.spans = f->run.spans;
+    f->events.span_count = f->run.span_count;
     return gnomon__tape_read(&f->events);
 }
 
@@ -116,34 +118,18 @@ static int is_span_of(const gnomon__stage_span *span,
     return span->ordinal == stage->ordinal && span->name == stage->name;
 }
 
-static int has_late_part(const gnomon__view *v, const gnomon__stage_span *span)
-{
-    const gnomon__late_parts *late = &v->ledger.late_reported;
-    for (size_t i = 0; i < late->count; i++)
-        if (is_span_of(span, &late->of[i].stage))
-            return 1;
-    return 0;
-}
-
-/* Those that began in the stage; none if its time is not known any more. What began while
- * threads were cut, one after the other, is of that stage whose late part there is. */
-static gnomon__event_range late_events(const gnomon__view *v,
-                                       const gnomon__view *window,
+/* Those that began in the stage; none if that is not known any more. */
+static gnomon__event_range late_events(const gnomon__view *window,
                                        const gnomon__stage_key *stage)
 {
     gnomon__event_range range = {.window = window, .which = GNOMON__TAPE_LATE};
     size_t count;
-    const gnomon__stage_span *spans = gnomon__stage_spans(&count), *before;
+    const gnomon__stage_span *spans = gnomon__stage_spans(&count);
     for (size_t i = 0; i < count; i++) {
-        before = i ? &spans[i - 1] : NULL;
         if (!is_span_of(&spans[i], stage))
             continue;
-        range.first_segment = before ? before->segment + 1 : 1;
+        range.first_segment = i ? spans[i - 1].segment + 1 : 1;
         range.last_segment = spans[i].segment;
-        range.until = spans[i].cut;
-        range.from = !before                    ? 0
-                     : has_late_part(v, before) ? before->cut
-                                                : before->until;
     }
     return range;
 }
@@ -163,7 +149,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         .totals = &part->totals};
     gnomon__event_range range;
     if (window)
-        range = late_events(v, window, &part->stage);
+        range = late_events(window, &part->stage);
     if (window && which + 1 == v->ledger.late_reported.count)
         range.which = GNOMON__TAPE_LATE_LAST;
     return snapshot_stage(out, v, &stage, window ? &range : NULL);

@@ -45,8 +45,7 @@ void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage)
         forget_spans(MOST_SPANS / 2);
     if (gnomon__grow(&spans.at, &spans.room, spans.count + 1, sizeof *spans.at))
         spans.at[spans.count++] = (gnomon__stage_span){
-            until,       gnomon__ticks(),     stage->ordinal,
-            stage->name, gnomon__segment - 1, 0};
+            until, stage->ordinal, stage->name, gnomon__segment - 1, 0};
 }
 
 const gnomon__stage_span *gnomon__stage_spans(size_t *count)

@@ -433,6 +433,27 @@ TEST(a_link_over_the_end_of_a_stage_is_told_once)
     gnomon_detach(&keeper, NULL);
 }
 
+/* What began before a stage's end is of that stage, at whichever moment. */
+TEST(a_stage_ends_at_the_moment_of_its_last_begins)
+{
+    gnomon_node_info n = {.stage = 0};
+    gnomon_attach(&keeper, NULL, NULL);
+    gnomon_stage_begin("first");
+    gnomon_token over = gnomon_begin(&outer_region);
+    gnomon_end(gnomon_begin(&inner_region));
+    gnomon_stage_begin("second");
+    gnomon_end(over);
+    gnomon_end(gnomon_begin(&range_region));
+    gnomon_profile *p = profile_of("taper", 1);
+    CHECK_EQ(events(p), 3);
+    for (size_t i = 1; i <= 3; i++) {
+        CHECK_EQ(gnomon_profile_node(p, event_at(p, i).node, &n), GNOMON_OK);
+        CHECK_EQ(n.stage, path_is(p, event_at(p, i).node, "range") ? 2 : 1);
+    }
+    gnomon_profile_free(p);
+    gnomon_detach(&keeper, NULL);
+}
+
 /* Its executions' paths lead to one that is open in the next stage. */
 TEST(a_link_is_in_its_own_stage_alone)
 {
