@@ -244,7 +244,7 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
             status, gnomon__export_files(r, profiles, count, r->to));
     while (count)
         gnomon_profile_free((gnomon_profile *)(size_t)profiles[--count]);
-    while (r->made_count)
+    while (r->made && r->made_count)
         gnomon__free(r->made[--r->made_count]);
     gnomon__free(r->made);
     gnomon__free(identities);

@@ -32,19 +32,19 @@ enum gnomon__value_kind { GNOMON__VALUE_TEXT = 0, GNOMON__VALUE_FILE = 1 };
  * `more`, which no shell reads, has no line that begins with a quote. */
 typedef struct gnomon__cli_option {
     const char *name;  /* "limit" is --limit */
-    char letter;       /* of -o; 0: none */
-    char kind;         /* gnomon__value_kind */
-    char is_open;      /* takes others than its words too */
     const char *value; /* what help calls it, "N"; NULL: takes none */
     const char *const
         *words;       /* all values it knows, NULL at the end; or NULL */
     const char *help; /* one line */
-    /* Where gnomon__cli_read puts it in a request: an int, which is 1 or the number of
-     * the word; of a text or file a const char *. Or what takes it: 0 if it is wrong, which
-     * it has logged. */
-    uint16_t to;
+    /* What takes it, where that is not `to`: 0 if it is wrong, which it has logged. */
     int (*take)(void *request, const struct gnomon__cli_option *option,
                 const char *value);
+    /* Where gnomon__cli_read puts it in a request: an int, which is 1 or the number of
+     * the word; of a text or file a const char *. */
+    uint16_t to;
+    char letter;  /* of -o; 0: none */
+    char kind;    /* gnomon__value_kind */
+    char is_open; /* takes others than its words too */
 } gnomon__cli_option;
 
 /* Options of a table: one that takes no value, a text, a file, one of `all` words. Last

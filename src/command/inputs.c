@@ -259,7 +259,7 @@ static int load_any(const char *path, gnomon_profile **out, int again)
         why += n + 2; /* the library's line names it, too */
     if (code || (*why && !again))
         gnomon__log("%s: %s", name, *why ? why : gnomon_error_name(code));
-    return code;
+    return *out ? GNOMON_OK : code ? code : GNOMON_EIO;
 }
 
 int gnomon__cli_load(const char *path, gnomon_profile **out)

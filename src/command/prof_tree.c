@@ -128,8 +128,11 @@ static int tree_settle(prof_tree *p)
         l->self = fmax(l->self - n->times.self, 0);
         l->total = fmax(l->total - n->times.total, 0);
     }
-    for (size_t f = 0; f < p->t->count; f++)
-        p->nodes[p->largest[f] - 1].times = left[f];
+    for (uint32_t i = 1; i <= p->count; i++) {
+        tree_node *n = &p->nodes[i - 1];
+        if (p->largest[n->function] == i)
+            n->times = left[n->function];
+    }
     gnomon__free(left);
     return GNOMON_OK;
 }

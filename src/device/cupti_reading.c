@@ -220,7 +220,7 @@ static uint64_t cupti_now(void)
 static int read_both(cupti_anchor *out, int tries)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
-    out->error = UINT64_MAX;
+    *out = (cupti_anchor){.error = UINT64_MAX};
     for (int i = 0; i < tries; i++) {
         uint64_t before = cupti_now(), theirs = 0;
         if (cupti->GetTimestamp(&theirs))

@@ -417,9 +417,10 @@ static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
 /* Readers find what launched work by a call with its number, and leave out work without
  * one. */
 static void put_call(gnomon__chrome *c, const gnomon__link_end *launch,
-                     int64_t pid, int64_t tid, uint64_t at)
+                     const gnomon__chrome_flow *flow, int64_t pid, int64_t tid,
+                     uint64_t at)
 {
-    const uint64_t id = launch ? c->flows[launch->flow].external : 0;
+    const uint64_t id = flow ? flow->external : 0;
     gnomon__chrome_row(c);
     gnomon__export_form(
         c->t,
@@ -444,11 +445,11 @@ static void put_missing_call(gnomon__chrome *c, const gnomon__chrome_node *n,
     gnomon__chrome_flow *flow = launch ? &c->flows[launch->flow] : NULL;
     const int is_cause = launch && !launch->is_effect;
     if (is_cause && n->is_label)
-        put_call(c, launch, k->pid, tid, at);
+        put_call(c, launch, flow, k->pid, tid, at);
     if (!is_cause && (!n->is_work || (flow && flow->has_call)))
         return;
     if (!is_cause && run->has_thread)
-        put_call(c, launch, run->pid, GNOMON__STEPS_TID, at);
+        put_call(c, launch, flow, run->pid, GNOMON__STEPS_TID, at);
     if (flow)
         flow->has_call = 1;
     else

@@ -70,7 +70,7 @@ static APART uint32_t more_slots(gnomon__thread *t)
     if (!block)
         return 0;
     open_range *r = gnomon__at(t, block);
-    uint64_t slot = t->ranges.block_count * BLOCK_SLOTS;
+    uint64_t slot = (uint64_t)t->ranges.block_count * BLOCK_SLOTS;
     for (uint32_t i = 0; i < BLOCK_SLOTS; i++) {
         r[i].name =
             RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |

@@ -241,7 +241,8 @@ static int compare_same_events(const void *left, const void *right)
     const gnomon_event_info *a = left, *b = right;
     gnomon_event_info copy = *a;
     copy.reserved = b->reserved;
-    if (!memcmp(&copy, b, sizeof copy)) /* as most of several readings are */
+    /* As most of several readings are, to the byte. */
+    if (!memcmp((const char *)&copy, (const char *)b, sizeof copy))
         return 0;
     GNOMON__TRY_NUMBER(track);
     GNOMON__TRY_NUMBER(begin_ns);

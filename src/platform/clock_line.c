@@ -269,8 +269,8 @@ static void line_aim(gnomon__line *l, uint64_t ticks, uint64_t ns,
         want = ns + error;
     if (want < less_or_0(ns, error))
         want = less_or_0(ns, error);
-    line_wide mult =
-        ((line_wide)less_or_0(want, from) << GNOMON__CLOCK_SHIFT) / span;
+    line_wide mult = ((line_wide)less_or_0(want, from) << GNOMON__CLOCK_SHIFT) /
+                     (span ? span : 1);
     line_draw(l, from,
               mult < least  ? least
               : mult > most ? most

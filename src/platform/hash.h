@@ -20,7 +20,9 @@ static inline uint64_t gnomon__hash_bytes(uint64_t hash, const char *at,
 /* That of a text, its upper bits mixed in, for tables of 2^n slots. */
 static inline uint64_t gnomon__hash_text(const char *text)
 {
-    uint64_t h = gnomon__hash_bytes(GNOMON__HASH_SEED, text, strlen(text));
+    uint64_t h = GNOMON__HASH_SEED;
+    for (; *text; text++)
+        h = gnomon__hash_bytes(h, text, 1);
     return h ^ h >> 29;
 }
 

@@ -38,7 +38,7 @@ static bool cuda_is_shown(const gnomon_profile *p, const gnomon_node_info *n,
         return false;
     if (t.kind != GNOMON_TRACK_STREAM)
         return t.kind == GNOMON_TRACK_THREAD;
-    *device = (uint64_t)(t.device + 1);
+    *device = (uint64_t)((int64_t)t.device + 1);
     return (n->flags & GNOMON_NODE_PART) != 0;
 }
 

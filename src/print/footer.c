@@ -234,11 +234,8 @@ static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
 {
 #define FOOTER_TEXT(field, text) text "\0"
-#define FOOTER_ONE(field, text) +1
-    static const char texts[] = GNOMON_HEALTH(FOOTER_TEXT);
-    const size_t counts = 0 GNOMON_HEALTH(FOOTER_ONE);
+    const char *words = GNOMON_HEALTH(FOOTER_TEXT);
 #undef FOOTER_TEXT
-#undef FOOTER_ONE
     uint64_t other = input->after.other_nodes - input->before.other_nodes;
     if (other && *input->memory)
         out->print(out,
@@ -248,8 +245,7 @@ static void footer_health(const gnomon__footer_input *input,
     gnomon_health before = input->before;
     before.other_nodes =
         *input->memory ? input->after.other_nodes : before.other_nodes;
-    const char *words = texts;
-    for (size_t i = 0; i < counts; i++, words += strlen(words) + 1) {
+    for (size_t i = 0; *words; i++, words += strlen(words) + 1) {
         uint64_t was = footer_count(&before, i),
                  is = footer_count(&input->after, i);
         if (is > was)
@@ -269,7 +265,8 @@ static void footer_names(const gnomon_profile *profile,
     for (size_t i = count; i && named < FOOTER_NAMES; i--)
         if (!gnomon_profile_region(profile, i, &region) && *region.name != '(')
             out->print(out, "%s%s",
-                       named++ ? ", " : "gnomon: the last names within the limit: ",
+                       named++ ? ", "
+                               : "gnomon: the last names within the limit: ",
                        gnomon_shown(out, region.name));
     if (named)
         out->print(out, "\n");

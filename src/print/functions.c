@@ -648,7 +648,7 @@ const gnomon__functions *gnomon__calls_table(gnomon__calls *c, size_t which,
     c->table_number++;
     c->table.row_count = root != NULL;
     c->table.caller_count = 0;
-    if (top)
+    if (root)
         *top = (gnomon__function){.file = "~", .name = root, .nc = 1, .cc = 1};
     for (uint32_t at = all ? c->nodes[0].child : c->actions[which].first_root;
          at; at = all ? c->nodes[at].next : c->nodes[at].next_root)

@@ -139,9 +139,9 @@ static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
     gnomon__column columns[KERNEL_COLUMNS];
     gnomon__report_table table = r->table;
     int code = GNOMON_OK;
-    for (uint16_t k = 0; k < KERNEL_COLUMNS; k++)
+    for (int k = 0; k < KERNEL_COLUMNS; k++)
         if ((part->columns | KERNELS_OF_ALL) >> k & 1)
-            shown[choice.count++] = k;
+            shown[choice.count++] = (uint16_t)k;
     memcpy(columns, kernel_columns, sizeof columns);
     (void)snprintf(columns[KERNEL_NAME].title,
                    sizeof columns[KERNEL_NAME].title, "%s", part->first);

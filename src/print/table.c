@@ -54,6 +54,7 @@ bool gnomon__table_grow(void *list, size_t *room, size_t need, size_t size)
     if (need <= *room)
         return true;
     memcpy(&of, list, sizeof of);
+    /* cppcheck-suppress memleakOnRealloc */
     of = realloc(of, (wide < need ? need : wide) * size);
     if (!of)
         return false;

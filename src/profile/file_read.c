@@ -415,10 +415,14 @@ static int read_section(file_reader *r)
 {
     const gnomon__section *s = r->records.s;
     const char *kind = s->kind;
-    if (!s->payload && !(s->is_block && r->kinds >> GNOMON_EVENTS & 1))
+    if (s->is_block && r->kinds >> GNOMON_EVENTS & 1) {
+        r->has_end &= !r->ends; /* appended to */
+        return take_event_section(r);
+    }
+    if (!s->payload)
         return GNOMON_OK;
     if (s->entity < GNOMON__ENTITIES || s->entity == GNOMON__SECTION_TEXT)
-        r->has_end &= !r->ends; /* appended to */
+        r->has_end &= !r->ends;
     if (s->entity < GNOMON__ENTITIES)
         return read_entities(r, s->entity);
     if (s->entity == GNOMON__SECTION_TEXT)

@@ -270,7 +270,7 @@ int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from)
 {
     file_walk w = {.index = out, .last = GNOMON__ENTITIES};
     gnomon__sections sections;
-    gnomon__section s;
+    gnomon__section s = {0};
     memset(out, 0, sizeof *out);
     gnomon__fail_clear();
     int code = gnomon__sections_open(&sections, from), more = 1;

@@ -137,17 +137,17 @@ static int noted_order(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The row of a noted node; NULL: it has none. Of a tree that is dropped meanwhile the
+/* The row of a noted node, or GNOMON__NO_ROW. Of a tree that is dropped meanwhile the
  * words may be anything. */
-static gnomon__row *row_at(const gnomon__rows_copier *c, uint32_t at)
+static uint32_t row_at(const gnomon__rows_copier *c, uint32_t at)
 {
     if (!has_row(c, at))
-        return NULL;
+        return GNOMON__NO_ROW;
     const gnomon__node *n = gnomon__copied_node(c, at);
     uint32_t row = load_relaxed(&n->row);
     return load_relaxed(&n->visit) == visits && row < c->out->count
-               ? &c->out->rows[row]
-               : NULL;
+               ? row
+               : GNOMON__NO_ROW;
 }
 
 /* A row for each noted node, by their numbers, so that parents come before children. 0: no
@@ -162,18 +162,19 @@ static int make_rows(gnomon__rows_copier *c)
     for (size_t i = 0; i < c->noted_count; i++) {
         gnomon__node *n = gnomon__copied_node(c, (uint32_t)c->noted[i]);
         uint32_t above = load_relaxed(&n->front[0].parent);
-        const gnomon__row *parent = row_at(c, above);
-        uint32_t inherited = parent                     ? parent->node_flags
+        uint32_t parent = row_at(c, above);
+        uint32_t inherited = parent != GNOMON__NO_ROW
+                                 ? r->rows[parent].node_flags
                              : above == c->tree->ranges ? GNOMON__NODE_RANGES
                                                         : 0;
         store_relaxed(&n->row, (uint32_t)i);
-        r->rows[i] = (gnomon__row){
-            .node = (uint32_t)c->noted[i],
-            .number = (uint32_t)(c->noted[i] >> 32),
-            .parent = parent ? (uint32_t)(parent - r->rows) : GNOMON__NO_ROW,
-            .key = load_relaxed(&n->front[0].key),
-            .node_flags =
-                load_relaxed(&n->flags) | (inherited & GNOMON__NODE_RANGES)};
+        r->rows[i] =
+            (gnomon__row){.node = (uint32_t)c->noted[i],
+                          .number = (uint32_t)(c->noted[i] >> 32),
+                          .parent = parent,
+                          .key = load_relaxed(&n->front[0].key),
+                          .node_flags = load_relaxed(&n->flags) |
+                                        (inherited & GNOMON__NODE_RANGES)};
         r->count = i + 1;
     }
     return 1;
@@ -188,9 +189,10 @@ static void add_chain(gnomon__rows_copier *c)
         count = c->tree->open_count[c->bank];
     }
     for (size_t i = 0; i < count; i++) {
-        gnomon__row *row = row_at(c, open[i].node);
-        if (!row)
+        uint32_t number = row_at(c, open[i].node);
+        if (number == GNOMON__NO_ROW)
             continue;
+        gnomon__row *row = &c->out->rows[number];
         row->is_on_chain = 1;
         row->segment = open[i].segment;
         row->token = open[i].token;
@@ -203,19 +205,19 @@ static int add_ended(gnomon__rows_copier *c)
     gnomon__rows *r = c->out;
     for (uint32_t at = c->ended; at;) {
         const gnomon__carry *e = gnomon__at(c->t, at);
-        gnomon__row *row = row_at(c, load_relaxed(&e->node));
+        uint32_t row = row_at(c, load_relaxed(&e->node));
         at = load_relaxed(&e->next);
-        if (!row)
+        if (row == GNOMON__NO_ROW)
             continue;
         if (!ROOM_FOR(r, late, late_count, late_room, 1))
             return 0;
         uint64_t self = load_relaxed(&e->self);
         r->late[r->late_count++] = (gnomon__late){
-            (uint32_t)(row - r->rows), load_relaxed(&e->segment),
-            load_relaxed(&e->ticks), self, load_relaxed(&e->is_left) != 0};
+            row, load_relaxed(&e->segment), load_relaxed(&e->ticks), self,
+            load_relaxed(&e->is_left) != 0};
         if (!load_relaxed(&e->is_range)) {
-            row->carried += load_relaxed(&e->inside);
-            row->carried_self += self;
+            r->rows[row].carried += load_relaxed(&e->inside);
+            r->rows[row].carried_self += self;
         }
     }
     return 1;

@@ -44,10 +44,12 @@ static uint32_t put_outside(gnomon__snapshot_builder *b, uint32_t track,
 {
     static const char name[] = "(outside)";
     size_t region = gnomon__model_count(b->m, GNOMON_REGIONS);
-    const gnomon_region_info *r = NULL;
-    while (region &&
-           ((r = gnomon__model_at(b->m, GNOMON_REGIONS, region))->name != name))
-        region--;
+    const gnomon_region_info *r;
+    for (; region; region--) {
+        r = gnomon__model_at(b->m, GNOMON_REGIONS, region);
+        if (r->name == name)
+            break;
+    }
     if (!region) {
         gnomon_region_info *made = gnomon__model_add(b->m, GNOMON_REGIONS);
         if (!made)

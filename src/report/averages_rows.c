@@ -196,7 +196,8 @@ static void merge_equal(averaged *one)
     while (one->parent && one->parent->is_merged)
         one->parent = one->parent->parent;
     averaged *parent = one->parent;
-    if (!parent || parent->children != 1 || strcmp(parent->name, one->name))
+    if (!parent || parent->children != 1 ||
+        strcmp(parent->name, one->name) != 0)
         return;
     parent->children = one->children;
     parent->kernels = one->kernels;
@@ -210,15 +211,14 @@ static bool contains(const averaged *outer, const averaged *inner)
 }
 
 /* What all of it took is known: it goes to what is around it, after what began before.
- * Up to `outer`, which is returned. */
-static averaged *close_to(averaged *open, averaged *outer)
+ * Up to `outer`. */
+static void close_to(averaged *open, const averaged *outer)
 {
     for (; open != outer; open = open->parent) {
         open->all[1] = open->kernels + open->below[1];
         for (int k = 0; k < 4 && open->parent; k++)
             open->parent->below[k] += open->all[k];
     }
-    return open;
 }
 
 static void make_tree(averaging *a)
@@ -243,7 +243,7 @@ static void make_tree(averaging *a)
     open = NULL;
     for (size_t i = 0; i < count; i++)
         if (!a->sorted[i]->is_merged) {
-            open = close_to(open, a->sorted[i]->parent);
+            close_to(open, a->sorted[i]->parent);
             open = a->sorted[i];
         }
     close_to(open, NULL);

@@ -339,8 +339,9 @@ int gnomon__attach_n(const gnomon_profiler *profiler, void *self,
 int gnomon_attach(const gnomon_profiler *profiler, void *self,
                   const char *options)
 {
-    if (!profiler && !self && options)
-        return gnomon__configure_n(options, GNOMON_TO_NUL);
+    if (!profiler)
+        return self || !options ? gnomon__profiler_check(NULL)
+                                : gnomon__configure_n(options, GNOMON_TO_NUL);
     return gnomon__attach_n(profiler, self, options, GNOMON_TO_NUL);
 }
 

@@ -123,7 +123,7 @@ static int give_cycle(const gnomon__view *v, const gnomon__event_range *range,
         for (uint64_t i = 0; i < times && !code; i++)
             gnomon__call_ready(a, m);
     }
-    *has_any = code || gnomon_profile_count(&m->base, GNOMON_EVENTS);
+    *has_any = code || (m && gnomon_profile_count(&m->base, GNOMON_EVENTS));
     if (m)
         gnomon_profile_free(&m->base);
     return code;

@@ -167,7 +167,7 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     value = value ? gnomon__spec_shown(position, value) : NULL;
     name = resolve_profiler(w, given);
     if (name) {
-        resolve_profiler_set(w, origin, name, value);
+        resolve_profiler_set(w, origin, name, value ? value : "");
         return;
     }
     name = resolve_first_part(w, given, &rest);
