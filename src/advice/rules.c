@@ -179,13 +179,26 @@ static void say_loader(advice *a, const advice_stage *s, double ns,
                          : "workers, which load while the step computes"));
 }
 
+/* The longest times, one for each epoch: a loader is asked once more at the end of each. */
+static double start_up(const advice_stage *s, const gnomon_stats *t)
+{
+    const double count = (double)t->count,
+                 epochs = count -
+                          s->steps * (double)gnomon__advice_calls(s, t->count);
+    double ns = (double)t->max_ns;
+    for (double i = 1; i < epochs && epochs <= s->steps / 10; i++)
+        ns += gnomon_quantile(t, 1 - (i + 0.5) / count);
+    return ns;
+}
+
 static void look_loader(advice *a, const advice_stage *s)
 {
     gnomon__report_node n;
     double ns = 0, most = -1;
     const char *name = NULL;
     for (size_t i = 0; gnomon__advice_next(s, &i, &n);) {
-        const double took = (double)(n.of.host->total_ns - n.of.host->max_ns);
+        const double took =
+            fmax((double)n.of.host->total_ns - start_up(s, n.of.host), 0);
         if (n.of.track != s->thread ||
             !(a->regions[n.of.region].is & ~a->nodes[i].inside & IS_LOADER))
             continue;
@@ -267,6 +280,26 @@ static double longer_by(const advice *a, const advice_stage *s,
                                                (double)all->count);
 }
 
+/* Where times of single steps were not recorded: the mark that ran as often as such steps
+ * came, and took at least half of their time. */
+static const char *ran_so_often(advice *a, const advice_stage *s, double often,
+                                double ns)
+{
+    gnomon__report_node n;
+    const char *text = "in what: GNOMON=steps records it";
+    for (size_t i = 0; often > 0 && gnomon__advice_next(s, &i, &n);) {
+        const gnomon_stats *t = n.of.host;
+        if (n.of.track != s->thread || 2 * (double)t->total_ns < ns ||
+            fabs((double)t->count - often) > 1)
+            continue;
+        ns = 2 * (double)t->total_ns;
+        text = TEXT("in what: perhaps %s, which ran %" PRIu64
+                    " times; GNOMON=steps records it",
+                    n.region.name, t->count);
+    }
+    return text;
+}
+
 /* ", of which validation is 300 ms": of the regions that were longer by nearly the most the
  * one that took least, which is inside of the others. */
 static const char *reason_of(advice *a, const advice_stage *s,
@@ -275,7 +308,7 @@ static const char *reason_of(advice *a, const advice_stage *s,
     gnomon_step_time_info t;
     uint32_t best = 0;
     double most = 0, least = 0, excess = 0;
-    *unsure = "in what: GNOMON=steps records it";
+    *unsure = NULL;
     for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
         most = fmax(most, longer_by(a, s, step, &t));
         if (t.step == step->index)
@@ -321,6 +354,8 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
         return;
     const char *unsure, *reason = reason_of(a, s, worst, &unsure),
                         *step = number_of(a, (double)worst->number);
+    if (!unsure && !*reason)
+        unsure = ran_so_often(a, s, is_periodic ? s->steps / period : 0, all);
     advice_add(
         a, s, all, s->of.name, unsure,
         is_periodic
@@ -755,11 +790,19 @@ static void look_losses(advice *a, const advice_stage *s)
     for (size_t i = 1; !gnomon_profile_node(s->p, i, &n); i++)
         all += n.host ? (double)n.host->count : 0;
     for (size_t i = 1; !gnomon_profile_loss(s->p, i, &l); i++)
-        if (gnomon__advice_word(l.kind, words) &&
-            advice_share((double)l.count, all) > LOST_SHARE)
+        if (gnomon__cli_is_damage(&l) ||
+            (gnomon__advice_word(l.kind, words) &&
+             100 * (double)l.count > LOST_SHARE * all))
             advice_add(a, s, 0, l.kind, NULL,
-                       WORDS(gnomon__cli_loss(text, sizeof text, &l),
-                             number_of(a, all)));
+                       WORDS(strncmp(l.kind, "events_", 7) == 0
+                                 ? "The timeline lacks"
+                                 : "Tables are wrong by",
+                             gnomon__cli_loss(text, sizeof text, &l),
+                             number_of(a, all),
+                             gnomon__cli_is_damage(&l)
+                                 ? "an undamaged copy of the file"
+                                 : "more memory for recording: mem=, or a "
+                                   "filter"));
 }
 
 static void look_clock(advice *a, const advice_stage *s)
@@ -798,7 +841,8 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "> " AS_TEXT(WAIT_SHARE) " % of the steps; workers idle: <= " AS_TEXT(
          WORKER_SHARE) " % busy; no core left: < 1 of cpus",
      "The loop waits {} of the steps for {}{}{}",
-     "action {}, without its longest time, which is start-up", "{}"},
+     "action {}, without the first batch of each epoch, which is start-up",
+     "{}"},
     {"slow step", look_slow, "single steps",
      "> " AS_TEXT(SLOW_TIMES) " times the median, and > " AS_TEXT(
          SLOW_MS) " ms more; not periodic",
@@ -809,8 +853,8 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
                                 "median, < 1 in 1000 by chance",
      "1 of {} steps takes {} more, {} of the time of all{}",
      "{} of the steps that are recorded, as step {}",
-     "what comes so, as validation or a checkpoint: less often, or beside the "
-     "steps"},
+     "what comes so, as validation, a checkpoint or a loader's new workers: "
+     "less often, or beside the steps"},
     {"unmarked", look_outside, "steps, marks",
      "> " AS_TEXT(OUTSIDE_SHARE) " % of the steps",
      "{} of the steps is in no mark: {} outside of all, {} directly in scopes "
@@ -839,7 +883,7 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "> " AS_TEXT(SYNC_SHARE) " % of the steps",
      "{} waits for the device: {} of the {} in {}", "actions below {}",
      "read the value every few steps, or keep sums on the device"},
-    {"memory", look_memory, "single steps, samples of memory",
+    {"memory", look_memory, "memory in use by steps",
      ">= " AS_TEXT(GROWTH_STEPS) " steps; rise > " AS_TEXT(
          GROWTH_TIMES) " times its noise, and > " AS_TEXT(GROWTH_SHARE) " %",
      "Memory grows: {} by {} KiB in each step, to {} KiB",
@@ -856,9 +900,8 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "The schedule {} was never reached: {} steps were made",
      "views, and steps", "a shorter wait= and warmup=, or a longer run"},
     {"losses", look_losses, "losses",
-     "> " AS_TEXT(LOST_SHARE) " % of the executions",
-     "Tables are wrong by what was lost: {}", "losses, beside {} executions",
-     "more memory for recording: mem=, or a filter"},
+     "> " AS_TEXT(LOST_SHARE) " % of the executions, or damage",
+     "{} what was lost: {}", "losses, beside {} executions", "{}"},
     {"clock", look_clock, "a clock",
      "a step back, or > " AS_TEXT(CLOCK_MS) " ms", "{}{}{}",
      "flags of paths, and anchors of the clock", "{}"},

@@ -77,6 +77,12 @@ bool gnomon__advice_next(const advice_stage *s, size_t *at,
     return false;
 }
 
+uint64_t gnomon__advice_calls(const advice_stage *s, uint64_t count)
+{
+    const uint64_t calls = s->steps > 0 ? count / (uint64_t)s->steps : 0;
+    return calls ? calls : 1;
+}
+
 double gnomon__advice_metadata(const advice_stage *s, const char *key)
 {
     gnomon_metadata_info m;
@@ -121,6 +127,22 @@ static void read_steps(advice *a, const advice_stage *s)
         qsort(a->steps, a->step_count, sizeof *a->steps, by_begin);
 }
 
+/* A loader is asked once more for the batch that an epoch no longer has: the step with
+ * that call is the first one of the next epoch, where its workers start, and no slow one. */
+static void find_epochs(advice *a, const advice_stage *s)
+{
+    gnomon_step_time_info t;
+    for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
+        const advice_region *r = &a->regions[t.region];
+        if (t.stage != s->number || !t.step || !(r->is & IS_LOADER) ||
+            !gnomon__advice_is_of(s, t.view) ||
+            t.calls <= gnomon__advice_calls(s, r->calls))
+            continue;
+        for (advice_step *k = a->steps; k < a->steps + a->step_count; k++)
+            k->is_slow &= k->index != t.step;
+    }
+}
+
 static void read_regions(advice *a, const advice_stage *s)
 {
     gnomon_step_time_info t;
@@ -137,6 +159,7 @@ static void read_regions(advice *a, const advice_stage *s)
             a->regions[t.region].own_ns =
                 (double)(t.calls ? t.own_ns : t.time->total_ns);
             a->regions[t.region].in_steps = t.time;
+            a->regions[t.region].calls = t.calls;
             a->has_times = true;
         }
 }
@@ -174,6 +197,7 @@ int gnomon__advice_begin(advice *a, const advice_stage *s)
     read_regions(a, s);
     read_nodes(a, s);
     read_steps(a, s);
+    find_epochs(a, s);
     return GNOMON_OK;
 }
 

@@ -12,6 +12,7 @@ enum { IS_LOADER = 1, IS_COLLECTIVE = 2, IS_WAIT = 4 };
 typedef struct advice_region {
     double own_ns; /* in all steps; INFINITY: not known */
     const gnomon_stats *in_steps;
+    uint64_t calls;           /* in all steps */
     double total_ns, self_ns; /* on the stage's thread */
     double waits_ns;          /* for a device, right below it */
     uint32_t waits_in;        /* a region */
@@ -81,6 +82,8 @@ bool gnomon__advice_node(const advice_stage *s, size_t at,
                          gnomon__report_node *n);
 bool gnomon__advice_next(const advice_stage *s, size_t *at,
                          gnomon__report_node *n);
+/* How often a step calls what ran so often in all steps; the rest is of few of them. */
+uint64_t gnomon__advice_calls(const advice_stage *s, uint64_t count);
 /* The number in the run's metadata; below 0: there is none. */
 double gnomon__advice_metadata(const advice_stage *s, const char *key);
 

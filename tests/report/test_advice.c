@@ -219,6 +219,49 @@ TEST(a_first_batch_is_start_up)
     finds(&m, "loader", "");
 }
 
+/* The loader is asked once more at the end of each. */
+TEST(so_is_that_of_each_epoch)
+{
+    for (size_t epochs = 0; epochs <= 4; epochs += 4) {
+        made_rank m = rank_of(-1, same(100, 10 * MS));
+        forward(&m, 8.5 * MS);
+        (void)same(100 + epochs, 0.5 * MS);
+        for (size_t i = 0; i < 4; i++) /* the longest is start-up in any case */
+            sizes_ns[i] = (uint64_t)(100 * MS);
+        path(&m, m.main, 0, "train_dataloader_next", 100 + epochs, -1);
+        finds(&m, "loader", !epochs ? "waits 35 % of the steps" : "");
+    }
+}
+
+/* Asked `asked` times in step 40, which takes long. */
+static made_rank beginning_anew(size_t asked)
+{
+    (void)same(100, 10 * MS);
+    sizes_ns[40] = (uint64_t)(100 * MS);
+    made_rank m = rank_of(-1, 100);
+    const uint32_t of = region(&m, "train_dataloader_next", GNOMON_KIND_SCOPE);
+    for (uint32_t step = 0; step <= 41; step += 41)
+        gnomon_add_step_time(
+            m.b,
+            &(gnomon_step_time_info){
+                .stage = m.stage,
+                .step = step,
+                .region = of,
+                .time = stats(same(step ? 1 : 100, step ? 90 * MS : 2 * MS), 0),
+                .own_ns = (uint64_t)((step ? 90 : 190) * MS),
+                .calls = step ? asked : 101});
+    forward(&m, 9 * MS);
+    return m;
+}
+
+TEST(the_first_step_of_an_epoch_is_no_slow_one)
+{
+    made_rank m = beginning_anew(2);
+    finds(&m, "slow step", "");
+    m = beginning_anew(1);
+    finds(&m, "slow step", "Step 40 took 100 ms");
+}
+
 TEST(more_workers_only_where_they_are_busy_and_cores_are_free)
 {
     made_rank m = loading(1.2 * MS);
@@ -317,6 +360,25 @@ TEST(periodic_steps_are_named_with_their_period)
           "validate is 6 ms");
     m = stepping(10 * MS, 10, 15 * MS, "validate");
     finds(&m, "periodic step", "");
+}
+
+/* Without times in steps what ran as often is perhaps the reason. */
+TEST(a_reason_is_guessed_by_how_often_it_ran)
+{
+    for (size_t count = 8; count <= 12; count++) {
+        (void)same(100, 10 * MS);
+        for (size_t i = 9; i < 100; i += 10)
+            sizes_ns[i] = (uint64_t)(20 * MS);
+        made_rank m = rank_of(-1, 100);
+        path(&m, m.main, 0, "validate", same(count, 8 * MS), -1);
+        path(&m, m.main, 0, "log", same(10, MS), -1);
+        forward(&m, 9 * MS);
+        finds(&m, "periodic step", "1 of 10 steps takes");
+        const char *unsure = of_rule("periodic step")->unsure;
+        CHECK(!!strstr(unsure, "perhaps validate, which ran") ==
+              (count >= 9 && count <= 11));
+        CHECK(!strstr(unsure, "log"));
+    }
 }
 
 /* Slow ones at random have no period. */
@@ -637,8 +699,19 @@ TEST(losses_that_make_tables_wrong)
                                                  .count = 1 + is});
         gnomon_add_loss(m.b, &(gnomon_loss_info){
                                  .run = m.run, .kind = "crossed", .count = 50});
-        finds(&m, "losses", is ? "2 marks lost" : "");
+        finds(&m, "losses",
+              is ? "Tables are wrong by what was lost: 2 marks" : "");
     }
+    made_rank m = rank_of(-1, same(100, 10 * MS));
+    forward(&m, 9 * MS);
+    gnomon_add_loss(m.b, &(gnomon_loss_info){
+                             .run = m.run, .kind = "events_lost", .count = 50});
+    finds(&m, "losses", "The timeline lacks what was lost: 50 events");
+    m = rank_of(-1, same(100, 10 * MS));
+    forward(&m, 9 * MS);
+    gnomon_add_loss(m.b, &(gnomon_loss_info){.kind = "node", .count = 1});
+    finds(&m, "losses", "damaged: node: 1");
+    CHECK_STR(of_rule("losses")->tries, "an undamaged copy of the file");
 }
 
 TEST(clocks_that_stepped)
