@@ -495,11 +495,8 @@ static const struct {
     const char *text;
 } cupti_advice[] = {
     {CUPTI_NOT_COMPATIBLE,
-     "another profiler in this process has made CUPTI's calls for "
-     "the "
-     "whole process, which shut out those of one subscriber, or "
-     "these "
-     "those: let one of both begin in a process of its own"},
+     "another profiler in this process uses CUPTI in a way that excludes "
+     "gnomon: run one of the two in another process"},
     {CUPTI_NOT_INITIALIZED,
      "there is no GPU, or no driver that this CUPTI works with"},
     {CUPTI_HARDWARE_BUSY,

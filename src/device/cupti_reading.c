@@ -246,8 +246,9 @@ static int clock_is_ours(void)
         return clock_is_given;
     static int is_logged;
     if (!is_logged)
-        gnomon__log("CUPTI has a clock that another profiler gave it: times of "
-                    "work are told from it as well as can be");
+        gnomon__log(
+            "another profiler has set the clock of CUPTI: times of work "
+            "are converted from it, as well as possible");
     is_logged = 1;
     anchor_before = anchor_last = (cupti_anchor){0};
     clock_is_given = 0;

@@ -298,7 +298,7 @@ static int gate_judge(gate_round *r)
         if (verdict == GNOMON__GATE_FAILS)
             gnomon__log("gate fails: %s: %s", r->gate->text, text);
         else
-            gnomon__log("gate is not sure: %s: %s; to fail takes %.6g %%",
+            gnomon__log("gate is not sure: %s: %s; a failure needs %.6g %%",
                         r->gate->text, text, 100 * r->least);
         status = gnomon__cli_worse(status, verdict == GNOMON__GATE_FAILS
                                                ? GNOMON__EXIT_GATE

@@ -716,13 +716,13 @@ static void gpu_note(const gnomon__report_rows *r, const gnomon_writer *out)
 {
     const gpu_report *g = r->more;
     if (g->missing && !g->count)
-        out->print(out, "\nNo single executions are in this profile: when the "
-                        "device was idle is not known\n");
+        out->print(out,
+                   "\nThe profile has no single executions: idle times are "
+                   "not known\n");
     else if (g->missing)
         out->print(out,
-                   "\n%" PRIu64 " of %" PRIu64 " pieces of work are not there "
-                   "as single executions: idle times and steps are of the "
-                   "others\n",
+                   "\n%" PRIu64 " of %" PRIu64 " pieces of work were not "
+                   "recorded singly: idle times and steps are of the others\n",
                    g->missing, g->work.busy_work);
 }
 

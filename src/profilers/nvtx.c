@@ -78,8 +78,8 @@ static void nvtx_open_capture(nvtx_self *s)
                        ? "nvtx: capture=: CUDA is not in use on this thread: "
                          "--capture-range=cudaProfilerApi sees no window"
                        : "nvtx: capture=: CUDA is not in use on this thread: "
-                         "--capture-range=cudaProfilerApi begins with the "
-                         "first stage or end of a step at which it is");
+                         "--capture-range=cudaProfilerApi begins at a "
+                         "later stage or step, once it is");
     }
     if (s->captures & NVTX_BY_RANGE)
         s->range = gnomon__nvtx_capture_begin(s->domain);

@@ -209,7 +209,7 @@ static void tree_set(void *settings, const gnomon_options *options)
     if (c->sort < 0 || c->sort == TREE_NAME ||
         (c->sort >= TREE_TOTAL && c->sort <= TREE_CALLS))
         return;
-    options->log("tree: sort= orders what has one parent: say total, self, "
+    options->log("tree: sort= orders rows of one parent: say total, self, "
                  "calls or name");
     c->sort = -1;
 }

@@ -135,8 +135,8 @@ static void give_together(gnomon__view *v, uint64_t cycles, int is_closed)
 {
     int has_any;
     uint64_t first = v->cycles.given + 1;
-    gnomon__log("cycles %llu to %llu of a schedule ended faster than they "
-                "could be given to profilers: the first has the events of all",
+    gnomon__log("cycles %llu to %llu of a schedule ended faster than "
+                "profilers took them: the first has the events of all",
                 (unsigned long long)first,
                 (unsigned long long)(first + cycles - 1));
     if (give_cycle(v, NULL, is_closed, cycles - 1, &has_any))

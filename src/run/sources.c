@@ -153,7 +153,7 @@ int gnomon__work_need(gnomon__attachment *a, int *is_missing)
                     "events",
                     a->profiler.name, name, why);
     else if (*is_missing)
-        gnomon__log("%s: no kernels and copies: no tool here tells of them; "
+        gnomon__log("%s: no kernels and copies: no library here reports them; "
                     "scopes on streams are timed instead",
                     a->profiler.name);
     return code;

@@ -38,8 +38,7 @@ static void step_marks_destroy(void *self)
     const char *pattern = self;
     if (!load_relaxed(&is_stepped) && gnomon__region_count() > 1 &&
         gnomon__run_rank()->rank <= 0 && gnomon__output_is_ours())
-        gnomon__log("step=%.64s: no mark of that name came to its end: no step "
-                    "was made",
+        gnomon__log("step=%.64s: no mark of that name ended: no step was made",
                     pattern);
     gnomon__free(self);
 }

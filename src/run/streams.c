@@ -63,8 +63,8 @@ static int deliver_part(gnomon__view *v, size_t bytes)
             gnomon__call_ready(a, m);
     }
     if (code)
-        gnomon__log("a part of a trace cannot be made: %s; what it lacks is "
-                    "counted in the next",
+        gnomon__log("a part of the trace cannot be written: %s; the next part "
+                    "counts what is missing",
                     gnomon_error_text());
     int is_done = m != NULL;
     if (m)

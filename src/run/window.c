@@ -221,9 +221,8 @@ void gnomon__windows_refresh(int came)
                                               arm, NULL)
                     : 0;
     if (why && !worker_missed)
-        gnomon__log("no thread for schedules (%s): reports are the same, marks "
-                    "cost their full price outside the windows too: raise the "
-                    "limit (ulimit -u)",
+        gnomon__log("no thread for schedules (%s): marks cost as much outside "
+                    "of windows as inside: raise the limit (ulimit -u)",
                     strerror(why));
     worker_missed |= why != 0; /* logged once */
     if (start && !why)

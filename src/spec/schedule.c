@@ -57,8 +57,8 @@ static int schedule_unknown(const char *key, size_t n, char *why, size_t size)
         snprintf(why, size, "a part is unknown: did you mean '%s'?", s.best);
     else
         snprintf(why, size,
-                 "a part is unknown: write it as wait:1/warmup:1/active:3, "
-                 "with repeat, skip_first, skip_first_wait at will");
+                 "a part is unknown: write wait:1/warmup:1/active:3, "
+                 "perhaps with repeat, skip_first or skip_first_wait");
     return GNOMON_EINVAL;
 }
 

@@ -415,7 +415,7 @@ TEST(calls_of_both_ways)
     cupti->other(0);
     why_is(open_cupti(KIND(KERNEL)),
            "cuptiActivityRegisterCallbacks: CUPTI_ERROR_14 (14): another "
-           "profiler in this process has made CUPTI's calls for the whole");
+           "profiler in this process uses CUPTI in a way that excludes");
 }
 
 /* ---- An error after which CUPTI is no more --------------------------------------------- */

@@ -346,7 +346,7 @@ TEST(schedules_go_by_ends_of_ranges)
     gnomon_profile_free(p);
     child_result r = RUN("simple,step=iterations*", "numbered=3");
     CHECK_EQ(times_in(r.err, "gnomon: step=iterations*: no mark of that name "
-                             "came to its end: no step was made\n"),
+                             "ended: no step was made\n"),
              1);
     r = RUN("simple,step=iterations*", "none"); /* nothing is marked */
     CHECK_STR(r.err, "");

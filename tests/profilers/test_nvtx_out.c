@@ -530,8 +530,7 @@ TEST(windows_end_with_their_stage)
     "gnomon: nvtx: capture=: CUDA is not in use on this thread: " \
     "--capture-range=cudaProfilerApi " what "\n"
 #define NO_WINDOW NO_CUDA("sees no window")
-#define LATER \
-    NO_CUDA("begins with the first stage or end of a step at which it is")
+#define LATER NO_CUDA("begins at a later stage or step, once it is")
 
 TEST(a_program_without_cuda_is_reported_once)
 {

@@ -198,8 +198,8 @@ TEST(cycles_that_fall_together_say_so_and_keep_their_numbers)
     gnomon__control_leave();
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     CHECK_STR(last_line,
-              "gnomon: cycles 16 to 20 of a schedule ended faster than they "
-              "could be given to profilers: the first has the events of all");
+              "gnomon: cycles 16 to 20 of a schedule ended faster than "
+              "profilers took them: the first has the events of all");
     CHECK_EQ(given.calls, 20);
     CHECK_EQ(given.with_events, 16);
     CHECK_EQ(given.events, 20);

@@ -207,8 +207,8 @@ TEST(a_spec_prints_its_steps)
     one_step();
     CHECK_EQ(gnomon_attach(NULL, NULL, "keeper"), GNOMON_OK);
     CHECK_STR(lines,
-              "gnomon: step=a, b*: no mark of that name came to its end: "
-              "no step was made\n");
+              "gnomon: step=a, b*: no mark of that name ended: no step was "
+              "made\n");
     gnomon_spec(spec, sizeof spec);
     CHECK(!strstr(spec, "step=") && !strstr(spec, "fold="));
     *lines = 0;

@@ -114,8 +114,8 @@ TEST(no_schedule_records_always)
 TEST(numbers_are_checked)
 {
     CHECK_STR(refused(""),
-              "a part is unknown: write it as wait:1/warmup:1/active:3, "
-              "with repeat, skip_first, skip_first_wait at will");
+              "a part is unknown: write wait:1/warmup:1/active:3, "
+              "perhaps with repeat, skip_first or skip_first_wait");
     CHECK_STR(refused("wait:1/warmup:1"),
               "'active' is missing: how many steps to record, as active:3");
     CHECK_STR(refused("active:0"), "active must be at least 1");

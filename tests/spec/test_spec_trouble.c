@@ -117,7 +117,7 @@ static const struct {
     {"mem=1SECRET", "1: mem=...: no such unit: say B, KB, KiB, MB, MiB, GB or "
                     "GiB\n"},
     {"counted(schedule=SECRET)",
-     "1: counted: schedule=...: a part is unknown: write it as wait:1/"},
+     "1: counted: schedule=...: a part is unknown: write wait:1/"},
     {"\nMIIE/SECRET", "2: cannot load plugin ...: cannot open shared object "
                       "file: No such file or directory\n"},
     {"@SECRET", "1: No such file or directory\n"},
