@@ -515,6 +515,21 @@ GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
 }
 #endif
 
+/* Marks what the program allocates and frees by malloc, its variants and mimalloc's own calls,
+ * in the pool "malloc". It loads libgnomon-malloc.so, as `malloc` in $GNOMON does, which replaces
+ * these calls in the import tables of all libraries that are loaded: call it again to cover
+ * libraries that were loaded later. Other threads may allocate meanwhile, but must not load or
+ * close a library. It marks until it is detached ("-malloc") or exit handlers run; the replaced
+ * calls stay, and then only call the real functions.
+ * For a program without gnomon `gnomon run --malloc` does the same from the start.
+ * GNOMON_EINVAL: libgnomon-malloc.so is neither beside gnomon nor where the loader looks, or it
+ * may not be loaded, as in a program with more rights than its user. Otherwise as gnomon_attach,
+ * which also writes a line to stderr if it fails. */
+GNOMON_INLINE int gnomon_watch_malloc(void)
+{
+    return gnomon_attach(GNOMON_NULL, GNOMON_NULL, "+malloc");
+}
+
 /* What records memory: libgnomon-memory.so, which calls host->memory_record. It is never
  * unloaded. `node` is a path of the call tree of `thread`; `pool` is the id of the pool's
  * region. */

@@ -1,36 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* libgnomon-malloc.so, which is preloaded: it marks what the process takes from malloc and
- * gives back, in the pool "malloc".
+/* libgnomon-malloc.so marks what the process takes from malloc and gives back, in the pool
+ * "malloc": preloaded, from the start; as the plugin `malloc`, once it is attached.
  *
  * What the host may rely on: each call does what the real function does and leaves its
  * errno. No lock is held, so a fork may come at any moment. Nothing is marked by what gnomon
  * calls itself, before the library's constructor has run, or once exit handlers run. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnomon/tool.h"
+#include "malloc/calls.h"
 #include "mark/region.h"
 #include "platform/atomic.h"
 #include "run/host.h"
 
-#define REAL_LIST(X) \
-    X(malloc, void *, (size_t)) \
-    X(calloc, void *, (size_t, size_t)) \
-    X(realloc, void *, (void *, size_t)) \
-    X(free, void, (void *)) \
-    X(posix_memalign, int, (void **, size_t, size_t)) \
-    X(aligned_alloc, void *, (size_t, size_t)) \
-    X(memalign, void *, (size_t, size_t)) \
-    X(reallocarray, void *, (void *, size_t, size_t)) \
-    X(malloc_usable_size, size_t, (void *))
+gnomon__heap_function *gnomon__heap_real[GNOMON__HEAP_COUNT];
+static int has_real;
 
-#define REAL_POINTER(name, type, parameters) \
-    static type(*real_##name) parameters;
-REAL_LIST(REAL_POINTER)
+/* The real function, as one of this type. */
+#define REAL(name, type, ...) \
+    ((type(*)(__VA_ARGS__))gnomon__heap_real[GNOMON__AT_##name])
 
 /* dlsym allocates while the real functions are not known: from here, for good. */
 static char early[16384] __attribute__((aligned(16)));
@@ -38,36 +29,41 @@ static size_t early_used;
 
 static gnomon_region pool =
     GNOMON_REGION_INIT(GNOMON_KIND_POOL, "malloc", NULL, NULL);
-static int is_marking;
+/* How many want marks; exit handlers end them. */
+static int wanted_by, is_over;
 static const gnomon_host *owner; /* of the process: another copy's, or ours */
 /* Counts how deep the thread is inside of this library. */
 static __thread int inside __attribute__((tls_model("initial-exec")));
 
 /* ---- The real functions ---------------------------------------------------------- */
 
-static void find_real(void)
+void gnomon__heap_find(void)
 {
     inside++;
-#define FIND(name, type, parameters) \
-    { \
-        void *symbol = dlsym(RTLD_NEXT, #name); \
-        type(*found) parameters; \
-        memcpy(&found, &symbol, sizeof found); \
-        store_release(&real_##name, found); \
+    for (int i = 0; i < GNOMON__HEAP_COUNT; i++) {
+        const gnomon__heap_entry *call = &gnomon__heap_calls[i];
+        gnomon__heap_function *found;
+        void *symbol = dlsym(RTLD_DEFAULT, call->name);
+        memcpy(&found, &symbol, sizeof found); /* ISO C has no such cast */
+        if (found == call->ours) {
+            symbol = dlsym(RTLD_NEXT, call->name);
+            memcpy(&found, &symbol, sizeof found);
+        }
+        if (!gnomon__heap_real[i])
+            store_release(&gnomon__heap_real[i], found);
     }
-    REAL_LIST(FIND)
-#undef FIND
+    store_release(&has_real, 1);
     inside--;
 }
 
 /* 0: they are just being sought by this thread. */
-static inline int has_real(void)
+static inline int is_ready(void)
 {
-    if (likely(load_acquire(&real_malloc_usable_size) != NULL)) /* the last */
+    if (likely(load_acquire(&has_real)))
         return 1;
     if (inside)
         return 0;
-    find_real();
+    gnomon__heap_find();
     return 1;
 }
 
@@ -102,7 +98,7 @@ __attribute__((noinline)) static void mark_slow(int kind, const void *pointer,
                                                 size_t bytes)
 {
     const int kept = errno;
-    if (!load_acquire(&is_marking) || is_own())
+    if (!load_acquire(&wanted_by) || load_acquire(&is_over) || is_own())
         return;
     inside++;
     gnomon__pool_mark(&pool, kind, pointer, bytes);
@@ -124,96 +120,274 @@ static inline void *taken(void *pointer, size_t bytes)
 
 static void end_marks(void)
 {
-    store_release(&is_marking, 0);
-}
-
-/* gnomon reads $GNOMON now; its own exit handler comes after ours. */
-__attribute__((constructor)) static void begin_marks(void)
-{
-    (void)has_real();
-    inside++;
-    owner = gnomon__copy_elect();
-    gnomon_pool_reserved(&pool, 0);
-    if (atexit(end_marks) == 0)
-        store_release(&is_marking, 1);
-    inside--;
+    store_release(&is_over, 1);
 }
 
 /* ---- The calls -------------------------------------------------------------------------- */
 
-GNOMON_API void *malloc(size_t bytes)
+#define TAKE(name, size) \
+    static void *our_##name(size_t bytes) \
+    { \
+        if (unlikely(!is_ready())) \
+            return take_early(bytes); \
+        return taken(REAL(name, void *, size_t)(bytes), bytes); \
+    }
+
+#define TAKE_EACH(name, size) \
+    static void *our_##name(size_t count, size_t each) \
+    { \
+        size_t bytes; \
+        const int is_too_much = __builtin_mul_overflow(count, each, &bytes); \
+        if (unlikely(!is_ready())) \
+            return is_too_much ? NULL : take_early(bytes); \
+        return taken(REAL(name, void *, size_t, size_t)(count, each), bytes); \
+    }
+
+#define TAKE_AT(name, size) \
+    static void *our_##name(size_t alignment, size_t bytes) \
+    { \
+        return is_ready() ? taken(REAL(name, void *, size_t, \
+                                       size_t)(alignment, bytes), \
+                                  bytes) \
+                          : NULL; \
+    }
+
+#define TAKE_ALIGNED(name, size) \
+    static void *our_##name(size_t bytes, size_t alignment) \
+    { \
+        return taken(REAL(name, void *, size_t, size_t)(bytes, alignment), \
+                     bytes); \
+    }
+
+#define TAKE_EACH_ALIGNED(name, size) \
+    static void *our_##name(size_t count, size_t each, size_t alignment) \
+    { \
+        return taken(REAL(name, void *, size_t, size_t, size_t)(count, each, \
+                                                                alignment), \
+                     count * each); \
+    }
+
+#define PUT_ALIGNED(name, size) \
+    static int our_##name(void **to, size_t alignment, size_t bytes) \
+    { \
+        if (unlikely(!is_ready())) \
+            return ENOMEM; \
+        const int status = \
+            REAL(name, int, void **, size_t, size_t)(to, alignment, bytes); \
+        if (status == 0) \
+            (void)taken(*to, bytes); \
+        return status; \
+    }
+
+#define COPY(name, size) \
+    static char *our_##name(const char *text) \
+    { \
+        char *copy = REAL(name, char *, const char *)(text); \
+        return copy ? taken(copy, strlen(copy) + 1) : NULL; \
+    }
+
+#define COPY_SOME(name, size) \
+    static char *our_##name(const char *text, size_t most) \
+    { \
+        char *copy = REAL(name, char *, const char *, size_t)(text, most); \
+        return copy ? taken(copy, strlen(copy) + 1) : NULL; \
+    }
+
+#define GIVE(name, size) \
+    static void our_##name(void *pointer) \
+    { \
+        if (unlikely(is_early(pointer)) || !is_ready()) \
+            return; \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        REAL(name, void, void *)(pointer); \
+    }
+
+#define GIVE_OF(name, size) \
+    static void our_##name(void *pointer, size_t of) \
+    { \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        REAL(name, void, void *, size_t)(pointer, of); \
+    }
+
+#define GIVE_OF_ALIGNED(name, size) \
+    static void our_##name(void *pointer, size_t of, size_t alignment) \
+    { \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        REAL(name, void, void *, size_t, size_t)(pointer, of, alignment); \
+    }
+
+/* A block that stays counts as large as the heap has made it. */
+static void *moved(void *from, void *to, size_t bytes, int size_call)
 {
-    if (unlikely(!has_real()))
-        return take_early(bytes);
-    return taken(real_malloc(bytes), bytes);
+    if (unlikely(!to && bytes && from))
+        (void)taken(from,
+                    ((size_t(*)(void *))gnomon__heap_real[size_call])(from));
+    return taken(to, bytes);
 }
 
-GNOMON_API void *calloc(size_t count, size_t size)
-{
-    size_t bytes;
-    if (unlikely(!has_real()))
-        return __builtin_mul_overflow(count, size, &bytes) ? NULL
-                                                           : take_early(bytes);
-    return taken(real_calloc(count, size), count * size);
-}
+static void *move_early(const void *from, size_t bytes);
 
-GNOMON_API void free(void *pointer)
-{
-    if (unlikely(is_early(pointer)) || !has_real())
-        return;
-    mark(GNOMON_MEMORY_FREED, pointer, 0);
-    real_free(pointer);
-}
+/* Its free is marked first, as another thread may get the block at once. */
+#define MOVE(name, size) \
+    static void *our_##name(void *pointer, size_t bytes) \
+    { \
+        if (unlikely(is_early(pointer))) \
+            return move_early(pointer, bytes); \
+        if (unlikely(!is_ready())) \
+            return take_early(bytes); \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        return moved(pointer, \
+                     REAL(name, void *, void *, size_t)(pointer, bytes), \
+                     bytes, GNOMON__AT_##size); \
+    }
+
+#define MOVE_OR_GIVE(name, size) \
+    static void *our_##name(void *pointer, size_t bytes) \
+    { \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        return taken(REAL(name, void *, void *, size_t)(pointer, bytes), \
+                     bytes); \
+    }
+
+#define MOVE_EACH(name, size) \
+    static void *our_##name(void *pointer, size_t count, size_t each) \
+    { \
+        size_t bytes; \
+        if (__builtin_mul_overflow(count, each, &bytes)) /* it stays */ \
+            return REAL(name, void *, void *, size_t, size_t)(pointer, count, \
+                                                              each); \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        return moved( \
+            pointer, \
+            REAL(name, void *, void *, size_t, size_t)(pointer, count, each), \
+            bytes, GNOMON__AT_##size); \
+    }
+
+#define MOVE_ALIGNED(name, size) \
+    static void *our_##name(void *pointer, size_t bytes, size_t alignment) \
+    { \
+        mark(GNOMON_MEMORY_FREED, pointer, 0); \
+        return moved(pointer, \
+                     REAL(name, void *, void *, size_t, \
+                          size_t)(pointer, bytes, alignment), \
+                     bytes, GNOMON__AT_##size); \
+    }
+
+/* The C library's own may call realloc, which is ours. */
+#define MOVE_BY_REALLOC(name, size) \
+    static void *our_##name(void *pointer, size_t count, size_t each) \
+    { \
+        size_t bytes; \
+        if (!__builtin_mul_overflow(count, each, &bytes)) \
+            return our_realloc(pointer, bytes); \
+        errno = ENOMEM; \
+        return NULL; \
+    }
+
+#define LIBC(name, kind) kind(name, malloc_usable_size)
+#define MIMALLOC(name, kind) kind(name, mi_usable_size)
+GNOMON__LIBC_CALLS(LIBC)
+GNOMON__MIMALLOC_CALLS(MIMALLOC)
 
 static void *move_early(const void *from, size_t bytes)
 {
     size_t before;
-    void *to = malloc(bytes);
+    void *to = our_malloc(bytes);
     memcpy(&before, (const char *)from - 16, sizeof before);
     return to ? memcpy(to, from, before < bytes ? before : bytes) : NULL;
 }
 
-/* Its free is marked first, as another thread may get the block at once. A block that stays
- * counts as large as the heap has made it. */
-GNOMON_API void *realloc(void *pointer, size_t bytes)
+#define OURS(name, kind) {#name, (gnomon__heap_function *)our_##name},
+#define ONLY_CALLED(name, kind) {#name, NULL},
+const gnomon__heap_entry gnomon__heap_calls[GNOMON__HEAP_COUNT] = {
+    GNOMON__LIBC_CALLS(OURS) GNOMON__MIMALLOC_CALLS(OURS)
+        GNOMON__SIZE_CALLS(ONLY_CALLED)};
+
+/* What a preloaded library stands before by name. */
+#define BY_NAME(name, kind) \
+    GNOMON_API __typeof__(our_##name) name __attribute__((alias("our" \
+                                                                "_" #name)));
+GNOMON__LIBC_CALLS(BY_NAME)
+
+/* ---- Who wants it --------------------------------------------------------------------- */
+
+static void begin(void)
 {
-    if (unlikely(is_early(pointer)))
-        return move_early(pointer, bytes);
-    if (unlikely(!has_real()))
-        return take_early(bytes);
-    mark(GNOMON_MEMORY_FREED, pointer, 0);
-    void *moved = real_realloc(pointer, bytes);
-    if (unlikely(!moved && bytes && pointer))
-        (void)taken(pointer, real_malloc_usable_size(pointer));
-    return taken(moved, bytes);
+    static int has_begun;
+    inside++;
+    if (!has_begun++ && atexit(end_marks))
+        store_release(&is_over, 1);
+    (void)add_release(&wanted_by, 1);
+    inside--;
 }
 
-GNOMON_API void *reallocarray(void *pointer, size_t count, size_t size)
+/* gnomon reads $GNOMON now; its own exit handler comes after ours. */
+__attribute__((constructor)) static void begin_preloaded(void)
 {
-    size_t bytes;
-    if (!__builtin_mul_overflow(count, size, &bytes))
-        return realloc(pointer, bytes);
-    errno = ENOMEM;
-    return NULL;
+    gnomon__heap_function *first;
+    void *symbol = dlsym(RTLD_DEFAULT, "malloc");
+    memcpy(&first, &symbol, sizeof first);
+    if (first != gnomon__heap_calls[GNOMON__AT_malloc].ours)
+        return;
+    (void)is_ready();
+    inside++;
+    owner = gnomon__copy_elect();
+    gnomon_pool_reserved(&pool, 0);
+    inside--;
+    begin();
+    (void)gnomon__imports_take(NULL, NULL);
 }
 
-GNOMON_API int posix_memalign(void **to, size_t alignment, size_t bytes)
+static int malloc_create(const gnomon_options *options, void **self)
 {
-    if (unlikely(!has_real()))
-        return ENOMEM;
-    const int status = real_posix_memalign(to, alignment, bytes);
-    if (status == 0)
-        (void)taken(*to, bytes);
-    return status;
+    const char *why = "there is no library of that name", *file;
+    file = options->text(options, "in");
+    (void)self;
+    gnomon__heap_find();
+    const int tables =
+        gnomon__imports_take(file, options->text(options, "calls"));
+    if (tables > 0)
+        begin();
+    else if (tables < 0)
+        why = "the system lets no import table be written";
+    return tables > 0 ? GNOMON_OK
+                      : owner->fail(GNOMON_ENOENT, why, GNOMON_TO_NUL);
 }
 
-GNOMON_API void *aligned_alloc(size_t alignment, size_t bytes)
+static void malloc_destroy(void *self)
 {
-    return has_real() ? taken(real_aligned_alloc(alignment, bytes), bytes)
-                      : NULL;
+    (void)self;
+    (void)sub_release(&wanted_by, 1);
 }
 
-GNOMON_API void *memalign(size_t alignment, size_t bytes)
+static const gnomon_option_info options[] = {
+    {.struct_size = sizeof *options,
+     .type = GNOMON_OPTION_TEXT,
+     .key = "in",
+     .help = "only in libraries whose names begin so"},
+    {.type = GNOMON_OPTION_TEXT,
+     .key = "calls",
+     .help = "only these, as 'posix_memalign free'"},
+    {.key = NULL},
+};
+
+static const gnomon_profiler profiler = {
+    .struct_size = sizeof profiler,
+    .abi = GNOMON_ABI,
+    .name = "malloc",
+    .help = "marks what is taken from malloc and given back, for `memory`",
+    .options = options,
+    .create = malloc_create,
+    .destroy = malloc_destroy,
+};
+
+/* Our copy of gnomon will join the one that loads us, with its first mark. */
+GNOMON_API gnomon_plugin_entry gnomon_plugin_v1;
+const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *host)
 {
-    return has_real() ? taken(real_memalign(alignment, bytes), bytes) : NULL;
+    if (host->abi != GNOMON_ABI ||
+        host->struct_size <= offsetof(gnomon_host, is_inside))
+        return NULL;
+    owner = host;
+    return &profiler;
 }

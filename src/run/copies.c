@@ -216,7 +216,7 @@ int gnomon__copy_rests(void)
 int gnomon__copy_join(gnomon__copy *copy)
 {
     gnomon__upcall_start(); /* its first mark may be the process's */
-    gnomon__guard(); /* what the loader takes is not the program's */
+    gnomon__guard();        /* what the loader takes is not the program's */
     gnomon__os_pin_module(copy);
     gnomon__unguard();
     return gnomon__observer_add_active_word(copy->active_word);

@@ -3,12 +3,13 @@
  * the program notices nothing. */
 #include "child.h"
 #include "program.h"
+#include "sanitizer.h"
 
 #define LIBRARY TEST_BINARY_DIR "/../libgnomon-malloc.so"
 #define NEEDS_MALLOC \
     do { \
-        if (access(LIBRARY, R_OK) != 0) \
-            SKIP("libgnomon-malloc.so is not built: a sanitizer's malloc"); \
+        if (IS_SANITIZED) \
+            SKIP("a sanitizer's malloc comes before a preloaded one"); \
         child_folder(); \
     } while (0)
 
@@ -90,6 +91,48 @@ TEST(exit_handlers_of_the_program_are_recorded)
     CHECK(strstr(r.err, ",(outside),,malloc,1,0,77,77,"));
     CHECK(strstr(r.err, ",handler,,malloc,1,1,66,66,66,"));
     CHECK(strstr(r.err, ",end,,malloc,1,2,88,88,165,"));
+}
+
+static child_result by_request(const char *program, const char *word)
+{
+    child_result r =
+        child_run(program, "ASAN_OPTIONS=allocator_may_return_null=1",
+                  (const char *const[]){word, NULL});
+    if (!CHECK_EQ(r.status, 0))
+        fprintf(stderr, "%s%s", r.out, r.err);
+    return r;
+}
+
+TEST(a_program_marks_its_own_by_request)
+{
+    child_result r = by_request(MALLOCS, "watch");
+    check_calls(r.err);
+    CHECK(strstr(r.err, "text,,malloc,1,1,17,17,17,"));
+    CHECK(!strstr(r.err, "detached,"));
+    CHECK(!strstr(r.err, "marks made inside gnomon"));
+    r = by_request(MALLOCS, "watchthreads");
+    CHECK(strstr(r.err, "work,,malloc,100000,100000,2450000,2450000,2450000,"));
+    r = by_request(MALLOCS, "watchexit");
+    CHECK(strstr(r.err, ",handler,,malloc,1,1,66,66,66,"));
+    r = by_request(MALLOCS, "watchcontrol");
+    CHECK(strstr(r.err, ",after,,malloc,1,1,6,6,6,"));
+    CHECK(!strstr(r.err, "control,,malloc,1"));
+}
+
+TEST(mimallocs_own_calls_are_marked)
+{
+    NEEDS_MALLOC;
+    const char *program = CHILD_PROGRAM("mallocs_mi");
+    if (access(program, X_OK) != 0)
+        SKIP("mimalloc is not installed");
+    for (int i = 0; i < 2; i++) {
+        child_result r = i ? by_request(program, "watch")
+                           : preloaded(program, "memory(format=csv)", NULL);
+        CHECK(strstr(r.err, "take,,malloc,9,9,45,45,45,"));
+        CHECK(strstr(r.err, "aligned,,malloc,7,7,700,700,700,"));
+        CHECK(strstr(r.err, "move,,malloc,7,7,2800,2800,2800,"));
+        CHECK(strstr(r.err, "copy,,malloc,2,2,7,7,7,"));
+    }
 }
 
 TEST(a_program_in_cpp_is_recorded)

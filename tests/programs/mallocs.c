@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Takes memory by each call of the C library, in scopes named for them. The first word
- * says what else it does: threads, fork, control, attach, exit. */
+ * says what else it does: threads, fork, control, attach, exit; watch: without a preloaded
+ * library, while threads take memory. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -10,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gnomon.h"
+#include "gnomon/tool.h"
 
 static void *volatile early;
 static _Thread_local void *volatile kept; /* no call is left out */
@@ -94,6 +95,38 @@ static void threads(void)
         pthread_join(t[i], NULL);
 }
 
+static int is_watched;
+
+static void *take_meanwhile(void *unused)
+{
+    while (!__atomic_load_n(&is_watched, __ATOMIC_ACQUIRE))
+        free(strdup("meanwhile"));
+    return unused;
+}
+
+/* The second call finds nothing new; a detached one marks no more. */
+static void watch(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&t[i], NULL, take_meanwhile, NULL))
+            exit(14);
+    if (gnomon_attach(NULL, NULL, "memory(format=csv)") ||
+        gnomon_watch_malloc() || gnomon_attach(NULL, NULL, "-malloc"))
+        exit(15);
+    {
+        GNOMON_SCOPE("detached");
+        give(malloc(9));
+    }
+    if (gnomon_watch_malloc() || gnomon_watch_malloc())
+        exit(16);
+    __atomic_store_n(&is_watched, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    GNOMON_SCOPE("text");
+    give(strdup("by the C library"));
+}
+
 /* What gnomon itself takes, here for its calls, reports and files, is not marked. */
 static void control(void)
 {
@@ -128,6 +161,10 @@ int main(int argc, char **argv)
     if (strcmp(what, "attach") == 0 &&
         gnomon_attach(NULL, NULL, "memory(format=csv)"))
         return 12;
+    if (strncmp(what, "watch", 5) == 0) {
+        watch();
+        what += 5;
+    }
     if (strcmp(what, "exit") == 0 && atexit(at_exit))
         return 13;
     each_call();
