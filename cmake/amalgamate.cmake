@@ -104,6 +104,7 @@ set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #define GNOMON_WITH_NVTX 0
 #endif
 #define GNOMON_BUILTIN
+#define NVTX_NO_IMPL
 
 ")
 file(WRITE "${OUT}/gnomon.c" "${top}${public}

@@ -19,10 +19,6 @@
 
 #if GNOMON_WITH_NVTX
 
-#include <nvtx3/nvToolsExt.h>
-#if __has_include(<nvtx3/nvToolsExtCounters.h>)
-#include <nvtx3/nvToolsExtCounters.h>
-#endif
 #include "profilers/nvtx_payload.h"
 
 #define NVTX_BLOCK_REGIONS 256u /* entries of one block */
@@ -80,14 +76,14 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name,
     strcpy(d->name, name);
     d->pid = pid;
     d->region_op = region_op;
-    nvtxInitialize(NULL);
-    d->handle = nvtxDomainCreateA(name);
+    nvtx_load();
+    d->handle = NVTX_ASK(CORE2, DomainCreateA, name);
     if (!d->handle && (nvtx_has_domains() || !nvtx_has_core())) {
         free(d);
         return nvtx_has_domains() ? GNOMON__NVTX_REFUSED : GNOMON_DECLINED;
     }
     if (d->handle)
-        d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
+        d->capture = nvtx_string(d->handle, GNOMON__NVTX_CAPTURE);
     d->layout = region_op ? nvtx_register_layout(d->handle) : 0;
     d->next = nvtx_domains;
     nvtx_domains = d;
@@ -234,7 +230,7 @@ nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
     nvtx_describe(d, region, name, spare);
     if (p && nvtx_claim(&p->state)) {
         nvtxStringHandle_t registered =
-            d->handle ? nvtxDomainRegisterStringA(d->handle, name) : NULL;
+            d->handle ? nvtx_string(d->handle, name) : NULL;
         p->event = *spare;
         p->event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
         p->event.message.registered = registered;
@@ -252,7 +248,14 @@ nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
 
 /* ---- Counters ------------------------------------------------------------------ */
 
-#ifdef NVTX_COUNTER_API_FUNCTIONS_V1
+#ifdef NVTX3EXT_CBID_nvtxCounterRegister
+static intptr_t nvtx_counter_slots[NVTX_SLOTS];
+
+typedef uint64_t nvtx_register_counter(nvtxDomainHandle_t domain,
+                                       const nvtxCounterAttr_t *counter);
+typedef void nvtx_send_sample(nvtxDomainHandle_t domain, uint64_t id,
+                              double value);
+
 static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
                           const gnomon_region *region)
 {
@@ -268,11 +271,16 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
     /* Regions of one name are one counter. */
     counter.counterId =
         NVTX_COUNTER_ID_STATIC_START + nvtx_hash(counter.name) % (1u << 31);
-    if (nvtx_claim(&extension) ||
-        __atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_READY) {
-        p->counter_id = nvtxCounterRegister(d->handle, &counter);
-        state = p->counter_id ? NVTX_READY : NVTX_REFUSED;
+    if (nvtx_claim(&extension)) {
+        nvtx_extend(NVTX_EXT_COUNTERS_MODULEID, NVTX_EXT_COUNTERS_COMPATID,
+                    NULL, nvtx_counter_slots);
         __atomic_store_n(&extension, NVTX_READY, __ATOMIC_RELEASE);
+    }
+    if (__atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_READY) {
+        intptr_t slot = nvtx_counter_slots[NVTX3EXT_CBID_nvtxCounterRegister];
+        p->counter_id =
+            slot ? ((nvtx_register_counter *)slot)(d->handle, &counter) : 0;
+        state = p->counter_id ? NVTX_READY : NVTX_REFUSED;
     }
     __atomic_store_n(&p->counter, state, __ATOMIC_RELEASE);
 }
@@ -285,7 +293,9 @@ static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
         nvtx_register(d, p, region);
     if (!p || __atomic_load_n(&p->counter, __ATOMIC_ACQUIRE) != NVTX_READY)
         return 0;
-    nvtxCounterSampleFloat64(d->handle, p->counter_id, value);
+    intptr_t slot = nvtx_counter_slots[NVTX3EXT_CBID_nvtxCounterSampleFloat64];
+    if (slot)
+        ((nvtx_send_sample *)slot)(d->handle, p->counter_id, value);
     return 1;
 }
 #else
@@ -321,7 +331,7 @@ void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
     if (__builtin_expect(!event || frame->flags, 0))
         nvtx_start_slow(d, frame, slot);
     else /* what it returns is up to the tool, and means nothing */
-        nvtxDomainRangePushEx(d->handle, event);
+        (void)NVTX_ASK(CORE2, DomainRangePushEx, d->handle, event);
 }
 
 void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -378,16 +388,15 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
 void gnomon__nvtx_thread(void *self, const gnomon_thread_event *event)
 {
     (void)self;
-    nvtxNameOsThreadA((uint32_t)gettid(), event->name);
+    NVTX_TELL(CORE, NameOsThreadA, (uint32_t)gettid(), event->name);
 }
 
-/* Calls nvtxNameCuStreamA by the pointer that it uses, as its header needs cuda.h, which
- * only a CUDA toolkit has. After a domain was made, the pointer is the tool's or
- * NULL. */
+/* Its type is named otherwise, as that of NVTX's header needs cuda.h. */
 void gnomon__nvtx_stream(void *self, const gnomon_stream_event *event)
 {
     nvtxNameCuStreamA_fakeimpl_fntype name_stream =
-        NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
+        (nvtxNameCuStreamA_fakeimpl_fntype)
+            nvtx_set[NVTX_CB_MODULE_CUDA][NVTX_CBID_CUDA_NameCuStreamA];
     (void)self;
     if (name_stream && strcmp(event->device->name, "cuda") == 0)
         name_stream(event->stream, event->name);

@@ -14,10 +14,6 @@
 
 #if GNOMON_WITH_NVTX
 
-#if __has_include(<nvtx3/nvToolsExtPayload.h>)
-#include <nvtx3/nvToolsExtPayload.h>
-#endif
-
 #if defined(NVTX_PAYLOAD_API_FUNCTIONS_V1) && \
     defined(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
 
@@ -171,9 +167,42 @@ typedef struct nvtx_op_fields {
 /* Ids of layouts are of the domain, which is ours. */
 #define NVTX_OP_LAYOUT (NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 1)
 
-/* The id of the layout. 0: the tool knows no payloads. */
+/* Which tools ask for, by the number of the type. */
+#define NVTX_SIZES(type) \
+    { \
+        sizeof(type), _Alignof(type) \
+    }
+#define NVTX_TWICE(type) NVTX_SIZES(type), NVTX_SIZES(type) /* signed or not */
+static const nvtxPayloadEntryTypeInfo_t
+    nvtx_sizes[NVTX_PAYLOAD_ENTRY_TYPE_INFO_ARRAY_SIZE] = {
+        {NVTX_PAYLOAD_ENTRY_TYPE_INFO_ARRAY_SIZE, sizeof *nvtx_sizes},
+        NVTX_TWICE(char),
+        NVTX_TWICE(short),
+        NVTX_TWICE(int),
+        NVTX_TWICE(long),
+        NVTX_TWICE(long long),
+        NVTX_TWICE(int8_t),
+        NVTX_TWICE(int16_t),
+        NVTX_TWICE(int32_t),
+        NVTX_TWICE(int64_t),
+        NVTX_SIZES(float),
+        NVTX_SIZES(double),
+        NVTX_SIZES(long double),
+        NVTX_SIZES(size_t),
+        NVTX_SIZES(void *),
+        NVTX_SIZES(wchar_t),
+        {0, 0}, /* char8_t */
+        NVTX_SIZES(uint_least16_t),
+        NVTX_SIZES(uint_least32_t)};
+
+typedef uint64_t nvtx_register_schema(nvtxDomainHandle_t domain,
+                                      const nvtxPayloadSchemaAttr_t *layout);
+
+/* The id of the layout. 0: the tool knows no payloads. In control calls. */
 static inline uint64_t nvtx_register_layout(nvtxDomainHandle_t domain)
 {
+    static intptr_t payload_slots[NVTX_SLOTS];
+    static int is_asked;
 #define NVTX_OP_FIELD(kind, word, at) \
     { \
         .type = NVTX_PAYLOAD_ENTRY_TYPE_##kind, .name = word, \
@@ -206,7 +235,13 @@ static inline uint64_t nvtx_register_layout(nvtxDomainHandle_t domain)
         .numEntries = sizeof fields / sizeof *fields,
         .payloadStaticSize = sizeof(nvtx_op_fields),
         .schemaId = NVTX_OP_LAYOUT};
-    return domain ? nvtxPayloadSchemaRegister(domain, &layout) : 0;
+    if (domain && !is_asked)
+        nvtx_extend(NVTX_EXT_PAYLOAD_MODULEID, NVTX_EXT_PAYLOAD_COMPATID,
+                    nvtx_sizes, payload_slots);
+    is_asked |= domain != NULL;
+    intptr_t slot =
+        domain ? payload_slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] : 0;
+    return slot ? ((nvtx_register_schema *)slot)(domain, &layout) : 0;
 }
 
 typedef struct nvtx_op_payload {
@@ -224,8 +259,7 @@ static inline void nvtx_add_payload(nvtxEventAttributes_t *event,
     int has_all = p != NULL;
     for (int i = 0; has_all && i < NVTX_OP_TEXTS; i++) {
         char *text = nvtx_op_text(op, i);
-        p->fields.texts[i] =
-            text ? nvtxDomainRegisterStringA(domain, text) : NULL;
+        p->fields.texts[i] = text ? nvtx_string(domain, text) : NULL;
         has_all = p->fields.texts[i] != NULL;
         free(text);
     }

@@ -21,12 +21,13 @@ int main(void)
                                       .input_count = 2,
                                       .flops = 32768,
                                       .bytes = 10240};
-    nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
-    event = (nvtxEventAttributes_t){
-        .version = NVTX_VERSION,
-        .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
-        .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
-        .message.registered = nvtxDomainRegisterStringA(domain, "linear")};
+    nvtx_load();
+    nvtxDomainHandle_t domain = NVTX_ASK(CORE2, DomainCreateA, "mine");
+    event = (nvtxEventAttributes_t){.version = NVTX_VERSION,
+                                    .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                    .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
+                                    .message.registered =
+                                        nvtx_string(domain, "linear")};
     uint64_t layout = nvtx_register_layout(domain);
     nvtx_add_payload(&event, domain, layout, &op);
     for (int i = 0; i < 2; i++) {

@@ -12,10 +12,11 @@ static PyObject *nvtx_range(PyObject *module, PyObject *text)
     (void)module;
 #if GNOMON_WITH_NVTX
     PyObject *bytes = text == Py_None ? NULL : binding_utf8(text);
+    nvtx_load(); /* the interpreter's lock is held */
     if (text == Py_None)
-        nvtxRangePop();
+        (void)NVTX_ASK(CORE, RangePop);
     else if (bytes)
-        nvtxRangePushA(PyBytes_AsString(bytes));
+        (void)NVTX_ASK(CORE, RangePushA, PyBytes_AsString(bytes));
     else
         return NULL;
     Py_XDECREF(bytes);
