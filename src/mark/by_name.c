@@ -51,7 +51,7 @@ static inline ALWAYS void start_action(gnomon__thread *t, const char *name)
     uint32_t mask = load_relaxed(&region->mask);
     uint32_t others =
         (mask & load_relaxed(&t->open_bits)) ^ load_loose(&t->fast);
-    if (unlikely(others & tls->slow_bits)) {
+    if (unlikely(gnomon__tls_is_slow(tls, others))) {
         start_hooked(t, a, mask);
         return;
     }

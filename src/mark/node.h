@@ -48,10 +48,15 @@ typedef struct gnomon__front {
     uint64_t total;  /* ticks of finished executions */
     uint64_t min;    /* ticks; GNOMON__NO_MIN: the hot path counts none */
     uint64_t spread; /* max - min: one unsigned compare tests both bounds */
-    uint32_t parent; /* the root's is 0 */
-    uint32_t cells;  /* where cell 0 would be, from the base; modulo 2^32 */
+    union {          /* one word: what its end makes of the thread's */
+        struct {
+            uint32_t parent; /* the root's is 0 */
+            uint32_t next; /* prediction: the sibling that followed last time */
+        };
+        uint64_t after;
+    };
+    uint32_t cells; /* where cell 0 would be, from the base; modulo 2^32 */
     uint32_t key;
-    uint32_t next;  /* prediction: the sibling that followed last time */
     uint32_t child; /* prediction: the child that came first last time */
     uint32_t seen;  /* of an open one: bits that saw it beside this tree; with
                      * GNOMON__SEEN_SLOW its end takes the slow path */

@@ -116,7 +116,15 @@ static inline ALWAYS void gnomon__node_close(gnomon__position p, uint32_t node,
         gnomon__front_clear(n);
     else
         store_relaxed(&n->token, 0);
-    gnomon__move(p, n->parent, n->next);
+    if (p.is_hot) {
+        uint64_t after = n->after;
+        uint32_t parent;
+        memcpy(&parent, &after, sizeof parent);
+        store_relaxed(&p.cursor->current, parent);
+        p.tls->open_and_guess = after;
+    } else {
+        gnomon__move(p, n->parent, n->next);
+    }
     p.cursor->last = node;
 }
 

@@ -34,7 +34,7 @@ static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
 {
     uint32_t others =
         (mask & load_relaxed(&t->open_bits)) ^ load_loose(&t->fast);
-    if (likely(others & tls->slow_bits))
+    if (likely(gnomon__tls_is_slow(tls, others)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t node = tls->guess;
     gnomon__front *n = gnomon__front_by(tls, node);

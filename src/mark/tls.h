@@ -21,13 +21,19 @@
 typedef struct gnomon__tls {
     gnomon__thread *thread; /* the calling thread's state, or the dummy */
     char *base;             /* as the thread's */
-    uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
+    union {                 /* one word */
+        struct {
+            /* The cursor's node of the hot tree, as in the thread's state. An end looks
+             * for its token there: by way of the state, its clock read would wait for
+             * two more loads. */
+            uint32_t open;
+            uint32_t guess; /* its node that will likely begin next; or 0 */
+        };
+        uint64_t open_and_guess;
+    };
     /* Bits whose begin, beside the hot tree's, is more than a note in its
      * node: all but those of end-only recorders. */
     uint32_t slow_bits;
-    /* The cursor's node of the hot tree, as in the thread's state. An end looks for its
-     * token there: by way of the state, its clock read would wait for two more loads. */
-    uint32_t open;
     /* lock.c: */
     gnomon__thread *guarded; /* whose word turned odd */
     uint32_t busy;           /* how deep this thread is guarded, */
@@ -58,6 +64,21 @@ static inline gnomon__near *gnomon__tls_far(void)
 }
 #define gnomon__tls_near gnomon__tls_far
 #endif
+
+/* Whether one of `bits` is in slow_bits: by one instruction, where the compiler would
+ * copy the bits first. */
+static inline int gnomon__tls_is_slow(const gnomon__near *tls, uint32_t bits)
+{
+#if defined(__x86_64__) && !defined(__clang__)
+    int is_slow;
+    __asm__("testl %2, %1"
+            : "=@ccnz"(is_slow)
+            : "m"(tls->slow_bits), "r"(bits));
+    return is_slow;
+#else
+    return (bits & tls->slow_bits) != 0;
+#endif
+}
 
 static inline gnomon__near *gnomon__tls_now(void)
 {
