@@ -9,8 +9,7 @@
 #include "platform/os.h"
 
 /* The section's bounds, which the linker makes. */
-GNOMON__DATA char gnomon__process_begin[] __asm__("__start_gnomon_process");
-GNOMON__DATA char gnomon__process_end[] __asm__("__stop_gnomon_process");
+GNOMON__DATA char __start_gnomon_process[], __stop_gnomon_process[];
 
 /* Blocks that the child must not free, for leak checkers. Heaps align them. */
 static void keep_what_it_points_to(const char *section, size_t size)
@@ -28,7 +27,7 @@ static void keep_what_it_points_to(const char *section, size_t size)
 void gnomon__process_forget(void)
 {
     size_t size =
-        (uintptr_t)gnomon__process_end - (uintptr_t)gnomon__process_begin;
-    keep_what_it_points_to(gnomon__process_begin, size);
-    memset(gnomon__process_begin, 0, size);
+        (uintptr_t)__stop_gnomon_process - (uintptr_t)__start_gnomon_process;
+    keep_what_it_points_to(__start_gnomon_process, size);
+    memset(__start_gnomon_process, 0, size);
 }
