@@ -250,6 +250,8 @@ class Untouched(Case):
             gnomon.torch.watch(None, 3)
         with self.assertRaises(ZeroDivisionError):
             gnomon.torch.watch(nn.Linear(1, 1), only=lambda name, module: 1 / 0)
+        with self.assertRaisesRegex(TypeError, "only=.* not int"):
+            gnomon.torch.watch(nn.Linear(1, 1), only=5)
         self.assertEqual(gnomon.torch._watches, [])
 
 

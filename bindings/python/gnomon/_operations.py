@@ -12,6 +12,7 @@ import math
 import os
 import sys
 import threading
+import weakref
 
 import torch
 from torch.compiler import is_compiling
@@ -33,10 +34,12 @@ _UNMARKED = frozenset(
 )
 _OURS = (os.path.dirname(torch.__file__) + os.sep, __file__)
 _marks = []  # the open ones
+_layers = weakref.WeakSet()  # modules whose calls have a range
 
 
 class _Here(threading.local):
     nodes = 0  # of autograd, whose ranges are open on this thread
+    is_marking = False  # a call, which the marks of an earlier init() leave alone
 
 
 _here = _Here()
@@ -152,15 +155,21 @@ class Marks(TorchFunctionMode):
 
     def __init__(self, trace, is_heard):
         super().__init__()
-        self._trace, self._is_heard, self._hooks = trace, is_heard, []
+        self._trace, self._is_heard = trace, is_heard
+        self._layers, self._hooks = [], []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         name = getattr(function, "__name__", "")
-        if name in _UNMARKED or name.startswith("_") or is_compiling():
+        is_left = name in _UNMARKED or name.startswith("_") or is_compiling()
+        if is_left or _here.is_marking:
             return function(*args, **(kwargs or {}))
         owner, _, op = (resolve_name(function) or "na." + name).rpartition(".")
         owner = owner.replace("torch.Tensor", "Tensor")
-        return _called(owner, op, function, args, kwargs or {}, self._trace)
+        _here.is_marking = True
+        try:
+            return _called(owner, op, function, args, kwargs or {}, self._trace)
+        finally:
+            _here.is_marking = False
 
     def _add_layers(self, model):
         """Named as in the module around that is called too."""
@@ -170,7 +179,9 @@ class Marks(TorchFunctionMode):
             at = len(parts) - 1
             while at and isinstance(model.get_submodule(".".join(parts[:at])), lists):
                 at -= 1
-            if path:
+            if path and module not in _layers:
+                _layers.add(module)
+                self._layers.append(module)
                 begin = functools.partial(_open, "layer:" + ".".join(parts[at:]))
                 self._hooks.append(module.register_forward_pre_hook(begin))
                 end = module.register_forward_hook(_close, always_call=True)
@@ -189,7 +200,8 @@ class Marks(TorchFunctionMode):
             super().__exit__(*(error or (None, None, None)))
         for hook in self._hooks:
             hook.remove()
-        self._hooks = []
+        _layers.difference_update(self._layers)
+        self._layers, self._hooks = [], []
 
     def close(self):
         self.__exit__()

@@ -315,6 +315,9 @@ def _chooser(only):
     """What decides by name and module. In a text, * and ? are as in $GNOMON."""
     if only is None or callable(only):
         return only or (lambda name, module: True)
+    if not isinstance(only, str):
+        kind = type(only).__name__
+        raise TypeError(f"watch(only=...) takes a text or a function, not {kind}")
     words = re.escape(only).replace(r"\*", ".*").replace(r"\?", ".")
     match = re.compile(words, re.DOTALL).fullmatch
     return lambda name, module: match(name) is not None
