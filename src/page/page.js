@@ -373,7 +373,7 @@ function quantiles(r, of) {
     return out;
 }
 
-// How long the chosen stages were recorded: 100 per cent; of several runs their mean.
+// How long the chosen stages were recorded: in all runs, which is 100 per cent, and in each.
 function recorded() {
     const runs = new Map();
     for (let s = 1; s < T.stages.n; s++)
@@ -381,7 +381,8 @@ function recorded() {
             (runs.get(T.stages.run[s]) || 0) + T.stages.recorded[s]);
     if (!runs.size) for (let r = 1; r < T.runs.n; r++)
         if (state.rank === '*' || r === +state.rank) runs.set(r, T.runs.now_ns[r]);
-    return [...runs.values()].reduce((a, b) => a + b, 0) / (runs.size || 1);
+    const all = [...runs.values()].reduce((a, b) => a + b, 0);
+    return [all, all / (runs.size || 1)];
 }
 
 // ---- Sections ---------------------------------------------------------------------------
@@ -411,7 +412,8 @@ function figures() {
     const device = rows.reduce((a, r) => a + r.device, 0);
     const costs = T.runs.all.map(r => T.runs.scope_cost_ns[r]).filter(Boolean);
     const cost = calls * costs.reduce((a, c) => a + c, 0) / costs.length;
-    const list = [['recorded', time(recorded())],
+    const [all, each] = recorded();
+    const list = [['recorded', time(each)],
         [runs.size > 1 ? 'ranks' : 'rank', runs.size > 1 ? count(runs.size)
             : T.runs.n > 1 && T.runs.rank[1] >= 0 ? T.runs.rank[1] : 'alone'],
         steps && ['steps', count(steps)],
@@ -421,8 +423,7 @@ function figures() {
         ['executions', count(calls)],
         device && ['on devices', time(device)],
         T.events.n && ['single events', count(T.events.n)],
-        cost && ['gnomon itself, about', time(cost) + ', ' + percent(cost / recorded() /
-            (runs.size || 1))],
+        cost && ['gnomon itself, about', time(cost) + ', ' + percent(cost / all)],
         ['not recorded', T.losses.n ? plural(T.losses.n, 'kind') : 'nothing']];
     $('figures').replaceChildren(...list.filter(Boolean).map(([k, v]) =>
         h('div', {'data-figure': k}, h('dt', null, k), h('dd', null, String(v)))));
@@ -466,7 +467,7 @@ function actions() {
     const tools = h('div', {class: 'tools'}, h('span', {class: 'count', id: 'actions-count'}));
     let table = null;
     s.draw = () => {
-        const whole = recorded();
+        const [whole] = recorded();
         const seen = rows.filter(r => r.calls || r.deviceCalls);
         const most = seen.reduce((a, r) => Math.max(a, r.total), 0);
         for (const r of seen) {

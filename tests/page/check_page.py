@@ -68,6 +68,7 @@ class OfAJob(Case):
         self.assertEqual(self.column("#actions", 0), ["train_step", "forward", HOSTILE])
         self.assertEqual(self.column("#actions", 1), ["60", "60", "3 000"])
         self.assertEqual(self.column("#actions", 2), ["600.0 ms", "480.0 ms", "1.200 ms"])
+        self.assertEqual(self.column("#actions", 3), ["40.0 %", "32.0 %", "0.08 %"])
         self.assertIn("12 events", self.column("#losses", 0)[0])
 
     def test_it_begins_with_advice(self):
@@ -197,6 +198,9 @@ class OfAJob(Case):
                 self.open("job.html", width, scheme)
                 self.assertLessEqual(self.page.run(
                     "return document.documentElement.scrollWidth"), width)
+                self.assertEqual(self.page.run(
+                    "const t = document.querySelector('#steps .scroll');"
+                    "return t.scrollWidth - t.clientWidth"), 0)
                 seen.append(self.page.run(
                     "const s = getComputedStyle(document.body);"
                     "return [s.backgroundColor, s.color].map(c => c.match(/\\d+/g)"
