@@ -8,7 +8,7 @@
 #include "gnomon/profile.h"
 #include "print/table.h"
 
-#define GNOMON__FINDINGS 7u /* the most that are told */
+#define GNOMON__FINDINGS 7u /* the most that are shown */
 
 struct advice;
 struct advice_stage;

@@ -203,7 +203,8 @@ int gnomon__advice_begin(advice *a, const advice_stage *s)
 
 /* ---- What a stage is ----------------------------------------------------------------- */
 
-/* Where the stage has no statistics of its steps, those of the steps that are there. */
+/* If the stage has no statistics of its steps, they are made of the steps that the
+ * profile has. */
 static void find_steps(advice *a, advice_stage *s)
 {
     if (s->of.steps && s->of.steps->count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the rules of advice know of a stage. Times of a stage are those of the thread that
+/* What the rules of advice use of a stage. Times of a stage are those of the thread that
  * makes its steps. */
 #ifndef GNOMON_ADVICE_STAGE_H
 #define GNOMON_ADVICE_STAGE_H

@@ -249,7 +249,7 @@ static int put_text(gnomon__report_table *t, gnomon__cell *cell,
     return cell->is_there && !cell->text ? GNOMON_ENOMEM : GNOMON_OK;
 }
 
-/* Of a profile of one run, or of none. */
+/* For a profile of one run, or of none. */
 static int info_add(gnomon__report_table *t, const char *path,
                     const gnomon_profile *p)
 {

@@ -30,7 +30,7 @@
 #include "spec/options.h"
 #include "spec/spec.h"
 
-/* As shells and env say it. */
+/* The exit statuses that shells and env use. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
 typedef struct run_request {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Parses the command line of a command by getopt_long, with our messages. All it knows of
- * a command is its table, from which help is printed: nothing of it is wrapped, so lines
- * there are kept short. */
+/* Parses the command line of a command by getopt_long, with our messages. It uses only
+ * the command's table, from which help is printed too. Help is not wrapped, so keep lines
+ * in the tables short. */
 #include "command/command.h"
 
 #include <errno.h>

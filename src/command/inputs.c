@@ -62,7 +62,7 @@ static uint64_t bytes_read(void)
     return bytes;
 }
 
-/* Of many things, by their number; of one, by its bytes. */
+/* The part that was read: of many files by their number, of one by its bytes. */
 static double done_part(void)
 {
     uint64_t done = bytes_read();

@@ -54,8 +54,8 @@ void gnomon__cli_inputs_free(gnomon__cli_inputs *inputs);
 
 /* ---- How far reading is ------------------------------------------------------ */
 
-/* A bar on standard error, where that is a terminal and there is much to read; nothing
- * anywhere else. Of these files, which the bar borrows, until the end. */
+/* Shows a progress bar on standard error, if that is a terminal and there is much to
+ * read; else nothing. It borrows the files until the end. */
 void gnomon__progress_begin(const gnomon__cli_inputs *inputs);
 void gnomon__progress_end(void);
 

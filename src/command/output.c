@@ -26,7 +26,7 @@
 #include "spec/names.h"
 #include "print/width.h"
 
-/* As a shell reports a death by SIGPIPE. */
+/* The exit status by which a shell reports an end by SIGPIPE. */
 #define STATUS_OF_SIGPIPE (128 + SIGPIPE)
 
 /* errno of the first failure; stdio keeps only that there was one. */
@@ -241,7 +241,7 @@ static int save_failed(const char *path, int code)
     return GNOMON__EXIT_UNREADABLE;
 }
 
-/* To standard output. What is wrong with that is said when it is flushed. */
+/* Writes to standard output. Errors are reported when it is flushed. */
 static int save_output(const save_request *r)
 {
     const int code = save_stream(r, stdout);

@@ -163,7 +163,7 @@ static void put_node(gnomon_builder *b, const tree_node *n)
                                            .host = &s});
 }
 
-/* As pstats names them: "~" is the file of what is built in. */
+/* Names as in pstats: "~" is the file of built-in functions. */
 static void put_function(gnomon_builder *b, const gnomon__prof_function *f)
 {
     const int is_plain = strcmp(f->file, "~") == 0 && !f->line;

@@ -7,13 +7,13 @@
 
 #include "gnomon/tool.h"
 
-/* As the public calls. One that is added while views want work is opened; where it cannot
- * be, that is no error, as it may be opened again later. */
+/* See the public calls. A source that is added while views want work is opened at once;
+ * if that fails, it is no error, because it may be opened again later. */
 int gnomon__sources_add(const gnomon_device_source *source);
 int gnomon__sources_remove(const gnomon_device_source *source);
 
 /* Which kinds are wanted, bits of 1 << gnomon_device_work_kind: all, at first. Sources that
- * are open are told. */
+ * are open get the new kinds. */
 void gnomon__sources_want(uint32_t kinds);
 
 /* A view wants work from now on. GNOMON_EFULL, GNOMON_ENOMEM. */
@@ -21,7 +21,8 @@ int gnomon__sources_watch(uint32_t bit, uint32_t generation);
 /* One does no longer: before gnomon__activities_unwatch. The last closes all sources. */
 void gnomon__sources_unwatch(void);
 
-/* How many are open. Where none is, *why says in one line why not; NULL: there is none. */
+/* How many sources are open. If none is, *why is a line that says why; NULL: there is no
+ * source. */
 uint32_t gnomon__sources_open(const char **name, const char **why);
 
 /* Each tells what is over. */

@@ -72,7 +72,7 @@ static void make_fit_for_json(char *text)
             *c = '?';
 }
 
-/* Of a device with several contexts the last clock counts. */
+/* If a device has several contexts, the last clock counts. */
 static void clock_describe(const gnomon__device_clock *c)
 {
     gnomon__os_lock_take(&described_lock);

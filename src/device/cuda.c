@@ -104,9 +104,10 @@ typedef struct cuda_answer {
         gnomon__os_ours(-1); \
     } while (0)
 
-/* That a stream is captured; else its context, and its id, which tells it from one of the
- * same address after a reset. The special streams stay valid over a reset; of another one
- * that `is_known` nothing more is asked. */
+/* Whether a stream is captured; if not, its context and the context's id, which differs
+ * from that of a context at the same address after a reset. The special streams stay
+ * valid after a reset; for another stream that `is_known` the driver is asked nothing
+ * more. */
 static cuda_answer context_now(const gnomon__cuda_calls *cu, void *stream,
                                int is_known, gnomon_device_context *out)
 {
@@ -149,7 +150,7 @@ static int cuda_check(void *stream, const gnomon_device_context *where)
                : code;
 }
 
-/* Of that context, whichever is current. */
+/* For that context, whichever one is current. */
 static int cuda_event_create(const gnomon_device_context *where, void **event)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -180,8 +181,8 @@ static int cuda_event_record(void *event, void *stream)
     return gnomon__cuda_failed(a.result, a.call);
 }
 
-/* With a current context, as the driver's own calls need one. That of the special streams
- * is the current one, if there is one. */
+/* Sets a current context, which the driver's own calls need. The special streams use the
+ * current one, if there is one. */
 static int cuda_stream_number(void *stream, const gnomon_device_context *where,
                               uint32_t *number)
 {
@@ -274,7 +275,7 @@ static int cuda_describe(const gnomon_device_context *where, int32_t *index,
     return code ? code : CUDA_TRY(DeviceGetName, name, (int)size, device);
 }
 
-/* As nvidia-smi writes it: 4, 2, 2, 2 and 6 bytes. */
+/* The form of nvidia-smi: 4, 2, 2, 2 and 6 bytes. */
 static void write_uuid(char *out, size_t size, const unsigned char *bytes)
 {
     size_t used = (size_t)snprintf(out, size, "GPU-");

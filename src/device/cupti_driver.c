@@ -478,7 +478,8 @@ int gnomon__cupti_is_one_of_several(void)
 
 /* ---- Errors ------------------------------------------------------------------------ */
 
-/* Who it may be that owns CUPTI: who told it a name, or what says so in the environment. */
+/* Which other profiler may own CUPTI: by the name that it gave CUPTI, or by variables of
+ * the environment. */
 static const char *owner_of_cupti(void)
 {
     if (*cupti_owner)

@@ -183,7 +183,7 @@ const gnomon__cupti_calls *gnomon__cupti(void);
 /* What it returns from now on; NULL: those that were loaded. In control calls. */
 void gnomon__cupti_calls_are(const gnomon__cupti_calls *calls);
 
-/* As cuptiGetVersion tells it, see cupti_records.h; 0: not loaded. */
+/* The version from cuptiGetVersion, see cupti_records.h; 0: not loaded. */
 uint32_t gnomon__cupti_version(void);
 
 /* ---- CUDA's calls by the numbers that CUPTI has for them -------------------------------- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Buffers, and their records as work that is told to the recorder.
+/* CUPTI's buffers, and passing their records to the recorder of work.
  *
- * A buffer's state is one word. Whoever changes it from one in which nobody has the buffer
- * (free, full) does so by a compare and swap, and then has the buffer alone; who has it
- * gives it on by a release store. So there is no list whose end two threads could take.
+ * A buffer's state is one word. A thread takes a buffer that nobody owns (free, full) by a
+ * compare and swap, and then owns it alone; the owner passes it on by a release store. So
+ * there is no list whose end two threads could take.
  *
  * Records go on in rows of 64, so that the recorder's lock is taken once for them. No
  * lock of ours is held while CUPTI is called. */
@@ -150,8 +150,9 @@ static uint64_t buffer_records(const cupti_buffer *b)
     return count;
 }
 
-/* Beyond the bound, CUPTI of 12.9 and later is told that there is none: it then drops
- * records and counts them. Earlier ones crash: what they fill is thrown away. */
+/* Beyond the bound, CUPTI 12.9 and later gets no buffer: it then drops records and
+ * counts them. Earlier versions would crash: they get a buffer whose records are
+ * thrown away. */
 static int has_too_many(int is_refused)
 {
     return is_refused == (gnomon__cupti_version() >= GNOMON__CUPTI_12_9) &&
@@ -378,7 +379,7 @@ static struct {
     uint64_t lost; /* unfinished ones, and those that CUPTI cannot read */
 } cupti_row;
 
-/* Kernels that were read, and whatever was told to be lost, since the last subscription. */
+/* Kernels that were read, or reported as lost, since the last subscription. */
 static uint64_t kernels_told;
 
 static const char *row_call_name(int is_driver, uint32_t call)

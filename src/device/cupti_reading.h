@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The memory that CUPTI writes its records to, and those records as work that is told to
- * the recorder.
+/* The memory to which CUPTI writes its records, and passing these records to the
+ * recorder of work.
  *
  * CUPTI takes buffers and gives them back by two callbacks, on any thread, the host's too:
  * they take no lock and no memory. Buffers are in one of four states, and zeroed when CUPTI
@@ -67,16 +67,16 @@ extern const gnomon__cupti_listener *gnomon__cupti_listens;
  * `number`, with what was lost; 0: it is thrown away. Returns how many records were read. */
 uint64_t gnomon__cupti_read_full(uint32_t number, int has_system_threads);
 
-/* How often records were told: it shows that reading goes on. */
+/* How often records were passed on: it shows that reading goes on. */
 extern uint64_t gnomon__cupti_rows_told;
 
 /* Whether some of so many kernels have no record yet. */
 int gnomon__cupti_misses(uint64_t launched);
 
-/* All of `launched` kernels are over, and what CUPTI has is read: those without a record
- * are told to be lost, as another user of CUPTI took its buffers, and a line gives both
- * numbers. Where graphs are launched too, their kernels' records hide as many. `number`
- * 0: counts from here on. In control calls. */
+/* Call it when all `launched` kernels are over and all of CUPTI's records were read.
+ * Kernels without a record are reported as lost, because another user of CUPTI took its
+ * buffers, and a line gives both numbers. If graphs are launched too, the records of
+ * their kernels hide as many losses. `number` 0: starts to count now. In control calls. */
 void gnomon__cupti_balance(uint32_t number, uint64_t launched);
 
 #endif

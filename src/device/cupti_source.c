@@ -416,8 +416,8 @@ static int subscribe_as(int is_one_of_several, const char **symbol)
     return code;
 }
 
-/* As one of several subscribers where CUPTI can, else as the only one. 0, or the code that
- * says why not. */
+/* Subscribes as one of several subscribers, if this CUPTI can, else as the only one. 0, or
+ * CUPTI's error code. */
 static int subscribe(uint32_t number, const char **symbol)
 {
     int is_one_of_several = gnomon__cupti_is_for_several();
@@ -450,8 +450,8 @@ static int is_balance_due(uint64_t launched)
            launched == gnomon__cupti_launched();
 }
 
-/* Where kernels are launched, and in two flushes one after the other nothing comes of
- * them, while CUPTI has no buffer of ours: others have given it theirs. */
+/* Kernels were launched, and two flushes in a row brought no records of them, while
+ * CUPTI has no buffer of gnomon: another profiler has given CUPTI its buffers. */
 static void look_for_others(uint64_t read)
 {
     static uint64_t seen;
@@ -468,8 +468,8 @@ static void look_for_others(uint64_t read)
 #define CUPTI_IS_FULL GNOMON__WORKER_OWN      /* CUPTI gave a buffer back */
 #define CUPTI_SOON (GNOMON__WORKER_OWN << 1u) /* flush before it is time */
 
-/* CUPTI gives back what is over, at the end all, and it is told; or only what was given back
- * already. */
+/* Makes CUPTI return the records of finished work (at the end, all) and passes them on; or
+ * passes on only what it has returned already. */
 static void cupti_round(uint32_t why)
 {
     static int is_logged;
@@ -564,9 +564,9 @@ static int waiter_is_over(uint64_t until)
     return is_over;
 }
 
-/* Whether all that was launched is over. One that still waits since an earlier flush is
- * waited for first. Where no thread can be started, or patience ends, what is not over is
- * told later. */
+/* Whether all that was launched is over. If an earlier flush still waits, it is waited
+ * for first. If no thread can be started, or patience ends, work that is not over is
+ * reported later. */
 static int wait_for_device(uint64_t until)
 {
     if (!waiter_is_over(until))
@@ -687,8 +687,8 @@ static int source_open(void *self, uint32_t number, uint32_t kinds,
     return GNOMON_OK;
 }
 
-/* Tells what CUPTI has, also unfinished work, which is counted as lost. Where not even
- * force gives a buffer back, what is missing does not come. */
+/* Passes on what CUPTI has; unfinished work is counted as lost. Records of buffers
+ * that CUPTI does not return even when forced will never come. */
 static void source_close(void *self)
 {
     const char *symbol;

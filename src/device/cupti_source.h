@@ -16,9 +16,9 @@ void gnomon__cupti_flush_soon(void);
 /* Whether CUPTI records now, and can tell the number that its records have for a stream.
  * Any thread. */
 int gnomon__cupti_knows_streams(void);
-/* That of a stream which exists; NULL: of the current context's legacy stream, or with
- * `is_own` of the calling thread's own. 0: CUPTI does not know. Any thread, after
- * gnomon__cupti_knows_streams. */
+/* CUPTI's number of an existing stream; NULL: of the current context's legacy stream,
+ * or with `is_own` of the calling thread's own. 0: CUPTI does not know. Any thread,
+ * after gnomon__cupti_knows_streams. */
 int gnomon__cupti_stream_number(void *stream, int is_own, uint32_t *number);
 
 /* How many kernels were launched since the subscription, outside of captures and of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Timers of scopes on streams, shared by the thread that marks the scopes and the
- * one that reads their events.
+/* Timers of scopes on streams. The thread that marks the scopes and the thread
+ * that reads their events share them.
  *
  * Each thread that marks such scopes has a fixed number of timers. A timer is a pair
  * of events. The marking thread takes one from a free list, records its events in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rounds are counted: who asks for one waits until that number is answered. Whoever waits
- * gives up when for gnomon__hang_ns neither a round has ended nor there was progress. */
+/* Rounds are numbered: a thread that asks for one waits until that number has ended. It
+ * gives up when for gnomon__hang_ns no round has ended and there was no progress. */
 #include "device/worker.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread of gnomon's for calls that may hang: a driver's, and CUPTI's. It makes rounds of
- * them, and whoever asks for a round waits for a limited time, so only this thread hangs.
- * Where it cannot be started, control calls make the rounds. All is called in control calls,
- * if not said otherwise. */
+/* A thread of gnomon for calls that may hang: those of a driver, and of CUPTI. It makes
+ * these calls in rounds, and a thread that asks for a round waits for a limited time, so
+ * only gnomon's thread can hang. If it cannot be started, control calls make the rounds.
+ * All is called in control calls, if not said otherwise. */
 #ifndef GNOMON_DEVICE_WORKER_H
 #define GNOMON_DEVICE_WORKER_H
 

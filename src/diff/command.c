@@ -101,7 +101,7 @@ static int diff_limit(void *request, const gnomon__cli_option *o,
     return 1;
 }
 
-/* As options of a report: columns= alone. */
+/* The options of a report, but only columns=. */
 typedef struct diff_columns {
     gnomon_options base;
     const char *text;

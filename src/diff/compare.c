@@ -141,8 +141,9 @@ static void add_parts(estimate *e, const gnomon__diff_half *half, size_t jobs,
 
 /* ---- Variances ---------------------------------------------------------- */
 
-/* Of executions, relative to the mean's square. The shortest and the longest are
- * known; the others count as the middles of their cells, between those two. */
+/* The variance of executions, relative to the square of the mean. The shortest
+ * and the longest are known; the others count as the middles of their cells,
+ * between those two. */
 static double relative_variance(const gnomon_stats *s)
 {
     double mean = (double)s->total_ns / (double)s->count, squares;
@@ -164,8 +165,8 @@ static double relative_variance(const gnomon_stats *s)
     return squares / (double)(s->count - 1) / square(mean);
 }
 
-/* Of samples, of which only the least and the most are known: no more than Bhatia and
- * Davis (2000) let it be. */
+/* The variance of samples whose minimum and maximum alone are known: the upper bound
+ * of Bhatia and Davis (2000). */
 static double samples_variance(const gnomon__diff_half *half)
 {
     double low = HUGE_VAL, high = -HUGE_VAL, sum = 0;
@@ -180,7 +181,7 @@ static double samples_variance(const gnomon__diff_half *half)
     return isfinite(most) ? fmax(most, 0) : (double)NAN;
 }
 
-/* Of a counter's value of n samples. */
+/* The variance of a counter's metric over n samples. */
 static double sampled_variance(const gnomon__diff_half *half, double n,
                                double independent, enum gnomon__metric metric)
 {
@@ -204,8 +205,8 @@ static double quantile_variance(const gnomon_stats *s, double q,
     return square(fmax(above, below));
 }
 
-/* Of where a quantile is in its cell, which is not known; but no further from the
- * mean than Cantelli's inequality lets it be. */
+/* The variance of a quantile's place in its cell, which is not known; but it is
+ * no further from the mean than by Cantelli's inequality. */
 static double cell_variance(const gnomon_stats *s, double q, double relative)
 {
     double mean = (double)s->total_ns / (double)s->count;

@@ -103,7 +103,7 @@ int gnomon__diff_is_assumed(const gnomon__diff *d)
 
 /* ---- What a run has -------------------------------------------------------------------- */
 
-/* Of each row of a comparison: a row for each stage, kind and name. */
+/* For each row of a comparison; these are by stage, kind and name. */
 #define RUN_COLUMN_LIST(X) \
     X(RUN_NAME, "name", "", TEXT, SHOWN, KEY) \
     X(RUN_STAGE, "stage", "", TEXT, SHOWN, KEY) /* "": of none */ \
@@ -173,7 +173,7 @@ static void run_times(gnomon__report_rows *r, enum gnomon__diff_kind kind,
         gnomon__cell_times(&run_cells(r, kind, stage, name)[RUN_TIMES], times);
 }
 
-/* Of the views that are wanted the first one that has nodes of a stage. */
+/* The first of the wanted views that has nodes of a stage. */
 static void run_choose_views(gnomon__report_rows *r)
 {
     run_reader *reader = r->more;

@@ -173,8 +173,8 @@ static int gate_watches(const gate_round *r, const gnomon__diff_row *row)
            gnomon__glob(r->gate->name, strlen(r->gate->name), row->name);
 }
 
-/* Of the rows from *at on the next one that the gate watches and both sides have; NULL:
- * there is none. */
+/* The next row from *at on that the gate watches and that both sides have; NULL: there
+ * is none. */
 static const gnomon__diff_row *gate_next(const gate_round *r, size_t *at)
 {
     while (*at < r->asked->diff->count) {

@@ -199,7 +199,7 @@ void gnomon__diff_fill(const gnomon__diff_request *r,
         fill(&cells[GNOMON__DIFF_TOTAL_A + side], total[side]);
         total[side] = isnan(total[side]) ? 0 : total[side];
     }
-    /* Where nothing can be said there is a text all the same. */
+    /* These cells have a text also if nothing can be said. */
     gnomon__cell_number(&cells[GNOMON__DIFF_A], c.a);
     gnomon__cell_number(&cells[GNOMON__DIFF_B], c.b);
     gnomon__cell_number(&cells[GNOMON__DIFF_CHANGE], c.relative);

@@ -62,7 +62,7 @@ static size_t end_of_job(const gnomon__jobs *l, size_t first)
     return end;
 }
 
-/* Of the job whose runs these are. Its ranks are kept from `*used` on. */
+/* For the job whose runs these are. Its ranks are kept from `*used` on. */
 static int log_ranks_of_job(gnomon__jobs *l, size_t first, size_t end,
                             size_t *used, const char *side)
 {

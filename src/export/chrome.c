@@ -237,7 +237,7 @@ static void name_runs(gnomon__chrome *c)
 
 /* ---- Threads and streams ------------------------------------------------------------ */
 
-/* Of a track, or its further lane. */
+/* Names the row of a track, or of a further lane of it. */
 static void name_chrome_track(gnomon__chrome *c, size_t track, uint32_t lane)
 {
     char text[48], stream[48];

@@ -69,7 +69,7 @@ typedef struct gnomon__chrome {
     uint64_t base;  /* Unix ns: ts 0 */
     int is_first;   /* no row was written yet */
     int has_memory; /* an event of the profile is an allocation */
-    /* Of the profile that is written now. */
+    /* These belong to the profile that is written now. */
     gnomon__timeline line;
     gnomon__chrome_flow *flows; /* by number, from 0 */
     gnomon__chrome_node *nodes; /* by number */

@@ -59,8 +59,9 @@ int gnomon__chrome_hides_collective(const char *category, const char *name)
            (strncmp(name, "nccl:", 5) == 0 || strncmp(name, "gloo:", 5) == 0);
 }
 
-/* The plugin knows calls as Runtime, and ignores labels but for steps and collectives:
- * as operators they are shown. Who names the category of a label means it. */
+/* TensorBoard's plugin expects calls in the category Runtime, and ignores labels
+ * except steps and collectives: as operators they are shown. A label whose category
+ * the program gave keeps it. */
 static const char *for_tensorboard(const char *category,
                                    const gnomon_region_info *r)
 {
@@ -183,8 +184,8 @@ static double processors_of(const gnomon_profile *p, const gnomon_track_info *k)
     return 0;
 }
 
-/* As Kineto computes them: of the grid alone, whatever else runs. What was made of a
- * trace has them. */
+/* Computed as Kineto does: from the grid alone, whatever else runs. Profiles that
+ * were made from a trace have them already. */
 static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
                                 const gnomon_track_info *k,
                                 const gnomon_op_info *op)

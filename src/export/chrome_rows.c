@@ -291,7 +291,7 @@ static const char *region_name(const gnomon__chrome *c, uint32_t region)
     return r.name;
 }
 
-/* Of a late effect it leads to an instant in it. */
+/* If the effect began before its cause, the arrow leads to an instant in it. */
 static void put_flow(gnomon__chrome *c, const gnomon__link_end *end,
                      const gnomon_event_info *e, int64_t tid, uint64_t at)
 {
@@ -433,8 +433,8 @@ static void put_call(gnomon__chrome *c, const gnomon__link_end *launch,
     gnomon__export_literal(c->t, "}}");
 }
 
-/* Where no call was recorded: the label launched at its begin. Of work whose launch is not
- * known, or not in the trace, a call is beside the steps. */
+/* If no call was recorded, the label counts as the launch, at its begin. Work whose launch
+ * is not known, or not in the trace, gets a call beside the steps. */
 static void put_missing_call(gnomon__chrome *c, const gnomon__chrome_node *n,
                              const gnomon_event_info *e,
                              const gnomon__link_end *launch, int64_t tid,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* json: the profile's own JSON form, which gnomon reads again. Of several profiles an
- * array of it. Where a time is asked for, the profile that is written is a view of the
- * given one, without the events of other times. */
+/* json: the profile's own JSON form, which gnomon reads again. Several profiles become
+ * an array. If a part of the time is asked for, the profile that is written is a view
+ * of the given one, without the events of other times. */
 #include "export/timeline.h"
 
 /* Events are asked for in their order, so a cursor is where the last answer was. For one

@@ -308,7 +308,7 @@ typedef struct perfetto_step {
 GNOMON__ORDER(compare_steps, perfetto_step, UP(row), UP(info.begin_ns),
               UP(info.number))
 
-/* As torch names steps: tools find them by it. */
+/* torch's name for steps, by which tools find them. */
 static int put_step(gnomon__perfetto *f, const perfetto_step *s)
 {
     const uint32_t of = f->rows[s->row].run;

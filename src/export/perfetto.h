@@ -256,7 +256,7 @@ typedef struct gnomon__perfetto {
     uint64_t uuids; /* given out so far */
     size_t runs_before;
     uint64_t flows_before;
-    /* Of the profile at hand. */
+    /* These belong to the profile that is written now. */
     gnomon__timeline line;
     gnomon__perfetto_run *runs;
     gnomon__perfetto_row *rows;

@@ -186,7 +186,7 @@ void gnomon__perfetto_event_end(gnomon__perfetto *f)
 
 /* ---- Places ---------------------------------------------------------------------- */
 
-/* Where the place is, or the free one that it may have. */
+/* The index of the entry, or of the free one that it can take. */
 static size_t find_place(const gnomon__perfetto_places *s, uint32_t kind,
                          uint32_t a, uint32_t b)
 {

@@ -12,8 +12,7 @@
 #include "export/tree.h"
 #include "print/order.h"
 
-/* Where a track's executions are among the events; without events, where its nodes
- * are. */
+/* Which events are a track's executions; without events, which nodes are its. */
 typedef struct speedscope_track {
     size_t first, last; /* numbers; 0: it has none */
 } speedscope_track;

@@ -22,7 +22,7 @@ typedef struct gnomon__lanes {
     size_t most; /* open at one time on a lane; 0: any number */
 } gnomon__lanes;
 
-/* Of zeroes: for tracks 1 .. count. 0: no memory. */
+/* All zero, for tracks 1 .. count. 0: no memory. */
 int gnomon__lanes_begin(gnomon__lanes *l, size_t count);
 /* The lane, from `first` on, of an execution. A track's executions come in the order of
  * their begins. GNOMON__NO_LANE: no memory. */

@@ -304,7 +304,7 @@ typedef struct prof_sum {
     gnomon__functions table;
 } prof_sum;
 
-/* As the file will have it. */
+/* The name in the form that the file has. */
 static const char *prof_text(gnomon__report_rows *r, const char *text)
 {
     const char *at = text;

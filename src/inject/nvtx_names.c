@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Domains, labels of categories, names and regions. Each is made at its first use, on
- * any thread, and never freed. Of threads that make the same one at once, one wins and
- * the others use its.
+ * any thread, and never freed. If several threads make the same one at once, all use
+ * that of the first.
  *
  * The category of the regions is "domain/label"; in the default domain "label"; without
  * a label "domain". The label of an NVTX category without a name is its number. */

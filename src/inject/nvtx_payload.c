@@ -12,7 +12,7 @@
 
 #if GNOMON__INJECT_EXTENSIONS
 
-/* How many bytes of a payload may be read. Where the program states no size, it is
+/* How many bytes of a payload may be read. If the program gives no size, it is
  * that of the layout or type. */
 static size_t bytes_of(const nvtxPayloadData_t *payload,
                        const gnomon__inject_schema *schema)

@@ -17,7 +17,7 @@
 #define SLOTS_BYTES (GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot))
 #define ACTIONS_CHUNK 1024u
 
-/* Where the page of an id is; NULL: no memory. */
+/* The page of an id; NULL: no memory. */
 static uint32_t *page_of(gnomon__thread *t, uint32_t id)
 {
     if (!t->actions.pages) {
@@ -100,7 +100,7 @@ static void lead_to(gnomon__thread *t, const char *name, gnomon__action *a)
     s->action = (uint32_t)((char *)a - t->ground);
 }
 
-/* Of a name to which its first slot does not lead. */
+/* For a name that is not found in its first slot. */
 static gnomon__action *action_elsewhere(gnomon__thread *t, const char *name)
 {
     const gnomon__slot *s = &t->actions.slots[gnomon__slot_of(name) ^ 1];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Measures a pair of begin and end: the real functions run on a thread of
- * ours with a state of its own. That thread takes no signal, so no handler
- * marks into the state. The least of many short rounds counts, as any disturbance
- * makes a round longer, and the first ones are cold. In all half a millisecond. */
+/* Measures the cost of a begin and its end: the real functions run on a thread of
+ * gnomon with a state of its own. That thread takes no signal, so no handler can
+ * mark in that state. The shortest of many short rounds counts, because any
+ * disturbance makes a round longer, and the first rounds have cold caches. In all
+ * half a millisecond. */
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
@@ -26,8 +27,8 @@ static gnomon_region probes[] = {PROBE(0, "layer"),    PROBE(1, "norm"),
                                  PROBE(2, "matmul"),   PROBE(3, "attention"),
                                  PROBE(4, "residual"), PROBE(5, "gelu")};
 
-/* The cost depends on whether the next path was guessed. As in a layer of a
- * GPT, half of these follow another one than the last time. */
+/* The cost depends on whether the next path was predicted. As in a layer of a
+ * GPT, half of these follow a different path than the last time. */
 static const unsigned char scopes_inside[] = {1, 2, 3, 2, 4, 1, 2, 5, 2, 4};
 
 static void mark_layer(void)

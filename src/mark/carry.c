@@ -281,7 +281,7 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     hand_over(t, tree, at);
 }
 
-/* As if each ended now, innermost first. */
+/* Acts as if each ended now, innermost first. */
 uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);

@@ -172,8 +172,8 @@ void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit)
 
 /* ---- Ends ------------------------------------------------------------------------ */
 
-/* Where a scope ended alone, or an action, frames begun inside it may be open still: then
- * the end of `around` must look for them. */
+/* After a scope ended alone, or an action, frames that began inside it may still be open:
+ * then the end of `around` must look for them. */
 static void keep_inner_frames(const gnomon__thread *t, gnomon__front *around)
 {
     uint64_t token = around->token & ~GNOMON__TOKEN_FLAGS;

@@ -19,7 +19,8 @@ static int holds(const gnomon__part *p, uint32_t low, uint32_t high)
     return p->histogram && p->low <= low && high < (uint32_t)p->low + p->room;
 }
 
-/* Where cell 0 of the histogram would be, from the base of the bank. */
+/* The offset from the base of the bank at which cell 0 of the histogram would
+ * be. */
 static uint32_t cells_of(const gnomon__thread *t, uint32_t histogram,
                          uint32_t low)
 {

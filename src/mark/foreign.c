@@ -131,8 +131,8 @@ int gnomon__foreign_end(uint64_t token)
 
 /* ---- Ending ---------------------------------------------------------------------- */
 
-/* The end time, moved to the last begin inside the scope: the owner did not
- * know of the end yet, so scopes inside may have begun after it. */
+/* The end time, moved to the last begin inside the scope: before its thread
+ * sees the end, it may begin more scopes inside. */
 static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
                            uint64_t end)
 {

@@ -291,8 +291,7 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
     if ((how == GNOMON__END_SCOPE && frame->mask) ||
         (how == GNOMON__END_ALONE && (frame->mask & frame->hooks))) {
         gnomon__frames_end_inner(t, token);
-        /* Where only hooks without times are attached, the clock is not
-         * read. */
+        /* If only hooks without times are attached, the clock is not read. */
         if (load_relaxed(&t->attached) & t->tree_bits)
             gnomon__trees_close_inner(t, token, gnomon__ticks());
     }

@@ -28,7 +28,7 @@ void gnomon__slow_stop(gnomon__thread *t, const char *name);
 void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
 /* Of an action with this token, which is forgotten already. */
 void gnomon__slow_stop_token(gnomon__thread *t, uint64_t token);
-/* The start of an action that gnomon__slow_begin was told to begin: its token has
+/* The start of an action, from gnomon__slow_begin: its token has
  * GNOMON__TOKEN_ACTION already, as `seq` had. */
 void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region);
 /* The action of a name to which the thread's table does not lead. NULL: it is for the

@@ -10,7 +10,7 @@
 /* NULL: its library is not loaded. */
 GNOMON__DATA const gnomon_memory_recorder *gnomon__memory_recorder;
 
-/* As host->memory and host->memory_record. */
+/* The calls host->memory and host->memory_record. */
 void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
                          const void *pointer, uint64_t bytes);
 int gnomon__memory_record(const gnomon_memory_recorder *recorder);

@@ -34,7 +34,7 @@ static op_region **bucket_of(uint64_t hash)
     return &op_buckets[(hash ^ hash >> 32) & (OP_BUCKETS - 1)];
 }
 
-/* As the program gave it: gnomon__op.info may say more. */
+/* What the program gave; gnomon__op.info may have more. */
 static const gnomon_op_info *given_op(const gnomon__op *op)
 {
     return (const gnomon_op_info *)(const void *)(op + 1);
@@ -147,7 +147,8 @@ static op_region *find_or_make_op(const gnomon__entry *plain,
     return NULL;
 }
 
-/* As find_or_make_op, from a region that may not be known yet. Takes the lock. */
+/* Like find_or_make_op, for a region that may not be registered yet. Takes the
+ * lock. */
 static op_region *enter_op(gnomon_region *region, const gnomon__op_view *op)
 {
     int kept = errno;

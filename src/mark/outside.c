@@ -15,7 +15,7 @@
 #include "platform/os_wait.h"
 
 #define STUCK_AFTER_NS 1000000000ull
-#define FIRST_LOOK_NS 1000u /* a mark is short; nobody tells of its end */
+#define FIRST_LOOK_NS 1000u /* a mark is short, and nothing signals its end */
 #define LOCKED_THREADS 64u
 
 /* ---- Cuts -------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static inline ALWAYS gnomon__position gnomon__hot_position(gnomon__near *tls,
     return (gnomon__position){&t->hot, NULL, tls, 1};
 }
 
-/* Of a tree that is not hot. */
+/* For a tree that is not hot. */
 static inline ALWAYS gnomon__position gnomon__own_position(gnomon__tree *tree)
 {
     return (gnomon__position){&tree->cursor, &tree->guess, NULL, 0};

@@ -122,7 +122,7 @@ typedef struct gnomon__state {
     const gnomon__recorder *recorder;
 } gnomon__state;
 
-/* Of a bit in t->recorder_bits. */
+/* For a bit in t->recorder_bits. */
 static inline const gnomon__recorder *
 gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)
 {

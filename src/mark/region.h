@@ -14,7 +14,7 @@
 
 struct gnomon__op;
 
-/* What the table knows of a region beyond the region itself. */
+/* What the table keeps for each region, in addition to the region itself. */
 typedef struct gnomon__entry {
     gnomon_region *region;
     const char *name;     /* valid UTF-8, at most GNOMON__MAX_NAME bytes */

@@ -89,7 +89,7 @@ static inline ALWAYS void end_by(gnomon__near *tls, gnomon_token token,
     end_scope(tls, t, token);
 }
 
-/* Where the thread-local words have no known distance: see tls.h. */
+/* Used if the thread-local words have no known distance: see tls.h. */
 static APART gnomon_token begin_far(gnomon_region *region, uint32_t mask)
 {
     return begin_by(gnomon__tls_far(), region, mask, 1);

@@ -94,9 +94,10 @@ static inline int gnomon__tape_is_before(gnomon__tape_place a,
 /* How far a reader has come in the tape of one thread. Under the lock. */
 typedef struct gnomon__tape_cursor {
     gnomon__tape_place from, to; /* `to`: of what it reads, or read last */
-    /* Ticks: what began earlier was told, or belongs to an earlier stage. */
+    /* Ticks: events that began earlier were delivered already, or belong to an
+     * earlier stage. */
     uint64_t from_at;
-    uint64_t told; /* of the events behind `from`, so many were told already */
+    uint64_t told; /* how many events behind `from` were delivered already */
 } gnomon__tape_cursor;
 
 enum gnomon__tape_reader {
@@ -145,7 +146,8 @@ typedef struct gnomon__tape_pool {
     uint64_t open;          /* bytes of blocks of tapes */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t since; /* ticks: what began earlier is not wanted, and missing */
-    /* Ticks: what began earlier was told by this cursor, on all threads. */
+    /* Ticks: this cursor has delivered all events that began earlier, on all
+     * threads. */
     uint64_t told[GNOMON__TAPE_READERS];
 } gnomon__tape_pool;
 

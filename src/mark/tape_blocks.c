@@ -158,7 +158,7 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
     gnomon__lock();
     int has_room = next_block(t, tape);
     int wakes = gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
-    /* Who marks little needs none. */
+    /* A thread that makes few marks needs none. */
     if (has_room && tape->end - tape->block == TAPE_LAST_BLOCK)
         wakes |= gnomon__tape_wants_pages();
     gnomon__unlock();
@@ -447,8 +447,8 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
  * blocks before GNOMON__TAPE_WHOLE are given back. Under the lock, which functions of a
  * bit's generation take. */
 
-/* In the block at hand; the next one says itself of which segment it is. Where nothing
- * came since the cut before, its record says it now. */
+/* In the block at hand; the next one says itself of which segment it is. If nothing
+ * was recorded since the previous cut, the record of that cut is changed instead. */
 static void write_cut(gnomon__thread *t, gnomon__tape *tape)
 {
     if (!tape->block)

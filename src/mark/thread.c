@@ -33,8 +33,8 @@ static __thread int has_ended GNOMON__TLS;
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
-/* Ends what is open, as unfinished. Returns how many scopes that were: the
- * most that any recorder or the hooks know of. */
+/* Ends what is open, as unfinished. Returns how many scopes these were: the
+ * largest number that a recorder or the hooks have open. */
 static uint64_t abandon(gnomon__thread *t)
 {
     uint64_t most = gnomon__frames_abandon(t);
@@ -225,8 +225,8 @@ static int is_short_of_room(void)
 }
 
 /* A state for a new thread. Beyond DEAD_LIMIT ended threads, threads with
- * new names share one state; what ended before keeps its name. Where memory
- * is short, or no state can be made, that of any ended thread is taken. */
+ * new names share one state; what ended before keeps its name. If memory is
+ * short, or no state can be made, the state of any ended thread is used. */
 static gnomon__thread *find_state(const char *os_name, const char *name)
 {
     gnomon__thread *t = find_dead(os_name, name);

@@ -139,7 +139,8 @@ static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
     for (gnomon__thread *t = gnomon__thread_numbered(0); t; \
          t = gnomon__thread_numbered(t->number + 1))
 
-/* Of all threads, in ticks: the last end of an execution that a tree saw; 0: none. */
+/* The last end of an execution that a tree recorded, on any thread, in ticks; 0:
+ * none. */
 uint64_t gnomon__last_end(void);
 
 /* An end off the hot path, which may be one that another thread told of. */
@@ -223,8 +224,8 @@ void gnomon__thread_watch(gnomon__thread *t);
 /* In the destructor of the key: it comes again in the next round. 0: it does not. */
 int gnomon__thread_watch_again(gnomon__thread *t);
 
-/* As gnomon__is_reentered (tls.h), and also where a signal handler makes a mark
- * before the run has started. */
+/* Like gnomon__is_reentered (tls.h), and also true if a signal handler makes a
+ * mark before the run has started. */
 int gnomon__is_refused(void);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.

@@ -4,7 +4,8 @@
 #include "memory/memory.h"
 #include "print/rows.h"
 
-/* `total` is with what is below. Of a region inside itself the outermost counts. */
+/* `total` includes the paths below. If a region is inside itself, only the
+ * outermost counts. */
 #define MEMORY_COLUMN_LIST(X) \
     X(MEMORY_NAME, "name", "Name", TEXT, SHOWN, KEY) \
     X(MEMORY_CATEGORY, "category", "Category", TEXT, TELLS, KEY) \

@@ -284,8 +284,8 @@ static rank_lives lives_of(const gnomon__merge *m, size_t run)
     return l;
 }
 
-/* Of the first rank of the same job and attempt: the life that was with the run's for the
- * longest time. */
+/* The first rank of the same job and attempt may have several runs: takes the one that
+ * overlapped with this run for the longest time. */
 static size_t reference_of(const gnomon__merge *m, size_t run)
 {
     const gnomon_run_info *b = gnomon__merge_info(m, run);
@@ -425,7 +425,7 @@ void gnomon__align_by_fit(gnomon__aligned *a, uint64_t zero_unix_ns, double t)
     a->rate = f->drift / slow;
 }
 
-/* Where the run has no barriers, what a mate got holds. */
+/* If the run has no barriers, it uses the line of its mate (mate_of). */
 static void end_run(gnomon__aligned *all, const gnomon__merge *m, size_t run)
 {
     gnomon__aligned *to = &all[run];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A merge as a file, run after run. Of a run all but its events is in memory; these go from
- * the files that are merged to the new one. */
+/* Writes a merge as a file, run after run. All of a run but its events is in memory; events
+ * are copied from the merged files to the new one. */
 #include "merge/align.h"
 
 #include "profile/file_write.h"

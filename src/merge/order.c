@@ -18,8 +18,8 @@
 
 /* Of a stage and view so many steps keep what they were made of. */
 #define SLOWEST_UNITED 10
-#define MERGE_FROM 4096u /* merging fewer open scopes is not worth its time */
-#define PRUNE_FROM 8192u /* times: pruning fewer is not worth its time */
+#define MERGE_FROM 4096u /* open scopes: fewer are not merged, to save time */
+#define PRUNE_FROM 8192u /* times: fewer are not pruned, to save time */
 
 /* ---- Open scopes ------------------------------------------------------------------
  *
@@ -319,7 +319,8 @@ static int compare_path_ends(const gnomon_node_info *a,
     return GNOMON__COMPARE(a->view, b->view);
 }
 
-/* Of equal depth: by their outermost difference, in names, then in stages. */
+/* Nodes of equal depth: by their outermost difference, in names, then in
+ * stages. */
 static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
 {
     int order = 0;

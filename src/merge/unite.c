@@ -244,8 +244,8 @@ static int has_moments(const gnomon__united_part *part)
 
 /* ---- The run --------------------------------------------------------------------- */
 
-/* Of several records of a run the greatest is kept (gnomon__compare_runs), with its
- * metadata. */
+/* If a run has several records, the greatest is kept (gnomon__compare_runs), with
+ * its metadata. */
 static int unite_run(gnomon__united_part *part)
 {
     gnomon__fold *f = &part->u->fold;

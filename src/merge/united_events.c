@@ -43,7 +43,7 @@ struct gnomon__united_events {
     const void *context;
     event_cursor *cursors; /* by track of the result */
     size_t cursor_count;
-    /* Who has set `locked` owns the rest. */
+    /* The thread that has set `locked` owns the rest. */
     uint32_t locked;
     size_t next;               /* number of the next event */
     size_t begin, end;         /* cursors of its track */
@@ -235,7 +235,8 @@ static int advance(event_cursor *c)
 
 /* ---- What began at one moment ----------------------------------------------------- */
 
-/* Of events with one begin the longer comes first, because it surrounds the shorter. */
+/* If two events begin at the same time, the longer one comes first, because it
+ * surrounds the shorter. */
 static int compare_same_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;

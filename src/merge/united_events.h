@@ -73,8 +73,9 @@ void gnomon__events_move(gnomon__event_source *s,
                                       gnomon_event_info *e),
                          const void *context);
 
-/* Of equal entities in several readings as many stay as the reading with the most of
- * them has. The table is in `order`, which goes by reading last. */
+/* Of equal entities in several readings, as many stay as there are in the reading
+ * that has most of them. The table is sorted by `order`, whose last key is the
+ * reading. */
 void gnomon__leave_out_copies(gnomon__table *t,
                               int (*same)(const void *a, const void *b),
                               int (*order)(const void *a, const void *b));

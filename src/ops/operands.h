@@ -33,7 +33,7 @@ uint64_t gnomon__elements(const gnomon_tensor *t);
 uint64_t gnomon__elements_before(const gnomon_tensor *t, int end);
 /* Whether `word` is one of those that blanks part. */
 bool gnomon__op_word_in(const char *words, const char *word);
-/* Of torch's and C's words for types; 4 for what is not known. */
+/* For the type names of torch and C; 4 if the name is not known. */
 uint64_t gnomon__element_bytes(const char *dtype);
 uint64_t gnomon__bytes(const gnomon_tensor *t);
 /* Of all operands from `first` on that are tensors. */

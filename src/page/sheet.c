@@ -151,7 +151,7 @@ void gnomon__sheet_put(gnomon__sheet *s, uint64_t number)
         s, number > (uint64_t)SHEET_MOST ? SHEET_MOST : (int64_t)number);
 }
 
-/* Little-endian, as JavaScript is told. */
+/* Little-endian, as page.js reads it. */
 void gnomon__sheet_put_real(gnomon__sheet *s, double number)
 {
     unsigned char bytes[8];

@@ -33,7 +33,7 @@ void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
 /* host->log. */
 void gnomon__log_line(const char *line);
 
-/* With GNOMON_TESTING. Where set, gets the lines ("gnomon: ...", no newline) instead
+/* With GNOMON_TESTING. If set, it gets the lines ("gnomon: ...", no newline) instead
  * of stderr. */
 extern void (*gnomon__test_log)(const char *line);
 

@@ -17,7 +17,7 @@ static inline uint64_t gnomon__hash_bytes(uint64_t hash, const char *at,
     return hash;
 }
 
-/* That of a text, its upper bits mixed in, for tables of 2^n slots. */
+/* The hash of a text, with its upper bits mixed in, for tables of 2^n slots. */
 static inline uint64_t gnomon__hash_text(const char *text)
 {
     uint64_t h = GNOMON__HASH_SEED;

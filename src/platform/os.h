@@ -25,8 +25,8 @@ void gnomon__os_random(void *bytes, size_t size);
 
 /* The calling thread's name as the system has it; always terminated. */
 void gnomon__os_thread_name(char *buffer, size_t size);
-/* That of another thread of this process, at most 15 bytes; `name` stays where it cannot be
- * read. */
+/* The name of another thread of this process, at most 15 bytes; `name` is unchanged if it
+ * cannot be read. */
 void gnomon__os_name_of_thread(int64_t id, char name[16]);
 void gnomon__os_host_name(char *buffer, size_t size);
 
@@ -54,8 +54,8 @@ GNOMON__DATA uint32_t *gnomon__os_own;
 enum { GNOMON__OS_WIPED = 1, GNOMON__OS_NOT_WIPED = 2 };
 GNOMON__DATA uint32_t gnomon__os_own_state;
 
-/* Of the process whose memory it is: another one than its parent's, and than that of any
- * process before it. */
+/* The number of the process that owns this memory. It differs from its parent's, and
+ * from that of every earlier process. */
 #define GNOMON__OS_FIRST_NUMBER 1u
 uint32_t gnomon__os_own_number_slow(uint32_t *word);
 static inline uint32_t gnomon__os_own_number(void)
@@ -98,8 +98,8 @@ static inline int gnomon__os_runs_in_copy(void)
 int gnomon__os_locks_pages(void);
 
 /* Pages of zeroes, allocated when touched; NULL if there is no address
- * space. Of a megabyte or more they are not locked, even if the host locks
- * its own. */
+ * space. A megabyte or more is not locked, even if the host locks its own
+ * pages. */
 void *gnomon__os_map(size_t bytes);
 /* A page of zeroes that children share, whatever they write; NULL: there is none. */
 void *gnomon__os_map_shared(void);
@@ -326,8 +326,8 @@ void *gnomon__os_library(const char *path, const char **why);
 /* Likewise one that may be closed again, if it is of no use. */
 void *gnomon__os_library_to_try(const char *path, const char **why);
 void gnomon__os_library_close(void *library);
-/* Where library `name` lies, if it is in the folder of the module that holds `address`;
- * NULL: of this one. */
+/* The path of library `name` in the folder of the module that contains `address`; NULL:
+ * of this module. */
 void gnomon__os_beside(const void *address, const char *name, char *path,
                        size_t size);
 /* A count of threads that may wait for the loader: `by` is 1 before a call

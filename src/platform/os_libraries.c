@@ -27,7 +27,7 @@ static __thread uint32_t loading_here GNOMON__TLS;
 static uint32_t loader_calls;
 static __thread uint32_t loader_calls_here GNOMON__TLS;
 static uint32_t loader_is_held;
-/* As a lock's. */
+/* See the locks' (os_wait.h). */
 static uint32_t loader_made_in = GNOMON__OS_FIRST_NUMBER, loader_pid;
 
 /* Forks that wait for those calls, or are made. Calls of other threads wait for them. */

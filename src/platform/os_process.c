@@ -28,9 +28,10 @@ uint32_t gnomon__os_own_state;
 static int64_t owner_pid;
 static uint32_t last_number = GNOMON__OS_FIRST_NUMBER; /* that was taken */
 
-/* Two threads may be here at once: one page is kept. It is known before the kernel is
- * told to wipe it, and a thread takes no lock before it was told. So a fork, which
- * excludes that call, copies no lock that is held without the page that says so. */
+/* Two threads may be here at once: one page is kept. The page is stored before the
+ * call that makes the kernel wipe it in children, and a thread takes no lock before
+ * that call. So a fork, which excludes that call, copies no held lock without the
+ * page that says so. */
 void gnomon__os_own_page_slow(void)
 {
     uint32_t *none = no_page, *page = gnomon__os_map(OWN_PAGE);
@@ -48,8 +49,8 @@ void gnomon__os_own_page_slow(void)
     errno = kept_errno;
 }
 
-/* In a child. Of several threads one sets it. The last number is raised first: a child
- * that is forked in between takes a higher one. */
+/* In a child. If several threads are here, one of them sets it. The last number is
+ * raised first: a child that is forked in between takes a higher one. */
 uint32_t gnomon__os_own_number_slow(uint32_t *word)
 {
     uint32_t number = 0, next = add_relaxed(&last_number, 1) + 1;

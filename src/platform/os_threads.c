@@ -111,7 +111,7 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     return 0;
 }
 
-/* Where futex is refused, glibc ends the process in a join that has to wait. */
+/* If futex is refused, glibc ends the process in a join that has to wait. */
 void gnomon__os_thread_join(gnomon__os_thread *thread)
 {
     uint64_t pause = 0;

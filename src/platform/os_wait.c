@@ -130,7 +130,7 @@ int gnomon__os_is_new_child(uint32_t *made_in, uint32_t *pid)
     return before && before != now;
 }
 
-/* Where futex is refused, glibc ends the process when a mutex has to be waited for. */
+/* If futex is refused, glibc ends the process when a thread has to wait for a mutex. */
 static __attribute__((noinline, cold)) void wait_for_lock(gnomon__os_lock *lock)
 {
     uint64_t pause = 0;

@@ -8,10 +8,11 @@
 
 #include "platform/os.h"
 
-/* A mutex that knows in which process it was made. A child has a copy of the lock as it
- * was: some other thread of its parent may hold it, and never gives it back there. So who
- * takes a lock that an earlier process made makes it new first. Where the kernel wipes no
- * page (os.h), process ids are compared too. */
+/* A mutex that records in which process it was initialized. A child has a copy of the
+ * lock as it was at the fork: another thread of the parent may hold it, and will never
+ * release it in the child. So a thread that takes a lock of an earlier process
+ * initializes it first. Where the kernel wipes no page (os.h), process ids are compared
+ * too. */
 typedef struct gnomon__os_lock {
     pthread_mutex_t mutex;
     uint32_t made_in; /* a number of a process */
@@ -29,7 +30,7 @@ void gnomon__os_lock_take(gnomon__os_lock *lock);
 int gnomon__os_lock_try(gnomon__os_lock *lock); /* 0: another thread has it */
 void gnomon__os_lock_give(gnomon__os_lock *lock);
 
-/* As pthread_once, whose other callers wait for ever in a child of clone. */
+/* Like pthread_once, but in a child of clone no caller waits for ever. */
 typedef struct gnomon__os_once {
     gnomon__os_lock lock;
     uint32_t is_made;

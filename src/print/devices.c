@@ -40,7 +40,7 @@ uint64_t gnomon__work_bytes(const gnomon_profile *p, const gnomon_node_info *n)
 
 /* ---- Kinds ---------------------------------------------------------------------- */
 
-/* As NCCL and RCCL name their kernels. */
+/* How the names of kernels of NCCL and RCCL begin. */
 static bool work_is_collective(const char *name)
 {
     return strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0;

@@ -61,8 +61,8 @@ const gnomon_stats *gnomon__work_stats(const gnomon_node_info *n);
 /* The name of a node's region; "" where there is none. */
 const char *gnomon__node_name(const gnomon_profile *p, uint32_t node);
 
-/* The text of a run's metadata, without the quotes of JSON; run 0: of any. Where there is
- * none, or one longer than names of devices are, its length is 0. */
+/* The text of a run's metadata, without the quotes of JSON; run 0: of any run. Its length
+ * is 0 if there is none, or if it is longer than a device's name. */
 const char *gnomon__metadata_text(const gnomon_profile *p, uint32_t run,
                                   const char *key, int *length);
 

@@ -253,7 +253,8 @@ static void footer_health(const gnomon__footer_input *input,
     }
 }
 
-/* Of names past the limit: the last that found room are of those that vary. */
+/* If there were too many names: shows the last ones within the limit, because
+ * these are probably names that vary. */
 static void footer_names(const gnomon_profile *profile,
                          const gnomon__footer_input *input,
                          const gnomon_writer *out)

@@ -33,8 +33,9 @@ int gnomon__footer_late(const gnomon_profile *profile,
 int gnomon__footer(const gnomon_profile *profile,
                    const gnomon__footer_input *input, const gnomon_writer *out);
 
-/* What stands after a count ("2 links lost: too many", "1 link lost: ..."), of which `several` is for all but 1: a text of GNOMON_HEALTH,
- * or of events. That of one is made of it in `room`. */
+/* The text after a count ("2 links lost: too many", "1 link lost: ..."). `several` is the
+ * text for all counts but 1: a text of GNOMON_HEALTH, or of events. The text for 1 is made
+ * from it in `room`. */
 #define GNOMON__LOSS_WORDS 128
 const char *gnomon__loss_words(char room[GNOMON__LOSS_WORDS],
                                const char *several, uint64_t count);

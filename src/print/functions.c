@@ -558,7 +558,7 @@ static gnomon__function *calls_row(gnomon__calls *c, const calls_region *r)
     return &c->table.rows[slot->at];
 }
 
-/* The edge of a node. That of an outermost one comes from outside. */
+/* The edge that leads to a node. For an outermost node it comes from outside. */
 static calls_slot *calls_edge(const gnomon__calls *c, uint32_t at, bool top)
 {
     const calls_node *n = &c->nodes[at];

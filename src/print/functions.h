@@ -14,8 +14,8 @@
 
 struct gnomon_profile;
 
-/* Of all tracks and stages of the profile. Scopes that are open count as if they
- * ended now. */
+/* Reads all tracks and stages of the profile. Open scopes count as if they ended
+ * now. */
 typedef struct gnomon__function {
     const char *file;
     const char *name;

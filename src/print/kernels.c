@@ -129,7 +129,8 @@ static const kernels_part kernels_parts[] = {
 static const kernels_part kernels_waits = {
     "Waits", "Wait", GNOMON__WORK_WAIT, GNOMON__WORK_WAIT, 1 << KERNEL_SCOPE};
 
-/* As gnomon__report_part; *is_part: whether something is above it, from now on true. */
+/* Like gnomon__report_part; *is_part says whether something was printed above it, and
+ * becomes true. */
 static int kernels_print_part(gnomon__report_rows *r, const kernels_part *part,
                               bool *is_part, const gnomon_writer *out)
 {

@@ -52,9 +52,9 @@ static bool is_all(uint64_t submissions, uint32_t node,
            submissions >= n.host->count;
 }
 
-/* Writes to submitters[node] which node submitted it most often, of equal ones the
- * first; 0: none. in_part[node] is how often. Where some executions were not submitted
- * there is none either, and in_part[node] is how many were, by whomever. */
+/* Writes to submitters[node] which node submitted it most often (if equal, the first),
+ * and to in_part[node] how often. If some executions were not submitted,
+ * submitters[node] is 0, and in_part[node] is how many were, by all nodes. */
 static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
                             const unsigned char *has, const gnomon_profile *p)
 {

@@ -39,7 +39,8 @@ typedef struct rows_lists {
     size_t count, room;
 } rows_lists;
 
-/* Of rule UNION: the sum, and up to when that of this id has it. */
+/* For the rule UNION: the sum, and the time up to which it has the times of
+ * this id. */
 typedef struct rows_union {
     uint64_t ns, until_ns, id;
 } rows_union;
@@ -136,7 +137,7 @@ static size_t *rows_hash_next(const rows_hash *h, uint64_t hash, size_t *at)
     return &h->slots[*at];
 }
 
-/* Makes room for one more item; false: no memory, which is told. */
+/* Makes room for one more item; false: no memory (a line has said so). */
 static bool rows_room(gnomon__report_rows *r, void *items, size_t *room,
                       size_t count, size_t size)
 {

@@ -96,8 +96,8 @@ typedef struct gnomon__report {
     bool compares_ranks;    /* it needs the profile of each */
     uint8_t reads; /* gnomon__report_reads, besides what has no bit there */
     int16_t sort;  /* the column of the preset order; -1: `order` */
-    /* Of rows that are equal in it: the next column to order by; 0: none. Last come the
-     * keys. */
+    /* The next column to order by, for rows that are equal in this one; 0: none. The
+     * keys come last. */
     uint16_t order;
     /* Of `more`, which is zeroes before the first read; 0: it has none. */
     size_t more_size;
@@ -161,8 +161,8 @@ int gnomon__report_end(gnomon__report_rows *rows,
 void gnomon__report_free(gnomon__report_rows *rows);
 
 /* Begins a row for an entity of that track and region, and ends the row before. Its
- * cells are all empty, and the caller's until the next one. Never NULL: that memory is
- * missing is told at the end. */
+ * cells are all empty, and the caller's until the next one. Never NULL: if there is no
+ * memory, the end of the report says so. */
 gnomon__cell *gnomon__report_row(gnomon__report_rows *rows, uint32_t track,
                                  uint32_t region);
 
@@ -215,8 +215,8 @@ const char *gnomon__report_text(gnomon__report_rows *rows, const char *text);
 /* "train_step/forward": likewise. */
 const char *gnomon__report_path(gnomon__report_rows *rows, uint32_t node);
 
-/* How long the stages were recorded: 100 per cent of a share. Of several runs, their
- * mean. */
+/* How long the stages were recorded: 100 per cent of a share. For several runs,
+ * their mean. */
 uint64_t gnomon__recorded_ns(const gnomon_profile *profile);
 
 /* ---- As a profiler ------------------------------------------------------------- */
@@ -241,8 +241,9 @@ int gnomon__report_put_all(gnomon__report_rows *rows, const gnomon_writer *out);
 int gnomon__report_put_table(gnomon__report_rows *rows,
                              const gnomon_writer *out);
 
-/* A profiler that is a report. Its settings begin with a gnomon__table_choice, and its
- * destroy is gnomon__table_destroy: by that it is told from others. */
+/* A profiler that is a report. Its settings begin with a gnomon__table_choice. Its
+ * destroy is gnomon__table_destroy, which other profilers do not have: this is how it
+ * is recognized. */
 typedef struct gnomon__reporter {
     gnomon_profiler profiler; /* first */
     const gnomon__report *report;

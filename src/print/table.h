@@ -96,7 +96,7 @@ void gnomon__cell_number(gnomon__cell *cell, double number);
 /* A copy of a text that lives as long as the table; NULL: no memory. */
 const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     GNOMON_PRINTF(2, 3);
-/* As many bytes, zeroed, that live as long; NULL: no memory. */
+/* Allocates zeroed bytes that live as long as the table; NULL: no memory. */
 void *gnomon__table_take(gnomon__report_table *t, size_t size);
 void gnomon__table_free(gnomon__report_table *t);
 
@@ -155,9 +155,9 @@ typedef struct gnomon__table_choice {
                              "the column that rows are ordered by")
 #define GNOMON__FORMAT_OPTION \
     GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
-/* Those of a report that is always a table. The preset of format= says so to
- * report/profiler.c, which knows nothing else of a plugin: reports that have a text of
- * their own too list format= without it. */
+/* Those of a report that is always a table. By the preset of format= report/profiler.c
+ * knows it, also of a plugin: reports that also have a text of their own list format=
+ * without a preset. */
 #define GNOMON__TABLE_OPTIONS \
     GNOMON__ORDER_OPTIONS, \
         GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \

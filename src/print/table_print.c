@@ -543,7 +543,7 @@ static size_t choose_shown(const gnomon__report_table *t,
     return count;
 }
 
-/* Of each group. */
+/* For each group. */
 static void leave_out_rows(gnomon__report_table *t, size_t limit)
 {
     size_t used = 0, in_group = 0;

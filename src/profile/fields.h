@@ -19,7 +19,7 @@
             return gnomon__difference; \
     } while (0)
 
-/* Of the structs `a` and `b` point to. */
+/* Compares the structs that `a` and `b` point to. */
 #define GNOMON__TRY_NUMBER(field) \
     GNOMON__TRY(GNOMON__COMPARE(a->field, b->field))
 

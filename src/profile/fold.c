@@ -325,7 +325,8 @@ static int add_slow_steps(gnomon__fold *f, gnomon_strip_info *to,
     return GNOMON_OK;
 }
 
-/* Of readings the one with more steps is kept. A file's are not checked yet. */
+/* Of several readings the one with more steps is kept. Those of a file are not
+ * checked yet. */
 static int join_strips(gnomon__fold *f, void *strip, const void *other)
 {
     gnomon_strip_info *to = strip;

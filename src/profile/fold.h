@@ -17,8 +17,9 @@ enum gnomon__unite_rules {
     GNOMON__UNITE_RANKS = 1,
     /* The result has no runs; nor has what is added. */
     GNOMON__UNITE_NO_RUN = 2,
-    /* A stage is all of its name, and lasts as long as all of them together. Of
-     * steps those of the last one are kept, and the slowest of all. */
+    /* Stages of one name become one, which lasts as long as all of them
+     * together. Kept are the steps of the last one, and the slowest steps of
+     * all. */
     GNOMON__UNITE_NAMES = 4,
     /* The result borrows statistics of paths that only one part has: parts must outlive
      * it. */

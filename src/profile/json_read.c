@@ -493,7 +493,8 @@ static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
     return 1;
 }
 
-/* Of statistics without cells these can be known where all took as long. */
+/* The cells that statistics lack are known if all executions took the same
+ * time. */
 static int find_cells(reading *r, gnomon_stats *s)
 {
     if (s->cell_count || !s->count)

@@ -12,7 +12,7 @@
 /* Writes all of it. GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
 int gnomon__write_json(const gnomon_profile *p, const gnomon_writer *out);
 
-/* Of the program, not of the library: it needs jansson.
+/* A part of the program, not of the library: it needs jansson.
  *
  * GNOMON_OK, and the caller frees *out. gnomon_error_text() is then "", or says
  * in one line which keys were not known and so ignored.

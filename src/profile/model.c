@@ -124,7 +124,7 @@ int gnomon__profile_failed(const gnomon_profile *p)
                : GNOMON_OK;
 }
 
-/* Of a track's run, or of the first where it has none; 0: nobody knows. */
+/* Of the track's run, or of the first run if the track has none; 0: not known. */
 static uint64_t zero_of_track(const gnomon__model *m, size_t track)
 {
     const gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, track);

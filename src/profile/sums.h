@@ -25,8 +25,8 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more);
 /* Becomes `other`. Likewise. */
 int gnomon__sum_become(gnomon__sum *to, const gnomon_stats *other);
 
-/* Below 0, 0 or above: by count, total, self, min, max, cells. Of two readings of
- * one path the later one is never smaller. */
+/* Below 0, 0 or above: by count, total, self, min, max, cells. If one path is
+ * read twice, the later reading is never smaller. */
 int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b);
 
 /* Makes *out a copy that lives as long as the model. 0: no memory. */

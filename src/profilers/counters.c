@@ -5,7 +5,8 @@
 #include "gnomon/tool.h"
 #include "print/rows.h"
 
-/* Of several threads, the last value is that of the last track with samples. */
+/* If several threads sampled it, the last value is that of the last track with
+ * samples. */
 #define COUNTER_COLUMN_LIST(X) \
     X(COUNTER_NAME, "name", "Name", TEXT, SHOWN, KEY) \
     X(COUNTER_CATEGORY, "category", "Category", TEXT, TELLS, KEY) \

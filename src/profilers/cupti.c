@@ -45,7 +45,7 @@ static int cupti_summary(void *self, const gnomon_profile *profile,
                 : gnomon__report_print(&gnomon__kernels, NULL, profile, out);
 }
 
-/* The run reads the options again: here wrong words are told. */
+/* The run reads the options again; here wrong words get a line. */
 static int cupti_create(const gnomon_options *options, void **self)
 {
     gnomon__cupti_wants wants;

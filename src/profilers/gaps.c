@@ -162,9 +162,9 @@ static bool gaps_add_execution(gaps_found *g, const gnomon_event_info *e,
     return ok;
 }
 
-/* Reads the events once, in their order, and keeps for each track what was busy last. Of
- * each group at most `limit` gaps, the longest. O(nodes + tracks + steps + groups * limit)
- * memory. */
+/* Reads the events once, in their order, and keeps for each track what was busy last.
+ * Keeps the longest gaps of each group, at most `limit`. O(nodes + tracks + steps + groups
+ * * limit) memory. */
 static int gaps_find(gaps_found *g, const gnomon_profile *profile, size_t limit,
                      const gnomon__groups *groups)
 {

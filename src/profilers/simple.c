@@ -197,7 +197,7 @@ static int simple_text(gnomon__report_rows *r, const gnomon_writer *out)
 
 /* ---- The profiler --------------------------------------------------------- */
 
-/* A word that is none is told of, and it is as if nothing was said. */
+/* An unknown word gets a line, and is then ignored. */
 static void simple_set(void *settings, const gnomon_options *options)
 {
     simple_settings *s = settings;

@@ -62,7 +62,7 @@ typedef struct slow_steps {
     gnomon__keyed_list times; /* numbers, by stage */
     step_reason *excess;      /* of the step at hand, as they are named */
     size_t excess_count;
-    /* Of the stage and view that were read last: */
+    /* The stage and view that were read last: */
     gnomon_stage_info stage;
     uint32_t stage_number, view;
     const gnomon_stats *all; /* NULL: no step ended */
@@ -544,7 +544,7 @@ static void steps_print_event(const steps_report *t, const gnomon__cell *cells)
         *track.name ? " on " : "", gnomon_shown(t->out, track.name));
 }
 
-/* Of the slow steps that the profile has events of; else nothing. */
+/* For the slow steps whose events are in the profile; else nothing. */
 static int steps_print_events(steps_report *t, uint32_t stage)
 {
     gnomon__step_events events;
@@ -687,7 +687,7 @@ static void steps_add_row(gnomon__report_rows *r, uint32_t group,
     }
 }
 
-/* Of all stages and views of the profile: as a report has it, one of each. */
+/* All stages and views of the profile; a report has only one of each. */
 static void steps_read(gnomon__report_rows *r)
 {
     slow_steps *of = r->more;

@@ -81,7 +81,7 @@ static uint64_t trace_missing(const gnomon_profile *p)
     return missing;
 }
 
-/* Without events there is no file, but what is missing is told. */
+/* Without events there is no file, but a line says what is missing. */
 static void trace_tell_none(const trace_writer *t, const gnomon_profile *p)
 {
     char line[96];
@@ -159,11 +159,11 @@ static int trace_events(void *self, const gnomon_profile *profile,
                         trace_missing(profile);
         t->unwritten_parts++;
     }
-    /* Of a file that cannot be written a line has said why. */
+    /* If a file could not be written, a line has said why. */
     return code == GNOMON_ENOMEM ? code : GNOMON_OK;
 }
 
-/* Of a stream only the first part that could not be written had a line. */
+/* For a stream only the first part that could not be written had a line. */
 static void trace_destroy(void *self)
 {
     trace_writer *t = self;

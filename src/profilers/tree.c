@@ -45,7 +45,8 @@ static bool tree_is_thread(const gnomon_profile *p, uint32_t track)
            t.kind == GNOMON_TRACK_THREAD;
 }
 
-/* Of a device's times, parts are left out: they are in those of a thread's node. */
+/* Nodes that are parts (GNOMON_NODE_PART) are left out: a thread's node has their
+ * device times too. */
 static void tree_put_times(gnomon__cell *cells, const gnomon_node_info *n)
 {
     const gnomon_stats none = {.count = 0};
@@ -134,8 +135,9 @@ static gnomon__cell *tree_row(const gnomon__report_rows *r, uint64_t number)
     return &r->table.cells[(number - 1) * TREE_COLUMNS];
 }
 
-/* What open scopes took so far is in no total: no self is above one. Of a path where none
- * has ended that is all there is. */
+/* Totals do not have the time so far of open scopes, so a self time may be above its
+ * total and is limited to it. If no execution of a path has ended, the self time is all
+ * there is. */
 static void tree_show_open(gnomon__cell *cells)
 {
     if (cells[TREE_SELF].count <= cells[TREE_TOTAL].count)

@@ -34,7 +34,7 @@ static uint64_t name_entry(gnomon__tape_events *e, gnomon__tape_entry *entry)
     return more->instance;
 }
 
-/* Of a path the last execution that began so far. */
+/* The last execution of a path that has begun so far. */
 typedef struct last_entry {
     gnomon__tape_entry *at; /* NULL: none */
     uint32_t stage;

@@ -29,8 +29,8 @@ static int work_call_order(const void *left, const void *right)
            (a->correlation < b->correlation);
 }
 
-/* Of two that begin at one moment the longer first, and of equal ones the outer one: a
- * path's number is above that of the path around it. */
+/* Of two that begin at the same moment the longer comes first; if they are equally
+ * long, the outer one: a path's number is above that of the path around it. */
 static int work_row_order(const void *left, const void *right)
 {
     const gnomon__work_row *a = left, *b = right;

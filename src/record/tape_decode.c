@@ -34,8 +34,8 @@ typedef struct tape_decoder {
     gnomon__tape_place at; /* of the next record ... */
     uint32_t segment;      /* ... and when it was written */
     uint64_t from, until;  /* ticks: the stage of that segment */
-    /* Of a cycle: the first record of a later one, if there is one. The cursor goes there,
-     * and behind it `ahead` events are told. */
+    /* For a cycle: the first record of a later cycle, if there is one. The cursor goes
+     * there; `ahead` events behind it are delivered. */
     gnomon__tape_place rest;
     int has_rest;
     uint64_t ahead;
@@ -369,8 +369,8 @@ static int is_asked_for(tape_decoder *d, const gnomon__tape_record *r,
     return is_asked;
 }
 
-/* Of the events between two places all that were not found are missing, but for those that
- * were told before. */
+/* All events between two places that were not found are missing, except those that were
+ * delivered before. */
 static void tell_missing(tape_decoder *d)
 {
     gnomon__tape_cursor *c = &d->t->cursor;

@@ -33,7 +33,7 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
                               const gnomon__settings *settings);
 void gnomon__cli_profiler_close(gnomon__cli_profiler *p);
 
-/* What it reads is told by what it wants to be recorded. */
+/* What the report reads follows from what the profiler wants to be recorded. */
 int gnomon__reads_events(const gnomon__cli_profiler *p);
 int gnomon__reads_steps(const gnomon__cli_profiler *p);
 int gnomon__reads_devices(const gnomon__cli_profiler *p);

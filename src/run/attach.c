@@ -134,7 +134,7 @@ static int wants_work(const gnomon_profiler *p)
     return (p->wants & both) == both;
 }
 
-/* Where no source tells of work, times of scopes on streams stand in for it. */
+/* If no source reports work, scopes on streams are timed instead. */
 static int need_devices(gnomon__attachment *a)
 {
     int is_missing = 0, code = GNOMON_OK;

@@ -168,8 +168,8 @@ static int take_run_options(const gnomon__spec *spec,
     return code ? code : mapped ? mapped : stepped;
 }
 
-/* A profiler that is not in the library may be in one beside it, or where the loader
- * looks, that is called by its name: libgnomon-NAME.so. Else the name is told of later. */
+/* A profiler that is not in the library may be in one named after it, libgnomon-NAME.so,
+ * beside the library or where the loader looks. If not, the name gets a line later. */
 static void load_named(const char *name)
 {
     char file[64], path[4096];

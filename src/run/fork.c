@@ -25,7 +25,7 @@ static int64_t forked_from;
 static uint32_t forks_watched;
 
 /* Shared with all children of the process that records: how many of them made marks
- * while they were off. NULL: there is no memory, and nobody is told. */
+ * while they were off. NULL: there is no memory, and no line mentions them. */
 static uint32_t *off_children;
 static uint32_t children_told;
 static uint32_t is_counted; /* this child */

@@ -257,8 +257,8 @@ void gnomon__times_drop(gnomon__view *v);
 void gnomon__work_tapes(void);
 /* The view's rank records from now on, or no longer. */
 void gnomon__work_rank(gnomon__view *v);
-/* After a cut, or before a report: takes what was told so far. GNOMON_ENOMEM. Under the
- * readers' lock. */
+/* After a cut, or before a report: takes what sources have reported so far.
+ * GNOMON_ENOMEM. Under the readers' lock. */
 int gnomon__work_take(gnomon__view *v, int is_report);
 
 /* ---- view.c ---------------------------------------------------------------------- */

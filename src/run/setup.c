@@ -143,8 +143,8 @@ int gnomon__run_from_environment(const char *fallback)
     if (spec)
         code = gnomon__configure(spec, origin, 0);
     if (code && spec != fallback) {
-        /* The mistake is the user's, who was told on stderr. A program that ends when
-         * gnomon_setup fails must not end because of it. */
+        /* It is the user's mistake, and a line on stderr has said so. A program that
+         * ends when gnomon_setup fails must not end because of it. */
         gnomon__fail_clear();
         code = GNOMON_OK;
     }

@@ -203,7 +203,8 @@ static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
     return options;
 }
 
-/* The setting at `i`; words behind it are told of with it. Returns the last one. */
+/* The setting at `i`; the same line mentions the words behind it. Returns the last
+ * one. */
 static size_t option_unknown(const gnomon__options *options,
                              const gnomon__spec *spec, const char *who,
                              const gnomon__settings *settings, size_t i,

@@ -19,7 +19,7 @@ typedef struct resolve_words {
     int status;
     int is_off;    /* the spec has "off": it needs no profiler */
     size_t closed; /* the free option before the last known profiler */
-    size_t told;   /* the free option whose words were told of last */
+    size_t told;   /* the free option whose words the last line was about */
     const gnomon_profiler *items[MOST_ITEMS];
     /* Those who may have free options: the spec's profilers, plugins too. All that are
      * known where it has none, or lost one. */
