@@ -154,8 +154,8 @@ static void say_loader(advice *a, const advice_stage *s, double ns,
                          cpus - all.cores + ns / s->recorded_ns < 1;
     const char *unsure = is_idle || is_full ? NULL
                          : !has && !is_alone
-                             ? "no thread or process of a loader was recorded, "
-                               "nor so how busy these are"
+                             ? "how busy its workers are: no thread or process "
+                               "of a loader was recorded"
                          : cpus <= 0 ? "whether cores are free: the run has no "
                                        "metadata cpus"
                                      : NULL;
@@ -263,7 +263,7 @@ static uint64_t find_period(advice *a, const advice_stage *s)
     return best;
 }
 
-/* How much longer a region was than in the median step, in some of which it took no time;
+/* How much longer a region was than in the median step (in some steps it took no time);
  * 0: the time is not of the step. */
 static double longer_by(const advice *a, const advice_stage *s,
                         const advice_step *step, const gnomon_step_time_info *t)
@@ -286,21 +286,21 @@ static const char *ran_so_often(advice *a, const advice_stage *s, double often,
                                 double ns)
 {
     gnomon__report_node n;
-    const char *text = "in what: GNOMON=steps records it";
+    const char *text = "what took longer: GNOMON=steps records it";
     for (size_t i = 0; often > 0 && gnomon__advice_next(s, &i, &n);) {
         const gnomon_stats *t = n.of.host;
         if (n.of.track != s->thread || 2 * (double)t->total_ns < ns ||
             fabs((double)t->count - often) > 1)
             continue;
         ns = 2 * (double)t->total_ns;
-        text = TEXT("in what: perhaps %s, which ran %" PRIu64
+        text = TEXT("what took longer: perhaps %s, which ran %" PRIu64
                     " times; GNOMON=steps records it",
                     n.region.name, t->count);
     }
     return text;
 }
 
-/* ", of which validation is 300 ms": of the regions that were longer by nearly the most the
+/* ": 300 ms more in validation": of the regions that were longer by nearly the most the
  * one that took least, which is inside of the others. */
 static const char *reason_of(advice *a, const advice_stage *s,
                              const advice_step *step, const char **unsure)
@@ -312,7 +312,7 @@ static const char *reason_of(advice *a, const advice_stage *s,
     for (size_t i = 1; !gnomon_profile_step_time(s->p, i, &t); i++) {
         most = fmax(most, longer_by(a, s, step, &t));
         if (t.step == step->index)
-            *unsure = "in what: nothing that is marked took much longer";
+            *unsure = "what took longer: nothing that is marked";
     }
     if (most < 0.4 * (step->ns - s->usual_ns))
         return "";
@@ -325,10 +325,11 @@ static const char *reason_of(advice *a, const advice_stage *s,
         }
     }
     *unsure = NULL;
-    return TEXT(", of which %s is %s", name_of(s->p, best), time_of(a, excess));
+    return TEXT(": %s more in %s", time_of(a, excess), name_of(s->p, best));
 }
 
-/* Of the slow steps that are periodic, or that are not and cross the threshold. */
+/* Looks at the slow steps that are periodic, or else at those that are not and
+ * cross the threshold. */
 static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
 {
     const double period = (double)find_period(a, s);
@@ -364,7 +365,7 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
                     step)
             : WORDS(step, time_of(a, worst->ns), time_of(a, s->usual_ns),
                     reason,
-                    count > 1 ? TEXT("; %.0f steps were so slow", count) : "",
+                    count > 1 ? TEXT("; %.0f steps were as slow", count) : "",
                     step));
 }
 
@@ -519,7 +520,8 @@ static void look_idle(advice *a, const advice_stage *s)
     look_devices(a, s, false);
 }
 
-/* Of waits inside one another the outermost; the scope around it is named. */
+/* If waits are inside one another, the outermost counts; the finding names the
+ * scope around it. */
 static void look_sync(advice *a, const advice_stage *s)
 {
     gnomon__report_node n, above;
@@ -743,10 +745,10 @@ static void look_behind(advice *a, const advice_stage *s)
         return;
     const char *name = longer_in(a, behind, other, gap);
     advice_add(a, behind, gap * behind->steps, s->of.name,
-               *name ? NULL : "in what: nothing that is marked is longer",
+               *name ? NULL : "what takes longer: nothing that is marked",
                WORDS(TEXT("%" PRId32, behind->run.rank),
                      time_of(a, behind->waits_ns), time_of(a, other->waits_ns),
-                     *name ? "; longer than there is " : "", name,
+                     *name ? "; what takes longer on it: " : "", name,
                      number_of(a, (double)count)));
     a->code = a->code ? a->code : gnomon__advice_begin(a, s);
 }
@@ -829,8 +831,8 @@ static void look_clock(advice *a, const advice_stage *s)
     if (most > CLOCK_MS * 1e6)
         advice_add(a, s, 0, "system", NULL,
                    WORDS("The system's clock was set by ", time_of(a, most),
-                         " meanwhile: moments of ranks do not compare",
-                         "gnomon merge --align goes by what ranks did "
+                         " meanwhile: moments of ranks cannot be compared",
+                         "gnomon merge --align uses what ranks did "
                          "together"));
 }
 
@@ -846,26 +848,26 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
     {"slow step", look_slow, "single steps",
      "> " AS_TEXT(SLOW_TIMES) " times the median, and > " AS_TEXT(
          SLOW_MS) " ms more; not periodic",
-     "Step {} took {}, where {} is usual{}{}", "step {}",
+     "Step {} took {}, usually {}{}{}", "step {}",
      "see what ran then: --as steps, or the page's timeline"},
     {"periodic step", look_period, "single steps",
      "> " AS_TEXT(PERIOD_SHARE) " % of the steps; 3 of > 1.25 times the "
                                 "median, < 1 in 1000 by chance",
-     "1 of {} steps takes {} more, {} of the time of all{}",
-     "{} of the steps that are recorded, as step {}",
-     "what comes so, as validation, a checkpoint or a loader's new workers: "
-     "less often, or beside the steps"},
+     "1 of {} steps takes {} more, {} of the total time{}",
+     "{} of the recorded steps, such as step {}",
+     "do what happens then, such as validation, a checkpoint or a loader's new "
+     "workers, less often, or beside the steps"},
     {"unmarked", look_outside, "steps, marks",
      "> " AS_TEXT(OUTSIDE_SHARE) " % of the steps",
-     "{} of the steps is in no mark: {} outside of all, {} directly in scopes "
-     "around the whole step{}{}",
+     "{} of the steps is not marked: {} outside of all marks, {} directly in "
+     "scopes around the whole step{}{}",
      "steps, and self times of the thread that makes them",
      "mark what runs there, or record functions of Python"},
     {"mark", look_marks, "marks",
      "> " AS_TEXT(MARK_SHARE) " % of the time, at " AS_TEXT(
          MARK_NS) " ns a mark; executions < " AS_TEXT(MARK_TIMES) " marks",
-     "The mark {} costs about {}, {} of the time, and tells little: {} "
-     "executions of {}",
+     "The mark {} costs about {}, {} of the time, for {} executions of only "
+     "{}",
      "action {}", "leave it out by exclude=, or mark what is around it"},
     {"launch", look_launch, "single work of devices",
      "> " AS_TEXT(IDLE_SHARE) " % idle by the host, < " AS_TEXT(
@@ -876,7 +878,8 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "fewer and larger pieces: CUDA graphs, torch.compile, larger batches"},
     {"idle device", look_idle, "single work of devices",
      "> " AS_TEXT(IDLE_SHARE) " % idle",
-     "{} is idle {} of the time, {} of it as the host launches nothing{}{}",
+     "{} is idle {} of the time, {} of it because the host launches "
+     "nothing{}{}",
      "work of all streams at once, copies too: --as gpu",
      "launch ahead of what the host does there, or do that on another thread"},
     {"device wait", look_sync, "marks of .item(), .cpu() or a synchronization",
@@ -888,20 +891,22 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
          GROWTH_TIMES) " times its noise, and > " AS_TEXT(GROWTH_SHARE) " %",
      "Memory grows: {} by {} KiB in each step, to {} KiB",
      "{} steps after the first fifth, from step {}",
-     "what is kept from step to step: losses with their graph, caches without "
+     "find what is kept from step to step: losses with their graph, caches "
+     "without "
      "a limit"},
     {"rank behind", look_behind, "collectives of several ranks",
-     "> " AS_TEXT(BEHIND_SHARE) " % of a step less wait than the median rank",
-     "Rank {} is behind: in a step it waits {} in collectives, where the "
-     "median "
-     "rank waits {}{}{}",
-     "collectives of {} ranks", "what differs there: data, host, device"},
+     "> " AS_TEXT(
+         BEHIND_SHARE) " % of a step less waiting than the median rank",
+     "Rank {} is behind: in a step it waits {} in collectives, and the "
+     "median rank {}{}{}",
+     "collectives of {} ranks",
+     "compare its data, host and device with those of other ranks"},
     {"schedule", look_schedule, "a schedule", "no execution in it",
      "The schedule {} was never reached: {} steps were made",
      "views, and steps", "a shorter wait= and warmup=, or a longer run"},
     {"losses", look_losses, "losses",
      "> " AS_TEXT(LOST_SHARE) " % of the executions, or damage",
-     "{} what was lost: {}", "losses, beside {} executions", "{}"},
+     "Tables lack what was lost: {}", "losses, and {} executions", "{}"},
     {"clock", look_clock, "a clock",
      "a step back, or > " AS_TEXT(CLOCK_MS) " ms", "{}{}{}",
      "flags of paths, and anchors of the clock", "{}"},

@@ -74,7 +74,7 @@ class OfAJob(Case):
     def test_it_begins_with_advice(self):
         self.open("job.html")
         self.assertEqual(self.text("main section h2"), "Advice")
-        self.assertIn("39 % of the steps is in no mark", self.text("#advice li"))
+        self.assertIn("39 % of the steps is not marked", self.text("#advice li"))
         self.assertIn("> 25 % of the steps", self.text("#advice dl"))
         self.open("bare.html")
         self.assertEqual(self.text("#advice .note"), "Nothing found.")

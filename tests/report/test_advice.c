@@ -335,8 +335,8 @@ TEST(slow_steps_are_named_with_what_was_longer)
 {
     made_rank m = stepping(20 * MS, 0, 71 * MS, "save_checkpoint");
     finds(&m, "slow step",
-          "Step 40 took 71 ms, where 20.5 ms is usual, of which "
-          "save_checkpoint is 51 ms");
+          "Step 40 took 71 ms, usually 20.5 ms: 51 ms more in "
+          "save_checkpoint");
     m = stepping(20 * MS, 0, 69 * MS, "save_checkpoint");
     finds(&m, "slow step", ""); /* less than 50 ms more */
     m = stepping(30 * MS, 0, 89 * MS, "save_checkpoint");
@@ -356,8 +356,8 @@ TEST(periodic_steps_are_named_with_their_period)
 {
     made_rank m = stepping(10 * MS, 10, 16 * MS, "validate");
     finds(&m, "periodic step",
-          "1 of 10 steps takes 5.73 ms more, 5 % of the time of all, of which "
-          "validate is 6 ms");
+          "1 of 10 steps takes 5.73 ms more, 5 % of the total time: 6 ms more "
+          "in validate");
     m = stepping(10 * MS, 10, 15 * MS, "validate");
     finds(&m, "periodic step", "");
 }
@@ -400,7 +400,7 @@ TEST(time_outside_of_marks_is_told)
 {
     made_rank m = rank_of(-1, same(100, 10 * MS));
     forward(&m, 7.4 * MS);
-    finds(&m, "unmarked", "26 % of the steps is in no mark: 260 ms outside");
+    finds(&m, "unmarked", "26 % of the steps is not marked: 260 ms outside");
     m = rank_of(-1, same(100, 10 * MS));
     forward(&m, 7.6 * MS);
     finds(&m, "unmarked", "");
@@ -652,8 +652,8 @@ TEST(the_rank_behind_waits_least)
     kept[0] = of_pair(0, 31 * MS, "all_reduce");
     kept[1] = of_pair(1, 1 * MS, "all_reduce");
     finds_of("rank behind",
-             "Rank 1 is behind: in a step it waits 1 ms in collectives, where "
-             "the median rank waits 31 ms; longer than there is forward",
+             "Rank 1 is behind: in a step it waits 1 ms in collectives, and "
+             "the median rank 31 ms; what takes longer on it: forward",
              2);
     kept[0] = of_pair(0, 3.3 * MS, "all_reduce");
     kept[1] = of_pair(1, 1.2 * MS, "all_reduce");
