@@ -5,6 +5,7 @@
 
 #include "device/timers.h"
 #include "mark/observer.h"
+#include "mark/op.h"
 #include "mark/tape.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
@@ -45,8 +46,8 @@ static int make_self(gnomon__attachment *a)
 {
     if (!a->word || !a->options || !a->profiler.create)
         return GNOMON_OK;
-    a->options->api.log = gnomon__host.log;
-    a->options->api.region_op = gnomon__host.region_op;
+    a->options->api.log = gnomon__log_line;
+    a->options->api.region_op = gnomon__region_op;
     gnomon__fail_reason_clear();
     gnomon__control_loads(1); /* as setup */
     int code = a->profiler.create(&a->options->api, &a->self);

@@ -35,7 +35,7 @@ __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
     .struct_size = sizeof(gnomon__copy),
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
-    .host = &gnomon__host,
+    .host = &gnomon__upcall_host,
     .active_word = &gnomon_enabled,
     .wake = wake_copy,
 };
@@ -94,8 +94,8 @@ const gnomon_host *gnomon__copy_elect(void)
     if (owner) /* this copy is pinned as it joins */
         return owner;
     gnomon__os_pin_module(&gnomon__this_copy);
-    if (cas_acq_rel(&first->owner, &owner, &gnomon__host))
-        return &gnomon__host;
+    if (cas_acq_rel(&first->owner, &owner, &gnomon__upcall_host))
+        return &gnomon__upcall_host;
     return owner;
 }
 
@@ -105,7 +105,7 @@ static void settle(void)
 {
     const gnomon_host *owner = gnomon__copy_elect();
     int fits = owner->abi == GNOMON_ABI && owner->struct_size >= FIRST_HOST;
-    if (owner == &gnomon__host) {
+    if (owner == &gnomon__upcall_host) {
         store_release(&state, OWNER);
         return;
     }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "export/export.h"
+#include "mark/op.h"
 #include "platform/error.h"
 #include "profile/model.h"
 #include "profilers/table.h"
@@ -125,7 +126,7 @@ static int report_by(const gnomon_profiler *by, gnomon__options *options,
 {
     void *self = NULL;
     options->api.log = reporter_log;
-    options->api.region_op = gnomon__host.region_op;
+    options->api.region_op = gnomon__region_op;
     int code = by->create ? by->create(&options->api, &self) : GNOMON_OK;
     if (code)
         return code;

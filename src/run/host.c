@@ -30,8 +30,8 @@ static int host_is_inside(void)
     return gnomon__control_is_inside() || gnomon__busy();
 }
 
-const gnomon_host gnomon__host = {
-    .struct_size = sizeof gnomon__host,
+const gnomon_host gnomon__upcall_host = {
+    .struct_size = sizeof gnomon__upcall_host,
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
     .now_ns = host_now_ns,
@@ -98,5 +98,5 @@ const gnomon_host gnomon__host = {
 
 const gnomon_host *gnomon_host_get(void)
 {
-    return &gnomon__host;
+    return &gnomon__upcall_host;
 }

@@ -6,7 +6,9 @@
 
 #include "run/run.h"
 
-extern const gnomon_host gnomon__host;
+/* What plugins and other copies call: it leads to nearly all of the run, and files of the
+ * run below it hand it out. */
+extern const gnomon_host gnomon__upcall_host;
 
 /* What of the table is in this room, with lengths in bytes, or GNOMON_TO_NUL: the calls
  * without a length call them. */

@@ -135,7 +135,7 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
         return gnomon__fail(GNOMON_ENOENT,
                             "plugin %s does not export " GNOMON_PLUGIN_ENTRY,
                             shown);
-    const gnomon_profiler *profiler = entry(&gnomon__host);
+    const gnomon_profiler *profiler = entry(&gnomon__upcall_host);
     if (!profiler)
         return gnomon__fail(GNOMON_EPLUGIN,
                             "plugin %s does not want to run with gnomon %s, "

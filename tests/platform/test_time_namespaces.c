@@ -54,12 +54,12 @@ static int record(void)
         return 2;
     mark_work();
     /* Its zero is between these two. */
-    int64_t low = monotonic_ns(), zero = (int64_t)gnomon__host.now_ns();
+    int64_t low = monotonic_ns(), zero = (int64_t)gnomon__upcall_host.now_ns();
     int64_t high = monotonic_ns() - zero;
     low -= zero;
     for (int i = 0; i < 20; i++) {
         int64_t before = monotonic_ns();
-        int64_t now = (int64_t)gnomon__host.now_ns();
+        int64_t now = (int64_t)gnomon__upcall_host.now_ns();
         int64_t after = monotonic_ns();
         if (now + high < before - 1000000 || now + low > after + 1000000)
             return 3;

@@ -127,7 +127,7 @@ TEST(texts_have_a_length_or_none)
     CHECK_EQ(gnomon_host_get()->fail(GNOMON_EIO, "", GNOMON_TO_NUL),
              GNOMON_EIO);
     CHECK_STR(gnomon__fail_reason(GNOMON_EIO), "GNOMON_EIO");
-    CHECK_EQ(gnomon__host.fail(GNOMON_EIO, "plugin", GNOMON_TO_NUL),
+    CHECK_EQ(gnomon__upcall_host.fail(GNOMON_EIO, "plugin", GNOMON_TO_NUL),
              GNOMON_EIO);
     CHECK_STR(gnomon_error_text(), "plugin");
 }
