@@ -90,7 +90,7 @@ static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
     if (trees)
         call_begun(t, trees, gnomon__ticks());
     gnomon__each_bit(bit, m & t->tape_bits) {
-        gnomon__tape_gap(t, gnomon__tape_of(t, bit), gnomon__ticks());
+        gnomon__tape_gap(gnomon__tape_of(t, bit), gnomon__ticks());
     }
     return trees != 0;
 }

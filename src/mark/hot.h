@@ -214,7 +214,7 @@ static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
         gnomon__tape_ended(t, n, d);
         return;
     }
-    gnomon__tape_write(t, tape, load_relaxed(&n->begin), d,
+    gnomon__tape_write(tape, load_relaxed(&n->begin), d,
                        node | GNOMON__TAPE_SCOPE);
     gnomon__turn_even(t);
 }

@@ -21,14 +21,15 @@ static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
         return;
     }
     /* A reader sees both or none: `next` moves over both at once. */
-    uint64_t *at = gnomon__at(t, tape->next);
-    store_relaxed(&at[0], begin);
-    store_relaxed(&at[1], ticks | (uint64_t)(what | GNOMON__TAPE_MORE) << 32);
-    store_relaxed(&at[2], a);
-    store_relaxed(&at[3], b);
+    gnomon__tape_record *at = tape->next;
+    uint64_t *more = (void *)(at + 1);
+    store_relaxed(&at->begin, begin);
+    store_relaxed(&at->ticks, ticks);
+    store_relaxed(&at->what, what | GNOMON__TAPE_MORE);
+    store_relaxed(&more[0], a);
+    store_relaxed(&more[1], b);
     store_relaxed(&tape->others, tape->others + (is_event ? 1 : 2));
-    store_release(&tape->next,
-                  tape->next + 2 * (uint32_t)sizeof(gnomon__tape_record));
+    store_release(&tape->next, at + 2);
 }
 
 /* An event of one record. */
@@ -36,7 +37,7 @@ static void write_one(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
                       uint32_t ticks, uint32_t what)
 {
     if (gnomon__tape_room(t, tape, 0))
-        gnomon__tape_write(t, tape, begin, ticks, what);
+        gnomon__tape_write(tape, begin, ticks, what);
     else
         gnomon__tape_skip(tape);
 }
@@ -100,7 +101,7 @@ void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
     uint32_t tree = tree_beside(t, bit), segment,
              node = node_of_finished(t, tree, f);
     if (!node)
-        gnomon__tape_gap(t, tape, f->begin);
+        gnomon__tape_gap(tape, f->begin);
     else if ((segment = segment_of_finished(t, tree, node, f)) == t->segment)
         gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
     else
@@ -128,7 +129,7 @@ void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
         write_more(t, tape, f->begin, segment, node | GNOMON__TAPE_LONG,
                    f->end > f->begin ? f->end - f->begin : 0, f->token);
     else
-        gnomon__tape_gap(t, tape, f->begin);
+        gnomon__tape_gap(tape, f->begin);
 }
 
 /* The innermost open node of the tree beside it; 0: none. */

@@ -110,9 +110,10 @@ enum gnomon__tape_reader {
 /* One thread's tape for one bit. */
 typedef struct gnomon__tape {
     gnomon__state state;
-    uint32_t next; /* offset of the next record; readers load it */
-    uint32_t end;  /* of the block; `next` == `end`: it has no room */
-    uint32_t block;
+    gnomon__tape_record *next; /* readers load it; NULL: there is no block */
+    gnomon__tape_record
+        *end;       /* of the block; `next` == `end`: it has no room */
+    uint32_t block; /* its offset */
     uint32_t bit;
     uint32_t generation;
     uint32_t others;  /* of the place of `next`; readers load it */
@@ -162,6 +163,14 @@ static inline gnomon__tape *gnomon__tape_of(const gnomon__thread *t,
 static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
 {
     return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
+}
+
+/* Bytes of the tape's block that are written, as `next` says. */
+static inline uint32_t gnomon__tape_used(const gnomon__tape *tape,
+                                         const gnomon__tape_record *next)
+{
+    return (uint32_t)((const char *)next -
+                      (const char *)gnomon__tape_block_at(tape->block));
 }
 
 /* The place behind a full block. */
@@ -237,7 +246,7 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
 
 /* An event has no node: writes a GAP where the block has room, else raises the number, so
  * that it takes no memory. Likewise. */
-void gnomon__tape_gap(gnomon__thread *t, gnomon__tape *tape, uint64_t when);
+void gnomon__tape_gap(gnomon__tape *tape, uint64_t when);
 
 /* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
  * which sets `bytes`. 0: there is no memory for events. */
@@ -312,20 +321,24 @@ void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
 
 /* A block was last written when the ring came round, so its lines are in no near cache.
  * Each is asked for 32 records before it is written: else stores wait for memory, 2 ns
- * a scope. In words. */
-#define GNOMON__TAPE_AHEAD 64
+ * a scope. */
+#define GNOMON__TAPE_AHEAD 32
 
 /* Writes a record, for which there is room. `ticks` has 32 bits. */
-static inline void gnomon__tape_write(const gnomon__thread *t,
-                                      gnomon__tape *tape, uint64_t begin,
+static inline void gnomon__tape_write(gnomon__tape *tape, uint64_t begin,
                                       uint64_t ticks, uint32_t what)
 {
-    uint32_t next = tape->next;
-    uint64_t *at = gnomon__at(t, next);
+    gnomon__tape_record *at = tape->next;
     __builtin_prefetch(at + GNOMON__TAPE_AHEAD, 1);
-    store_relaxed(&at[0], begin);
-    store_relaxed(&at[1], ticks | (uint64_t)what << 32);
-    store_release(&tape->next, next + (uint32_t)sizeof(gnomon__tape_record));
+    store_relaxed(&at->begin, begin);
+    store_relaxed(&at->ticks, (uint32_t)ticks);
+    store_relaxed(&at->what, what);
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    /* A release: its stores keep their order. */
+    gnomon__word_add((void *)&tape->next, sizeof *at);
+#else
+    store_release(&tape->next, at + 1);
+#endif
 }
 
 /* Whether the block at hand takes a record. */
@@ -350,7 +363,7 @@ static inline void gnomon__tape_scope(gnomon__thread *t, gnomon__tape *tape,
         gnomon__tape_scope_slow(t, tape, begin, ticks, node);
         return;
     }
-    gnomon__tape_write(t, tape, begin, ticks, node | GNOMON__TAPE_SCOPE);
+    gnomon__tape_write(tape, begin, ticks, node | GNOMON__TAPE_SCOPE);
 }
 
 #endif

@@ -53,8 +53,8 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
                   t->segment << GNOMON__TAPE_SEGMENT | GNOMON__TAPE_PLACE);
     tape->block = at;
     gnomon__tape_pools[tape->bit].open += bytes;
-    store_relaxed(&tape->next, at + HEAD);
-    tape->end = at + bytes;
+    store_relaxed(&tape->next, (gnomon__tape_record *)(void *)(b + 1));
+    tape->end = gnomon__at(t, at + bytes);
 }
 
 /* Gives all of a chunk but its first `bytes` to whoever asks next. */
@@ -149,7 +149,7 @@ static int next_block(gnomon__thread *t, gnomon__tape *tape)
 
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
 {
-    if (tape->block && tape->end - tape->next >= (1 + more) * RECORD)
+    if (tape->block && tape->end - tape->next > (ptrdiff_t)more)
         return 1;
     if (tape->full_at &&
         tape->full_at == load_relaxed(&gnomon__tape_pools[tape->bit].freed) &&
@@ -159,7 +159,8 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
     int has_room = next_block(t, tape);
     int wakes = gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
     /* A thread that makes few marks needs none. */
-    if (has_room && tape->end - tape->block == TAPE_LAST_BLOCK)
+    if (has_room &&
+        gnomon__tape_block_at(tape->block)->bytes == TAPE_LAST_BLOCK)
         wakes |= gnomon__tape_wants_pages();
     gnomon__unlock();
     if (wakes)
@@ -177,10 +178,10 @@ static void leave_block(gnomon__tape *tape)
     gnomon__unlock();
 }
 
-void gnomon__tape_gap(gnomon__thread *t, gnomon__tape *tape, uint64_t when)
+void gnomon__tape_gap(gnomon__tape *tape, uint64_t when)
 {
     if (tape->block && gnomon__tape_has_room(tape)) {
-        gnomon__tape_write(t, tape, when, 0, GNOMON__TAPE_GAP);
+        gnomon__tape_write(tape, when, 0, GNOMON__TAPE_GAP);
         return;
     }
     if (tape->block)
@@ -192,7 +193,7 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
 {
     gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
         if (load_relaxed(&gnomon__tape_pools[bit].tree) == tree)
-            gnomon__tape_gap(t, gnomon__tape_of(t, bit), ticks);
+            gnomon__tape_gap(gnomon__tape_of(t, bit), ticks);
     }
 }
 
@@ -222,7 +223,8 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
     const gnomon__tape *tape = gnomon__at(t, at);
     if (tape->block) {
         if (gnomon__tape_pools[bit].generation == tape->generation)
-            gnomon__tape_pools[bit].open -= tape->end - tape->block;
+            gnomon__tape_pools[bit].open -=
+                gnomon__tape_block_at(tape->block)->bytes;
         gnomon__tape_give(tape->block);
     }
     store_relaxed(&t->states[bit], 0);
@@ -411,8 +413,7 @@ gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
     if (!tape->block)
         return here;
     const gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
-    uint32_t used =
-        load_relaxed(&tape->next) - tape->block - (uint32_t)sizeof *b;
+    uint32_t used = gnomon__tape_used(tape, load_relaxed(&tape->next)) - HEAD;
     here.number += used / (uint32_t)sizeof(gnomon__tape_record) -
                    (here.others - b->place.ticks);
     return here;
@@ -422,7 +423,7 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
                         uint64_t last, int is_oldest)
 {
     gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
-    uint32_t used = load_relaxed(&tape->next) - tape->block;
+    uint32_t used = gnomon__tape_used(tape, load_relaxed(&tape->next));
     uint64_t number = gnomon__tape_here(tape).number;
     store_relaxed(&b->used, used);
     store_relaxed(&b->events, (uint32_t)(number - tape->number));
@@ -436,8 +437,8 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
     pool->queued += b->bytes;
     pool->unswept += b->bytes;
     tape->block = 0;
-    store_relaxed(&tape->next, 0);
-    tape->end = 0;
+    store_relaxed(&tape->next, NULL);
+    tape->end = NULL;
 }
 
 /* ---- Cursors -------------------------------------------------------------------- */
@@ -449,16 +450,16 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
 
 /* In the block at hand; the next one says itself of which segment it is. If nothing
  * was recorded since the previous cut, the record of that cut is changed instead. */
-static void write_cut(gnomon__thread *t, gnomon__tape *tape)
+static void write_cut(gnomon__tape *tape)
 {
     if (!tape->block)
         return;
-    gnomon__tape_record *last = gnomon__at(t, tape->next - RECORD);
+    gnomon__tape_record *last = tape->next - 1;
     if (last->what == GNOMON__TAPE_CUT) {
         store_relaxed(&last->ticks, gnomon__segment);
     } else if (gnomon__tape_has_room(tape)) {
         store_relaxed(&tape->others, tape->others + 1);
-        gnomon__tape_write(t, tape, 0, gnomon__segment, GNOMON__TAPE_CUT);
+        gnomon__tape_write(tape, 0, gnomon__segment, GNOMON__TAPE_CUT);
     }
 }
 
@@ -472,7 +473,7 @@ void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
         tape->cut_at = gnomon__ticks();
         c->to = gnomon__tape_here(tape);
     }
-    write_cut(t, tape);
+    write_cut(tape);
 }
 
 /* The first place and moment after the last cut. Those of a thread that was not cut in time
@@ -566,6 +567,12 @@ typedef struct tape_sweep {
     uint64_t ages;         /* sum of those of `others` */
 } tape_sweep;
 
+/* Where it writes: the lower bits, which are its own in the arena. */
+static uint32_t written_to(const gnomon__tape *tape)
+{
+    return (uint32_t)(uintptr_t)load_relaxed(&tape->next);
+}
+
 /* The thread's tape, if it has a block; NULL: it has not. */
 static gnomon__tape *swept_tape(const tape_sweep *s, const gnomon__thread *t)
 {
@@ -579,7 +586,7 @@ static gnomon__tape *swept_tape(const tape_sweep *s, const gnomon__thread *t)
 static void note_tape(tape_sweep *s, gnomon__tape *tape)
 {
     uint64_t opened = gnomon__tape_block_at(tape->block)->first;
-    uint32_t next = load_relaxed(&tape->next);
+    uint32_t next = written_to(tape);
     if (tape->noted != next || opened > tape->idle_since) {
         tape->noted = next;
         tape->idle_since = s->now;
@@ -616,7 +623,7 @@ static void close_chosen(const tape_sweep *s, int has_barrier)
         if (!tape || !is_chosen(s, tape) ||
             (t->alive && (!has_barrier || (load_acquire(&t->seq) & 1))))
             continue;
-        int is_idle = load_relaxed(&tape->next) == tape->noted;
+        int is_idle = written_to(tape) == tape->noted;
         gnomon__tape_close(tape, s->pool,
                            is_idle ? tape->idle_since : gnomon__ticks(), 1);
         tape->bytes = GNOMON__TAPE_FIRST_BLOCK;

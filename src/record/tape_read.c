@@ -122,7 +122,7 @@ static void list_open(tape_pieces *p, const gnomon__tape_events *e,
         t->until.number = number;
     if (tape->block && !e->most)
         list_piece(p, tape->block, t->thread,
-                   load_acquire(&tape->next) - tape->block);
+                   gnomon__tape_used(tape, load_acquire(&tape->next)));
 }
 
 /* Under the lock: no thread has another block until it is free. */
