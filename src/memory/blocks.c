@@ -70,47 +70,54 @@ static int add_level(uint32_t level)
     return 1;
 }
 
-/* Removes the pointer's block from its row. */
+/* Removes the pointer's block, which is here. */
+static block take_at(block *at, uint64_t key)
+{
+    const block found = {key, load_relaxed(&at->value)};
+    return cas_acq_rel(&at->key, &key, (uint64_t)0) ? found : (block){0, 0};
+}
+
 static block take_from(block *row, uint64_t pointer)
 {
     for (uint32_t i = 0; i < ROW; i++) {
-        uint64_t key = load_relaxed(&row[i].key);
-        if (key >> 16 != pointer)
-            continue;
-        const block found = {key, load_relaxed(&row[i].value)};
-        if (cas_acq_rel(&row[i].key, &key, (uint64_t)0))
-            return found;
+        const uint64_t key = load_relaxed(&row[i].key);
+        if (key >> 16 == pointer)
+            return take_at(&row[i], key);
     }
     return (block){0, 0};
 }
 
-/* 0: all of them are taken. */
-static int put_into(block *row, const block *b)
+/* 0: all of them are taken. The pointer's block, if it is here, comes to *old. */
+static int put_into(block *row, const block *b, block *old)
 {
-    for (uint32_t i = 0; i < ROW; i++) {
-        uint64_t key = load_relaxed(&row[i].key);
-        if (key || !cas_acq_rel(&row[i].key, &key, (uint64_t)BUSY))
-            continue;
-        store_relaxed(&row[i].value, b->value);
-        store_release(&row[i].key, b->key);
-        return 1;
+    for (;;) {
+        uint64_t none = 0;
+        block *at = NULL;
+        for (uint32_t i = ROW; i--;) {
+            const uint64_t key = load_relaxed(&row[i].key);
+            if (!key)
+                at = &row[i];
+            else if (unlikely(key >> 16 == b->key >> 16))
+                *old = take_at(at = &row[i], key);
+        }
+        if (!at)
+            return 0;
+        if (likely(cas_acq_rel(&at->key, &none, (uint64_t)BUSY))) {
+            store_relaxed(&at->value, b->value);
+            store_release(&at->key, b->key);
+            return 1;
+        }
     }
-    return 0;
 }
 
 int gnomon__block_add(block b, block *old)
 {
-    const uint64_t pointer = b.key >> 16;
     for (;;) {
         const uint32_t level = load_acquire(&newest);
         block *slots = load_acquire(&levels[level]);
-        if (likely(slots != NULL)) {
-            block *row = row_of(slots, level, pointer);
-            if (!old->key)
-                *old = take_from(row, pointer);
-            if (likely(put_into(row, &b)))
-                return 1;
-        }
+        if (likely(slots != NULL &&
+                   put_into(row_of(slots, level, b.key >> 16), &b, old)))
+            return 1;
         if (!add_level(slots ? level + 1 : level))
             return 0;
     }

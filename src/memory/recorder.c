@@ -4,8 +4,8 @@
  * Sums of memory by path and pool. Each thread adds to accounts of its own, which any
  * thread may read, and which never move: those of the paths in which it allocates and
  * frees, and those of the paths whose blocks it frees. Sums only grow; a reader keeps what
- * they were when the stage began. What all threads share is the table of blocks, and a
- * line for each pool with its use and its peak.
+ * they were when the stage began. What all threads share is the table of blocks and each
+ * pool's use and peak (pool.h).
  *
  * Who held a pool's memory at its peak: each peak has a number, and an account whose
  * number is an older one notes what it holds before it changes. So a peak costs nothing
@@ -15,6 +15,7 @@
 #include "gnomon/tool.h"
 #include "memory/blocks.h"
 #include "memory/memory.h"
+#include "memory/pool.h"
 #include "platform/atomic.h"
 #include "profile/strip.h"
 
@@ -23,16 +24,8 @@
 #define THREADS 65536u
 #define FIRST_INDEX 256u
 #define LEVELS 16u
-#define PART 64u /* accounts that are mapped at once */
-
-typedef struct pool {
-    int64_t use; /* bytes */
-    int64_t peak;
-    uint64_t number; /* of the peak, from 1 */
-    uint32_t is_met; /* it has a place in `met`, for good */
-    uint32_t reserved_word;
-    uint64_t reserved[4]; /* a line of its own */
-} pool;
+#define PART 64u   /* accounts that are mapped at once */
+#define PURSES 62u /* pools of a thread in which it has credit */
 
 typedef struct memory_counts {
     uint64_t allocations, frees, allocated, freed;
@@ -40,10 +33,11 @@ typedef struct memory_counts {
     uint64_t failures, unknown;
 } memory_counts;
 
-/* 128 bytes and more: its first line has what each mark writes. */
+/* Its first two lines have what each mark needs. */
 typedef struct account {
     uint64_t key; /* node << 16 | pool */
     memory_counts now;
+    purse *purse; /* of its thread and pool; NULL: it has too many */
     uint64_t peak_number;
     int64_t at_peak;    /* held at the peak of that number */
     int64_t live, peak; /* of its thread, in the stage */
@@ -65,6 +59,8 @@ typedef struct ledger {
     account **index;  /* by hash */
     part *parts, *at; /* `at`: the one in use */
     uint32_t used;    /* in it */
+    uint32_t purse_count;
+    purse purses[PURSES];
 } ledger;
 
 static pool pools[POOLS];
@@ -107,6 +103,23 @@ static void meet(uint32_t pool_id)
         store_release(&met[add_relaxed(&met_count, 1)], (uint16_t)pool_id);
 }
 
+static purse *purse_of(ledger *l, uint32_t pool_id)
+{
+    pool *p = &pools[pool_id];
+    purse *u = l->purses;
+    for (uint32_t i = 0; i < l->purse_count; i++, u++)
+        if (u->pool == pool_id)
+            return u;
+    if (l->purse_count == PURSES)
+        return NULL;
+    l->purse_count++;
+    u->pool = pool_id;
+    u->next = load_relaxed(&p->purses);
+    while (!cas_acq_rel(&p->purses, &u->next, u))
+        ;
+    return u;
+}
+
 static account *new_account(ledger *l, uint64_t key)
 {
     part *p = l->at;
@@ -120,9 +133,11 @@ static account *new_account(ledger *l, uint64_t key)
         l->at = p = next;
         l->used = 0;
     }
-    meet((uint32_t)(key & (POOLS - 1)));
+    const uint32_t pool_id = (uint32_t)(key & (POOLS - 1));
+    meet(pool_id);
     account *a = &p->of[l->used++];
     a->stage = load_relaxed(&stage);
+    a->purse = purse_of(l, pool_id);
     store_release(&a->key, key); /* with the reader */
     l->index[slot_of(l->index, l->room, key)] = a;
     l->count++;
@@ -149,9 +164,10 @@ static void forget_accounts(ledger *l)
         memset((void *)l->index, 0, l->room * sizeof(account *));
     for (part *p = l->parts; p; p = p->next)
         memset(p->of, 0, sizeof p->of);
+    memset(l->purses, 0, sizeof l->purses);
     l->at = NULL;
     l->last = NULL;
-    l->count = l->used = 0;
+    l->count = l->used = l->purse_count = 0;
     store_release(&l->generation, load_relaxed(&generation));
 }
 
@@ -195,15 +211,6 @@ static inline void live(account *a, int64_t bytes)
         store_relaxed(&a->peak, a->live);
 }
 
-static void new_peak(pool *p, int64_t use)
-{
-    int64_t peak = load_relaxed(&p->peak);
-    while (use > peak && !cas_acq_rel(&p->peak, &peak, use))
-        ;
-    if (use > peak)
-        (void)add_relaxed(&p->number, 1);
-}
-
 /* A block of another path or this one is no more. Returns its size. */
 static int64_t release(ledger *l, const block *b)
 {
@@ -214,7 +221,7 @@ static int64_t release(ledger *l, const block *b)
         account_of(l, node << (BLOCK_NODE_SHIFT + 16) | (b->key & (POOLS - 1)));
     if (owner)
         hold(owner, p, -bytes);
-    (void)sub_relaxed(&p->use, bytes);
+    give_use(p, owner ? owner->purse : NULL, bytes);
     return bytes;
 }
 
@@ -238,9 +245,7 @@ static int64_t allocated(ledger *l, account *a, uint64_t pointer,
     if (unlikely(!is_kept)) /* its free will be unknown */
         return -gone;
     hold(a, p, (int64_t)bytes);
-    const int64_t use = add_relaxed(&p->use, (int64_t)bytes) + (int64_t)bytes;
-    if (unlikely(use > load_relaxed(&p->peak)))
-        new_peak(p, use);
+    take_use(p, a->purse, (int64_t)bytes);
     return (int64_t)bytes - gone;
 }
 
@@ -320,7 +325,7 @@ void gnomon__memory_step(uint64_t at)
     for (uint32_t i = 0; i < LEVELS && i < load_relaxed(&met_count); i++) {
         const pool *p = &pools[load_acquire(&met[i])];
         if (load_relaxed(&p->peak))
-            count_level(&in_use[i], at, load_relaxed(&p->use));
+            count_level(&in_use[i], at, gnomon__pool_use(p));
     }
 }
 
@@ -338,12 +343,8 @@ void gnomon__memory_begin(void)
     store_relaxed(&generation, generation + 1);
     gnomon__blocks_forget();
     forget_levels();
-    for (uint32_t i = 0; i < load_relaxed(&met_count); i++) {
-        pool *p = &pools[load_acquire(&met[i])];
-        store_relaxed(&p->use, 0);
-        store_relaxed(&p->peak, 0);
-        store_relaxed(&p->number, 0);
-    }
+    for (uint32_t i = 0; i < load_relaxed(&met_count); i++)
+        gnomon__pool_begin(&pools[load_acquire(&met[i])]);
 }
 
 static memory_counts counts_of(const account *a)
@@ -437,11 +438,8 @@ void gnomon__memory_next(void)
     (void)each_account(next_account, NULL);
     store_relaxed(&stage, stage + 1);
     forget_levels();
-    for (uint32_t i = 0; i < load_relaxed(&met_count); i++) {
-        pool *p = &pools[load_acquire(&met[i])];
-        store_relaxed(&p->peak, load_relaxed(&p->use));
-        (void)add_relaxed(&p->number, 1);
-    }
+    for (uint32_t i = 0; i < load_relaxed(&met_count); i++)
+        gnomon__pool_next(&pools[load_acquire(&met[i])]);
 }
 
 int gnomon__memory_levels(void *to,

@@ -22,6 +22,16 @@
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, \
                                 __ATOMIC_RELAXED)
 
+/* Of these all threads see one order. */
+#define load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define store_ordered(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+#define add_ordered(p, v) __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define sub_ordered(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_SEQ_CST)
+#define swap_ordered(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+#define cas_ordered(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, \
+                                __ATOMIC_RELAXED)
+
 /* A word that one thread writes and any may read: no locked instruction. */
 #define bump_relaxed(p, v) store_relaxed((p), load_relaxed(p) + (v))
 

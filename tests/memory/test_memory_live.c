@@ -67,6 +67,65 @@ static void while_threads_mark(void (*what)(void))
     live_join(threads, THREADS);
 }
 
+/* ---- The peak -------------------------------------------------------------------------- */
+
+/* Threads take turns, each for some marks. */
+#define TURNS (IS_SLOW ? 200u : 600u)
+static uint32_t turn, used[SLOTS];
+static uint64_t in_use, most;
+
+static void take_turn(uint32_t *random)
+{
+    for (uint32_t i = 0; i < 12; i++) {
+        *random = *random * 1664525u + 1013904223u;
+        const uint32_t slot = (*random >> 8) % SLOTS, bytes = *random >> 22;
+        if (used[slot])
+            give(slot);
+        else
+            take(slot, bytes + 1);
+        in_use += used[slot] ? 0 - (uint64_t)used[slot] : bytes + 1;
+        used[slot] = used[slot] ? 0 : bytes + 1;
+        most = in_use > most ? in_use : most;
+    }
+}
+
+static void *take_turns(void *context)
+{
+    const uint32_t own = *(const uint32_t *)context;
+    uint32_t random = own;
+    GNOMON_SCOPE("worker");
+    for (uint32_t now; (now = load_acquire(&turn)) < TURNS;) {
+        if (now % THREADS + 1 != own) {
+            sched_yield();
+            continue;
+        }
+        take_turn(&random);
+        store_release(&turn, now + 1);
+    }
+    return NULL;
+}
+
+/* Threads that free keep credit, and the peak is exact all the same. */
+TEST(a_peak_is_exact_whichever_thread_frees)
+{
+    static uint32_t numbers[THREADS] = {1, 2, 3};
+    pthread_t threads[THREADS];
+    ATTACH("(as=m)");
+    CHECK_EQ(gnomon_stage_begin("first"), GNOMON_OK);
+    live_start(threads, THREADS, take_turns, numbers, sizeof *numbers);
+    live_join(threads, THREADS);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "worker", "host").at_peak_bytes, most);
+    CHECK_EQ(sums(p, "worker", "host").held_bytes, in_use);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("next"), GNOMON_OK);
+    take(SLOTS, 1); /* now most is in use in this stage */
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_snapshot(&p, "m", 0), GNOMON_OK);
+    CHECK_EQ(sums(p, "", "host").at_peak_bytes, in_use + 1);
+    gnomon_profile_free(p);
+}
+
 /* ---- Stages ---------------------------------------------------------------------------- */
 
 static void end_stages(void)
