@@ -462,7 +462,7 @@ static const weak_program detach = {
              "mark/leave.c: gnomon__observer_detach: if (is_hook && !code) { "
              "gnomon__observer_barrier();")},
          {LD(B, 0, ACQUIRE,
-             "mark/leave.c: callbacks_over: uint64_t seen = "
+             "mark/leave.c: gnomon__observer_marks_over: uint64_t seen = "
              "load_acquire(&t->seq);")},
          {ST(C, 1, RELAXED, NULL)}}}};
 

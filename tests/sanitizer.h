@@ -67,4 +67,12 @@
      : EACH == 1           ? 3u \
                            : EACH)
 
+/* First in a test of children that start threads. */
+#if IS_TSAN
+#define NEEDS_THREADS_AFTER_FORK() \
+    SKIP("the sanitizer starts no thread in a child of threads")
+#else
+#define NEEDS_THREADS_AFTER_FORK() (void)0
+#endif
+
 #endif

@@ -24,11 +24,9 @@ static int give_up(void)
                         "second: detach again when it is over");
 }
 
-/* Waits until every thread was seen outside marks, and so outside callbacks,
- * since the barrier. 0: one took too long. Each has a time of its own: a mark
- * of a thread that does not run, on a busy machine, takes long too. No lock is
- * held, so no mark waits for this. */
-static int callbacks_over(void)
+/* Each has a time of its own: a mark of a thread that does not run, on a busy machine,
+ * takes long too. */
+int gnomon__observer_marks_over(void)
 {
     gnomon__each_thread(t) {
         uint64_t start = gnomon__os_monotonic_ns();
@@ -103,7 +101,7 @@ int gnomon__observer_finish(uint32_t bit)
     gnomon__observer_shut(bit);
     gnomon__observer_barrier();
     /* A thread that was inside a mark may still have seen the bit open. */
-    if (!callbacks_over())
+    if (!gnomon__observer_marks_over())
         return give_up();
     gnomon__each_thread(t) {
         if (!finish_scopes(t, bit, gnomon__os_monotonic_ns() + STUCK_AFTER_NS))
@@ -111,7 +109,7 @@ int gnomon__observer_finish(uint32_t bit)
         finish_ranges(t, bit);
     }
     /* A thread that had begun to call the hook itself has finished. */
-    return callbacks_over() ? GNOMON_OK : give_up();
+    return gnomon__observer_marks_over() ? GNOMON_OK : give_up();
 }
 
 int gnomon__observer_detach(uint32_t bit)
@@ -125,7 +123,7 @@ int gnomon__observer_detach(uint32_t bit)
     gnomon__observer_stop_callbacks(bit); /* also if it is given up */
     if (is_hook && !code) {
         gnomon__observer_barrier();
-        code = callbacks_over() ? GNOMON_OK : give_up();
+        code = gnomon__observer_marks_over() ? GNOMON_OK : give_up();
     }
     if (!code)
         gnomon__observer_free(bit);

@@ -160,6 +160,7 @@ static inline account *account_of(ledger *l, uint64_t key)
 /* All is forgotten: what was mapped stays. */
 static void forget_accounts(ledger *l)
 {
+    const uint32_t now = load_acquire(&generation);
     if (l->index)
         memset((void *)l->index, 0, l->room * sizeof(account *));
     for (part *p = l->parts; p; p = p->next)
@@ -168,7 +169,7 @@ static void forget_accounts(ledger *l)
     l->at = NULL;
     l->last = NULL;
     l->count = l->used = l->purse_count = 0;
-    store_release(&l->generation, load_relaxed(&generation));
+    store_release(&l->generation, now);
 }
 
 static ledger *new_ledger(uint32_t thread)
@@ -340,11 +341,11 @@ static void forget_levels(void)
 
 void gnomon__memory_begin(void)
 {
-    store_relaxed(&generation, generation + 1);
     gnomon__blocks_forget();
     forget_levels();
     for (uint32_t i = 0; i < load_relaxed(&met_count); i++)
         gnomon__pool_begin(&pools[load_acquire(&met[i])]);
+    store_release(&generation, generation + 1); /* with forget_accounts */
 }
 
 static memory_counts counts_of(const account *a)

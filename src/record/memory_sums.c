@@ -105,6 +105,10 @@ static int memory_join(gnomon__kept *kept, const gnomon__kept *tree)
         return gnomon__fail(GNOMON_EFULL, "memory is recorded with the filter "
                                           "or schedule of another profiler");
     if (tree) {
+        gnomon__observer_barrier(); /* a mark of the recording before is over */
+        if (!gnomon__observer_marks_over())
+            return gnomon__fail(GNOMON_EBUSY, "a mark has been going on for a "
+                                              "second: attach again later");
         gnomon__memory_recorder->begin();
         kept->bit = tree->bit;
     }

@@ -389,7 +389,7 @@ TEST(many_blocks_in_any_order)
 
 /* Each thread frees what the one before it allocated, while others read. */
 #define THREADS 4u
-#define ROUNDS (IS_SLOW ? 2000u : 20000u)
+#define ROUNDS (IS_SLOW ? 300u : 20000u)
 static uint32_t handed[THREADS];
 
 static void *hand_on(void *context)
@@ -440,6 +440,7 @@ TEST(threads_free_what_others_allocated)
 
 TEST(a_child_records_nothing_of_its_parent)
 {
+    NEEDS_THREADS_AFTER_FORK();
     ATTACH("(as=m)");
     GNOMON_SCOPE("step");
     take(1, 10);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mark/memory.h"
 #include "memory_sums.h"
 #include "recording_threads.h"
 
@@ -186,6 +187,82 @@ TEST(profilers_come_and_go_while_threads_mark)
     gnomon_profile_free(p);
 }
 
+/* A recorder whose marks last until they are let go. */
+static int is_inside;
+
+static int64_t mark_long(uint32_t thread, uint32_t node, uint32_t pool,
+                         int kind, const void *pointer, uint64_t bytes)
+{
+    (void)(thread + node + pool + bytes + (uint64_t)kind + (uintptr_t)pointer);
+    store_release(&is_inside, 1);
+    while (!load_acquire(&is_over))
+        sched_yield();
+    usleep(20000);
+    store_release(&is_inside, 0);
+    return 0;
+}
+
+static void begin_anew(void)
+{
+    CHECK_EQ(load_acquire(&is_inside), 0);
+}
+
+static int read_nothing(void *to, int (*put)(void *, uint32_t, uint32_t,
+                                             const gnomon_memory_stats *))
+{
+    return !to || put != NULL;
+}
+
+static void nothing(void)
+{
+}
+
+static void no_step(uint64_t at)
+{
+    (void)at;
+}
+
+static int no_levels(void *to, int (*put)(void *, uint32_t, uint64_t,
+                                          const gnomon_bin *, size_t))
+{
+    return !to || put != NULL;
+}
+
+static void *take_one(void *unused)
+{
+    take(1, 10);
+    return unused;
+}
+
+/* A recording begins when the marks of the one before are over. */
+TEST(a_mark_is_over_before_the_next_recording_begins)
+{
+    static const gnomon_memory_recorder slow = {.struct_size = sizeof slow,
+                                                .abi = GNOMON_ABI,
+                                                .mark = mark_long,
+                                                .begin = begin_anew,
+                                                .read = read_nothing,
+                                                .next = nothing,
+                                                .step = no_step,
+                                                .levels = no_levels};
+    static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
+                                           .abi = GNOMON_ABI,
+                                           .wants = GNOMON_WANT_TREE |
+                                                    GNOMON_WANT_MEMORY,
+                                           .name = "keeper",
+                                           .help = "keeps memory"};
+    pthread_t thread;
+    CHECK_EQ(gnomon__memory_record(&slow), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    pthread_create(&thread, NULL, take_one, NULL);
+    while (!load_acquire(&is_inside))
+        sched_yield();
+    CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
+    store_release(&is_over, 1);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    pthread_join(thread, NULL);
+}
+
 /* ---- Windows --------------------------------------------------------------------------- */
 
 #define STEPS 40u
@@ -290,6 +367,7 @@ static void fork_often(void)
 /* What other threads left half done in the child's copy harms nothing there. */
 TEST(a_process_forks_while_threads_mark)
 {
+    NEEDS_THREADS_AFTER_FORK();
     ATTACH("(as=m,file=/dev/null)");
     while_threads_mark(fork_often);
     gnomon_profile *p = live_snapshot("m");

@@ -50,7 +50,7 @@ UNTRIED = {
         "one store, then a load of the other's, with a full fence on both sides",
     "mark/callbacks.h: gnomon__hooks_enter: fence_full()":
         "in place of the barrier, where the system has none",
-    "mark/leave.c: callbacks_over: load_acquire(&t->seq)==seen":
+    "mark/leave.c: gnomon__observer_marks_over: load_acquire(&t->seq)==seen":
         "again what the line before loaded",
     "mark/observer.c: publish: store_release(":
         "read under the lock",

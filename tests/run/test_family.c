@@ -7,14 +7,6 @@
 #include "child.h"
 #include "sanitizer.h"
 
-/* First in a test of children that start threads. */
-#if IS_TSAN
-#define NEEDS_THREADS_AFTER_FORK() \
-    SKIP("the sanitizer starts no thread in a child of threads")
-#else
-#define NEEDS_THREADS_AFTER_FORK() (void)0
-#endif
-
 static child_result family(const char *spec, const char *word)
 {
     char line[256];
