@@ -906,7 +906,7 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "views, and steps", "a shorter wait= and warmup=, or a longer run"},
     {"losses", look_losses, "losses",
      "> " AS_TEXT(LOST_SHARE) " % of the executions, or damage",
-     "Tables lack what was lost: {}", "losses, and {} executions", "{}"},
+     "{} what was lost: {}", "losses, and {} executions", "{}"},
     {"clock", look_clock, "a clock",
      "a step back, or > " AS_TEXT(CLOCK_MS) " ms", "{}{}{}",
      "flags of paths, and anchors of the clock", "{}"},
