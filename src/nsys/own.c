@@ -9,6 +9,7 @@
 #include "command/command.h"
 #include "command/inputs.h"
 #include "nsys/payload.h"
+#include "ops/operands.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/order.h"
@@ -208,20 +209,6 @@ static bool add_levels(gnomon__own *o, gnomon__nsys_record *r, uint32_t node)
     return true;
 }
 
-/* "[8, 1, 1]" of an attribute of the kernel. */
-static void read_sizes(const gnomon_op_info *op, const char *key,
-                       int64_t out[3])
-{
-    for (size_t i = 0; i < op->attribute_count; i++) {
-        const gnomon_attribute *a = gnomon_attribute_at(op, i);
-        const char *at = a->json;
-        for (int d = 0; d < 3 && !strcmp(a->key, key) && *at; d++) {
-            out[d] = strtoll(at + 1, NULL, 10);
-            at += 1 + strcspn(at + 1, ",]");
-        }
-    }
-}
-
 static uint64_t take(uint64_t *all, uint64_t count)
 {
     const uint64_t part = *all / count;
@@ -274,8 +261,8 @@ static void fill(gnomon__own *o, own_node *node, gnomon__nsys_record *r)
     r->is_whole = region.kind != GNOMON_KIND_KERNEL;
     r->instance = (uint64_t)node->group << 32 | (uint32_t)(o->round + 1);
     if (n.op && !gnomon_profile_op(o->p, n.op, &op)) {
-        read_sizes(&op, "grid", r->grid);
-        read_sizes(&op, "block", r->block);
+        (void)gnomon__op_list(&op, "grid", r->grid, 3);
+        (void)gnomon__op_list(&op, "block", r->block, 3);
     }
     take_time(o, node, r);
     r->has_no_memory |= !add_levels(o, r, node->node);

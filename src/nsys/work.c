@@ -322,20 +322,14 @@ static void put_dims(gnomon__work *w, const char *name, const int64_t *dims,
     put_param(w, rank == 1 ? "," : "),");
 }
 
-/* Number `i` of an attribute, which may have only one for all. */
+/* Of a convolution along dimension `i`, where one number may stand for all. */
 static int64_t attribute_of(const gnomon__operation *o, const char *key, int i,
                             int64_t preset)
 {
-    for (size_t k = 0; k < o->info.attribute_count; k++) {
-        const char *at = o->attributes[k].json;
-        if (strcmp(o->attributes[k].key, key) != 0)
-            continue;
-        at += *at == '[';
-        for (; i > 0 && strchr(at, ','); i--)
-            at = strchr(at, ',') + 1;
-        return strtoll(at, NULL, 10);
-    }
-    return preset;
+    int64_t all[2];
+    return gnomon__op_numbers(&o->info, key, preset, all, o->inputs[0].rank - 2)
+               ? all[i]
+               : preset;
 }
 
 /* Along one dimension of a convolution. */
@@ -373,7 +367,7 @@ static bool put_convolution(gnomon__work *w, const gnomon__operation *o)
               v.size, h.pad, v.pad, h.stride);
     put_param(w, ",V=%" PRId64 ",dh=%" PRId64 ",dw=%" PRId64 ",g=%" PRId64 ",",
               v.stride, h.dilation, v.dilation,
-              attribute_of(o, "groups", 0, 1));
+              gnomon__op_number(&o->info, "groups", 1));
     return true;
 }
 
