@@ -78,6 +78,10 @@ static void put_small(const char *path, enum export_generation of)
             "'Message size', 8), (4, 'communicator', 0), (0, 'operation', 0), "
             "(0, 'inputs', 8), (0, 'flops', 32)");
         export_sql(&x, "UPDATE NVTX_EVENTS SET binaryData = zeroblob(48)");
+        export_sql(&x, "CREATE TABLE TARGET_INFO_GPU(name, smCount, clockRate, "
+                       "computeMajor, computeMinor, memoryBandwidth)");
+        export_sql(&x, "INSERT INTO TARGET_INFO_GPU VALUES('A100', 108, "
+                       "1410000000, 8, 0, 1555200000000)");
     }
     export_end(&x);
 }
