@@ -85,12 +85,17 @@ static int holds(const module *m, gnomon__heap_function *function)
     return (uintptr_t)function >= m->begin && (uintptr_t)function < m->end;
 }
 
+/* Whether the name is one of them, whatever is between them. */
 static int is_named(const char *names, const char *name)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     const size_t n = strlen(name);
-    for (const char *at = names; at && (at = strstr(at, name)); at += n)
-        if ((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+    while (names && *names) {
+        const size_t length = strspn(names, letters);
+        if (length == n && memcmp(names, name, n) == 0)
             return 1;
+        names += length ? length : 1;
+    }
     return !names;
 }
 
