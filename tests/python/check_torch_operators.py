@@ -162,5 +162,45 @@ class Operators(unittest.TestCase):
             self.assertFalse(has_callback())
 
 
+class Memory(unittest.TestCase):
+    def torchs(self, step):
+        """Allocations, their bytes and frees of torch's own session."""
+        with torch.profiler.profile(activities=CPU, profile_memory=True) as prof:
+            step()
+        events = prof.profiler.kineto_results.events()
+        moved = [event.nbytes() for event in events if event.name() == "[memory]"]
+        taken = [bytes for bytes in moved if bytes > 0]
+        return len(taken), sum(taken), len(moved) - len(taken)
+
+    def test_each_allocation_of_torch_is_marked(self):
+        before = gnomon.spec()
+        self.addCleanup(gnomon.configure, before)
+        try:
+            gnomon.configure("+memory(file=/dev/null)")
+        except (gnomon.Error, ValueError):
+            self.skipTest("no libgnomon-memory.so where the loader looks")
+        model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+        batch = torch.randn(16, 32)
+
+        def step():
+            model(batch).square().mean().backward()
+            model.zero_grad(set_to_none=True)
+
+        step()
+        self.torchs(step)  # its first session takes something itself
+        wanted = self.torchs(step)
+        with gnomon.torch.watch(memory=True), gnomon.torch.watch(memory=True):
+            with gnomon.scope("watched"):
+                step()
+        with gnomon.scope("off"):
+            step()
+        nodes = gnomon.snapshot("memory").nodes  # backward has one of its own
+        of = [m for node in nodes if "watched" in node.path for m in node.memory]
+        fields = "allocations", "allocated_bytes", "frees", "unknown", "held_bytes"
+        sums = tuple(sum(getattr(m, field) for m in of) for field in fields)
+        self.assertEqual(sums, (*wanted, 0, 0))
+        self.assertFalse([node.memory for node in nodes if "off" in node.path][0])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch's operators, for gnomon.torch.watch(operators=True): operators.cpp, which
+"""torch's operators and memory, for gnomon.torch.watch(operators=True, memory=True): operators.cpp, which
 `python -m gnomon.torch build` compiles against the torch that is installed, and which is
 kept by torch's version and loaded where it is asked for."""
 import ctypes
@@ -98,6 +98,33 @@ def end():
         _users -= 1
         if not _users:
             _library.gnomon_operators_stop(_handle)
+    return False
+
+
+_MEMORY = "+malloc(as=torch,in=libc10.so,calls='posix_memalign free')"
+_memory_users = 0
+
+
+def begin_memory():
+    """torch's CPU allocator marks what it does, until as many calls of end_memory().
+    False: it does not, as a line on stderr says."""
+    global _memory_users
+    with _lock:
+        try:
+            if not _memory_users:
+                _gnomon.configure(_MEMORY)
+        except Exception:  # of any kind that a code has
+            return False
+        _memory_users += 1
+    return True
+
+
+def end_memory():
+    global _memory_users
+    with _lock:
+        _memory_users -= 1
+        if not _memory_users and "as=torch" in _gnomon.spec():  # the run may be over
+            _gnomon.configure("-torch")
     return False
 
 

@@ -264,9 +264,10 @@ class Watch:
     watch() did. It keeps no model and no optimizer alive. Where it is dropped, the watch
     goes on as long as the model lives."""
 
-    def __init__(self, only, depth, operators):
+    def __init__(self, only, depth, operators, memory):
         self._only, self._depth = only, depth
         self._operators = operators and _operators.begin()
+        self._memory = memory and _operators.begin_memory()
         self._layers, self._hooks = {}, []
 
     def _add(self, module, name, kind, level):
@@ -292,6 +293,8 @@ class Watch:
     def _end_operators(self):
         if self._operators:
             self._operators = _operators.end()
+        if self._memory:
+            self._memory = _operators.end_memory()
 
     def close(self):
         for hook in self._hooks:
@@ -343,6 +346,7 @@ def watch(
     depth=None,
     only=None,
     operators=False,
+    memory=False,
 ):
     """Marks the forward and backward of `model` and of all modules in it, backward as a
     whole, and each record_function: those of the program, and torch's own of optimizers
@@ -355,14 +359,16 @@ def watch(
     for which this function of name and module is true. `operators`: also each operator
     of torch, on all threads, with the shapes and types of its inputs and backward's link
     to forward. `python -m gnomon.torch build` compiles what that takes; without it layers
-    alone are recorded, and a line says so.
+    alone are recorded, and a line says so. `memory`: also what torch's CPU allocator takes
+    and frees, in the pool "malloc", where `memory` is attached. It needs
+    libgnomon-malloc.so; without it a line says so.
     """
     if not isinstance(model, (torch.nn.Module, type(None))):
         raise TypeError(f"watch() takes a torch.nn.Module, not {type(model).__name__}")
     if not isinstance(optimizer, (list, tuple)):
         optimizer = [] if optimizer is None else [optimizer]
     depth = float("inf") if depth is None else depth
-    handle = Watch(_chooser(only), depth, operators)
+    handle = Watch(_chooser(only), depth, operators, memory)
     _watches.append(handle)
     if _gnomon._on():
         _metadata("cpus", len(os.sched_getaffinity(0)))

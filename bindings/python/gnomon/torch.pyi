@@ -18,6 +18,7 @@ def watch(
     depth: Optional[int] = None,
     only: Union[str, Callable[[str, torch.nn.Module], Any], None] = None,
     operators: bool = False,
+    memory: bool = False,
 ) -> Watch: ...
 def ddp_hook(
     hook: Optional[Callable[[Any, Any], Any]] = None, name: str = "all_reduce"
