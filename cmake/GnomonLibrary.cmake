@@ -187,7 +187,7 @@ endfunction()
 # stay plain: with gcc's own form in it an archive would fit one version of gcc.
 function(gnomon_shared_objects out)
   set(${out} PARENT_SCOPE)
-  check_c_compiler_flag(-flto=2 GNOMON_HAS_LTO)
+  check_c_compiler_flag(-flto GNOMON_HAS_LTO)
   if(NOT GNOMON_HAS_LTO OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR
       NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR GNOMON_SANITIZE OR GNOMON_COVERAGE)
     return()
@@ -200,7 +200,7 @@ function(gnomon_shared_objects out)
     endif()
   endforeach()
   gnomon_compile(gnomon_joined_objects ${joined})
-  target_compile_options(gnomon_joined_objects PRIVATE -flto=2)
+  target_compile_options(gnomon_joined_objects PRIVATE -flto)
   gnomon_objects_of(compiled ${joined})
   set(${out} $<TARGET_OBJECTS:gnomon_joined_objects>
     "$<FILTER:$<TARGET_OBJECTS:gnomon_objects>,EXCLUDE,${compiled}>" PARENT_SCOPE)
