@@ -217,50 +217,67 @@ static void look_loader(advice *a, const advice_stage *s)
 
 /* How likely as many slow steps as have this period would have some period by chance, as
  * a logarithm, of the steps that are at least half as much too long; 0 where fewer than
- * three have, or more than a fifth of its steps are not slow. */
+ * three have, or more than a fifth of its steps are not slow. *ns: what all of them take
+ * more, but of each at most twice the least: they are of one kind. */
 static double chance_of(const advice *a, const advice_stage *s, uint64_t period,
-                        uint64_t first)
+                        uint64_t first, double *ns)
 {
     const advice_step *end = a->steps + a->step_count;
     double slow = 0, other = 0, all = 0, least = (double)INFINITY;
     for (const advice_step *t = a->steps; t < end; t++)
-        if (t->number % period == first % period) {
+        if (t->number % period == first % period && !t->group) {
             slow += t->is_slow;
             other += !t->is_slow;
             least = t->is_slow ? fmin(least, t->ns - s->usual_ns) : least;
         }
-    for (const advice_step *t = a->steps; t < end; t++)
-        all += t->is_slow && t->ns - s->usual_ns >= least / 2;
+    *ns = 0;
+    for (const advice_step *t = a->steps; t < end; t++) {
+        const bool is_of = t->number % period == first % period;
+        all += t->is_slow && !t->group && t->ns - s->usual_ns >= least / 2;
+        *ns += t->is_slow && !t->group && is_of
+                   ? fmin(t->ns - s->usual_ns, 2 * least)
+                   : 0;
+    }
     double chance = 2 * log(all) - (slow - 1) * log((double)period);
     for (double i = 1; i <= slow; i++) /* the ways to choose them */
         chance += log((all - slow + i) / i);
     return slow < 3 || 4 * other > slow ? 0 : chance;
 }
 
-/* The period of slow steps that is least likely by chance; 0: there is none. Marks
- * these. */
-static uint64_t find_period(advice *a, const advice_stage *s)
+/* Of the periods that are not by chance the one by which most is to be gained; 0: there is
+ * none. Marks its steps. */
+static uint64_t find_period(advice *a, const advice_stage *s, unsigned group)
 {
     uint64_t best = 0, first = 0;
-    double least = log(0.001);
+    double most = 0, ns = 0;
     size_t met = 0;
     for (size_t i = 0; i < a->step_count && met < 64; i++) {
-        met += a->steps[i].is_slow;
-        for (size_t k = i + 1; a->steps[i].is_slow && k < a->step_count; k++) {
-            const uint64_t period = a->steps[k].number - a->steps[i].number;
-            if (!a->steps[k].is_slow || period < 2 || period > 1u << 30)
-                continue;
-            const double chance = chance_of(a, s, period, a->steps[i].number);
-            if (chance < least) {
-                least = chance;
+        const advice_step *from = &a->steps[i], *to = from;
+        met += from->is_slow;
+        while (from->is_slow && ++to < a->steps + a->step_count) {
+            const uint64_t period = to->number - from->number;
+            if (to->is_slow && period >= 2 && period <= 1u << 30 &&
+                chance_of(a, s, period, from->number, &ns) < log(0.001) &&
+                ns > most) {
+                most = ns;
                 best = period;
-                first = a->steps[i].number % period;
+                first = from->number % period;
             }
         }
     }
     for (advice_step *t = a->steps; t < a->steps + a->step_count; t++)
-        t->is_periodic = best && t->is_slow && t->number % best == first;
+        if (best && t->is_slow && !t->group && t->number % best == first)
+            t->group = group;
     return best;
+}
+
+/* Two kinds at most, as validation and checkpoints. */
+static void find_periods(advice *a, const advice_stage *s)
+{
+    for (size_t i = 0; i < a->step_count; i++)
+        a->steps[i].group = 0;
+    a->periods[1] = find_period(a, s, 1);
+    a->periods[2] = a->periods[1] ? find_period(a, s, 2) : 0;
 }
 
 /* How much longer a region was than in the median step (in some steps it took no time);
@@ -328,16 +345,17 @@ static const char *reason_of(advice *a, const advice_stage *s,
     return TEXT(": %s more in %s", time_of(a, excess), name_of(s->p, best));
 }
 
-/* Looks at the slow steps that are periodic, or else at those that are not and
- * cross the threshold. */
-static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
+/* Looks at the slow steps of a group, or at those that are in none and cross the
+ * threshold. */
+static void look_steps(advice *a, const advice_stage *s, unsigned group)
 {
-    const double period = (double)find_period(a, s);
+    const bool is_periodic = group > 0;
+    const double period = (double)a->periods[group];
     const advice_step *worst = NULL;
     double count = 0, ns = 0;
     for (const advice_step *t = a->steps; t < a->steps + a->step_count; t++) {
         const double more = t->ns - s->usual_ns;
-        if (!t->is_slow || t->is_periodic != is_periodic ||
+        if (!t->is_slow || t->group != group ||
             (!is_periodic &&
              (t->ns <= SLOW_TIMES * s->usual_ns || more <= SLOW_MS * 1e6)))
             continue;
@@ -358,7 +376,7 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
     if (!unsure && !*reason)
         unsure = ran_so_often(a, s, is_periodic ? s->steps / period : 0, all);
     advice_add(
-        a, s, all, s->of.name, unsure,
+        a, s, all, group < 2 ? s->of.name : TEXT("%s 2", s->of.name), unsure,
         is_periodic
             ? WORDS(number_of(a, period), time_of(a, each),
                     share_of(a, all, s->steps_ns), reason, number_of(a, count),
@@ -371,12 +389,15 @@ static void look_steps(advice *a, const advice_stage *s, bool is_periodic)
 
 static void look_slow(advice *a, const advice_stage *s)
 {
-    look_steps(a, s, false);
+    find_periods(a, s);
+    look_steps(a, s, 0);
 }
 
 static void look_period(advice *a, const advice_stage *s)
 {
-    look_steps(a, s, true);
+    find_periods(a, s);
+    look_steps(a, s, 1);
+    look_steps(a, s, 2);
 }
 
 /* ---- Marks --------------------------------------------------------------------------- */

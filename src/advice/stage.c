@@ -121,7 +121,7 @@ static void read_steps(advice *a, const advice_stage *s)
                 ns,
                 ns > 1.25 * s->usual_ns &&
                     (double)(of.begin_ns - s->of.begin_ns) >= s->usual_ns,
-                false};
+                0};
     }
     if (a->step_count)
         qsort(a->steps, a->step_count, sizeof *a->steps, by_begin);

@@ -33,7 +33,8 @@ typedef struct advice_step {
     size_t index; /* in the profile */
     uint64_t number, begin_ns;
     double ns;
-    bool is_slow, is_periodic;
+    bool is_slow;
+    unsigned group; /* of periodic ones, from 1; 0: of none */
 } advice_step;
 
 typedef struct advice_stage {
@@ -62,7 +63,8 @@ typedef struct advice {
     advice_track *tracks;
     advice_step *steps; /* that are over, by their begin */
     size_t step_count;
-    bool has_times; /* of regions in steps */
+    uint64_t periods[3]; /* of groups of slow steps; 0: there is none */
+    bool has_times;      /* of regions in steps */
 } advice;
 
 /* In per cent; 0 of nothing. */

@@ -362,6 +362,28 @@ TEST(periodic_steps_are_named_with_their_period)
     finds(&m, "periodic step", "");
 }
 
+/* Each 20 steps it generates, which takes long, and in the middle it validates. */
+TEST(periods_of_two_kinds_are_two)
+{
+    for (size_t more = 10; more <= 100; more += 90) {
+        (void)same(128, 30 * MS);
+        for (size_t i = 10; i < 128; i += 10)
+            sizes_ns[i] += (uint64_t)((i % 20 ? (double)more : 430) * MS);
+        made_rank m = rank_of(-1, 128);
+        path(&m, m.main, 0, "generate", same(6, 430 * MS), -1);
+        forward(&m, 29 * MS);
+        gnomon_profile *p = made(&m);
+        advise(&p, 1);
+        gnomon_profile_free(p);
+        if (!CHECK_EQ(found.count, more < 100 ? 1 : 2))
+            continue;
+        CHECK(strstr(found.at[0].what, "1 of 20 steps takes 430 ms more"));
+        CHECK(strstr(found.at[0].unsure, "perhaps generate"));
+        if (more == 100)
+            CHECK_STR(found.at[1].rule->name, "periodic step");
+    }
+}
+
 /* Without times in steps what ran as often is perhaps the reason. */
 TEST(a_reason_is_guessed_by_how_often_it_ran)
 {
