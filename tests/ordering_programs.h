@@ -209,7 +209,7 @@ static const weak_program block_again = {
              "++block_serials);")},
          {FN(RELEASE, "mark/tape_blocks.c: open_block: fence_release();")},
          {ST(B, 2, RELAXED,
-             "mark/tape.h: gnomon__tape_write: store_relaxed(&at[0], "
+             "mark/tape.h: gnomon__tape_write: store_relaxed(&at->begin, "
              "begin);")}},
         {{LD(B, 0, RELAXED,
              "record/tape_read.c: copy_records: load_relaxed(&from[2 * i])")},
