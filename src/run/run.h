@@ -186,17 +186,29 @@ void gnomon__end_wake(void);
 /* Whether an attached profiler has a report to write at the end. */
 int gnomon__end_has_reports(void);
 
-/* ---- setup.c ----------------------------------------------------------------- */
+/* ---- job.c ------------------------------------------------------------------- */
 
+/* Looks once which rank the launcher's variables say, and at the clock. */
+void gnomon__run_find_rank(void);
 const gnomon__rank *gnomon__run_rank(void);
+/* Those of gnomon_setup. The directory is copied; without memory there is none. */
+void gnomon__run_give_rank(int32_t rank, int32_t local_rank,
+                           int32_t world_size);
+int gnomon__run_rank_is_given(void);
+void gnomon__run_give_dir(const char *dir);
+/* In a forked child, which keeps the rank and directory that the program gave. A
+ * launcher's variables are read again, because they may differ for each child. */
+void gnomon__run_forget_rank(void);
 /* Logs once which launcher's variables were ignored, if no rank is known. */
 void gnomon__run_log_rank(void);
 /* Of gnomon_setup, or NULL. */
 const char *gnomon__run_dir(void);
-void gnomon__run_find_rank(void);
 uint64_t gnomon__start_unix_ns(void);
 /* Fills in all but the clock's part. Borrowed texts. */
 void gnomon__run_describe(gnomon_run_info *run);
+
+/* ---- setup.c ----------------------------------------------------------------- */
+
 /* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
 int gnomon__run_from_environment(const char *fallback);
 /* Reads $GNOMON, if it was not read. Its errors are logged and are not those of the

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rank of this process, and the nesting of setup and teardown: libraries and their
- * host may all call them; the outermost pair is the run. */
-#include <stdio.h>
+/* The nesting of setup and teardown: libraries and their host may all call them; the
+ * outermost pair is the run. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "mark/calibrate.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
@@ -22,93 +20,6 @@ static int depth_inherited; /* in a forked child: the depth is its parent's */
  * counts. */
 enum { UNREAD, READ_NOTHING, CONFIGURED };
 static uint32_t is_configured GNOMON__OF_PROCESS;
-static gnomon__rank our_rank = {
-    .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
-static int rank_is_known;
-static char *given_dir;
-static char host_name[256];
-static uint64_t start_unix_ns;
-
-uint64_t gnomon__start_unix_ns(void)
-{
-    return start_unix_ns;
-}
-
-static const char *from_environment(void *context, const char *name)
-{
-    (void)context;
-    return getenv(name);
-}
-
-void gnomon__run_find_rank(void)
-{
-    if (rank_is_known)
-        return;
-    rank_is_known = 1;
-    if (!start_unix_ns)
-        start_unix_ns = gnomon__os_unix_ns();
-    if (!gnomon__os_is_secure())
-        gnomon__rank_find(&our_rank, from_environment, NULL);
-}
-
-const gnomon__rank *gnomon__run_rank(void)
-{
-    return &our_rank;
-}
-
-void gnomon__run_log_rank(void)
-{
-    if (!gnomon__attachments || !gnomon__output_is_ours())
-        return;
-    if (our_rank.rank < 0 && *our_rank.passed_over)
-        gnomon__log("no rank is known: %s", our_rank.passed_over);
-    *our_rank.passed_over = 0;
-}
-
-const char *gnomon__run_dir(void)
-{
-    return given_dir;
-}
-
-/* A name that no other process ever has: RFC 9562, version 4. */
-static const char *run_uuid(void)
-{
-    static char text[40];
-    static int64_t made_by;
-    uint32_t word[4];
-    if (made_by == gnomon__os_pid())
-        return text;
-    made_by = gnomon__os_pid();
-    gnomon__os_random(word, sizeof word);
-    snprintf(text, sizeof text, "%08x-%04x-4%03x-%04x-%04x%08x",
-             (unsigned)word[0], (unsigned)(word[1] >> 16),
-             (unsigned)(word[1] & 0xfff),
-             (unsigned)(0x8000 | (word[2] >> 16 & 0x3fff)),
-             (unsigned)(word[2] & 0xffff), (unsigned)word[3]);
-    return text;
-}
-
-void gnomon__run_describe(gnomon_run_info *run)
-{
-    static char attempt[16];
-    if (!*host_name)
-        gnomon__os_host_name(host_name, sizeof host_name);
-    memset(run, 0, sizeof *run);
-    run->struct_size = sizeof *run;
-    run->rank = our_rank.rank;
-    run->local_rank = our_rank.local_rank;
-    run->world_size = our_rank.world_size;
-    run->pid = gnomon__os_pid();
-    run->host = host_name;
-    run->dir = given_dir;
-    if (our_rank.attempt >= 0) {
-        snprintf(attempt, sizeof attempt, "%d", (int)our_rank.attempt);
-        run->attempt = attempt;
-    }
-    run->job = *our_rank.job ? our_rank.job : NULL;
-    run->uuid = run_uuid();
-    run->scope_cost_ns = gnomon__calibrated_ns();
-}
 
 /* The environment is read once, because it may change while threads mark. */
 int gnomon__run_is_off(void)
@@ -188,34 +99,20 @@ static int take_rank(const gnomon_setup_options *o)
         return GNOMON_OK;
     if (o->world_size <= 0 || o->rank < 0 || o->rank >= o->world_size)
         return GNOMON_EINVAL;
-    gnomon__readers_lock();
-    our_rank.rank = o->rank;
-    our_rank.local_rank = o->local_rank;
-    our_rank.world_size = o->world_size;
-    our_rank.source = "setup";
-    gnomon__readers_unlock();
+    gnomon__run_give_rank(o->rank, o->local_rank, o->world_size);
     gnomon__views_rank(o->rank); /* of marks that came before */
     return GNOMON_OK;
 }
 
 static int take_others(const gnomon_setup_options *o)
 {
-    if (o->dir) {
-        gnomon__readers_lock();
-        gnomon__free(given_dir);
-        given_dir = gnomon__strdup(o->dir);
-        gnomon__readers_unlock();
-    }
+    if (o->dir)
+        gnomon__run_give_dir(o->dir);
     int code = gnomon__run_from_environment(o->spec);
-    if (o->dir && !given_dir)
+    if (o->dir && !gnomon__run_dir())
         code = gnomon__fail(GNOMON_ENOMEM,
                             "gnomon_setup: no memory for the name of dir");
     return code;
-}
-
-static int rank_is_given(void)
-{
-    return our_rank.source && strcmp(our_rank.source, "setup") == 0;
 }
 
 /* Returns the first that cannot be known by its name; NULL: all are. */
@@ -236,7 +133,7 @@ static int take_options(const gnomon_setup_options *o)
         code = GNOMON_OK;
     gnomon__run_find_rank();
     const gnomon_profiler *refused = take_profilers(o); /* $GNOMON names them */
-    if (is_outermost || !rank_is_given())
+    if (is_outermost || !gnomon__run_rank_is_given())
         rank_code = take_rank(o);
     if (is_outermost)
         code = take_others(o);
@@ -291,16 +188,10 @@ int gnomon_teardown(void)
     return code;
 }
 
-/* A forked child keeps the rank and directory that the program gave. A launcher's
- * variables are read again, because they may differ for each child. */
 void gnomon__setup_forget(void)
 {
-    int given = rank_is_given();
     depth_inherited = setup_depth > 0;
-    if (!given)
-        our_rank = (gnomon__rank){
-            .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
-    rank_is_known = given;
+    gnomon__run_forget_rank();
 }
 
 /* "+ITEMS" adds, "-NAME" takes one away, and other specs replace all. */

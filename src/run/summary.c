@@ -252,7 +252,8 @@ void gnomon__report_stage(int leaving)
             report_one(a, leaving);
     gnomon__events_reported(leaving);
     teardown_all(leaving, 0, gnomon__stage_text());
-    gnomon__run_log_rank();
+    if (gnomon__attachments && gnomon__output_is_ours())
+        gnomon__run_log_rank();
     if (leaving)
         return;
     health_before.struct_size = sizeof health_before;
