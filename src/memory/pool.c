@@ -26,7 +26,7 @@ static uint32_t begin_taking(pool *p)
 {
     uint32_t mode = load_ordered(&p->mode), next = mode;
     while ((mode & STATE) != TAKEN_BACK) {
-        next = (mode & ~STATE) + STATE + 1 + TAKEN_BACK;
+        next = (mode & ~(uint32_t)STATE) + STATE + 1 + TAKEN_BACK;
         if (cas_ordered(&p->mode, &mode, next))
             return next;
     }
@@ -57,7 +57,7 @@ static int64_t use_of(pool *p)
 {
     for (;;) {
         uint32_t taking = begin_taking(p);
-        const uint32_t done = (taking & ~STATE) + NO_CREDIT;
+        const uint32_t done = (taking & ~(uint32_t)STATE) + NO_CREDIT;
         empty_purses(p);
         const int64_t use = load_ordered(&p->claimed);
         if (cas_ordered(&p->mode, &taking, done) || taking == done)
