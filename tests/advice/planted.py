@@ -206,7 +206,7 @@ def leak(job):
 def unmarked(job):
     rank, _, _ = pick(job)
     rank.outside = [rank.noisy(rank.dice.uniform(8, 12)) for _ in range(rank.steps)]
-    return rank, "in no mark", "outside"
+    return rank, "not marked", "outside"
 
 
 def dear_mark(job):
