@@ -56,7 +56,7 @@ static int set_form(void *job, const gnomon__cli_option *o, const char *value)
                                   : GNOMON__NSYS_JSON;
     return before == GNOMON__NSYS_WORDS || before == t->form ||
            !gnomon__cli_usage(&gnomon__command_nsys,
-                              "-w, --csv and --json are one or the other");
+                              "use only one of -w, --csv and --json");
 }
 
 static int set_top(void *job, const gnomon__cli_option *o, const char *value)
@@ -90,7 +90,7 @@ static const gnomon__cli_option nsys_options[] = {
                  "write a profile of all kernels, for the other commands",
                  GNOMON__TO(nsys_job, output)),
     GNOMON__WORD("group-by", "WHAT", gnomon__nsys_by_words,
-                 "add kernels up by what they are of",
+                 "add up kernels by what they belong to",
                  GNOMON__TO(nsys_job, grouping.by)),
     GNOMON__TEXT("sort", 0, "COLUMN", "order rows by a column",
                  GNOMON__TO(nsys_job, sort)),
@@ -103,8 +103,7 @@ static const gnomon__cli_option nsys_options[] = {
                  .take = set_peaks),
     GNOMON__FILE("plot", 0, "FILE.svg", "draw a roofline of the groups",
                  GNOMON__TO(nsys_job, grouping.plot)),
-    GNOMON__TEXT("range", 0, "PATTERN",
-                 "only kernels in a range of such a name",
+    GNOMON__TEXT("range", 0, "PATTERN", "only kernels in a range of this name",
                  GNOMON__TO(nsys_job, filter.range)),
     GNOMON__TEXT("domain", 0, "NAME",
                  "only ranges of this domain, or of default",
@@ -125,7 +124,7 @@ static int nsys_run(int argc, char **argv);
 const gnomon__command gnomon__command_nsys = {
     .name = "nsys",
     .operands = "parse|prof|REPORT [FILE]",
-    .about = "Says which operation each kernel of Nsight Systems is of",
+    .about = "Says to which operation each kernel of Nsight Systems belongs",
     .more =
         "FILE is what nsys export --type sqlite wrote, a database of nvprof, "
         "or for\n"
@@ -152,11 +151,11 @@ const gnomon__command gnomon__command_nsys = {
         "peak_tflops, tflops_share, gbs, peak_gbs, gbs_share, roof_share, "
         "wall, mfu,\n"
         "hfu, exposed, message, algbw_gbs, busbw_gbs.\n"
-        "tc is 1 where the kernel ran on tensor cores, 0 where it could have, "
-        "- where\n"
-        "there is nothing for them, ? where the name does not tell, na of an\n"
-        "operation that is not known. Of a group it is the share of its "
-        "time.",
+        "tc is 1 if the kernel ran on tensor cores, 0 if it could have, - if "
+        "they cannot\n"
+        "do its work, ? if its name does not say, na if its operation is not "
+        "known. For a\n"
+        "group it is the share of its time.",
     .options = nsys_options,
     .run = nsys_run,
     .takes_files = 1,

@@ -42,11 +42,11 @@ static bool ends_with(const char *text, const char *end)
 static int no_database(const char *path, const char *why)
 {
     if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
-        gnomon__log("%s: a report, and no database: make one with nsys export "
+        gnomon__log("%s: a report, not a database: make one with nsys export "
                     "--type sqlite -o FILE.sqlite %s",
                     path, path);
     else
-        gnomon__log("%s: no export of Nsight Systems and no database of "
+        gnomon__log("%s: neither an export of Nsight Systems nor a database of "
                     "nvprof: %s",
                     path, why);
     return GNOMON__EXIT_UNREADABLE;

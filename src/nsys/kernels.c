@@ -76,15 +76,16 @@ void gnomon__nsys_kernels_tell(const gnomon__nsys_kernels *k)
                 " in no range; %" PRIu64 " ranges are open at the end",
                 s.kernels, s.without_call, s.without_range, s.unclosed);
     if (s.bad_lines)
-        gnomon__log("%" PRIu64 " lines were no kernels", s.bad_lines);
+        gnomon__log("%" PRIu64 " lines were not kernels", s.bad_lines);
     if (k->only_reads)
         return;
     if (k->work.without_forward)
         gnomon__log("%" PRIu64 " backward kernels have a number that no "
                     "forward operation has",
                     k->work.without_forward);
-    gnomon__log("%" PRIu64 " kernels are of an operation without figures (na), "
-                "of %" PRIu64 " the name does not tell tensor cores (?)",
+    gnomon__log("%" PRIu64 " kernels have an operation without figures (na); "
+                "for %" PRIu64 " the name does not say whether they ran on "
+                "tensor cores (?)",
                 k->unknown, k->unsure);
 }
 

@@ -420,7 +420,7 @@ static bool read_line(gnomon__nsys_records *r, int *status)
             return true;
         const size_t length = strcspn(line, "\r\n");
         if (strspn(line, " \t\r\n") < (size_t)n && !r->sums.bad_lines++)
-            gnomon__log("%s: a line is none of gnomon nsys parse: %.*s",
+            gnomon__log("%s: a line is not from gnomon nsys parse: %.*s",
                         r->path, length < 40 ? (int)length : 40, line);
     }
     if (ferror(r->lines) && !*status) {

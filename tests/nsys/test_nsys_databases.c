@@ -293,8 +293,9 @@ TEST(kernels_are_added_up_by_what_they_are_of)
                         "1860768 bytes\n") != NULL);
     r = shell("cat said");
     CHECK(strstr(r.out,
-                 "1 kernels are of an operation without figures (na), "
-                 "of 0 the name does not tell tensor cores (?)") != NULL);
+                 "1 kernels have an operation without figures (na); "
+                 "for 0 the name does not say whether they ran on tensor "
+                 "cores (?)") != NULL);
     CHECK_EQ(shell("$G nsys prof x.sqlite --group-by op -c nope").status, 1);
     CHECK_EQ(shell("$G nsys prof x.sqlite --sort nope").status, 1);
 }
@@ -1001,12 +1002,12 @@ TEST(what_is_no_database_is_told)
               "head -c 5000 x.sqlite > d.sqlite")
             .status,
         0);
-    check_refused("a.sqlite", 2, "no export of Nsight Systems");
+    check_refused("a.sqlite", 2, "neither an export of Nsight Systems");
     check_refused("b.sqlite", 2, "none of their tables");
     check_refused("c.nsys-rep", 2, "nsys export --type sqlite");
     check_refused("d.sqlite", 2, "d.sqlite: ");
     check_refused("x.sqlite -c idx,nope", 1, "no column 'nope'");
-    check_refused("x.sqlite -w 10 --csv", 1, "one or the other");
+    check_refused("x.sqlite -w 10 --csv", 1, "use only one of");
     CHECK_STR(shell("$G nsys prof x.sqlite -w 20").out,
               "Minimum width required to print "
               "idx,dir,sub,mod,op,kernel,params,sil = 55. "
