@@ -17,7 +17,7 @@
 #include "run/host.h"
 
 gnomon__heap_function *gnomon__heap_real[GNOMON__HEAP_COUNT];
-static int has_real;
+static int has_real, is_preloaded;
 
 /* The real function, as one of this type. */
 #define REAL(name, type, ...) \
@@ -45,7 +45,8 @@ void gnomon__heap_find(void)
         gnomon__heap_function *found;
         void *symbol = dlsym(RTLD_DEFAULT, call->name);
         memcpy(&found, &symbol, sizeof found); /* ISO C has no such cast */
-        if (found == call->ours) {
+        if (found && found == call->ours) {
+            is_preloaded = 1;
             symbol = dlsym(RTLD_NEXT, call->name);
             memcpy(&found, &symbol, sizeof found);
         }
@@ -76,7 +77,9 @@ static int is_early(const void *pointer)
 static void *take_early(size_t bytes)
 {
     const size_t room = bytes + 31 < bytes ? 0 : (bytes + 31) & ~(size_t)15;
-    const size_t at = room ? add_relaxed(&early_used, room) : sizeof early;
+    const size_t at = room && room <= sizeof early
+                          ? add_relaxed(&early_used, room)
+                          : sizeof early;
     if (at >= sizeof early || room > sizeof early - at) {
         errno = ENOMEM;
         return NULL;
@@ -324,12 +327,8 @@ static void begin(void)
 /* gnomon reads $GNOMON now; its own exit handler comes after ours. */
 __attribute__((constructor)) static void begin_preloaded(void)
 {
-    gnomon__heap_function *first;
-    void *symbol = dlsym(RTLD_DEFAULT, "malloc");
-    memcpy(&first, &symbol, sizeof first);
-    if (first != gnomon__heap_calls[GNOMON__AT_malloc].ours)
+    if (!is_ready() || !is_preloaded)
         return;
-    (void)is_ready();
     inside++;
     owner = gnomon__copy_elect();
     gnomon_pool_reserved(&pool, 0);

@@ -49,6 +49,18 @@ TEST(each_call_is_marked_in_its_scope)
     CHECK(strstr(r.err, ",(outside),,malloc,")); /* of constructors */
 }
 
+TEST(memory_is_there_before_the_real_heap_is_known)
+{
+    NEEDS_MALLOC;
+    child_result r =
+        child_run(CHILD_PROGRAM("mallocs_early"), "LD_PRELOAD=" LIBRARY,
+                  (const char *const[]){NULL});
+    if (r.status == 77)
+        SKIP("this C library has no dlsym of GLIBC_2.34");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "");
+}
+
 TEST(threads_lose_nothing)
 {
     NEEDS_MALLOC;
