@@ -269,7 +269,7 @@ typedef struct gnomon_memory_stats {
      * peak. The sum over all paths is the pool's peak. If stages were added up: the
      * maximum of the stages. */
     uint64_t at_peak_bytes;
-    /* The most bytes that the pool reported as reserved. */
+    /* The most bytes that the pool reported as reserved there, in the stage. */
     uint64_t reserved_bytes;
     /* How often the pool was out of memory. */
     uint64_t failures;

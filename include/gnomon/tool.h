@@ -35,7 +35,7 @@ GNOMON_BEGIN_DECLS
  * not fit counts under "(other)", so sums stay right), lost_links, lost_counters,
  * lost_ranges, bad_stages. other_names counts starts by name, calls of gnomon_region_get
  * and records of devices' work, but not stops. Memory: lost_scopes, lost_frames;
- * $GNOMON's mem= gives more.
+ * $GNOMON's mem= gives more. lost_blocks, where the system gives none.
  * Devices: timers_..., which count scopes whose time on the device is missing
  * (their time on the host is there); activities_..., which count records of work.
  * Clocks: clock_back. Stages: late_lost. Operations: bad_ops, lost_ops. */
@@ -78,13 +78,16 @@ GNOMON_BEGIN_DECLS
     X(activities_late, \
       "records of device work that came after their stage's report") \
     X(activities_odd, "records of device work with wrong values")
+#define GNOMON__HEALTH_OF_MEMORY(X) \
+    X(lost_blocks, "marks of memory lost: out of memory for blocks or paths")
 #define GNOMON__HEALTH_OF_OPS(X) \
     X(bad_ops, "operations, or parts of them, with wrong values") \
     X(lost_ops, "scopes without their operation: too many operations")
 #define GNOMON_HEALTH(X) \
     GNOMON__HEALTH_OF_MARKS(X) \
     GNOMON__HEALTH_OF_WORK(X) \
-    GNOMON__HEALTH_OF_OPS(X)
+    GNOMON__HEALTH_OF_OPS(X) \
+    GNOMON__HEALTH_OF_MEMORY(X)
 
 /* The counts since the start of the process, for all threads together. */
 typedef struct gnomon_health {
@@ -558,6 +561,8 @@ typedef struct gnomon_memory_recorder {
      * 0 as `read` does. */
     int (*levels)(void *to, int (*put)(void *to, uint32_t pool, uint64_t width,
                                        const gnomon_bin *bins, size_t count));
+    /* How many marks were lost since it was asked last, for want of memory. */
+    uint64_t (*lost)(void);
 } gnomon_memory_recorder;
 
 /* ==== What callbacks are given ============================================

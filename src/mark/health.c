@@ -35,6 +35,7 @@ void gnomon_health_get(gnomon_health *health)
     }
 #define ADD(field, text) all.field = load_relaxed(&gnomon__work_health.field);
     GNOMON__HEALTH_OF_WORK(ADD)
+    GNOMON__HEALTH_OF_MEMORY(ADD)
 #undef ADD
     all.mapped_bytes = load_relaxed(&gnomon__marks_arena.used);
     all.heap_bytes = gnomon__heap_bytes();

@@ -18,6 +18,7 @@ typedef struct gnomon__mark_counts {
 } gnomon__mark_counts;
 typedef struct gnomon__work_counts {
     GNOMON__HEALTH_OF_WORK(GNOMON__COUNT)
+    GNOMON__HEALTH_OF_MEMORY(GNOMON__COUNT)
 } gnomon__work_counts;
 #undef GNOMON__COUNT
 GNOMON__DATA gnomon__work_counts gnomon__work_health;
@@ -27,7 +28,7 @@ GNOMON__DATA gnomon__work_counts gnomon__work_health;
 #define gnomon__trouble(t, field) \
     gnomon__trouble_add(t, offsetof(gnomon__mark_counts, field))
 void gnomon__trouble_add(struct gnomon__thread *t, size_t field);
-/* Trouble with records of work. Any thread. */
+/* Trouble with records of work, or of memory. Any thread. */
 #define gnomon__work_trouble(field, more) \
     add_relaxed(&gnomon__work_health.field, more)
 

@@ -15,7 +15,7 @@ const gnomon_memory_recorder *gnomon__memory_recorder;
 
 /* The size of the first release. */
 #define FIRST_RECORDER \
-    (offsetof(gnomon_memory_recorder, levels) + sizeof(void (*)(void)))
+    (offsetof(gnomon_memory_recorder, lost) + sizeof(void (*)(void)))
 
 int gnomon__memory_record(const gnomon_memory_recorder *recorder)
 {

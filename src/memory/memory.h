@@ -13,6 +13,7 @@ int gnomon__memory_read(void *to,
                                    const gnomon_memory_stats *sums));
 void gnomon__memory_next(void);
 void gnomon__memory_step(uint64_t at);
+uint64_t gnomon__memory_lost(void);
 int gnomon__memory_levels(void *to,
                           int (*put)(void *to, uint32_t pool, uint64_t width,
                                      const gnomon_bin *bins, size_t count));

@@ -12,6 +12,7 @@ static const gnomon_memory_recorder recorder = {
     .next = gnomon__memory_next,
     .step = gnomon__memory_step,
     .levels = gnomon__memory_levels,
+    .lost = gnomon__memory_lost,
 };
 
 GNOMON_API gnomon_plugin_entry gnomon_plugin_v1;

@@ -67,6 +67,7 @@ static pool pools[POOLS];
 static ledger *ledgers[THREADS];
 static uint16_t met[POOLS]; /* pools; 0: not written yet */
 static uint32_t ledger_count, met_count, generation, stage;
+static uint64_t lost; /* marks */
 
 /* ---- Accounts ---------------------------------------------------------------------- */
 
@@ -198,18 +199,38 @@ static inline void hold(account *a, const pool *p, int64_t bytes)
     store_relaxed(&a->now.held, a->now.held + bytes);
 }
 
+/* What is of one stage begins anew in the next one. */
+static inline void enter_stage(account *a)
+{
+    const uint32_t now = load_relaxed(&stage);
+    if (likely(a->stage == now))
+        return;
+    a->live = 0;
+    store_relaxed(&a->peak, 0);
+    store_relaxed(&a->reserved, 0);
+    store_relaxed(&a->stage, now);
+}
+
 /* What the account's path took less what it gave back. */
 static inline void live(account *a, int64_t bytes)
 {
-    const uint32_t now = load_relaxed(&stage);
-    if (unlikely(a->stage != now)) {
-        a->live = 0;
-        store_relaxed(&a->peak, 0);
-        store_relaxed(&a->stage, now);
-    }
+    enter_stage(a);
     a->live += bytes;
     if (a->live > a->peak)
         store_relaxed(&a->peak, a->live);
+}
+
+static void reserve(account *a, uint64_t bytes)
+{
+    enter_stage(a);
+    if (bytes > a->reserved)
+        store_relaxed(&a->reserved, bytes);
+}
+
+static int64_t lose(void)
+{
+    (void)add_relaxed(&lost, 1);
+    return 0;
 }
 
 /* A block of another path or this one is no more. Returns its size. */
@@ -244,7 +265,7 @@ static int64_t allocated(ledger *l, account *a, uint64_t pointer,
         gone = release(l, &old);
     }
     if (unlikely(!is_kept)) /* its free will be unknown */
-        return -gone;
+        return lose() - gone;
     hold(a, p, (int64_t)bytes);
     take_use(p, a->purse, (int64_t)bytes);
     return (int64_t)bytes - gone;
@@ -270,7 +291,7 @@ int64_t gnomon__memory_marked(uint32_t thread, uint32_t node, uint32_t pool_id,
     ledger *l = thread < THREADS ? load_relaxed(&ledgers[thread]) : NULL;
     if (unlikely(!l || l->generation != load_relaxed(&generation)) &&
         (thread >= THREADS || !(l = new_ledger(thread))))
-        return 0;
+        return lose();
     const uint64_t at = (uint64_t)(uintptr_t)pointer;
     if (unlikely(!node)) {
         const block b = gnomon__block_take(at);
@@ -279,7 +300,7 @@ int64_t gnomon__memory_marked(uint32_t thread, uint32_t node, uint32_t pool_id,
     pool_id = pool_id < POOLS ? pool_id : 1;
     account *a = account_of(l, (uint64_t)node << 16 | pool_id);
     if (unlikely(!a))
-        return 0;
+        return lose();
     const int is_block = kind <= GNOMON_MEMORY_FREED;
     if (unlikely(is_block && !at))
         return 0;
@@ -292,8 +313,8 @@ int64_t gnomon__memory_marked(uint32_t thread, uint32_t node, uint32_t pool_id,
         return freed(l, a, at);
     else if (kind == GNOMON_MEMORY_EXHAUSTED)
         store_relaxed(&a->now.failures, a->now.failures + 1);
-    else if (bytes > a->reserved)
-        store_relaxed(&a->reserved, bytes);
+    else
+        reserve(a, bytes);
     return 0;
 }
 
@@ -375,12 +396,13 @@ static int sums_of(account *a, gnomon_memory_stats *out)
         .freed_bytes = now.freed - then->freed,
         .held_bytes = now.held - then->held,
         .at_peak_bytes = (uint64_t)at_peak,
-        .reserved_bytes = load_relaxed(&a->reserved),
         .failures = now.failures - then->failures,
         .unknown = now.unknown - then->unknown};
     out->live_bytes = (int64_t)(out->allocated_bytes - out->freed_bytes);
-    if (load_relaxed(&a->stage) == load_relaxed(&stage))
+    if (load_relaxed(&a->stage) == load_relaxed(&stage)) {
         out->peak_bytes = (uint64_t)load_relaxed(&a->peak);
+        out->reserved_bytes = load_relaxed(&a->reserved);
+    }
     if (out->peak_bytes > out->allocated_bytes) /* it is allocating just now */
         out->peak_bytes = out->allocated_bytes;
     return out->allocations || out->frees || out->held_bytes || at_peak ||
@@ -441,6 +463,11 @@ void gnomon__memory_next(void)
     forget_levels();
     for (uint32_t i = 0; i < load_relaxed(&met_count); i++)
         gnomon__pool_next(&pools[load_acquire(&met[i])]);
+}
+
+uint64_t gnomon__memory_lost(void)
+{
+    return swap_acq_rel(&lost, (uint64_t)0);
 }
 
 int gnomon__memory_levels(void *to,

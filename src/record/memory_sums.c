@@ -148,6 +148,7 @@ static int memory_read(const gnomon__kept *kept, gnomon__totals *to,
     }
     if (sums)
         memory_sums_free(sums);
+    gnomon__work_trouble(lost_blocks, gnomon__memory_recorder->lost());
     return gnomon__memory_recorder->levels(out, add_level) && ok;
 }
 

@@ -78,7 +78,8 @@ AT(gnomon_health, activities_late, 240);
 AT(gnomon_health, activities_odd, 248);
 AT(gnomon_health, bad_ops, 256);
 AT(gnomon_health, lost_ops, 264);
-SIZE(gnomon_health, 272);
+AT(gnomon_health, lost_blocks, 272);
+SIZE(gnomon_health, 280);
 
 AT(gnomon_open_scope, struct_size, 0);
 AT(gnomon_open_scope, name, 8);

@@ -5,6 +5,7 @@
  * links: testing */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "child.h"
 #include "each_allocation.h"
@@ -108,6 +109,7 @@ TEST(stages_have_their_own_sums_and_peak)
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     {
         GNOMON_SCOPE("load");
+        gnomon_pool_reserved(&host, 8192);
         take(1, 1000);
         take(2, 5000);
         give(2);
@@ -123,6 +125,7 @@ TEST(stages_have_their_own_sums_and_peak)
     CHECK_EQ(gnomon_snapshot(&p, "m", 0), GNOMON_OK); /* the open stage */
     CHECK_SUMS(sums(p, "load", "host"), 1, 1, 200, 1000, -800, 1200);
     CHECK_EQ(sums(p, "load", "host").peak_bytes, 200);
+    CHECK_EQ(sums(p, "load", "host").reserved_bytes, 0);
     gnomon_profile_free(p);
     p = live_snapshot("m");
     CHECK_SUMS(sums(p, "load", "host"), 3, 2, 6200, 6000, 200, 7200);
@@ -385,6 +388,31 @@ TEST(many_blocks_in_any_order)
     CHECK_EQ(sums(p, "", "host").unknown, 0);
     gnomon_profile_free(p);
     free(order);
+}
+
+/* The system gives no more memory: blocks without a place are counted. */
+TEST(blocks_that_find_no_room_are_lost)
+{
+    struct rlimit was, none;
+    if (IS_SANITIZED)
+        SKIP("a sanitizer needs memory too");
+    ATTACH("(as=m)");
+    take(0, 1);
+    CHECK_EQ(getrlimit(RLIMIT_AS, &was), 0);
+    none = was;
+    none.rlim_cur = 1;
+    CHECK_EQ(setrlimit(RLIMIT_AS, &none), 0);
+    for (uint32_t i = 1; i < 10000; i++)
+        take(i, 1);
+    CHECK_EQ(setrlimit(RLIMIT_AS, &was), 0);
+    for (uint32_t i = 0; i < 10000; i++)
+        give(i);
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "", "host");
+    CHECK(all.unknown > 5000 && all.unknown < 10000);
+    CHECK_EQ(live_health().lost_blocks, all.unknown);
+    CHECK_EQ(all.held_bytes, 0);
+    gnomon_profile_free(p);
 }
 
 /* Each thread frees what the one before it allocated, while others read. */

@@ -228,6 +228,11 @@ static int no_levels(void *to, int (*put)(void *, uint32_t, uint64_t,
     return !to || put != NULL;
 }
 
+static uint64_t none_lost(void)
+{
+    return 0;
+}
+
 static void *take_one(void *unused)
 {
     take(1, 10);
@@ -244,7 +249,8 @@ TEST(a_mark_is_over_before_the_next_recording_begins)
                                                 .read = read_nothing,
                                                 .next = nothing,
                                                 .step = no_step,
-                                                .levels = no_levels};
+                                                .levels = no_levels,
+                                                .lost = none_lost};
     static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
                                            .abi = GNOMON_ABI,
                                            .wants = GNOMON_WANT_TREE |

@@ -188,7 +188,8 @@ TEST(health)
       "record of device work that came after its stage's report") \
     X(activities_odd, "record of device work with wrong values") \
     X(bad_ops, "operation, or a part of it, with wrong values") \
-    X(lost_ops, "scope without its operation: too many operations")
+    X(lost_ops, "scope without its operation: too many operations") \
+    X(lost_blocks, "mark of memory lost: out of memory for blocks or paths")
 
 static void check_loss(const char *several, const char *one)
 {
