@@ -132,6 +132,39 @@ class Operators(unittest.TestCase):
         (row,) = (row for row in prof.key_averages() if row.key == "aten::exp")
         self.assertEqual(row.count, 1)
 
+    def test_the_allocator_of_cuda_tells_pools(self):
+        """By a header that plays the allocator's part, with torch's own entries."""
+        fake = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_cuda")
+        told, names = [], ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
+        call = ctypes.CFUNCTYPE(None, ctypes.c_size_t, *[ctypes.c_size_t] * 2)
+        keep = [names(lambda name: told.append(name) or 7)]
+        for word, count in dict(allocated=2, freed=1, reserved=1, exhausted=1).items():
+            tell = lambda *given, w=word, n=count + 1: told.append((w, given[:n]))
+            keep.append(call(tell))
+        calls = (ctypes.c_void_p * 11)(
+            *[None] * 6, *[ctypes.cast(one, ctypes.c_void_p) for one in keep]
+        )
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(
+            os.environ, XDG_CACHE_HOME=folder
+        ), mock.patch.object(
+            _operators, "_cuda", lambda root: ["-DGNOMON_CUDA", "-I" + fake]
+        ):
+            library = _operators.load(_operators.build())
+        library.gnomon_operators_stop(library.gnomon_operators_start(calls))
+        library.gnomon_operators_cuda((ctypes.c_uint64 * 1)(100), 1)
+        library.play()
+        self.assertEqual(told[0], b"cuda:0")
+        self.assertEqual(
+            told[1:],
+            [
+                ("reserved", (7, 2100)),
+                ("allocated", (7, 4096, 512)),
+                ("freed", (7, 4096)),
+                ("reserved", (7, 100)),
+                ("exhausted", (7, 1 << 40)),
+            ],
+        )
+
     def test_another_torch_refuses_it(self):
         with mock.patch.object(torch, "__version__", "2.4.0"):
             with self.assertRaisesRegex(RuntimeError, "not built .*2.4.0: run `python -m"):

@@ -16,7 +16,7 @@ from . import _gnomon
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _BUILD = "run `python -m gnomon.torch build`"
 _lock = threading.RLock()  # a model may die inside, and end its watch
-_library, _users, _handle = None, 0, 0
+_library, _users, _handle, _has_cuda = None, 0, 0, False
 
 
 def path():
@@ -28,6 +28,22 @@ def path():
             mark = zlib.crc32(file.read(), mark)
     name = f"operators-{mark:08x}-torch-{torch.__version__}.so"
     return os.path.join(cache, "gnomon", name)
+
+
+def _cuda(root):
+    """What compiles the part for CUDA's memory; nothing for a torch without CUDA."""
+    if torch.version.cuda is None:
+        return []
+    beside = os.path.join(os.path.dirname(root), "nvidia")  # where pip puts CUDA's
+    places = [os.environ.get("CUDA_HOME", "/usr/local/cuda")]
+    places += [os.path.join(beside, name) for name in ("cu13", "cuda_runtime")]
+    for place in places:
+        include = os.path.join(place, "include")
+        if os.path.exists(os.path.join(include, "cuda_runtime_api.h")):
+            return ["-DGNOMON_CUDA", "-isystem", include, "-lc10_cuda"]
+    line = "memory of CUDA will not be recorded: set CUDA_HOME to where CUDA's headers are"
+    print(f"gnomon.torch build: {line}", file=sys.stderr)
+    return []
 
 
 def build():
@@ -44,6 +60,7 @@ def build():
     command += [f'-DGNOMON_TORCH="{torch.__version__}"', "-I" + _FOLDER]
     command += ["-isystem", include, os.path.join(_FOLDER, "operators.cpp")]
     command += ["-L" + os.path.join(root, "lib"), "-ltorch_cpu", "-lc10"]
+    command += _cuda(root)
     try:
         subprocess.run([*command, "-o", part], check=True)
         os.replace(part, made)  # another one may build it too
@@ -72,6 +89,10 @@ def load(file):
     library.gnomon_operators_start.restype = ctypes.c_uint64
     library.gnomon_operators_stop.argtypes = [ctypes.c_uint64]
     library.gnomon_operators_stop.restype = None
+    if hasattr(library, "gnomon_operators_cuda"):
+        its = ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t
+        library.gnomon_operators_cuda.argtypes = its
+        library.gnomon_operators_cuda.restype = None
     return library
 
 
@@ -88,8 +109,21 @@ def begin():
             return False
         if not _users:
             _handle = _library.gnomon_operators_start(_gnomon._operator_calls())
+            if hasattr(_library, "gnomon_operators_cuda"):
+                torch.cuda._lazy_call(_attach_cuda)
         _users += 1
     return True
+
+
+def _attach_cuda():
+    """Once CUDA is started: its allocator also tells us what it does."""
+    global _has_cuda
+    with _lock:
+        if not _has_cuda:
+            _has_cuda = True
+            count = torch.cuda.device_count()
+            held = [torch.cuda.memory_reserved(device) for device in range(count)]
+            _library.gnomon_operators_cuda((ctypes.c_uint64 * count)(*held), count)
 
 
 def end():

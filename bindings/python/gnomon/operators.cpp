@@ -9,7 +9,11 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 #include <c10/core/ScalarType.h>
+#ifdef GNOMON_CUDA
+#include <c10/cuda/CUDACachingAllocator.h>
+#endif
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -233,3 +237,65 @@ EXPORT void gnomon_operators_stop(uint64_t handle)
 {
     at::removeCallback(handle);
 }
+
+// ---- Memory of CUDA (not run on a GPU)
+
+#ifdef GNOMON_CUDA
+namespace
+{
+
+namespace cuda = c10::cuda::CUDACachingAllocator;
+
+// One for each device, made before the allocator calls us: then we take no lock.
+struct pool {
+    gnomon_region *region;
+    std::atomic<uint64_t> reserved;
+};
+pool pools[64];
+size_t pool_count;
+
+// The allocator holds its lock. As torch.profiler, a block is free when that is asked for.
+void traced(const cuda::TraceEntry &entry)
+{
+    const size_t device = static_cast<size_t>(entry.device_);
+    if (device >= pool_count)
+        return;
+    pool &its = pools[device];
+    const void *pointer = reinterpret_cast<const void *>(entry.addr_);
+    switch (entry.action_) {
+    case cuda::TraceEntry::ALLOC:
+        return calls->allocated(its.region, pointer, entry.size_);
+    case cuda::TraceEntry::FREE_REQUESTED:
+        return calls->freed(its.region, pointer);
+    case cuda::TraceEntry::SEGMENT_ALLOC:
+    case cuda::TraceEntry::SEGMENT_MAP:
+        return calls->reserved(its.region, its.reserved += entry.size_);
+    case cuda::TraceEntry::SEGMENT_FREE:
+    case cuda::TraceEntry::SEGMENT_UNMAP:
+        return calls->reserved(its.region, its.reserved -= entry.size_);
+    default:
+        return;
+    }
+}
+
+void exhausted(int64_t device, size_t bytes, size_t, size_t)
+{
+    if (device >= 0 && static_cast<size_t>(device) < pool_count)
+        calls->exhausted(pools[device].region, bytes);
+}
+
+} // namespace
+
+// Once in a process, after CUDA was started: torch has no call that takes them back. They
+// are marks, so they do nothing where nobody records memory.
+EXPORT void gnomon_operators_cuda(const uint64_t *reserved, size_t count)
+{
+    for (; pool_count < count && pool_count < 64; pool_count++) {
+        const std::string name = "cuda:" + std::to_string(pool_count);
+        pools[pool_count].region = calls->pool(name.c_str());
+        pools[pool_count].reserved = reserved[pool_count];
+    }
+    cuda::attachAllocatorTraceTracker(traced);
+    cuda::attachOutOfMemoryObserver(exhausted);
+}
+#endif

@@ -21,6 +21,12 @@ typedef struct gnomon_operator_calls {
     void (*end)(const gnomon_operator *open);
     gnomon_link (*link_out)(void);
     void (*link_in)(const gnomon_link *from, int kind);
+    /* Pools of memory. All but pool() take no lock. */
+    gnomon_region *(*pool)(const char *name);
+    void (*allocated)(gnomon_region *pool, const void *pointer, uint64_t bytes);
+    void (*freed)(gnomon_region *pool, const void *pointer);
+    void (*reserved)(gnomon_region *pool, uint64_t bytes);
+    void (*exhausted)(gnomon_region *pool, uint64_t bytes);
 } gnomon_operator_calls;
 
 #endif

@@ -42,9 +42,16 @@ static void operator_end(const gnomon_operator *open)
         gnomon_end_alone(open->token);
 }
 
+static gnomon_region *operator_pool(const char *name)
+{
+    return gnomon_region_get(name, NULL, GNOMON_KIND_POOL);
+}
+
 static const gnomon_operator_calls operator_calls = {
-    operators_are_on, operator_region, operator_begin,
-    operator_end,     gnomon_link_out, gnomon_link_in};
+    operators_are_on,     operator_region,       operator_begin,
+    operator_end,         gnomon_link_out,       gnomon_link_in,
+    operator_pool,        gnomon_pool_allocated, gnomon_pool_freed,
+    gnomon_pool_reserved, gnomon_pool_exhausted};
 
 /* The address of the calls. */
 static PyObject *call_operator_calls(PyObject *module, PyObject *unused)
