@@ -32,21 +32,24 @@ const gnomon_operator_calls *calls;
 
 // Names of operators stay where they are, and those of backward often come back there; so
 // a name is found by its address, and then compared.
-gnomon_region *region_of(const char *name)
+struct known {
+    const char *at;
+    gnomon_region *region;
+    std::string name;
+    bool has_attributes; // that its flops need: a convolution's, a pool's
+};
+
+const known &known_of(const char *name)
 {
-    struct known {
-        const char *at;
-        gnomon_region *region;
-        std::string name;
-    };
     static thread_local known names[512];
     known &one = names[(reinterpret_cast<uintptr_t>(name) >> 4) % 512];
     if (one.at != name || one.name != name) {
         one.region = calls->region(name);
         one.name = name;
         one.at = name;
+        one.has_attributes = strstr(name, "conv") || strstr(name, "pool");
     }
-    return one.region;
+    return one;
 }
 
 // ---- What an operator is given
@@ -112,7 +115,7 @@ std::string json_of(const c10::IValue &value)
     return text + "]";
 }
 
-// A convolution's and a pool's flops need them. A schema is a copy: all others do without.
+// A schema is a copy: all others do without.
 void read_attributes(const at::RecordFunction &fn, given &g)
 {
     const auto schema = fn.operator_schema();
@@ -132,18 +135,18 @@ void read_attributes(const at::RecordFunction &fn, given &g)
     g.op.attributes = g.attributes;
 }
 
-void read_inputs(const at::RecordFunction &fn, const char *name, given &g)
+void read_inputs(const at::RecordFunction &fn, const known &its, given &g)
 {
     g.op = {};
     g.op.struct_size = sizeof g.op;
-    g.op.operation = name;
+    g.op.operation = its.name.c_str();
     g.op.inputs = g.inputs;
     for (const auto &value : fn.inputs()) {
         if (g.op.input_count == 64)
             break;
         read_input(value, &g.inputs[g.op.input_count++]);
     }
-    if (strstr(name, "conv") || strstr(name, "pool"))
+    if (its.has_attributes)
         read_attributes(fn, g);
 }
 
@@ -198,10 +201,11 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
     if (!calls->is_on())
         return nullptr;
     const bool is_backward = fn.scope() == at::RecordScope::BACKWARD_FUNCTION;
-    read_inputs(fn, fn.name(), g);
+    const known &its = known_of(fn.name());
+    read_inputs(fn, its, g);
     if (is_backward) // and not what that runs: a product is one product there too
         g.op.flags = GNOMON_OP_BACKWARD;
-    const gnomon_operator open = calls->begin(region_of(fn.name()), &g.op);
+    const gnomon_operator open = calls->begin(its.region, &g.op);
     if (!open.token)
         return nullptr;
     if (fn.seqNr() >= 0 && is_backward)
