@@ -278,7 +278,8 @@ AT(gnomon_memory_recorder, read, 24);
 AT(gnomon_memory_recorder, next, 32);
 AT(gnomon_memory_recorder, step, 40);
 AT(gnomon_memory_recorder, levels, 48);
-SIZE(gnomon_memory_recorder, 56);
+AT(gnomon_memory_recorder, lost, 56);
+SIZE(gnomon_memory_recorder, 64);
 
 /* ---- gnomon/tool.h: devices -------------------------------------------- */
 
