@@ -72,12 +72,7 @@ static const struct {
 } boards[] = {
 #define AMPERE "NVIDIA A100 Tensor Core GPU Architecture, V1.0, table 4"
     {"V100", AMPERE, 80, 1530, {7.8, 0, 15.7, 0, 125}},
-    {"A100", AMPERE, 108, 1410, {9.7, 19.5, 19.5, 156, 312, 312, 0, 624}},
-    {"H100",
-     "NVIDIA H100 Tensor Core GPU Architecture, V1.04, table 3",
-     132,
-     1980,
-     {33.5, 66.9, 66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9}}};
+    {"A100", AMPERE, 108, 1410, {9.7, 19.5, 19.5, 156, 312, 312, 0, 624}}};
 
 /* FP32 cores of a multiprocessor, of which each multiplies and adds once a clock, up to and
  * with a compute capability, as in NVIDIA's cuda-samples, Common/helper_cuda.h. */
