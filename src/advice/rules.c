@@ -52,7 +52,7 @@ static const char *kept(advice *a, const char *text)
     return text ? text : "";
 }
 #define TEXT(...) kept(a, gnomon__table_keep(&a->to->texts, __VA_ARGS__))
-#define WORDS(...) ((const char *const[]){__VA_ARGS__})
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const char *time_of(advice *a, double ns)
 {
@@ -82,7 +82,7 @@ static const char *filled(advice *a, const char *form,
                           const char *const **words)
 {
     const char *text = "", *gap;
-    for (; (gap = strstr(form, "{}")) != NULL; form = gap + 2)
+    for (; **words && (gap = strstr(form, "{}")) != NULL; form = gap + 2)
         text = TEXT("%s%.*s%s", text, (int)(gap - form), form, *(*words)++);
     return TEXT("%s%s", text, form);
 }
@@ -239,7 +239,7 @@ static double chance_of(const advice *a, const advice_stage *s, uint64_t period,
                    : 0;
     }
     double chance = 2 * log(all) - (slow - 1) * log((double)period);
-    for (double i = 1; i <= slow; i++) /* the ways to choose them */
+    for (int i = 1; i <= slow; i++) /* the ways to choose them */
         chance += log((all - slow + i) / i);
     return slow < 3 || 4 * other > slow ? 0 : chance;
 }
@@ -441,13 +441,13 @@ static void look_marks(advice *a, const advice_stage *s)
     for (size_t i = 0; gnomon__advice_next(s, &i, &n);) {
         const gnomon_stats *t = n.of.host;
         advice_looks(a);
-        if (t->total_ns / t->count < MARK_NS * MARK_TIMES &&
+        if (t->total_ns / t->count < (uint64_t)MARK_NS * MARK_TIMES &&
             (!worst.of.host || t->count > worst.of.host->count))
             worst = n;
     }
     const gnomon_stats *t = worst.of.host;
     const double cost = t ? (double)t->count * MARK_NS : 0;
-    if (advice_share(cost, s->recorded_ns) > MARK_SHARE)
+    if (t && advice_share(cost, s->recorded_ns) > MARK_SHARE)
         advice_add(a, s, cost, worst.region.name, NULL,
                    WORDS(worst.region.name, time_of(a, cost),
                          share_of(a, cost, s->recorded_ns),
@@ -853,8 +853,7 @@ static void look_clock(advice *a, const advice_stage *s)
         advice_add(a, s, 0, "system", NULL,
                    WORDS("The system's clock was set by ", time_of(a, most),
                          " meanwhile: moments of ranks cannot be compared",
-                         "gnomon merge --align uses what ranks did "
-                         "together"));
+                         "merge --align uses what ranks did together"));
 }
 
 /* ---- All ----------------------------------------------------------------------------- */

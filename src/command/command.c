@@ -61,7 +61,7 @@ const gnomon__command *gnomon__cli_find(const gnomon__command *const *all,
                                         const char *name)
 {
     const char *names[MOST_COMMANDS + 1] = {NULL};
-    for (int i = 0; all[i] && i < MOST_COMMANDS; i++) {
+    for (int i = 0; i < MOST_COMMANDS && all[i]; i++) {
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
         names[i] = all[i]->name;

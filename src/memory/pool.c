@@ -24,7 +24,7 @@ static inline int is_exact(uint32_t mode)
 
 static uint32_t begin_taking(pool *p)
 {
-    uint32_t mode = load_ordered(&p->mode), next = mode;
+    uint32_t mode = load_ordered(&p->mode), next;
     while ((mode & STATE) != TAKEN_BACK) {
         next = (mode & ~(uint32_t)STATE) + STATE + 1 + TAKEN_BACK;
         if (cas_ordered(&p->mode, &mode, next))

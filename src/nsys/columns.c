@@ -232,8 +232,9 @@ static int width_of(const gnomon__nsys_table *t, int column)
     int open = 0;
     for (int i = 0; i < t->count; i++)
         open += !nsys_columns[t->columns[i]].width;
-    return nsys_columns[column].width ? nsys_columns[column].width
-                                      : (t->width - least_width(t)) / open;
+    return nsys_columns[column].width
+               ? nsys_columns[column].width
+               : (t->width - least_width(t)) / (open ? open : 1);
 }
 
 void gnomon__nsys_put_csv(FILE *to, const char *text, bool is_number,

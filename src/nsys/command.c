@@ -324,8 +324,9 @@ static int nsys_run(int argc, char **argv)
         return gnomon__cli_usage(c, "say which file");
     job.prints_lines = what == NSYS_PARSE;
     job.report = what - NSYS_STATS;
-    const char *path =
-        words == 2 && strcmp(argv[optind + 1], "-") ? argv[optind + 1] : NULL;
+    const char *path = words == 2 && strcmp(argv[optind + 1], "-") != 0
+                           ? argv[optind + 1]
+                           : NULL;
     const int status = do_job(&job, path);
     free((void *)(size_t)job.grouping.choice.columns);
     return status;

@@ -118,6 +118,13 @@ static const char *name_of(gnomon__marker *m)
     }
 }
 
+static void classify_other(gnomon__marker *m)
+{
+    m->kind = GNOMON__MARKER_OTHER;
+    if (strstr(m->text, ", seq = ") || strstr(m->text, ", op_id = "))
+        read_seq(m);
+}
+
 static void classify(gnomon__marker *m)
 {
     static const char *const args[] = {"mod", "op", "args", "type", NULL};
@@ -134,10 +141,8 @@ static void classify(gnomon__marker *m)
         m->kind = GNOMON__MARKER_TRACE;
     else if (strstr(text, "strRepr"))
         m->kind = GNOMON__MARKER_REPR;
-    else if (strstr(text, ", seq = ") || strstr(text, ", op_id = "))
-        read_seq(m);
     else
-        m->kind = GNOMON__MARKER_OTHER;
+        classify_other(m);
     if (*text == '{')
         m->value = gnomon__literal_read(&m->literals, text, m->length);
     const gnomon__literal *backward = gnomon__literal_get(m->value, "backward");

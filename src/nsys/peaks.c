@@ -21,7 +21,7 @@ int gnomon__peaks_read(gnomon__peaks *p, const char *words)
             memcpy(word, at, n);
         const int kind = gnomon__cli_word(word, gnomon__peak_words);
         const double value = at[n] == '=' ? strtod(at + n + 1, &end) : 0;
-        if (kind < 0 || !(value > 0) || !isfinite(value) ||
+        if (kind < 0 || !(value > 0) || !isfinite(value) || !end ||
             (*end && *end != ',')) {
             gnomon__log("--peak %s: say TFLOP/s by type and GB/s of memory, as "
                         "bf16=989.4,fp32=66.9,GB/s=3350; types are fp64, "

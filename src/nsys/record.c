@@ -166,7 +166,7 @@ static int by_seq(const void *left, const void *right)
 static bool says_the_same(const char *a, const char *b)
 {
     const size_t n = strcspn(a, ","), m = strcspn(b, ",");
-    if (strcmp(a + n, b + m))
+    if (strcmp(a + n, b + m) != 0)
         return false;
     const char *longer = n < m ? b : a, *shorter = n < m ? a : b;
     const size_t least = n < m ? n : m, most = n < m ? m : n;
@@ -221,7 +221,7 @@ static void name_operation(gnomon__nsys_record *r)
     if (r->inner)
         gnomon__nsys_record_list(r, &r->ops, gnomon__marker_op(r->inner));
     for (size_t i = 0; i < r->seq_markers.count; i++)
-        if (strcmp(r->seq_markers.at[i], r->inner) != 0)
+        if (!r->inner || strcmp(r->seq_markers.at[i], r->inner) != 0)
             gnomon__nsys_record_list(r, &r->ops,
                                      gnomon__marker_op(r->seq_markers.at[i]));
     if (!r->ops.count && r->others.count)
@@ -430,7 +430,7 @@ bool gnomon__nsys_record_read(gnomon__nsys_record *r,
     if (!name && !full)
         return false;
     gnomon__nsys_record_begin(r);
-    gnomon__nsys_record_name(r, full ? full : name);
+    gnomon__nsys_record_name(r, full ? full : name ? name : "");
     if (name && *name)
         r->name = name;
     for (size_t i = 0; record_lists[i].key; i++)

@@ -74,14 +74,14 @@ static void set_axes(plot *p)
 
 static void put_axes(const plot *p, const gnomon_writer *out)
 {
-    for (double d = p->x0; d <= p->x1; d++)
+    for (int d = (int)p->x0; d <= p->x1; d++)
         out->print(out,
                    "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
                    "class=\"grid\"/><text x=\"%.1f\" y=\"%d\" "
                    "text-anchor=\"middle\">%g</text>\n",
                    across(p, pow(10, d)), TOP, across(p, pow(10, d)), BOTTOM,
                    across(p, pow(10, d)), BOTTOM + 16, pow(10, d));
-    for (double d = p->y0; d <= p->y1; d++)
+    for (int d = (int)p->y0; d <= p->y1; d++)
         out->print(out,
                    "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" "
                    "class=\"grid\"/><text x=\"%d\" y=\"%.1f\" "

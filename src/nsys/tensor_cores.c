@@ -77,7 +77,7 @@ static const char *base_of(const char *name, size_t *length)
 
 const char *gnomon__tensor_cores_of(const char *kernel)
 {
-    char name[1024];
+    char name[1024] = "";
     size_t n = 0, length;
     for (; kernel[n] && n + 1 < sizeof name; n++)
         name[n] = (char)tolower((unsigned char)kernel[n]);

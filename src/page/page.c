@@ -198,20 +198,21 @@ static const gnomon__field *field_of(const gnomon__struct *s,
 
 static void put_entities(page *g, const page_table *t)
 {
-    const gnomon__field *fields[PAGE_FIELDS];
+    const gnomon__struct *of = &gnomon__structs[t->entity];
+    const gnomon__field *fields[PAGE_FIELDS] = {NULL};
     const char *at = t->columns;
     gnomon__any item;
     for (size_t k = 0; k < t->fields; k++, at += strcspn(at, " ") + 1)
-        fields[k] = field_of(&gnomon__structs[t->entity], at);
+        fields[k] = field_of(of, at);
     gnomon__sheet_table(g->s, t->name, t->columns);
     if (t->is_numbered)
         gnomon__sheet_put_none(g->s);
     for (page_part *part = g->parts; part < g->parts + g->count; part++)
         for (size_t i = 1; i <= gnomon_profile_count(part->p, t->entity); i++) {
-            item.struct_size = gnomon__structs[t->entity].size;
+            item.struct_size = of->size;
             if (part->p->api->get(part->p, t->entity, i, &item))
                 continue;
-            for (size_t k = 0; k < t->fields; k++)
+            for (size_t k = 0; k < t->fields && fields[k]; k++)
                 put_field(g, part, fields[k], &item);
             if (t->more)
                 t->more(g, part, &item);

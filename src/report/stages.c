@@ -344,9 +344,9 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
     if (!code && !read)
         code = gnomon__merge_run(g->merge, run, &made);
     gnomon__progress_hide();
-    if (code)
-        return code;
     const gnomon_profile *p = read ? read : made;
+    if (code || !p)
+        return code;
     code = gnomon__cli_notes_add(&s->notes, p);
     if (!code)
         code = add_views(s, g, p, read ? GNOMON__UNITE_LENDS : 0);
