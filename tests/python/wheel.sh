@@ -45,6 +45,10 @@ for file in "$source"/bindings/python/gnomon/*.py* \
     "$source"/bindings/python/gnomon/py.typed; do
     cmp "$file" "$folder/gnomon/$(basename "$file")" || exit 1
 done
+# The recorder of memory and what marks malloc are found beside the module.
+GNOMON=malloc,memory "$work/clean/bin/python" -c "import gnomon
+with gnomon.scope('takes'): kept = bytearray(1 << 20)" > "$work/memory" 2>&1
+grep -q 'takes.*malloc' "$work/memory" || { cat "$work/memory"; exit 1; }
 cd "$source/tests/python"
 "$work/clean/bin/python" -B -m unittest -q test_profile test_stubs \
     > "$work/tests.log" 2>&1 || { cat "$work/tests.log"; exit 1; }
