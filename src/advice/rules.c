@@ -869,7 +869,7 @@ const gnomon__advice_rule gnomon__advice_rules[] = {
      "> " AS_TEXT(SLOW_TIMES) " times the median, and > " AS_TEXT(
          SLOW_MS) " ms more; not periodic",
      "Step {} took {}, usually {}{}{}", "step {}",
-     "see what ran then: --as steps, or the page's timeline"},
+     "see what ran then: --as steps, or of a trace the page's timeline"},
     {"periodic step", look_period, "single steps",
      "> " AS_TEXT(PERIOD_SHARE) " % of the steps; 3 of > 1.25 times the "
                                 "median, < 1 in 1000 by chance",

@@ -106,12 +106,16 @@ static int is_of_steps(const gnomon_profile *p, size_t number,
 
 /* The median over all steps, in some of which the region took no time. Times of a stage
  * stand side by side, so the last one that said how many steps there are mostly says it
- * again. */
+ * again. If none does, the stage says it. */
 static uint64_t page_usual(page_part *part, const gnomon_step_time_info *of)
 {
     gnomon_step_time_info all;
     const size_t times = gnomon_profile_count(part->p, GNOMON_STEP_TIMES);
+    gnomon_stage_info stage;
     double steps = (double)of->time->count;
+    if (!gnomon_profile_stage(part->p, of->stage, &stage) && stage.steps &&
+        (double)stage.steps->count > steps)
+        steps = (double)stage.steps->count;
     for (size_t i = 0; !of->step && i < times; i++) {
         const size_t number = (part->steps_at + times - 1 + i) % times + 1;
         if (!is_of_steps(part->p, number, of, &all))

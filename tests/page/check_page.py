@@ -146,6 +146,25 @@ class OfAJob(Case):
         self.assertIn("forward +28.00 ms (usually 8.000 ms)",
                       self.column("#steps", 3)[0])
 
+    def test_what_runs_in_few_steps_is_not_usual(self):
+        """Also where no entry says how many steps there are, and the stage alone does."""
+        def stats(ns, count=1):
+            return dict(count=count, total_ns=ns * count, min_ns=ns, max_ns=ns)
+
+        rare = [dict(stage=1, region=1, step=k, time=stats(30_000_000), own_ns=30_000_000,
+                     calls=1) for k in (0, 5)]
+        with open(made("rare.json"), "w", encoding="utf-8") as file:
+            json.dump(dict(
+                gnomon=1, regions=[dict(name="save")],
+                tracks=[dict(run=1, device=-1, name="main")],
+                stages=[dict(run=1, name="fit", steps=stats(10_000_000, 9))],
+                steps=[dict(stage=1, number=k, begin_ns=k * 10**8,
+                            end_ns=k * 10**8 + (40 if k == 5 else 10) * 10**6)
+                       for k in range(1, 10)], step_times=rare), file)
+        gnomon("report", "rare.json", "--as", "html", "-o", "rare.html")
+        self.open("rare.html")
+        self.assertEqual(self.column("#steps", 3), ["save +30.00 ms (not in the median step)"])
+
     def test_a_step_has_its_timeline(self):
         self.open("job.html")
         self.focus("#strip")
