@@ -26,7 +26,9 @@
 typedef struct taking {
     const char *file, *names;
     uintptr_t page;
-    int tables, is_refused;
+    /* The program's jumps, whose addresses stand for those of the calls. */
+    uintptr_t jumps[GNOMON__HEAP_COUNT];
+    int tables, is_refused, is_left; /* the module at hand is not asked for */
 } taking;
 
 typedef struct module {
@@ -141,13 +143,17 @@ static void take_entry(taking *t, const module *m, const ElfW(Rela) * entry)
     const uintptr_t now = load_acquire(slot);
     const int is_sought = type == JUMP && now >= m->begin && now < m->end;
     /* A program at a fixed address that has the call's address: it is the program's jump
-     * to it for all. */
-    if (type == JUMP && !symbol->st_shndx && holds(m, gnomon__heap_real[i]))
-        store_release(&gnomon__heap_real[i],
-                      is_sought ? NULL : (gnomon__heap_function *)now);
-    if (!gnomon__heap_real[i])
+     * to it for all, but for what only calls it. */
+    if (type == JUMP && !symbol->st_shndx && symbol->st_value) {
+        t->jumps[i] = m->base + symbol->st_value;
+        if ((uintptr_t)gnomon__heap_real[i] == t->jumps[i])
+            store_release(&gnomon__heap_real[i],
+                          is_sought ? NULL : (gnomon__heap_function *)now);
+    }
+    if (!gnomon__heap_real[i] || t->is_left)
         return;
-    if (now == (uintptr_t)gnomon__heap_real[i] || is_sought)
+    if (now == (uintptr_t)gnomon__heap_real[i] || is_sought ||
+        (t->jumps[i] && now == t->jumps[i]))
         put(t, m, slot, gnomon__heap_calls[i].ours);
 }
 
@@ -161,15 +167,17 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
     if (!m.symbols || !m.texts || strncmp(name, "libgnomon", 9) == 0 ||
         holds(&m, gnomon__heap_calls[0].ours) ||
         (gnomon__heap_real[GNOMON__AT_mi_malloc] &&
-         holds(&m, gnomon__heap_real[GNOMON__AT_mi_malloc])) ||
-        (t->file && strncmp(name, t->file, strlen(t->file)) != 0))
+         holds(&m, gnomon__heap_real[GNOMON__AT_mi_malloc])))
+        return 0;
+    t->is_left = t->file && strncmp(name, t->file, strlen(t->file)) != 0;
+    if (t->is_left && *path) /* the program comes first, and tells its jumps */
         return 0;
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; m.tables[k] && i < m.bytes[k] / sizeof(ElfW(Rela));
              i++)
             if (ELF64_R_SYM(m.tables[k][i].r_info))
                 take_entry(t, &m, &m.tables[k][i]);
-    t->tables++;
+    t->tables += !t->is_left;
     return 0;
 }
 
