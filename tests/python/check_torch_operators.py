@@ -57,12 +57,14 @@ class Operators(unittest.TestCase):
     def record(self, step):
         """What both found of the same steps."""
         step()
+        # Else torch's session sees one thread alone.
+        config = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+        options = {"activities": CPU, "experimental_config": config}
+        options.update(record_shapes=True, with_flops=True)
         with gnomon.torch.watch(operators=True):
             self.assertTrue(has_callback())
             with gnomon.profile(CPU) as ours:
-                with torch.profiler.profile(
-                    activities=CPU, record_shapes=True, with_flops=True
-                ) as theirs:
+                with torch.profiler.profile(**options) as theirs:
                     step()
                     step()
         self.assertFalse(has_callback())
@@ -70,10 +72,6 @@ class Operators(unittest.TestCase):
 
     def test_torchs_table_has_the_same(self):
         for make in models.MODELS:
-            # One thread alone is seen by torch's session, and where one thread goes on
-            # with the work of another one, that one's next mark ends its operator.
-            if make in (models.a_thread, models.jit_fork):
-                continue
             with self.subTest(make.__name__):
                 ours, theirs = map(rows_of, self.record(make()))
                 ours.pop(("backward", "[]"), None)  # watch()'s own
