@@ -13,12 +13,12 @@ static PyObject *nvtx_range(PyObject *module, PyObject *text)
 #if GNOMON_WITH_NVTX
     PyObject *bytes = text == Py_None ? NULL : binding_utf8(text);
     nvtx_load(); /* the interpreter's lock is held */
-    if (text == Py_None)
-        (void)NVTX_ASK(CORE, RangePop);
-    else if (bytes)
-        (void)NVTX_ASK(CORE, RangePushA, PyBytes_AsString(bytes));
-    else
+    if (text != Py_None && !bytes)
         return NULL;
+    if (bytes)
+        (void)NVTX_ASK(CORE, RangePushA, PyBytes_AsString(bytes));
+    else if (NVTX_TOOL(CORE, RangePop))
+        (void)NVTX_TOOL(CORE, RangePop)();
     Py_XDECREF(bytes);
     return PyBool_FromLong(nvtx_has_core());
 #else
