@@ -93,18 +93,19 @@ static void *take_early(size_t bytes)
 /* Whether gnomon itself, as it marks or reports on this thread, has called. */
 static int is_own(void)
 {
-    return inside || (owner->struct_size > offsetof(gnomon_host, is_inside) &&
-                      owner->is_inside());
+    return owner->struct_size > offsetof(gnomon_host, is_inside) &&
+           owner->is_inside();
 }
 
 __attribute__((noinline)) static void mark_slow(int kind, const void *pointer,
                                                 size_t bytes)
 {
     const int kept = errno;
-    if (!load_acquire(&wanted_by) || load_acquire(&is_over) || is_own())
+    if (!load_acquire(&wanted_by) || load_acquire(&is_over) || inside)
         return;
-    inside++;
-    gnomon__pool_mark(&pool, kind, pointer, bytes);
+    inside++; /* before gnomon is asked: its words of a new thread may come from malloc */
+    if (!is_own())
+        gnomon__pool_mark(&pool, kind, pointer, bytes);
     inside--;
     errno = kept;
 }
