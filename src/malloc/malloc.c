@@ -37,22 +37,25 @@ static __thread int inside __attribute__((tls_model("initial-exec")));
 
 /* ---- The real functions ---------------------------------------------------------- */
 
+static gnomon__heap_function *found_in(void *scope, int i)
+{
+    gnomon__heap_function *found;
+    void *symbol = dlsym(scope, gnomon__heap_calls[i].name);
+    memcpy(&found, &symbol, sizeof found); /* ISO C has no such cast */
+    return found;
+}
+
+/* Of one call the program may have the address, and stand for it itself; not of all. */
 void gnomon__heap_find(void)
 {
     inside++;
-    for (int i = 0; i < GNOMON__HEAP_COUNT; i++) {
-        const gnomon__heap_entry *call = &gnomon__heap_calls[i];
-        gnomon__heap_function *found;
-        void *symbol = dlsym(RTLD_DEFAULT, call->name);
-        memcpy(&found, &symbol, sizeof found); /* ISO C has no such cast */
-        if (found && found == call->ours) {
-            is_preloaded = 1;
-            symbol = dlsym(RTLD_NEXT, call->name);
-            memcpy(&found, &symbol, sizeof found);
-        }
+    for (int i = 0; i < GNOMON__HEAP_COUNT; i++)
+        is_preloaded |= gnomon__heap_calls[i].ours &&
+                        found_in(RTLD_DEFAULT, i) == gnomon__heap_calls[i].ours;
+    for (int i = 0; i < GNOMON__HEAP_COUNT; i++)
         if (!gnomon__heap_real[i])
-            store_release(&gnomon__heap_real[i], found);
-    }
+            store_release(&gnomon__heap_real[i],
+                          found_in(is_preloaded ? RTLD_NEXT : RTLD_DEFAULT, i));
     store_release(&has_real, 1);
     inside--;
 }
