@@ -156,6 +156,14 @@ TEST(a_program_in_cpp_is_recorded)
     CHECK(strstr(r.err, ",hold,,malloc,1,0,555,555,0,"));
 }
 
+TEST(a_program_at_a_fixed_address_is_recorded)
+{
+    NEEDS_MALLOC;
+    child_result r =
+        preloaded(CHILD_PROGRAM("mallocs_fixed"), "memory(format=csv)", "");
+    CHECK(strstr(r.err, ",fixed,,malloc,1,1,1234,1234,1234,"));
+}
+
 /* What `gnomon run --malloc` with the words says and prints, as one text. */
 static const char *run_with_malloc(const char *words)
 {
