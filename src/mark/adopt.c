@@ -130,7 +130,8 @@ static void choose_hook_ways(gnomon__thread *t)
         hooks = tree = 0;
         all = GNOMON__NEVER;
     }
-    store_relaxed(&t->plain, hooks | tree);
+    uint32_t others = t->tree_bits & (t->tree_bits - 1) ? GNOMON__NEVER : 0;
+    store_relaxed(&t->plain, hooks | tree | others);
     store_relaxed(&t->all_hooks, all);
     store_relaxed(&t->one_hook, t->hook_count == 1
                                     ? gnomon__frame_pair(all, all)

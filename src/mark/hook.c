@@ -259,6 +259,22 @@ static APART void end_more(gnomon_token token, gnomon__thread *t,
     gnomon__turn_even(t);
 }
 
+/* As end_more(), where other trees than the hot one may have a scope inside. */
+static APART void end_among(gnomon_token token, gnomon__thread *t,
+                            gnomon__frame *frame)
+{
+    uint64_t newest = 0;
+    gnomon__each_bit(bit, t->tree_bits) {
+        uint32_t node = gnomon__cursor_of(t, bit)->current;
+        uint64_t its = gnomon__front_at(t, node)->token & ~GNOMON__TOKEN_FLAGS;
+        newest = its > newest ? its : newest;
+    }
+    if (newest > token)
+        gnomon__slow_end(token, t);
+    else
+        end_more(token, t, frame, NULL);
+}
+
 /* Several, all that there are. */
 static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
 {
@@ -294,6 +310,8 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
         uint32_t all = load_relaxed(&t->all_hooks);
         if (gnomon__hook_saw(frame, gnomon__frame_pair(all, all), 0))
             end_all(frame, t);
+        else if (load_relaxed(&t->plain) & GNOMON__NEVER)
+            end_among(token, t, frame);
         else
             end_more(token, t, frame, NULL);
         return;

@@ -74,7 +74,9 @@ typedef struct gnomon__thread {
         tree_only;  /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */
-    uint32_t plain; /* control clears: bits that hook.c serves */
+    /* Control clears: bits that hook.c serves; with GNOMON__NEVER where there are trees
+     * besides the hot one. */
+    uint32_t plain;
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
     uint32_t time_bits; /* of the configuration: bits that need the clock */

@@ -566,3 +566,36 @@ TEST(a_scope_of_one_of_two_trees_ends_those_of_a_hook)
     CHECK_HEALTH(before, .crossed = 1);
     CHECK_EQ(stops, 2);
 }
+
+/* None of them is the hot tree, and the outer scope is a hook's alone. */
+TEST(a_scope_of_a_hook_ends_those_of_one_of_two_trees)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, "filter=tree*"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other_probe, NULL, "filter=other"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook"), GNOMON_OK);
+    cross_once("hook", "tree");
+    CHECK_EQ(stops, 1);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "tree", 1, 2, 2);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    gnomon_profile_free(p);
+}
+
+/* The window of the inner scope's tree has closed: the other tree is the hot one. */
+TEST(a_scope_of_a_hook_ends_those_of_a_closed_window)
+{
+    CHECK_EQ(
+        gnomon_attach(&probe, NULL, "filter=tree,schedule=wait:1/active:1"),
+        GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other_probe, NULL, "filter=other"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook"), GNOMON_OK);
+    gnomon_health before = health_now();
+    gnomon_step();
+    gnomon_token outer = begin("hook");
+    CHECK(begin("tree") != 0);
+    gnomon_step();
+    gnomon_end(begin("other"));
+    gnomon_end(outer);
+    CHECK_HEALTH(before, .crossed = 1);
+    CHECK_EQ(stops, 1);
+}
