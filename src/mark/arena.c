@@ -29,29 +29,66 @@ static uint32_t log2_of(uint32_t bytes)
     return 32u - (uint32_t)__builtin_clz(bytes - 1);
 }
 
-/* The lists are under the lock. */
+/* A free chunk, on a list of its size. The lists are under the lock. */
+typedef struct free_chunk {
+    uint32_t next; /* 0: none */
+} free_chunk;
+
+static free_chunk *free_at(uint32_t chunk)
+{
+    return (void *)(gnomon__marks_arena.base + chunk);
+}
+
 static uint32_t take_listed(uint32_t log2)
 {
     uint32_t chunk = chunk_lists[log2];
     if (chunk)
-        chunk_lists[log2] =
-            *(uint32_t *)(void *)(gnomon__marks_arena.base + chunk);
+        chunk_lists[log2] = free_at(chunk)->next;
     return chunk;
 }
 
 static void list_chunk(uint32_t chunk, uint32_t log2)
 {
-    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
-                  chunk_lists[log2]);
+    store_relaxed(&free_at(chunk)->next, chunk_lists[log2]);
     chunk_lists[log2] = chunk;
 }
 
-/* A part of a larger free chunk, as tapes that are over leave large ones. */
-static uint32_t take_part(uint32_t log2)
+#define LOOKS 64u /* at so many chunks, as a mark waits for it */
+
+/* A free chunk of this size before or behind `chunk`. 0: none among the last given. */
+static uint32_t take_neighbour(uint32_t chunk, uint32_t log2)
+{
+    const uint32_t size = 1u << log2;
+    uint32_t at = chunk_lists[log2], before = 0, looks = LOOKS;
+    while (at && at + size != chunk && chunk + size != at) {
+        if (!--looks)
+            return 0;
+        before = at;
+        at = free_at(at)->next;
+    }
+    if (at && before)
+        store_relaxed(&free_at(before)->next, free_at(at)->next);
+    else if (at)
+        chunk_lists[log2] = free_at(at)->next;
+    return at;
+}
+
+/* Two of a size that lie side by side are one: else what was split for threads that mark
+ * little would be small for ever. */
+static void list_joined(uint32_t chunk, uint32_t log2)
+{
+    uint32_t neighbour;
+    for (; log2 < 30 && (neighbour = take_neighbour(chunk, log2)) != 0; log2++)
+        chunk = neighbour < chunk ? neighbour : chunk;
+    list_chunk(chunk, log2);
+}
+
+/* A free chunk, or a part of a larger one, as tapes that are over leave large ones. */
+static uint32_t take_free(uint32_t log2)
 {
     uint32_t chunk = 0, of = log2;
-    while (!chunk && of < 31)
-        chunk = take_listed(++of);
+    while (!(chunk = take_listed(of)) && of < 31)
+        of++;
     while (chunk && of > log2) {
         of--;
         list_chunk(chunk + (1u << of), of);
@@ -109,7 +146,7 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
     uint32_t log2 = log2_of(bytes);
     gnomon__lock();
     const int has_bytes = has_event_bytes(log2, need);
-    uint32_t chunk = has_bytes && may_take(0, need) ? take_listed(log2) : 0;
+    uint32_t chunk = has_bytes && may_take(0, need) ? take_free(log2) : 0;
     gnomon__unlock();
     if (!has_bytes)
         return 0;
@@ -118,11 +155,8 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
         if (chunk || need == GNOMON__FOR_EVENTS)
             return chunk;
         gnomon__lock();
-        if (may_take(0, need))
-            chunk = take_part(log2);
-        if (!chunk && may_take(1u << log2, need) &&
-            !(chunk = take_listed(log2)))
-            chunk = take_part(log2);
+        if (may_take(1u << log2, need))
+            chunk = take_free(log2);
         gnomon__unlock();
     }
     if (chunk && need != GNOMON__FOR_EVENTS) {
@@ -139,6 +173,6 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
 {
     gnomon__lock();
-    list_chunk(chunk, log2_of(bytes));
+    list_joined(chunk, log2_of(bytes));
     gnomon__unlock();
 }

@@ -66,18 +66,9 @@ static void split_chunk(uint32_t at, uint32_t size, uint32_t bytes)
 
 uint32_t gnomon__tape_chunk(uint32_t *bytes)
 {
-    uint32_t at = 0, size = *bytes;
-    for (; size <= TAPE_LAST_BLOCK && !at; size *= 2)
-        at = gnomon__chunk_take(size, GNOMON__FOR_EVENTS);
-    if (at) {
-        split_chunk(at, size / 2, *bytes);
-        return at;
-    }
-    for (size = *bytes; size > GNOMON__TAPE_FIRST_BLOCK && !at;) {
-        size /= 2;
-        at = gnomon__chunk_take(size, GNOMON__FOR_EVENTS);
-    }
-    *bytes = size;
+    uint32_t at = gnomon__chunk_take(*bytes, GNOMON__FOR_EVENTS);
+    while (!at && *bytes > GNOMON__TAPE_FIRST_BLOCK)
+        at = gnomon__chunk_take(*bytes /= 2, GNOMON__FOR_EVENTS);
     return at;
 }
 
@@ -274,8 +265,7 @@ uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 
 /* Trees need little beside a ring, and lose whole threads without it; what the ring loses
  * is old. An eighth of all memory stays its own. What can do without memory, as it then
- * only gets coarser, leaves it a quarter. Blocks smaller than what is needed stay too:
- * chunks do not grow together. */
+ * only gets coarser, leaves it a quarter. Blocks smaller than what is needed stay too. */
 static int shrink_ring(uint32_t bytes, int can_do_without)
 {
     uint64_t stays = gnomon__marks_arena.size / (can_do_without ? 4 : 8);
