@@ -525,9 +525,9 @@ GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
  * close a library. It marks until it is detached ("-malloc") or exit handlers run; the replaced
  * calls stay, and then only call the real functions.
  * For a program without gnomon `gnomon run --malloc` does the same from the start.
- * GNOMON_EINVAL: libgnomon-malloc.so is neither beside gnomon nor where the loader looks, or it
- * may not be loaded, as in a program with more rights than its user. Otherwise as gnomon_attach,
- * which also writes a line to stderr if it fails. */
+ * GNOMON_ENOENT: libgnomon-malloc.so is neither beside gnomon nor where the loader looks.
+ * GNOMON_ESTATE: it may not be loaded, as this program is static or has more rights than its
+ * user. Otherwise as gnomon_attach, which also writes the reason to stderr if it fails. */
 GNOMON_INLINE int gnomon_watch_malloc(void)
 {
     return gnomon_attach(GNOMON_NULL, GNOMON_NULL, "+malloc");

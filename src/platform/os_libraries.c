@@ -4,11 +4,13 @@
  * keeps errno. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "platform/atomic.h"
 #include "platform/os.h"
@@ -430,6 +432,10 @@ void gnomon__os_beside(const void *address, const char *name, char *path,
                 .room = size};
     *path = '\0';
     walk(find_module, &m);
+    if (m.is_program) { /* the loader has no name for it */
+        ssize_t n = readlinkat(AT_FDCWD, "/proc/self/exe", path, size - 1);
+        path[n < 0 ? 0 : n] = '\0';
+    }
     char *slash = strrchr(path, '/'), *end = slash ? slash + 1 : path;
     (void)snprintf(end, size - (size_t)(end - path), "%s", name);
 }

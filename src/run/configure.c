@@ -168,21 +168,35 @@ static int take_run_options(const gnomon__spec *spec,
     return code ? code : mapped ? mapped : stepped;
 }
 
-/* A profiler that is not in the library may be in one named after it, libgnomon-NAME.so,
- * beside the library or where the loader looks. If not, the name gets a line later. */
-static void load_named(const char *name)
+/* Where a library stands beside gnomon, it is that one, else what the loader finds. */
+static int load_beside(const gnomon_profiler **out, const char *file,
+                       int *is_there)
 {
-    char file[64], path[4096];
-    const gnomon_profiler *found;
-    if (gnomon__profiler_named(name) || strlen(name) > 32 ||
-        name[strspn(name, "abcdefghijklmnopqrstuvwxyz")])
-        return;
-    (void)snprintf(file, sizeof file, "libgnomon-%s.so", name);
+    char path[4096];
     gnomon__os_beside(NULL, file, path, sizeof path);
-    if (!gnomon__plugin_load(&found, path, file) ||
-        !gnomon__plugin_load(&found, file, file))
-        (void)gnomon__profiler_add(found);
+    *is_there = !gnomon__os_is_missing(path);
+    return gnomon__plugin_load(out, *is_there ? path : file, file);
+}
+
+/* A profiler that is not in the library may be in one named after it, libgnomon-NAME.so.
+ * A reason is told only of one that is there, or that is known to exist: any other name
+ * gets a line later. */
+static int load_named(const char *name)
+{
+    char file[64];
+    const gnomon_profiler *found;
+    int is_there;
+    const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    if (gnomon__profiler_named(name) || length > 32 || name[length])
+        return GNOMON_OK;
+    (void)snprintf(file, sizeof file, "libgnomon-%s.so", name);
+    int code = load_beside(&found, file, &is_there);
+    if (!code)
+        return gnomon__profiler_add(found);
+    if (is_there || strcmp(name, "memory") == 0 || strcmp(name, "malloc") == 0)
+        return code;
     gnomon__fail_clear();
+    return GNOMON_OK;
 }
 
 /* Runs before words are looked up, because plugins add options. A plugin that does not
@@ -195,7 +209,7 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
         gnomon__spec_item *item = &spec->items[i];
         int code = GNOMON_OK;
         if (!item->is_path && item->name)
-            load_named(item->name);
+            code = load_named(item->name);
         if (item->is_path && plugins++ < GNOMON__BITS)
             code = gnomon__plugin_load(
                 &item->profiler, item->name,
@@ -223,19 +237,16 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
 static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
                                           const gnomon__options *options)
 {
-    static const char name[] = "libgnomon-trace.so";
     const gnomon_profiler *found = profiler;
-    char line[256], path[4096];
+    char line[256];
+    int is_there;
     const char *file = gnomon__options_text(options, "file");
     if (file && !profiler->summary && profiler->events &&
         gnomon__profiler_is_builtin(profiler) &&
-        gnomon__file_misnamed(line, sizeof line, file, 1)) {
-        gnomon__os_beside(NULL, name, path, sizeof path);
-        if (gnomon__plugin_load(&found, path, name) &&
-            gnomon__plugin_load(&found, name, name)) {
-            gnomon__fail_clear();
-            return profiler;
-        }
+        gnomon__file_misnamed(line, sizeof line, file, 1) &&
+        load_beside(&found, "libgnomon-trace.so", &is_there)) {
+        gnomon__fail_clear();
+        return profiler;
     }
     return found;
 }

@@ -276,12 +276,7 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
     if (s.best && !s.distance &&
         resolve_is_of_option(w, spec, item, origin, name))
         return;
-    if (gnomon__same_word(item->name, "memory"))
-        gnomon__complain(w->complaints,
-                         "%s: no libgnomon-memory.so beside gnomon, nor where "
-                         "the loader looks: write its path for 'memory'",
-                         origin);
-    else if (s.best)
+    if (s.best)
         gnomon__complain(w->complaints,
                          "%s: unknown profiler '%.64s': did you mean '%s'?",
                          origin, name, s.best);

@@ -313,6 +313,26 @@ TEST(a_file_that_is_no_plugin_is_one_line)
                   "folder write ./text.so\n");
 }
 
+/* By its name alone: beside the program, where gnomon is inside of it, or else where the
+ * loader looks. */
+TEST(a_named_library_that_does_not_load_tells_its_own_reason)
+{
+    static const char *const files[] = {
+        "libgnomon-malloc.so: cannot open shared object file: No such file or "
+        "directory\n",
+        "libgnomon-malloc.so: file too short\n"};
+    child_folder();
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(system(i ? "echo no library >libgnomon-malloc.so"
+                          : "cp '" CHILD_PROGRAM("host_static") "' host"),
+                 0);
+        CHECK_EQ(system("./host configure=malloc do=one >out 2>err"), 0);
+        CHECK_EQ(times_in(child_read("out"), files[i]), 1);
+        CHECK_EQ(times_in(child_read("err"), files[i]), 1);
+        CHECK_EQ(times_in(child_read("err"), "\n"), 1);
+    }
+}
+
 TEST(plugins_have_no_undefined_gnomon_symbol)
 {
     const char *names =

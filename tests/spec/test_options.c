@@ -43,9 +43,6 @@ TEST(unknown_words_are_reported)
     resolves("tensorboard", GNOMON_EINVAL, "",
              "$GNOMON: unknown profiler 'tensorboard'. There are: simple, log, "
              "Oldest");
-    resolves("memory", GNOMON_EINVAL, "",
-             "$GNOMON: no libgnomon-memory.so beside gnomon, nor where the "
-             "loader looks: write its path for 'memory'");
     resolves("hlep", GNOMON_EINVAL, "",
              "$GNOMON: unknown profiler 'hlep': did you mean 'help'?");
     resolves("extended(a=1)", GNOMON_EINVAL, "",
