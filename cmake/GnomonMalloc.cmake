@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # libgnomon-malloc.so, which `gnomon run --malloc` preloads and gnomon_watch_malloc loads. It
-# contains a complete gnomon, whose symbols are hidden. A sanitizer has a malloc of its own,
-# which comes first.
-if(GNOMON_SANITIZE)
-  return()
-endif()
+# contains a complete gnomon, whose symbols are hidden. With a sanitizer it is loaded only:
+# its runtime has a malloc of its own, and must be the first library.
 add_library(gnomon_malloc MODULE "${PROJECT_SOURCE_DIR}/src/malloc/malloc.c"
   "${PROJECT_SOURCE_DIR}/src/malloc/imports.c"
   $<TARGET_OBJECTS:gnomon_objects>)
@@ -20,7 +17,10 @@ target_compile_options(gnomon_malloc PRIVATE -UGNOMON_DISABLE)
 gnomon_set_warnings(gnomon_malloc)
 target_link_libraries(gnomon_malloc PRIVATE ${GNOMON_SYSTEM_LIBRARIES})
 target_link_options(gnomon_malloc PRIVATE "LINKER:--version-script=${map}"
-  LINKER:-z,nodelete LINKER:-z,defs)
+  LINKER:-z,nodelete)
+if(NOT GNOMON_SANITIZE)
+  target_link_options(gnomon_malloc PRIVATE LINKER:-z,defs)
+endif()
 if(GNOMON_INSTALL)
   install(TARGETS gnomon_malloc LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()

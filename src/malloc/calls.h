@@ -61,16 +61,19 @@
     X(mi_free_aligned, GIVE_OF) \
     X(mi_free_size_aligned, GIVE_OF_ALIGNED)
 
-/* Only called. */
-#define GNOMON__SIZE_CALLS(X) \
+/* Only called, or sought to see whose files they are in. */
+#define GNOMON__OTHER_CALLS(X) \
     X(malloc_usable_size, ASK) \
-    X(mi_usable_size, ASK)
+    X(mi_usable_size, ASK) \
+    X(__asan_init, NONE) \
+    X(__tsan_init, NONE) \
+    X(__libc_start_main, NONE)
 
 #define GNOMON__CALL_NUMBER(name, kind) GNOMON__AT_##name,
 enum gnomon__heap_number {
     GNOMON__LIBC_CALLS(GNOMON__CALL_NUMBER)
         GNOMON__MIMALLOC_CALLS(GNOMON__CALL_NUMBER)
-            GNOMON__SIZE_CALLS(GNOMON__CALL_NUMBER) GNOMON__HEAP_COUNT
+            GNOMON__OTHER_CALLS(GNOMON__CALL_NUMBER) GNOMON__HEAP_COUNT
 };
 
 typedef void gnomon__heap_function(void);
@@ -83,6 +86,13 @@ typedef struct gnomon__heap_entry {
 extern const gnomon__heap_entry gnomon__heap_calls[GNOMON__HEAP_COUNT];
 /* What stands behind ours; NULL: there is none in this process. */
 GNOMON__DATA gnomon__heap_function *gnomon__heap_real[GNOMON__HEAP_COUNT];
+
+/* A sanitizer's runtime has a malloc of its own. */
+static inline int gnomon__heap_has_sanitizer(void)
+{
+    return gnomon__heap_real[GNOMON__AT___asan_init] ||
+           gnomon__heap_real[GNOMON__AT___tsan_init];
+}
 
 /* Finds those that are not known yet: behind ours, where we were preloaded. */
 void gnomon__heap_find(void);

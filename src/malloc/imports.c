@@ -2,8 +2,9 @@
 /* Import tables: where a loaded file keeps the addresses of what it calls in others. A call
  * that was never made may have no address yet, but one in the file itself that seeks it.
  *
- * Left alone: gnomon's own files; mimalloc's, which calls itself; and whatever is neither the
- * real function nor sought yet, as another tool's. A thread that seeks the same address just
+ * Left alone: gnomon's own files; mimalloc's, which calls itself; a sanitizer's, and with it the
+ * C library's, which calls us before the sanitizer knows the thread; and whatever is neither
+ * the real function nor sought yet, as another tool's. A thread that seeks the same address just
  * now may put the real one back: a second call puts ours there again. */
 #include <elf.h>
 #include <link.h>
@@ -157,6 +158,18 @@ static void take_entry(taking *t, const module *m, const ElfW(Rela) * entry)
         put(t, m, slot, gnomon__heap_calls[i].ours);
 }
 
+/* See above. What is not in the process is in no module. */
+static int is_left_alone(const module *m)
+{
+    gnomon__heap_function *const *const real = gnomon__heap_real;
+    return !m->symbols || !m->texts || holds(m, gnomon__heap_calls[0].ours) ||
+           holds(m, real[GNOMON__AT_mi_malloc]) ||
+           holds(m, real[GNOMON__AT___asan_init]) ||
+           holds(m, real[GNOMON__AT___tsan_init]) ||
+           (gnomon__heap_has_sanitizer() &&
+            holds(m, real[GNOMON__AT___libc_start_main]));
+}
+
 static int take_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     taking *t = data;
@@ -164,10 +177,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const module m = module_of(info);
     (void)size;
-    if (!m.symbols || !m.texts || strncmp(name, "libgnomon", 9) == 0 ||
-        holds(&m, gnomon__heap_calls[0].ours) ||
-        (gnomon__heap_real[GNOMON__AT_mi_malloc] &&
-         holds(&m, gnomon__heap_real[GNOMON__AT_mi_malloc])))
+    if (strncmp(name, "libgnomon", 9) == 0 || is_left_alone(&m))
         return 0;
     t->is_left = t->file && strncmp(name, t->file, strlen(t->file)) != 0;
     if (t->is_left && *path) /* the program comes first, and tells its jumps */

@@ -308,7 +308,7 @@ static void *move_early(const void *from, size_t bytes)
 #define ONLY_CALLED(name, kind) {#name, NULL},
 const gnomon__heap_entry gnomon__heap_calls[GNOMON__HEAP_COUNT] = {
     GNOMON__LIBC_CALLS(OURS) GNOMON__MIMALLOC_CALLS(OURS)
-        GNOMON__SIZE_CALLS(ONLY_CALLED)};
+        GNOMON__OTHER_CALLS(ONLY_CALLED)};
 
 /* What a preloaded library stands before by name. */
 #define BY_NAME(name, kind) \
@@ -322,8 +322,15 @@ static void begin(void)
 {
     static int has_begun;
     inside++;
-    if (!has_begun++ && atexit(end_marks))
-        store_release(&is_over, 1);
+    if (!has_begun++) {
+        if (atexit(end_marks))
+            store_release(&is_over, 1);
+        if (gnomon__heap_has_sanitizer())
+            owner->log(
+                "malloc: this program has a sanitizer: what that or the "
+                "C library takes is not marked, nor what a program takes "
+                "that contains it");
+    }
     (void)add_release(&wanted_by, 1);
     inside--;
 }
