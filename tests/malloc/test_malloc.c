@@ -136,6 +136,66 @@ TEST(a_program_marks_its_own_by_request)
     CHECK(!strstr(r.err, "control,,malloc,1"));
 }
 
+TEST(a_library_that_is_loaded_later_is_covered_by_another_call)
+{
+    child_folder();
+    child_result r = by_request(MALLOCS, "late");
+    check_calls(r.err);
+    CHECK(strstr(r.err, ",covered,,malloc,1,1,501,501,501,"));
+    CHECK(!strstr(r.err, ",loaded,,malloc,1"));
+}
+
+/* The child's marks are in its own report, which comes first. */
+TEST(a_process_forks_after_the_request)
+{
+    NEEDS_THREADS_AFTER_FORK();
+    child_folder();
+    child_result r = by_request(MALLOCS, "watchfork");
+    CHECK_EQ(times_in(r.err, ",child,,malloc,1,1,55,55,55,"), 1);
+    const char *parent = strstr(r.err, ",keep,,malloc,1,0,4321,4321,0,");
+    CHECK(parent && strstr(r.err, ",child,") < parent);
+    CHECK_EQ(times_in(r.err, ",keep,,malloc,1,0,4321,"), 1);
+    r = by_request(MALLOCS, "watchforks");
+    check_calls(r.err);
+    CHECK(strstr(r.err, ",forks,,malloc,40,40,1280,1280,1280,"));
+}
+
+/* Preloaded and by request. */
+static void check_word(const char *word, const char *row)
+{
+    char watch[32];
+    snprintf(watch, sizeof watch, "watch%s", word);
+    for (int i = IS_SANITIZED; i < 2; i++) {
+        child_result r = i ? by_request(MALLOCS, watch)
+                           : preloaded(MALLOCS, "memory(format=csv)", word);
+        check_calls(r.err);
+        if (!CHECK(strstr(r.err, row)))
+            fprintf(stderr, "%s", r.err);
+    }
+}
+
+TEST(a_handler_takes_memory_amid_marks)
+{
+    child_folder();
+    check_word("handler", ",handler,,malloc,");
+}
+
+/* What comes after gnomon's own end of the thread is counted by a line. */
+TEST(a_thread_takes_memory_as_it_ends)
+{
+    if (IS_TSAN)
+        SKIP("the sanitizer has ended the thread before");
+    child_folder();
+    check_word("thread", ",ending,,malloc,10,10,640,640,640,");
+}
+
+TEST(a_child_of_vfork_takes_memory)
+{
+    NEEDS_THREADS_AFTER_FORK(); /* the sanitizer makes it a fork */
+    child_folder();
+    check_word("vfork", ",vfork,,malloc,2,2,45,45,45,");
+}
+
 TEST(mimallocs_own_calls_are_marked)
 {
     NEEDS_MALLOC;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Takes memory by each call of the C library, in scopes named for them. The first word
- * says what else it does: threads, fork, control, attach, exit; watch: without a preloaded
- * library, while threads take memory. */
+ * says what else it does: threads, fork, forks, vfork, handler, thread, control, attach, exit;
+ * watch: without a preloaded library, while threads take memory; late: the same, of a library
+ * that is loaded later. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +58,7 @@ const char *__asan_default_options(void)
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "allocator_may_return_null=1";
+    return "allocator_may_return_null=1:report_signal_unsafe=0";
 }
 
 static void each_call(void)
@@ -110,6 +113,11 @@ static void threads(void)
 
 static int is_watched;
 
+static void store_watched(int is)
+{
+    __atomic_store_n(&is_watched, is, __ATOMIC_RELEASE);
+}
+
 static void *take_meanwhile(void *unused)
 {
     while (!__atomic_load_n(&is_watched, __ATOMIC_ACQUIRE))
@@ -124,7 +132,7 @@ static void watch(void)
     for (int i = 0; i < 2; i++)
         if (pthread_create(&t[i], NULL, take_meanwhile, NULL))
             exit(14);
-    if (gnomon_attach(NULL, NULL, "memory(format=csv)") ||
+    if (gnomon_attach(NULL, NULL, "memory(format=csv),fork=follow") ||
         gnomon_watch_malloc() || gnomon_attach(NULL, NULL, "-malloc"))
         exit(15);
     {
@@ -133,11 +141,134 @@ static void watch(void)
     }
     if (gnomon_watch_malloc() || gnomon_watch_malloc())
         exit(16);
-    __atomic_store_n(&is_watched, 1, __ATOMIC_RELEASE);
+    store_watched(1);
     for (int i = 0; i < 2; i++)
         pthread_join(t[i], NULL);
     GNOMON_SCOPE("text");
     give(strdup("by the C library"));
+}
+
+/* Without a second call nothing of the library is marked. */
+static void late(void)
+{
+    void (*taking)(size_t);
+    void *library, *symbol;
+    if (gnomon_attach(NULL, NULL, "memory(format=csv)") ||
+        gnomon_watch_malloc())
+        exit(17);
+    library = dlopen(TEST_BINARY_DIR "/plugins/taking.so", RTLD_NOW);
+    symbol = library ? dlsym(library, "taking") : NULL;
+    memcpy(&taking, &symbol, sizeof taking);
+    if (!symbol)
+        exit(18);
+    for (size_t i = 0; i < 2; i++) {
+        gnomon_start(i ? "covered" : "loaded");
+        taking(500 + i);
+        gnomon_stop(i ? "covered" : "loaded");
+        if (gnomon_watch_malloc())
+            exit(19);
+    }
+}
+
+/* Forks while threads take memory, which children do too. */
+static void forks(void)
+{
+    pthread_t t[2];
+    int status;
+    store_watched(0);
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&t[i], NULL, take_meanwhile, NULL))
+            exit(20);
+    for (int i = 0; i < 40; i++) {
+        GNOMON_SCOPE("forks");
+        pid_t child = fork();
+        give(malloc(32));
+        if (child == 0)
+            _exit(0);
+        if (waitpid(child, &status, 0) != child || status)
+            exit(21);
+    }
+    store_watched(1);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+}
+
+/* Its child has this process's memory, and so its marks. */
+static void forks_by_vfork(void)
+{
+    int status;
+    GNOMON_SCOPE("vfork");
+    pid_t child = vfork();
+    if (child == 0) {
+        give(malloc(22));
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || status)
+        exit(22);
+    give(malloc(23));
+}
+
+static void take_in_handler(int number)
+{
+    const int before = errno;
+    GNOMON_SCOPE("handler");
+    give(malloc((size_t)number));
+    if (errno != before)
+        _exit(23);
+}
+
+static void *send_signals(void *to)
+{
+    for (int i = 0; i < 300; i++)
+        (void)pthread_kill(*(pthread_t *)to, SIGUSR1);
+    store_watched(1);
+    return NULL;
+}
+
+/* Handlers that interrupt marks at any place, but not the heap. */
+static void handle(void)
+{
+    struct sigaction action = {.sa_handler = take_in_handler};
+    pthread_t self = pthread_self(), t;
+    store_watched(0);
+    if (sigaction(SIGUSR1, &action, NULL) || raise(SIGUSR1) ||
+        pthread_create(&t, NULL, send_signals, &self))
+        exit(24);
+    while (!__atomic_load_n(&is_watched, __ATOMIC_ACQUIRE)) {
+        GNOMON_SCOPE("spin");
+    }
+    pthread_join(t, NULL);
+}
+
+static pthread_key_t key;
+static char rounds[5];
+
+/* Again and again: gnomon's own end of the thread comes between. */
+static void end_thread(void *round)
+{
+    GNOMON_SCOPE("ending");
+    give(malloc(64));
+    if (round < (void *)&rounds[4])
+        (void)pthread_setspecific(key, (char *)round + 1);
+}
+
+static void *begin_thread(void *unused)
+{
+    (void)pthread_setspecific(key, rounds);
+    GNOMON_SCOPE("thread");
+    give(malloc(65));
+    return unused;
+}
+
+static void end_threads(void)
+{
+    pthread_t t;
+    if (pthread_key_create(&key, end_thread))
+        exit(25);
+    for (int i = 0; i < 10; i++)
+        if (pthread_create(&t, NULL, begin_thread, NULL) ||
+            pthread_join(t, NULL))
+            exit(26);
 }
 
 /* What gnomon itself takes, here for its calls, reports and files, is not marked. */
@@ -178,9 +309,19 @@ int main(int argc, char **argv)
         watch();
         what += 5;
     }
+    if (strcmp(what, "late") == 0)
+        late();
     if (strcmp(what, "exit") == 0 && atexit(at_exit))
         return 13;
     each_call();
+    if (strcmp(what, "forks") == 0)
+        forks();
+    if (strcmp(what, "vfork") == 0)
+        forks_by_vfork();
+    if (strcmp(what, "handler") == 0)
+        handle();
+    if (strcmp(what, "thread") == 0)
+        end_threads();
     if (strcmp(what, "threads") == 0)
         threads();
     if (strcmp(what, "control") == 0)
