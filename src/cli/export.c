@@ -24,6 +24,9 @@ static const gnomon__exporter *const exporters[] = {
 static const char *const export_words[] = {
     "chrome", "csv", "json", "perfetto", "prof", "speedscope", "stacks", NULL};
 static const char *const export_readers[] = {"tensorboard", NULL};
+/* In the order of gnomon__stacks_metric. */
+static const char *const export_metrics[] = {"time", "flops", "allocated",
+                                             NULL};
 
 static int parse_size(void *request, const gnomon__cli_option *option,
                       const char *word)
@@ -55,6 +58,10 @@ static const gnomon__cli_option export_options[] = {
     GNOMON__WORD("for", "TOOL", export_readers,
                  "with chrome: categories that this tool knows: tensorboard",
                  GNOMON__TO(gnomon__export_request, reader)),
+    GNOMON__WORD("metric", "METRIC", export_metrics,
+                 "with stacks: what their lines count: time, which is the "
+                 "default, flops or allocated (bytes)",
+                 GNOMON__TO(gnomon__export_request, metric)),
     GNOMON__TEXT("max", 0, "SIZE",
                  "several files, by time, each at most this large",
                  .take = parse_size),
@@ -111,6 +118,8 @@ static int check_options(gnomon__export_request *r, int has_files)
         r->exporter = exporter_of_path(r->to);
     if (!r->exporter)
         return gnomon__cli_usage(c, "--to says which format");
+    if (r->metric >= 0 && r->exporter != &gnomon__export_stacks)
+        return gnomon__cli_usage(c, "--metric is for --to stacks");
     if (!has_files)
         return gnomon__cli_usage(c, "no file is named");
     if (r->max && (!r->to || strcmp(r->to, "-") == 0))
@@ -254,7 +263,7 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
 
 static int export_run(int argc, char **argv)
 {
-    gnomon__export_request r = {.which = -1, .reader = -1};
+    gnomon__export_request r = {.which = -1, .reader = -1, .metric = -1};
     gnomon__cli_inputs in = {0};
     int option = gnomon__cli_read(&gnomon__command_export, argc, argv, &r);
     if (option != GNOMON__CLI_END)

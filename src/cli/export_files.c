@@ -213,6 +213,7 @@ int gnomon__export_files(const gnomon__export_request *r,
                     .what = {.profiles = profiles,
                              .count = count,
                              .for_tensorboard = !r->reader,
+                             .metric = r->metric < 0 ? 0 : r->metric,
                              .spans = spans},
                     .path = path && strcmp(path, "-") != 0 ? path : NULL};
     for (size_t i = 0; spans && i < count; i++)

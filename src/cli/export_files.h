@@ -13,6 +13,7 @@ typedef struct gnomon__export_request {
     const char *to; /* -o; NULL: standard output */
     int which;      /* of its exporters, by --to; -1: not given */
     int reader;     /* 0: TensorBoard; -1: none */
+    int metric;     /* gnomon__stacks_metric; -1: not given */
     uint64_t max;   /* bytes of a file before compression; 0: any */
     char **made;    /* paths in the folder, with room for all */
     size_t made_count;

@@ -17,12 +17,20 @@ typedef struct gnomon__export_span {
     int is_known;
 } gnomon__export_span;
 
+/* What lines of stacks count. */
+enum gnomon__stacks_metric {
+    GNOMON__STACKS_TIME,
+    GNOMON__STACKS_FLOPS,    /* work counts once: gnomon__own_flops */
+    GNOMON__STACKS_ALLOCATED /* bytes, of all pools */
+};
+
 /* What is exported. */
 typedef struct gnomon__export {
     const gnomon_profile *const *profiles; /* each of one run or of many */
     size_t count;
     const char *name;    /* what the file is called; NULL: not known */
     int for_tensorboard; /* chrome: categories that its plugin knows */
+    int metric;          /* gnomon__stacks_metric */
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;
     /* Of each profile, which saves a pass over its events; NULL: not known. */

@@ -11,7 +11,7 @@
 
 #include "print/functions.h"
 #include "print/letters.h"
-#include "print/rows.h"
+#include "print/regions.h"
 
 /* ---- Views ------------------------------------------------------------------- */
 
@@ -96,6 +96,7 @@ void gnomon__export_tree_end(gnomon__export_tree *t)
     free(t->nodes);
     free(t->path);
     free(t->views);
+    free(t->flops);
     *t = (gnomon__export_tree){0};
 }
 
@@ -109,6 +110,7 @@ const uint32_t *gnomon__export_path(gnomon__export_tree *t, uint32_t node)
 uint64_t gnomon__export_self(const gnomon__export_tree *t, uint32_t node,
                              uint32_t *track)
 {
+    uint64_t bytes = 0;
     gnomon_node_info n;
     gnomon_track_info of;
     *track = 0;
@@ -117,6 +119,12 @@ uint64_t gnomon__export_self(const gnomon__export_tree *t, uint32_t node,
         !is_shown(t, &n))
         return 0;
     *track = n.track;
+    if (t->flops)
+        return t->flops[node];
+    for (size_t i = 0; t->is_of_bytes && i < n.memory_count; i++)
+        bytes += gnomon_memory_at(&n, i)->allocated_bytes;
+    if (t->is_of_bytes)
+        return bytes;
     if (n.host)
         return n.host->self_ns;
     return n.device && !(n.flags & GNOMON_NODE_PART) &&
@@ -148,7 +156,7 @@ const char *gnomon__export_run_name(char text[32], const gnomon_run_info *run,
 /* ---- stacks -------------------------------------------------------------------- */
 
 /* Folded stacks for flamegraph.pl, inferno and others: a line for each path with self
- * time, its frames from the outermost on, and ns.
+ * time, its frames from the outermost on, and ns; or its own flops or bytes instead.
  *
  * A viewer ends the stack at the last blank and a frame at `;`. As torch's
  * export_stacks has it, both become `_`, and so does what would move a terminal's
@@ -201,10 +209,14 @@ static void stacks_put(gnomon__export_text *t, gnomon__export_tree *tree,
 }
 
 static int stacks_profile(gnomon__export_text *t, const gnomon_profile *p,
-                          size_t before, int has_runs)
+                          int metric, size_t before, int has_runs)
 {
     gnomon__export_tree tree;
     int code = gnomon__export_tree_begin(&tree, p);
+    tree.is_of_bytes = metric == GNOMON__STACKS_ALLOCATED;
+    if (metric == GNOMON__STACKS_FLOPS && !code &&
+        (tree.flops = gnomon__own_flops(p)) == NULL)
+        code = GNOMON_ENOMEM;
     for (uint32_t i = 1; !code && !t->code && i <= tree.count; i++) {
         uint32_t track;
         const uint64_t self = gnomon__export_self(&tree, i, &track);
@@ -226,7 +238,8 @@ static int stacks_write(const gnomon__export *what, const gnomon_writer *out)
     if (!t)
         return GNOMON_ENOMEM;
     for (size_t i = 0; !code && i < what->count; i++) {
-        code = stacks_profile(t, what->profiles[i], before, has_runs);
+        code = stacks_profile(t, what->profiles[i], what->metric, before,
+                              has_runs);
         before += gnomon_profile_count(what->profiles[i], GNOMON_RUNS);
     }
     int written = gnomon__export_text_end(t);

@@ -21,6 +21,8 @@ typedef struct gnomon__export_tree {
     gnomon__export_node *nodes;
     uint32_t *path;  /* room for the longest */
     uint32_t *views; /* by run: the one that is exported; 0: there is none */
+    uint64_t *flops; /* gnomon__own_flops, where they are asked for; or NULL */
+    int is_of_bytes; /* what was allocated is asked for */
 } gnomon__export_tree;
 
 /* O(nodes + runs * views) memory. GNOMON_OK or GNOMON_ENOMEM; end it in any case. */
@@ -31,8 +33,8 @@ void gnomon__export_tree_end(gnomon__export_tree *t);
  * until the next call. */
 const uint32_t *gnomon__export_path(gnomon__export_tree *t, uint32_t node);
 
-/* The self time of a node, on the host or, of what ran on a device, there; 0 of what is
- * not exported. Sets *track. */
+/* The self time of a node, on the host or, of what ran on a device, there, or what is asked
+ * for instead; 0 of what is not exported. Sets *track. */
 uint64_t gnomon__export_self(const gnomon__export_tree *t, uint32_t node,
                              uint32_t *track);
 

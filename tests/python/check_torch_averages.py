@@ -266,6 +266,20 @@ class Contents(Case):
         self.assertEqual({e.pool.name for e in memory}, {"host"})
         self.assertEqual(sum(e.value for e in memory if e.value > 0), 4 * (6 + 12 + 8))
 
+    def test_stacks_of_flops_and_bytes(self):
+        with gnomon.profile(with_stack=True, **ALL) as prof:
+            with torch.profiler.record_function("a layer"):
+                torch.ones(2, 3) @ torch.ones(3, 4)
+        own = {}
+        for metric in ("flops", "allocated_bytes"):
+            prof.export_stacks(self.path(metric), metric)
+            with open(self.path(metric)) as file:
+                rows = [line.rsplit(" ", 1) for line in file.read().splitlines()]
+            own[metric] = {path.split("a_layer;")[1]: int(n) for path, n in rows}
+        self.assertEqual(own["flops"], {"aten::matmul;aten::mm": 48})
+        self.assertEqual(own["allocated_bytes"]["aten::matmul;aten::mm"], 4 * 8)
+        self.assertEqual(sum(own["allocated_bytes"].values()), 4 * (6 + 12 + 8))
+
     def test_backward_is_linked_with_forward(self):
         with gnomon.profile(record_shapes=True) as prof:
             x = torch.ones(2, 3, requires_grad=True)

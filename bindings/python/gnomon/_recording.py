@@ -363,21 +363,15 @@ class profile:
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Writes a line for each path of the last cycle: its names, from the outermost
-        one on, and its own time in us, for flamegraph.pl. With torch's stacks a line for
-        each event, as torch."""
-        kinds = {
-            "self_cpu_time_total": "host",
-            "self_cuda_time_total": "device",
-            "self_xpu_time_total": None,
-            "self_privateuse1_time_total": None,
-        }
-        if metric not in kinds:
-            raise ValueError(f"{metric!r} is none of {', '.join(kinds)}")
+        one on, and its own time in us, for flamegraph.pl; "flops" and "allocated_bytes"
+        are its own too. With torch's stacks and a time a line for each event, as torch."""
+        if metric not in _METRICS:
+            raise ValueError(f"{metric!r} is none of {', '.join(_METRICS)}")
         profile = self.profile()
-        if self._delivered and self.with_stack:
+        if self._delivered and self.with_stack and metric.startswith("self_"):
             lines = _stack_lines(profile, metric)
         else:
-            lines = _path_lines(profile, kinds[metric])
+            lines = _path_lines(profile, metric)
         with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.writelines(lines)
 
@@ -472,13 +466,32 @@ _PART = 32  # GNOMON_NODE_PART: what its scope's node has already
 _STACK_LETTERS = str.maketrans(" ;\t\n", "____")
 
 
-def _path_lines(profile, kind):
-    for node in profile.nodes:
-        stats = getattr(node, kind) if kind else None
-        us = stats.self_ns // 1000 if stats else 0
-        if us and not node.flags & _PART:
+def _self_us(stats):
+    return stats.self_ns // 1000 if stats else 0
+
+
+_METRICS = {  # what a node has of its own, but for flops, which those below it have too
+    "self_cpu_time_total": lambda node: _self_us(node.host),
+    "self_cuda_time_total": lambda node: _self_us(node.device),
+    "self_xpu_time_total": lambda node: 0,
+    "self_privateuse1_time_total": lambda node: 0,
+    "flops": lambda node: node.work.flops if node.work else 0,
+    "allocated_bytes": lambda node: sum(m.allocated_bytes for m in node.memory),
+}
+
+
+def _path_lines(profile, metric):
+    lines, below = [], {}
+    for node in reversed(list(profile.nodes)):  # those below a node come before it
+        own = 0 if node.flags & _PART else _METRICS[metric](node)
+        if metric == "flops":
+            inner, outer = below.get(node.id, 0), node.parent and node.parent.id
+            below[outer] = below.get(outer, 0) + max(own, inner)
+            own -= inner
+        if own > 0:
             path_of = (name.translate(_STACK_LETTERS) for name in node.path)
-            yield f"{';'.join(path_of)} {us}\n"
+            lines.append(f"{';'.join(path_of)} {own}\n")
+    return reversed(lines)
 
 
 def _stack_lines(profile, metric):
