@@ -35,6 +35,10 @@ const char *const gnomon__metric_words[] = {OF_DURATIONS("", "calls"),
                                             "counter-min",
                                             "counter-max",
                                             "counter-sum",
+                                            "memory-allocations",
+                                            "memory-allocated",
+                                            "memory-peak",
+                                            "memory-held",
                                             NULL};
 #undef OF_DURATIONS
 
@@ -46,16 +50,13 @@ const char *const gnomon__metric_words[] = {OF_DURATIONS("", "calls"),
         kind, GNOMON__MIN \
     }
 const gnomon__metric_of gnomon__metrics[] = {
-    OF_DURATIONS(GNOMON__DIFF_HOST),
-    {GNOMON__DIFF_HOST, GNOMON__SELF},
-    OF_DURATIONS(GNOMON__DIFF_DEVICE),
-    OF_DURATIONS(GNOMON__DIFF_BUSY),
-    OF_DURATIONS(GNOMON__DIFF_STEPS),
-    {GNOMON__DIFF_COUNTER, GNOMON__MEAN},
-    {GNOMON__DIFF_COUNTER, GNOMON__LAST},
-    {GNOMON__DIFF_COUNTER, GNOMON__MIN},
-    {GNOMON__DIFF_COUNTER, GNOMON__MAX},
-    {GNOMON__DIFF_COUNTER, GNOMON__TOTAL}};
+    OF_DURATIONS(GNOMON__DIFF_HOST),      {GNOMON__DIFF_HOST, GNOMON__SELF},
+    OF_DURATIONS(GNOMON__DIFF_DEVICE),    OF_DURATIONS(GNOMON__DIFF_BUSY),
+    OF_DURATIONS(GNOMON__DIFF_STEPS),     {GNOMON__DIFF_COUNTER, GNOMON__MEAN},
+    {GNOMON__DIFF_COUNTER, GNOMON__LAST}, {GNOMON__DIFF_COUNTER, GNOMON__MIN},
+    {GNOMON__DIFF_COUNTER, GNOMON__MAX},  {GNOMON__DIFF_COUNTER, GNOMON__TOTAL},
+    {GNOMON__DIFF_MEMORY, GNOMON__CALLS}, {GNOMON__DIFF_MEMORY, GNOMON__TOTAL},
+    {GNOMON__DIFF_MEMORY, GNOMON__MAX},   {GNOMON__DIFF_MEMORY, GNOMON__SELF}};
 #undef OF_DURATIONS
 
 static double square(double x)
@@ -100,7 +101,7 @@ static double part_value(const gnomon__diff_part *p, double jobs,
         return p->total / jobs;
     if (metric == GNOMON__SELF)
         return p->self / jobs;
-    if (p->calls == 0)
+    if (p->runs == 0)
         return (double)NAN;
     switch (metric) {
     case GNOMON__MEAN:
@@ -270,20 +271,22 @@ static void assume(estimate *e, const gnomon__diff_row *row,
                    enum gnomon__side side, enum gnomon__metric metric,
                    const gnomon__assumptions *assumed)
 {
-    const int is_counter = row->kind == GNOMON__DIFF_COUNTER;
     double n = e->executions / e->parts;
     double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
-    double timed = metric == GNOMON__CALLS || is_counter ? 0
-                   : grows_with_calls(metric)            ? n
-                                                         : 1;
+    double timed = metric == GNOMON__CALLS || row->kind >= GNOMON__DIFF_COUNTER
+                       ? 0
+                   : grows_with_calls(metric) ? n
+                                              : 1;
     double drift =
         square(assumed->drift * e->value) + square(assumed->drift_ns * timed);
     double variance[2], independent[2] = {n, 1 / (1 / n + likeness)};
     for (int i = 0; i < 2; i++)
-        variance[i] = is_counter ? sampled_variance(&row->side[side], n,
-                                                    independent[i], metric)
-                                 : value_variance(&row->side[side], e, n,
-                                                  independent[i], metric);
+        variance[i] =
+            row->kind == GNOMON__DIFF_MEMORY ? 0
+            : row->kind == GNOMON__DIFF_COUNTER
+                ? sampled_variance(&row->side[side], n, independent[i], metric)
+                : value_variance(&row->side[side], e, n, independent[i],
+                                 metric);
     int is_together = variance[1] > variance[0] + drift;
     e->known = is_together ? 0 : drift;
     e->guessed = variance[is_together];
@@ -300,14 +303,15 @@ static estimate estimate_of(const gnomon__diff *d, const gnomon__diff_row *row,
     if (half->all.s.count == 0)
         return e;
     add_parts(&e, half, d->jobs[side].jobs, metric);
-    if (row->kind != GNOMON__DIFF_COUNTER)
+    if (row->kind < GNOMON__DIFF_COUNTER)
         e.relative = relative_variance(&half->all.s);
-    else
+    else if (row->kind == GNOMON__DIFF_COUNTER)
         e.relative = half->all.s.count < 2
                          ? (double)NAN
                          : samples_variance(half) / square(e.value);
     assume(&e, row, side, metric, assumed);
-    if (half->all.s.count < 2 && metric != GNOMON__CALLS)
+    if (half->all.s.count < 2 && metric != GNOMON__CALLS &&
+        row->kind != GNOMON__DIFF_MEMORY)
         e.guessed = (double)NAN;
     if (grows_with_calls(metric))
         e.known += counts * square(e.value);
@@ -502,6 +506,6 @@ gnomon__change gnomon__compare(const gnomon__diff *d,
         c.a == c.b ? 0
                    : 1 - gnomon__t_two_sided((c.b - c.a) / sqrt(variance), df);
     compare_interval(&c, &sum, gnomon__t_quantile(1 - confidence, df),
-                     row->kind == GNOMON__DIFF_COUNTER);
+                     row->kind >= GNOMON__DIFF_COUNTER);
     return c;
 }

@@ -14,7 +14,7 @@ enum gnomon__metric {
     GNOMON__METRIC_P99,
     GNOMON__MAX,
     GNOMON__MIN,
-    GNOMON__SELF, /* of times on the host alone */
+    GNOMON__SELF, /* of times on the host; of memory what is held */
     GNOMON__LAST, /* of counters alone, which have mean, min, max and total, too */
     GNOMON__METRICS
 };

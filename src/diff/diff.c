@@ -108,15 +108,19 @@ int gnomon__diff_is_assumed(const gnomon__diff *d)
     X(RUN_NAME, "name", "", TEXT, SHOWN, KEY) \
     X(RUN_STAGE, "stage", "", TEXT, SHOWN, KEY) /* "": of none */ \
     X(RUN_KIND, "kind", "", ID, SHOWN, KEY)     /* gnomon__diff_kind */ \
+    /* of memory its stage's, as peaks of several do not add up; else none */ \
+    X(RUN_NUMBER, "number", "", ID, SHOWN, KEY) \
     /* the first of a stage of this name */ \
     X(RUN_ORDINAL, "ordinal", "", ID, SHOWN, LEAST) \
-    /* of all but counters, which have the others */ \
+    /* of all but counters and memory, which have the others */ \
     X(RUN_TIMES, "times", "", TEXT, SHOWN, TIMES) \
     X(RUN_SAMPLES, "samples", "", COUNT, SHOWN, SUM) \
     X(RUN_SUM, "sum", "", NUMBER, SHOWN, SUM) \
     X(RUN_MIN, "min", "", NUMBER, SHOWN, LEAST) \
     X(RUN_MAX, "max", "", NUMBER, SHOWN, MOST) \
-    X(RUN_LAST, "last", "", NUMBER, SHOWN, LAST) /* of its last track */
+    X(RUN_LAST, "last", "", NUMBER, SHOWN, LAST) /* of its last track */ \
+    X(RUN_PEAK, "peak", "", NUMBER, SHOWN, SUM) \
+    X(RUN_HELD, "held", "", NUMBER, SHOWN, SUM)
 GNOMON__COLUMNS(run_columns, RUN_COLUMNS, RUN_COLUMN_LIST);
 
 /* A run that is being read. */
@@ -216,11 +220,43 @@ static void run_read_busy(gnomon__report_rows *r, const gnomon_node_info *node,
     }
 }
 
+/* What a node has of a pool, in the row of that name. */
+static void run_memory(gnomon__report_rows *r, const gnomon_node_info *n,
+                       const char *name, const gnomon_memory_stats *m)
+{
+    const gnomon_stage_info stage = run_stage_at(r->profile, n->stage);
+    gnomon__cell *cells = run_cells(r, GNOMON__DIFF_MEMORY, &stage, name);
+    gnomon__cell_count(&cells[RUN_NUMBER], n->stage);
+    gnomon__cell_count(&cells[RUN_SAMPLES], m->allocations);
+    gnomon__cell_number(&cells[RUN_SUM], (double)m->allocated_bytes);
+    gnomon__cell_number(&cells[RUN_PEAK], (double)m->at_peak_bytes);
+    gnomon__cell_number(&cells[RUN_HELD], (double)m->held_bytes);
+}
+
+static void run_read_memory(gnomon__report_rows *r,
+                            const gnomon__report_node *n)
+{
+    gnomon_track_info pool;
+    for (size_t i = 0; i < n->of.memory_count; i++) {
+        const gnomon_memory_stats *m = gnomon_memory_at(&n->of, i);
+        if (gnomon_profile_track(r->profile, m->pool, &pool))
+            continue;
+        const char *below =
+            gnomon__table_keep(&r->table, "%s/%s", pool.name, n->region.name);
+        if (!below)
+            r->code = GNOMON_ENOMEM;
+        run_memory(r, &n->of, pool.name, m);
+        run_memory(r, &n->of, below, m);
+    }
+}
+
 static void run_read_nodes(gnomon__report_rows *r)
 {
     const run_reader *reader = r->more;
     gnomon__report_node n;
     for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
+        if (reader->is_wanted[n.of.view]) /* one alone records memory */
+            run_read_memory(r, &n);
         if ((n.of.view && n.of.view != reader->stages[n.of.stage].view) ||
             n.of.flags & GNOMON_NODE_PART)
             continue;
@@ -366,6 +402,12 @@ static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
                                    .max = from[RUN_MAX].number,
                                    .last = from[RUN_LAST].number};
         half->all.s.count += from[RUN_SAMPLES].count;
+    } else if (row->kind == GNOMON__DIFF_MEMORY) {
+        part = (gnomon__diff_part){.calls = (double)from[RUN_SAMPLES].count,
+                                   .total = from[RUN_SUM].number,
+                                   .self = from[RUN_HELD].number,
+                                   .max = from[RUN_PEAK].number};
+        half->all.s.count++;
     }
     for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)
         part.quantiles[q] = gnomon_quantile(s, gnomon__quantiles[q]);

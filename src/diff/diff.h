@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The rows of two sides, matched by stage, kind and name, and summed over paths and
  * tracks. There are rows of times on the host and on devices, of the devices' work by
- * scope, of steps (one for each stage), and of counters. A side is any number of runs,
+ * scope, of steps (one for each stage), of counters, and of memory. A side is any number of runs,
  * added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
@@ -13,9 +13,10 @@
 enum gnomon__diff_kind {
     GNOMON__DIFF_HOST,
     GNOMON__DIFF_DEVICE,
-    GNOMON__DIFF_BUSY,  /* work of devices, by each scope around its launch */
-    GNOMON__DIFF_STEPS, /* named as their stage */
-    GNOMON__DIFF_COUNTER,
+    GNOMON__DIFF_BUSY,    /* work of devices, by each scope around its launch */
+    GNOMON__DIFF_STEPS,   /* named as their stage */
+    GNOMON__DIFF_COUNTER, /* from here on rows have no times */
+    GNOMON__DIFF_MEMORY, /* of a pool, "host", and of a region in it, "host/step" */
     GNOMON__DIFF_KINDS
 };
 
@@ -28,7 +29,9 @@ extern const double gnomon__quantiles[GNOMON__QUANTILES];
  * n modulo this. */
 #define GNOMON__DIFF_PARTS 32
 
-/* What runs add up to: durations in ns, or samples of a counter. */
+/* What runs add up to: durations in ns, or samples of a counter. Of memory calls are
+ * allocations, `total` is what was allocated, `self` what is held at the end, and `max`
+ * what was held at the peak, in bytes. */
 typedef struct gnomon__diff_part {
     double calls, total, self, min, max;
     double last; /* of a counter, summed over its runs */
@@ -38,7 +41,7 @@ typedef struct gnomon__diff_part {
 
 /* One side of a row. `all.s.count` 0: it is not on this side. */
 typedef struct gnomon__diff_half {
-    gnomon__sum all; /* of all its runs; of a counter the count alone */
+    gnomon__sum all; /* of all its runs; without times the count alone */
     gnomon__diff_part *parts;
     size_t part_count, part_room; /* parts past its count are zero */
 } gnomon__diff_half;

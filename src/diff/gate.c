@@ -51,11 +51,12 @@ static int gate_relative(gnomon__gate *g, const char *word)
     return 1;
 }
 
-/* "+10us", of calls "+10", of a counter "+0.5". */
+/* "+10us", of calls "+10", of a counter "+0.5", of memory "+1MiB". */
 static int gate_absolute(gnomon__gate *g, const char *word)
 {
-    int64_t type = g->metric == GNOMON__CALLS ? GNOMON_OPTION_INTEGER
-                                              : GNOMON_OPTION_DURATION;
+    int64_t type = g->metric == GNOMON__CALLS       ? GNOMON_OPTION_INTEGER
+                   : g->kind == GNOMON__DIFF_MEMORY ? GNOMON_OPTION_BYTES
+                                                    : GNOMON_OPTION_DURATION;
     int64_t number = 0;
     char why[128], *end;
     if (g->kind == GNOMON__DIFF_COUNTER) {
@@ -136,7 +137,7 @@ void gnomon__gate_free(gnomon__gate *g)
 
 static double gate_default(const gnomon__gate *g, double calls)
 {
-    if (g->metric == GNOMON__CALLS || g->kind == GNOMON__DIFF_COUNTER)
+    if (g->metric == GNOMON__CALLS || g->kind >= GNOMON__DIFF_COUNTER)
         return 0;
     if (g->metric == GNOMON__TOTAL || g->metric == GNOMON__SELF)
         return calls * GNOMON__GATE_GRAIN_NS;

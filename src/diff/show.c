@@ -19,8 +19,9 @@ enum gnomon__changes_unit gnomon__changes_unit_of(enum gnomon__diff_kind kind,
 {
     if (metric == GNOMON__CALLS)
         return GNOMON__CHANGES_COUNT;
-    if (kind == GNOMON__DIFF_COUNTER)
-        return GNOMON__CHANGES_SAMPLE;
+    if (kind >= GNOMON__DIFF_COUNTER)
+        return kind == GNOMON__DIFF_COUNTER ? GNOMON__CHANGES_SAMPLE
+                                            : GNOMON__CHANGES_BYTES;
     return metric >= GNOMON__METRIC_P50 && metric <= GNOMON__METRIC_P99
                ? GNOMON__CHANGES_ABOUT_NS
                : GNOMON__CHANGES_NS;
@@ -38,10 +39,10 @@ const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
         snprintf(text, GNOMON__CHANGES_TEXT, "%s%.6g", plus, value);
         return text;
     }
-    if (in == GNOMON__CHANGES_COUNT || value == 0) {
+    if (in >= GNOMON__CHANGES_COUNT || value == 0) {
         snprintf(text, GNOMON__CHANGES_TEXT, "%s%.*f%s", plus,
                  value != floor(value), value,
-                 in == GNOMON__CHANGES_COUNT ? "" : " ns");
+                 in >= GNOMON__CHANGES_COUNT ? "" : " ns");
         return text;
     }
     if (in == GNOMON__CHANGES_ABOUT_NS) {
@@ -142,6 +143,8 @@ static const struct {
     [GNOMON__DIFF_STEPS] = {"steps", "Changes of steps", "Stage", "Steps"},
     [GNOMON__DIFF_COUNTER] = {"counter", "Changes of counters", "Counter",
                               "Samples"},
+    [GNOMON__DIFF_MEMORY] = {"memory", "Changes of memory (bytes)", "Pool",
+                             "Allocations"},
 };
 
 /* What a table of the kind compares: a metric of a kind is of its table alone, and one
@@ -153,6 +156,8 @@ static enum gnomon__metric show_metric(const gnomon__diff_request *r,
         &gnomon__metrics[r->metric < 0 ? GNOMON__MEAN : r->metric];
     if (kind == asked->kind)
         return asked->metric;
+    if (kind == GNOMON__DIFF_MEMORY)
+        return GNOMON__MAX;
     return kind == GNOMON__DIFF_COUNTER || asked->metric == GNOMON__SELF
                ? GNOMON__MEAN
                : asked->metric;
@@ -193,10 +198,12 @@ void gnomon__diff_fill(const gnomon__diff_request *r,
         enum gnomon__side which = (enum gnomon__side)side;
         fill(&cells[GNOMON__DIFF_CALLS_A + side],
              gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS));
-        if (row->kind != GNOMON__DIFF_COUNTER)
+        if (row->kind < GNOMON__DIFF_COUNTER)
             total[side] =
                 gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
         fill(&cells[GNOMON__DIFF_TOTAL_A + side], total[side]);
+        if (row->kind == GNOMON__DIFF_MEMORY) /* the order is by these bytes */
+            total[side] = side ? c.b : c.a;
         total[side] = isnan(total[side]) ? 0 : total[side];
     }
     /* These cells have a text also if nothing can be said. */
@@ -206,7 +213,7 @@ void gnomon__diff_fill(const gnomon__diff_request *r,
     gnomon__cell_number(&cells[GNOMON__DIFF_LOW], c.low);
     gnomon__cell_number(&cells[GNOMON__DIFF_HIGH], c.high);
     gnomon__cell_number(&cells[GNOMON__DIFF_CONFIDENCE], c.confidence);
-    if (row->kind != GNOMON__DIFF_COUNTER)
+    if (row->kind < GNOMON__DIFF_COUNTER)
         fill(&cells[GNOMON__DIFF_MORE], total[1] - total[0]);
     fill(&cells[GNOMON__DIFF_BY_TOTAL], fabs(total[1] - total[0]));
     fill(&cells[GNOMON__DIFF_BY_CHANGE], or_largest(c.relative, is_alone));
@@ -261,14 +268,16 @@ static const char *show_cell(char room[32], const gnomon__report_table *table,
     }
 }
 
-/* "mean", of samples "sum" and "last", too. */
+/* "mean"; what has no times has words of its own: "last", "peak". */
 static const char *metric_word(const show_table *t)
 {
-    if (t->metric == GNOMON__LAST)
-        return "last";
-    return t->kind == GNOMON__DIFF_COUNTER && t->metric == GNOMON__TOTAL
-               ? "sum"
-               : gnomon__metric_words[t->metric];
+    size_t i = 0;
+    while (t->kind >= GNOMON__DIFF_COUNTER &&
+           (gnomon__metrics[i].kind != t->kind ||
+            gnomon__metrics[i].metric != t->metric))
+        i++;
+    return i ? strchr(gnomon__metric_words[i], '-') + 1
+             : gnomon__metric_words[t->metric];
 }
 
 static void put_column_title(show_table *t, size_t column, const char *word,
@@ -277,7 +286,7 @@ static void put_column_title(show_table *t, size_t column, const char *word,
     char *title = t->columns[column].title;
     const int room = (int)(sizeof t->columns->title - 1 - strlen(side));
     (void)snprintf(title, sizeof t->columns->title, "%.*s%s", room, word, side);
-    if (*title >= 'a' && *title <= 'z' && *title != 'p') /* "p50" stays */
+    if (*title >= 'a' && *title <= 'z' && title[1] >= 'a') /* "p50" stays */
         *title = (char)(*title - 'a' + 'A');
 }
 
@@ -340,7 +349,8 @@ static void name_groups(show_table *t, int is_first)
 static void put_json_head(show_table *t, size_t left_out, int is_first,
                           const gnomon_writer *out)
 {
-    static const char *const units[] = {"ns", "ns", "calls", "samples"};
+    static const char *const units[] = {"ns", "ns", "calls", "samples",
+                                        "bytes"};
     out->print(out, is_first ? "\n{" : ",\n{");
     gnomon__changes_json_text(out, "stage", t->base.stage);
     out->print(out,

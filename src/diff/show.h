@@ -12,7 +12,8 @@ enum gnomon__changes_unit {
     GNOMON__CHANGES_NS,
     GNOMON__CHANGES_ABOUT_NS, /* of a quantile, which is known to 3 to 6 % */
     GNOMON__CHANGES_COUNT,
-    GNOMON__CHANGES_SAMPLE /* of a counter: whatever it counts */
+    GNOMON__CHANGES_SAMPLE, /* of a counter: whatever it counts */
+    GNOMON__CHANGES_BYTES
 };
 
 enum gnomon__changes_unit gnomon__changes_unit_of(enum gnomon__diff_kind kind,

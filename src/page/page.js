@@ -1268,14 +1268,15 @@ function changes() {
     const s = section('changes', 'Changes', 'B against A. ▲ is more and ▼ less, as sure as was ' +
         'asked for; ~ may be chance.');
     const C = T.changes, list = [];
-    const kinds = ['host', 'device', 'busy', 'steps', 'counter'];
+    const kinds = ['host', 'device', 'busy', 'steps', 'counter', 'memory'];
     for (let i = 0; i < C.n; i++) {
         const r = {stage: texts[C.stage[i]], name: texts[C.name[i]], kind: kinds[C.kind[i]]};
         for (const k of ['a', 'b', 'callsA', 'callsB', 'change', 'low', 'high', 'sure', 'more',
             'isSure']) r[k] = isFinite(C[k][i]) ? C[k][i] : null;
         list.push(r);
     }
-    const show = (v, r) => r.kind === 'counter' ? real(v) : time(v);
+    const isTime = r => r.kind !== 'counter' && r.kind !== 'memory';
+    const show = (v, r) => isTime(r) ? time(v) : real(v);
     const sign = r => !r.isSure ? '~ ' : r.change > 0 ? '▲ ' : '▼ ';
     const signed = v => (v > 0 ? '+' : '') + digits(v * 100, 3) + NARROW + '%';
     const table = new Table('Changes', [
@@ -1290,7 +1291,7 @@ function changes() {
         {id: 'sure', title: 'Sure', get: r => r.sure, show: v => (Math.floor(v * 1e4) / 100)
             .toFixed(2) + NARROW + '%'},
         {id: 'more', title: 'More in all', get: r => r.more === null ? null : Math.abs(r.more),
-            show: (v, r) => r.kind === 'counter' ? '' : (r.more > 0 ? '+' : r.more < 0 ? '−' : '') + time(v)}],
+            show: (v, r) => isTime(r) ? (r.more > 0 ? '+' : r.more < 0 ? '−' : '') + time(v) : ''}],
     {sort: 'more', mark: r => r.change === null ? 'unsure' : r.isSure
         ? r.change > 0 ? 'sure-more' : 'sure-less' : r.sure >= 0.9 ? 'maybe' : 'unsure'});
     const verdicts = ['✓ holds', '✗ fails', '? not sure'];

@@ -249,10 +249,12 @@ static void facts_of_half(facts *f, const gnomon__diff_row *row)
     const gnomon__diff_half *h = &row->side[0];
     const uint64_t key = fact_key(
         fact_text(fact_text(1, row->stage), row->name), (uint64_t)row->kind);
-    if (row->kind != GNOMON__DIFF_COUNTER) {
+    if (row->kind < GNOMON__DIFF_COUNTER) {
         facts_stats(f, key, &h->all.s);
         return;
     }
+    if (row->kind == GNOMON__DIFF_MEMORY)
+        return;
     fact_add(f, key, "count", FACT_SUM, (double)h->all.s.count);
     fact_add(f, key, "sum", FACT_SUM, h->parts[0].total);
     fact_add(f, key, "min", FACT_LEAST, h->parts[0].min);
