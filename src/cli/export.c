@@ -62,6 +62,9 @@ static const gnomon__cli_option export_options[] = {
                  "with stacks: what their lines count: time, which is the "
                  "default, flops or allocated (bytes)",
                  GNOMON__TO(gnomon__export_request, metric)),
+    GNOMON__FLAG("modules",
+                 "with chrome: layers as modules of torch, for TensorBoard",
+                 GNOMON__TO(gnomon__export_request, modules)),
     GNOMON__TEXT("max", 0, "SIZE",
                  "several files, by time, each at most this large",
                  .take = parse_size),

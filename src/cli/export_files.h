@@ -14,6 +14,7 @@ typedef struct gnomon__export_request {
     int which;      /* of its exporters, by --to; -1: not given */
     int reader;     /* 0: TensorBoard; -1: none */
     int metric;     /* gnomon__stacks_metric; -1: not given */
+    int modules;    /* of chrome: layers as modules */
     uint64_t max;   /* bytes of a file before compression; 0: any */
     char **made;    /* paths in the folder, with room for all */
     size_t made_count;

@@ -326,9 +326,37 @@ static void put_flow(gnomon__chrome *c, const gnomon__link_end *end,
 
 /* ---- Executions ---------------------------------------------------------------------- */
 
-static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
-                          int args)
+/* NULL: the path is no layer. */
+static gnomon__module *module_at(const gnomon__chrome *c, uint32_t node)
 {
+    return c->modules && c->modules[node].name ? &c->modules[node] : NULL;
+}
+
+/* The rest of a layer's name, and of what is equal in its rows. */
+static void put_module(gnomon__chrome *c, gnomon__module *m, int64_t pid)
+{
+    const uint64_t around = c->modules[m->around].last;
+    if (m->is_each)
+        m->number = around && m->within == around ? m->number + 1 : 0;
+    m->within = around;
+    gnomon__export_form(c->t, "%u','pid':%jd,'tid':", m->number, pid);
+}
+
+static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
+                          int args, uint32_t node, uint64_t own)
+{
+    gnomon__module *m = module_at(c, node);
+    if (m) {
+        m->last = own;
+        gnomon__export_string(c->t, &",\"Python module id\":"[!args]);
+        gnomon__export_form(
+            c->t, "%u,'Python id':%ju,'Python parent id':", m->number, own);
+        if (m->within)
+            gnomon__export_number(c->t, m->within);
+        else
+            gnomon__export_literal(c->t, "null");
+        args = 1;
+    }
     size_t comma = !args && n->args_size;
     gnomon__export_put(c->t, n->args + comma, n->args_size - comma);
     gnomon__export_literal(c->t, "}}");
@@ -381,7 +409,7 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
         gnomon__export_double(c->t, (double)n->moved / (double)e->duration_ns);
         args = 1;
     }
-    put_node_args(c, n, args);
+    put_node_args(c, n, args, e->node, own);
 }
 
 /* Up to its args. 0: no memory. */
@@ -390,6 +418,7 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
                            size_t number, uint64_t at, int64_t *tid)
 {
     const uint64_t duration = e->duration_ns;
+    gnomon__module *module = module_at(c, e->node);
     uint32_t lane =
         gnomon__timeline_lane(&c->line, track, e, number, at, at + duration);
     if (!n || lane == GNOMON__NO_LANE)
@@ -397,6 +426,8 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
     *tid = gnomon__chrome_tid(c, track, lane);
     gnomon__chrome_row(c);
     gnomon__export_put(c->t, n->head, n->head_size);
+    if (module)
+        put_module(c, module, c->line.tracks[track].pid);
     gnomon__export_signed(c->t, *tid);
     gnomon__export_literal(c->t, ",\"ts\":");
     gnomon__export_us(c->t, at);
@@ -508,7 +539,7 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
     gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
-    put_node_args(c, n, 1);
+    put_node_args(c, n, 1, o->node, id);
     return !n->is_label || put_label(c, o->track, &e, id);
 }
 

@@ -31,6 +31,8 @@ typedef struct gnomon__export {
     const char *name;    /* what the file is called; NULL: not known */
     int for_tensorboard; /* chrome: categories that its plugin knows */
     int metric;          /* gnomon__stacks_metric */
+    /* chrome: finds the layers, which then are Kineto's modules; NULL: none are. */
+    struct gnomon__module *(*modules)(const gnomon_profile *profile);
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;
     /* Of each profile, which saves a pass over its events; NULL: not known. */
