@@ -210,14 +210,13 @@ int gnomon__export_files(const gnomon__export_request *r,
                          const char *path)
 {
     gnomon__export_span *spans = gnomon__alloc((count + 1) * sizeof *spans);
-    file_job job = {
-        .request = r,
-        .what = {.profiles = profiles,
-                 .count = count,
-                 .for_tensorboard = !r->reader,
-                 .modules = r->modules ? gnomon__modules_find : NULL,
-                 .spans = spans},
-        .path = path && strcmp(path, "-") != 0 ? path : NULL};
+    file_job job = {.request = r,
+                    .what = {.profiles = profiles,
+                             .count = count,
+                             .for_tensorboard = !r->reader,
+                             .layer = r->modules ? gnomon__chrome_layer : NULL,
+                             .spans = spans},
+                    .path = path && strcmp(path, "-") != 0 ? path : NULL};
     for (size_t i = 0; spans && i < count; i++)
         spans[i].is_known = gnomon__profile_span(
             profiles[i], &spans[i].from_unix_ns, &spans[i].until_unix_ns);

@@ -330,9 +330,7 @@ static int begin_profile(gnomon__chrome *c, size_t which)
     c->node_count = gnomon_profile_count(p, GNOMON_NODES);
     c->nodes = calloc(c->node_count + 1, sizeof *c->nodes);
     c->around = calloc(c->line.track_count + 1, sizeof *c->around);
-    c->modules = c->what->modules ? c->what->modules(p) : NULL;
-    return c->flows && c->nodes && c->around &&
-           (c->modules || !c->what->modules);
+    return c->flows && c->nodes && c->around;
 }
 
 static void end_profile(gnomon__chrome *c, const gnomon_profile *p)
@@ -348,6 +346,7 @@ static void end_profile(gnomon__chrome *c, const gnomon_profile *p)
     free(c->nodes);
     free(c->flows);
     free(c->modules);
+    c->modules = NULL;
     c->nodes = NULL;
     c->flows = NULL;
     gnomon__timeline_end(&c->line);

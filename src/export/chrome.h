@@ -7,7 +7,6 @@
 #ifndef GNOMON_EXPORT_CHROME_H
 #define GNOMON_EXPORT_CHROME_H
 
-#include "export/modules.h"
 #include "export/text.h"
 #include "export/timeline.h"
 #include "gnomon.h"
@@ -75,8 +74,8 @@ typedef struct gnomon__chrome {
     gnomon__chrome_flow *flows; /* by number, from 0 */
     gnomon__chrome_node *nodes; /* by number */
     size_t node_count;
-    gnomon__module *modules;       /* by node; NULL: none is asked for */
-    gnomon__chrome_labels *around; /* by track */
+    struct gnomon__module *modules; /* of what->layer, by node, or NULL */
+    gnomon__chrome_labels *around;  /* by track */
     gnomon__chrome_spans spans;
     struct gnomon__chrome_calls **calls; /* by a thread's track: of its lane */
     uint64_t first_flow;                 /* its number in the file */
@@ -89,8 +88,6 @@ typedef struct gnomon__chrome {
 /* The path's text, made when it is first needed; NULL: no memory. */
 const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
                                                   uint32_t node);
-/* Whether Kineto has such a category. */
-int gnomon__chrome_is_category(const char *category);
 /* Whether TensorBoard's plugin must not know the category of such a row. */
 int gnomon__chrome_hides_collective(const char *category, const char *name);
 

@@ -17,7 +17,7 @@ static int is_among(const char *word, const char *const *words, size_t count)
 }
 
 /* Categories of Kineto that a region may name itself. */
-int gnomon__chrome_is_category(const char *category)
+static int is_category(const char *category)
 {
     static const char *const known[] = {
         "cpu_op",    "user_annotation", "cuda_runtime", "cuda_driver",
@@ -29,7 +29,7 @@ int gnomon__chrome_is_category(const char *category)
 static const char *category_of(const gnomon_region_info *r,
                                const gnomon_node_info *n, int is_on_device)
 {
-    if (gnomon__chrome_is_category(r->category))
+    if (is_category(r->category))
         return r->category;
     if (is_on_device && strcmp(r->category, "graph") == 0)
         return "kernel"; /* the device is busy with it */
@@ -73,7 +73,7 @@ static const char *for_tensorboard(const char *category,
         return "gpu_label";
     if (strcmp(category, "user_annotation") == 0 &&
         strncmp(r->name, "ProfilerStep#", 13) != 0 &&
-        (!gnomon__chrome_is_category(r->category) ||
+        (!is_category(r->category) ||
          strncmp(r->name, loader, sizeof loader - 1) == 0))
         return "cpu_op";
     return category;
@@ -208,7 +208,6 @@ typedef struct chrome_path {
     const gnomon_track_info *track;
     gnomon_op_info op;
     const char *category;
-    const gnomon__module *module; /* NULL: it is none */
     int is_on_device;
 } chrome_path;
 
@@ -221,19 +220,12 @@ static void read_path(const gnomon__chrome *c, chrome_path *p, uint32_t node)
     if (p->node.op)
         (void)gnomon_profile_op(c->line.p, p->node.op, &p->op);
     p->is_on_device = gnomon__timeline_on_device(&c->line, p->node.track);
-    if (c->modules && c->modules[node].name)
-        p->module = &c->modules[node];
     p->category = category_of(&p->region, &p->node, p->is_on_device);
 }
 
 static void put_head(const gnomon__chrome *c, gnomon__export_text *t,
                      const chrome_path *p)
 {
-    if (p->module) { /* its row says the rest */
-        gnomon__export_form(t, "{'ph':'X','cat':'python_function','name':'%s_",
-                            p->module->name);
-        return;
-    }
     gnomon__export_form(t, "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':",
                         c->what->for_tensorboard
                             ? for_tensorboard(p->category, &p->region)

@@ -295,12 +295,10 @@ static const char *region_name(const gnomon__chrome *c, uint32_t region)
 static void put_flow(gnomon__chrome *c, const gnomon__link_end *end,
                      const gnomon_event_info *e, int64_t tid, uint64_t at)
 {
-    static const char *const names[] = {
-        [GNOMON_LINK_SUBMIT] =
-            ",\"cat\":\"submit\",\"name\":\"submit\",\"pid\":",
-        [GNOMON_LINK_BACKWARD] =
-            ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"pid\":",
-        [GNOMON_LINK_LAUNCH] = ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":"};
+    static const char *const names[] = {[GNOMON_LINK_SUBMIT] = "submit",
+                                        [GNOMON_LINK_BACKWARD] = "fwdbwd",
+                                        [GNOMON_LINK_LAUNCH] = "ac2g"};
+    const char *kind = names[end->kind <= GNOMON_LINK_LAUNCH ? end->kind : 0];
     const int64_t pid = c->line.tracks[e->track].pid;
     gnomon_node_info n = {.region = 0};
     uint64_t ns;
@@ -314,49 +312,19 @@ static void put_flow(gnomon__chrome *c, const gnomon__link_end *end,
                             region_name(c, n.region), pid, tid, at);
     }
     gnomon__chrome_row(c);
-    if (end->is_effect)
-        gnomon__export_literal(c->t, "{\"ph\":\"f\",\"bp\":\"e\",\"id\":");
-    else
-        gnomon__export_literal(c->t, "{\"ph\":\"s\",\"id\":");
-    gnomon__export_number(c->t, c->first_flow + end->flow);
-    gnomon__export_string(
-        c->t, names[end->kind <= GNOMON_LINK_LAUNCH ? end->kind : 0]);
-    gnomon__export_form(c->t, "%jd,'tid':%jd,'ts':%jx}", pid, tid, at);
+    gnomon__export_string(c->t, end->is_effect
+                                    ? "{\"ph\":\"f\",\"bp\":\"e\",\"id\":"
+                                    : "{\"ph\":\"s\",\"id\":");
+    gnomon__export_form(
+        c->t, "%ju,'cat':'%s','name':'%s','pid':%jd,'tid':%jd,'ts':%jx}",
+        c->first_flow + end->flow, kind, kind, pid, tid, at);
 }
 
 /* ---- Executions ---------------------------------------------------------------------- */
 
-/* NULL: the path is no layer. */
-static gnomon__module *module_at(const gnomon__chrome *c, uint32_t node)
-{
-    return c->modules && c->modules[node].name ? &c->modules[node] : NULL;
-}
-
-/* The rest of a layer's name, and of what is equal in its rows. */
-static void put_module(gnomon__chrome *c, gnomon__module *m, int64_t pid)
-{
-    const uint64_t around = c->modules[m->around].last;
-    if (m->is_each)
-        m->number = around && m->within == around ? m->number + 1 : 0;
-    m->within = around;
-    gnomon__export_form(c->t, "%u','pid':%jd,'tid':", m->number, pid);
-}
-
 static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
-                          int args, uint32_t node, uint64_t own)
+                          int args)
 {
-    gnomon__module *m = module_at(c, node);
-    if (m) {
-        m->last = own;
-        gnomon__export_string(c->t, &",\"Python module id\":"[!args]);
-        gnomon__export_form(
-            c->t, "%u,'Python id':%ju,'Python parent id':", m->number, own);
-        if (m->within)
-            gnomon__export_number(c->t, m->within);
-        else
-            gnomon__export_literal(c->t, "null");
-        args = 1;
-    }
     size_t comma = !args && n->args_size;
     gnomon__export_put(c->t, n->args + comma, n->args_size - comma);
     gnomon__export_literal(c->t, "}}");
@@ -409,7 +377,7 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
         gnomon__export_double(c->t, (double)n->moved / (double)e->duration_ns);
         args = 1;
     }
-    put_node_args(c, n, args, e->node, own);
+    put_node_args(c, n, args);
 }
 
 /* Up to its args. 0: no memory. */
@@ -418,16 +386,14 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
                            size_t number, uint64_t at, int64_t *tid)
 {
     const uint64_t duration = e->duration_ns;
-    gnomon__module *module = module_at(c, e->node);
     uint32_t lane =
         gnomon__timeline_lane(&c->line, track, e, number, at, at + duration);
-    if (!n || lane == GNOMON__NO_LANE)
+    if (!n || lane == GNOMON__NO_LANE ||
+        (c->what->layer && !c->what->layer(c, e->node)))
         return 0;
     *tid = gnomon__chrome_tid(c, track, lane);
     gnomon__chrome_row(c);
     gnomon__export_put(c->t, n->head, n->head_size);
-    if (module)
-        put_module(c, module, c->line.tracks[track].pid);
     gnomon__export_signed(c->t, *tid);
     gnomon__export_literal(c->t, ",\"ts\":");
     gnomon__export_us(c->t, at);
@@ -539,7 +505,7 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
     gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
-    put_node_args(c, n, 1, o->node, id);
+    put_node_args(c, n, 1);
     return !n->is_label || put_label(c, o->track, &e, id);
 }
 

@@ -24,6 +24,8 @@ enum gnomon__stacks_metric {
     GNOMON__STACKS_ALLOCATED /* bytes, of all pools */
 };
 
+struct gnomon__chrome;
+
 /* What is exported. */
 typedef struct gnomon__export {
     const gnomon_profile *const *profiles; /* each of one run or of many */
@@ -31,8 +33,9 @@ typedef struct gnomon__export {
     const char *name;    /* what the file is called; NULL: not known */
     int for_tensorboard; /* chrome: categories that its plugin knows */
     int metric;          /* gnomon__stacks_metric */
-    /* chrome: finds the layers, which then are Kineto's modules; NULL: none are. */
-    struct gnomon__module *(*modules)(const gnomon_profile *profile);
+    /* chrome: what makes the path's next row that of a layer, if it is one; NULL: none
+     * is. 0: no memory. */
+    int (*layer)(struct gnomon__chrome *c, uint32_t node);
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;
     /* Of each profile, which saves a pass over its events; NULL: not known. */

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Which paths of a profile are layers of a model. The library has the rows for them, and
- * who links this file the search for them. */
-#ifndef GNOMON_EXPORT_MODULES_H
-#define GNOMON_EXPORT_MODULES_H
-
-#include "gnomon/profile.h"
-
-typedef struct gnomon__module {
-    const char *name; /* "nn.Module: Linear"; NULL: it is none */
-    uint32_t around;  /* the path of the next layer around it; 0: none */
-    uint32_t number;  /* of its class: that of its last row */
-    uint32_t
-        is_each; /* each call within one of the layer around it has its own */
-    /* Numbers of rows: its last one, and of the layer around that; 0: there is none. */
-    uint64_t last, within;
-} gnomon__module;
-
-/* By node, from 0 to their count, in one block of memory that the caller frees; NULL: no
- * memory.
+/* Layers in Chrome's format, as Kineto writes modules of torch: for gnomon__export.layer. It
+ * is not in the library.
  *
  * Layers are the modules that torch's own session recorded. Without any, they are scopes
  * with a category, which is the class, around at least one operation, if the profile has
@@ -25,6 +8,11 @@ typedef struct gnomon__module {
  * class is their name: as such a function may be called for each block of a model, its
  * calls within one call of the layer around it are layers of their own. What runs backward
  * is none. */
-gnomon__module *gnomon__modules_find(const gnomon_profile *p);
+#ifndef GNOMON_EXPORT_MODULES_H
+#define GNOMON_EXPORT_MODULES_H
+
+#include "export/chrome.h"
+
+int gnomon__chrome_layer(gnomon__chrome *c, uint32_t node);
 
 #endif
