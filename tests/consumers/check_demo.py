@@ -79,9 +79,35 @@ def by_tensorboard(folder, events, steps):
     same("tensorboard: steps", by_name(of_steps(steps)), {
         f"ProfilerStep#{name}": (1, costs.costs[-1] * 1000)
         for name, costs in zip(data.steps_names, data.steps_costs)})
-    same("tensorboard: operators", by_name((name, ns) for name, _, ns in events), {
+    layers = {"model_forward", "attention_forward", "mlp_forward"}
+    same("tensorboard: operators", by_name(
+        (name, ns) for name, _, ns in events if name not in layers), {
         row["name"]: (row["calls"], row["host_total_duration"] * 1000)
         for row in view.operation_table_by_name["data"]}, 500)
+    by_modules(view.module_stats, {name: of for name, of in by_name(
+        (name, ns) for name, _, ns in events).items() if name in layers})
+
+
+def by_modules(modules, expected):
+    """Both blocks of the model call the same functions, and are layers of their own."""
+    if [m.name for m in modules] != ["model_forward_0"]:
+        fail(f"tensorboard: modules {modules}")
+    model = modules[0]
+    names = [m.name for m in model.children]
+    if names != [f"{name}_forward_{i}" for i in (0, 1) for name in ("attention", "mlp")]:
+        fail(f"tensorboard: modules {names}")
+    own = model.host_duration - sum(m.host_duration for m in model.children)
+    if not 0 <= model.self_host_duration <= own:
+        fail(f"tensorboard: the model alone took {model.self_host_duration} of {own} us")
+    if (model.operators, *(m.operators for m in model.children)) != (
+            8 * model.occurences, *[3 * model.occurences] * 4):
+        fail(f"tensorboard: operators of {modules}")
+    found = collections.defaultdict(lambda: [0, 0])
+    for m in [model, *model.children]:
+        row = found[m.name.rpartition("_")[0]]
+        row[0] += m.occurences
+        row[1] += m.host_duration * 1000
+    same("tensorboard: modules", expected, dict(found))
 
 
 def main():
@@ -96,7 +122,7 @@ def main():
         shutil.copy(demo.path("trace.pt.trace.json"), folder)
         by_hta(folder, events, steps, demo.operations())
     else:
-        demo.export("traces", "--to", "chrome", "--for", "tensorboard")
+        demo.export("traces", "--to", "chrome", "--for", "tensorboard", "--modules")
         by_tensorboard(folder, events, steps)
 
 
