@@ -3,19 +3,12 @@
  * at a time, so the last one that began before it is the only one that can be it. */
 #include "record/activity_launches.h"
 
-#include <stdlib.h>
-
 #include "gnomon.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/tape_read.h"
 
-static int launch_order(const void *left, const void *right)
-{
-    const gnomon__work_launch *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
-}
+GNOMON__ORDER(launch_order, gnomon__work_launch, UP(thread), UP(ticks))
 
 /* The instance by which links name the execution. 0: no memory. */
 static uint64_t name_entry(gnomon__tape_events *e, gnomon__tape_entry *entry)
@@ -91,7 +84,7 @@ int gnomon__snapshot_launches(gnomon__snapshot_builder *b,
     int ok = 1;
     if (!e || !l->count)
         return 1;
-    qsort(l->of, l->count, sizeof *l->of, launch_order);
+    GNOMON__SORT(l->of, l->count, launch_order);
     for (size_t i = 0, end; ok && i < l->count; i = end) {
         const uint32_t thread = l->of[i].thread;
         for (end = i; end < l->count && l->of[end].thread == thread;)

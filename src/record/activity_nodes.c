@@ -4,11 +4,11 @@
  * with the work below. Work of several threads below equal paths is one node. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mark/tree.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/activities.h"
 #include "record/activity_rows.h"
 #include "record/activity_tables.h"
@@ -119,12 +119,9 @@ static int add_sum(work_nodes *w, uint32_t stage,
     w->of[number - 1].bytes += sum->bytes;
     if (!w->b->record->work)
         return 1;
-    if (!gnomon__grow(&w->places, &w->place_room, w->place_count + 1,
-                      sizeof *w->places))
-        return 0;
-    w->places[w->place_count++] =
-        (gnomon__work_place){.stage = stage, .leaf = sum->leaf, .node = number};
-    return 1;
+    return GNOMON__ADD(w->places, w->place_room, w->place_count,
+                       (gnomon__work_place){
+                           .stage = stage, .leaf = sum->leaf, .node = number});
 }
 
 static int add_stages(work_nodes *w)
@@ -268,16 +265,11 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
 }
 
 /* By track; on each in the order of the list. Under the lock of the tables. */
-static int work_node_order(const void *left, const void *right)
-{
-    const work_node *const *x = left, *const *y = right;
-    int order = (*x)->track == (*y)->track
-                    ? 0
-                    : gnomon__activity_track_order(
-                          gnomon__activity_track_at((*x)->track),
-                          gnomon__activity_track_at((*y)->track));
-    return order ? order : (*x > *y) - (*x < *y);
-}
+GNOMON__ORDER(
+    work_node_order, work_node *const,
+    OF(gnomon__activity_track_order(gnomon__activity_track_at((*a)->track),
+                                    gnomon__activity_track_at((*b)->track))),
+    ITSELF)
 
 static int put_nodes(work_nodes *w)
 {
@@ -286,8 +278,8 @@ static int put_nodes(work_nodes *w)
     uint32_t track = 0;
     for (size_t i = 0; ok && i < w->count; i++)
         order[i] = &w->of[i];
-    if (ok && w->count)
-        qsort((void *)order, w->count, sizeof *order, work_node_order);
+    if (ok)
+        GNOMON__SORT(order, w->count, work_node_order);
     for (size_t i = 0; ok && i < w->count; i++) {
         const gnomon__activity_track *on =
             gnomon__activity_track_at(order[i]->track);

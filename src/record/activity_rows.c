@@ -2,10 +2,9 @@
 /* Finds the node of each event by its leaf and stage, and its call by the correlation. */
 #include "record/activity_rows.h"
 
-#include <stdlib.h>
-
 #include "gnomon.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/activity_events.h"
 #include "record/activity_launches.h"
 
@@ -14,65 +13,21 @@ typedef struct work_call {
     uint32_t node;
 } work_call;
 
-static int work_place_order(const void *left, const void *right)
-{
-    const gnomon__work_place *a = left, *b = right;
-    if (a->stage != b->stage)
-        return a->stage < b->stage ? -1 : 1;
-    return (a->leaf > b->leaf) - (a->leaf < b->leaf);
-}
-
-static int work_call_order(const void *left, const void *right)
-{
-    const work_call *a = left, *b = right;
-    return (a->correlation > b->correlation) -
-           (a->correlation < b->correlation);
-}
+GNOMON__ORDER(work_place_order, gnomon__work_place, UP(stage), UP(leaf))
+GNOMON__ORDER(work_call_order, work_call, UP(correlation))
 
 /* Of two that begin at the same moment the longer comes first; if they are equally
  * long, the outer one: a path's number is above that of the path around it. */
-static int work_row_order(const void *left, const void *right)
-{
-    const gnomon__work_row *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return (a->instance > b->instance) - (a->instance < b->instance);
-}
-
-/* The stage of a segment, by its number in the profile; 0: it is not there. */
-static uint32_t stage_of_segment(const gnomon__snapshot_builder *b,
-                                 uint32_t segment)
-{
-    const gnomon__run_record *r = b->record;
-    gnomon__stage_key key = {.ordinal = r->open};
-    size_t low = 0, high = r->span_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->spans[middle].segment < segment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < r->span_count)
-        key = (gnomon__stage_key){.ordinal = r->spans[low].ordinal,
-                                  .name = r->spans[low].name};
-    uint32_t stage = gnomon__snapshot_stage(b, key);
-    return stage <= r->stage_count ? stage : 0;
-}
+GNOMON__ORDER(work_row_order, gnomon__work_row, UP(track), UP(begin_ns),
+              DOWN(duration_ns), UP(node), UP(instance))
 
 static const gnomon__work_place *place_of(const gnomon__snapshot_builder *b,
                                           const gnomon__work_place *places,
                                           size_t count,
                                           const gnomon__activity_event *e)
 {
-    const gnomon__work_place key = {.stage = stage_of_segment(b, e->segment),
-                                    .leaf = e->leaf};
+    const gnomon__work_place key = {
+        .stage = gnomon__snapshot_stage_in(b, e->segment), .leaf = e->leaf};
     return key.stage && count
                ? bsearch(&key, places, count, sizeof key, work_place_order)
                : NULL;
@@ -124,8 +79,7 @@ static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
             calls[(*call_count)++] =
                 (work_call){e->correlation, row->instance, row->node};
     }
-    if (*call_count)
-        qsort(calls, *call_count, sizeof *calls, work_call_order);
+    GNOMON__SORT(calls, *call_count, work_call_order);
 }
 
 /* Work without a call waits for the scopes' executions. */
@@ -134,14 +88,12 @@ static int add_launch(gnomon__work_launches *l, const gnomon__work_row *to,
 {
     if (!place->path)
         return 1;
-    if (!gnomon__grow(&l->of, &l->room, l->count + 1, sizeof *l->of))
-        return 0;
-    l->of[l->count++] = (gnomon__work_launch){.thread = place->thread,
-                                              .path = place->path,
-                                              .ticks = ticks,
-                                              .instance = to->instance,
-                                              .node = to->node};
-    return 1;
+    return GNOMON__ADD(l->of, l->room, l->count,
+                       (gnomon__work_launch){.thread = place->thread,
+                                             .path = place->path,
+                                             .ticks = ticks,
+                                             .instance = to->instance,
+                                             .node = to->node});
 }
 
 static int put_launches(gnomon__snapshot_builder *b,
@@ -180,15 +132,15 @@ int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
     const gnomon__work_place **found =
         gnomon__alloc(events->count * sizeof *found);
     int ok = rows && calls && found;
-    if (ok && count)
-        qsort(places, count, sizeof *places, work_place_order);
+    if (ok)
+        GNOMON__SORT(places, count, work_place_order);
     for (size_t i = 0; ok && i < events->count; i++)
         found[i] = place_of(b, places, count, &events->of[i]);
     if (ok)
         make_work_rows(b, rows, found, calls, &call_count);
     ok = ok && put_launches(b, rows, found, calls, call_count);
-    if (ok && rows->count)
-        qsort(rows->of, rows->count, sizeof *rows->of, work_row_order);
+    if (ok)
+        GNOMON__SORT(rows->of, rows->count, work_row_order);
     gnomon__free(calls);
     gnomon__free((void *)found);
     if (ok)

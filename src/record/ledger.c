@@ -9,6 +9,7 @@
 #include "gnomon/profile.h"
 #include "mark/segment.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/ledger_activities.h"
 #include "record/slice.h"
 #include "record/step_sums.h"
@@ -163,14 +164,13 @@ static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
         const gnomon__row *row = &t->rows.rows[i];
         if (!row->is_on_chain || !row->token)
             continue;
-        if (!gnomon__grow(&l->opens, &l->open_room, l->open_count + 1,
-                          sizeof *l->opens))
-            return 0;
         gnomon__stage_key stage = gnomon__segments_stage(row->segment);
         if (!stage.ordinal)
             stage.ordinal = l->ordinal;
-        l->opens[l->open_count++] =
-            (gnomon__open_path){t->thread, row->number, stage, row->begin};
+        if (!GNOMON__ADD(
+                l->opens, l->open_room, l->open_count,
+                (gnomon__open_path){t->thread, row->number, stage, row->begin}))
+            return 0;
     }
     return 1;
 }

@@ -2,9 +2,9 @@
 /* Copies the rows of one bank: the nodes that were touched, those on the chain of
  * open scopes, and all above them. The owner may be writing meanwhile, so each copied
  * offset is checked before it is followed. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "platform/order.h"
 #include "record/rows_copy.h"
 
 #define NODE_TRIES 10
@@ -131,11 +131,7 @@ static int note_ended(gnomon__rows_copier *c)
     return ok;
 }
 
-static int noted_order(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+GNOMON__ORDER(noted_order, uint64_t, ITSELF)
 
 /* The row of a noted node, or GNOMON__NO_ROW. Of a tree that is dropped meanwhile the
  * words may be anything. */
@@ -157,8 +153,7 @@ static int make_rows(gnomon__rows_copier *c)
     gnomon__rows *r = c->out;
     if (!gnomon__grow(&r->rows, &r->room, c->noted_count, sizeof *r->rows))
         return 0;
-    if (c->noted_count > 1)
-        qsort(c->noted, c->noted_count, sizeof *c->noted, noted_order);
+    GNOMON__SORT(c->noted, c->noted_count, noted_order);
     for (size_t i = 0; i < c->noted_count; i++) {
         gnomon__node *n = gnomon__copied_node(c, (uint32_t)c->noted[i]);
         uint32_t above = load_relaxed(&n->front[0].parent);

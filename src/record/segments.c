@@ -6,6 +6,7 @@
 
 #include "mark/segment.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "platform/process.h"
 #include "record/totals.h"
 
@@ -25,12 +26,10 @@ static uint32_t cuts; /* number of this cut */
 
 int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
 {
-    if (!gnomon__grow(&segment_list.at, &segment_list.room,
-                      segment_list.count + 1, sizeof *segment_list.at))
-        return GNOMON_ENOMEM;
-    segment_list.at[segment_list.count++] =
-        (segment_entry){segment, cuts, {.ordinal = ordinal}};
-    return GNOMON_OK;
+    return GNOMON__ADD(segment_list.at, segment_list.room, segment_list.count,
+                       (segment_entry){segment, cuts, {.ordinal = ordinal}})
+               ? GNOMON_OK
+               : GNOMON_ENOMEM;
 }
 
 void gnomon__segments_name(const gnomon__stage_key *stage)
@@ -45,13 +44,7 @@ void gnomon__segments_name(const gnomon__stage_key *stage)
 static segment_entry *entry_of(uint32_t segment)
 {
     size_t low = 0, high = segment_list.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (segment_list.at[middle].segment < segment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, segment_list.at[i].segment < segment)
     return low < segment_list.count && segment_list.at[low].segment == segment
                ? &segment_list.at[low]
                : NULL;

@@ -5,6 +5,7 @@
 #define GNOMON_RECORD_SNAPSHOT_H
 
 #include "gnomon/profile.h"
+#include "platform/order.h"
 #include "record/ledger.h"
 #include "record/whole_steps.h"
 
@@ -39,9 +40,9 @@ typedef struct gnomon__stage_span {
 static inline size_t gnomon__stage_span_of(const gnomon__stage_span *spans,
                                            size_t count, uint32_t segment)
 {
-    while (count && spans[count - 1].segment >= segment)
-        count--;
-    return count;
+    size_t first = 0;
+    GNOMON__SEARCH(first, count, i, spans[i].segment < segment)
+    return first;
 }
 
 struct gnomon__model;

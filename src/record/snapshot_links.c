@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Puts links into a profile: between executions where both are events, and from path to
  * path what the tree counted besides. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/snapshot_parts.h"
 #include "record/tape_read.h"
 
@@ -25,23 +25,9 @@ struct gnomon__event_links {
 
 /* ---- Between executions ------------------------------------------------------------- */
 
-static int compare_links(const void *a, const void *b)
-{
-    const struct event_link *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from > y->from ? 1 : -1;
-    if (x->to != y->to)
-        return x->to > y->to ? 1 : -1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    const struct event_link *x = a, *y = b;
-    if (x->stage != y->stage)
-        return x->stage > y->stage ? 1 : -1;
-    return memcmp(&x->paths, &y->paths, sizeof x->paths);
-}
+GNOMON__ORDER(compare_links, struct event_link, UP(from), UP(to), UP(kind))
+GNOMON__ORDER(compare_paths, struct event_link, UP(stage),
+              OF(memcmp(&a->paths, &b->paths, sizeof a->paths)))
 
 /* Of an execution that was on `path` in a link's stage; 0: that is not known. It may have
  * moved to another path before it ended. */
@@ -99,13 +85,7 @@ static size_t first_link(const struct gnomon__event_links *links,
                          const struct event_link *key)
 {
     size_t low = 0, high = links->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (compare_paths(&links->of[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, compare_paths(&links->of[i], key) < 0)
     return low;
 }
 
@@ -125,7 +105,7 @@ static uint64_t count_linked(const gnomon__snapshot_builder *b, uint32_t stage,
 static int put_event_links(gnomon__snapshot_builder *b)
 {
     struct gnomon__event_links *links = b->links;
-    qsort(links->of, links->count, sizeof *links->of, compare_links);
+    GNOMON__SORT(links->of, links->count, compare_links);
     for (size_t i = 0; i < links->count; i++) {
         const struct event_link *from = &b->links->of[i];
         gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
@@ -140,7 +120,7 @@ static int put_event_links(gnomon__snapshot_builder *b)
         l->from_ns = from->from_ns;
         l->to_ns = from->to_ns;
     }
-    qsort(links->of, links->count, sizeof *links->of, compare_paths);
+    GNOMON__SORT(links->of, links->count, compare_paths);
     return 1;
 }
 

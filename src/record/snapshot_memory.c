@@ -6,6 +6,7 @@
 
 #include "mark/region.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/memory_sums.h"
 
 /* The number behind the last colon of "cuda:0"; -1: the host. */
@@ -68,15 +69,7 @@ static uint32_t put_outside(gnomon__snapshot_builder *b, uint32_t track,
     return (uint32_t)gnomon__model_count(b->m, GNOMON_NODES);
 }
 
-static int memory_order(const void *left, const void *right)
-{
-    const gnomon__memory_sum *x = left, *y = right;
-    if (x->thread != y->thread)
-        return x->thread > y->thread ? 1 : -1;
-    if (x->path != y->path)
-        return x->path > y->path ? 1 : -1;
-    return (x->pool > y->pool) - (x->pool < y->pool);
-}
+GNOMON__ORDER(memory_order, gnomon__memory_sum, UP(thread), UP(path), UP(pool))
 
 /* Of one path: from `of` on, of which `pool` is a track's number by now. */
 static int put_path(gnomon__snapshot_builder *b, uint32_t stage,
@@ -117,7 +110,7 @@ int gnomon__snapshot_memory(gnomon__snapshot_builder *b, uint32_t stage)
     for (size_t i = 0; ok && i < from->count; i++)
         ok = (all[i].pool = gnomon__snapshot_pool(b, all[i].pool)) != 0;
     if (ok)
-        qsort(all, from->count, sizeof *all, memory_order);
+        GNOMON__SORT(all, from->count, memory_order);
     for (size_t i = 0, next; ok && i < from->count; i = next) {
         for (next = i + 1; next < from->count &&
                            all[next].thread == all[i].thread &&

@@ -12,12 +12,12 @@
  * be older than the stage. */
 #include "record/snapshot_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mark/node.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/tape_read.h"
 
 /* ---- Choice of paths ------------------------------------------------------------ */
@@ -34,13 +34,7 @@ static const gnomon__totals *totals_of(const gnomon__snapshot_builder *b,
     return b->record->stages[stage - 1].totals;
 }
 
-static int item_order(const void *a, const void *b)
-{
-    const gnomon__snapshot_item *x = a, *y = b;
-    if (x->path != y->path)
-        return x->path > y->path ? 1 : -1;
-    return (x->stage > y->stage) - (x->stage < y->stage);
-}
+GNOMON__ORDER(item_order, gnomon__snapshot_item, UP(path), UP(stage))
 
 /* Items of one stage come in the order of paths, and paths mostly in that of their first
  * entries: then there is nothing to sort. */
@@ -75,11 +69,8 @@ static int add_item(gnomon__snapshot_builder *b, uint32_t thread, uint32_t path,
                     uint32_t stage)
 {
     gnomon__snapshot_thread *t = &b->threads[thread];
-    if (!gnomon__grow(&t->items, &t->room, t->count + 1, sizeof *t->items))
-        return 0;
-    t->items[t->count++] =
-        (gnomon__snapshot_item){.path = path, .stage = stage};
-    return 1;
+    return GNOMON__ADD(t->items, t->room, t->count,
+                       (gnomon__snapshot_item){.path = path, .stage = stage});
 }
 
 /* Adds an item for each path that has something in a stage. */
@@ -166,13 +157,25 @@ static uint32_t stage_of_span(const gnomon__snapshot_builder *b, size_t span)
 {
     const gnomon__run_record *r = b->record;
     gnomon__stage_key key = {.ordinal = r->open};
-    if (r->events && gnomon__tape_is_of_stage(r->events->which))
-        return 1; /* all are of the profile's only stage */
     if (span < r->span_count)
         key = (gnomon__stage_key){.ordinal = r->spans[span].ordinal,
                                   .name = r->spans[span].name};
     const uint32_t stage = gnomon__snapshot_stage(b, key);
     return stage <= r->stage_count ? stage : 0;
+}
+
+uint32_t gnomon__snapshot_stage_in(const gnomon__snapshot_builder *b,
+                                   uint32_t segment)
+{
+    const gnomon__run_record *r = b->record;
+    return stage_of_span(
+        b, gnomon__stage_span_of(r->spans, r->span_count, segment));
+}
+
+/* Whether all events of tapes are of the profile's only stage. */
+static int are_of_one_stage(const gnomon__run_record *r)
+{
+    return r->events && gnomon__tape_is_of_stage(r->events->which);
 }
 
 uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
@@ -183,15 +186,14 @@ uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
         at->span++;
     at->until =
         at->span < r->span_count ? r->spans[at->span].until : UINT64_MAX;
-    return at->stage = stage_of_span(b, at->span);
+    return at->stage = are_of_one_stage(r) ? 1 : stage_of_span(b, at->span);
 }
 
 uint32_t gnomon__snapshot_stage_of(const gnomon__snapshot_builder *b,
                                    uint32_t segment)
 {
-    const gnomon__run_record *r = b->record;
-    return stage_of_span(
-        b, gnomon__stage_span_of(r->spans, r->span_count, segment));
+    return are_of_one_stage(b->record) ? 1
+                                       : gnomon__snapshot_stage_in(b, segment);
 }
 
 int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,
@@ -216,15 +218,8 @@ static gnomon__snapshot_item *item_above(const gnomon__snapshot_builder *b,
     return its || !parent ? its : item_of(t, parent, 0);
 }
 
-static int entry_order(const void *left, const void *right)
-{
-    const gnomon__snapshot_item *const *a = left, *const *b = right;
-    if ((*a)->first != (*b)->first)
-        return (*a)->first > (*b)->first ? 1 : -1;
-    if ((*a)->depth != (*b)->depth)
-        return (*a)->depth > (*b)->depth ? 1 : -1;
-    return item_order(*a, *b);
-}
+GNOMON__ORDER(entry_order, gnomon__snapshot_item *const, AT(first), AT(depth),
+              OF(item_order(*a, *b)))
 
 /* A parent's path has a lower number than its children's, so one pass backwards gives
  * each item the first end of all below it. */

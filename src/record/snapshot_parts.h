@@ -75,7 +75,10 @@ typedef struct gnomon__stage_cursor {
     uint64_t until; /* ticks: earlier moments are of that stage too */
     uint32_t stage;
 } gnomon__stage_cursor;
-/* The stage of a segment, likewise. */
+/* The stage of a segment by its number in the profile; 0: it is not there. */
+uint32_t gnomon__snapshot_stage_in(const gnomon__snapshot_builder *b,
+                                   uint32_t segment);
+/* The same of an event of a tape. */
 uint32_t gnomon__snapshot_stage_of(const gnomon__snapshot_builder *b,
                                    uint32_t segment);
 uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,

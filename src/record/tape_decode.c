@@ -7,11 +7,11 @@
  * next execution of that node that began before the link. */
 #include "record/tape_read.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "gnomon/profile.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/snapshot.h"
 
 /* Tokens that wait, by node: as many as scopes of the thread are open and linked. */
@@ -117,9 +117,8 @@ static int wait_for(tape_decoder *d, const gnomon__tape_record *r,
         now.out = w->of[i].out; /* another one of it did not end */
     if (is_out && !now.out)
         now.out = r->begin;
-    if (i == w->count &&
-        !gnomon__grow(&w->of, &w->room, ++w->count, sizeof *w->of))
-        return 0;
+    if (i == w->count)
+        return GNOMON__ADD(w->of, w->room, w->count, now);
     w->of[i] = now;
     return 1;
 }
@@ -152,11 +151,9 @@ static int keep_more(tape_decoder *d, uint64_t begin, uint32_t kind,
                      uint32_t path, gnomon__tape_more more)
 {
     gnomon__tape_events *e = d->e;
-    if (!gnomon__grow(&e->more, &e->more_room, e->more_count + 1,
-                      sizeof *e->more))
+    if (!GNOMON__ADD(e->more, e->more_room, e->more_count, more))
         return 0;
-    e->more[e->more_count] = more;
-    keep_entry(d, begin, (uint32_t)e->more_count++, kind,
+    keep_entry(d, begin, (uint32_t)e->more_count - 1, kind,
                path | GNOMON__ENTRY_MORE);
     return 1;
 }
@@ -165,12 +162,10 @@ static int keep_named(tape_decoder *d, const struct waiting_token *of,
                       const gnomon__tape_record *r, uint32_t path)
 {
     gnomon__tape_events *e = d->e;
-    if (!gnomon__grow(&e->named, &e->named_room, e->named_count + 1,
-                      sizeof *e->named))
-        return 0;
-    e->named[e->named_count++] = (gnomon__tape_named){
-        of->token, r->begin, of->out, d->t->thread, path, segment_of(d, r), 0};
-    return 1;
+    return GNOMON__ADD(e->named, e->named_room, e->named_count,
+                       (gnomon__tape_named){of->token, r->begin, of->out,
+                                            d->t->thread, path,
+                                            segment_of(d, r), 0});
 }
 
 static int keep_execution(tape_decoder *d, const gnomon__tape_record *r,
@@ -201,31 +196,21 @@ static int keep_link(tape_decoder *d, const gnomon__tape_record *r,
                      const uint64_t more[2])
 {
     gnomon__tape_events *e = d->e;
-    if (!wait_for(d, r, more[0]) ||
-        !gnomon__grow(&e->links, &e->link_room, e->link_count + 1,
-                      sizeof *e->links))
-        return 0;
-    e->links[e->link_count++] =
-        (gnomon__tape_link){more[0],
-                            more[1],
-                            r->begin,
-                            GNOMON__TAPE_KIND(r->ticks),
-                            path_number(d->thread, GNOMON__TAPE_NODE(r->ticks)),
-                            path_number(d->thread, GNOMON__TAPE_NODE(r->what)),
-                            d->segment};
-    return 1;
+    const uint32_t from = path_number(d->thread, GNOMON__TAPE_NODE(r->ticks)),
+                   to = path_number(d->thread, GNOMON__TAPE_NODE(r->what));
+    return wait_for(d, r, more[0]) &&
+           GNOMON__ADD(e->links, e->link_room, e->link_count,
+                       (gnomon__tape_link){more[0], more[1], r->begin,
+                                           GNOMON__TAPE_KIND(r->ticks), from,
+                                           to, d->segment});
 }
 
 static int keep_step(tape_decoder *d, const gnomon__tape_record *r,
                      const uint64_t more[2])
 {
     gnomon__tape_events *e = d->e;
-    if (!gnomon__grow(&e->steps, &e->step_room, e->step_count + 1,
-                      sizeof *e->steps))
-        return 0;
-    e->steps[e->step_count++] =
-        (gnomon__tape_step_read){more[1], r->begin, more[0]};
-    return 1;
+    return GNOMON__ADD(e->steps, e->step_room, e->step_count,
+                       (gnomon__tape_step_read){more[1], r->begin, more[0]});
 }
 
 /* 0: no memory. */
@@ -456,11 +441,7 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
     return ok;
 }
 
-static int named_order(const void *a, const void *b)
-{
-    const gnomon__tape_named *x = a, *y = b;
-    return (x->token > y->token) - (x->token < y->token);
-}
+GNOMON__ORDER(named_order, gnomon__tape_named, UP(token))
 
 int gnomon__tape_decode(gnomon__tape_events *e)
 {
@@ -468,8 +449,8 @@ int gnomon__tape_decode(gnomon__tape_events *e)
     for (size_t i = 0; ok && i < e->thread_count; i++)
         ok = decode_thread(e, &e->threads[i]) &&
              gnomon__tape_sort(e, &e->threads[i]);
-    if (ok && e->named_count)
-        qsort(e->named, e->named_count, sizeof *e->named, named_order);
+    if (ok)
+        GNOMON__SORT(e->named, e->named_count, named_order);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gnomon/profile.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "record/totals.h"
 
 int gnomon__total_hold(gnomon__total *s, size_t more)
@@ -18,13 +19,7 @@ void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count)
 {
     size_t at = s->cell_count, from = 0;
     if (at && s->cells[at - 1].cell >= cell)
-        while (from < at) {
-            size_t middle = (from + at) / 2;
-            if (s->cells[middle].cell < cell)
-                from = middle + 1;
-            else
-                at = middle;
-        }
+        GNOMON__SEARCH(from, at, i, s->cells[i].cell < cell)
     gnomon_cell *c = &s->cells[at];
     if (at < s->cell_count && c->cell == cell) {
         c->count += count;
