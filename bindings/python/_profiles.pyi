@@ -63,143 +63,36 @@ class Row(NamedTuple):
 class Entity:
     id: int
 
-class Run(Entity):
-    rank: int
-    local_rank: int
-    world_size: int
-    pid: int
-    host: str
-    dir: Optional[str]
-    spec: str
-    clock: str
-    zero_unix_ns: int
-    clock_error_ns: int
-    scope_cost_ns: float
-    now_ns: int
-    attempt: Optional[str]
-    job: Optional[str]
-    uuid: Optional[str]
-    anchors: List[Anchor]
-
-class Stage(Entity):
-    ordinal: int
-    name: str
-    begin_ns: int
-    end_ns: int
-    ended: int
-    run: Optional[Run]
-    steps: Optional[Stats]
-    count: int
-    recorded_ns: int
-    late: int
-
-class Step(Entity):
-    stage: Optional[Stage]
-    number: int
-    begin_ns: int
-    end_ns: int
-    phase: int
-    rank: int
-    ordinal: int
-
-class Track(Entity):
-    kind: str
-    name: str
-    os_id: int
-    index: int
-    thread_count: int
-    alive: int
-    inexact: int
-    run: Optional[Run]
-    device: int
-
-class Region(Entity):
-    kind: str
-    name: str
-    category: str
-    file: str
-    function: str
-    line: int
+class Run(Entity): ...
+class Stage(Entity): ...
+class Step(Entity): ...
+class Track(Entity): ...
+class Region(Entity): ...
 
 class Node(Entity):
-    track: Optional[Track]
-    stage: Optional[Stage]
-    parent: Optional[Node]
-    region: Optional[Region]
-    op: Optional[Op]
-    open: int
-    flags: int
-    first: int
-    host: Optional[Stats]
-    device: Optional[Stats]
-    memory: List[Memory]
-    work: Optional[Work]
-    view: Optional[View]
     name: str
     path: Tuple[str, ...]
 
-class Open(Entity):
-    track: Optional[Track]
-    node: Optional[Node]
-    begin_ns: int
+class Open(Entity): ...
 
 class Link(Entity):
     cause: Optional[Node]
     effect: Optional[Node]
-    to: Optional[Node]
-    kind: str
-    count: int
-    from_instance: int
-    to_instance: int
-    from_ns: int
-    to_ns: int
 
 class Counter(Entity):
-    track: Optional[Track]
-    region: Optional[Region]
-    stage: Optional[Stage]
-    count: int
-    last: float
-    min: float
-    max: float
-    sum: float
-    nans: int
     name: str
 
-class Metadata(Entity):
-    run: Optional[Run]
-    key: str
-    json: str
-
-class Loss(Entity):
-    track: Optional[Track]
-    kind: str
-    count: int
-    begin_ns: int
-    end_ns: int
-    run: Optional[Run]
-
-class View(Entity):
-    words: str
+class Metadata(Entity): ...
+class Loss(Entity): ...
+class View(Entity): ...
 
 class Op(Entity):
-    flags: int
-    operation: str
     inputs: List[Tensor]
     attributes: Dict[str, str]
-    flops: int
-    bytes: int
 
 class Event(Entity):
-    kind: str
-    track: Optional[Track]
-    node: Optional[Node]
     region: Optional[Region]
     pool: Optional[Track]
-    begin_ns: int
-    duration_ns: int
-    instance: int
-    value: float
     name: str
     input_shapes: List[List[int]]
     stack: List[str]
@@ -211,26 +104,10 @@ class TimeRange(NamedTuple):
     end: float
     def elapsed_us(self) -> float: ...
 
-class StepTime(Entity):
-    stage: Optional[Stage]
-    view: Optional[View]
-    step: Optional[Step]
-    region: Optional[Region]
-    time: Optional[Stats]
-    own_ns: int
-    calls: int
-
-class ViewTime(Entity):
-    stage: Optional[Stage]
-    view: Optional[View]
-    recorded_ns: int
+class StepTime(Entity): ...
+class ViewTime(Entity): ...
 
 class Strip(Entity):
-    stage: Optional[Stage]
-    track: Optional[Track]
-    region: Optional[Region]
-    width: int
-    bins: List[Bin]
     slow: List[SlowStep]
 
 class Entities(Generic[_Entity]):
