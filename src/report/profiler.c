@@ -13,6 +13,7 @@
 #include "profilers/table.h"
 #include "report/advice.h"
 #include "report/averages.h"
+#include "report/loaders.h"
 #include "report/ranks.h"
 #include "run/plugin.h"
 #include "spec/options.h"
@@ -30,6 +31,8 @@ static const gnomon_profiler *report_at(size_t i)
            : i == count + 1 ? &gnomon__averages_report
            : i == count + 2 ? gnomon__advice_profiler
            : i == count + 3 ? gnomon__memory_report
+           : i == count + 4 ? gnomon__loaders_profiler
+           : i == count + 5 ? gnomon__workers_profiler
                             : NULL;
 }
 

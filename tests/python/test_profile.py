@@ -380,6 +380,14 @@ class Loaded(unittest.TestCase):
                 self.profile.to_arrow("events").num_rows, len(self.profile.events)
             )
 
+    def test_times_are_written_with_units(self):
+        from gnomon._stats import shown_time
+
+        texts = [shown_time(ns) for ns in (0, 7, 1500, 99e6, 12.345e9, 0.4)]
+        self.assertEqual(
+            texts, ["0", "7 ns", "1.500 us", "99.00 ms", "12.35 s", "0.4 ns"]
+        )
+
 
 if __name__ == "__main__":
     unittest.main()

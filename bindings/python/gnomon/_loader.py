@@ -17,7 +17,6 @@ import threading
 import weakref
 
 import gnomon
-from ._stats import shown_time
 from ._worker import BATCHES, COLLATE, FETCH, FIELDS, LONGEST_COLLATE, LONGEST_FETCH
 from ._worker import PROCESS, SINCE, UP, Worker, now
 
@@ -25,17 +24,20 @@ from ._worker import PROCESS, SINCE, UP, Worker, now
 class _Iteration:
     """One life of a loader's workers, in one stage."""
 
-    # What the report adds up.
-    SUMS = "starts start_ns waits first_ns waited_ns longest_ns in_waits_ns".split()
+    # What is counted for the loop, since the last sample.
+    SUMS = "starts starting_ns batches first_ns waited_ns longest_ns in_waits_ns".split()
     SUMS += ["ready", "unready"]
 
     def __init__(self, stage, loader, counts):
         self.stage, self.label, self.counts = stage, stage.label(loader), counts
         self.name = _name_of(loader)
-        self.before = list(counts)  # counted in an earlier stage
+        self.before = list(counts)  # what was sampled, or is of an earlier stage
         self.is_first = True
         self.taken = self.made()
         self.iterator = lambda: None
+        self.clear()
+
+    def clear(self):
         for key in self.SUMS:
             setattr(self, key, 0)
 
@@ -54,7 +56,7 @@ class _Iteration:
         with _action(f"{self.name}.{what}"):
             iterator = _original(loader)
         self.starts += 1
-        self.start_ns += now() - begin
+        self.starting_ns += now() - begin
         self.is_first = True
         return iterator
 
@@ -68,7 +70,7 @@ class _Iteration:
             batch = fetch(iterator)
         end = now()
         self.taken += 1
-        self.waits += 1
+        self.batches += 1
         self.in_waits_ns += max(self.worked_ns(end) - worked, 0)
         if self.is_first:
             self.is_first = False
@@ -84,14 +86,30 @@ class _Iteration:
         with _action(self.name + ".stop_workers"):
             delete(iterator)
 
-    def workers(self):
-        """The counts of each worker in this stage, with what it does now."""
-        kept, at = (PROCESS, LONGEST_FETCH, LONGEST_COLLATE), now()
-        for base in range(0, len(self.counts), len(FIELDS)):
-            new = self.counts[base : base + len(FIELDS)]
-            old = self.before[base : base + len(FIELDS)]
-            row = [n if i in kept else n - o for i, (n, o) in enumerate(zip(new, old))]
-            yield dict(zip(FIELDS, row))
+    def sample(self):
+        """Samples counters with what is new since the last time, also of a worker that
+        is not done: the report `loaders` adds them up."""
+        kept, new = (PROCESS, LONGEST_FETCH, LONGEST_COLLATE), list(self.counts)
+        rows = []
+        for base in range(0, len(new), len(FIELDS)):
+            old = self.before[base:]
+            row = new[base : base + len(FIELDS)]
+            row = [n if i in kept else n - o for i, (n, o) in enumerate(zip(row, old))]
+            rows.append(dict(zip(FIELDS[:SINCE], row), started=row[UP] > 0))
+        self.before = new
+        own = {key: getattr(self, key) for key in self.SUMS}
+        own["workers"] = len(rows)
+        own["worked_ns"] = sum(row["fetch_ns"] + row["collate_ns"] for row in rows)
+        own["up_ns"] = max(row["up_ns"] for row in rows)
+        self.clear()
+        _sample(self.label, own, "loaders")
+        for number, row in enumerate(rows):
+            _sample(f"{self.label} {number}", row, "workers")
+
+
+def _sample(label, values, category):
+    for field, value in values.items():
+        gnomon.counter(f"[DataLoader]{label}.{field}", value, category)
 
 
 @contextlib.contextmanager
@@ -148,43 +166,6 @@ def _watched(kind):
     return _watched_kinds[kind]
 
 
-class _Sums:
-    """Iterations added up: by loader, and by worker."""
-
-    def __init__(self):
-        self.loaders, self.workers = {}, {}
-
-    def copy(self):
-        sums = _Sums()
-        sums.loaders = {k: dict(v) for k, v in self.loaders.items()}
-        sums.workers = {k: dict(v) for k, v in self.workers.items()}
-        return sums
-
-    def add(self, iteration):
-        empty = dict(workers=0, worked_ns=0, longest_up_ns=0)
-        loader = self.loaders.setdefault(iteration.label, empty)
-        for key in iteration.SUMS:
-            _put(loader, key, getattr(iteration, key))
-        for number, counts in enumerate(iteration.workers()):
-            key = iteration.label, number
-            worker = self.workers.setdefault(key, dict(started=0))
-            for field, value in counts.items():
-                _put(worker, field, value)
-            worker["started"] += counts["up_ns"] > 0
-            loader["workers"] = max(loader["workers"], number + 1)
-            loader["worked_ns"] += counts["fetch_ns"] + counts["collate_ns"]
-            _put(loader, "longest_up_ns", counts["up_ns"])
-
-
-def _put(sums, key, value):
-    if key == "process":
-        sums[key] = value or sums.get(key, 0)
-    elif key.startswith("longest"):
-        sums[key] = max(value, sums.get(key, 0))
-    else:
-        sums[key] = value + sums.get(key, 0)
-
-
 class Stage:
     """The loaders of one stage. `use()` says what the loop now loads for, as "train";
     `run` is what gnomon records in workers."""
@@ -195,7 +176,6 @@ class Stage:
         self.numbers = weakref.WeakKeyDictionary()  # loader -> (its label, number)
         self.recorded = set()  # labels of loaders whose workers have files
         self.iterations = []
-        self.over = _Sums()
 
     def iterate(self, loader):
         """DataLoader.__iter__ of a loader with workers."""
@@ -237,7 +217,7 @@ class Stage:
         iterator.__dict__["_gnomon"] = iteration
         iteration.iterator = weakref.ref(iterator)
         for other in [i for i in self.iterations if i.iterator() is None]:
-            self.over.add(other)
+            other.sample()
             self.iterations.remove(other)
         if iteration not in self.iterations:
             self.iterations.append(iteration)
@@ -260,81 +240,17 @@ class Stage:
         number = self.numbers[loader][1]
         return label if number == 1 else f"{label} {number}"
 
-    def report(self, stage):
-        """Two tables as a text; "" where no loader had workers."""
-        sums = self.over.copy()
+    def sample(self):
+        """Counts what is not counted yet. Whether a loader had workers."""
         for iteration in list(self.iterations):
-            sums.add(iteration)
-        if not sums.loaders:
-            return ""
-        loaders = [_loader_row(label, s) for label, s in sorted(sums.loaders.items())]
-        workers = [_worker_row(*key, s) for key, s in sorted(sums.workers.items())]
-        return (
-            f"{stage.upper()} Data Loader Workers\n\n"
-            f"{_table(LOADER_HEADS, loaders)}\n{_table(WORKER_HEADS, workers)}"
-        )
+            iteration.sample()
+        return bool(self.iterations)
 
 
 def _shared(loader):
     """Memory for the counts, of the kind that this loader's workers can be given."""
     context = loader.multiprocessing_context or multiprocessing
     return context.RawArray(ctypes.c_uint64, loader.num_workers * len(FIELDS))
-
-
-# ---- The report ---------------------------------------------------------------------
-
-LOADER_HEADS = (
-    "Loader|Workers|Starts|Starting|Up after|Batches|First|Waited|Longest|Worked|"
-    "Prefetched|Ready|Unready"
-).split("|")
-WORKER_HEADS = (
-    "Worker|Process|Started|Up after|Batches|Items|Fetching|Mean|Longest|Collating|Longest"
-).split("|")
-
-
-def _loader_row(label, s):
-    nexts = s["waits"] - s["starts"]
-    return [
-        label,
-        s["workers"],
-        s["starts"],
-        shown_time(s["start_ns"]),
-        shown_time(s["longest_up_ns"]),
-        s["waits"],
-        shown_time(s["first_ns"]),
-        shown_time(s["waited_ns"]),
-        shown_time(s["longest_ns"]),
-        shown_time(s["worked_ns"]),
-        shown_time(max(s["worked_ns"] - s["in_waits_ns"], 0)),
-        f"{s['ready'] / nexts:.1f}" if nexts > 0 else "-",
-        s["unready"],
-    ]
-
-
-def _worker_row(label, number, s):
-    return [
-        f"{label} {number}",
-        s["process"],
-        s["started"],
-        shown_time(s["up_ns"] / max(s["started"], 1)),
-        s["batches"],
-        s["items"],
-        shown_time(s["fetch_ns"]),
-        shown_time(s["fetch_ns"] / s["items"]) if s["items"] else "-",
-        shown_time(s["longest_fetch_ns"]),
-        shown_time(s["collate_ns"]),
-        shown_time(s["longest_collate_ns"]),
-    ]
-
-
-def _table(heads, rows):
-    lines = [heads, *([str(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    text = ""
-    for first, *rest in lines:
-        cells = [c.rjust(w) for c, w in zip(rest, widths[1:])]
-        text += "  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n"
-    return text
 
 
 # ---- DataLoader.__iter__ ------------------------------------------------------------

@@ -185,6 +185,16 @@ def _report_all():
             profiler._rest()
 
 
+def _loaders_of(names):
+    """The report of data loaders from the profile of one that has counters."""
+    for name in names:
+        with contextlib.suppress(gnomon.Error):
+            profile = gnomon.snapshot(name)
+            if len(profile.counters):
+                return profile.report("loaders")
+    return ""
+
+
 class GnomonProfiler(_base()):
     """`profilers` are words of $GNOMON, or a list of them: "simple",
     "simple(extended=false),advanced", "trace(file=fit.json)". The reports go where those
@@ -412,10 +422,11 @@ class GnomonProfiler(_base()):
     def summary(self):
         # Without a trainer there may be no stage at all.
         if self._open or (self._stage is None and self._process == os.getpid()):
+            has_loaders = self._loaders and self._loaders.sample()
             texts = [gnomon.summary(name) for name in self._asked()]
             self._name_dumps()
-            if self._loaders:
-                texts.append(self._loaders.report(self._stage))
+            if has_loaders:
+                texts.append(_loaders_of(gnomon._attached()))
             self._described = "\n".join(filter(None, texts))
         return self._described
 

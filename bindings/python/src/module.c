@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/loaders.h"
+
 int binding_worker_waits;
 unsigned binding_forks;
 __thread binding_local binding_here;
@@ -197,6 +199,7 @@ static int module_run(PyObject *module)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (PyModule_AddFunctions(module, methods[i]))
             return -1;
+    (void)gnomon_host_get()->add_profiler(gnomon__loaders_profiler);
     return 0;
 }
 

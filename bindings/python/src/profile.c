@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gnomon/tool.h>
+#include "report/loaders.h"
+#include "run/files.h"
 
 struct binding_lease {
     const gnomon_profile *profile; /* NULL: it was borrowed, and is gone */
@@ -242,6 +243,19 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     return result;
 }
 
+/* The report `loaders`, which the library does not have. */
+static int report_loaders(const gnomon_profile *profile,
+                          const gnomon_writer *out)
+{
+    gnomon__buffer b;
+    gnomon__buffer_init(&b, NULL);
+    int code = gnomon__loaders_profiler->summary(NULL, profile, &b.writer);
+    if (!code && b.length)
+        code = out->write(out, b.text, b.length);
+    gnomon__buffer_free(&b);
+    return code;
+}
+
 static PyObject *profile_report(PyObject *self, PyObject *report)
 {
     binding_text text = {0};
@@ -256,6 +270,8 @@ static PyObject *profile_report(PyObject *self, PyObject *report)
     size_t length = (size_t)PyBytes_Size(bytes);
     PyThreadState *thread = unlock(self);
     code = gnomon_host_get()->report(profile, at, length, &writer);
+    if (code == GNOMON_ENOENT && strcmp(at, "loaders") == 0)
+        code = report_loaders(profile, &writer);
     lock(thread);
     PyObject *result =
         code < 0 ? binding_raise(((profile_object *)self)->state, code)
