@@ -193,11 +193,6 @@ static int read_reading(gnomon__merge *m, const merge_reading *r)
     return take_losses(m, m->part, r->input);
 }
 
-static unsigned run_rules(const gnomon__merge *m)
-{
-    return m->has_runs ? 0u : GNOMON__UNITE_NO_RUN;
-}
-
 /* Adds a reading. The events of its part stay readable: where there is more than `one`,
  * the next reading would replace the part. */
 static int add_part(gnomon__merge *m, gnomon__unite *u, const merge_reading *r,
@@ -211,32 +206,18 @@ static int add_part(gnomon__merge *m, gnomon__unite *u, const merge_reading *r,
     return code;
 }
 
-/* A run of which readings add up. */
-static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
+/* So many readings from the first on, which add up. */
+static int unite_sums(gnomon__merge *m, size_t first, size_t count,
+                      unsigned rules, gnomon_profile **out)
 {
     gnomon__unite *u;
-    int is_one = m->first[run + 1] - m->first[run] == 1;
-    int code = gnomon__unite_create(
-        &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
-    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++)
-        code = add_part(m, u, &m->readings[i], is_one);
+    int code = gnomon__unite_create(&u, &m->shared, rules);
+    for (size_t i = first; !code && i < first + count; i++)
+        code =
+            add_part(m, u, &m->readings[i], (rules & GNOMON__UNITE_LENDS) != 0);
     if (!code)
         return gnomon__unite_finish(u, out);
     gnomon__unite_free(u);
-    return code;
-}
-
-/* One reading by itself. */
-static int unite_reading(gnomon__merge *m, const merge_reading *r,
-                         gnomon_profile **out)
-{
-    gnomon__unite *one;
-    int code = gnomon__unite_create(&one, &m->shared, 0);
-    if (!code)
-        code = add_part(m, one, r, 0);
-    if (!code)
-        return gnomon__unite_finish(one, out);
-    gnomon__unite_free(one);
     return code;
 }
 
@@ -248,7 +229,7 @@ static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
     int code = gnomon__unite_create(&all, &m->shared, GNOMON__UNITE_READINGS);
     for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
         gnomon_profile *p = NULL;
-        code = unite_reading(m, &m->readings[i], &p);
+        code = unite_sums(m, i, 1, 0, &p);
         if (!code)
             code = gnomon__unite_add(all, p, 1, NULL);
         if (!code)
@@ -265,10 +246,13 @@ int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     const merge_reading *r = &m->readings[m->first[run]];
     size_t count = m->first[run + 1] - m->first[run];
-    const int are_readings = count > 1 && r->info.uuid && *r->info.uuid;
+    const unsigned rules = (m->has_runs ? 0u : GNOMON__UNITE_NO_RUN) |
+                           (count == 1 ? GNOMON__UNITE_LENDS : 0u);
     *out = NULL;
     gnomon__fail_clear();
-    return are_readings ? unite_readings(m, run, out) : unite_all(m, run, out);
+    return count > 1 && r->info.uuid && *r->info.uuid
+               ? unite_readings(m, run, out)
+               : unite_sums(m, m->first[run], count, rules, out);
 }
 
 static int has_stages_once(const gnomon_profile *p)

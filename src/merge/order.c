@@ -101,8 +101,7 @@ void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number)
 }
 
 /* `reserved`: it is kept anyway. */
-int gnomon__unite_steps_take(gnomon__united_part *part, size_t number,
-                             gnomon__any *item)
+int gnomon__unite_steps_take(gnomon__united_part *part, gnomon__any *item)
 {
     const unsigned rules = part->u->fold.rules;
     uint32_t *map = part->map.of[GNOMON_STEPS];
@@ -112,8 +111,8 @@ int gnomon__unite_steps_take(gnomon__united_part *part, size_t number,
     s->reserved =
         !(rules & GNOMON__UNITE_RANKS) &&
         (!(rules & GNOMON__UNITE_NAMES) || s->stage == part->last_stage);
-    const int is_in = map[number] || s->reserved;
-    map[number] = 0;
+    const int is_in = map[part->number] || s->reserved;
+    map[part->number] = 0;
     if (!is_in || !part->map.of[GNOMON_STAGES][s->stage])
         return 0;
     gnomon_profile_stage(part->p, s->stage, &stage);
@@ -258,11 +257,9 @@ static int keep_slowest(gnomon__unite *u)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-int gnomon__unite_times_take(gnomon__united_part *part, size_t number,
-                             gnomon__any *item)
+int gnomon__unite_times_take(gnomon__united_part *part, gnomon__any *item)
 {
     const gnomon_step_time_info *t = &item->step_time;
-    (void)number;
     return (!t->step || part->map.of[GNOMON_STEPS][t->step]) &&
            (!t->region || gnomon__filter_has(part, t->region));
 }

@@ -109,9 +109,10 @@ static int breaks_sums(const gnomon_node_info *n, int blocks)
 
 /* Whether a node that was chosen is taken, its parent being added or left out; `blocks`:
  * it has its own times. 1, 0, or -1: no memory. */
-static int filter_node(gnomon__united_part *part, size_t number,
-                       const gnomon_node_info *n, int blocks)
+static int filter_node(gnomon__united_part *part, const gnomon_node_info *n,
+                       int blocks)
 {
+    const size_t number = part->number;
     uint32_t *node = part->map.of[GNOMON_NODES];
     const uint32_t around = node[n->parent];
     const int is_range = (n->flags & GNOMON_NODE_RANGE) != 0;
@@ -288,11 +289,11 @@ static int is_stage_in(const gnomon__united_part *part,
 }
 
 /* In one view a stage was recorded as long as that view did. 0: it did not at all. */
-static int is_stage_of_view(const gnomon__united_part *part, size_t number,
+static int is_stage_of_view(const gnomon__united_part *part,
                             gnomon_stage_info *s)
 {
     gnomon_view_time_info t;
-    uint32_t time = part->view_time ? part->view_time[number] : 0;
+    uint32_t time = part->view_time ? part->view_time[part->number] : 0;
     if (time && time != OF_OTHER_VIEWS) {
         gnomon_profile_view_time(part->p, time, &t);
         s->recorded_ns = t.recorded_ns;
@@ -300,14 +301,13 @@ static int is_stage_of_view(const gnomon__united_part *part, size_t number,
     return time != OF_OTHER_VIEWS;
 }
 
-static int take_stage(gnomon__united_part *part, size_t number,
-                      gnomon__any *item)
+static int take_stage(gnomon__united_part *part, gnomon__any *item)
 {
     gnomon_stage_info *s = &item->stage;
-    if (!is_stage_in(part, s) || !is_stage_of_view(part, number, s))
+    if (!is_stage_in(part, s) || !is_stage_of_view(part, s))
         return 0;
     if (!part->last_stage || s->ordinal > part->last_ordinal) {
-        part->last_stage = number;
+        part->last_stage = part->number;
         part->last_ordinal = s->ordinal;
     }
     if (part->only)
@@ -321,10 +321,8 @@ static int take_stage(gnomon__united_part *part, size_t number,
 
 /* ---- Tracks and paths ------------------------------------------------------------- */
 
-static int take_track(gnomon__united_part *part, size_t number,
-                      gnomon__any *item)
+static int take_track(gnomon__united_part *part, gnomon__any *item)
 {
-    (void)number;
     if (!has_moments(part))
         item->track.index = 0;
     return item->track.run == part->run;
@@ -356,8 +354,7 @@ static int begin_nodes(gnomon__united_part *part)
     return begin_filter(part);
 }
 
-static int take_node(gnomon__united_part *part, size_t number,
-                     gnomon__any *item)
+static int take_node(gnomon__united_part *part, gnomon__any *item)
 {
     gnomon_node_info *n = &item->node;
     const uint32_t *node = part->map.of[GNOMON_NODES];
@@ -366,9 +363,9 @@ static int take_node(gnomon__united_part *part, size_t number,
     const int is_of_another = !is_chosen(part, n);
     if (is_of_another && node[n->parent])
         set_partial(part, node[n->parent]);
-    if (!node[number])
+    if (!node[part->number])
         return 0;
-    const int is_taken = filter_node(part, number, n, !is_of_another);
+    const int is_taken = filter_node(part, n, !is_of_another);
     if (is_of_another) {
         n->host = n->device = NULL;
         n->memory_count = 0;
@@ -379,10 +376,8 @@ static int take_node(gnomon__united_part *part, size_t number,
 
 /* ---- What happened at a moment ------------------------------------------------------ */
 
-static int take_open(gnomon__united_part *part, size_t number,
-                     gnomon__any *item)
+static int take_open(gnomon__united_part *part, gnomon__any *item)
 {
-    (void)number;
     item->open.reserved = part->u->parts;
     return has_moments(part) && !is_left_out(part, item->open.node);
 }
@@ -420,47 +415,37 @@ static int keep_events(gnomon__united_part *part)
 
 /* ---- Links, counters, losses, metadata ---------------------------------------------- */
 
-static int take_link(gnomon__united_part *part, size_t number,
-                     gnomon__any *item)
+static int take_link(gnomon__united_part *part, gnomon__any *item)
 {
     gnomon_link_info *l = &item->link;
-    (void)number;
     if (!has_moments(part)) /* nor have instances */
         l->from_instance = l->to_instance = l->from_ns = l->to_ns = 0;
     return filter_link(part, l);
 }
 
-static int take_counter(gnomon__united_part *part, size_t number,
-                        gnomon__any *item)
+static int take_counter(gnomon__united_part *part, gnomon__any *item)
 {
-    (void)number;
     return is_of_stage(part, item->counter.stage) &&
            filter_counter(part, item->counter.region);
 }
 
-static int take_strip(gnomon__united_part *part, size_t number,
-                      gnomon__any *item)
+static int take_strip(gnomon__united_part *part, gnomon__any *item)
 {
-    (void)number;
     return !item->strip.region || gnomon__filter_has(part, item->strip.region);
 }
 
 /* Losses of no run belong to the file; gnomon__merge_rest has them. */
-static int take_loss(gnomon__united_part *part, size_t number,
-                     gnomon__any *item)
+static int take_loss(gnomon__united_part *part, gnomon__any *item)
 {
     gnomon_loss_info *l = &item->loss;
-    (void)number;
     if (!has_moments(part))
         l->begin_ns = l->end_ns = 0;
     return l->run == part->run && (l->run || !part->count[GNOMON_RUNS]);
 }
 
 /* Its value may replace another one, so it must live as long. */
-static int take_metadata(gnomon__united_part *part, size_t number,
-                         gnomon__any *item)
+static int take_metadata(gnomon__united_part *part, gnomon__any *item)
 {
-    (void)number;
     if (!has_moments(part) || !part->is_latest ||
         item->metadata.run != part->run)
         return 0;
@@ -503,12 +488,10 @@ static int begin_stages(gnomon__united_part *part)
 }
 
 /* Of one view the time is in the stage now. */
-static int take_view_time(gnomon__united_part *part, size_t number,
-                          gnomon__any *item)
+static int take_view_time(gnomon__united_part *part, gnomon__any *item)
 {
     const int is_in =
         !part->only && part->map.of[GNOMON_STAGES][item->view_time.stage];
-    (void)number;
     part->has_view_times |= is_in;
     return is_in;
 }
@@ -556,7 +539,7 @@ static int end_view_times(gnomon__united_part *part)
  * return GNOMON_OK or an error. */
 static const struct unite_rule {
     int (*begin)(gnomon__united_part *part);
-    int (*take)(gnomon__united_part *part, size_t number, gnomon__any *item);
+    int (*take)(gnomon__united_part *part, gnomon__any *item);
     int (*end)(gnomon__united_part *part);
 } unite_rules[GNOMON__ENTITIES] = {
     [GNOMON_METADATA] = {.take = take_metadata},
@@ -592,8 +575,9 @@ static int unite_items(gnomon__united_part *part, int entity)
     gnomon__any item;
     for (size_t i = 1; i <= part->count[entity]; i++) {
         item.struct_size = s->size;
+        part->number = i;
         part->p->api->get(part->p, entity, i, &item);
-        int is_in = unite_rules[entity].take(part, i, &item);
+        int is_in = unite_rules[entity].take(part, &item);
         if (is_in > 0) {
             gnomon__renumber(&part->map, entity, &item);
             is_in = is_whole(s, &item);

@@ -28,6 +28,7 @@ typedef struct gnomon__united_part {
     /* United numbers by the part's, 0: left out; and how many it has of each. */
     gnomon__numbers map;
     size_t count[GNOMON__ENTITIES];
+    size_t number;     /* of the entity that may be taken */
     size_t last_stage; /* of those that are in, by ordinal */
     uint32_t last_ordinal;
     uint32_t
@@ -55,10 +56,8 @@ int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered);
 /* order.c: which of a part's steps and of what they were made of are wanted, its stages being
  * united. `reserved` of a step: it is kept even if no time refers to it. */
 int gnomon__unite_steps_begin(gnomon__united_part *part);
-int gnomon__unite_steps_take(gnomon__united_part *part, size_t number,
-                             gnomon__any *item);
-int gnomon__unite_times_take(gnomon__united_part *part, size_t number,
-                             gnomon__any *item);
+int gnomon__unite_steps_take(gnomon__united_part *part, gnomon__any *item);
+int gnomon__unite_times_take(gnomon__united_part *part, gnomon__any *item);
 int gnomon__unite_times_end(gnomon__united_part *part);
 void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number);
 void gnomon__unite_steps_free(gnomon__unite *u);
