@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A table of functions as Python's pstats prints it, to the byte: print_stats,
- * print_callers and print_callees, sorted, reversed and cut. Two differences: there
- * are no regular expressions as restrictions; and callers that are equal without their
- * directories are added up, while pstats keeps only the last one's numbers. And what
- * Lightning's AdvancedProfiler prints around such tables. */
+/* A table of functions as Python's pstats prints it, to the byte: print_stats of what
+ * strip_dirs left, sorted and cut; but there are no regular expressions as restrictions.
+ * And what Lightning's AdvancedProfiler prints around such tables. */
 #ifndef GNOMON_PRINT_PSTATS_H
 #define GNOMON_PRINT_PSTATS_H
 
 #include "gnomon/tool.h"
 #include "print/functions.h"
-
-enum gnomon__pstats_view {
-    GNOMON__PSTATS_STATS = 0,
-    GNOMON__PSTATS_CALLERS = 1,
-    GNOMON__PSTATS_CALLEES = 2
-};
+#include "print/rows.h"
 
 enum gnomon__pstats_key {
     GNOMON__PSTATS_CALLS = 0,
@@ -37,22 +30,22 @@ typedef struct gnomon__restriction {
     int reserved;
 } gnomon__restriction;
 
-/* What to print. All zero: in the order of the table, with whole paths. */
-typedef struct gnomon__pstats_query {
-    int view;
-    int strip_dirs;
-    int reverse;   /* also rows with equal keys; no effect without keys */
-    int sort_keys; /* how many keys */
-    const int *sort;
-    const gnomon__restriction
-        *restrictions; /* each applies to what the last one left */
-    size_t restriction_count;
-} gnomon__pstats_query;
+typedef struct gnomon__pstats {
+    gnomon__report_rows rows;
+    int key; /* gnomon__pstats_key: what they are ordered by */
+    uint64_t calls, primitive;
+    double seconds;
+} gnomon__pstats;
 
-/* GNOMON_ENOMEM, or the writer's code. */
-int gnomon__pstats_print(const gnomon__functions *table,
-                         const gnomon__pstats_query *query,
+/* Takes all memory that printing needs; texts are those of the table, which may go, and of
+ * the writer, which prints it later. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
+int gnomon__pstats_make(gnomon__pstats *p, const gnomon__functions *table,
+                        int key, const gnomon_writer *out);
+/* The writer's code. */
+int gnomon__pstats_print(const gnomon__pstats *p,
+                         const gnomon__restriction *cut,
                          const gnomon_writer *out);
+void gnomon__pstats_free(gnomon__pstats *p);
 
 /* The line above an action's table; it begins with a line feed, as Lightning joins the
  * parts of its report by them. A rank below 0 is unknown. */

@@ -10,7 +10,6 @@
  * report is complete or not written at all. Compiled with src/print and -shared it is a
  * plugin that prints the same bytes.
  */
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,107 +192,28 @@ static int32_t advanced_rank(const gnomon_profile *profile)
                : -1;
 }
 
-/* Text that is kept until none of it can fail, in blocks. */
-typedef struct advanced_block {
-    struct advanced_block *next;
-    size_t size;
-    char text[65536 - 32];
-} advanced_block;
-
-typedef struct advanced_kept {
-    gnomon_writer base;
-    const gnomon_writer *to;
-    advanced_block *first, *last;
-    int code; /* the first error */
-} advanced_kept;
-
-static int advanced_keep(const gnomon_writer *writer, const void *bytes,
-                         size_t size)
-{
-    advanced_kept *kept = writer->context;
-    for (const char *from = bytes; size;) {
-        advanced_block *b = kept->last;
-        if (!b || b->size == sizeof b->text) {
-            if (!(b = calloc(1, sizeof *b)))
-                return kept->code = GNOMON_ENOMEM;
-            *(kept->last ? &kept->last->next : &kept->first) = b;
-            kept->last = b;
-        }
-        const size_t left = sizeof b->text - b->size;
-        const size_t some = size < left ? size : left;
-        memcpy(b->text + b->size, from, some);
-        b->size += some;
-        from += some;
-        size -= some;
-    }
-    return GNOMON_OK;
-}
-
-/* Writes it unless something failed, and frees it. */
-static int advanced_put_kept(advanced_kept *kept, int code)
-{
-    if (!code)
-        code = kept->code;
-    for (advanced_block *b = kept->first, *next; b; b = next) {
-        if (!code)
-            code = kept->to->write(kept->to, b->text, b->size);
-        next = b->next;
-        free(b);
-    }
-    return code;
-}
-
-GNOMON_PRINTF(2, 3)
-static int advanced_keep_text(const gnomon_writer *writer, const char *format,
-                              ...)
-{
-    va_list words, again;
-    va_start(words, format);
-    va_copy(again, words);
-    const int size = vsnprintf(NULL, 0, format, words);
-    char *text = size < 0 ? NULL : calloc(1, (size_t)size + 1);
-    if (text)
-        (void)vsnprintf(text, (size_t)size + 1, format, again);
-    va_end(again);
-    va_end(words);
-    const int code =
-        text ? advanced_keep(writer, text, (size_t)size) : GNOMON_ENOMEM;
-    if (code)
-        ((advanced_kept *)writer->context)->code = code;
-    free(text);
-    return code;
-}
-
-static const char *advanced_shown(const gnomon_writer *writer, const char *name)
-{
-    const advanced_kept *kept = writer->context;
-    return gnomon_shown(kept->to, name);
-}
-
+/* Nothing is printed unless there is memory for all of it. */
 static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
     const advanced_settings *s = advanced_settings_of(r);
     const advanced_report *a = r->more;
-    gnomon__pstats_query query = {.strip_dirs = 1,
-                                  .sort = &s->sort,
-                                  .sort_keys = 1,
-                                  .restrictions = &s->cut,
-                                  .restriction_count = 1};
-    advanced_kept kept = {.base = {.struct_size = sizeof kept.base,
-                                   .write = advanced_keep,
-                                   .print = advanced_keep_text,
-                                   .shown = advanced_shown,
-                                   .context = &kept},
-                          .to = out};
-    int code = gnomon__print_title(&kept.base, gnomon__only_stage(r->profile),
+    const size_t count = gnomon__calls_count(a->calls);
+    gnomon__pstats *made = gnomon__table_take(&r->table, count * sizeof *made);
+    int code = made ? GNOMON_OK : GNOMON_ENOMEM;
+    for (size_t i = 0; !code && i < count; i++)
+        code = gnomon__pstats_make(
+            &made[i], gnomon__calls_table(a->calls, i, NULL), s->sort, out);
+    if (!code)
+        code = gnomon__print_title(out, gnomon__only_stage(r->profile),
                                    "Profiler Report");
-    for (size_t i = 0; !code && i < gnomon__calls_count(a->calls); i++) {
+    for (size_t i = 0; !code && i < count; i++) {
         gnomon__pstats_print_action(gnomon__calls_name(a->calls, i),
-                                    advanced_rank(r->profile), &kept.base);
-        code = gnomon__pstats_print(gnomon__calls_table(a->calls, i, NULL),
-                                    &query, &kept.base);
+                                    advanced_rank(r->profile), out);
+        code = gnomon__pstats_print(&made[i], &s->cut, out);
     }
-    return advanced_put_kept(&kept, code);
+    for (size_t i = 0; made && i < count; i++)
+        gnomon__pstats_free(&made[i]);
+    return code;
 }
 
 static void advanced_free(void *more)

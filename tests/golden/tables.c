@@ -17,8 +17,6 @@
 #include "print/python.h"
 
 #define TABLES_ZERO_NS 1000u
-#define TABLES_MOST_SORT 16
-#define TABLES_MOST_CUTS 16
 #define TABLES_DEEPEST 1024
 
 /* ---- A writer -------------------------------------------------------------- */
@@ -147,68 +145,51 @@ static int tables_cut(const char *path, const json_t *value,
     return 0;
 }
 
+/* A case has one key and one restriction at most. */
 typedef struct tables_query {
-    gnomon__pstats_query query;
-    int sort[TABLES_MOST_SORT];
-    gnomon__restriction cuts[TABLES_MOST_CUTS];
+    int key;
+    gnomon__restriction cut;
 } tables_query;
+
+static int tables_put(const char *path, const gnomon__functions *t,
+                      const tables_query *q, const gnomon_writer *writer)
+{
+    gnomon__pstats p;
+    int code = gnomon__pstats_make(&p, t, q->key, writer);
+    if (!code)
+        code = gnomon__pstats_print(&p, &q->cut, writer);
+    gnomon__pstats_free(&p);
+    return code ? golden_fail(path, "not printed") : 0;
+}
 
 static int tables_ask(const char *path, const json_t *root, tables_query *q)
 {
-    const char *view = tables_text(root, "view");
-    const json_t *sort = json_object_get(root, "sort");
+    const json_t *sort = json_array_get(json_object_get(root, "sort"), 0);
     const json_t *cuts = json_object_get(root, "restrictions");
-    size_t index;
-    json_t *one;
-    memset(q, 0, sizeof *q);
-    q->query.view = strcmp(view, "callers") == 0   ? GNOMON__PSTATS_CALLERS
-                    : strcmp(view, "callees") == 0 ? GNOMON__PSTATS_CALLEES
-                                                   : GNOMON__PSTATS_STATS;
-    q->query.strip_dirs = json_is_true(json_object_get(root, "strip_dirs"));
-    q->query.reverse = json_is_true(json_object_get(root, "reverse"));
-    q->query.sort = q->sort;
-    q->query.restrictions = q->cuts;
-    if (json_array_size(sort) > TABLES_MOST_SORT ||
-        json_array_size(cuts) > TABLES_MOST_CUTS)
-        return golden_fail(path, "too many sort keys or restrictions");
-    json_array_foreach(sort, index, one)
-    {
-        char number[24];
-        const char *word = json_string_value(one);
-        snprintf(number, sizeof number, "%lld",
-                 (long long)json_integer_value(one));
-        int key = gnomon__pstats_key(word ? word : number);
-        if (key < 0)
-            return golden_fail(path, "no sort key: %s", word ? word : number);
-        q->sort[q->query.sort_keys++] = key;
-    }
-    json_array_foreach(
-        cuts, index,
-        one) if (tables_cut(path, one,
-                            &q->cuts[q->query.restriction_count++])) return 1;
-    return 0;
+    char number[24];
+    const char *word = json_string_value(sort);
+    snprintf(number, sizeof number, "%lld",
+             (long long)json_integer_value(sort));
+    *q = (tables_query){gnomon__pstats_key(word ? word : number),
+                        {.fraction = 1, .is_fraction = 1}};
+    if (q->key < 0)
+        return golden_fail(path, "no sort key: %s", word ? word : number);
+    return json_array_size(cuts) &&
+           tables_cut(path, json_array_get(cuts, 0), &q->cut);
 }
 
 /* ---- The kinds ------------------------------------------------------------- */
 
-static int tables_put(const char *path, const gnomon__functions *t,
-                      const tables_query *q, FILE *out)
-{
-    gnomon_writer writer = tables_writer(out);
-    return gnomon__pstats_print(t, &q->query, &writer)
-               ? golden_fail(path, "not printed")
-               : 0;
-}
-
 int golden_pstats(const char *path, const json_t *root, FILE *out, FILE *prof)
 {
+    const gnomon_writer writer = tables_writer(out);
     gnomon__functions t;
     tables_query q;
     int failed = tables_ask(path, root, &q) ||
                  tables_read(path, json_object_get(root, "functions"), &t);
     if (failed)
         return 1;
-    failed = tables_put(path, &t, &q, out);
+    failed = tables_put(path, &t, &q, &writer);
     size_t size = gnomon__prof_size(&t);
     unsigned char *bytes = malloc(size);
     gnomon__prof_write(&t, bytes);
@@ -224,17 +205,11 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
     const json_t *rank = json_object_get(root, "rank");
     const json_t *actions = json_object_get(root, "actions");
     gnomon_writer writer = tables_writer(out);
-    gnomon__restriction cut;
-    const int by = GNOMON__PSTATS_CUMULATIVE;
-    const gnomon__pstats_query query = {.strip_dirs = 1,
-                                        .sort = &by,
-                                        .sort_keys = 1,
-                                        .restrictions = &cut,
-                                        .restriction_count = 1};
+    tables_query q = {.key = GNOMON__PSTATS_CUMULATIVE};
     size_t index;
     json_t *one;
-    int failed =
-        tables_cut(path, json_object_get(root, "line_count_restriction"), &cut);
+    int failed = tables_cut(
+        path, json_object_get(root, "line_count_restriction"), &q.cut);
     gnomon__print_title(&writer, tables_text(root, "stage"), "Profiler Report");
     json_array_foreach(actions, index, one)
     {
@@ -246,7 +221,7 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
             tables_text(one, "action"),
             json_is_integer(rank) ? (int32_t)json_integer_value(rank) : -1,
             &writer);
-        failed = gnomon__pstats_print(&t, &query, &writer);
+        failed = tables_put(path, &t, &q, &writer);
         tables_free(&t);
     }
     return failed;
@@ -311,13 +286,14 @@ static int tables_play(const char *path, const json_t *script,
 static int tables_of_profile(const char *path, const gnomon_profile *profile,
                              const tables_query *q, FILE *out)
 {
+    const gnomon_writer writer = tables_writer(out);
     gnomon__calls *calls;
     if (gnomon_profile_check(profile) != GNOMON_OK)
         return golden_fail(path, "%s", gnomon_error_text());
     if (gnomon__calls_make(&calls, profile, NULL) != GNOMON_OK)
         return golden_fail(path, "out of memory");
     int failed = tables_put(
-        path, gnomon__calls_table(calls, GNOMON__CALLS_ALL, NULL), q, out);
+        path, gnomon__calls_table(calls, GNOMON__CALLS_ALL, NULL), q, &writer);
     gnomon__calls_free(calls);
     return failed;
 }
