@@ -11,6 +11,7 @@
 
 #include "print/functions.h"
 #include "print/letters.h"
+#include "print/order.h"
 #include "print/regions.h"
 
 /* ---- Views ------------------------------------------------------------------- */
@@ -257,195 +258,158 @@ const gnomon__exporter gnomon__export_stacks = {
 /* What cProfile would have dumped, for pstats, snakeviz and gprof2dot: the table of
  * functions of all profiles together, below a row `<gnomon>`.
  *
- * Rows of different profiles are one where file, line and name read as equal: what is
- * no UTF-8 is U+FFFD in the file, and a key that came twice would hide a row.
- *
- * The profile in which nodes that are not exported read as zeroes. */
-typedef struct prof_shown {
-    gnomon_profile base;
+ * It is made of one profile, which has the entities of all, part after part. Nodes that
+ * are not exported read as zeroes. What is no UTF-8 in a text is U+FFFD, as in the file:
+ * a key that came twice would hide a row. All runs are at one moment: now. */
+typedef struct prof_part {
     gnomon__export_tree tree;
-} prof_shown;
+    size_t
+        before[GNOMON_STRIPS + 1]; /* entities of the parts before, by kind */
+} prof_part;
+
+typedef struct prof_all {
+    gnomon_profile base; /* first */
+    prof_part *parts;    /* and one behind the last */
+    size_t count;
+    gnomon__report_table *texts;
+    int *code; /* GNOMON_ENOMEM: a text could not be made */
+} prof_all;
 
 static size_t prof_count(const gnomon_profile *p, int entity)
 {
-    const prof_shown *s = (const prof_shown *)(const void *)p;
-    return gnomon_profile_count(s->tree.p, entity);
+    const prof_all *s = (const prof_all *)(const void *)p;
+    return s->parts[s->count].before[entity];
 }
 
-static int prof_get(const gnomon_profile *p, int entity, size_t number,
-                    void *info)
-{
-    const prof_shown *s = (const prof_shown *)(const void *)p;
-    gnomon_node_info *node = info;
-    int code = s->tree.p->api->get(s->tree.p, entity, number, info);
-    if (!code && entity == GNOMON_NODES && !is_shown(&s->tree, node))
-        *node = (gnomon_node_info){.struct_size = node->struct_size};
-    return code;
-}
-
-static int prof_calls(gnomon__calls **out, const gnomon_profile *p)
-{
-    static const gnomon_profile_api api = {.struct_size = sizeof api,
-                                           .abi = GNOMON_ABI,
-                                           .count = prof_count,
-                                           .get = prof_get};
-    prof_shown s = {.base.api = &api};
-    int code = gnomon__export_tree_begin(&s.tree, p);
-    if (!code)
-        code = gnomon__calls_make(out, &s.base, NULL);
-    gnomon__export_tree_end(&s.tree);
-    return code;
-}
-
-/* ---- Tables of several profiles as one ------------------------------------------- */
-
-/* A row is a function, or how often one called another, by the numbers of both. */
-#define PROF_COLUMN_LIST(X) \
-    X(PROF_FILE, "", "", TEXT, SHOWN, KEY) \
-    X(PROF_NAME, "", "", TEXT, SHOWN, KEY) \
-    X(PROF_LINE, "", "", ID, SHOWN, KEY) \
-    X(PROF_CALLEE, "", "", ID, SHOWN, KEY) \
-    X(PROF_CALLER, "", "", ID, SHOWN, KEY) \
-    X(PROF_NC, "", "", COUNT, SHOWN, SUM) \
-    X(PROF_CC, "", "", COUNT, SHOWN, SUM) \
-    X(PROF_TT, "", "", COUNT, SHOWN, SUM) \
-    X(PROF_CT, "", "", COUNT, SHOWN, SUM)
-GNOMON__COLUMNS(prof_columns, PROF_COLUMNS, PROF_COLUMN_LIST);
-
-typedef struct prof_sum {
-    gnomon__report_rows functions, calls;
-    gnomon__functions table;
-} prof_sum;
-
-/* The name in the form that the file has. */
-static const char *prof_text(gnomon__report_rows *r, const char *text)
+static const char *prof_text(const prof_all *s, const char *text)
 {
     const char *at = text;
     for (size_t n; *at && (n = gnomon__print_character(at)) != 0;)
         at += n;
-    char *clean =
-        *at ? gnomon__table_take(&r->table, 3 * strlen(text) + 1) : NULL;
-    if (*at && !clean)
-        r->code = GNOMON_ENOMEM;
+    if (!*at)
+        return text;
+    char *clean = gnomon__table_take(s->texts, 3 * strlen(text) + 1);
     for (char *to = clean; to && *text; to += strlen(to)) {
         const size_t n = gnomon__print_character(text);
         strncat(to, n ? text : GNOMON__NO_CHARACTER, n ? n : 3);
         text += n ? n : 1;
     }
-    return clean ? clean : text;
+    if (!clean)
+        *s->code = GNOMON_ENOMEM;
+    return clean ? clean : "";
 }
 
-static uint32_t prof_put(gnomon__report_rows *r, gnomon__cell *cells,
-                         const uint64_t sums[4])
+static void prof_move(const prof_part *of, int entity, uint32_t *number)
 {
-    for (int i = 0; i < 4; i++)
-        gnomon__cell_count(&cells[PROF_NC + i], sums[i]);
-    return gnomon__report_put(r);
+    *number += *number ? (uint32_t)of->before[entity] : 0;
 }
 
-static int prof_add_table(prof_sum *s, const gnomon__functions *t)
+/* An open scope lasts until the run's now. GNOMON_EINVAL: there is no run. */
+static int prof_open(const prof_part *of, gnomon_open_info *open)
 {
-    gnomon__cell *cells;
-    uint32_t *number = calloc(t->row_count + 1, sizeof *number);
-    for (size_t i = 0; number && i < t->row_count; i++) {
-        const gnomon__function *f = &t->rows[i];
-        cells = gnomon__report_row_of(&s->functions, 0);
-        gnomon__cell_text(&cells[PROF_FILE], prof_text(&s->functions, f->file));
-        gnomon__cell_text(&cells[PROF_NAME], prof_text(&s->functions, f->name));
-        gnomon__cell_count(&cells[PROF_LINE], f->line);
-        number[i] = prof_put(&s->functions, cells,
-                             (uint64_t[]){f->nc, f->cc, f->tt_ns, f->ct_ns});
-    }
-    for (size_t i = 0; number && i < t->caller_count; i++) {
-        const gnomon__caller *c = &t->callers[i];
-        cells = gnomon__report_row_of(&s->calls, 0);
-        gnomon__cell_text(&cells[PROF_FILE], "");
-        gnomon__cell_text(&cells[PROF_NAME], "");
-        gnomon__cell_count(&cells[PROF_CALLEE], number[c->callee]);
-        gnomon__cell_count(&cells[PROF_CALLER], number[c->caller]);
-        (void)prof_put(&s->calls, cells,
-                       (uint64_t[]){c->nc, c->cc, c->tt_ns, c->ct_ns});
-    }
-    free(number);
-    return !number || s->functions.code || s->calls.code ? GNOMON_ENOMEM
-                                                         : GNOMON_OK;
-}
-
-/* Callers in the order of their callees, as a table has them. */
-static int prof_make_table(prof_sum *s)
-{
-    gnomon__report_table *functions = &s->functions.table;
-    gnomon__report_table *calls = &s->calls.table;
-    gnomon__functions *t = &s->table;
-    t->rows = calloc(functions->row_count + 1, sizeof *t->rows);
-    t->callers = calloc(calls->row_count + 1, sizeof *t->callers);
-    if (!t->rows || !t->callers || gnomon__table_sort(calls, PROF_CALLER) ||
-        gnomon__table_sort(calls, PROF_CALLEE))
-        return GNOMON_ENOMEM;
-    for (; t->row_count < functions->row_count; t->row_count++) {
-        const gnomon__cell *c = gnomon__cells_of(functions, t->row_count);
-        t->rows[t->row_count] =
-            (gnomon__function){.file = c[PROF_FILE].text,
-                               .name = c[PROF_NAME].text,
-                               .line = (uint32_t)c[PROF_LINE].count,
-                               .nc = c[PROF_NC].count,
-                               .cc = c[PROF_CC].count,
-                               .tt_ns = c[PROF_TT].count,
-                               .ct_ns = c[PROF_CT].count};
-    }
-    for (; t->caller_count < calls->row_count; t->caller_count++) {
-        const gnomon__cell *c = gnomon__cells_of(calls, t->caller_count);
-        gnomon__function *callee = &t->rows[c[PROF_CALLEE].count - 1];
-        if (!callee->caller_count++)
-            callee->first_caller = t->caller_count;
-        t->callers[t->caller_count] =
-            (gnomon__caller){.caller = (uint32_t)c[PROF_CALLER].count - 1,
-                             .callee = (uint32_t)c[PROF_CALLEE].count - 1,
-                             .nc = c[PROF_NC].count,
-                             .cc = c[PROF_CC].count,
-                             .tt_ns = c[PROF_TT].count,
-                             .ct_ns = c[PROF_CT].count};
-    }
+    gnomon_run_info run;
+    if (gnomon_profile_run(of->tree.p, 1, &run))
+        return GNOMON_EINVAL;
+    open->begin_ns =
+        UINT64_MAX -
+        (run.now_ns > open->begin_ns ? run.now_ns - open->begin_ns : 0);
+    prof_move(of, GNOMON_NODES, &open->node);
     return GNOMON_OK;
+}
+
+static int prof_get(const gnomon_profile *p, int entity, size_t number,
+                    void *info)
+{
+    const prof_all *s = (const prof_all *)(const void *)p;
+    gnomon_region_info *region = info;
+    gnomon_node_info *node = info;
+    gnomon_link_info *link = info;
+    size_t low = 0, high = s->count;
+    GNOMON__SEARCH(low, high, i, s->parts[i + 1].before[entity] < number)
+    const prof_part *of = &s->parts[low];
+    if (low == s->count)
+        return GNOMON_EINVAL;
+    number -= number ? of->before[entity] : 0;
+    int code = of->tree.p->api->get(of->tree.p, entity, number, info);
+    if (code)
+        return code;
+    if (entity == GNOMON_RUNS) {
+        ((gnomon_run_info *)info)->now_ns = UINT64_MAX;
+    } else if (entity == GNOMON_REGIONS) {
+        region->name = prof_text(s, region->name);
+        region->file = prof_text(s, region->file);
+    } else if (entity == GNOMON_NODES && !is_shown(&of->tree, node)) {
+        *node = (gnomon_node_info){.struct_size = node->struct_size};
+    } else if (entity == GNOMON_NODES) {
+        prof_move(of, GNOMON_NODES, &node->parent);
+        prof_move(of, GNOMON_REGIONS, &node->region);
+    } else if (entity == GNOMON_OPENS) {
+        code = prof_open(of, info);
+    } else if (entity == GNOMON_LINKS) {
+        prof_move(of, GNOMON_NODES, &link->from);
+        prof_move(of, GNOMON_NODES, &link->to);
+    }
+    return code;
+}
+
+static int prof_begin(prof_all *s, const gnomon__export *what)
+{
+    int code = GNOMON_OK;
+    s->parts = calloc(s->count + 1, sizeof *s->parts);
+    for (size_t i = 0; s->parts && !code && i < s->count; i++) {
+        const prof_part *of = &s->parts[i];
+        code = gnomon__export_tree_begin(&s->parts[i].tree, what->profiles[i]);
+        for (int k = 0; k <= GNOMON_STRIPS; k++)
+            s->parts[i + 1].before[k] =
+                of->before[k] + gnomon_profile_count(what->profiles[i], k);
+    }
+    return s->parts ? code : GNOMON_ENOMEM;
 }
 
 /* ---- The file ---------------------------------------------------------------------- */
 
-static int prof_read(prof_sum *s, const gnomon_profile *p)
+GNOMON__ORDER(prof_by_caller, gnomon__caller, UP(callee), UP(caller))
+
+/* `<gnomon>` was called once for each profile. */
+static int prof_put(const gnomon__functions *t, size_t profiles,
+                    const gnomon_writer *out)
 {
-    gnomon__calls *calls = NULL;
-    int code = prof_calls(&calls, p);
-    if (!code)
-        code = prof_add_table(
-            s, gnomon__calls_table(calls, GNOMON__CALLS_ALL, "<gnomon>"));
-    gnomon__calls_free(calls);
+    t->rows->nc = t->rows->cc = profiles;
+    GNOMON__SORT(t->callers, t->caller_count, prof_by_caller);
+    const size_t size = gnomon__prof_size(t);
+    unsigned char *bytes = malloc(size);
+    if (bytes)
+        gnomon__prof_write(t, bytes);
+    const int code = bytes ? out->write(out, bytes, size) : GNOMON_ENOMEM;
+    free(bytes);
     return code;
 }
 
 static int prof_write_all(const gnomon__export *what, const gnomon_writer *out)
 {
-    static const gnomon__report sums = {.columns = prof_columns,
-                                        .column_count = PROF_COLUMNS};
-    prof_sum s = {.table = {.row_count = 0}};
-    unsigned char *bytes = NULL;
-    int code = gnomon__report_begin(&s.functions, &sums, NULL, NULL);
-    code |= gnomon__report_begin(&s.calls, &sums, NULL, NULL);
-    for (size_t i = 0; !code && i < what->count; i++)
-        code = prof_read(&s, what->profiles[i]);
+    static const gnomon_profile_api api = {.struct_size = sizeof api,
+                                           .abi = GNOMON_ABI,
+                                           .count = prof_count,
+                                           .get = prof_get};
+    gnomon__report_table texts = {.rows = NULL};
+    int no_memory = GNOMON_OK;
+    prof_all s = {.base.api = &api,
+                  .count = what->count,
+                  .texts = &texts,
+                  .code = &no_memory};
+    gnomon__calls *calls = NULL;
+    int code = prof_begin(&s, what);
     if (!code)
-        code = prof_make_table(&s);
-    const size_t size = code ? 0 : gnomon__prof_size(&s.table);
-    if (!code && (bytes = malloc(size)) != NULL) {
-        gnomon__prof_write(&s.table, bytes);
-        code = out->write(out, bytes, size);
-    } else {
-        code = code ? code : GNOMON_ENOMEM;
-    }
-    free(bytes);
-    free(s.table.rows);
-    free(s.table.callers);
-    gnomon__report_free(&s.functions);
-    gnomon__report_free(&s.calls);
+        code = gnomon__calls_make(&calls, &s.base, NULL);
+    if (!code && !(code = no_memory))
+        code =
+            prof_put(gnomon__calls_table(calls, GNOMON__CALLS_ALL, "<gnomon>"),
+                     what->count, out);
+    gnomon__calls_free(calls);
+    for (size_t i = 0; s.parts && i < s.count; i++)
+        gnomon__export_tree_end(&s.parts[i].tree);
+    free(s.parts);
+    gnomon__table_free(&texts);
     return code;
 }
 
