@@ -199,6 +199,8 @@ int gnomon__os_catch(int number, void (*handler)(int number, int again));
 /* Restores the action before if our handler is still installed. Safe in a
  * signal handler. */
 void gnomon__os_release(int number);
+/* The same of all that are caught. */
+void gnomon__os_release_all(void);
 
 /* Ends the process by the signal's default action, on the calling thread, or
  * passes the signal on to a run in another namespace, which does so. Returns

@@ -115,6 +115,13 @@ void gnomon__os_release(int number)
         restore(number);
 }
 
+void gnomon__os_release_all(void)
+{
+    for (int number = 1; number <= SIGTERM; number++)
+        if (is_in_chain[number])
+            gnomon__os_release(number);
+}
+
 /* ---- Ending -------------------------------------------------------------- */
 
 void gnomon__os_die(int number)

@@ -11,13 +11,10 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
-#include "platform/process.h"
 #include "spec/names.h"
 #include "run/files.h"
 #include "run/host.h"
 #include "run/run.h"
-
-gnomon__attachment *gnomon__attachments GNOMON__OF_PROCESS;
 
 static uint32_t batches;
 

@@ -14,16 +14,8 @@
 #include "run/notes.h"
 #include "run/step_marks.h"
 
-/* The resolved spec, if it has fork=follow. A fork may come at any moment, so the
- * pointer is swapped before the old text is freed. */
-static char *followed;
 static int follows;       /* the last spec has fork=follow */
 static const char *folds; /* its value of fold=; NULL: none */
-
-const char *gnomon__follows(void)
-{
-    return load_acquire(&followed);
-}
 
 static void follow(int on)
 {
@@ -35,7 +27,7 @@ static void follow(int on)
         if (spec)
             gnomon__spec_resolved(spec, length + 1);
     }
-    gnomon__free(swap_acq_rel(&followed, spec));
+    gnomon__fork_follow(spec);
 }
 
 /* Lines that do not begin with the spec's origin get it as a prefix. */
@@ -412,7 +404,7 @@ int gnomon__configure_leave(const char *pattern)
 
 void gnomon__configure_clear(void)
 {
-    gnomon__free(swap_acq_rel(&followed, NULL));
+    gnomon__fork_follow(NULL);
     gnomon__attachment *a = gnomon__attachments;
     while (a) {
         gnomon__attachment *next = a->next;

@@ -9,6 +9,7 @@
  * pinned before, and so is every copy that takes part. Copies in another
  * namespace (dlmopen) do not see each other. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mark/lock.h"
@@ -200,10 +201,26 @@ __attribute__((constructor)) static void wake_with_others(void)
         wake_copy();
 }
 
+/* Whether $GNOMON asks for no profiler; the program may still attach one. It is read
+ * once, because it may change while threads mark. */
+static int run_is_off(void)
+{
+    static uint32_t is_off;
+    if (load_relaxed(&is_off))
+        return 1;
+    const char *spec = gnomon__follows();
+    if (!spec && !gnomon__os_is_secure())
+        spec = getenv("GNOMON");
+    if (spec && spec[strspn(spec, " ,")])
+        return 0;
+    store_relaxed(&is_off, 1);
+    return 1;
+}
+
 int gnomon__copy_rests(void)
 {
     uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
-    if (load_acquire(&gnomon__this_copy.is_awake) || !gnomon__run_is_off())
+    if (load_acquire(&gnomon__this_copy.is_awake) || !run_is_off())
         return 0;
     cas_acq_rel(&gnomon_enabled, &unseen, 0u);
     fence_full(); /* pairs with the fences in wake_copy and gnomon__copies_wake */

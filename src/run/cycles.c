@@ -10,6 +10,7 @@
 #include "mark/region.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/process.h"
 #include "profile/model.h"
 #include "run/files.h"
@@ -37,7 +38,7 @@ static void end_cycle(gnomon__cycles *c, uint64_t now)
     }
     c->over[c->count++] = (struct gnomon__cycle){c->begin, now, 1};
     store_relaxed(&cycles_due, cycles_due + 1);
-    gnomon__end_wake();
+    gnomon__os_bell_ring();
 }
 
 void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now)

@@ -35,20 +35,14 @@ enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN, END_LEFT };
 static const int end_signals[] = {SIGTERM, SIGINT, SIGHUP};
 #define END_COUNT (sizeof end_signals / sizeof *end_signals)
 
-static uint32_t end_state;
-static int end_number; /* of the signal */
-static gnomon__os_thread end_thread;
+static uint32_t end_state GNOMON__OF_PROCESS;
+static int end_number GNOMON__OF_PROCESS; /* of the signal; 0: not known yet */
+static gnomon__os_thread end_thread GNOMON__OF_PROCESS;
 static int exit_watched;
 /* The thread stays: it may be the one that exits. */
 static int is_exiting GNOMON__OF_PROCESS;
 
 /* ---- The signal ---------------------------------------------------------- */
-
-static void release_all(void)
-{
-    for (size_t i = 0; i < END_COUNT; i++)
-        gnomon__os_release(end_signals[i]);
-}
 
 /* A second SIGINT kills at once: the user does not want to wait. Other signals may
  * come twice, from a launcher and from the terminal. */
@@ -107,11 +101,6 @@ static void deliver_events(void)
 
 void gnomon__upcall_wake(void)
 {
-    gnomon__end_wake();
-}
-
-void gnomon__end_wake(void)
-{
     if (load_relaxed(&end_state) == END_WAITING)
         gnomon__os_bell_ring();
 }
@@ -123,7 +112,7 @@ static int leave(void)
     uint32_t seen = END_WAITING;
     if (!cas_acq_rel(&end_state, &seen, END_LEFT))
         return 0;
-    release_all();
+    gnomon__os_release_all();
     gnomon__os_threads_end();
     gnomon__log(
         "the main thread has ended: no report comes at SIGTERM, SIGINT or "
@@ -146,9 +135,10 @@ static void run_end_thread(void *unused)
             gnomon__tape_take_pages();
         if (now == END_WAITING && events_are_due())
             deliver_events();
-        if (now == END_BEGUN && rang) {
+        int number = load_acquire(&end_number);
+        if (now == END_BEGUN && rang && number) {
             report_at_end(0);
-            gnomon__os_die(load_acquire(&end_number));
+            gnomon__os_die(number);
             return;
         }
         /* libc would exit after the last thread, but counts this one. */
@@ -210,7 +200,7 @@ static void watch_signals(void)
 static void end_thread_stop(void)
 {
     uint32_t seen = END_WAITING;
-    release_all();
+    gnomon__os_release_all();
     if (!cas_acq_rel(&end_state, &seen, END_STOPPING))
         return; /* the end has begun: the thread waits for this call */
     gnomon__os_bell_ring();
@@ -235,10 +225,4 @@ void gnomon__end_watch(void)
         end_thread_stop();
     if (load_acquire(&end_state) == END_WAITING)
         watch_signals();
-}
-
-void gnomon__end_forget(void)
-{
-    release_all();
-    store_release(&end_state, END_ABSENT);
 }

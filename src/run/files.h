@@ -34,10 +34,6 @@ typedef struct gnomon__buffer {
 void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
-/* Whether this process may write. Not so in a child that was forked inside a callback
- * and returned from it. */
-int gnomon__output_is_ours(void);
-
 /* Writes a report to where the attachment's options say; and another file of its, as
  * gnomon_writer.file. */
 int gnomon__output_file(gnomon__attachment *a, const char *part,

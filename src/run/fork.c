@@ -20,6 +20,9 @@
 #include "run/files.h"
 #include "run/run.h"
 
+/* The resolved spec, if it has fork=follow. A fork may come at any moment, so the
+ * pointer is swapped before the old text is freed. */
+static char *followed;
 static uint32_t child_is_off; /* a child without gnomon_setup */
 static int64_t forked_from;
 static uint32_t forks_watched;
@@ -38,6 +41,16 @@ static void count_children(void)
     children_told = 0;
 }
 
+void gnomon__fork_follow(char *spec)
+{
+    gnomon__free(swap_acq_rel(&followed, spec));
+}
+
+const char *gnomon__follows(void)
+{
+    return load_acquire(&followed);
+}
+
 static void add_child(uint32_t by)
 {
     uint32_t *off = load_acquire(&off_children);
@@ -50,7 +63,7 @@ static void add_child(uint32_t by)
 static void become_child(int starts)
 {
     int wakes = starts || (load_acquire(&off_children) && gnomon__attachments);
-    gnomon__end_forget(); /* before the claim: a signal must see a child */
+    gnomon__os_release_all(); /* before the claim: a signal must see a child */
     if (starts)
         count_children();
     store_relaxed(&child_is_off, !starts);
@@ -59,7 +72,7 @@ static void become_child(int starts)
     gnomon__observers_forget(wakes);
     gnomon__threads_forget();
     gnomon__segments_forget();
-    gnomon__setup_forget();
+    gnomon__run_forget_rank();
 }
 
 /* The lock of marks is held over the fork, so that the child's regions are consistent;
@@ -105,6 +118,11 @@ int gnomon__fork_is_off(void)
     if (gnomon__os_is_copy())
         become_child(0);
     return load_relaxed(&child_is_off) || !gnomon__os_is_owner();
+}
+
+int gnomon__output_is_ours(void)
+{
+    return gnomon__os_is_owner() && !gnomon__fork_is_off();
 }
 
 void gnomon__fork_ask(void)

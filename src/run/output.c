@@ -117,11 +117,6 @@ void gnomon__buffer_free(gnomon__buffer *b)
     memset(b, 0, sizeof *b);
 }
 
-int gnomon__output_is_ours(void)
-{
-    return gnomon__os_is_owner() && !gnomon__fork_is_off();
-}
-
 /* ---- Reports ---------------------------------------------------------------------- */
 
 /* The same text, escaped, in a buffer; 0: it needs no escape, or there is no memory. */

@@ -4,6 +4,7 @@
  * (what a snapshot reads: any thread takes it, while control calls run callbacks);
  * the lock of steps (schedules, step statistics); the lock of marks.
  *
+ *     state.c      the lists of attachments and views
  *     control.c    entering control calls, start
  *     fork.c       forked children
  *     end.c        exit, and the signals that end a process
@@ -136,6 +137,14 @@ typedef struct gnomon__attachment {
                      NULL: not known */
 } gnomon__attachment;
 
+/* ---- state.c: changed under the readers' lock ---------------------------------- */
+
+extern gnomon__attachment *gnomon__attachments;
+extern gnomon__view *gnomon__views;
+
+/* Whether all its profilers leave. */
+int gnomon__view_leaves(const gnomon__view *v);
+
 /* ---- control.c -------------------------------------------------------------- */
 
 /* Entry and exit of every control call; pthread_cancel does not act between them. After
@@ -158,10 +167,17 @@ int gnomon__control_try(void);
 
 /* ---- fork.c ------------------------------------------------------------------ */
 
+/* With fork=follow the resolved spec, with which children start; NULL: children are
+ * off. One load. */
+const char *gnomon__follows(void);
+void gnomon__fork_follow(char *spec); /* takes it */
 /* Sees forks from now on; idempotent. */
 void gnomon__fork_watch(void);
 /* Whether this is a forked child that is off. */
 int gnomon__fork_is_off(void);
+/* Whether this process may write. Not so in a child that was forked inside a callback
+ * and returned from it. */
+int gnomon__output_is_ours(void);
 /* Turns such a child on: it goes on as a fresh process. Under no lock. */
 void gnomon__fork_ask(void);
 /* Such a child makes a mark: its parent will know. Any thread, any number of times. */
@@ -171,18 +187,12 @@ void gnomon__fork_tell(void);
 /* The process that a child was forked from; 0: this is none. */
 int64_t gnomon__fork_parent(void);
 
-/* In a child, for fork.c: what is more than zeroes (platform/process.h). */
-void gnomon__end_forget(void);
-void gnomon__setup_forget(void);
-
 /* ---- end.c ------------------------------------------------------------------- */
 
 /* After an attach or detach, or when the host may have changed its signal handlers:
  * watches for the end of the process while a report is due then. Inside control
  * calls. */
 void gnomon__end_watch(void);
-/* Lets its thread deliver cycles. Any thread. */
-void gnomon__end_wake(void);
 /* Whether an attached profiler has a report to write at the end. */
 int gnomon__end_has_reports(void);
 
@@ -214,9 +224,6 @@ int gnomon__run_from_environment(const char *fallback);
 /* Reads $GNOMON, if it was not read. Its errors are logged and are not those of the
  * calling control call. */
 void gnomon__run_ready(void);
-/* Whether $GNOMON asks for no profiler; the program may still attach one. No system
- * call; safe in a signal handler. */
-int gnomon__run_is_off(void);
 int gnomon__run_is_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
@@ -232,13 +239,7 @@ void gnomon__memory_print(char *text, size_t size);
 int gnomon__configure_leave(const char *pattern);
 /* Detaches those whose `leaves` is set. */
 void gnomon__configure_clear(void);
-/* With fork=follow the resolved spec, with which children start; NULL: children are
- * off. One load. */
-const char *gnomon__follows(void);
-
 /* ---- attach.c ------------------------------------------------------------------- */
-
-extern gnomon__attachment *gnomon__attachments;
 
 /* Attaches with resolved options, and owns them, also on failure. `word`: its name in
  * the spec, or NULL. Profilers of one `batch` share views. */
@@ -278,8 +279,6 @@ int gnomon__work_take(gnomon__view *v, int is_report);
 /* The batch of step=: its view takes no number, as it has no files. */
 #define GNOMON__BATCH_OF_STEPS 0u
 
-extern gnomon__view *gnomon__views;
-
 /* The view of these options, made where profilers of `batch` have none yet; with
  * `always` that without their schedule. The options were checked when they were
  * set. */
@@ -297,8 +296,6 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
                        uint64_t begin, uint64_t end);
 /* How long it has recorded in the open stage. */
 uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now);
-/* Whether all its profilers leave. */
-int gnomon__view_leaves(const gnomon__view *v);
 /* Gives it up where nobody holds it. */
 void gnomon__view_drop(gnomon__view *v);
 /* A bit whose marks are those that the view's filter takes. */

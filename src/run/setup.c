@@ -15,26 +15,12 @@
 #include "run/run.h"
 
 static int setup_depth;
-static int depth_inherited; /* in a forked child: the depth is its parent's */
+/* gnomon__forks then: in a child the depth is its parent's. */
+static uint32_t setup_forks;
 /* READ_NOTHING: $GNOMON was read, and nothing stood for it yet, so that a setup's spec still
  * counts. */
 enum { UNREAD, READ_NOTHING, CONFIGURED };
 static uint32_t is_configured GNOMON__OF_PROCESS;
-
-/* The environment is read once, because it may change while threads mark. */
-int gnomon__run_is_off(void)
-{
-    static uint32_t is_off;
-    if (load_relaxed(&is_off))
-        return 1;
-    const char *spec = gnomon__follows();
-    if (!spec && !gnomon__os_is_secure())
-        spec = getenv("GNOMON");
-    if (spec && spec[strspn(spec, " ,")])
-        return 0;
-    store_relaxed(&is_off, 1);
-    return 1;
-}
 
 int gnomon__run_from_environment(const char *fallback)
 {
@@ -154,8 +140,9 @@ int gnomon_setup(const gnomon_setup_options *options)
     if (code)
         return code;
     gnomon__control_start();
-    if (depth_inherited)
-        setup_depth = depth_inherited = 0;
+    if (setup_forks != gnomon__forks)
+        setup_depth = 0;
+    setup_forks = gnomon__forks;
     gnomon_setup_options o;
     code = copy_options(&o, options);
     if (!code)
@@ -186,12 +173,6 @@ int gnomon_teardown(void)
     }
     gnomon__control_leave();
     return code;
-}
-
-void gnomon__setup_forget(void)
-{
-    depth_inherited = setup_depth > 0;
-    gnomon__run_forget_rank();
 }
 
 /* "+ITEMS" adds, "-NAME" takes one away, and other specs replace all. */

@@ -15,8 +15,6 @@
 #include "run/files.h"
 #include "run/run.h"
 
-gnomon__view *gnomon__views GNOMON__OF_PROCESS;
-
 static uint32_t view_count GNOMON__OF_PROCESS;
 
 static void lock_all(void)
@@ -322,12 +320,4 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
     v->open_since = end;
     gnomon__step_unlock();
     return gnomon__ledger_close(&v->ledger, name, next, recorded);
-}
-
-int gnomon__view_leaves(const gnomon__view *v)
-{
-    const gnomon__attachment *a = gnomon__attachments;
-    while (a && ((a->view != v && a->window != v) || a->leaves))
-        a = a->next;
-    return a == NULL;
 }

@@ -184,8 +184,8 @@ static const char *const published[][2] = {
     {"run/setup.c: gnomon__run_from_environment: "
      "store_release(&is_configured, spec ?",
      "run/setup.c: gnomon__run_is_ready: load_acquire(&is_configured)"},
-    {"run/configure.c: follow: swap_acq_rel(&followed, spec)",
-     "run/configure.c: gnomon__follows: load_acquire(&followed)"},
+    {"run/fork.c: gnomon__fork_follow: swap_acq_rel(&followed, spec)",
+     "run/fork.c: gnomon__follows: load_acquire(&followed)"},
     {"run/copies.c: settle: store_release(&gnomon__owner, owner);",
      "platform/owner.h: GNOMON__FORWARD: load_acquire(&gnomon__owner)"},
     {"run/copies.c: settle: store_release(&state, OWNER);",
