@@ -36,10 +36,9 @@ static int snapshot_live(gnomon__model **out, const gnomon__attachment *a,
 
 static int print_summary(gnomon__text name, const gnomon_writer *out)
 {
-    int code = gnomon__control_enter();
+    int code = gnomon__run_enter();
     if (code)
         return code;
-    gnomon__run_ready();
     gnomon__devices_read(0);
     gnomon__model *m = NULL;
     gnomon__buffer b;
@@ -94,8 +93,7 @@ int gnomon_device_wait(uint64_t patience_ns)
         return code;
     gnomon__timers_read(patience_ns, 0);
     gnomon__sources_flush(patience_ns);
-    gnomon__control_leave();
-    return GNOMON_OK;
+    return gnomon__control_left(GNOMON_OK);
 }
 
 /* The first call reads $GNOMON. Finished device times are read unless another thread
@@ -114,8 +112,7 @@ static int make_ready(void)
     }
     gnomon__run_ready();
     gnomon__devices_read(0);
-    gnomon__control_leave();
-    return GNOMON_OK;
+    return gnomon__control_left(GNOMON_OK);
 }
 
 static int take_snapshot(gnomon_profile **out, gnomon__text name,

@@ -7,10 +7,8 @@
 #include "mark/observer.h"
 #include "mark/op.h"
 #include "mark/tape.h"
-#include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
-#include "platform/owner.h"
 #include "spec/names.h"
 #include "run/files.h"
 #include "run/host.h"
@@ -221,7 +219,6 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     gnomon__readers_unlock();
     gnomon__work_tapes();
     gnomon__windows_refresh(1);
-    gnomon__end_watch();
     return GNOMON_OK;
 }
 
@@ -253,7 +250,6 @@ int gnomon__detach(gnomon__attachment *a)
     gnomon__work_tapes();
     gnomon__windows_refresh(0);
     free_attachment(a);
-    gnomon__end_watch();
     return GNOMON_OK;
 }
 
@@ -312,49 +308,15 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
     return code;
 }
 
-int gnomon__attach_n(const gnomon_profiler *profiler, void *self,
-                     const char *options, size_t length)
+int gnomon__attach_given(const gnomon_profiler *profiler, void *self,
+                         gnomon__text options)
 {
-    GNOMON__FORWARD_CONTROL(attach(profiler, self, options, length));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    gnomon__text text =
-        gnomon__text_of(options ? options : "", options ? length : 0);
-    char *copy = gnomon__strndup(text.at, text.length);
-    if (memchr(text.at, 0, text.length))
-        code = gnomon__fail(GNOMON_EINVAL, "gnomon_attach: a NUL is inside the "
+    if (memchr(options.at, 0, options.length))
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_attach: a NUL is inside the "
                                            "length of the options");
-    else
-        code = copy ? attach_given(profiler, self, copy)
+    char *copy = gnomon__strndup(options.at, options.length);
+    int code = copy ? attach_given(profiler, self, copy)
                     : gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
     gnomon__free(copy);
-    gnomon__control_leave();
-    return code;
-}
-
-int gnomon_attach(const gnomon_profiler *profiler, void *self,
-                  const char *options)
-{
-    if (!profiler)
-        return self || !options ? gnomon__profiler_check(NULL)
-                                : gnomon__configure_n(options, GNOMON_TO_NUL);
-    return gnomon__attach_n(profiler, self, options, GNOMON_TO_NUL);
-}
-
-int gnomon_detach(const gnomon_profiler *profiler, void *self)
-{
-    GNOMON__FORWARD_CONTROL(detach(profiler, self));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__attachment *a = gnomon__attachments;
-    while (a && (a->given != profiler || a->self != self))
-        a = a->next;
-    code = a ? gnomon__detach(a)
-             : gnomon__fail(GNOMON_ENOENT,
-                            "this profiler is not attached with this self");
-    gnomon__control_leave();
     return code;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "platform/error.h"
-#include "platform/owner.h"
 #include "spec/filter.h"
 #include "spec/names.h"
 #include "run/files.h"
@@ -446,19 +445,5 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
         (void)gnomon__settings_add(&spec.defaults, "fold", fold);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
-    return length;
-}
-
-size_t gnomon_spec(char *buffer, size_t size)
-{
-    size = buffer ? size : 0;
-    GNOMON__FORWARD_CONTROL(spec(buffer, size));
-    if (size)
-        *buffer = 0;
-    if (gnomon__control_enter())
-        return 0;
-    gnomon__run_ready();
-    size_t length = gnomon__spec_resolved(buffer, size);
-    gnomon__control_leave();
     return length;
 }

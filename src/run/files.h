@@ -73,6 +73,9 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
 char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
                               uint32_t view, int logs);
 
+/* As host->file_name, inside a control call. */
+size_t gnomon__path_own(const char *pattern, char *buffer, size_t size);
+
 /* ---- files.c ----------------------------------------------------------------------- */
 
 typedef struct gnomon__file_job {

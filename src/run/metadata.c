@@ -5,7 +5,6 @@
 
 #include "platform/error.h"
 #include "platform/json.h"
-#include "platform/owner.h"
 #include "platform/process.h"
 #include "platform/utf8.h"
 #include "run/host.h"
@@ -75,23 +74,4 @@ int gnomon__metadata_put(gnomon__text key, gnomon__text json)
     metadata.at[i] =
         (gnomon_metadata_info){sizeof *metadata.at, 0, key_copy, copy};
     return GNOMON_OK;
-}
-
-int gnomon__metadata_n(const char *key, size_t length, const char *json,
-                       size_t json_length)
-{
-    GNOMON__FORWARD_CONTROL(metadata(key, length, json, json_length));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    code = gnomon__metadata_put(gnomon__text_of(key, length),
-                                gnomon__text_of(json, json_length));
-    gnomon__control_leave();
-    return code;
-}
-
-int gnomon_metadata(const char *key, const char *json)
-{
-    return gnomon__metadata_n(key, GNOMON_TO_NUL, json, GNOMON_TO_NUL);
 }

@@ -13,7 +13,6 @@
 #include "platform/os.h"
 #include "spec/names.h"
 #include "run/files.h"
-#include "run/host.h"
 #include "run/run.h"
 
 /* "a/b" of two texts; frees `b`. NULL: no memory, or `b` is NULL. */
@@ -195,7 +194,7 @@ static char *path_expanded(const gnomon__attachment *a, const char *stage,
 
 /* ---- host->file_name ------------------------------------------------------------ */
 
-static size_t own_file_name(const char *pattern, char *buffer, size_t size)
+size_t gnomon__path_own(const char *pattern, char *buffer, size_t size)
 {
     char *path =
         pattern_expanded(pattern, "file_name", gnomon__stage_name(), 0, 1);
@@ -207,25 +206,6 @@ static size_t own_file_name(const char *pattern, char *buffer, size_t size)
     else if (size)
         snprintf(buffer, size, "%s", path);
     gnomon__free(path);
-    return length;
-}
-
-size_t gnomon__own_file_name(const char *pattern, char *buffer, size_t size)
-{
-    if (size)
-        *buffer = 0;
-    GNOMON__FORWARD_CONTROL(file_name(pattern, buffer, size));
-    if (!pattern || !*pattern) {
-        gnomon__fail(GNOMON_EINVAL, "file_name: no name");
-        return 0;
-    }
-    if (gnomon__control_is_inside()) /* a callback of a control call */
-        return own_file_name(pattern, buffer, size);
-    if (gnomon__control_enter())
-        return 0;
-    gnomon__run_ready();
-    size_t length = own_file_name(pattern, buffer, size);
-    gnomon__control_leave();
     return length;
 }
 

@@ -6,7 +6,6 @@
 
 #include "platform/error.h"
 #include "platform/os.h"
-#include "platform/owner.h"
 #include "profilers/table.h"
 #include "run/host.h"
 #include "run/run.h"
@@ -87,17 +86,6 @@ int gnomon__profiler_add(const gnomon_profiler *profiler)
     known_profilers[i] = profiler;
     known_count = i < count ? count : count + 1;
     return GNOMON_OK;
-}
-
-int gnomon__register(const gnomon_profiler *profiler)
-{
-    GNOMON__FORWARD_CONTROL(add_profiler(profiler));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    code = gnomon__profiler_add(profiler);
-    gnomon__control_leave();
-    return code;
 }
 
 int gnomon__plugin_load(const gnomon_profiler **out, const char *path,

@@ -5,17 +5,17 @@
  * the lock of steps (schedules, step statistics); the lock of marks.
  *
  *     state.c      the lists of attachments and views
- *     control.c    entering control calls, start
+ *     control_lock.c  the lock of control calls
+ *     control.c    entering them, start
  *     fork.c       forked children
  *     end.c        exit, and the signals that end a process
  *     setup.c      setup, teardown, rank
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
  *     attach.c     attachments
- *     sources.c    work of devices: its sources, and the views that want it
+ *     sources.c    work of devices: the views that want it
  *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages: where one ends and the next begins
- *     stage_calls.c  the calls that begin and end them
  *     step.c       steps, and their statistics
  *     step_marks.c step=: marks whose ends are steps
  *     snapshots.c  snapshots of a view as profiles
@@ -26,6 +26,7 @@
  *     metadata.c   the run's metadata
  *     window.c     schedules: open windows and armed masks
  *     summary.c    reports: into buffers, with their footers
+ *     calls.c      control calls on attachments, stages, metadata, the spec
  *     ask.c        gnomon_summary, gnomon_snapshot, gnomon_device_wait
  *     exports.c    exports and reports of a profile that somebody holds
  *     profiles.c   profiles into files
@@ -145,25 +146,49 @@ extern gnomon__view *gnomon__views;
 /* Whether all its profilers leave. */
 int gnomon__view_leaves(const gnomon__view *v);
 
+/* ---- control_lock.c ---------------------------------------------------------- */
+
+/* Marks the thread as inside of a control call, and not any more; `cancel`: as
+ * gnomon__os_cancel_off gave it. */
+void gnomon__control_go_in(int cancel);
+void gnomon__control_come_out(void);
+/* Whether the calling thread is in one. A signal handler may ask. */
+int gnomon__control_is_inside(void);
+/* Takes the lock, inside. 0: another thread loads a library, or has it, for _now. */
+int gnomon__control_take(void);
+int gnomon__control_take_now(void);
+/* Enters where nobody else is inside. */
+int gnomon__control_try(void);
+void gnomon__control_leave(void);
+static inline int gnomon__control_left(int code)
+{
+    gnomon__control_leave();
+    return code;
+}
+/* As gnomon__os_loading, and tells those who wait for the control call. */
+void gnomon__control_loads(int by);
+/* What waiters wait for has come when the turn is not `seen` any more; some waits end
+ * before. */
+uint32_t gnomon__turn(void);
+void gnomon__turn_wait(uint32_t seen, uint64_t *pause);
+void gnomon__turn_next(void);
+
 /* ---- control.c -------------------------------------------------------------- */
 
-/* Entry and exit of every control call; pthread_cancel does not act between them. After
- * an error the call must return it. */
+/* Entry of every control call, which ends with gnomon__control_leave; pthread_cancel does
+ * not act between them. After an error the call must return it. */
 int gnomon__control_enter(void);
-void gnomon__control_leave(void);
+/* A mark before the start is over. 0: it is refused; MAKES_START: this thread is inside, and
+ * makes the start. */
+#define GNOMON__MAKES_START 2
+int gnomon__control_first(void);
 /* Around what reads $GNOMON, or stands for it: the run starts, unless it has started.
  * Marks of other threads wait in between. Inside a control call. */
 void gnomon__control_start(void);
 void gnomon__control_started(void);
-/* As gnomon__os_loading, and tells those who wait for the control call. */
-void gnomon__control_loads(int by);
-/* Whether the calling thread is in one. A signal handler may ask. */
-int gnomon__control_is_inside(void);
 /* Whether a call that takes no control lock is allowed now: GNOMON_OK, or a code and a
  * text. */
 int gnomon__control_check(void);
-/* Enters where nobody else is inside. */
-int gnomon__control_try(void);
 
 /* ---- fork.c ------------------------------------------------------------------ */
 
@@ -219,11 +244,11 @@ void gnomon__run_describe(gnomon_run_info *run);
 
 /* ---- setup.c ----------------------------------------------------------------- */
 
-/* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
-int gnomon__run_from_environment(const char *fallback);
 /* Reads $GNOMON, if it was not read. Its errors are logged and are not those of the
  * calling control call. */
 void gnomon__run_ready(void);
+/* Enters a control call, and then that. */
+int gnomon__run_enter(void);
 int gnomon__run_is_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
@@ -245,6 +270,9 @@ void gnomon__configure_clear(void);
  * the spec, or NULL. Profilers of one `batch` share views. */
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch);
+/* The program's; options as a text of theirs. */
+int gnomon__attach_given(const gnomon_profiler *profiler, void *self,
+                         gnomon__text options);
 int gnomon__detach(gnomon__attachment *a);
 /* Of the stage that is open. */
 void gnomon__call_setup(gnomon__attachment *a);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The nesting of setup and teardown: libraries and their host may all call them; the
  * outermost pair is the run. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
@@ -11,7 +13,6 @@
 #include "platform/process.h"
 #include "run/files.h"
 #include "run/host.h"
-#include "run/plugin.h"
 #include "run/run.h"
 
 static int setup_depth;
@@ -22,7 +23,8 @@ static uint32_t setup_forks;
 enum { UNREAD, READ_NOTHING, CONFIGURED };
 static uint32_t is_configured GNOMON__OF_PROCESS;
 
-int gnomon__run_from_environment(const char *fallback)
+/* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
+static int read_environment(const char *fallback)
 {
     const char *spec = gnomon__follows(), *origin = "fork=follow";
     int code = GNOMON_OK;
@@ -37,8 +39,10 @@ int gnomon__run_from_environment(const char *fallback)
         spec = fallback;
         origin = "setup";
     }
-    if (spec)
+    if (spec) {
         code = gnomon__configure(spec, origin, 0);
+        gnomon__end_watch();
+    }
     if (code && spec != fallback) {
         /* It is the user's mistake, and a line on stderr has said so. A program that
          * ends when gnomon_setup fails must not end because of it. */
@@ -54,12 +58,36 @@ int gnomon__run_is_ready(void)
     return load_acquire(&is_configured) != UNREAD;
 }
 
-void gnomon__run_ready(void)
+static void start(void)
 {
     gnomon__control_start();
-    gnomon__run_from_environment(NULL);
+    read_environment(NULL);
     gnomon__control_started();
+}
+
+int gnomon__upcall_start(void)
+{
+    int kept = errno, is_done = gnomon__control_first();
+    if (is_done == GNOMON__MAKES_START) {
+        start();
+        gnomon__control_leave();
+    }
+    errno = kept;
+    return is_done;
+}
+
+void gnomon__run_ready(void)
+{
+    start();
     gnomon__fail_clear();
+}
+
+int gnomon__run_enter(void)
+{
+    int code = gnomon__control_enter();
+    if (!code)
+        gnomon__run_ready();
+    return code;
 }
 
 /* A copy of the options as this version has them. */
@@ -94,7 +122,7 @@ static int take_others(const gnomon_setup_options *o)
 {
     if (o->dir)
         gnomon__run_give_dir(o->dir);
-    int code = gnomon__run_from_environment(o->spec);
+    int code = read_environment(o->spec);
     if (o->dir && !gnomon__run_dir())
         code = gnomon__fail(GNOMON_ENOMEM,
                             "gnomon_setup: no memory for the name of dir");
@@ -150,8 +178,7 @@ int gnomon_setup(const gnomon_setup_options *options)
     gnomon__control_started();
     setup_depth++;
     gnomon__end_watch();
-    gnomon__control_leave();
-    return code;
+    return gnomon__control_left(code);
 }
 
 int gnomon_teardown(void)
@@ -167,12 +194,12 @@ int gnomon_teardown(void)
         gnomon__run_over();
         gnomon__configure_leave(NULL);
         gnomon__configure_clear();
+        gnomon__end_watch();
         store_relaxed(&is_configured, UNREAD);
         if (!gnomon__attachments)
             gnomon__stages_restart();
     }
-    gnomon__control_leave();
-    return code;
+    return gnomon__control_left(code);
 }
 
 /* "+ITEMS" adds, "-NAME" takes one away, and other specs replace all. */
@@ -188,6 +215,7 @@ static int configure(const char *spec)
     if (!code)
         code = gnomon__configure(drops ? "" : spec + adds, "gnomon_attach",
                                  adds || drops);
+    gnomon__end_watch();
     return code;
 }
 
@@ -214,6 +242,5 @@ int gnomon__configure_n(const char *spec, size_t length)
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");
     gnomon__free(copy);
     gnomon__control_started();
-    gnomon__control_leave();
-    return code;
+    return gnomon__control_left(code);
 }

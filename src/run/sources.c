@@ -1,43 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Work of devices: the public calls on its sources, and the views that want it. */
+/* Work of devices: the views that want it, and what its sources are asked for. */
 #include <string.h>
 
 #include "device/activity.h"
 #include "device/cupti_source.h"
 #include "device/timers.h"
 #include "platform/error.h"
-#include "platform/owner.h"
 #include "record/activities.h"
 #include "record/ledger_activities.h"
 #include "profilers/cupti_kinds.h"
-#include "run/host.h"
 #include "run/run.h"
 
 /* How long sources may take to tell what is over, outside of a stage's report. */
 #define WORK_WAIT_NS 1000000000u
-
-static int change_sources(int (*change)(const gnomon_device_source *),
-                          const gnomon_device_source *source)
-{
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    code = change(source);
-    gnomon__control_leave();
-    return code;
-}
-
-int gnomon__source_add(const gnomon_device_source *source)
-{
-    GNOMON__FORWARD_CONTROL(source_add(source));
-    return change_sources(gnomon__sources_add, source);
-}
-
-int gnomon__source_remove(const gnomon_device_source *source)
-{
-    GNOMON__FORWARD_CONTROL(source_remove(source));
-    return change_sources(gnomon__sources_remove, source);
-}
 
 /* ---- What is wanted ------------------------------------------------------------- */
 

@@ -180,8 +180,8 @@ static const char *const published[][2] = {
      "platform/os_files.c: gnomon__os_stderr: load_acquire(&error_known)"},
     {"run/control.c: gnomon__control_started: "
      "store_release(&start_state, START_OVER);",
-     "run/control.c: gnomon__upcall_start: load_acquire(&start_state)"},
-    {"run/setup.c: gnomon__run_from_environment: "
+     "run/control.c: gnomon__control_first: load_acquire(&start_state)"},
+    {"run/setup.c: read_environment: "
      "store_release(&is_configured, spec ?",
      "run/setup.c: gnomon__run_is_ready: load_acquire(&is_configured)"},
     {"run/fork.c: gnomon__fork_follow: swap_acq_rel(&followed, spec)",
