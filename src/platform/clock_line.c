@@ -30,6 +30,12 @@ static uint64_t line_ticks_of(uint64_t ns, uint64_t mult)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
+/* The slope that rises so far in so many ticks. */
+static uint64_t line_mult(uint64_t ns, uint64_t ticks)
+{
+    return (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+}
+
 static uint64_t sum_or_most(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
@@ -117,7 +123,7 @@ static int line_learn(gnomon__line *l, const gnomon__anchor *a)
             return 1;
         is_good |= is_new;
     }
-    l->rate = (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+    l->rate = line_mult(ns, ticks);
     l->rate_error = error;
     l->rate_span = ticks;
     if (is_good)
@@ -132,7 +138,7 @@ static int line_has_new_rate(gnomon__line *l, const gnomon__anchor *a)
     uint64_t ns = less_or_0(a->ns, l->base.ns), rate;
     if (!ticks || !ns || ns >> 15 >= ticks)
         return 0;
-    rate = (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+    rate = line_mult(ns, ticks);
     if (line_apart(rate, l->outlier_rate) > rate >> 8)
         l->outliers = 0;
     l->outlier_rate = rate;
@@ -347,7 +353,7 @@ int gnomon__line_add(gnomon__line *l, const gnomon__anchor *a, uint64_t until)
 void gnomon__line_begin(gnomon__line *l, const gnomon__anchor *first)
 {
     l->limit = first->ticks;
-    l->end = (gnomon__line_piece){first->ticks, 0, 0, 0, 0};
+    l->end = (gnomon__line_piece){first->ticks, 0, 0, 0};
     l->pieces[0] = l->end;
     l->count = 1;
     l->epoch = l->rate = l->rate_error = l->rate_span = 0;
@@ -369,13 +375,6 @@ void gnomon__line_begin_exact(gnomon__line *l, uint64_t zero_ticks)
 /* Appends one, and merges two when the array is full: on a copy that no other
  * thread sees. */
 
-__extension__ typedef unsigned __int128 piece_wide;
-
-static uint64_t piece_ns(const gnomon__line_piece *p, uint64_t ticks)
-{
-    return p->ns + gnomon__line_scale(ticks - p->ticks, p->mult);
-}
-
 #define PIECE_STAYS UINT32_MAX
 /* Rounding may make a merged piece end so much lower. */
 #define PIECE_ROUNDED_NS 1u
@@ -387,23 +386,11 @@ static uint32_t piece_cost(const gnomon__line *l, uint64_t i, uint64_t *mult)
     const gnomon__line_piece *a = &l->pieces[i - 1], *b = a + 1, *c = a + 2;
     if (!a->mult || !b->mult) /* the first and last of an epoch are flat */
         return PIECE_STAYS;
-    uint64_t rise = piece_ns(b, c->ticks) - a->ns;
-    *mult = (uint64_t)(((piece_wide)rise << GNOMON__CLOCK_SHIFT) /
-                       (c->ticks - a->ticks));
+    *mult = line_mult(line_ns_on(b, c->ticks) - a->ns, c->ticks - a->ticks);
     uint64_t now = a->ns + gnomon__line_scale(b->ticks - a->ticks, *mult);
     uint64_t cost = (a->error > b->error ? a->error : b->error) +
-                    (now > b->ns ? now - b->ns : b->ns - now);
-    cost += PIECE_ROUNDED_NS;
+                    line_apart(now, b->ns) + PIECE_ROUNDED_NS;
     return cost < PIECE_STAYS ? (uint32_t)cost : PIECE_STAYS - 1;
-}
-
-/* Not for the last piece, which has no end, nor the first, which has no
- * piece before it. */
-static void piece_find_cost(gnomon__line *l, uint64_t i)
-{
-    uint64_t mult;
-    if (i && i < l->count - 1)
-        l->pieces[i].cost = piece_cost(l, i, &mult);
 }
 
 static void piece_take_out(gnomon__line *l, uint64_t i)
@@ -420,20 +407,23 @@ static void piece_take_out(gnomon__line *l, uint64_t i)
  * get the ns of its end from then on. */
 static void piece_make_room(gnomon__line *l)
 {
-    uint64_t best = 1, mult;
-    for (uint64_t i = 2; i < l->count - GNOMON__LINE_RECENT; i++)
-        if (l->pieces[i].cost < l->pieces[best].cost)
+    uint64_t best = 0, best_mult = 0, mult;
+    uint32_t least = PIECE_STAYS;
+    for (uint64_t i = 1; i < l->count - GNOMON__LINE_RECENT; i++) {
+        uint32_t cost = piece_cost(l, i, &mult);
+        if (cost < least) {
+            least = cost;
             best = i;
-    uint32_t cost = piece_cost(l, best, &mult);
-    if (cost == PIECE_STAYS) {
+            best_mult = mult;
+        }
+    }
+    if (!best) {
         piece_take_out(l, 0);
         return;
     }
-    l->pieces[best - 1].mult = mult;
-    l->pieces[best - 1].error = cost;
+    l->pieces[best - 1].mult = best_mult;
+    l->pieces[best - 1].error = least;
     piece_take_out(l, best);
-    piece_find_cost(l, best - 1);
-    piece_find_cost(l, best);
 }
 
 void gnomon__line_append(gnomon__line *l, uint64_t ticks, uint64_t ns,
@@ -446,9 +436,8 @@ void gnomon__line_append(gnomon__line *l, uint64_t ticks, uint64_t ns,
     } else {
         if (l->count == GNOMON__LINE_PIECES)
             piece_make_room(l);
-        l->pieces[l->count++] = (gnomon__line_piece){ticks, ns, mult, 0, 0};
+        l->pieces[l->count++] = (gnomon__line_piece){ticks, ns, mult, 0};
     }
-    piece_find_cost(l, l->count - 2);
 }
 
 /* ---- Reading -------------------------------------------------------------------- */
@@ -458,13 +447,11 @@ void gnomon__line_append(gnomon__line *l, uint64_t ticks, uint64_t ns,
  * the words hold. The caller checks afterwards that the line is the same
  * (clock.c). */
 
-__extension__ typedef unsigned __int128 read_wide;
-
 static gnomon__line_piece read_piece(const gnomon__line *l, uint64_t i)
 {
     const gnomon__line_piece *p = &l->pieces[i % GNOMON__LINE_PIECES];
     return (gnomon__line_piece){load_relaxed(&p->ticks), load_relaxed(&p->ns),
-                                load_relaxed(&p->mult), 0, 0};
+                                load_relaxed(&p->mult), 0};
 }
 
 /* The first piece of the epoch that ends before piece `end`. */
@@ -505,18 +492,13 @@ static uint64_t read_piece_of(const gnomon__line *l, uint64_t ticks)
     return first;
 }
 
-static uint64_t read_rise(const gnomon__line_piece *p, uint64_t ticks)
-{
-    return ticks > p->ticks ? gnomon__line_scale(ticks - p->ticks, p->mult) : 0;
-}
-
 uint64_t gnomon__line_ns(const gnomon__line *l, uint64_t ticks)
 {
     uint64_t limit = load_relaxed(&l->limit), i = read_piece_of(l, ticks);
     gnomon__line_piece p = read_piece(l, i);
     if (ticks > limit && i + 1 == load_relaxed(&l->count))
         ticks = limit;
-    return p.ns + read_rise(&p, ticks);
+    return line_ns_on(&p, ticks);
 }
 
 gnomon__line_part gnomon__line_part_of(const gnomon__line *l, uint64_t ticks)
@@ -535,7 +517,7 @@ uint64_t gnomon__line_rate(const gnomon__line *l, uint64_t from, uint64_t to)
 {
     uint64_t i = read_piece_of(l, from), last = read_piece_of(l, to), ticks = 0,
              ns = 0;
-    read_wide sum = 0, most;
+    line_wide sum = 0, most;
     for (uint64_t begin = from; i <= last; i++, begin = 0) {
         gnomon__line_piece p = read_piece(l, i);
         uint64_t end = i == last ? to : read_piece(l, i + 1).ticks;
@@ -544,13 +526,13 @@ uint64_t gnomon__line_rate(const gnomon__line *l, uint64_t from, uint64_t to)
         if (!p.mult || end <= begin)
             continue;
         ticks += end - begin;
-        ns += read_rise(&p, end) - read_rise(&p, begin);
-        sum += (read_wide)(end - begin) * p.mult;
+        ns += line_ns_on(&p, end) - line_ns_on(&p, begin);
+        sum += (line_wide)(end - begin) * p.mult;
     }
     if (!ticks)
         return load_relaxed(&l->rate);
     /* Each piece's end is rounded down. */
-    most = (((read_wide)ns + 1) << GNOMON__CLOCK_SHIFT) - 1;
+    most = (((line_wide)ns + 1) << GNOMON__CLOCK_SHIFT) - 1;
     return (uint64_t)((sum < most ? sum : most) / ticks);
 }
 

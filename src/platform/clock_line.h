@@ -50,8 +50,7 @@ typedef struct gnomon__line_piece {
     uint64_t ticks;
     uint64_t ns;
     uint64_t mult;  /* ns per tick, times 2^48; 0: the machine slept */
-    uint32_t cost;  /* ns of change if merged with the piece before */
-    uint32_t error; /* ns by which values changed since their first use */
+    uint64_t error; /* ns by which values changed since their first use */
 } gnomon__line_piece;
 
 typedef struct gnomon__line {

@@ -59,7 +59,7 @@ static uint64_t changed_by(void)
         const gnomon__line *l = line_at_head(head);
         most = 0;
         for (uint64_t i = 0; i < load_relaxed(&l->count); i++) {
-            uint32_t error = load_relaxed(&l->pieces[i].error);
+            uint64_t error = load_relaxed(&l->pieces[i].error);
             most = error > most ? error : most;
         }
     } while (!is_still_head(head));
