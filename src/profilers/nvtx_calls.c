@@ -257,16 +257,15 @@ typedef void nvtx_send_sample(nvtxDomainHandle_t domain, uint64_t id,
                               double value);
 
 static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
-                          const gnomon_region *region)
+                          const char *name)
 {
     static uint32_t extension; /* one thread makes the first call: it loads */
-    char fit[NVTX_TEXT];
     uint32_t state = NVTX_FREE;
     nvtxCounterAttr_t counter;
     memset(&counter, 0, sizeof counter);
     counter.structSize = sizeof counter;
     counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE;
-    counter.name = nvtx_text(fit, region->name);
+    counter.name = name;
     counter.scopeId = NVTX_SCOPE_CURRENT_SW_PROCESS;
     /* Regions of one name are one counter. */
     counter.counterId =
@@ -285,29 +284,40 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
     __atomic_store_n(&p->counter, state, __ATOMIC_RELEASE);
 }
 
-static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
-                       double value)
+static int nvtx_sample(gnomon__nvtx_domain *d,
+                       const gnomon_counter_event *sample)
 {
-    nvtx_kept_region *p = d->handle ? nvtx_kept_region_of(d, region) : NULL;
+    nvtx_kept_region *p =
+        d->handle ? nvtx_kept_region_of(d, sample->region) : NULL;
     if (p && nvtx_claim(&p->counter))
-        nvtx_register(d, p, region);
+        nvtx_register(d, p, sample->name);
     if (!p || __atomic_load_n(&p->counter, __ATOMIC_ACQUIRE) != NVTX_READY)
         return 0;
     intptr_t slot = nvtx_counter_slots[NVTX3EXT_CBID_nvtxCounterSampleFloat64];
     if (slot)
-        ((nvtx_send_sample *)slot)(d->handle, p->counter_id, value);
+        ((nvtx_send_sample *)slot)(d->handle, p->counter_id, sample->value);
     return 1;
 }
 #else
-static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
-                       double value)
+static int nvtx_sample(gnomon__nvtx_domain *d,
+                       const gnomon_counter_event *sample)
 {
-    (void)d, (void)region, (void)value;
+    (void)d, (void)sample;
     return 0;
 }
 #endif
 
 /* ---- Marks -------------------------------------------------------------------- */
+
+/* The event of a region, kept or in `spare`. */
+static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
+                                               const gnomon_region *region,
+                                               const char *name,
+                                               nvtxEventAttributes_t *spare)
+{
+    const nvtxEventAttributes_t *event = nvtx_kept_event(d, region);
+    return event ? event : nvtx_make_event(d, region, name, spare);
+}
 
 /* All but the push of a kept event, which is to be short. */
 static __attribute__((noinline)) void nvtx_start_slow(gnomon__nvtx_domain *d,
@@ -315,9 +325,8 @@ static __attribute__((noinline)) void nvtx_start_slow(gnomon__nvtx_domain *d,
                                                       uint64_t *slot)
 {
     nvtxEventAttributes_t spare;
-    const nvtxEventAttributes_t *event = nvtx_kept_event(d, frame->region);
-    if (!event)
-        event = nvtx_make_event(d, frame->region, frame->name, &spare);
+    const nvtxEventAttributes_t *event =
+        nvtx_event(d, frame->region, frame->name, &spare);
     if (frame->flags)
         *slot = nvtx_range_start(d->handle, event);
     else
@@ -346,38 +355,21 @@ void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     /* Else it is a push of an ended thread, or of one that is not the caller. */
 }
 
-/* Room for an event that is not kept. */
-typedef struct nvtx_spare {
-    nvtxEventAttributes_t event;
-    char text[NVTX_TEXT];
-} nvtx_spare;
-
-/* The event of a region, kept or in `spare`. */
-static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
-                                               const gnomon_region *region,
-                                               nvtx_spare *spare)
-{
-    const nvtxEventAttributes_t *event = nvtx_kept_event(d, region);
-    const char *text = event ? "" : nvtx_text(spare->text, region->name);
-    return event ? event : nvtx_make_event(d, region, text, &spare->event);
-}
-
 void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    nvtx_spare spare;
-    nvtx_send_mark(d->handle, nvtx_event(d, mark->region, &spare));
+    nvtxEventAttributes_t spare;
+    nvtx_send_mark(d->handle, nvtx_event(d, mark->region, mark->name, &spare));
 }
 
 void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    nvtxEventAttributes_t event;
-    nvtx_spare spare;
+    nvtxEventAttributes_t event, spare;
     int kept = errno;
-    if (!nvtx_sample(d, sample->region, sample->value)) {
+    if (!nvtx_sample(d, sample)) {
         /* The tool has no counters: a mark with the value as payload. */
-        event = *nvtx_event(d, sample->region, &spare);
+        event = *nvtx_event(d, sample->region, sample->name, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
         nvtx_send_mark(d->handle, &event);
