@@ -76,13 +76,14 @@ int gnomon__control_enter(void)
                       "for the loader: call it outside of a constructor");
 }
 
-void gnomon__control_start(void)
+int gnomon__control_start(void)
 {
     if (load_relaxed(&start_state) == START_OVER)
-        return;
+        return 0;
     store_relaxed(&start_state, START_RUNS);
     gnomon__os_atomic_word(&gnomon_enabled);
     gnomon__observer_start();
+    return 1;
 }
 
 void gnomon__control_started(void)

@@ -183,8 +183,8 @@ int gnomon__control_enter(void);
 #define GNOMON__MAKES_START 2
 int gnomon__control_first(void);
 /* Around what reads $GNOMON, or stands for it: the run starts, unless it has started.
- * Marks of other threads wait in between. Inside a control call. */
-void gnomon__control_start(void);
+ * Marks of other threads wait in between. Inside a control call. 0: it has started. */
+int gnomon__control_start(void);
 void gnomon__control_started(void);
 /* Whether a call that takes no control lock is allowed now: GNOMON_OK, or a code and a
  * text. */

@@ -58,9 +58,16 @@ int gnomon__run_is_ready(void)
     return load_acquire(&is_configured) != UNREAD;
 }
 
+/* In a child, what was under way at the fork wrote on, in words that were emptied. */
+static void begin_start(void)
+{
+    if (gnomon__control_start() && gnomon__fork_parent())
+        gnomon__stages_restart();
+}
+
 static void start(void)
 {
-    gnomon__control_start();
+    begin_start();
     read_environment(NULL);
     gnomon__control_started();
 }
@@ -167,7 +174,7 @@ int gnomon_setup(const gnomon_setup_options *options)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    gnomon__control_start();
+    begin_start();
     if (setup_forks != gnomon__forks)
         setup_depth = 0;
     setup_forks = gnomon__forks;
@@ -230,7 +237,7 @@ int gnomon__configure_n(const char *spec, size_t length)
     int is_nothing = !spec || !text.length;
     if (!is_nothing)
         copy = gnomon__strndup(spec, text.length);
-    gnomon__control_start();
+    begin_start();
     gnomon__run_find_rank();
     store_release(&is_configured, CONFIGURED);
     int has_nul = !is_nothing && memchr(spec, 0, text.length);
