@@ -214,6 +214,7 @@ int gnomon__export_files(const gnomon__export_request *r,
                     .what = {.profiles = profiles,
                              .count = count,
                              .for_tensorboard = !r->reader,
+                             .metric = r->metric < 0 ? 0 : r->metric,
                              .layer = r->modules ? gnomon__chrome_layer : NULL,
                              .spans = spans},
                     .path = path && strcmp(path, "-") != 0 ? path : NULL};
