@@ -80,16 +80,23 @@ static int model_is_event(const model_match *x, const model_event *e,
            (e->value == is->value || (isnan(e->value) && isnan(is->value)));
 }
 
+/* Of equal ones that which must be there. */
 static int model_find_event(const model_match *x, const gnomon_event_info *is,
                             const char *found)
 {
-    for (int i = 0; i < x->m->event_count; i++)
-        if (!found[i] && !x->m->events[i].is_lost &&
-            !model_is_expired(x, &x->m->events[i]) &&
-            model_due_in(x, &x->m->events[i]) &&
-            model_is_event(x, &x->m->events[i], is))
+    int found_at = NOWHERE;
+    for (int i = 0; i < x->m->event_count; i++) {
+        const model_event *e = &x->m->events[i];
+        enum model_due due = found[i] || e->is_lost || model_is_expired(x, e)
+                                 ? MODEL_NOT_DUE
+                                 : model_due_in(x, e);
+        if (due == MODEL_NOT_DUE || !model_is_event(x, e, is))
+            continue;
+        if (due == MODEL_DUE)
             return i;
-    return NOWHERE;
+        found_at = found_at == NOWHERE ? i : found_at;
+    }
+    return found_at;
 }
 
 static uint64_t model_missing_on(const model_match *x, int thread)
