@@ -99,6 +99,32 @@ static int model_find_event(const model_match *x, const gnomon_event_info *is,
     return found_at;
 }
 
+/* Whether the cycle's tape is for no report or file, of this view or of one that shares its
+ * window: then what is open is lost to the cycle. */
+static int model_loses_opens(const model_match *x)
+{
+    int is_alone = model_takes_cycles(x->of);
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        const model_view *o = &x->m->views[v];
+        is_alone &= !o->serial || !o->has_trace || o->filter != x->of->filter ||
+                    o->schedule != x->of->schedule || model_takes_cycles(o);
+    }
+    return is_alone;
+}
+
+/* Ranges that began in a cycle, and are open when that is read. */
+static uint64_t model_open_ranges(const model_match *x, int thread)
+{
+    uint64_t count = 0;
+    int v = (int)(x->of - x->m->views);
+    for (int i = 0; x->time == MODEL_CYCLE && i < x->m->exec_count; i++) {
+        const model_exec *e = &x->m->execs[i];
+        count += e->kind == MODEL_RANGE && e->is_open && e->thread == thread &&
+                 model_saw(x->m, e, v) && e->cycle[v] == x->cycle;
+    }
+    return count;
+}
+
 static uint64_t model_missing_on(const model_match *x, int thread)
 {
     uint64_t count = 0;
@@ -116,8 +142,9 @@ static int model_same_missing(const model_match *x, const char *found)
 {
     int ok = 1;
     for (int t = 0; t < MODEL_THREADS; t++) {
-        uint64_t least = 0, most = 0, is = model_missing_on(x, t);
-        int is_lost = 0;
+        uint64_t is = model_missing_on(x, t), most = model_open_ranges(x, t),
+                 least = model_loses_opens(x) ? most : 0;
+        int is_lost = most != 0;
         for (int i = 0; i < x->m->event_count; i++) {
             const model_event *e = &x->m->events[i];
             if (found[i] || e->thread != t || e->view != x->view || !e->cycle)

@@ -26,13 +26,14 @@ static int give_up(void)
 
 /* Each has a time of its own: a mark of a thread that does not run, on a busy machine,
  * takes long too. */
-int gnomon__observer_marks_over(void)
+int gnomon__observer_marks_over(int with_callbacks)
 {
     gnomon__each_thread(t) {
         uint64_t start = gnomon__os_monotonic_ns();
         uint64_t seen = load_acquire(&t->seq);
         uint64_t pause = 1000;
-        while ((seen & 1) && load_acquire(&t->seq) == seen) {
+        while ((seen & 1) && load_acquire(&t->seq) == seen &&
+               (with_callbacks || !(load_acquire(&t->in_hook) & 1))) {
             if (gnomon__os_monotonic_ns() - start > STUCK_AFTER_NS)
                 return 0;
             gnomon__os_pause(&pause, UINT64_MAX);
@@ -101,7 +102,7 @@ int gnomon__observer_finish(uint32_t bit)
     gnomon__observer_shut(bit);
     gnomon__observer_barrier();
     /* A thread that was inside a mark may still have seen the bit open. */
-    if (!gnomon__observer_marks_over())
+    if (!gnomon__observer_marks_over(1))
         return give_up();
     gnomon__each_thread(t) {
         if (!finish_scopes(t, bit, gnomon__os_monotonic_ns() + STUCK_AFTER_NS))
@@ -109,7 +110,7 @@ int gnomon__observer_finish(uint32_t bit)
         finish_ranges(t, bit);
     }
     /* A thread that had begun to call the hook itself has finished. */
-    return gnomon__observer_marks_over() ? GNOMON_OK : give_up();
+    return gnomon__observer_marks_over(1) ? GNOMON_OK : give_up();
 }
 
 int gnomon__observer_detach(uint32_t bit)
@@ -123,7 +124,7 @@ int gnomon__observer_detach(uint32_t bit)
     gnomon__observer_stop_callbacks(bit); /* also if it is given up */
     if (is_hook && !code) {
         gnomon__observer_barrier();
-        code = gnomon__observer_marks_over() ? GNOMON_OK : give_up();
+        code = gnomon__observer_marks_over(1) ? GNOMON_OK : give_up();
     }
     if (!code)
         gnomon__observer_free(bit);

@@ -130,9 +130,10 @@ void gnomon__observer_started(void);
  * and this thread sees what marks wrote that began before it. In control
  * calls, under no lock. */
 void gnomon__observer_barrier(void);
-/* Waits until every thread was seen outside marks, and so outside callbacks, since the
- * barrier. 0: one took a second. No lock is held, so no mark waits for this. */
-int gnomon__observer_marks_over(void);
+/* Waits until every thread was seen outside marks since the barrier, and outside callbacks
+ * too, unless these do not matter. 0: one took a second. No lock is held, so no mark waits
+ * for this. */
+int gnomon__observer_marks_over(int with_callbacks);
 
 /* In a forked child, under the lock: no bit is taken and no region wanted.
  * With `starts` the next mark reads $GNOMON again; else all marks are off. */

@@ -123,6 +123,24 @@ void gnomon__ranges_open(void (*each)(uint32_t segment))
     }
 }
 
+/* Of a slot that is used again meanwhile it is the next range that is lost, once. */
+void gnomon__ranges_lose(uint32_t bit, uint64_t from, uint64_t until,
+                         uint32_t threads, gnomon__range_lost *lose, void *to)
+{
+    for (uint32_t i = 0; i < threads; i++) {
+        open_range *r;
+        for (uint32_t slot = 0; slot < BLOCK_SLOTS * MAX_BLOCKS &&
+                                (r = range_at(gnomon__threads[i], slot));
+             slot++) {
+            const uint64_t token = load_acquire(&r->token),
+                           begin = load_relaxed(&r->begin);
+            if (token > TAKEN && begin >= from && begin < until &&
+                and_acq_rel(&r->mask, ~(1u << bit)) >> bit & 1)
+                lose(to, i, begin);
+        }
+    }
+}
+
 /* The hooks that see the range: no more than a slot has room for. */
 static uint32_t few_hooks(gnomon__thread *t, uint32_t hooks)
 {
@@ -351,10 +369,14 @@ static uint32_t around_at(const gnomon__thread *t, const open_range *r)
     return r->hooks & NESTED ? (uint32_t)((const char *)last - t->ground) : 0;
 }
 
-static APART void tell_recorders(gnomon__thread *t, const open_range *r,
+/* Tapes get it from whoever clears their bits first. */
+static APART void tell_recorders(gnomon__thread *t, open_range *r,
                                  uint32_t recorders, uint64_t token,
                                  uint64_t now)
 {
+    const uint32_t tapes = recorders & t->tape_bits;
+    if (tapes)
+        recorders &= ~tapes | and_acq_rel(&r->mask, ~tapes);
     const gnomon__finished f = {.token = token,
                                 .begin = r->begin,
                                 .end = now,

@@ -106,7 +106,7 @@ static int memory_join(gnomon__kept *kept, const gnomon__kept *tree)
                                           "or schedule of another profiler");
     if (tree) {
         gnomon__observer_barrier(); /* a mark of the recording before is over */
-        if (!gnomon__observer_marks_over())
+        if (!gnomon__observer_marks_over(1))
             return gnomon__fail(GNOMON_EBUSY, "a mark has been going on for a "
                                               "second: attach again later");
         gnomon__memory_recorder->begin();

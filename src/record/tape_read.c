@@ -205,6 +205,32 @@ static void copy_piece(gnomon__tape_thread *t, const tape_piece *p)
         t->count += count;
 }
 
+/* ---- Open ranges ------------------------------------------------------------------ */
+
+/* Marks under way may have read the clock before, or found the range on the tape. */
+static void await_marks(void)
+{
+    gnomon__observer_barrier();
+    (void)gnomon__observer_marks_over(0);
+}
+
+static void lose_open(void *to, uint32_t thread, uint64_t begin)
+{
+    gnomon__tape_events *e = to;
+    gnomon__tape_lose(&e->threads[thread].lost, 1, begin, begin);
+}
+
+/* Ranges that are open though their cycle is over are lost to it: no later profile may
+ * come. Where others need the tape too, their events come, and a later cycle loses them. */
+static void lose_opens(gnomon__tape_events *e)
+{
+    const uint64_t told = gnomon__tape_pools[e->bit].told[GNOMON__TAPE_CYCLES];
+    await_marks();
+    gnomon__ranges_lose(e->bit, told ? told : e->from, e->until,
+                        (uint32_t)e->thread_count, lose_open, e);
+    await_marks();
+}
+
 /* ---- The whole ----------------------------------------------------------------- */
 
 void gnomon__tape_told(const gnomon__tape_events *e)
@@ -269,6 +295,8 @@ int gnomon__tape_read(gnomon__tape_events *e)
         e->thread_count = total;
         for (uint32_t i = 0; i < total; i++)
             e->threads[i].thread = i;
+        if (e->which == GNOMON__TAPE_CYCLE_ALONE)
+            lose_opens(e);
         if (copy_and_decode(e))
             return GNOMON_OK;
         gnomon__tape_events_free(e);

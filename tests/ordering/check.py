@@ -52,6 +52,8 @@ UNTRIED = {
         "in place of the barrier, where the system has none",
     "mark/leave.c: gnomon__observer_marks_over: load_acquire(&t->seq)==seen":
         "again what the line before loaded",
+    "mark/leave.c: gnomon__observer_marks_over: load_acquire(&t->in_hook)&1":
+        "as of a cut, which is tried",
     "mark/observer.c: publish: store_release(":
         "read under the lock",
     "run/copies.c: settle: store_release(&state,JOINED)":

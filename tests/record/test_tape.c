@@ -543,7 +543,7 @@ TEST(steps)
 static struct {
     int calls;
     size_t events;
-    uint64_t first, last, outer_calls;
+    uint64_t first, last, outer_calls, missing;
 } ready_calls[16];
 static int ready_count;
 
@@ -558,6 +558,7 @@ static int note_ready(void *self, const gnomon_profile *p,
     ready_calls[ready_count].first = n ? event_at(p, 1).begin_ns : 0;
     ready_calls[ready_count].last = n ? event_at(p, n).begin_ns : 0;
     ready_calls[ready_count].outer_calls = calls_of(p, "outer");
+    ready_calls[ready_count].missing = missing(p, "events_lost");
     ready_count++;
     return GNOMON_OK;
 }
@@ -589,6 +590,24 @@ TEST(cycles_of_a_schedule)
     CHECK_EQ(ready_calls[1].events, 4); /* steps 6 and 7 */
     CHECK_EQ(ready_calls[1].first, 1060);
     CHECK(ready_calls[1].outer_calls >= 8); /* the tree has every step */
+}
+
+/* Also where no other cycle follows, and where it never ends. */
+TEST(a_range_that_is_open_as_its_cycle_ends_is_lost_to_that)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, "schedule=active:2/repeat:2"),
+             GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon_range over = gnomon_range_begin(&range_region);
+    gnomon_range_end(gnomon_range_begin(&range_region));
+    ten_steps();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    gnomon_range_end(over);
+    CHECK_EQ(ready_count, 2);
+    CHECK_EQ(ready_calls[0].events, 5);
+    CHECK_EQ(ready_calls[0].missing, 1);
+    CHECK_EQ(ready_calls[1].missing, 0);
 }
 
 /* A stage that ends inside a cycle delivers what there is; the next stage's cycles begin

@@ -262,6 +262,63 @@ static int add_cycle(void *self, const gnomon_profile *p,
 
 static const gnomon_profiler cycle_taper = {TAPES("cycles"),
                                             .events = add_cycle};
+static const gnomon_profiler first_cycle_taper = {
+    TAPES("cycles"), KEEPS("first"), .events = add_cycle};
+
+static gnomon_range ringed[THREADS][SIX]; /* open ones */
+
+/* Ranges that another thread ends, up to six rounds later, or nobody. */
+static void *pass_ranges_on(void *count)
+{
+    uint64_t *ranges_made = count;
+    const size_t self = (size_t)(ranges_made - made);
+    for (size_t i = 0; !load_relaxed(&is_over); i++) {
+        gnomon_range mine = gnomon_range_begin(&range_region);
+        store_relaxed(ranges_made, *ranges_made + (mine != 0));
+        gnomon_range_end(swap_acq_rel(&ringed[(self + 1) % THREADS][i % SIX],
+                                      i % 64 ? mine : 0));
+    }
+    return NULL;
+}
+
+/* Each range is an event of one cycle, or is missing in one: also those that were open when
+ * that was read, and those that never end. */
+static void tell_each_range_once(const gnomon_profiler *p)
+{
+    pthread_t threads[THREADS];
+    uint64_t sum = 0;
+    memset(made, 0, sizeof made);
+    memset(ringed, 0, sizeof ringed);
+    cycles = told = 0;
+    store_relaxed(&is_over, 0u);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(p, NULL, "schedule=active:2"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    live_start(threads, THREADS, pass_ranges_on, made, sizeof *made);
+    for (long i = 0; i < live_times(100, 4000); i++) {
+        usleep((useconds_t)(i * 37 % 700));
+        gnomon_step();
+    }
+    store_relaxed(&is_over, 1u);
+    live_join(threads, THREADS);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    for (int i = 0; i < THREADS; i++)
+        sum += made[i];
+    CHECK(cycles > 0);
+    CHECK_EQ(told, sum);
+}
+
+TEST(cycles_end_while_threads_pass_ranges_on)
+{
+    tell_each_range_once(&cycle_taper);
+}
+
+TEST(cycles_end_while_ranges_have_no_room)
+{
+    tell_each_range_once(&first_cycle_taper);
+}
 
 /* Windows without a gap. What was open when its cycle was read is there as open. */
 TEST(cycles_end_while_threads_mark)
