@@ -110,7 +110,8 @@ static int call_of(const taking *t, const char *name)
            strcmp(name, gnomon__heap_calls[i].name) != 0)
         i++;
     return i < GNOMON__HEAP_COUNT && gnomon__heap_calls[i].ours &&
-                   gnomon__heap_real[i] && is_named(t->names, name)
+                   (gnomon__heap_real[i] || t->jumps[i]) &&
+                   is_named(t->names, name)
                ? i
                : GNOMON__HEAP_COUNT;
 }
@@ -151,6 +152,9 @@ static void take_entry(taking *t, const module *m, const ElfW(Rela) * entry)
             store_release(&gnomon__heap_real[i],
                           is_sought ? NULL : (gnomon__heap_function *)now);
     }
+    /* Where that was not sought yet, it is what another file has found. */
+    if (!gnomon__heap_real[i] && type == JUMP && !is_sought)
+        store_release(&gnomon__heap_real[i], (gnomon__heap_function *)now);
     if (!gnomon__heap_real[i] || t->is_left)
         return;
     if (now == (uintptr_t)gnomon__heap_real[i] || is_sought ||
