@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "command/command.h"
@@ -189,6 +190,15 @@ static const char *why_not_preloaded(const char *text, size_t size)
     return NULL;
 }
 
+/* Whether the program gets rights that its user has not. */
+static int has_more_rights(FILE *program, const struct stat *s)
+{
+    return (s->st_mode & S_ISUID && s->st_uid != geteuid()) ||
+           (s->st_mode & S_ISGID && s->st_gid != getegid()) ||
+           (geteuid() &&
+            fgetxattr(fileno(program), "security.capability", NULL, 0) > 0);
+}
+
 /* The executable as execvp finds it; NULL: there is none, which is said later. */
 static FILE *open_program(const char *name)
 {
@@ -225,8 +235,11 @@ static int preload_malloc(const char *program)
                          ? gnomon__alloc((size_t)s.st_size + 1)
                          : NULL;
         if (text)
-            why = why_not_preloaded(text,
-                                    fread(text, 1, (size_t)s.st_size, from));
+            why = has_more_rights(from, &s)
+                      ? "it has more rights than its user, so the loader "
+                        "preloads nothing"
+                      : why_not_preloaded(
+                            text, fread(text, 1, (size_t)s.st_size, from));
         gnomon__free(text);
         (void)fclose(from);
     }

@@ -278,6 +278,30 @@ TEST(run_says_which_programs_it_leaves_alone)
     }
 }
 
+/* Run by a user who has fewer rights; its folder may refuse that (nosuid). */
+TEST(a_setuid_program_says_that_it_is_left_alone)
+{
+    NEEDS_MALLOC;
+    NEEDS_PROGRAM;
+    if (geteuid() != 0 ||
+        system("cp '" CHILD_PROGRAM("host") "' odd && "
+                                            "chmod 4755 odd && chmod 777 ."))
+        SKIP("only root can give rights away");
+    child_result r =
+        shell("setpriv --reuid=65534 --clear-groups "
+              "$G run --malloc ./odd secure configure=malloc 2>&1");
+    if (!strstr(r.out, "secure 1"))
+        SKIP("only root can give rights away: no setpriv, or nosuid");
+    CHECK_EQ(times_in(r.out, "gnomon: --malloc: ./odd: it has more rights than "
+                             "its user, so the loader preloads nothing: its "
+                             "malloc is not recorded\n"),
+             1);
+    CHECK_EQ(times_in(r.out, "configure: GNOMON_ESTATE: gnomon_attach: plugin "
+                             "libgnomon-malloc.so is not loaded: this program "
+                             "runs with more rights than its user\n"),
+             1);
+}
+
 /* What control calls take, for a report and its file. */
 TEST(what_gnomon_takes_is_not_marked)
 {
