@@ -24,8 +24,7 @@
 #define THREADS 65536u
 #define FIRST_INDEX 256u
 #define LEVELS 16u
-#define PART 64u   /* accounts that are mapped at once */
-#define PURSES 62u /* pools of a thread in which it has credit */
+#define PART 64u /* accounts that are mapped at once */
 
 typedef struct memory_counts {
     uint64_t allocations, frees, allocated, freed;
@@ -37,7 +36,7 @@ typedef struct memory_counts {
 typedef struct account {
     uint64_t key; /* node << 16 | pool */
     memory_counts now;
-    purse *purse; /* of its thread and pool; NULL: it has too many */
+    purse *purse; /* of its thread and pool */
     uint64_t peak_number;
     int64_t at_peak;    /* held at the peak of that number */
     int64_t live, peak; /* of its thread, in the stage */
@@ -46,8 +45,11 @@ typedef struct account {
     memory_counts before, seen; /* as the stage began; as was read last */
 } account;
 
+/* A new purse is of a new account, and in the same part. */
 typedef struct part {
     struct part *next;
+    uint32_t purse_count;
+    purse purses[PART];
     account of[PART];
 } part;
 
@@ -59,8 +61,6 @@ typedef struct ledger {
     account **index;  /* by hash */
     part *parts, *at; /* `at`: the one in use */
     uint32_t used;    /* in it */
-    uint32_t purse_count;
-    purse purses[PURSES];
 } ledger;
 
 static pool pools[POOLS];
@@ -104,16 +104,14 @@ static void meet(uint32_t pool_id)
         store_release(&met[add_relaxed(&met_count, 1)], (uint16_t)pool_id);
 }
 
-static purse *purse_of(ledger *l, uint32_t pool_id)
+static purse *purse_of(const ledger *l, uint32_t pool_id)
 {
     pool *p = &pools[pool_id];
-    purse *u = l->purses;
-    for (uint32_t i = 0; i < l->purse_count; i++, u++)
-        if (u->pool == pool_id)
-            return u;
-    if (l->purse_count == PURSES)
-        return NULL;
-    l->purse_count++;
+    for (part *at = l->parts; at; at = at->next)
+        for (uint32_t i = 0; i < at->purse_count; i++)
+            if (at->purses[i].pool == pool_id)
+                return &at->purses[i];
+    purse *u = &l->at->purses[l->at->purse_count++];
     u->pool = pool_id;
     u->next = load_relaxed(&p->purses);
     while (!cas_acq_rel(&p->purses, &u->next, u))
@@ -164,12 +162,14 @@ static void forget_accounts(ledger *l)
     const uint32_t now = load_acquire(&generation);
     if (l->index)
         memset((void *)l->index, 0, l->room * sizeof(account *));
-    for (part *p = l->parts; p; p = p->next)
+    for (part *p = l->parts; p; p = p->next) {
         memset(p->of, 0, sizeof p->of);
-    memset(l->purses, 0, sizeof l->purses);
+        memset(p->purses, 0, p->purse_count * sizeof *p->purses);
+        p->purse_count = 0;
+    }
     l->at = NULL;
     l->last = NULL;
-    l->count = l->used = l->purse_count = 0;
+    l->count = l->used = 0;
     store_release(&l->generation, now);
 }
 

@@ -84,6 +84,38 @@ TEST(pools_are_apart_and_tell_their_device)
     gnomon_profile_free(p);
 }
 
+/* More than the parts of a thread's table at first. */
+TEST(a_thread_may_have_many_pools)
+{
+    enum { POOLS = 150 };
+    static gnomon_region many[POOLS];
+    static char names[POOLS][8];
+    for (int i = 0; i < POOLS; i++) {
+        snprintf(names[i], sizeof names[i], "pool%d", i);
+        many[i] = (gnomon_region)GNOMON_REGION_INIT(GNOMON_KIND_POOL, names[i],
+                                                    NULL, NULL);
+    }
+    for (int k = 0; k < 2; k++) { /* the second recording begins anew */
+        ATTACH("(as=m)");
+        for (size_t i = 0; i < 3 * POOLS; i++) {
+            gnomon_region *pool = &many[i % POOLS];
+            gnomon_pool_allocated(pool, block(i), 100);
+            if (i < POOLS)
+                gnomon_pool_freed(pool, block(i));
+        }
+        gnomon_profile *p = live_snapshot("m");
+        for (size_t i = 0; i < POOLS; i++) {
+            const gnomon_memory_stats all = sums(p, "", names[i]);
+            CHECK_EQ(all.allocations, 3);
+            CHECK_EQ(all.frees, 1);
+            CHECK_EQ(all.held_bytes, 200);
+            CHECK_EQ(all.at_peak_bytes, 200);
+        }
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_attach(NULL, NULL, "-m"), GNOMON_OK);
+    }
+}
+
 TEST(what_is_not_known_is_counted)
 {
     ATTACH("(as=m)");
