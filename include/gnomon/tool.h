@@ -8,6 +8,7 @@
  *   Devices    scopes on streams, and how to support another vendor's devices
  *   Work       kernels, copies and calls that a vendor's library reports
  *   Memory     what a program takes from pools, and gives back
+ *   Forwards   which forward operation made one of a backward pass, by its number
  *   Profilers  what a profiler is, and what its callbacks receive
  *   Plugins    what a plugin exports, and all that it may call
  *
@@ -564,6 +565,79 @@ typedef struct gnomon_memory_recorder {
     /* How many marks were lost since it was asked last, for want of memory. */
     uint64_t (*lost)(void);
 } gnomon_memory_recorder;
+
+/* ==== Forwards ================================================================
+ * Which forward operation made one of a backward pass, where all that is known of it is
+ * its thread and a number, as in torch:
+ *
+ *     static gnomon_forwards forwards;
+ *     GNOMON_OP_SCOPE("addmm", .operation = "addmm", ...);
+ *     gnomon_forward(&forwards, thread, number);
+ *     ...
+ *     GNOMON_OP_SCOPE("addmm_backward", .flags = GNOMON_OP_BACKWARD, ...);
+ *     gnomon_backward(&forwards, thread, number);
+ */
+
+/* How many forward operations are kept: the last ones of a thread whose numbers follow one
+ * another. */
+#define GNOMON_FORWARDS 16384
+
+/* Forward operations by thread and number; zeroes are none, so a static one is ready. The
+ * program owns it, and usually has one. 1 MiB, of which what is not used takes no memory.
+ * Do not change its words: a version, which is odd while the others are written; the
+ * thread; the number; a link. */
+typedef struct gnomon_forwards {
+    uint64_t place[GNOMON_FORWARDS][8];
+} gnomon_forwards;
+
+GNOMON_INLINE uint64_t gnomon__forward_at(uint64_t thread, uint64_t number)
+{
+    return (number + thread * 0x9e3779b1u) % GNOMON_FORWARDS;
+}
+
+/* The innermost open scope of the calling thread is the forward operation of that number,
+ * from 0, on that thread; both are the program's own numbers. It takes the place of an
+ * earlier one of the same number, or of one that is GNOMON_FORWARDS older. Nothing is kept
+ * while nothing is attached, or where another thread writes to that place at this moment.
+ * Any thread; takes no lock. */
+GNOMON_INLINE void gnomon_forward(gnomon_forwards *forwards, uint64_t thread,
+                                  uint64_t number)
+{
+    gnomon_link link = gnomon_link_out();
+    uint64_t *to = forwards->place[gnomon__forward_at(thread, number)];
+    uint64_t word[7], version = __atomic_load_n(to, __ATOMIC_RELAXED), i;
+    word[1] = thread;
+    word[2] = number;
+    __builtin_memcpy(&word[3], &link, sizeof link);
+    if (!link.word[0] || (version & 1) ||
+        !__atomic_compare_exchange_n(to, &version, version + 1, 0,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    for (i = 1; i < 7;
+         i++) /* release: who reads one sees the odd version too */
+        __atomic_store_n(&to[i], word[i], __ATOMIC_RELEASE);
+    __atomic_store_n(to, version + 2, __ATOMIC_RELEASE);
+}
+
+/* Links the innermost open scope of the calling thread with the last forward operation of
+ * that number, as gnomon_link_in with GNOMON_LINK_BACKWARD. 1: it is linked; 0: none is
+ * kept, and reports by layer then have it under "(no forward)". Any thread; takes no
+ * lock. */
+GNOMON_INLINE int gnomon_backward(const gnomon_forwards *forwards,
+                                  uint64_t thread, uint64_t number)
+{
+    const uint64_t *from = forwards->place[gnomon__forward_at(thread, number)];
+    uint64_t word[7], i;
+    gnomon_link link;
+    for (i = 0; i < 7; i++)
+        word[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    if (!word[0] || (word[0] & 1) || word[1] != thread || word[2] != number ||
+        __atomic_load_n(from, __ATOMIC_RELAXED) != word[0])
+        return 0;
+    __builtin_memcpy(&link, &word[3], sizeof link);
+    gnomon_link_in(&link, GNOMON_LINK_BACKWARD);
+    return 1;
+}
 
 /* ==== What callbacks are given ============================================
  * What a profiler's callbacks are given.

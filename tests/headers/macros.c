@@ -167,6 +167,9 @@ static uint64_t marks(void)
     gnomon_stop_n("by length", GNOMON_TO_NUL);
     gnomon_range range = gnomon_range_begin(&made);
     gnomon_link link = gnomon_link_out();
+    static gnomon_forwards forwards;
+    gnomon_forward(&forwards, GNOMON_FORWARDS, 0);
+    int is_linked = gnomon_backward(&forwards, GNOMON_FORWARDS, 0);
     GNOMON_MARK("a moment");
     GNOMON_MARK("another");
     GNOMON_COUNTER("loss", sample());
@@ -187,7 +190,8 @@ static uint64_t marks(void)
     gnomon_step();
     gnomon_step_at(17);
     gnomon_step_begin(18);
-    return token | range | ((made.mask | pretty.mask) & ~GNOMON_MASK_UNSEEN);
+    return token | range | (is_linked ? 1u : 0u) |
+           ((made.mask | pretty.mask) & ~GNOMON_MASK_UNSEEN);
 }
 
 int main(void)
