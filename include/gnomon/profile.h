@@ -788,7 +788,7 @@ typedef struct gnomon_event_info {
     uint64_t begin_ns;
     /* 0 for a mark, a sample, or memory. */
     uint64_t duration_ns;
-    /* Its 64-bit id, to which links refer; 0: none. */
+    /* Its 64-bit id, to which links refer; of memory the address; 0: none. */
     uint64_t instance;
     /* A counter's sample; for memory the bytes, negative if they were freed. */
     double value;

@@ -402,8 +402,23 @@ class _Reader:
                 if forward is not None:
                     self.links.extend((forward, i, _BACKWARD))
 
-    def _moments(self, kinds, regions, values):
-        """Allocations, and marks that there was no memory."""
+    def _addresses(self):
+        """Of allocations and frees, by time and bytes: only torch's tree has them."""
+        found = {}
+        nodes = self.session.torch.kineto_results.experimental_event_tree()
+        while nodes:
+            node = nodes.pop()
+            nodes.extend(node.children)
+            if node.name == "[memory]":
+                fields = node.extra_fields
+                key = node.start_time_ns, fields.alloc_size
+                found.setdefault(key, []).append(fields.ptr or 0)
+        return found
+
+    def _moments(self, kinds, regions, ops, values):
+        """Allocations, whose operation is the address, and marks that there was no
+        memory."""
+        addresses = self._addresses() if "[memory]" in self.names else {}
         for i, name in enumerate(self.names):
             if name not in _MOMENTS:
                 continue
@@ -413,6 +428,8 @@ class _Reader:
             values[i] = float(event.nbytes())
             if name == "[memory]":
                 kinds[i], regions[i] = _MEMORY, pool
+                of = addresses.get((self.starts[i], event.nbytes()))
+                ops[i] = of.pop(0) if of else 0
             else:
                 key = REGION_KINDS.index("mark"), name, self.track_rows[pool - 1][1]
                 kinds[i], regions[i] = _MARK, self.regions[key]
@@ -468,7 +485,7 @@ class _Reader:
             self.regions[_KINDS.get(activity, 0), name, activity]
             for activity, name in zip(activities, self.names)
         ]
-        self._moments(kinds, regions, values)
+        self._moments(kinds, regions, ops, values)
         self._link()
         starts = [start - zero if start > zero else 0 for start in self.starts]
         ends = [max(end - zero, start) for end, start in zip(self.ends, starts)]

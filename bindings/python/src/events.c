@@ -26,7 +26,8 @@ enum {
 };
 
 typedef struct single {
-    uint64_t begin, end, inside; /* `inside`: of what it contains */
+    /* `inside`: what it contains takes; of memory the address. */
+    uint64_t begin, end, inside;
     double value;
     struct single *parent;
     size_t number; /* as it came */
@@ -311,7 +312,8 @@ static void add_events(const building *b)
                                  .region = is_execution ? 0 : e->region,
                                  .begin_ns = e->begin,
                                  .duration_ns = e->end - e->begin,
-                                 .instance = is_execution ? e->number + 1 : 0,
+                                 .instance =
+                                     is_execution ? e->number + 1 : e->inside,
                                  .value = e->value});
     }
 }
@@ -491,6 +493,10 @@ static int read_single(building *b, size_t i, const char *const *columns,
                   .end = (uint64_t)of[OF_END],
                   .is_async = of[OF_ASYNC] != 0};
     memcpy(&e->value, &of[OF_VALUE], sizeof e->value);
+    if (e->kind == GNOMON_EVENT_MEMORY) {
+        e->inside = (uint64_t)of[OF_OP];
+        e->op = 0;
+    }
     b->sorted[i] = e;
     return e->track <= b->track_count && e->op <= ops && e->begin <= e->end;
 }
