@@ -65,6 +65,11 @@ def memory(profile, what):
     return {"peaks": flat(curve["metadata"]["peaks"]), "rows": rows(curve["rows"])}
 
 
+def modules(of):
+    """Each with those inside it."""
+    return [[*map(plain, m[:-1]), modules(m.children)] for m in of or ()]
+
+
 def of_worker(profile, steps):
     return {
         "views": [v.display_name for v in profile.views],
@@ -76,6 +81,7 @@ def of_worker(profile, steps):
         "operators of kernels": profile.has_kernel and
         rows(profile.kernel_op_table["data"]["rows"]),
         "GPU summary": flat(profile.gpu_summary),
+        "modules": modules(profile.module_stats),
         "memory": memory(profile, "statistics"),
         "allocations": memory(profile, "events"),
         "memory over time": memory(profile, "curve"),
