@@ -553,8 +553,9 @@ static void rows_choose_tops(gnomon__report_rows *r, size_t column)
         if (!p->text || p->row == ROWS_NONE || !p->sum)
             continue;
         gnomon__cell *top = gnomon__cells_of(&r->table, p->row) + column;
-        const uint64_t most = top[1].count;
-        if (p->sum < most || (p->sum == most && strcmp(top->text, p->text) < 0))
+        if (top->is_there &&
+            (p->sum < top[1].count ||
+             (p->sum == top[1].count && strcmp(top->text, p->text) < 0)))
             continue;
         gnomon__cell_text(&top[0], p->text);
         gnomon__cell_count(&top[1], p->sum);

@@ -38,9 +38,10 @@ enum gnomon__rule {
     GNOMON__ROW_MOST,
     GNOMON__ROW_FIRST,
     GNOMON__ROW_LAST,
-    GNOMON__ROW_TOP, /* of equal texts, the sums of column `of` are compared: the text
-                    with the largest one, of equal ones the lower text; and the
-                    next column is its sum */
+    GNOMON__ROW_TOP, /* of equal texts, the sums of column `of`, a count, are compared:
+                    the text with the largest one, of equal ones the lower text; and
+                    the next column, which may be that one and has the rule MADE, is
+                    its sum */
     GNOMON__ROW_UNION, /* ends of times that begin at rows->from_ns: how long any of them
                           was. Of one `id` they come in the order of their begins; of
                           others, which come after, they are added to it. */

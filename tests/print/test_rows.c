@@ -21,14 +21,14 @@ typedef struct one_profile {
     gnomon_cell cell;
     gnomon_stats times;
     char name[8], top[8];
-    uint64_t weight;
+    uint64_t weight, paths;
 } one_profile;
 
-/* Two paths of one thread, and one of another. */
+/* Three are two paths of one thread, and one of another. */
 static void read_one(gnomon__report_rows *r)
 {
     const one_profile *p = *(one_profile **)r->more;
-    for (uint64_t i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < p->paths; i++) {
         gnomon__cell *cells = gnomon__report_row_of(r, 0);
         r->id = 1 + i / 2;
         gnomon__cell_text(&cells[ROW_NAME], p->name);
@@ -53,7 +53,8 @@ static void fill(one_profile *p, uint64_t ns, uint64_t count, const char *top)
                                  .self_ns = ns * count,
                                  .min_ns = ns,
                                  .max_ns = ns},
-                       .weight = count};
+                       .weight = count,
+                       .paths = 3};
     snprintf(p->name, sizeof p->name, "step");
     snprintf(p->top, sizeof p->top, "%s", top);
 }
@@ -83,5 +84,18 @@ TEST(profiles_go_before_their_rows)
     CHECK_EQ(times->min_ns, 100);
     CHECK_EQ(times->max_ns, 300);
     CHECK_EQ(times->cell_count, 3);
+    gnomon__report_free(&rows);
+}
+
+TEST(the_only_path_of_a_row_is_its_top)
+{
+    gnomon__report_rows rows;
+    one_profile one, *at = &one;
+    fill(&one, 100, 7, "a");
+    one.paths = 1;
+    CHECK_EQ(gnomon__report_make(&rows, &report, NULL, &at, NULL), GNOMON_OK);
+    const gnomon__cell *cells = gnomon__cells_of(&rows.table, 0);
+    CHECK_STR(cells[ROW_TOP].text, "a");
+    CHECK_EQ(cells[ROW_TOP_SUM].count, 7);
     gnomon__report_free(&rows);
 }
