@@ -14,6 +14,7 @@
 #include "print/devices.h"
 #include "print/events.h"
 #include "print/letters.h"
+#include "profile/model.h"
 
 /* Thresholds: per cent, times, and as their names say. */
 #define WAIT_SHARE 10
@@ -946,6 +947,8 @@ int gnomon__advise(gnomon__findings *to, const gnomon_profile *const *profiles,
         for (a.rule = 0; !a.code && rules[a.rule].look; a.rule++)
             rules[a.rule].look(&a, &a.stages[i]);
     }
+    for (size_t i = 0; i < count && !a.code; i++)
+        a.code = gnomon__profile_failed(profiles[i]);
     gnomon__table_free(&a.memory);
     gnomon__free(a.stages);
     return a.code;

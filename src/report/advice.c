@@ -133,7 +133,8 @@ int gnomon__advice_print(const gnomon__cli_inputs *in, const void *self,
         if (!code)
             code = gnomon__report_put_all(&rows, &out->base);
         if (code && !ferror(stdout))
-            gnomon__log("no memory for advice");
+            gnomon__log("%s", *gnomon_error_text() ? gnomon_error_text()
+                                                   : "no memory for advice");
         if (code)
             status = GNOMON__EXIT_UNREADABLE;
         gnomon__report_free(&rows);

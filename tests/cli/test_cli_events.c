@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "advice/findings.h"
 #include "many_events.h"
 #include "export/export.h"
 #include "profile/file_write.h"
@@ -94,6 +95,9 @@ TEST(exports_of_a_file_that_is_cut_do_not_crash)
         (void)exporters[i]->write(&what, &w);
         (void)gnomon_profile_event(p, FEW, &e);
         CHECK(gnomon__profile_failed(p));
+        gnomon__findings found;
+        CHECK_EQ(gnomon__advise(&found, what.profiles, 1), GNOMON_EIO);
+        gnomon__findings_free(&found);
         gnomon_profile_free(p);
     }
 }
