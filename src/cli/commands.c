@@ -114,6 +114,16 @@ static void man_paragraphs(const char *text)
         puts(".fi");
 }
 
+/* What it is called, and what it is. */
+static void man_item(const char *word, const char *text)
+{
+    fputs(".TP\n.B ", stdout);
+    man_text(word);
+    putchar('\n');
+    man_text(text);
+    putchar('\n');
+}
+
 static void man_command(const gnomon__command *c)
 {
     char option[64];
@@ -131,12 +141,7 @@ static void man_command(const gnomon__command *c)
         }
     for (int i = 0; c->options && c->options[i].name; i++) {
         gnomon__help_option(option, sizeof option, &c->options[i]);
-        puts(".TP");
-        fputs(".B ", stdout);
-        man_text(option);
-        putchar('\n');
-        man_text(c->options[i].help);
-        putchar('\n');
+        man_item(option, c->options[i].help);
     }
 }
 
@@ -186,24 +191,15 @@ static const man_entry man_examples[] = {
 static void man_entries(const char *title, const man_entry *of)
 {
     printf(".SH %s\n", title);
-    for (; of->what; of++) {
-        fputs(".TP\n.B ", stdout);
-        man_text(of->what);
-        putchar('\n');
-        man_text(of->is);
-        putchar('\n');
-    }
+    for (; of->what; of++)
+        man_item(of->what, of->is);
 }
 
 static void man_word(const char *word, const char *help,
                      const gnomon_option_info *options)
 {
     const gnomon_option_info *o;
-    fputs(".TP\n.B ", stdout);
-    man_text(word);
-    putchar('\n');
-    man_text(help);
-    putchar('\n');
+    man_item(word, help);
     for (size_t i = 0; (o = gnomon__option_at(options, i)) != NULL; i++) {
         printf(".br\n.IR %s :\n", o->key);
         man_text(o->help);

@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "print/python.h"
+
 enum { PLACE_LANE = 1, PLACE_COUNTER, PLACE_POOL, PLACE_DEVICE, PLACE_NOTICES };
 
 /* In what order the tracks of one parent stand. */
@@ -509,46 +511,29 @@ static void put_json_text(gnomon__wire *w, uint32_t field, const char *json)
     gnomon__wire_close(w);
 }
 
-/* Without the point, as the locale may have another. 0: it is too long. */
-static int without_point(const char *json, char *text, size_t room)
-{
-    const char *point = strchr(json, '.'), *e = strpbrk(json, "eE");
-    const size_t before = (size_t)((point ? point : json) - json);
-    const size_t decimals =
-        point ? (e ? (size_t)(e - point) : strlen(point)) - 1 : 0;
-    if (!point)
-        return snprintf(text, room, "%s", json) < (int)room;
-    return snprintf(text, room, "%.*s%.*se%ld", (int)before, json,
-                    (int)decimals, point + 1,
-                    (e ? strtol(e + 1, NULL, 10) : 0) - (long)decimals) <
-           (int)room;
-}
-
 /* Writes a number; 0: it is none, or one that no 64 bits hold. */
 static int put_json_number(gnomon__wire *w, const char *json)
 {
-    char *end;
-    errno = 0;
-    if (!(*json >= '0' && *json <= '9') && *json != '-')
+    bool is_real;
+    int64_t integer;
+    double real;
+    if (!gnomon__python_number(json, &is_real, &integer, &real))
         return 0;
-    long long integer = strtoll(json, &end, 10);
-    if (!*end && !errno) {
+    if (is_real) {
+        gnomon__wire_double(w, ANNOTATION_DOUBLE, real);
+        return 1;
+    }
+    errno = 0;
+    integer = strtoll(json, NULL, 10);
+    if (!errno) {
         gnomon__wire_number(w, ANNOTATION_INT, (uint64_t)integer);
         return 1;
     }
     errno = 0;
-    unsigned long long natural = strtoull(json, &end, 10);
-    if (!*end && !errno && *json != '-') {
-        gnomon__wire_number(w, ANNOTATION_UINT, natural);
-        return 1;
-    }
-    char text[64];
-    if (!without_point(json, text, sizeof text))
+    const uint64_t natural = strtoull(json, NULL, 10);
+    if (errno || *json == '-')
         return 0;
-    double real = strtod(text, &end);
-    if (*end || !strpbrk(json, ".eE"))
-        return 0;
-    gnomon__wire_double(w, ANNOTATION_DOUBLE, real);
+    gnomon__wire_number(w, ANNOTATION_UINT, natural);
     return 1;
 }
 
