@@ -127,7 +127,7 @@ static int begin_stage(gnomon__text name)
     char *copy = gnomon__clean_copy(name);
     if (!copy)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a stage");
-    if (gnomon__stage_was_opened())
+    if (gnomon__stage.was_opened)
         gnomon__stage_over();
     uint32_t unnotified = gnomon__stage_open(copy);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
@@ -157,7 +157,7 @@ int gnomon_stage_end(void)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    if (gnomon__stage_was_opened())
+    if (gnomon__stage.was_opened)
         gnomon__stage_over();
     else
         code = gnomon__fail(GNOMON_ESTATE, "%s: no stage is open", __func__);

@@ -86,7 +86,7 @@ void gnomon__events_step(gnomon__view *v, uint64_t begin)
 
 void gnomon__events_reported(int leaving)
 {
-    uint64_t until = gnomon__stage_reported()->until;
+    uint64_t until = gnomon__stage.reported.until;
     for (const gnomon__view *v = gnomon__views; v; v = v->next) {
         if (!v->tape || (leaving && !gnomon__view_leaves(v)))
             continue;

@@ -173,7 +173,7 @@ static void put_late_json(const gnomon__attachment *a, uint32_t but)
 void gnomon__profile_keep(const gnomon__attachment *a,
                           const gnomon__model *closed)
 {
-    uint32_t name = gnomon__stage_reported()->key.name;
+    uint32_t name = gnomon__stage.reported.key.name;
     if (!gnomon__output_is_ours() || !a->view->rank_on)
         return;
     if (gnomon__path_form(a) == GNOMON__FORM_JSON) {

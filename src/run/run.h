@@ -334,8 +334,9 @@ int gnomon__view_need(gnomon__view *v, uint32_t wants);
  * memory, and some is missing. Under the lock of steps. */
 int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
                       uint64_t now);
-/* Adds it to the view's ledger and empties them, as the stage is over. As above. */
-int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now);
+/* Adds it to each view's ledger and empties them, as the stage is over. GNOMON_ENOMEM.
+ * As above. */
+int gnomon__views_flush(uint64_t begin, uint64_t now);
 /* The rank has changed: checks ranks= again. */
 void gnomon__views_rank(int32_t rank);
 /* ---- window.c ---------------------------------------------------------------------- */

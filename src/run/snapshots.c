@@ -105,7 +105,7 @@ static int snapshot_stage(gnomon__model **out, const gnomon__view *v,
 int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
                             const gnomon__event_range *events)
 {
-    gnomon__stage_record stage = *gnomon__stage_reported();
+    gnomon__stage_record stage = gnomon__stage.reported;
     *out = NULL;
     (void)gnomon__calibrate_pair_ns();
     stage.totals = &v->ledger.closed;
@@ -234,7 +234,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
                            uint32_t name, const gnomon__event_range *events)
 {
     gnomon__snapshot_input f;
-    const gnomon__stage_record *reported = gnomon__stage_reported();
+    const gnomon__stage_record *reported = &gnomon__stage.reported;
     *out = NULL;
     (void)gnomon__calibrate_pair_ns();
     gnomon__readers_lock();
@@ -255,14 +255,65 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
     return code ? gnomon__fail(code, "no memory for a profile") : code;
 }
 
+/* ---- The open stage --------------------------------------------------------------- */
+
+/* A clock that stepped back must not end a stage before its begin. */
+static void end_stage_at(gnomon__stage_record *s, uint64_t ticks)
+{
+    uint64_t end = gnomon__clock_ns(ticks);
+    s->key.end_ns = end > s->key.begin_ns ? end : s->key.begin_ns;
+}
+
+void gnomon__stage_describe(gnomon__stage_record *s, uint64_t now)
+{
+    const char *name = gnomon__stage.name ? gnomon__stage.name : "";
+    *s = (gnomon__stage_record){.name = name, .count = 1};
+    s->key.ordinal = gnomon__stage_ordinal();
+    s->key.name = gnomon__stage_name_find(name);
+    s->from = gnomon__stage_begin_ticks(now);
+    s->key.begin_ns = gnomon__clock_ns(s->from);
+    end_stage_at(s, now);
+}
+
+static int is_range_open; /* of goes_on alone */
+
+static void see_range(uint32_t segment)
+{
+    (void)segment;
+    is_range_open = 1;
+}
+
+/* Devices may work on after the last mark. */
+static int goes_on(const gnomon__ledger *copy)
+{
+    int any = gnomon__stage.was_opened || gnomon__stage.unreached;
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        any |=
+            (copy ? copy : &v->ledger)->open_count || v->has_work || v->timed;
+    is_range_open = 0;
+    gnomon__ranges_open(see_range);
+    return any || is_range_open;
+}
+
+uint64_t gnomon__stage_end(gnomon__stage_record *s, const gnomon__ledger *copy,
+                           uint64_t now)
+{
+    uint64_t last = gnomon__last_end(), step = gnomon__steps_last_end();
+    last = last > step ? last : step;
+    if (last <= s->from || last > now || goes_on(copy))
+        return now;
+    end_stage_at(s, last);
+    return last;
+}
+
 /* ---- What goes on --------------------------------------------------------------------- */
 
 static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
                          const gnomon__view *v, uint64_t *end)
 {
     gnomon__step_lock();
-    gnomon__stage_describe(stage);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__stage_describe(stage, now);
     int ok = gnomon__steps_copy(&f->open_steps, begin, now) &&
              gnomon__view_read(v, &f->ledger.open, begin, now);
     *end = gnomon__stage_end(stage, &f->ledger, now);

@@ -111,4 +111,14 @@ int gnomon__snapshot_live(struct gnomon__model **out, gnomon__view *v,
                           int by_name, const gnomon__event_range *events);
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
 
+/* The open stage up to `now`, in ticks, without its steps and totals. Under the readers'
+ * lock. */
+void gnomon__stage_describe(gnomon__stage_record *stage, uint64_t now);
+/* Then, once trees were read: its end, until which its time is counted, also in ticks. A
+ * stage that nobody opened ends with its last mark, unless something is open: what a
+ * program does after that, up to its exit, is no part of what it marked. `copy`: the ledger
+ * that was read; NULL: those of all views. Under the lock of steps too. */
+uint64_t gnomon__stage_end(gnomon__stage_record *stage,
+                           const gnomon__ledger *copy, uint64_t now);
+
 #endif

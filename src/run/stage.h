@@ -15,7 +15,23 @@ typedef struct gnomon__named_stages {
     gnomon__whole_steps steps;
 } gnomon__named_stages;
 
-/* ---- stage.c ---------------------------------------------------------------------- */
+/* ---- state.c ---------------------------------------------------------------------- */
+
+/* The open stage, and the one that is reported; changed in stage.c, but for reports of all
+ * stages of a name (summary.c). */
+typedef struct gnomon__stages {
+    uint32_t over;      /* how many stages are */
+    int32_t was_opened; /* the open one; else it begins at its first mark */
+    char *name;         /* its; NULL: "" */
+    uint64_t opened;    /* ticks */
+    uint64_t first;     /* its first mark's in segments that are over, + 1 */
+    gnomon__stage_record reported; /* whose reports are written */
+    char *reported_name;           /* its name, if it is over; else NULL */
+    /* The open one, while profilers leave in it. */
+    gnomon__stage_record unfinished;
+    uint32_t unreached; /* threads that the last cut did not reach */
+} gnomon__stages;
+extern gnomon__stages gnomon__stage;
 
 /* The name of the reported stage, else of the open one; NULL: unnamed. */
 const char *gnomon__stage_name(void);
@@ -25,13 +41,20 @@ static inline const char *gnomon__stage_text(void)
     const char *name = gnomon__stage_name();
     return name ? name : "";
 }
-uint32_t gnomon__stage_ordinal(void);
-int gnomon__stage_was_opened(void);
+static inline uint32_t gnomon__stage_ordinal(void)
+{
+    return gnomon__stage.over + 1;
+}
 /* Ticks of the open stage's first mark, plus 1; 0: no mark. And of its begin. */
 uint64_t gnomon__stage_first_mark(void);
 uint64_t gnomon__stage_begin_ticks(uint64_t now);
 /* Whether anything was marked or opened since the stage before ended. */
 int gnomon__stage_is_due(void);
+/* Its reports are written. In control calls. */
+void gnomon__stage_reports_over(void);
+
+/* ---- stage.c ---------------------------------------------------------------------- */
+
 /* The stage begins, if none is open; it takes over `name`. Returns the watchers of windows
  * that are to be notified. */
 uint32_t gnomon__stage_open(char *name);
@@ -41,21 +64,6 @@ void gnomon__stage_over(void);
 void gnomon__run_over(void);
 /* The stage goes on, but profilers that specs attached report before their detach. */
 void gnomon__stage_report_leaving(void);
-void gnomon__stage_reports_over(void);
-/* The open stage up to now, without its steps and totals. Under the readers'
- * lock. */
-void gnomon__stage_describe(gnomon__stage_record *stage);
-/* Then, once trees were read: its end, until which its time is counted, also in ticks. A
- * stage that nobody opened ends with its last mark, unless something is open: what a
- * program does after that, up to its exit, is no part of what it marked. `copy`: the ledger
- * that was read; NULL: those of all views. Under the lock of steps too. */
-uint64_t gnomon__stage_end(gnomon__stage_record *stage,
-                           const gnomon__ledger *copy, uint64_t now);
-/* Makes all stages of the name at `index`, 0, 1, ..., the reported ones. Returns whether
- * there are any; below 0: no such index. *is_last: later names have no stages. */
-int gnomon__stage_report_named(uint32_t index, int *is_last);
-/* The one whose reports are written. In control calls. */
-const gnomon__stage_record *gnomon__stage_reported(void);
 /* Forgets the stages of a run that is over. */
 void gnomon__stages_restart(void);
 
@@ -82,8 +90,7 @@ uint64_t gnomon__stage_steps(void);
  * the stage and of no step. */
 void gnomon__steps_begin(uint64_t ticks);
 /* *out: the step statistics of the open stage, in ns, valid until the next call of
- * either. Times of regions in steps move to the views' ledgers. _end also ends the
- * stage. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
+ * either. _end also ends the stage. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
 int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now);
 int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,

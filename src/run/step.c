@@ -75,16 +75,12 @@ void gnomon__steps_begin(uint64_t ticks)
 int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now)
 {
-    int ok = 1;
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        ok &= gnomon__view_flush(v, begin, now);
-    gnomon__whole_steps_empty(&reported_steps);
-    if (!gnomon__steps_copy(&reported_steps, begin, now)) {
-        gnomon__whole_steps_empty(&reported_steps);
-        ok = 0;
-    }
     *out = &reported_steps;
-    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+    gnomon__whole_steps_empty(&reported_steps);
+    if (gnomon__steps_copy(&reported_steps, begin, now))
+        return GNOMON_OK;
+    gnomon__whole_steps_empty(&reported_steps);
+    return GNOMON_ENOMEM;
 }
 
 static void forget_steps(void)
@@ -171,9 +167,8 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
     int is_first = !step_state.sum.count && !step_state.was_begun_anew;
-    uint64_t first = is_first && !gnomon__stage_was_opened()
-                         ? gnomon__stage_first_mark()
-                         : 0;
+    uint64_t first =
+        is_first && !gnomon__stage.was_opened ? gnomon__stage_first_mark() : 0;
     if (first)
         step_state.begin = first - 1;
     if (now <

@@ -101,7 +101,7 @@ static void collect_footer(const gnomon__attachment *a,
                            gnomon__footer_input *footer)
 {
     const gnomon__view *v = a->view, *w = a->window;
-    const gnomon__whole_steps *steps = gnomon__stage_reported()->steps;
+    const gnomon__whole_steps *steps = gnomon__stage.reported.steps;
     memset(footer, 0, sizeof *footer);
     footer->rank_excluded = !v->rank_on;
     footer->scheduled = w->scheduled && !w->was_active_then;
@@ -215,7 +215,7 @@ static void report_one(gnomon__attachment *a, int leaving)
     gnomon__event_range room;
     int is_kept = gnomon__profile_is_kept(a), code = GNOMON_OK;
     int is_text = a->profiler.summary && !is_at_end(a);
-    if ((!is_text && !is_kept) || !gnomon__stage_reported()->name)
+    if ((!is_text && !is_kept) || !gnomon__stage.reported.name)
         return; /* a child that a summary forked reports no stage */
     if (gnomon__attachment_has_tree(a))
         code = leaving && !gnomon__view_leaves(a->view)
@@ -262,22 +262,57 @@ void gnomon__report_stage(int leaving)
 
 /* ---- When the run ends ------------------------------------------------------------ */
 
+/* In the order of first begins; the name "" (number 0) is last. */
+static uint32_t name_at(uint32_t index)
+{
+    return index + 1 < gnomon__stage_name_count() ? index + 1 : 0;
+}
+
+static int is_reported(uint32_t number)
+{
+    const gnomon__named_stages *n = gnomon__stages_named(number);
+    return (n && n->count) || (gnomon__stage.unfinished.count &&
+                               gnomon__stage.unfinished.key.name == number);
+}
+
+/* Makes all stages of the name at `index`, 0, 1, ..., the reported ones. Returns whether
+ * there are any; below 0: no such index. *is_last: later names have no stages. */
+static int report_named(uint32_t index, int *is_last)
+{
+    uint32_t number = name_at(index), count = gnomon__stage_name_count();
+    const gnomon__named_stages *n = gnomon__stages_named(number);
+    if (index >= count)
+        return -1;
+    *is_last = 1;
+    while (++index < count)
+        *is_last &= !is_reported(name_at(index));
+    gnomon__stage.reported = gnomon__stage.unfinished;
+    if (!gnomon__stage.unfinished.count ||
+        gnomon__stage.unfinished.key.name != number)
+        gnomon__stage.reported = (gnomon__stage_record){
+            .name = n->name,
+            .key = {n->ordinal, number, n->begin_ns, n->end_ns},
+            .count = n->count,
+            .is_over = 1,
+            .steps = &n->steps};
+    return is_reported(number);
+}
+
 /* A report for each name of stages. */
 static void report_names(gnomon__attachment *a)
 {
     int is_there, is_last;
-    for (uint32_t i = 0;
-         (is_there = gnomon__stage_report_named(i, &is_last)) >= 0; i++) {
+    for (uint32_t i = 0; (is_there = report_named(i, &is_last)) >= 0; i++) {
         gnomon__model *m = NULL;
         gnomon__event_range room;
         if (!is_there)
             continue;
         int code = gnomon__attachment_has_tree(a)
                        ? gnomon__snapshot_named(
-                             &m, a->view, gnomon__stage_reported()->key.name,
+                             &m, a->view, gnomon__stage.reported.key.name,
                              gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
                        : GNOMON_OK;
-        uint32_t name = gnomon__stage_reported()->key.name;
+        uint32_t name = gnomon__stage.reported.key.name;
         const gnomon__ledger *l = &a->view->ledger;
         if (!code && name < l->name_room)
             code = check_whole(a, &l->names[name]);

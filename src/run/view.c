@@ -266,13 +266,16 @@ int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
     return ok;
 }
 
-int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now)
+int gnomon__views_flush(uint64_t begin, uint64_t now)
 {
-    int ok = gnomon__view_read(v, &v->ledger.open, begin, now);
-    for (int i = 0; i < GNOMON__RECORDERS; i++)
-        if (v->kept[i])
-            gnomon__recorders[i]->empty(v->kept[i]);
-    return ok;
+    int ok = 1;
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        ok &= gnomon__view_read(v, &v->ledger.open, begin, now);
+        for (int i = 0; i < GNOMON__RECORDERS; i++)
+            if (v->kept[i])
+                gnomon__recorders[i]->empty(v->kept[i]);
+    }
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
 /* ---- Its ledger ------------------------------------------------------------------ */
