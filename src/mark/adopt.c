@@ -69,14 +69,6 @@ uint32_t gnomon__thread_fast(const gnomon__thread *t)
                : GNOMON__NEVER;
 }
 
-/* What begins in the hot tree begins inside what is open in others. */
-static void slow_ends_elsewhere(gnomon__thread *t)
-{
-    gnomon__each_bit(bit, t->tree_bits & ~(1u << t->hot_bit))
-        gnomon__frame_inside(
-            gnomon__front_at(t, gnomon__tree_of(t, bit)->cursor.current));
-}
-
 /* The hot tree is the only one with an open window. With several open there
  * is none; with none open it is any tree that has scopes to end. */
 static void choose_hot_tree(gnomon__thread *t)
@@ -90,7 +82,8 @@ static void choose_hot_tree(gnomon__thread *t)
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         t->hot.last = tree->cursor.last;
         store_release(&t->hot.current, tree->cursor.current);
-        slow_ends_elsewhere(t);
+        /* What begins in it begins inside what is open in others. */
+        gnomon__trees_inside(t, t->tree_bits & ~(1u << t->hot_bit));
     } else if (open && has_counter && !t->short_bits) {
         tree_only = t->tree_bits | t->end_only_bits;
     }

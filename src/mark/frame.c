@@ -68,14 +68,10 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
            (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
 }
 
-/* Makes the end of the innermost scope of each tree outside `m` slow: it
- * must look for frames begun inside it. */
+/* The ends of scopes around it, in trees outside `m`, must look for its frame. */
 static void end_others_slowly(gnomon__thread *t, uint32_t m)
 {
-    gnomon__each_bit(bit, t->tree_bits & ~m) {
-        gnomon__frame_inside(
-            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
-    }
+    gnomon__trees_inside(t, t->tree_bits & ~m);
 }
 
 /* Without memory for a frame: only trees take the scope, as they find it

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mark/callbacks.h"
+#include "mark/position.h"
 #include "mark/recorder.h"
 #include "mark/region.h"
 
@@ -126,6 +127,14 @@ static inline void gnomon__frame_inside(gnomon__front *n)
         store_relaxed(&n->token, n->token | GNOMON__TOKEN_SLOW);
         store_relaxed(&n->seen, n->seen | GNOMON__SEEN_SLOW);
     }
+}
+
+/* The same of the innermost scope of each of these trees. */
+static inline void gnomon__trees_inside(gnomon__thread *t, uint32_t trees)
+{
+    gnomon__each_bit(bit, trees)
+        gnomon__frame_inside(
+            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
 }
 
 /* Fills in what hooks get of a scope; times are added at its stop. */

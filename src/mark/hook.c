@@ -94,14 +94,6 @@ static APART gnomon_token begin_slowly(gnomon_region *region, uint32_t mask,
                : gnomon__slow_begin(region, mask, seq, t);
 }
 
-/* A scope begins that no tree sees. */
-static void begin_inside(gnomon__thread *t)
-{
-    gnomon__each_bit(bit, t->tree_bits)
-        gnomon__frame_inside(
-            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
-}
-
 /* Hooks together with the hot tree, or some of the hooks. */
 gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t)
@@ -114,7 +106,7 @@ gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
     uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
     if (!tree) /* before the flag says that trees are at rest */
-        begin_inside(t);
+        gnomon__trees_inside(t, t->tree_bits);
     raise_flag(t, seq + 1);
     uint32_t hooks = (m ^ tree) & load_relaxed(&t->open_bits);
     frame->mask = hooks | tree;
