@@ -76,18 +76,6 @@ static const char *cupti_overhead(uint32_t kind)
 
 /* ---- Parts that kinds share ------------------------------------------------ */
 
-/* 0: it has no begin or no end. */
-static int cupti_span(const gnomon__cupti_reader *r, const void *record,
-                      size_t start, size_t end, gnomon_device_work *out)
-{
-    uint64_t from = cupti_u64(record, start), to = cupti_u64(record, end);
-    if (!from || !to)
-        return 0;
-    out->begin_ns = r->time(from);
-    out->end_ns = r->time(to);
-    return 1;
-}
-
 static void cupti_place(gnomon__cupti_reader *r, const void *record,
                         size_t device, size_t context, size_t stream,
                         gnomon_device_work *out)
@@ -111,11 +99,15 @@ static int32_t cupti_device_of(const gnomon__cupti_reader *r, uint32_t context)
 
 /* ---- Kinds ----------------------------------------------------------------- */
 
-static int read_kernel(gnomon__cupti_reader *r, const void *record,
-                       gnomon_device_work *out)
+/* What a kind has beside its begin, end and correlation. */
+typedef void cupti_read_rest(gnomon__cupti_reader *r, const void *record,
+                             gnomon_device_work *out, char *text);
+
+static void read_kernel(gnomon__cupti_reader *r, const void *record,
+                        gnomon_device_work *out, char *text)
 {
     const char *name = cupti_text(record, 104);
-    out->kind = GNOMON_DEVICE_KERNEL;
+    (void)text;
     cupti_place(r, record, 40, 44, 48, out);
     for (size_t i = 0; i < 3; i++) {
         out->grid[i] = cupti_u32(record, 52 + 4 * i);
@@ -124,81 +116,71 @@ static int read_kernel(gnomon__cupti_reader *r, const void *record,
     out->registers = cupti_u16(record, 6);
     out->shared_static = cupti_u32(record, 76);
     out->shared_dynamic = cupti_u32(record, 80);
-    out->correlation = cupti_u32(record, 92);
     out->name = name && r->kernel_name ? r->kernel_name(name) : name;
     out->graph_node = cupti_u64(record, 144);
     out->graph = cupti_u32(record, 156);
-    return cupti_span(r, record, 16, 24, out);
 }
 
 /* Copies and sets begin alike; copies between devices have two more numbers. */
-static int read_memory(gnomon__cupti_reader *r, const void *record,
-                       gnomon_device_work *out, size_t correlation, size_t node)
+static void read_memory(gnomon__cupti_reader *r, const void *record,
+                        gnomon_device_work *out, size_t node)
 {
     cupti_place(r, record, 32, 36, 40, out);
     out->bytes = cupti_u64(record, 8);
-    out->correlation = cupti_u32(record, correlation);
     out->graph_node = cupti_u64(record, node);
     out->graph = cupti_u32(record, node + 8);
-    return cupti_span(r, record, 16, 24, out);
 }
 
-static int read_copy(gnomon__cupti_reader *r, const void *record,
-                     gnomon_device_work *out, char *text)
+static void read_copy(gnomon__cupti_reader *r, const void *record,
+                      gnomon_device_work *out, char *text)
 {
     int is_peer = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_MEMCPY2;
-    out->kind = GNOMON_DEVICE_COPY;
     snprintf(text, GNOMON__CUPTI_TEXT, "Memcpy %s (%s -> %s)",
              cupti_direction(cupti_u8(record, 4)),
              cupti_memory(cupti_u8(record, 5)),
              cupti_memory(cupti_u8(record, 6)));
     out->name = text;
-    return read_memory(r, record, out, is_peer ? 60 : 44, is_peer ? 72 : 64);
+    read_memory(r, record, out, is_peer ? 72 : 64);
 }
 
-static int read_set(gnomon__cupti_reader *r, const void *record,
-                    gnomon_device_work *out, char *text)
+static void read_set(gnomon__cupti_reader *r, const void *record,
+                     gnomon_device_work *out, char *text)
 {
-    out->kind = GNOMON_DEVICE_SET;
     snprintf(text, GNOMON__CUPTI_TEXT, "Memset (%s)",
              cupti_memory(cupti_u16(record, 50)));
     out->name = text;
-    return read_memory(r, record, out, 44, 64);
+    read_memory(r, record, out, 64);
 }
 
-static int read_call(const gnomon__cupti_reader *r, const void *record,
-                     gnomon_device_work *out)
+static void read_call(gnomon__cupti_reader *r, const void *record,
+                      gnomon_device_work *out, char *text)
 {
     int is_driver = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_DRIVER;
-    out->kind = GNOMON_DEVICE_CALL;
+    (void)text;
     out->flags = is_driver ? (uint32_t)GNOMON_DEVICE_LOW_LEVEL : 0;
     out->call = cupti_u32(record, 4);
     out->thread = r->has_system_threads ? (int64_t)cupti_u32(record, 28) : 0;
-    out->correlation = cupti_u32(record, 32);
     out->result = (int32_t)cupti_u32(record, 36);
     out->name = r->call_name ? r->call_name(is_driver, out->call) : NULL;
-    return cupti_span(r, record, 8, 16, out);
 }
 
-static int read_wait(const gnomon__cupti_reader *r, const void *record,
-                     gnomon_device_work *out)
+static void read_wait(gnomon__cupti_reader *r, const void *record,
+                      gnomon_device_work *out, char *text)
 {
-    out->kind = GNOMON_DEVICE_SYNC;
+    (void)text;
     out->call = cupti_u32(record, 4);
     out->name = cupti_wait(out->call);
-    out->correlation = cupti_u32(record, 24);
     out->context = cupti_u32(record, 28);
     out->device = cupti_device_of(r, out->context);
     out->stream = cupti_u32(record, 32);
-    return cupti_span(r, record, 8, 16, out);
 }
 
-static int read_overhead(const gnomon__cupti_reader *r, const void *record,
-                         gnomon_device_work *out)
+static void read_overhead(gnomon__cupti_reader *r, const void *record,
+                          gnomon_device_work *out, char *text)
 {
     enum { OF_THREAD = 2, OF_DEVICE = 3, OF_CONTEXT = 4, OF_STREAM = 5 };
     uint32_t of = cupti_u32(record, 8);
-    out->kind = GNOMON_DEVICE_OVERHEAD;
+    (void)text;
     out->name = cupti_overhead(cupti_u32(record, 4));
     if (of == OF_THREAD && r->has_system_threads)
         out->thread = cupti_u32(record, 16);
@@ -208,17 +190,16 @@ static int read_overhead(const gnomon__cupti_reader *r, const void *record,
         out->context = cupti_u32(record, 16);
     if (of == OF_STREAM)
         out->stream = cupti_u32(record, 20);
-    if (r->version >= GNOMON__CUPTI_12_3)
-        out->correlation = cupti_u32(record, 40);
-    return cupti_span(r, record, 24, 32, out);
+    out->correlation =
+        r->version >= GNOMON__CUPTI_12_3 ? cupti_u32(record, 40) : 0;
 }
 
 #define CUPTI_HOST 0x7fffffffu /* in a device's place */
 
-static int read_graph(gnomon__cupti_reader *r, const void *record,
-                      gnomon_device_work *out)
+static void read_graph(gnomon__cupti_reader *r, const void *record,
+                       gnomon_device_work *out, char *text)
 {
-    out->kind = GNOMON_DEVICE_GRAPH;
+    (void)text;
     out->name = "Graph";
     out->stream = cupti_u32(record, 36);
     /* One that begins on the host may end on a device. */
@@ -227,47 +208,49 @@ static int read_graph(gnomon__cupti_reader *r, const void *record,
     else if (r->version >= GNOMON__CUPTI_12_3 &&
              cupti_u32(record, 48) != CUPTI_HOST)
         cupti_place(r, record, 48, 52, 36, out);
-    out->correlation = cupti_u32(record, 4);
     out->graph = cupti_u32(record, 28);
-    return cupti_span(r, record, 8, 16, out);
 }
+
+/* Where each kind has its begin, which the end follows, and its correlation. */
+static const struct {
+    uint8_t kind, is, begin, correlation;
+    cupti_read_rest *rest;
+} cupti_layouts[] = {
+    {GNOMON__CUPTI_KERNEL, GNOMON_DEVICE_KERNEL, 16, 92, read_kernel},
+    {GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_DEVICE_KERNEL, 16, 92,
+     read_kernel},
+    {GNOMON__CUPTI_MEMCPY, GNOMON_DEVICE_COPY, 16, 44, read_copy},
+    {GNOMON__CUPTI_MEMCPY2, GNOMON_DEVICE_COPY, 16, 60, read_copy},
+    {GNOMON__CUPTI_MEMSET, GNOMON_DEVICE_SET, 16, 44, read_set},
+    {GNOMON__CUPTI_DRIVER, GNOMON_DEVICE_CALL, 8, 32, read_call},
+    {GNOMON__CUPTI_RUNTIME, GNOMON_DEVICE_CALL, 8, 32, read_call},
+    {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_DEVICE_SYNC, 8, 24, read_wait},
+    {GNOMON__CUPTI_OVERHEAD, GNOMON_DEVICE_OVERHEAD, 24, 0, read_overhead},
+    {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_DEVICE_GRAPH, 8, 4, read_graph},
+};
 
 enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
                                               const void *record,
                                               gnomon_device_work *out,
                                               char text[GNOMON__CUPTI_TEXT])
 {
-    int is_over = 0;
-    memset(out, 0, sizeof *out);
-    out->struct_size = sizeof *out;
-    out->device = -1;
-    switch (gnomon__cupti_kind_of(record)) {
-    case GNOMON__CUPTI_KERNEL:
-    case GNOMON__CUPTI_CONCURRENT_KERNEL:
-        is_over = read_kernel(reader, record, out);
-        break;
-    case GNOMON__CUPTI_MEMCPY:
-    case GNOMON__CUPTI_MEMCPY2:
-        is_over = read_copy(reader, record, out, text);
-        break;
-    case GNOMON__CUPTI_MEMSET:
-        is_over = read_set(reader, record, out, text);
-        break;
-    case GNOMON__CUPTI_DRIVER:
-    case GNOMON__CUPTI_RUNTIME:
-        is_over = read_call(reader, record, out);
-        break;
-    case GNOMON__CUPTI_SYNCHRONIZATION:
-        is_over = read_wait(reader, record, out);
-        break;
-    case GNOMON__CUPTI_OVERHEAD:
-        is_over = read_overhead(reader, record, out);
-        break;
-    case GNOMON__CUPTI_GRAPH_TRACE:
-        is_over = read_graph(reader, record, out);
-        break;
-    default:
+    const size_t count = sizeof cupti_layouts / sizeof *cupti_layouts;
+    size_t i = 0;
+    while (i < count && cupti_layouts[i].kind != gnomon__cupti_kind_of(record))
+        i++;
+    if (i == count)
         return GNOMON__CUPTI_OF_NO_USE;
-    }
-    return is_over ? GNOMON__CUPTI_READ : GNOMON__CUPTI_UNFINISHED;
+    const size_t begin = cupti_layouts[i].begin;
+    uint64_t from = cupti_u64(record, begin), to = cupti_u64(record, begin + 8);
+    *out = (gnomon_device_work){
+        .struct_size = sizeof *out,
+        .kind = cupti_layouts[i].is,
+        .device = -1,
+        .correlation = cupti_u32(record, cupti_layouts[i].correlation)};
+    cupti_layouts[i].rest(reader, record, out, text);
+    if (!from || !to)
+        return GNOMON__CUPTI_UNFINISHED;
+    out->begin_ns = reader->time(from);
+    out->end_ns = reader->time(to);
+    return GNOMON__CUPTI_READ;
 }
