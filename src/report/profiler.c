@@ -119,20 +119,15 @@ static void profiler_log(const char *line)
 
 static int no_report(const char *name)
 {
-    char known[256] = "";
-    size_t n = 0;
     gnomon__suggestion s = gnomon__suggest(name);
-    for (size_t i = 0; gnomon__report_words[i]; i++) {
-        gnomon__suggest_offer(&s, gnomon__report_words[i]);
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s",
-                              i ? ", " : "", gnomon__report_words[i]);
-    }
+    for (size_t i = 0; gnomon__report_words[i]; i++)
+        gnomon__suggest_list(&s, gnomon__report_words[i]);
     if (s.best)
         gnomon__log("unknown KIND '%s': did you mean '%s'?", name, s.best);
     else
         gnomon__log(
             "unknown KIND '%s': there are %s, and plugins by their path", name,
-            known);
+            s.known);
     return GNOMON_ENOENT;
 }
 

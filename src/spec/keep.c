@@ -10,15 +10,12 @@
 /* "8steps", also with a blank between. 0: it is none. */
 static uint32_t keep_steps(const char *text)
 {
-    uint32_t n = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (n <= GNOMON__KEEP_MOST_STEPS)
-            n = 10 * n + (uint32_t)(*text - '0');
+    int64_t n = gnomon__digits(&text);
     while (*text == ' ')
         text++;
     int is_steps =
         gnomon__same_word(text, "steps") || gnomon__same_word(text, "step");
-    return is_steps && n <= GNOMON__KEEP_MOST_STEPS ? n : 0;
+    return is_steps && n > 0 && n <= GNOMON__KEEP_MOST_STEPS ? (uint32_t)n : 0;
 }
 
 int gnomon__keep_parse(gnomon__keep *out, const char *text, int can_stream,

@@ -56,22 +56,11 @@ static int option_bool(const char *text, int64_t *number, char *why,
                       "say true or false (or yes, no, on, off, 1, 0)");
 }
 
-/* Digits from *at on, which it moves past them. -1: more than fit. */
-static int64_t option_digits(const char **at)
-{
-    int64_t value = 0;
-    int full = 0;
-    for (; **at >= '0' && **at <= '9'; ++*at)
-        full |= __builtin_mul_overflow(value, 10, &value) ||
-                __builtin_add_overflow(value, **at - '0', &value);
-    return full ? -1 : value;
-}
-
 static int option_integer(const char *text, int64_t *number, char *why,
                           size_t size)
 {
     const char *at = text + (*text == '-' || *text == '+'), *first = at;
-    int64_t value = option_digits(&at);
+    int64_t value = gnomon__digits(&at);
     if (at == first || *at)
         return option_bad(why, size, "say a whole number");
     if (value < 0)
@@ -103,7 +92,7 @@ static int option_amount(const char *text, const option_unit *units,
                          size_t size)
 {
     const char *at = text;
-    int64_t whole = option_digits(&at), part = 0, parts = 1;
+    int64_t whole = gnomon__digits(&at), part = 0, parts = 1;
     const option_unit *unit = units;
 
     if (at == text)

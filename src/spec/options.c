@@ -215,8 +215,6 @@ static size_t option_unknown(const gnomon__options *options,
     char line[256];
     gnomon__suggestion s = gnomon__suggest(key);
     gnomon__spec_who name;
-    char known[600] = "";
-    size_t k, used = 0;
 
     who = gnomon__spec_name(&name, spec, one->position, who);
     if (gnomon__option_find(gnomon__run_options, key)) {
@@ -226,13 +224,8 @@ static size_t option_unknown(const gnomon__options *options,
                          who, key);
         return i;
     }
-    for (k = 0; k < options->count; k++) {
-        const char *word = options->at[k].info->key;
-        gnomon__suggest_offer(&s, word);
-        if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     k > 0 ? ", " : "", word);
-    }
+    for (size_t k = 0; k < options->count; k++)
+        gnomon__suggest_list(&s, options->at[k].info->key);
     key = gnomon__spec_shown(one->position, key);
     if (!s.best && i && !one->value &&
         gnomon__setting_goes_on(line, sizeof line, one - 1)) {
@@ -250,7 +243,7 @@ static size_t option_unknown(const gnomon__options *options,
     gnomon__complain(complaints,
                      "%s: unknown option '%.64s'%s%s%s It knows: %s", who, key,
                      s.best ? ": did you mean '" : ".", s.best ? s.best : "",
-                     s.best ? "'?" : "", known);
+                     s.best ? "'?" : "", s.known);
     return i;
 }
 

@@ -52,17 +52,9 @@ static const char *const rank_jobs[] = {"GNOMON_JOB",  "TORCHELASTIC_RUN_ID",
 /* All of `text` as a number; -1: it is none, or larger than `most`. */
 static int64_t rank_number(const char *text, int64_t most)
 {
-    int64_t value = 0;
-    if (*text == '\0')
-        return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return -1;
-        value = value * 10 + (*text - '0');
-        if (value > most)
-            return -1;
-    }
-    return value;
+    const char *at = text;
+    int64_t value = gnomon__digits(&at);
+    return at == text || *at || value > most ? -1 : value;
 }
 
 /* Reads one variable; "": none. 1: it is a number; 0: not set; -1: it is something

@@ -257,18 +257,12 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
     const char *name = gnomon__spec_shown(item->position, item->name);
     const char *origin =
         gnomon__spec_name(&who, spec, item->position, spec->origin);
-    char known[600] = "";
-    size_t i, used = 0;
 
     w->status = GNOMON_EINVAL;
     if (resolve_is_more_words(w, item, origin, name))
         return;
-    for (i = 0; i < w->count; i++) {
-        gnomon__suggest_offer(&s, w->known[i]->name);
-        if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     i > 0 ? ", " : "", w->known[i]->name);
-    }
+    for (size_t i = 0; i < w->count; i++)
+        gnomon__suggest_list(&s, w->known[i]->name);
     gnomon__suggest_offer(&s, "help");
     if (!item->settings.count)
         gnomon__suggest_offer(&s, "off");
@@ -283,7 +277,7 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
     else if (!resolve_is_of_option(w, spec, item, origin, name))
         gnomon__complain(w->complaints,
                          "%s: unknown profiler '%.64s'. There are: %s", origin,
-                         name, known);
+                         name, s.known);
 }
 
 /* Puts the item's name in the profiler's own spelling. */

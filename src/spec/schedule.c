@@ -9,7 +9,7 @@
 
 #include "spec/suggest.h"
 
-#define SCHEDULE_MOST 1000000000000000000u /* three of them fit in 63 bits */
+#define SCHEDULE_MOST 1000000000000000000 /* three of them fit in 63 bits */
 
 typedef struct schedule_key {
     const char *key;
@@ -66,21 +66,12 @@ static int schedule_unknown(const char *key, size_t n, char *why, size_t size)
 static int schedule_number(const char *text, size_t n, uint64_t *out,
                            int *negative)
 {
-    size_t i = 0;
-    *out = 0;
-    *negative = n > 0 && text[0] == '-';
-    if (*negative)
-        i = 1;
-    if (i == n)
-        return 0;
-    for (; i < n; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return 0;
-        *out = *out * 10 + (uint64_t)(text[i] - '0');
-        if (*out > SCHEDULE_MOST)
-            return 0;
-    }
-    return 1;
+    const char *at = text + (n > 0 && *text == '-'), *first = at;
+    int64_t number = gnomon__digits(&at);
+    *negative = first > text;
+    *out = (uint64_t)number;
+    return at > first && at == text + n && number >= 0 &&
+           number <= SCHEDULE_MOST;
 }
 
 /* One "key:number", or with '=', the n bytes at `text`. */

@@ -29,6 +29,16 @@ int gnomon__same_word(const char *a, const char *b)
     return gnomon__is_word((gnomon__text){a, strlen(a)}, b);
 }
 
+int64_t gnomon__digits(const char **at)
+{
+    int64_t value = 0;
+    int is_full = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        is_full |= __builtin_mul_overflow(value, 10, &value) ||
+                   __builtin_add_overflow(value, **at - '0', &value);
+    return is_full ? -1 : value;
+}
+
 static size_t suggest_least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -101,6 +111,7 @@ gnomon__suggestion gnomon__suggest(const char *word)
     size_t n = strlen(word);
     s.word = word;
     s.best = NULL;
+    *s.known = 0;
     s.distance = n > SUGGEST_LONGEST ? 0 : suggest_least((n + 1) / 3, 3) + 1;
     return s;
 }
@@ -120,6 +131,14 @@ void gnomon__suggest_offer(gnomon__suggestion *s, const char *known)
         s->distance = distance;
         s->best = known;
     }
+}
+
+void gnomon__suggest_list(gnomon__suggestion *s, const char *known)
+{
+    size_t used = strlen(s->known);
+    snprintf(s->known + used, sizeof s->known - used, "%s%s", used ? ", " : "",
+             known);
+    gnomon__suggest_offer(s, known);
 }
 
 void gnomon__complain(gnomon__complaints *c, const char *format, ...)
