@@ -230,6 +230,16 @@ void gnomon__inject_message(gnomon__inject_text *out, int32_t type,
                             nvtxMessageValue_t message);
 void gnomon__inject_text_free(gnomon__inject_text *text);
 
+/* A callback with a wide text, `wide`: does `statement` with it as text.text. */
+#define GNOMON__INJECT_WIDE(type, name, parameters, statement) \
+    static type NVTX_API name parameters \
+    { \
+        __attribute__((cleanup(gnomon__inject_text_free))) \
+        gnomon__inject_text text; \
+        gnomon__inject_wide(&text, wide); \
+        statement; \
+    }
+
 /* The length of a text without what PyTorch's emit_nvtx appends to each call's text
  * (", seq = 12"), which would make each call a new name. O(length). */
 size_t gnomon__inject_bare(const char *text);
@@ -283,9 +293,10 @@ gnomon__inject_innermost(const gnomon__inject_domain *domain);
 
 #if GNOMON__INJECT_EXTENSIONS
 
-/* A predefined type (nvtx_types.c): its size in bytes, 0 if unknown; and whether it is
- * a number that measures something. */
+/* A predefined type (nvtx_types.c): its size in bytes, 0 if unknown; that of a text's
+ * unit, 0 if it is no text; and whether it is a number that measures something. */
 size_t gnomon__inject_type_size(uint64_t type);
+size_t gnomon__inject_text_unit(uint64_t type);
 int gnomon__inject_is_number(uint64_t type);
 
 /* Reads such a number. 0: not a number, or longer than `room` bytes. */

@@ -22,14 +22,8 @@ static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
         text_or_null(name));
 }
 
-static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
-{
-    gnomon__inject_text text;
-    gnomon__inject_wide(&text, name);
-    nvtxDomainHandle_t handle = domain_create_a(text.text);
-    gnomon__inject_text_free(&text);
-    return handle;
-}
+GNOMON__INJECT_WIDE(nvtxDomainHandle_t, domain_create_w, (const wchar_t *wide),
+                    return domain_create_a(text.text))
 
 static void NVTX_API domain_category_a(nvtxDomainHandle_t handle,
                                        uint32_t category, const char *name)
@@ -38,24 +32,18 @@ static void NVTX_API domain_category_a(nvtxDomainHandle_t handle,
                              text_or_null(name));
 }
 
-static void NVTX_API domain_category_w(nvtxDomainHandle_t handle,
-                                       uint32_t category, const wchar_t *name)
-{
-    gnomon__inject_text text;
-    gnomon__inject_wide(&text, name);
-    domain_category_a(handle, category, text.text);
-    gnomon__inject_text_free(&text);
-}
+GNOMON__INJECT_WIDE(void, domain_category_w,
+                    (nvtxDomainHandle_t handle, uint32_t category,
+                     const wchar_t *wide),
+                    domain_category_a(handle, category, text.text))
 
 static void NVTX_API category_a(uint32_t category, const char *name)
 {
     domain_category_a(NULL, category, name);
 }
 
-static void NVTX_API category_w(uint32_t category, const wchar_t *name)
-{
-    domain_category_w(NULL, category, name);
-}
+GNOMON__INJECT_WIDE(void, category_w, (uint32_t category, const wchar_t *wide),
+                    category_a(category, text.text))
 
 /* ---- Registered texts ----------------------------------------------------- */
 
@@ -67,15 +55,9 @@ static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t handle,
         (int)load_relaxed(&gnomon__inject_replaces_numbers));
 }
 
-static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
-                                              const wchar_t *wide)
-{
-    gnomon__inject_text text;
-    gnomon__inject_wide(&text, wide);
-    nvtxStringHandle_t made = register_a(handle, text.text);
-    gnomon__inject_text_free(&text);
-    return made;
-}
+GNOMON__INJECT_WIDE(nvtxStringHandle_t, register_w,
+                    (nvtxDomainHandle_t handle, const wchar_t *wide),
+                    return register_a(handle, text.text))
 
 /* ---- Locks ---------------------------------------------------------------- */
 

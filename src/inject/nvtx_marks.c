@@ -293,22 +293,6 @@ static nvtxRangeId_t NVTX_API inject_start_ex(const nvtxEventAttributes_t *a)
     return inject_domain_start_ex(NULL, a);
 }
 
-static nvtxRangeId_t NVTX_API inject_start_a(const char *message)
-{
-    return GNOMON__INJECT_ON()
-               ? gnomon_range_begin(
-                     regions_a(&gnomon__inject_default, 0, message)->scope)
-               : 0;
-}
-
-static nvtxRangeId_t NVTX_API inject_start_w(const wchar_t *message)
-{
-    return GNOMON__INJECT_ON()
-               ? gnomon_range_begin(
-                     regions_w(&gnomon__inject_default, 0, message)->scope)
-               : 0;
-}
-
 static void NVTX_API inject_end(nvtxRangeId_t id)
 {
     gnomon_range_end(id);
@@ -333,17 +317,24 @@ static void NVTX_API inject_mark_ex(const nvtxEventAttributes_t *a)
     inject_domain_mark_ex(NULL, a);
 }
 
-static void NVTX_API inject_mark_a(const char *message)
-{
-    if (GNOMON__INJECT_ON())
-        gnomon_mark(&regions_a(&gnomon__inject_default, 0, message)->mark);
-}
-
-static void NVTX_API inject_mark_w(const wchar_t *message)
-{
-    if (GNOMON__INJECT_ON())
-        gnomon_mark(&regions_w(&gnomon__inject_default, 0, message)->mark);
-}
+/* Starts and marks with a text alone, or a wide one. */
+#define OF_TEXT(letter, type) \
+    static nvtxRangeId_t NVTX_API inject_start_##letter(const type *message) \
+    { \
+        gnomon__inject_domain *domain = &gnomon__inject_default; \
+        return GNOMON__INJECT_ON() \
+                   ? gnomon_range_begin( \
+                         regions_##letter(domain, 0, message)->scope) \
+                   : 0; \
+    } \
+    static void NVTX_API inject_mark_##letter(const type *message) \
+    { \
+        gnomon__inject_domain *domain = &gnomon__inject_default; \
+        if (GNOMON__INJECT_ON()) \
+            gnomon_mark(&regions_##letter(domain, 0, message)->mark); \
+    }
+OF_TEXT(a, char)
+OF_TEXT(w, wchar_t)
 
 static const NvtxFunctionPointer marks_core[] = {
     [NVTX_CBID_CORE_MarkEx] = GNOMON__INJECT_CALL(inject_mark_ex),

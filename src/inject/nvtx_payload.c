@@ -62,14 +62,6 @@ static size_t length_of(const char *at, size_t width, size_t most)
     return n;
 }
 
-/* Bytes of one unit of a text's type. */
-static size_t width_of(uint64_t type)
-{
-    return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16   ? 2
-           : type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32 ? 4
-                                                           : 1;
-}
-
 /* Reads a text that is not a registered one; "(null)" where it is not within its
  * payload. */
 static void read_message(gnomon__inject_text *out, const payload_message *s,
@@ -77,7 +69,7 @@ static void read_message(gnomon__inject_text *out, const payload_message *s,
 {
     const gnomon__inject_field *f = s->text;
     const char *base = s->from->payload, *at = base + f->offset;
-    size_t bytes = s->from_bytes, width = width_of(f->type);
+    size_t bytes = s->from_bytes, width = gnomon__inject_text_unit(f->type);
     size_t room = f->offset < bytes ? bytes - f->offset : 0;
     double length = 0;
     out->kept = NULL;

@@ -67,13 +67,8 @@ static void name_thread(uint64_t thread, const char *name)
     { \
         call; \
     } \
-    static void NVTX_API function##_w(type what, const wchar_t *wide) \
-    { \
-        gnomon__inject_text text; \
-        gnomon__inject_wide(&text, wide); \
-        function##_a(what, text.text); \
-        gnomon__inject_text_free(&text); \
-    }
+    GNOMON__INJECT_WIDE(void, function##_w, (type what, const wchar_t *wide), \
+                        function##_a(what, text.text))
 #define NAMED_HANDLE(function, kind) \
     NAMED(function, void *, name_handle(kind, what, name))
 

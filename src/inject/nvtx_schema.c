@@ -90,28 +90,12 @@ typedef struct layout {
     uint64_t pack; /* 0: natural alignment */
 } layout;
 
-/* Bytes of one unit of a text's type; 0: not a text. */
-static uint64_t unit_of(uint64_t type)
-{
-    switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8:
-        return 1;
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16:
-        return 2;
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
 /* A text is a pointer too, unless it is an array or has a length. */
 static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
 {
     uint64_t array = e->flags & ARRAYS;
     return (e->flags & FLAG(POINTER)) ||
-           (unit_of(e->type) && !e->arrayOrUnionDetail &&
+           (gnomon__inject_text_unit(e->type) && !e->arrayOrUnionDetail &&
             (!array || array == FLAG(ARRAY_FIXED_SIZE)));
 }
 
@@ -119,11 +103,11 @@ static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
 static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
                           const gnomon__inject_schema *nested, uint64_t *align)
 {
-    uint64_t unit = unit_of(e->type), array = e->flags & ARRAYS, size;
+    uint64_t unit = gnomon__inject_text_unit(e->type),
+             array = e->flags & ARRAYS, size;
     uint64_t count = e->arrayOrUnionDetail;
     size = is_pointer(e) ? sizeof(void *)
            : nested      ? nested->size
-           : unit        ? unit
                          : gnomon__inject_type_size(e->type);
     *align = !is_pointer(e) && nested ? nested->align : size;
     if (!size || (e->flags & OFFSETS))
@@ -198,7 +182,7 @@ static int text_field(const layout *l, size_t i, gnomon__inject_field *f)
     f->is_pointer = (uint32_t)is_pointer(e);
     if (e->type == NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE)
         return !(e->flags & INDIRECT);
-    if (!unit_of(e->type) || (e->flags & OFFSETS))
+    if (!gnomon__inject_text_unit(e->type) || (e->flags & OFFSETS))
         return 0;
     if (array == FLAG(ARRAY_ZERO_TERMINATED))
         return 1;

@@ -8,6 +8,7 @@
 
 #include "inject/nvtx.h"
 #include "platform/memory.h"
+#include "platform/utf8.h"
 
 #define MOST 4u /* bytes of a code point */
 
@@ -17,18 +18,6 @@ void *gnomon__inject_alloc(size_t bytes)
     void *memory = gnomon__alloc(bytes);
     errno = kept_errno;
     return memory;
-}
-
-static size_t put_code_point(char *out, uint32_t c)
-{
-    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
-        c = 0xFFFD;
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n; i-- > 1; c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3F));
-    out[0] = (char)(first[n] | c);
-    return n;
 }
 
 /* The next code point, from units of 2 or 4 bytes. A pair of surrogates is one code
@@ -70,8 +59,8 @@ void gnomon__inject_units(gnomon__inject_text *out, const void *units,
         memcpy(to, from, used);
     } else {
         for (size_t at = 0; at < count && used + MOST <= room;)
-            used += put_code_point(to + used,
-                                   take_code_point(from, width, &at, count));
+            used += gnomon__utf8_put(to + used,
+                                     take_code_point(from, width, &at, count));
     }
     to[used] = 0;
     out->text = to;

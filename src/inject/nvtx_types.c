@@ -9,7 +9,7 @@
 
 #if GNOMON__INJECT_EXTENSIONS
 
-enum { NO_NUMBER, SIGNED, UNSIGNED, REAL };
+enum { NO_NUMBER, TEXT, SIGNED, UNSIGNED, REAL };
 #define PLAIN_CHAR (CHAR_MIN < 0 ? SIGNED : UNSIGNED)
 
 /* Sizes that depend on the platform are the same in all modules of a process. Numbers of
@@ -54,6 +54,10 @@ static const struct {
     SIZED(FLOAT128) = {16, NO_NUMBER},
     SIZED(BF16) = {2, REAL},
     SIZED(TF32) = {4, REAL},
+    SIZED(CSTRING) = {1, TEXT},
+    SIZED(CSTRING_UTF8) = {1, TEXT},
+    SIZED(CSTRING_UTF16) = {2, TEXT},
+    SIZED(CSTRING_UTF32) = {4, TEXT},
     SIZED(CATEGORY) = {4, NO_NUMBER},
     SIZED(COLOR_ARGB) = {4, NO_NUMBER},
     SIZED(SCOPE_ID) = {8, NO_NUMBER},
@@ -70,9 +74,14 @@ size_t gnomon__inject_type_size(uint64_t type)
     return type < TYPES ? types[type].size : 0;
 }
 
+size_t gnomon__inject_text_unit(uint64_t type)
+{
+    return type < TYPES && types[type].kind == TEXT ? types[type].size : 0;
+}
+
 int gnomon__inject_is_number(uint64_t type)
 {
-    return type < TYPES && types[type].kind != NO_NUMBER;
+    return type < TYPES && types[type].kind > TEXT;
 }
 
 /* IEEE's half: 5 bits of exponent, 10 of fraction. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/utf8.h"
+
 typedef struct source {
     const char *at, *end;
     gnomon__literal *next;
@@ -64,22 +66,6 @@ static int32_t hex_number(source *s, int digits)
     return value;
 }
 
-/* What is no character becomes U+FFFD. */
-static void put_character(source *s, uint32_t c)
-{
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = 0xfffd;
-    if (c < 0x80) {
-        *s->text++ = (char)c;
-        return;
-    }
-    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0};
-    *s->text++ = (char)(heads[more] | c >> (6 * more));
-    for (int i = more; i--;)
-        *s->text++ = (char)(0x80 | ((c >> (6 * i)) & 0x3f));
-}
-
 /* Behind "\u": also the two halves that JSON makes of a character. */
 static bool put_half(source *s)
 {
@@ -95,7 +81,7 @@ static bool put_half(source *s)
             s->at = before;
     }
     if (c >= 0)
-        put_character(s, (uint32_t)c);
+        s->text += gnomon__utf8_put(s->text, (uint32_t)c);
     return c >= 0;
 }
 
@@ -126,7 +112,7 @@ static bool put_escaped(source *s)
         return true;
     }
     if (code >= 0)
-        put_character(s, (uint32_t)code);
+        s->text += gnomon__utf8_put(s->text, (uint32_t)code);
     return code >= 0;
 }
 
