@@ -167,32 +167,21 @@ int gnomon__sources_remove(const gnomon_device_source *source)
 
 /* ---- What sources call ------------------------------------------------------------------ */
 
-/* To the copy of the library that owns the run, unless it is older than these calls. */
-#define FORWARD_WORK(field, call) \
-    do { \
-        const gnomon_host *to = load_acquire(&gnomon__owner); \
-        if (unlikely(to != NULL)) { \
-            if (to->struct_size > offsetof(gnomon_host, field)) \
-                to->call; \
-            return; \
-        } \
-    } while (0)
-
 void gnomon__activity_launched(uint32_t source, uint64_t correlation)
 {
-    FORWARD_WORK(device_launched, device_launched(source, correlation));
+    GNOMON__FORWARD_VOID(device_launched(source, correlation));
     gnomon__activity_note_launch(source, correlation, 0);
 }
 
 void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
                           size_t count)
 {
-    FORWARD_WORK(device_put, device_put(source, records, count));
+    GNOMON__FORWARD_VOID(device_put(source, records, count));
     gnomon__activities_put(source, records, count);
 }
 
 void gnomon__activity_lost(uint32_t source, uint64_t count)
 {
-    FORWARD_WORK(device_lost, device_lost(source, count));
+    GNOMON__FORWARD_VOID(device_lost(source, count));
     gnomon__work_trouble(activities_lost, count);
 }

@@ -425,13 +425,8 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     gnomon_device_scope scope = {sizeof scope, 0, 0};
     if (!region || !(mask = gnomon_touch_slow(region, mask)))
         return;
-    const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to && to->struct_size > offsetof(gnomon_host, begin_on)) {
-        to->begin_on(region, mask, device, stream, out);
-        return;
-    }
-    int cancel = 0, is_timed = !to &&
-                               (mask & load_relaxed(&gnomon__timer_bits)) &&
+    GNOMON__FORWARD_VOID(begin_on(region, mask, device, stream, out));
+    int cancel = 0, is_timed = (mask & load_relaxed(&gnomon__timer_bits)) &&
                                !gnomon__busy() && is_wanted_now(mask);
     if (is_timed) {
         int kept = errno;
@@ -513,10 +508,8 @@ static void end_timed(const gnomon_device_scope *scope)
 
 void gnomon_end_on_slow(const gnomon_device_scope *scope)
 {
-    const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to && to->struct_size > offsetof(gnomon_host, end_on)) {
-        to->end_on(scope);
-    } else if (to || !scope->timer) {
+    GNOMON__FORWARD_VOID(end_on(scope));
+    if (!scope->timer) {
         gnomon_end_slow(scope->token);
     } else {
         int cancel = gnomon__os_cancel_off();
@@ -540,12 +533,7 @@ void gnomon__stream_name_n(const gnomon_device *device, void *stream,
         gnomon__trouble(&gnomon__no_thread, reentered);
         return;
     }
-    const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to) {
-        if (to->struct_size > offsetof(gnomon_host, stream_name))
-            to->stream_name(device, stream, name, length);
-        return;
-    }
+    GNOMON__FORWARD_VOID(stream_name(device, stream, name, length));
     if (!load_relaxed(&gnomon_enabled) || !device)
         return;
     gnomon__thread *t = gnomon__enter();

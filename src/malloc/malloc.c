@@ -93,13 +93,6 @@ static void *take_early(size_t bytes)
 
 /* ---- Marks ------------------------------------------------------------------------- */
 
-/* Whether gnomon itself, as it marks or reports on this thread, has called. */
-static int is_own(void)
-{
-    return owner->struct_size > offsetof(gnomon_host, is_inside) &&
-           owner->is_inside();
-}
-
 __attribute__((noinline)) static void mark_slow(int kind, const void *pointer,
                                                 size_t bytes)
 {
@@ -107,7 +100,7 @@ __attribute__((noinline)) static void mark_slow(int kind, const void *pointer,
     if (!load_acquire(&wanted_by) || load_acquire(&is_over) || inside)
         return;
     inside++; /* before gnomon is asked: its words of a new thread may come from malloc */
-    if (!is_own())
+    if (!owner->is_inside()) /* gnomon itself, as it marks or reports here */
         gnomon__pool_mark(&pool, kind, pointer, bytes);
     inside--;
     errno = kept;
@@ -395,8 +388,7 @@ static const gnomon_profiler profiler = {
 GNOMON_API gnomon_plugin_entry gnomon_plugin_v1;
 const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *host)
 {
-    if (host->abi != GNOMON_ABI ||
-        host->struct_size <= offsetof(gnomon_host, is_inside))
+    if (host->abi != GNOMON_ABI)
         return NULL;
     owner = host;
     return &profiler;

@@ -41,12 +41,7 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
                          const void *pointer, uint64_t bytes)
 {
     mask = gnomon_touch_slow(pool, mask);
-    const gnomon_host *owner = load_acquire(&gnomon__owner);
-    if (unlikely(owner != NULL)) { /* perhaps of a release without pools */
-        if (owner->struct_size > offsetof(gnomon_host, memory))
-            owner->memory(pool, mask, kind, pointer, bytes);
-        return;
-    }
+    GNOMON__FORWARD_VOID(memory(pool, mask, kind, pointer, bytes));
     if (!(mask & load_relaxed(&gnomon__memory_bits)))
         return;
     gnomon__thread *t = gnomon__enter();

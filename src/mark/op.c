@@ -194,10 +194,7 @@ gnomon_region *gnomon_op_region(gnomon_region *region, const gnomon_op_info *op)
 {
     if (gnomon__is_refused())
         return region ? region : &gnomon__other_region;
-    const gnomon_host *owner = load_acquire(&gnomon__owner);
-    if (unlikely(owner != NULL)) /* an older one has no operations */
-        return GNOMON_HAS(owner, op_region) ? owner->op_region(region, op)
-                                            : region;
+    GNOMON__FORWARD(op_region(region, op));
     if (!region)
         gnomon__trouble(&gnomon__no_thread, bad_regions);
     return region ? op_region_of(region, op) : &gnomon__other_region;
@@ -205,9 +202,7 @@ gnomon_region *gnomon_op_region(gnomon_region *region, const gnomon_op_info *op)
 
 const gnomon_op_info *gnomon__region_op(const gnomon_region *region)
 {
-    const gnomon_host *owner = load_acquire(&gnomon__owner);
-    if (unlikely(owner != NULL))
-        return GNOMON_HAS(owner, region_op) ? owner->region_op(region) : NULL;
+    GNOMON__FORWARD(region_op(region));
     const gnomon__entry *entry = region ? gnomon__entry_of(region) : NULL;
     return entry && entry->op ? &entry->op->info : NULL;
 }

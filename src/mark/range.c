@@ -6,7 +6,6 @@
  * A range's token: a bit that no scope's token has, the beginner's number,
  * the slot, and how often the slot was used, so that an old token does not
  * match a new range. */
-#include "gnomon/profile.h"
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"
@@ -297,11 +296,9 @@ static void nest(open_range *r, uint64_t around)
 uint64_t gnomon_range_begin_in_slow(gnomon_region *region, uint32_t mask,
                                     uint64_t around)
 {
-    const gnomon_host *owner = load_acquire(&gnomon__owner);
-    if (unlikely(owner && GNOMON_HAS(owner, range_begin_in)))
-        return owner->range_begin_in(region, mask, around);
+    GNOMON__FORWARD(range_begin_in(region, mask, around));
     uint64_t token = gnomon_range_begin_slow(region, mask);
-    open_range *r = token && around && !owner ? range_slot(token) : NULL;
+    open_range *r = token && around ? range_slot(token) : NULL;
     if (r)
         nest(r, around);
     return token;

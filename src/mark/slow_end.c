@@ -83,13 +83,9 @@ void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
 
 void gnomon_end_alone_slow(gnomon_token token)
 {
-    const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to && to->struct_size > offsetof(gnomon_host, end_alone)) {
-        to->end_alone(token);
-        return;
-    }
-    if (to || (gnomon__tls_now()->thread->seq & 1)) {
-        gnomon__refused_end(token); /* passes it on, or counts what is wrong */
+    GNOMON__FORWARD_VOID(end_alone(token));
+    if (gnomon__tls_now()->thread->seq & 1) {
+        gnomon__refused_end(token); /* counts what is wrong */
         return;
     }
     gnomon__thread *t = gnomon__enter();

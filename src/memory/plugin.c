@@ -19,7 +19,6 @@ GNOMON_API gnomon_plugin_entry gnomon_plugin_v1;
 const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *host)
 {
     return host->abi == GNOMON_ABI &&
-                   host->struct_size > offsetof(gnomon_host, memory_record) &&
                    host->memory_record(&recorder) == GNOMON_OK
                ? gnomon__memory_report
                : NULL;

@@ -221,9 +221,7 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
                "ranges: off");
         return GNOMON_DECLINED;
     }
-    int code = gnomon__nvtx_domain_get(
-        &s->domain, domain,
-        GNOMON_HAS(options, region_op) ? options->region_op : NULL);
+    int code = gnomon__nvtx_domain_get(&s->domain, domain, options->region_op);
     if (code == GNOMON_DECLINED || code == GNOMON__NVTX_REFUSED) {
         nvtx_log_absence(s, domain, code == GNOMON__NVTX_REFUSED);
         return GNOMON_DECLINED;

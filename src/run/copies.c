@@ -25,9 +25,8 @@
 #define NOTE_COPY 1 /* type of the note; its descriptor is the copy's address */
 
 /* The fields of the first release. A smaller table is refused. */
-#define FIRST_HOST (offsetof(gnomon_host, join) + sizeof(void *))
-#define FIRST_COPY (offsetof(gnomon__copy, active_word) + sizeof(void *))
-#define WAKING_COPY (offsetof(gnomon__copy, is_loaded) + sizeof(uint32_t))
+#define FIRST_HOST (offsetof(gnomon_host, is_inside) + sizeof(void *))
+#define FIRST_COPY (offsetof(gnomon__copy, is_loaded) + sizeof(uint32_t))
 
 static void wake_copy(void);
 
@@ -114,7 +113,6 @@ static void settle(void)
     if (fits)
         store_release(&gnomon__owner, owner);
     if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
-        gnomon__os_pin_module(&gnomon__this_copy); /* an old owner did not */
         store_release(&state, JOINED);
     } else {
         uint32_t unknown = UNKNOWN;
@@ -169,8 +167,7 @@ static int wake_one(const void *desc, size_t bytes, void *unused)
 {
     const gnomon__copy *copy = copy_in_note(desc, bytes);
     (void)unused;
-    if (copy && copy != &gnomon__this_copy &&
-        copy->struct_size >= WAKING_COPY && load_acquire(&copy->is_loaded))
+    if (copy && copy != &gnomon__this_copy && load_acquire(&copy->is_loaded))
         copy->wake();
     return 0;
 }
@@ -186,8 +183,7 @@ void gnomon__copies_wake(void)
 static int is_awake(const void *desc, size_t bytes, void *found)
 {
     const gnomon__copy *copy = copy_in_note(desc, bytes);
-    *(int *)found = copy && copy->struct_size >= WAKING_COPY &&
-                    load_acquire(&copy->is_awake);
+    *(int *)found = copy && load_acquire(&copy->is_awake);
     return *(int *)found;
 }
 

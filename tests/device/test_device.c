@@ -13,7 +13,6 @@
 #include "device/timers.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "platform/owner.h"
 #include "probe_profile.h"
 #include "sanitizer.h"
 
@@ -644,37 +643,6 @@ TEST(copies_share_streams)
     CHECK_DEVICE(p, "outer", 1, 3 * MS, 1 * MS, 3 * MS, 3 * MS);
     CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     end(p);
-}
-
-static int older_begins, older_ends;
-
-static gnomon_token older_begin(gnomon_region *region, uint32_t mask)
-{
-    older_begins += region && mask;
-    return 77;
-}
-
-static void older_end(gnomon_token token)
-{
-    older_ends += token == 77;
-}
-
-/* The process belongs to a copy that is older than scopes on streams: they
- * are plain scopes. */
-TEST(an_owner_that_knows_no_streams)
-{
-    static gnomon_host older = {.struct_size = offsetof(gnomon_host, begin_on),
-                                .abi = GNOMON_ABI,
-                                .begin = older_begin,
-                                .end = older_end};
-    static gnomon_region region = {.mask = 1}; /* as it set it */
-    stream = toy_make_stream(toy_device_context(0));
-    store_release(&gnomon__owner, &older);
-    gnomon_end_on(gnomon_begin_on(&region, &toy, stream));
-    store_release(&gnomon__owner, NULL);
-    CHECK_EQ(older_begins, 1);
-    CHECK_EQ(older_ends, 1);
-    CHECK_EQ(toy_event_count, 0);
 }
 
 /* ---- Promises ------------------------------------------------------------------- */

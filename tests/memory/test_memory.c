@@ -13,7 +13,6 @@
 #include "mark/memory.h"
 #include "memory_sums.h"
 #include "platform/memory.h"
-#include "platform/owner.h"
 #include "recording_threads.h"
 #include "sanitizer.h"
 
@@ -554,13 +553,3 @@ TEST(blocks_of_the_recording_before_are_forgotten_if_memory_is_locked)
     gnomon_profile_free(p);
 }
 #endif
-
-/* Another copy of gnomon owns the run, of a release that knows no pools. */
-TEST(an_older_owner_is_asked_for_nothing)
-{
-    const gnomon_host older = {.struct_size = offsetof(gnomon_host, memory),
-                               .abi = GNOMON_ABI};
-    gnomon__owner = &older;
-    gnomon__memory_mark(&host, 1, GNOMON_MEMORY_ALLOCATED, block(1), 10);
-    gnomon__owner = NULL;
-}
