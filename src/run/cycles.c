@@ -1,67 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Cycles of schedules, and the callback `events`. A step that ends a cycle only notes its
- * times and wakes the thread that waits for the end of the process (end.c), which makes
- * a profile of the cycle's events and calls `events`. Where a stage ends first, the
- * control call that ends it does so. Notes are under the lock of steps; all else is in
- * control calls. */
+ * times (window.c) and wakes the thread that waits for the end of the process (end.c),
+ * which makes a profile of the cycle's events and calls `events`. Where a stage ends
+ * first, the control call that ends it does so. In control calls. */
 #include <stdio.h>
 #include <string.h>
 
 #include "mark/region.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
-#include "platform/os.h"
-#include "platform/process.h"
 #include "profile/model.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"
-
-/* How many are over, of all views. */
-static uint32_t cycles_due GNOMON__OF_PROCESS;
-
-int gnomon__cycles_are_due(void)
-{
-    return load_relaxed(&cycles_due) != 0;
-}
-
-/* ---- Notes --------------------------------------------------------------------- */
-
-/* Where too many wait, the newest becomes longer: no event is lost. */
-static void end_cycle(gnomon__cycles *c, uint64_t now)
-{
-    c->is_open = 0;
-    if (c->count == GNOMON__WAITING_CYCLES) {
-        c->over[c->count - 1].end = now;
-        c->over[c->count - 1].cycles++;
-        return;
-    }
-    c->over[c->count++] = (struct gnomon__cycle){c->begin, now, 1};
-    store_relaxed(&cycles_due, cycles_due + 1);
-    gnomon__os_bell_ring();
-}
-
-void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now)
-{
-    gnomon__cycles *c = &v->cycles;
-    uint64_t number = gnomon__schedule_cycle(&v->schedule, step);
-    if (step > c->most_steps)
-        c->most_steps = step;
-    if (c->is_open && (!v->is_open || c->number != number))
-        end_cycle(c, now);
-    if (v->is_open && !c->is_open && v->rank_on) {
-        c->is_open = c->was_any = 1;
-        c->number = number;
-        c->begin = now;
-    }
-}
-
-void gnomon__cycles_end(uint64_t now, int leaving)
-{
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->cycles.is_open && (!leaving || gnomon__view_leaves(v)))
-            end_cycle(&v->cycles, now);
-}
 
 /* Whether a cycle's events are also for a report or a file of the stage. */
 static int are_needed_later(const gnomon__view *v)
@@ -72,23 +23,6 @@ static int are_needed_later(const gnomon__view *v)
             return 1;
     return 0;
 }
-
-/* The oldest cycle that waits. 0: there is none. */
-static int take_cycle(gnomon__view *v, struct gnomon__cycle *out)
-{
-    gnomon__cycles *c = &v->cycles;
-    gnomon__step_lock();
-    int is_any = c->count != 0;
-    if (is_any) {
-        *out = c->over[0];
-        memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
-        store_relaxed(&cycles_due, cycles_due - 1);
-    }
-    gnomon__step_unlock();
-    return is_any;
-}
-
-/* ---- Delivery ------------------------------------------------------------------ */
 
 static int make_cycle(gnomon__model **m, const gnomon__view *v,
                       const gnomon__event_range *range, int is_closed)
@@ -176,7 +110,8 @@ void gnomon__cycles_deliver(int is_closed, int leaving)
 {
     struct gnomon__cycle c;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        while ((!leaving || gnomon__view_leaves(v)) && take_cycle(v, &c))
+        while ((!leaving || gnomon__view_leaves(v)) &&
+               gnomon__cycle_take(v, &c))
             deliver_cycle(v, &c, is_closed);
 }
 

@@ -36,6 +36,22 @@ void gnomon__events_ask(gnomon__tape_events *out,
                                  .generation = range->window->tape->generation};
 }
 
+int gnomon__has_ready(const gnomon__attachment *a)
+{
+    return a->profiler.events && gnomon__attachment_has_events(a) &&
+           gnomon__output_is_ours();
+}
+
+/* Who throws a profile away is made none: it costs as much as a file. Events of a stream
+ * go all the same, as they would fill its memory. */
+int gnomon__wants_ready(const gnomon__attachment *a)
+{
+    const char *when = gnomon__options_text(a->options, "on_trace_ready");
+    int is_none = when && gnomon__same_word(when, "none") &&
+                  a->window->keep.mode != GNOMON__KEEP_STREAM;
+    return gnomon__has_ready(a) && !is_none;
+}
+
 /* Whether it needs the events of a stage after that was reported: its report is of the
  * run, or its file is written anew each time. */
 static int is_late_reader(const gnomon__attachment *a)

@@ -350,6 +350,12 @@ void gnomon__step_unlock(void);
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now);
 /* Closes the windows that `step` closes, and opens none. */
 void gnomon__windows_narrow(uint64_t step);
+/* The stage is over at `now`, and its cycles with it. */
+void gnomon__cycles_end(uint64_t now, int leaving);
+/* Whether a cycle is over. Any time. */
+int gnomon__cycles_are_due(void);
+/* The oldest cycle that waits for its delivery. 0: there is none. Not under that lock. */
+int gnomon__cycle_take(gnomon__view *v, struct gnomon__cycle *out);
 /* Notifies them; not under that lock. `live`: the bits that may be called, of an
  * entered thread whose callback flag is set; NULL: in a control call. */
 void gnomon__windows_notify(uint32_t bits, const uint32_t *live);

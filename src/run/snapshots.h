@@ -38,6 +38,10 @@ typedef struct gnomon__event_range {
 
 /* Whether its profiles have events. */
 int gnomon__attachment_has_events(const gnomon__attachment *a);
+/* The profiler has the callback `events`, and can write; it wants it called, as
+ * on_trace_ready= is not none. */
+int gnomon__has_ready(const gnomon__attachment *a);
+int gnomon__wants_ready(const gnomon__attachment *a);
 /* *out asks for these. */
 void gnomon__events_ask(gnomon__tape_events *out,
                         const gnomon__event_range *range);
@@ -59,12 +63,6 @@ void gnomon__events_reported(int leaving);
 
 /* ---- cycles.c -------------------------------------------------------------------- */
 
-/* Under the lock of steps: a view's schedule is at `step` from `now` on; the stage is
- * over at `now`. */
-void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now);
-void gnomon__cycles_end(uint64_t now, int leaving);
-/* Whether a cycle is over. Any time. */
-int gnomon__cycles_are_due(void);
 /* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
  * the stage that is reported. In control calls. */
 void gnomon__cycles_deliver(int is_closed, int leaving);
@@ -79,10 +77,7 @@ void gnomon__run_delivered(int leaving, uint64_t until);
 /* Gives full blocks of streams to their profilers, in parts; `all`: until none is left.
  * In control calls. */
 void gnomon__streams_deliver(int all);
-/* The profiler has the callback `events`, and can write; it wants it called, as
- * on_trace_ready= is not none; calls it. */
-int gnomon__has_ready(const gnomon__attachment *a);
-int gnomon__wants_ready(const gnomon__attachment *a);
+/* Calls the profiler's callback `events`. */
 void gnomon__call_ready(gnomon__attachment *a, const struct gnomon__model *m);
 
 /* ---- stage_spans.c --------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * the readers' lock and that of steps. */
 #include <string.h>
 
+#include "mark/callbacks.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
 #include "platform/ticks.h"
@@ -208,8 +209,8 @@ uint32_t gnomon__stage_open(char *name)
     gnomon__stage.opened = gnomon__ticks();
     gnomon__stage.name = name;
     gnomon__steps_begin(gnomon__stage.opened);
-    uint32_t unnotified =
-        gnomon__windows_move(gnomon__stage_steps(), 0, gnomon__stage.opened);
+    uint32_t unnotified = gnomon__windows_move(
+        load_relaxed(&gnomon__steps_over), 0, gnomon__stage.opened);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     return unnotified;

@@ -84,8 +84,6 @@ void gnomon__stage_names_clear(void);
 
 /* ---- step.c: under the lock of steps ------------------------------------------------ */
 
-/* How many are over in the open stage. Any time. */
-uint64_t gnomon__stage_steps(void);
 /* The stage was opened at these ticks, and its first step begins: marks before are of
  * the stage and of no step. */
 void gnomon__steps_begin(uint64_t ticks);

@@ -33,11 +33,6 @@ static gnomon__step_record
 static gnomon__whole_steps reported_steps; /* of the stage that is reported */
 static gnomon__open_strip open_strip;      /* of the open one */
 
-uint64_t gnomon__stage_steps(void)
-{
-    return load_relaxed(&gnomon__steps_over);
-}
-
 static void begin_step(uint64_t number, uint64_t ticks)
 {
     step_state.number = number;

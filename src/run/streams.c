@@ -13,22 +13,6 @@
 /* What a part is made of may take four times as much of the heap. */
 #define PART_BYTES (8u << 20)
 
-int gnomon__has_ready(const gnomon__attachment *a)
-{
-    return a->profiler.events && gnomon__attachment_has_events(a) &&
-           gnomon__output_is_ours();
-}
-
-/* Who throws a profile away is made none: it costs as much as a file. Events of a stream
- * go all the same, as they would fill its memory. */
-int gnomon__wants_ready(const gnomon__attachment *a)
-{
-    const char *when = gnomon__options_text(a->options, "on_trace_ready");
-    int is_none = when && gnomon__same_word(when, "none") &&
-                  a->window->keep.mode != GNOMON__KEEP_STREAM;
-    return gnomon__has_ready(a) && !is_none;
-}
-
 void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
 {
     gnomon__buffer b;

@@ -7,13 +7,14 @@
  * itself arm them. */
 #include <string.h>
 
+#include "mark/callbacks.h"
 #include "mark/observer.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/os_wait.h"
 #include "platform/process.h"
 #include "run/run.h"
-#include "run/snapshots.h"
 
 #define ARM_AHEAD 4 /* steps */
 
@@ -117,6 +118,68 @@ static void set_open(gnomon__view *v, int is_open, uint64_t now)
     v->is_open = is_open;
 }
 
+/* ---- Cycles ---------------------------------------------------------------------- */
+
+/* How many are over, of all views. */
+static uint32_t cycles_due GNOMON__OF_PROCESS;
+
+int gnomon__cycles_are_due(void)
+{
+    return load_relaxed(&cycles_due) != 0;
+}
+
+/* Where too many wait, the newest becomes longer: no event is lost. */
+static void end_cycle(gnomon__cycles *c, uint64_t now)
+{
+    c->is_open = 0;
+    if (c->count == GNOMON__WAITING_CYCLES) {
+        c->over[c->count - 1].end = now;
+        c->over[c->count - 1].cycles++;
+        return;
+    }
+    c->over[c->count++] = (struct gnomon__cycle){c->begin, now, 1};
+    store_relaxed(&cycles_due, cycles_due + 1);
+    gnomon__os_bell_ring();
+}
+
+static void cycle_move(gnomon__view *v, uint64_t step, uint64_t now)
+{
+    gnomon__cycles *c = &v->cycles;
+    uint64_t number = gnomon__schedule_cycle(&v->schedule, step);
+    if (step > c->most_steps)
+        c->most_steps = step;
+    if (c->is_open && (!v->is_open || c->number != number))
+        end_cycle(c, now);
+    if (v->is_open && !c->is_open && v->rank_on) {
+        c->is_open = c->was_any = 1;
+        c->number = number;
+        c->begin = now;
+    }
+}
+
+void gnomon__cycles_end(uint64_t now, int leaving)
+{
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->cycles.is_open && (!leaving || gnomon__view_leaves(v)))
+            end_cycle(&v->cycles, now);
+}
+
+int gnomon__cycle_take(gnomon__view *v, struct gnomon__cycle *out)
+{
+    gnomon__cycles *c = &v->cycles;
+    gnomon__step_lock();
+    int is_any = c->count != 0;
+    if (is_any) {
+        *out = c->over[0];
+        memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
+        store_relaxed(&cycles_due, cycles_due - 1);
+    }
+    gnomon__step_unlock();
+    return is_any;
+}
+
+/* ---- Windows --------------------------------------------------------------------- */
+
 void gnomon__windows_narrow(uint64_t step)
 {
     uint64_t now = gnomon__ticks();
@@ -138,7 +201,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
         which |= v->bits;
         set_open(v, v->phase >= GNOMON_PHASE_RECORD, now);
         if (v->tape && v->scheduled)
-            gnomon__cycle_move(v, step, now);
+            cycle_move(v, step, now);
         if (v->is_open) {
             open |= v->bits;
             store_relaxed(&v->was_active, 1);
@@ -174,7 +237,7 @@ void gnomon__windows_notify(uint32_t bits, const uint32_t *live)
         while (mine && watched[bit].phase != watched[bit].notified &&
                (!live || load_relaxed(live) & one)) {
             gnomon_window_event event = {sizeof event, watched[bit].phase,
-                                         gnomon__stage_steps()};
+                                         load_relaxed(&gnomon__steps_over)};
             watched[bit].notified = event.phase;
             watched[bit].is_notifying = 1;
             gnomon__step_unlock();
@@ -204,8 +267,9 @@ void gnomon__windows_refresh(int came)
     gnomon__step_lock();
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         scheduled |= v->scheduled;
-    uint32_t unnotified = gnomon__windows_move(
-        gnomon__stage_steps(), window_state.rests && !came, gnomon__ticks());
+    uint32_t unnotified =
+        gnomon__windows_move(load_relaxed(&gnomon__steps_over),
+                             window_state.rests && !came, gnomon__ticks());
     arm_now();
     int start = scheduled && !window_state.runs,
         end = !scheduled && window_state.runs;
