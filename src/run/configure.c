@@ -13,13 +13,10 @@
 #include "run/notes.h"
 #include "run/step_marks.h"
 
-static int follows;       /* the last spec has fork=follow */
-static const char *folds; /* its value of fold=; NULL: none */
-
 static void follow(int on)
 {
     char *spec = NULL;
-    store_relaxed(&follows, on); /* snapshots read it */
+    store_relaxed(&gnomon__spec_follows, on); /* snapshots read it */
     if (on) {
         size_t length = gnomon__spec_resolved(NULL, 0);
         spec = gnomon__alloc(length + 1);
@@ -86,17 +83,6 @@ static void print_help(void)
 
 /* ---- Attaching ----------------------------------------------------------------- */
 
-void gnomon__memory_print(char *text, size_t size)
-{
-    uint32_t bytes = gnomon__marks_arena.size;
-    if (bytes % 1024)
-        snprintf(text, size, "%u", (unsigned)bytes);
-    else if (bytes % (1u << 20))
-        snprintf(text, size, "%uKiB", (unsigned)(bytes >> 10));
-    else
-        snprintf(text, size, "%uMiB", (unsigned)(bytes >> 20));
-}
-
 /* NULL: the spec has none. */
 static const gnomon__setting *find_mem(const gnomon__spec *spec)
 {
@@ -140,10 +126,10 @@ static int take_run_options(const gnomon__spec *spec,
         budget = gnomon__options_number(run, "mem");
     const char *word = run_text(run, spec, "fork");
     if (word)
-        store_relaxed(&follows, gnomon__same_word(word, "follow"));
+        store_relaxed(&gnomon__spec_follows, gnomon__same_word(word, "follow"));
     word = run_text(run, spec, "fold");
     if (word)
-        store_relaxed(&folds,
+        store_relaxed(&gnomon__spec_folds,
                       gnomon__same_word(word, "off") ? "off" : "numbers");
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
@@ -352,8 +338,8 @@ int gnomon__configure(const char *text, const char *origin, int adds)
     if (spec.wants_help)
         print_help();
     if (!adds) {
-        store_relaxed(&follows, 0);
-        store_relaxed(&folds, NULL);
+        store_relaxed(&gnomon__spec_follows, 0);
+        store_relaxed(&gnomon__spec_folds, NULL);
     }
     if (spec.item_count || find_mem(&spec)) {
         int mapped = take_run_options(&spec, &complaints);
@@ -371,7 +357,7 @@ int gnomon__configure(const char *text, const char *origin, int adds)
     code = code ? code : missed;
     if (!gnomon__end_has_reports())
         gnomon__notes_marked();
-    follow(follows && gnomon__attachments);
+    follow(gnomon__spec_follows && gnomon__attachments);
     log_complaints(&complaints, origin);
     if (complaints.count) {
         gnomon__fail(code, "%s", complaints.line[0]);
@@ -411,39 +397,4 @@ void gnomon__configure_clear(void)
             gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
         a = next;
     }
-}
-
-/* ---- The resolved spec ------------------------------------------------------------ */
-
-size_t gnomon__spec_resolved(char *buffer, size_t size)
-{
-    gnomon__spec spec = {0};
-    const char *steps = NULL, *fold = load_relaxed(&folds);
-    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (!a->word)
-            continue;
-        if (gnomon__steps_is(a)) {
-            steps = gnomon__options_text(a->options, "filter");
-            continue;
-        }
-        if (gnomon__spec_add(&spec, a->word))
-            break;
-        gnomon__options_settle(a->options,
-                               &spec.items[spec.item_count - 1].settings);
-    }
-    char memory[16];
-    gnomon__memory_print(memory, sizeof memory);
-    /* There is none where no address space was left. */
-    if (spec.item_count && gnomon__marks_arena.size)
-        (void)gnomon__settings_add(&spec.defaults, "mem", memory);
-    if (spec.item_count && load_relaxed(&follows))
-        (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
-    if (spec.item_count && steps)
-        (void)gnomon__settings_add(&spec.defaults, "step", steps);
-    if (spec.item_count &&
-        fold) /* last: libgnomon-nvtx.so reads the end of the spec */
-        (void)gnomon__settings_add(&spec.defaults, "fold", fold);
-    size_t length = gnomon__spec_print(&spec, buffer, size);
-    gnomon__spec_free(&spec);
-    return length;
 }

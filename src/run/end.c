@@ -164,16 +164,6 @@ static void at_exit(void)
 
 /* ---- While somebody is attached ------------------------------------------ */
 
-/* Also with a schedule's thread: run_end_thread must see that no other thread is left. */
-int gnomon__end_has_reports(void)
-{
-    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.summary || a->profiler.teardown || a->profiler.events ||
-            a->window->scheduled || gnomon__profile_is_kept(a))
-            return 1;
-    return 0;
-}
-
 #define NO_SIGNALS "no report comes at SIGTERM, SIGINT or SIGHUP"
 
 static void end_thread_start(void)

@@ -146,6 +146,14 @@ extern gnomon__view *gnomon__views;
 /* Whether all its profilers leave. */
 int gnomon__view_leaves(const gnomon__view *v);
 
+/* The last spec has fork=follow; its value of fold=, NULL: none. Snapshots read them. */
+extern int gnomon__spec_follows;
+extern const char *gnomon__spec_folds;
+/* The resolved spec as text, as snprintf. */
+size_t gnomon__spec_resolved(char *buffer, size_t size);
+/* The memory of recorders as mem= takes it. */
+void gnomon__memory_print(char *text, size_t size);
+
 /* ---- control_lock.c ---------------------------------------------------------- */
 
 /* Marks the thread as inside of a control call, and not any more; `cancel`: as
@@ -218,9 +226,6 @@ int64_t gnomon__fork_parent(void);
  * watches for the end of the process while a report is due then. Inside control
  * calls. */
 void gnomon__end_watch(void);
-/* Whether an attached profiler has a report to write at the end. */
-int gnomon__end_has_reports(void);
-
 /* ---- job.c ------------------------------------------------------------------- */
 
 /* Looks once which rank the launcher's variables say, and at the clock. */
@@ -255,10 +260,6 @@ int gnomon__run_is_ready(void);
 
 /* `adds`: beside what is attached, whose options of the run stay. */
 int gnomon__configure(const char *spec, const char *origin, int adds);
-/* The resolved spec as text, as snprintf. */
-size_t gnomon__spec_resolved(char *buffer, size_t size);
-/* The memory of recorders as mem= takes it. */
-void gnomon__memory_print(char *text, size_t size);
 /* Sets `leaves` of what specs attached: of all (NULL), or of those that the pattern
  * matches. GNOMON_ENOENT: of none. */
 int gnomon__configure_leave(const char *pattern);
@@ -373,6 +374,8 @@ void gnomon__report_stage(int leaving);
  * late, where there is no stage to report. */
 void gnomon__report_run(int leaving);
 void gnomon__report_late(void);
+/* Whether an attached profiler has a report to write at the end. */
+int gnomon__end_has_reports(void);
 /* Whether its report is csv or JSON, which a line of ours would break. */
 int gnomon__report_is_data(const gnomon__attachment *a);
 /* Whether it has a profile. */

@@ -50,11 +50,6 @@ static const gnomon_profiler step_marks = {.struct_size = sizeof step_marks,
                                            .stop = step_marks_stop,
                                            .destroy = step_marks_destroy};
 
-int gnomon__steps_is(const gnomon__attachment *a)
-{
-    return a->given == &step_marks;
-}
-
 int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints)
 {
     gnomon__spec spec = {.origin = step_marks.name};
@@ -79,7 +74,7 @@ void gnomon__steps_drop_alone(void)
 {
     gnomon__attachment *a = gnomon__attachments, *mine = NULL;
     for (; a; a = a->next)
-        if (gnomon__steps_is(a))
+        if (a->view->batch == GNOMON__BATCH_OF_STEPS)
             mine = a;
         else if (a->word)
             return;

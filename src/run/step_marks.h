@@ -6,9 +6,8 @@
 #include "run/run.h"
 
 /* Ends of marks that `pattern` matches are steps from now on, until the spec is
- * detached. Errors are complained of. In control calls, as the next two. */
+ * detached. Errors are complained of. In control calls, as the next. */
 int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints);
-int gnomon__steps_is(const gnomon__attachment *a);
 /* Detaches it where a spec has attached nothing else. */
 void gnomon__steps_drop_alone(void);
 

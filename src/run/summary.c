@@ -95,6 +95,16 @@ static int is_at_end(const gnomon__attachment *a)
            (at && gnomon__same_word(at, "end"));
 }
 
+/* Also with a schedule's thread: run_end_thread must see that no other thread is left. */
+int gnomon__end_has_reports(void)
+{
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->profiler.summary || a->profiler.teardown || a->profiler.events ||
+            a->window->scheduled || gnomon__profile_is_kept(a))
+            return 1;
+    return 0;
+}
+
 /* ---- One report -------------------------------------------------------------------- */
 
 static void collect_footer(const gnomon__attachment *a,

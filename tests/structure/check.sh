@@ -12,9 +12,7 @@
 #            its own room or to its left: the same order, as the linker sees it. The
 #            exception are the functions of mark/upcall.h, which `run` defines, and the
 #            table of run/host.h. OBJECTS lists the object files, each on a line
-#   circles  nor do the files of one room need each other in a circle. A room that has
-#            one still is named in `circled`, with how many files are in it: take a
-#            name or files away, never add one
+#   circles  nor do the files of one room need each other in a circle
 #   licence  each source file says its licence in its first two lines
 #   statics  no two files of the library have a static variable of one name: in the
 #            one file of `make onefile` they would be one variable, and where their
@@ -29,7 +27,6 @@
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
 rooms="platform spec ops profile mark record device print export profilers run memory command advice page merge diff report nsys cli malloc inject"
-circled="run=8"
 
 # Public headers are named with quotes, the system's with brackets.
 check_rooms() {
@@ -76,11 +73,8 @@ check_circles() {
 # Of lines as those of `nm -A -P`: "PATH/src/ROOM/FILE.c.o: SYMBOL TYPE ...".
 check_symbols() {
     if [ -f symbols ]; then cat symbols; else xargs "$nm" -A -P < "$objects"; fi |
-        awk -v rooms="$rooms" -v circled="$circled" -v inside="$1" '
-        BEGIN {
-            for (n = split(rooms, room); n; n--) position[room[n]] = n
-            for (n = split(circled, room); n; n--) { split(room[n], of, "="); most[of[1]] = of[2] }
-        }
+        awk -v rooms="$rooms" -v inside="$1" '
+        BEGIN { for (n = split(rooms, room); n; n--) position[room[n]] = n }
         {
             file = $1
             sub(/:$/, "", file)
@@ -110,13 +104,9 @@ check_symbols() {
                     if (!(part[2] in needy) || !(part[1] in needed)) { delete edge[e]; gone = 1 }
                 }
             } while (gone)
-            for (file in needy) { split(file, a, "/"); files[a[1]]++ }
-            for (r in files)
-                if (r in most && files[r] != most[r])
-                    print r ": " files[r] " files are in circles, not " most[r]
             for (e in edge) {
-                split(e, part, SUBSEP); split(e, a, "/")
-                if (!(a[1] in most)) print part[1] ": needs " part[2] ", in a circle"
+                split(e, part, SUBSEP)
+                print part[1] ": needs " part[2] ", in a circle"
             }
             if (NR < 9) print "these are not the symbols of the library"
         }'
@@ -258,7 +248,7 @@ check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;
 calls) want=2 ;;
-circles) want=3 ;;
+circles) want=4 ;;
 licence) want=9 ;;
 statics) want=1 ;;
 clocks) want=3 ;;
