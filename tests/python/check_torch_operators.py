@@ -149,7 +149,7 @@ class Operators(unittest.TestCase):
         ):
             library = _operators.load(_operators.build())
         library.gnomon_operators_stop(library.gnomon_operators_start(calls))
-        library.gnomon_operators_cuda((ctypes.c_uint64 * 1)(100), 1)
+        self.assertIsNone(library.gnomon_operators_cuda((ctypes.c_uint64 * 1)(100), 1))
         library.play()
         self.assertEqual(told[0], b"cuda:0")
         self.assertEqual(
@@ -162,6 +162,30 @@ class Operators(unittest.TestCase):
                 ("exhausted", (7, 1 << 40)),
             ],
         )
+
+        ctypes.c_int.in_dll(library, "refuses").value = 1
+        said = io.StringIO()
+        with mock.patch.object(_operators, "_library", library), mock.patch.object(
+            torch.cuda, "device_count", lambda: 0
+        ), contextlib.redirect_stderr(said):
+            _operators._attach_cuda()
+        self.assertEqual(
+            said.getvalue(),
+            "gnomon.torch.watch: memory of CUDA is not recorded: "
+            "it does not yet support that\n",
+        )
+
+    def test_the_allocator_of_cuda_is_asked_once_and_in_no_lock(self):
+        """torch calls us in its own lock as CUDA starts."""
+        asked = []
+        ask = lambda call: asked.append((call, _operators._lock._is_owned()))
+        with mock.patch.object(_operators, "_library", mock.Mock()), mock.patch.object(
+            _operators, "_has_cuda", False
+        ), mock.patch.object(torch.cuda, "_lazy_call", ask):
+            for _ in range(2):
+                _operators.begin()
+                _operators.end()
+        self.assertEqual(asked, [(_operators._attach_cuda, False)])
 
     def test_another_torch_refuses_it(self):
         with mock.patch.object(torch, "__version__", "2.4.0"):

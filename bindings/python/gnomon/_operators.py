@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch's operators and memory, for gnomon.torch.watch(operators=True, memory=True): operators.cpp, which
-`python -m gnomon.torch build` compiles against the torch that is installed, and which is
-kept by torch's version and loaded where it is asked for."""
+"""torch's operators and memory, for gnomon.torch.watch(operators=True, memory=True):
+operators.cpp, which `python -m gnomon.torch build` compiles against the torch that is
+installed, and which is kept by torch's version and loaded where it is asked for."""
 import ctypes
 import os
 import subprocess
@@ -92,14 +92,14 @@ def load(file):
     if hasattr(library, "gnomon_operators_cuda"):
         its = ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t
         library.gnomon_operators_cuda.argtypes = its
-        library.gnomon_operators_cuda.restype = None
+        library.gnomon_operators_cuda.restype = ctypes.c_char_p
     return library
 
 
 def begin():
     """torch calls us at each operator, until as many calls of end(). False: it does not,
     as a line on stderr says."""
-    global _library, _users, _handle
+    global _library, _users, _handle, _has_cuda
     with _lock:
         try:
             _library = _library or load(path())
@@ -109,21 +109,23 @@ def begin():
             return False
         if not _users:
             _handle = _library.gnomon_operators_start(_gnomon._operator_calls())
-            if hasattr(_library, "gnomon_operators_cuda"):
-                torch.cuda._lazy_call(_attach_cuda)
         _users += 1
+        asks = not _has_cuda and hasattr(_library, "gnomon_operators_cuda")
+        _has_cuda = _has_cuda or asks
+    if asks:  # not in our lock: torch takes its own, in which CUDA's start calls us
+        torch.cuda._lazy_call(_attach_cuda)
     return True
 
 
 def _attach_cuda():
     """Once CUDA is started: its allocator also tells us what it does."""
-    global _has_cuda
-    with _lock:
-        if not _has_cuda:
-            _has_cuda = True
-            count = torch.cuda.device_count()
-            held = [torch.cuda.memory_reserved(device) for device in range(count)]
-            _library.gnomon_operators_cuda((ctypes.c_uint64 * count)(*held), count)
+    count = torch.cuda.device_count()
+    held = [torch.cuda.memory_reserved(device) for device in range(count)]
+    why = _library.gnomon_operators_cuda((ctypes.c_uint64 * count)(*held), count)
+    if why:
+        line = why.decode(errors="replace").split("\n")[0]
+        line = f"gnomon.torch.watch: memory of CUDA is not recorded: {line}"
+        print(line, file=sys.stderr)
 
 
 def end():

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -258,7 +259,8 @@ struct pool {
 pool pools[64];
 size_t pool_count;
 
-// The allocator holds its lock. As torch.profiler, a block is free when that is asked for.
+// The allocator holds its lock. As torch.profiler, a block is free when that is asked for;
+// its size is what was asked for, where torch.profiler's is that of the block.
 void traced(const cuda::TraceEntry &entry)
 {
     const size_t device = static_cast<size_t>(entry.device_);
@@ -291,15 +293,24 @@ void exhausted(int64_t device, size_t bytes, size_t, size_t)
 } // namespace
 
 // Once in a process, after CUDA was started: torch has no call that takes them back. They
-// are marks, so they do nothing where nobody records memory.
-EXPORT void gnomon_operators_cuda(const uint64_t *reserved, size_t count)
+// are marks, so they do nothing where nobody records memory. Returns why it does not, as
+// another allocator than torch's own refuses them.
+EXPORT const char *gnomon_operators_cuda(const uint64_t *reserved, size_t count)
 {
+    static std::string why;
     for (; pool_count < count && pool_count < 64; pool_count++) {
         const std::string name = "cuda:" + std::to_string(pool_count);
         pools[pool_count].region = calls->pool(name.c_str());
         pools[pool_count].reserved = reserved[pool_count];
     }
-    cuda::attachAllocatorTraceTracker(traced);
-    cuda::attachOutOfMemoryObserver(exhausted);
+    try {
+        cuda::attachAllocatorTraceTracker(traced);
+        cuda::attachOutOfMemoryObserver(exhausted);
+    } catch (
+        const std::exception &error) { // it would end the process in ctypes
+        why = error.what();
+        return why.c_str();
+    }
+    return nullptr;
 }
 #endif

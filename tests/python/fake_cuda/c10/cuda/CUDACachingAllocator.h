@@ -4,6 +4,8 @@
 #pragma once
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <stdexcept>
+
 namespace c10::cuda::CUDACachingAllocator
 {
 
@@ -19,8 +21,14 @@ attachAllocatorTraceTracker(std::function<void(const TraceEntry &)> its)
     tracker = its;
 }
 
+// As those that are not torch's own.
+extern "C" __attribute__((visibility("default"))) int refuses;
+int refuses;
+
 inline void attachOutOfMemoryObserver(OutOfMemoryObserver its)
 {
+    if (refuses)
+        throw std::runtime_error("it does not yet support that\nat:");
     observer = its;
 }
 
