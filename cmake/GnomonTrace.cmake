@@ -3,7 +3,7 @@
 # is loaded where GNOMON=trace,file=... asks for one of them, and can be named as any
 # other plugin. It links to nothing of gnomon but encoders.
 set(encoders "$<FILTER:$<TARGET_OBJECTS:gnomon_objects>,INCLUDE,/src/(export|print)/>")
-set(more "$<FILTER:$<TARGET_OBJECTS:gnomon_cli>,INCLUDE,/(perfetto|gzip)>")
+set(more "$<FILTER:$<TARGET_OBJECTS:gnomon_cli>,INCLUDE,/(perfetto|gzip|modules)>")
 add_library(gnomon_trace MODULE "${PROJECT_SOURCE_DIR}/src/profilers/trace.c"
   "${encoders}" "${more}")
 set(map "${PROJECT_SOURCE_DIR}/cmake/gnomon-plugin.map")

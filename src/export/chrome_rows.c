@@ -242,6 +242,17 @@ static int find_spans(gnomon__chrome *c)
     return ok && order_spans(&c->spans, c->nodes, c->line.track_count);
 }
 
+/* Up to its first argument. */
+static void begin_row(gnomon__chrome *c, const char *category, const char *name,
+                      int64_t pid, int64_t tid, uint64_t at, uint64_t ns)
+{
+    gnomon__chrome_row(c);
+    gnomon__export_form(c->t,
+                        "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':%jd,"
+                        "'ts':%jx,'dur':%jx,'args':{",
+                        category, name, pid, tid, at, ns);
+}
+
 static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
 {
     const gnomon__chrome_label *label = &c->spans.labels[s->label];
@@ -258,14 +269,10 @@ static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
     if (c->what->for_tensorboard &&
         gnomon__chrome_hides_collective(category, region.name))
         category = "gpu_label";
-    gnomon__chrome_row(c);
-    gnomon__export_form(
-        c->t,
-        "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':%jd,'ts':%jx,"
-        "'dur':%jx,'args':{'External id':%ju}}",
-        category, region.name, c->line.tracks[s->track].pid,
-        gnomon__chrome_tid(c, s->track, lane), zero + s->begin,
-        s->end - s->begin, label->id);
+    begin_row(c, category, region.name, c->line.tracks[s->track].pid,
+              gnomon__chrome_tid(c, s->track, lane), zero + s->begin,
+              s->end - s->begin);
+    gnomon__export_form(c->t, "'External id':%ju}}", label->id);
     return 1;
 }
 
@@ -418,13 +425,9 @@ static void put_call(gnomon__chrome *c, const gnomon__link_end *launch,
                      uint64_t at)
 {
     const uint64_t id = flow ? flow->external : 0;
-    gnomon__chrome_row(c);
-    gnomon__export_form(
-        c->t,
-        "{'ph':'X','cat':'%s','name':'launch (not recorded)','pid':%jd,"
-        "'tid':%jd,'ts':%jx,'dur':0.000,'args':{'correlation':%ju",
-        c->what->for_tensorboard ? "Runtime" : "cuda_runtime", pid, tid, at,
-        correlation_of(c, launch));
+    begin_row(c, c->what->for_tensorboard ? "Runtime" : "cuda_runtime",
+              "launch (not recorded)", pid, tid, at, 0);
+    gnomon__export_form(c->t, "'correlation':%ju", correlation_of(c, launch));
     if (id)
         gnomon__export_form(c->t, ",'External id':%ju", id);
     gnomon__export_literal(c->t, "}}");

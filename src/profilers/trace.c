@@ -16,12 +16,14 @@
 #include "export/export.h"
 #ifdef GNOMON_TRACE_FORMS
 #include "export/gzip.h"
+#include "export/modules.h"
 #endif
 #include "gnomon/tool.h"
 
 typedef struct trace_writer {
     const gnomon__exporter *form; /* NULL: Chrome's JSON */
     int writes;                   /* on_trace_ready */
+    int modules;                  /* layers are modules of torch */
     int scheduled;                /* each cycle is a file */
     int streams;                  /* keep=stream: each part is a file */
     int few_steps;                /* keep=8steps: what is older is not missed */
@@ -60,6 +62,12 @@ static int trace_create(const gnomon_options *options, void **self)
         return GNOMON_ENOMEM;
     t->form = trace_form(options);
     t->writes = writes;
+#ifdef GNOMON_TRACE_FORMS
+    t->modules = options->number(options, "modules") != 0;
+#else
+    if (options->number(options, "modules"))
+        options->log("trace: modules=on: no libgnomon-trace.so is there");
+#endif
     t->scheduled = schedule && *schedule;
     t->streams = keep && strcmp(keep, "stream") == 0;
     t->few_steps = keep && *keep >= '0' && *keep <= '9';
@@ -128,7 +136,12 @@ typedef struct trace_job {
 static int trace_make(void *context, const gnomon_writer *file)
 {
     const trace_job *job = context;
-    const gnomon__export what = {.profiles = &job->profile, .count = 1};
+    const gnomon__export what = {
+#ifdef GNOMON_TRACE_FORMS
+        .layer = job->of->modules ? gnomon__chrome_layer : NULL,
+#endif
+        .profiles = &job->profile,
+        .count = 1};
     const gnomon__exporter *form = job->of->form;
     return (form ? form : &gnomon__export_chrome)->write(&what, file);
 }
@@ -189,6 +202,11 @@ static const gnomon_option_info trace_options[] = {
      .preset = "last",
      .help = "events to keep when mem= is full: last, first, or 8steps, of the "
              "last 8; stream: written while the run goes on"},
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "modules",
+     .type = GNOMON_OPTION_BOOL,
+     .preset = "off",
+     .help = "layers as modules of torch"},
     {.key = NULL}};
 
 static const gnomon_profiler tracer = {

@@ -209,8 +209,8 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
 }
 
 /* The profiler, or, where its trace's name asks for a format that is not in the library,
- * that of libgnomon-trace.so, which has the same options. Where that is not there,
- * check_file_names says what else to do. */
+ * or modules= does, that of libgnomon-trace.so, which has the same options. Where that is
+ * not there, check_file_names says what else to do. */
 static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
                                           const gnomon__options *options)
 {
@@ -218,9 +218,10 @@ static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
     char line[256];
     int is_there;
     const char *file = gnomon__options_text(options, "file");
-    if (file && !profiler->summary && profiler->events &&
+    if (!profiler->summary && profiler->events &&
         gnomon__profiler_is_builtin(profiler) &&
-        gnomon__file_misnamed(line, sizeof line, file, 1) &&
+        (gnomon__options_number(options, "modules") ||
+         (file && gnomon__file_misnamed(line, sizeof line, file, 1))) &&
         load_beside(&found, "libgnomon-trace.so", &is_there)) {
         gnomon__fail_clear();
         return profiler;
