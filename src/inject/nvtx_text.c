@@ -8,7 +8,7 @@
 
 #include "inject/nvtx.h"
 #include "platform/memory.h"
-#include "platform/utf8.h"
+#include "platform/utf8_put.h"
 
 #define MOST 4u /* bytes of a code point */
 

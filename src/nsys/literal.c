@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/utf8.h"
+#include "platform/utf8_put.h"
 
 typedef struct source {
     const char *at, *end;

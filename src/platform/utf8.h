@@ -30,20 +30,6 @@ gnomon__text gnomon__text_of(const char *at, size_t length);
  * one U+FFFD stands for (as in Python's errors="replace"). */
 size_t gnomon__utf8_next(const char *text, size_t n, uint32_t *code);
 
-/* Encodes a code point, U+FFFD for what is none. Returns how many of the 4 bytes at `out`
- * it wrote. */
-static inline size_t gnomon__utf8_put(char *out, uint32_t code)
-{
-    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-        code = 0xFFFD;
-    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; code >>= 6)
-        out[i] = (char)(0x80 | (code & 0x3F));
-    out[0] = (char)(first[n] | code);
-    return n;
-}
-
 int gnomon__utf8_valid(const char *text, size_t n);
 
 /* Copies to `out`, ill-formed subparts and NUL as U+FFFD, as many whole code
