@@ -28,7 +28,8 @@
 #define OWN_STREAM 2u /* CU_STREAM_PER_THREAD */
 
 #define CUDA_TRY(call, ...) \
-    gnomon__cuda_failed(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
+    gnomon__cuda_failed(gnomon__cuda()->call(__VA_ARGS__), \
+                        gnomon__cuda_symbol.call)
 
 /* 0 and 1: the legacy stream, 2: the thread's own; all of the current context. */
 static int cuda_is_special(const void *stream)
@@ -87,7 +88,7 @@ typedef struct cuda_answer {
 #define CUDA_ASK(call, ...) \
     (cuda_answer) \
     { \
-        cu->call(__VA_ARGS__), gnomon__cuda_symbol.call \
+        gnomon__cuda()->call(__VA_ARGS__), gnomon__cuda_symbol.call \
     }
 
 /* The answer of `call`, which is repeated with a borrowed context if it needs one. */
@@ -153,7 +154,6 @@ static int cuda_check(void *stream, const gnomon_device_context *where)
 /* For that context, whichever one is current. */
 static int cuda_event_create(const gnomon_device_context *where, void **event)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     int mode;
     gnomon__os_ours(1);
     int code = gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode),
@@ -169,7 +169,6 @@ static int cuda_event_create(const gnomon_device_context *where, void **event)
 /* In a stream of its context. */
 static cuda_answer record_event(void *event, void *stream)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     cuda_answer a;
     CUDA_BORROWING(a, stream, CUDA_ASK(EventRecord, event, stream));
     return a;
@@ -208,14 +207,13 @@ static int mode_before; /* of the reader's thread */
 
 static int cuda_enter(const gnomon_device_context *where)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     unsigned long long life = where->id;
     int code =
         gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode_before),
                             gnomon__cuda_symbol.CtxPush);
     if (code)
         return code;
-    if (cu->CtxGetId)
+    if (gnomon__cuda()->CtxGetId)
         code = CUDA_TRY(CtxGetId, where->context, &life);
     if (!code && life != where->id)
         code = GNOMON_ESTATE;
@@ -231,13 +229,11 @@ static void cuda_leave(void)
 
 static int cuda_event_done(void *event)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     return CUDA_TRY(EventQuery, event);
 }
 
 static int cuda_event_elapsed(void *from, void *to, double *ns)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     float ms = 0;
     int code = CUDA_TRY(EventElapsed, &ms, from, to);
     *ns = (double)ms * 1e6;
@@ -246,27 +242,23 @@ static int cuda_event_elapsed(void *from, void *to, double *ns)
 
 static void cuda_event_destroy(void *event)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     (void)CUDA_TRY(EventDestroy, event);
 }
 
 static int cuda_stream_create(const gnomon_device_context *where, void **stream)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     (void)where; /* it is current: cuda_enter */
     return CUDA_TRY(StreamCreate, stream, STREAM_NON_BLOCKING);
 }
 
 static void cuda_stream_destroy(void *stream)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     (void)CUDA_TRY(StreamDestroy, stream);
 }
 
 static int cuda_describe(const gnomon_device_context *where, int32_t *index,
                          char *name, size_t size)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     cuda_device device = -1;
     (void)where;
     int code = CUDA_TRY(CtxGetDevice, &device);
@@ -367,8 +359,7 @@ int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_create: NULL");
     *out = NULL;
-    const gnomon__cuda_calls *cu = gnomon__cuda();
-    if (!cu)
+    if (!gnomon__cuda())
         return gnomon__fail(GNOMON_ENOENT, "no CUDA driver: %s",
                             gnomon__cuda_load_error());
     int code = TIMER_TRY(Init, 0);
@@ -382,7 +373,7 @@ int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
 /* Makes the chosen device's primary context current, as the runtime does at a
  * thread's first call. Only for the special streams, which belong to the current
  * context. */
-static int take_context(const gnomon__cuda_calls *cu, void *stream)
+static int take_context(void *stream)
 {
     void *context = NULL;
     cuda_device device;
@@ -455,12 +446,11 @@ static int timer_make_events(gnomon_cuda_timer *timer,
 
 int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_context where = {.struct_size = sizeof where};
-    if (!timer || !cu)
+    if (!timer || !gnomon__cuda())
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
     timer->state = TIMER_NEW;
-    int code = take_context(cu, stream);
+    int code = take_context(stream);
     if (!code)
         code = find_context(stream, &where);
     if (!code)
@@ -474,9 +464,8 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 
 int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_context where = {.struct_size = sizeof where};
-    if (!timer || !cu)
+    if (!timer || !gnomon__cuda())
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
     if (timer->state == TIMER_NEW)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not started");
@@ -495,10 +484,9 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 
 static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
     int mode;
     float got = 0;
-    if (!timer || !ms || !cu)
+    if (!timer || !ms || !gnomon__cuda())
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_elapsed: NULL");
     *ms = 0;
     if (timer->state != TIMER_STOPPED)

@@ -220,11 +220,10 @@ static uint64_t cupti_now(void)
 
 static int read_both(cupti_anchor *out, int tries)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     *out = (cupti_anchor){.error = UINT64_MAX};
     for (int i = 0; i < tries; i++) {
         uint64_t before = cupti_now(), theirs = 0;
-        if (cupti->GetTimestamp(&theirs))
+        if (gnomon__cupti()->GetTimestamp(&theirs))
             return 0;
         uint64_t half = (cupti_now() - before) / 2;
         if (half < out->error)

@@ -259,7 +259,6 @@ static int is_called_back(int is_driver, uint32_t id, uint32_t kinds)
  * than it can call back for. The first code is kept for when all fail. */
 static int set_callbacks(uint32_t kinds)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     int first = CUPTI_OK, works = 0;
     for (int is_driver = 0; is_driver < 2; is_driver++)
         for (uint32_t id = 1; id < GNOMON__CUPTI_IDS; id++) {
@@ -267,7 +266,7 @@ static int set_callbacks(uint32_t kinds)
             int on = is_called_back(is_driver, id, kinds);
             if (on == *is)
                 continue;
-            int code = cupti->EnableCallback(
+            int code = gnomon__cupti()->EnableCallback(
                 (uint32_t)on, of_cupti.subscriber,
                 is_driver ? CUPTI_DRIVER_API : CUPTI_RUNTIME_API, id);
             if (code == CUPTI_OK)
@@ -342,7 +341,6 @@ static int is_kind_wanted(size_t i, uint32_t kinds)
  * *symbol is the call that failed. */
 static int record_kinds(uint32_t kinds, const char **symbol)
 {
-    const gnomon__cupti_calls *cupti = gnomon__cupti();
     int code = set_callbacks(kinds);
     if (gnomon__cupti_is_one_of_several() && !of_cupti.kinds_recorded)
         set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_DEVICE_GRAPH & 1);
@@ -354,7 +352,7 @@ static int record_kinds(uint32_t kinds, const char **symbol)
         if (on && !is_on)
             code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
         else if (is_on && !on)
-            (void)cupti->Disable(cupti_kinds[i].kind);
+            (void)gnomon__cupti()->Disable(cupti_kinds[i].kind);
         if (!code)
             store_relaxed(&of_cupti.kinds_recorded,
                           (of_cupti.kinds_recorded & ~(1u << i)) | (uint32_t)on
