@@ -22,42 +22,34 @@
 
 #define ESTIMATE_MEMORY 14.0
 
-#define OF_DURATIONS(kind, calls) \
-    kind calls, kind "total", kind "mean", kind "p50", kind "p90", kind "p99", \
-        kind "max", kind "min"
-const char *const gnomon__metric_words[] = {OF_DURATIONS("", "calls"),
-                                            "self",
-                                            OF_DURATIONS("device-", "calls"),
-                                            OF_DURATIONS("busy-", "calls"),
-                                            OF_DURATIONS("step-", "count"),
-                                            "counter-mean",
-                                            "counter-last",
-                                            "counter-min",
-                                            "counter-max",
-                                            "counter-sum",
-                                            "memory-allocations",
-                                            "memory-allocated",
-                                            "memory-peak",
-                                            "memory-held",
-                                            NULL};
-#undef OF_DURATIONS
-
-#define OF_DURATIONS(kind) \
-    {kind, GNOMON__CALLS}, {kind, GNOMON__TOTAL}, {kind, GNOMON__MEAN}, \
-        {kind, GNOMON__METRIC_P50}, {kind, GNOMON__METRIC_P90}, \
-        {kind, GNOMON__METRIC_P99}, {kind, GNOMON__MAX}, \
-    { \
-        kind, GNOMON__MIN \
-    }
-const gnomon__metric_of gnomon__metrics[] = {
-    OF_DURATIONS(GNOMON__DIFF_HOST),      {GNOMON__DIFF_HOST, GNOMON__SELF},
-    OF_DURATIONS(GNOMON__DIFF_DEVICE),    OF_DURATIONS(GNOMON__DIFF_BUSY),
-    OF_DURATIONS(GNOMON__DIFF_STEPS),     {GNOMON__DIFF_COUNTER, GNOMON__MEAN},
-    {GNOMON__DIFF_COUNTER, GNOMON__LAST}, {GNOMON__DIFF_COUNTER, GNOMON__MIN},
-    {GNOMON__DIFF_COUNTER, GNOMON__MAX},  {GNOMON__DIFF_COUNTER, GNOMON__TOTAL},
-    {GNOMON__DIFF_MEMORY, GNOMON__CALLS}, {GNOMON__DIFF_MEMORY, GNOMON__TOTAL},
-    {GNOMON__DIFF_MEMORY, GNOMON__MAX},   {GNOMON__DIFF_MEMORY, GNOMON__SELF}};
-#undef OF_DURATIONS
+#define METRICS_OF_TIMES(X, prefix, calls, kind) \
+    X(prefix calls, kind, CALLS) \
+    X(prefix "total", kind, TOTAL) \
+    X(prefix "mean", kind, MEAN) \
+    X(prefix "p50", kind, METRIC_P50) \
+    X(prefix "p90", kind, METRIC_P90) \
+    X(prefix "p99", kind, METRIC_P99) \
+    X(prefix "max", kind, MAX) \
+    X(prefix "min", kind, MIN)
+#define METRICS(X) \
+    METRICS_OF_TIMES(X, "", "calls", HOST) \
+    X("self", HOST, SELF) \
+    METRICS_OF_TIMES(X, "device-", "calls", DEVICE) \
+    METRICS_OF_TIMES(X, "busy-", "calls", BUSY) \
+    METRICS_OF_TIMES(X, "step-", "count", STEPS) \
+    X("counter-mean", COUNTER, MEAN) \
+    X("counter-last", COUNTER, LAST) \
+    X("counter-min", COUNTER, MIN) \
+    X("counter-max", COUNTER, MAX) \
+    X("counter-sum", COUNTER, TOTAL) \
+    X("memory-allocations", MEMORY, CALLS) \
+    X("memory-allocated", MEMORY, TOTAL) \
+    X("memory-peak", MEMORY, MAX) \
+    X("memory-held", MEMORY, SELF)
+#define METRIC_WORD(word, kind, metric) word,
+#define METRIC_OF(word, kind, metric) {GNOMON__DIFF_##kind, GNOMON__##metric},
+const char *const gnomon__metric_words[] = {METRICS(METRIC_WORD) NULL};
+const gnomon__metric_of gnomon__metrics[] = {METRICS(METRIC_OF)};
 
 static double square(double x)
 {
