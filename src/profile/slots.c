@@ -82,6 +82,47 @@ void gnomon__slots_free(gnomon__slots *s)
     memset(s, 0, sizeof *s);
 }
 
+/* ---- Items by their keys --------------------------------------------------------- */
+
+typedef struct keyed_item {
+    const char *items;
+    const void *key;
+    size_t size, bytes;
+} keyed_item;
+
+static int is_keyed_so(const void *context, uint32_t item, const void *wanted)
+{
+    const keyed_item *k = wanted;
+    (void)context;
+    return memcmp(k->items + (item - 1) * k->size, k->key, k->bytes) == 0;
+}
+
+uint32_t gnomon__keyed_at(gnomon__slots *slots, void *items, size_t *room,
+                          size_t size, const void *item, size_t key,
+                          size_t most)
+{
+    keyed_item wanted = {.key = item, .size = size, .bytes = key};
+    uint64_t hash = key;
+    for (uint32_t at = 0, word; at < key; at += (uint32_t)sizeof word) {
+        memcpy(&word, (const char *)item + at, sizeof word);
+        hash = gnomon__mix(hash, word);
+    }
+    memcpy(&wanted.items, items, sizeof wanted.items);
+    uint32_t number =
+        gnomon__slots_find(slots, hash, is_keyed_so, NULL, &wanted);
+    const size_t count = slots->count;
+    if (number || count >= most)
+        return number;
+    number = (uint32_t)count + 1;
+    if (!gnomon__grow(items, room, number, size) ||
+        gnomon__slots_add(slots, hash, number))
+        return 0;
+    char *at;
+    memcpy(&at, items, sizeof at);
+    memcpy(at + count * size, item, size);
+    return number;
+}
+
 /* ---- Texts ------------------------------------------------------------------------
  *
  * An item whose text is NULL, as its owner had no memory for it, is equal to no text. */

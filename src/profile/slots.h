@@ -39,6 +39,17 @@ static inline uint64_t gnomon__mix(uint64_t hash, uint64_t number)
     return hash ^ hash >> 32;
 }
 
+/* ---- Items that begin with their key, each once --------------------------------- */
+
+/* An array of items of `size`, which begin with a key of `key` bytes, a multiple of four
+ * without padding; `slots` are of the numbers of these `count` items alone. The number of
+ * the item with the key of `item`; where there is none, and there are fewer than `most`,
+ * of a copy of that, behind the others. 0: there are so many, or there is no memory.
+ * `items` points to a pointer to any type. */
+uint32_t gnomon__keyed_at(gnomon__slots *slots, void *items, size_t *room,
+                          size_t size, const void *item, size_t key,
+                          size_t most);
+
 /* ---- Texts, each once, with what their owner knows of each ---------------------- */
 
 typedef struct gnomon__text_item {

@@ -33,7 +33,6 @@ typedef struct work_node {
     uint64_t bytes;
     gnomon__total total;
 } work_node;
-#define WORK_KEY offsetof(work_node, flags)
 
 typedef struct work_nodes {
     gnomon__snapshot_builder *b;
@@ -48,26 +47,13 @@ typedef struct work_nodes {
 
 /* ---- Which nodes -------------------------------------------------------------------- */
 
-static int node_is_same(const void *nodes, uint32_t item, const void *wanted)
-{
-    return memcmp(&((const work_nodes *)nodes)->of[item - 1], wanted,
-                  WORK_KEY) == 0;
-}
-
 /* The number of a node of this key, from 1. 0: no memory. */
 static uint32_t work_node_of(work_nodes *w, const work_node *key)
 {
-    uint64_t hash = gnomon__mix((uint64_t)key->track << 32 | key->stage,
-                                (uint64_t)key->parent << 32 | key->region);
-    hash = gnomon__mix(hash, (uint64_t)key->op << 1 | key->is_work);
-    uint32_t item = gnomon__slots_find(&w->slots, hash, node_is_same, w, key);
-    if (item)
-        return item;
-    if (!gnomon__grow(&w->of, &w->room, w->count + 1, sizeof *w->of) ||
-        gnomon__slots_add(&w->slots, hash, (uint32_t)w->count + 1))
-        return 0;
-    w->of[w->count] = *key;
-    return (uint32_t)++w->count;
+    uint32_t item = gnomon__keyed_at(&w->slots, &w->of, &w->room, sizeof *key,
+                                     key, offsetof(work_node, flags), SIZE_MAX);
+    w->count = w->slots.count;
+    return item;
 }
 
 /* The node on the track that stands for a path, below those of its parents. *ok: 0 where

@@ -4,27 +4,15 @@
 
 #include "platform/memory.h"
 
-static int sum_is_of(const void *sums, uint32_t item, const void *wanted)
-{
-    const gnomon__activity_sum *s =
-        &((const gnomon__activity_sums *)sums)->of[item - 1];
-    const gnomon__activity_sum *w = wanted;
-    return s->leaf == w->leaf && s->segment == w->segment;
-}
-
 gnomon__activity_sum *gnomon__activity_sum_at(gnomon__activity_sums *s,
                                               uint32_t leaf, uint32_t segment)
 {
     const gnomon__activity_sum key = {.leaf = leaf, .segment = segment};
-    uint64_t hash = gnomon__mix(leaf, segment);
-    uint32_t item = gnomon__slots_find(&s->slots, hash, sum_is_of, s, &key);
-    if (item)
-        return &s->of[item - 1];
-    if (!gnomon__grow(&s->of, &s->room, s->count + 1, sizeof *s->of) ||
-        gnomon__slots_add(&s->slots, hash, (uint32_t)s->count + 1))
-        return NULL;
-    s->of[s->count] = key;
-    return &s->of[s->count++];
+    uint32_t item =
+        gnomon__keyed_at(&s->slots, &s->of, &s->room, sizeof key, &key,
+                         offsetof(gnomon__activity_sum, bytes), SIZE_MAX);
+    s->count = s->slots.count;
+    return item ? &s->of[item - 1] : NULL;
 }
 
 int gnomon__activity_sum_add(void **to, const gnomon__activity_sum *from)

@@ -24,7 +24,7 @@
 
 typedef struct work_table {
     char *items;
-    size_t count, room;
+    size_t room;
     gnomon__slots slots;
 } work_table;
 
@@ -48,76 +48,28 @@ void gnomon__activities_unlock(void)
 
 /* ---- Items by their bytes ---------------------------------------------------------- */
 
-typedef struct work_key {
-    const void *bytes;
-    size_t size;
-} work_key;
-
-static int work_key_is(const void *table, uint32_t item, const void *wanted)
+/* Where there are fewer than `most`, one that is not there is added. */
+static uint32_t work_find(work_table *t, const void *item, size_t size,
+                          size_t most)
 {
-    const work_table *t = table;
-    const work_key *k = wanted;
-    return memcmp(t->items + (item - 1) * k->size, k->bytes, k->size) == 0;
+    return gnomon__keyed_at(&t->slots, &t->items, &t->room, size, item, size,
+                            most);
 }
-
-static uint64_t work_key_hash(const work_key *k)
-{
-    uint64_t hash = k->size, word;
-    for (size_t i = 0; i < k->size; i += sizeof word) {
-        memcpy(&word, (const char *)k->bytes + i, sizeof word);
-        hash = gnomon__mix(hash, word);
-    }
-    return hash;
-}
-
-/* A new item, zeroed. 0: no memory. */
-static uint32_t work_add(work_table *t, uint64_t hash, size_t size)
-{
-    if (!gnomon__grow_zeroed(&t->items, &t->room, t->count + 1, size) ||
-        gnomon__slots_add(&t->slots, hash, (uint32_t)t->count + 1))
-        return 0;
-    return (uint32_t)++t->count;
-}
-
-static uint32_t work_find(const work_table *t, const void *item, size_t size)
-{
-    const work_key key = {item, size};
-    return gnomon__slots_find(&t->slots, work_key_hash(&key), work_key_is, t,
-                              &key);
-}
-
-static uint32_t work_add_key(work_table *t, const void *item, size_t size,
-                             size_t most)
-{
-    const work_key key = {item, size};
-    uint32_t number =
-        t->count < most ? work_add(t, work_key_hash(&key), size) : 0;
-    if (number)
-        memcpy(t->items + (number - 1) * size, item, size);
-    return number;
-}
-
-_Static_assert(sizeof(gnomon__activity_track) % 8 == 0, "whole words");
-_Static_assert(sizeof(gnomon__activity_op) % 8 == 0, "whole words");
-_Static_assert(sizeof(gnomon__activity_leaf) % 8 == 0, "whole words");
 
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track)
 {
-    uint32_t number = work_find(&work_tracks, track, sizeof *track);
-    return number ? number
-                  : work_add_key(&work_tracks, track, sizeof *track,
-                                 MOST_WORK_TRACKS);
+    return work_find(&work_tracks, track, sizeof *track, MOST_WORK_TRACKS);
 }
 
 uint32_t gnomon__activity_find_op(const gnomon__activity_op *op)
 {
-    uint32_t number = work_find(&work_ops, op, sizeof *op);
     gnomon__activity_name *name =
         &((gnomon__activity_name *)(void *)work_names.items)[op->name - 1];
-    if (number || name->ops >= MOST_OPS_OF_NAME)
-        return number;
-    number = work_add_key(&work_ops, op, sizeof *op, MOST_WORK_OPS);
-    name->ops += number != 0;
+    const size_t before = work_ops.slots.count;
+    uint32_t number =
+        work_find(&work_ops, op, sizeof *op,
+                  name->ops < MOST_OPS_OF_NAME ? MOST_WORK_OPS : 0);
+    name->ops += work_ops.slots.count != before;
     return number;
 }
 
@@ -126,10 +78,9 @@ uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf)
     gnomon__activity_leaf l = *leaf;
     for (size_t most = MOST_LEAVES; most <= 3 * MOST_LEAVES;
          most += MOST_LEAVES) {
-        uint32_t number = work_find(&work_leaves, &l, sizeof l);
-        if (number || work_leaves.count < most)
-            return number ? number
-                          : work_add_key(&work_leaves, &l, sizeof l, most);
+        uint32_t number = work_find(&work_leaves, &l, sizeof l, most);
+        if (number || work_leaves.slots.count < most)
+            return number;
         if (most == MOST_LEAVES)
             gnomon__trouble(&gnomon__no_thread, other_names);
         else
@@ -188,19 +139,22 @@ uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
     int is_other = strcmp(text, "(other)") == 0;
     if (number)
         return number;
-    if (work_names.count >= MOST_WORK_NAMES && !is_other) {
+    const size_t count = work_names.slots.count;
+    if (count >= MOST_WORK_NAMES && !is_other) {
         gnomon__trouble(&gnomon__no_thread, other_names);
         return gnomon__activity_find_name(kind, category, "(other)");
     }
-    if (work_names.count >= MOST_WORK_NAMES + MORE_WORK_NAMES ||
+    if (count >= MOST_WORK_NAMES + MORE_WORK_NAMES ||
         !(name.text = work_text(text, name.length)))
         return 0;
-    number = work_add(&work_names, hash, sizeof name);
-    if (number)
-        memcpy(work_names.items + (number - 1) * sizeof name, &name,
-               sizeof name);
-    else
+    number = (uint32_t)count + 1;
+    if (!gnomon__grow(&work_names.items, &work_names.room, number,
+                      sizeof name) ||
+        gnomon__slots_add(&work_names.slots, hash, number)) {
         gnomon__free(name.text);
+        return 0;
+    }
+    memcpy(work_names.items + count * sizeof name, &name, sizeof name);
     return number;
 }
 
@@ -235,7 +189,7 @@ void gnomon__activity_tables_clear(void)
 {
     work_table *const all[] = {&work_names, &work_tracks, &work_ops,
                                &work_leaves};
-    for (uint32_t i = 1; i <= work_names.count; i++)
+    for (uint32_t i = 1; i <= work_names.slots.count; i++)
         gnomon__free(gnomon__activity_name_at(i)->text);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         gnomon__free(all[i]->items);

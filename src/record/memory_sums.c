@@ -15,12 +15,6 @@
 
 /* ---- Sums ------------------------------------------------------------------------ */
 
-static int memory_is_of(const void *sums, uint32_t item, const void *wanted)
-{
-    return memcmp(&((const gnomon__memory_sums *)sums)->of[item - 1], wanted,
-                  offsetof(gnomon__memory_sum, s)) == 0;
-}
-
 /* Accounts of threads add up to what a path held at a peak; of stages, each has a peak of
  * its own. 0: no memory. */
 static int add_memory(void **to, const gnomon__memory_sum *from,
@@ -29,16 +23,13 @@ static int add_memory(void **to, const gnomon__memory_sum *from,
     gnomon__memory_sums *s = *to ? *to : (*to = gnomon__alloc(sizeof *s));
     if (!s)
         return 0;
-    const uint64_t hash =
-        gnomon__mix((uint64_t)from->thread << 32 | from->path, from->pool);
-    uint32_t item = gnomon__slots_find(&s->slots, hash, memory_is_of, s, from);
-    if (!item) {
-        if (!gnomon__grow(&s->of, &s->room, s->count + 1, sizeof *s->of) ||
-            gnomon__slots_add(&s->slots, hash, (uint32_t)s->count + 1))
-            return 0;
-        s->of[s->count++] = *from;
-        return 1;
-    }
+    uint32_t item = gnomon__keyed_at(
+        &s->slots, &s->of, &s->room, sizeof *from, from,
+        offsetof(gnomon__memory_sum, pool) + sizeof from->pool, SIZE_MAX);
+    const size_t before = s->count;
+    s->count = s->slots.count;
+    if (!item || s->count != before)
+        return item != 0;
     gnomon_memory_stats *sum = &s->of[item - 1].s;
     const uint64_t at_peak = sum->at_peak_bytes + from->s.at_peak_bytes;
     gnomon__merge_fields(&gnomon__structs[GNOMON__MEMORY], sum, &from->s, 0);

@@ -50,34 +50,17 @@ static void clear_counters(gnomon__totals_thread *t)
 
 /* ---- Links --------------------------------------------------------------------- */
 
-static uint64_t edge_hash(const gnomon__total_edge *e)
-{
-    uint64_t h = gnomon__mix((uint64_t)e->from << 32 | e->to, e->kind);
-    return gnomon__mix(h, (uint64_t)e->from_thread << 32 | e->to_thread);
-}
-
 /* Links of several threads between the same nodes stay apart. */
-static int edge_is(const void *totals, uint32_t item, const void *wanted)
-{
-    const gnomon__totals *t = totals;
-    return memcmp(&t->edges[item - 1], wanted,
-                  offsetof(gnomon__total_edge, count)) == 0;
-}
-
 int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e)
 {
-    uint64_t hash = edge_hash(e);
-    uint32_t item = gnomon__slots_find(&t->edge_slots, hash, edge_is, t, e);
-    if (item) {
+    const size_t before = t->edge_count;
+    uint32_t item =
+        gnomon__keyed_at(&t->edge_slots, &t->edges, &t->edge_room, sizeof *e, e,
+                         offsetof(gnomon__total_edge, count), SIZE_MAX);
+    t->edge_count = t->edge_slots.count;
+    if (item && t->edge_count == before)
         t->edges[item - 1].count += e->count;
-        return 1;
-    }
-    if (!gnomon__grow(&t->edges, &t->edge_room, t->edge_count + 1,
-                      sizeof *t->edges) ||
-        gnomon__slots_add(&t->edge_slots, hash, (uint32_t)t->edge_count + 1))
-        return 0;
-    t->edges[t->edge_count++] = *e;
-    return 1;
+    return item != 0;
 }
 
 /* ---- The whole -------------------------------------------------------------------- */
