@@ -85,6 +85,22 @@ TEST(the_last_forward_of_a_thread_and_number_is_meant)
     live_check_no_trouble();
 }
 
+TEST(what_another_thread_writes_just_now_is_left_alone)
+{
+    uint64_t *place = forwards.place[gnomon__forward_at(7, 0)];
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    forward("before", 7, 0);
+    *place += 1;
+    forward("meanwhile", 7, 0);
+    CHECK_EQ(backward("none", 7, 0), 0);
+    *place += 1;
+    CHECK_EQ(backward("back", 7, 0), 1);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(links(p, "before", "back"), 1);
+    CHECK_EQ(links(p, "meanwhile", NULL), 0);
+    gnomon_profile_free(p);
+}
+
 /* Two numbers share each of these places, and have names that tell them apart. */
 #define PLACES 8
 
