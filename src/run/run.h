@@ -4,7 +4,7 @@
  * (what a snapshot reads: any thread takes it, while control calls run callbacks);
  * the lock of steps (schedules, step statistics); the lock of marks.
  *
- *     state.c      the lists of attachments and views
+ *     state.c      attachments, views, the stage and the spec, as all read them
  *     control_lock.c  the lock of control calls
  *     control.c    entering them, start
  *     fork.c       forked children
@@ -20,11 +20,11 @@
  *     step_marks.c step=: marks whose ends are steps
  *     snapshots.c  snapshots of a view as profiles
  *     events.c     which events they have
- *     cycles.c     cycles of schedules, and when their events are given to profilers
+ *     cycles.c     when the events of cycles are given to profilers
  *     streams.c    keep=stream: events that are given to profilers meanwhile
  *     stage_spans.c  when stages ended
  *     metadata.c   the run's metadata
- *     window.c     schedules: open windows and armed masks
+ *     window.c     schedules: open windows, armed masks, cycles that are over
  *     summary.c    reports: into buffers, with their footers
  *     calls.c      control calls on attachments, stages, metadata, the spec
  *     ask.c        gnomon_summary, gnomon_snapshot, gnomon_device_wait
