@@ -29,22 +29,27 @@
 GNOMON__COLUMNS(pstats_columns, PSTATS_COLUMNS, PSTATS_COLUMN_LIST);
 
 typedef struct pstats_reading {
-    gnomon__pstats *to;
     const gnomon__functions *table;
     const gnomon_writer *out;
 } pstats_reading;
 
 /* ---- Rows ------------------------------------------------------------------ */
 
+/* Without its folders, as strip_dirs leaves it. */
+static const char *pstats_file(const gnomon__function *f,
+                               const gnomon_writer *out)
+{
+    const char *slash = strrchr(f->file, '/');
+    return gnomon_shown(out, slash ? slash + 1 : f->file);
+}
+
 static void pstats_read(gnomon__report_rows *r)
 {
     const pstats_reading *p = r->more;
     for (size_t i = 0; i < p->table->row_count; i++) {
         const gnomon__function *f = &p->table->rows[i];
-        const char *slash = strrchr(f->file, '/');
         gnomon__cell *cells = gnomon__report_row_of(r, 0);
-        gnomon__cell_text(&cells[PSTATS_FILE],
-                          gnomon_shown(p->out, slash ? slash + 1 : f->file));
+        gnomon__cell_text(&cells[PSTATS_FILE], pstats_file(f, p->out));
         gnomon__cell_count(&cells[PSTATS_LINE], f->line);
         gnomon__cell_text(&cells[PSTATS_NAME], gnomon_shown(p->out, f->name));
         gnomon__cell_count(&cells[PSTATS_ORDER], i);
@@ -52,9 +57,6 @@ static void pstats_read(gnomon__report_rows *r)
         gnomon__cell_count(&cells[PSTATS_PRIMITIVE], f->cc);
         gnomon__cell_number(&cells[PSTATS_SELF], (double)f->tt_ns / 1e9);
         gnomon__cell_number(&cells[PSTATS_CUMULATIVE], (double)f->ct_ns / 1e9);
-        p->to->calls += f->nc;
-        p->to->primitive += f->cc;
-        p->to->seconds += (double)f->tt_ns / 1e9;
     }
 }
 
@@ -101,20 +103,26 @@ static int pstats_sort(gnomon__report_table *t, int key)
     return code;
 }
 
-int gnomon__pstats_make(gnomon__pstats *p, const gnomon__functions *table,
-                        int key, const gnomon_writer *out)
+int gnomon__pstats_make(gnomon__pstats *p, gnomon__report_table *keeper,
+                        const gnomon__functions *table, int key,
+                        const gnomon_writer *out)
 {
     static const gnomon__table_choice all = {.limit = SIZE_MAX, .sort = -1};
-    pstats_reading reading = {p, table, out};
-    *p = (gnomon__pstats){.key = key};
-    const int code =
-        gnomon__report_make(&p->rows, &pstats_rows, &all, &reading, NULL);
-    return code ? code : pstats_sort(&p->rows.table, key);
-}
-
-void gnomon__pstats_free(gnomon__pstats *p)
-{
-    gnomon__report_free(&p->rows);
+    pstats_reading reading = {table, out};
+    gnomon__report_rows rows;
+    int code = gnomon__report_make(&rows, &pstats_rows, &all, &reading, NULL);
+    code = code ? code : pstats_sort(&rows.table, key);
+    *p = (gnomon__pstats){.key = key, .count = rows.table.row_count};
+    p->rows = gnomon__table_take(keeper, (p->count + 1) * sizeof *p->rows);
+    for (size_t i = 0; !code && p->rows && i < p->count; i++) {
+        const gnomon__cell *cells = gnomon__cells_of(&rows.table, i);
+        p->rows[i] = (gnomon__pstats_row){
+            cells[PSTATS_CALLS].count, cells[PSTATS_PRIMITIVE].count,
+            cells[PSTATS_SELF].number, cells[PSTATS_CUMULATIVE].number,
+            cells[PSTATS_ORDER].count};
+    }
+    gnomon__report_free(&rows);
+    return p->rows ? code : GNOMON_ENOMEM;
 }
 
 static size_t pstats_restrict(const gnomon__restriction *r, size_t count)
@@ -195,23 +203,36 @@ static void pstats_caption(const gnomon__pstats *p,
         [GNOMON__PSTATS_PRIMITIVE] = "primitive call count",
         [GNOMON__PSTATS_STDNAME] = "standard name",
         [GNOMON__PSTATS_TIME] = "internal time"};
-    const size_t count = p->rows.table.row_count;
     char text[GNOMON__PYTHON_TEXT];
     out->print(out, "   Ordered by: %s\n", captions[p->key]);
     if (cut->is_fraction)
         gnomon__python_repr(text, cut->fraction);
     else
         snprintf(text, sizeof text, "%" PRId64, cut->count);
-    if (left != count)
+    if (left != p->count)
         out->print(out,
                    "   List reduced from %zu to %zu due to restriction <%s>\n",
-                   count, left, text);
+                   p->count, left, text);
     out->write(out, "\n", 1);
 }
 
 static void pstats_put(const gnomon_writer *out, const char *text)
 {
     out->write(out, text, strlen(text));
+}
+
+/* As in the column of the same name. */
+static void pstats_put_function(const gnomon_writer *out,
+                                const gnomon__function *f)
+{
+    const char *file = pstats_file(f, out), *name = gnomon_shown(out, f->name);
+    const size_t n = strlen(name);
+    if (strcmp(file, "~") != 0 || f->line)
+        out->print(out, "%s:%" PRIu64 "(%s)", file, (uint64_t)f->line, name);
+    else if (n > 1 && name[0] == '<' && name[n - 1] == '>')
+        out->print(out, "{%.*s}", (int)n - 2, name + 1);
+    else
+        pstats_put(out, name);
 }
 
 /* A blank, and a time; or as many blanks. */
@@ -224,10 +245,8 @@ static void pstats_seconds(const gnomon_writer *out, double value,
     out->print(out, " %8s", text);
 }
 
-static void pstats_calls(const gnomon_writer *out, const gnomon__cell *cells)
+static void pstats_calls(const gnomon_writer *out, uint64_t nc, uint64_t cc)
 {
-    const uint64_t nc = cells[PSTATS_CALLS].count;
-    const uint64_t cc = cells[PSTATS_PRIMITIVE].count;
     char text[48];
     snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, nc, cc);
     if (nc == cc)
@@ -241,38 +260,46 @@ static void pstats_share(const gnomon_writer *out, double value, uint64_t calls)
     pstats_seconds(out, value / (double)(calls ? calls : 1), calls != 0);
 }
 
-static void pstats_print_rows(const gnomon__pstats *p, size_t count,
+static void pstats_print_rows(const gnomon__pstats *p,
+                              const gnomon__functions *table, size_t count,
                               const gnomon_writer *out)
 {
     out->print(out, "   ncalls  tottime  percall  cumtime  percall "
                     "filename:lineno(function)\n");
     for (size_t i = 0; i < count; i++) {
-        const gnomon__cell *cells = gnomon__cells_of(&p->rows.table, i);
-        pstats_calls(out, cells);
-        pstats_share(out, cells[PSTATS_SELF].number, cells[PSTATS_CALLS].count);
-        pstats_share(out, cells[PSTATS_CUMULATIVE].number,
-                     cells[PSTATS_PRIMITIVE].count);
+        const gnomon__pstats_row *row = &p->rows[i];
+        pstats_calls(out, row->calls, row->primitive);
+        pstats_share(out, row->self, row->calls);
+        pstats_share(out, row->cumulative, row->primitive);
         out->write(out, " ", 1);
-        pstats_put(out, cells[PSTATS_SHOWN].text);
+        pstats_put_function(out, &table->rows[row->function]);
         out->write(out, "\n", 1);
     }
 }
 
 int gnomon__pstats_print(const gnomon__pstats *p,
+                         const gnomon__functions *table,
                          const gnomon__restriction *cut,
                          const gnomon_writer *out)
 {
-    const size_t count = pstats_restrict(cut, p->rows.table.row_count);
+    const size_t count = pstats_restrict(cut, p->count);
     char text[GNOMON__PYTHON_TEXT];
-    out->print(out, "         %" PRIu64 " function calls ", p->calls);
-    if (p->calls != p->primitive)
-        out->print(out, "(%" PRIu64 " primitive calls) ", p->primitive);
-    gnomon__python_fixed(text, p->seconds);
+    uint64_t calls = 0, primitive = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        calls += table->rows[i].nc;
+        primitive += table->rows[i].cc;
+        seconds += (double)table->rows[i].tt_ns / 1e9;
+    }
+    out->print(out, "         %" PRIu64 " function calls ", calls);
+    if (calls != primitive)
+        out->print(out, "(%" PRIu64 " primitive calls) ", primitive);
+    gnomon__python_fixed(text, seconds);
     out->print(out, "in %s seconds\n\n", text);
     if (!count)
         return out->write(out, "", 0);
     pstats_caption(p, cut, count, out);
-    pstats_print_rows(p, count, out);
+    pstats_print_rows(p, table, count, out);
     return out->write(out, "\n\n", 2);
 }
 

@@ -30,22 +30,29 @@ typedef struct gnomon__restriction {
     int reserved;
 } gnomon__restriction;
 
-typedef struct gnomon__pstats {
-    gnomon__report_rows rows;
-    int key; /* gnomon__pstats_key: what they are ordered by */
+/* Functions that have one name once their files have no folders. */
+typedef struct gnomon__pstats_row {
     uint64_t calls, primitive;
-    double seconds;
+    double self, cumulative; /* seconds */
+    size_t function;         /* the first of them in the table */
+} gnomon__pstats_row;
+
+typedef struct gnomon__pstats {
+    gnomon__pstats_row *rows;
+    size_t count;
+    int key; /* gnomon__pstats_key: what they are ordered by */
 } gnomon__pstats;
 
-/* Takes all memory that printing needs; texts are those of the table, which may go, and of
- * the writer, which prints it later. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
-int gnomon__pstats_make(gnomon__pstats *p, const gnomon__functions *table,
-                        int key, const gnomon_writer *out);
-/* The writer's code. */
+/* Takes all memory that printing needs, of `keeper`, which has it until it is freed; more
+ * only meanwhile. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__pstats_make(gnomon__pstats *p, gnomon__report_table *keeper,
+                        const gnomon__functions *table, int key,
+                        const gnomon_writer *out);
+/* Of the same table. The writer's code. */
 int gnomon__pstats_print(const gnomon__pstats *p,
+                         const gnomon__functions *table,
                          const gnomon__restriction *cut,
                          const gnomon_writer *out);
-void gnomon__pstats_free(gnomon__pstats *p);
 
 /* The line above an action's table; it begins with a line feed, as Lightning joins the
  * parts of its report by them. A rank below 0 is unknown. */

@@ -201,18 +201,18 @@ static int advanced_text(gnomon__report_rows *r, const gnomon_writer *out)
     gnomon__pstats *made = gnomon__table_take(&r->table, count * sizeof *made);
     int code = made ? GNOMON_OK : GNOMON_ENOMEM;
     for (size_t i = 0; !code && i < count; i++)
-        code = gnomon__pstats_make(
-            &made[i], gnomon__calls_table(a->calls, i, NULL), s->sort, out);
+        code = gnomon__pstats_make(&made[i], &r->table,
+                                   gnomon__calls_table(a->calls, i, NULL),
+                                   s->sort, out);
     if (!code)
         code = gnomon__print_title(out, gnomon__only_stage(r->profile),
                                    "Profiler Report");
     for (size_t i = 0; !code && i < count; i++) {
         gnomon__pstats_print_action(gnomon__calls_name(a->calls, i),
                                     advanced_rank(r->profile), out);
-        code = gnomon__pstats_print(&made[i], &s->cut, out);
+        code = gnomon__pstats_print(
+            &made[i], gnomon__calls_table(a->calls, i, NULL), &s->cut, out);
     }
-    for (size_t i = 0; made && i < count; i++)
-        gnomon__pstats_free(&made[i]);
     return code;
 }
 

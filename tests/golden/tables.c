@@ -155,10 +155,11 @@ static int tables_put(const char *path, const gnomon__functions *t,
                       const tables_query *q, const gnomon_writer *writer)
 {
     gnomon__pstats p;
-    int code = gnomon__pstats_make(&p, t, q->key, writer);
+    gnomon__report_table keeper = {0};
+    int code = gnomon__pstats_make(&p, &keeper, t, q->key, writer);
     if (!code)
-        code = gnomon__pstats_print(&p, &q->cut, writer);
-    gnomon__pstats_free(&p);
+        code = gnomon__pstats_print(&p, t, &q->cut, writer);
+    gnomon__table_free(&keeper);
     return code ? golden_fail(path, "not printed") : 0;
 }
 
