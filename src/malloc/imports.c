@@ -200,5 +200,8 @@ int gnomon__imports_take(const char *file, const char *names)
     taking t = {
         .file = file, .names = names, .page = (uintptr_t)sysconf(_SC_PAGESIZE)};
     (void)dl_iterate_phdr(take_module, &t);
+    /* Again: what a file has not sought, a later one may have found. */
+    t.tables = 0;
+    (void)dl_iterate_phdr(take_module, &t);
     return t.is_refused ? -1 : t.tables;
 }

@@ -227,8 +227,11 @@ TEST(a_program_at_a_fixed_address_is_recorded)
     child_result r =
         preloaded(CHILD_PROGRAM("mallocs_fixed"), "memory(format=csv)", "");
     CHECK(strstr(r.err, ",fixed,,malloc,1,1,1234,1234,1234,"));
-    r = by_request(CHILD_PROGRAM("mallocs_fixed"), "library");
+    r = by_request(CHILD_PROGRAM("mallocs_fixed"),
+                   "memory(format=csv),malloc(in=taking)");
     CHECK(strstr(r.err, ",library,,malloc,1,1,401,401,401,"));
+    r = by_request(CHILD_PROGRAM("mallocs_fixed"), "memory(format=csv),malloc");
+    CHECK(strstr(r.err, ",library,,malloc,2,2,803,803,803,"));
 }
 
 /* What `gnomon run --malloc` with the words says and prints, as one text. */
