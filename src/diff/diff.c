@@ -6,6 +6,7 @@
  * and a side's parts add up to its sums. */
 #include "diff/diff.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,24 @@ static void run_memory(gnomon__report_rows *r, const gnomon_node_info *n,
     gnomon__cell_number(&cells[RUN_HELD], (double)m->held_bytes);
 }
 
+/* "host/forward", or without a region "host". The pool's own slashes are `_`, so that its
+ * name ends at the first one. NULL: no memory. */
+static const char *run_pool_name(gnomon__report_rows *r, const char *pool,
+                                 const char *region)
+{
+    const size_t size = strlen(pool);
+    const size_t room = size + (region ? strlen(region) : 0) + 2;
+    char *text = gnomon__table_take(&r->table, room);
+    if (!text)
+        return NULL;
+    (void)snprintf(text, room, "%s%s%s", pool, region ? "/" : "",
+                   region ? region : "");
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '/')
+            text[i] = '_';
+    return text;
+}
+
 static void run_read_memory(gnomon__report_rows *r,
                             const gnomon__report_node *n)
 {
@@ -241,11 +260,11 @@ static void run_read_memory(gnomon__report_rows *r,
         const gnomon_memory_stats *m = gnomon_memory_at(&n->of, i);
         if (gnomon_profile_track(r->profile, m->pool, &pool))
             continue;
-        const char *below =
-            gnomon__table_keep(&r->table, "%s/%s", pool.name, n->region.name);
-        if (!below)
+        const char *all = run_pool_name(r, pool.name, NULL);
+        const char *below = run_pool_name(r, pool.name, n->region.name);
+        if (!all || !below)
             r->code = GNOMON_ENOMEM;
-        run_memory(r, &n->of, pool.name, m);
+        run_memory(r, &n->of, all, m);
         run_memory(r, &n->of, below, m);
     }
 }
