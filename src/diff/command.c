@@ -209,13 +209,15 @@ const gnomon__command gnomon__command_diff = {
         "...; of\n"
         "steps step-mean, ..., NAME being their stage; of counters "
         "counter-mean, -last,\n"
-        "-min, -max or -sum. * and ? in NAME are any text and any letter. It "
-        "fails where\n"
-        "the change is beyond LIMIT, beyond ABSOLUTE (else 20 ns for each "
-        "execution), and\n"
-        "sure; -5% watches for less. Where a change is beyond both, but not "
-        "sure, and no\n"
-        "gate fails, the exit status is 5.",
+        "-min, -max or -sum; of memory memory-peak, -held, -allocated or "
+        "-allocations,\n"
+        "NAME being a pool, or a region in it: host/forward. * and ? in NAME "
+        "are any text\n"
+        "and any letter. It fails where the change is beyond LIMIT, beyond "
+        "ABSOLUTE (else\n"
+        "20 ns for each execution), and sure; -5% watches for less. Where a "
+        "change is\n"
+        "beyond both, but not sure, and no gate fails, the exit status is 5.",
     .options = diff_options,
     .run = diff_run,
     .takes_files = 1,
