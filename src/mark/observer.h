@@ -128,11 +128,11 @@ void gnomon__observer_started(void);
 
 /* A barrier: marks that begin after it see what this thread wrote before it,
  * and this thread sees what marks wrote that began before it. In control
- * calls, under no lock. */
+ * calls, not under the lock of marks. */
 void gnomon__observer_barrier(void);
 /* Waits until every thread was seen outside marks since the barrier, and outside callbacks
- * too, unless these do not matter. 0: one took a second. No lock is held, so no mark waits
- * for this. */
+ * too, unless these do not matter. 0: one took a second. Not under the lock of marks, so
+ * no mark waits for this. */
 int gnomon__observer_marks_over(int with_callbacks);
 
 /* In a forked child, under the lock: no bit is taken and no region wanted.

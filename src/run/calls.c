@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Control calls that change a run and whose work lies below: each enters, reads $GNOMON
- * where that was not read, does its work, and leaves. */
+/* Control calls that change a run and whose work lies below: each enters, mostly reads
+ * $GNOMON if that was not read, does its work, and leaves. */
 #include "device/activity.h"
 #include "platform/error.h"
 #include "platform/owner.h"

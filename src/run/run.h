@@ -9,13 +9,15 @@
  *     control.c    entering them, start
  *     fork.c       forked children
  *     end.c        exit, and the signals that end a process
- *     setup.c      setup, teardown, rank
+ *     setup.c      setup, teardown, and who reads $GNOMON
+ *     job.c        the rank, the folder, and when the run began
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
  *     attach.c     attachments
  *     sources.c    work of devices: the views that want it
  *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages: where one ends and the next begins
+ *     stage_names.c  their names, and the sums of each name
  *     step.c       steps, and their statistics
  *     step_marks.c step=: marks whose ends are steps
  *     snapshots.c  snapshots of a view as profiles
@@ -39,8 +41,9 @@
  *     copies.c     which copy of the library owns the process
  *
  * What profiles.c, output.c, paths.c and files.c have is in files.h, host.c, copies.c
- * and metadata.c in host.h, plugin.c in plugin.h, stage.c in stage.h, and what
- * snapshots.c, events.c, cycles.c, streams.c and stage_spans.c have in snapshots.h. */
+ * and metadata.c in host.h, plugin.c in plugin.h, stage.c, stage_names.c, step.c and the
+ * stage of state.c in stage.h, and what snapshots.c, events.c, cycles.c, streams.c and
+ * stage_spans.c have in snapshots.h. */
 #ifndef GNOMON_RUN_RUN_H
 #define GNOMON_RUN_RUN_H
 
@@ -138,8 +141,9 @@ typedef struct gnomon__attachment {
                      NULL: not known */
 } gnomon__attachment;
 
-/* ---- state.c: changed under the readers' lock ---------------------------------- */
+/* ---- state.c ------------------------------------------------------------------ */
 
+/* Changed under the readers' lock. */
 extern gnomon__attachment *gnomon__attachments;
 extern gnomon__view *gnomon__views;
 
@@ -226,6 +230,7 @@ int64_t gnomon__fork_parent(void);
  * watches for the end of the process while a report is due then. Inside control
  * calls. */
 void gnomon__end_watch(void);
+
 /* ---- job.c ------------------------------------------------------------------- */
 
 /* Looks once which rank the launcher's variables say, and at the clock. */
@@ -265,6 +270,7 @@ int gnomon__configure(const char *spec, const char *origin, int adds);
 int gnomon__configure_leave(const char *pattern);
 /* Detaches those whose `leaves` is set. */
 void gnomon__configure_clear(void);
+
 /* ---- attach.c ------------------------------------------------------------------- */
 
 /* Attaches with resolved options, and owns them, also on failure. `word`: its name in
@@ -340,6 +346,7 @@ int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
 int gnomon__views_flush(uint64_t begin, uint64_t now);
 /* The rank has changed: checks ranks= again. */
 void gnomon__views_rank(int32_t rank);
+
 /* ---- window.c ---------------------------------------------------------------------- */
 
 void gnomon__step_lock(void);

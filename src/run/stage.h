@@ -17,8 +17,7 @@ typedef struct gnomon__named_stages {
 
 /* ---- state.c ---------------------------------------------------------------------- */
 
-/* The open stage, and the one that is reported; changed in stage.c, but for reports of all
- * stages of a name (summary.c). */
+/* The open stage, and the one that is reported. */
 typedef struct gnomon__stages {
     uint32_t over;      /* how many stages are */
     int32_t was_opened; /* the open one; else it begins at its first mark */
@@ -79,7 +78,7 @@ void gnomon__stage_names_add(const gnomon__stage_record *s);
 /* 0, 1, ...; NULL: there are no more. */
 const gnomon__named_stages *gnomon__stages_named(uint32_t number);
 uint32_t gnomon__stage_name_count(void);
-/* At a run's end; in a forked child with `frees` 0: the parent's memory is abandoned. */
+/* Forgets them, as a run begins or is over. */
 void gnomon__stage_names_clear(void);
 
 /* ---- step.c: under the lock of steps ------------------------------------------------ */
@@ -88,7 +87,8 @@ void gnomon__stage_names_clear(void);
  * the stage and of no step. */
 void gnomon__steps_begin(uint64_t ticks);
 /* *out: the step statistics of the open stage, in ns, valid until the next call of
- * either. _end also ends the stage. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
+ * either. _end also ends the stage. GNOMON_ENOMEM: some are missing. Under the readers'
+ * lock too. */
 int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now);
 int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
