@@ -123,6 +123,8 @@ static int check_options(gnomon__export_request *r, int has_files)
         return gnomon__cli_usage(c, "--to says which format");
     if (r->metric >= 0 && r->exporter != &gnomon__export_stacks)
         return gnomon__cli_usage(c, "--metric is for --to stacks");
+    if ((r->modules || r->reader >= 0) && r->exporter != &gnomon__export_chrome)
+        return gnomon__cli_usage(c, "--for and --modules are for --to chrome");
     if (!has_files)
         return gnomon__cli_usage(c, "no file is named");
     if (r->max && (!r->to || strcmp(r->to, "-") == 0))
@@ -150,16 +152,34 @@ static int shows_events(const gnomon__exporter *e)
     return e != &gnomon__export_prof && e != &gnomon__export_stacks;
 }
 
+/* Whether a path has what lines of stacks are to count. */
+static int has_metric(const gnomon_profile *p, int metric)
+{
+    gnomon_node_info n;
+    int has =
+        metric != GNOMON__STACKS_FLOPS && metric != GNOMON__STACKS_ALLOCATED;
+    for (size_t i = 1; !has && !gnomon_profile_node(p, i, &n); i++)
+        has = metric == GNOMON__STACKS_FLOPS ? n.work && n.work->flops
+                                             : n.memory_count != 0;
+    return has;
+}
+
 /* Says what readers of the export would not see. */
 static void note_lacking(const char *path, const gnomon_profile *p,
-                         const gnomon__exporter *e)
+                         const gnomon__export_request *r)
 {
+    const gnomon__exporter *e = r->exporter;
     uint64_t lost = 0;
     gnomon_loss_info l;
     if (is_of_events(e) && !gnomon_profile_count(p, GNOMON_EVENTS))
         gnomon__log("%s: no single executions are in it, and so none in the "
                     "export: record them with GNOMON=trace,file=run.gnomon",
                     path);
+    if (!has_metric(p, r->metric))
+        gnomon__log("%s: %s, so nothing of it is in the export", path,
+                    r->metric == GNOMON__STACKS_FLOPS
+                        ? "no operation says its flops"
+                        : "no memory was recorded");
     for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
         if (strncmp(l.kind, "events_", 7) == 0)
             lost += l.count;
@@ -242,7 +262,7 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
         }
         status =
             gnomon__cli_worse(status, gnomon__cli_log_damage(in->paths[i], p));
-        note_lacking(in->paths[i], p, r->exporter);
+        note_lacking(in->paths[i], p, r);
         profiles[count++] = p;
         if (is_folder) {
             status =
