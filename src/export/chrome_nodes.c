@@ -141,6 +141,8 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
     static const char *const keys[] = {"Input Dims", "Input Strides",
                                        "Input type"};
     for (int i = 0; op->input_count && i < 3; i++) {
+        if (i == 1 && !gnomon__export_has_strides(op))
+            continue;
         gnomon__export_form(t, ",'%s':", keys[i]);
         put_inputs(t, op, i);
     }

@@ -679,14 +679,6 @@ static void put_inputs(gnomon__wire *w, const gnomon_op_info *op, int which,
     gnomon__wire_close(w);
 }
 
-static int has_strides(const gnomon_op_info *op)
-{
-    for (size_t i = 0; i < op->input_count; i++)
-        if (gnomon_input_at(op, i)->strides)
-            return 1;
-    return 0;
-}
-
 static void put_op_texts(gnomon__perfetto *f, uint32_t number)
 {
     gnomon__wire *w = &f->wire;
@@ -716,7 +708,7 @@ void gnomon__perfetto_op(gnomon__perfetto *f, uint32_t number)
         return;
     const uint64_t base = f->names.strings[number];
     const int has[] = {*op.operation != 0, op.input_count != 0,
-                       has_strides(&op), op.input_count != 0};
+                       gnomon__export_has_strides(&op), op.input_count != 0};
     for (uint64_t i = TEXT_OPERATION; i < TEXT_ATTRIBUTES; i++)
         if (has[i])
             gnomon__perfetto_note(w, GNOMON__PERFETTO_OPERATION + i, NULL,

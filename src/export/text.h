@@ -82,4 +82,13 @@ const char *gnomon__export_plain(gnomon__export_text *t, const char *text,
 void gnomon__export_json_inside(gnomon__export_text *t, const char *text,
                                 const char *special);
 
+/* Whether the strides of any input are known. */
+static inline int gnomon__export_has_strides(const gnomon_op_info *op)
+{
+    for (size_t i = 0; i < op->input_count; i++)
+        if (gnomon_input_at(op, i)->strides)
+            return 1;
+    return 0;
+}
+
 #endif
