@@ -246,6 +246,12 @@ class Loaded(unittest.TestCase):
             self.assertIn(";outer;inner ", file.read())
         with self.assertRaises(gnomon.Error):
             self.profile.export("stakcs", path)
+        self.profile.export("chrome", path, modules=True)
+        with open(path) as file:
+            self.assertIn('"Python module id":0', file.read())
+        with self.assertRaises(gnomon.Error) as caught:
+            self.profile.export("json", path, modules=True)
+        self.assertIn("chrome", str(caught.exception))
 
     def test_an_export_that_cannot_be_written_raises(self):
         for path in (

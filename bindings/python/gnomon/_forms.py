@@ -28,16 +28,18 @@ def report(profile, profiler):
     return _run(profile, lambda file: [program, "report", "--as", profiler, file])
 
 
-def export(profile, form, path):
+def export(profile, form, path, modules):
     path = os.fsdecode(path)
-    if form not in FORMS:
+    if form not in FORMS or modules:
         program = shutil.which("gnomon")
         if program is None:
             raise _gnomon.Error(
                 f"export({form!r}): the library has {', '.join(FORMS)}; for other "
-                "formats the program gnomon must be in $PATH"
+                "formats, and modules, the program gnomon must be in $PATH"
             )
-        _run(profile, lambda file: [program, "export", "--to", form, "-o", path, file])
+        words = [program, "export", "--to", form, "-o", path]
+        words += ["--modules"] * bool(modules)
+        _run(profile, lambda file: [*words, file])
     elif path.endswith(".gz"):
         try:
             _export_packed(profile, form, path)

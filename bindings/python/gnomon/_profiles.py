@@ -73,14 +73,15 @@ class Profile:
 
         return _forms.report(self, profiler)
 
-    def export(self, form, path):
+    def export(self, form, path, modules=False):
         """Writes it in the format of another tool: "chrome" (for Perfetto, TensorBoard,
         chrome://tracing), "json" or "gnomon"; and, by the program gnomon, which must be
         in $PATH, "perfetto", "stacks", "speedscope", "csv" or "prof". A file of a name
-        that ends in .gz is compressed."""
+        that ends in .gz is compressed. `modules`: in "chrome", layers are modules of
+        torch, for TensorBoard's view of them; by the program."""
         from . import _forms
 
-        _forms.export(self, form, path)
+        _forms.export(self, form, path, modules)
 
     def show(self, path=None):
         """Makes a page of it for a browser at `path`, or in a temporary folder, by the
