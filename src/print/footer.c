@@ -332,22 +332,25 @@ int gnomon__footer(const gnomon_profile *profile,
                    const gnomon__footer_input *input, const gnomon_writer *out)
 {
     size_t nodes = profile ? gnomon_profile_count(profile, GNOMON_NODES) : 0;
-    uint64_t marks = 0;
+    uint64_t marks = 0, rows = 0; /* memory may be outside of all scopes */
     for (size_t i = 1; i <= nodes; i++) {
         gnomon_node_info node;
-        if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host &&
-            footer_is_marked(profile, &node))
+        if (gnomon_profile_node(profile, i, &node) != GNOMON_OK)
+            continue;
+        rows += node.memory_count;
+        if (node.host && footer_is_marked(profile, &node))
             marks += node.host->count;
     }
+    rows += marks;
     if (input->forked_from)
         out->print(out,
                    "gnomon: process %" PRId64 ", forked from %" PRId64 "\n",
                    input->pid, input->forked_from);
-    if (profile && marks == 0)
+    if (profile && rows == 0)
         footer_no_rows(profile, input, out);
     if (marks && input->pair_ns > 0)
         footer_cost(profile, marks, input->pair_ns, out);
-    if (marks)
+    if (rows)
         footer_opens(profile, input, out, "");
     footer_health(input, out);
     if (profile)

@@ -91,6 +91,25 @@ TEST(no_marks)
            "(main, 1.500 s)\n");
 }
 
+/* Memory is marked outside of all scopes, too: then there are rows. */
+TEST(memory_is_a_row)
+{
+    gnomon__footer_input facts = {.pair_ns = 29};
+    gnomon_stage_info stage = {.name = "fit"};
+    gnomon_region_info region = {.name = "(outside)"};
+    gnomon_node_info node = {.region = 1, .memory_count = 1};
+    for (size_t open = 0; open < 2; open++) {
+        fake_profile p = {{&fake_api}, &stage, &region, &node, 1, 1, 1, open};
+        fake_writer w;
+        fake_open(&w);
+        CHECK_EQ(gnomon__footer(&p.base, &facts, &w.base), GNOMON_OK);
+        CHECK_STR(w.text, open ? "gnomon: 1 scope is open: (outside) (main, "
+                                 "1.500 s)\n"
+                               : "");
+        free(w.text);
+    }
+}
+
 TEST(filter)
 {
     gnomon__footer_input facts = {.regions_seen = 12, .regions_excluded = 12};
