@@ -17,7 +17,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -151,42 +150,6 @@ void read_inputs(const at::RecordFunction &fn, const known &its, given &g)
         read_attributes(fn, g);
 }
 
-// ---- Which operator of forward made one of backward
-
-// By torch's number and the thread; the last one of a number is meant. A newer number takes
-// the place of one so many before it.
-struct forward {
-    int64_t number;
-    uint64_t thread;
-    gnomon_link link;
-};
-forward forwards[1 << 14];
-std::mutex forwards_lock;
-
-forward &forward_of(int64_t number, uint64_t thread)
-{
-    const uint64_t at = static_cast<uint64_t>(number) + thread * 0x9e3779b1u;
-    return forwards[at % (sizeof forwards / sizeof *forwards)];
-}
-
-void made_forward(int64_t number, uint64_t thread)
-{
-    const gnomon_link link = calls->link_out();
-    std::lock_guard<std::mutex> held(forwards_lock);
-    forward_of(number, thread) = {number, thread, link};
-}
-
-void link_backward(int64_t number, uint64_t thread)
-{
-    forward found;
-    {
-        std::lock_guard<std::mutex> held(forwards_lock);
-        found = forward_of(number, thread);
-    }
-    if (found.number == number && found.thread == thread)
-        calls->link_in(&found.link, GNOMON_LINK_BACKWARD);
-}
-
 // ---- The callbacks
 
 struct opened : at::ObserverContext {
@@ -209,10 +172,11 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
     const gnomon_operator open = calls->begin(its.region, &g.op);
     if (!open.token)
         return nullptr;
+    const uint64_t number = static_cast<uint64_t>(fn.seqNr());
     if (fn.seqNr() >= 0 && is_backward)
-        link_backward(fn.seqNr(), fn.forwardThreadId());
+        calls->backward(fn.forwardThreadId(), number);
     else if (fn.seqNr() >= 0 && !fn.forwardThreadId())
-        made_forward(fn.seqNr(), fn.threadId());
+        calls->forward(fn.threadId(), number);
     return std::make_unique<opened>(open);
 }
 

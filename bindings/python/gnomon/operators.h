@@ -19,8 +19,10 @@ typedef struct gnomon_operator_calls {
     gnomon_region *(*region)(const char *name);
     gnomon_operator (*begin)(gnomon_region *region, const gnomon_op_info *op);
     void (*end)(const gnomon_operator *open);
-    gnomon_link (*link_out)(void);
-    void (*link_in)(const gnomon_link *from, int kind);
+    /* The open scope is the forward operation of torch's number on a thread, or one of
+     * backward that the last one of that number made. */
+    void (*forward)(uint64_t thread, uint64_t number);
+    void (*backward)(uint64_t thread, uint64_t number);
     /* Pools of memory. All but pool() take no lock. */
     gnomon_region *(*pool)(const char *name);
     void (*allocated)(gnomon_region *pool, const void *pointer, uint64_t bytes);

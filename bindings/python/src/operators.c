@@ -42,6 +42,18 @@ static void operator_end(const gnomon_operator *open)
         gnomon_end_alone(open->token);
 }
 
+static gnomon_forwards forwards;
+
+static void operator_forward(uint64_t thread, uint64_t number)
+{
+    gnomon_forward(&forwards, thread, number);
+}
+
+static void operator_backward(uint64_t thread, uint64_t number)
+{
+    gnomon_backward(&forwards, thread, number);
+}
+
 static gnomon_region *operator_pool(const char *name)
 {
     return gnomon_region_get(name, NULL, GNOMON_KIND_POOL);
@@ -49,7 +61,7 @@ static gnomon_region *operator_pool(const char *name)
 
 static const gnomon_operator_calls operator_calls = {
     operators_are_on,     operator_region,       operator_begin,
-    operator_end,         gnomon_link_out,       gnomon_link_in,
+    operator_end,         operator_forward,      operator_backward,
     operator_pool,        gnomon_pool_allocated, gnomon_pool_freed,
     gnomon_pool_reserved, gnomon_pool_exhausted};
 
