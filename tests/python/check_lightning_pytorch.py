@@ -94,7 +94,7 @@ class PyTorch(unittest.TestCase):
         self.assertEqual(report.count("training_step)\n"), 3, report[:3000])
 
     def test_wrong_arguments(self):
-        self.fit("""
+        err = self.fit("""
         for error, options in (
             ("TypeError", {"wait": 2}),
             ("MisconfigurationException", {"sort_by_key": "size"}),
@@ -110,6 +110,7 @@ class PyTorch(unittest.TestCase):
             else:
                 raise AssertionError(options)
         """)
+        self.assertNotIn("Exception ignored", err)  # as the object goes
 
     def test_nvtx_without_cuda_is_one_line(self):
         err = self.fit('assert fit(PyTorchProfiler(emit_nvtx=True)).summary() == ""')

@@ -81,6 +81,8 @@ class PyTorchProfiler(Base):
 
     STEP_FUNCTIONS = set(_STEPS)
     AVAILABLE_SORT_KEYS = set(_SORT_KEYS)
+    profiler = _nvtx = _names = None
+    _labels = ()  # Lightning ends one, too, whose arguments are wrong
 
     def __init__(
         self,
@@ -101,10 +103,10 @@ class PyTorchProfiler(Base):
         on_trace_ready=None,
         **options,
     ):
+        super().__init__(dirpath=dirpath, filename=filename)
         unknown = ", ".join(sorted(set(options) - _OF_PROFILE))
         if unknown:
             raise TypeError(f"PyTorchProfiler and gnomon.profile have no {unknown}")
-        super().__init__(dirpath=dirpath, filename=filename)
         if export_to_flame_graph:
             options["with_stack"] = True
         by_shapes = group_by_input_shapes and options.get("record_shapes", False)
@@ -126,7 +128,6 @@ class PyTorchProfiler(Base):
         wrong |= set(self._table_kwargs) - _OF_TABLE
         if wrong:
             raise KeyError(f"table_kwargs has {', '.join(sorted(wrong))}")
-        self.profiler = self._nvtx = self._names = None
         self._clear()
 
     def _clear(self):
