@@ -346,6 +346,11 @@ class Workers(unittest.TestCase):
 
     # ---- The profile ----
 
+    def test_a_profiler_that_has_their_counters_has_the_tables(self):
+        words = "simple(filter=?DataLoader?Numbers*),tree(file=/dev/null)"
+        self.run_case(lambda: fit(loader(), words=words))
+        self.check("train Numbers", data.LENGTH, started=2)
+
     @unittest.skipUnless("GNOMON_PROGRAM" in os.environ, "the program is not built")
     def test_the_profile_has_the_same_tables(self):
         def case():

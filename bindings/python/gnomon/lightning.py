@@ -186,11 +186,11 @@ def _report_all():
 
 
 def _loaders_of(names):
-    """The report of data loaders from the profile of one that has counters."""
+    """The report of data loaders from the profile of one that has their counters."""
     for name in names:
         with contextlib.suppress(gnomon.Error):
             profile = gnomon.snapshot(name)
-            if len(profile.counters):
+            if any(c.region.category == "loaders" for c in profile.counters):
                 return profile.report("loaders")
     return ""
 
