@@ -6,6 +6,7 @@
  * and a side's parts add up to its sums. */
 #include "diff/diff.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,7 @@ typedef struct run_reader {
         uint32_t view;        /* whose nodes are taken; 0: those of no view */
         uint32_t has_others;
     } * stages;
+    bool has_peaks; /* of memory: older files and torch's sessions have none */
 } run_reader;
 
 static bool run_has(const gnomon_stats *stats)
@@ -185,6 +187,8 @@ static void run_choose_views(gnomon__report_rows *r)
     gnomon__report_node n;
     for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
         struct run_stage *s = &reader->stages[n.of.stage];
+        for (size_t k = 0; k < n.of.memory_count; k++)
+            reader->has_peaks |= gnomon_memory_at(&n.of, k)->at_peak_bytes != 0;
         if (!reader->is_wanted[n.of.view] || !n.of.view ||
             n.of.flags & GNOMON_NODE_PART ||
             !(run_has_host(&n) || run_has(n.of.device)))
@@ -230,6 +234,8 @@ static void run_memory(gnomon__report_rows *r, const gnomon_node_info *n,
     gnomon__cell_count(&cells[RUN_NUMBER], n->stage);
     gnomon__cell_count(&cells[RUN_SAMPLES], m->allocations);
     gnomon__cell_number(&cells[RUN_SUM], (double)m->allocated_bytes);
+    if (!((const run_reader *)r->more)->has_peaks)
+        return;
     gnomon__cell_number(&cells[RUN_PEAK], (double)m->at_peak_bytes);
     gnomon__cell_number(&cells[RUN_HELD], (double)m->held_bytes);
 }
@@ -422,10 +428,12 @@ static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
                                    .last = from[RUN_LAST].number};
         half->all.s.count += from[RUN_SAMPLES].count;
     } else if (row->kind == GNOMON__DIFF_MEMORY) {
-        part = (gnomon__diff_part){.calls = (double)from[RUN_SAMPLES].count,
-                                   .total = from[RUN_SUM].number,
-                                   .self = from[RUN_HELD].number,
-                                   .max = from[RUN_PEAK].number};
+        const bool has_peak = from[RUN_PEAK].is_there;
+        part = (gnomon__diff_part){
+            .calls = (double)from[RUN_SAMPLES].count,
+            .total = from[RUN_SUM].number,
+            .self = has_peak ? from[RUN_HELD].number : (double)NAN,
+            .max = has_peak ? from[RUN_PEAK].number : (double)NAN};
         half->all.s.count++;
     }
     for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)

@@ -174,15 +174,18 @@ static int gate_watches(const gate_round *r, const gnomon__diff_row *row)
            gnomon__glob(r->gate->name, strlen(r->gate->name), row->name);
 }
 
-/* The next row from *at on that the gate watches and that both sides have; NULL: there
- * is none. */
+/* The next row from *at on that the gate watches and whose value both sides have; NULL:
+ * there is none. */
 static const gnomon__diff_row *gate_next(const gate_round *r, size_t *at)
 {
     while (*at < r->asked->diff->count) {
         const gnomon__diff_row *row =
             gnomon__diff_row_at(r->asked->diff, (*at)++);
-        if (gate_watches(r, row) && row->side[0].all.s.count &&
-            row->side[1].all.s.count)
+        int has = gate_watches(r, row);
+        for (int side = 0; has && side < 2; side++)
+            has = !isnan(gnomon__estimate_value(
+                r->asked->diff, row, (enum gnomon__side)side, r->gate->metric));
+        if (has)
             return row;
     }
     return NULL;
@@ -320,7 +323,7 @@ static int gate_watches_nothing(const gate_round *r)
         const gnomon__diff_row *row = gnomon__diff_row_at(r->asked->diff, i);
         if (gate_watches(r, row)) {
             gnomon__log("gate '%s' has nothing to compare: what it watches is "
-                        "on one side only",
+                        "not on both sides",
                         r->gate->text);
             return GNOMON__EXIT_NOTHING;
         }

@@ -43,7 +43,7 @@ enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *gate,
  * a line for each gate that holds, in JSON each row; those that fail are lines on
  * standard error.
  * The confidence is that of all judgements together. A gnomon__exit: _GATE; _UNSURE;
- * _USAGE: one watches nothing; _NOTHING: what one watches is on one side only. */
+ * _USAGE: one watches nothing; _NOTHING: what one watches is not on both sides. */
 int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
                         const gnomon__diff_request *asked);
 

@@ -69,6 +69,8 @@ const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
                                     double share, enum gnomon__changes_unit in)
 {
     const int digits = percent_digits(in);
+    if (isnan(share))
+        return strcpy(text, "-");
     if (fabs(share) < (digits ? 0.0005 : 0.005))
         return strcpy(text, digits ? "0.0 %" : "0 %");
     snprintf(text, GNOMON__CHANGES_TEXT, "%+.*f %%", digits, 100 * share);
@@ -249,10 +251,10 @@ static const char *show_cell(char room[32], const gnomon__report_table *table,
     case GNOMON__DIFF_B:
         return gnomon__changes_value(room, value, t->unit, 0);
     case GNOMON__DIFF_CHANGE:
-        if (isnan(cells[GNOMON__DIFF_A].number))
-            return "only in B";
-        if (isnan(cells[GNOMON__DIFF_B].number))
-            return "only in A";
+        if (isnan(cells[GNOMON__DIFF_A].number) !=
+            isnan(cells[GNOMON__DIFF_B].number))
+            return isnan(cells[GNOMON__DIFF_A].number) ? "only in B"
+                                                       : "only in A";
         return gnomon__changes_percent(room, value, t->unit);
     case GNOMON__DIFF_LOW:
         return gnomon__changes_between(
