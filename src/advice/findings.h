@@ -44,7 +44,8 @@ extern const gnomon__advice_rule
     gnomon__advice_rules[]; /* `look` NULL ends them */
 
 /* The profiles of one job, each of one run or of several. GNOMON_OK; GNOMON_ENOMEM; or the
- * code of one whose file could not be read to its end. Free in any case. O(entities) time for each stage. */
+ * code of one whose file could not be read to its end. Free in any case. O(entities) time
+ * for each stage. */
 int gnomon__advise(gnomon__findings *to, const gnomon_profile *const *profiles,
                    size_t count);
 void gnomon__findings_free(void *findings);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The rows of two sides, matched by stage, kind and name, and summed over paths and
  * tracks. There are rows of times on the host and on devices, of the devices' work by
- * scope, of steps (one for each stage), of counters, and of memory. A side is any number of runs,
- * added one at a time: O(rows) memory, whatever their number. */
+ * scope, of steps (one for each stage), of counters, and of memory. A side is any number of
+ * runs, added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
 

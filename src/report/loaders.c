@@ -84,8 +84,9 @@ static bool loader_finish(gnomon__report_rows *r, gnomon__cell *cells)
     const uint64_t batches = cells[LOADER_BATCHES].count;
     const uint64_t starts = cells[LOADER_STARTS].count;
     (void)r;
-    gnomon__cell_count(&cells[LOADER_PREFETCHED],
-                       worked > waited ? worked - waited : 0);
+    if (cells[LOADER_WORKED].is_there)
+        gnomon__cell_count(&cells[LOADER_PREFETCHED],
+                           worked > waited ? worked - waited : 0);
     if (batches > starts)
         gnomon__cell_number(&cells[LOADER_MEAN],
                             (double)cells[LOADER_READY].count /
