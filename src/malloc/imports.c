@@ -29,7 +29,9 @@ typedef struct taking {
     uintptr_t page;
     /* The program's jumps, whose addresses stand for those of the calls. */
     uintptr_t jumps[GNOMON__HEAP_COUNT];
-    int tables, is_refused, is_left; /* the module at hand is not asked for */
+    int tables, is_refused;
+    int has_unknown; /* a call that nobody has sought so far */
+    int is_left;     /* the module at hand is not asked for */
 } taking;
 
 typedef struct module {
@@ -155,6 +157,7 @@ static void take_entry(taking *t, const module *m, const ElfW(Rela) * entry)
     /* Where that was not sought yet, it is what another file has found. */
     if (!gnomon__heap_real[i] && type == JUMP && !is_sought)
         store_release(&gnomon__heap_real[i], (gnomon__heap_function *)now);
+    t->has_unknown |= !gnomon__heap_real[i];
     if (!gnomon__heap_real[i] || t->is_left)
         return;
     if (now == (uintptr_t)gnomon__heap_real[i] || is_sought ||
@@ -200,8 +203,9 @@ int gnomon__imports_take(const char *file, const char *names)
     taking t = {
         .file = file, .names = names, .page = (uintptr_t)sysconf(_SC_PAGESIZE)};
     (void)dl_iterate_phdr(take_module, &t);
-    /* Again: what a file has not sought, a later one may have found. */
-    t.tables = 0;
-    (void)dl_iterate_phdr(take_module, &t);
+    if (t.has_unknown) { /* a later file may have found it */
+        t.tables = 0;
+        (void)dl_iterate_phdr(take_module, &t);
+    }
     return t.is_refused ? -1 : t.tables;
 }
