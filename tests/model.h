@@ -79,6 +79,7 @@ typedef struct model_view {
     int has_trace;       /* it records events, in cycles: */
     int came_late;       /* after the first step of the run */
     int cycle, cycle_at; /* the last one; where it is in the stage; 0: none */
+    int is_leaving;      /* its last profiles are made */
     int has_ready;       /* it gets each cycle that is over, */
     uint64_t given;      /* so many, or all events at the end */
     int keep; /* which of them, of a table; those of the last steps: */

@@ -661,10 +661,12 @@ static void end_run(void)
     print_operation(0, "teardown", -1, 0);
     m.is_run_over = 1;
     model_reported(&m);
-    for (int v = 0; v < MODEL_VIEWS; v++)
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        m.views[v].is_leaving = 1;
         m.views[v].given += m.views[v].has_ready &&
                             !model_is_scheduled(m.views[v].schedule) &&
                             !observers[v].parts;
+    }
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
     for (int v = 0; v < MODEL_VIEWS; v++)
         compare_parts(v, 1);

@@ -99,30 +99,60 @@ static int model_find_event(const model_match *x, const gnomon_event_info *is,
     return found_at;
 }
 
-/* Whether the cycle's tape is for no report or file, of this view or of one that shares its
- * window: then what is open is lost to the cycle. */
-static int model_loses_opens(const model_match *x)
+/* Whether the views have one tape. */
+static int model_share(const model_view *a, const model_view *b)
 {
-    int is_alone = model_takes_cycles(x->of);
-    for (int v = 0; v < MODEL_VIEWS; v++) {
-        const model_view *o = &x->m->views[v];
-        is_alone &= !o->serial || !o->has_trace || o->filter != x->of->filter ||
-                    o->schedule != x->of->schedule || model_takes_cycles(o);
-    }
+    return a->serial && b->serial && a->has_trace && b->has_trace &&
+           a->filter == b->filter && a->schedule == b->schedule;
+}
+
+/* Whether the tape of a view is for no report or file, of this view or of one that shares
+ * it: then what is open is lost to the cycle. */
+static int model_loses_opens(const model *m, const model_view *of)
+{
+    int is_alone = model_takes_cycles(of);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        is_alone &=
+            !model_share(&m->views[v], of) || model_takes_cycles(&m->views[v]);
     return is_alone;
 }
 
-/* Ranges that began in a cycle, and are open when that is read. */
-static uint64_t model_open_ranges(const model_match *x, int thread)
+/* Whether the last profiles of the view's tape are made. */
+static int model_is_leaving(const model *m, const model_view *of)
+{
+    int leaves = 1;
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        leaves &= !model_share(&m->views[v], of) || m->views[v].is_leaving;
+    return leaves;
+}
+
+/* Ranges that the view saw begin, in this cycle or in any, and are open. */
+static uint64_t model_open_ranges(const model *m, const model_view *of,
+                                  int thread, int cycle)
 {
     uint64_t count = 0;
-    int v = (int)(x->of - x->m->views);
-    for (int i = 0; x->time == MODEL_CYCLE && i < x->m->exec_count; i++) {
-        const model_exec *e = &x->m->execs[i];
+    int v = (int)(of - m->views);
+    for (int i = 0; i < m->exec_count; i++) {
+        const model_exec *e = &m->execs[i];
         count += e->kind == MODEL_RANGE && e->is_open && e->thread == thread &&
-                 model_saw(x->m, e, v) && e->cycle[v] == x->cycle;
+                 model_saw(m, e, v) && e->cycle[v] &&
+                 (!cycle || e->cycle[v] == cycle);
     }
     return count;
+}
+
+/* Of these those that the profile counts as lost. */
+static void model_lost_ranges(const model_match *x, int thread, uint64_t *least,
+                              uint64_t *most)
+{
+    const int is_cycle = x->time == MODEL_CYCLE,
+              is_alone = model_loses_opens(x->m, x->of),
+              is_last = !is_alone && model_is_leaving(x->m, x->of);
+    *most = is_cycle || is_last
+                ? model_open_ranges(x->m, x->of, thread, is_last ? 0 : x->cycle)
+                : 0;
+    *least =
+        (is_cycle && !is_alone) || model_is_stream(x->of->keep) ? 0 : *most;
 }
 
 static uint64_t model_missing_on(const model_match *x, int thread)
@@ -142,8 +172,8 @@ static int model_same_missing(const model_match *x, const char *found)
 {
     int ok = 1;
     for (int t = 0; t < MODEL_THREADS; t++) {
-        uint64_t is = model_missing_on(x, t), most = model_open_ranges(x, t),
-                 least = model_loses_opens(x) ? most : 0;
+        uint64_t is = model_missing_on(x, t), least, most;
+        model_lost_ranges(x, t, &least, &most);
         int is_lost = most != 0;
         for (int i = 0; i < x->m->event_count; i++) {
             const model_event *e = &x->m->events[i];
@@ -218,7 +248,10 @@ static void model_take_part(model *m, int v, const gnomon_profile *p)
 static void model_check_parts(const model *m, int v, int is_last)
 {
     for (int t = 0; t < MODEL_THREADS; t++) {
-        uint64_t least = 0, most = 0, lost = m->views[v].lost[t];
+        uint64_t most = model_is_leaving(m, &m->views[v])
+                            ? model_open_ranges(m, &m->views[v], t, 0)
+                            : 0,
+                 least = is_last ? most : 0, lost = m->views[v].lost[t];
         for (int i = 0; i < m->event_count; i++) {
             const model_event *e = &m->events[i];
             if (e->view != m->views[v].serial || e->thread != t || !e->cycle ||

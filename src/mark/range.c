@@ -105,7 +105,7 @@ static APART void give_slot(gnomon__thread *beginner, open_range *r)
     uint32_t first = load_relaxed(&beginner->ranges.given_back);
     uint32_t at = (uint32_t)((char *)r - beginner->ground);
     do
-        r->next = first;
+        store_relaxed(&r->next, first);
     while (!cas_acq_rel(&beginner->ranges.given_back, &first, at));
 }
 
@@ -122,7 +122,20 @@ void gnomon__ranges_open(void (*each)(uint32_t segment))
     }
 }
 
-/* Of a slot that is used again meanwhile it is the next range that is lost, once. */
+/* Those of `mask` that saw the range begin: bits attached again since then are other
+ * profilers. */
+static APART uint32_t still_the_same(const open_range *r, uint32_t mask)
+{
+    gnomon__each_bit(bit, mask) {
+        if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) -
+                      load_relaxed(&r->epoch)) > 0)
+            mask &= ~(1u << bit);
+    }
+    return mask;
+}
+
+/* Of a slot that is used again meanwhile it is the next range that is lost, once. A bit that
+ * was attached again since the range began is another profiler's. */
 void gnomon__ranges_lose(uint32_t bit, uint64_t from, uint64_t until,
                          uint32_t threads, gnomon__range_lost *lose, void *to)
 {
@@ -133,9 +146,13 @@ void gnomon__ranges_lose(uint32_t bit, uint64_t from, uint64_t until,
              slot++) {
             const uint64_t token = load_acquire(&r->token),
                            begin = load_relaxed(&r->begin);
-            if (token > TAKEN && begin >= from && begin < until &&
-                and_acq_rel(&r->mask, ~(1u << bit)) >> bit & 1)
-                lose(to, i, begin);
+            const uint32_t segment = load_relaxed(&r->segment),
+                           mask = still_the_same(r, 1u << bit);
+            fence_acquire();
+            if (token > TAKEN && load_relaxed(&r->token) == token &&
+                begin >= from && begin < until && mask &&
+                and_acq_rel(&r->mask, ~mask) & mask)
+                lose(to, i, begin, segment);
         }
     }
 }
@@ -171,7 +188,7 @@ static APART void call_starts(gnomon__thread *t, open_range *r, uint32_t hooks,
     gnomon__hooks_start(t, &f, hooks, r->slots);
     gnomon__hooks_leave(t);
     gnomon__thread_keep_up(t);
-    store_relaxed(&r->mask, load_relaxed(&r->mask) | hooks);
+    (void)or_acq_rel(&r->mask, hooks); /* a reader may take bits */
 }
 
 /* The clock is the counter wherever there is a hot tree. */
@@ -197,7 +214,7 @@ static inline ALWAYS uint64_t range_begin_entered(gnomon__thread *t,
     store_relaxed(&r->region, region);
     store_relaxed(&r->mask, recorders);
     store_relaxed(&r->hooks, 0);
-    r->epoch = t->epoch;
+    store_relaxed(&r->epoch, t->epoch);
     if (unlikely(m != recorders))
         call_starts(t, r, m ^ recorders, token);
     store_relaxed(&r->segment, t->segment);
@@ -339,18 +356,6 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
     return n;
 }
 
-/* Those of `mask` that saw the range begin: bits attached again since then are other
- * profilers. */
-static APART uint32_t still_the_same(const open_range *r, uint32_t mask)
-{
-    gnomon__each_bit(bit, mask) {
-        if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) - r->epoch) >
-            0)
-            mask &= ~(1u << bit);
-    }
-    return mask;
-}
-
 /* There are none where the thread has the configuration that the range began under. */
 static inline ALWAYS uint32_t who_saw(const gnomon__thread *t,
                                       const open_range *r, uint32_t mask)
@@ -456,7 +461,7 @@ static inline ALWAYS void range_end_entered(gnomon__thread *t, uint64_t token)
         give_slot(beginner, r);
         return;
     }
-    r->next = t->ranges.free_slots;
+    store_relaxed(&r->next, t->ranges.free_slots);
     t->ranges.free_slots = (uint32_t)((char *)r - t->ground);
 }
 

@@ -43,7 +43,8 @@ void gnomon__ranges_open(void (*each)(uint32_t segment));
 
 /* Ranges of these first threads that began in this time, in ticks, and are open: the tape of
  * `bit` gets no event of them, and each is lost, once. Any thread. */
-typedef void gnomon__range_lost(void *to, uint32_t thread, uint64_t begin);
+typedef void gnomon__range_lost(void *to, uint32_t thread, uint64_t begin,
+                                uint32_t segment);
 void gnomon__ranges_lose(uint32_t bit, uint64_t from, uint64_t until,
                          uint32_t threads, gnomon__range_lost *lose, void *to);
 

@@ -130,7 +130,8 @@ typedef struct gnomon__tape {
     uint32_t first_segment; /* of GNOMON__TAPE_STAGES; likewise */
     /* At the last sweep, under the lock: `next`, and since when it was that. */
     uint32_t noted;
-    uint32_t refused; /* marks that found no room */
+    uint16_t refused; /* marks that found no room */
+    uint16_t opens;   /* ranges that get a number at the cut; under the lock */
     uint64_t idle_since;
 } gnomon__tape;
 _Static_assert(sizeof(gnomon__tape) <= 256, "a thread's, in little memory");

@@ -453,11 +453,25 @@ static void write_cut(gnomon__tape *tape)
     }
 }
 
+/* The thread began ranges that no later profile can have. The thread writes nothing, so they
+ * are numbers that have no record. */
+static void number_opens(gnomon__tape *tape)
+{
+    gnomon__tape_pool *pool = &gnomon__tape_pools[tape->bit];
+    if (!tape->opens || pool->generation != tape->generation)
+        return;
+    if (tape->block)
+        gnomon__tape_close(tape, pool, gnomon__ticks(), 0);
+    store_relaxed(&tape->number, tape->number + tape->opens);
+    tape->opens = 0;
+}
+
 /* A late cut moves nothing: the stage that is being reported goes without the thread. */
 void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
     gnomon__tape_cursor *c = &tape->cursors[GNOMON__TAPE_STAGES];
+    number_opens(tape);
     if (gnomon__segment_settled != gnomon__segment) {
         tape->segment = gnomon__segment;
         tape->cut_at = gnomon__ticks();

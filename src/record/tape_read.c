@@ -214,8 +214,10 @@ static void await_marks(void)
     (void)gnomon__observer_marks_over(0);
 }
 
-static void lose_open(void *to, uint32_t thread, uint64_t begin)
+static void lose_open(void *to, uint32_t thread, uint64_t begin,
+                      uint32_t segment)
 {
+    (void)segment;
     gnomon__tape_events *e = to;
     gnomon__tape_lose(&e->threads[thread].lost, 1, begin, begin);
 }

@@ -24,6 +24,36 @@ static int are_needed_later(const gnomon__view *v)
     return 0;
 }
 
+/* A range that is open where the run ends is lost to the view's last profile, which is of
+ * the next cut. Of an earlier stage, where no other follows, that is a late part. */
+static void lose_at_end(void *to, uint32_t thread, uint64_t begin,
+                        uint32_t segment)
+{
+    gnomon__view *v = to;
+    int is_late;
+    (void)begin;
+    gnomon__lock();
+    gnomon__tape *tape = gnomon__tape_with(gnomon__threads[thread],
+                                           v->tape->bit, v->tape->generation);
+    if (tape)
+        tape->opens++;
+    gnomon__unlock();
+    if (!gnomon__stage_is_due())
+        (void)gnomon__ledger_segment(&v->base->ledger, segment, &is_late);
+}
+
+void gnomon__ranges_over(int leaving)
+{
+    gnomon__readers_lock();
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->tape && (!leaving || gnomon__view_leaves(v)) &&
+            (!v->scheduled || are_needed_later(v))) /* else the cycle has it */
+            gnomon__ranges_lose(v->tape->bit, 0, UINT64_MAX,
+                                load_acquire(&gnomon__thread_total),
+                                lose_at_end, v);
+    gnomon__readers_unlock();
+}
+
 static int make_cycle(gnomon__model **m, const gnomon__view *v,
                       const gnomon__event_range *range, int is_closed)
 {

@@ -66,6 +66,9 @@ void gnomon__events_reported(int leaving);
 /* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
  * the stage that is reported. In control calls. */
 void gnomon__cycles_deliver(int is_closed, int leaving);
+/* The run ends, or profilers leave: before the last cut. Of ranges that are open the events
+ * are lost, to the profiles that follow. */
+void gnomon__ranges_over(int leaving);
 /* The run is over: gives all events to profilers without a schedule. Returns up to when,
  * in ticks. */
 uint64_t gnomon__run_deliver(int leaving);

@@ -176,6 +176,7 @@ static int settle_late(void)
 
 void gnomon__stage_report_leaving(void)
 {
+    gnomon__ranges_over(1);
     if (gnomon__stage_is_due()) {
         close_leaving();
         gnomon__report_stage(1);
@@ -189,6 +190,7 @@ void gnomon__stage_report_leaving(void)
 
 void gnomon__run_over(void)
 {
+    gnomon__ranges_over(0);
     if (gnomon__stage_is_due())
         gnomon__stage_over();
     else if (settle_late())

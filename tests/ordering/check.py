@@ -22,7 +22,7 @@ import re
 import sys
 import tempfile
 
-MACRO_NAME = (r"(?:load|store|add|sub|and|swap|cas|bump)_"
+MACRO_NAME = (r"(?:load|store|add|sub|and|or|swap|cas|bump)_"
               r"(?:relaxed|acquire|release|acq_rel|ordered|loose|pair)")
 MACRO = re.compile(
     r"\b(" + MACRO_NAME +
@@ -32,7 +32,7 @@ BUILTIN = {"load_n": "load", "store_n": "store", "exchange_n": "swap",
            "compare_exchange_n": "cas", "fetch_add": "add", "fetch_sub": "sub"}
 
 ORDERED = re.compile(
-    r"\b(?:(?:load|store|add|sub|and|swap|cas|bump)_(?:acquire|release|acq_rel|ordered)|"
+    r"\b(?:(?:load|store|add|sub|and|or|swap|cas|bump)_(?:acquire|release|acq_rel|ordered)|"
     r"fence_(?:acquire|release|acq_rel|full)|gnomon__observer_barrier)\(")
 # What stands in quoted functions and is in no program, and why.
 UNTRIED = {

@@ -610,6 +610,27 @@ TEST(a_range_that_is_open_as_its_cycle_ends_is_lost_to_that)
     CHECK_EQ(ready_calls[1].missing, 0);
 }
 
+/* It is told once, though it ends in the next run, which has the profiler too. */
+TEST(a_range_that_is_open_as_the_run_ends_is_lost_to_that)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon_range over = gnomon_range_begin(&range_region);
+    gnomon_range_end(gnomon_range_begin(&range_region));
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    gnomon_range_end(over);
+    gnomon_range_end(gnomon_range_begin(&range_region));
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(ready_count, 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(ready_calls[i].events, 1);
+        CHECK_EQ(ready_calls[i].missing, !i);
+    }
+}
+
 /* A stage that ends inside a cycle delivers what there is; the next stage's cycles begin
  * anew. */
 TEST(partial_cycles)

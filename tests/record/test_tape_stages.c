@@ -133,7 +133,8 @@ static size_t unlike_nodes(const gnomon_profile *p)
     return unlike;
 }
 
-/* Without a loss an event is in the stage that counts its call. */
+/* An event is in the stage that counts its call. What is missing are the ranges that nobody
+ * ended. */
 TEST(calls_are_events_on_every_node)
 {
     pthread_t threads[SIX];
@@ -158,7 +159,7 @@ TEST(calls_are_events_on_every_node)
     CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
     CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
     CHECK(events(p) > 0);
-    CHECK_EQ(missing(p, NULL), 0);
+    CHECK_EQ(missing(p, NULL), SIX);
     CHECK_EQ(unlike_nodes(p), 0);
     gnomon_profile_free(p);
 }
@@ -318,6 +319,76 @@ TEST(cycles_end_while_threads_pass_ranges_on)
 TEST(cycles_end_while_ranges_have_no_room)
 {
     tell_each_range_once(&first_cycle_taper);
+}
+
+/* Also where its stage was reported, and nothing was marked since. */
+static void leave_a_range_open(int ends_stage, int detaches)
+{
+    gnomon_profile *p = NULL;
+    child_folder();
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(
+        gnomon_attach(NULL, NULL, "trace(on_trace_ready=none),file=run.gnomon"),
+        GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon_range open_range = gnomon_range_begin(&range_region);
+    gnomon_range_end(gnomon_range_begin(&range_region));
+    if (ends_stage)
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    if (detaches)
+        CHECK_EQ(gnomon_attach(NULL, NULL, "-trace"), GNOMON_OK);
+    else
+        CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    gnomon_range_end(open_range);
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 1);
+    CHECK_EQ(events(p), 1);
+    CHECK_EQ(missing(p, "events_lost"), 1);
+    gnomon_profile_free(p);
+}
+
+TEST(a_file_counts_what_is_open_at_the_end)
+{
+    leave_a_range_open(0, 0);
+}
+
+TEST(a_file_counts_what_is_open_since_an_earlier_stage)
+{
+    leave_a_range_open(1, 0);
+}
+
+TEST(a_file_counts_what_is_open_as_its_profiler_is_detached)
+{
+    leave_a_range_open(0, 1);
+}
+
+enum { OPEN = 256 };
+static gnomon_range opened[THREADS][OPEN];
+
+static void *end_all(void *ranges)
+{
+    for (int i = 0; i < OPEN; i++)
+        gnomon_range_end(((gnomon_range *)ranges)[i]);
+    return NULL;
+}
+
+TEST(the_run_ends_while_threads_end_ranges)
+{
+    pthread_t threads[THREADS];
+    for (long round = 0; round < live_times(100, 4000); round++) {
+        told = 0;
+        CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_attach(&cycle_taper, NULL, NULL), GNOMON_OK);
+        for (int i = 0; i < THREADS * OPEN; i++)
+            opened[i % THREADS][i / THREADS] =
+                gnomon_range_begin(&range_region);
+        live_start(threads, THREADS, end_all, opened, sizeof *opened);
+        CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+        live_join(threads, THREADS);
+        CHECK_EQ(gnomon_detach(&cycle_taper, NULL), GNOMON_OK);
+        if (!CHECK_EQ(told, THREADS * OPEN))
+            break;
+    }
 }
 
 /* Windows without a gap. What was open when its cycle was read is there as open. */
