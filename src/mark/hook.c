@@ -220,18 +220,25 @@ static APART void end_slowly(gnomon_token token, gnomon__thread *t,
         gnomon__slow_end(token, t);
 }
 
-/* Together with the hot tree, whose inner scopes may have no frame. `a`: the action, or
- * NULL. */
+/* Whether the innermost scope of the hot tree, which may have no frame, began after this
+ * one. */
+static inline ALWAYS int is_around_hot(const gnomon__thread *t,
+                                       const gnomon__frame *frame)
+{
+    const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
+    return (inner->token & ~GNOMON__TOKEN_FLAGS) > frame->seen.token;
+}
+
+/* Together with the hot tree. `a`: the action, or NULL. */
 static APART void end_more(gnomon_token token, gnomon__thread *t,
                            gnomon__frame *frame, gnomon__action *a)
 {
     /* While the hot path is shut no bit is plain, so a frame that is being
-     * taken away is not used here. */
+     * taken away, or a tree that is being cut, is not used here. */
     uint32_t mask = load_relaxed(&frame->mask);
-    const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
     if (unlikely(mask & ~load_relaxed(&t->plain)) ||
         frame->seen.flags != (a ? GNOMON_FRAME_ACTION : 0u) ||
-        (inner->token & ~GNOMON__TOKEN_FLAGS) > frame->seen.token ||
+        is_around_hot(t, frame) ||
         ((mask & t->tree_bits) && !end_tree(t, token, seen_of(frame)))) {
         end_slowly(token, t, a);
         return;
