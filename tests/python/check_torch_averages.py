@@ -280,6 +280,19 @@ class Contents(Case):
         self.assertEqual(own["allocated_bytes"]["aten::matmul;aten::mm"], 4 * 8)
         self.assertEqual(sum(own["allocated_bytes"].values()), 4 * (6 + 12 + 8))
 
+    def test_stacks_of_any_letters(self):
+        code = compile("def odd():\n torch.ones(2)", "a;b\tc\nd e.py", "exec")
+        found = {"torch": torch}
+        exec(code, found)
+        with gnomon.profile(**STACKS) as prof:
+            found["odd"]()
+        prof.export_stacks(self.path("ours"))
+        prof.profiler.export_stacks(self.path("theirs"))
+        with open(self.path("ours")) as ours, open(self.path("theirs")) as theirs:
+            text = ours.read()
+            self.assertEqual(text, theirs.read())
+        self.assertIn("a_b_c_d_e.py", text)
+
     def test_backward_is_linked_with_forward(self):
         with gnomon.profile(record_shapes=True) as prof:
             x = torch.ones(2, 3, requires_grad=True)

@@ -193,6 +193,9 @@ _LEFT_OUT = (  # of stacks, as torch does
 )
 
 
+_FRAME_LETTERS = str.maketrans(";\t\n", "___")  # as export_stacks has them
+
+
 class _Shown(dict):
     """Of a frame: whether stacks have it."""
 
@@ -342,7 +345,7 @@ class _Reader:
             if overload:
                 attributes.append(("Overload name", json.dumps(overload)))
             if stack:
-                text = "".join(frame + ";" for frame in stack)
+                text = "".join(f.translate(_FRAME_LETTERS) + ";" for f in stack)
                 attributes.append(
                     ("Call stack", json.dumps(text, ensure_ascii=False))
                 )
