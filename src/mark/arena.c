@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The arena that all marks write to, and its chunks. A chunk that is given
- * back goes to a list of its size and is reused. Any thread; the lists are
- * under the lock. A chunk is zeroed when it is taken again, not when it is given
- * back, as a reader may still read what it held before. */
+/* The arena that all marks write to, and its chunks. A chunk that is given back joins
+ * free ones of its size beside it, goes to a list, and is reused, whole or in parts. Any
+ * thread; the lists are under the lock. A chunk is zeroed when it is taken again, not when
+ * it is given back, as a reader may still read what it held before. */
 #include "mark/arena.h"
 
 #include "mark/thread.h"

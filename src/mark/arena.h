@@ -25,8 +25,8 @@ enum gnomon__need {
     GNOMON__FOR_OTHER
 };
 
-/* Zeroed memory of at least `bytes`, rounded up to a power of two >= 1024; for events
- * it may hold anything, as nothing is read there before it is written, and zeroing a
+/* Zeroed memory of at least `bytes`, rounded up to a power of two; for events it may
+ * hold anything, as nothing is read there before it is written, and zeroing a
  * block of 64 KiB would take 9 us inside a mark. 0: the arena is full. */
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
