@@ -94,6 +94,8 @@ TEST(no_marks)
 /* Memory is marked outside of all scopes, too: then there are rows. */
 TEST(memory_is_a_row)
 {
+    static const char *const said[] = {
+        "", "gnomon: 1 scope is open: (outside) (main, 1.500 s)\n"};
     gnomon__footer_input facts = {.pair_ns = 29};
     gnomon_stage_info stage = {.name = "fit"};
     gnomon_region_info region = {.name = "(outside)"};
@@ -103,9 +105,7 @@ TEST(memory_is_a_row)
         fake_writer w;
         fake_open(&w);
         CHECK_EQ(gnomon__footer(&p.base, &facts, &w.base), GNOMON_OK);
-        CHECK_STR(w.text, open ? "gnomon: 1 scope is open: (outside) (main, "
-                                 "1.500 s)\n"
-                               : "");
+        CHECK_STR(w.text, said[open]);
         free(w.text);
     }
 }
