@@ -129,7 +129,7 @@ static void add_parts(estimate *e, const gnomon__diff_half *half, size_t jobs,
         e->value += off / e->parts;
         squares += off * (value - e->value);
     }
-    if (!e->parts)
+    if (e->parts <= 0)
         e->value = (double)NAN;
     e->measured = e->parts > 1 ? squares / (e->parts - 1) : 0;
 }
