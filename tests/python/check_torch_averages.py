@@ -293,6 +293,14 @@ class Contents(Case):
             self.assertEqual(text, theirs.read())
         self.assertIn("a_b_c_d_e.py", text)
 
+    def test_strides_are_those_of_torch(self):
+        with gnomon.profile(record_shapes=True) as prof:
+            torch.cat([torch.ones(8, 2).t() @ torch.ones(8, 4)] * 2)
+        ops = {op.operation: op.inputs for op in prof.profile().ops}
+        strides = [of.strides and list(of.strides) for of in ops["aten::mm"]]
+        self.assertEqual(strides, [[1, 2], [4, 1]])
+        self.assertFalse(any(of.strides for of in ops["aten::cat"]))
+
     def test_backward_is_linked_with_forward(self):
         with gnomon.profile(record_shapes=True) as prof:
             x = torch.ones(2, 3, requires_grad=True)

@@ -338,7 +338,7 @@ class _Reader:
 
     # ---- Operations
 
-    def _add_op(self, key, name, flops, shapes, types, stack, overload):
+    def _add_op(self, key, name, flops, shapes, types, strides, stack, overload):
         number = self.ops[key]
         if number > len(self.op_rows):
             attributes = []
@@ -349,8 +349,12 @@ class _Reader:
                 attributes.append(
                     ("Call stack", json.dumps(text, ensure_ascii=False))
                 )
-            inputs = list(zip(types, shapes)) if len(types) == len(shapes) else []
-            sizes = sum(map(len, shapes))
+            inputs = []
+            if len(types) == len(shapes) == len(strides):
+                inputs = list(zip(types, shapes, strides))
+            elif len(types) == len(shapes):  # an older torch
+                inputs = [(*of, []) for of in zip(types, shapes)]
+            sizes = 2 * sum(map(len, shapes))
             self.op_rows.append(
                 (name, _FLOPS_GIVEN, flops, sizes, inputs, attributes)
             )
@@ -363,19 +367,22 @@ class _Reader:
         empty, nothing = [[]] * count, [()] * count
         shapes = self.columns("shapes", []) if options.record_shapes else empty
         types = self.columns("dtypes", []) if options.record_shapes else empty
+        strides = empty
+        if options.record_shapes:
+            strides = self.columns("structured_input_strides", [])
         stacks = self._stacks() if options.with_stack else nothing
         flops = self.columns("flops", 0) if options.with_flops else [0] * count
         overloads = self.columns("overload_name", "")
         texts = nothing  # what two operations are compared by
         if options.record_shapes:
-            texts = [marshal.dumps(pair, 2) for pair in zip(shapes, types)]
-        columns = zip(self.names, flops, shapes, types, stacks, overloads)
+            texts = [marshal.dumps(of, 2) for of in zip(shapes, types, strides)]
+        columns = zip(self.names, flops, shapes, types, strides, stacks, overloads)
         numbers = []
         for activity, text, row in zip(activities, texts, columns):
-            if activity != "cpu_op" and not row[4]:
+            if activity != "cpu_op" and not row[5]:
                 numbers.append(0)
                 continue
-            name, work, _, _, stack, overload = row
+            name, work, _, _, _, stack, overload = row
             if activity != "cpu_op":
                 row = ("", *row[1:])
             key = name, activity, work, text, stack, overload

@@ -410,21 +410,31 @@ static int add_region(building *b, PyObject *given)
     return 1;
 }
 
-/* The inputs of an operation: a type, and a tuple of sizes. 0: an exception is set. */
+/* The inputs of an operation: a type, and lists of sizes and strides; no strides, or another
+ * number of them, as of a list of tensors: not known. 0: an exception is set. */
 static int read_inputs(PyObject *given, gnomon_tensor *inputs, int64_t *dims,
                        size_t room)
 {
     for (Py_ssize_t i = 0; i < PyList_Size(given); i++) {
-        PyObject *sizes;
+        PyObject *sizes, *strides;
         inputs[i] =
             (gnomon_tensor){.struct_size = sizeof *inputs, .dims = dims};
-        if (!PyArg_ParseTuple(PyList_GetItem(given, i), "sO!", &inputs[i].dtype,
-                              &PyList_Type, &sizes))
+        if (!PyArg_ParseTuple(PyList_GetItem(given, i), "sO!O!",
+                              &inputs[i].dtype, &PyList_Type, &sizes,
+                              &PyList_Type, &strides))
             return 0;
-        for (Py_ssize_t d = 0; d < PyList_Size(sizes) && room; d++, room--) {
-            *dims++ = PyLong_AsLongLong(PyList_GetItem(sizes, d));
-            inputs[i].rank++;
-        }
+        const size_t rank = (size_t)PyList_Size(sizes);
+        if (rank > room / 2)
+            continue;
+        for (size_t d = 0; d < rank; d++)
+            *dims++ = PyLong_AsLongLong(PyList_GetItem(sizes, (Py_ssize_t)d));
+        inputs[i].rank = (uint32_t)rank;
+        room -= 2 * rank;
+        if (!rank || (size_t)PyList_Size(strides) != rank)
+            continue;
+        inputs[i].strides = dims;
+        for (size_t d = 0; d < rank; d++)
+            *dims++ = PyLong_AsLongLong(PyList_GetItem(strides, (Py_ssize_t)d));
     }
     return !PyErr_Occurred();
 }
@@ -441,7 +451,8 @@ static int read_attributes(PyObject *given, gnomon_attribute *to)
     return 1;
 }
 
-/* A name, flags, flops, how many sizes the inputs have together, inputs, attributes. */
+/* A name, flags, flops, how many sizes and strides the inputs have together, inputs,
+ * attributes. */
 static int add_op(building *b, PyObject *given)
 {
     gnomon_op_info op = {.struct_size = sizeof op};
