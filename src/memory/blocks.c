@@ -3,8 +3,8 @@
  *
  * Levels of slots, each four times as large as the one before. A pointer's slot is one of
  * eight in a row, in whichever level was the newest when it came. Where these are taken, a
- * level is added; nothing ever moves. So adding touches two lines of the cache, and a
- * program that is past its peak makes no system call.
+ * level is added; nothing ever moves. So a program that is past its peak makes no system
+ * call. The levels below are small, and looked at for a block whose free nobody marked.
  *
  * Invariant: a pointer is given out to one owner, so its slot is written by one thread at
  * a time: from free to BUSY, value, key; and back to free by whoever frees the block. */
@@ -110,22 +110,10 @@ static int put_into(block *row, const block *b, block *old)
     }
 }
 
-int gnomon__block_add(block b, block *old)
+/* Of the levels below that one, the newest first. */
+static block take_below(uint32_t level, uint64_t pointer)
 {
-    for (;;) {
-        const uint32_t level = load_acquire(&newest);
-        block *slots = load_acquire(&levels[level]);
-        if (likely(slots != NULL &&
-                   put_into(row_of(slots, level, b.key >> 16), &b, old)))
-            return 1;
-        if (!add_level(slots ? level + 1 : level))
-            return 0;
-    }
-}
-
-block gnomon__block_take(uint64_t pointer)
-{
-    for (uint32_t level = load_acquire(&newest) + 1; level--;) {
+    while (level--) {
         block *slots = load_acquire(&levels[level]);
         const block found =
             slots ? take_from(row_of(slots, level, pointer), pointer)
@@ -134,6 +122,27 @@ block gnomon__block_take(uint64_t pointer)
             return found;
     }
     return (block){0, 0};
+}
+
+int gnomon__block_add(block b, block *old)
+{
+    for (;;) {
+        const uint32_t level = load_acquire(&newest);
+        block *slots = load_acquire(&levels[level]);
+        if (likely(slots != NULL &&
+                   put_into(row_of(slots, level, b.key >> 16), &b, old))) {
+            if (level && !old->key) /* one from before the last growth */
+                *old = take_below(level, b.key >> 16);
+            return 1;
+        }
+        if (!add_level(slots ? level + 1 : level))
+            return 0;
+    }
+}
+
+block gnomon__block_take(uint64_t pointer)
+{
+    return take_below(load_acquire(&newest) + 1, pointer);
 }
 
 void gnomon__blocks_forget(void)

@@ -421,6 +421,21 @@ TEST(many_blocks_in_any_order)
     free(order);
 }
 
+/* A free that nobody marked, of a block from before the table grew. */
+TEST(a_pointer_comes_again_after_many_others)
+{
+    ATTACH("(as=m)");
+    GNOMON_SCOPE("step");
+    for (uint32_t i = 0; i < 20000; i++)
+        take(i, 10);
+    take(0, 3);
+    gnomon_profile *p = live_snapshot("m");
+    const gnomon_memory_stats all = sums(p, "", "host");
+    CHECK_EQ(all.unknown, 1);
+    CHECK_EQ(all.held_bytes, 19999 * 10 + 3);
+    gnomon_profile_free(p);
+}
+
 /* The system gives no more memory: blocks without a place are counted. */
 TEST(blocks_that_find_no_room_are_lost)
 {
