@@ -198,8 +198,8 @@ bool gnomon__table_stage(const gnomon_profile *profile, gnomon_stage_info *out);
 /* The name of the stage, if there is only one; else "". */
 const char *gnomon__only_stage(const gnomon_profile *profile);
 
-/* As printf("%g") does in the C locale: six digits; with is_exact as many as are needed
- * to read the same value back. */
+/* As printf("%g") does in the C locale: six digits, or all of a whole number below 10^15;
+ * with is_exact as many as are needed to read the same value back. */
 const char *gnomon__print_number(char text[32], double value, bool is_exact);
 
 /* Writes a text so that Markdown shows it as it is, on one line. */

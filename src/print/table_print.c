@@ -40,7 +40,9 @@ const char *gnomon__print_number(char text[32], double value, bool is_exact)
     if (value == 0) /* also -0 */
         value = 0;
     int n = 0;
-    for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
+    const bool is_whole = fabs(value) < 1e15 && value == (double)(int64_t)value;
+    for (int digits = is_whole ? 15 : 6; isfinite(value) && digits <= 17;
+         digits++) {
         n = snprintf(raw, sizeof raw, "%.*g", digits, value);
         if (!is_exact || strtod(raw, NULL) == value)
             break;
