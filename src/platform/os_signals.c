@@ -93,8 +93,8 @@ static int is_caught(int number)
 int gnomon__os_catch(int number, void (*handler)(int number, int again))
 {
     struct sigaction now;
-    if (is_caught(number))
-        return 1;
+    if (is_caught(number)) /* perhaps the host has put it back */
+        return is_in_chain[number] = 1;
     if (sigaction(number, NULL, &now) != 0)
         return -1;
     int is_run = is_of_a_run(&now);

@@ -240,6 +240,7 @@ TEST(an_action_that_is_the_default_again)
 TEST(after_teardown_the_action_is_the_default)
 {
     check_end("released", SIGTERM, 0, 6, 5);
+    check_end("put back", SIGTERM, 0, 6, 5);
 }
 
 TEST(a_child_that_a_signal_ends_is_silent)
