@@ -73,21 +73,26 @@ static uint32_t take_neighbour(uint32_t chunk, uint32_t log2)
     return at;
 }
 
+#define TAPE_LOG2 16u /* a tape's blocks are at most so large */
+
 /* Two of a size that lie side by side are one: else what was split for threads that mark
  * little would be small for ever. */
 static void list_joined(uint32_t chunk, uint32_t log2)
 {
     uint32_t neighbour;
-    for (; log2 < 30 && (neighbour = take_neighbour(chunk, log2)) != 0; log2++)
+    for (; log2 < TAPE_LOG2 && (neighbour = take_neighbour(chunk, log2)) != 0;
+         log2++)
         chunk = neighbour < chunk ? neighbour : chunk;
     list_chunk(chunk, log2);
 }
 
-/* A free chunk, or a part of a larger one, as tapes that are over leave large ones. */
-static uint32_t take_free(uint32_t log2)
+/* A free chunk, or a part of a larger one, as tapes that are over leave large ones. Events
+ * leave to trees those that no tape had. */
+static uint32_t take_free(uint32_t log2, enum gnomon__need need)
 {
+    const uint32_t most = need == GNOMON__FOR_EVENTS ? TAPE_LOG2 : 31;
     uint32_t chunk = 0, of = log2;
-    while (!(chunk = take_listed(of)) && of < 31)
+    while (!(chunk = take_listed(of)) && of < most)
         of++;
     while (chunk && of > log2) {
         of--;
@@ -146,7 +151,7 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
     uint32_t log2 = log2_of(bytes);
     gnomon__lock();
     const int has_bytes = has_event_bytes(log2, need);
-    uint32_t chunk = has_bytes && may_take(0, need) ? take_free(log2) : 0;
+    uint32_t chunk = has_bytes && may_take(0, need) ? take_free(log2, need) : 0;
     gnomon__unlock();
     if (!has_bytes)
         return 0;
@@ -156,7 +161,7 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
             return chunk;
         gnomon__lock();
         if (may_take(1u << log2, need))
-            chunk = take_free(log2);
+            chunk = take_free(log2, need);
         gnomon__unlock();
     }
     if (chunk && need != GNOMON__FOR_EVENTS) {

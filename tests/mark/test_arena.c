@@ -7,7 +7,7 @@
 TEST(parts_grow_together)
 {
     attach_probe();
-    const uint32_t whole = gnomon__chunk_take(1u << 17, GNOMON__FOR_EVENTS);
+    const uint32_t whole = gnomon__chunk_take(1u << 16, GNOMON__FOR_EVENTS);
     const uint64_t mapped = health_now().mapped_bytes;
     CHECK(whole != 0);
     for (int round = 0; round < 3; round++) {
@@ -18,11 +18,11 @@ TEST(parts_grow_together)
         static const uint32_t offsets[] = {0, 1, 2, 4, 8};
         for (int i = 0; i < 5; i++) {
             uint32_t part = parts[round][i];
-            uint32_t size = part ? 1u << (12 + part) : 1u << 13;
-            at = whole + offsets[part] * (1u << 13);
+            uint32_t size = part ? 1u << (11 + part) : 1u << 12;
+            at = whole + offsets[part] * (1u << 12);
             gnomon__chunk_give(at, size);
         }
-        CHECK_EQ(gnomon__chunk_take(1u << 17, GNOMON__FOR_EVENTS), whole);
+        CHECK_EQ(gnomon__chunk_take(1u << 16, GNOMON__FOR_EVENTS), whole);
     }
     CHECK_EQ(health_now().mapped_bytes, mapped);
 }
@@ -31,16 +31,16 @@ TEST(parts_grow_together)
 TEST(small_ones_are_parts_of_large_ones)
 {
     attach_probe();
-    const uint32_t large = gnomon__chunk_take(1u << 17, GNOMON__FOR_EVENTS);
-    gnomon__chunk_give(large, 1u << 17);
+    const uint32_t large = gnomon__chunk_take(1u << 16, GNOMON__FOR_EVENTS);
+    gnomon__chunk_give(large, 1u << 16);
     const uint64_t mapped = health_now().mapped_bytes;
-    uint32_t small[32];
-    for (int i = 0; i < 32; i++) {
+    uint32_t small[16];
+    for (int i = 0; i < 16; i++) {
         small[i] = gnomon__chunk_take(1u << 12, GNOMON__FOR_PATHS);
-        CHECK(small[i] >= large && small[i] < large + (1u << 17));
+        CHECK(small[i] >= large && small[i] < large + (1u << 16));
     }
     CHECK_EQ(health_now().mapped_bytes, mapped);
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 16; i++)
         gnomon__chunk_give(small[i], 1u << 12);
-    CHECK_EQ(gnomon__chunk_take(1u << 17, GNOMON__FOR_EVENTS), large);
+    CHECK_EQ(gnomon__chunk_take(1u << 16, GNOMON__FOR_EVENTS), large);
 }
