@@ -555,7 +555,8 @@ static const weak_program slot_given_back = {
          {LD(C, 1, RELAXED, NULL)},
          {ST(B, 5, RELAXED, NULL)}},
         {{LD(B, 0, RELAXED, NULL)},
-         {ST(C, 1, RELAXED, "mark/range.c: give_slot: r->next = first;")},
+         {ST(C, 1, RELAXED,
+             "mark/range.c: give_slot: store_relaxed(&r->next, first);")},
          {UP(A, 0, 1, 1, ACQ_REL,
              "mark/range.c: give_slot: cas_acq_rel("
              "&beginner->ranges.given_back, &first, at)")}}}};
