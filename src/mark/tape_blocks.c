@@ -778,7 +778,8 @@ static int ask_for(uint32_t from, uint32_t to)
     return 1;
 }
 
-void gnomon__tape_take_pages(void)
+/* Returns whether so many were taken meanwhile that it is wanted again. */
+static int take_pages(void)
 {
     gnomon__lock();
     int is_wanted = pages_are_wanted;
@@ -788,12 +789,20 @@ void gnomon__tape_take_pages(void)
     uint32_t from = used > pages_end ? used / PAGE * PAGE : pages_end;
     gnomon__unlock();
     if (!is_wanted)
-        return;
+        return 0;
     uint32_t to = (uint32_t)((end < size ? end : size) / PAGE * PAGE);
     int is_done = ask_for(from, to);
     gnomon__lock();
     pages_end = to;
     pages_are_refused = !is_done;
     pages_are_wanted = 0;
+    int is_again = gnomon__tape_wants_pages();
     gnomon__unlock();
+    return is_again;
+}
+
+void gnomon__tape_take_pages(void)
+{
+    while (take_pages())
+        continue;
 }
