@@ -407,7 +407,7 @@ static void piece_take_out(gnomon__line *l, uint64_t i)
  * get the ns of its end from then on. */
 static void piece_make_room(gnomon__line *l)
 {
-    uint64_t best = 0, best_mult = 0, mult;
+    uint64_t best = 0, best_mult = 0, mult = 0;
     uint32_t least = PIECE_STAYS;
     for (uint64_t i = 1; i < l->count - GNOMON__LINE_RECENT; i++) {
         uint32_t cost = piece_cost(l, i, &mult);
