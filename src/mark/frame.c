@@ -68,19 +68,13 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
            (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
 }
 
-/* The ends of scopes around it, in trees outside `m`, must look for its frame. */
-static void end_others_slowly(gnomon__thread *t, uint32_t m)
-{
-    gnomon__trees_inside(t, t->tree_bits & ~m);
-}
-
 /* Without memory for a frame: only trees take the scope, as they find it
  * again without one, and tapes lose it. */
 static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
     uint32_t trees = m & t->tree_bits & load_relaxed(&t->attached);
-    end_others_slowly(t, m);
+    gnomon__trees_inside(t, t->tree_bits & ~m);
     trees = begin_in_recorders(t, trees, gnomon__key_of(region),
                                stored_token(token, flags));
     if (trees)
@@ -113,7 +107,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
     }
-    end_others_slowly(t, m);
+    gnomon__trees_inside(t, t->tree_bits & ~m);
     uint32_t recorders =
         begin_in_recorders(t, m & load_relaxed(&t->attached),
                            gnomon__key_of(region), stored_token(token, flags));

@@ -57,13 +57,6 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     tape->end = gnomon__at(t, at + bytes);
 }
 
-/* Gives all of a chunk but its first `bytes` to whoever asks next. */
-static void split_chunk(uint32_t at, uint32_t size, uint32_t bytes)
-{
-    for (; size > bytes; size /= 2)
-        gnomon__chunk_give(at + size / 2, size / 2);
-}
-
 uint32_t gnomon__tape_chunk(uint32_t *bytes)
 {
     uint32_t at = gnomon__chunk_take(*bytes, GNOMON__FOR_EVENTS);
@@ -82,7 +75,8 @@ static uint32_t split_block(uint32_t at, uint32_t bytes)
         return size;
     store_relaxed(&b->serial, 0);
     fence_release(); /* before its memory is another's */
-    split_chunk(at, size, bytes);
+    for (; size > bytes; size /= 2)
+        gnomon__chunk_give(at + size / 2, size / 2);
     return bytes;
 }
 
