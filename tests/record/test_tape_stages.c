@@ -282,21 +282,16 @@ static void *pass_ranges_on(void *count)
     return NULL;
 }
 
-/* Each range is an event of one cycle, or is missing in one: also those that were open when
- * that was read, and those that never end. */
-static void tell_each_range_once(const gnomon_profiler *p)
+/* Cycles of `p` end while threads make such marks. Returns how many they made. */
+static uint64_t run_cycles(const gnomon_profiler *p, void *(*marks)(void *))
 {
     pthread_t threads[THREADS];
     uint64_t sum = 0;
-    memset(made, 0, sizeof made);
-    memset(ringed, 0, sizeof ringed);
-    cycles = told = 0;
-    store_relaxed(&is_over, 0u);
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(p, NULL, "schedule=active:2"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
-    live_start(threads, THREADS, pass_ranges_on, made, sizeof *made);
+    live_start(threads, THREADS, marks, made, sizeof *made);
     for (long i = 0; i < live_times(100, 4000); i++) {
         usleep((useconds_t)(i * 37 % 700));
         gnomon_step();
@@ -308,6 +303,18 @@ static void tell_each_range_once(const gnomon_profiler *p)
     for (int i = 0; i < THREADS; i++)
         sum += made[i];
     CHECK(cycles > 0);
+    return sum;
+}
+
+/* Each range is an event of one cycle, or is missing in one: also those that were open when
+ * that was read, and those that never end. */
+static void tell_each_range_once(const gnomon_profiler *p)
+{
+    memset(made, 0, sizeof made);
+    memset(ringed, 0, sizeof ringed);
+    cycles = told = 0;
+    store_relaxed(&is_over, 0u);
+    const uint64_t sum = run_cycles(p, pass_ranges_on);
     CHECK_EQ(told, sum);
 }
 
@@ -394,24 +401,7 @@ TEST(the_run_ends_while_threads_end_ranges)
 /* Windows without a gap. What was open when its cycle was read is there as open. */
 TEST(cycles_end_while_threads_mark)
 {
-    pthread_t threads[THREADS];
-    uint64_t sum = 0;
-    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(NULL, NULL, "passthrough,mem=1MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(&cycle_taper, NULL, "schedule=active:2"), GNOMON_OK);
-    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
-    live_start(threads, THREADS, mark_until_over, made, sizeof *made);
-    for (long i = 0; i < live_times(100, 4000); i++) {
-        usleep((useconds_t)(i * 37 % 700));
-        gnomon_step();
-    }
-    store_relaxed(&is_over, 1u);
-    live_join(threads, THREADS);
-    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
-    for (int i = 0; i < THREADS; i++)
-        sum += made[i];
-    CHECK(cycles > 0);
+    const uint64_t sum = run_cycles(&cycle_taper, mark_until_over);
     CHECK(told <= sum);
     CHECK(sum - told <= cycles * THREADS * NESTED);
     if (test_failures)
