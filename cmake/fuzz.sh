@@ -23,7 +23,8 @@ else
     limit=-max_total_time=${SECONDS_EACH:-60}
 fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
-[ $# -gt 0 ] || set -- spec names tokens programs threads file json merge cupti
+# shellcheck disable=SC2046 # words
+[ $# -gt 0 ] || set -- $(ls tests/fuzz | sed -n 's/^fuzz_\(.*\)\.c$/\1/p')
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
