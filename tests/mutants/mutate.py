@@ -45,12 +45,22 @@ def bodies(code):
         elif m.group() == "}":
             depth -= 1
             if depth == 0 and begin is not None:
-                name = re.search(r"(\w+)\s*\(", code[head:begin])
-                yield name.group(1), begin, m.start()
+                yield name_of(code[head:begin]), begin, m.start()
                 begin = None
         if depth == 0 and m.group() in "};":
             head = m.end()
         last = m.group()
+
+
+def name_of(head):
+    """That of the function whose `head` ends with its parameters: a macro's call may
+    come before it."""
+    depth = 0
+    for i in range(head.rindex(")"), -1, -1):
+        depth += (head[i] == ")") - (head[i] == "(")
+        if depth == 0:
+            return re.search(r"(\w*)\s*$", head[:i]).group(1)
+    return ""
 
 
 def closing(tokens, i):
