@@ -135,9 +135,10 @@ NvtxExtInitializeInjectionFunc_t InitializeInjectionNvtxExtension_fnptr;
 
 /* The tool writes its functions of the extension to `slots`; 0: it does not have one.
  * Once for each extension. */
-static inline __attribute__((cold)) void
-nvtx_extend(uint16_t which, uint16_t compatible, const void *about,
-            intptr_t slots[NVTX_SLOTS])
+__attribute__((cold)) static inline void nvtx_extend(uint16_t which,
+                                                     uint16_t compatible,
+                                                     const void *about,
+                                                     intptr_t slots[NVTX_SLOTS])
 {
     nvtxExtModuleSegment_t segment = {0, NVTX_SLOTS, slots};
     nvtxExtModuleInfo_t info = {NVTX_VERSION, sizeof info, which, compatible, 1,

@@ -39,10 +39,9 @@ const gnomon_option_info gnomon__run_options[] = {
            "follow: children that this process forks record and report too"),
     OPTION(TEXT, "step", NULL,
            "marks whose ends are steps, as in filter: iteration*"),
-    OPTION(
-        TEXT, "fold", NULL,
-        "with run --nvtx: numbers (the default): 'iteration 17' is 'iteration #'; "
-        "or off"),
+    OPTION(TEXT, "fold", NULL,
+           "with run --nvtx: numbers (the default): 'iteration 17' is "
+           "'iteration #'; or off"),
     {.key = NULL},
 };
 
