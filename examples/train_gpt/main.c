@@ -176,7 +176,7 @@ static void describe_run(const struct trainer *trainer)
         if (option->kind == WHOLE)
             snprintf(json, sizeof json, "%d", *(const int *)option->at);
         else if (option->kind == NUMBER)
-            snprintf(json, sizeof json, "%.17g", *(const double *)option->at);
+            snprintf(json, sizeof json, "%.15g", *(const double *)option->at);
         else if (option->kind == SEED)
             snprintf(json, sizeof json, "%llu",
                      (unsigned long long)*(const uint64_t *)option->at);
