@@ -671,11 +671,15 @@ static int run_each_job(const run_jobs *jobs, const char *spec, unsigned count,
             return GNOMON__EXIT_NOTHING;
         }
     }
+    return GNOMON__EXIT_OK;
+}
+
+static void say_jobs(const run_jobs *jobs, unsigned count)
+{
     gnomon__log("%s: %u job%s, %zu profile%s: gnomon diff compares two such "
                 "folders",
                 jobs->given, count, count == 1 ? "" : "s", run_jobs_files(jobs),
                 run_jobs_files(jobs) == 1 ? "" : "s");
-    return GNOMON__EXIT_OK;
 }
 
 /* Makes the page of the folder's profiles in it, and opens it. */
@@ -729,6 +733,8 @@ static int run_with_jobs(const char *folder, const char *spec,
         folder = made;
     if (folder && run_jobs_begin(&jobs, folder))
         status = run_each_job(&jobs, spec, (unsigned)count, words);
+    if (!status && folder != made) /* of the page's own nobody asked */
+        say_jobs(&jobs, (unsigned)count);
     if (!status && opens)
         status = open_page(&jobs);
     run_jobs_free(&jobs);

@@ -359,14 +359,19 @@ class WithoutABrowser(unittest.TestCase):
         with open(fake + "/xdg-open", "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\necho "$1" > "$SEEN"\n')
         os.chmod(fake + "/xdg-open", 0o755)
-        shutil.rmtree(folder)
-        words.update(DISPLAY=":9", SEEN=made("seen"), PATH=fake + ":" + words["PATH"])
-        done = subprocess.run([GNOMON, "run", "--open", "-o", folder, "--",
+        words.update(DISPLAY=":9", SEEN=made("seen"), PATH=fake + ":" + words["PATH"],
+                     TMPDIR=made("tmp"))
+        os.makedirs(made("tmp"), exist_ok=True)
+        done = subprocess.run([GNOMON, "run", "--open", "--",
                                os.path.join(os.path.dirname(PAGES), "profiled")],
-                              env=words, text=True, stdout=subprocess.PIPE)
+                              env=words, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
         self.assertNotIn("page.html", done.stdout)
+        self.assertNotIn("gnomon diff", done.stderr) # nobody asked for a folder
         with open(made("seen"), encoding="utf-8") as file:
-            self.assertEqual(file.read().strip(), path)
+            path = file.read().strip()
+        self.assertRegex(path, "^" + re.escape(os.path.realpath(made("tmp"))) +
+                         "/gnomon-page-....../page[.]html$")
 
     def test_options_of_other_reports_are_refused(self):
         self.assertIn("takes no option but -o",
