@@ -166,9 +166,11 @@ class Tests:
             words = re.sub("#.*", "", line).replace(":", " ").split()
             if words:
                 self.rooms.setdefault(words[0], []).extend(words[1:])
-        gone = sorted(set(sum(self.rooms.values(), [])) - set(self.suites))
+        gone = sorted(set(sum(self.rooms.values(), [])) - set(self.suites)) + sorted(
+            n for n in self.rooms if "/" in n and
+            not os.path.exists(os.path.join(SOURCE, "src", n + ".c")))
         if gone:
-            print("suites.txt names what is no suite of ctest:", *gone, flush=True)
+            print("suites.txt names what is no suite or file:", *gone, flush=True)
 
     def of(self, name):
         """The lists of suites of src/`name`.c, in the order in which they are run."""
