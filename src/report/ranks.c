@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Keeps one time for each rank and action, whatever the number of paths: 16 bytes each,
+/* Keeps one time for each rank and action, whatever the number of paths: 32 bytes each,
  * so that tables of 10^4 ranks fit in memory. */
 #include "report/ranks.h"
 
