@@ -718,7 +718,7 @@ static const gnomon__report critical_report = {
 
 GNOMON__REPORT_PROFILER(
     critical, critical_report, GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-    "what the slowest steps waited for; holds 70 bytes an execution",
+    "what the slowest steps waited for; holds 90 bytes an execution",
     GNOMON__ORDER_OPTIONS,
     GNOMON__PRESET_OPTION("limit", INTEGER, "12",
                           "how many rows of a step; one more has the rest"),

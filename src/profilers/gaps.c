@@ -359,6 +359,6 @@ static const gnomon__report gaps_report = {
 
 GNOMON__REPORT_PROFILER(
     gaps, gaps_report, GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-    "when threads and streams were idle; holds 70 bytes an execution",
+    "when threads and streams were idle; holds 90 bytes an execution",
     GNOMON__TEXT_OPTIONS("10", "how many of the longest gaps",
                          "the longest of each thread, rank, host"));
