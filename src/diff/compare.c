@@ -464,12 +464,13 @@ static double compare_relative(double a, double b)
 }
 
 /* The relative variance of the number of calls: that of a Poisson number, but at most
- * what the two sides differ by. */
+ * what the two sides differ by; and 0 where neither side has any, as of memory that is
+ * held and was allocated before. */
 static double compare_counts(const gnomon__diff *d, const gnomon__diff_row *row)
 {
     double a = gnomon__estimate_value(d, row, GNOMON__SIDE_A, GNOMON__CALLS);
     double b = gnomon__estimate_value(d, row, GNOMON__SIDE_B, GNOMON__CALLS);
-    return fmin(2 / (a + b), square((b - a) / (a + b)) * 2);
+    return a + b <= 0 ? 0 : fmin(2 / (a + b), square((b - a) / (a + b)) * 2);
 }
 
 gnomon__change gnomon__compare(const gnomon__diff *d,
