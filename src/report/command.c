@@ -342,6 +342,11 @@ static int report_files(report_request *r, const gnomon__cli_inputs *in)
 
 static int report_nothing(const report_request *r)
 {
+    /* Without scopes, too, there may be counters and memory. */
+    const char *const if_empty =
+        r->profiler.report && !(r->profiler.report->reads & GNOMON__READS_LINKS)
+            ? r->profiler.report->if_empty
+            : NULL;
     if (r->stage && !r->printed && *r->near.name)
         gnomon__log("nothing to report: no stage is named '%s': did you mean "
                     "'%s'?",
@@ -352,6 +357,8 @@ static int report_nothing(const report_request *r)
                     r->stage);
     else if (!r->has_rows && r->had_rows)
         gnomon__log("nothing to report: the filter leaves out all that ended");
+    else if (!r->has_rows && if_empty)
+        gnomon__log("nothing to report: %s", if_empty);
     else if (!r->has_rows)
         gnomon__log("nothing to report: no %s ended",
                     gnomon__reads_steps(&r->profiler) ? "step" : "scope");
