@@ -4,13 +4,13 @@
 #include "memory/memory.h"
 #include "print/rows.h"
 
-/* Columns, with what they have of a path's sums, which count once in the `total` of each
- * region that is around. */
+/* Columns, with what they have of a path's sums. `total` has those of all paths below,
+ * too, and each once, however often its region is around them. */
 #define MEMORY_SUM_LIST(X) \
     X(TAKEN, "allocations", "Allocations", COUNT, SHOWN, SUM, 0, allocations) \
     X(FREES, "frees", "Frees", COUNT, SHOWN, SUM, 0, frees) \
     X(SELF, "allocated", "Allocated", COUNT, SHOWN, SUM, 0, allocated_bytes) \
-    X(TOTAL, "total", "with below", COUNT, SHOWN, ONCE, 0, allocated_bytes) \
+    X(TOTAL, "total", "with below", COUNT, SHOWN, SUM, 0, allocated_bytes) \
     X(FREED, "freed", "Freed", COUNT, SHOWN, SUM, 0, freed_bytes) \
     X(AT_PEAK, "at_peak", "Held at peak", COUNT, SHOWN, SUM, 0, at_peak_bytes) \
     X(HELD, "held", "Held now", NUMBER, SHOWN, SUM, 0, held_bytes) \
@@ -24,7 +24,8 @@
     X(NAME, "name", "Name", TEXT, SHOWN, KEY) \
     X(CATEGORY, "category", "Category", TEXT, TELLS, KEY) \
     X(POOL, "pool", "Pool", TEXT, SHOWN, KEY) \
-    MEMORY_SUM_LIST(X)
+    MEMORY_SUM_LIST(X) \
+    X(AROUND, "", "", COUNT, HIDDEN, MADE) /* the outermost node at hand */
 GNOMON__COLUMNS(memory_columns, MEMORY_COLUMNS, MEMORY_COLUMN_LIST);
 
 #define PUT_COUNT(cell, bytes) gnomon__cell_count(cell, bytes)
@@ -32,30 +33,129 @@ GNOMON__COLUMNS(memory_columns, MEMORY_COLUMNS, MEMORY_COLUMN_LIST);
 #define PUT(column, key, title, kind, shown, rule, of, sum) \
     PUT_##kind(&cells[column], m->sum);
 
+/* What a path and all below it allocated from a pool. */
+typedef struct memory_sum {
+    uint64_t bytes;
+    uint32_t pool, next; /* of the same path, from 1; 0: it is the last */
+    uint32_t row;        /* its number, while the path is at hand */
+} memory_sum;
+
+typedef struct memory_tree {
+    struct memory_node {
+        uint32_t parent, child, next, sum; /* 0: none */
+    } * nodes;                             /* from 1; in 0 are the outermost */
+    memory_sum *sums;                      /* from 1 */
+    size_t count, room;
+} memory_tree;
+
+static void memory_add(gnomon__report_rows *r, memory_tree *t, uint32_t node,
+                       uint32_t pool, uint64_t bytes)
+{
+    if (!gnomon__table_grow(&t->sums, &t->room, t->count + 2,
+                            sizeof *t->sums)) {
+        r->code = GNOMON_ENOMEM;
+        return;
+    }
+    uint32_t at = t->nodes[node].sum;
+    while (at && t->sums[at].pool != pool)
+        at = t->sums[at].next;
+    if (!at) {
+        at = (uint32_t)++t->count;
+        t->sums[at] = (memory_sum){.pool = pool, .next = t->nodes[node].sum};
+        t->nodes[node].sum = at;
+    }
+    t->sums[at].bytes += bytes;
+}
+
+/* Parents have lower numbers than their children. */
+static void memory_add_up(gnomon__report_rows *r, memory_tree *t, size_t count)
+{
+    gnomon_node_info n;
+    for (uint32_t i = (uint32_t)count; i && !r->code; i--) {
+        if (gnomon_profile_node(r->profile, i, &n))
+            continue;
+        for (size_t k = 0; k < n.memory_count; k++) {
+            const gnomon_memory_stats *m = gnomon_memory_at(&n, k);
+            memory_add(r, t, i, m->pool, m->allocated_bytes);
+        }
+        t->nodes[i].parent = n.parent;
+        t->nodes[i].next = t->nodes[n.parent].child;
+        t->nodes[n.parent].child = i;
+        for (uint32_t at = t->nodes[i].sum; at && n.parent;
+             at = t->sums[at].next)
+            if (t->sums[at].bytes)
+                memory_add(r, t, n.parent, t->sums[at].pool, t->sums[at].bytes);
+    }
+}
+
+static gnomon__cell *memory_row(gnomon__report_rows *r,
+                                const gnomon__report_node *n, uint32_t number)
+{
+    gnomon__cell *cells = gnomon__report_row(r, n->of.track, n->of.region);
+    gnomon_track_info pool;
+    (void)gnomon_profile_track(r->profile, number, &pool);
+    gnomon__cell_text(&cells[NAME], n->region.name);
+    gnomon__cell_text(&cells[CATEGORY], n->region.category);
+    gnomon__cell_text(&cells[POOL], pool.name);
+    return cells;
+}
+
+/* A row has the total of the outermost of the nodes at hand that are in it. */
+static void memory_enter(gnomon__report_rows *r, memory_tree *t, uint32_t node)
+{
+    gnomon__report_node n;
+    gnomon__cell *cells;
+    (void)gnomon__report_node_at(r->profile, node, &n);
+    for (size_t k = 0; k < n.of.memory_count; k++) {
+        const gnomon_memory_stats *m = gnomon_memory_at(&n.of, k);
+        cells = memory_row(r, &n, m->pool);
+        MEMORY_SUM_LIST(PUT)
+        gnomon__cell_count(&cells[TOTAL], 0);
+    }
+    for (uint32_t at = t->nodes[node].sum; at; at = t->sums[at].next) {
+        cells = memory_row(r, &n, t->sums[at].pool);
+        gnomon__cell_count(&cells[TOTAL], 0);
+        t->sums[at].row = gnomon__report_put(r);
+        if (!t->sums[at].row)
+            return;
+        cells = gnomon__cells_of(&r->table, t->sums[at].row - 1);
+        if (!cells[AROUND].count)
+            cells[AROUND].count = node;
+        if (cells[AROUND].count == node)
+            cells[TOTAL].count += t->sums[at].bytes;
+    }
+}
+
+static void memory_leave(gnomon__report_rows *r, const memory_tree *t,
+                         uint32_t node)
+{
+    for (uint32_t at = t->nodes[node].sum; at; at = t->sums[at].next) {
+        uint64_t *around =
+            &gnomon__cells_of(&r->table, t->sums[at].row - 1)[AROUND].count;
+        if (*around == node)
+            *around = 0;
+    }
+}
+
 static void memory_read(gnomon__report_rows *r)
 {
-    gnomon__report_node n, up;
-    gnomon_track_info pool;
-    uint64_t number = 0; /* of the sums */
-    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++)
-        for (size_t k = 0; k < n.of.memory_count; k++) {
-            const gnomon_memory_stats *m = gnomon_memory_at(&n.of, k);
-            (void)gnomon_profile_track(r->profile, m->pool, &pool);
-            number++;
-            for (size_t at = i; gnomon__report_node_at(r->profile, at, &up);
-                 at = m->allocated_bytes ? up.of.parent : 0) {
-                gnomon__cell *cells =
-                    gnomon__report_row(r, up.of.track, up.of.region);
-                r->id = number;
-                gnomon__cell_text(&cells[NAME], up.region.name);
-                gnomon__cell_text(&cells[CATEGORY], up.region.category);
-                gnomon__cell_text(&cells[POOL], pool.name);
-                gnomon__cell_count(&cells[TOTAL], m->allocated_bytes);
-                if (at == i) {
-                    MEMORY_SUM_LIST(PUT)
-                }
-            }
+    const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
+    memory_tree t = {.nodes = calloc(count + 1, sizeof *t.nodes)};
+    if (t.nodes)
+        memory_add_up(r, &t, count);
+    else
+        r->code = GNOMON_ENOMEM;
+    for (uint32_t at = r->code ? 0 : t.nodes[0].child, next; at; at = next) {
+        memory_enter(r, &t, at);
+        if (r->code)
+            break;
+        for (next = t.nodes[at].child; !next && at; at = t.nodes[at].parent) {
+            memory_leave(r, &t, at);
+            next = t.nodes[at].next;
         }
+    }
+    free(t.sums);
+    free(t.nodes);
 }
 
 static bool memory_finish(gnomon__report_rows *r, gnomon__cell *cells)

@@ -98,3 +98,42 @@ TEST(json_is_reported_within_five_times_its_size)
     sizes = sizes_of("cat", "f.json");
     CHECK(sizes > 0 && sizes < 5);
 }
+
+/* It once took something for each of the scopes around each path: 400 MB. */
+TEST(memory_of_deep_paths_takes_little)
+{
+    enum { DEPTH = 3000 };
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    NEEDS_MEASURE();
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.uuid = "u"});
+    gnomon_add_stage(b, &(gnomon_stage_info){.run = 1, .name = "fit"});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .device = -1});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1,
+                                             .kind = GNOMON_TRACK_POOL,
+                                             .name = "host",
+                                             .device = -1});
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%u", (unsigned)i);
+        gnomon_add_region(b, &(gnomon_region_info){.name = name});
+        gnomon_add_node(b, &(gnomon_node_info){
+                               .track = 1,
+                               .stage = 1,
+                               .region = 1 + i,
+                               .parent = i,
+                               .memory_count = 1,
+                               .memory = &(gnomon_memory_stats){
+                                   .struct_size = sizeof(gnomon_memory_stats),
+                                   .pool = 2,
+                                   .allocations = 1,
+                                   .allocated_bytes = 8,
+                                   .live_bytes = 8}});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, "gnomon", "d.gnomon");
+    gnomon_profile_free(p);
+    const double kib = program_kib("report --as memory d.gnomon");
+    CHECK(kib > 0 && kib < 32 * 1024);
+}
