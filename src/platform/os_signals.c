@@ -2,8 +2,9 @@
 /* The few signals that end a process: catching them, and ending the process
  * as they would have. A handler of the host is never replaced: a signal is
  * caught only from its default action, or from another run's handler, and
- * restored only if our handler is still installed. Also the event for the thread that waits for such
- * signals, and whether only our threads are left. */
+ * restored only if our handler is still installed. Handlers of ours may run on other
+ * threads meanwhile, and read what is written here. Also the event for the thread that
+ * waits for such signals, and whether only our threads are left. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,13 +27,15 @@ static void (*end_handler)(int number, int again);
 static void caught(int number, siginfo_t *info, void *context)
 {
     int kept_errno = errno;
+    void (*handler)(int, int) = load_acquire(&end_handler);
     (void)context;
-    end_handler(number, info->si_code == SI_TIMER);
+    handler(number, info->si_code == SI_TIMER);
     errno = kept_errno;
 }
 
 /* Handlers of other runs, in other namespaces, which this one's replaced. They get the
- * signal when this run is done with it. NULL: the default action. */
+ * signal when this run is done with it. NULL: the default action. Kept when ours is
+ * released, as one that still runs dies by it. */
 typedef void signal_handler(int number, siginfo_t *info, void *context);
 static signal_handler *beneath[SIGTERM + 1];
 static char
@@ -59,7 +62,7 @@ static int is_of_a_run(const struct sigaction *action)
 }
 
 /* NULL: the default action. */
-static int install(int number, signal_handler *handler)
+static int install(int number, signal_handler *handler, struct sigaction *was)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -71,16 +74,20 @@ static int install(int number, signal_handler *handler)
         action.sa_sigaction = handler;
         action.sa_flags = FLAGS_OF_OURS;
     }
-    return sigaction(number, &action, NULL) == 0;
+    return sigaction(number, &action, was) == 0;
 }
 
-/* Safe in a signal handler. */
-static void restore(int number)
+/* 1: it is installed in the place of `expected`; 0: the host was faster, and its action
+ * stays; -1: the system refuses. Safe in a signal handler. */
+static int replace(int number, signal_handler *expected,
+                   signal_handler *handler)
 {
-    signal_handler *handler = beneath[number];
-    beneath[number] = NULL;
-    is_in_chain[number] = 0;
-    (void)install(number, handler);
+    struct sigaction was;
+    if (!install(number, handler, &was))
+        return -1;
+    if (was.sa_sigaction == expected)
+        return 1;
+    return sigaction(number, &was, NULL);
 }
 
 static int is_caught(int number)
@@ -93,32 +100,37 @@ static int is_caught(int number)
 int gnomon__os_catch(int number, void (*handler)(int number, int again))
 {
     struct sigaction now;
-    if (is_caught(number)) /* perhaps the host has put it back */
-        return is_in_chain[number] = 1;
+    if (is_caught(number)) { /* perhaps the host has put it back */
+        store_relaxed(&is_in_chain[number], 1);
+        return 1;
+    }
     if (sigaction(number, NULL, &now) != 0)
         return -1;
     int is_run = is_of_a_run(&now);
-    if (is_run && is_in_chain[number])
+    if (is_run && load_relaxed(&is_in_chain[number]))
         return 1;
     if (getpid() == 1 ||
         (!is_run && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)))
         return 0;
-    end_handler = handler;
-    beneath[number] = is_run ? now.sa_sigaction : NULL;
-    is_in_chain[number] = 1;
-    return install(number, caught) ? 1 : -1;
+    store_release(&end_handler, handler);
+    store_release(&beneath[number], is_run ? now.sa_sigaction : NULL);
+    int code = replace(number, now.sa_sigaction, caught);
+    store_relaxed(&is_in_chain[number], code > 0);
+    return code;
 }
 
 void gnomon__os_release(int number)
 {
-    if (is_caught(number))
-        restore(number);
+    if (!is_caught(number))
+        return;
+    store_relaxed(&is_in_chain[number], 0);
+    (void)replace(number, caught, load_acquire(&beneath[number]));
 }
 
 void gnomon__os_release_all(void)
 {
     for (int number = 1; number <= SIGTERM; number++)
-        if (is_in_chain[number])
+        if (load_relaxed(&is_in_chain[number]))
             gnomon__os_release(number);
 }
 
@@ -133,7 +145,7 @@ void gnomon__os_die(int number)
     /* Else another run's is there already: SIGINT's is restored early. */
     if (is_caught(number) || sigaction(number, NULL, &now) != 0 ||
         !is_of_a_run(&now))
-        restore(number);
+        (void)install(number, load_acquire(&beneath[number]), NULL);
     (void)raise(number);
     (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }

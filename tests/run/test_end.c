@@ -33,6 +33,7 @@ static child_result ends(const char *word, int number, int more)
     child_result r = child_run(CHILD_PROGRAM("ends"),
                                "GNOMON=slow\nMALLOC_ARENA_MAX=1", words);
     CHECK_STR(r.out, "");
+    CHECK_EQ(times_in(r.err, "WARNING: ThreadSanitizer"), 0);
     return r;
 }
 
