@@ -19,7 +19,6 @@
 #include "platform/error.h"
 #include "platform/os_calls.h"
 #include "platform/process.h"
-#include "record/activities.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
 #define READER_EXIT_NS 1000000000ull /* at the end of the process */
@@ -137,10 +136,10 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
                      const gnomon__timer *t, double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
-    gnomon__device_part part = {
-        .device = gnomon__device_clock_index(pass->clock),
-        .stream = t->has_number ? t->number : add_stream(&timed_streams, t),
-        .is_of_work = t->has_number};
+    const gnomon__activity_track on = {
+        t->has_number ? GNOMON__LANE_STREAM : GNOMON__LANE_TIMED,
+        gnomon__device_clock_index(pass->clock),
+        t->has_number ? t->number : add_stream(&timed_streams, t)};
     gnomon__activity_event event = {.launched = t->begin_ticks};
     uint32_t events = t->events;
     if (events &&
@@ -151,15 +150,12 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
         if (!t->node[i])
             continue;
         uint64_t inner = t->inner_ns[i];
-        part.path = t->path[i];
-        if (part.path.generation ==
-            load_relaxed(&gnomon__timer_views[i].generation)) {
-            if (!gnomon__device_stats_add(&part, ns,
-                                          inner < ns ? ns - inner : 0))
-                gnomon__trouble(&gnomon__no_thread, timers_failed);
-            else if (events >> i & 1)
-                gnomon__activities_scope(&part, event);
-        }
+        if (t->path[i].generation ==
+                load_relaxed(&gnomon__timer_views[i].generation) &&
+            !gnomon__activities_scope(&t->path[i], &on, event,
+                                      inner < ns ? ns - inner : 0,
+                                      events >> i & 1))
+            gnomon__trouble(&gnomon__no_thread, timers_failed);
         if (t->outer[i])
             timers->timer[t->outer[i] - 1].inner_ns[i] += ns;
     }
@@ -456,7 +452,6 @@ void gnomon__timers_unwatch(uint32_t generation)
         (void)gnomon__worker_stop(&reader);
     else /* after this pass no time is added to the generation */
         (void)reader_ask(0);
-    gnomon__device_stats_drop(generation);
 }
 
 /* ---- The end ------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 
 #include "device/clocks.h"
 #include "mark/thread.h"
-#include "record/device_stats.h"
+#include "record/activities.h"
 
 #define GNOMON__TIMERS 1024u /* of a thread: a device may lag so far */
 #define GNOMON__TIMER_MESSAGES ((size_t)4 * GNOMON__TIMERS)

@@ -11,7 +11,6 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/process.h"
-#include "record/activity_tables.h"
 
 /* What a record is in a profile, by its kind. */
 static const struct work_kind {
@@ -319,42 +318,34 @@ void gnomon__activities_put(uint32_t source, const gnomon_device_work *records,
 
 /* ---- Scopes on streams ----------------------------------------------------------------- */
 
-/* Under the lock. */
-static uint32_t leaf_of_scope(const gnomon__device_part *part)
+int gnomon__activities_scope(const gnomon__device_path *path,
+                             const gnomon__activity_track *on,
+                             gnomon__activity_event event, uint64_t self_ns,
+                             int is_event)
 {
-    const gnomon__activity_track track = {part->is_of_work ? GNOMON__LANE_STREAM
-                                                           : GNOMON__LANE_TIMED,
-                                          part->device, part->stream};
-    const gnomon__activity_leaf leaf = {
-        .generation = part->path.generation,
-        .thread = part->path.thread,
-        .path = part->path.number,
-        .track = gnomon__activity_find_track(&track)};
-    uint32_t number = leaf.track ? gnomon__activity_find_leaf(&leaf) : 0;
-    return number && gnomon__activity_leaf_at(number)->path ? number : 0;
-}
-
-uint32_t gnomon__activities_leaf(const gnomon__device_part *part,
-                                 uint64_t count)
-{
+    gnomon__activity_leaf leaf = {.generation = path->generation,
+                                  .thread = path->thread,
+                                  .path = path->number};
+    gnomon__activity_sum *s = NULL;
     gnomon__activities_lock();
-    uint32_t number = leaf_of_scope(part);
-    if (!number)
-        gnomon__work_trouble(activities_lost, count);
-    gnomon__activities_unlock();
-    return number;
-}
-
-void gnomon__activities_scope(const gnomon__device_part *part,
-                              gnomon__activity_event event)
-{
-    gnomon__activities_lock();
-    uint32_t view = work_view(part->path.generation);
-    event.leaf = leaf_of_scope(part);
-    event.segment = part->path.segment;
-    if (view < GNOMON__ACTIVITY_VIEWS)
+    const uint32_t view = work_view(path->generation);
+    if (on->device >= 0)
+        leaf.track = gnomon__activity_find_track(on);
+    event.segment = path->segment;
+    event.leaf = gnomon__activity_find_scope(&leaf);
+    if (event.leaf && view < GNOMON__ACTIVITY_VIEWS)
+        s = gnomon__activity_sum_at(&work_pending[view], event.leaf,
+                                    event.segment);
+    int ok = s && gnomon__total_count(&s->total, event.end_ns - event.begin_ns,
+                                      self_ns);
+    if (ok && !leaf.track && on->device >= 0)
+        gnomon__work_trouble(activities_lost, 1);
+    if (!leaf.track)
+        event.leaf = 0;
+    if (ok && is_event)
         gnomon__activity_events_put(view, &event);
     gnomon__activities_unlock();
+    return ok;
 }
 
 /* ---- The ledger's ------------------------------------------------------------------------ */

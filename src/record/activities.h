@@ -11,7 +11,15 @@
 #include "record/activity_events.h"
 #include "record/activity_notes.h"
 #include "record/activity_sums.h"
-#include "record/device_stats.h"
+#include "record/activity_tables.h"
+
+/* Whose a scope on a stream is. */
+typedef struct gnomon__device_path {
+    uint32_t generation; /* of the view's tree */
+    uint32_t thread;
+    uint32_t number; /* of the path; 0: none */
+    uint32_t segment;
+} gnomon__device_path;
 
 /* A view wants work, or times of scopes on streams, from now on. GNOMON_EFULL and a text.
  * In control calls, as often as _unwatch is. */
@@ -25,13 +33,15 @@ void gnomon__activities_unwatch(uint32_t generation);
 void gnomon__activities_put(uint32_t source, const gnomon_device_work *records,
                             size_t count);
 
-/* The leaf of scopes on a stream, as events timed them; `count` are added to it. 0: they
- * are missing from the stream's track, and counted, as there is no room. */
-uint32_t gnomon__activities_leaf(const gnomon__device_part *part,
-                                 uint64_t count);
-/* Adds an event of one; its leaf and segment are set here. */
-void gnomon__activities_scope(const gnomon__device_part *part,
-                              gnomon__activity_event event);
+/* Adds one time of a scope on a stream, of which `self_ns` is its own, to the sums of its
+ * view; and, if `is_event`, the event, whose leaf and segment are set here. Where the
+ * device is not known (-1), or there is no room for the track, the time is the node's
+ * alone; the latter is counted. 0: no memory, nothing was added. The reader of events
+ * calls it. */
+int gnomon__activities_scope(const gnomon__device_path *path,
+                             const gnomon__activity_track *on,
+                             gnomon__activity_event event, uint64_t self_ns,
+                             int is_event);
 
 /* Passes the view's sums to `add`, which returns 0 where there is no memory, and removes
  * them unless they stay. Returns 0 if any `add` did. Under the readers' lock. */

@@ -90,6 +90,17 @@ uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf)
     return 0;
 }
 
+uint32_t gnomon__activity_find_scope(gnomon__activity_leaf *leaf)
+{
+    uint32_t number = leaf->track ? work_find(&work_leaves, leaf, sizeof *leaf,
+                                              2 * MOST_LEAVES)
+                                  : 0;
+    if (number)
+        return number;
+    leaf->track = 0; /* such ones are no more than paths */
+    return work_find(&work_leaves, leaf, sizeof *leaf, SIZE_MAX);
+}
+
 /* ---- Names ----------------------------------------------------------------------------- */
 
 static int work_name_is(const void *table, uint32_t item, const void *wanted)

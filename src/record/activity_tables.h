@@ -56,7 +56,7 @@ typedef struct gnomon__activity_op {
 typedef struct gnomon__activity_leaf {
     uint32_t generation;   /* of the view's tree */
     uint32_t thread, path; /* that launched it; path 0: none, and thread 0 */
-    uint32_t track;
+    uint32_t track;        /* 0: of a scope, that of its node alone */
     uint32_t
         name;    /* 0: it is the scope of the path itself, as events timed it */
     uint32_t op; /* 0: not known */
@@ -70,6 +70,8 @@ uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track);
 uint32_t gnomon__activity_find_op(const gnomon__activity_op *op);
 uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf);
+/* Of a scope, whose name is 0. Without room it gets no track, but always a number. */
+uint32_t gnomon__activity_find_scope(gnomon__activity_leaf *leaf);
 
 /* By number; valid until the next one is made. */
 const gnomon__activity_name *gnomon__activity_name_at(uint32_t number);

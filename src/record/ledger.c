@@ -291,8 +291,7 @@ int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                             .closed_ordinal = l->closed_ordinal};
     /* Before the trees, so that these have all its paths. */
     int ok =
-        !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY) &&
-        gnomon__ledger_copy_devices(out, generation);
+        !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
     int code = gnomon__slice_copy(&slice, bit, generation);
     ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
          !add_slice(out, &slice);

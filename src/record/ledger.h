@@ -61,11 +61,6 @@ typedef struct gnomon__ledger {
 /* After a cut: takes what the trees of `bit` recorded up to it. Each tree is read
  * once. GNOMON_ENOMEM: what there was no memory for is lost. In control calls. */
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation);
-/* Takes the device times that were read so far. Those of the stage that was closed
- * last are added to it until its report. */
-int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation);
-/* For _copy: adds them to *out, and they stay for the ledger. 0: no memory. */
-int gnomon__ledger_copy_devices(gnomon__ledger *out, uint32_t generation);
 
 /* A copy of the ledger as if there were a cut now, with `names` if `with_names`.
  * Recording goes on. GNOMON_ENOMEM: *out is empty. */

@@ -12,10 +12,21 @@ typedef struct work_taker {
     enum gnomon__taking when;
 } work_taker;
 
+/* A scope's times on streams go into its node, which has those of all streams, and into
+ * its part on the stream. */
 static int add_to_totals(gnomon__totals *to, const gnomon__activity_sum *sum)
 {
-    return to &&
-           gnomon__activity_sum_add(&to->sums[GNOMON__ACTIVITY_RECORDER], sum);
+    const gnomon__activity_leaf *leaf = gnomon__activity_leaf_at(sum->leaf);
+    if (to && !leaf->name) {
+        gnomon__total *s = gnomon__totals_path(to, leaf->thread, leaf->path);
+        if (s && !s->device)
+            s->device = gnomon__alloc(sizeof *s->device);
+        if (!s || !s->device || !gnomon__total_add(s->device, &sum->total))
+            return 0;
+    }
+    return to && (!leaf->track ||
+                  gnomon__activity_sum_add(
+                      &to->sums[GNOMON__ACTIVITY_RECORDER], sum));
 }
 
 static int add_to_name(gnomon__ledger *l, uint32_t name,
@@ -32,7 +43,8 @@ static int add_late_work(const work_taker *t, gnomon__stage_key stage,
                          const gnomon__activity_sum *sum)
 {
     gnomon__ledger *l = t->ledger;
-    if (t->when != GNOMON__TAKE_COPY)
+    if (t->when != GNOMON__TAKE_COPY &&
+        gnomon__activity_leaf_at(sum->leaf)->name)
         gnomon__work_trouble(activities_late, sum->total.s.count);
     if (t->when == GNOMON__TAKE_AT_CUT)
         return add_to_totals(gnomon__late_of(&l->late, stage), sum);

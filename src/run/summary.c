@@ -61,11 +61,7 @@ static void take_devices(void)
     gnomon__devices_read(1);
     gnomon__readers_lock();
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        int its = v->timed ? gnomon__ledger_take_devices(&v->ledger,
-                                                         v->tree->generation)
-                           : GNOMON_OK;
-        code = code ? code : its;
-        its = gnomon__work_take(v, 1);
+        int its = gnomon__work_take(v, 1);
         code = code ? code : its;
     }
     gnomon__readers_unlock();
