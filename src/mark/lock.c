@@ -20,7 +20,7 @@ enum { FORK_NONE, FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
 {
     int is_first = !tls->busy;
-    int cancel = is_first ? gnomon__os_cancel_off() : 0;
+    int cancel = is_first ? gnomon__os_cancel_off_only() : 0;
     tls->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
     if (is_first) /* a handler in between restored it */

@@ -186,6 +186,8 @@ uint64_t gnomon__hang_ns(void);
  * asynchronous cancel acts inside it. Safe in a signal handler; some
  * nanoseconds. */
 int gnomon__os_cancel_off(void);
+/* The same for what prints no number: it may be of another libc. */
+int gnomon__os_cancel_off_only(void);
 void gnomon__os_cancel_back(int before);
 
 /* ---- Signals (os_signals.c) ------------------------------------------------- */
