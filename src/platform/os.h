@@ -58,7 +58,8 @@ GNOMON__DATA uint32_t gnomon__os_own_state;
  * from that of every earlier process. */
 #define GNOMON__OS_FIRST_NUMBER 1u
 uint32_t gnomon__os_own_number_slow(uint32_t *word);
-static inline uint32_t gnomon__os_own_number(void)
+static inline __attribute__((always_inline)) uint32_t
+gnomon__os_own_number(void)
 {
     uint32_t *word = &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_NUMBER];
     uint32_t number = load_acquire(word);

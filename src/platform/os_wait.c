@@ -52,12 +52,17 @@ void gnomon__os_wait_until(const uint32_t *word, uint32_t wanted,
     }
 }
 
-int gnomon__os_wake(const uint32_t *word)
+static int wake_some(const uint32_t *word, int most)
 {
     int kept_errno = errno;
-    long woken = syscall(SYS_futex, word, OS_FUTEX_WAKE, INT_MAX);
+    long woken = syscall(SYS_futex, word, OS_FUTEX_WAKE, most);
     errno = kept_errno;
     return woken >= 0;
+}
+
+int gnomon__os_wake(const uint32_t *word)
+{
+    return wake_some(word, INT_MAX);
 }
 
 /* ---- Locks --------------------------------------------------------------------- */
@@ -69,9 +74,18 @@ int gnomon__os_wake(const uint32_t *word)
  * no page is wiped: the caller may be vfork's child, which shares the lock. */
 #define OTHERS_NS 100000000u
 
+/* Most locks are held for less than it takes to sleep. */
+#define LOOKS_BEFORE_SLEEP 1000
+
+static inline int take_now(gnomon__os_lock *lock)
+{
+    uint32_t seen = 0;
+    return cas_acq_rel(&lock->locked, &seen, 1u);
+}
+
 static void renew(gnomon__os_lock *lock, uint32_t number)
 {
-    lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    store_relaxed(&lock->locked, 0);
     lock->pid = 0;
     store_release(&lock->made_in, number);
 }
@@ -100,10 +114,10 @@ static __attribute__((noinline, cold)) void renew_by_pid(gnomon__os_lock *lock)
     int left = OTHERS_NS / FIRST_PAUSE_NS;
     if (known == pid)
         return;
-    for (; known && left && pthread_mutex_trylock(&lock->mutex); left--)
+    for (; known && left && !take_now(lock); left--)
         gnomon__os_pause(&pause, FIRST_PAUSE_NS);
     if (known && left)
-        pthread_mutex_unlock(&lock->mutex);
+        gnomon__os_lock_give(lock);
     else if (known)
         renew(lock, gnomon__os_own_number());
     store_relaxed(&lock->pid, pid);
@@ -130,33 +144,33 @@ int gnomon__os_is_new_child(uint32_t *made_in, uint32_t *pid)
     return before && before != now;
 }
 
-/* If futex is refused, glibc ends the process when a thread has to wait for a mutex. */
 static __attribute__((noinline, cold)) void wait_for_lock(gnomon__os_lock *lock)
 {
     uint64_t pause = 0;
-    if (gnomon__os_wake(&lock->pid))
-        pthread_mutex_lock(&lock->mutex);
-    else
-        while (pthread_mutex_trylock(&lock->mutex))
-            gnomon__os_pause(&pause, UINT64_MAX);
+    for (int i = 0; i < LOOKS_BEFORE_SLEEP; i++)
+        if (!load_relaxed(&lock->locked) && take_now(lock))
+            return;
+    while (swap_acq_rel(&lock->locked, 2u))
+        gnomon__os_wait(&lock->locked, 2, UINT64_MAX, &pause);
 }
 
 void gnomon__os_lock_take(gnomon__os_lock *lock)
 {
     look_for_child(lock);
-    if (unlikely(pthread_mutex_trylock(&lock->mutex)))
+    if (unlikely(!take_now(lock)))
         wait_for_lock(lock);
 }
 
 int gnomon__os_lock_try(gnomon__os_lock *lock)
 {
     look_for_child(lock);
-    return pthread_mutex_trylock(&lock->mutex) == 0;
+    return take_now(lock);
 }
 
 void gnomon__os_lock_give(gnomon__os_lock *lock)
 {
-    pthread_mutex_unlock(&lock->mutex);
+    if (unlikely(swap_acq_rel(&lock->locked, 0u) == 2))
+        (void)wake_some(&lock->locked, 1);
 }
 
 int gnomon__os_turn_wait(uint32_t *turns, gnomon__os_lock *lock, uint64_t until)

@@ -4,28 +4,27 @@
 #ifndef GNOMON_PLATFORM_OS_WAIT_H
 #define GNOMON_PLATFORM_OS_WAIT_H
 
-#include <pthread.h>
-
 #include "platform/os.h"
 
-/* A mutex that records in which process it was initialized. A child has a copy of the
+/* A lock that records in which process it was initialized. A child has a copy of the
  * lock as it was at the fork: another thread of the parent may hold it, and will never
  * release it in the child. So a thread that takes a lock of an earlier process
  * initializes it first. Where the kernel wipes no page (os.h), process ids are compared
- * too. */
+ * too. Not libc's: steps take one each, and where the kernel refuses futex, glibc ends the
+ * process as a thread has to wait. */
 typedef struct gnomon__os_lock {
-    pthread_mutex_t mutex;
+    uint32_t locked;  /* 2: and others may sleep until it is not */
     uint32_t made_in; /* a number of a process */
     uint32_t pid; /* of who took it, where no page is wiped; 0: nobody did */
 } gnomon__os_lock;
 
 #define GNOMON__OS_LOCK \
     { \
-        PTHREAD_MUTEX_INITIALIZER, GNOMON__OS_FIRST_NUMBER, 0 \
+        0, GNOMON__OS_FIRST_NUMBER, 0 \
     }
 
-/* The page must be there before: gnomon__os_own_page. Before it is, a lock is a plain
- * mutex. */
+/* The page must be there before: gnomon__os_own_page. Before it is, a child's locks are as
+ * they were. */
 void gnomon__os_lock_take(gnomon__os_lock *lock);
 int gnomon__os_lock_try(gnomon__os_lock *lock); /* 0: another thread has it */
 void gnomon__os_lock_give(gnomon__os_lock *lock);
