@@ -362,14 +362,15 @@ static int64_t whole(double bytes)
 
 /* Each row says how much its pool has allocated since the first of them, so those of all
  * tracks are written in the order of their time. */
-static int put_memory(gnomon__chrome *c)
+static void put_memory(gnomon__chrome *c)
 {
     gnomon__memory memory;
     gnomon_event_info e;
     uint64_t at;
     int64_t *allocated = calloc(c->line.track_count + 1, sizeof *allocated);
-    const int ok = gnomon__memory_begin(&memory, &c->line) && allocated;
-    while (ok && !c->t->code && gnomon__memory_next(&memory, &e, &at)) {
+    gnomon__export_needs(c->t,
+                         gnomon__memory_begin(&memory, &c->line) && allocated);
+    while (!c->t->code && gnomon__memory_next(&memory, &e, &at)) {
         const gnomon__timeline_track *k = &c->line.tracks[e.track];
         const int device = c->line.tracks[e.region].info.device;
         int64_t *pool = &allocated[e.region];
@@ -388,33 +389,34 @@ static int put_memory(gnomon__chrome *c)
     }
     gnomon__memory_end(&memory);
     free(allocated);
-    return ok;
 }
 
 /* ---- The file ------------------------------------------------------------------------- */
 
-static int put_chrome_profile(gnomon__chrome *c, size_t which)
+static void put_chrome_profile(gnomon__chrome *c, size_t which)
 {
-    int ok = begin_profile(c, which);
-    if (ok) {
+    if (gnomon__export_needs(c->t, begin_profile(c, which))) {
         name_chrome_tracks(c);
-        ok = gnomon__chrome_rows(c) && (!c->has_memory || put_memory(c));
+        gnomon__chrome_rows(c);
+        if (c->has_memory)
+            put_memory(c);
         name_chrome_lanes(c);
     }
     end_profile(c, c->what->profiles[which]);
-    return ok;
 }
 
 static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
 {
-    gnomon__chrome c = {.what = what, .is_first = 1, .first_flow = 1};
-    int ok = (c.t = gnomon__export_text_begin(out)) != NULL;
-    if (!ok)
+    gnomon__chrome c = {.what = what,
+                        .t = gnomon__export_text_begin(out),
+                        .is_first = 1,
+                        .first_flow = 1};
+    if (!c.t)
         return GNOMON_ENOMEM;
     find_times(&c);
     put_keys(&c);
-    for (size_t i = 0; ok && i < what->count; i++)
-        ok = put_chrome_profile(&c, i);
+    for (size_t i = 0; !c.t->code && i < what->count; i++)
+        put_chrome_profile(&c, i);
     gnomon__export_string(c.t, c.is_first ? "]" : "\n  ]");
     if (what->name) {
         /* TensorBoard's plugin takes the last bracket for that of the rows. */
@@ -423,8 +425,7 @@ static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
         gnomon__export_literal(c.t, "\"");
     }
     gnomon__export_literal(c.t, "\n}\n");
-    int code = gnomon__export_text_end(c.t);
-    return ok ? code : GNOMON_ENOMEM;
+    return gnomon__export_text_end(c.t);
 }
 
 const gnomon__exporter gnomon__export_chrome = {

@@ -91,8 +91,8 @@ const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
 /* Whether TensorBoard's plugin must not know the category of such a row. */
 int gnomon__chrome_hides_collective(const char *category, const char *name);
 
-/* All events of the profile, and steps. 0: no memory. */
-int gnomon__chrome_rows(gnomon__chrome *c);
+/* All events of the profile, and steps. */
+void gnomon__chrome_rows(gnomon__chrome *c);
 void gnomon__chrome_rows_end(gnomon__chrome *c);
 
 /* Begins a row: the comma and line before it. */

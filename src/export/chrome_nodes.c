@@ -302,5 +302,7 @@ const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
                                                   uint32_t node)
 {
     gnomon__chrome_node *n = &c->nodes[node <= c->node_count ? node : 0];
-    return n->head || make_row_texts(c, n, node) ? n : NULL;
+    return n->head || gnomon__export_needs(c->t, make_row_texts(c, n, node))
+               ? n
+               : NULL;
 }

@@ -39,13 +39,15 @@ typedef struct gnomon__chrome_span {
 } gnomon__chrome_span;
 
 /* Adds the label that is around (outermost: 0) to those which launch. 0: no memory. */
-static uint32_t add_label(gnomon__chrome_spans *s, uint64_t id, uint32_t node,
+static uint32_t add_label(gnomon__chrome *c, uint64_t id, uint32_t node,
                           uint32_t around)
 {
+    gnomon__chrome_spans *s = &c->spans;
     const size_t count = s->label_count + 1;
-    if (count >= UINT32_MAX ||
-        !gnomon__table_grow(&s->labels, &s->label_room, count + 1,
-                            sizeof *s->labels))
+    if (!gnomon__export_needs(
+            c->t, count < UINT32_MAX &&
+                      gnomon__table_grow(&s->labels, &s->label_room, count + 1,
+                                         sizeof *s->labels)))
         return 0;
     s->labels[s->label_count = count] =
         (gnomon__chrome_label){id, node, around, 0};
@@ -69,9 +71,9 @@ static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
     l->open = kept;
 }
 
-/* A label begins; of a track in the order of their begins. 0: no memory. */
-static int put_label(gnomon__chrome *c, size_t track,
-                     const gnomon_event_info *e, uint64_t id)
+/* A label begins; of a track in the order of their begins. */
+static void put_label(gnomon__chrome *c, size_t track,
+                      const gnomon_event_info *e, uint64_t id)
 {
     gnomon__chrome_labels *l = &c->around[track];
     const uint64_t begin = e->begin_ns;
@@ -80,13 +82,14 @@ static int put_label(gnomon__chrome *c, size_t track,
     if (is_full)
         drop_all_ended(l, begin);
     if (is_full && 2 * l->open >= l->room && /* so that this is rare */
-        !gnomon__table_grow(&l->of, &l->room, l->room + 1, sizeof *l->of))
-        return 0;
+        !gnomon__export_needs(
+            c->t,
+            gnomon__table_grow(&l->of, &l->room, l->room + 1, sizeof *l->of)))
+        return;
     l->of[l->open].end = begin + e->duration_ns;
     l->of[l->open].node = e->node;
     l->of[l->open].label = 0;
     l->of[l->open++].id = id;
-    return 1;
 }
 
 /* The id of the innermost one at `begin`; 0: none. */
@@ -97,23 +100,18 @@ static uint64_t label_at(gnomon__chrome *c, size_t track, uint64_t begin)
     return l->open ? l->of[l->open - 1].id : 0;
 }
 
-/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
- * there is none. 0: no memory. */
-static int label_launches(gnomon__chrome *c, size_t track, uint64_t begin,
-                          uint32_t *label)
+/* The innermost label at `begin`, in the list of those which launch; 0: there is none. */
+static uint32_t label_launches(gnomon__chrome *c, size_t track, uint64_t begin)
 {
     gnomon__chrome_labels *l = &c->around[track];
+    uint32_t label = 0;
     drop_ended(l, begin);
-    *label = 0;
     for (size_t i = 0; i < l->open; i++) {
         if (!l->of[i].label)
-            l->of[i].label =
-                add_label(&c->spans, l->of[i].id, l->of[i].node, *label);
-        *label = l->of[i].label;
-        if (!*label)
-            return 0;
+            l->of[i].label = add_label(c, l->of[i].id, l->of[i].node, label);
+        label = l->of[i].label;
     }
-    return 1;
+    return label;
 }
 
 /* ---- Timed scopes ------------------------------------------------------------------- */
@@ -146,9 +144,10 @@ static uint32_t span_timed(const gnomon_profile *p, uint32_t work,
 
 /* ---- Spans -------------------------------------------------------------------------- */
 
-static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
-                       uint32_t label, const gnomon_event_info *e)
+static void extend_span(gnomon__chrome *c, uint32_t label,
+                        const gnomon_event_info *e)
 {
+    gnomon__chrome_spans *s = &c->spans;
     const uint64_t end = e->begin_ns + e->duration_ns;
     uint32_t at = s->labels[label].first;
     while (at && s->of[at].track != e->track)
@@ -156,24 +155,25 @@ static int extend_span(gnomon__chrome_spans *s, const gnomon_profile *p,
     if (at) { /* events of a track come in the order of their begins */
         if (s->of[at].end < end)
             s->of[at].end = end;
-        return 1;
+        return;
     }
-    if (s->count + 1 >= UINT32_MAX ||
-        !gnomon__table_grow(&s->of, &s->room, s->count + 2, sizeof *s->of))
-        return 0;
+    if (!gnomon__export_needs(c->t, s->count + 1 < UINT32_MAX &&
+                                        gnomon__table_grow(&s->of, &s->room,
+                                                           s->count + 2,
+                                                           sizeof *s->of)))
+        return;
     s->of[++s->count] = (gnomon__chrome_span){
         .begin = e->begin_ns,
         .end = end,
         .track = e->track,
         .label = label,
         .next = s->labels[label].first,
-        .timed = span_timed(p, e->node, s->labels[label].node)};
+        .timed = span_timed(c->line.p, e->node, s->labels[label].node)};
     s->labels[label].first = (uint32_t)s->count;
-    return 1;
 }
 
 /* Work counts for the label around its launch, and for all around that. */
-static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
+static void extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
 {
     size_t count = 0;
     const gnomon__link_end *ends = gnomon__links_at(&c->line, e, &count);
@@ -183,11 +183,9 @@ static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
     for (; label; label = c->spans.labels[label].around) {
         const gnomon__chrome_node *n =
             gnomon__chrome_node_at(c, c->spans.labels[label].node);
-        if (!n ||
-            (n->is_annotation && !extend_span(&c->spans, c->line.p, label, e)))
-            return 0;
+        if (n && n->is_annotation)
+            extend_span(c, label, e);
     }
-    return 1;
 }
 
 /* The longer one first, and of equal ones the outer one, which came first. */
@@ -195,51 +193,50 @@ GNOMON__ORDER(compare_spans, gnomon__chrome_span, UP(track), UP(begin),
               DOWN(end), UP(label))
 
 /* By track and begin, from 0 on, without those of scopes that have rows. */
-static int order_spans(gnomon__chrome_spans *s,
-                       const gnomon__chrome_node *nodes, size_t tracks)
+static void order_spans(gnomon__chrome *c)
 {
+    gnomon__chrome_spans *s = &c->spans;
     size_t used = 0;
-    s->next = calloc(tracks + 2, sizeof *s->next);
-    if (!s->next)
-        return 0;
+    s->next = calloc(c->line.track_count + 2, sizeof *s->next);
+    if (!gnomon__export_needs(c->t, s->next != NULL))
+        return;
     for (size_t i = 1; i <= s->count; i++)
-        if (!s->of[i].timed || !nodes[s->of[i].timed].has_rows)
+        if (!s->of[i].timed || !c->nodes[s->of[i].timed].has_rows)
             s->of[used++] = s->of[i];
     s->count = used;
     GNOMON__SORT(s->of, s->count, compare_spans);
     for (size_t i = s->count; i > 0; i--)
         s->next[s->of[i - 1].track] = i - 1;
-    return 1;
 }
 
 /* A profile that has such rows itself, as one that was made of a trace, keeps them. Scopes
  * that events timed are others: waits are included. */
-static int meet_work(gnomon__chrome *c, const gnomon_event_info *e)
+static void meet_work(gnomon__chrome *c, const gnomon_event_info *e)
 {
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
     if (n && n->is_timed)
         c->nodes[e->node].has_rows = 1;
     if (n && n->is_span)
         c->spans.count = c->spans.label_count = 0;
-    return n && (n->is_wait || n->is_timed || !c->spans.label_count ||
-                 extend_spans(c, e));
+    if (n && !n->is_wait && !n->is_timed && c->spans.label_count)
+        extend_spans(c, e);
 }
 
-/* After the rows of hosts: how long labels are on streams. 0: no memory. */
-static int find_spans(gnomon__chrome *c)
+/* After the rows of hosts: how long labels are on streams. */
+static void find_spans(gnomon__chrome *c)
 {
     gnomon__event_cursor at;
     const gnomon_event_info *e;
-    int ok = 1;
     gnomon__event_cursor_all(&at, c->what, c->line.p);
-    while (ok && (c->spans.label_count || c->line.crossed.is_timed) &&
+    while (!c->t->code && (c->spans.label_count || c->line.crossed.is_timed) &&
            (e = gnomon__event_cursor_next(&at)) != NULL)
         if (e->kind == GNOMON_EVENT_EXECUTION &&
-            gnomon__timeline_on_device(&c->line, e->track))
-            ok = gnomon__crossed_meet(&c->line.crossed, e, at.walk.number) &&
-                 meet_work(c, e);
+            gnomon__timeline_on_device(&c->line, e->track) &&
+            gnomon__export_needs(c->t, gnomon__crossed_meet(&c->line.crossed, e,
+                                                            at.walk.number)))
+            meet_work(c, e);
     gnomon__crossed_ready(&c->line.crossed);
-    return ok && order_spans(&c->spans, c->nodes, c->line.track_count);
+    order_spans(c);
 }
 
 /* Up to its first argument. */
@@ -253,7 +250,7 @@ static void begin_row(gnomon__chrome *c, const char *category, const char *name,
                         category, name, pid, tid, at, ns);
 }
 
-static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
+static void put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
 {
     const gnomon__chrome_label *label = &c->spans.labels[s->label];
     const uint64_t zero = gnomon__chrome_zero(c, s->track);
@@ -262,8 +259,8 @@ static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
     gnomon_node_info n = {.region = 0};
     gnomon_region_info region = {.name = ""};
     const char *category = "gpu_user_annotation";
-    if (lane == GNOMON__NO_LANE)
-        return 0;
+    if (!gnomon__export_needs(c->t, lane != GNOMON__NO_LANE))
+        return;
     (void)gnomon_profile_node(c->line.p, label->node, &n);
     (void)gnomon_profile_region(c->line.p, n.region, &region);
     if (c->what->for_tensorboard &&
@@ -273,20 +270,16 @@ static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
               gnomon__chrome_tid(c, s->track, lane), zero + s->begin,
               s->end - s->begin);
     gnomon__export_form(c->t, "'External id':%ju}}", label->id);
-    return 1;
 }
 
-/* The rows of those of a track that begin up to `ns`. 0: no memory. */
-static int put_spans(gnomon__chrome *c, size_t track, uint64_t ns)
+/* The rows of those of a track that begin up to `ns`. */
+static void put_spans(gnomon__chrome *c, size_t track, uint64_t ns)
 {
     gnomon__chrome_spans *s = &c->spans;
     size_t *i = &s->next[track];
-    int ok = 1;
-    for (; ok && *i < s->count && s->of[*i].track == track &&
-           s->of[*i].begin <= ns;
+    for (; *i < s->count && s->of[*i].track == track && s->of[*i].begin <= ns;
          ++*i)
-        ok = put_span(c, &s->of[*i]);
-    return ok;
+        put_span(c, &s->of[*i]);
 }
 
 /* ---- Flows ------------------------------------------------------------------------- */
@@ -387,17 +380,18 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
     put_node_args(c, n, args);
 }
 
-/* Up to its args. 0: no memory. */
-static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
-                           size_t track, const gnomon_event_info *e,
-                           size_t number, uint64_t at, int64_t *tid)
+/* Up to its args. False: no memory. */
+static bool begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
+                            size_t track, const gnomon_event_info *e,
+                            size_t number, uint64_t at, int64_t *tid)
 {
     const uint64_t duration = e->duration_ns;
     uint32_t lane =
         gnomon__timeline_lane(&c->line, track, e, number, at, at + duration);
-    if (!n || lane == GNOMON__NO_LANE ||
-        (c->what->layer && !c->what->layer(c, e->node)))
-        return 0;
+    if (!gnomon__export_needs(
+            c->t, n && lane != GNOMON__NO_LANE &&
+                      (!c->what->layer || c->what->layer(c, e->node))))
+        return false;
     *tid = gnomon__chrome_tid(c, track, lane);
     gnomon__chrome_row(c);
     gnomon__export_put(c->t, n->head, n->head_size);
@@ -406,16 +400,7 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
     gnomon__export_us(c->t, at);
     gnomon__export_literal(c->t, ",\"dur\":");
     gnomon__export_us(c->t, duration);
-    return 1;
-}
-
-/* Notes the label around a launch, or that launches by itself. */
-static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
-                      const gnomon__link_end *launch)
-{
-    return !launch || launch->is_effect ||
-           label_launches(c, c->line.tracks[e->track].host, e->begin_ns,
-                          &c->flows[launch->flow].label);
+    return true;
 }
 
 /* Readers find what launched work by a call with its number, and leave out work without
@@ -456,33 +441,33 @@ static void put_missing_call(gnomon__chrome *c, const gnomon__chrome_node *n,
         c->alone++;
 }
 
-static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
-                         size_t number, uint64_t at)
+static void put_execution(gnomon__chrome *c, const gnomon_event_info *e,
+                          size_t number, uint64_t at)
 {
     size_t links = 0, host = c->line.tracks[e->track].host;
     int64_t tid;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
     const gnomon__link_end *ends = gnomon__links_at(&c->line, e, &links);
     if (!begin_execution(c, n, host, e, number, at, &tid))
-        return 0;
+        return;
     uint64_t own = c->labels_before + number;
     const gnomon__link_end *launch = launch_among(ends, links);
     put_execution_args(c, n, e, own, launch);
-    if ((n->is_label && !put_label(c, host, e, own)) ||
-        !note_label(c, e, launch))
-        return 0;
+    if (n->is_label)
+        put_label(c, host, e, own);
+    if (launch && !launch->is_effect) /* or the label launches by itself */
+        c->flows[launch->flow].label = label_launches(c, host, e->begin_ns);
     for (size_t i = 0; i < links; i++)
         if (!ends[i].is_again)
             put_flow(c, &ends[i], e, tid, at);
     if (launch || n->is_work)
         put_missing_call(c, n, e, launch, tid, at);
-    return 1;
 }
 
 /* ---- What had not ended -------------------------------------------------------- */
 
-/* Its row lasts from the file's begin on and up to its end. 0: no memory. */
-static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
+/* Its row lasts from the file's begin on and up to its end. */
+static void put_open(gnomon__chrome *c, const gnomon_open_info *o)
 {
     const uint64_t zero = gnomon__chrome_zero(c, o->track);
     const gnomon_run_info *run =
@@ -500,26 +485,26 @@ static int put_open(gnomon__chrome *c, const gnomon_open_info *o)
     if (c->what->until_unix_ns && c->base + zero + end > c->what->until_unix_ns)
         end = c->what->until_unix_ns - c->base - zero;
     if (end < e.begin_ns)
-        return 1;
+        return;
     e.duration_ns = end - e.begin_ns;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
     if (!begin_execution(c, n, o->track, &e, 0, zero + e.begin_ns, &tid))
-        return 0;
+        return;
     gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
     put_node_args(c, n, 1);
-    return !n->is_label || put_label(c, o->track, &e, id);
+    if (n->is_label)
+        put_label(c, o->track, &e, id);
 }
 
 /* Those that began before `ns`. */
-static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns)
+static void put_opens(gnomon__chrome *c, size_t track, uint64_t ns)
 {
     const gnomon_open_info *o;
-    int ok = 1;
-    while (ok && (o = gnomon__opens_next(&c->line.opens, track, ns)) != NULL)
-        ok = put_open(c, o);
-    return ok;
+    while (!c->t->code &&
+           (o = gnomon__opens_next(&c->line.opens, track, ns)) != NULL)
+        put_open(c, o);
 }
 
 /* ---- Moments --------------------------------------------------------------------------- */
@@ -548,15 +533,14 @@ static void put_moment(gnomon__chrome *c, const gnomon_event_info *e,
     gnomon__export_literal(c->t, "}}");
 }
 
-static int put_event(gnomon__chrome *c, const gnomon_event_info *e,
-                     size_t number, uint64_t at)
+static void put_event(gnomon__chrome *c, const gnomon_event_info *e,
+                      size_t number, uint64_t at)
 {
     if (e->kind == GNOMON_EVENT_EXECUTION)
-        return put_execution(c, e, number, at);
-    if (e->kind == GNOMON_EVENT_MARK || e->kind == GNOMON_EVENT_COUNTER)
+        put_execution(c, e, number, at);
+    else if (e->kind == GNOMON_EVENT_MARK || e->kind == GNOMON_EVENT_COUNTER)
         put_moment(c, e, at);
     c->has_memory |= e->kind == GNOMON_EVENT_MEMORY; /* after all others */
-    return 1;
 }
 
 /* ---- Steps -------------------------------------------------------------------------------- */
@@ -591,12 +575,13 @@ static void put_steps(gnomon__chrome *c)
 /* ---- All of a profile --------------------------------------------------------------------- */
 
 /* With what is to come before it: scopes that are open, labels on a stream. */
-static int put_in_order(gnomon__chrome *c, const gnomon_event_info *e,
-                        size_t number, uint64_t at, int of_devices)
+static void put_in_order(gnomon__chrome *c, const gnomon_event_info *e,
+                         size_t number, uint64_t at, int of_devices)
 {
-    return put_opens(c, c->line.tracks[e->track].host, e->begin_ns) &&
-           (!of_devices || put_spans(c, e->track, e->begin_ns)) &&
-           put_event(c, e, number, at);
+    put_opens(c, c->line.tracks[e->track].host, e->begin_ns);
+    if (of_devices)
+        put_spans(c, e->track, e->begin_ns);
+    put_event(c, e, number, at);
 }
 
 /* The calls of a thread are a lane of their own, which is read beside it. */
@@ -605,23 +590,22 @@ typedef struct gnomon__chrome_calls {
     const gnomon_event_info *next;
 } gnomon__chrome_calls;
 
-/* 0: no memory. */
-static int begin_calls(gnomon__chrome *c)
+static void begin_calls(gnomon__chrome *c)
 {
     const size_t tracks = c->line.track_count;
     c->calls = calloc(tracks + 1, sizeof *c->calls);
-    for (uint32_t i = 1; c->calls && i <= tracks; i++) {
+    gnomon__export_needs(c->t, c->calls != NULL);
+    for (uint32_t i = 1; !c->t->code && i <= tracks; i++) {
         const uint32_t host = c->line.tracks[i].host;
         if (host == i)
             continue;
         gnomon__chrome_calls *l = c->calls[host] = calloc(1, sizeof *l);
-        if (!l)
-            return 0;
+        if (!gnomon__export_needs(c->t, l != NULL))
+            return;
         gnomon__event_cursor_of(&l->at, c->what, c->line.p, i, 1,
                                 gnomon_profile_count(c->line.p, GNOMON_EVENTS));
         l->next = gnomon__event_cursor_next(&l->at);
     }
-    return c->calls != NULL;
 }
 
 static void end_calls(gnomon__chrome *c)
@@ -633,58 +617,56 @@ static void end_calls(gnomon__chrome *c)
 }
 
 /* A thread's calls that began before `ns`. */
-static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
+static void put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
 {
     gnomon__chrome_calls *l = c->calls[track];
-    int ok = 1;
-    while (ok && l && l->next && l->next->begin_ns < ns) {
-        ok = put_in_order(c, l->next, l->at.walk.number, l->at.begin - c->base,
-                          0);
+    while (!c->t->code && l && l->next && l->next->begin_ns < ns) {
+        put_in_order(c, l->next, l->at.walk.number, l->at.begin - c->base, 0);
         l->next = gnomon__event_cursor_next(&l->at);
     }
-    return ok;
 }
 
-static int put_events(gnomon__chrome *c, int of_devices)
+static void put_events(gnomon__chrome *c, int of_devices)
 {
     size_t last = 0;
-    int ok = 1, is_wanted = 0;
+    int is_wanted = 0;
     gnomon__event_cursor at;
     const gnomon_event_info *e;
     gnomon__event_cursor_all(&at, c->what, c->line.p);
-    while (ok && !c->t->code && (e = gnomon__event_cursor_next(&at)) != NULL) {
+    while (!c->t->code && (e = gnomon__event_cursor_next(&at)) != NULL) {
         if (e->track != last) {
             last = e->track;
             is_wanted =
                 gnomon__timeline_on_device(&c->line, last) == of_devices &&
                 c->line.tracks[last].host == last;
         }
+        if (is_wanted && !of_devices)
+            put_calls(c, last, e->begin_ns);
         if (is_wanted)
-            ok = (of_devices || put_calls(c, last, e->begin_ns)) &&
-                 put_in_order(c, e, at.walk.number, at.begin - c->base,
-                              of_devices);
+            put_in_order(c, e, at.walk.number, at.begin - c->base, of_devices);
     }
-    return ok;
 }
 
 /* Those of hosts first: what was launched takes over ids from its call. */
-int gnomon__chrome_rows(gnomon__chrome *c)
+void gnomon__chrome_rows(gnomon__chrome *c)
 {
     const size_t tracks = c->line.track_count;
     int has_devices = 0;
     c->has_memory = 0;
     put_steps(c);
-    int ok = begin_calls(c) && put_events(c, 0);
-    for (size_t i = 1; ok && i <= tracks; i++) {
+    begin_calls(c);
+    put_events(c, 0);
+    for (size_t i = 1; !c->t->code && i <= tracks; i++) {
         has_devices |= gnomon__timeline_on_device(&c->line, i);
-        ok = put_calls(c, i, UINT64_MAX);
+        put_calls(c, i, UINT64_MAX);
     }
     end_calls(c);
-    if (ok && has_devices)
-        ok = find_spans(c) && put_events(c, 1);
-    for (size_t i = 1; ok && i <= tracks; i++) /* that no event came after */
-        ok = put_opens(c, i, UINT64_MAX);
-    return ok;
+    if (has_devices) {
+        find_spans(c);
+        put_events(c, 1);
+    }
+    for (size_t i = 1; i <= tracks; i++) /* that no event came after */
+        put_opens(c, i, UINT64_MAX);
 }
 
 void gnomon__chrome_rows_end(gnomon__chrome *c)

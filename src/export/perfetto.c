@@ -89,10 +89,11 @@ static void put_flows(gnomon__perfetto *f, const gnomon_event_info *e,
             continue;
         if (side && flow->is_late) {
             (void)gnomon__links_is_late(f->line.p, &ends[i], e, &ns);
-            f->has_no_memory |=
-                !GNOMON__PUSH(f->late, f->late_room, f->late_count,
-                              (gnomon__perfetto_late){e->track, f->begun_lane,
-                                                      region, ns, id});
+            gnomon__export_needs(
+                f->t,
+                GNOMON__PUSH(f->late, f->late_room, f->late_count,
+                             (gnomon__perfetto_late){e->track, f->begun_lane,
+                                                     region, ns, id}));
         } else {
             gnomon__wire_fixed(&f->wire, side ? EVENT_LAST_FLOW : EVENT_FLOW,
                                id);
@@ -151,77 +152,69 @@ static void put_ends(gnomon__perfetto *f, size_t row, uint64_t until)
 
 /* Begins a slice, of event `number` (0: of none), on the first lane of the row where it
  * nests, after the ends of those that are over; gnomon__perfetto_event_end closes the event. A
- * row's begins come in order. 0: no memory. */
-static int begin_slice(gnomon__perfetto *f, size_t row,
-                       const gnomon_event_info *e, size_t number,
-                       uint64_t begin, uint64_t end)
+ * row's begins come in order. */
+static void begin_slice(gnomon__perfetto *f, size_t row,
+                        const gnomon_event_info *e, size_t number,
+                        uint64_t begin, uint64_t end)
 {
     put_ends(f, row, begin);
     uint32_t lane = gnomon__timeline_lane(&f->line, row, e, number, begin, end);
-    uint64_t uuid =
-        lane == GNOMON__NO_LANE ? 0 : gnomon__perfetto_lane(f, row, lane);
-    if (!uuid)
-        return 0;
+    if (!gnomon__export_needs(f->t, lane != GNOMON__NO_LANE))
+        lane = 0;
     f->begun_lane = lane;
-    begin_moment(f, f->rows[row].run, begin, uuid, TYPE_BEGIN);
-    return 1;
+    begin_moment(f, f->rows[row].run, begin,
+                 gnomon__perfetto_lane(f, row, lane), TYPE_BEGIN);
 }
 
 /* ---- Executions ------------------------------------------------------------------- */
 
-static int put_execution(gnomon__perfetto *f, const gnomon_event_info *e,
-                         size_t number)
+static void put_execution(gnomon__perfetto *f, const gnomon_event_info *e,
+                          size_t number)
 {
     const gnomon__perfetto_node *n = gnomon__perfetto_node_at(f, e->node);
     const uint64_t end = e->duration_ns < NEVER - 1 - e->begin_ns
                              ? e->begin_ns + e->duration_ns
                              : NEVER - 1;
     if (!n)
-        return 1;
+        return;
     gnomon__perfetto_intern(f, f->rows[e->track].run, n->region, n->op);
-    if (!begin_slice(f, e->track, e, number, e->begin_ns, end))
-        return 0;
+    begin_slice(f, e->track, e, number, e->begin_ns, end);
     gnomon__perfetto_name(f, n->region);
     put_flows(f, e, number, n->region);
     gnomon__perfetto_op(f, n->op);
     gnomon__perfetto_event_end(f);
-    return 1;
 }
 
 /* What had not ended. One that began before the time that is shown begins with it, and
  * says so. */
-static int put_open(gnomon__perfetto *f, const gnomon_open_info *o)
+static void put_open(gnomon__perfetto *f, const gnomon_open_info *o)
 {
     const uint32_t run = f->rows[o->track].run;
     const uint64_t unix_ns = gnomon__perfetto_unix(f, run, o->begin_ns);
     const uint64_t floor = f->runs[run].floor;
     const gnomon__perfetto_node *n = gnomon__perfetto_node_at(f, o->node);
     if (!n || (f->what->until_unix_ns && unix_ns >= f->what->until_unix_ns))
-        return 1;
+        return;
     gnomon__perfetto_intern(f, run, n->region, n->op);
-    if (!begin_slice(f, o->track, NULL, 0,
-                     unix_ns < floor
-                         ? floor - f->line.runs[run].info.zero_unix_ns
-                         : o->begin_ns,
-                     NEVER))
-        return 0;
+    begin_slice(f, o->track, NULL, 0,
+                unix_ns < floor ? floor - f->line.runs[run].info.zero_unix_ns
+                                : o->begin_ns,
+                NEVER);
     gnomon__perfetto_name(f, n->region);
     gnomon__perfetto_op(f, n->op);
     if (unix_ns < floor)
         gnomon__perfetto_note(&f->wire, GNOMON__PERFETTO_BEGAN, NULL,
                               ANNOTATION_UINT, unix_ns);
     gnomon__perfetto_event_end(f);
-    return 1;
 }
 
 /* Those of the track that began at `ns` or before it. */
-static int put_opens(gnomon__perfetto *f, size_t track, uint64_t ns)
+static void put_opens(gnomon__perfetto *f, size_t track, uint64_t ns)
 {
     const gnomon_open_info *o;
-    int ok = 1;
-    while (ok && (o = gnomon__opens_next(&f->line.opens, track, ns)) != NULL)
-        ok = put_open(f, o);
-    return ok;
+    while (!f->t->code &&
+           (o = gnomon__opens_next(&f->line.opens, track, ns)) != NULL)
+        put_open(f, o);
 }
 
 /* ---- Marks and samples ------------------------------------------------------------ */
@@ -258,42 +251,37 @@ static void put_sample(gnomon__perfetto *f, const gnomon_event_info *e)
 
 /* ---- All events ------------------------------------------------------------------- */
 
-static int put_event(gnomon__perfetto *f, const gnomon_event_info *e,
-                     size_t number)
+static void put_event(gnomon__perfetto *f, const gnomon_event_info *e,
+                      size_t number)
 {
-    if (!put_opens(f, e->track, e->begin_ns))
-        return 0;
+    put_opens(f, e->track, e->begin_ns);
     if (e->kind == GNOMON_EVENT_EXECUTION)
-        return put_execution(f, e, number);
-    if (e->kind == GNOMON_EVENT_MARK)
+        put_execution(f, e, number);
+    else if (e->kind == GNOMON_EVENT_MARK)
         put_mark(f, e, NULL);
     else if (e->kind == GNOMON_EVENT_COUNTER)
         put_sample(f, e);
     f->has_memory |= e->kind == GNOMON_EVENT_MEMORY;
-    return 1;
 }
 
-static int put_events(gnomon__perfetto *f)
+static void put_events(gnomon__perfetto *f)
 {
     gnomon__event_cursor at;
     const gnomon_event_info *e;
-    int ok = 1;
     f->has_memory =
         f->what->until_unix_ns != 0; /* it may be before that time */
     gnomon__event_cursor_all(&at, f->what, f->line.p);
-    while (ok && !f->t->code && !f->has_no_memory &&
-           (e = gnomon__event_cursor_next(&at)) != NULL) {
+    while (!f->t->code && (e = gnomon__event_cursor_next(&at)) != NULL) {
         const uint32_t run = f->rows[e->track].run;
         const uint64_t ns = gnomon__perfetto_unix(f, run, e->begin_ns);
         if (ns < f->runs[run].first)
             f->runs[run].first = ns;
-        ok = put_event(f, e, at.walk.number);
+        put_event(f, e, at.walk.number);
     }
-    for (size_t i = 1; ok && i <= f->line.track_count; i++)
-        ok = put_opens(f, i, UINT64_MAX);
-    for (size_t i = 1; ok && i <= f->row_count; i++)
+    for (size_t i = 1; i <= f->line.track_count; i++)
+        put_opens(f, i, UINT64_MAX);
+    for (size_t i = 1; !f->t->code && i <= f->row_count; i++)
         put_ends(f, i, NEVER);
-    return ok;
 }
 
 /* ---- Steps ------------------------------------------------------------------------ */
@@ -309,20 +297,19 @@ GNOMON__ORDER(compare_steps, perfetto_step, UP(row), UP(info.begin_ns),
               UP(info.number))
 
 /* torch's name for steps, by which tools find them. */
-static int put_step(gnomon__perfetto *f, const perfetto_step *s)
+static void put_step(gnomon__perfetto *f, const perfetto_step *s)
 {
     const uint32_t of = f->rows[s->row].run;
     gnomon__perfetto_run *run = &f->runs[of];
     uint64_t end = s->info.end_ns ? s->info.end_ns : NEVER;
     if (!gnomon__export_takes(f->what,
                               gnomon__perfetto_unix(f, of, s->info.begin_ns)))
-        return 1;
+        return;
     if (end != NEVER && gnomon__perfetto_unix(f, of, end) <= run->floor) {
         run->skipped_steps++;
-        return 1;
+        return;
     }
-    if (!begin_slice(f, s->row, NULL, 0, s->info.begin_ns, end))
-        return 0;
+    begin_slice(f, s->row, NULL, 0, s->info.begin_ns, end);
     gnomon__wire *w = &f->wire;
     gnomon__wire_text(w, EVENT_CATEGORIES, "step");
     gnomon__wire_form(w, EVENT_NAME, "ProfilerStep#%ju", s->info.number);
@@ -331,25 +318,23 @@ static int put_step(gnomon__perfetto *f, const perfetto_step *s)
         gnomon__perfetto_note(w, GNOMON__PERFETTO_RANK, NULL, ANNOTATION_UINT,
                               (uint64_t)s->info.rank);
     gnomon__perfetto_event_end(f);
-    return 1;
 }
 
-static int put_steps(gnomon__perfetto *f)
+static void put_steps(gnomon__perfetto *f)
 {
     size_t count = gnomon_profile_count(f->line.p, GNOMON_STEPS);
     perfetto_step *steps = calloc(count + 1, sizeof *steps);
-    int ok = steps != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
+    if (!gnomon__export_needs(f->t, steps != NULL))
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
         const uint32_t run = gnomon__timeline_step(
             &f->line, i + 1, &steps[i].info, &steps[i].stage);
         steps[i].row = f->line.track_count + 1 + run;
     }
-    if (ok && count)
-        GNOMON__SORT(steps, count, compare_steps);
-    for (size_t i = 0; ok && i < count && !f->t->code; i++)
-        ok = put_step(f, &steps[i]);
+    GNOMON__SORT(steps, count, compare_steps);
+    for (size_t i = 0; i < count && !f->t->code; i++)
+        put_step(f, &steps[i]);
     free(steps);
-    return ok;
 }
 
 /* ---- Memory ----------------------------------------------------------------------- */
@@ -357,36 +342,34 @@ static int put_steps(gnomon__perfetto *f)
 /* How many bytes pools hold over time. What was in a pool before the first event is not
  * known; the file's first event of memory counts from 0, also one before the time that is
  * shown. */
-static int put_memory(gnomon__perfetto *f, const gnomon_event_info *e,
-                      uint64_t unix_ns)
+static void put_memory(gnomon__perfetto *f, const gnomon_event_info *e,
+                       uint64_t unix_ns)
 {
     if (e->region > f->line.track_count || e->value - e->value != 0)
-        return 1;
+        return;
     gnomon__perfetto_place *pool = gnomon__perfetto_pool(f, e->region);
     if (!pool)
-        return 0;
+        return;
     pool->bytes += e->value;
     if (!gnomon__export_takes(f->what, unix_ns))
-        return 1;
+        return;
     gnomon__wire *w = begin_moment(f, f->rows[e->region].run, e->begin_ns,
                                    pool->uuid, TYPE_COUNTER);
     gnomon__wire_double(w, EVENT_DOUBLE, pool->bytes);
     gnomon__perfetto_event_end(f);
-    return 1;
 }
 
-static int put_pools(gnomon__perfetto *f)
+static void put_pools(gnomon__perfetto *f)
 {
     gnomon__memory memory;
     gnomon_event_info e;
     uint64_t at;
     if (!f->has_memory)
-        return 1;
-    int ok = gnomon__memory_begin(&memory, &f->line);
-    while (ok && !f->t->code && gnomon__memory_next(&memory, &e, &at))
-        ok = put_memory(f, &e, at);
+        return;
+    gnomon__export_needs(f->t, gnomon__memory_begin(&memory, &f->line));
+    while (!f->t->code && gnomon__memory_next(&memory, &e, &at))
+        put_memory(f, &e, at);
     gnomon__memory_end(&memory);
-    return ok;
 }
 
 /* ---- What it is --------------------------------------------------------------------- */
@@ -558,20 +541,22 @@ static int begin_rows(gnomon__perfetto *f)
 
 /* Reads all events, if it must: the ends of links, crossed scopes, and from where on each
  * run is shown. */
-static int look(gnomon__perfetto *f)
+static void look(gnomon__perfetto *f)
 {
     gnomon__event_cursor at;
     const gnomon_event_info *e;
-    int must = f->line.links.count || f->line.crossed.is_timed, ok = 1;
+    int must = f->line.links.count || f->line.crossed.is_timed;
     for (size_t i = 0; i <= f->line.run_count; i++)
         must |= f->runs[i].has_wrapped;
     gnomon__event_cursor_all(&at, f->what, f->line.p);
-    while (must && ok && (e = gnomon__event_cursor_next(&at)) != NULL) {
+    while (must && !f->t->code &&
+           (e = gnomon__event_cursor_next(&at)) != NULL) {
         const uint32_t run = f->rows[e->track].run;
         const uint64_t ns = gnomon__perfetto_unix(f, run, e->begin_ns);
         if (ns < f->runs[run].first)
             f->runs[run].first = ns;
-        ok = gnomon__crossed_meet(&f->line.crossed, e, at.walk.number);
+        gnomon__export_needs(
+            f->t, gnomon__crossed_meet(&f->line.crossed, e, at.walk.number));
         if (e->instance && e->kind == GNOMON_EVENT_EXECUTION)
             meet_links(f, e, at.walk.number, ns);
     }
@@ -583,7 +568,6 @@ static int look(gnomon__perfetto *f)
         else if (run->has_wrapped && run->first < UINT64_MAX)
             run->floor = run->first;
     }
-    return ok;
 }
 
 /* ---- The file --------------------------------------------------------------------- */
@@ -617,30 +601,28 @@ static void end_perfetto(gnomon__perfetto *f)
 }
 
 /* Run 0 has a process only where there is no run at all. */
-static int put_perfetto(gnomon__perfetto *f)
+static void put_perfetto(gnomon__perfetto *f)
 {
-    if (!look(f))
-        return 0;
+    look(f);
     join_links(f);
     for (uint32_t i = f->line.run_count > 0; i <= f->line.run_count; i++)
         gnomon__perfetto_process(f, i);
-    if (!put_steps(f) || !put_events(f) || !put_pools(f))
-        return 0;
+    put_steps(f);
+    put_events(f);
+    put_pools(f);
     put_about(f);
-    return !f->has_no_memory;
 }
 
 static int write_perfetto(const gnomon__export *what, const gnomon_writer *out)
 {
-    gnomon__perfetto f = {.what = what};
-    int ok = (f.t = gnomon__export_text_begin(out)) != NULL;
-    for (size_t i = 0; ok && i < what->count && !f.t->code; i++) {
-        ok = begin_perfetto(&f, i) && put_perfetto(&f);
+    gnomon__perfetto f = {.what = what, .t = gnomon__export_text_begin(out)};
+    for (size_t i = 0; f.t && i < what->count && !f.t->code; i++) {
+        if (gnomon__export_needs(f.t, begin_perfetto(&f, i)))
+            put_perfetto(&f);
         end_perfetto(&f);
     }
     gnomon__wire_free(&f.wire);
-    int code = gnomon__export_text_end(f.t);
-    return ok ? code : GNOMON_ENOMEM;
+    return gnomon__export_text_end(f.t);
 }
 
 const gnomon__exporter gnomon__export_perfetto = {

@@ -251,9 +251,8 @@ typedef struct gnomon__perfetto {
     const gnomon__export *what;
     gnomon__export_text *t;
     gnomon__wire wire; /* the packet at hand */
-    int has_no_memory;
-    int has_memory; /* an event of the profile may be an allocation */
-    uint64_t uuids; /* given out so far */
+    int has_memory;    /* an event of the profile may be an allocation */
+    uint64_t uuids;    /* given out so far */
     size_t runs_before;
     uint64_t flows_before;
     /* These belong to the profile that is written now. */

@@ -155,10 +155,8 @@ static gnomon__wire *begin_packet(gnomon__perfetto *f, uint32_t run,
 static void end_packet(gnomon__perfetto *f)
 {
     char head[16];
-    if (f->wire.has_failed) {
-        f->has_no_memory = 1;
+    if (!gnomon__export_needs(f->t, !f->wire.has_failed))
         return;
-    }
     size_t n = gnomon__wire_varint(head, TRACE_PACKET << 3 | 2);
     n += gnomon__wire_varint(head + n, f->wire.size);
     gnomon__export_put(f->t, head, n);
@@ -222,10 +220,8 @@ static gnomon__perfetto_place *place_of(gnomon__perfetto *f, uint32_t kind,
                                         uint32_t a, uint32_t b)
 {
     gnomon__perfetto_places *s = &f->places;
-    if (2 * s->used >= s->room && !grow_places(s)) {
-        f->has_no_memory = 1;
+    if (!gnomon__export_needs(f->t, 2 * s->used < s->room || grow_places(s)))
         return NULL;
-    }
     gnomon__perfetto_place *p = &s->of[find_place(s, kind, a, b)];
     if (!p->kind) {
         *p = (gnomon__perfetto_place){.kind = kind, .a = a, .b = b};

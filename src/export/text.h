@@ -26,6 +26,13 @@ typedef struct gnomon__export_text {
 gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
 int gnomon__export_text_end(gnomon__export_text *t);
 void gnomon__export_text_flush(gnomon__export_text *t);
+/* Whether there was no error so far; if what the export needs is not there, that is one. */
+static inline bool gnomon__export_needs(gnomon__export_text *t, bool is_there)
+{
+    if (!is_there && !t->code)
+        t->code = GNOMON_ENOMEM;
+    return !t->code;
+}
 
 /* Bytes in memory, of zeroes: as a writer, for what is written or read more than once. The
  * owner frees `text`. */
