@@ -173,13 +173,6 @@ void gnomon__activity_launched(uint32_t source, uint64_t correlation)
     gnomon__activity_note_launch(source, correlation, 0);
 }
 
-void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
-                          size_t count)
-{
-    GNOMON__FORWARD_VOID(device_put(source, records, count));
-    gnomon__activities_put(source, records, count);
-}
-
 void gnomon__activity_lost(uint32_t source, uint64_t count)
 {
     GNOMON__FORWARD_VOID(device_lost(source, count));

@@ -30,8 +30,6 @@ void gnomon__sources_flush(uint64_t patience_ns);
 
 /* The host table's: of the source of this number. */
 void gnomon__activity_launched(uint32_t source, uint64_t correlation);
-void gnomon__activity_put(uint32_t source, const gnomon_device_work *records,
-                          size_t count);
 void gnomon__activity_lost(uint32_t source, uint64_t count);
 
 #endif

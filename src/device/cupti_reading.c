@@ -22,13 +22,14 @@
 #include "platform/os.h"
 #include "platform/ticks.h"
 #include "profile/slots.h"
+#include "record/activities.h"
 
 #define CUPTI_ROW 64u
 #define MOST_DEMANGLED 65536u /* as many names as the recorder keeps */
 
 static const gnomon__cupti_listener the_recorder = {
-    gnomon__activity_note_launch, gnomon__activity_noted, gnomon__activity_put,
-    gnomon__activity_lost};
+    gnomon__activity_note_launch, gnomon__activity_noted,
+    gnomon__activities_put, gnomon__activity_lost};
 const gnomon__cupti_listener *gnomon__cupti_listens = &the_recorder;
 
 uint64_t gnomon__cupti_rows_told;

@@ -24,7 +24,6 @@
 #define READER_EXIT_NS 1000000000ull /* at the end of the process */
 #define STREAMS 64u
 
-gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS] GNOMON__OF_PROCESS;
 uint32_t gnomon__timer_bits GNOMON__OF_PROCESS;
 gnomon__thread_timers *gnomon__all_timers GNOMON__OF_PROCESS;
 uint32_t gnomon__timers_closed;
@@ -73,7 +72,7 @@ static void unlink_begun(gnomon__thread_timers *timers, uint32_t number)
 static void forget_outer(gnomon__thread_timers *timers, uint32_t number)
 {
     for (uint32_t n = timers->first; n; n = timers->timer[n - 1].later)
-        for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+        for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
             if (timers->timer[n - 1].outer[i] == number)
                 timers->timer[n - 1].outer[i] = 0;
 }
@@ -146,12 +145,12 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
         gnomon__device_clock_host(pass->clock, t->begin, &event.begin_ns))
         events = 0; /* its place is not known */
     event.end_ns = event.begin_ns + ns;
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         if (!t->node[i])
             continue;
         uint64_t inner = t->inner_ns[i];
         if (t->path[i].generation ==
-                load_relaxed(&gnomon__timer_views[i].generation) &&
+                load_relaxed(&gnomon__activity_views[i].timed) &&
             !gnomon__activities_scope(&t->path[i], &on, event,
                                       inner < ns ? ns - inner : 0,
                                       events >> i & 1))
@@ -165,7 +164,7 @@ static void add_time(const reader_pass *pass, gnomon__thread_timers *timers,
 static int is_wanted(const gnomon__timer *t)
 {
     uint32_t any = 0;
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
         any |= t->node[i];
     return any != 0;
 }
@@ -304,7 +303,7 @@ static void reader_give_up(void)
             gnomon__timer *t = &timers->timer[n - 1];
             if (is_wanted(t))
                 gnomon__trouble(&gnomon__no_thread, timers_late);
-            for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++)
+            for (uint32_t k = 0; k < GNOMON__ACTIVITY_VIEWS; k++)
                 t->node[k] = 0;
             n = t->later;
         }
@@ -418,33 +417,27 @@ void gnomon__timers_step(void)
 
 int gnomon__timers_watch(uint32_t bit, uint32_t generation)
 {
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
-        gnomon__timer_view *v = &gnomon__timer_views[i];
-        if (v->generation)
-            continue;
-        log_missing_driver(); /* loads the driver now, not in a mark */
-        store_relaxed(&v->bit, bit);
-        store_release(&v->generation, generation);
-        store_release(&gnomon__timer_bits,
-                      load_relaxed(&gnomon__timer_bits) | 1u << bit);
-        gnomon__worker_start(&reader);
-        return GNOMON_OK;
-    }
-    return gnomon__fail(
-        GNOMON_EFULL,
-        "%u views time devices already, which is the most: give "
-        "them the same filter and schedule",
-        GNOMON__TIMER_VIEWS);
+    int code = gnomon__activities_watch(bit, generation);
+    if (code)
+        return code;
+    log_missing_driver(); /* loads the driver now, not in a mark */
+    gnomon__activity_view *v =
+        &gnomon__activity_views[gnomon__activity_view_of(generation)];
+    store_release(&v->timed, generation);
+    store_release(&gnomon__timer_bits,
+                  load_relaxed(&gnomon__timer_bits) | 1u << bit);
+    gnomon__worker_start(&reader);
+    return code;
 }
 
 void gnomon__timers_unwatch(uint32_t generation)
 {
     uint32_t bits = 0;
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
-        gnomon__timer_view *v = &gnomon__timer_views[i];
-        if (v->generation == generation)
-            store_release(&v->generation, 0);
-        if (v->generation)
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
+        gnomon__activity_view *v = &gnomon__activity_views[i];
+        if (v->timed == generation)
+            store_relaxed(&v->timed, 0);
+        if (v->timed)
             bits |= 1u << v->bit;
     }
     store_release(&gnomon__timer_bits, bits);

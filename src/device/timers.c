@@ -21,7 +21,6 @@
 #include "mark/upcall.h"
 #include "platform/os.h"
 #include "platform/owner.h"
-#include "record/activity_notes.h"
 
 /* ---- A thread's timers ---------------------------------------------------- */
 
@@ -171,31 +170,30 @@ static uint32_t timer_take(gnomon__thread_timers *timers,
 /* ---- Open timers --------------------------------------------------------- */
 
 /* A view may come or go meanwhile. Then has_tree finds no tree of its generation. */
-static gnomon__timer_view view_at(uint32_t i)
+static gnomon__activity_view view_at(uint32_t i)
 {
-    gnomon__timer_view view = {0, 0};
-    view.generation = load_acquire(&gnomon__timer_views[i].generation);
-    view.bit = load_relaxed(&gnomon__timer_views[i].bit);
+    const gnomon__activity_view *v = &gnomon__activity_views[i];
+    gnomon__activity_view view = {.timed = load_acquire(&v->timed)};
+    view.bit = load_relaxed(&v->bit);
     return view;
 }
 
-static int has_tree(const gnomon__thread *t, const gnomon__timer_view *view)
+static int has_tree(const gnomon__thread *t, const gnomon__activity_view *view)
 {
-    return view->generation && t->states[view->bit] &&
-           t->generations[view->bit] == view->generation;
+    return view->timed && t->states[view->bit] &&
+           t->generations[view->bit] == view->timed;
 }
 
 /* Whether a view still has the scope open. The end of a scope around it may have
  * ended it. */
 static int is_open(gnomon__thread *t, const gnomon__timer *timer)
 {
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         if (!timer->node[i])
             continue;
         const gnomon__front *n = gnomon__front_at(t, timer->node[i]);
-        gnomon__timer_view view = view_at(i);
-        if (view.generation == timer->path[i].generation &&
-            has_tree(t, &view) &&
+        gnomon__activity_view view = view_at(i);
+        if (view.timed == timer->path[i].generation && has_tree(t, &view) &&
             (!((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS) ||
              gnomon__tree_find(t, view.bit, timer->token))) /* it moved */
             return 1;
@@ -206,9 +204,8 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
 /* Whether a view that saw the scope is still attached: then its loss is counted. */
 static int is_missed(const gnomon__timer *timer)
 {
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
-        if (timer->node[i] &&
-            view_at(i).generation == timer->path[i].generation)
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
+        if (timer->node[i] && view_at(i).timed == timer->path[i].generation)
             return 1;
     return 0;
 }
@@ -249,9 +246,9 @@ static uint32_t find_outer(gnomon__thread_timers *timers,
 
 /* Notes the scope's node in a view. 0: it has none there. */
 static uint32_t note_node(gnomon__thread *t, gnomon__thread_timers *timers,
-                          gnomon__timer *timer, uint32_t i, uint32_t tapes)
+                          gnomon__timer *timer, uint32_t i)
 {
-    const gnomon__timer_view view = view_at(i);
+    const gnomon__activity_view view = view_at(i);
     uint32_t node =
         has_tree(t, &view) ? gnomon__tree_find(t, view.bit, timer->token) : 0;
     timer->node[i] = node;
@@ -259,11 +256,12 @@ static uint32_t note_node(gnomon__thread *t, gnomon__thread_timers *timers,
     if (!node)
         return 0;
     timer->inner_ns[i] = 0;
-    timer->path[i] = (gnomon__device_path){view.generation, t->number,
+    timer->path[i] = (gnomon__device_path){view.timed, t->number,
                                            gnomon__node_at(t, node)->number,
                                            gnomon__tree_segment(t, node)};
     timer->outer[i] = find_outer(timers, timer, i);
-    if (tapes && gnomon__activity_has_events(view.generation, tapes)) {
+    if (load_relaxed(&t->open_bits) &
+        load_relaxed(&gnomon__activity_views[i].tapes)) {
         timer->begin_ticks = gnomon__front_at(t, node)->begin;
         timer->events |= 1u << i;
     }
@@ -275,16 +273,15 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                        uint32_t number, uint64_t token)
 {
     gnomon__timer *timer = timer_at(timers, number);
-    uint32_t any = 0, tapes = load_relaxed(&t->open_bits) &
-                              load_relaxed(&gnomon__activity_tapes);
+    uint32_t any = 0;
     while (timers->top && !is_open(t, timer_at(timers, timers->top)))
         drop_top(t, timers); /* left by longjmp, or of an ended thread */
     timer->token = token;
     timer->state = GNOMON__TIMER_OPEN;
     timer->begin_read = 0;
     timer->events = 0;
-    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
-        any |= note_node(t, timers, timer, i, tapes);
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
+        any |= note_node(t, timers, timer, i);
     if (!any) { /* no node of its own: it may be in "(other)" */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;

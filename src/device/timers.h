@@ -20,32 +20,27 @@
 
 #define GNOMON__TIMERS 1024u /* of a thread: a device may lag so far */
 #define GNOMON__TIMER_MESSAGES ((size_t)4 * GNOMON__TIMERS)
-#define GNOMON__TIMER_VIEWS 4u
 #define GNOMON__TIMER_POOLS 16u /* contexts of a thread */
 
-/* The views that want device times: their tree's bit and its generation. */
-typedef struct gnomon__timer_view {
-    uint32_t generation; /* 0: free */
-    uint32_t bit;
-} gnomon__timer_view;
-extern gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
-extern uint32_t gnomon__timer_bits; /* their bits, as a mask; 0: nobody */
+/* The bits of the views that want device times, as a mask; 0: nobody. */
+extern uint32_t gnomon__timer_bits;
 
 typedef struct gnomon__timer {
     /* The marking thread's, until it is sent to the reader. */
     gnomon__device_place on;
     void *begin, *end; /* events of that context; NULL: not made */
     void *stream;
-    uint64_t token;                     /* of the scope; 0: free */
-    uint32_t node[GNOMON__TIMER_VIEWS]; /* in each view's tree; 0: none */
-    gnomon__device_path path[GNOMON__TIMER_VIEWS]; /* of that node */
-    uint32_t outer[GNOMON__TIMER_VIEWS]; /* number of the innermost timer around
+    uint64_t token;                        /* of the scope; 0: free */
+    uint32_t node[GNOMON__ACTIVITY_VIEWS]; /* in each view's tree; 0: none */
+    gnomon__device_path path[GNOMON__ACTIVITY_VIEWS]; /* of that node */
+    uint32_t
+        outer[GNOMON__ACTIVITY_VIEWS]; /* number of the innermost timer around
                                             it, in that stream, of that view */
     uint32_t next; /* number: in the free list, or of the timer around it */
     uint32_t state;
     /* The reader's. */
-    uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* time of the timers inside */
-    double begin_ns;                        /* by the device clock */
+    uint64_t inner_ns[GNOMON__ACTIVITY_VIEWS]; /* time of the timers inside */
+    double begin_ns;                           /* by the device clock */
     uint32_t begin_read; /* that clock's number; 0: not read */
     uint32_t later;      /* number of the next one in the reader's list */
     /* The marking thread's again, last because few are wanted as events. */
@@ -120,8 +115,9 @@ void gnomon__timers_step(void);
 void gnomon__timers_read(uint64_t patience_ns, int gives_up);
 
 /* A view wants device times from now on, or no longer. The first view starts the
- * reader's thread, the last one ends it. Inside control calls. GNOMON_EFULL: four
- * views have them already. */
+ * reader's thread, the last one ends it. Inside control calls. GNOMON_EFULL: see
+ * gnomon__activities_watch, which it calls; after _unwatch gnomon__activities_unwatch is
+ * due. */
 int gnomon__timers_watch(uint32_t bit, uint32_t generation);
 void gnomon__timers_unwatch(uint32_t generation);
 

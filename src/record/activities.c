@@ -10,6 +10,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/owner.h"
 #include "platform/process.h"
 
 /* What a record is in a profile, by its kind. */
@@ -40,29 +41,19 @@ static uint32_t watchers[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
 
 /* ---- Views ------------------------------------------------------------------------ */
 
-/* Its index; GNOMON__ACTIVITY_VIEWS: it has no work. */
-static uint32_t work_view(uint32_t generation)
-{
-    uint32_t i = 0;
-    while (i < GNOMON__ACTIVITY_VIEWS &&
-           load_relaxed(&gnomon__activity_views[i].generation) != generation)
-        i++;
-    return i;
-}
-
 int gnomon__activities_watch(uint32_t bit, uint32_t generation)
 {
-    uint32_t i = work_view(generation);
+    uint32_t i = gnomon__activity_view_of(generation);
     if (i < GNOMON__ACTIVITY_VIEWS) {
         watchers[i]++;
         return GNOMON_OK;
     }
-    i = work_view(0);
+    i = gnomon__activity_view_of(0);
     if (i == GNOMON__ACTIVITY_VIEWS)
         return gnomon__fail(
             GNOMON_EFULL,
-            "%u views have work of devices already, which is the most: give "
-            "them the same filter and schedule",
+            "%u views have work or times of devices already, which is the "
+            "most: give them the same filter and schedule",
             GNOMON__ACTIVITY_VIEWS);
     gnomon__activity_view *v = &gnomon__activity_views[i];
     gnomon__activities_lock(); /* those who give records read it under the lock */
@@ -73,15 +64,6 @@ int gnomon__activities_watch(uint32_t bit, uint32_t generation)
     store_release(&gnomon__activity_bits, gnomon__activity_bits | 1u << bit);
     gnomon__activities_unlock();
     return GNOMON_OK;
-}
-
-static void join_tapes(void)
-{
-    uint32_t tapes = 0;
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
-        if (gnomon__activity_views[i].generation)
-            tapes |= gnomon__activity_views[i].tapes;
-    store_relaxed(&gnomon__activity_tapes, tapes);
 }
 
 void gnomon__activities_unwatch(uint32_t generation)
@@ -99,68 +81,8 @@ void gnomon__activities_unwatch(uint32_t generation)
             bits |= 1u << v->bit;
     }
     store_release(&gnomon__activity_bits, bits);
-    join_tapes();
     if (!bits)
         gnomon__activity_tables_clear();
-    gnomon__activities_unlock();
-}
-
-void gnomon__activities_keep(uint32_t generation, uint32_t bits)
-{
-    uint32_t i = work_view(generation);
-    if (i == GNOMON__ACTIVITY_VIEWS)
-        return;
-    gnomon__activities_lock();
-    store_relaxed(&gnomon__activity_views[i].tapes, bits);
-    join_tapes();
-    if (bits)
-        gnomon__activity_events_keep(i);
-    else
-        gnomon__activity_events_drop(i);
-    gnomon__activities_unlock();
-}
-
-int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
-                            uint64_t from, uint64_t until, size_t most)
-{
-    uint32_t i = work_view(generation);
-    *out = (gnomon__activity_events){0};
-    if (i == GNOMON__ACTIVITY_VIEWS)
-        return 1;
-    gnomon__activities_lock();
-    int ok = gnomon__activity_events_read(out, i, from, until, most);
-    gnomon__activities_unlock();
-    return ok;
-}
-
-uint64_t gnomon__activities_waiting(uint32_t generation)
-{
-    uint32_t i = work_view(generation);
-    gnomon__activities_lock();
-    uint64_t bytes =
-        i < GNOMON__ACTIVITY_VIEWS ? gnomon__activity_events_bytes(i) : 0;
-    gnomon__activities_unlock();
-    return bytes;
-}
-
-void gnomon__activities_taken(uint32_t generation, uint64_t until)
-{
-    uint32_t i = work_view(generation);
-    if (i < GNOMON__ACTIVITY_VIEWS)
-        gnomon__activity_events_taken(i, until);
-}
-
-void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told)
-{
-    uint32_t i = work_view(generation);
-    if (i == GNOMON__ACTIVITY_VIEWS)
-        return;
-    gnomon__activities_lock();
-    if (is_told)
-        gnomon__activity_events_told(i);
-    else
-        gnomon__activity_events_lose(i, until);
-    gnomon__activity_events_taken(i, until);
     gnomon__activities_unlock();
 }
 
@@ -297,6 +219,7 @@ static void put_record(uint32_t source, const gnomon_device_work *r)
 void gnomon__activities_put(uint32_t source, const gnomon_device_work *records,
                             size_t count)
 {
+    GNOMON__FORWARD_VOID(device_put(source, records, count));
     if (!count || !load_relaxed(&gnomon__activity_bits))
         return;
     const size_t size = records->struct_size;
@@ -328,7 +251,7 @@ int gnomon__activities_scope(const gnomon__device_path *path,
                                   .path = path->number};
     gnomon__activity_sum *s = NULL;
     gnomon__activities_lock();
-    const uint32_t view = work_view(path->generation);
+    const uint32_t view = gnomon__activity_view_of(path->generation);
     if (on->device >= 0)
         leaf.track = gnomon__activity_find_track(on);
     event.segment = path->segment;

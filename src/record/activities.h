@@ -50,19 +50,4 @@ typedef int gnomon__activities_to(void *context,
 int gnomon__activities_take(uint32_t generation, int stays,
                             gnomon__activities_to *add, void *context);
 
-/* The view wants events too: those of work that is launched while one of the tapes `bits`
- * is open; 0: it wants none. In control calls. */
-void gnomon__activities_keep(uint32_t generation, uint32_t bits);
-/* The view's events, as gnomon__activity_events_read. 0: no memory. And how many bytes of
- * them wait. */
-int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
-                            uint64_t from, uint64_t until, size_t most);
-uint64_t gnomon__activities_waiting(uint32_t generation);
-/* What was launched before `until` is not wanted any more. Any thread. */
-void gnomon__activities_taken(uint32_t generation, uint64_t until);
-/* The same. `is_told`: a profile has it, and told what was missing when it was read, which
- * counts no more; else no profile could be made, and its events are missing. Takes the
- * lock of work. */
-void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told);
-
 #endif

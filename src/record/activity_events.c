@@ -153,20 +153,28 @@ static int has_event_room(const event_queue *q)
 
 /* ---- A view's ------------------------------------------------------------------------ */
 
-void gnomon__activity_events_keep(uint32_t view)
-{
-    event_queue *q = &queues[view];
-    if (!q->is_kept)
-        *q = (event_queue){.is_kept = 1,
-                           .block_bytes = GNOMON__TAPE_FIRST_BLOCK};
-}
-
 void gnomon__activity_events_drop(uint32_t view)
 {
     while (queues[view].first)
         give_first(&queues[view]);
     queues[view] = (event_queue){0};
     store_relaxed(&work_taken[view], 0);
+}
+
+void gnomon__activities_keep(uint32_t generation, uint32_t bits)
+{
+    const uint32_t view = gnomon__activity_view_of(generation);
+    if (view == GNOMON__ACTIVITY_VIEWS)
+        return;
+    gnomon__activities_lock();
+    event_queue *q = &queues[view];
+    store_relaxed(&gnomon__activity_views[view].tapes, bits);
+    if (!bits)
+        gnomon__activity_events_drop(view);
+    else if (!q->is_kept)
+        *q = (event_queue){.is_kept = 1,
+                           .block_bytes = GNOMON__TAPE_FIRST_BLOCK};
+    gnomon__activities_unlock();
 }
 
 void gnomon__activity_events_put(uint32_t view,
@@ -212,13 +220,23 @@ static uint32_t last_of_part(const event_queue *q, size_t most, size_t *count)
     return last;
 }
 
-int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
-                                 uint64_t from, uint64_t until, size_t most)
+/* Those that were given away are gone, and so is what is told with them. */
+static void give_away(event_queue *q, uint32_t last)
+{
+    for (uint32_t left = last; left; give_first(q))
+        left = q->first == last ? 0 : left;
+    q->missing = (gnomon__tape_loss){0};
+    q->told = 0;
+    q->refused = 0;
+}
+
+static int copy_events(gnomon__activity_events *out, uint32_t view,
+                       uint64_t from, uint64_t until, size_t most)
 {
     event_queue *q = &queues[view];
     uint64_t taken = load_relaxed(&work_taken[view]);
     size_t room;
-    *out = (gnomon__activity_events){.missing = q->missing};
+    out->missing = q->missing;
     const uint32_t last = last_of_part(q, most, &room);
     from = taken > from ? taken : from;
     if (room && !(out->of = gnomon__alloc(room * sizeof *out->of)))
@@ -230,22 +248,35 @@ int gnomon__activity_events_read(gnomon__activity_events *out, uint32_t view,
                 out->of[out->count++] = e[i];
         left = at == last ? 0 : left;
     }
-    if (!most) {
+    if (most) {
+        give_away(q, last);
+        out->given_by = view + 1;
+    } else {
         q->told = q->missing.count;
-        return 1;
     }
-    for (uint32_t left = last; left; give_first(q))
-        left = q->first == last ? 0 : left;
-    q->missing = (gnomon__tape_loss){0};
-    q->told = 0;
-    q->refused = 0;
-    out->given_by = view + 1;
     return 1;
 }
 
-uint64_t gnomon__activity_events_bytes(uint32_t view)
+int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
+                            uint64_t from, uint64_t until, size_t most)
 {
-    return queues[view].bytes;
+    const uint32_t view = gnomon__activity_view_of(generation);
+    *out = (gnomon__activity_events){0};
+    if (view == GNOMON__ACTIVITY_VIEWS)
+        return 1;
+    gnomon__activities_lock();
+    int ok = copy_events(out, view, from, until, most);
+    gnomon__activities_unlock();
+    return ok;
+}
+
+uint64_t gnomon__activities_waiting(uint32_t generation)
+{
+    const uint32_t view = gnomon__activity_view_of(generation);
+    gnomon__activities_lock();
+    uint64_t bytes = view < GNOMON__ACTIVITY_VIEWS ? queues[view].bytes : 0;
+    gnomon__activities_unlock();
+    return bytes;
 }
 
 void gnomon__activity_events_miss(gnomon__activity_events *e,
@@ -270,30 +301,41 @@ void gnomon__activity_events_free(gnomon__activity_events *e)
     *e = (gnomon__activity_events){0};
 }
 
-void gnomon__activity_events_taken(uint32_t view, uint64_t until)
+static void take_until(uint32_t view, uint64_t until)
 {
     if (until > load_relaxed(&work_taken[view]))
         store_relaxed(&work_taken[view], until);
 }
 
-void gnomon__activity_events_told(uint32_t view)
+void gnomon__activities_taken(uint32_t generation, uint64_t until)
 {
-    event_queue *q = &queues[view];
-    q->missing.count -= q->told;
-    q->told = 0;
-    if (!q->missing.count)
-        q->missing = (gnomon__tape_loss){0};
+    const uint32_t view = gnomon__activity_view_of(generation);
+    if (view < GNOMON__ACTIVITY_VIEWS)
+        take_until(view, until);
 }
 
-void gnomon__activity_events_lose(uint32_t view, uint64_t until)
+static void lose_until(event_queue *q, uint64_t taken, uint64_t until)
 {
-    event_queue *q = &queues[view];
-    const uint64_t taken = load_relaxed(&work_taken[view]);
-    q->told = 0;
     for (uint32_t at = q->first; at; at = block_at(at)->next) {
         const gnomon__activity_event *e = events_at(at);
         for (uint64_t i = 0; i < block_at(at)->count; i++)
             if (e[i].launched >= taken && e[i].launched < until)
                 lose_event(&q->missing, &e[i]);
     }
+}
+
+void gnomon__activities_over(uint32_t generation, uint64_t until, int is_told)
+{
+    const uint32_t view = gnomon__activity_view_of(generation);
+    if (view == GNOMON__ACTIVITY_VIEWS)
+        return;
+    gnomon__activities_lock();
+    event_queue *q = &queues[view];
+    if (!is_told)
+        lose_until(q, load_relaxed(&work_taken[view]), until);
+    else if (!(q->missing.count -= q->told))
+        q->missing = (gnomon__tape_loss){0};
+    q->told = 0;
+    take_until(view, until);
+    gnomon__activities_unlock();
 }

@@ -33,7 +33,6 @@ _Static_assert(sizeof(work_slot) == 64, "a line of the cache");
 gnomon__activity_view
     gnomon__activity_views[GNOMON__ACTIVITY_VIEWS] GNOMON__OF_PROCESS;
 uint32_t gnomon__activity_bits GNOMON__OF_PROCESS;
-uint32_t gnomon__activity_tapes GNOMON__OF_PROCESS;
 static work_slot *work_slots GNOMON__OF_PROCESS;    /* stays once it is made */
 static uint32_t work_slot_count GNOMON__OF_PROCESS; /* a power of two */
 
@@ -55,14 +54,13 @@ int gnomon__activity_notes_make(void)
     return 1;
 }
 
-int gnomon__activity_has_events(uint32_t generation, uint32_t open)
+uint32_t gnomon__activity_view_of(uint32_t generation)
 {
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
-        const gnomon__activity_view *v = &gnomon__activity_views[i];
-        if (load_relaxed(&v->generation) == generation)
-            return (open & load_relaxed(&v->tapes)) != 0;
-    }
-    return 0;
+    uint32_t i = 0;
+    while (i < GNOMON__ACTIVITY_VIEWS &&
+           load_relaxed(&gnomon__activity_views[i].generation) != generation)
+        i++;
+    return i;
 }
 
 #define NOTE_IS_OWN \

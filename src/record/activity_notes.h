@@ -11,16 +11,17 @@
 #define GNOMON__ACTIVITY_VIEWS 4u
 #define GNOMON__ACTIVITY_SOURCES 4u
 
-/* A view that wants work. Control calls write it, any thread reads it. */
+/* A view that wants work, or times of scopes on streams. Control calls write it, any
+ * thread reads it. */
 typedef struct gnomon__activity_view {
     uint32_t generation; /* of its tree; 0: free */
+    uint32_t timed;      /* the same where it wants these times; else 0 */
     uint32_t bit;        /* of its tree */
     uint32_t tapes;      /* bits of its tapes: it wants events too */
 } gnomon__activity_view;
 GNOMON__DATA gnomon__activity_view
     gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
-GNOMON__DATA uint32_t gnomon__activity_bits;  /* of their trees; 0: nobody */
-GNOMON__DATA uint32_t gnomon__activity_tapes; /* of their tapes */
+GNOMON__DATA uint32_t gnomon__activity_bits; /* of their trees; 0: nobody */
 
 #define GNOMON__NO_LAUNCHER UINT32_MAX
 
@@ -39,8 +40,8 @@ static inline uint64_t gnomon__note_key(uint32_t source, uint64_t correlation)
     return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
 }
 
-/* Whether one of these tapes, which are open, wants events of the view. Any thread. */
-int gnomon__activity_has_events(uint32_t generation, uint32_t open);
+/* Its index; GNOMON__ACTIVITY_VIEWS: it has no work. */
+uint32_t gnomon__activity_view_of(uint32_t generation);
 
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);

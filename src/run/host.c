@@ -15,6 +15,7 @@
 #include "platform/ticks.h"
 #include "print/regions.h"
 #include "profile/entity.h"
+#include "record/activities.h"
 #include "run/host.h"
 #include "run/run.h"
 
@@ -81,7 +82,7 @@ const gnomon_host gnomon__upcall_host = {
     .source_add = gnomon__source_add,
     .source_remove = gnomon__source_remove,
     .device_launched = gnomon__activity_launched,
-    .device_put = gnomon__activity_put,
+    .device_put = gnomon__activities_put,
     .device_lost = gnomon__activity_lost,
     .fail = gnomon__fail_n,
     .device_wait = gnomon_device_wait,

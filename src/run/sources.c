@@ -82,9 +82,6 @@ int gnomon__times_need(gnomon__view *v)
 {
     const uint32_t bit = v->tree->bit, generation = v->tree->generation;
     int code = v->timed ? GNOMON_OK : gnomon__timers_watch(bit, generation);
-    if (!code && !v->timed &&
-        (code = gnomon__activities_watch(bit, generation)))
-        gnomon__timers_unwatch(generation);
     v->timed += !code;
     return code;
 }

@@ -688,7 +688,8 @@ TEST(four_views_and_no_more)
         CHECK_EQ(gnomon_attach(&views[i], NULL, filters[i]),
                  i < 4 ? GNOMON_OK : GNOMON_EFULL);
     }
-    CHECK(strstr(gnomon_error_text(), "4 views time devices already"));
+    CHECK(strstr(gnomon_error_text(),
+                 "4 views have work or times of devices already"));
     scope_on("a", stream, 1 * MS);
     scope_on("b2", stream, 2 * MS);
     pass(10 * MS);

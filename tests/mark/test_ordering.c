@@ -200,9 +200,8 @@ static const char *const published[][2] = {
      "&timers->next, timers)",
      "device/reader.c: reader_pass_all: load_acquire(&gnomon__all_timers)"},
     {"device/reader.c: gnomon__timers_watch: "
-     "store_release(&v->generation, generation);",
-     "device/timers.c: view_at: "
-     "load_acquire(&gnomon__timer_views[i].generation)"},
+     "store_release(&v->timed, generation);",
+     "device/timers.c: view_at: load_acquire(&v->timed)"},
     {"device/cuda_driver.c: gnomon__cuda_failed: "
      "store_release(&cuda_first_failures[i].call, "
      "call);",
