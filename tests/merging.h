@@ -68,6 +68,14 @@ static inline bytes merged_in_memory(bytes *inputs, size_t count)
     return b;
 }
 
+static size_t merging_told, merging_all;
+
+static void merging_tell(size_t number, size_t count)
+{
+    CHECK_EQ(number, ++merging_told);
+    CHECK_EQ(count, merging_all);
+}
+
 /* The merged file, as gnomon merge writes it. The caller frees `at`. */
 static inline bytes merged(bytes *inputs, size_t count)
 {
@@ -75,7 +83,10 @@ static inline bytes merged(bytes *inputs, size_t count)
     const gnomon_writer out = {
         .struct_size = sizeof out, .write = bytes_write, .context = &b};
     gnomon__merge *m = merge_of(inputs, count);
-    CHECK_EQ(gnomon__merge_write(m, &out, NULL, NULL), GNOMON_OK);
+    merging_told = 0;
+    merging_all = gnomon__merge_count(m);
+    CHECK_EQ(gnomon__merge_write(m, &out, NULL, merging_tell), GNOMON_OK);
+    CHECK_EQ(merging_told, merging_all);
     CHECK(bytes_equal(&b, &other));
     gnomon__merge_free(m);
     free(other.at);

@@ -43,8 +43,8 @@ int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
     gnomon__file_start(&to, out);
     gnomon__file_shared(&to, &gnomon__merge_shared(m)->m->base);
     for (size_t i = 0; !code && !to.code && i <= runs; i++) {
-        if (run)
-            run(i + 1, runs + 1);
+        if (run && i < runs)
+            run(i + 1, runs);
         code = i < runs ? write_run(m, i, &to, aligned) : write_rest(m, &to);
     }
     int wrong = gnomon__file_finish(&to);
