@@ -122,7 +122,7 @@ int gnomon__fork_is_off(void)
 
 int gnomon__output_is_ours(void)
 {
-    return gnomon__os_is_owner() && !gnomon__fork_is_off();
+    return !load_relaxed(&child_is_off) && gnomon__os_is_owner();
 }
 
 void gnomon__fork_ask(void)

@@ -167,6 +167,8 @@ void gnomon__cycles_end(uint64_t now, int leaving)
 int gnomon__cycle_take(gnomon__view *v, struct gnomon__cycle *out)
 {
     gnomon__cycles *c = &v->cycles;
+    if (!gnomon__cycles_are_due())
+        return 0;
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
