@@ -70,13 +70,13 @@ static int is_slower(const gnomon_slow_step *a, const gnomon_slow_step *b)
 size_t gnomon__slow_add(gnomon_slow_step *list, size_t count,
                         const gnomon_slow_step *step)
 {
-    size_t at = count;
-    while (at && is_slower(step, &list[at - 1]))
-        at--;
-    if (at == GNOMON__SLOW_STEPS)
+    const int is_full = count == GNOMON__SLOW_STEPS;
+    if (is_full && !is_slower(step, &list[count - 1]))
         return count;
-    count += count < GNOMON__SLOW_STEPS;
-    memmove(&list[at + 1], &list[at], (count - 1 - at) * sizeof *list);
+    count += !is_full;
+    size_t at = count - 1;
+    for (; at && is_slower(step, &list[at - 1]); at--)
+        list[at] = list[at - 1];
     list[at] = (gnomon_slow_step){.struct_size = sizeof *list,
                                   .at = step->at,
                                   .number = step->number,

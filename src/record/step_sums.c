@@ -33,18 +33,17 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
     uint64_t max_ns = gnomon__line_scale(s->max, rate);
     uint64_t count = 0; /* that of the cells: a fork may come between the two */
     const uint32_t first = gnomon__cell_of_ticks(s->min);
-    size_t used = 0;
-    for (uint32_t i = first; i <= last; i++)
-        used += s->cells[i] != 0;
-    if (!gnomon__total_hold(to, used))
+    const uint64_t most = last - first + 1;
+    if (!gnomon__total_hold(to, (size_t)(most < s->count ? most : s->count)))
         return 0;
     for (uint32_t i = first; i <= last; i++) {
+        if (!s->cells[i])
+            continue;
         uint64_t from = gnomon_cell_low(i), to_ticks = gnomon_cell_low(i + 1);
-        if (s->cells[i])
-            gnomon__total_cell(to,
-                               gnomon_cell_of(gnomon__line_scale(
-                                   from + (to_ticks - from) / 2, rate)),
-                               s->cells[i]);
+        gnomon__total_cell(to,
+                           gnomon_cell_of(gnomon__line_scale(
+                               from + (to_ticks - from) / 2, rate)),
+                           s->cells[i]);
         count += s->cells[i];
     }
     uint64_t total_ns = gnomon__line_scale(s->total, rate);

@@ -22,24 +22,42 @@ void gnomon__whole_steps_empty(gnomon__whole_steps *s)
     s->slow_count = 0;
 }
 
+void gnomon__whole_steps_clear(gnomon__whole_steps *s)
+{
+    gnomon__total_clear(&s->time);
+    s->strip.count = 0;
+    s->slow_count = 0;
+}
+
 /* ---- In ticks ------------------------------------------------------------------------ */
 
-void gnomon__open_strip_widen(gnomon__open_strip *s)
+static void add_bin(struct gnomon__open_bin *to,
+                    const struct gnomon__open_bin *one)
 {
-    for (size_t i = 0; i < GNOMON__BINS; i++) {
-        const struct gnomon__open_bin one = s->bins[i];
-        struct gnomon__open_bin *to = &s->bins[i / 2];
-        s->bins[i] = (struct gnomon__open_bin){0};
-        to->total += one.total;
-        to->above = one.above > to->above ? one.above : to->above;
-        to->most = one.most > to->most ? one.most : to->most;
+    to->total += one->total;
+    to->above = one->above > to->above ? one->above : to->above;
+    to->most = one->most > to->most ? one->most : to->most;
+}
+
+void gnomon__open_steps_turn(gnomon__open_steps *s)
+{
+    const uint64_t count = s->sum.count;
+    if (count)
+        s->bins[(count - 1) >> s->shift] = s->last;
+    if (count >> s->shift == GNOMON__BINS) {
+        for (size_t i = 0; i < GNOMON__BINS; i += 2) {
+            s->bins[i / 2] = s->bins[i];
+            add_bin(&s->bins[i / 2], &s->bins[i + 1]);
+        }
+        s->shift++;
     }
-    s->shift++;
+    s->last = (struct gnomon__open_bin){0};
+    s->until = count + (1ull << s->shift);
 }
 
 /* In the place of the least slow one. */
-void gnomon__open_strip_slow(gnomon__open_strip *s, uint64_t at,
-                             uint64_t number, uint64_t ticks)
+void gnomon__open_steps_slow(gnomon__open_steps *s, uint64_t number,
+                             uint64_t ticks)
 {
     uint32_t i = s->slow_count;
     if (i == GNOMON__SLOW_STEPS)
@@ -47,7 +65,7 @@ void gnomon__open_strip_slow(gnomon__open_strip *s, uint64_t at,
             i++;
     else
         s->slow_count++;
-    s->slow[i].at = at;
+    s->slow[i].at = s->sum.count;
     s->slow[i].number = number;
     s->slow[i].ticks = ticks;
     if (s->slow_count < GNOMON__SLOW_STEPS)
@@ -58,28 +76,45 @@ void gnomon__open_strip_slow(gnomon__open_strip *s, uint64_t at,
             s->slow_from = s->slow[i].ticks;
 }
 
-int gnomon__open_strip_add(gnomon__whole_steps *to, const gnomon__open_strip *s,
-                           uint64_t count, uint64_t rate)
+/* Returns how many bins there are, of which `sum` then has the sums. */
+static size_t sum_bins(gnomon__open_steps *s)
+{
+    const size_t bins = (size_t)((s->sum.count - 1) >> s->shift) + 1;
+    struct gnomon__open_bin all = {0};
+    s->bins[bins - 1] = s->last;
+    for (size_t i = 0; i < bins; i++)
+        add_bin(&all, &s->bins[i]);
+    s->sum.total = all.total;
+    s->sum.min = ~all.above;
+    s->sum.max = all.most;
+    return bins;
+}
+
+static int read_bins(gnomon__strip *to, gnomon__open_steps *s, uint64_t rate)
 {
     const uint64_t width = 1ull << s->shift;
-    const size_t bins = (size_t)((count + width - 1) >> s->shift);
-    gnomon__strip strip = {.width = width};
-    if (!gnomon__grow_zeroed(&strip.bins, &strip.room, bins,
-                             sizeof *strip.bins))
+    const size_t bins = sum_bins(s);
+    if (!gnomon__grow(&to->bins, &to->room, bins, sizeof *to->bins))
         return 0;
-    for (; strip.count < bins; strip.count++) {
-        const struct gnomon__open_bin *from = &s->bins[strip.count];
-        const uint64_t left = count - strip.count * width;
-        strip.bins[strip.count] =
-            (gnomon_bin){.struct_size = sizeof *strip.bins,
+    to->width = width;
+    for (to->count = 0; to->count < bins; to->count++) {
+        const struct gnomon__open_bin *from = &s->bins[to->count];
+        const uint64_t left = s->sum.count - to->count * width;
+        to->bins[to->count] =
+            (gnomon_bin){.struct_size = sizeof *to->bins,
                          .count = (uint32_t)(left < width ? left : width),
                          .min = (double)gnomon__line_scale(~from->above, rate),
                          .max = (double)gnomon__line_scale(from->most, rate),
                          .sum = (double)gnomon__line_scale(from->total, rate)};
     }
-    const int ok =
-        gnomon__strip_add(&to->strip, width, strip.bins, strip.count);
-    gnomon__strip_free(&strip);
+    return 1;
+}
+
+int gnomon__open_steps_read(gnomon__whole_steps *to, gnomon__open_steps *s,
+                            uint64_t rate)
+{
+    if (!s->sum.count)
+        return 1;
     for (uint32_t i = 0; i < s->slow_count; i++) {
         const gnomon_slow_step slow = {
             .at = s->slow[i].at,
@@ -87,5 +122,18 @@ int gnomon__open_strip_add(gnomon__whole_steps *to, const gnomon__open_strip *s,
             .ns = gnomon__line_scale(s->slow[i].ticks, rate)};
         to->slow_count = gnomon__slow_add(to->slow, to->slow_count, &slow);
     }
-    return ok;
+    return read_bins(&to->strip, s, rate) &&
+           gnomon__tick_sum_add(&to->time, &s->sum, rate);
+}
+
+void gnomon__open_steps_clear(gnomon__open_steps *s)
+{
+    if (s->sum.count) {
+        sum_bins(s);
+        const uint32_t from = gnomon__cell_of_ticks(s->sum.min),
+                       to = gnomon__cell_of_ticks(s->sum.max);
+        memset(&s->sum.cells[from], 0, (to + 1 - from) * sizeof *s->sum.cells);
+    }
+    s->sum.count = s->until = s->slow_from = 0;
+    s->shift = s->slow_count = 0;
 }

@@ -5,7 +5,7 @@
 #define GNOMON_RECORD_WHOLE_STEPS_H
 
 #include "profile/strip.h"
-#include "record/totals.h"
+#include "record/step_sums.h"
 
 typedef struct gnomon__whole_steps {
     gnomon__total time;
@@ -18,47 +18,51 @@ typedef struct gnomon__whole_steps {
 int gnomon__whole_steps_add(gnomon__whole_steps *to,
                             const gnomon__whole_steps *from);
 void gnomon__whole_steps_empty(gnomon__whole_steps *s);
+/* The same, and keeps the memory. */
+void gnomon__whole_steps_clear(gnomon__whole_steps *s);
 
 /* ---- Of the open stage, in ticks ------------------------------------------------------ */
 
-/* The bins of one stage, of fixed size: counting takes no memory. */
-typedef struct gnomon__open_strip {
-    uint32_t shift; /* a bin has 1 << shift steps */
+/* Of fixed size: counting takes no memory. Under the lock of steps. */
+typedef struct gnomon__open_steps {
+    gnomon__tick_sum sum; /* of all bins; total and bounds as it is read */
+    uint32_t shift;       /* a bin has 1 << shift steps */
     uint32_t slow_count;
     uint64_t slow_from; /* ticks that a slow step takes more than */
+    uint64_t until;     /* so many steps fill the last bin */
     struct gnomon__open_bin {
         uint64_t total, above, most; /* above: ~ of the least */
-    } bins[GNOMON__BINS];
+    } last, bins[GNOMON__BINS];      /* the last one is not among the bins */
     struct {
         uint64_t at, number, ticks;
     } slow[GNOMON__SLOW_STEPS]; /* in no order */
-} gnomon__open_strip;
+} gnomon__open_steps;
 
-/* Slow: all bins are full; the step is one of the slowest. */
-void gnomon__open_strip_widen(gnomon__open_strip *s);
-void gnomon__open_strip_slow(gnomon__open_strip *s, uint64_t at,
-                             uint64_t number, uint64_t ticks);
+/* Slow: the last bin is full; the step is one of the slowest. */
+void gnomon__open_steps_turn(gnomon__open_steps *s);
+void gnomon__open_steps_slow(gnomon__open_steps *s, uint64_t number,
+                             uint64_t ticks);
 
-/* Counts step `at` of the stage, from 0, which begins anew. Under the lock of steps. */
-static inline void gnomon__open_strip_count(gnomon__open_strip *s, uint64_t at,
+static inline void gnomon__open_steps_count(gnomon__open_steps *s,
                                             uint64_t number, uint64_t ticks)
 {
-    if (unlikely(!at))
-        memset(s, 0, sizeof *s);
-    if (unlikely(at >> s->shift == GNOMON__BINS))
-        gnomon__open_strip_widen(s);
-    struct gnomon__open_bin *bin = &s->bins[at >> s->shift];
-    bin->total += ticks;
-    if (~ticks > bin->above)
-        bin->above = ~ticks;
-    if (ticks > bin->most)
-        bin->most = ticks;
+    if (unlikely(s->sum.count == s->until))
+        gnomon__open_steps_turn(s);
+    s->last.total += ticks;
+    if (~ticks > s->last.above)
+        s->last.above = ~ticks;
+    if (ticks > s->last.most)
+        s->last.most = ticks;
     if (unlikely(ticks > s->slow_from))
-        gnomon__open_strip_slow(s, at, number, ticks);
+        gnomon__open_steps_slow(s, number, ticks);
+    s->sum.count++;
+    s->sum.cells[gnomon__cell_of_ticks(ticks)]++;
 }
 
-/* Adds `count` steps of it in ns; `rate` is gnomon__clock_rate's. 0: no memory. */
-int gnomon__open_strip_add(gnomon__whole_steps *to, const gnomon__open_strip *s,
-                           uint64_t count, uint64_t rate);
+/* Sets the empty *to to them in ns; `rate` is gnomon__clock_rate's. 0: no memory. */
+int gnomon__open_steps_read(gnomon__whole_steps *to, gnomon__open_steps *s,
+                            uint64_t rate);
+/* The next one begins a stage. */
+void gnomon__open_steps_clear(gnomon__open_steps *s);
 
 #endif

@@ -93,7 +93,7 @@ int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now);
 int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
                       uint64_t now);
-/* Adds the statistics of the open stage to `out`. 0: no memory. */
+/* Sets the empty `out` to the statistics of the open stage. 0: no memory. */
 int gnomon__steps_copy(gnomon__whole_steps *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_record *out);

@@ -20,8 +20,6 @@
 #define GNOMON__STEP_ANEW 2 /* `given` of gnomon_step_slow */
 
 static struct {
-    gnomon__tick_sum
-        sum;         /* of those of the open stage; bounds are the strip's */
     uint64_t kept;   /* in the ring so far, of all stages */
     uint64_t number; /* of the open step */
     uint64_t begin;
@@ -31,7 +29,7 @@ static struct {
 static gnomon__step_record
     last_steps[GNOMON__LAST_STEPS];        /* a ring, in ticks */
 static gnomon__whole_steps reported_steps; /* of the stage that is reported */
-static gnomon__open_strip open_strip;      /* of the open one */
+static gnomon__open_steps open_steps;      /* of the open one */
 
 static void begin_step(uint64_t number, uint64_t ticks)
 {
@@ -71,25 +69,19 @@ int gnomon__steps_flush(const gnomon__whole_steps **out, uint64_t begin,
                         uint64_t now)
 {
     *out = &reported_steps;
-    gnomon__whole_steps_empty(&reported_steps);
+    gnomon__whole_steps_clear(&reported_steps);
     if (gnomon__steps_copy(&reported_steps, begin, now))
         return GNOMON_OK;
-    gnomon__whole_steps_empty(&reported_steps);
+    gnomon__whole_steps_clear(&reported_steps);
     return GNOMON_ENOMEM;
-}
-
-static void forget_steps(void)
-{
-    if (step_state.sum.count)
-        memset(&step_state.sum, 0, sizeof step_state.sum);
-    store_relaxed(&gnomon__steps_over, 0);
 }
 
 int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
                       uint64_t now)
 {
     int code = gnomon__steps_flush(out, begin, now);
-    forget_steps();
+    gnomon__open_steps_clear(&open_steps);
+    store_relaxed(&gnomon__steps_over, 0);
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         count_in_recorders(v, NULL); /* no step has what came after the last */
     begin_step(0, 0);
@@ -99,19 +91,8 @@ int gnomon__steps_end(const gnomon__whole_steps **out, uint64_t begin,
 
 int gnomon__steps_copy(gnomon__whole_steps *out, uint64_t begin, uint64_t now)
 {
-    const uint64_t rate = gnomon__clock_rate(begin, now);
-    uint64_t above = 0;
-    if (!step_state.sum.count) /* the strip may be an earlier one */
-        return 1;
-    for (size_t i = 0; i < GNOMON__BINS; i++) {
-        const struct gnomon__open_bin *bin = &open_strip.bins[i];
-        above = bin->above > above ? bin->above : above;
-        step_state.sum.max =
-            bin->most > step_state.sum.max ? bin->most : step_state.sum.max;
-    }
-    step_state.sum.min = ~above;
-    return gnomon__tick_sum_add(&out->time, &step_state.sum, rate) &&
-           gnomon__open_strip_add(out, &open_strip, step_state.sum.count, rate);
+    return gnomon__open_steps_read(out, &open_steps,
+                                   gnomon__clock_rate(begin, now));
 }
 
 int gnomon__steps_were_made(void)
@@ -143,7 +124,9 @@ size_t gnomon__steps_last(gnomon__step_record *out)
 
 void gnomon__steps_restart(void)
 {
-    forget_steps();
+    if (open_steps.until) /* a child of a fork may have half of one */
+        memset(&open_steps, 0, sizeof open_steps);
+    store_relaxed(&gnomon__steps_over, 0);
     step_state.kept = 0;
     begin_step(0, 0);
 }
@@ -161,7 +144,7 @@ static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
-    int is_first = !step_state.sum.count && !step_state.was_begun_anew;
+    int is_first = !open_steps.sum.count && !step_state.was_begun_anew;
     uint64_t first =
         is_first && !gnomon__stage.was_opened ? gnomon__stage_first_mark() : 0;
     if (first)
@@ -171,11 +154,8 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
         now = step_state.begin;
     if (!step_state.begin) /* no stage was begun and no mark made */
         step_state.begin = now;
-    const uint64_t took = now - step_state.begin;
-    gnomon__open_strip_count(&open_strip, step_state.sum.count++,
-                             step_state.number, took);
-    step_state.sum.total += took;
-    step_state.sum.cells[gnomon__cell_of_ticks(took)]++;
+    gnomon__open_steps_count(&open_steps, step_state.number,
+                             now - step_state.begin);
     int32_t phase = GNOMON_PHASE_RECORD;
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
@@ -189,7 +169,7 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     }
     store_relaxed(&gnomon__step_since, now);
     last_steps[step_state.kept++ % GNOMON__LAST_STEPS] = done;
-    store_relaxed(&gnomon__steps_over, step_state.sum.count);
+    store_relaxed(&gnomon__steps_over, open_steps.sum.count);
     begin_step(given ? number : step_state.number + 1, now);
     return done;
 }
@@ -243,7 +223,7 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     gnomon__step_lock();
     gnomon__step_record done = count_step(now, number, given);
     uint32_t open = load_relaxed(&gnomon__open_bits);
-    uint32_t unnotified = gnomon__windows_move(step_state.sum.count, 0, now);
+    uint32_t unnotified = gnomon__windows_move(open_steps.sum.count, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();
