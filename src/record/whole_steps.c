@@ -76,9 +76,10 @@ void gnomon__open_steps_slow(gnomon__open_steps *s, uint64_t number,
             s->slow_from = s->slow[i].ticks;
 }
 
-/* Returns how many bins there are, of which `sum` then has the sums. */
-static size_t sum_bins(gnomon__open_steps *s)
+/* `sum` has the sums of all bins then, also without memory. */
+static int read_bins(gnomon__strip *to, gnomon__open_steps *s, uint64_t rate)
 {
+    const uint64_t width = 1ull << s->shift;
     const size_t bins = (size_t)((s->sum.count - 1) >> s->shift) + 1;
     struct gnomon__open_bin all = {0};
     s->bins[bins - 1] = s->last;
@@ -87,13 +88,6 @@ static size_t sum_bins(gnomon__open_steps *s)
     s->sum.total = all.total;
     s->sum.min = ~all.above;
     s->sum.max = all.most;
-    return bins;
-}
-
-static int read_bins(gnomon__strip *to, gnomon__open_steps *s, uint64_t rate)
-{
-    const uint64_t width = 1ull << s->shift;
-    const size_t bins = sum_bins(s);
     if (!gnomon__grow(&to->bins, &to->room, bins, sizeof *to->bins))
         return 0;
     to->width = width;
@@ -129,7 +123,6 @@ int gnomon__open_steps_read(gnomon__whole_steps *to, gnomon__open_steps *s,
 void gnomon__open_steps_clear(gnomon__open_steps *s)
 {
     if (s->sum.count) {
-        sum_bins(s);
         const uint32_t from = gnomon__cell_of_ticks(s->sum.min),
                        to = gnomon__cell_of_ticks(s->sum.max);
         memset(&s->sum.cells[from], 0, (to + 1 - from) * sizeof *s->sum.cells);

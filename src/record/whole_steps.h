@@ -62,7 +62,7 @@ static inline void gnomon__open_steps_count(gnomon__open_steps *s,
 /* Sets the empty *to to them in ns; `rate` is gnomon__clock_rate's. 0: no memory. */
 int gnomon__open_steps_read(gnomon__whole_steps *to, gnomon__open_steps *s,
                             uint64_t rate);
-/* The next one begins a stage. */
+/* After a read, by whose bounds it goes. The next step begins a stage. */
 void gnomon__open_steps_clear(gnomon__open_steps *s);
 
 #endif
