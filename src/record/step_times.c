@@ -15,8 +15,8 @@
 #include "record/snapshot_parts.h"
 #include "record/step_sums.h"
 
-#define STEP_PAGE 128u /* regions in a page */
-#define STEP_PAGES 32u /* regions from 4096 on are "(other)" */
+#define STEP_PAGE 32u   /* regions in a page: a step looks at each of them */
+#define STEP_PAGES 128u /* regions from 4096 on are "(other)" */
 #define STEP_REGIONS (STEP_PAGE * STEP_PAGES)
 
 /* Both in the arena. */
@@ -154,7 +154,8 @@ typedef struct step_times {
     uint32_t touched[STEP_REGIONS];
     uint32_t touched_count;
     uint32_t slow_count;
-    int is_incomplete;                          /* some is missing: no memory */
+    uint64_t slow_from; /* none of the slow ones took less */
+    int is_incomplete;  /* some is missing: no memory */
     open_slow_step slow[GNOMON__SLOWEST_STEPS]; /* in no order */
 } step_times;
 
@@ -180,6 +181,7 @@ static void step_times_empty(gnomon__kept *kept)
     for (uint32_t i = 0; i < s->slow_count; i++)
         give_parts(&s->slow[i]);
     s->slow_count = 0;
+    s->slow_from = 0;
     s->is_incomplete = 0;
 }
 
@@ -220,7 +222,8 @@ static void take_threads(step_times *s)
         if (word == table->seen)
             continue;
         table->seen = word;
-        for (uint32_t k = 0; k < STEP_PAGES; k++) {
+        const uint32_t last = gnomon__region_count() / STEP_PAGE;
+        for (uint32_t k = 0; k <= last && k < STEP_PAGES; k++) {
             uint32_t page = load_acquire(&table->pages[k]);
             if (page)
                 take_page(s, gnomon__at(t, page), k * STEP_PAGE, t == own);
@@ -228,7 +231,8 @@ static void take_threads(step_times *s)
     }
 }
 
-static void count_region(step_times *s, uint32_t region, gnomon__step_part of)
+static void count_region(step_times *s, uint32_t region,
+                         const gnomon__step_part *of)
 {
     if (!s->sums[region])
         s->sums[region] =
@@ -238,9 +242,9 @@ static void count_region(step_times *s, uint32_t region, gnomon__step_part of)
         return;
     }
     step_total *sum = in_arena(s->sums[region]);
-    gnomon__tick_sum_count(&sum->time, of.time);
-    sum->own += of.own;
-    sum->calls += of.calls;
+    gnomon__tick_sum_count(&sum->time, of->time);
+    sum->own += of->own;
+    sum->calls += of->calls;
 }
 
 /* Keeps the regions' times of a slow step, or none where there is no memory. */
@@ -259,9 +263,12 @@ static void keep_parts(step_times *s, open_slow_step *slow)
 /* Of equally slow steps the first stays. */
 static void keep_slow(step_times *s, const gnomon__step_record *done)
 {
-    uint64_t least = UINT64_MAX;
+    const uint64_t took = done->end_ns - done->begin_ns;
     uint32_t at = s->slow_count;
     if (at == GNOMON__SLOWEST_STEPS) {
+        uint64_t least = UINT64_MAX;
+        if (took <= s->slow_from)
+            return;
         for (uint32_t i = 0; i < s->slow_count; i++) {
             uint64_t ticks = s->slow[i].end - s->slow[i].begin;
             if (ticks > least ||
@@ -270,7 +277,8 @@ static void keep_slow(step_times *s, const gnomon__step_record *done)
             least = ticks;
             at = i;
         }
-        if (done->end_ns - done->begin_ns <= least)
+        s->slow_from = least;
+        if (took <= least)
             return;
         give_parts(&s->slow[at]);
     } else {
@@ -292,13 +300,16 @@ static void step_times_count(gnomon__kept *kept,
     take_threads(s);
     if (done) {
         const uint64_t ticks = done->end_ns - done->begin_ns;
-        count_region(s, 0, (gnomon__step_part){ticks, ticks, 1});
+        const gnomon__step_part all = {ticks, ticks, 1};
+        count_region(s, 0, &all);
         for (uint32_t i = 0; i < s->touched_count; i++)
-            count_region(s, s->touched[i], s->now[s->touched[i]]);
+            count_region(s, s->touched[i], &s->now[s->touched[i]]);
         keep_slow(s, done);
     }
-    for (uint32_t i = 0; i < s->touched_count; i++)
-        s->now[s->touched[i]] = (gnomon__step_part){.time = 0};
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        gnomon__step_part *now = &s->now[s->touched[i]];
+        now->time = now->own = now->calls = 0;
+    }
     s->touched_count = 0;
 }
 
