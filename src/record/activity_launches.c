@@ -10,21 +10,20 @@
 
 GNOMON__ORDER(launch_order, gnomon__work_launch, UP(thread), UP(ticks))
 
-/* The instance by which links name the execution. 0: no memory. */
-static uint64_t name_entry(gnomon__tape_events *e, gnomon__tape_entry *entry)
+int gnomon__snapshot_launch(gnomon__snapshot_builder *b, uint32_t from,
+                            uint64_t from_instance, uint32_t to,
+                            uint64_t to_instance)
 {
-    if (!(entry->what & GNOMON__ENTRY_MORE)) {
-        if (!gnomon__grow(&e->more, &e->more_room, e->more_count + 1,
-                          sizeof *e->more))
-            return 0;
-        e->more[e->more_count] = (gnomon__tape_more){.length = entry->length};
-        entry->length = (uint32_t)e->more_count++;
-        entry->what |= GNOMON__ENTRY_MORE;
-    }
-    gnomon__tape_more *more = &e->more[entry->length];
-    if (!more->instance)
-        more->instance = GNOMON__SCOPE_INSTANCE | entry->length;
-    return more->instance;
+    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
+    if (!l)
+        return 0;
+    l->from = from;
+    l->to = to;
+    l->kind = GNOMON_LINK_LAUNCH;
+    l->count = 1;
+    l->from_instance = from_instance;
+    l->to_instance = to_instance;
+    return 1;
 }
 
 /* The last execution of a path that has begun so far. */
@@ -40,16 +39,13 @@ static int link_launch(gnomon__snapshot_builder *b, const last_entry *last,
     if (l->ticks - last->at->begin > gnomon__entry_length(e, last->at))
         return 1;
     uint32_t from = gnomon__snapshot_node(b, l->thread, l->path, last->stage);
-    gnomon_link_info *to = from ? gnomon__model_add(b->m, GNOMON_LINKS) : NULL;
-    if (!to)
-        return !from;
-    to->from = from;
-    to->to = l->node;
-    to->kind = GNOMON_LINK_LAUNCH;
-    to->count = 1;
-    to->from_instance = name_entry(e, last->at);
-    to->to_instance = l->instance;
-    return to->from_instance != 0;
+    if (!from)
+        return 1;
+    gnomon__tape_more *more = gnomon__entry_more(e, last->at);
+    if (more && !more->instance)
+        more->instance = GNOMON__SCOPE_INSTANCE | last->at->length;
+    return more && gnomon__snapshot_launch(b, from, more->instance, l->node,
+                                           l->instance);
 }
 
 /* Launches of one thread, the earliest first. */

@@ -25,6 +25,10 @@ typedef struct gnomon__work_launches {
     size_t count, room;
 } gnomon__work_launches;
 
+/* The link of a launch. 0: no memory. */
+int gnomon__snapshot_launch(gnomon__snapshot_builder *b, uint32_t from,
+                            uint64_t from_instance, uint32_t to,
+                            uint64_t to_instance);
 /* Before events are put: b's tapes have ticks and paths. Sorts the launches. 0: no
  * memory. */
 int gnomon__snapshot_launches(gnomon__snapshot_builder *b,

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mark/names.h"
 #include "mark/tree.h"
 #include "platform/memory.h"
 #include "platform/order.h"
 #include "record/activities.h"
 #include "record/activity_rows.h"
 #include "record/activity_tables.h"
-#include "record/activity_tracks.h"
 
 #define MOST_PATH_DEPTH (GNOMON__MAX_DEPTH + 2) /* with an "(other)" */
 
@@ -44,6 +44,75 @@ typedef struct work_nodes {
     gnomon__work_place *places; /* where there are events */
     size_t place_count, place_room;
 } work_nodes;
+
+/* ---- Tracks: a stream, the calls of a thread, or a lane ---------------------------- */
+
+/* Above the numbers that vendors give streams. */
+#define FIRST_TIMED_STREAM 1000000u
+
+static void name_track(char *name, size_t size,
+                       const gnomon__activity_track *of)
+{
+    static const char *const lanes[] = {[GNOMON__LANE_OVERHEAD] = "overhead",
+                                        [GNOMON__LANE_GRAPHS] = "graphs",
+                                        [GNOMON__LANE_COLLECTIVES] =
+                                            "collectives"};
+    char room[16];
+    switch (of->lane) {
+    case GNOMON__LANE_STREAM:
+        (void)snprintf(name, size, "stream %" PRId64, of->number);
+        break;
+    case GNOMON__LANE_TIMED:
+        (void)snprintf(name, size, "timed stream %" PRId64, of->number);
+        break;
+    case GNOMON__LANE_CALLS:
+        (void)snprintf(
+            name, size, "calls of %s",
+            gnomon__thread_name_of(
+                gnomon__thread_numbered((uint64_t)of->number), room));
+        break;
+    case GNOMON__LANE_CALLS_OF:
+        (void)snprintf(name, size, "calls of thread %" PRId64, of->number);
+        break;
+    default:
+        (void)snprintf(name, size, "%s", lanes[of->lane]);
+    }
+}
+
+static int64_t system_thread(const gnomon__activity_track *of)
+{
+    if (of->lane != GNOMON__LANE_CALLS)
+        return of->lane == GNOMON__LANE_CALLS_OF ? of->number : 0;
+    return load_relaxed(&gnomon__thread_numbered((uint64_t)of->number)->os_id);
+}
+
+static uint32_t put_work_track(gnomon__model *m,
+                               const gnomon__activity_track *from)
+{
+    gnomon_track_info *t = gnomon__model_add(m, GNOMON_TRACKS);
+    char name[GNOMON__MAX_NAME + 64];
+    if (!t)
+        return 0;
+    name_track(name, sizeof name, from);
+    t->run = 1;
+    t->device = from->device;
+    t->kind =
+        from->lane == GNOMON__LANE_STREAM || from->lane == GNOMON__LANE_TIMED
+            ? GNOMON_TRACK_STREAM
+            : GNOMON_TRACK_LANE;
+    t->index = (uint32_t)from->number;
+    if (from->lane == GNOMON__LANE_TIMED)
+        t->index += FIRST_TIMED_STREAM;
+    t->os_id = system_thread(from);
+    t->name = gnomon__model_text(m, name);
+    return t->name ? (uint32_t)gnomon__model_count(m, GNOMON_TRACKS) : 0;
+}
+
+/* Whether its work has times on the host. */
+static int is_host_lane(uint32_t lane)
+{
+    return lane == GNOMON__LANE_CALLS || lane == GNOMON__LANE_CALLS_OF;
+}
 
 /* ---- Which nodes -------------------------------------------------------------------- */
 
@@ -250,12 +319,14 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
            put_times(w, n, from, is_on_host);
 }
 
+GNOMON__ORDER(work_track_order, gnomon__activity_track, UP(device), UP(lane),
+              UP(number))
+
 /* By track; on each in the order of the list. Under the lock of the tables. */
-GNOMON__ORDER(
-    work_node_order, work_node *const,
-    OF(gnomon__activity_track_order(gnomon__activity_track_at((*a)->track),
-                                    gnomon__activity_track_at((*b)->track))),
-    ITSELF)
+GNOMON__ORDER(work_node_order, work_node *const,
+              OF(work_track_order(gnomon__activity_track_at((*a)->track),
+                                  gnomon__activity_track_at((*b)->track))),
+              ITSELF)
 
 static int put_nodes(work_nodes *w)
 {
@@ -270,9 +341,8 @@ static int put_nodes(work_nodes *w)
         const gnomon__activity_track *on =
             gnomon__activity_track_at(order[i]->track);
         if (!i || order[i]->track != order[i - 1]->track)
-            track = gnomon__activity_put_track(w->b->m, on);
-        ok = track && put_node(w, order[i], track,
-                               gnomon__activity_is_host_lane(on->lane));
+            track = put_work_track(w->b->m, on);
+        ok = track && put_node(w, order[i], track, is_host_lane(on->lane));
     }
     gnomon__free((void *)order);
     return ok;
@@ -290,7 +360,7 @@ static void complete_places(work_nodes *w)
         p->track = n->on;
         p->thread = leaf->thread;
         p->path = leaf->name ? leaf->path : 0;
-        p->is_on_host = (uint32_t)gnomon__activity_is_host_lane(on->lane);
+        p->is_on_host = (uint32_t)is_host_lane(on->lane);
         p->is_call = n->is_work && gnomon__activity_name_at(n->region)->kind ==
                                        GNOMON_KIND_API;
     }

@@ -42,21 +42,6 @@ static const work_call *call_of(const work_call *calls, size_t count,
                : NULL;
 }
 
-static int put_launch(gnomon__snapshot_builder *b, const work_call *from,
-                      const gnomon__work_row *to)
-{
-    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
-    if (!l)
-        return 0;
-    l->from = from->node;
-    l->to = to->node;
-    l->kind = GNOMON_LINK_LAUNCH;
-    l->count = 1;
-    l->from_instance = from->instance;
-    l->to_instance = to->instance;
-    return 1;
-}
-
 /* Events without a place came after the sums were taken: they are in the next profile. */
 static void make_work_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
                            const gnomon__work_place **found, work_call *calls,
@@ -111,7 +96,8 @@ static int put_launches(gnomon__snapshot_builder *b,
         if (!found[i] || found[i]->is_on_host)
             continue;
         const work_call *from = call_of(calls, call_count, e->correlation);
-        ok = from ? put_launch(b, from, to)
+        ok = from ? gnomon__snapshot_launch(b, from->node, from->instance,
+                                            to->node, to->instance)
                   : add_launch(&others, to, found[i], e->launched);
     }
     ok = ok && gnomon__snapshot_launches(b, &others);
@@ -148,20 +134,4 @@ int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
     else
         gnomon__free(rows);
     return ok;
-}
-
-int gnomon__snapshot_work_loss(gnomon__snapshot_builder *b)
-{
-    const gnomon__activity_events *events = b->record->work;
-    if (!events || !events->missing.count)
-        return 1;
-    gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
-    if (!l)
-        return 0;
-    l->run = 1;
-    l->kind = "activities_overwritten";
-    l->count = events->missing.count;
-    l->begin_ns = events->missing.first;
-    l->end_ns = events->missing.last;
-    return 1;
 }

@@ -30,7 +30,4 @@ typedef struct gnomon__work_rows {
 int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
                                gnomon__work_place *places, size_t count);
 
-/* What the run lost of them. Likewise. */
-int gnomon__snapshot_work_loss(gnomon__snapshot_builder *b);
-
 #endif

@@ -232,7 +232,7 @@ static int add_slice(gnomon__ledger *l, const gnomon__slice *slice)
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
 {
     gnomon__slice slice;
-    int code = gnomon__slice_take(&slice, bit, generation);
+    int code = gnomon__slice_read(&slice, bit, generation, 0);
     int added = add_slice(l, &slice);
     code = code ? code : added;
     if (code)
@@ -292,7 +292,7 @@ int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
     /* Before the trees, so that these have all its paths. */
     int ok =
         !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
-    int code = gnomon__slice_copy(&slice, bit, generation);
+    int code = gnomon__slice_read(&slice, bit, generation, 1);
     ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
          !add_slice(out, &slice);
     gnomon__slice_free(&slice);

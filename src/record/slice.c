@@ -6,9 +6,11 @@
 #include "mark/observer.h"
 #include "platform/memory.h"
 
-static int read_slices(gnomon__slice *out, uint32_t bit, uint32_t generation,
+int gnomon__slice_read(gnomon__slice *out, uint32_t bit, uint32_t generation,
                        int is_live)
 {
+    if (is_live)
+        gnomon__foreign_settle();
     uint32_t total = load_acquire(&gnomon__thread_total);
     *out = (gnomon__slice){.bit = bit, .generation = generation};
     out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
@@ -28,17 +30,6 @@ static int read_slices(gnomon__slice *out, uint32_t bit, uint32_t generation,
         }
     }
     return code;
-}
-
-int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation)
-{
-    return read_slices(out, bit, generation, 0);
-}
-
-int gnomon__slice_copy(gnomon__slice *out, uint32_t bit, uint32_t generation)
-{
-    gnomon__foreign_settle();
-    return read_slices(out, bit, generation, 1);
 }
 
 void gnomon__slice_free(gnomon__slice *slice)

@@ -35,11 +35,11 @@ typedef struct gnomon__slice {
 /* The recorder of call trees. */
 GNOMON__DATA const gnomon__recorder gnomon__tree_recorder;
 
-/* _take: the segment that has just ended, which is cleared, in a control call. _copy:
- * the open segment, which goes on. GNOMON_ENOMEM: some threads are missing. Under the
- * readers' lock. */
-int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation);
-int gnomon__slice_copy(gnomon__slice *out, uint32_t bit, uint32_t generation);
+/* The segment that has just ended, which is cleared, in a control call; or, if `is_live`,
+ * a copy of the open one, which goes on. GNOMON_ENOMEM: some threads are missing. Under
+ * the readers' lock. */
+int gnomon__slice_read(gnomon__slice *out, uint32_t bit, uint32_t generation,
+                       int is_live);
 void gnomon__slice_free(gnomon__slice *slice);
 
 static inline uint64_t gnomon__slice_ns(const gnomon__slice_thread *t,

@@ -98,19 +98,14 @@ static int convert_length(gnomon__tape_events *e, gnomon__line_part *near,
     uint64_t ns = gnomon__clock_ns_near(near, entry->begin + ticks);
     ns = ns > begin ? ns - begin : 0;
     entry->begin = begin;
-    if (entry->what & GNOMON__ENTRY_MORE) {
-        e->more[entry->length].length = ns;
-    } else if (ns >> 32) { /* a tick may be longer than a ns */
-        if (!gnomon__grow(&e->more, &e->more_room, e->more_count + 1,
-                          sizeof *e->more))
-            return 0;
-        e->more[e->more_count] = (gnomon__tape_more){.length = ns};
-        entry->length = (uint32_t)e->more_count++;
-        entry->what |= GNOMON__ENTRY_MORE;
-    } else {
+    if (!(entry->what & GNOMON__ENTRY_MORE) && !(ns >> 32)) {
         entry->length = (uint32_t)ns;
+        return 1;
     }
-    return 1;
+    gnomon__tape_more *more = gnomon__entry_more(e, entry);
+    if (more) /* a tick may be longer than a ns */
+        more->length = ns;
+    return more != NULL;
 }
 
 static int convert_entry(gnomon__snapshot_builder *b, gnomon__tape_events *e,
@@ -165,22 +160,37 @@ static int convert_thread(gnomon__snapshot_builder *b, gnomon__tape_events *e,
 
 /* ---- Losses and steps ---------------------------------------------------------------- */
 
-static int put_event_loss(gnomon__snapshot_builder *b, uint32_t track,
-                          const char *kind, const gnomon__tape_loss *loss)
+/* `begin` and `end` in ns. */
+static int put_lost(gnomon__snapshot_builder *b, uint32_t track,
+                    const char *kind, uint64_t count, uint64_t begin,
+                    uint64_t end)
 {
-    if (!loss->count)
-        return 1;
-    gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
+    gnomon_loss_info *l = count ? gnomon__model_add(b->m, GNOMON_LOSSES) : NULL;
     if (!l)
-        return 0;
+        return !count;
     l->run = 1;
     l->track = track;
     l->kind = kind;
-    l->count = loss->count;
-    l->begin_ns = gnomon__clock_ns(loss->first);
-    l->end_ns =
-        gnomon__clock_ns(loss->last > loss->first ? loss->last : loss->first);
+    l->count = count;
+    l->begin_ns = begin;
+    l->end_ns = end;
     return 1;
+}
+
+static int put_event_loss(gnomon__snapshot_builder *b, uint32_t track,
+                          const char *kind, const gnomon__tape_loss *loss)
+{
+    const uint64_t last = loss->last > loss->first ? loss->last : loss->first;
+    return put_lost(b, track, kind, loss->count, gnomon__clock_ns(loss->first),
+                    gnomon__clock_ns(last));
+}
+
+static int put_work_loss(gnomon__snapshot_builder *b)
+{
+    const gnomon__activity_events *work = b->record->work;
+    return !work ||
+           put_lost(b, 0, "activities_overwritten", work->missing.count,
+                    work->missing.first, work->missing.last);
 }
 
 static int put_taped_steps(gnomon__snapshot_builder *b,
@@ -337,5 +347,5 @@ int gnomon__snapshot_put_events(gnomon__snapshot_builder *b)
                  put_event_loss(b, t->track, "events_overwritten",
                                 &t->overwritten);
     }
-    return ok && gnomon__snapshot_work_loss(b) && give_events(b, e);
+    return ok && put_work_loss(b) && give_events(b, e);
 }

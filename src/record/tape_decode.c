@@ -454,6 +454,19 @@ int gnomon__tape_decode(gnomon__tape_events *e)
     return ok;
 }
 
+gnomon__tape_more *gnomon__entry_more(gnomon__tape_events *e,
+                                      gnomon__tape_entry *entry)
+{
+    if (!(entry->what & GNOMON__ENTRY_MORE)) {
+        if (!GNOMON__ADD(e->more, e->more_room, e->more_count,
+                         (gnomon__tape_more){.length = entry->length}))
+            return NULL;
+        entry->length = (uint32_t)e->more_count - 1;
+        entry->what |= GNOMON__ENTRY_MORE;
+    }
+    return &e->more[entry->length];
+}
+
 const gnomon__tape_named *gnomon__tape_find(const gnomon__tape_events *e,
                                             uint64_t token)
 {

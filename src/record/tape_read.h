@@ -164,6 +164,10 @@ static inline uint64_t gnomon__entry_length(const gnomon__tape_events *e,
                                             : entry->length;
 }
 
+/* What the entry has more, made where it is not there yet. NULL: no memory. */
+gnomon__tape_more *gnomon__entry_more(gnomon__tape_events *e,
+                                      gnomon__tape_entry *entry);
+
 /* NULL: no execution of this token is there. */
 const gnomon__tape_named *gnomon__tape_find(const gnomon__tape_events *e,
                                             uint64_t token);
