@@ -87,41 +87,29 @@ static int find_views(gnomon__attachment *a, uint32_t batch)
     int code = gnomon__view_find(&a->window, a->options, batch, 0);
     if (code)
         return code;
-    a->window->refs++;
     a->view = a->window;
     if (a->window->scheduled && wants_events(&a->profiler))
         code = gnomon__view_find(&a->view, a->options, batch, 1);
-    if (code) {
-        a->window->refs--;
+    else
+        a->view->refs++;
+    if (code)
         gnomon__view_drop(a->window);
-        return code;
-    }
-    a->view->refs++;
     return code;
 }
 
 /* The window first: its tape names nodes of the other's tree. */
 static void leave_views(const gnomon__attachment *a)
 {
-    a->window->refs--;
-    if (a->window != a->view)
-        gnomon__view_drop(a->window);
-    a->view->refs--;
+    gnomon__view_drop(a->window);
     gnomon__view_drop(a->view);
 }
 
-static int need_device(gnomon__attachment *a)
-{
-    int code = gnomon__times_need(a->view);
-    a->is_timed = !code;
-    return code;
-}
-
-static void drop_device(gnomon__attachment *a)
+static void drop_devices(gnomon__attachment *a)
 {
     if (a->is_timed)
         gnomon__times_drop(a->view);
     a->is_timed = 0;
+    gnomon__work_drop(a);
 }
 
 static int wants_work(const gnomon_profiler *p)
@@ -137,9 +125,9 @@ static int need_devices(gnomon__attachment *a)
     if (wants_work(&a->profiler))
         code = gnomon__work_need(a, &is_missing);
     if (!code && (wants_device(&a->profiler) || is_missing))
-        code = need_device(a);
+        a->is_timed = !(code = gnomon__times_need(a->view));
     if (code)
-        gnomon__work_drop(a);
+        drop_devices(a);
     return code;
 }
 
@@ -168,8 +156,7 @@ static int take_bits(gnomon__attachment *a)
         return code;
     }
     a->hook_bit = GNOMON__BITS;
-    drop_device(a);
-    gnomon__work_drop(a);
+    drop_devices(a);
     return code;
 }
 
@@ -227,7 +214,6 @@ int gnomon__detach(gnomon__attachment *a)
     if (a->hook_bit < GNOMON__BITS) {
         watch(a, 0);
         int code = gnomon__observer_detach(a->hook_bit);
-        a->detaching = code != GNOMON_OK;
         if (code)
             return code;
         gnomon__step_lock();
@@ -244,8 +230,7 @@ int gnomon__detach(gnomon__attachment *a)
     gnomon__readers_unlock();
     if (a->word && a->profiler.destroy)
         a->profiler.destroy(a->self);
-    drop_device(a);
-    gnomon__work_drop(a);
+    drop_devices(a);
     leave_views(a);
     gnomon__work_tapes();
     gnomon__windows_refresh(0);

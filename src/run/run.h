@@ -122,10 +122,9 @@ typedef struct gnomon__attachment {
     gnomon_profiler profiler;        /* the caller's, up to what both know */
     const gnomon_profiler *given;
     void *self;
-    char *word;    /* its name in the spec; NULL: the program attached it, and
+    char *word; /* its name in the spec; NULL: the program attached it, and
                    destroys it */
-    int detaching; /* a detach got GNOMON_EBUSY */
-    int leaves;    /* it is detached after its last reports */
+    int leaves; /* it is detached after its last reports */
     gnomon__options *options;
     gnomon__view *view; /* of its tree */
     gnomon__view
@@ -314,9 +313,9 @@ int gnomon__work_take(gnomon__view *v, int is_report);
 /* The batch of step=: its view takes no number, as it has no files. */
 #define GNOMON__BATCH_OF_STEPS 0u
 
-/* The view of these options, made where profilers of `batch` have none yet; with
- * `always` that without their schedule. The options were checked when they were
- * set. */
+/* A reference to the view of these options, made where profilers of `batch` have none
+ * yet; with `always` that without their schedule. The options were checked when they
+ * were set. */
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch, int always);
 /* The view has a tape beside the tree of `base` from now on. */
@@ -331,7 +330,7 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
                        uint64_t begin, uint64_t end);
 /* How long it has recorded in the open stage. */
 uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now);
-/* Gives it up where nobody holds it. */
+/* Gives a reference back, and with the last one the view. */
 void gnomon__view_drop(gnomon__view *v);
 /* A bit whose marks are those that the view's filter takes. */
 void gnomon__view_add_bit(gnomon__view *v, uint32_t bit);

@@ -81,7 +81,7 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch, int always)
 {
     char why[128];
-    gnomon__view made = {.batch = batch};
+    gnomon__view made = {.batch = batch, .refs = 1};
     const char *schedule = always ? NULL : gnomon__options_text(o, "schedule");
     const char *ranks = gnomon__options_text(o, "ranks");
     made.scheduled = schedule && !gnomon__schedule_parse(
@@ -100,6 +100,7 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
             memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
             gnomon__filter_equal(v->filter, made.filter)) {
             free_view_parts(&made);
+            v->refs++;
             *out = v;
             return GNOMON_OK;
         }
@@ -145,7 +146,7 @@ static void drop_tape(const gnomon__view *v)
 
 void gnomon__view_drop(gnomon__view *v)
 {
-    if (v->refs)
+    if (--v->refs)
         return;
     lock_all();
     gnomon__view **at = &gnomon__views;
