@@ -11,16 +11,21 @@
 /* The section's bounds, which the linker makes. */
 GNOMON__DATA char __start_gnomon_process[], __stop_gnomon_process[];
 
-/* Blocks that the child must not free, for leak checkers. Heaps align them. */
+void gnomon__process_keep(const void *block)
+{
+    __attribute__((unused)) static const void *volatile kept[256];
+    static uint32_t count;
+    kept[count++ % 256] = block;
+}
+
+/* Heaps align blocks. */
 static void keep_what_it_points_to(const char *section, size_t size)
 {
-    __attribute__((unused)) static const void *volatile kept[64];
-    static uint32_t count;
     for (size_t at = 0; at + sizeof(void *) <= size; at += sizeof(void *)) {
         const void *word;
         memcpy(&word, section + at, sizeof word);
         if ((uintptr_t)word > UINT16_MAX && (uintptr_t)word % 16 == 0)
-            kept[count++ % 64] = word;
+            gnomon__process_keep(word);
     }
 }
 

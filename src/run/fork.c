@@ -68,6 +68,9 @@ static void become_child(int starts)
         count_children();
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
+    /* What they point to may be the host's memory. */
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        gnomon__process_keep(a->self);
     gnomon__process_forget();
     gnomon__observers_forget(wakes);
     gnomon__threads_forget();

@@ -18,7 +18,7 @@ if "$1" leak >out 2>&1; then
     echo "skipped: the leak sanitizer finds no leak here"
     exit 77
 fi
-for way in "" stages thread teardown detach; do
+for way in "" stages thread teardown detach forks; do
     GNOMON=$(printf '%s' "$3" | sed "s|@|$folder/kept|") "$2" $way >out 2>&1
     code=$?
     if [ $code != 0 ]; then

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gnomon.h>
 
@@ -49,6 +51,12 @@ int main(int argc, char **argv)
         mark();
         gnomon_teardown();
     }
+    if (strcmp(word, "forks") == 0)
+        for (int i = 0, status = 0; i < 20; i++) {
+            if (fork() != 0)
+                return wait(&status) < 0 || status != 0;
+            mark();
+        }
     if (strcmp(word, "detach") == 0)
         gnomon_attach(NULL, NULL, "");
     return 0;
