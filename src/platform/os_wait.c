@@ -75,7 +75,7 @@ int gnomon__os_wake(const uint32_t *word)
 #define OTHERS_NS 100000000u
 
 /* Most locks are held for less than it takes to sleep. */
-#define LOOKS_BEFORE_SLEEP 1000
+#define LOOKS_BEFORE_SLEEP 50
 
 static inline int take_now(gnomon__os_lock *lock)
 {
@@ -159,16 +159,23 @@ void gnomon__os_lock_take(gnomon__os_lock *lock)
     look_for_child(lock);
     if (unlikely(!take_now(lock)))
         wait_for_lock(lock);
+    if (unlikely(load_relaxed(&gnomon__os_is_watched)))
+        gnomon__os_lock_watch(lock, 0);
 }
 
 int gnomon__os_lock_try(gnomon__os_lock *lock)
 {
     look_for_child(lock);
-    return take_now(lock);
+    int is_taken = take_now(lock);
+    if (unlikely(load_relaxed(&gnomon__os_is_watched)) && is_taken)
+        gnomon__os_lock_watch(lock, 0);
+    return is_taken;
 }
 
 void gnomon__os_lock_give(gnomon__os_lock *lock)
 {
+    if (unlikely(load_relaxed(&gnomon__os_is_watched)))
+        gnomon__os_lock_watch(lock, 1);
     if (unlikely(swap_acq_rel(&lock->locked, 0u) == 2))
         (void)wake_some(&lock->locked, 1);
 }

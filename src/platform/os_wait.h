@@ -28,6 +28,10 @@ typedef struct gnomon__os_lock {
 void gnomon__os_lock_take(gnomon__os_lock *lock);
 int gnomon__os_lock_try(gnomon__os_lock *lock); /* 0: another thread has it */
 void gnomon__os_lock_give(gnomon__os_lock *lock);
+/* helgrind or drd runs, to which is told what comes after a take and before a give:
+ * os_valgrind.c. */
+GNOMON__DATA uint32_t gnomon__os_is_watched;
+void gnomon__os_lock_watch(const gnomon__os_lock *lock, int is_given);
 
 /* Like pthread_once, but in a child of clone no caller waits for ever. */
 typedef struct gnomon__os_once {
