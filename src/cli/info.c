@@ -90,12 +90,9 @@ static void put_metadata(const gnomon_writer *out, const gnomon_profile *p,
                          uint32_t run)
 {
     gnomon_metadata_info data;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
-        gnomon_profile_metadata(p, i, &data);
-        if (data.run != run)
-            continue;
-        put_pair(out, "metadata", data.key, data.json);
-    }
+    for (size_t i = 1; !gnomon_profile_metadata(p, i, &data); i++)
+        if (data.run == run)
+            put_pair(out, "metadata", data.key, data.json);
 }
 
 static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
@@ -103,8 +100,7 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
 {
     gnomon_stage_info s;
     char text[GNOMON__DURATION];
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_profile_stage(p, i, &s);
+    for (size_t i = 1; !gnomon_profile_stage(p, i, &s); i++) {
         if (s.run != run)
             continue;
         out->print(out, "  stage %-3" PRIu32 " ", s.ordinal);
@@ -127,8 +123,7 @@ static int put_losses(const gnomon_writer *out, const gnomon_profile *p,
     int has_damage = 0;
     gnomon_loss_info loss;
     char text[320];
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
-        gnomon_profile_loss(p, i, &loss);
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &loss); i++) {
         if (loss.run != run)
             continue;
         put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
@@ -232,8 +227,7 @@ static uint64_t time_of(const gnomon_profile *p)
 {
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
     gnomon_stage_info s;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_profile_stage(p, i, &s);
+    for (size_t i = 1; !gnomon_profile_stage(p, i, &s); i++) {
         first_ns = s.begin_ns < first_ns ? s.begin_ns : first_ns;
         last_ns = s.end_ns > last_ns ? s.end_ns : last_ns;
     }

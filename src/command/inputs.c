@@ -483,11 +483,9 @@ int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *p)
 {
     gnomon_node_info node;
     gnomon_loss_info loss;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
-        if (gnomon_profile_node(p, i, &node) == GNOMON_OK)
-            n->open += node.open;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
-        gnomon_profile_loss(p, i, &loss);
+    for (size_t i = 1; !gnomon_profile_node(p, i, &node); i++)
+        n->open += node.open;
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &loss); i++) {
         if (!loss.run && gnomon_profile_count(p, GNOMON_RUNS))
             continue;
         gnomon_loss_info *to = noted_loss(n, &loss);

@@ -26,9 +26,8 @@ static uint32_t run_of_track(const gnomon_profile *p, uint32_t track)
 static void add_views(const gnomon_profile *p, uint64_t *self, size_t runs,
                       size_t views)
 {
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_node_info n;
-        (void)gnomon_profile_node(p, i, &n);
+    gnomon_node_info n;
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
         size_t run = n.view ? run_of_track(p, n.track) : 0;
         if (n.view && n.host && run <= runs && n.view <= views)
             self[run * (views + 1) + n.view] += n.host->self_ns + 1;

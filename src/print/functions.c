@@ -238,10 +238,8 @@ static void calls_read_opens(const calls_reader *of)
     gnomon_node_info info;
     if (gnomon_profile_run(of->profile, 1, &run) != GNOMON_OK)
         return;
-    for (size_t i = 1; i <= gnomon_profile_count(of->profile, GNOMON_OPENS);
-         i++) {
-        if (gnomon_profile_open(of->profile, i, &open) != GNOMON_OK ||
-            open.node > c->node_count || !c->nodes[open.node].region ||
+    for (size_t i = 1; !gnomon_profile_open(of->profile, i, &open); i++) {
+        if (open.node > c->node_count || !c->nodes[open.node].region ||
             gnomon_profile_node(of->profile, open.node, &info) != GNOMON_OK ||
             !info.host) /* its stage is not in the profile */
             continue;

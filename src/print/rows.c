@@ -457,9 +457,8 @@ uint64_t gnomon__recorded_ns(const gnomon_profile *p)
 {
     uint64_t ns = 0;
     gnomon_stage_info s;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++)
-        if (gnomon_profile_stage(p, i, &s) == GNOMON_OK)
-            ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
+    for (size_t i = 1; !gnomon_profile_stage(p, i, &s); i++)
+        ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
     return runs > 1 ? ns / runs : ns;
 }

@@ -25,10 +25,8 @@ static void links_read(gnomon__report_rows *r)
     const gnomon_stats none = {.count = 0};
     gnomon_link_info l;
     gnomon__report_node from, to;
-    for (size_t i = 1; i <= gnomon_profile_count(r->profile, GNOMON_LINKS);
-         i++) {
-        if (gnomon_profile_link(r->profile, i, &l) ||
-            !gnomon__report_node_at(r->profile, l.to, &to))
+    for (size_t i = 1; !gnomon_profile_link(r->profile, i, &l); i++) {
+        if (!gnomon__report_node_at(r->profile, l.to, &to))
             continue;
         (void)gnomon__report_node_at(r->profile, l.from, &from);
         const gnomon_stats *s = to.of.host ? to.of.host : &none;

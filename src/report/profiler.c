@@ -328,10 +328,9 @@ int gnomon__report_has_rows(const gnomon__cli_profiler *p,
         gnomon__report_has_kinds(p, 1u << GNOMON_COUNTERS))
         return 1;
     const int has_memory = (p->profiler->wants & GNOMON_WANT_MEMORY) != 0;
-    for (size_t i = 1; i <= gnomon_profile_count(profile, GNOMON_NODES); i++)
-        if (!gnomon_profile_node(profile, i, &n) &&
-            (n.device || (n.host && n.host->count) ||
-             (has_memory && n.memory_count)))
+    for (size_t i = 1; !gnomon_profile_node(profile, i, &n); i++)
+        if (n.device || (n.host && n.host->count) ||
+            (has_memory && n.memory_count))
             return 1;
     return 0;
 }

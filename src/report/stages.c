@@ -252,8 +252,7 @@ static int scan_nodes(const gnomon_profile *p, const gnomon__cli_profiler *of,
 {
     int of_none = !gnomon_profile_count(p, GNOMON_STAGES);
     gnomon_node_info n;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_profile_node(p, i, &n);
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
         const gnomon_stats *times = gnomon__reads_devices(of) ? n.device
                                     : gnomon__reads_steps(of) ? NULL
                                                               : n.host;
