@@ -261,8 +261,8 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
     if (!code && (code = find_report(p, &spec.items[0])))
         complaints_logged = 1;
     if (!code)
-        code = gnomon__options_create_of(&options, p->profiler, &spec, 0,
-                                         &complaints);
+        code = gnomon__options_create(&options, p->profiler, &spec, 0,
+                                      &complaints);
     if (!code)
         code = make_report(p, options);
     for (unsigned i = 0; i < complaints.count; i++)

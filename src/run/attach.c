@@ -270,8 +270,8 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
         code = gnomon__spec_parse_options(&spec, profiler->name, text,
                                           "gnomon_attach", &complaints);
     if (!code)
-        code = gnomon__options_create_of(&options, profiler, &spec, 0,
-                                         &complaints);
+        code =
+            gnomon__options_create(&options, profiler, &spec, 0, &complaints);
     if (code == GNOMON_ENOMEM)
         gnomon__fail(code, "no memory for the options of %s", profiler->name);
     else if (complaints.count)

@@ -237,8 +237,7 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
         item->is_path ? item->profiler
                       : gnomon__profiler_named(item->name); /* resolved */
     gnomon__options *options = NULL;
-    int code =
-        gnomon__options_create_of(&options, profiler, spec, i, complaints);
+    int code = gnomon__options_create(&options, profiler, spec, i, complaints);
     int wrong = code; /* complained of; the valid options hold */
     if (options)
         code = gnomon__attach(with_format(profiler, options), NULL, item->name,

@@ -164,7 +164,7 @@ static int report_parsed(const gnomon__spec *spec,
         return GNOMON_ENOENT;
     int code = check_options(&spec->items[0].settings);
     if (!code)
-        code = gnomon__options_create_of(&options, by, spec, 0, &complaints);
+        code = gnomon__options_create(&options, by, spec, 0, &complaints);
     if (complaints.count)
         code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
     if (!code)

@@ -58,8 +58,8 @@ int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints)
     if (!code)
         code = gnomon__settings_add(&spec.items[0].settings, "filter", pattern);
     if (!code)
-        code = gnomon__options_create(&options, step_marks.name, NULL, &spec, 0,
-                                      complaints);
+        code =
+            gnomon__options_create(&options, &step_marks, &spec, 0, complaints);
     if (!code)
         code = gnomon__attach(&step_marks, NULL, step_marks.name, options,
                               GNOMON__BATCH_OF_STEPS);

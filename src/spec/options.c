@@ -173,7 +173,7 @@ gnomon__keep gnomon__options_keep(const gnomon__options *options)
 }
 
 /* The options of two tables, presets set. Those of `own` that `core` has too
- * are left out. `of`: the profiler; NULL: not known. */
+ * are left out. `of`: the profiler; NULL: the run. */
 static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
                                     const gnomon_option_info *own,
                                     const gnomon_option_info *core,
@@ -276,12 +276,14 @@ static int option_fill(gnomon__options *options, const char *who,
     return worst;
 }
 
-static int
-option_create(gnomon__options **out, const char *who, const gnomon_profiler *of,
-              const gnomon_option_info *own, const gnomon_option_info *core,
-              const gnomon__spec *spec, const gnomon__settings *settings,
-              gnomon__complaints *complaints)
+static int option_create(gnomon__options **out, const gnomon_profiler *of,
+                         const gnomon_option_info *own,
+                         const gnomon_option_info *core,
+                         const gnomon__spec *spec,
+                         const gnomon__settings *settings,
+                         gnomon__complaints *complaints)
 {
+    const char *who = of ? of->name : "run";
     int status;
     *out = option_make(who, of, own, core, complaints);
     if (!*out)
@@ -294,30 +296,21 @@ option_create(gnomon__options **out, const char *who, const gnomon_profiler *of,
     return status;
 }
 
-int gnomon__options_create(gnomon__options **out, const char *name,
-                           const gnomon_option_info *own,
+int gnomon__options_create(gnomon__options **out,
+                           const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints)
 {
-    return option_create(out, name, NULL, own, gnomon__core_options, spec,
+    return option_create(out, profiler, gnomon__options_of(profiler),
+                         gnomon__core_options, spec,
                          &spec->items[item].settings, complaints);
-}
-
-int gnomon__options_create_of(gnomon__options **out,
-                              const gnomon_profiler *profiler,
-                              const gnomon__spec *spec, size_t item,
-                              gnomon__complaints *complaints)
-{
-    return option_create(out, profiler->name, profiler,
-                         gnomon__options_of(profiler), gnomon__core_options,
-                         spec, &spec->items[item].settings, complaints);
 }
 
 int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
                                gnomon__complaints *complaints)
 {
-    return option_create(out, "run", NULL, gnomon__run_options, NULL, spec,
-                         NULL, complaints);
+    return option_create(out, NULL, gnomon__run_options, NULL, spec, NULL,
+                         complaints);
 }
 
 void gnomon__options_destroy(gnomon__options *options)

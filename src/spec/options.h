@@ -70,22 +70,15 @@ typedef struct gnomon__options {
     gnomon__option at[];
 } gnomon__options;
 
-/* Makes the options of `item` (its index in spec->items) for the profiler
- * `name` with the table `own` (or NULL): preset, then free option, then the
- * item's. The last of a key holds; several of filter or exclude add up. Wrong
- * values are complained of and ignored. GNOMON_OK or GNOMON_EINVAL with *out,
- * GNOMON_ENOMEM without. The tables must outlive it. */
-int gnomon__options_create(gnomon__options **out, const char *name,
-                           const gnomon_option_info *own,
+/* Makes the options of `item` (its index in spec->items) for the profiler: preset, then
+ * free option, then the item's. The last of a key holds; several of filter or exclude add
+ * up. Wrong values are complained of and ignored; where it wants events, an option `keep`
+ * of it is checked too (spec/keep.h). GNOMON_OK or GNOMON_EINVAL with *out, GNOMON_ENOMEM
+ * without. Its table must outlive it. */
+int gnomon__options_create(gnomon__options **out,
+                           const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints);
-
-/* The same for a profiler with its own options. Where it wants events, an option `keep` of
- * it is checked (spec/keep.h). */
-int gnomon__options_create_of(gnomon__options **out,
-                              const gnomon_profiler *profiler,
-                              const gnomon__spec *spec, size_t item,
-                              gnomon__complaints *complaints);
 /* What its option `keep` says; without one the last stay. */
 gnomon__keep gnomon__options_keep(const gnomon__options *options);
 

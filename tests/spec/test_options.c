@@ -171,8 +171,7 @@ static gnomon__options *options_of(const char *text, int status,
     gnomon__options *options = NULL;
     gnomon__spec_free(&options_spec);
     CHECK_EQ(parse(&options_spec, text), GNOMON_OK);
-    CHECK_EQ(gnomon__options_create(&options, "simple", own_options,
-                                    &options_spec, 0, &said),
+    CHECK_EQ(gnomon__options_create(&options, &simple, &options_spec, 0, &said),
              status);
     CHECK_STR(complaint(0), first);
     return options;
@@ -297,8 +296,7 @@ TEST(options_of_an_old_profiler_and_the_run)
     CHECK_EQ(gnomon__options_number(o, "mem"), 256 << 20);
     CHECK(gnomon__options_text(o, "file") == NULL);
     gnomon__options_destroy(o);
-    CHECK_EQ(gnomon__options_create(&o, "log", NULL, &spec, 0, &said),
-             GNOMON_OK);
+    CHECK_EQ(gnomon__options_create(&o, &logs, &spec, 0, &said), GNOMON_OK);
     CHECK_STR(gnomon__options_text(o, "file"), "x");
     gnomon__options_destroy(o);
     gnomon__spec_free(&spec);
@@ -447,8 +445,7 @@ TEST(survives_lack_of_memory)
                                "$GNOMON", &said);
         b = gnomon__spec_resolve(&spec, known, 3, &said);
         if (spec.item_count > 0) {
-            c = gnomon__options_create(&options, "simple", own_options, &spec,
-                                       0, &said);
+            c = gnomon__options_create(&options, &simple, &spec, 0, &said);
             CHECK_EQ(c == GNOMON_ENOMEM, options == NULL);
         }
         d = gnomon__run_options_create(&run, &spec, &said);

@@ -310,8 +310,7 @@ TEST(soak_random_bytes)
         gnomon__complaints_free(&said);
         gnomon__spec_resolve(&spec, known, 3, &said);
         for (i = 0; i < spec.item_count; i++) {
-            gnomon__options_create(&options, spec.items[i].name, own_options,
-                                   &spec, i, &said);
+            gnomon__options_create(&options, &simple, &spec, i, &said);
             gnomon__options_destroy(options);
         }
         gnomon__spec_free(&spec);
