@@ -298,6 +298,8 @@ static int add_strip_bins(gnomon__fold *f, gnomon_strip_info *to,
         sum.room = need;
     }
     (void)gnomon__strip_add(&sum, s->width, s->bins, s->bin_count);
+    if (!sum.count && s->width > sum.width) /* as in the other order */
+        sum.width = s->width;
     to->width = sum.width;
     to->bins = sum.bins;
     to->bin_count = sum.count;

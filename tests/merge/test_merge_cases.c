@@ -146,6 +146,33 @@ TEST(readings_that_differ_in_a_cell_alone)
     free(above.at);
 }
 
+/* One slow step, of which no bin is known. */
+static bytes without_bins(uint64_t width)
+{
+    gnomon_builder *b = new_builder();
+    const gnomon_slow_step slow = {.struct_size = sizeof slow, .ns = width};
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 1});
+    gnomon_add_stage(
+        b, &(gnomon_stage_info){.run = 1, .ordinal = 1, .name = "fit"});
+    gnomon_add_strip(
+        b, &(gnomon_strip_info){
+               .stage = 1, .width = width, .slow = &slow, .slow_count = 1});
+    return file_of(b);
+}
+
+TEST(strips_without_bins)
+{
+    bytes narrow = without_bins(2), wide = without_bins(8);
+    gnomon_profile *p = merged_both_ways(narrow, wide);
+    gnomon_strip_info s;
+    gnomon_profile_strip(p, 1, &s);
+    CHECK_EQ(s.width, 8);
+    CHECK_EQ(s.slow_count, 2);
+    gnomon_profile_free(p);
+    free(narrow.at);
+    free(wide.at);
+}
+
 /* A counter of `count` samples of `value`, and `nans` NaN ones, of a run
  * without identity. */
 static bytes counted(uint64_t count, double value, uint64_t nans)
