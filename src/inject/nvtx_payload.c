@@ -79,7 +79,7 @@ static void read_message(gnomon__inject_text *out, const payload_message *s,
                                                   base + f->length_offset,
                                                   bytes - f->length_offset)))
         return;
-    if (room < (f->is_pointer ? sizeof at : width))
+    if (!width || room < (f->is_pointer ? sizeof at : width))
         return;
     if (f->is_pointer) {
         uintptr_t address;
