@@ -276,21 +276,20 @@ int gnomon__activities_scope(const gnomon__device_path *path,
 int gnomon__activities_take(uint32_t generation, int stays,
                             gnomon__activities_to *add, void *context)
 {
+    const uint32_t view = gnomon__activity_view_of(generation);
     int ok = 1;
+    if (view == GNOMON__ACTIVITY_VIEWS)
+        return ok;
     gnomon__activities_lock();
-    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
-        if (gnomon__activity_views[i].generation != generation)
-            continue;
-        for (size_t k = 0; k < work_pending[i].count; k++) {
-            const gnomon__activity_sum *s = &work_pending[i].of[k];
-            int is_added = add(context, s);
-            if (!is_added && !stays)
-                gnomon__work_trouble(activities_lost, s->total.s.count);
-            ok &= is_added;
-        }
-        if (!stays)
-            gnomon__activity_sums_empty(&work_pending[i]);
+    gnomon__activity_sums *pending = &work_pending[view];
+    for (size_t i = 0; i < pending->count; i++) {
+        int is_added = add(context, &pending->of[i]);
+        if (!is_added && !stays)
+            gnomon__work_trouble(activities_lost, pending->of[i].total.s.count);
+        ok &= is_added;
     }
+    if (!stays)
+        gnomon__activity_sums_empty(pending);
     gnomon__activities_unlock();
     return ok;
 }

@@ -56,6 +56,11 @@ static uint32_t work_find(work_table *t, const void *item, size_t size,
                             most);
 }
 
+static void *work_item(const work_table *t, uint32_t number, size_t size)
+{
+    return t->items + (number - 1) * size;
+}
+
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track)
 {
     return work_find(&work_tracks, track, sizeof *track, MOST_WORK_TRACKS);
@@ -64,7 +69,7 @@ uint32_t gnomon__activity_find_track(const gnomon__activity_track *track)
 uint32_t gnomon__activity_find_op(const gnomon__activity_op *op)
 {
     gnomon__activity_name *name =
-        &((gnomon__activity_name *)(void *)work_names.items)[op->name - 1];
+        work_item(&work_names, op->name, sizeof *name);
     const size_t before = work_ops.slots.count;
     uint32_t number =
         work_find(&work_ops, op, sizeof *op,
@@ -103,17 +108,6 @@ uint32_t gnomon__activity_find_scope(gnomon__activity_leaf *leaf)
 
 /* ---- Names ----------------------------------------------------------------------------- */
 
-static int work_name_is(const void *table, uint32_t item, const void *wanted)
-{
-    const gnomon__activity_name *n =
-        (const gnomon__activity_name *)(const void *)((const work_table *)table)
-            ->items +
-        (item - 1);
-    const gnomon__activity_name *w = wanted;
-    return n->hash == w->hash && n->length == w->length && n->kind == w->kind &&
-           strcmp(n->category, w->category) == 0;
-}
-
 /* Eight bytes at a time: names of kernels are long, and each record has one. */
 static uint64_t work_text_hash(const char *text, size_t length)
 {
@@ -141,40 +135,27 @@ uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
                                     const char *text)
 {
     text = text && *text ? text : "(no name)";
-    gnomon__activity_name name = {.kind = kind, .category = category};
-    name.length = strlen(text);
+    const int is_other = strcmp(text, "(other)") == 0;
+    const size_t most = MOST_WORK_NAMES + (is_other ? MORE_WORK_NAMES : 0);
+    gnomon__activity_name name = {
+        .length = strlen(text), .category = category, .kind = kind};
     name.hash = work_text_hash(text, name.length);
-    uint64_t hash = gnomon__mix(name.hash, kind);
-    uint32_t number = gnomon__slots_find(&work_names.slots, hash, work_name_is,
-                                         &work_names, &name);
-    int is_other = strcmp(text, "(other)") == 0;
-    if (number)
-        return number;
-    const size_t count = work_names.slots.count;
-    if (count >= MOST_WORK_NAMES && !is_other) {
+    uint32_t number = gnomon__keyed_at(
+        &work_names.slots, &work_names.items, &work_names.room, sizeof name,
+        &name, offsetof(gnomon__activity_name, ops), most);
+    if (!number && work_names.slots.count >= most && !is_other) {
         gnomon__trouble(&gnomon__no_thread, other_names);
         return gnomon__activity_find_name(kind, category, "(other)");
     }
-    if (count >= MOST_WORK_NAMES + MORE_WORK_NAMES ||
-        !(name.text = work_text(text, name.length)))
+    if (!number)
         return 0;
-    number = (uint32_t)count + 1;
-    if (!gnomon__grow(&work_names.items, &work_names.room, number,
-                      sizeof name) ||
-        gnomon__slots_add(&work_names.slots, hash, number)) {
-        gnomon__free(name.text);
-        return 0;
-    }
-    memcpy(work_names.items + count * sizeof name, &name, sizeof name);
-    return number;
+    gnomon__activity_name *its = work_item(&work_names, number, sizeof *its);
+    if (!its->text)
+        its->text = work_text(text, name.length);
+    return its->text ? number : 0;
 }
 
 /* ---- By number ---------------------------------------------------------------------------- */
-
-static const void *work_item(const work_table *t, uint32_t number, size_t size)
-{
-    return t->items + (number - 1) * size;
-}
 
 const gnomon__activity_name *gnomon__activity_name_at(uint32_t number)
 {

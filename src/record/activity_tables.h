@@ -18,12 +18,14 @@ void gnomon__activities_unlock(void);
 
 /* A region of a profile: its kind, category and name. */
 typedef struct gnomon__activity_name {
+    /* Its key: */
     uint64_t hash;   /* of the text as it was given, ... */
     uint64_t length; /* ... and its length: both together stand for the text */
     const char *category;
-    char *text; /* fit for reports */
     uint32_t kind;
+    /* The rest: */
     uint32_t ops; /* how many operations have it */
+    char *text;   /* fit for reports; NULL: there was no memory yet */
 } gnomon__activity_name;
 
 enum gnomon__activity_lane {
