@@ -59,18 +59,17 @@ typedef struct gnomon_writer {
      * name cannot have are replaced. A file that has this name already is
      * replaced. GNOMON_ENOENT: reports go to a stream and the run has no folder;
      * a line on stderr has said so. GNOMON_EIO: it cannot be written; a line on
-     * stderr has said why. NULL, or past struct_size: this writer makes no
-     * files. */
+     * stderr has said why. NULL: this writer makes no files. */
     int (*file)(const struct gnomon_writer *writer, const char *part,
                 const char *extension, const void *bytes, size_t size);
-    /* Do not call it: call gnomon_shown, which first checks that it is there. NULL, or
-     * past struct_size: names are shown as they are. */
+    /* Do not call it: call gnomon_shown, which first checks that it is there. NULL:
+     * names are shown as they are. */
     const char *(*shown)(const struct gnomon_writer *writer, const char *name);
-    /* How many columns the terminal has, if the text goes to a terminal. 0, or
-     * past struct_size: it goes elsewhere, and no line needs to be cut. */
+    /* How many columns the terminal has, if the text goes to a terminal. 0: it
+     * goes elsewhere, and no line needs to be cut. */
     uint32_t columns;
     /* 1: the terminal shows text after "\033[1m" as bold, which titles of
-     * reports use. 0, or past struct_size: it does not. */
+     * reports use. 0: it does not. */
     uint32_t shows_bold;
     /* Writes a file as `file` does, but piece by piece: `make` is called once, with
      * `context` and a writer of the file's bytes. If `make` returns an error, no file
@@ -78,8 +77,7 @@ typedef struct gnomon_writer {
      * wrote by an earlier call is not replaced: the second file of the same name has
      * "run2" in its name, and a line on stderr says so. Without dir= and file= the
      * file is in the run's folder, or else in the current one. Returns what `file`
-     * returns, or the error of `make`. NULL, or past struct_size: this writer makes no
-     * files. */
+     * returns, or the error of `make`. NULL: this writer makes no files. */
     int (*stream)(const struct gnomon_writer *writer, const char *part,
                   const char *extension,
                   int (*make)(void *context, const struct gnomon_writer *file),
@@ -95,10 +93,7 @@ typedef struct gnomon_writer {
 static inline const char *gnomon_shown(const gnomon_writer *writer,
                                        const char *name)
 {
-    size_t reach = offsetof(gnomon_writer, shown) + sizeof writer->shown;
-    return writer->struct_size >= reach && writer->shown
-               ? writer->shown(writer, name)
-               : name;
+    return writer->shown ? writer->shown(writer, name) : name;
 }
 
 /* ==== Statistics ==========================================================
@@ -945,10 +940,8 @@ static inline size_t gnomon_profile_events(const gnomon_profile *p,
                                            gnomon_event_info *events,
                                            size_t room)
 {
-    size_t reach = offsetof(gnomon_profile_api, get_many) +
-                   sizeof p->api->get_many; /* older libraries have none */
     size_t count = 0;
-    if (p->api->struct_size >= reach && p->api->get_many && room) {
+    if (p->api->get_many && room) {
         events->struct_size = sizeof *events;
         return p->api->get_many(p, GNOMON_EVENTS, number, events, room);
     }

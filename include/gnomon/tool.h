@@ -474,18 +474,9 @@ enum gnomon_memory_kind {
     static gnomon_region variable = \
         GNOMON_REGION_INIT(GNOMON_KIND_POOL, name, GNOMON_NULL, __func__)
 
-/* The out-of-line half of the calls below; do not call. */
-static inline void gnomon__pool_slow(gnomon_region *pool, uint32_t mask,
-                                     int kind, const void *pointer,
-                                     uint64_t bytes);
-
+/* What the calls below do, by the host table; do not call. */
 GNOMON_INLINE void gnomon__pool_mark(gnomon_region *pool, int kind,
-                                     const void *pointer, uint64_t bytes)
-{
-    uint32_t mask = gnomon__mask(pool);
-    if (__builtin_expect(mask != 0, 0))
-        gnomon__pool_slow(pool, mask, kind, pointer, bytes);
-}
+                                     const void *pointer, uint64_t bytes);
 
 /* A block of `bytes` bytes was allocated at `pointer`. A pointer is below 2^48, a block
  * less than 256 GiB, and no two blocks in use have the same pointer, in all pools
@@ -1135,13 +1126,12 @@ typedef struct gnomon_host {
 GNOMON__CALL const gnomon_host *gnomon_host_get(void);
 
 #ifndef GNOMON_DISABLE
-static inline void gnomon__pool_slow(gnomon_region *pool, uint32_t mask,
-                                     int kind, const void *pointer,
-                                     uint64_t bytes)
+GNOMON_INLINE void gnomon__pool_mark(gnomon_region *pool, int kind,
+                                     const void *pointer, uint64_t bytes)
 {
-    const gnomon_host *host = gnomon_host_get();
-    if (host->struct_size > offsetof(gnomon_host, memory))
-        host->memory(pool, mask, kind, pointer, bytes);
+    uint32_t mask = gnomon__mask(pool);
+    if (__builtin_expect(mask != 0, 0))
+        gnomon_host_get()->memory(pool, mask, kind, pointer, bytes);
 }
 #endif
 

@@ -329,8 +329,7 @@ static void clock_identify(gnomon__device_clock *c)
         d->describe(&c->on.where, &about->index, about->name,
                     sizeof about->name);
     about->identity.struct_size = sizeof about->identity;
-    if (d->struct_size <= offsetof(gnomon_device, identify) || !d->identify ||
-        d->identify(&c->on.where, &about->identity))
+    if (!d->identify || d->identify(&c->on.where, &about->identity))
         memset(&about->identity, 0, sizeof about->identity);
     about->identity.uuid[sizeof about->identity.uuid - 1] = 0;
     about->identity.pci[sizeof about->identity.pci - 1] = 0;

@@ -357,7 +357,7 @@ static int make_events(gnomon__timer *timer)
 }
 
 /* The size of the first release's struct: devices of that size are still valid. */
-#define FIRST_DEVICE (offsetof(gnomon_device, describe) + sizeof(void *))
+#define FIRST_DEVICE (offsetof(gnomon_device, stream_number) + sizeof(void *))
 
 static int is_device(const gnomon_device *device)
 {
@@ -372,7 +372,6 @@ static void number_stream(gnomon__timer *timer, const gnomon_device *device)
     const gnomon_device *own = gnomon_cuda_device();
     const gnomon_device *asked = is_same_device(device, own) ? own : device;
     timer->has_number =
-        asked->struct_size > offsetof(gnomon_device, stream_number) &&
         asked->stream_number &&
         !asked->stream_number(timer->stream, &timer->on.where, &timer->number);
 }

@@ -57,7 +57,7 @@ int gnomon__print_title(const gnomon_writer *out, const char *stage,
                         const char *title)
 {
     char capitals[65];
-    const bool is_bold = GNOMON_HAS(out, shows_bold) && out->shows_bold;
+    const bool is_bold = out->shows_bold != 0;
     const char *between = *stage ? " " : "";
     if (is_bold)
         out->print(out, "\033[1m");

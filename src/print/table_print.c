@@ -151,12 +151,6 @@ static void put_title(const table_page *p)
     p->out->write(p->out, "\n", 1);
 }
 
-/* Columns of the terminal; 0: the output is not a terminal. */
-static size_t terminal_width(const gnomon_writer *out)
-{
-    return GNOMON_HAS(out, columns) ? out->columns : 0;
-}
-
 /* Writes the text, clipped to `width` columns, of which the last is an ellipsis. */
 static void put_clipped(const gnomon_writer *out, const char *text,
                         size_t width)
@@ -179,7 +173,7 @@ static void put_group(const table_page *p, uint32_t group)
 {
     const gnomon__report_table *t = p->t;
     const gnomon_writer *out = p->out;
-    const size_t most = terminal_width(out) ? terminal_width(out) : SIZE_MAX;
+    const size_t most = out->columns ? out->columns : SIZE_MAX;
     const size_t words =
         strlen(t->group_word) + (t->inner_word ? strlen(t->inner_word) + 4 : 1);
     const size_t rest = most > words + LEAST_NAME ? most - words : LEAST_NAME;
@@ -242,7 +236,7 @@ static void find_widths(const table_page *p)
  * ones are left out. */
 static void fit_terminal(table_page *p)
 {
-    const size_t most = terminal_width(p->out);
+    const size_t most = p->out->columns;
     size_t *widths = p->widths, count = p->count;
     size_t all = p->t->group_word ? 2 : 0;
     for (size_t k = 0; k < count; k++)

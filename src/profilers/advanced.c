@@ -154,9 +154,7 @@ static void advanced_put_files(gnomon__report_rows *r, const gnomon_writer *out)
 {
     const advanced_report *a = r->more;
     const bool is_run = advanced_settings_of(r)->dump == ADVANCED_RUN;
-    const size_t reach = offsetof(gnomon_writer, file) + sizeof out->file;
-    int code =
-        out->struct_size >= reach && out->file ? GNOMON_OK : GNOMON_ENOENT;
+    int code = out->file ? GNOMON_OK : GNOMON_ENOENT;
     for (size_t i = 0; code == GNOMON_OK && i < advanced_files(r); i++) {
         const gnomon__functions *table = advanced_table(r, i);
         gnomon__prof_write(table, a->bytes);

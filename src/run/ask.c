@@ -45,9 +45,8 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
     gnomon__attachment *a = gnomon__attachment_named(name);
     gnomon__buffer_init(&b, a);
     b.writer.shown = NULL; /* the caller gets names as they are */
-    b.writer.columns = out && GNOMON_HAS(out, columns) ? out->columns : 0;
-    b.writer.shows_bold =
-        out && GNOMON_HAS(out, shows_bold) ? out->shows_bold : 0;
+    b.writer.columns = out ? out->columns : 0;
+    b.writer.shows_bold = out ? out->shows_bold : 0;
     if (!a) {
         code = not_attached(name);
     } else if (!out || !out->write) {

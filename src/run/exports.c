@@ -215,8 +215,8 @@ int gnomon__report_n(const gnomon_profile *profile, const char *report,
     int code = check_is_one(profile);
     char *copy = code ? NULL : gnomon__strndup(words.at, words.length);
     gnomon__buffer_init(&b, NULL); /* so names are as they are */
-    b.writer.columns = GNOMON_HAS(out, columns) ? out->columns : 0;
-    b.writer.shows_bold = GNOMON_HAS(out, shows_bold) ? out->shows_bold : 0;
+    b.writer.columns = out->columns;
+    b.writer.shows_bold = out->shows_bold;
     if (!code)
         code = copy ? report_text_of(copy, profile, &b) : GNOMON_ENOMEM;
     if (code == GNOMON_ENOMEM)

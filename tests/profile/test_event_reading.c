@@ -94,13 +94,6 @@ static int single_get(const gnomon_profile *p, int entity, size_t number,
     return of->api->get(of, entity, number, info);
 }
 
-static size_t past_the_end(const gnomon_profile *p, int entity, size_t number,
-                           void *infos, size_t room)
-{
-    (void)p, (void)entity, (void)number, (void)infos, (void)room;
-    abort();
-}
-
 TEST_ALONE(events_come_many_at_a_time)
 {
     static const gnomon_profile_api api = {.struct_size = sizeof api,
@@ -110,17 +103,11 @@ TEST_ALONE(events_come_many_at_a_time)
     child_folder();
     gnomon_profile *p = plain_scopes(2500);
     one_by_one single = {{&api}, p};
-    /* Of a library that was built before `get_many` was there. */
-    gnomon_profile_api shorter = api;
-    shorter.struct_size = offsetof(gnomon_profile_api, get_many);
-    shorter.get_many = past_the_end;
-    one_by_one older = {{&shorter}, p};
     bytes b = bytes_of(p, "gnomon");
     put_file(&b);
     gnomon_profile *in_memory = read_back(&b), *q = load();
     check_event_runs(p);
     check_event_runs(&single.base);
-    check_event_runs(&older.base);
     check_event_runs(in_memory);
     check_event_runs(q);
     CHECK(!gnomon__profile_failed(q));

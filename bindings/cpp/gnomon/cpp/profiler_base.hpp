@@ -37,8 +37,7 @@ struct error_calls {
 
 inline error_calls calls_of(const gnomon_host *host)
 {
-    const error_calls calls = {GNOMON_HAS(host, fail) ? host->fail : nullptr,
-                               host->log};
+    const error_calls calls = {host->fail, host->log};
     return calls;
 }
 

@@ -79,7 +79,7 @@ class report
     int file(text part, text extension, text bytes)
     {
         const std::string last = extension.str(), of = part.str();
-        if (!GNOMON_HAS(to_, file) || !to_->file)
+        if (!to_->file)
             return keep(GNOMON_ENOENT);
         const std::string all = bytes.str();
         return keep(to_->file(to_, part.data() ? of.c_str() : nullptr,
