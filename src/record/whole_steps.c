@@ -76,6 +76,11 @@ void gnomon__open_steps_slow(gnomon__open_steps *s, uint64_t number,
             s->slow_from = s->slow[i].ticks;
 }
 
+static double in_ns(uint64_t ticks, uint64_t rate)
+{
+    return (double)(int64_t)gnomon__line_scale(ticks, rate);
+}
+
 /* `sum` has the sums of all bins then, also without memory. */
 static int read_bins(gnomon__strip *to, gnomon__open_steps *s, uint64_t rate)
 {
@@ -97,9 +102,9 @@ static int read_bins(gnomon__strip *to, gnomon__open_steps *s, uint64_t rate)
         to->bins[to->count] =
             (gnomon_bin){.struct_size = sizeof *to->bins,
                          .count = (uint32_t)(left < width ? left : width),
-                         .min = (double)gnomon__line_scale(~from->above, rate),
-                         .max = (double)gnomon__line_scale(from->most, rate),
-                         .sum = (double)gnomon__line_scale(from->total, rate)};
+                         .min = in_ns(~from->above, rate),
+                         .max = in_ns(from->most, rate),
+                         .sum = in_ns(from->total, rate)};
     }
     return 1;
 }
