@@ -5,8 +5,8 @@
  *
  * Invariant: while a thread is guarded its word is odd, so that the hot path
  * refuses too; a thread without a state is refused by gnomon__busy. No
- * pthread_cancel acts on a guarded thread: an asynchronous one could end it
- * between any two instructions. */
+ * asynchronous pthread_cancel acts on a guarded thread, which it could end
+ * between any two instructions; and nothing is called where others act. */
 #include "mark/lock.h"
 
 #include "mark/thread.h"
@@ -20,7 +20,7 @@ enum { FORK_NONE, FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
 {
     int is_first = !tls->busy;
-    int cancel = is_first ? gnomon__os_cancel_off_only() : 0;
+    int cancel = is_first ? gnomon__os_async_off() : 0;
     tls->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
     if (is_first) /* a handler in between restored it */
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void unguard(gnomon__near *tls)
     fence_signal();
     int cancel = tls->cancel;
     if (--tls->busy == 0)
-        gnomon__os_cancel_back(cancel);
+        gnomon__os_async_back(cancel);
 }
 
 void gnomon__guard(void)

@@ -187,9 +187,13 @@ uint64_t gnomon__hang_ns(void);
  * asynchronous cancel acts inside it. Safe in a signal handler; some
  * nanoseconds. */
 int gnomon__os_cancel_off(void);
-/* The same for what prints no number: it may be of another libc. */
-int gnomon__os_cancel_off_only(void);
 void gnomon__os_cancel_back(int before);
+
+/* The same for what prints no number and calls nothing that waits but by os_wait.h: only
+ * asynchronous cancels have to wait then. Few threads allow these, and for all others
+ * this writes nothing. */
+int gnomon__os_async_off(void);
+void gnomon__os_async_back(int before);
 
 /* ---- Signals (os_signals.c) ------------------------------------------------- */
 

@@ -307,24 +307,33 @@ int gnomon__os_barrier(void)
 /* ---- Cancellation ----------------------------------------------------------- */
 
 /* Not in POSIX's list for signal handlers, but a few words of the thread in glibc
- * and in musl. */
-int gnomon__os_cancel_off_only(void)
-{
-    int before = PTHREAD_CANCEL_ENABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    return before;
-}
-
-/* glibc gives a thread its tables of characters when it starts it. A thread of
+ * and in musl.
+ *
+ * glibc gives a thread its tables of characters when it starts it. A thread of
  * another namespace's libc (dlmopen) has none of this one, and printf of a double
  * crashes. Setting the locale that the thread has sets them too. */
 int gnomon__os_cancel_off(void)
 {
+    int before = PTHREAD_CANCEL_ENABLE;
     (void)uselocale(uselocale((locale_t)0));
-    return gnomon__os_cancel_off_only();
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
 }
 
 void gnomon__os_cancel_back(int before)
 {
     (void)pthread_setcancelstate(before, NULL);
+}
+
+int gnomon__os_async_off(void)
+{
+    int before = PTHREAD_CANCEL_DEFERRED;
+    (void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before);
+    return before;
+}
+
+void gnomon__os_async_back(int before)
+{
+    if (unlikely(before != PTHREAD_CANCEL_DEFERRED))
+        (void)pthread_setcanceltype(before, NULL);
 }
