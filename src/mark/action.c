@@ -262,6 +262,15 @@ void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a)
     gnomon__leave(t);
 }
 
+void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,
+                        gnomon__action *a)
+{
+    if (a)
+        gnomon__slow_stop_of(t, a);
+    else
+        gnomon__slow_end(token, t);
+}
+
 void gnomon__slow_stop(gnomon__thread *t, const char *name)
 {
     gnomon__thread_settle(t);

@@ -84,7 +84,7 @@ double gnomon__calibrate_pair_ns(void)
     t->open_bits = t->fast = t->attached = 1u << BIT;
     t->recorder_bits = t->tree_bits = t->time_bits = 1u << BIT;
     t->end_only_bits = 0;
-    t->pending = GNOMON__NO_CELL;
+    t->hot.pending = GNOMON__NO_CELL;
     t->segment = 0; /* of no run */
     t->epoch = load_relaxed(&gnomon__observer_epoch);
     if (gnomon__tree_adopt(t, BIT, 1)) {

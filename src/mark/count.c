@@ -28,6 +28,20 @@ static uint32_t cells_of(const gnomon__thread *t, uint32_t histogram,
            t->bank * (uint32_t)sizeof(gnomon__front);
 }
 
+static void count_cell(gnomon__thread *t, gnomon__cursor *c)
+{
+    gnomon__word_sum(gnomon__pending_cell(c, t->base), 1);
+    store_relaxed(&c->pending, GNOMON__NO_CELL);
+}
+
+void gnomon__count_pending(gnomon__thread *t)
+{
+    count_cell(t, &t->hot);
+    gnomon__each_bit(bit, t->tree_bits)
+        if (t->states[bit])
+            count_cell(t, &gnomon__tree_of(t, bit)->cursor);
+}
+
 /* Makes the histogram hold octaves low .. high besides those it has. 0: no
  * memory. Sizes double, so that all the outgrown ones together are no larger
  * than the last. */

@@ -210,16 +210,6 @@ static inline ALWAYS void stop_all(gnomon__thread *t, gnomon__frame *frame)
     *t->error = kept;
 }
 
-/* A scope's end, or the stop of `a`, that these ways do not serve. */
-static APART void end_slowly(gnomon_token token, gnomon__thread *t,
-                             gnomon__action *a)
-{
-    if (a)
-        gnomon__slow_stop_of(t, a);
-    else
-        gnomon__slow_end(token, t);
-}
-
 /* Whether the innermost scope of the hot tree, which may have no frame, began after this
  * one. */
 static inline ALWAYS int is_around_hot(const gnomon__thread *t,
@@ -240,7 +230,7 @@ static APART void end_more(gnomon_token token, gnomon__thread *t,
         frame->seen.flags != (a ? GNOMON_FRAME_ACTION : 0u) ||
         is_around_hot(t, frame) ||
         ((mask & t->tree_bits) && !end_tree(t, token, seen_of(frame)))) {
-        end_slowly(token, t, a);
+        gnomon__end_slowly(token, t, a);
         return;
     }
     if (a)
@@ -283,14 +273,15 @@ static APART void end_all(gnomon__frame *frame, gnomon__thread *t)
     gnomon__turn_even(t);
 }
 
-/* The end of a scope whose frame is not on top. A function of its own, as
- * begin_other(). */
-static APART void end_other(gnomon_token token, gnomon__thread *t)
+/* The end of a scope, or of the action `a`, whose frame is not on top. A function of its
+ * own, as begin_other(). */
+static APART void end_other(gnomon_token token, gnomon__thread *t,
+                            gnomon__action *a)
 {
     if (load_relaxed(&t->tree_only))
-        gnomon__trees_end(token, t);
+        gnomon__trees_end(token, t, a);
     else
-        gnomon__slow_end(token, t);
+        gnomon__end_slowly(token, t, a);
 }
 
 HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
@@ -298,7 +289,7 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
     uint32_t last = load_loose(&t->frame_last);
     gnomon__frame *frame = gnomon__frame_at(t, last);
     if (unlikely(load_loose(&frame->seen.token) != token)) {
-        end_other(token, t);
+        end_other(token, t, NULL);
         return;
     }
     if (gnomon__os_runs_in_copy()) {
@@ -318,12 +309,10 @@ HOT void gnomon__hook_end(gnomon_token token, gnomon__thread *t)
     gnomon__one_stop(t, frame, last);
 }
 
+/* Loads the token, so that the test before it needs no further register. */
 static APART void stop_other(gnomon__thread *t, gnomon__action *a)
 {
-    if (load_relaxed(&t->tree_only))
-        gnomon__trees_stop(t, a);
-    else
-        gnomon__slow_stop_of(t, a);
+    end_other(a->token, t, a);
 }
 
 void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a)

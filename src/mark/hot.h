@@ -26,6 +26,10 @@ void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
 void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
+/* The stop of `a` or, where that is NULL, the end of a scope, which hook.c and trees.c do
+ * not serve. */
+void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,
+                        gnomon__action *a);
 /* Of an action with this token, which is forgotten already. */
 void gnomon__slow_stop_token(gnomon__thread *t, uint64_t token);
 /* The start of an action, from gnomon__slow_begin: its token has
@@ -54,11 +58,11 @@ gnomon_token gnomon__hooks_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__hooks_stop_action(gnomon__thread *t, gnomon__action *a);
 /* Scopes and actions that several trees see, and no hook (trees.c); `seq` as for
- * gnomon__slow_begin. */
+ * gnomon__slow_begin. `a`: the action that ends, NULL for a scope. */
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
-void gnomon__trees_end(gnomon_token token, gnomon__thread *t);
-void gnomon__trees_stop(gnomon__thread *t, gnomon__action *a);
+void gnomon__trees_end(gnomon_token token, gnomon__thread *t,
+                       gnomon__action *a);
 /* The rest of a hot end that changes the minimum or maximum of the node, which is closed
  * and was the last one to end; the same of a taped end. */
 void gnomon__slow_count(gnomon__thread *t, uint64_t ticks);
@@ -134,25 +138,11 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
     return token;
 }
 
-/* Counts an execution of `d` ticks, once the pending cell is counted. 0: its bounds must
- * change first. One test covers "a new minimum", "a new maximum", "the first two", "no
- * such cell", "an unusual length" and "the clock went back". */
-static inline ALWAYS int gnomon__hot_count(gnomon__thread *t, gnomon__front *n,
-                                           uint64_t d)
+/* The same as gnomon__count_slowly, of the hot tree. */
+static inline void gnomon__hot_count_slowly(gnomon__thread *t, uint32_t node,
+                                            uint64_t d)
 {
-    if (unlikely(d - n->min > n->spread))
-        return 0;
-    store_relaxed(&t->pending, gnomon__cell_at(n, d));
-    gnomon__word_sum(&n->total, d);
-    return 1;
-}
-
-/* The same of a node whose bounds must change. */
-static inline void gnomon__count_slowly(gnomon__thread *t, uint32_t node,
-                                        uint64_t d)
-{
-    store_relaxed(&t->pending, GNOMON__NO_CELL);
-    gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
+    gnomon__count_slowly(t, gnomon__tree_of(t, t->hot_bit), &t->hot, node, d);
 }
 
 /* The innermost node, whose parent is open, closes at `now`. */
@@ -162,10 +152,10 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
                                             const int is_seen)
 {
     uint64_t d = now - n->begin;
-    gnomon__word_sum(gnomon__pending_cell(t, t->base), 1);
+    gnomon__word_sum(gnomon__pending_cell(&t->hot, t->base), 1);
     store_relaxed(&t->ended, now);
-    if (unlikely(!gnomon__hot_count(t, n, d)))
-        gnomon__count_slowly(t, node, d);
+    if (unlikely(!gnomon__hot_count(&t->hot, n, d)))
+        gnomon__hot_count_slowly(t, node, d);
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
@@ -177,7 +167,7 @@ static inline ALWAYS uint64_t gnomon__hot_ticks(gnomon__near *tls,
                                                 uint32_t node, gnomon__front *n)
 {
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
-    uint64_t *pending = gnomon__pending_cell(t, base);
+    uint64_t *pending = gnomon__pending_cell(&t->hot, base);
     KEEP_HERE(pending);
     uint64_t now = gnomon__ticks_counter();
     gnomon__word_sum(pending, 1);
@@ -192,7 +182,7 @@ static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
                                           gnomon__front *n)
 {
     uint64_t d = gnomon__hot_ticks(tls, t, base, node, n);
-    if (unlikely(!gnomon__hot_count(t, n, d))) {
+    if (unlikely(!gnomon__hot_count(&t->hot, n, d))) {
         gnomon__slow_count(t, d);
         return;
     }
@@ -205,7 +195,7 @@ static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
                                             uint32_t node, gnomon__front *n)
 {
     uint64_t d = gnomon__hot_ticks(tls, t, base, node, n);
-    if (unlikely(!gnomon__hot_count(t, n, d))) {
+    if (unlikely(!gnomon__hot_count(&t->hot, n, d))) {
         gnomon__taped_count(t, d);
         return;
     }

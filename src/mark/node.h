@@ -121,6 +121,11 @@ typedef struct gnomon__node {
 typedef struct gnomon__cursor {
     uint32_t current; /* the innermost open scope's node, or the root */
     uint32_t last;    /* the node that ended last: whose `next` it was */
+    /* The histogram cell of the execution that ended last, as an offset from the thread's
+     * `base`; or GNOMON__NO_CELL. It is counted when the next one ends: a store whose
+     * address is computed from one clock read delays the next clock read, by 7 ns of a
+     * pair's 19 on one processor. Readers load it. */
+    uint32_t pending;
 } gnomon__cursor;
 
 _Static_assert(sizeof(gnomon__front) == 64, "a line of the cache");

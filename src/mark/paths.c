@@ -61,8 +61,8 @@ static APART void shared_slow(gnomon__thread *t, uint64_t ticks,
 {
     uint32_t node = t->hot.last;
     const gnomon__front *n = gnomon__front_at(t, node);
-    if (!gnomon__hot_count(t, gnomon__front_at(t, node), ticks))
-        gnomon__count_slowly(t, node, ticks);
+    if (!gnomon__hot_count(&t->hot, gnomon__front_at(t, node), ticks))
+        gnomon__hot_count_slowly(t, node, ticks);
     gnomon__finished f = {token, n->begin, n->begin + ticks, n->key, {node}};
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     gnomon__turn_even(t);
@@ -102,7 +102,7 @@ HOT void gnomon__shared_end(gnomon__thread *t, gnomon__front *n,
         return;
     }
     uint64_t d = gnomon__hot_ticks(tls, t, tls->base, tls->open, n);
-    if (unlikely(!gnomon__hot_count(t, n, d)))
+    if (unlikely(!gnomon__hot_count(&t->hot, n, d)))
         shared_slow(t, d, seen, token);
     else
         t->beside->recorder->ended(t, n, d);
@@ -110,12 +110,12 @@ HOT void gnomon__shared_end(gnomon__thread *t, gnomon__front *n,
 
 void gnomon__taped_count(gnomon__thread *t, uint64_t ticks)
 {
-    gnomon__count_slowly(t, t->hot.last, ticks);
+    gnomon__hot_count_slowly(t, t->hot.last, ticks);
     gnomon__tape_ended(t, gnomon__front_at(t, t->hot.last), ticks);
 }
 
 void gnomon__slow_count(gnomon__thread *t, uint64_t ticks)
 {
-    gnomon__count_slowly(t, t->hot.last, ticks);
+    gnomon__hot_count_slowly(t, t->hot.last, ticks);
     gnomon__turn_even(t);
 }

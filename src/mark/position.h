@@ -12,8 +12,6 @@
 #include "mark/tls.h"
 #include "mark/tree.h"
 
-#define ALWAYS __attribute__((always_inline))
-
 /* As gnomon__front_at, without a load from the thread's state. Where a control call
  * has cut the thread meanwhile, what is read is not used, as the hot path is shut. */
 static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,

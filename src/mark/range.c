@@ -402,7 +402,7 @@ static inline ALWAYS int count_in_hot_tree(gnomon__thread *t,
                                        gnomon__key_of(r->region));
     if (unlikely(!node))
         return 0;
-    gnomon__tree_add(t, tree, node, ticks);
+    gnomon__tree_add(t, tree, &t->hot, node, ticks);
     return 1;
 }
 

@@ -205,7 +205,7 @@ static gnomon__thread *make_state(void)
     t->number = number;
     t->segment = gnomon__segment;
     t->segment_begin = gnomon__segment_begin;
-    t->pending = GNOMON__NO_CELL;
+    t->hot.pending = GNOMON__NO_CELL;
     t->actions.slots = gnomon__no_slots;
     gnomon__slots_clear(t->actions.slots);
     t->hot_bit = GNOMON__BITS;

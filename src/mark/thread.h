@@ -34,13 +34,8 @@ typedef struct gnomon__thread {
     uint32_t
         shut; /* control sets it to NEVER: the next mark takes the slow path */
     gnomon__cursor hot; /* of the tree of bit `hot_bit` */
-    /* The histogram cell of the execution that ended last, as an offset from `base`;
-     * or GNOMON__NO_CELL. It is counted when the next one ends: a store whose address
-     * is computed from one clock read delays the next clock read, by 7 ns of a pair's
-     * 19 on one processor. Readers load it. */
-    uint32_t pending;
-    uint32_t in_hook;  /* odd: a callback may be running */
-    uint32_t attached; /* control clears: bits that frames may still stop */
+    uint32_t in_hook;   /* odd: a callback may be running */
+    uint32_t attached;  /* control clears: bits that frames may still stop */
     uint64_t ended; /* ticks: the last end that a tree saw; readers load it */
     /* The line of plain hooks, with the first of `hooks`. */
     uint32_t frame_room;  /* where frames may begin, at most */

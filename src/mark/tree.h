@@ -11,6 +11,8 @@
 #include "mark/recorder.h"
 #include "platform/clock.h"
 
+#define ALWAYS __attribute__((always_inline))
+
 #define GNOMON__MAX_DEPTH 1024
 #ifdef GNOMON_TESTING
 /* The same where paths are made, and how many a tree may have. */
@@ -137,7 +139,8 @@ typedef struct gnomon__tree {
 static inline gnomon__tree *gnomon__tree_of(const gnomon__thread *t,
                                             uint32_t bit)
 {
-    return gnomon__at(t, load_relaxed(&t->states[bit]));
+    const uint32_t *states = t->states;
+    return gnomon__at(t, load_relaxed(states + (size_t)bit));
 }
 
 /* ---- Memory: tree_memory.c ------------------------------------------------ */
@@ -178,6 +181,9 @@ uint32_t gnomon__tree_range_counted(gnomon__thread *t, uint32_t bit,
                                     const gnomon__finished *f);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
+
+/* Counts the pending cells of all trees. */
+void gnomon__count_pending(gnomon__thread *t);
 
 /* Puts the node into the bank's list of touched nodes, so that readers find
  * it though no execution of it ended. */
@@ -297,18 +303,10 @@ static inline uint32_t gnomon__cell_of_usual(uint64_t ticks)
 }
 
 /* The pending cell. Once it is counted another becomes pending before the mark is over. */
-static inline uint64_t *gnomon__pending_cell(const gnomon__thread *t,
+static inline uint64_t *gnomon__pending_cell(const gnomon__cursor *c,
                                              char *base)
 {
-    return (uint64_t *)(void *)(base + t->pending);
-}
-
-/* Counts it, off the hot path. */
-static inline void gnomon__count_pending(gnomon__thread *t)
-{
-    uint64_t *cell = gnomon__pending_cell(t, t->base);
-    store_relaxed(cell, load_relaxed(cell) + 1);
-    store_relaxed(&t->pending, GNOMON__NO_CELL);
+    return (uint64_t *)(void *)(base + c->pending);
 }
 
 /* The offset of the histogram cell of `ticks`, which is within the bounds of the node. */
@@ -317,19 +315,38 @@ static inline uint32_t gnomon__cell_at(const gnomon__front *n, uint64_t ticks)
     return n->cells + 8 * gnomon__cell_of_usual(ticks);
 }
 
-/* Adds a finished execution to a node, outside the hot path, which alone
- * keeps a cell pending. */
-static inline void gnomon__tree_add(gnomon__thread *t, gnomon__tree *tree,
-                                    uint32_t node, uint64_t ticks)
+/* Counts an execution of `d` ticks, once the pending cell is counted. 0: its bounds must
+ * change first. One test covers "a new minimum", "a new maximum", "the first two", "no
+ * such cell", "an unusual length" and "the clock went back". */
+static inline ALWAYS int gnomon__hot_count(gnomon__cursor *c, gnomon__front *n,
+                                           uint64_t d)
+{
+    if (unlikely(d - n->min > n->spread))
+        return 0;
+    store_relaxed(&c->pending, gnomon__cell_at(n, d));
+    gnomon__word_sum(&n->total, d);
+    return 1;
+}
+
+/* The same of a node whose bounds must change. */
+static inline void gnomon__count_slowly(gnomon__thread *t, gnomon__tree *tree,
+                                        gnomon__cursor *c, uint32_t node,
+                                        uint64_t d)
+{
+    store_relaxed(&c->pending, GNOMON__NO_CELL);
+    gnomon__tree_count(t, tree, node, d);
+}
+
+/* Adds a finished execution to a node of a tree, whose cursor is `c`. */
+static inline ALWAYS void gnomon__tree_add(gnomon__thread *t,
+                                           gnomon__tree *tree,
+                                           gnomon__cursor *c, uint32_t node,
+                                           uint64_t ticks)
 {
     gnomon__front *n = gnomon__front_at(t, node);
-    if (unlikely(ticks - n->min > n->spread)) {
-        gnomon__tree_count(t, tree, node, ticks);
-        return;
-    }
-    uint64_t *cell = (uint64_t *)(void *)(t->base + gnomon__cell_at(n, ticks));
-    store_relaxed(cell, *cell + 1);
-    store_relaxed(&n->total, n->total + ticks);
+    gnomon__word_sum(gnomon__pending_cell(c, t->base), 1);
+    if (unlikely(!gnomon__hot_count(c, n, ticks)))
+        gnomon__count_slowly(t, tree, c, node, ticks);
 }
 
 /* Where the search in the hash of paths begins, in bytes. With this factor,

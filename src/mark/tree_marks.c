@@ -52,7 +52,7 @@ void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
         !gnomon__tree_carry_range(t, tree, node, segment, ticks)) {
         if (segment != t->segment)
             gnomon__trouble(t, late_lost);
-        gnomon__tree_add(t, tree, node, ticks);
+        gnomon__tree_add(t, tree, gnomon__cursor_of(t, bit), node, ticks);
     }
 }
 

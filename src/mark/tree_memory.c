@@ -111,6 +111,7 @@ uint32_t gnomon__tree_make(gnomon__thread *t)
     tree->free_end = chunk + FIRST_CHUNK;
     tree->free = at + (((uint32_t)sizeof *tree + 63) & ~63u);
     tree->next_bytes = 2 * FIRST_CHUNK;
+    tree->cursor.pending = GNOMON__NO_CELL;
     return at;
 }
 

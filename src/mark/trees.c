@@ -49,8 +49,8 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->open_bits), n = 0;
     uint32_t key = load_relaxed(&region->id);
     uint64_t token = seq + 1;
-    if (token & GNOMON__TOKEN_ACTION) /* as in by_name.c */
-        m |= GNOMON__SEEN_SLOW;
+    /* As in by_name.c: GNOMON__SEEN_SLOW for an action. */
+    m |= (uint32_t)((token & GNOMON__TOKEN_ACTION) >> 31);
     gnomon__each_bit(bit, m & t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
         uint32_t node = child_of(t, tree, bit, key);
@@ -76,28 +76,16 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     return n ? token : 0;
 }
 
-/* The bits that saw the begin of the innermost scope, by the first tree that
- * did. 0: its end takes the slow path. */
-static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
+/* Counts what took longer or shorter than all before in the trees `slow`, which have closed
+ * it. */
+static APART void count_in_bounds(gnomon__thread *t, gnomon__tree *const *trees,
+                                  uint32_t slow, uint64_t now)
 {
-    uint32_t seen = 0;
-    for (uint32_t rest = t->tree_bits, bit;
-         !seen && gnomon__bit_next(&rest, &bit);) {
-        const gnomon__front *n = innermost(t, gnomon__tree_of(t, bit));
-        seen = n->token == token ? n->seen : 0;
+    gnomon__each_bit(i, slow) {
+        uint32_t node = trees[i]->cursor.last;
+        gnomon__tree_count(t, trees[i], node,
+                           now - gnomon__front_at(t, node)->begin);
     }
-    if (token & GNOMON__TOKEN_ACTION)
-        seen &= ~GNOMON__SEEN_SLOW; /* whose token says if it is slow */
-    /* 0 also for GNOMON__SEEN_SLOW and for bits that were detached */
-    return seen & ~(t->tree_bits | t->end_only_bits) ? 0 : seen;
-}
-
-static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
-                                   gnomon__front *n, uint64_t now)
-{
-    uint32_t node = tree->cursor.current;
-    gnomon__tree_add(t, tree, node, now - n->begin);
-    gnomon__node_close(gnomon__own_position(tree), node, n, 1);
 }
 
 /* Calls `end` of the end-only recorders. */
@@ -112,42 +100,48 @@ static APART void end_in_recorders(gnomon__thread *t, uint32_t end_only,
     gnomon__recorders_end(t, end_only, &f);
 }
 
-/* Ends a scope, or the action `a`. 0: it is slow, as it is not the innermost in all of its
- * trees, or began while one of them was the hot tree. */
-static inline ALWAYS int end_innermost(gnomon__thread *t, uint64_t token,
-                                       gnomon__action *a)
+/* It is slow if it is not the innermost in all of its trees, or began while one of them
+ * was the hot tree. */
+HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t,
+                           gnomon__action *a)
 {
     gnomon__tree *trees[GNOMON__BITS];
-    uint32_t seen = seen_by(t, token), count = 0;
-    gnomon__each_bit(bit, seen & t->tree_bits) {
+    uint32_t seen = 0, found = 0, count = 0, slow = 0;
+    gnomon__each_bit(bit, t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
+        const gnomon__front *n = innermost(t, tree);
+        if (n->token != token)
+            continue;
         trees[count++] = tree;
-        seen = innermost(t, tree)->token == token ? seen : 0;
+        found |= 1u << bit;
+        seen = n->seen;
     }
-    if (unlikely(!seen || !count))
-        return 0;
+    if (token & GNOMON__TOKEN_ACTION)
+        seen &= ~GNOMON__SEEN_SLOW; /* whose token says if it is slow */
+    if (unlikely(!found || (seen & ~t->end_only_bits) != found)) {
+        gnomon__end_slowly(token, t, a);
+        return;
+    }
     if (a)
         a->token = 0;
     uint64_t now = gnomon__ticks_counter();
     store_relaxed(&t->ended, now);
-    const gnomon__front *first = innermost(t, trees[0]);
-    for (uint32_t i = 0; i < count; i++)
-        close_innermost(t, trees[i], innermost(t, trees[i]), now);
+    for (uint32_t i = 0; i < count; i++) {
+        gnomon__cursor *c = &trees[i]->cursor;
+        gnomon__front *n = innermost(t, trees[i]);
+        gnomon__word_sum(gnomon__pending_cell(c, t->base), 1);
+        gnomon__node_close(gnomon__own_position(trees[i]), c->current, n, 1);
+        if (unlikely(!gnomon__hot_count(c, n, now - n->begin))) {
+            store_relaxed(&c->pending, GNOMON__NO_CELL);
+            slow |= 1u << i;
+        }
+    }
+    if (unlikely(slow))
+        count_in_bounds(t, trees, slow, now);
     uint32_t end_only = seen & t->end_only_bits & load_relaxed(&t->attached);
     if (unlikely(end_only))
-        end_in_recorders(t, end_only, first, token, now);
+        end_in_recorders(t, end_only,
+                         gnomon__front_at(t, trees[0]->cursor.last), token,
+                         now);
     gnomon__turn_even(t);
-    return 1;
-}
-
-HOT void gnomon__trees_end(gnomon_token token, gnomon__thread *t)
-{
-    if (unlikely(!end_innermost(t, token, NULL)))
-        gnomon__slow_end(token, t);
-}
-
-HOT void gnomon__trees_stop(gnomon__thread *t, gnomon__action *a)
-{
-    if (unlikely(!end_innermost(t, a->token, a)))
-        gnomon__slow_stop_of(t, a);
 }

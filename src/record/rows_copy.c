@@ -92,6 +92,12 @@ static uint32_t segment_of_open(const gnomon__rows_copier *c,
                : load_relaxed(&c->tree->segment[c->bank]);
 }
 
+static const gnomon__cursor *cursor_of(const gnomon__rows_copier *c)
+{
+    return load_relaxed(&c->t->hot_bit) == c->bit ? &c->t->hot
+                                                  : &c->tree->cursor;
+}
+
 /* The scopes that were open at the cut, or are open now. */
 static int note_chain(gnomon__rows_copier *c)
 {
@@ -103,9 +109,7 @@ static int note_chain(gnomon__rows_copier *c)
             ok = note_copied(c, open[i].node);
         return ok;
     }
-    uint32_t hot = load_relaxed(&c->t->hot_bit);
-    uint32_t at = hot == c->bit ? load_acquire(&c->t->hot.current)
-                                : load_acquire(&c->tree->cursor.current);
+    uint32_t at = load_acquire(&cursor_of(c)->current);
     for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
         const gnomon__node *n = gnomon__copied_node(c, at);
         const gnomon__front *line = &n->front[c->bank];
@@ -351,7 +355,7 @@ static int copy_some(gnomon__rows_copier *c, size_t from, size_t until)
 {
     gnomon__rows *r = c->out;
     if (c->is_live)
-        c->pending = load_relaxed(&c->t->pending) + c->bank * 64;
+        c->pending = load_relaxed(&cursor_of(c)->pending) + c->bank * 64;
     for (size_t i = from; i < until; i++) {
         r->rows[i].cells = (uint32_t)r->cell_count;
         if (!copy_node(c, &r->rows[i]))

@@ -7,6 +7,7 @@
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
+LIVE_KEEPER(second, "second");
 
 static gnomon_region regions[4] = {
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "r0", NULL, NULL),
@@ -187,6 +188,17 @@ TEST(soak_profiles_of_a_thread_that_never_pauses)
         gnomon_profile_free(p);
     }
     stop_marking(t);
+}
+
+/* Each of several trees has an execution of its own that ended and is in no cell yet. */
+TEST(several_trees_are_read_to_the_last_end)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&second, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < 1000; i++)
+        gnomon_end(gnomon_begin(&regions[0]));
+    CHECK_EQ(live_count_of("keeper", "r0"), 1000);
+    CHECK_EQ(live_count_of("second", "r0"), 1000);
 }
 
 enum { PATHS = 600 };
