@@ -313,7 +313,10 @@ static int compare_path_ends(const gnomon_node_info *a,
         return GNOMON__COMPARE(a->region, b->region);
     if (a->op != b->op)
         return GNOMON__COMPARE(a->op, b->op);
-    return GNOMON__COMPARE(a->view, b->view);
+    if (a->view != b->view)
+        return GNOMON__COMPARE(a->view, b->view);
+    return GNOMON__COMPARE(a->flags & GNOMON_NODE_RANGE,
+                           b->flags & GNOMON_NODE_RANGE);
 }
 
 /* Nodes of equal depth: by their outermost difference, in names, then in

@@ -34,7 +34,7 @@ typedef struct life {
 } life;
 
 /* `host`: NULL, or of its node. */
-static life begin_life(const gnomon_stats *host)
+static life begin_life(const gnomon_stats *host, uint32_t flags)
 {
     life l = {.b = new_builder()};
     l.run = gnomon_add_run(l.b, &(gnomon_run_info){.rank = 1, .uuid = "u"});
@@ -44,19 +44,19 @@ static life begin_life(const gnomon_stats *host)
     l.stage = gnomon_add_stage(
         l.b, &(gnomon_stage_info){
                  .run = l.run, .ordinal = 1, .name = "fit", .end_ns = 100});
-    l.node =
-        gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
-                                                 .stage = l.stage,
-                                                 .region = l.region,
-                                                 .flags = GNOMON_NODE_PARTIAL,
-                                                 .host = host});
+    l.node = gnomon_add_node(
+        l.b, &(gnomon_node_info){.track = l.track,
+                                 .stage = l.stage,
+                                 .region = l.region,
+                                 .flags = GNOMON_NODE_PARTIAL | flags,
+                                 .host = host});
     return l;
 }
 
 /* Counts and durations grow between readings. */
 static bytes reading(int is_later)
 {
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     gnomon_add_step(l.b, &(gnomon_step_info){.stage = l.stage,
                                              .number = 7,
                                              .phase = is_later ? 2 : 1,
@@ -101,22 +101,22 @@ TEST(the_later_reading_holds)
     free(late.at);
 }
 
-/* A range counts in no other node, also where a scope has its name. */
+/* A range counts in no other node, also where a scope has its name; and stands behind it,
+ * in whatever order they came. */
 TEST(a_range_is_not_the_scope_of_its_name)
 {
     const gnomon_cell cell = {10, 0, 1};
     const gnomon_stats s = {sizeof s, 0, 1, 10, 10, 10, 10, &cell, 1};
-    life l = begin_life(&s);
-    gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
-                                             .stage = l.stage,
-                                             .region = l.region,
-                                             .flags = GNOMON_NODE_RANGE,
-                                             .host = &s});
-    bytes file = file_of(l.b);
-    gnomon_profile *p = merged_both_ways(file, file);
+    bytes scope = file_of(begin_life(&s, 0).b),
+          range = file_of(begin_life(&s, GNOMON_NODE_RANGE).b);
+    gnomon_profile *p = merged_both_ways(scope, range);
+    gnomon_node_info n;
     CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    CHECK_EQ(gnomon_profile_node(p, 2, &n), GNOMON_OK);
+    CHECK(n.flags & GNOMON_NODE_RANGE);
     gnomon_profile_free(p);
-    free(file.at);
+    free(scope.at);
+    free(range.at);
 }
 
 /* Three executions of 300 ns in all: `first` of them in cell `low`. */
@@ -124,7 +124,7 @@ static bytes histogram(uint32_t low, uint64_t first)
 {
     const gnomon_cell cells[] = {{low, 0, first}, {99, 0, 3 - first}};
     const gnomon_stats s = {sizeof s, 0, 3, 300, 300, 50, 150, cells, 2};
-    return file_of(begin_life(&s).b);
+    return file_of(begin_life(&s, 0).b);
 }
 
 /* Equal sums do not hide different histograms. */
@@ -223,7 +223,7 @@ TEST(counters_without_numbers)
 /* Two opens since one time stay two, however often readings repeat them. */
 TEST(open_since_one_moment)
 {
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     uint32_t node = gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
                                                              .stage = l.stage,
                                                              .region = l.region,
@@ -244,7 +244,7 @@ TEST(open_since_one_moment)
 TEST(many_events_of_one_run)
 {
     enum { MANY = 3000 };
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     for (uint64_t i = 0; i < MANY; i++)
         gnomon_add_event(l.b, &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
                                                    .track = l.track,
@@ -268,7 +268,7 @@ TEST(many_events_of_one_run)
 TEST(events_of_one_stage)
 {
     static const gnomon__stage_filter fit = {1, "fit", GNOMON__ALL_VIEWS};
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     gnomon_event_info e = {.kind = GNOMON_EVENT_MARK,
                            .track = l.track,
                            .region = l.region,
@@ -309,7 +309,7 @@ TEST(events_of_one_stage)
 static gnomon_profile *of_two_views(void)
 {
     static const char *const names[] = {"fit", "test", "idle"};
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     uint32_t view[2];
     for (uint32_t i = 0; i < 2; i++)
         view[i] = gnomon_add_view(
@@ -388,7 +388,7 @@ static bytes of_no_run(uint64_t ns)
 /* They are summed, and stay of no run unless others have one. */
 TEST(profiles_of_no_run)
 {
-    bytes none = of_no_run(50), some = file_of(begin_life(NULL).b);
+    bytes none = of_no_run(50), some = file_of(begin_life(NULL, 0).b);
     gnomon_profile *p = merged_both_ways(none, none);
     gnomon_node_info n;
     gnomon_loss_info l;
@@ -444,7 +444,7 @@ TEST(losses_of_a_file_count_once)
 
 TEST(an_input_that_changed_is_an_error)
 {
-    bytes old = file_of(begin_life(NULL).b), other = of_no_run(50);
+    bytes old = file_of(begin_life(NULL, 0).b), other = of_no_run(50);
     bytes inputs[] = {old, other}; /* the first is closed for the second */
     gnomon__merge *m = merge_of(inputs, 2);
     gnomon_profile *p = full_of("0");
@@ -493,7 +493,7 @@ TEST(links_of_a_sum_name_no_execution_or_moment)
 
 TEST(a_missing_run_is_reported)
 {
-    bytes b = file_of(begin_life(NULL).b);
+    bytes b = file_of(begin_life(NULL, 0).b);
     gnomon__merge *m = merge_of(&b, 1);
     gnomon_profile *p = read_back(&b);
     gnomon__unite *u;
@@ -560,14 +560,14 @@ TEST(each_allocation_may_fail)
     uint64_t before = gnomon__heap_bytes();
     gnomon_cell cell;
     const gnomon_stats s = full_stats(&cell, 2, 50, 100);
-    life l = begin_life(NULL);
+    life l = begin_life(NULL, 0);
     for (uint32_t i = 2; i < 100; i++) {
         char name[8];
         snprintf(name, sizeof name, "%u", (unsigned)i);
         gnomon_add_stage(l.b, &(gnomon_stage_info){
                                   .run = l.run, .ordinal = i, .name = name});
     }
-    bytes all[] = {file_of(begin_life(&s).b),
+    bytes all[] = {file_of(begin_life(&s, 0).b),
                    histogram(80, 1),
                    file_of(l.b),
                    of_no_run(50),
