@@ -140,8 +140,10 @@ static void memory_leave(gnomon__report_rows *r, const memory_tree *t,
 static void memory_read(gnomon__report_rows *r)
 {
     const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
-    memory_tree t = {.nodes = calloc(count + 1, sizeof *t.nodes)};
-    if (t.nodes)
+    memory_tree t = {.nodes = calloc(count + 1, sizeof *t.nodes),
+                     .sums = calloc(1, sizeof *t.sums),
+                     .room = 1};
+    if (t.nodes && t.sums)
         memory_add_up(r, &t, count);
     else
         r->code = GNOMON_ENOMEM;
