@@ -285,10 +285,6 @@ gnomon_region *gnomon__inject_torch_region(gnomon_region *scope,
                                            const char *text, size_t length);
 void gnomon__inject_torch_link(const char *text, size_t length);
 
-/* The regions of the domain's innermost push on this thread; NULL: none. */
-gnomon__inject_regions *
-gnomon__inject_innermost(const gnomon__inject_domain *domain);
-
 /* ---- Extensions ------------------------------------------------------------ */
 
 #if GNOMON__INJECT_EXTENSIONS
@@ -390,7 +386,7 @@ typedef struct gnomon__inject_extension {
 } gnomon__inject_extension;
 
 extern const gnomon__inject_extension
-    gnomon__inject_payloads; /* nvtx_payload_calls.c */
+    gnomon__inject_payloads; /* nvtx_marks.c */
 extern const gnomon__inject_extension
     gnomon__inject_counters; /* nvtx_counters.c */
 

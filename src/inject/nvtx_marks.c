@@ -67,13 +67,12 @@ regions_unusual(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
 }
 
 #if GNOMON__INJECT_EXTENSIONS
-static gnomon__inject_regions *take_structured(gnomon__inject_domain *domain,
-                                               gnomon__inject_regions *p,
-                                               const nvtxEventAttributes_t *a)
+/* Samples structured payloads, which may change the regions. */
+static gnomon__inject_regions *take_payloads(gnomon__inject_domain *domain,
+                                             gnomon__inject_regions *p,
+                                             const nvtxPayloadData_t *payloads,
+                                             size_t count)
 {
-    const nvtxPayloadData_t *payloads =
-        (const void *)(uintptr_t)a->payload.ullValue;
-    size_t count = a->reserved0 > 0 ? (size_t)a->reserved0 : 0;
     p = gnomon__inject_payload_regions(domain, p, payloads, count);
     gnomon__inject_payload_sample(domain, p, payloads, count);
     return p;
@@ -107,7 +106,9 @@ take_payload(gnomon__inject_domain *domain, gnomon__inject_regions *p,
         break;
 #if GNOMON__INJECT_EXTENSIONS
     case NVTX_PAYLOAD_TYPE_EXT:
-        return take_structured(domain, p, a);
+        return take_payloads(domain, p,
+                             (const void *)(uintptr_t)a->payload.ullValue,
+                             a->reserved0 > 0 ? (size_t)a->reserved0 : 0);
 #endif
     default:;
     }
@@ -227,8 +228,10 @@ int gnomon__inject_pop(const gnomon__inject_domain *domain)
     return (int)level;
 }
 
-gnomon__inject_regions *
-gnomon__inject_innermost(const gnomon__inject_domain *domain)
+#if GNOMON__INJECT_EXTENSIONS
+/* The regions of the domain's innermost push on this thread; NULL: none. */
+static gnomon__inject_regions *
+inject_innermost(const gnomon__inject_domain *domain)
 {
     gnomon__inject_thread *t = gnomon__inject_this_thread;
     const gnomon__inject_stack *s = t ? inject_stack_at(t, domain) : NULL;
@@ -236,21 +239,43 @@ gnomon__inject_innermost(const gnomon__inject_domain *domain)
                ? s->levels[s->depth - 1].regions
                : NULL;
 }
+#endif
 
 /* ---- Callbacks ------------------------------------------------------------ */
 
-static int NVTX_API inject_domain_push_ex(nvtxDomainHandle_t handle,
-                                          const nvtxEventAttributes_t *a)
-{
-    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
-    return gnomon__inject_push(
-        domain, GNOMON__INJECT_ON() ? event_regions(domain, a) : NULL);
-}
+/* How an event begins: as a push, or as a start or a mark. `regions` are the event's in
+ * `domain`, which are looked up only while gnomon is on. */
+#define PUSH(form, parameters, its_domain, regions) \
+    static int NVTX_API inject_push_##form parameters \
+    { \
+        gnomon__inject_domain *domain = its_domain; \
+        return gnomon__inject_push(domain, \
+                                   GNOMON__INJECT_ON() ? regions : NULL); \
+    }
+#define START_AND_MARK(form, parameters, its_domain, regions) \
+    static nvtxRangeId_t NVTX_API inject_start_##form parameters \
+    { \
+        gnomon__inject_domain *domain = its_domain; \
+        return GNOMON__INJECT_ON() ? gnomon_range_begin((regions)->scope) : 0; \
+    } \
+    static void NVTX_API inject_mark_##form parameters \
+    { \
+        gnomon__inject_domain *domain = its_domain; \
+        if (GNOMON__INJECT_ON()) \
+            gnomon_mark(&(regions)->mark); \
+    }
+#define EVENT(form, parameters, its_domain, regions) \
+    PUSH(form, parameters, its_domain, regions) \
+    START_AND_MARK(form, parameters, its_domain, regions)
 
-static int NVTX_API inject_push_ex(const nvtxEventAttributes_t *a)
-{
-    return inject_domain_push_ex(NULL, a);
-}
+EVENT(domain_ex, (nvtxDomainHandle_t handle, const nvtxEventAttributes_t *a),
+      gnomon__inject_domain_at(handle), event_regions(domain, a))
+EVENT(ex, (const nvtxEventAttributes_t *a), &gnomon__inject_default,
+      event_regions(domain, a))
+EVENT(w, (const wchar_t *message), &gnomon__inject_default,
+      regions_w(domain, 0, message))
+START_AND_MARK(a, (const char *message), &gnomon__inject_default,
+               regions_a(domain, 0, message))
 
 static int NVTX_API inject_push_a(const char *message)
 {
@@ -262,13 +287,6 @@ static int NVTX_API inject_push_a(const char *message)
                : gnomon__inject_push(domain, p);
 }
 
-static int NVTX_API inject_push_w(const wchar_t *message)
-{
-    gnomon__inject_domain *domain = &gnomon__inject_default;
-    return gnomon__inject_push(
-        domain, GNOMON__INJECT_ON() ? regions_w(domain, 0, message) : NULL);
-}
-
 static int NVTX_API inject_domain_pop(nvtxDomainHandle_t handle)
 {
     return gnomon__inject_pop(gnomon__inject_domain_at(handle));
@@ -277,20 +295,6 @@ static int NVTX_API inject_domain_pop(nvtxDomainHandle_t handle)
 static int NVTX_API inject_pop(void)
 {
     return gnomon__inject_pop(&gnomon__inject_default);
-}
-
-static nvtxRangeId_t NVTX_API inject_domain_start_ex(
-    nvtxDomainHandle_t handle, const nvtxEventAttributes_t *a)
-{
-    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
-    return GNOMON__INJECT_ON()
-               ? gnomon_range_begin(event_regions(domain, a)->scope)
-               : 0;
-}
-
-static nvtxRangeId_t NVTX_API inject_start_ex(const nvtxEventAttributes_t *a)
-{
-    return inject_domain_start_ex(NULL, a);
 }
 
 static void NVTX_API inject_end(nvtxRangeId_t id)
@@ -304,37 +308,6 @@ static void NVTX_API inject_domain_end(nvtxDomainHandle_t handle,
     (void)handle;
     gnomon_range_end(id);
 }
-
-static void NVTX_API inject_domain_mark_ex(nvtxDomainHandle_t handle,
-                                           const nvtxEventAttributes_t *a)
-{
-    if (GNOMON__INJECT_ON())
-        gnomon_mark(&event_regions(gnomon__inject_domain_at(handle), a)->mark);
-}
-
-static void NVTX_API inject_mark_ex(const nvtxEventAttributes_t *a)
-{
-    inject_domain_mark_ex(NULL, a);
-}
-
-/* Starts and marks with a text alone, or a wide one. */
-#define OF_TEXT(letter, type) \
-    static nvtxRangeId_t NVTX_API inject_start_##letter(const type *message) \
-    { \
-        gnomon__inject_domain *domain = &gnomon__inject_default; \
-        return GNOMON__INJECT_ON() \
-                   ? gnomon_range_begin( \
-                         regions_##letter(domain, 0, message)->scope) \
-                   : 0; \
-    } \
-    static void NVTX_API inject_mark_##letter(const type *message) \
-    { \
-        gnomon__inject_domain *domain = &gnomon__inject_default; \
-        if (GNOMON__INJECT_ON()) \
-            gnomon_mark(&regions_##letter(domain, 0, message)->mark); \
-    }
-OF_TEXT(a, char)
-OF_TEXT(w, wchar_t)
 
 static const NvtxFunctionPointer marks_core[] = {
     [NVTX_CBID_CORE_MarkEx] = GNOMON__INJECT_CALL(inject_mark_ex),
@@ -351,12 +324,12 @@ static const NvtxFunctionPointer marks_core[] = {
 };
 
 static const NvtxFunctionPointer marks_core2[] = {
-    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__INJECT_CALL(inject_domain_mark_ex),
+    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__INJECT_CALL(inject_mark_domain_ex),
     [NVTX_CBID_CORE2_DomainRangeStartEx] =
-        GNOMON__INJECT_CALL(inject_domain_start_ex),
+        GNOMON__INJECT_CALL(inject_start_domain_ex),
     [NVTX_CBID_CORE2_DomainRangeEnd] = GNOMON__INJECT_CALL(inject_domain_end),
     [NVTX_CBID_CORE2_DomainRangePushEx] =
-        GNOMON__INJECT_CALL(inject_domain_push_ex),
+        GNOMON__INJECT_CALL(inject_push_domain_ex),
     [NVTX_CBID_CORE2_DomainRangePop] = GNOMON__INJECT_CALL(inject_domain_pop),
 };
 
@@ -364,3 +337,59 @@ const gnomon__inject_module gnomon__inject_marks[] = {
     GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, marks_core),
     GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, marks_core2),
     {.count = 0}};
+
+/* ---- Events of structured payloads alone ----------------------------------- */
+
+#if GNOMON__INJECT_EXTENSIONS
+
+EVENT(payload,
+      (nvtxDomainHandle_t handle, const nvtxPayloadData_t *payloads,
+       size_t count),
+      gnomon__inject_domain_at(handle),
+      take_payloads(domain, NULL, payloads, count))
+
+/* A pop has the name of its push. */
+static int NVTX_API payload_pop(nvtxDomainHandle_t handle,
+                                const nvtxPayloadData_t *payloads, size_t count)
+{
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    if (GNOMON__INJECT_ON())
+        take_payloads(domain, inject_innermost(domain), payloads, count);
+    return gnomon__inject_pop(domain);
+}
+
+static void NVTX_API payload_end(nvtxDomainHandle_t handle, nvtxRangeId_t id,
+                                 const nvtxPayloadData_t *payloads,
+                                 size_t count)
+{
+    if (GNOMON__INJECT_ON())
+        take_payloads(gnomon__inject_domain_at(handle), NULL, payloads, count);
+    gnomon_range_end(id);
+}
+
+static uint8_t NVTX_API payload_is_on(nvtxDomainHandle_t handle)
+{
+    (void)handle;
+    return load_relaxed(&gnomon_enabled) != 0;
+}
+
+static const NvtxFunctionPointer payload_calls[] = {
+    [NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+        GNOMON__INJECT_CALL(gnomon__inject_schema_register),
+    [NVTX3EXT_CBID_nvtxPayloadEnumRegister] =
+        GNOMON__INJECT_CALL(gnomon__inject_enum_register),
+    [NVTX3EXT_CBID_nvtxMarkPayload] = GNOMON__INJECT_CALL(inject_mark_payload),
+    [NVTX3EXT_CBID_nvtxRangePushPayload] =
+        GNOMON__INJECT_CALL(inject_push_payload),
+    [NVTX3EXT_CBID_nvtxRangePopPayload] = GNOMON__INJECT_CALL(payload_pop),
+    [NVTX3EXT_CBID_nvtxRangeStartPayload] =
+        GNOMON__INJECT_CALL(inject_start_payload),
+    [NVTX3EXT_CBID_nvtxRangeEndPayload] = GNOMON__INJECT_CALL(payload_end),
+    [NVTX3EXT_CBID_nvtxDomainIsEnabled] = GNOMON__INJECT_CALL(payload_is_on),
+};
+
+const gnomon__inject_extension gnomon__inject_payloads = {
+    NVTX_EXT_PAYLOAD_MODULEID, sizeof payload_calls / sizeof *payload_calls,
+    payload_calls};
+
+#endif
