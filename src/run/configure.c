@@ -121,7 +121,8 @@ static int take_run_options(const gnomon__spec *spec,
 {
     gnomon__options *run = NULL;
     int64_t budget = GNOMON__DEFAULT_BUDGET;
-    int code = gnomon__run_options_create(&run, spec, complaints), stepped = 0;
+    int code = gnomon__options_create(&run, NULL, spec, 0, complaints),
+        stepped = 0;
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run_text(run, spec, "fork");

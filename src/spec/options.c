@@ -172,13 +172,14 @@ gnomon__keep gnomon__options_keep(const gnomon__options *options)
     return keep;
 }
 
-/* The options of two tables, presets set. Those of `own` that `core` has too
- * are left out. `of`: the profiler; NULL: the run. */
+/* The options of a profiler and of the core, or of the run, presets set. Its own that
+ * the core has too are left out. */
 static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
-                                    const gnomon_option_info *own,
-                                    const gnomon_option_info *core,
                                     gnomon__complaints *complaints)
 {
+    const gnomon_option_info *own =
+        of ? gnomon__options_of(of) : gnomon__run_options;
+    const gnomon_option_info *core = of ? gnomon__core_options : NULL;
     size_t count = option_count(own) + option_count(core), i;
     const gnomon_option_info *o;
     gnomon__options *options =
@@ -276,41 +277,24 @@ static int option_fill(gnomon__options *options, const char *who,
     return worst;
 }
 
-static int option_create(gnomon__options **out, const gnomon_profiler *of,
-                         const gnomon_option_info *own,
-                         const gnomon_option_info *core,
-                         const gnomon__spec *spec,
-                         const gnomon__settings *settings,
-                         gnomon__complaints *complaints)
-{
-    const char *who = of ? of->name : "run";
-    int status;
-    *out = option_make(who, of, own, core, complaints);
-    if (!*out)
-        return GNOMON_ENOMEM;
-    status = option_fill(*out, who, spec, settings, complaints);
-    if (status == GNOMON_ENOMEM) {
-        gnomon__options_destroy(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints)
 {
-    return option_create(out, profiler, gnomon__options_of(profiler),
-                         gnomon__core_options, spec,
-                         &spec->items[item].settings, complaints);
-}
-
-int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
-                               gnomon__complaints *complaints)
-{
-    return option_create(out, NULL, gnomon__run_options, NULL, spec, NULL,
-                         complaints);
+    const char *who = profiler ? profiler->name : "run";
+    int status;
+    *out = option_make(who, profiler, complaints);
+    if (!*out)
+        return GNOMON_ENOMEM;
+    status =
+        option_fill(*out, who, spec,
+                    profiler ? &spec->items[item].settings : NULL, complaints);
+    if (status == GNOMON_ENOMEM) {
+        gnomon__options_destroy(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void gnomon__options_destroy(gnomon__options *options)

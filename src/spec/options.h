@@ -70,21 +70,20 @@ typedef struct gnomon__options {
     gnomon__option at[];
 } gnomon__options;
 
-/* Makes the options of `item` (its index in spec->items) for the profiler: preset, then
+/* Makes the options of `item` (its index in spec->items) for this profiler: preset, then
  * free option, then the item's. The last of a key holds; several of filter or exclude add
- * up. Wrong values are complained of and ignored; where it wants events, an option `keep`
- * of it is checked too (spec/keep.h). GNOMON_OK or GNOMON_EINVAL with *out, GNOMON_ENOMEM
- * without. Its table must outlive it. */
+ * up. Where it wants events, an option `keep` of its own is checked (spec/keep.h).
+ * `profiler` NULL: the run's own, from spec->defaults alone. Wrong values are complained
+ * of and ignored. GNOMON_OK or GNOMON_EINVAL with *out, GNOMON_ENOMEM without. Tables and
+ * profiler must outlive it. */
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints);
+
 /* What its option `keep` says; without one the last stay. */
 gnomon__keep gnomon__options_keep(const gnomon__options *options);
 
-/* The same for the run's own, from spec->defaults alone. */
-int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
-                               gnomon__complaints *complaints);
 void gnomon__options_destroy(gnomon__options *options);
 
 /* As options->api.text and .number: NULL and 0 where there is none. */

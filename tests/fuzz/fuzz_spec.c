@@ -42,8 +42,7 @@ static void use(gnomon__spec *spec)
     for (i = 0; i < spec->item_count; i++) {
         gnomon__options *options = NULL;
         gnomon__settings settled = {0};
-        code = gnomon__options_create(&options, i & 1 ? &simple : &logs, spec,
-                                      i, &wrong);
+        code = gnomon__options_create(&options, known[i & 1], spec, i, &wrong);
         CHECK(code == GNOMON_OK || code == GNOMON_EINVAL);
         if (options)
             CHECK_EQ(gnomon__options_settle(options, &settled), GNOMON_OK);

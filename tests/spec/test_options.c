@@ -292,7 +292,7 @@ TEST(options_of_an_old_profiler_and_the_run)
     CHECK(gnomon__options_of(&oldest) == NULL);
     CHECK(gnomon__options_of(&simple) == own_options);
     CHECK_EQ(parse(&spec, "log,file=x,mem=256MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon__run_options_create(&o, &spec, &said), GNOMON_OK);
+    CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0, &said), GNOMON_OK);
     CHECK_EQ(gnomon__options_number(o, "mem"), 256 << 20);
     CHECK(gnomon__options_text(o, "file") == NULL);
     gnomon__options_destroy(o);
@@ -311,7 +311,8 @@ TEST(memory_for_no_thread_is_refused)
     for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
         char line[160];
         CHECK_EQ(parse(&spec, few[i]), GNOMON_OK);
-        CHECK_EQ(gnomon__run_options_create(&o, &spec, &said), GNOMON_EINVAL);
+        CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0, &said),
+                 GNOMON_EINVAL);
         CHECK_EQ(gnomon__options_number(o, "mem"), GNOMON__DEFAULT_BUDGET);
         snprintf(line, sizeof line,
                  "$GNOMON: %s: the least is 32 KiB, and a number without a "
@@ -448,7 +449,7 @@ TEST(survives_lack_of_memory)
             c = gnomon__options_create(&options, &simple, &spec, 0, &said);
             CHECK_EQ(c == GNOMON_ENOMEM, options == NULL);
         }
-        d = gnomon__run_options_create(&run, &spec, &said);
+        d = gnomon__options_create(&run, NULL, &spec, 0, &said);
         if (options)
             e = gnomon__options_settle(options, &all);
         done = gnomon__test_allocations() < n;
