@@ -15,20 +15,11 @@
 #include "print/links.h"
 #include "profile/fields.h"
 
-static const char *unite_text(gnomon__copier *c, const char *text, int type)
-{
-    gnomon__unite *u = c->context;
-    gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
-    (void)type;
-    if (item && !item->text)
-        item->text = gnomon__model_text(u->fold.m, text);
-    return item ? item->text : NULL;
-}
-
 /* gnomon__fold's `keep`: each text is kept once. */
 static int keep_item(gnomon__fold *f, int entity, void *of)
 {
-    gnomon__copier copier = {f->m, unite_text, f, NULL};
+    gnomon__unite *u = (gnomon__unite *)(void *)f;
+    gnomon__copier copier = {f->m, gnomon__copy_once, &u->texts, NULL};
     return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
 }
 

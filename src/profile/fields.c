@@ -3,6 +3,8 @@
 /* Lists that structs point to, and copies of structs. */
 #include "profile/fields.h"
 
+#include "profile/slots.h"
+
 /* ---- Lists ------------------------------------------------------------------ */
 
 static int has_short_count(const gnomon__field *f)
@@ -139,4 +141,13 @@ const char *gnomon__copy_text(gnomon__copier *c, const char *text, int type)
 {
     (void)type;
     return gnomon__model_text(c->m, text);
+}
+
+const char *gnomon__copy_once(gnomon__copier *c, const char *text, int type)
+{
+    gnomon__text_item *item = gnomon__text_intern(c->context, text);
+    (void)type;
+    if (item && !item->text)
+        item->text = gnomon__model_text(c->m, text);
+    return item ? item->text : NULL;
 }

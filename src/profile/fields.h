@@ -93,8 +93,10 @@ typedef struct gnomon__copier {
     const char *why; /* what is wrong with the struct; NULL: nothing */
 } gnomon__copier;
 
-/* A `text` that keeps each text by itself. */
+/* A `text` that keeps each text by itself; and one that keeps equal texts once, those of
+ * the gnomon__text_table that its context is. */
 const char *gnomon__copy_text(gnomon__copier *c, const char *text, int type);
+const char *gnomon__copy_once(gnomon__copier *c, const char *text, int type);
 
 /* Replaces all that a struct points to by copies in the model, in this release's sizes.
  * A missing text becomes "". 0: `why`, else no memory. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading JSON: jansson parses one entity at a time, a struct is made of it by the
- * description that wrote it (profile/entity.h), and the struct is added to a builder.
+/* Reading JSON: jansson parses one entity at a time, and it is read into its place in the
+ * profile by the description that wrote it (profile/entity.h).
  *
  * Values are taken strictly: a number has to fit its field, a word has to be known. Every
  * number may also be a text, as jansson and others stop at 2^63 - 1 and round beyond 2^53.
@@ -29,11 +29,6 @@
 #define PATH_TEXT 112u
 #define EXACT_REAL 9007199254740992.0 /* 2^53 */
 
-typedef struct json_piece {
-    struct json_piece *below;
-    uint64_t room[];
-} json_piece;
-
 /* The deepest path is that of a cell's half. */
 #define PATH_STEPS 8
 
@@ -48,7 +43,8 @@ typedef struct reading {
     } path[PATH_STEPS];
     size_t ignored_count, named_count;
     char ignored[160]; /* the first few, whole names */
-    json_piece *pieces;
+    gnomon__model *m;
+    gnomon__text_table texts; /* its texts, each once */
 } reading;
 
 /* ---- Where, and what is wrong --------------------------------------------------- */
@@ -133,25 +129,11 @@ static void ignore_key(reading *r, const char *name)
 
 static void *room_for(reading *r, size_t count, size_t size)
 {
-    json_piece *piece = count > (SIZE_MAX - sizeof *piece) / size
-                            ? NULL
-                            : gnomon__alloc(sizeof *piece + count * size);
-    if (!piece) {
+    void *room =
+        count > SIZE_MAX / size ? NULL : gnomon__model_room(r->m, count * size);
+    if (!room)
         lacks_memory(r);
-        return NULL;
-    }
-    piece->below = r->pieces;
-    r->pieces = piece;
-    return piece->room;
-}
-
-static void drop_rooms(reading *r)
-{
-    while (r->pieces) {
-        json_piece *below = r->pieces->below;
-        gnomon__free(r->pieces);
-        r->pieces = below;
-    }
+    return room;
 }
 
 /* ---- Numbers --------------------------------------------------------------------- */
@@ -415,8 +397,10 @@ static int read_text(reading *r, const gnomon__field *f, json_t *value,
                         "goes under \"value\"");
     if (!text)
         return wrong(r, "not a text");
+    gnomon__copier once = {.m = r->m, .context = &r->texts};
+    text = gnomon__copy_once(&once, text, f->type);
     gnomon__field_set(f, to, &text, sizeof text);
-    return 1;
+    return text ? 1 : lacks_memory(r);
 }
 
 /* A whole number of 32 bits or 64, with a sign or without. */
@@ -474,12 +458,11 @@ static int read_value(reading *r, const gnomon__field *f, json_t *value,
     }
 }
 
-/* What a field is that is not there: JSON may be there as a value. Texts are ""
- * or NULL by the builder. */
+/* What a field is that is not there: JSON may be there as a value. */
 static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
                         char *to)
 {
-    const char *text;
+    const char *text = "";
     if (value) {
         if (!to_json(r, value, &text))
             return 0;
@@ -488,7 +471,9 @@ static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
     }
     if (f->rules & GNOMON__NEEDED)
         return wrong(r, "missing");
-    if (f->standard)
+    if (f->type == GNOMON__TYPE_TEXT)
+        gnomon__field_set(f, to, &text, sizeof text);
+    else if (f->standard)
         gnomon__field_set_bits(f, to, (uint64_t)f->standard);
     return 1;
 }
@@ -691,8 +676,7 @@ static int is_null(json_span value)
 }
 
 /* One item of a list at a time: a tree takes ten times as much as its text. */
-static int read_kind(reading *r, gnomon_builder *b, int entity,
-                     const document *d)
+static int read_kind(reading *r, int entity, const document *d)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
     json_span list = d->lists[entity], piece;
@@ -700,20 +684,16 @@ static int read_kind(reading *r, gnomon_builder *b, int entity,
     if (*list.at != '[')
         return wrong(r, "not a list");
     for (size_t i = 1; next_item(&list, NULL, &piece); i++) {
-        gnomon__any any;
         json_t *item = piece_of(piece, has_doubles(s));
         if (!item) {
             wrong_document(r, d->text, 1);
             return 0;
         }
         enter(r, NULL, i);
-        memset(&any, 0, sizeof any);
-        int good = to_struct(r, s, item, (char *)&any);
-        /* Where it cannot be added, finish says why. */
-        int added = good && gnomon_builder_add(b, entity, &any);
-        drop_rooms(r);
+        char *to = gnomon__model_add(r->m, entity);
+        int good = to ? to_struct(r, s, item, to) : lacks_memory(r);
         json_decref(item);
-        if (!added)
+        if (!good)
             return 0;
         leave(r);
     }
@@ -789,10 +769,8 @@ static int find_lists(reading *r, document *d)
     return 1;
 }
 
-static void read_document(reading *r, gnomon_builder *b, document *d)
+static void read_document(reading *r, document *d)
 {
-    static const gnomon_run_info nobody = {
-        .rank = -1, .local_rank = -1, .world_size = -1};
     if (*d->text.at == '{' && !find_lists(r, d))
         return;
     if (!read_version(r, d))
@@ -800,10 +778,15 @@ static void read_document(reading *r, gnomon_builder *b, document *d)
     for (int i = 0; i < GNOMON__ENTITIES; i++) {
         int entity = gnomon__json_order[i];
         if (!is_null(d->lists[entity])) {
-            if (!read_kind(r, b, entity, d))
+            if (!read_kind(r, entity, d))
                 return;
         } else if (entity == GNOMON_RUNS) {
-            (void)gnomon_add_run(b, &nobody);
+            gnomon_run_info *run = gnomon__model_add(r->m, GNOMON_RUNS);
+            if (!run) {
+                lacks_memory(r);
+                return;
+            }
+            *run = gnomon__no_run;
         }
     }
     for (size_t i = 0; i < d->keys.slots.count; i++)
@@ -824,28 +807,28 @@ static int report_ignored(const reading *r)
 
 int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
 {
-    reading r = {0};
+    reading r = {.m = gnomon__model_create()};
     document d = {.text = {text, size}};
-    gnomon_builder *b;
     *out = NULL;
-    int code = gnomon_builder_create(&b);
-    if (code)
-        return code;
-    if (gnomon__json_valid(text, size)) {
+    gnomon__fail_clear();
+    if (!r.m) {
+        lacks_memory(&r);
+    } else if (gnomon__json_valid(text, size)) {
         pass_blanks(&d.text);
-        read_document(&r, b, &d);
+        read_document(&r, &d);
     } else {
         wrong_document(&r, d.text, 0);
     }
     for (size_t i = 0; i < d.keys.slots.count; i++)
         gnomon__free((char *)(uintptr_t)d.keys.items[i].text);
     gnomon__text_table_free(&d.keys);
-    if (r.code) {
-        gnomon_builder_free(b);
-        code = gnomon__fail(r.code, "%s", r.why);
-    } else {
-        code = gnomon_builder_finish(b, out);
-    }
+    gnomon__text_table_free(&r.texts);
+    int code = r.code ? gnomon__fail(r.code, "%s", r.why)
+                      : gnomon_profile_check(&r.m->base);
+    if (!code)
+        *out = &r.m->base;
+    else if (r.m)
+        gnomon_profile_free(&r.m->base);
     return code ? code : report_ignored(&r);
 }
 #else
