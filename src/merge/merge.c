@@ -165,7 +165,8 @@ static int take_losses(gnomon__merge *m, const gnomon_profile *p, size_t input)
         gnomon_loss_info *to = gnomon__model_add(m->texts, GNOMON_LOSSES);
         if (!to || !(l.kind = gnomon__model_text(m->texts, l.kind)))
             return gnomon__no_memory_to_merge();
-        *to = l;
+        to->kind = l.kind;
+        to->count = l.count;
         to->reserved = (uint32_t)input;
     }
     return GNOMON_OK;
@@ -362,34 +363,21 @@ const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
 
 GNOMON__ORDER(loss_order, gnomon_loss_info, TEXT(kind))
 
+/* A profile of none but them, and their moments have no common zero. */
 int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
 {
     gnomon__table *t = &m->texts->tables[GNOMON_LOSSES];
-    gnomon__model *rest = gnomon__model_create();
-    int code = rest ? gnomon__shared_lend(&m->shared, rest)
-                    : gnomon__no_memory_to_merge();
+    gnomon__unite *u;
     *out = NULL;
-    if (t->items && t->count > 1)
+    if (t->count > 1)
         qsort(t->items, t->count, t->size, loss_order);
-    gnomon_loss_info *last = NULL;
-    for (size_t i = 1; !code && i <= t->count; i++) {
-        const gnomon_loss_info *l =
-            gnomon__model_at(m->texts, GNOMON_LOSSES, i);
-        if (last && strcmp(last->kind, l->kind) == 0) {
-            last->count += l->count;
-            continue;
-        }
-        last = gnomon__model_add(rest, GNOMON_LOSSES);
-        if (!last || !(last->kind = gnomon__model_text(rest, l->kind))) {
-            code = gnomon__no_memory_to_merge();
-            break;
-        }
-        last->count = l->count;
-    }
+    int code = gnomon__unite_create(&u, &m->shared,
+                                    GNOMON__UNITE_NO_RUN | GNOMON__UNITE_RANKS);
     if (!code)
-        *out = &rest->base;
-    else if (rest)
-        gnomon_profile_free(&rest->base);
+        code = gnomon__unite_add(u, &m->texts->base, 0, NULL);
+    if (!code)
+        return gnomon__unite_finish(u, out);
+    gnomon__unite_free(u);
     return code;
 }
 
