@@ -305,7 +305,7 @@ TEST(a_block_may_end_between_windows)
 
 static void step_often(void)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 40000; i++) {
         gnomon_step();
         if (i % 16 == 0)
             sched_yield();

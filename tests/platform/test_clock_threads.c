@@ -4,6 +4,8 @@
  * The conversion of ticks to ns while many threads extend it at once: the clock
  * is compiled again so that it extends it by 20 us instead of 250 ms, which makes
  * that frequent. */
+#include <pthread.h>
+
 #include "platform/clock_line.h"
 #undef GNOMON__LINE_AHEAD_NS
 #define GNOMON__LINE_AHEAD_NS 20000u
