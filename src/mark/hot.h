@@ -26,8 +26,8 @@ void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
 void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
-/* The stop of `a` or, where that is NULL, the end of a scope, which hook.c and trees.c do
- * not serve. */
+/* The general way to end, for what the quick ways of hook.c and trees.c refuse: stops the
+ * action `a`; where that is NULL, ends the scope of `token`. */
 void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,
                         gnomon__action *a);
 /* Of an action with this token, which is forgotten already. */

@@ -6,7 +6,8 @@
  * Invariant: while a thread is guarded its word is odd, so that the hot path
  * refuses too; a thread without a state is refused by gnomon__busy. No
  * asynchronous pthread_cancel acts on a guarded thread, which it could end
- * between any two instructions; and nothing is called where others act. */
+ * between any two instructions; and a guarded thread calls no cancellation
+ * point, where a deferred one would. */
 #include "mark/lock.h"
 
 #include "mark/thread.h"

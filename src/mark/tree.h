@@ -328,7 +328,7 @@ static inline ALWAYS int gnomon__hot_count(gnomon__cursor *c, gnomon__front *n,
     return 1;
 }
 
-/* The same of a node whose bounds must change. */
+/* Counts what gnomon__hot_count refused: the node's bounds change first. */
 static inline void gnomon__count_slowly(gnomon__thread *t, gnomon__tree *tree,
                                         gnomon__cursor *c, uint32_t node,
                                         uint64_t d)

@@ -189,9 +189,9 @@ uint64_t gnomon__hang_ns(void);
 int gnomon__os_cancel_off(void);
 void gnomon__os_cancel_back(int before);
 
-/* The same for what prints no number and calls nothing that waits but by os_wait.h: only
- * asynchronous cancels have to wait then. Few threads allow these, and for all others
- * this writes nothing. */
+/* For code that calls no cancellation point, so that only an asynchronous cancel could act
+ * in it (waits of os_wait.h are none), and prints no number: puts off asynchronous cancels
+ * alone. Costs next to nothing on a thread that allows none, as nearly all do. */
 int gnomon__os_async_off(void);
 void gnomon__os_async_back(int before);
 

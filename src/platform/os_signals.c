@@ -77,8 +77,9 @@ static int install(int number, signal_handler *handler, struct sigaction *was)
     return sigaction(number, &action, was) == 0;
 }
 
-/* 1: it is installed in the place of `expected`; 0: the host was faster, and its action
- * stays; -1: the system refuses. Safe in a signal handler. */
+/* Installs `handler` in the place of `expected` and returns 1. 0: the host has installed
+ * another one since it was looked at, which is put back. -1: the system refuses. Safe in a
+ * signal handler. */
 static int replace(int number, signal_handler *expected,
                    signal_handler *handler)
 {

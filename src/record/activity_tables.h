@@ -21,7 +21,7 @@ typedef struct gnomon__activity_name {
     /* Its key: */
     uint64_t hash;   /* of the text as it was given, ... */
     uint64_t length; /* ... and its length: both together stand for the text */
-    const char *category;
+    const char *category; /* one of a few constants: compared by address */
     uint32_t kind;
     /* The rest: */
     uint32_t ops; /* how many operations have it */
@@ -72,7 +72,8 @@ uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track);
 uint32_t gnomon__activity_find_op(const gnomon__activity_op *op);
 uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf);
-/* Of a scope, whose name is 0. Without room it gets no track, but always a number. */
+/* Of a scope, whose name is 0. Where there is no room for its track, sets leaf->track to 0
+ * and finds the leaf without it. 0: no memory. */
 uint32_t gnomon__activity_find_scope(gnomon__activity_leaf *leaf);
 
 /* By number; valid until the next one is made. */
