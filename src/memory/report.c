@@ -25,7 +25,7 @@
     X(CATEGORY, "category", "Category", TEXT, TELLS, KEY) \
     X(POOL, "pool", "Pool", TEXT, SHOWN, KEY) \
     MEMORY_SUM_LIST(X) \
-    X(AROUND, "", "", COUNT, HIDDEN, MADE) /* the outermost node at hand */
+    X(AROUND, "", "", COUNT, HIDDEN, MADE) /* the row's outermost open node */
 GNOMON__COLUMNS(memory_columns, MEMORY_COLUMNS, MEMORY_COLUMN_LIST);
 
 #define PUT_COUNT(cell, bytes) gnomon__cell_count(cell, bytes)
@@ -37,7 +37,7 @@ GNOMON__COLUMNS(memory_columns, MEMORY_COLUMNS, MEMORY_COLUMN_LIST);
 typedef struct memory_sum {
     uint64_t bytes;
     uint32_t pool, next; /* of the same path, from 1; 0: it is the last */
-    uint32_t row;        /* its number, while the path is at hand */
+    uint32_t row;        /* its number, while the node is open */
 } memory_sum;
 
 typedef struct memory_tree {
@@ -67,7 +67,8 @@ static void memory_add(gnomon__report_rows *r, memory_tree *t, uint32_t node,
     t->sums[at].bytes += bytes;
 }
 
-/* Parents have lower numbers than their children. */
+/* From the last node on, so that a node's sums are whole before they are added to those of
+ * its parent, which has a lower number. */
 static void memory_add_up(gnomon__report_rows *r, memory_tree *t, size_t count)
 {
     gnomon_node_info n;
@@ -100,7 +101,8 @@ static gnomon__cell *memory_row(gnomon__report_rows *r,
     return cells;
 }
 
-/* A row has the total of the outermost of the nodes at hand that are in it. */
+/* A region may be around itself. So of the open nodes of a row, which are the node and
+ * those around it, only the outermost adds its total. */
 static void memory_enter(gnomon__report_rows *r, memory_tree *t, uint32_t node)
 {
     gnomon__report_node n;
