@@ -5,6 +5,8 @@
  * Values are taken strictly: a number has to fit its field, a word has to be known. Every
  * number may also be a text, as jansson and others stop at 2^63 - 1 and round beyond 2^53.
  *
+ * After the first error, which stays, what is read is 0, and loops end.
+ *
  * Invariant: what is allocated has the size of what was read; no number in the file says
  * how much. */
 #include "profile/json_read.h"
@@ -32,7 +34,7 @@
 /* The deepest path is that of a cell's half. */
 #define PATH_STEPS 8
 
-/* One reading. The first error stays, and ends it. */
+/* One reading. */
 typedef struct reading {
     int code;
     char why[256];
@@ -76,11 +78,12 @@ static size_t put_path(const reading *r, char *out, size_t size)
     return n < size ? n : size - 1;
 }
 
-/* Keeps the error, with the path before it, and returns 0: who gets that goes
- * no further. */
-static GNOMON_PRINTF(2, 3) int wrong(reading *r, const char *format, ...)
+/* Keeps the first error, with the path before it. */
+static GNOMON_PRINTF(2, 3) void wrong(reading *r, const char *format, ...)
 {
     va_list list;
+    if (r->code)
+        return;
     r->code = GNOMON_EINVAL;
     size_t n = put_path(r, r->why, sizeof r->why - 2);
     if (n) {
@@ -90,15 +93,13 @@ static GNOMON_PRINTF(2, 3) int wrong(reading *r, const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(r->why + n, sizeof r->why - n, format, list);
     va_end(list);
-    return 0;
 }
 
-static int lacks_memory(reading *r)
+static void lacks_memory(reading *r)
 {
     if (!r->code)
         snprintf(r->why, sizeof r->why, "no memory to read a profile");
     r->code = r->code ? r->code : GNOMON_ENOMEM;
-    return 0;
 }
 
 static const char *shown(const char *text, char *out, size_t size)
@@ -144,100 +145,95 @@ typedef struct whole_number {
     uint64_t size;
 } whole_number;
 
-static int whole_of_text(reading *r, const char *text, whole_number *out)
+static whole_number whole_of_text(reading *r, const char *text)
 {
-    out->negative = *text == '-';
-    out->size = 0;
-    text += out->negative;
+    whole_number n = {.negative = *text == '-'};
+    text += n.negative;
     if (!*text)
-        return wrong(r, "not a number");
+        wrong(r, "not a number");
     for (; *text >= '0' && *text <= '9'; text++) {
         uint64_t digit = (uint64_t)(*text - '0');
-        if (out->size > (UINT64_MAX - digit) / 10)
-            return wrong(r, "too large a number");
-        out->size = 10 * out->size + digit;
+        if (n.size > (UINT64_MAX - digit) / 10)
+            wrong(r, "too large a number");
+        n.size = 10 * n.size + digit;
     }
-    return *text ? wrong(r, "not a whole number") : 1;
+    if (*text)
+        wrong(r, "not a whole number");
+    return n;
 }
 
-static int whole_of(reading *r, json_t *value, whole_number *out)
+static whole_number whole_of(reading *r, json_t *value)
 {
     double real = json_real_value(value);
     json_int_t whole = json_integer_value(value);
     if (json_is_string(value))
-        return whole_of_text(r, json_string_value(value), out);
-    if (json_is_real(value)) { /* 1e9 is one, too */
-        if (!(real >= -EXACT_REAL && real <= EXACT_REAL) ||
-            (double)(int64_t)real != real)
-            return wrong(r, "not a whole number below 2^53: give "
-                            "all digits");
+        return whole_of_text(r, json_string_value(value));
+    if (!json_is_real(value)) {
+        if (!json_is_integer(value))
+            wrong(r, "not a number");
+    } else if (!(real >= -EXACT_REAL && real <= EXACT_REAL) ||
+               (double)(int64_t)real != real) { /* 1e9 is one, too */
+        wrong(r, "not a whole number below 2^53: give all digits");
+    } else {
         whole = (json_int_t)real;
-    } else if (!json_is_integer(value)) {
-        return wrong(r, "not a number");
     }
-    out->negative = whole < 0;
-    out->size = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
-    return 1;
+    return (whole_number){whole < 0,
+                          whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole};
 }
 
 /* A whole number from `least`, which is at most 0, to `most`. */
-static int to_whole(reading *r, json_t *value, int64_t least, uint64_t most,
-                    uint64_t *out)
+static uint64_t to_whole(reading *r, json_t *value, int64_t least,
+                         uint64_t most)
 {
-    whole_number n = {0, 0};
-    if (!whole_of(r, value, &n))
-        return 0;
+    const whole_number n = whole_of(r, value);
     if (n.size > (n.negative ? 0 - (uint64_t)least : most))
-        return wrong(r, "not in %" PRId64 " .. %" PRIu64, least, most);
-    *out = n.negative ? 0 - n.size : n.size;
-    return 1;
+        wrong(r, "not in %" PRId64 " .. %" PRIu64, least, most);
+    return r->code ? 0 : n.negative ? 0 - n.size : n.size;
 }
 
-static int real_of_bits(uint64_t bits, double *out)
+static double real_of_bits(uint64_t bits)
 {
-    memcpy(out, &bits, sizeof *out);
-    return 1;
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
 }
 
-static int real_of_text(reading *r, const char *text, double *out)
+static double real_of_text(reading *r, const char *text)
 {
     static const uint64_t nan = 0x7ff8000000000000u, inf = 0x7ff0000000000000u;
     if (strcmp(text, "NaN") == 0)
-        return real_of_bits(nan, out);
+        return real_of_bits(nan);
     if (strcmp(text, "Infinity") == 0)
-        return real_of_bits(inf, out);
+        return real_of_bits(inf);
     if (strcmp(text, "-Infinity") == 0)
-        return real_of_bits(inf | (uint64_t)1 << 63, out);
+        return real_of_bits(inf | (uint64_t)1 << 63);
     if (strncmp(text, "NaN(0x", 6) == 0 && strlen(text) == 23 &&
         strspn(text + 6, "0123456789abcdef") == 16 && text[22] == ')') {
         uint64_t bits = strtoull(text + 6, NULL, 16);
         if ((bits & ~((uint64_t)1 << 63)) > inf)
-            return real_of_bits(bits, out);
+            return real_of_bits(bits);
     }
     /* Else as JSON has it: by jansson, so that the locale has no say. */
     json_error_t error = {0}; /* as in parse_text */
     json_t *number =
         json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
-    int is_number = json_is_number(number);
-    if (is_number)
-        *out = json_number_value(number);
-    else if (!number && gnomon__json_valid(text, strlen(text)) &&
-             json_error_code(&error) != json_error_numeric_overflow)
-        return lacks_memory(r);
+    const double real = json_number_value(number);
+    if (!number && gnomon__json_valid(text, strlen(text)) &&
+        json_error_code(&error) != json_error_numeric_overflow)
+        lacks_memory(r);
+    else if (!json_is_number(number))
+        wrong(r, "not a number, nor \"NaN\", \"Infinity\" or \"-Infinity\"");
     json_decref(number);
-    return is_number ? 1
-                     : wrong(r, "not a number, nor \"NaN\", "
-                                "\"Infinity\" or \"-Infinity\"");
+    return real;
 }
 
-static int to_double(reading *r, json_t *value, double *out)
+static double to_double(reading *r, json_t *value)
 {
     if (json_is_string(value))
-        return real_of_text(r, json_string_value(value), out);
+        return real_of_text(r, json_string_value(value));
     if (!json_is_number(value))
-        return wrong(r, "not a number");
-    *out = json_number_value(value);
-    return 1;
+        wrong(r, "not a number");
+    return json_number_value(value);
 }
 
 /* ---- Words ----------------------------------------------------------------------- */
@@ -256,100 +252,87 @@ static int is_number_text(const char *text)
     return *text >= '0' && *text <= '9';
 }
 
-static int to_word(reading *r, json_t *value, const char *const *words,
-                   uint32_t *out)
+static uint32_t to_word(reading *r, json_t *value, const char *const *words)
 {
     const char *text = json_string_value(value);
     char known[120], part[24];
-    uint64_t number = 0;
-    if (!text || is_number_text(text)) {
-        if (!text && !json_is_number(value))
-            return wrong(r, "not a word");
-        if (!to_whole(r, value, 0, UINT32_MAX, &number))
-            return 0;
-        *out = (uint32_t)number;
-        return 1;
-    }
-    for (*out = 0; words[*out]; ++*out)
-        if (strcmp(words[*out], text) == 0)
-            return 1;
+    if (!text && !json_is_number(value))
+        wrong(r, "not a word");
+    if (!text || is_number_text(text))
+        return (uint32_t)to_whole(r, value, 0, UINT32_MAX);
+    for (uint32_t i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
     list_words(words, known, sizeof known);
-    return wrong(r, "'%s' is not one of: %s", shown(text, part, sizeof part),
-                 known);
+    wrong(r, "'%s' is not one of: %s", shown(text, part, sizeof part), known);
+    return 0;
 }
 
-static int to_flags(reading *r, json_t *value, const char *const *words,
-                    uint32_t *out)
+static uint32_t to_flags(reading *r, json_t *value, const char *const *words)
 {
     size_t i;
     json_t *item;
-    uint32_t flags = 0, bits = 0;
+    uint32_t flags = 0;
     if (!json_is_array(value))
-        return wrong(r, "not a list of words");
+        wrong(r, "not a list of words");
     json_array_foreach(value, i, item)
     {
-        enter(r, NULL, i + 1);
-        if (!to_word(r, item, words, &bits))
-            return 0;
         const char *text = json_string_value(item);
+        enter(r, NULL, i + 1);
+        const uint32_t bits = to_word(r, item, words);
         flags |= text && !is_number_text(text) ? (uint32_t)1 << bits : bits;
         leave(r);
     }
-    *out = flags;
-    return 1;
+    return flags;
 }
 
 /* ---- JSON as a text --------------------------------------------------------------- */
 
-static int to_json(reading *r, json_t *value, const char **out)
+static const char *to_json(reading *r, json_t *value)
 {
     const size_t flags = JSON_ENCODE_ANY;
     size_t size = json_dumpb(value, NULL, 0, flags);
     char *text = size ? room_for(r, size + 1, 1) : NULL;
-    if (!text)
-        return lacks_memory(r);
-    if (json_dumpb(value, text, size, flags) != size)
-        return lacks_memory(r);
-    *out = text;
-    return 1;
+    if (!text || json_dumpb(value, text, size, flags) != size)
+        lacks_memory(r);
+    return text;
 }
 
 /* ---- Lists ----------------------------------------------------------------------- */
 
-static int read_pair(reading *r, json_t *pair, gnomon_cell *cell)
+static void read_pair(reading *r, json_t *pair, gnomon_cell *cell)
 {
     uint64_t half[2];
     if (!json_is_array(pair) || json_array_size(pair) != 2)
-        return wrong(r, "not a pair [cell, executions]");
+        wrong(r, "not a pair [cell, executions]");
     for (size_t i = 0; i < 2; i++) {
         enter(r, NULL, i + 1);
-        if (!to_whole(r, json_array_get(pair, i), 0,
-                      i ? UINT64_MAX : UINT32_MAX, &half[i]))
-            return 0;
+        half[i] = to_whole(r, json_array_get(pair, i), 0,
+                           i ? UINT64_MAX : UINT32_MAX);
         leave(r);
     }
     *cell = (gnomon_cell){(uint32_t)half[0], 0, half[1]};
-    return 1;
 }
 
-static int to_struct(reading *r, const gnomon__struct *s, json_t *object,
-                     char *to);
+static void to_struct(reading *r, const gnomon__struct *s, json_t *object,
+                      char *to);
 
-static int read_item(reading *r, const gnomon__field *f, json_t *item, char *to)
+static void read_item(reading *r, const gnomon__field *f, json_t *item,
+                      char *to)
 {
-    uint64_t number;
-    if (f->type == GNOMON__TYPE_CELLS)
-        return read_pair(r, item, (gnomon_cell *)(void *)to);
-    if (f->type <= GNOMON__TYPE_STRUCTS)
-        return to_struct(r, &gnomon__structs[f->of], item, to);
-    if (!to_whole(r, item, INT64_MIN, INT64_MAX, &number))
-        return 0;
-    memcpy(to, &number, sizeof number);
-    return 1;
+    if (f->type == GNOMON__TYPE_CELLS) {
+        read_pair(r, item, (gnomon_cell *)(void *)to);
+    } else if (f->type <= GNOMON__TYPE_STRUCTS) {
+        to_struct(r, &gnomon__structs[f->of], item, to);
+    } else {
+        const uint64_t number = to_whole(r, item, INT64_MIN, INT64_MAX);
+        memcpy(to, &number, sizeof number);
+    }
 }
 
 /* A struct, or a list, its items and their count; an empty one is none. */
-static int read_list(reading *r, const gnomon__field *f, json_t *list, char *to)
+static void read_list(reading *r, const gnomon__field *f, json_t *list,
+                      char *to)
 {
     size_t size = f->type == GNOMON__TYPE_CELLS ? sizeof(gnomon_cell)
                   : f->type <= GNOMON__TYPE_STRUCTS
@@ -358,54 +341,45 @@ static int read_list(reading *r, const gnomon__field *f, json_t *list, char *to)
     const int is_one = f->type == GNOMON__TYPE_STRUCT;
     size_t n = is_one ? 1 : json_array_size(list), i;
     uint32_t rank;
-    json_t *item;
     if (!is_one && !json_is_array(list))
-        return wrong(r, "not a list");
+        wrong(r, "not a list");
     memcpy(&rank, to + f->count_at, sizeof rank); /* 0 before dims */
     if (f->type >= GNOMON__TYPE_DIMS &&
         (n > UINT32_MAX || (f->type == GNOMON__TYPE_STRIDES && n != rank)))
-        return wrong(r, "not as many as dims");
+        wrong(r, "not as many as dims");
     if (!is_one)
         gnomon__field_count_set(f, to, n);
-    if (!n)
-        return 1;
-    char *items = room_for(r, n, size);
-    if (!items)
-        return 0;
+    char *items = n && !r->code ? room_for(r, n, size) : NULL;
     gnomon__field_set(f, to, &items, sizeof items);
-    if (is_one)
-        return to_struct(r, &gnomon__structs[f->of], list, items);
-    json_array_foreach(list, i, item)
-    {
+    if (is_one && items)
+        to_struct(r, &gnomon__structs[f->of], list, items);
+    for (i = 0; !is_one && i < n && !r->code; i++) {
         enter(r, NULL, i + 1);
-        if (!read_item(r, f, item, items + i * size))
-            return 0;
+        read_item(r, f, json_array_get(list, i), items + i * size);
         leave(r);
     }
-    return 1;
 }
 
 /* ---- Fields ---------------------------------------------------------------------- */
 
-static int read_text(reading *r, const gnomon__field *f, json_t *value,
-                     char *to)
+static void read_text(reading *r, const gnomon__field *f, json_t *value,
+                      char *to)
 {
+    gnomon__copier once = {.m = r->m, .context = &r->texts};
     const char *text = json_string_value(value);
     if (f->type == GNOMON__TYPE_JSON &&
         (!text || !gnomon__json_valid(text, strlen(text))))
-        return wrong(r, "not a text that is JSON; a value as such "
-                        "goes under \"value\"");
+        wrong(r, "not a text that is JSON; a value as such "
+                 "goes under \"value\"");
     if (!text)
-        return wrong(r, "not a text");
-    gnomon__copier once = {.m = r->m, .context = &r->texts};
-    text = gnomon__copy_once(&once, text, f->type);
+        wrong(r, "not a text");
+    if (!r->code && !(text = gnomon__copy_once(&once, text, f->type)))
+        lacks_memory(r);
     gnomon__field_set(f, to, &text, sizeof text);
-    return text ? 1 : lacks_memory(r);
 }
 
 /* A whole number of 32 bits or 64, with a sign or without. */
-static int read_number(reading *r, const gnomon__field *f, json_t *value,
-                       char *to)
+static uint64_t to_number(reading *r, const gnomon__field *f, json_t *value)
 {
     const int is_64 = gnomon__field_size(f) == 8;
     const int has_sign = f->type == GNOMON__TYPE_I32 ||
@@ -413,91 +387,75 @@ static int read_number(reading *r, const gnomon__field *f, json_t *value,
                          f->type == GNOMON__TYPE_I64;
     const uint64_t most =
         (is_64 ? UINT64_MAX : UINT32_MAX) >> (has_sign ? 1 : 0);
-    uint64_t number = 0;
     if (f->type == GNOMON__TYPE_TRUTH && json_is_boolean(value))
-        number = (uint64_t)json_is_true(value);
-    else if (!to_whole(r, value, has_sign ? -(int64_t)most - 1 : 0, most,
-                       &number))
-        return 0;
-    gnomon__field_set_bits(f, to, number);
-    return 1;
+        return (uint64_t)json_is_true(value);
+    return to_whole(r, value, has_sign ? -(int64_t)most - 1 : 0, most);
 }
 
-static int read_value(reading *r, const gnomon__field *f, json_t *value,
-                      char *to)
+static void read_value(reading *r, const gnomon__field *f, json_t *value,
+                       char *to)
 {
-    const char *const *words;
-    uint32_t word;
     double real;
     switch ((gnomon__type)f->type) {
     case GNOMON__TYPE_DOUBLE:
-        if (!to_double(r, value, &real))
-            return 0;
+        real = to_double(r, value);
         gnomon__field_set(f, to, &real, sizeof real);
-        return 1;
+        break;
     case GNOMON__TYPE_WORD:
+        gnomon__field_set_bits(f, to, to_word(r, value, gnomon__words(f)));
+        break;
     case GNOMON__TYPE_FLAGS:
-        words = gnomon__words(f);
-        if (!(f->type == GNOMON__TYPE_WORD ? to_word(r, value, words, &word)
-                                           : to_flags(r, value, words, &word)))
-            return 0;
-        gnomon__field_set(f, to, &word, sizeof word);
-        return 1;
+        gnomon__field_set_bits(f, to, to_flags(r, value, gnomon__words(f)));
+        break;
     case GNOMON__TYPE_TEXT:
     case GNOMON__TYPE_MAYBE:
     case GNOMON__TYPE_JSON:
-        return read_text(r, f, value, to);
+        read_text(r, f, value, to);
+        break;
     case GNOMON__TYPE_STRUCT:
     case GNOMON__TYPE_STRUCTS:
     case GNOMON__TYPE_CELLS:
     case GNOMON__TYPE_DIMS:
     case GNOMON__TYPE_STRIDES:
-        return read_list(r, f, value, to);
+        read_list(r, f, value, to);
+        break;
     default:
-        return read_number(r, f, value, to);
+        gnomon__field_set_bits(f, to, to_number(r, f, value));
     }
 }
 
 /* What a field is that is not there: JSON may be there as a value. */
-static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
-                        char *to)
+static void read_nothing(reading *r, const gnomon__field *f, json_t *value,
+                         char *to)
 {
-    const char *text = "";
-    if (value) {
-        if (!to_json(r, value, &text))
-            return 0;
-        gnomon__field_set(f, to, &text, sizeof text);
-        return 1;
-    }
-    if (f->rules & GNOMON__NEEDED)
-        return wrong(r, "missing");
-    if (f->type == GNOMON__TYPE_TEXT)
+    const char *text = value ? to_json(r, value) : "";
+    if (!value && f->rules & GNOMON__NEEDED)
+        wrong(r, "missing");
+    else if (value || f->type == GNOMON__TYPE_TEXT)
         gnomon__field_set(f, to, &text, sizeof text);
     else if (f->standard)
         gnomon__field_set_bits(f, to, (uint64_t)f->standard);
-    return 1;
 }
 
 /* The cells that statistics lack are known if all executions took the same
  * time. */
-static int find_cells(reading *r, gnomon_stats *s)
+static void find_cells(reading *r, gnomon_stats *s)
 {
-    if (s->cell_count || !s->count)
-        return 1;
+    if (s->cell_count || !s->count || r->code)
+        return;
     if (s->min_ns != s->max_ns) {
         enter(r, "cells", 0);
-        return wrong(
-            r, "missing: give the histogram as [[cell, executions], ...], or "
-               "min_ns and max_ns that are equal");
+        wrong(r, "missing: give the histogram as [[cell, executions], ...], or "
+                 "min_ns and max_ns that are equal");
+        leave(r);
     }
-    gnomon_cell *cell = room_for(r, 1, sizeof *cell);
+    gnomon_cell *cell = r->code ? NULL : room_for(r, 1, sizeof *cell);
     if (!cell)
-        return 0;
+        return;
     cell->cell = gnomon_cell_of(s->min_ns);
     cell->count = s->count;
     s->cells = cell;
     s->cell_count = 1;
-    return 1;
 }
 
 static int is_known_key(const gnomon__struct *s, const char *key)
@@ -510,16 +468,16 @@ static int is_known_key(const gnomon__struct *s, const char *key)
     return 0;
 }
 
-static int to_struct(reading *r, const gnomon__struct *s, json_t *object,
-                     char *to)
+static void to_struct(reading *r, const gnomon__struct *s, json_t *object,
+                      char *to)
 {
     const uint32_t struct_size = s->size;
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        return wrong(r, "not an object");
+        wrong(r, "not an object");
     memcpy(to, &struct_size, sizeof struct_size);
-    for (size_t i = 0; i < s->field_count; i++) {
+    for (size_t i = 0; i < s->field_count && !r->code; i++) {
         const gnomon__field *f = &s->fields[i];
         enter(r, f->name, 0);
         json_t *other = f->type == GNOMON__TYPE_JSON
@@ -529,16 +487,17 @@ static int to_struct(reading *r, const gnomon__struct *s, json_t *object,
         if (json_is_null(value))
             value = NULL;
         if (value && other)
-            return wrong(r, "there is a \"value\" too");
-        if (!(value ? read_value(r, f, value, to)
-                    : read_nothing(r, f, other, to)))
-            return 0;
+            wrong(r, "there is a \"value\" too");
+        else if (value)
+            read_value(r, f, value, to);
+        else
+            read_nothing(r, f, other, to);
         leave(r);
     }
     json_object_foreach(object, key, value) if (!is_known_key(s, key))
         ignore_key(r, key);
-    return s != &gnomon__structs[GNOMON__STATS] ||
-           find_cells(r, (gnomon_stats *)(void *)to);
+    if (s == &gnomon__structs[GNOMON__STATS])
+        find_cells(r, (gnomon_stats *)(void *)to);
 }
 
 /* ---- Where values lie -------------------------------------------------------------- */
@@ -630,28 +589,33 @@ static void wrong_document(reading *r, json_span text, int is_json)
     /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
     json_error_t error = {0};
     json_t *root = json_loadb(text.at, text.size, PARSE_FLAGS, &error);
-    r->depth = 0;
+    const size_t depth = r->depth;
+    r->depth = 0; /* no path */
     if (!root)
         wrong_text(r, &error, is_json);
     else if (!is_json)
         wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
     else
         lacks_memory(r); /* a piece of it failed for memory */
+    r->depth = depth;
     json_decref(root);
 }
 
-/* A piece of the document; NULL: it cannot be read, for whatever reason. Where it has
- * doubles and a whole number that is too large for jansson, all its numbers are read as
- * doubles. */
-static json_t *piece_of(json_span piece, int has_doubles)
+/* A piece of the document `text`; NULL: it cannot be read, which is an error. Where it
+ * has doubles and a whole number that is too large for jansson, all its numbers are read
+ * as doubles. */
+static json_t *piece_of(reading *r, json_span text, json_span piece,
+                        int has_doubles)
 {
     json_error_t error = {0};
     json_t *root = json_loadb(piece.at, piece.size, PARSE_FLAGS, &error);
-    return root || !has_doubles ||
-                   json_error_code(&error) != json_error_numeric_overflow
-               ? root
-               : json_loadb(piece.at, piece.size,
-                            PARSE_FLAGS | JSON_DECODE_INT_AS_REAL, &error);
+    if (!root && has_doubles &&
+        json_error_code(&error) == json_error_numeric_overflow)
+        root = json_loadb(piece.at, piece.size,
+                          PARSE_FLAGS | JSON_DECODE_INT_AS_REAL, &error);
+    if (!root)
+        wrong_document(r, text, 1);
+    return root;
 }
 
 static int has_doubles(const gnomon__struct *s)
@@ -676,58 +640,47 @@ static int is_null(json_span value)
 }
 
 /* One item of a list at a time: a tree takes ten times as much as its text. */
-static int read_kind(reading *r, int entity, const document *d)
+static void read_kind(reading *r, int entity, const document *d)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
     json_span list = d->lists[entity], piece;
     enter(r, s->many, 0);
     if (*list.at != '[')
-        return wrong(r, "not a list");
-    for (size_t i = 1; next_item(&list, NULL, &piece); i++) {
-        json_t *item = piece_of(piece, has_doubles(s));
-        if (!item) {
-            wrong_document(r, d->text, 1);
-            return 0;
-        }
+        wrong(r, "not a list");
+    for (size_t i = 1; !r->code && next_item(&list, NULL, &piece); i++) {
+        json_t *item = piece_of(r, d->text, piece, has_doubles(s));
+        char *to = item ? gnomon__model_add(r->m, entity) : NULL;
         enter(r, NULL, i);
-        char *to = gnomon__model_add(r->m, entity);
-        int good = to ? to_struct(r, s, item, to) : lacks_memory(r);
+        if (to)
+            to_struct(r, s, item, to);
+        else
+            lacks_memory(r);
         json_decref(item);
-        if (!good)
-            return 0;
         leave(r);
     }
     leave(r);
-    return 1;
 }
 
-static int read_version(reading *r, const document *d)
+static void read_version(reading *r, const document *d)
 {
-    uint64_t number;
-    if (!d->version.at)
-        return wrong(r, "\"gnomon\": 1 is missing, so this is no profile");
-    json_t *version = piece_of(d->version, 0);
-    if (!version) {
-        wrong_document(r, d->text, 1);
-        return 0;
-    }
+    json_t *version = NULL;
+    if (d->version.at)
+        version = piece_of(r, d->text, d->version, 0);
+    else
+        wrong(r, "\"gnomon\": 1 is missing, so this is no profile");
     enter(r, "gnomon", 0);
-    int good = to_whole(r, version, 0, UINT64_MAX, &number);
+    const uint64_t number = to_whole(r, version, 0, UINT64_MAX);
     json_decref(version);
-    if (!good)
-        return 0;
     if (!number)
-        return wrong(r, "there is no version 0");
+        wrong(r, "there is no version 0");
     if (number > GNOMON__JSON_FORM) {
         wrong(r,
               "version %llu is newer than this program, which "
               "reads %d",
               (unsigned long long)number, GNOMON__JSON_FORM);
         r->code = GNOMON_EABI;
-        return 0;
     }
     leave(r);
-    return 1;
 }
 
 /* Which key it is; the others are ignored, once all lists are read. */
@@ -746,50 +699,43 @@ static int find_list(document *d, const char *key, json_span value)
 }
 
 /* Finds the lists in the document, which is an object. A second equal key is an error. */
-static int find_lists(reading *r, document *d)
+static void find_lists(reading *r, document *d)
 {
     json_span left = d->text, key, value;
-    while (next_item(&left, &key, &value)) {
-        json_t *text = piece_of(key, 0);
+    while (!r->code && next_item(&left, &key, &value)) {
+        json_t *text = piece_of(r, d->text, key, 0);
         const char *name = json_string_value(text);
         gnomon__text_item *item =
             name ? gnomon__text_intern(&d->keys, name) : NULL;
         int is_new = item && !item->text;
         if (is_new)
             item->text = gnomon__strdup(name);
-        int good = is_new && item->text;
-        if (good)
+        if (is_new && item->text)
             item->number = (uint32_t)find_list(d, name, value);
-        json_decref(text);
-        if (!good) {
+        else
             wrong_document(r, d->text, 1);
-            return 0;
-        }
+        json_decref(text);
     }
-    return 1;
 }
 
 static void read_document(reading *r, document *d)
 {
-    if (*d->text.at == '{' && !find_lists(r, d))
-        return;
-    if (!read_version(r, d))
-        return;
-    for (int i = 0; i < GNOMON__ENTITIES; i++) {
+    if (*d->text.at == '{')
+        find_lists(r, d);
+    read_version(r, d);
+    for (int i = 0; i < GNOMON__ENTITIES && !r->code; i++) {
         int entity = gnomon__json_order[i];
         if (!is_null(d->lists[entity])) {
-            if (!read_kind(r, entity, d))
-                return;
+            read_kind(r, entity, d);
         } else if (entity == GNOMON_RUNS) {
             gnomon_run_info *run = gnomon__model_add(r->m, GNOMON_RUNS);
-            if (!run) {
+            if (run)
+                *run = gnomon__no_run;
+            else
                 lacks_memory(r);
-                return;
-            }
-            *run = gnomon__no_run;
         }
     }
-    for (size_t i = 0; i < d->keys.slots.count; i++)
+    for (size_t i = 0; i < d->keys.slots.count && !r->code; i++)
         if (!d->keys.items[i].number)
             ignore_key(r, d->keys.items[i].text);
 }
