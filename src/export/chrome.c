@@ -86,14 +86,14 @@ static void put_run_keys(const gnomon__chrome *c, const gnomon_profile *p)
         if (is_own_key(m.key))
             continue;
         gnomon__export_form(c->t, "  '%s': ", m.key);
-        gnomon__export_string(c->t, m.json);
-        gnomon__export_literal(c->t, ",\n");
+        gnomon__out_text(c->t, m.json);
+        gnomon__out_literal(c->t, ",\n");
     }
 }
 
 /* With a blank before the number and in a line of its own: holistic trace analysis
  * finds the rank by such a line. */
-static void put_rank(gnomon__export_text *t, const gnomon_profile *p,
+static void put_rank(gnomon__out *t, const gnomon_profile *p,
                      const gnomon_run_info *run)
 {
     const char *given = metadata_of(p, "distributedInfo");
@@ -103,18 +103,17 @@ static void put_rank(gnomon__export_text *t, const gnomon_profile *p,
         return;
     gnomon__export_form(t, "  'distributedInfo': ");
     if (given) {
-        gnomon__export_string(t, given);
+        gnomon__out_text(t, given);
     } else {
         gnomon__export_form(t, "{'rank': %d", run->rank);
         if (run->world_size > 0)
             gnomon__export_form(t, ", 'world_size': %d", run->world_size);
-        gnomon__export_literal(t, "}");
+        gnomon__out_literal(t, "}");
     }
-    gnomon__export_literal(t, ",\n");
+    gnomon__out_literal(t, ",\n");
 }
 
-static void put_loss(gnomon__export_text *t, const gnomon_loss_info *l,
-                     size_t profile)
+static void put_loss(gnomon__out *t, const gnomon_loss_info *l, size_t profile)
 {
     gnomon__export_form(t,
                         "    {'kind': '%s', 'count': %ju, 'profile': %ju, "
@@ -124,7 +123,7 @@ static void put_loss(gnomon__export_text *t, const gnomon_loss_info *l,
     if (l->end_ns)
         gnomon__export_form(t, ", 'begin_ns': %ju, 'end_ns': %ju", l->begin_ns,
                             l->end_ns);
-    gnomon__export_literal(t, "}");
+    gnomon__out_literal(t, "}");
 }
 
 /* All of all profiles: what is missing in a trace belongs into it. */
@@ -136,11 +135,11 @@ static void put_all_losses(const gnomon__chrome *c)
     for (size_t i = 0; i < c->what->count; i++)
         for (size_t k = 1; !gnomon_profile_loss(c->what->profiles[i], k, &l);
              k++) {
-            gnomon__export_string(c->t, is_first ? "\n" : ",\n");
+            gnomon__out_text(c->t, is_first ? "\n" : ",\n");
             put_loss(c->t, &l, i);
             is_first = 0;
         }
-    gnomon__export_string(c->t, is_first ? "],\n" : "\n  ],\n");
+    gnomon__out_text(c->t, is_first ? "],\n" : "\n  ],\n");
 }
 
 /* The file's first keys, in Kineto's order, up to the bracket of its rows. */
@@ -152,8 +151,8 @@ static void put_keys(gnomon__chrome *c)
         is_only ? metadata_of(c->what->profiles[0], "deviceProperties") : NULL;
     gnomon__export_form(c->t, "{\n  'schemaVersion': 1,\n"
                               "  'deviceProperties': ");
-    gnomon__export_string(c->t, devices ? devices : "[]");
-    gnomon__export_literal(c->t, ",\n");
+    gnomon__out_text(c->t, devices ? devices : "[]");
+    gnomon__out_literal(c->t, ",\n");
     if (is_only) {
         put_rank(c->t, c->what->profiles[0], &run);
         if (run.host[0])
@@ -417,14 +416,14 @@ static int write_chrome(const gnomon__export *what, const gnomon_writer *out)
     put_keys(&c);
     for (size_t i = 0; !c.t->code && i < what->count; i++)
         put_chrome_profile(&c, i);
-    gnomon__export_string(c.t, c.is_first ? "]" : "\n  ]");
+    gnomon__out_text(c.t, c.is_first ? "]" : "\n  ]");
     if (what->name) {
         /* TensorBoard's plugin takes the last bracket for that of the rows. */
-        gnomon__export_literal(c.t, ",\n  \"traceName\": \"");
+        gnomon__out_literal(c.t, ",\n  \"traceName\": \"");
         gnomon__export_json_inside(c.t, what->name, GNOMON__JSON_SPECIAL "]");
-        gnomon__export_literal(c.t, "\"");
+        gnomon__out_literal(c.t, "\"");
     }
-    gnomon__export_literal(c.t, "\n}\n");
+    gnomon__out_literal(c.t, "\n}\n");
     return gnomon__export_text_end(c.t);
 }
 

@@ -65,7 +65,7 @@ typedef struct gnomon__chrome_flow {
 
 typedef struct gnomon__chrome {
     const gnomon__export *what;
-    gnomon__export_text *t;
+    gnomon__out *t;
     uint64_t base;  /* Unix ns: ts 0 */
     int is_first;   /* no row was written yet */
     int has_memory; /* an event of the profile is an allocation */
@@ -98,7 +98,7 @@ void gnomon__chrome_rows_end(gnomon__chrome *c);
 /* Begins a row: the comma and line before it. */
 static inline void gnomon__chrome_row(gnomon__chrome *c)
 {
-    gnomon__export_put(c->t, &",\n"[c->is_first], 2 - (size_t)c->is_first);
+    gnomon__out_put(c->t, &",\n"[c->is_first], 2 - (size_t)c->is_first);
     c->is_first = 0;
 }
 

@@ -81,32 +81,31 @@ static const char *for_tensorboard(const char *category,
 
 /* ---- Operations ------------------------------------------------------------------- */
 
-static void put_numbers(gnomon__export_text *t, const int64_t *of, size_t count)
+static void put_numbers(gnomon__out *t, const int64_t *of, size_t count)
 {
-    gnomon__export_literal(t, "[");
+    gnomon__out_literal(t, "[");
     for (size_t i = 0; of && i < count; i++) {
         if (i)
-            gnomon__export_literal(t, ", ");
-        gnomon__export_signed(t, of[i]);
+            gnomon__out_literal(t, ", ");
+        gnomon__out_signed(t, of[i]);
     }
-    gnomon__export_literal(t, "]");
+    gnomon__out_literal(t, "]");
 }
 
 /* A list of each input's dims, strides or type. */
-static void put_inputs(gnomon__export_text *t, const gnomon_op_info *op,
-                       int which)
+static void put_inputs(gnomon__out *t, const gnomon_op_info *op, int which)
 {
-    gnomon__export_literal(t, "[");
+    gnomon__out_literal(t, "[");
     for (size_t i = 0; i < op->input_count; i++) {
         const gnomon_tensor *input = gnomon_input_at(op, i);
         if (i)
-            gnomon__export_literal(t, ", ");
+            gnomon__out_literal(t, ", ");
         if (which == 2)
             gnomon__export_form(t, "'%s'", input->dtype);
         else
             put_numbers(t, which ? input->strides : input->dims, input->rank);
     }
-    gnomon__export_literal(t, "]");
+    gnomon__out_literal(t, "]");
 }
 
 /* Keys that rows have of their own: an attribute of this name would be a second. */
@@ -136,7 +135,7 @@ static const gnomon_attribute *attribute_of(const gnomon_op_info *op,
     return NULL;
 }
 
-static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
+static void put_op(gnomon__out *t, const gnomon_op_info *op)
 {
     static const char *const keys[] = {"Input Dims", "Input Strides",
                                        "Input type"};
@@ -151,7 +150,7 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
         if (is_own_arg(a->key) || attribute_of(op, a->key) != a)
             continue;
         gnomon__export_form(t, ",'%s':", a->key);
-        gnomon__export_string(t, a->json);
+        gnomon__out_text(t, a->json);
     }
     if (op->flops)
         gnomon__export_form(t, ",'flops':%ju", op->flops);
@@ -188,7 +187,7 @@ static double processors_of(const gnomon_profile *p, const gnomon_track_info *k)
 
 /* Computed as Kineto does: from the grid alone, whatever else runs. Profiles that
  * were made from a trace have them already. */
-static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
+static void put_share_of_device(gnomon__out *t, const gnomon_profile *p,
                                 const gnomon_track_info *k,
                                 const gnomon_op_info *op)
 {
@@ -225,7 +224,7 @@ static void read_path(const gnomon__chrome *c, chrome_path *p, uint32_t node)
     p->category = category_of(&p->region, &p->node, p->is_on_device);
 }
 
-static void put_head(const gnomon__chrome *c, gnomon__export_text *t,
+static void put_head(const gnomon__chrome *c, gnomon__out *t,
                      const chrome_path *p)
 {
     gnomon__export_form(t, "{'ph':'X','cat':'%s','name':'%s','pid':%jd,'tid':",
@@ -242,7 +241,7 @@ static int is_work(const chrome_path *p)
     return p->is_on_device && strcmp(p->category, "gpu_user_annotation") != 0;
 }
 
-static void put_args(const gnomon__chrome *c, gnomon__export_text *t,
+static void put_args(const gnomon__chrome *c, gnomon__out *t,
                      const chrome_path *p)
 {
     if (is_work(p))
@@ -278,12 +277,12 @@ static int make_row_texts(const gnomon__chrome *c, gnomon__chrome_node *to,
     gnomon__export_memory m = {0};
     const gnomon_writer w = gnomon__export_to_memory(&m);
     chrome_path p;
-    gnomon__export_text *t = gnomon__export_text_begin(&w);
+    gnomon__out *t = gnomon__export_text_begin(&w);
     if (!t)
         return 0;
     read_path(c, &p, node);
     put_head(c, t, &p);
-    gnomon__export_text_flush(t);
+    gnomon__out_flush(t);
     size_t head = m.size;
     put_args(c, t, &p);
     if (gnomon__export_text_end(t) || m.size > UINT32_MAX) {

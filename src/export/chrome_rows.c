@@ -312,9 +312,8 @@ static void put_flow(gnomon__chrome *c, const gnomon__link_end *end,
                             region_name(c, n.region), pid, tid, at);
     }
     gnomon__chrome_row(c);
-    gnomon__export_string(c->t, end->is_effect
-                                    ? "{\"ph\":\"f\",\"bp\":\"e\",\"id\":"
-                                    : "{\"ph\":\"s\",\"id\":");
+    gnomon__out_text(c->t, end->is_effect ? "{\"ph\":\"f\",\"bp\":\"e\",\"id\":"
+                                          : "{\"ph\":\"s\",\"id\":");
     gnomon__export_form(
         c->t, "%ju,'cat':'%s','name':'%s','pid':%jd,'tid':%jd,'ts':%jx}",
         c->first_flow + end->flow, kind, kind, pid, tid, at);
@@ -326,8 +325,8 @@ static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
                           int args)
 {
     size_t comma = !args && n->args_size;
-    gnomon__export_put(c->t, n->args + comma, n->args_size - comma);
-    gnomon__export_literal(c->t, "}}");
+    gnomon__out_put(c->t, n->args + comma, n->args_size - comma);
+    gnomon__out_literal(c->t, "}}");
 }
 
 /* An operation or label has an id of its own. A call has that of the one around it, and
@@ -360,20 +359,20 @@ static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
 {
     int args = 0;
     uint64_t id = external_id(c, n, e, own, launch);
-    gnomon__export_literal(c->t, ",\"args\":{");
+    gnomon__out_literal(c->t, ",\"args\":{");
     /* Readers take a row of work without a number for one of the host. */
     if ((launch && !n->is_label) || n->is_work) {
         args = 1;
-        gnomon__export_literal(c->t, "\"correlation\":");
-        gnomon__export_number(c->t, correlation_of(c, launch));
+        gnomon__out_literal(c->t, "\"correlation\":");
+        gnomon__out_number(c->t, correlation_of(c, launch));
     }
     if (id) {
-        gnomon__export_string(c->t, &",\"External id\":"[!args]);
-        gnomon__export_number(c->t, id);
+        gnomon__out_text(c->t, &",\"External id\":"[!args]);
+        gnomon__out_number(c->t, id);
         args = 1;
     }
     if (n->moved && e->duration_ns) {
-        gnomon__export_string(c->t, &",\"memory bandwidth (GB/s)\":"[!args]);
+        gnomon__out_text(c->t, &",\"memory bandwidth (GB/s)\":"[!args]);
         gnomon__export_double(c->t, (double)n->moved / (double)e->duration_ns);
         args = 1;
     }
@@ -394,11 +393,11 @@ static bool begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
         return false;
     *tid = gnomon__chrome_tid(c, track, lane);
     gnomon__chrome_row(c);
-    gnomon__export_put(c->t, n->head, n->head_size);
-    gnomon__export_signed(c->t, *tid);
-    gnomon__export_literal(c->t, ",\"ts\":");
+    gnomon__out_put(c->t, n->head, n->head_size);
+    gnomon__out_signed(c->t, *tid);
+    gnomon__out_literal(c->t, ",\"ts\":");
     gnomon__export_us(c->t, at);
-    gnomon__export_literal(c->t, ",\"dur\":");
+    gnomon__out_literal(c->t, ",\"dur\":");
     gnomon__export_us(c->t, duration);
     return true;
 }
@@ -415,7 +414,7 @@ static void put_call(gnomon__chrome *c, const gnomon__link_end *launch,
     gnomon__export_form(c->t, "'correlation':%ju", correlation_of(c, launch));
     if (id)
         gnomon__export_form(c->t, ",'External id':%ju", id);
-    gnomon__export_literal(c->t, "}}");
+    gnomon__out_literal(c->t, "}}");
 }
 
 /* If no call was recorded, the label counts as the launch, at its begin. Work whose launch
@@ -490,7 +489,7 @@ static void put_open(gnomon__chrome *c, const gnomon_open_info *o)
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
     if (!begin_execution(c, n, o->track, &e, 0, zero + e.begin_ns, &tid))
         return;
-    gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
+    gnomon__out_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label)
         gnomon__export_form(c->t, ",'External id':%ju", id);
     put_node_args(c, n, 1);
@@ -517,9 +516,9 @@ static void put_moment(gnomon__chrome *c, const gnomon_event_info *e,
     const int is_sample = e->kind == GNOMON_EVENT_COUNTER;
     const int is_number = is_sample && e->value - e->value == 0;
     gnomon__chrome_row(c);
-    gnomon__export_string(c->t, is_number ? "{\"ph\":\"C\""
-                                          : "{\"ph\":\"i\",\"s\":\"t\","
-                                            "\"cat\":\"cpu_instant_event\"");
+    gnomon__out_text(c->t, is_number ? "{\"ph\":\"C\""
+                                     : "{\"ph\":\"i\",\"s\":\"t\","
+                                       "\"cat\":\"cpu_instant_event\"");
     gnomon__export_form(c->t,
                         ",'name':'%s','pid':%jd,'tid':%jd,'ts':%jx,'args':{",
                         region_name(c, e->region), k->pid, k->tid, at);
@@ -530,7 +529,7 @@ static void put_moment(gnomon__chrome *c, const gnomon_event_info *e,
                             e->value > 0   ? "inf"
                             : e->value < 0 ? "-inf"
                                            : "NaN");
-    gnomon__export_literal(c->t, "}}");
+    gnomon__out_literal(c->t, "}}");
 }
 
 static void put_event(gnomon__chrome *c, const gnomon_event_info *e,

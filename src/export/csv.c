@@ -28,13 +28,13 @@ typedef struct csv_kept {
 } csv_kept;
 
 typedef struct csv_export {
-    gnomon__export_text *t;
+    gnomon__out *t;
     const gnomon__export *what;
     const gnomon_profile *p;
     gnomon__export_tree tree;
     csv_kept *kept;
-    gnomon__export_text *memory; /* to which those are written */
-    size_t runs, tracks, nodes;  /* of the profiles before this one */
+    gnomon__out *memory;        /* to which those are written */
+    size_t runs, tracks, nodes; /* of the profiles before this one */
 } csv_export;
 
 /* What kinds have in common. */
@@ -55,43 +55,43 @@ static const char csv_header[] =
 /* ---- Cells ------------------------------------------------------------------- */
 
 /* The inside of a cell in quotes. `in_path`: a separator in a name is escaped. */
-static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
+static void csv_inside(gnomon__out *t, const char *text, int in_path)
 {
     const char *special = in_path ? "\"/\\" : "\"";
     size_t character;
     for (; *(text = gnomon__export_plain(t, text, special, &character));
          text++) {
         if (!character)
-            gnomon__export_literal(t, GNOMON__NO_CHARACTER);
+            gnomon__out_literal(t, GNOMON__NO_CHARACTER);
         else
-            gnomon__export_put(t, *text == '"' ? "\"\"" : (char[]){'\\', *text},
-                               2);
+            gnomon__out_put(t, *text == '"' ? "\"\"" : (char[]){'\\', *text},
+                            2);
     }
 }
 
-static void csv_guard(gnomon__export_text *t, const char *text)
+static void csv_guard(gnomon__out *t, const char *text)
 {
-    gnomon__export_string(t, gnomon__print_is_formula(text) ? "'" : "");
+    gnomon__out_text(t, gnomon__print_is_formula(text) ? "'" : "");
 }
 
-static void csv_text(gnomon__export_text *t, const char *text)
+static void csv_text(gnomon__out *t, const char *text)
 {
     const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
-    gnomon__export_string(t, quote);
+    gnomon__out_text(t, quote);
     csv_guard(t, text);
     csv_inside(t, text, 0);
-    gnomon__export_string(t, quote);
-    gnomon__export_literal(t, ",");
+    gnomon__out_text(t, quote);
+    gnomon__out_literal(t, ",");
 }
 
 /* A sample that was no number is empty, as pandas has it. */
-static void csv_value(gnomon__export_text *t, const csv_row *row)
+static void csv_value(gnomon__out *t, const csv_row *row)
 {
     if (row->has_value && isinf(row->value))
-        gnomon__export_string(t, row->value < 0 ? "-inf" : "inf");
+        gnomon__out_text(t, row->value < 0 ? "-inf" : "inf");
     else if (row->has_value && !isnan(row->value))
         gnomon__export_double(t, row->value);
-    gnomon__export_literal(t, ",");
+    gnomon__out_literal(t, ",");
 }
 
 /* Always in quotes: what is in it is known at its end only. */
@@ -99,18 +99,18 @@ static void csv_path(csv_export *x, uint32_t node)
 {
     const uint32_t depth = x->tree.nodes[node].depth;
     const uint32_t *path = gnomon__export_path(&x->tree, node);
-    gnomon__export_literal(x->t, "\"");
+    gnomon__out_literal(x->t, "\"");
     for (uint32_t i = 0; i < depth; i++) {
         gnomon_region_info region;
         if (i)
-            gnomon__export_literal(x->t, "/");
+            gnomon__out_literal(x->t, "/");
         if (gnomon_profile_region(x->p, path[i], &region) != GNOMON_OK)
             continue;
         if (!i)
             csv_guard(x->t, region.name);
         csv_inside(x->t, region.name, 1);
     }
-    gnomon__export_literal(x->t, "\",");
+    gnomon__out_literal(x->t, "\",");
 }
 
 /* ---- Rows -------------------------------------------------------------------- */
@@ -165,8 +165,8 @@ static void csv_put_middle(csv_export *x, const csv_row *row)
 {
     const uint64_t numbers[] = {row->begin_ns, row->duration_ns, row->instance};
     for (int i = 0; i < 3; i++) {
-        gnomon__export_number(x->t, numbers[i]);
-        gnomon__export_literal(x->t, ",");
+        gnomon__out_number(x->t, numbers[i]);
+        gnomon__out_literal(x->t, ",");
     }
     csv_value(x->t, row);
 }
@@ -217,17 +217,17 @@ static void csv_make(csv_export *x, const gnomon_event_info *e, csv_row *row,
                      csv_kept *k)
 {
     const gnomon_writer to_memory = gnomon__export_to_memory(&k->text);
-    gnomon__export_text *t = x->t;
+    gnomon__out *t = x->t;
     *k = (csv_kept){e->kind, e->track, e->node, e->region, 0, k->text};
     k->text.size = 0;
     csv_describe(x, e, row);
     x->t = x->memory;
-    x->t->out = &to_memory;
+    x->t->to = &to_memory;
     csv_put_begin(x, row, 0);
-    gnomon__export_text_flush(x->t);
+    gnomon__out_flush(x->t);
     k->begin = k->text.size;
     csv_put_end(x, row);
-    gnomon__export_text_flush(x->t);
+    gnomon__out_flush(x->t);
     x->t = t;
     t->code = t->code ? t->code : x->memory->code;
 }
@@ -253,9 +253,9 @@ static void csv_event(csv_export *x, const gnomon_event_info *e,
         csv_make(x, e, &row, k);
     if (x->t->code)
         return;
-    gnomon__export_put(x->t, k->text.text, k->begin);
+    gnomon__out_put(x->t, k->text.text, k->begin);
     csv_put_middle(x, &row);
-    gnomon__export_put(x->t, k->text.text + k->begin, k->text.size - k->begin);
+    gnomon__out_put(x->t, k->text.text + k->begin, k->text.size - k->begin);
     if (k->text.size > CSV_KEPT_MOST) {
         free(k->text.text);
         *k = (csv_kept){.track = 0};
@@ -311,7 +311,7 @@ static int csv_write(const gnomon__export *what, const gnomon_writer *out)
                     .memory = gnomon__export_text_begin(NULL)};
     int code = x.memory ? GNOMON_OK : GNOMON_ENOMEM;
     if (x.t)
-        gnomon__export_string(x.t, csv_header);
+        gnomon__out_text(x.t, csv_header);
     for (size_t i = 0; x.t && !code && i < what->count; i++) {
         x.p = what->profiles[i];
         code = csv_profile(&x);

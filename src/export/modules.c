@@ -184,26 +184,26 @@ static int write_row(gnomon__module *m, int64_t pid, gnomon__chrome_node *n)
 {
     gnomon__export_memory to = {0};
     const gnomon_writer w = gnomon__export_to_memory(&to);
-    gnomon__export_text *t = gnomon__export_text_begin(&w);
+    gnomon__out *t = gnomon__export_text_begin(&w);
     if (!t)
         return 0;
     gnomon__export_form(t,
                         "{'ph':'X','cat':'python_function','name':'%s_%u',"
                         "'pid':%jd,'tid':",
                         m->name, m->number, pid);
-    gnomon__export_text_flush(t);
+    gnomon__out_flush(t);
     const size_t head = to.size;
     gnomon__export_form(t,
                         ",'Python module id':%u,'Python id':%ju,"
                         "'Python parent id':",
                         m->number, m->last);
     if (m->within)
-        gnomon__export_number(t, m->within);
+        gnomon__out_number(t, m->within);
     else
-        gnomon__export_literal(t, "null");
-    gnomon__export_text_flush(t);
+        gnomon__out_literal(t, "null");
+    gnomon__out_flush(t);
     const size_t own = to.size - head;
-    gnomon__export_put(t, n->args + m->own, n->args_size - m->own);
+    gnomon__out_put(t, n->args + m->own, n->args_size - m->own);
     if (gnomon__export_text_end(t)) {
         free(to.text);
         return 0;

@@ -249,7 +249,7 @@ typedef struct gnomon__perfetto_names {
 
 typedef struct gnomon__perfetto {
     const gnomon__export *what;
-    gnomon__export_text *t;
+    gnomon__out *t;
     gnomon__wire wire; /* the packet at hand */
     int has_memory;    /* an event of the profile may be an allocation */
     uint64_t uuids;    /* given out so far */

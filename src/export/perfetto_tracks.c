@@ -159,8 +159,8 @@ static void end_packet(gnomon__perfetto *f)
         return;
     size_t n = gnomon__wire_varint(head, TRACE_PACKET << 3 | 2);
     n += gnomon__wire_varint(head + n, f->wire.size);
-    gnomon__export_put(f->t, head, n);
-    gnomon__export_put(f->t, f->wire.bytes, f->wire.size);
+    gnomon__out_put(f->t, head, n);
+    gnomon__out_put(f->t, f->wire.bytes, f->wire.size);
 }
 
 /* Times are Unix ns, and the file says nothing of clocks: viewers then take Unix time for

@@ -23,7 +23,7 @@ typedef struct speedscope_open {
 } speedscope_open;
 
 typedef struct speedscope_export {
-    gnomon__export_text *t;
+    gnomon__out *t;
     const gnomon__export *what;
     const gnomon_profile *p;
     gnomon__export_tree tree;
@@ -65,7 +65,7 @@ static void speedscope_head(const speedscope_export *x)
                 gnomon__export_form(x->t, ",'file':'%s'", r.file);
             if (*r.file && r.line)
                 gnomon__export_form(x->t, ",'line':%u", r.line);
-            gnomon__export_literal(x->t, "}");
+            gnomon__out_literal(x->t, "}");
         }
     }
     gnomon__export_form(x->t, "]},\n'profiles':[");
@@ -105,11 +105,11 @@ static void speedscope_stack(speedscope_export *x, uint32_t node)
 {
     const uint32_t depth = x->tree.nodes[node].depth;
     const uint32_t *path = gnomon__export_path(&x->tree, node);
-    gnomon__export_literal(x->t, "[");
+    gnomon__out_literal(x->t, "[");
     for (uint32_t i = 0; i < depth; i++)
         gnomon__export_form(x->t, "%s%u", i ? "," : "",
                             speedscope_frame_of(x, path[i]));
-    gnomon__export_literal(x->t, "]");
+    gnomon__out_literal(x->t, "]");
 }
 
 /* Nodes of the track with self time. Returns their sum. With `is_written` their stacks
@@ -125,11 +125,11 @@ static uint64_t speedscope_nodes(speedscope_export *x, uint32_t track,
         if (!self || of != track || !x->tree.nodes[i].region)
             continue;
         if (is_written && sum)
-            gnomon__export_literal(x->t, ",");
+            gnomon__out_literal(x->t, ",");
         if (is_written == 1)
             speedscope_stack(x, (uint32_t)i);
         else if (is_written)
-            gnomon__export_number(x->t, self);
+            gnomon__out_number(x->t, self);
         sum = speedscope_sum(sum, self);
     }
     return sum;
@@ -191,11 +191,11 @@ static int speedscope_find_tracks(speedscope_export *x)
 static void speedscope_moment(speedscope_export *x, const char *head,
                               uint32_t frame, uint64_t at)
 {
-    gnomon__export_string(x->t, head);
-    gnomon__export_number(x->t, frame);
-    gnomon__export_literal(x->t, ",\"at\":");
-    gnomon__export_number(x->t, at);
-    gnomon__export_literal(x->t, "}");
+    gnomon__out_text(x->t, head);
+    gnomon__out_number(x->t, frame);
+    gnomon__out_literal(x->t, ",\"at\":");
+    gnomon__out_number(x->t, at);
+    gnomon__out_literal(x->t, "}");
 }
 
 static void speedscope_close(speedscope_export *x, uint64_t until)
@@ -301,7 +301,7 @@ static int speedscope_write(const gnomon__export *what,
         code = speedscope_profile(&x);
     }
     free(x.open);
-    gnomon__export_literal(x.t, "]}\n");
+    gnomon__out_literal(x.t, "]}\n");
     int written = gnomon__export_text_end(x.t);
     return code ? code : written;
 }

@@ -161,24 +161,24 @@ const char *gnomon__export_run_name(char text[32], const gnomon_run_info *run,
  * A viewer ends the stack at the last blank and a frame at `;`. As torch's
  * export_stacks has it, both become `_`, and so does what would move a terminal's
  * cursor. */
-static void stacks_frame(gnomon__export_text *t, const char *name)
+static void stacks_frame(gnomon__out *t, const char *name)
 {
     static const char special[] = GNOMON__CONTROLS " ;\x7f";
     size_t character;
     if (!*name)
-        gnomon__export_literal(t, "_");
+        gnomon__out_literal(t, "_");
     for (; *(name = gnomon__export_plain(t, name, special, &character));
          name++) {
         if (character)
-            gnomon__export_literal(t, "_");
+            gnomon__out_literal(t, "_");
         else
-            gnomon__export_literal(t, GNOMON__NO_CHARACTER);
+            gnomon__out_literal(t, GNOMON__NO_CHARACTER);
     }
 }
 
 /* The first frames: the run, where there are several, and the track. `before`: how
  * many runs earlier profiles have. */
-static void stacks_track(gnomon__export_text *t, const gnomon_profile *p,
+static void stacks_track(gnomon__out *t, const gnomon_profile *p,
                          uint32_t number, size_t before, int has_runs)
 {
     gnomon_track_info track;
@@ -188,19 +188,19 @@ static void stacks_track(gnomon__export_text *t, const gnomon_profile *p,
     if (has_runs && gnomon_profile_run(p, track.run, &run) == GNOMON_OK) {
         stacks_frame(t,
                      gnomon__export_run_name(name, &run, before + track.run));
-        gnomon__export_literal(t, ";");
+        gnomon__out_literal(t, ";");
     }
     stacks_frame(t, gnomon__export_track_name(text, &track));
 }
 
-static void stacks_put(gnomon__export_text *t, gnomon__export_tree *tree,
-                       uint32_t node, uint64_t self)
+static void stacks_put(gnomon__out *t, gnomon__export_tree *tree, uint32_t node,
+                       uint64_t self)
 {
     const uint32_t depth = tree->nodes[node].depth;
     const uint32_t *path = gnomon__export_path(tree, node);
     for (uint32_t i = 0; i < depth; i++) {
         gnomon_region_info region;
-        gnomon__export_literal(t, ";");
+        gnomon__out_literal(t, ";");
         if (gnomon_profile_region(tree->p, path[i], &region))
             region.name = "";
         stacks_frame(t, region.name);
@@ -208,8 +208,8 @@ static void stacks_put(gnomon__export_text *t, gnomon__export_tree *tree,
     gnomon__export_form(t, " %ju\n", self);
 }
 
-static int stacks_profile(gnomon__export_text *t, const gnomon_profile *p,
-                          int metric, size_t before, int has_runs)
+static int stacks_profile(gnomon__out *t, const gnomon_profile *p, int metric,
+                          size_t before, int has_runs)
 {
     gnomon__export_tree tree;
     int code = gnomon__export_tree_begin(&tree, p);
@@ -231,7 +231,7 @@ static int stacks_profile(gnomon__export_text *t, const gnomon_profile *p,
 
 static int stacks_write(const gnomon__export *what, const gnomon_writer *out)
 {
-    gnomon__export_text *t = gnomon__export_text_begin(out);
+    gnomon__out *t = gnomon__export_text_begin(out);
     const int has_runs = gnomon__export_runs(what) > 1;
     size_t before = 0;
     int code = GNOMON_OK;

@@ -11,7 +11,7 @@
 enum { MANY = 8 }; /* numbers for each length of a number */
 
 typedef struct written {
-    char at[2 * GNOMON__TEXT_ROOM];
+    char at[2 * GNOMON__OUT_ROOM];
     size_t size;
 } written;
 
@@ -29,18 +29,18 @@ static int keep(const gnomon_writer *w, const void *bytes, size_t size)
 static void same_as_printf(uint64_t number, size_t before)
 {
     static written all;
-    static const char padding[GNOMON__TEXT_ROOM];
+    static const char padding[GNOMON__OUT_ROOM];
     char expected[80];
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = keep, .context = &all};
-    gnomon__export_text *t = gnomon__export_text_begin(&w);
+    gnomon__out *t = gnomon__export_text_begin(&w);
     all.size = 0;
-    gnomon__export_put(t, padding, before);
-    gnomon__export_number(t, number);
-    gnomon__export_literal(t, " ");
+    gnomon__out_put(t, padding, before);
+    gnomon__out_number(t, number);
+    gnomon__out_literal(t, " ");
     gnomon__export_us(t, number);
-    gnomon__export_literal(t, " ");
-    gnomon__export_signed(t, (int64_t)number);
+    gnomon__out_literal(t, " ");
+    gnomon__out_signed(t, (int64_t)number);
     CHECK_EQ(gnomon__export_text_end(t), GNOMON_OK);
     snprintf(expected, sizeof expected, "%" PRIu64 " %" PRIu64 ".%03u %" PRId64,
              number, number / 1000, (unsigned)(number % 1000), (int64_t)number);
@@ -68,7 +68,7 @@ static void printed_as(const char *text, const char *expected)
     static written all;
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = keep, .context = &all};
-    gnomon__export_text *t = gnomon__export_text_begin(&w);
+    gnomon__out *t = gnomon__export_text_begin(&w);
     all.size = 0;
     gnomon__export_printed(t, text);
     CHECK_EQ(gnomon__export_text_end(t), GNOMON_OK);
@@ -92,7 +92,7 @@ TEST(the_point_of_a_locale_is_a_point)
 TEST(numbers_at_the_end_of_the_buffer)
 {
     static const uint64_t numbers[] = {0, 7, 42, 999, 1234567, UINT64_MAX};
-    for (size_t before = GNOMON__TEXT_ROOM - 70; before <= GNOMON__TEXT_ROOM;
+    for (size_t before = GNOMON__OUT_ROOM - 70; before <= GNOMON__OUT_ROOM;
          before++)
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
             same_as_printf(numbers[i], before);
@@ -101,18 +101,18 @@ TEST(numbers_at_the_end_of_the_buffer)
 /* Wherever in the buffer a value or a piece of the form begins. */
 TEST(a_form_is_written_as_printf_would)
 {
-    static const char padding[GNOMON__TEXT_ROOM];
+    static const char padding[GNOMON__OUT_ROOM];
     static const char expected[] =
         "{\"a\":\"x \\\"y\\\" \\u000a\",\"b\":-7,\"c\":7,\"d\":-9000000000,"
         "\"e\":18446744073709551615,\"f\":0.5,\"g\":1234.567}";
-    for (size_t before = GNOMON__TEXT_ROOM; before + 150 > GNOMON__TEXT_ROOM;
+    for (size_t before = GNOMON__OUT_ROOM; before + 150 > GNOMON__OUT_ROOM;
          before--) {
         static written all;
         const gnomon_writer w = {
             .struct_size = sizeof w, .write = keep, .context = &all};
-        gnomon__export_text *t = gnomon__export_text_begin(&w);
+        gnomon__out *t = gnomon__export_text_begin(&w);
         all.size = 0;
-        gnomon__export_put(t, padding, before);
+        gnomon__out_put(t, padding, before);
         gnomon__export_form(t,
                             "{'a':'%s','b':%d,'c':%u,'d':%jd,'e':%ju,'f':%g,"
                             "'g':%jx}",

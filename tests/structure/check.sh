@@ -5,8 +5,8 @@
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/print, src/export and src/profilers, which plugins are
-#            made of, themselves, those two, platform/order.h, which needs libc alone, and
-#            public headers only; src/inject, beside
+#            made of, themselves, those two, platform/order.h and platform/out.h,
+#            which need libc alone, and public headers only; src/inject, beside
 #            the library, itself, platform and public headers only; src/malloc also mark and run
 #   calls    what an object of the library or the program needs of another one lies in
 #            its own room or to its left: the same order, as the linker sees it. The
@@ -52,7 +52,7 @@ check_rooms() {
         sub(/\/.*/, "", to)
         fits = to in position && position[to] <= position[mine]
         if (mine in apart && to in position && position[to] && to != mine)
-            fits = index(apart[mine], " " to " ") || quoted[2] == "platform/order.h"
+            fits = index(apart[mine], " " to " ") || quoted[2] ~ /^platform\/(order|out)\.h$/
         if (!fits) print FILENAME " includes " quoted[2]
         next
     }
