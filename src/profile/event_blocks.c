@@ -7,13 +7,13 @@
  * again gives these again, as long as the file has the same bytes. */
 #include "profile/event_blocks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/atomic.h"
 #include "platform/crc32.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "platform/os.h"
 #include "profile/layout.h"
 
@@ -344,16 +344,16 @@ int gnomon__blocks_add(gnomon__event_blocks **s, const gnomon__section *block)
     gnomon__event_blocks *b = *s;
     if (!b->count)
         b->fd = -1;
-    if (!gnomon__grow(&b->blocks, &b->room, b->count + 1, sizeof *b->blocks))
-        return gnomon__no_memory_to_read();
-    b->blocks[b->count++] =
-        (gnomon__stored_block){.at = block->at + GNOMON__SECTION_HEADER,
-                               .size = (uint32_t)block->bytes,
-                               .crc = block->crc,
-                               .count = block->count,
-                               .number = block->first};
     b->total += block->bytes;
-    return GNOMON_OK;
+    return GNOMON__ADD(
+               b->blocks, b->room, b->count,
+               (gnomon__stored_block){.at = block->at + GNOMON__SECTION_HEADER,
+                                      .size = (uint32_t)block->bytes,
+                                      .crc = block->crc,
+                                      .count = block->count,
+                                      .number = block->first})
+               ? GNOMON_OK
+               : gnomon__no_memory_to_read();
 }
 
 void gnomon__blocks_free(gnomon__event_blocks *s)
@@ -614,15 +614,10 @@ static size_t find_block(gnomon__event_blocks *s, size_t number)
         store_relaxed(&s->last, low + 1);
         return low + 1;
     }
-    for (low = 0; high - low > 1;) {
-        size_t middle = (low + high) / 2;
-        if (s->blocks[middle].first <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    store_relaxed(&s->last, low);
-    return low;
+    low = 0;
+    GNOMON__SEARCH(low, high, i, s->blocks[i].first <= number)
+    store_relaxed(&s->last, low - 1);
+    return low - 1;
 }
 
 static int lock_slot(gnomon__block_slot *slot)
@@ -736,13 +731,8 @@ void gnomon__blocks_open(gnomon__event_blocks *s)
 
 /* ---- All at once ------------------------------------------------------------------- */
 
-static int compare_in_track(const void *left, const void *right)
-{
-    const gnomon_event_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(track);
-    GNOMON__TRY_NUMBER(begin_ns);
-    return GNOMON__COMPARE(a->reserved, b->reserved);
-}
+GNOMON__ORDER(compare_in_track, gnomon_event_info, UP(track), UP(begin_ns),
+              UP(reserved))
 
 /* `reserved` keeps the order of events that began at one moment. */
 int gnomon__blocks_to_table(gnomon__event_blocks *s, gnomon__model *m)
@@ -758,8 +748,7 @@ int gnomon__blocks_to_table(gnomon__event_blocks *s, gnomon__model *m)
     gnomon_event_info *events = (void *)t->items;
     for (size_t i = 0; i < t->count; i++)
         events[i].reserved = (uint32_t)i;
-    if (t->count)
-        qsort(events, t->count, sizeof *events, compare_in_track);
+    GNOMON__SORT(events, t->count, compare_in_track);
     for (size_t i = 0; i < t->count; i++)
         events[i].reserved = 0;
     return GNOMON_OK;

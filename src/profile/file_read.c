@@ -14,6 +14,7 @@
 #include "platform/error.h"
 #include "platform/json.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "platform/os.h"
 #include "platform/utf8.h"
 #include "profile/event_blocks.h"
@@ -57,11 +58,10 @@ static int keep_texts(record_reader *r)
         (last && s->first < last->first + last->bytes))
         return GNOMON_OK; /* references to its texts read as "(lost)" */
     char *copy = gnomon__model_room(r->m, (size_t)s->bytes);
-    if (!copy || !gnomon__grow(&r->texts, &r->text_room, r->text_count + 1,
-                               sizeof *r->texts))
+    if (!copy || !GNOMON__ADD(r->texts, r->text_room, r->text_count,
+                              (read_texts){s->first, s->bytes, copy}))
         return gnomon__no_memory_to_read();
     memcpy(copy, s->payload, (size_t)s->bytes);
-    r->texts[r->text_count++] = (read_texts){s->first, s->bytes, copy};
     return GNOMON_OK;
 }
 
@@ -71,19 +71,12 @@ static const char *read_text(const record_reader *r, uint32_t at)
     size_t low = 0, high = r->text_count;
     if (at-- == 0)
         return "";
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const read_texts *t = &r->texts[middle];
-        if (at < t->first)
-            high = middle;
-        else if (at >= t->first + t->bytes)
-            low = middle + 1;
-        else if (at > t->first && t->text[at - t->first - 1])
-            break; /* no text begins there */
-        else
-            return t->text + (at - t->first);
-    }
-    return NULL;
+    GNOMON__SEARCH(low, high, i, r->texts[i].first + r->texts[i].bytes <= at)
+    const read_texts *t = &r->texts[low];
+    if (low == r->text_count || at < t->first ||
+        (at > t->first && t->text[at - t->first - 1]))
+        return NULL; /* no text begins there */
+    return t->text + (at - t->first);
 }
 
 /* ---- What records point to -------------------------------------------------- */
@@ -113,25 +106,24 @@ static const char *behind(const record_reader *r, uint64_t where,
     return r->s->payload + records + (where - 1);
 }
 
-static void *read_cells(record_reader *r, uint32_t where, uint32_t count)
+/* Cells, which have eight bytes here, or sizes. */
+static void *read_words(record_reader *r, int has_cells, uint32_t where,
+                        uint32_t count)
 {
     const char *at = behind(r, where, count, 8);
-    gnomon_cell *cells = at ? record_room(r, count, sizeof *cells, 8) : NULL;
-    for (uint32_t i = 0; cells && i < count; i++) {
-        uint64_t packed = gnomon__get_64(at + 8 * (size_t)i);
-        cells[i] = (gnomon_cell){(uint32_t)(packed >> 54), 0,
-                                 packed & ((1ull << 54) - 1)};
+    const size_t size = has_cells ? sizeof(gnomon_cell) : sizeof(int64_t);
+    void *list = at ? record_room(r, count, size, 8) : NULL;
+    gnomon_cell *cells = list;
+    int64_t *sizes = list;
+    for (uint32_t i = 0; list && i < count; i++, at += 8) {
+        const uint64_t word = gnomon__get_64(at);
+        if (has_cells)
+            cells[i] = (gnomon_cell){(uint32_t)(word >> 54), 0,
+                                     word & ((1ull << 54) - 1)};
+        else
+            sizes[i] = (int64_t)word;
     }
-    return cells;
-}
-
-static void *read_sizes(record_reader *r, uint32_t where, uint32_t count)
-{
-    const char *at = behind(r, where, count, 8);
-    int64_t *sizes = at ? record_room(r, count, sizeof *sizes, 8) : NULL;
-    for (uint32_t i = 0; sizes && i < count; i++)
-        sizes[i] = (int64_t)gnomon__get_64(at + 8 * (size_t)i);
-    return sizes;
+    return list;
 }
 
 static void read_fields(record_reader *r, const gnomon__struct *s,
@@ -217,10 +209,8 @@ static void read_list(record_reader *r, const gnomon__field *f, const char *at,
         memcpy(&count, (const char *)of + f->count_at, sizeof count);
     if (!where || !count)
         return;
-    if (f->type == GNOMON__TYPE_CELLS)
-        list = read_cells(r, where, count);
-    else if (f->type >= GNOMON__TYPE_DIMS)
-        list = read_sizes(r, where, count);
+    if (f->type >= GNOMON__TYPE_CELLS)
+        list = read_words(r, f->type == GNOMON__TYPE_CELLS, where, count);
     else
         list = read_structs(r, &gnomon__structs[f->of], where, &count);
     if (!list)

@@ -216,19 +216,18 @@ static void file_structs(file_writer *w, const gnomon__struct *s,
     }
 }
 
-static void file_cells(file_writer *w, const gnomon_cell *cells, size_t count)
+/* Cells, of which each takes eight bytes, or sizes. */
+static void file_words(file_writer *w, int has_cells, const void *list,
+                       size_t count)
 {
+    const gnomon_cell *cells = list;
+    const int64_t *sizes = list;
     char *at = file_room(w, &w->tail, 8 * count);
     for (size_t i = 0; at && i < count; i++)
-        gnomon__put_64(at + 8 * i, (uint64_t)cells[i].cell << 54 |
-                                       (cells[i].count & ((1ull << 54) - 1)));
-}
-
-static void file_sizes(file_writer *w, const int64_t *sizes, size_t count)
-{
-    char *at = file_room(w, &w->tail, 8 * count);
-    for (size_t i = 0; at && i < count; i++)
-        gnomon__put_64(at + 8 * i, (uint64_t)sizes[i]);
+        gnomon__put_64(at + 8 * i,
+                       has_cells ? (uint64_t)cells[i].cell << 54 |
+                                       (cells[i].count & ((1ull << 54) - 1))
+                                 : (uint64_t)sizes[i]);
 }
 
 /* Where a list of `count` begins in the tail; 0: it is empty. */
@@ -238,10 +237,8 @@ static uint32_t file_list(file_writer *w, const gnomon__field *f,
     const uint32_t where = tail_at(w);
     if (!count)
         return 0;
-    if (f->type == GNOMON__TYPE_CELLS)
-        file_cells(w, list, count);
-    else if (f->type >= GNOMON__TYPE_DIMS)
-        file_sizes(w, list, count);
+    if (f->type >= GNOMON__TYPE_CELLS)
+        file_words(w, f->type == GNOMON__TYPE_CELLS, list, count);
     else
         file_structs(w, &gnomon__structs[f->of], list, count);
     return where;
@@ -424,8 +421,6 @@ int gnomon__file_finish(file_writer *w)
     gnomon__text_table_free(&w->own);
     return w->code;
 }
-
-/* ---- In either form -------------------------------------------------------- */
 
 /* ---- A .gnomon file ----------------------------------------------------------- */
 
