@@ -280,19 +280,18 @@ static void csv_loss(csv_export *x, const gnomon_loss_info *loss)
     csv_put_row(x, &row, loss->run);
 }
 
-static int csv_profile(csv_export *x)
+static void csv_profile(csv_export *x)
 {
     gnomon__event_cursor at;
     const gnomon_event_info *e;
     gnomon_loss_info loss;
-    int code = gnomon__export_tree_begin(&x->tree, x->p);
     x->kept = calloc(CSV_KEPT, sizeof *x->kept);
-    if (!x->kept)
-        code = GNOMON_ENOMEM;
+    gnomon__export_needs(x->t,
+                         gnomon__export_tree_begin(&x->tree, x->p) && x->kept);
     gnomon__event_cursor_all(&at, x->what, x->p);
-    while (!code && !x->t->code && (e = gnomon__event_cursor_next(&at)) != NULL)
+    while (!x->t->code && (e = gnomon__event_cursor_next(&at)) != NULL)
         csv_event(x, e, at.begin);
-    for (size_t i = 1; !code && !gnomon_profile_loss(x->p, i, &loss); i++)
+    for (size_t i = 1; !x->t->code && !gnomon_profile_loss(x->p, i, &loss); i++)
         csv_loss(x, &loss);
     x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
     x->tracks += gnomon_profile_count(x->p, GNOMON_TRACKS);
@@ -301,7 +300,6 @@ static int csv_profile(csv_export *x)
         free(x->kept[i].text.text);
     free(x->kept);
     gnomon__export_tree_end(&x->tree);
-    return code;
 }
 
 static int csv_write(const gnomon__export *what, const gnomon_writer *out)
@@ -309,16 +307,14 @@ static int csv_write(const gnomon__export *what, const gnomon_writer *out)
     csv_export x = {.t = gnomon__export_text_begin(out),
                     .what = what,
                     .memory = gnomon__export_text_begin(NULL)};
-    int code = x.memory ? GNOMON_OK : GNOMON_ENOMEM;
-    if (x.t)
+    if (x.t && gnomon__export_needs(x.t, x.memory))
         gnomon__out_text(x.t, csv_header);
-    for (size_t i = 0; x.t && !code && i < what->count; i++) {
+    for (size_t i = 0; x.t && !x.t->code && i < what->count; i++) {
         x.p = what->profiles[i];
-        code = csv_profile(&x);
+        csv_profile(&x);
     }
     free(x.memory);
-    int written = gnomon__export_text_end(x.t);
-    return code ? code : written;
+    return gnomon__export_text_end(x.t);
 }
 
 const gnomon__exporter gnomon__export_csv = {

@@ -38,14 +38,9 @@ enum {
 
 char *gnomon__wire_grow(gnomon__wire *w, size_t more)
 {
-    size_t room = 2 * (w->size + more) + 512;
-    char *bytes = w->has_failed ? NULL : realloc(w->bytes, room);
-    w->has_failed |= !bytes;
-    if (!bytes)
-        return NULL;
-    w->bytes = bytes;
-    w->room = room;
-    return w->bytes + w->size;
+    w->has_failed |=
+        !gnomon__table_grow(&w->bytes, &w->room, w->size + more, 1);
+    return w->has_failed ? NULL : w->bytes + w->size;
 }
 
 void gnomon__wire_fixed(gnomon__wire *w, uint32_t field, uint64_t value)

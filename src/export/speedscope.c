@@ -165,27 +165,26 @@ static void speedscope_found(speedscope_export *x, uint32_t track, size_t at)
     t->last = at;
 }
 
-static int speedscope_find_tracks(speedscope_export *x)
+static void speedscope_find_tracks(speedscope_export *x)
 {
     const size_t tracks = gnomon_profile_count(x->p, GNOMON_TRACKS);
     gnomon__event_walk walk;
     const gnomon_event_info *e;
     x->tracks = calloc(tracks + 1, sizeof *x->tracks);
     x->has_event = 0;
-    if (!x->tracks)
-        return GNOMON_ENOMEM;
+    gnomon__export_needs(x->t, x->tracks);
     gnomon__walk_all(&walk, x->p);
-    while ((e = gnomon__walk_next(&walk)) != NULL)
+    while (!x->t->code && (e = gnomon__walk_next(&walk)) != NULL)
         if (speedscope_takes(x, e) && e->track <= tracks) {
             speedscope_found(x, e->track, walk.number);
             x->has_event = 1;
         }
-    for (uint32_t i = 1; !x->has_event && i <= x->tree.count; i++) {
+    for (uint32_t i = 1; !x->t->code && !x->has_event && i <= x->tree.count;
+         i++) {
         uint32_t track;
         if (gnomon__export_self(&x->tree, i, &track))
             speedscope_found(x, track, i);
     }
-    return GNOMON_OK;
 }
 
 static void speedscope_moment(speedscope_export *x, const char *head,
@@ -206,43 +205,36 @@ static void speedscope_close(speedscope_export *x, uint64_t until)
     }
 }
 
-static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
-                          uint64_t end, int is_first)
+static void speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
+                           uint64_t end, int is_first)
 {
     speedscope_close(x, begin);
-    if (!GNOMON__PUSH(x->open, x->open_room, x->open_count,
-                      (speedscope_open){end, frame}))
-        return GNOMON_ENOMEM;
+    gnomon__export_needs(x->t,
+                         GNOMON__PUSH(x->open, x->open_room, x->open_count,
+                                      (speedscope_open){end, frame}));
     speedscope_moment(x, &",\n{\"type\":\"O\",\"frame\":"[is_first], frame,
                       begin);
-    return GNOMON_OK;
 }
 
-/* One lane of a track; sets *more where there is a further one. */
-static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
-                           int *more)
+/* One lane of a track. Returns whether there is a further one. */
+static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane)
 {
     gnomon__lanes lanes = {.most = 0};
     gnomon__event_cursor at;
     const gnomon_event_info *e;
     uint64_t from = 0, until = 0;
-    int code = GNOMON_OK, is_first = 1;
-    *more = 0;
-    if (!gnomon__lanes_begin(&lanes, 1))
-        return GNOMON_ENOMEM;
+    int is_first = 1, more = 0;
+    gnomon__export_needs(x->t, gnomon__lanes_begin(&lanes, 1));
     gnomon__event_cursor_of(&at, x->what, x->p, track, x->tracks[track].first,
                             x->tracks[track].last);
-    while (!code && !x->t->code &&
-           (e = gnomon__event_cursor_next(&at)) != NULL) {
+    while (!x->t->code && (e = gnomon__event_cursor_next(&at)) != NULL) {
         if (!speedscope_takes(x, e))
             continue;
         const uint64_t begin = speedscope_sum(at.zero - x->zero, e->begin_ns);
         const uint64_t end = speedscope_sum(begin, e->duration_ns);
         uint32_t of = gnomon__lanes_put(&lanes, 1, 0, begin, end);
-        *more |= of > lane;
-        if (of == GNOMON__NO_LANE)
-            code = GNOMON_ENOMEM;
-        if (of != lane)
+        more |= of > lane;
+        if (!gnomon__export_needs(x->t, of != GNOMON__NO_LANE) || of != lane)
             continue;
         if (is_first) {
             from = begin;
@@ -250,39 +242,36 @@ static int speedscope_lane(speedscope_export *x, uint32_t track, uint32_t lane,
             gnomon__export_form(x->t, ",'events':[");
         }
         until = end > until ? end : until;
-        code = speedscope_put(
-            x, speedscope_frame_of(x, x->tree.nodes[e->node].region), begin,
-            end, is_first);
+        speedscope_put(x, speedscope_frame_of(x, x->tree.nodes[e->node].region),
+                       begin, end, is_first);
         is_first = 0;
     }
     speedscope_close(x, UINT64_MAX);
     if (!is_first)
         speedscope_ends(x, from, until);
     gnomon__lanes_end(&lanes);
-    return code;
+    return more;
 }
 
 /* ---- The file -------------------------------------------------------------------- */
 
-static int speedscope_profile(speedscope_export *x)
+static void speedscope_profile(speedscope_export *x)
 {
     const size_t tracks = gnomon_profile_count(x->p, GNOMON_TRACKS);
-    int code = gnomon__export_tree_begin(&x->tree, x->p);
-    if (!code)
-        code = speedscope_find_tracks(x);
-    for (uint32_t i = 1; !code && i <= tracks; i++) {
+    if (gnomon__export_needs(x->t, gnomon__export_tree_begin(&x->tree, x->p)))
+        speedscope_find_tracks(x);
+    for (uint32_t i = 1; !x->t->code && i <= tracks; i++) {
         int more = x->has_event && x->tracks[i].first;
         if (!x->has_event)
             speedscope_put_tree(x, i);
-        for (uint32_t lane = 0; !code && more; lane++)
-            code = speedscope_lane(x, i, lane, &more);
+        for (uint32_t lane = 0; !x->t->code && more; lane++)
+            more = speedscope_lane(x, i, lane);
     }
     gnomon__export_tree_end(&x->tree);
     free(x->tracks);
     x->tracks = NULL;
     x->frames += gnomon_profile_count(x->p, GNOMON_REGIONS);
     x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
-    return code;
 }
 
 static int speedscope_write(const gnomon__export *what,
@@ -292,18 +281,16 @@ static int speedscope_write(const gnomon__export *what,
                            .what = what,
                            .zero = gnomon__timeline_zero(what),
                            .has_runs = gnomon__export_runs(what) > 1};
-    int code = GNOMON_OK;
     if (!x.t)
         return GNOMON_ENOMEM;
     speedscope_head(&x);
-    for (size_t i = 0; !code && i < what->count; i++) {
+    for (size_t i = 0; !x.t->code && i < what->count; i++) {
         x.p = what->profiles[i];
-        code = speedscope_profile(&x);
+        speedscope_profile(&x);
     }
     free(x.open);
     gnomon__out_literal(x.t, "]}\n");
-    int written = gnomon__export_text_end(x.t);
-    return code ? code : written;
+    return gnomon__export_text_end(x.t);
 }
 
 const gnomon__exporter gnomon__export_speedscope = {

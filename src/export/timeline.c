@@ -19,6 +19,7 @@ typedef struct gnomon__lane {
 
 typedef struct gnomon__lane_track {
     gnomon__lane *lanes;
+    size_t room;
     uint32_t count;
 } gnomon__lane_track;
 
@@ -52,12 +53,8 @@ uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint32_t first,
         if (lane_fits(&t->lanes[i], begin, end, l->most))
             return push_lane(&t->lanes[i], end) ? i : GNOMON__NO_LANE;
     do {
-        gnomon__lane *lanes =
-            realloc(t->lanes, (t->count + 1) * sizeof *t->lanes);
-        if (!lanes)
+        if (!GNOMON__PUSH(t->lanes, t->room, t->count, (gnomon__lane){0}))
             return GNOMON__NO_LANE;
-        t->lanes = lanes;
-        lanes[t->count++] = (gnomon__lane){0};
     } while (t->count <= first);
     return push_lane(&t->lanes[t->count - 1], end) ? t->count - 1
                                                    : GNOMON__NO_LANE;

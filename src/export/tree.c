@@ -34,25 +34,23 @@ static void add_views(const gnomon_profile *p, uint64_t *self, size_t runs,
     }
 }
 
-static int choose_views(gnomon__export_tree *t)
+static bool choose_views(gnomon__export_tree *t)
 {
     size_t runs = gnomon_profile_count(t->p, GNOMON_RUNS);
     size_t views = gnomon_profile_count(t->p, GNOMON_VIEWS);
     uint64_t *self = calloc((runs + 1) * (views + 1), sizeof *self);
     t->views = calloc(runs + 1, sizeof *t->views);
-    if (!self || !t->views) {
-        free(self);
-        return GNOMON_ENOMEM;
-    }
-    add_views(t->p, self, runs, views);
-    for (size_t run = 0; run <= runs; run++) {
+    const bool ok = self && t->views;
+    if (ok)
+        add_views(t->p, self, runs, views);
+    for (size_t run = 0; ok && run <= runs; run++) {
         const uint64_t *of = &self[run * (views + 1)];
         for (uint32_t view = 1; view <= views; view++)
             if (of[view] > of[t->views[run]])
                 t->views[run] = view;
     }
     free(self);
-    return GNOMON_OK;
+    return ok;
 }
 
 /* Whether the view of that node is exported. */
@@ -67,16 +65,14 @@ static int is_shown(const gnomon__export_tree *t, const gnomon_node_info *node)
 
 /* ---- Nodes ------------------------------------------------------------------- */
 
-int gnomon__export_tree_begin(gnomon__export_tree *t, const gnomon_profile *p)
+bool gnomon__export_tree_begin(gnomon__export_tree *t, const gnomon_profile *p)
 {
     const size_t regions = gnomon_profile_count(p, GNOMON_REGIONS);
     uint32_t deepest = 0;
     *t = (gnomon__export_tree){.p = p,
                                .count = gnomon_profile_count(p, GNOMON_NODES)};
     t->nodes = calloc(t->count + 1, sizeof *t->nodes);
-    if (!t->nodes)
-        return GNOMON_ENOMEM;
-    for (size_t i = 1; i <= t->count; i++) {
+    for (size_t i = 1; t->nodes && i <= t->count; i++) {
         gnomon__export_node *to = &t->nodes[i];
         gnomon_node_info n;
         (void)gnomon_profile_node(p, i, &n);
@@ -88,7 +84,7 @@ int gnomon__export_tree_begin(gnomon__export_tree *t, const gnomon_profile *p)
         deepest = to->depth > deepest ? to->depth : deepest;
     }
     t->path = calloc((size_t)deepest + 1, sizeof *t->path);
-    return t->path ? choose_views(t) : GNOMON_ENOMEM;
+    return t->nodes && t->path && choose_views(t);
 }
 
 void gnomon__export_tree_end(gnomon__export_tree *t)
@@ -208,16 +204,15 @@ static void stacks_put(gnomon__out *t, gnomon__export_tree *tree, uint32_t node,
     gnomon__export_form(t, " %ju\n", self);
 }
 
-static int stacks_profile(gnomon__out *t, const gnomon_profile *p, int metric,
-                          size_t before, int has_runs)
+static void stacks_profile(gnomon__out *t, const gnomon_profile *p, int metric,
+                           size_t before, int has_runs)
 {
     gnomon__export_tree tree;
-    int code = gnomon__export_tree_begin(&tree, p);
+    if (gnomon__export_needs(t, gnomon__export_tree_begin(&tree, p)) &&
+        metric == GNOMON__STACKS_FLOPS)
+        gnomon__export_needs(t, (tree.flops = gnomon__own_flops(p)) != NULL);
     tree.is_of_bytes = metric == GNOMON__STACKS_ALLOCATED;
-    if (metric == GNOMON__STACKS_FLOPS && !code &&
-        (tree.flops = gnomon__own_flops(p)) == NULL)
-        code = GNOMON_ENOMEM;
-    for (uint32_t i = 1; !code && !t->code && i <= tree.count; i++) {
+    for (uint32_t i = 1; !t->code && i <= tree.count; i++) {
         uint32_t track;
         const uint64_t self = gnomon__export_self(&tree, i, &track);
         if (!self)
@@ -226,7 +221,6 @@ static int stacks_profile(gnomon__out *t, const gnomon_profile *p, int metric,
         stacks_put(t, &tree, i, self);
     }
     gnomon__export_tree_end(&tree);
-    return code;
 }
 
 static int stacks_write(const gnomon__export *what, const gnomon_writer *out)
@@ -234,16 +228,11 @@ static int stacks_write(const gnomon__export *what, const gnomon_writer *out)
     gnomon__out *t = gnomon__export_text_begin(out);
     const int has_runs = gnomon__export_runs(what) > 1;
     size_t before = 0;
-    int code = GNOMON_OK;
-    if (!t)
-        return GNOMON_ENOMEM;
-    for (size_t i = 0; !code && i < what->count; i++) {
-        code = stacks_profile(t, what->profiles[i], what->metric, before,
-                              has_runs);
+    for (size_t i = 0; t && !t->code && i < what->count; i++) {
+        stacks_profile(t, what->profiles[i], what->metric, before, has_runs);
         before += gnomon_profile_count(what->profiles[i], GNOMON_RUNS);
     }
-    int written = gnomon__export_text_end(t);
-    return code ? code : written;
+    return gnomon__export_text_end(t);
 }
 
 const gnomon__exporter gnomon__export_stacks = {
@@ -353,16 +342,16 @@ static int prof_get(const gnomon_profile *p, int entity, size_t number,
 
 static int prof_begin(prof_all *s, const gnomon__export *what)
 {
-    int code = GNOMON_OK;
     s->parts = calloc(s->count + 1, sizeof *s->parts);
-    for (size_t i = 0; s->parts && !code && i < s->count; i++) {
+    bool ok = s->parts != NULL;
+    for (size_t i = 0; ok && i < s->count; i++) {
         const prof_part *of = &s->parts[i];
-        code = gnomon__export_tree_begin(&s->parts[i].tree, what->profiles[i]);
+        ok = gnomon__export_tree_begin(&s->parts[i].tree, what->profiles[i]);
         for (int k = 0; k <= GNOMON_STRIPS; k++)
             s->parts[i + 1].before[k] =
                 of->before[k] + gnomon_profile_count(what->profiles[i], k);
     }
-    return s->parts ? code : GNOMON_ENOMEM;
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
 /* ---- The file ---------------------------------------------------------------------- */

@@ -25,8 +25,8 @@ typedef struct gnomon__export_tree {
     int is_of_bytes; /* what was allocated is asked for */
 } gnomon__export_tree;
 
-/* O(nodes + runs * views) memory. GNOMON_OK or GNOMON_ENOMEM; end it in any case. */
-int gnomon__export_tree_begin(gnomon__export_tree *t, const gnomon_profile *p);
+/* O(nodes + runs * views) memory. False: there is none; end it in any case. */
+bool gnomon__export_tree_begin(gnomon__export_tree *t, const gnomon_profile *p);
 void gnomon__export_tree_end(gnomon__export_tree *t);
 
 /* The regions from the outermost node to this one, nodes[node].depth of them. Valid
