@@ -132,10 +132,10 @@ static void memory_leave(gnomon__report_rows *r, const memory_tree *t,
                          uint32_t node)
 {
     for (uint32_t at = t->nodes[node].sum; at; at = t->sums[at].next) {
-        uint64_t *around =
-            &gnomon__cells_of(&r->table, t->sums[at].row - 1)[AROUND].count;
-        if (*around == node)
-            *around = 0;
+        gnomon__cell *around =
+            &gnomon__cells_of(&r->table, t->sums[at].row - 1)[AROUND];
+        if (around->count == node)
+            around->count = 0;
     }
 }
 

@@ -807,6 +807,8 @@ int gnomon__report_end(gnomon__report_rows *r, const gnomon_profile *profile)
     if (!r->code)
         rows_make_cells(r);
     rows_drop(&r->table);
+    free(r->work->rows_by_key.slots);
+    r->work->rows_by_key = (rows_hash){0};
     if (!r->code)
         rows_order_rows(r);
     r->table.column_count = rows_shown_columns(r->of);

@@ -251,25 +251,21 @@ bool gnomon__table_is_asked_for(const gnomon__table_choice *c)
 
 typedef struct table_key {
     gnomon__table_row row;
-    const char *text;
-    double number;
-    size_t index;
+    union {
+        const char *text;
+        double number;
+    };
+    uint32_t index;
 } table_key;
 
 /* Numbers descend; texts and ids, whose number is negated, ascend. Empty cells come
  * last. */
-static int by_table_key(const void *left, const void *right)
-{
-    const table_key *a = left, *b = right;
-    int order = 0;
-    if (a->row.group != b->row.group)
-        return a->row.group < b->row.group ? -1 : 1;
-    if (a->text || b->text)
-        order = !a->text ? 1 : !b->text ? -1 : strcmp(a->text, b->text);
-    else if (a->number != b->number)
-        order = a->number > b->number ? -1 : 1;
-    return order ? order : (a->index > b->index) - (a->index < b->index);
-}
+GNOMON__ORDER(by_table_text, table_key, UP(row.group),
+              OF(a->text && b->text ? strcmp(a->text, b->text)
+                                    : !a->text - !b->text),
+              UP(index))
+GNOMON__ORDER(by_table_number, table_key, UP(row.group), DOWN(number),
+              UP(index))
 
 int gnomon__table_sort(gnomon__report_table *t, int sort)
 {
@@ -279,7 +275,7 @@ int gnomon__table_sort(gnomon__report_table *t, int sort)
     for (size_t i = 0; i < t->row_count; i++) {
         table_key *k = &keys[i];
         k->row = t->rows[i];
-        k->index = i;
+        k->index = (uint32_t)i;
         if (sort < 0)
             continue;
         const gnomon__cell *cell = &t->cells[k->row.cells + (size_t)sort];
@@ -298,7 +294,10 @@ int gnomon__table_sort(gnomon__report_table *t, int sort)
             k->number = cell->is_there ? cell->number : -HUGE_VAL;
         }
     }
-    GNOMON__SORT(keys, t->row_count, by_table_key);
+    GNOMON__SORT(keys, t->row_count,
+                 sort >= 0 && t->columns[sort].kind == GNOMON__CELL_TEXT
+                     ? by_table_text
+                     : by_table_number);
     for (size_t i = 0; i < t->row_count; i++)
         t->rows[i] = keys[i].row;
     free(keys);

@@ -40,8 +40,8 @@ enum gnomon__column_shown {
     GNOMON__HIDDEN /* never; such columns come last */
 };
 
-/* A cell of zeroes is empty: blank in text, null in JSON. */
-typedef struct gnomon__cell {
+/* A cell of zeroes is empty: blank in text, null in JSON. Packed: there may be 10^8. */
+typedef struct __attribute__((packed)) gnomon__cell {
     union {
         const char *text; /* of the profile, or gnomon__table_keep's */
         uint64_t count;
