@@ -96,15 +96,6 @@ void gnomon__python_general(char text[GNOMON__PYTHON_TEXT], double value)
     python_place(text, GNOMON__PYTHON_TEXT, digits, exponent, 4);
 }
 
-/* Counts digits, of which there may be none. Returns the end of them. */
-static const char *python_digits(const char *text, int *count)
-{
-    *count = 0;
-    while (python_is_digit(text[*count]))
-        ++*count;
-    return text + *count;
-}
-
 /* The locale's decimal point. */
 static void python_point(char point[8])
 {
@@ -116,37 +107,18 @@ static void python_point(char point[8])
 bool gnomon__python_number(const char *text, bool *is_float, int64_t *whole,
                            double *real)
 {
-    const char *at = text + (*text == '-' || *text == '+');
-    const char *dot = NULL;
-    char local[128], point[8];
-    int before, after = 0, power;
-    at = python_digits(at, &before);
-    if (*at == '.') {
-        dot = at;
-        at = python_digits(at + 1, &after);
-    }
-    *is_float = dot != NULL;
-    if (*at == 'e' || *at == 'E') {
-        *is_float = true;
-        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
-        at = python_digits(at, &power);
-        if (!power)
-            return false;
-    }
-    if (*at || !(before + after) || strlen(text) >= sizeof local - sizeof point)
+    const size_t size = strlen(text), dot = strcspn(text, ".");
+    char local[128], point[8], *end;
+    if (text[strspn(text, "0123456789.eE+-")] ||
+        size >= sizeof local - sizeof point)
         return false;
-    if (!*is_float) {
-        *whole = strtoll(text, NULL, 10);
-        *real = (double)*whole;
-        return true;
-    }
     python_point(point);
-    if (dot)
-        snprintf(local, sizeof local, "%.*s%s%s", (int)(dot - text), text,
-                 point, dot + 1);
-    else
-        snprintf(local, sizeof local, "%s", text);
-    *real = strtod(local, NULL);
-    *whole = 0;
-    return true;
+    snprintf(local, sizeof local, "%.*s%s%s", (int)dot, text,
+             dot < size ? point : "", text + dot + (dot < size));
+    *real = strtod(local, &end);
+    *is_float = strpbrk(text, ".eE") != NULL;
+    *whole = *is_float ? 0 : strtoll(text, NULL, 10);
+    if (!*is_float)
+        *real = (double)*whole;
+    return end != local && !*end;
 }
