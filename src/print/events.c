@@ -121,6 +121,20 @@ void gnomon__keyed_sort(gnomon__keyed_list *l)
     GNOMON__SORT(l->at, l->count, keyed_compare);
 }
 
+bool gnomon__keyed_links(gnomon__keyed_list *list, const gnomon_profile *p,
+                         int kind)
+{
+    gnomon_link_info l;
+    bool ok = true;
+    for (size_t i = 1; ok && !gnomon_profile_link(p, i, &l); i++)
+        if (l.from_instance && l.to_instance &&
+            (kind < 0 || l.kind == (uint32_t)kind))
+            ok =
+                gnomon__keyed_add(list, l.to_instance, l.from_instance, l.kind);
+    gnomon__keyed_sort(list);
+    return ok;
+}
+
 size_t gnomon__keyed_from(const gnomon__keyed_list *l, uint64_t key)
 {
     size_t low = 0, high = l->count;

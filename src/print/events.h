@@ -85,6 +85,10 @@ bool gnomon__keyed_add(gnomon__keyed_list *list, uint64_t key, uint64_t value,
                        uint32_t more);
 /* By key, then value, then `more`. */
 void gnomon__keyed_sort(gnomon__keyed_list *list);
+/* Adds the links of that kind between single executions, of any if it is below 0: the
+ * cause and the kind by the effect; and sorts. False: no memory. */
+bool gnomon__keyed_links(gnomon__keyed_list *list,
+                         const gnomon_profile *profile, int kind);
 /* In a sorted list: how many keys are less. */
 size_t gnomon__keyed_from(const gnomon__keyed_list *list, uint64_t key);
 /* Likewise: the first one of the key, which the others follow; NULL: there is none. */

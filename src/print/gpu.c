@@ -78,11 +78,7 @@ static bool gpu_read_events(gpu_report *g, gnomon__keyed_list *calls,
     const gnomon__device_work *w = &g->work;
     gnomon__event_walk walk;
     const gnomon_event_info *e;
-    gnomon_link_info l;
-    bool ok = true;
-    for (size_t i = 1; ok && !gnomon_profile_link(w->profile, i, &l); i++)
-        if (l.kind == GNOMON_LINK_LAUNCH && l.from_instance && l.to_instance)
-            ok = gnomon__keyed_add(launches, l.to_instance, l.from_instance, 0);
+    bool ok = gnomon__keyed_links(launches, w->profile, GNOMON_LINK_LAUNCH);
     gnomon__walk_all(&walk, w->profile);
     while (ok && (e = gnomon__walk_next(&walk)) != NULL) {
         if (e->kind != GNOMON_EVENT_EXECUTION || e->node > w->nodes)
@@ -103,7 +99,6 @@ static bool gpu_read_work(gpu_report *g)
     gnomon__keyed_list calls = {0}, launches = {0};
     const bool ok = gpu_read_events(g, &calls, &launches);
     gnomon__keyed_sort(&calls);
-    gnomon__keyed_sort(&launches);
     for (size_t i = 0; i < g->count; i++) {
         gpu_item *item = &g->items[i];
         const gnomon__keyed *l = gnomon__keyed_find(&launches, item->instance);

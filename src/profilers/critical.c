@@ -115,18 +115,6 @@ typedef struct critical_step {
 
 /* ---- What all steps share ------------------------------------------------------------ */
 
-static bool critical_read_links(critical_steps *c)
-{
-    gnomon_link_info l;
-    bool ok = true;
-    for (size_t i = 1; ok && !gnomon_profile_link(c->profile, i, &l); i++)
-        if (l.from_instance && l.to_instance)
-            ok = gnomon__keyed_add(&c->links, l.to_instance, l.from_instance,
-                                   l.kind);
-    gnomon__keyed_sort(&c->links);
-    return ok;
-}
-
 static bool critical_read_tracks(critical_steps *c)
 {
     c->tracks = calloc(c->track_count + 1, sizeof *c->tracks);
@@ -205,7 +193,8 @@ static int critical_make(critical_steps *c, const gnomon_profile *profile)
         if (strncmp(l.kind, "events_", 7) == 0)
             c->missing += l.count;
     int code = gnomon__event_steps_make(&c->steps, profile, 0);
-    if (!code && (!critical_read_tracks(c) || !critical_read_links(c) ||
+    if (!code && (!critical_read_tracks(c) ||
+                  !gnomon__keyed_links(&c->links, profile, -1) ||
                   !critical_read_ends(c)))
         code = GNOMON_ENOMEM;
     return code;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "print/events.h"
+#include "print/order.h"
 #include "print/regions.h"
 #include "report/averages.h"
 
@@ -51,37 +52,15 @@ static uint8_t use_of(const averaged *e)
 
 /* ---- Orders ------------------------------------------------------------------------ */
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int averages_by_begin(const void *left, const void *right)
-{
-    const averaged *a = left, *b = right;
-    int order = a->use - b->use;
-    if (!order)
-        order = compare_u64(a->begin_ns, b->begin_ns);
-    if (!order)
-        order = compare_u64(b->end_ns, a->end_ns);
-    return order ? order : compare_u64(a->order, b->order);
-}
+GNOMON__ORDER(averages_by_begin, averaged, UP(use), UP(begin_ns), DOWN(end_ns),
+              UP(order))
 
 /* In their order on each thread of a node. */
-static int averages_by_thread(const void *left, const void *right)
-{
-    const averaged *a = *(averaged *const *)left,
-                   *b = *(averaged *const *)right;
-    int order = compare_u64(a->thread, b->thread);
-    if (!order)
-        order = compare_u64((uint64_t)a->node, (uint64_t)b->node);
-    return order ? order : (a > b) - (a < b);
-}
+GNOMON__ORDER(averages_by_thread, averaged *const, AT(thread), AT(node), ITSELF)
 
 static void sort_events(averaging *a, size_t count)
 {
-    if (count)
-        qsort(a->at, count, sizeof *a->at, averages_by_begin);
+    GNOMON__SORT(a->at, count, averages_by_begin);
     a->count = a->memory_count = 0;
     for (size_t i = 0; i < count; i++) {
         a->count += a->at[i].use == USE_ROW;
@@ -91,18 +70,12 @@ static void sort_events(averaging *a, size_t count)
 
 /* ---- Memory ------------------------------------------------------------------------ */
 
-/* How many of the memory events are before `ns`, or at it. */
-static size_t memory_before(const averaging *a, uint64_t ns, bool is_at)
+/* How many of the memory events are before `ns`. */
+static size_t memory_before(const averaging *a, uint64_t ns)
 {
+    const averaged *memory = a->at + a->count;
     size_t low = 0, high = a->memory_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const uint64_t at = a->at[a->count + middle].begin_ns;
-        if (at < ns || (is_at && at == ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    GNOMON__SEARCH(low, high, i, memory[i].begin_ns < ns)
     return low;
 }
 
@@ -118,8 +91,9 @@ static void use_memory(averaging *a)
     }
     for (size_t i = 0; i < a->count; i++) {
         averaged *one = &a->at[i];
-        const size_t from = memory_before(a, one->begin_ns, false);
-        const size_t to = memory_before(a, one->end_ns, true);
+        const size_t from = memory_before(a, one->begin_ns);
+        const size_t to =
+            memory_before(a, one->end_ns + (one->end_ns < UINT64_MAX));
         if (one->is_device || to <= from)
             continue;
         for (int k = 0; k < 2; k++)
@@ -228,7 +202,7 @@ static void make_tree(averaging *a)
     for (size_t i = 0; i < a->count; i++)
         if (!a->at[i].is_device && !a->at[i].is_async)
             a->sorted[count++] = &a->at[i];
-    qsort(a->sorted, count, sizeof *a->sorted, averages_by_thread);
+    GNOMON__SORT(a->sorted, count, averages_by_thread);
     for (size_t i = 0; i < count; i++) {
         averaged *one = a->sorted[i];
         while (open && !contains(open, one))
@@ -426,18 +400,6 @@ static void read_op(gnomon__report_rows *r, uint32_t number, averaged *to)
 
 /* ---- Events ------------------------------------------------------------------------ */
 
-/* Launches, by what they launched. False: no memory. */
-static bool read_launches(const gnomon_profile *p, gnomon__keyed_list *to)
-{
-    gnomon_link_info l;
-    bool is_read = true;
-    for (size_t i = 1; is_read && !gnomon_profile_link(p, i, &l); i++)
-        if (l.kind == GNOMON_LINK_LAUNCH && l.to_instance)
-            is_read = gnomon__keyed_add(to, l.to_instance, l.from_instance, 0);
-    gnomon__keyed_sort(to);
-    return is_read;
-}
-
 /* Whether it is a label, and no operation: of gnomon, or as torch calls its own. */
 static bool is_annotation(const gnomon__report_node *n)
 {
@@ -505,7 +467,8 @@ static void read_events(gnomon__report_rows *r, size_t count)
     size_t used = 0;
     gnomon__keyed_list launches = {0};
     gnomon_event_info e;
-    if (!events || !read_launches(r->profile, &launches))
+    if (!events ||
+        !gnomon__keyed_links(&launches, r->profile, GNOMON_LINK_LAUNCH))
         r->code = GNOMON_ENOMEM;
     for (size_t i = 1; i <= count && !r->code; i++) {
         r->code = gnomon_profile_event(r->profile, i, &e);
