@@ -12,7 +12,6 @@
 #include "merge/united.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "print/links.h"
 #include "profile/fields.h"
 
 /* gnomon__fold's `keep`: each text is kept once. */
@@ -147,7 +146,7 @@ static uint32_t kept_submitter(const gnomon__united_part *part, uint32_t node)
 {
     const uint32_t *map = part->map.of[GNOMON_NODES];
     while (node && !map[node])
-        node = part->submitter[node];
+        node = part->linked[node].parent;
     return node;
 }
 
@@ -155,7 +154,7 @@ static uint32_t kept_submitter(const gnomon__united_part *part, uint32_t node)
  * out. */
 static int filter_link(const gnomon__united_part *part, gnomon_link_info *l)
 {
-    if (!part->submitter)
+    if (!part->linked)
         return 1;
     if (!is_in(part, l->from) || !is_in(part, l->to))
         return 0;
@@ -165,13 +164,12 @@ static int filter_link(const gnomon__united_part *part, gnomon_link_info *l)
 
 /* Where submitted work was left out, what is kept of it was submitted in its place, in
  * all its executions. */
-static int add_links(gnomon__united_part *part, const bool *is_linked,
-                     const unsigned char *has)
+static int add_links(gnomon__united_part *part, const unsigned char *has)
 {
     const uint32_t *map = part->map.of[GNOMON_NODES];
     gnomon_node_info n;
     for (uint32_t i = 1; i <= part->count[GNOMON_NODES]; i++) {
-        if (!map[i] || is_left_out(part, i) || is_linked[i])
+        if (!map[i] || is_left_out(part, i) || part->linked[i].is_linked)
             continue;
         gnomon_profile_node(part->p, i, &n);
         const uint32_t from =
@@ -194,8 +192,6 @@ static int begin_links(gnomon__united_part *part)
 {
     const size_t count = part->count[GNOMON_NODES];
     gnomon_node_info n;
-    bool *is_linked;
-    uint64_t *in_part;
     if (!part->is_taken || !part->count[GNOMON_LINKS])
         return GNOMON_OK;
     unsigned char *has = gnomon__alloc(count + 1);
@@ -206,12 +202,9 @@ static int begin_links(gnomon__united_part *part)
         if (is_in(part, i))
             has[i] = is_chosen(part, &n) ? 2 : 1;
     }
-    int code = gnomon__linked_parents(&part->submitter, &is_linked, &in_part,
-                                      has, part->p)
-                   ? gnomon__no_memory_to_merge()
-                   : add_links(part, is_linked, has);
-    free(is_linked);
-    free(in_part);
+    part->linked = gnomon__linked_parents(has, part->p);
+    const int code =
+        part->linked ? add_links(part, has) : gnomon__no_memory_to_merge();
     gnomon__free(has);
     return code;
 }
@@ -220,7 +213,7 @@ static void free_filter(gnomon__united_part *part)
 {
     gnomon__free(part->is_taken);
     gnomon__free(part->state);
-    free(part->submitter);
+    free(part->linked);
 }
 
 static int has_rule(const gnomon__united_part *part, unsigned rule)

@@ -5,6 +5,7 @@
 
 #include "merge/unite.h"
 #include "merge/united_events.h"
+#include "print/links.h"
 #include "profile/slots.h"
 
 struct gnomon__unite {
@@ -38,7 +39,8 @@ typedef struct gnomon__united_part {
     int is_latest;      /* its run's record is the one that holds */
     /* The filter: by region and by node of the part; NULL: there is no filter. */
     unsigned char *is_taken, *state;
-    uint32_t *submitter; /* gnomon__linked_parents, malloc's; NULL: no links */
+    gnomon__linked
+        *linked; /* gnomon__linked_parents, malloc's; NULL: no links */
 } gnomon__united_part;
 
 /* Whether the filter takes the part's region. */

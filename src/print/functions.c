@@ -378,30 +378,24 @@ static bool calls_read_links(calls_reader *of)
 {
     gnomon__calls *c = of->c;
     const size_t nodes = c->node_count;
-    uint32_t *parents;
-    bool *is_linked;
-    uint64_t *in_part;
     size_t count;
     if (gnomon_profile_count(of->profile, GNOMON_LINKS) == 0)
         return true;
-    const bool is_read = !gnomon__linked_parents(&parents, &is_linked, &in_part,
-                                                 NULL, of->profile);
-    for (size_t i = 1; is_read && i <= nodes; i++)
-        if (c->nodes[i].region && c->nodes[parents[i]].region)
-            c->nodes[i].parent = parents[i];
+    gnomon__linked *linked = gnomon__linked_parents(NULL, of->profile);
+    for (size_t i = 1; linked && i <= nodes; i++)
+        if (c->nodes[i].region && c->nodes[linked[i].parent].region)
+            c->nodes[i].parent = linked[i].parent;
     gnomon__submission *by = gnomon__submissions(&count, of->profile);
     c->listed = calloc(nodes + 1, sizeof *c->listed);
-    bool ok = is_read && by && c->listed && calls_link_nodes(of);
+    bool ok = linked && by && c->listed && calls_link_nodes(of);
     for (size_t i = 0, k; ok && i < count; i = k) {
         for (k = i + 1; k < count && by[k].to == by[i].to;)
             k++;
-        if (is_linked[by[i].to] && c->nodes[by[i].to].region)
+        if (linked[by[i].to].is_linked && c->nodes[by[i].to].region)
             ok = calls_split(c, &by[i], k - i, 8 * nodes);
     }
     free(by);
-    free(parents);
-    free(is_linked);
-    free(in_part);
+    free(linked);
     return ok;
 }
 

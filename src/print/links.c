@@ -53,62 +53,62 @@ static bool is_all(uint64_t submissions, uint32_t node,
 }
 
 /* Writes to submitters[node] which node submitted it most often (if equal, the first),
- * and to in_part[node] how often. If some executions were not submitted,
- * submitters[node] is 0, and in_part[node] is how many were, by all nodes. */
-static bool find_submitters(uint32_t *submitters, uint64_t *in_part,
+ * and to in_part how often. If some executions were not submitted, submitters[node] is 0,
+ * and in_part is how many were, by all nodes. */
+static bool find_submitters(uint32_t *submitters, gnomon__linked *to,
                             const unsigned char *has, const gnomon_profile *p)
 {
     size_t count;
     gnomon__submission *of = read_submissions(&count, has, p);
     uint64_t most = 0, all = 0;
     for (size_t i = 0; of && i < count; i++) {
-        const uint32_t to = of[i].to;
-        if (!i || of[i - 1].to != to)
+        const uint32_t node = of[i].to;
+        if (!i || of[i - 1].to != node)
             most = all = 0;
         all += of[i].count;
         if (of[i].count > most) {
             most = of[i].count;
-            submitters[to] = of[i].from;
+            submitters[node] = of[i].from;
         }
-        if (i + 1 < count && of[i + 1].to == to)
+        if (i + 1 < count && of[i + 1].to == node)
             continue;
-        const bool is_whole = is_all(all, to, has, p);
-        in_part[to] = is_whole ? most : all;
+        const bool is_whole = is_all(all, node, has, p);
+        to[node].in_part = is_whole ? most : all;
         if (!is_whole)
-            submitters[to] = 0;
+            submitters[node] = 0;
     }
     free(of);
     return of != NULL;
 }
 
 /* Whether `at` is `node` or below it. The parents contain no circle so far. */
-static bool is_within(const uint32_t *parents, uint32_t at, uint32_t node)
+static bool is_within(const gnomon__linked *of, uint32_t at, uint32_t node)
 {
     while (at && at != node)
-        at = parents[at];
+        at = of[at].parent;
     return at != 0;
 }
 
-int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           uint64_t **in_part, const unsigned char *has,
-                           const gnomon_profile *p)
+gnomon__linked *gnomon__linked_parents(const unsigned char *has,
+                                       const gnomon_profile *p)
 {
     const size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     uint32_t *submitters = calloc(nodes + 1, sizeof *submitters);
-    uint32_t *to = *parents = calloc(nodes + 1, sizeof *to);
-    bool *linked = *is_linked = calloc(nodes + 1, sizeof *linked);
-    uint64_t *part = *in_part = calloc(nodes + 1, sizeof *part);
+    gnomon__linked *to = calloc(nodes + 1, sizeof *to);
     gnomon_node_info n;
-    const bool ok = submitters && to && linked && part &&
-                    find_submitters(submitters, part, has, p);
-    for (size_t i = 1; ok && i <= nodes; i++)
-        to[i] = !gnomon_profile_node(p, i, &n) && n.parent < i ? n.parent : 0;
-    for (uint32_t i = 1; ok && i <= nodes; i++) {
-        if (!submitters[i] || is_within(to, submitters[i], i))
-            continue;
-        to[i] = submitters[i];
-        linked[i] = true;
+    if (!submitters || !to || !find_submitters(submitters, to, has, p)) {
+        free(submitters);
+        free(to);
+        return NULL;
     }
+    for (size_t i = 1; i <= nodes; i++)
+        if (!gnomon_profile_node(p, i, &n) && n.parent < i)
+            to[i].parent = n.parent;
+    for (uint32_t i = 1; i <= nodes; i++)
+        if (submitters[i] && !is_within(to, submitters[i], i)) {
+            to[i].parent = submitters[i];
+            to[i].is_linked = true;
+        }
     free(submitters);
-    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+    return to;
 }

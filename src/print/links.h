@@ -18,16 +18,20 @@ typedef struct gnomon__submission {
 gnomon__submission *gnomon__submissions(size_t *count,
                                         const gnomon_profile *profile);
 
+typedef struct gnomon__linked {
+    uint32_t parent; /* 0: none */
+    bool is_linked;
+    uint64_t in_part;
+} gnomon__linked;
+
 /* The parent of each node, by its number: where all its executions were submitted, the
  * node that submitted most of them (of equal ones the first), which is_linked says; else
- * its own parent, 0 where it has none. Links that would make a circle, and links of other
- * kinds, are ignored. `in_part` is how many executions that parent submitted, or of a node
- * that stays where it is anybody. `has`, by node, is 0 for those whose links do not count,
- * and 1 for those that are there without their times; NULL: the profile is whole. The
- * caller frees all three in any case. O(nodes + links) memory. GNOMON_OK or
- * GNOMON_ENOMEM. */
-int gnomon__linked_parents(uint32_t **parents, bool **is_linked,
-                           uint64_t **in_part, const unsigned char *has,
-                           const gnomon_profile *profile);
+ * its own parent. Links that would make a circle, and links of other kinds, are ignored.
+ * `in_part` is how many executions that parent submitted, or of a node that stays where it
+ * is anybody. `has`, by node, is 0 for those whose links do not count, and 1 for those that
+ * are there without their times; NULL: the profile is whole. The caller frees them. O(nodes
+ * + links) memory. NULL: no memory. */
+gnomon__linked *gnomon__linked_parents(const unsigned char *has,
+                                       const gnomon_profile *profile);
 
 #endif

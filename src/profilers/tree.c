@@ -67,7 +67,7 @@ static void tree_put_times(gnomon__cell *cells, const gnomon_node_info *n)
 
 /* The number of the node's row, below that of its parent; 0: it has none. */
 static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
-                         bool is_linked, uint64_t in_part)
+                         const gnomon__linked *linked)
 {
     const bool has_above = above > 0;
     gnomon__report_node n;
@@ -83,9 +83,10 @@ static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
     gnomon__cell_text(&cells[TREE_CATEGORY], n.region.category);
     gnomon__cell_count(&cells[TREE_PARENT], above);
     gnomon__cell_count(&cells[TREE_KIND],
-                       (n.of.flags & GNOMON_NODE_RANGE ? 2u : 0u) + is_linked);
-    gnomon__cell_count(&cells[TREE_LINKED], is_linked);
-    gnomon__cell_count(&cells[TREE_IN_PART], in_part);
+                       (n.of.flags & GNOMON_NODE_RANGE ? 2u : 0u) +
+                           linked->is_linked);
+    gnomon__cell_count(&cells[TREE_LINKED], linked->is_linked);
+    gnomon__cell_count(&cells[TREE_IN_PART], linked->in_part);
     gnomon__cell_count(&cells[TREE_THREADS],
                        tree_is_thread(r->profile, n.of.track));
     tree_put_times(cells, &n.of);
@@ -97,25 +98,20 @@ static uint32_t tree_put(gnomon__report_rows *r, uint32_t node, uint32_t above,
 static void tree_read(gnomon__report_rows *r)
 {
     const size_t count = gnomon_profile_count(r->profile, GNOMON_NODES);
-    uint32_t *parents = NULL, *rows = calloc(2 * (count + 1), sizeof *rows);
+    uint32_t *rows = calloc(2 * (count + 1), sizeof *rows);
     uint32_t *way = rows ? rows + count + 1 : NULL;
-    bool *is_linked = NULL;
-    uint64_t *in_part = NULL;
-    r->code = gnomon__linked_parents(&parents, &is_linked, &in_part, NULL,
-                                     r->profile);
-    if (!rows)
+    gnomon__linked *of = gnomon__linked_parents(NULL, r->profile);
+    if (!rows || !of)
         r->code = GNOMON_ENOMEM;
     for (uint32_t i = 1; !r->code && i <= count; i++) {
         size_t n = 0;
-        for (uint32_t at = i; at && !rows[at]; at = parents[at])
+        for (uint32_t at = i; at && !rows[at]; at = of[at].parent)
             way[n++] = at;
         while (n--)
-            rows[way[n]] = tree_put(r, way[n], rows[parents[way[n]]],
-                                    is_linked[way[n]], in_part[way[n]]);
+            rows[way[n]] =
+                tree_put(r, way[n], rows[of[way[n]].parent], &of[way[n]]);
     }
-    free(parents);
-    free(is_linked);
-    free(in_part);
+    free(of);
     free(rows);
 }
 
