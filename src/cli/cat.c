@@ -15,20 +15,6 @@ static const gnomon__cli_option cat_options[] = {
                  "write this file, in the form of its name"),
     {.name = NULL}};
 
-static int cat_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_cat = {
-    .name = "cat",
-    .operands = "FILE...",
-    .about = "Prints profiles as JSON, or writes them as JSON or .gnomon",
-    .more = "With -o the name of OUT says its form: .json is JSON, all else is "
-            ".gnomon.\n"
-            "From .gnomon to JSON and back nothing is lost.",
-    .options = cat_options,
-    .run = cat_run,
-    .takes_files = 1,
-};
-
 static int cat_one(const char *path, const char *to)
 {
     gnomon_writer out = gnomon__cli_writer(stdout);
@@ -48,14 +34,13 @@ static int cat_one(const char *path, const char *to)
     return status;
 }
 
-static int cat_run(int argc, char **argv)
+static int cat_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &gnomon__command_cat;
     gnomon__cli_inputs in = {0};
     const char *to = NULL;
-    int option = gnomon__cli_read(c, argc, argv, &to), status;
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, &to);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (optind == argc)
         return gnomon__cli_usage(c, "no file is named");
     status = gnomon__cli_expand(&in, argv + optind);
@@ -68,3 +53,15 @@ static int cat_run(int argc, char **argv)
     gnomon__cli_inputs_free(&in);
     return status;
 }
+
+const gnomon__command gnomon__command_cat = {
+    .name = "cat",
+    .operands = "FILE...",
+    .about = "Prints profiles as JSON, or writes them as JSON or .gnomon",
+    .more = "With -o the name of OUT says its form: .json is JSON, all else is "
+            ".gnomon.\n"
+            "From .gnomon to JSON and back nothing is lost.",
+    .options = cat_options,
+    .run = cat_run,
+    .takes_files = 1,
+};

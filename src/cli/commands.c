@@ -23,8 +23,8 @@ extern const gnomon__command gnomon__command_report;
 extern const gnomon__command gnomon__command_run;
 extern const gnomon__command gnomon__command_schedule;
 
-static int completion_run(int argc, char **argv);
-static int help_run(int argc, char **argv);
+static int completion_run(const gnomon__command *c, int argc, char **argv);
+static int help_run(const gnomon__command *c, int argc, char **argv);
 
 static const gnomon__command command_completion = {
     .name = "completion",
@@ -254,21 +254,21 @@ static void man_all(void)
 
 /* ---- The command help ------------------------------------------------------------- */
 
-static int help_run(int argc, char **argv)
+static int help_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = NULL;
-    int man = 0, option = gnomon__cli_read(&command_help, argc, argv, &man);
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    const gnomon__command *of = NULL;
+    int man = 0, status = gnomon__cli_read(c, argc, argv, &man);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (argc - optind > 1 || (man && optind < argc))
-        return gnomon__cli_usage(&command_help, "too many words");
+        return gnomon__cli_usage(c, "too many words");
     if (optind < argc &&
-        !(c = gnomon__cli_find(gnomon__commands, argv[optind])))
+        !(of = gnomon__cli_find(gnomon__commands, argv[optind])))
         return GNOMON__EXIT_USAGE;
     if (man)
         man_all();
-    else if (c)
-        gnomon__help_command(c);
+    else if (of)
+        gnomon__help_command(of);
     else
         gnomon__help_all();
     return GNOMON__EXIT_OK;
@@ -505,12 +505,11 @@ static void fish_all(void)
 
 /* ---- The command completion --------------------------------------------------------- */
 
-static int completion_run(int argc, char **argv)
+static int completion_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &command_completion;
-    int which, option = gnomon__cli_next(c, argc, argv);
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int which, status = gnomon__cli_read(c, argc, argv, NULL);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (argc - optind != 1)
         return gnomon__cli_usage(c, "say one shell: bash, zsh or fish");
     which = gnomon__cli_word(argv[optind], shells);

@@ -70,25 +70,6 @@ static const gnomon__cli_option export_options[] = {
                  .take = parse_size),
     {.name = NULL}};
 
-static int export_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_export = {
-    .name = "export",
-    .operands = "FILE...",
-    .about = "Writes profiles in the formats of other tools",
-    .more = "Of OUT.gz the content is compressed. In a folder files have the "
-            "names of the\n"
-            "tensorboard_trace_handler of torch: HOST_PID.TIME.pt.trace.json. "
-            "Without -o the\n"
-            "export goes to standard output. With --max 300MiB a trace.json "
-            "becomes\n"
-            "trace.1.json, trace.2.json and so on; sizes are those before "
-            "compression.",
-    .options = export_options,
-    .run = export_run,
-    .takes_files = 1,
-};
-
 /* ---- Options -------------------------------------------------------------------- */
 
 static size_t ends_with(const char *path, size_t size, const char *ending)
@@ -112,9 +93,9 @@ static const gnomon__exporter *exporter_of_path(const char *path)
                                                     : found;
 }
 
-static int check_options(gnomon__export_request *r, int has_files)
+static int check_options(const gnomon__command *c, gnomon__export_request *r,
+                         int has_files)
 {
-    const gnomon__command *c = &gnomon__command_export;
     if (r->which >= 0)
         r->exporter = exporters[r->which];
     else if (r->to)
@@ -134,7 +115,7 @@ static int check_options(gnomon__export_request *r, int has_files)
                     r->to);
         return GNOMON__EXIT_USAGE;
     }
-    return GNOMON__EXIT_OK;
+    return GNOMON__CLI_END;
 }
 
 /* ---- Profiles --------------------------------------------------------------------- */
@@ -284,15 +265,14 @@ static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
     return status;
 }
 
-static int export_run(int argc, char **argv)
+static int export_run(const gnomon__command *c, int argc, char **argv)
 {
     gnomon__export_request r = {.which = -1, .reader = -1, .metric = -1};
     gnomon__cli_inputs in = {0};
-    int option = gnomon__cli_read(&gnomon__command_export, argc, argv, &r);
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
-    int status = check_options(&r, optind < argc);
-    if (status)
+    int status = gnomon__cli_read(c, argc, argv, &r);
+    if (status == GNOMON__CLI_END)
+        status = check_options(c, &r, optind < argc);
+    if (status != GNOMON__CLI_END)
         return status;
     status = gnomon__cli_expand(&in, argv + optind);
     int is_bad = check_output(&r, &in);
@@ -303,3 +283,20 @@ static int export_run(int argc, char **argv)
     gnomon__cli_inputs_free(&in);
     return status;
 }
+
+const gnomon__command gnomon__command_export = {
+    .name = "export",
+    .operands = "FILE...",
+    .about = "Writes profiles in the formats of other tools",
+    .more = "Of OUT.gz the content is compressed. In a folder files have the "
+            "names of the\n"
+            "tensorboard_trace_handler of torch: HOST_PID.TIME.pt.trace.json. "
+            "Without -o the\n"
+            "export goes to standard output. With --max 300MiB a trace.json "
+            "becomes\n"
+            "trace.1.json, trace.2.json and so on; sizes are those before "
+            "compression.",
+    .options = export_options,
+    .run = export_run,
+    .takes_files = 1,
+};

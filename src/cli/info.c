@@ -16,16 +16,6 @@
 
 #define FEW_RUNS 4 /* in one file: printed in full; more are a table */
 
-static int info_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_info = {
-    .name = "info",
-    .operands = "FILE...",
-    .about = "Says what profiles hold; of many runs, a line for each",
-    .run = info_run,
-    .takes_files = 1,
-};
-
 /* ---- One file ------------------------------------------------------------------- */
 
 /* How many bytes of a text fit into so many columns, up to the last comma or blank among
@@ -344,13 +334,12 @@ static int info_files(const gnomon__cli_inputs *in)
     return status;
 }
 
-static int info_run(int argc, char **argv)
+static int info_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &gnomon__command_info;
     gnomon__cli_inputs in = {0};
-    int option = gnomon__cli_next(c, argc, argv), status;
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, NULL);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (optind == argc)
         return gnomon__cli_usage(c, "no file is named");
     status = gnomon__cli_expand(&in, argv + optind);
@@ -361,3 +350,11 @@ static int info_run(int argc, char **argv)
     gnomon__cli_inputs_free(&in);
     return status;
 }
+
+const gnomon__command gnomon__command_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .about = "Says what profiles hold; of many runs, a line for each",
+    .run = info_run,
+    .takes_files = 1,
+};

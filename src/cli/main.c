@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     else if (!(command = gnomon__cli_find(gnomon__commands, argv[1])))
         status = GNOMON__EXIT_USAGE;
     else
-        status = command->run(argc - 1, argv + 1);
+        status = command->run(command, argc - 1, argv + 1);
     flushed = gnomon__cli_flush();
     return flushed ? flushed : status;
 }

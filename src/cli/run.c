@@ -59,42 +59,6 @@ static const gnomon__cli_option run_options[] = {
                  GNOMON__TO(run_request, opens)),
     {.name = NULL}};
 
-static int run_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_run = {
-    .name = "run",
-    .operands = "[--] PROGRAM [WORD...]",
-    .about = "Runs a program under a profiler, and says where the reports are",
-    .more =
-        "Sets $GNOMON for it, passes signals on, and ends as the program "
-        "does: with its\n"
-        "exit status, or by the same signal; 127 where it is not found, "
-        "126 where it\n"
-        "cannot be executed. Lines on the reports go to standard error.\n"
-        "\n"
-        "--repeat 5 -o DIR makes five jobs, one after the other, and leaves "
-        "their profiles\n"
-        "in DIR; it ends with the first that fails. gnomon diff compares "
-        "two such folders.\n"
-        "\n"
-        "--open makes a page of the profiles and opens it by xdg-open; "
-        "without a display\n"
-        "it prints the path of the page.\n"
-        "\n"
-        "A program that is marked with NVTX needs no gnomon in it: --nvtx "
-        "sets\n"
-        "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
-        "it starts.\n"
-        "\n"
-        "--malloc preloads libgnomon-malloc.so, by $LD_PRELOAD: memory then "
-        "has a pool\n"
-        "\"malloc\". A static program, or one with a sanitizer, runs "
-        "without it.",
-    .options = run_options,
-    .run = run_run,
-    .operands_follow = 1,
-};
-
 /* ---- NVTX ------------------------------------------------------------------------- */
 
 /* libgnomon-nvtx.so is in the program's folder, as in a build, or in the library folder of
@@ -714,11 +678,11 @@ static int make_open_folder(char folder[PATH_MAX], const char *program)
 }
 
 /* `folder` NULL: it is made, for the page. */
-static int run_with_jobs(const char *folder, const char *spec,
-                         const char *repeat, int opens, char **words)
+static int run_with_jobs(const gnomon__command *c, const char *folder,
+                         const char *spec, const char *repeat, int opens,
+                         char **words)
 {
     static char made[PATH_MAX];
-    const gnomon__command *c = &gnomon__command_run;
     unsigned long long count = 1;
     run_jobs jobs = {0};
     if (!folder && !opens)
@@ -772,14 +736,14 @@ static int is_mistyped(const char *text)
     return is_wrong;
 }
 
-static int run_run(int argc, char **argv)
+static int run_run(const gnomon__command *c, int argc, char **argv)
 {
     run_request r = {.spec = NULL};
-    int option = gnomon__cli_read(&gnomon__command_run, argc, argv, &r);
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, &r);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (optind == argc)
-        return gnomon__cli_usage(&gnomon__command_run, "no program is named");
+        return gnomon__cli_usage(c, "no program is named");
     if (r.spec && is_mistyped(r.spec))
         return GNOMON__EXIT_USAGE;
     if (!r.nvtx)
@@ -791,7 +755,41 @@ static int run_run(int argc, char **argv)
     if (r.malloc && !r.spec)
         r.spec = "memory";
     if (r.repeat || r.folder || r.opens)
-        return run_with_jobs(r.folder, r.spec, r.repeat, r.opens,
+        return run_with_jobs(c, r.folder, r.spec, r.repeat, r.opens,
                              argv + optind);
     return run_program(r.spec ? r.spec : "simple", r.nvtx, argv + optind);
 }
+
+const gnomon__command gnomon__command_run = {
+    .name = "run",
+    .operands = "[--] PROGRAM [WORD...]",
+    .about = "Runs a program under a profiler, and says where the reports are",
+    .more =
+        "Sets $GNOMON for it, passes signals on, and ends as the program "
+        "does: with its\n"
+        "exit status, or by the same signal; 127 where it is not found, "
+        "126 where it\n"
+        "cannot be executed. Lines on the reports go to standard error.\n"
+        "\n"
+        "--repeat 5 -o DIR makes five jobs, one after the other, and leaves "
+        "their profiles\n"
+        "in DIR; it ends with the first that fails. gnomon diff compares "
+        "two such folders.\n"
+        "\n"
+        "--open makes a page of the profiles and opens it by xdg-open; "
+        "without a display\n"
+        "it prints the path of the page.\n"
+        "\n"
+        "A program that is marked with NVTX needs no gnomon in it: --nvtx "
+        "sets\n"
+        "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
+        "it starts.\n"
+        "\n"
+        "--malloc preloads libgnomon-malloc.so, by $LD_PRELOAD: memory then "
+        "has a pool\n"
+        "\"malloc\". A static program, or one with a sanitizer, runs "
+        "without it.",
+    .options = run_options,
+    .run = run_run,
+    .operands_follow = 1,
+};

@@ -11,26 +11,22 @@
 
 #define STEPS_PRESET 20
 
-enum { SCHEDULE_STEPS };
+static int take_steps(void *steps, const gnomon__cli_option *o,
+                      const char *text)
+{
+    char why[120];
+    if (!gnomon__option_parse(GNOMON_OPTION_INTEGER, text, steps, why,
+                              sizeof why) &&
+        *(int64_t *)steps >= 1)
+        return 1;
+    gnomon__log("--%s %s: say a number of steps, as 20", o->name, text);
+    return 0;
+}
 
 static const gnomon__cli_option schedule_options[] = {
-    [SCHEDULE_STEPS] =
-        GNOMON__TEXT("steps", 'n', "N", "how many steps, from 0; else 20"),
+    GNOMON__TEXT("steps", 'n', "N", "how many steps, from 0; else 20",
+                 .take = take_steps),
     {.name = NULL}};
-
-static int schedule_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_schedule = {
-    .name = "schedule",
-    .operands = "SCHEDULE",
-    .about = "Prints what a schedule does at each step, without a run",
-    .more = "SCHEDULE is what follows schedule= in $GNOMON, as "
-            "wait:1/warmup:1/active:3.\n"
-            "A trace has the steps that say record; at record_and_save a cycle "
-            "ends.",
-    .options = schedule_options,
-    .run = schedule_run,
-};
 
 static const char *action_of(const gnomon__schedule *s, uint64_t step)
 {
@@ -59,23 +55,26 @@ static int print_actions(const char *words, int64_t steps)
     return GNOMON__EXIT_OK;
 }
 
-static int schedule_run(int argc, char **argv)
+static int schedule_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &gnomon__command_schedule;
     int64_t steps = STEPS_PRESET;
-    char why[120];
-    int option;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        if (gnomon__option_parse(GNOMON_OPTION_INTEGER, optarg, &steps, why,
-                                 sizeof why) ||
-            steps < 1) {
-            gnomon__log("--steps %s: say a number of steps, as 20", optarg);
-            return GNOMON__EXIT_USAGE;
-        }
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, &steps);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (optind + 1 != argc)
         return gnomon__cli_usage(c, optind == argc ? "no schedule is given"
                                                    : "one schedule at a time");
     return print_actions(argv[optind], steps);
 }
+
+const gnomon__command gnomon__command_schedule = {
+    .name = "schedule",
+    .operands = "SCHEDULE",
+    .about = "Prints what a schedule does at each step, without a run",
+    .more = "SCHEDULE is what follows schedule= in $GNOMON, as "
+            "wait:1/warmup:1/active:3.\n"
+            "A trace has the steps that say record; at record_and_save a cycle "
+            "ends.",
+    .options = schedule_options,
+    .run = schedule_run,
+};

@@ -139,7 +139,7 @@ static int option_count(const gnomon__command *c)
     return n;
 }
 
-static int wrong_option(const gnomon__command *c, const char *word, int letter)
+static void wrong_option(const gnomon__command *c, const char *word, int letter)
 {
     const char *names[MOST_OPTIONS + 2] = {NULL};
     char shown[128];
@@ -153,7 +153,6 @@ static int wrong_option(const gnomon__command *c, const char *word, int letter)
         snprintf(shown, sizeof shown, "--%.*s", (int)strcspn(word + 2, "="),
                  word + 2);
     say_unknown("option", shown, letter ? shown : shown + 2, names, "--");
-    return GNOMON__CLI_WRONG;
 }
 
 /* The option that getopt's value stands for; NULL: --help. */
@@ -166,68 +165,50 @@ static const gnomon__cli_option *option_at(const gnomon__command *c, int value)
     return NULL;
 }
 
-static int wrong_value(const gnomon__cli_option *o, int is_missing)
+static void wrong_value(const gnomon__cli_option *o, int is_missing)
 {
     if (is_missing && o)
         gnomon__log("--%s needs %s", o->name, o->value);
     else if (!is_missing)
         gnomon__log("--%s takes no value", o ? o->name : "help");
-    return GNOMON__CLI_WRONG;
 }
 
-int gnomon__cli_next(const gnomon__command *c, int argc, char **argv)
+/* `letters` ends with a zero, which it has before. */
+static void name_options(const gnomon__command *c, struct option *longs,
+                         char *letters)
 {
-    struct option longs[MOST_OPTIONS + 2] = {{0}};
-    char shorts[2 * MOST_OPTIONS + 4] = ":h";
-    char *letter = shorts + 2;
-    int n = option_count(c), value, number;
-    if (c->operands_follow)
-        letter = shorts + sprintf(shorts, "+:h");
+    const int n = option_count(c);
     for (int i = 0; i < n; i++) {
         const gnomon__cli_option *o = &c->options[i];
         longs[i] =
             (struct option){o->name, o->value != NULL, NULL, FIRST_VALUE + i};
         if (o->letter) {
-            *letter++ = o->letter;
+            *letters++ = o->letter;
             if (o->value)
-                *letter++ = ':';
+                *letters++ = ':';
         }
     }
     longs[n] = (struct option){"help", 0, NULL, HELP_VALUE};
-    opterr = 0;
-    value = getopt_long(argc, argv, shorts, longs, NULL);
-    if (value == -1)
-        return GNOMON__CLI_END;
-    if (value == HELP_VALUE || value == 'h') {
-        gnomon__help_command(c);
-        return GNOMON__CLI_HELPED;
-    }
-    if (value == ':')
-        return wrong_value(option_at(c, optopt), 1);
-    if (value == '?')
-        return optopt >= FIRST_VALUE
-                   ? wrong_value(option_at(c, optopt), 0)
-                   : wrong_option(c, argv[optind - 1], optopt);
-    number = (int)(option_at(c, value) - c->options);
-    if (c->options[number].words && !c->options[number].is_open &&
-        gnomon__cli_word(optarg, c->options[number].words) < 0) {
-        char what[64];
-        snprintf(what, sizeof what, "word for --%s", c->options[number].name);
-        gnomon__cli_no_word(what, optarg, c->options[number].words);
-        return GNOMON__CLI_WRONG;
-    }
-    return number;
 }
 
+/* 0: its value is wrong, which is logged. */
 static int put_option(void *request, const gnomon__cli_option *o)
 {
     void *to = (char *)request + o->to;
+    const int is_word = o->words && !o->is_open;
+    const int word = is_word ? gnomon__cli_word(optarg, o->words) : 0;
+    if (word < 0) {
+        char what[64];
+        snprintf(what, sizeof what, "word for --%s", o->name);
+        gnomon__cli_no_word(what, optarg, o->words);
+        return 0;
+    }
     if (o->take)
         return o->take(request, o, optarg);
     if (!o->value)
         *(int *)to = 1;
-    else if (o->words && !o->is_open)
-        *(int *)to = gnomon__cli_word(optarg, o->words);
+    else if (is_word)
+        *(int *)to = word;
     else
         *(const char **)to = optarg;
     return 1;
@@ -236,16 +217,26 @@ static int put_option(void *request, const gnomon__cli_option *o)
 int gnomon__cli_read(const gnomon__command *c, int argc, char **argv,
                      void *request)
 {
-    int option;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        if (!put_option(request, &c->options[option]))
-            return GNOMON__CLI_WRONG;
-    return option;
-}
-
-int gnomon__cli_over(int option)
-{
-    return option == GNOMON__CLI_WRONG ? GNOMON__EXIT_USAGE : GNOMON__EXIT_OK;
+    struct option longs[MOST_OPTIONS + 2] = {{0}};
+    char shorts[2 * MOST_OPTIONS + 4] = "+:h";
+    int value;
+    name_options(c, longs, shorts + strlen(shorts));
+    opterr = 0;
+    while ((value = getopt_long(argc, argv, shorts + !c->operands_follow, longs,
+                                NULL)) != -1) {
+        if (value == HELP_VALUE || value == 'h') {
+            gnomon__help_command(c);
+            return GNOMON__EXIT_OK;
+        }
+        if (value == '?' && optopt < FIRST_VALUE)
+            wrong_option(c, argv[optind - 1], optopt);
+        else if (value == '?' || value == ':')
+            wrong_value(option_at(c, optopt), value == ':');
+        else if (put_option(request, option_at(c, value)))
+            continue;
+        return GNOMON__EXIT_USAGE;
+    }
+    return GNOMON__CLI_END;
 }
 
 int gnomon__cli_usage(const gnomon__command *c, const char *what)

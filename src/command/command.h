@@ -77,7 +77,7 @@ typedef struct gnomon__command {
     const gnomon__cli_option *options; /* or NULL */
     /* argv[0] is the command's name. Returns a gnomon__exit; the command `run`
      * returns the status of its program. */
-    int (*run)(int argc, char **argv);
+    int (*run)(const struct gnomon__command *self, int argc, char **argv);
     void (*prepare)(
         void);           /* makes texts that are lists; NULL: there are none */
     int operands_follow; /* options end at the first operand */
@@ -92,24 +92,14 @@ const gnomon__command *gnomon__cli_find(const gnomon__command *const *all,
 
 /* ---- Words of the command line ------------------------------------------- */
 
-enum {
-    GNOMON__CLI_END = -1,    /* the operands begin at argv[optind] */
-    GNOMON__CLI_HELPED = -2, /* --help was given, and help printed */
-    GNOMON__CLI_WRONG = -3   /* an error, which is logged */
-};
+#define GNOMON__CLI_END (-1) /* no gnomon__exit */
 
-/* The next option of a command: its index in command->options, its value in `optarg`; or
- * one of the above. A value that is none of the option's words is an error.
- *
- *     while ((option = gnomon__cli_next(&c, argc, argv)) >= 0)
- *         ...
- *     if (option != GNOMON__CLI_END)
- *         return gnomon__cli_over(option);                                */
-int gnomon__cli_next(const gnomon__command *command, int argc, char **argv);
-/* All options, each to where it says. The last of what gnomon__cli_next returns. */
+/* Puts all options of a command to where they say. A value that is none of the option's
+ * words is an error. GNOMON__CLI_END: the operands begin at argv[optind]; else a
+ * gnomon__exit to end with: _OK: help was asked for, and printed; _USAGE: an error, which
+ * is logged. */
 int gnomon__cli_read(const gnomon__command *command, int argc, char **argv,
                      void *request);
-int gnomon__cli_over(int option);
 
 /* Logs a usage error and how to get help. Returns GNOMON__EXIT_USAGE. */
 int gnomon__cli_usage(const gnomon__command *command, const char *what);

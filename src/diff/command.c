@@ -185,50 +185,12 @@ static const gnomon__cli_option diff_options[] = {
                  GNOMON__TO(diff_request, of.page)),
     {.name = NULL}};
 
-static int diff_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_diff = {
-    .name = "diff",
-    .operands = "A B",
-    .about = "Says what changed from A to B, and keeps gates",
-    .more =
-        "A and B are each a file, a folder or a quoted pattern: all jobs and "
-        "ranks of\n"
-        "one side. With several jobs a side, as gnomon run --repeat makes "
-        "them, the spread\n"
-        "between them is measured; of one job it is assumed, so changes of "
-        "less than some\n"
-        "7 % are left open.\n"
-        "\n"
-        "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
-        "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
-        "+1ms\"\n"
-        "METRIC is calls, total, mean, p50, p90, p99, max, min or self; of "
-        "times on\n"
-        "devices device-mean, ...; of the work of devices by scope busy-total, "
-        "...; of\n"
-        "steps step-mean, ..., NAME being their stage; of counters "
-        "counter-mean, -last,\n"
-        "-min, -max or -sum; of memory memory-peak, -held, -allocated or "
-        "-allocations,\n"
-        "NAME being a pool, or a region in it: host/forward. * and ? in NAME "
-        "are any text\n"
-        "and any letter. It fails where the change is beyond LIMIT, beyond "
-        "ABSOLUTE (else\n"
-        "20 ns for each execution), and sure; -5% watches for less. Where a "
-        "change is\n"
-        "beyond both, but not sure, and no gate fails, the exit status is 5.",
-    .options = diff_options,
-    .run = diff_run,
-    .takes_files = 1,
-};
-
-static int diff_words(diff_request *r, int argc, char **argv)
+static int diff_words(const gnomon__command *c, diff_request *r, int argc,
+                      char **argv)
 {
-    const gnomon__command *c = &gnomon__command_diff;
-    int option = gnomon__cli_read(c, argc, argv, r);
-    if (option != GNOMON__CLI_END)
-        return option;
+    int status = gnomon__cli_read(c, argc, argv, r);
+    if (status != GNOMON__CLI_END)
+        return status;
     r->of.diff->view = r->view;
     if (r->sort >= 0)
         r->of.choice.sort = gnomon__diff_sort_columns[r->sort];
@@ -236,15 +198,13 @@ static int diff_words(diff_request *r, int argc, char **argv)
         r->of.choice.format = GNOMON__TABLE_TEXT;
         r->of.page = r->of.page ? r->of.page : "-";
     } else if (r->of.page) {
-        gnomon__cli_usage(c, "-o is the file of --as html");
-        return GNOMON__CLI_WRONG;
+        return gnomon__cli_usage(c, "-o is the file of --as html");
     }
     if (argc - optind != 2) {
-        gnomon__cli_usage(c, argc - optind < 2
-                                 ? "name two sides, A and B"
+        return gnomon__cli_usage(
+            c, argc - optind < 2 ? "name two sides, A and B"
                                  : "there are more than two sides: a pattern "
                                    "must be quoted");
-        return GNOMON__CLI_WRONG;
     }
     return GNOMON__CLI_END;
 }
@@ -321,7 +281,7 @@ static int diff_compare(diff_request *r, char *const *sides)
     return status;
 }
 
-static int diff_run(int argc, char **argv)
+static int diff_run(const gnomon__command *c, int argc, char **argv)
 {
     diff_request r = {
         .sort = -1,
@@ -337,9 +297,7 @@ static int diff_run(int argc, char **argv)
     if (!r.gates || gnomon__diff_create(&r.of.diff)) {
         gnomon__log("no memory to compare with");
         status = GNOMON__EXIT_UNREADABLE;
-    } else if ((status = diff_words(&r, argc, argv)) != GNOMON__CLI_END) {
-        status = gnomon__cli_over(status);
-    } else {
+    } else if ((status = diff_words(c, &r, argc, argv)) == GNOMON__CLI_END) {
         status = diff_compare(&r, argv + optind);
     }
     for (size_t i = 0; i < r.gate_count; i++)
@@ -352,3 +310,39 @@ static int diff_run(int argc, char **argv)
     gnomon__diff_free(r.of.diff);
     return status;
 }
+
+const gnomon__command gnomon__command_diff = {
+    .name = "diff",
+    .operands = "A B",
+    .about = "Says what changed from A to B, and keeps gates",
+    .more =
+        "A and B are each a file, a folder or a quoted pattern: all jobs and "
+        "ranks of\n"
+        "one side. With several jobs a side, as gnomon run --repeat makes "
+        "them, the spread\n"
+        "between them is measured; of one job it is assumed, so changes of "
+        "less than some\n"
+        "7 % are left open.\n"
+        "\n"
+        "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
+        "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
+        "+1ms\"\n"
+        "METRIC is calls, total, mean, p50, p90, p99, max, min or self; of "
+        "times on\n"
+        "devices device-mean, ...; of the work of devices by scope busy-total, "
+        "...; of\n"
+        "steps step-mean, ..., NAME being their stage; of counters "
+        "counter-mean, -last,\n"
+        "-min, -max or -sum; of memory memory-peak, -held, -allocated or "
+        "-allocations,\n"
+        "NAME being a pool, or a region in it: host/forward. * and ? in NAME "
+        "are any text\n"
+        "and any letter. It fails where the change is beyond LIMIT, beyond "
+        "ABSOLUTE (else\n"
+        "20 ns for each execution), and sure; -5% watches for less. Where a "
+        "change is\n"
+        "beyond both, but not sure, and no gate fails, the exit status is 5.",
+    .options = diff_options,
+    .run = diff_run,
+    .takes_files = 1,
+};

@@ -29,29 +29,6 @@ static const gnomon__cli_option merge_options[] = {
                  GNOMON__TO(merge_request, align), .is_open = 1),
     {.name = NULL}};
 
-static int merge_command(int argc, char **argv);
-
-const gnomon__command gnomon__command_merge = {
-    .name = "merge",
-    .operands = "FILE...",
-    .about = "Makes one file of many, of all ranks or all stages",
-    .more = "OUT ending in .json is JSON. In any order and grouping the same "
-            "files give the\n"
-            "same bytes. Ranks that are missing, there twice or were restarted "
-            "are named.\n"
-            "\n"
-            "Without --align ranks keep the times of the clocks of their "
-            "hosts. With it\n"
-            "clocks are compared by collectives, or by the region BY, which "
-            "nobody leaves\n"
-            "before all have entered. A line for each rank says what was "
-            "added to its\n"
-            "clock, and how far off it may be.",
-    .options = merge_options,
-    .run = merge_command,
-    .takes_files = 1,
-};
-
 static void show_run(size_t number, size_t count)
 {
     gnomon__progress_at("run", number, count);
@@ -142,14 +119,13 @@ static int merge_inputs(const gnomon__cli_inputs *in, const char *to,
     return status;
 }
 
-static int merge_command(int argc, char **argv)
+static int merge_command(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &gnomon__command_merge;
     gnomon__cli_inputs in = {0};
     merge_request r = {NULL, NULL};
-    int option = gnomon__cli_read(c, argc, argv, &r), status;
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, &r);
+    if (status != GNOMON__CLI_END)
+        return status;
     if (!r.to || optind == argc)
         return gnomon__cli_usage(c, r.to ? "no file is named"
                                          : "-o says which file to make");
@@ -159,3 +135,24 @@ static int merge_command(int argc, char **argv)
     gnomon__cli_inputs_free(&in);
     return status;
 }
+
+const gnomon__command gnomon__command_merge = {
+    .name = "merge",
+    .operands = "FILE...",
+    .about = "Makes one file of many, of all ranks or all stages",
+    .more = "OUT ending in .json is JSON. In any order and grouping the same "
+            "files give the\n"
+            "same bytes. Ranks that are missing, there twice or were restarted "
+            "are named.\n"
+            "\n"
+            "Without --align ranks keep the times of the clocks of their "
+            "hosts. With it\n"
+            "clocks are compared by collectives, or by the region BY, which "
+            "nobody leaves\n"
+            "before all have entered. A line for each rank says what was "
+            "added to its\n"
+            "clock, and how far off it may be.",
+    .options = merge_options,
+    .run = merge_command,
+    .takes_files = 1,
+};

@@ -119,48 +119,6 @@ static const gnomon__cli_option nsys_options[] = {
                  GNOMON__TO(nsys_job, compat)),
     {.name = NULL}};
 
-static int nsys_run(int argc, char **argv);
-
-const gnomon__command gnomon__command_nsys = {
-    .name = "nsys",
-    .operands = "parse|prof|REPORT [FILE]",
-    .about = "Says to which operation each kernel of Nsight Systems belongs",
-    .more =
-        "FILE is what nsys export --type sqlite wrote, a database of nvprof, "
-        "or for\n"
-        "prof a profile of gnomon's own, with work of a device.\n"
-        "parse prints a line for each kernel, with the markers around its "
-        "launch, as\n"
-        "PyProf's parse. prof prints a row for each kernel; it reads a "
-        "database, or\n"
-        "the lines of parse, also from standard input. REPORT is one of nsys "
-        "stats:\n"
-        "nvtx_sum, nvtx_gpu_proj_sum, nvtx_gpu_proj_trace, nvtx_kern_sum, "
-        "cuda_api_sum,\n"
-        "cuda_gpu_kern_sum, cuda_gpu_mem_time_sum or cuda_gpu_mem_size_sum.\n"
-        "Columns: idx, seq, altseq, tid, layer, trace, dir, sub, mod, op, "
-        "kernel,\n"
-        "params, sil, tc, device, stream, grid, block, flops, bytes. Without "
-        "-c:\n"
-        "idx, dir, sub, mod, op, kernel, params, sil. --group-by adds up by "
-        "op, "
-        "module,\n"
-        "layer, kernel, range, step or collective; its columns are name, "
-        "kernels,\n"
-        "sum, share, union, min, max, tc, flops, bytes, intensity, tflops,\n"
-        "peak_tflops, tflops_share, gbs, peak_gbs, gbs_share, roof_share, "
-        "wall, mfu,\n"
-        "hfu, exposed, message, algbw_gbs, busbw_gbs.\n"
-        "tc is 1 if the kernel ran on tensor cores, 0 if it could have, - if "
-        "they cannot\n"
-        "do its work, ? if its name does not say, na if its operation is not "
-        "known. For a\n"
-        "group it is the share of its time.",
-    .options = nsys_options,
-    .run = nsys_run,
-    .takes_files = 1,
-};
-
 #if GNOMON_WITH_SQLITE
 
 /* Columns and order, of rows or of groups. */
@@ -304,16 +262,15 @@ static int nsys_word(const char *word)
     return report < 0 ? gnomon__cli_word(word, words) : NSYS_STATS + report;
 }
 
-static int nsys_run(int argc, char **argv)
+static int nsys_run(const gnomon__command *c, int argc, char **argv)
 {
-    const gnomon__command *c = &gnomon__command_nsys;
     nsys_job job = {.filter = GNOMON__NSYS_ALL,
                     .grouping = {.by = -1},
                     .table = {.limit = UINT64_MAX, .sort = -1},
                     .compat = -1};
-    const int option = gnomon__cli_read(c, argc, argv, &job);
-    if (option != GNOMON__CLI_END)
-        return gnomon__cli_over(option);
+    int status = gnomon__cli_read(c, argc, argv, &job);
+    if (status != GNOMON__CLI_END)
+        return status;
     job.filter.asked.is_pyprofs = !job.compat;
     const int words = argc - optind;
     const int what = words ? nsys_word(argv[optind]) : -1;
@@ -327,7 +284,47 @@ static int nsys_run(int argc, char **argv)
     const char *path = words == 2 && strcmp(argv[optind + 1], "-") != 0
                            ? argv[optind + 1]
                            : NULL;
-    const int status = do_job(&job, path);
+    status = do_job(&job, path);
     free((void *)(size_t)job.grouping.choice.columns);
     return status;
 }
+
+const gnomon__command gnomon__command_nsys = {
+    .name = "nsys",
+    .operands = "parse|prof|REPORT [FILE]",
+    .about = "Says to which operation each kernel of Nsight Systems belongs",
+    .more =
+        "FILE is what nsys export --type sqlite wrote, a database of nvprof, "
+        "or for\n"
+        "prof a profile of gnomon's own, with work of a device.\n"
+        "parse prints a line for each kernel, with the markers around its "
+        "launch, as\n"
+        "PyProf's parse. prof prints a row for each kernel; it reads a "
+        "database, or\n"
+        "the lines of parse, also from standard input. REPORT is one of nsys "
+        "stats:\n"
+        "nvtx_sum, nvtx_gpu_proj_sum, nvtx_gpu_proj_trace, nvtx_kern_sum, "
+        "cuda_api_sum,\n"
+        "cuda_gpu_kern_sum, cuda_gpu_mem_time_sum or cuda_gpu_mem_size_sum.\n"
+        "Columns: idx, seq, altseq, tid, layer, trace, dir, sub, mod, op, "
+        "kernel,\n"
+        "params, sil, tc, device, stream, grid, block, flops, bytes. Without "
+        "-c:\n"
+        "idx, dir, sub, mod, op, kernel, params, sil. --group-by adds up by "
+        "op, "
+        "module,\n"
+        "layer, kernel, range, step or collective; its columns are name, "
+        "kernels,\n"
+        "sum, share, union, min, max, tc, flops, bytes, intensity, tflops,\n"
+        "peak_tflops, tflops_share, gbs, peak_gbs, gbs_share, roof_share, "
+        "wall, mfu,\n"
+        "hfu, exposed, message, algbw_gbs, busbw_gbs.\n"
+        "tc is 1 if the kernel ran on tensor cores, 0 if it could have, - if "
+        "they cannot\n"
+        "do its work, ? if its name does not say, na if its operation is not "
+        "known. For a\n"
+        "group it is the share of its time.",
+    .options = nsys_options,
+    .run = nsys_run,
+    .takes_files = 1,
+};

@@ -94,8 +94,6 @@ static const gnomon__cli_option report_options[] = {
                  .take = report_setting),
     {.name = NULL}};
 
-static int report_run(int argc, char **argv);
-
 static char report_more[4000];
 
 static void report_prepare(void)
@@ -109,74 +107,55 @@ static void report_prepare(void)
              gnomon__report_help);
 }
 
-const gnomon__command gnomon__command_report = {
-    .name = "report",
-    .operands = "FILE...",
-    .about = "Prints the reports of profiles",
-    .more = report_more,
-    .options = report_options,
-    .run = report_run,
-    .prepare = report_prepare,
-    .takes_files = 1,
-};
-
 /* ---- What was asked for ---------------------------------------------------------- */
 
-static int report_plot_words(report_request *r)
+static int report_plot_words(const gnomon__command *c, report_request *r)
 {
     r->plot = gnomon__cli_word(r->as, gnomon__plot_words);
     if (r->plot >= 0 && !r->settings.count && !r->each && !r->output)
         return GNOMON__CLI_END;
-    gnomon__cli_usage(&gnomon__command_report,
-                      "--plot is of --as steps or counters, and of --stage");
-    return GNOMON__CLI_WRONG;
+    return gnomon__cli_usage(
+        c, "--plot is of --as steps or counters, and of --stage");
 }
 
 /* It is of all stages and ranks. */
-static int report_advice_words(const report_request *r)
+static int report_advice_words(const gnomon__command *c,
+                               const report_request *r)
 {
     if (!r->stage && !r->each && !r->profiler.filter)
         return GNOMON__CLI_END;
-    gnomon__cli_usage(&gnomon__command_report,
-                      "--as advice takes no --stage, --each or --filter");
-    return GNOMON__CLI_WRONG;
+    return gnomon__cli_usage(
+        c, "--as advice takes no --stage, --each or --filter");
 }
 
 /* The page has choices of its own. */
-static int report_page_words(report_request *r)
+static int report_page_words(const gnomon__command *c, report_request *r)
 {
     r->is_page = 1;
     if (!r->settings.count && !r->stage && !r->each)
         return GNOMON__CLI_END;
-    gnomon__cli_usage(&gnomon__command_report,
-                      "--as html takes no option but -o");
-    return GNOMON__CLI_WRONG;
+    return gnomon__cli_usage(c, "--as html takes no option but -o");
 }
 
 /* Reads the command line. */
-static int report_words(report_request *r, int argc, char **argv)
+static int report_words(const gnomon__command *c, report_request *r, int argc,
+                        char **argv)
 {
-    const gnomon__command *c = &gnomon__command_report;
-    int option = gnomon__cli_read(c, argc, argv, r);
-    if (option == GNOMON__CLI_END && optind == argc) {
-        gnomon__cli_usage(c, "no file is named");
-        option = GNOMON__CLI_WRONG;
-    } else if (option == GNOMON__CLI_END && r->is_plot) {
-        option = report_plot_words(r);
-    } else if (option == GNOMON__CLI_END && gnomon__same_word(r->as, "html")) {
-        option = report_page_words(r);
-    } else if (option == GNOMON__CLI_END && r->output) {
-        gnomon__cli_usage(c, "-o is the file of --as html");
-        option = GNOMON__CLI_WRONG;
-    } else if (option == GNOMON__CLI_END &&
-               gnomon__cli_profiler_open(&r->profiler, r->as, &r->settings)) {
-        option = GNOMON__CLI_WRONG;
-    } else if (option == GNOMON__CLI_END &&
-               r->profiler.report == &gnomon__advice) {
-        option = report_advice_words(r);
-    }
-    gnomon__settings_free(&r->settings);
-    return option;
+    int status = gnomon__cli_read(c, argc, argv, r);
+    if (status != GNOMON__CLI_END)
+        return status;
+    if (optind == argc)
+        return gnomon__cli_usage(c, "no file is named");
+    if (r->is_plot)
+        return report_plot_words(c, r);
+    if (gnomon__same_word(r->as, "html"))
+        return report_page_words(c, r);
+    if (r->output)
+        return gnomon__cli_usage(c, "-o is the file of --as html");
+    if (gnomon__cli_profiler_open(&r->profiler, r->as, &r->settings))
+        return GNOMON__EXIT_USAGE;
+    return r->profiler.report == &gnomon__advice ? report_advice_words(c, r)
+                                                 : status;
 }
 
 /* ---- Reports ---------------------------------------------------------------------- */
@@ -367,14 +346,15 @@ static int report_nothing(const report_request *r)
     return GNOMON__EXIT_NOTHING;
 }
 
-static int report_run(int argc, char **argv)
+static int report_run(const gnomon__command *c, int argc, char **argv)
 {
     report_request r = {.as = "simple"};
     gnomon__cli_inputs in = {0};
-    int status = report_words(&r, argc, argv);
+    int status = report_words(c, &r, argc, argv);
+    gnomon__settings_free(&r.settings);
     if (status != GNOMON__CLI_END) {
         gnomon__cli_profiler_close(&r.profiler);
-        return gnomon__cli_over(status);
+        return status;
     }
     const gnomon_writer out = gnomon__cli_writer(stdout);
     gnomon__joined_begin(&r.out, r.profiler.format, &out);
@@ -400,3 +380,14 @@ static int report_run(int argc, char **argv)
     gnomon__cli_inputs_free(&in);
     return status;
 }
+
+const gnomon__command gnomon__command_report = {
+    .name = "report",
+    .operands = "FILE...",
+    .about = "Prints the reports of profiles",
+    .more = report_more,
+    .options = report_options,
+    .run = report_run,
+    .prepare = report_prepare,
+    .takes_files = 1,
+};

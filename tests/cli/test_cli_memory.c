@@ -56,7 +56,7 @@ static int run(const char *const *words)
     for (; words[argc]; argc++)
         argv[argc] = (char *)(size_t)words[argc];
     optind = 0; /* anew */
-    return c->run(argc, argv);
+    return c->run(c, argc, argv);
 }
 
 /* Standard input, and much more of it than is read at once. */

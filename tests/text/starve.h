@@ -33,7 +33,7 @@ static int starved_command(const wordexp_t *words)
     if (!c || !c->run)
         return GNOMON__EXIT_USAGE;
     optind = 0; /* anew */
-    const int status = c->run((int)words->we_wordc, words->we_wordv);
+    const int status = c->run(c, (int)words->we_wordc, words->we_wordv);
     const int flushed = gnomon__cli_flush();
     return flushed ? flushed : status;
 }
