@@ -8,21 +8,9 @@
 #include <string.h>
 
 #include "report/averages.h"
+#include "run/files.h"
 
 #define CELLS GNOMON__AVERAGE_CELLS
-
-static int keep_text(const gnomon_writer *writer, const void *bytes,
-                     size_t size)
-{
-    return binding_text_add(writer->context, bytes, size);
-}
-
-static gnomon_writer text_writer(binding_text *text)
-{
-    return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
-                           .write = keep_text,
-                           .context = text};
-}
 
 /* ---- Rows of a profile ------------------------------------------------------------ */
 
@@ -150,20 +138,19 @@ static void read_rows(gnomon__report_rows *r)
 static PyObject *print_rows(PyObject *module, given_rows *given,
                             const gnomon__averages_choice *choice)
 {
-    binding_text text = {0};
-    const gnomon_writer writer = text_writer(&text);
+    gnomon__buffer text;
     gnomon__report report = gnomon__averages;
     gnomon__report_rows rows;
     report.read = read_rows;
+    gnomon__buffer_init(&text, NULL);
     int code = gnomon__report_make(&rows, &report, &choice->table, given, NULL);
     if (!code)
-        code = gnomon__averages_text(&rows, &writer);
+        code = gnomon__averages_text(&rows, &text.writer);
     gnomon__report_free(&rows);
-    if (!code)
-        return binding_text_take(&text);
-    binding_text_free(&text);
-    return PyErr_Occurred() ? NULL
-                            : binding_raise(binding_state_of(module), code);
+    if (!PyErr_Occurred())
+        return binding_text_take(&text, binding_state_of(module), code);
+    gnomon__buffer_free(&text);
+    return NULL;
 }
 
 /* averages_table(rows, sort_by, header, time_unit, device, row_limit, name_width,

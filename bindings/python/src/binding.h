@@ -199,15 +199,11 @@ PyObject *binding_raise(binding_state *state, int code);
 /* None, or the exception of a negative code. */
 PyObject *binding_result(binding_state *state, int code);
 
-/* A growing text, outside of Python's heap; no lock is needed. All zero is empty. */
-typedef struct binding_text {
-    char *at;
-    size_t length, room;
-} binding_text;
-int binding_text_add(binding_text *text, const void *bytes, size_t size);
-/* The text as a str, with bytes that are not UTF-8 replaced; frees it. */
-PyObject *binding_text_take(binding_text *text);
-void binding_text_free(binding_text *text);
+/* What was written, which needs no lock, as a str, with bytes that are not UTF-8 replaced;
+ * or, if the code is negative, the exception of that. Frees it. */
+struct gnomon__buffer;
+PyObject *binding_text_take(struct gnomon__buffer *text, binding_state *state,
+                            int code);
 
 /* Before a mark: 0 where it would do nothing. Starts a worker process of multiprocessing,
  * with the interpreter's lock released, because that may run callbacks in Python. */

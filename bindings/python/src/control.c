@@ -8,6 +8,8 @@
 
 #include <gnomon/tool.h>
 
+#include "run/files.h"
+
 PyObject *binding_raise(binding_state *state, int code)
 {
     PyObject *text = PyUnicode_FromFormat("%s: %s", gnomon_error_name(code),
@@ -202,65 +204,34 @@ static PyObject *call_metadata(PyObject *module, PyObject *args)
 
 /* ---- Reports and health --------------------------------------------------- */
 
-/* Called without the interpreter's lock. */
-static int keep_text(const gnomon_writer *writer, const void *bytes,
-                     size_t size)
+PyObject *binding_text_take(gnomon__buffer *text, binding_state *state,
+                            int code)
 {
-    return binding_text_add(writer->context, bytes, size);
-}
-
-int binding_text_add(binding_text *text, const void *bytes, size_t size)
-{
-    if (text->length + size > text->room) {
-        size_t room = 2 * (text->length + size);
-        char *more = realloc(text->at, room);
-        if (!more)
-            return GNOMON_ENOMEM;
-        text->at = more;
-        text->room = room;
-    }
-    if (size)
-        memcpy(text->at + text->length, bytes, size);
-    text->length += size;
-    return GNOMON_OK;
-}
-
-PyObject *binding_text_take(binding_text *text)
-{
-    PyObject *result = PyUnicode_DecodeUTF8(
-        text->at ? text->at : "", (Py_ssize_t)text->length, "replace");
-    binding_text_free(text);
+    PyObject *result =
+        code < 0 ? binding_raise(state, code)
+                 : PyUnicode_DecodeUTF8(text->text ? text->text : "",
+                                        (Py_ssize_t)text->length, "replace");
+    gnomon__buffer_free(text);
     return result;
-}
-
-void binding_text_free(binding_text *text)
-{
-    free(text->at);
-    memset(text, 0, sizeof *text);
 }
 
 static PyObject *call_summary(PyObject *module, PyObject *name)
 {
-    binding_text text = {0};
-    gnomon_writer writer = {
-        .struct_size = sizeof writer, .write = keep_text, .context = &text};
+    gnomon__buffer text;
     int code;
     PyObject *bytes = binding_utf8(name);
     if (!bytes)
         return NULL;
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
+    gnomon__buffer_init(&text, NULL);
     binding_asks = 1;
     Py_BEGIN_ALLOW_THREADS
-    code = gnomon_host_get()->summary(at, length, &writer);
+    code = gnomon_host_get()->summary(at, length, &text.writer);
     Py_END_ALLOW_THREADS
     binding_asks = 0;
     Py_DECREF(bytes);
-    if (code < 0) {
-        binding_text_free(&text);
-        return binding_raise(binding_state_of(module), code);
-    }
-    return binding_text_take(&text);
+    return binding_text_take(&text, binding_state_of(module), code);
 }
 
 static int put_count(PyObject *dict, const char *key, uint64_t count)

@@ -181,17 +181,9 @@ static PyObject *call_snapshot(PyObject *module, PyObject *args)
     return binding_profile_own(binding_state_of(module), code, profile);
 }
 
-static int keep_bytes(const gnomon_writer *writer, const void *bytes,
-                      size_t size)
-{
-    return binding_text_add(writer->context, bytes, size);
-}
-
 static PyObject *profile_write(PyObject *self, PyObject *args)
 {
-    binding_text text = {0};
-    gnomon_writer writer = {
-        .struct_size = sizeof writer, .write = keep_bytes, .context = &text};
+    gnomon__buffer text;
     const char *form;
     int code;
     if (!PyArg_ParseTuple(args, "s:write", &form))
@@ -199,11 +191,13 @@ static PyObject *profile_write(PyObject *self, PyObject *args)
     const gnomon_profile *profile = profile_of(self);
     if (!profile)
         return NULL;
-    code = gnomon_write(profile, form, &writer);
+    gnomon__buffer_init(&text, NULL);
+    code = gnomon_write(profile, form, &text.writer);
     PyObject *bytes =
-        code < 0 ? binding_raise(((profile_object *)self)->state, code)
-                 : PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.length);
-    binding_text_free(&text);
+        code < 0
+            ? binding_raise(((profile_object *)self)->state, code)
+            : PyBytes_FromStringAndSize(text.text, (Py_ssize_t)text.length);
+    gnomon__buffer_free(&text);
     return bytes;
 }
 
@@ -243,24 +237,9 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     return result;
 }
 
-/* The report `loaders`, which the library does not have. */
-static int report_loaders(const gnomon_profile *profile,
-                          const gnomon_writer *out)
-{
-    gnomon__buffer b;
-    gnomon__buffer_init(&b, NULL);
-    int code = gnomon__loaders_profiler->summary(NULL, profile, &b.writer);
-    if (!code && b.length)
-        code = out->write(out, b.text, b.length);
-    gnomon__buffer_free(&b);
-    return code;
-}
-
 static PyObject *profile_report(PyObject *self, PyObject *report)
 {
-    binding_text text = {0};
-    gnomon_writer writer = {
-        .struct_size = sizeof writer, .write = keep_bytes, .context = &text};
+    gnomon__buffer text;
     int code;
     const gnomon_profile *profile = profile_of(self);
     PyObject *bytes = profile ? binding_utf8(report) : NULL;
@@ -268,17 +247,15 @@ static PyObject *profile_report(PyObject *self, PyObject *report)
         return NULL;
     const char *at = PyBytes_AsString(bytes);
     size_t length = (size_t)PyBytes_Size(bytes);
+    gnomon__buffer_init(&text, NULL);
     PyThreadState *thread = unlock(self);
-    code = gnomon_host_get()->report(profile, at, length, &writer);
+    code = gnomon_host_get()->report(profile, at, length, &text.writer);
+    /* The library does not have this one. */
     if (code == GNOMON_ENOENT && strcmp(at, "loaders") == 0)
-        code = report_loaders(profile, &writer);
+        code = gnomon__loaders_profiler->summary(NULL, profile, &text.writer);
     lock(thread);
-    PyObject *result =
-        code < 0 ? binding_raise(((profile_object *)self)->state, code)
-                 : binding_text_take(&text);
-    binding_text_free(&text);
     Py_DECREF(bytes);
-    return result;
+    return binding_text_take(&text, ((profile_object *)self)->state, code);
 }
 
 /* ---- The type ------------------------------------------------------------- */
