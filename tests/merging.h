@@ -120,7 +120,7 @@ static inline bytes summed(bytes *inputs, size_t count,
         CHECK_EQ(gnomon__unite_add(u, p, 1, only), GNOMON_OK);
         gnomon_profile_free(p);
     }
-    if (!CHECK_EQ(gnomon__unite_finish(u, &p), GNOMON_OK))
+    if (!CHECK_EQ(gnomon__unite_finish(u, GNOMON_OK, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);

@@ -14,19 +14,21 @@
 #include "profile/model.h"
 #include "spec/names.h"
 
-typedef struct merge_request {
+typedef struct merge_job {
     const char *to, *align;
-} merge_request;
+    gnomon__gather g;
+    gnomon__aligned *aligned; /* or NULL */
+} merge_job;
 
 static const char *const align_words[] = {"collectives", "hosts", NULL};
 
 static const gnomon__cli_option merge_options[] = {
     GNOMON__FILE("output", 'o', "OUT", "the file to write (required)",
-                 GNOMON__TO(merge_request, to)),
+                 GNOMON__TO(merge_job, to)),
     GNOMON__WORD("align", "BY", align_words,
                  "one time for all ranks, by collectives, by the "
                  "region BY, or by hosts",
-                 GNOMON__TO(merge_request, align), .is_open = 1),
+                 GNOMON__TO(merge_job, align), .is_open = 1),
     {.name = NULL}};
 
 static void show_run(size_t number, size_t count)
@@ -34,27 +36,16 @@ static void show_run(size_t number, size_t count)
     gnomon__progress_at("run", number, count);
 }
 
-typedef struct merge_job {
-    gnomon__gather g;
-    gnomon__aligned *aligned; /* or NULL */
-} merge_job;
-
-static int merge_to_file(merge_job *job, const gnomon_writer *out)
-{
-    int code = gnomon__merge_write(job->g.merge, out, job->aligned, show_run);
-    gnomon__progress_hide();
-    return code;
-}
-
 /* JSON has all entities of a kind together: it needs the memory of all runs. */
 static int merge_make(void *context, int form, const gnomon_writer *out)
 {
+    const merge_job *job = context;
     gnomon__export_memory memory = {0};
     const gnomon_writer keep = gnomon__export_to_memory(&memory);
     gnomon_profile *p = NULL;
     if (form == GNOMON__FORM_FILE)
-        return merge_to_file(context, out);
-    int code = merge_to_file(context, &keep);
+        return gnomon__merge_write(job->g.merge, out, job->aligned, show_run);
+    int code = gnomon__merge_write(job->g.merge, &keep, job->aligned, show_run);
     if (!code)
         code = gnomon_profile_read(&p, memory.text, memory.size);
     free(memory.text);
@@ -65,8 +56,9 @@ static int merge_make(void *context, int form, const gnomon_writer *out)
 }
 
 /* A name that is mistyped, or files without events, would look like success. */
-static void note_unaligned(const merge_job *job, const char *by)
+static void note_unaligned(const merge_job *job)
 {
+    const char *by = job->align;
     size_t compared = 0;
     for (size_t i = 0; i < gnomon__merge_count(job->g.merge); i++) {
         if (job->aligned[i].fit.count)
@@ -80,58 +72,58 @@ static void note_unaligned(const merge_job *job, const char *by)
 }
 
 /* 0: the error is logged. */
-static int align_runs(merge_job *job, const char *by)
+static int align_runs(merge_job *job)
 {
-    const char *name = strcmp(by, "collectives") == 0 ? NULL : by;
+    const char *name =
+        strcmp(job->align, "collectives") == 0 ? NULL : job->align;
     if (gnomon__align(&job->aligned, job->g.merge, name)) {
         gnomon__log("%s", gnomon_error_text());
         return 0;
     }
     gnomon__align_notes(job->aligned, job->g.merge);
-    note_unaligned(job, by);
+    note_unaligned(job);
     return 1;
 }
 
-static int merge_all(merge_job *job, const char *to, const char *align)
+static int merge_all(merge_job *job)
 {
     gnomon__gather_notes(&job->g);
-    if (align && !align_runs(job, align))
+    if (job->align && !align_runs(job))
         return GNOMON__EXIT_UNREADABLE;
-    int status = gnomon__cli_make(to, merge_make, job);
+    int status = gnomon__cli_make(job->to, merge_make, job);
+    gnomon__progress_hide();
     return gnomon__cli_worse(status, gnomon__gather_damage(&job->g));
 }
 
-static int merge_inputs(const gnomon__cli_inputs *in, const char *to,
-                        const char *align)
+static int merge_inputs(merge_job *job, const gnomon__cli_inputs *in)
 {
-    merge_job job = {.aligned = NULL};
     gnomon__progress_begin(in);
-    int status = gnomon__gather_begin(&job.g, in, GNOMON__EVERY_KIND, 0);
-    if (job.g.merge && !gnomon__merge_count(job.g.merge)) {
+    int status = gnomon__gather_begin(&job->g, in, GNOMON__EVERY_KIND, 0);
+    if (job->g.merge && !gnomon__merge_count(job->g.merge)) {
         gnomon__log("nothing to merge");
         status = gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
-    } else if (job.g.merge) {
-        status = gnomon__cli_worse(status, merge_all(&job, to, align));
+    } else if (job->g.merge) {
+        status = gnomon__cli_worse(status, merge_all(job));
     }
     gnomon__progress_end();
-    gnomon__free(job.aligned);
-    gnomon__gather_end(&job.g);
+    gnomon__free(job->aligned);
+    gnomon__gather_end(&job->g);
     return status;
 }
 
 static int merge_command(const gnomon__command *c, int argc, char **argv)
 {
     gnomon__cli_inputs in = {0};
-    merge_request r = {NULL, NULL};
-    int status = gnomon__cli_read(c, argc, argv, &r);
+    merge_job job = {.to = NULL};
+    int status = gnomon__cli_read(c, argc, argv, &job);
     if (status != GNOMON__CLI_END)
         return status;
-    if (!r.to || optind == argc)
-        return gnomon__cli_usage(c, r.to ? "no file is named"
-                                         : "-o says which file to make");
+    if (!job.to || optind == argc)
+        return gnomon__cli_usage(c, job.to ? "no file is named"
+                                           : "-o says which file to make");
     status = gnomon__cli_expand(&in, argv + optind);
     if (in.count)
-        status = gnomon__cli_worse(status, merge_inputs(&in, r.to, r.align));
+        status = gnomon__cli_worse(status, merge_inputs(&job, &in));
     gnomon__cli_inputs_free(&in);
     return status;
 }

@@ -216,10 +216,7 @@ static int unite_sums(gnomon__merge *m, size_t first, size_t count,
     for (size_t i = first; !code && i < first + count; i++)
         code =
             add_part(m, u, &m->readings[i], (rules & GNOMON__UNITE_LENDS) != 0);
-    if (!code)
-        return gnomon__unite_finish(u, out);
-    gnomon__unite_free(u);
-    return code;
+    return gnomon__unite_finish(u, code, out);
 }
 
 /* A run of which the later reading wins. Each reading is united by itself first, because
@@ -237,10 +234,7 @@ static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
             code = gnomon__unite_follow(all, p);
         gnomon_profile_free(p);
     }
-    if (!code)
-        return gnomon__unite_finish(all, out);
-    gnomon__unite_free(all);
-    return code;
+    return gnomon__unite_finish(all, code, out);
 }
 
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
@@ -368,17 +362,13 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
 {
     gnomon__table *t = &m->texts->tables[GNOMON_LOSSES];
     gnomon__unite *u;
-    *out = NULL;
     if (t->count > 1)
         qsort(t->items, t->count, t->size, loss_order);
     int code = gnomon__unite_create(&u, &m->shared,
                                     GNOMON__UNITE_NO_RUN | GNOMON__UNITE_RANKS);
     if (!code)
         code = gnomon__unite_add(u, &m->texts->base, 0, NULL);
-    if (!code)
-        return gnomon__unite_finish(u, out);
-    gnomon__unite_free(u);
-    return code;
+    return gnomon__unite_finish(u, code, out);
 }
 
 /* ---- The merge --------------------------------------------------------------------- */

@@ -5,32 +5,21 @@
 
 #include "profile/file_write.h"
 
-/* `aligned`: of all runs. */
+/* `aligned`: of all runs. After the last one comes what is of none. */
 static int write_run(gnomon__merge *m, size_t run, gnomon__file_writer *to,
                      const gnomon__aligned *aligned)
 {
     gnomon_profile *p;
-    int code = gnomon__merge_run(m, run, &p);
-    if (code)
-        return code;
-    if (aligned)
+    const int is_run = run < gnomon__merge_count(m);
+    int code =
+        is_run ? gnomon__merge_run(m, run, &p) : gnomon__merge_rest(m, &p);
+    if (!code && aligned && is_run)
         code = gnomon__align_profile(
             &aligned[run], gnomon__merge_info(m, aligned[run].to)->rank, p);
     if (!code)
         gnomon__file_runs(to, p, NULL);
     gnomon_profile_free(p);
     return code;
-}
-
-static int write_rest(gnomon__merge *m, gnomon__file_writer *to)
-{
-    gnomon_profile *p;
-    int code = gnomon__merge_rest(m, &p);
-    if (code)
-        return code;
-    gnomon__file_runs(to, p, NULL);
-    gnomon_profile_free(p);
-    return GNOMON_OK;
 }
 
 int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
@@ -43,9 +32,9 @@ int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
     gnomon__file_start(&to, out);
     gnomon__file_shared(&to, &gnomon__merge_shared(m)->m->base);
     for (size_t i = 0; !code && !to.code && i <= runs; i++) {
-        if (run && i < runs)
+        if (i < runs)
             run(i + 1, runs);
-        code = i < runs ? write_run(m, i, &to, aligned) : write_rest(m, &to);
+        code = write_run(m, i, &to, aligned);
     }
     int wrong = gnomon__file_finish(&to);
     return code ? code : wrong;

@@ -672,10 +672,11 @@ uint32_t gnomon__unite_left_out(const gnomon__unite *u)
 }
 
 /* Events were checked where they are. */
-int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
+int gnomon__unite_finish(gnomon__unite *u, int code, gnomon_profile **out)
 {
-    gnomon__model *m = u->fold.m;
-    int code = gnomon__shared_lend(u->shared, m);
+    gnomon__model *m = u ? u->fold.m : NULL;
+    if (!code)
+        code = gnomon__shared_lend(u->shared, m);
     if (!code)
         code = gnomon__unite_order(u);
     if (!code)

@@ -85,9 +85,9 @@ int gnomon__unite_has_stages(const gnomon__unite *u);
 uint32_t gnomon__unite_left_out(const gnomon__unite *u);
 
 /* The result, in an order that its content alone decides; frees `u` in any case. The
- * caller frees the profile. GNOMON_OK; GNOMON_ENOMEM; GNOMON_EIO: an event of a part cannot
- * be read any more. */
-int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out);
+ * caller frees the profile. `code`: what went wrong so far, which then is returned. Else
+ * GNOMON_OK; GNOMON_ENOMEM; GNOMON_EIO: an event of a part cannot be read any more. */
+int gnomon__unite_finish(gnomon__unite *u, int code, gnomon_profile **out);
 void gnomon__unite_free(gnomon__unite *u);
 
 #endif

@@ -155,7 +155,7 @@ static int end_one(const gnomon__cli_stages *s, const gnomon__gather *g,
     if (!one)
         return GNOMON_OK;
     to->one = NULL;
-    int code = gnomon__unite_finish(one, &p);
+    int code = gnomon__unite_finish(one, GNOMON_OK, &p);
     if (code)
         return code;
     code = put_one(s, to, p, gnomon__merge_info(g->merge, s->first));
@@ -180,12 +180,8 @@ static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
         return code;
     gnomon__unite_filter(own, s->choice.of->filter);
     code = gnomon__unite_add(own, p, 1, &to->key);
-    if (code) {
-        gnomon__unite_free(own);
-        return code;
-    }
     to->left_out |= gnomon__unite_left_out(own);
-    code = gnomon__unite_finish(own, &stage);
+    code = gnomon__unite_finish(own, code, &stage);
     if (code)
         return code;
     code = count_rank(to, gnomon__merge_info(g->merge, s->run)->rank);
@@ -410,7 +406,7 @@ int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out)
     gnomon__unite *sum = stage->sum;
     stage->sum = NULL;
     stage->left_out |= gnomon__unite_left_out(sum);
-    return gnomon__unite_finish(sum, out);
+    return gnomon__unite_finish(sum, GNOMON_OK, out);
 }
 
 void gnomon__cli_stages_free(gnomon__cli_stages *s)

@@ -35,7 +35,7 @@ static gnomon_profile *fold_of(unsigned rules, gnomon_profile *const *parts,
                               gnomon_profile_count(parts[i], GNOMON_RUNS) > 0,
                               stage_asked_for),
             GNOMON_OK);
-    CHECK_EQ(gnomon__unite_finish(u, &p), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_finish(u, GNOMON_OK, &p), GNOMON_OK);
     /* What is shared must outlive it. */
     bytes b = bytes_of(p, "gnomon");
     gnomon_profile_free(p);

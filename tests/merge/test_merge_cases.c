@@ -291,7 +291,7 @@ TEST(events_of_one_stage)
     CHECK_EQ(gnomon__shared_order(&shared), GNOMON_OK);
     CHECK_EQ(gnomon__unite_create(&u, &shared, 0), GNOMON_OK);
     CHECK_EQ(gnomon__unite_add(u, p, 1, &fit), GNOMON_OK);
-    CHECK_EQ(gnomon__unite_finish(u, &out), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_finish(u, GNOMON_OK, &out), GNOMON_OK);
     CHECK_EQ(gnomon_profile_count(out, GNOMON_EVENTS), 2);
     gnomon_profile_event(out, 1, &e);
     CHECK_EQ(e.begin_ns, 50);
@@ -351,7 +351,7 @@ static int recorded_in_view(const gnomon_profile *p, uint32_t ordinal,
     CHECK_EQ(gnomon__unite_create(&u, &shared, 0), GNOMON_OK);
     CHECK_EQ(gnomon__unite_add(u, p, 1, &only), GNOMON_OK);
     int has_stages = gnomon__unite_has_stages(u);
-    CHECK_EQ(gnomon__unite_finish(u, &out), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_finish(u, GNOMON_OK, &out), GNOMON_OK);
     CHECK_EQ(gnomon_profile_count(out, GNOMON_STAGES), (size_t)has_stages);
     CHECK_EQ(gnomon_profile_count(out, GNOMON_VIEW_TIMES), 0);
     int ns = gnomon_profile_stage(out, 1, &s) ? -1 : (int)s.recorded_ns;
@@ -595,7 +595,7 @@ static int try_unite(const gnomon_profile *p, const gnomon__stage_filter *only)
     if (!code)
         code = gnomon__unite_add(u, p, 1, only);
     if (!code)
-        code = gnomon__unite_finish(u, &out);
+        code = gnomon__unite_finish(u, GNOMON_OK, &out);
     else
         gnomon__unite_free(u);
     gnomon_profile_free(out);

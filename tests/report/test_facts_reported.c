@@ -35,7 +35,7 @@ static gnomon_profile *filtered(const gnomon_profile *p,
     CHECK_EQ(gnomon__unite_create(&u, shared, GNOMON__UNITE_LENDS), GNOMON_OK);
     gnomon__unite_filter(u, filter);
     CHECK_EQ(gnomon__unite_add(u, p, 1, NULL), GNOMON_OK);
-    if (!CHECK_EQ(gnomon__unite_finish(u, &out), GNOMON_OK))
+    if (!CHECK_EQ(gnomon__unite_finish(u, GNOMON_OK, &out), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     return out;
 }
