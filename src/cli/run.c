@@ -5,10 +5,10 @@
  * Signals to pass on are blocked and waited for with sigwaitinfo, so nothing here runs
  * in a handler. A terminal's signals reach the program directly, because it is in our
  * process group: they are not passed on a second time. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -227,26 +227,23 @@ static int preload_malloc(const char *program)
 /* The file to which processes of the program append the paths that they wrote, and whether
  * they made marks (platform/os.h), so nothing is guessed from the spec or from files in
  * the folder; "": there is none. Processes on other machines leave no notes. */
-typedef struct run_notes {
-    char path[PATH_MAX];
-} run_notes;
+static char run_notes[PATH_MAX];
 
 /* Makes the file and names it in the environment, unless an outer `gnomon run` has. */
-static void run_notes_begin(run_notes *notes)
+static void run_notes_begin(void)
 {
     const char *outer = getenv(GNOMON__NOTES), *folder = getenv("TMPDIR");
     int fd = -1;
-    *notes->path = 0;
     if (outer && *outer) /* the outer `gnomon run` prints them */
         return;
     folder = folder && *folder == '/' ? folder : "/tmp";
-    if (snprintf(notes->path, sizeof notes->path, "%s/gnomon-run-XXXXXX",
-                 folder) < (int)sizeof notes->path)
-        fd = mkstemp(notes->path);
-    if (fd < 0 || close(fd) != 0 || setenv(GNOMON__NOTES, notes->path, 1)) {
+    if (snprintf(run_notes, sizeof run_notes, "%s/gnomon-run-XXXXXX", folder) <
+        (int)sizeof run_notes)
+        fd = mkstemp(run_notes);
+    if (fd < 0 || close(fd) != 0 || setenv(GNOMON__NOTES, run_notes, 1)) {
         gnomon__log("%s: %s: the reports that are written cannot be listed",
                     folder, strerror(errno));
-        *notes->path = 0;
+        *run_notes = 0;
     }
 }
 
@@ -342,14 +339,13 @@ static void log_nothing_written(const notes_read *read, const char *name,
 
 /* Reads and removes the file, and logs a line for each report that exists. If the program
  * `name` (NULL: it failed) ended well under `spec` without a report, logs why. */
-static void run_notes_print(const run_notes *notes, const char *name,
-                            const char *spec, int has_nvtx)
+static void run_notes_print(const char *name, const char *spec, int has_nvtx)
 {
     notes_read read = {0};
-    if (!*notes->path)
+    if (!*run_notes)
         return;
-    read_notes(&read, notes->path);
-    (void)unlink(notes->path);
+    read_notes(&read, run_notes);
+    (void)unlink(run_notes);
     for (size_t i = 0; i < read.files.count; i++)
         gnomon__log("report: %s", read.files.paths[i]);
     if (!read.files.count && name)
@@ -391,20 +387,16 @@ static char *quoted_path(const char *path)
 /* How many profiles are in the folder. */
 static size_t run_jobs_files(const run_jobs *jobs)
 {
-    size_t size = 2 * strlen(jobs->folder) + 16, n = 0, count;
-    char *pattern = gnomon__alloc(size);
-    glob_t found;
-    for (const char *c = jobs->folder; pattern && *c; c++) {
-        if (strchr("*?[]\\", *c))
-            pattern[n++] = '\\';
-        pattern[n++] = *c;
+    DIR *folder = opendir(jobs->folder);
+    const struct dirent *entry;
+    size_t count = 0;
+    while (folder && (entry = readdir(folder)) != NULL) {
+        const char *ending = strrchr(entry->d_name, '.');
+        count +=
+            *entry->d_name != '.' && ending && strcmp(ending, ".gnomon") == 0;
     }
-    if (!pattern)
-        return 0;
-    strcpy(pattern + n, "/*.gnomon");
-    count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-    globfree(&found);
-    gnomon__free(pattern);
+    if (folder)
+        (void)closedir(folder);
     return count;
 }
 
@@ -413,20 +405,19 @@ static size_t run_jobs_files(const run_jobs *jobs)
 static int run_jobs_begin(run_jobs *jobs, const char *folder)
 {
     const char *name = getenv("GNOMON_JOB");
-    char path[PATH_MAX];
     if (strchr(folder, '"'))
         return jobs_fail(folder, QUOTED);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return jobs_fail(folder, strerror(errno));
-    if (!realpath(folder, path))
-        return jobs_fail(folder, strerror(errno));
-    if (strchr(path, '"'))
-        return jobs_fail(folder, QUOTED);
-    const char *slash = strrchr(path, '/');
     jobs->given = folder;
-    jobs->folder = gnomon__strdup(path);
-    jobs->name = gnomon__strdup(name && *name ? name : slash + 1);
-    if (!jobs->folder || !jobs->name)
+    jobs->folder = realpath(folder, NULL);
+    if (!jobs->folder)
+        return jobs_fail(folder, strerror(errno));
+    if (strchr(jobs->folder, '"'))
+        return jobs_fail(folder, QUOTED);
+    jobs->name =
+        gnomon__strdup(name && *name ? name : strrchr(jobs->folder, '/') + 1);
+    if (!jobs->name)
         return jobs_fail(folder, "no memory");
     if (run_jobs_files(jobs))
         return jobs_fail(folder, "holds profiles already: name another folder");
@@ -458,7 +449,7 @@ static char *run_jobs_spec(const run_jobs *jobs, const char *spec, unsigned n)
 
 static void run_jobs_free(run_jobs *jobs)
 {
-    gnomon__free(jobs->folder);
+    free(jobs->folder);
     gnomon__free(jobs->name);
     *jobs = (run_jobs){0};
 }
@@ -598,12 +589,11 @@ static int end_as_program(int status)
 static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
-    static run_notes notes;
     int why = GNOMON__EXIT_UNREADABLE;
     block_signals(&waited, &before);
-    run_notes_begin(&notes);
+    run_notes_begin();
     int status = run_once(spec, words, &waited, &before, &why);
-    run_notes_print(&notes, status == 0 ? words[0] : NULL, spec, has_nvtx);
+    run_notes_print(status == 0 ? words[0] : NULL, spec, has_nvtx);
     return status < 0 ? why : end_as_program(status);
 }
 
@@ -677,15 +667,15 @@ static int make_open_folder(char folder[PATH_MAX], const char *program)
     return 0;
 }
 
-/* `folder` NULL: it is made, for the page. */
-static int run_with_jobs(const gnomon__command *c, const char *folder,
-                         const char *spec, const char *repeat, int opens,
+/* Without a folder one is made, for the page. */
+static int run_with_jobs(const gnomon__command *c, const run_request *r,
                          char **words)
 {
     static char made[PATH_MAX];
+    const char *folder = r->folder, *repeat = r->repeat;
     unsigned long long count = 1;
     run_jobs jobs = {0};
-    if (!folder && !opens)
+    if (!folder && !r->opens)
         return gnomon__cli_usage(c, "--repeat needs a folder: -o DIR");
     if (repeat &&
         (!gnomon__cli_number(repeat, &count) || !count || count > UINT16_MAX)) {
@@ -696,10 +686,10 @@ static int run_with_jobs(const gnomon__command *c, const char *folder,
     if (!folder && make_open_folder(made, words[0]))
         folder = made;
     if (folder && run_jobs_begin(&jobs, folder))
-        status = run_each_job(&jobs, spec, (unsigned)count, words);
+        status = run_each_job(&jobs, r->spec, (unsigned)count, words);
     if (!status && folder != made) /* of the page's own nobody asked */
         say_jobs(&jobs, (unsigned)count);
-    if (!status && opens)
+    if (!status && r->opens)
         status = open_page(&jobs);
     run_jobs_free(&jobs);
     return status;
@@ -755,8 +745,7 @@ static int run_run(const gnomon__command *c, int argc, char **argv)
     if (r.malloc && !r.spec)
         r.spec = "memory";
     if (r.repeat || r.folder || r.opens)
-        return run_with_jobs(c, r.folder, r.spec, r.repeat, r.opens,
-                             argv + optind);
+        return run_with_jobs(c, &r, argv + optind);
     return run_program(r.spec ? r.spec : "simple", r.nvtx, argv + optind);
 }
 
