@@ -3,7 +3,7 @@
  * is added up first, and then added to the job's part.
  *
  * Invariant: the n-th row is that of the n-th row of the table, before that is ordered,
- * and a side's parts add up to its sums. */
+ * and a side's parts add up to its sums. Between runs no row has anything in `now`. */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -52,10 +52,18 @@ static void diff_order(gnomon__report_rows *r)
         r->code = gnomon__table_sort(t, GNOMON__DIFF_ORDINAL);
 }
 
+/* What each stage has of memory is no row of the comparison. */
+static bool diff_is_whole(gnomon__report_rows *r, gnomon__cell *cells)
+{
+    (void)r;
+    return !cells[GNOMON__DIFF_NUMBER].count;
+}
+
 static const gnomon__report diff_report = {
     .name = "diff",
     .columns = gnomon__diff_columns,
     .column_count = GNOMON__DIFF_COLUMNS,
+    .finish = diff_is_whole,
     .choose = diff_order,
 };
 
@@ -76,11 +84,13 @@ void gnomon__diff_free(gnomon__diff *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->count; i++)
+    for (size_t i = 0; i < d->count; i++) {
+        gnomon__sum_free(&d->rows[i].times);
         for (int side = 0; side < 2; side++) {
             gnomon__free(d->rows[i].side[side].parts);
             gnomon__sum_free(&d->rows[i].side[side].all);
         }
+    }
     gnomon__report_free(&d->table);
     gnomon__free(d->rows);
     gnomon__free(d->jobs[0].runs);
@@ -105,28 +115,10 @@ int gnomon__diff_is_assumed(const gnomon__diff *d)
 
 /* ---- What a run has -------------------------------------------------------------------- */
 
-/* For each row of a comparison; these are by stage, kind and name. */
-#define RUN_COLUMN_LIST(X) \
-    X(RUN_NAME, "name", "", TEXT, SHOWN, KEY) \
-    X(RUN_STAGE, "stage", "", TEXT, SHOWN, KEY) /* "": of none */ \
-    X(RUN_KIND, "kind", "", ID, SHOWN, KEY)     /* gnomon__diff_kind */ \
-    /* of memory its stage's, as peaks of several do not add up; else none */ \
-    X(RUN_NUMBER, "number", "", ID, SHOWN, KEY) \
-    /* the first of a stage of this name */ \
-    X(RUN_ORDINAL, "ordinal", "", ID, SHOWN, LEAST) \
-    /* of all but counters and memory, which have the others */ \
-    X(RUN_TIMES, "times", "", TEXT, SHOWN, TIMES) \
-    X(RUN_SAMPLES, "samples", "", COUNT, SHOWN, SUM) \
-    X(RUN_SUM, "sum", "", NUMBER, SHOWN, SUM) \
-    X(RUN_MIN, "min", "", NUMBER, SHOWN, LEAST) \
-    X(RUN_MAX, "max", "", NUMBER, SHOWN, MOST) \
-    X(RUN_LAST, "last", "", NUMBER, SHOWN, LAST) /* of its last track */ \
-    X(RUN_PEAK, "peak", "", NUMBER, SHOWN, SUM) \
-    X(RUN_HELD, "held", "", NUMBER, SHOWN, SUM)
-GNOMON__COLUMNS(run_columns, RUN_COLUMNS, RUN_COLUMN_LIST);
-
 /* A run that is being read. */
 typedef struct run_reader {
+    gnomon__diff *diff;
+    const gnomon_profile *p;
     gnomon__device_work work;
     unsigned char *is_wanted; /* by view; what is of none always is */
     struct run_stage {        /* by stage; first what is of none */
@@ -134,6 +126,10 @@ typedef struct run_reader {
         uint32_t has_others;
     } * stages;
     bool has_peaks; /* of memory: older files and torch's sessions have none */
+    char *name;     /* of a row of memory */
+    size_t name_room;
+    int code;              /* GNOMON_OK, or an error */
+    gnomon__diff_row none; /* what is read without memory */
 } run_reader;
 
 static bool run_has(const gnomon_stats *stats)
@@ -149,47 +145,57 @@ static bool run_has_host(const gnomon__report_node *n)
             kind == GNOMON_KIND_ACTION || kind == GNOMON_KIND_RANGE);
 }
 
-/* Zeroes and no name: there is none. */
-static gnomon_stage_info run_stage_at(const gnomon_profile *p, uint32_t number)
+/* The row of these names, perhaps a new one, until the next call. `is_apart`: other stages
+ * of the name have rows of their own. */
+static gnomon__diff_row *run_row(run_reader *r, enum gnomon__diff_kind kind,
+                                 uint32_t stage, const char *name,
+                                 bool is_apart)
 {
-    gnomon_stage_info stage = {.ordinal = 0};
-    if (number)
-        gnomon_profile_stage(p, number, &stage);
-    if (!stage.name)
-        stage.name = "";
-    return stage;
+    gnomon__diff *d = r->diff;
+    gnomon_stage_info s = {.ordinal = 0};
+    if (stage)
+        gnomon_profile_stage(r->p, stage, &s);
+    gnomon__cell *cells = gnomon__report_row_of(&d->table, 0);
+    gnomon__cell_text(&cells[GNOMON__DIFF_NAME], name ? name : "");
+    gnomon__cell_text(&cells[GNOMON__DIFF_STAGE], s.name ? s.name : "");
+    gnomon__cell_count(&cells[GNOMON__DIFF_KIND], kind);
+    gnomon__cell_count(&cells[GNOMON__DIFF_NUMBER], is_apart ? stage : 0);
+    gnomon__cell_count(&cells[GNOMON__DIFF_ORDINAL], s.ordinal);
+    const uint32_t number = gnomon__report_put(&d->table);
+    if (!number ||
+        !gnomon__grow_zeroed(&d->rows, &d->room, number, sizeof *d->rows)) {
+        r->code = GNOMON_ENOMEM;
+        return &r->none;
+    }
+    if (number > d->count) {
+        cells = gnomon__cells_of(&d->table.table, number - 1);
+        d->rows[d->count++] =
+            (gnomon__diff_row){.stage = cells[GNOMON__DIFF_STAGE].text,
+                               .name = cells[GNOMON__DIFF_NAME].text,
+                               .kind = kind,
+                               .whole = number};
+    }
+    return &d->rows[number - 1];
 }
 
-static gnomon__cell *run_cells(gnomon__report_rows *r,
-                               enum gnomon__diff_kind kind,
-                               const gnomon_stage_info *stage, const char *name)
-{
-    gnomon__cell *cells = gnomon__report_row_of(r, 0);
-    gnomon__cell_text(&cells[RUN_NAME], name ? name : "");
-    gnomon__cell_text(&cells[RUN_STAGE], stage->name);
-    gnomon__cell_count(&cells[RUN_KIND], kind);
-    gnomon__cell_count(&cells[RUN_ORDINAL], stage->ordinal);
-    return cells;
-}
-
-static void run_times(gnomon__report_rows *r, enum gnomon__diff_kind kind,
-                      const gnomon_stage_info *stage, const char *name,
+static void run_times(run_reader *r, enum gnomon__diff_kind kind,
+                      uint32_t stage, const char *name,
                       const gnomon_stats *times)
 {
-    if (run_has(times))
-        gnomon__cell_times(&run_cells(r, kind, stage, name)[RUN_TIMES], times);
+    if (run_has(times) &&
+        gnomon__sum_add(&run_row(r, kind, stage, name, false)->times, times))
+        r->code = GNOMON_ENOMEM;
 }
 
 /* The first of the wanted views that has nodes of a stage. */
-static void run_choose_views(gnomon__report_rows *r)
+static void run_choose_views(run_reader *r)
 {
-    run_reader *reader = r->more;
     gnomon__report_node n;
-    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
-        struct run_stage *s = &reader->stages[n.of.stage];
+    for (size_t i = 1; gnomon__report_node_at(r->p, i, &n); i++) {
+        struct run_stage *s = &r->stages[n.of.stage];
         for (size_t k = 0; k < n.of.memory_count; k++)
-            reader->has_peaks |= gnomon_memory_at(&n.of, k)->at_peak_bytes != 0;
-        if (!reader->is_wanted[n.of.view] || !n.of.view ||
+            r->has_peaks |= gnomon_memory_at(&n.of, k)->at_peak_bytes != 0;
+        if (!r->is_wanted[n.of.view] || !n.of.view ||
             n.of.flags & GNOMON_NODE_PART ||
             !(run_has_host(&n) || run_has(n.of.device)))
             continue;
@@ -212,117 +218,114 @@ static bool run_is_again(const gnomon_profile *p, uint32_t from, uint32_t to,
 }
 
 /* Work counts in the row of each scope around its launch. */
-static void run_read_busy(gnomon__report_rows *r, const gnomon_node_info *node,
-                          const gnomon_stage_info *stage)
+static void run_read_busy(run_reader *r, const gnomon_node_info *node)
 {
     gnomon_node_info n;
     for (uint32_t i = node->parent; i; i = n.parent) {
-        const char *name = gnomon__node_name(r->profile, i);
-        if (!run_is_again(r->profile, node->parent, i, name))
-            run_times(r, GNOMON__DIFF_BUSY, stage, name, node->device);
-        if (gnomon_profile_node(r->profile, i, &n))
+        const char *name = gnomon__node_name(r->p, i);
+        if (!run_is_again(r->p, node->parent, i, name))
+            run_times(r, GNOMON__DIFF_BUSY, node->stage, name, node->device);
+        if (gnomon_profile_node(r->p, i, &n))
             return;
     }
 }
 
-/* What a node has of a pool, in the row of that name. */
-static void run_memory(gnomon__report_rows *r, const gnomon_node_info *n,
+/* What a node has of a pool, in the row of that name. Peaks of several stages do not add
+ * up. */
+static void run_memory(run_reader *r, const gnomon_node_info *n,
                        const char *name, const gnomon_memory_stats *m)
 {
-    const gnomon_stage_info stage = run_stage_at(r->profile, n->stage);
-    gnomon__cell *cells = run_cells(r, GNOMON__DIFF_MEMORY, &stage, name);
-    gnomon__cell_count(&cells[RUN_NUMBER], n->stage);
-    gnomon__cell_count(&cells[RUN_SAMPLES], m->allocations);
-    gnomon__cell_number(&cells[RUN_SUM], (double)m->allocated_bytes);
-    if (!((const run_reader *)r->more)->has_peaks)
-        return;
-    gnomon__cell_number(&cells[RUN_PEAK], (double)m->at_peak_bytes);
-    gnomon__cell_number(&cells[RUN_HELD], (double)m->held_bytes);
+    const uint32_t whole =
+        run_row(r, GNOMON__DIFF_MEMORY, n->stage, name, false)->whole;
+    gnomon__diff_row *row =
+        run_row(r, GNOMON__DIFF_MEMORY, n->stage, name, true);
+    row->whole = whole;
+    row->now.runs = 1;
+    row->now.calls += (double)m->allocations;
+    row->now.total += (double)m->allocated_bytes;
+    row->now.self += r->has_peaks ? (double)m->held_bytes : (double)NAN;
+    row->now.max += r->has_peaks ? (double)m->at_peak_bytes : (double)NAN;
 }
 
 /* "host/forward", or without a region "host". The pool's own slashes are `_`, so that its
- * name ends at the first one. NULL: no memory. */
-static const char *run_pool_name(gnomon__report_rows *r, const char *pool,
+ * name ends at the first one. Until the next one; NULL: no memory. */
+static const char *run_pool_name(run_reader *r, const char *pool,
                                  const char *region)
 {
     const size_t size = strlen(pool);
     const size_t room = size + (region ? strlen(region) : 0) + 2;
-    char *text = gnomon__table_take(&r->table, room);
-    if (!text)
+    if (!gnomon__grow(&r->name, &r->name_room, room, 1)) {
+        r->code = GNOMON_ENOMEM;
         return NULL;
-    (void)snprintf(text, room, "%s%s%s", pool, region ? "/" : "",
+    }
+    (void)snprintf(r->name, room, "%s%s%s", pool, region ? "/" : "",
                    region ? region : "");
     for (size_t i = 0; i < size; i++)
-        if (text[i] == '/')
-            text[i] = '_';
-    return text;
+        if (r->name[i] == '/')
+            r->name[i] = '_';
+    return r->name;
 }
 
-static void run_read_memory(gnomon__report_rows *r,
-                            const gnomon__report_node *n)
+static void run_read_memory(run_reader *r, const gnomon__report_node *n)
 {
     gnomon_track_info pool;
     for (size_t i = 0; i < n->of.memory_count; i++) {
         const gnomon_memory_stats *m = gnomon_memory_at(&n->of, i);
-        if (gnomon_profile_track(r->profile, m->pool, &pool))
+        if (gnomon_profile_track(r->p, m->pool, &pool))
             continue;
-        const char *all = run_pool_name(r, pool.name, NULL);
-        const char *below = run_pool_name(r, pool.name, n->region.name);
-        if (!all || !below)
-            r->code = GNOMON_ENOMEM;
-        run_memory(r, &n->of, all, m);
-        run_memory(r, &n->of, below, m);
+        run_memory(r, &n->of, run_pool_name(r, pool.name, NULL), m);
+        run_memory(r, &n->of, run_pool_name(r, pool.name, n->region.name), m);
     }
 }
 
-static void run_read_nodes(gnomon__report_rows *r)
+static void run_read_nodes(run_reader *r)
 {
-    const run_reader *reader = r->more;
     gnomon__report_node n;
-    for (size_t i = 1; gnomon__report_node_at(r->profile, i, &n); i++) {
-        if (reader->is_wanted[n.of.view]) /* one alone records memory */
+    for (size_t i = 1; gnomon__report_node_at(r->p, i, &n); i++) {
+        if (r->is_wanted[n.of.view]) /* one alone records memory */
             run_read_memory(r, &n);
-        if ((n.of.view && n.of.view != reader->stages[n.of.stage].view) ||
+        if ((n.of.view && n.of.view != r->stages[n.of.stage].view) ||
             n.of.flags & GNOMON_NODE_PART)
             continue;
-        const gnomon_stage_info stage = run_stage_at(r->profile, n.of.stage);
         if (run_has_host(&n))
-            run_times(r, GNOMON__DIFF_HOST, &stage, n.region.name, n.of.host);
-        run_times(r, GNOMON__DIFF_DEVICE, &stage, n.region.name, n.of.device);
-        if (gnomon__work_is_busy(reader->work.work[i]))
-            run_read_busy(r, &n.of, &stage);
+            run_times(r, GNOMON__DIFF_HOST, n.of.stage, n.region.name,
+                      n.of.host);
+        run_times(r, GNOMON__DIFF_DEVICE, n.of.stage, n.region.name,
+                  n.of.device);
+        if (gnomon__work_is_busy(r->work.work[i]))
+            run_read_busy(r, &n.of);
     }
 }
 
-static void run_read(gnomon__report_rows *r)
+/* The last value is that of the last track. */
+static void run_counter(run_reader *r, const gnomon_counter_info *c,
+                        const char *name)
+{
+    gnomon__diff_part *now =
+        &run_row(r, GNOMON__DIFF_COUNTER, c->stage, name, false)->now;
+    if (!(now->runs > 0 && now->min < c->min))
+        now->min = c->min;
+    if (!(now->runs > 0 && c->max < now->max))
+        now->max = c->max;
+    now->runs = 1;
+    now->calls += (double)c->count;
+    now->total += c->sum;
+    now->last = c->last;
+}
+
+static void run_read(run_reader *r)
 {
     gnomon_counter_info c;
     gnomon_region_info region;
+    gnomon_stage_info stage;
     run_choose_views(r);
     run_read_nodes(r);
-    for (uint32_t i = 1; i <= gnomon_profile_count(r->profile, GNOMON_STAGES);
-         i++) {
-        const gnomon_stage_info stage = run_stage_at(r->profile, i);
-        run_times(r, GNOMON__DIFF_STEPS, &stage, stage.name, stage.steps);
-    }
-    for (size_t i = 1; !gnomon_profile_counter(r->profile, i, &c); i++) {
-        const gnomon_stage_info stage = run_stage_at(r->profile, c.stage);
-        if (!c.count || gnomon_profile_region(r->profile, c.region, &region))
-            continue;
-        gnomon__cell *cells =
-            run_cells(r, GNOMON__DIFF_COUNTER, &stage, region.name);
-        gnomon__cell_count(&cells[RUN_SAMPLES], c.count);
-        gnomon__cell_number(&cells[RUN_SUM], c.sum);
-        gnomon__cell_number(&cells[RUN_MIN], c.min);
-        gnomon__cell_number(&cells[RUN_MAX], c.max);
-        gnomon__cell_number(&cells[RUN_LAST], c.last);
-    }
+    for (uint32_t i = 1; !gnomon_profile_stage(r->p, i, &stage); i++)
+        run_times(r, GNOMON__DIFF_STEPS, i, stage.name, stage.steps);
+    for (size_t i = 1; !gnomon_profile_counter(r->p, i, &c); i++)
+        if (c.count && !gnomon_profile_region(r->p, c.region, &region))
+            run_counter(r, &c, region.name);
 }
-
-static const gnomon__report run_report = {.name = "run",
-                                          .columns = run_columns,
-                                          .column_count = RUN_COLUMNS,
-                                          .read = run_read};
 
 static void run_want_views(const run_reader *r, const char *pattern,
                            const gnomon_profile *p)
@@ -333,58 +336,7 @@ static void run_want_views(const run_reader *r, const char *pattern,
                           gnomon__glob(pattern, strlen(pattern), view.words);
 }
 
-/* Reads a profile of one run, which must outlive the rows. Of a stage that was recorded in
- * several views, under filters that differ, the first is taken whose words match the
- * pattern (NULL: all do); *other_views is the number of such stages. GNOMON_OK or
- * GNOMON_ENOMEM; free the rows in any case. O(nodes) memory. */
-static int run_rows_make(gnomon__report_rows *rows, const gnomon_profile *p,
-                         const char *pattern, size_t *other_views)
-{
-    static const gnomon__table_choice no_groups = {.sort = -1};
-    const size_t stages = gnomon_profile_count(p, GNOMON_STAGES) + 1;
-    run_reader r = {0};
-    int code = gnomon__device_work_make(&r.work, p);
-    *rows = (gnomon__report_rows){0};
-    r.is_wanted = gnomon__alloc(gnomon_profile_count(p, GNOMON_VIEWS) + 1);
-    r.stages = gnomon__alloc(stages * sizeof *r.stages);
-    if (!r.is_wanted || !r.stages)
-        code = GNOMON_ENOMEM;
-    if (!code) {
-        run_want_views(&r, pattern, p);
-        code = gnomon__report_make(rows, &run_report, &no_groups, &r, p);
-    }
-    *other_views = 0;
-    for (size_t i = 0; !code && i < stages; i++)
-        *other_views += r.stages[i].has_others;
-    gnomon__device_work_free(&r.work);
-    gnomon__free(r.is_wanted);
-    gnomon__free(r.stages);
-    return code;
-}
-
 /* ---- Adding it ---------------------------------------------------------------------- */
-
-/* The row of these names, perhaps a new one; NULL: no memory. */
-static gnomon__diff_row *diff_row_of(gnomon__diff *d, const gnomon__cell *from)
-{
-    gnomon__cell *cells = gnomon__report_row_of(&d->table, 0);
-    cells[GNOMON__DIFF_NAME] = from[RUN_NAME];
-    cells[GNOMON__DIFF_STAGE] = from[RUN_STAGE];
-    cells[GNOMON__DIFF_KIND] = from[RUN_KIND];
-    cells[GNOMON__DIFF_ORDINAL] = from[RUN_ORDINAL];
-    const uint32_t number = gnomon__report_put(&d->table);
-    if (!number ||
-        !gnomon__grow_zeroed(&d->rows, &d->room, number, sizeof *d->rows))
-        return NULL;
-    if (number > d->count) {
-        cells = gnomon__cells_of(&d->table.table, number - 1);
-        d->rows[d->count++] = (gnomon__diff_row){
-            .stage = cells[GNOMON__DIFF_STAGE].text,
-            .name = cells[GNOMON__DIFF_NAME].text,
-            .kind = (enum gnomon__diff_kind)from[RUN_KIND].count};
-    }
-    return &d->rows[number - 1];
-}
 
 static void diff_add_part(gnomon__diff_part *to, const gnomon__diff_part *from)
 {
@@ -401,56 +353,66 @@ static void diff_add_part(gnomon__diff_part *to, const gnomon__diff_part *from)
     to->runs++;
 }
 
-static int diff_add_row(gnomon__diff *d, enum gnomon__side side, uint32_t job,
-                        const gnomon__cell *from)
+/* What the run has of a row goes to the job's part. */
+static int diff_end_row(gnomon__diff *d, gnomon__diff_row *row,
+                        enum gnomon__side side, uint32_t job)
 {
     const size_t at = job % GNOMON__DIFF_PARTS;
-    const gnomon_stats *s = gnomon__times_of(&from[RUN_TIMES]);
-    gnomon__diff_part part = {.calls = (double)s->count,
-                              .total = (double)s->total_ns,
-                              .self = (double)s->self_ns,
-                              .min = (double)s->min_ns,
-                              .max = (double)s->max_ns};
-    gnomon__diff_row *row = diff_row_of(d, from);
-    if (!row)
-        return GNOMON_ENOMEM;
-    gnomon__diff_half *half = &row->side[side];
+    const gnomon_stats *s = &row->times.s;
+    gnomon__diff_half *half = &d->rows[row->whole - 1].side[side];
+    gnomon__diff_part part = row->now;
+    if (s->count)
+        part = (gnomon__diff_part){.calls = (double)s->count,
+                                   .total = (double)s->total_ns,
+                                   .self = (double)s->self_ns,
+                                   .min = (double)s->min_ns,
+                                   .max = (double)s->max_ns};
+    else if (part.runs == 0)
+        return GNOMON_OK;
     if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
                              sizeof *half->parts))
         return GNOMON_ENOMEM;
     if (at >= half->part_count)
         half->part_count = at + 1;
-    if (row->kind == GNOMON__DIFF_COUNTER) {
-        part = (gnomon__diff_part){.calls = (double)from[RUN_SAMPLES].count,
-                                   .total = from[RUN_SUM].number,
-                                   .min = from[RUN_MIN].number,
-                                   .max = from[RUN_MAX].number,
-                                   .last = from[RUN_LAST].number};
-        half->all.s.count += from[RUN_SAMPLES].count;
-    } else if (row->kind == GNOMON__DIFF_MEMORY) {
-        const bool has_peak = from[RUN_PEAK].is_there;
-        part = (gnomon__diff_part){
-            .calls = (double)from[RUN_SAMPLES].count,
-            .total = from[RUN_SUM].number,
-            .self = has_peak ? from[RUN_HELD].number : (double)NAN,
-            .max = has_peak ? from[RUN_PEAK].number : (double)NAN};
+    if (row->kind == GNOMON__DIFF_COUNTER)
+        half->all.s.count += (uint64_t)part.calls;
+    else if (row->kind == GNOMON__DIFF_MEMORY)
         half->all.s.count++;
-    }
     for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)
         part.quantiles[q] = gnomon_quantile(s, gnomon__quantiles[q]);
     diff_add_part(&half->parts[at], &part);
-    return s->count ? gnomon__sum_add(&half->all, s) : GNOMON_OK;
+    const int code = s->count ? gnomon__sum_add(&half->all, s) : GNOMON_OK;
+    gnomon__sum_free(&row->times);
+    row->times = (gnomon__sum){.room = 0};
+    row->now = (gnomon__diff_part){.runs = 0};
+    return code;
 }
 
 int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side, uint32_t job,
                      const gnomon_profile *p, size_t *other_views)
 {
-    gnomon__report_rows rows;
-    int code = run_rows_make(&rows, p, d->view, other_views);
-    for (size_t i = 0; !code && i < rows.table.row_count; i++)
-        code = diff_add_row(d, side, job, gnomon__cells_of(&rows.table, i));
+    const size_t stages = gnomon_profile_count(p, GNOMON_STAGES) + 1;
+    run_reader r = {.diff = d, .p = p};
+    r.code = gnomon__device_work_make(&r.work, p);
+    r.is_wanted = gnomon__alloc(gnomon_profile_count(p, GNOMON_VIEWS) + 1);
+    r.stages = gnomon__alloc(stages * sizeof *r.stages);
+    if (!r.is_wanted || !r.stages)
+        r.code = GNOMON_ENOMEM;
+    if (!r.code) {
+        run_want_views(&r, d->view, p);
+        run_read(&r);
+    }
+    *other_views = 0;
+    for (size_t i = 0; !r.code && i < stages; i++)
+        *other_views += r.stages[i].has_others;
+    for (size_t i = 0; !r.code && i < d->count; i++)
+        r.code = diff_end_row(d, &d->rows[i], side, job);
     if (d->jobs[side].jobs <= job)
         d->jobs[side].jobs = job + 1;
-    gnomon__report_free(&rows);
-    return code;
+    gnomon__device_work_free(&r.work);
+    gnomon__free(r.is_wanted);
+    gnomon__free(r.stages);
+    gnomon__free(r.name);
+    gnomon__sum_free(&r.none.times);
+    return r.code;
 }

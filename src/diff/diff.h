@@ -50,7 +50,11 @@ typedef struct gnomon__diff_row {
     const char *stage; /* "": of none */
     const char *name;
     enum gnomon__diff_kind kind;
+    uint32_t whole; /* number of the row that it is added to; most: its own */
     gnomon__diff_half side[2];
+    /* What the run that is being read has of it: times, or else `now`. */
+    gnomon__sum times;
+    gnomon__diff_part now;
 } gnomon__diff_row;
 
 /* Columns of the table; show.c fills those below the keys. The hidden ones are keys too,
@@ -71,6 +75,8 @@ typedef struct gnomon__diff_row {
     X(GNOMON__DIFF_MORE, "more_ns", "In total", VALUE, SHOWN, MADE) \
     X(GNOMON__DIFF_STAGE, "", "", TEXT, HIDDEN, KEY) \
     X(GNOMON__DIFF_KIND, "", "", ID, HIDDEN, KEY) \
+    /* of memory of one stage; 0: this is a row of the comparison */ \
+    X(GNOMON__DIFF_NUMBER, "", "", ID, HIDDEN, KEY) \
     X(GNOMON__DIFF_ORDINAL, "", "", ID, HIDDEN, LEAST) \
     X(GNOMON__DIFF_BY_TOTAL, "", "", NUMBER, HIDDEN, MADE) \
     X(GNOMON__DIFF_BY_CHANGE, "", "", NUMBER, HIDDEN, MADE) \
@@ -99,7 +105,7 @@ typedef struct gnomon__jobs {
 typedef struct gnomon__diff {
     gnomon__report_rows table; /* finds rows by their names, and is printed */
     gnomon__diff_row *rows;    /* in the order in which they came */
-    size_t count, room;
+    size_t count, room;   /* with those of one stage, which the table loses */
     gnomon__jobs jobs[2]; /* of each side */
     /* Views whose words match this pattern are read alone; * and ? in it are any text
      * and any letter. Not owned. NULL: all. */

@@ -178,7 +178,7 @@ static int gate_watches(const gate_round *r, const gnomon__diff_row *row)
  * there is none. */
 static const gnomon__diff_row *gate_next(const gate_round *r, size_t *at)
 {
-    while (*at < r->asked->diff->count) {
+    while (*at < r->asked->diff->table.table.row_count) {
         const gnomon__diff_row *row =
             gnomon__diff_row_at(r->asked->diff, (*at)++);
         int has = gate_watches(r, row);
@@ -319,7 +319,7 @@ static int gate_judge(gate_round *r)
 static int gate_watches_nothing(const gate_round *r)
 {
     gnomon__suggestion s = gnomon__suggest(r->gate->name);
-    for (size_t i = 0; i < r->asked->diff->count; i++) {
+    for (size_t i = 0; i < r->asked->diff->table.table.row_count; i++) {
         const gnomon__diff_row *row = gnomon__diff_row_at(r->asked->diff, i);
         if (gate_watches(r, row)) {
             gnomon__log("gate '%s' has nothing to compare: what it watches is "
