@@ -24,16 +24,19 @@
 
 #define MOST_BARRIERS 16384u
 
+typedef struct barrier_node {
+    uint64_t key, last; /* the step of its last execution, and 1 */
+    uint32_t n;         /* executions in that one */
+    int is_barrier;
+} barrier_node;
+
 typedef struct barrier_reader {
     const gnomon_profile *p;
     const char *name;
     gnomon__barriers *out;
     gnomon_step_info *steps; /* by begin */
     size_t step_count;
-    char *is_barrier; /* by node */
-    uint64_t *keys;   /* likewise */
-    uint32_t *n;      /* by node: executions in its last step */
-    uint64_t *last;   /* by node: that step, and 1 */
+    barrier_node *nodes; /* by number */
 } barrier_reader;
 
 /* ---- What a barrier is -------------------------------------------------------------- */
@@ -51,10 +54,10 @@ static void name_node(barrier_reader *r, uint32_t node)
         gnomon_profile_track(r->p, n.track, &track))
         return;
     (void)gnomon_profile_stage(r->p, n.stage, &stage);
-    r->is_barrier[node] = r->name ? strcmp(region.name, r->name) == 0
-                                  : region.kind == GNOMON_KIND_COLLECTIVE;
-    r->keys[node] = gnomon__mix(
-        n.parent ? r->keys[n.parent]
+    r->nodes[node].is_barrier = r->name ? strcmp(region.name, r->name) == 0
+                                        : region.kind == GNOMON_KIND_COLLECTIVE;
+    r->nodes[node].key = gnomon__mix(
+        n.parent ? r->nodes[n.parent].key
                  : gnomon__mix(gnomon__mix(stage.ordinal, track.kind),
                                gnomon__hash_text(track.name)),
         n.region);
@@ -67,11 +70,8 @@ static int begin_reading(barrier_reader *r)
     const size_t nodes = gnomon_profile_count(r->p, GNOMON_NODES);
     const size_t steps = gnomon_profile_count(r->p, GNOMON_STEPS);
     r->steps = gnomon__alloc((steps + 1) * sizeof *r->steps);
-    r->is_barrier = gnomon__alloc(nodes + 1);
-    r->keys = gnomon__alloc((nodes + 1) * sizeof *r->keys);
-    r->n = gnomon__alloc((nodes + 1) * sizeof *r->n);
-    r->last = gnomon__alloc((nodes + 1) * sizeof *r->last);
-    if (!r->steps || !r->is_barrier || !r->keys || !r->n || !r->last)
+    r->nodes = gnomon__alloc((nodes + 1) * sizeof *r->nodes);
+    if (!r->steps || !r->nodes)
         return gnomon__no_memory_to_merge();
     for (uint32_t i = 1; i <= nodes; i++)
         name_node(r, i);
@@ -113,17 +113,18 @@ static const gnomon_step_info *step_around(const barrier_reader *r, uint64_t ns)
 static int read_barrier(barrier_reader *r, const gnomon_event_info *e)
 {
     gnomon__barriers *b = r->out;
-    if (e->kind != GNOMON_EVENT_EXECUTION || !r->is_barrier[e->node])
+    barrier_node *node = &r->nodes[e->node];
+    if (e->kind != GNOMON_EVENT_EXECUTION || !node->is_barrier)
         return GNOMON_OK;
     const gnomon_step_info *step = step_around(r, e->begin_ns);
     const uint64_t place = step ? (uint64_t)(step - r->steps) + 1 : 0;
-    if (r->last[e->node] != place)
-        r->n[e->node] = 0;
-    r->last[e->node] = place;
-    gnomon__barrier one = {.key = r->keys[e->node],
+    if (node->last != place)
+        node->n = 0;
+    node->last = place;
+    gnomon__barrier one = {.key = node->key,
                            .step = step ? step->number + 1 : 0,
                            .stage = step ? step->ordinal : 0,
-                           .n = r->n[e->node]++,
+                           .n = node->n++,
                            .begin_ns = e->begin_ns,
                            .end_ns = e->begin_ns + e->duration_ns};
     if (!is_kept(b, &one))
@@ -138,28 +139,26 @@ static int read_barrier(barrier_reader *r, const gnomon_event_info *e)
     return GNOMON_OK;
 }
 
-static int compare_barriers(const gnomon__barrier *a, const gnomon__barrier *b)
-{
-    GNOMON__TRY_NUMBER(stage);
-    GNOMON__TRY_NUMBER(step);
-    GNOMON__TRY_NUMBER(key);
-    GNOMON__TRY_NUMBER(n);
-    return 0;
-}
+GNOMON__ORDER(compare_barriers, gnomon__barrier, UP(stage), UP(step), UP(key),
+              UP(n))
 
 GNOMON__ORDER(barrier_order, gnomon__barrier, OF(compare_barriers(a, b)),
               UP(begin_ns))
 
 /* Those of a run of a merge: executions of regions of this name, or, if it is NULL, of all
  * collectives. GNOMON_OK or an error. */
-static int find_barriers(gnomon__barriers *out, const gnomon_profile *p,
+static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
                          const char *name)
 {
-    barrier_reader r = {.p = p, .name = name, .out = out};
+    gnomon_profile *p;
     gnomon__event_walk walk;
     const gnomon_event_info *e;
+    int code = gnomon__merge_run(m, run, &p);
+    if (code)
+        return code;
+    barrier_reader r = {.p = p, .name = name, .out = out};
     *out = (gnomon__barriers){.stride = 1};
-    int code = begin_reading(&r);
+    code = begin_reading(&r);
     gnomon__walk_all(&walk, p);
     while (!code && (e = gnomon__walk_next(&walk)) != NULL)
         code = read_barrier(&r, e);
@@ -168,17 +167,9 @@ static int find_barriers(gnomon__barriers *out, const gnomon_profile *p,
     if (!code)
         GNOMON__SORT(out->of, out->count, barrier_order);
     gnomon__free(r.steps);
-    gnomon__free(r.is_barrier);
-    gnomon__free(r.keys);
-    gnomon__free(r.n);
-    gnomon__free(r.last);
+    gnomon__free(r.nodes);
+    gnomon_profile_free(p);
     return code;
-}
-
-static void free_barriers(gnomon__barriers *b)
-{
-    gnomon__free(b->of);
-    memset(b, 0, sizeof *b);
 }
 
 /* ---- Two ranks --------------------------------------------------------------------- */
@@ -219,20 +210,6 @@ size_t gnomon__barriers_match(const gnomon__barriers *a,
 /* ---- Which runs are compared ------------------------------------------------------ */
 
 #define ALIGN_KEY "gnomon.clock"
-
-/* ---- Comparing -------------------------------------------------------------------- */
-
-static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
-                         const char *name)
-{
-    gnomon_profile *p;
-    int code = gnomon__merge_run(m, run, &p);
-    if (code)
-        return code;
-    code = find_barriers(out, p, name);
-    gnomon_profile_free(p);
-    return code;
-}
 
 /* From the zero of `a` to that of `b`. */
 static double between(const gnomon_run_info *a, const gnomon_run_info *b)
@@ -407,7 +384,7 @@ static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
     int code = read_barriers(&own, m, run, name);
     if (!code)
         code = fit_run(all, m, run, &firsts[to->to], &own);
-    free_barriers(&own);
+    gnomon__free(own.of);
     return code;
 }
 
@@ -453,7 +430,7 @@ int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
     for (size_t i = 0; all && !code && i < count; i++)
         end_run(all, m, i);
     for (size_t i = 0; firsts && i < count; i++)
-        free_barriers(&firsts[i]);
+        gnomon__free(firsts[i].of);
     gnomon__free(firsts);
     if (code)
         gnomon__free(all);
