@@ -26,7 +26,6 @@ typedef struct tree_node {
 
 typedef struct prof_tree {
     const gnomon__prof_table *t;
-    size_t *first; /* by caller: its edges; the next one's is the end */
     tree_node *nodes;
     size_t count, room;
     uint32_t *largest; /* by function: its node, from 1 */
@@ -70,9 +69,12 @@ static int tree_follow(prof_tree *p, uint32_t number)
     const double whole = p->t->functions[n.function].times.total;
     const double part = whole > 0 ? fmin(n.times.total / whole, 1) : 0;
     int code = GNOMON_OK;
-    for (size_t i = p->first[n.function]; !code && i < p->first[n.function + 1];
-         i++) {
-        const gnomon__prof_edge *e = &p->t->edges[i];
+    size_t at = 0, end = p->t->edge_count;
+    GNOMON__SEARCH(at, end, i, p->t->edges[i].caller < n.function)
+    for (;
+         !code && at < p->t->edge_count && p->t->edges[at].caller == n.function;
+         at++) {
+        const gnomon__prof_edge *e = &p->t->edges[at];
         if (e->times.total * part >= p->least && n.depth < TREE_DEPTH &&
             p->count < TREE_MOST && !is_on_path(p, number, e->callee))
             code = tree_add(p, e->callee, number, &e->times, part);
@@ -88,10 +90,10 @@ static int tree_make(prof_tree *p)
     uint32_t followed = 0;
     int code = GNOMON_OK;
     char *is_called = gnomon__alloc(t->count + 1);
-    if (!is_called)
-        return GNOMON_ENOMEM;
-    memset(is_called, 0, t->count + 1);
-    for (size_t i = 0; i < t->edge_count; i++)
+    p->largest = gnomon__alloc((t->count + 1) * sizeof *p->largest);
+    if (!is_called || !p->largest)
+        code = GNOMON_ENOMEM;
+    for (size_t i = 0; !code && i < t->edge_count; i++)
         is_called[t->edges[i].callee] |=
             t->edges[i].caller != t->edges[i].callee;
     for (size_t i = 0; i < t->count; i++)
@@ -199,30 +201,14 @@ static int tree_put(const prof_tree *p, gnomon_profile **out)
     return gnomon_builder_finish(b, out);
 }
 
-static int tree_begin(prof_tree *p, gnomon__prof_table *t)
-{
-    *p = (prof_tree){.t = t};
-    p->first = gnomon__alloc((t->count + 2) * sizeof *p->first);
-    p->largest = gnomon__alloc((t->count + 1) * sizeof *p->largest);
-    if (!p->first || !p->largest)
-        return GNOMON_ENOMEM;
-    memset(p->first, 0, (t->count + 2) * sizeof *p->first);
-    memset(p->largest, 0, (t->count + 1) * sizeof *p->largest);
-    GNOMON__SORT(t->edges, t->edge_count, by_caller);
-    for (size_t i = 0; i < t->edge_count; i++)
-        p->first[t->edges[i].caller + 1]++;
-    for (size_t i = 0; i < t->count; i++)
-        p->first[i + 1] += p->first[i];
-    return GNOMON_OK;
-}
-
 int gnomon__prof_read(gnomon_profile **out, const void *bytes, size_t size)
 {
     gnomon__prof_table table = {0};
-    prof_tree p = {0};
+    prof_tree p = {.t = &table};
     int code = gnomon__prof_table_read(&table, bytes, size);
     *out = NULL;
-    if (!code && (tree_begin(&p, &table) || tree_make(&p) || tree_settle(&p)))
+    GNOMON__SORT(table.edges, table.edge_count, by_caller);
+    if (!code && (tree_make(&p) || tree_settle(&p)))
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for its tree");
     if (!code)
         code = tree_put(&p, out);
@@ -231,7 +217,6 @@ int gnomon__prof_read(gnomon_profile **out, const void *bytes, size_t size)
                                 "is split among its callers, as their calls "
                                 "of it took, and calls are as long as their "
                                 "mean");
-    gnomon__free(p.first);
     gnomon__free(p.largest);
     gnomon__free(p.nodes);
     gnomon__prof_table_free(&table);
