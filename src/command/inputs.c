@@ -244,7 +244,7 @@ static int load_file(const char *path, gnomon_profile **out)
     return code;
 }
 
-static int load_any(const char *path, gnomon_profile **out, int again)
+int gnomon__cli_load_again(const char *path, gnomon_profile **out, int again)
 {
     int is_stdin = strcmp(path, "-") == 0, code;
     const char *name = is_stdin ? "standard input" : path, *why;
@@ -264,12 +264,7 @@ static int load_any(const char *path, gnomon_profile **out, int again)
 
 int gnomon__cli_load(const char *path, gnomon_profile **out)
 {
-    return load_any(path, out, 0);
-}
-
-int gnomon__cli_load_again(const char *path, gnomon_profile **out)
-{
-    return load_any(path, out, 1);
+    return gnomon__cli_load_again(path, out, 0);
 }
 
 int gnomon__cli_load_all(gnomon__cli_loaded *all, const gnomon__cli_inputs *in)

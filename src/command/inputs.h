@@ -16,8 +16,9 @@ struct gnomon_loss_info;
  * of a JSON form were ignored. */
 int gnomon__cli_load(const char *path, struct gnomon_profile **out);
 
-/* The same of a file that was loaded before: ignored keys are not logged again. */
-int gnomon__cli_load_again(const char *path, struct gnomon_profile **out);
+/* `again`: it was loaded before, and ignored keys are not logged any more. */
+int gnomon__cli_load_again(const char *path, struct gnomon_profile **out,
+                           int again);
 
 /* What could be read of all inputs. Invariant: `paths`, which are borrowed, lie as
  * `profiles` do. */

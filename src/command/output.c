@@ -216,7 +216,6 @@ static int save_form(const char *path)
 }
 
 typedef struct save_request {
-    const char *path;
     int form;
     gnomon__cli_maker *maker;
     void *context;
@@ -250,10 +249,12 @@ static int save_output(const save_request *r)
 }
 
 /* `to` NULL: it could not be opened. */
-static int save_and_close(const save_request *r, FILE *to)
+static int save_and_close(const save_request *r, FILE *to, const char *path)
 {
-    const int code = to ? save_stream(r, to) : GNOMON_EIO;
-    return to && fclose(to) != 0 && !code ? GNOMON_EIO : code;
+    int code = to ? save_stream(r, to) : GNOMON_EIO;
+    if (to && fclose(to) != 0 && !code)
+        code = GNOMON_EIO;
+    return code ? save_failed(path, code) : GNOMON__EXIT_OK;
 }
 
 /* "-", and the links that lead to standard output: where that is a file, a file that is
@@ -271,46 +272,29 @@ static bool is_systems(const char *path)
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-static int save_open(const save_request *r)
-{
-    const int code = save_and_close(r, fopen(r->path, "wbe"));
-    return code ? save_failed(r->path, code) : GNOMON__EXIT_OK;
-}
-
-static int save_by_rename(const save_request *r, char *name)
-{
-    const int fd = mkostemp(name, O_CLOEXEC);
-    int code = save_and_close(r, fd < 0 ? NULL : fdopen(fd, "wb"));
-    code = !code && rename(name, r->path) != 0 ? GNOMON_EIO : code;
-    if (code) {
-        int status = save_failed(r->path, code);
-        if (fd >= 0)
-            unlink(name);
-        return status;
-    }
-    return GNOMON__EXIT_OK;
-}
-
 int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
 {
     static const char temporary[] = ".gnomon-XXXXXX";
-    const save_request r = {path, save_form(path), maker, context};
+    const save_request r = {save_form(path), maker, context};
     struct stat about;
-    char *name;
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    int status;
     if (is_output(path))
         return save_output(&r);
     if (stat(path, &about) == 0 &&
         (!S_ISREG(about.st_mode) || is_systems(path)))
-        return save_open(&r);
-    name = gnomon__alloc(folder + sizeof temporary);
+        return save_and_close(&r, fopen(path, "wbe"), path);
+    char *name = gnomon__alloc(folder + sizeof temporary);
     if (!name)
         return save_failed(path, GNOMON_ENOMEM);
     memcpy(name, path, folder);
     strcpy(name + folder, temporary);
-    status = save_by_rename(&r, name);
+    const int fd = mkostemp(name, O_CLOEXEC);
+    int status = save_and_close(&r, fd < 0 ? NULL : fdopen(fd, "wb"), path);
+    if (!status && rename(name, path) != 0)
+        status = save_failed(path, GNOMON_EIO);
+    if (status && fd >= 0)
+        unlink(name);
     gnomon__free(name);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "platform/error.h"
 #include "platform/hash.h"
 #include "platform/memory.h"
+#include "platform/order.h"
 #include "profile/slots.h"
 
 #define PROF_DEPTH 8
@@ -125,11 +126,8 @@ static prof_value prof_list(prof_reader *r, int is_dict, uint64_t count,
             break;
         }
         const prof_value item = prof_read_value(r, depth + 1);
-        if (!r->failed &&
-            !gnomon__grow(&own, &room, list.count + 1, sizeof *own))
+        if (!r->failed && !GNOMON__ADD(own, room, list.count, item))
             prof_fail(r, NULL);
-        if (!r->failed)
-            own[list.count++] = item;
     }
     list.at = r->count;
     if (!r->failed && list.count &&
@@ -196,10 +194,9 @@ static prof_value prof_read_value(prof_reader *r, int depth)
     if (plain == 'r')
         return prof_ref(r);
     if (type & PROF_FLAG) {
-        if (!gnomon__grow(&r->refs, &r->ref_room, number + 1, sizeof *r->refs))
+        if (!GNOMON__ADD(r->refs, r->ref_room, r->ref_count,
+                         (prof_value){.kind = PROF_NONE}))
             return prof_fail(r, NULL);
-        r->refs[number] = (prof_value){.kind = PROF_NONE};
-        r->ref_count++;
     }
     const prof_value v = prof_of_type(r, plain, depth);
     if (type & PROF_FLAG && !r->failed)
@@ -295,13 +292,11 @@ static uint32_t prof_function(prof_maker *m, const prof_value *key)
     uint32_t number = gnomon__slots_find(&m->known, hash, prof_is_same, t, &f);
     if (number)
         return number;
-    if (!gnomon__grow(&t->functions, &t->room, t->count + 1,
-                      sizeof *t->functions) ||
-        gnomon__slots_add(&m->known, hash, (uint32_t)t->count + 1)) {
+    if (!GNOMON__ADD(t->functions, t->room, t->count, f) ||
+        gnomon__slots_add(&m->known, hash, (uint32_t)t->count)) {
         prof_fail(m->r, NULL);
         return 0;
     }
-    t->functions[t->count++] = f;
     return (uint32_t)t->count;
 }
 
@@ -314,14 +309,13 @@ static void prof_edges(prof_maker *m, uint32_t callee, const prof_value *dict)
             prof_fail(m->r, "a caller is no function");
         } else if (t->edge_count >= m->r->size) {
             prof_fail(m->r, "it shares its dicts of callers");
-        } else if (!gnomon__grow(&t->edges, &t->edge_room, t->edge_count + 1,
-                                 sizeof *t->edges)) {
-            prof_fail(m->r, NULL);
         } else {
             const uint32_t caller = prof_function(m, key);
-            if (caller)
-                t->edges[t->edge_count++] = (gnomon__prof_edge){
-                    caller - 1, callee - 1, prof_times_of(m, of, 1)};
+            if (caller &&
+                !GNOMON__ADD(t->edges, t->edge_room, t->edge_count,
+                             (gnomon__prof_edge){caller - 1, callee - 1,
+                                                 prof_times_of(m, of, 1)}))
+                prof_fail(m->r, NULL);
         }
     }
 }

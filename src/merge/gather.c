@@ -30,8 +30,7 @@ static int memory_load(gnomon__gather *g, gnomon__export_memory *to,
 {
     const gnomon_writer out = gnomon__export_to_memory(to);
     gnomon_profile *p;
-    int code =
-        again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
+    int code = gnomon__cli_load_again(path, &p, again);
     g->was_logged = code != GNOMON_OK;
     if (!code && (code = gnomon_write(p, "gnomon", &out)) != GNOMON_OK)
         gnomon__fail(code, "no memory for a whole file");
