@@ -292,11 +292,11 @@ void gnomon__unite_steps_free(gnomon__unite *u)
 }
 
 typedef struct node_order_key {
-    const gnomon__unite *u;
-    uint64_t first; /* end of it or of any below it */
+    uint32_t number; /* before; first */
     uint32_t track;
     uint32_t depth;
-    uint32_t number; /* before */
+    uint64_t first; /* end of it or of any below it */
+    const gnomon__unite *u;
 } node_order_key;
 
 /* ---- Paths --------------------------------------------------------------------------- */
@@ -348,8 +348,8 @@ static void make_node_keys(const gnomon__unite *u, node_order_key *keys)
     for (uint32_t i = 1; i <= count; i++) {
         const gnomon_node_info *node = node_of(u, i);
         keys[i - 1] = (node_order_key){
-            u, node->first ? node->first : UINT64_MAX, node->track,
-            node->parent ? keys[node->parent - 1].depth + 1 : 0, i};
+            i, node->track, node->parent ? keys[node->parent - 1].depth + 1 : 0,
+            node->first ? node->first : UINT64_MAX, u};
     }
     for (size_t i = count; i >= 1; i--) {
         uint32_t parent = node_of(u, i)->parent;
@@ -399,31 +399,20 @@ static int mark_contradictions(gnomon__model *out)
 
 static int order_nodes(gnomon__unite *u, gnomon__numbers *n)
 {
-    gnomon__table *t = &u->fold.m->tables[GNOMON_NODES];
-    node_order_key *keys = gnomon__alloc((t->count + 1) * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc((t->count + 1) * sizeof *numbers);
-    gnomon_node_info *sorted = NULL;
-    if (keys && numbers) {
-        renumber_nodes(u, n);
-        make_node_keys(u, keys);
-        GNOMON__SORT(keys, t->count, united_order);
-        sorted = gnomon__alloc((t->count + 1) * sizeof *sorted);
-    }
-    for (uint32_t i = 0; sorted && i < t->count; i++)
-        numbers[keys[i].number] = i + 1;
-    for (size_t i = 0; sorted && i < t->count; i++) {
-        sorted[i] = *node_of(u, keys[i].number);
-        sorted[i].parent = numbers[sorted[i].parent];
-    }
-    n->of[GNOMON_NODES] = numbers;
-    gnomon__free(keys);
-    if (!sorted)
+    const size_t count = gnomon__model_count(u->fold.m, GNOMON_NODES);
+    node_order_key *keys = gnomon__alloc((count + 1) * sizeof *keys);
+    if (!keys)
         return gnomon__no_memory_to_merge();
-    gnomon__free(t->items);
-    t->items = (char *)sorted;
-    t->room = t->count + 1;
-    return u->fold.way->takes_larger ? mark_contradictions(u->fold.m)
-                                     : GNOMON_OK;
+    renumber_nodes(u, n);
+    make_node_keys(u, keys);
+    GNOMON__SORT(keys, count, united_order);
+    const int code = gnomon__take_order(&u->fold, GNOMON_NODES, keys,
+                                        sizeof *keys, &n->of[GNOMON_NODES]);
+    gnomon__free(keys);
+    for (size_t i = 1; !code && i <= count; i++)
+        node_of(u, i)->parent = n->of[GNOMON_NODES][node_of(u, i)->parent];
+    return !code && u->fold.way->takes_larger ? mark_contradictions(u->fold.m)
+                                              : code;
 }
 
 /* ---- All kinds ---------------------------------------------------------------------------- */

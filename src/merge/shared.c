@@ -27,53 +27,52 @@ int gnomon__unread_while_merged(int code)
 /* ---- The order of keys ---------------------------------------------------------- */
 
 typedef struct item_order_key {
-    const void *item;
+    uint32_t number; /* before; first */
     int entity;
-    uint32_t number; /* before */
+    const void *item;
 } item_order_key;
 
 GNOMON__ORDER(item_order, item_order_key,
               OF(gnomon__compare_keys(a->entity, a->item, b->item)))
 
-/* The numbers of what the table's slots find, too. */
-static void take_order(gnomon__fold *f, int entity, char *sorted,
-                       const item_order_key *keys, uint32_t *numbers)
+int gnomon__take_order(gnomon__fold *f, int entity, const void *keys,
+                       size_t key_size, uint32_t **numbers)
 {
     gnomon__table *t = &f->m->tables[entity];
     gnomon__slots *slots = &f->slots[entity];
+    char *sorted = gnomon__alloc((t->count + 1) * t->size);
+    *numbers = gnomon__alloc((t->count + 1) * sizeof **numbers);
+    if (!sorted || !*numbers) {
+        gnomon__free(sorted);
+        return gnomon__no_memory_to_merge();
+    }
     for (uint32_t i = 0; i < t->count; i++) {
-        memcpy(sorted + i * t->size, keys[i].item, t->size);
-        numbers[keys[i].number] = i + 1;
+        const uint32_t before = *(
+            const uint32_t *)(const void *)((const char *)keys + i * key_size);
+        memcpy(sorted + i * t->size, t->items + (before - 1) * t->size,
+               t->size);
+        (*numbers)[before] = i + 1;
     }
     for (size_t i = 0; i < slots->room; i++)
-        slots->at[i].item = numbers[slots->at[i].item];
+        slots->at[i].item = (*numbers)[slots->at[i].item];
     gnomon__free(t->items);
     t->items = sorted;
     t->room = t->count + 1;
+    return GNOMON_OK;
 }
 
-int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered)
+int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **numbers)
 {
     const gnomon__table *t = &f->m->tables[entity];
-    const size_t n = t->count + 1;
-    item_order_key *keys = gnomon__alloc(n * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc(n * sizeof *numbers);
-    char *sorted = gnomon__alloc(n * t->size);
-    const int ok = keys && numbers && sorted;
-    for (uint32_t i = 0; ok && i < t->count; i++)
-        keys[i] = (item_order_key){t->items + i * t->size, entity, i + 1};
-    if (ok) {
-        GNOMON__SORT(keys, t->count, item_order);
-        take_order(f, entity, sorted, keys, numbers);
-    } else {
-        gnomon__free(sorted);
-    }
-    if (ordered)
-        *ordered = numbers;
-    else
-        gnomon__free(numbers);
+    item_order_key *keys = gnomon__alloc((t->count + 1) * sizeof *keys);
+    if (!keys)
+        return gnomon__no_memory_to_merge();
+    for (uint32_t i = 0; i < t->count; i++)
+        keys[i] = (item_order_key){i + 1, entity, t->items + i * t->size};
+    GNOMON__SORT(keys, t->count, item_order);
+    const int code = gnomon__take_order(f, entity, keys, sizeof *keys, numbers);
     gnomon__free(keys);
-    return ok ? GNOMON_OK : gnomon__no_memory_to_merge();
+    return code;
 }
 
 /* ---- Names --------------------------------------------------------------------- */
@@ -127,9 +126,11 @@ int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p)
 
 int gnomon__shared_order(gnomon__shared *s)
 {
+    gnomon__numbers numbers = {{0}};
     int code = begin_shared(s);
-    for (int which = 0; !code && which < GNOMON__SHARED; which++)
-        code = gnomon__order_items(s, gnomon__file_order[which], NULL);
+    for (int i = 0; !code && i < GNOMON__SHARED; i++)
+        code = gnomon__order_items(s, gnomon__file_order[i], &numbers.of[i]);
+    gnomon__numbers_free(&numbers);
     return code;
 }
 

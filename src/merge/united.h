@@ -50,10 +50,12 @@ static inline int gnomon__filter_has(const gnomon__united_part *part,
     return !part->is_taken || part->is_taken[region];
 }
 
-/* Puts the items of a kind in the order of their keys. *ordered, if it is asked for, gets
- * their new numbers by the old ones; the caller frees it in any case. GNOMON_OK or
- * GNOMON_ENOMEM. */
-int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **ordered);
+/* Puts the items of a kind in the order of their keys. *numbers gets their new numbers by
+ * the old ones; the caller frees it in any case. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__order_items(gnomon__fold *f, int entity, uint32_t **numbers);
+/* The same in the order of an array of structs that begin with an item's number. */
+int gnomon__take_order(gnomon__fold *f, int entity, const void *keys,
+                       size_t key_size, uint32_t **numbers);
 
 /* order.c: which of a part's steps and of what they were made of are wanted, its stages being
  * united. `reserved` of a step: it is kept even if no time refers to it. */
