@@ -28,7 +28,7 @@ typedef struct merge_reading {
 struct gnomon__merge {
     gnomon__merge_inputs inputs;
     uint32_t kinds;
-    gnomon__file_index *index; /* by input */
+    gnomon__file_index *index; /* by input; of known parts losses are taken */
     gnomon__shared shared;
     gnomon__model *texts; /* of readings; and losses of no run */
     merge_reading *readings;
@@ -41,7 +41,6 @@ struct gnomon__merge {
     size_t open;           /* which; SIZE_MAX: none */
     gnomon_profile *part;  /* the last that was read */
     size_t part_input, part_number;
-    unsigned char **was_read; /* by input and part: its own losses are taken */
 };
 
 #define RUN_KINDS (1u << GNOMON_RUNS)
@@ -75,11 +74,10 @@ static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
                       sizeof *m->readings))
         return gnomon__no_memory_to_merge();
     merge_reading *r = &m->readings[m->reading_count];
-    memset(r, 0, sizeof *r);
-    r->info = *info;
-    r->input = (uint32_t)input;
-    r->part = (uint32_t)part;
-    r->run = (uint32_t)run;
+    *r = (merge_reading){.info = *info,
+                         .input = (uint32_t)input,
+                         .part = (uint32_t)part,
+                         .run = (uint32_t)run};
     r->is_apart = !info->uuid &&
                   m->inputs.apart > (info->rank < 0 ? GNOMON__APART_NONE
                                                     : GNOMON__APART_UNKNOWN);
@@ -138,9 +136,6 @@ int gnomon__merge_scan(gnomon__merge *m, size_t input)
     int code = open_input(m, input);
     if (!code)
         code = gnomon__index_file(&m->index[input], &m->source);
-    if (!code &&
-        !(m->was_read[input] = gnomon__alloc(m->index[input].count + 1)))
-        code = gnomon__no_memory_to_merge();
     for (size_t i = 0; !code && i < m->index[input].count; i++)
         code = scan_part(m, input, i);
     if (code)
@@ -176,21 +171,22 @@ static int take_losses(gnomon__merge *m, const gnomon_profile *p, size_t input)
 static int read_reading(gnomon__merge *m, const merge_reading *r)
 {
     const gnomon__file_index *x = &m->index[r->input];
+    gnomon__file_part *part = &x->parts[r->part];
     if (m->part && m->part_input == r->input && m->part_number == r->part)
         return GNOMON_OK;
     gnomon_profile_free(m->part);
     m->part = NULL;
     int code = open_input(m, r->input);
     if (!code)
-        code = gnomon__read_part(&m->part, &m->source, &x->parts[r->part],
-                                 x->shared_end, m->kinds);
+        code = gnomon__read_part(&m->part, &m->source, part, x->shared_end,
+                                 m->kinds);
     if (code)
         return code;
     m->part_input = r->input;
     m->part_number = r->part;
-    if (m->was_read[r->input][r->part])
+    if (part->is_known)
         return GNOMON_OK;
-    m->was_read[r->input][r->part] = 1;
+    part->is_known = 1;
     return take_losses(m, m->part, r->input);
 }
 
@@ -385,8 +381,7 @@ int gnomon__merge_create(gnomon__merge **out,
     m->open = SIZE_MAX;
     m->texts = gnomon__model_create();
     m->index = gnomon__alloc((inputs->count + 1) * sizeof *m->index);
-    m->was_read = gnomon__alloc((inputs->count + 1) * sizeof *m->was_read);
-    if (m->texts && m->index && m->was_read)
+    if (m->texts && m->index)
         return GNOMON_OK;
     gnomon__merge_free(m);
     *out = NULL;
@@ -404,14 +399,9 @@ void gnomon__merge_free(gnomon__merge *m)
         return;
     gnomon__merge_close(m);
     gnomon_profile_free(m->part);
-    for (size_t i = 0; i < m->inputs.count; i++) {
-        if (m->index)
-            gnomon__index_free(&m->index[i]);
-        if (m->was_read)
-            gnomon__free(m->was_read[i]);
-    }
+    for (size_t i = 0; m->index && i < m->inputs.count; i++)
+        gnomon__index_free(&m->index[i]);
     gnomon__free(m->index);
-    gnomon__free((void *)m->was_read);
     gnomon__shared_free(&m->shared);
     if (m->texts)
         gnomon_profile_free(&m->texts->base);

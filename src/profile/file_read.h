@@ -77,6 +77,7 @@ typedef struct gnomon__file_part {
     uint32_t count[GNOMON__ENTITIES];  /* in it, with the shared ones */
     uint64_t about[GNOMON__ENTITIES];  /* by the headers, which may be wrong */
     int is_whole; /* the whole file: its END section has the counts */
+    int is_known; /* a mark for whoever has the index; 0 at first */
 } gnomon__file_part;
 
 typedef struct gnomon__file_index {
