@@ -276,12 +276,7 @@ static int help_run(const gnomon__command *c, int argc, char **argv)
 
 /* ---- Words of completions ---------------------------------------------------------- */
 
-static void bash_all(void);
-static void zsh_all(void);
-static void fish_all(void);
-
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static void (*const scripts[])(void) = {bash_all, zsh_all, fish_all};
 
 /* With blanks between them, until the next call. */
 static const char *joined(const char *const *words)
@@ -507,6 +502,7 @@ static void fish_all(void)
 
 static int completion_run(const gnomon__command *c, int argc, char **argv)
 {
+    static void (*const scripts[])(void) = {bash_all, zsh_all, fish_all};
     int which, status = gnomon__cli_read(c, argc, argv, NULL);
     if (status != GNOMON__CLI_END)
         return status;

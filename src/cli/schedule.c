@@ -28,22 +28,11 @@ static const gnomon__cli_option schedule_options[] = {
                  .take = take_steps),
     {.name = NULL}};
 
-static const char *action_of(const gnomon__schedule *s, uint64_t step)
-{
-    switch (gnomon__schedule_phase(s, step)) {
-    case GNOMON_PHASE_WARMUP:
-        return "warmup";
-    case GNOMON_PHASE_RECORD:
-        return "record";
-    case GNOMON_PHASE_RECORD_AND_SAVE:
-        return "record_and_save";
-    default:
-        return "none";
-    }
-}
-
 static int print_actions(const char *words, int64_t steps)
 {
+    /* By gnomon_phase. */
+    static const char *const actions[] = {"none", "warmup", "record",
+                                          "record_and_save"};
     gnomon__schedule s;
     char why[160];
     if (gnomon__schedule_parse(&s, words, why, sizeof why)) {
@@ -51,7 +40,8 @@ static int print_actions(const char *words, int64_t steps)
         return GNOMON__EXIT_USAGE;
     }
     for (int64_t i = 0; i < steps && !ferror(stdout); i++)
-        printf("step %" PRId64 "  %s\n", i, action_of(&s, (uint64_t)i));
+        printf("step %" PRId64 "  %s\n", i,
+               actions[gnomon__schedule_phase(&s, (uint64_t)i)]);
     return GNOMON__EXIT_OK;
 }
 
