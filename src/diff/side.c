@@ -17,18 +17,13 @@
 
 /* ---- Jobs --------------------------------------------------------------------- */
 
-static int compare_names(const gnomon__job_run *a, const gnomon__job_run *b)
-{
-    return gnomon__compare_texts(a->info->job, b->info->job);
-}
+GNOMON__ORDER(compare_names, gnomon__job_run,
+              OF(gnomon__compare_texts(a->info->job, b->info->job)))
 
 /* 0: they are processes of one rank's attempt. */
-static int compare_attempts(const gnomon__job_run *a, const gnomon__job_run *b)
-{
-    GNOMON__TRY(compare_names(a, b));
-    GNOMON__TRY_NUMBER(rank);
-    return gnomon__compare_texts(a->info->attempt, b->info->attempt);
-}
+GNOMON__ORDER(compare_attempts, gnomon__job_run, OF(compare_names(a, b)),
+              UP(rank),
+              OF(gnomon__compare_texts(a->info->attempt, b->info->attempt)))
 
 GNOMON__ORDER(by_attempt, gnomon__job_run, OF(compare_attempts(a, b)),
               UP(input), UP(number))

@@ -283,13 +283,9 @@ void gnomon__merge_drop_entities(gnomon__merge *m)
 /* ---- Runs ------------------------------------------------------------------------ */
 
 /* By run. */
-static int compare_run_keys(const merge_reading *a, const merge_reading *b)
-{
-    int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
-    if (!order && a->is_apart)
-        order = GNOMON__COMPARE(a->input, b->input);
-    return order;
-}
+GNOMON__ORDER(compare_run_keys, merge_reading,
+              OF(gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info)),
+              OF(a->is_apart ? GNOMON__COMPARE(a->input, b->input) : 0))
 
 GNOMON__ORDER(reading_order, merge_reading, OF(compare_run_keys(a, b)),
               OF(gnomon__compare_runs(&a->info, &b->info)), UP(input), UP(part))

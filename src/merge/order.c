@@ -128,7 +128,7 @@ int gnomon__unite_steps_take(gnomon__united_part *part, gnomon__any *item)
 /* ---- The slowest ------------------------------------------------------------------------- */
 
 typedef struct slow_step {
-    const gnomon__unite *u;
+    const gnomon_step_info *step;
     const gnomon_step_time_info *time;
 } slow_step;
 
@@ -142,23 +142,12 @@ static size_t time_count(const gnomon__unite *u)
     return gnomon__model_count(u->fold.m, GNOMON_STEP_TIMES);
 }
 
+GNOMON__ORDER(step_order, gnomon_step_info, UP(rank), UP(ordinal), UP(begin_ns),
+              OF(gnomon__compare_keys(GNOMON_STEPS, a, b)))
+
 /* By stage and view, then the slowest first, then as a live profile has them. */
-static int slow_step_order(const void *left, const void *right)
-{
-    const slow_step *x = left, *y = right;
-    const gnomon_step_time_info *a = x->time, *b = y->time;
-    GNOMON__TRY_NUMBER(stage);
-    GNOMON__TRY_NUMBER(view);
-    GNOMON__TRY(GNOMON__COMPARE(b->time->max_ns, a->time->max_ns));
-    const gnomon_step_info *s =
-        gnomon__model_at(x->u->fold.m, GNOMON_STEPS, a->step);
-    const gnomon_step_info *t =
-        gnomon__model_at(x->u->fold.m, GNOMON_STEPS, b->step);
-    GNOMON__TRY(GNOMON__COMPARE(s->rank, t->rank));
-    GNOMON__TRY(GNOMON__COMPARE(s->ordinal, t->ordinal));
-    GNOMON__TRY(GNOMON__COMPARE(s->begin_ns, t->begin_ns));
-    return gnomon__compare_keys(GNOMON_STEPS, s, t);
-}
+GNOMON__ORDER(slow_step_order, slow_step, UP(time->stage), UP(time->view),
+              DOWN(time->time->max_ns), OF(step_order(a->step, b->step)))
 
 /* is_out[time]: of the whole times of steps, those that are not among the slowest of
  * their stage and view. 0: no memory. */
@@ -168,7 +157,9 @@ static int leave_out(const gnomon__unite *u, unsigned char *is_out)
     slow_step *slow = gnomon__alloc((time_count(u) + 1) * sizeof *slow);
     for (size_t i = 1; slow && i <= time_count(u); i++)
         if (time_at(u, i)->step && !time_at(u, i)->region)
-            slow[count++] = (slow_step){u, time_at(u, i)};
+            slow[count++] = (slow_step){
+                gnomon__model_at(u->fold.m, GNOMON_STEPS, time_at(u, i)->step),
+                time_at(u, i)};
     GNOMON__SORT(slow, count, slow_step_order);
     for (size_t i = 0; i < count; i++) {
         const gnomon_step_time_info *a = slow[i].time;
@@ -306,18 +297,8 @@ static gnomon_node_info *node_of(const gnomon__unite *u, size_t number)
     return gnomon__model_at(u->fold.m, GNOMON_NODES, number);
 }
 
-static int compare_path_ends(const gnomon_node_info *a,
-                             const gnomon_node_info *b)
-{
-    if (a->region != b->region)
-        return GNOMON__COMPARE(a->region, b->region);
-    if (a->op != b->op)
-        return GNOMON__COMPARE(a->op, b->op);
-    if (a->view != b->view)
-        return GNOMON__COMPARE(a->view, b->view);
-    return GNOMON__COMPARE(a->flags & GNOMON_NODE_RANGE,
-                           b->flags & GNOMON_NODE_RANGE);
-}
+GNOMON__ORDER(compare_path_ends, gnomon_node_info, UP(region), UP(op), UP(view),
+              UP(flags &GNOMON_NODE_RANGE))
 
 /* Nodes of equal depth: by their outermost difference, in names, then in
  * stages. */
