@@ -354,8 +354,7 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
 {
     gnomon__table *t = &m->texts->tables[GNOMON_LOSSES];
     gnomon__unite *u;
-    if (t->count > 1)
-        qsort(t->items, t->count, t->size, loss_order);
+    gnomon__sort(t->items, t->count, t->size, loss_order);
     int code = gnomon__unite_create(&u, &m->shared,
                                     GNOMON__UNITE_NO_RUN | GNOMON__UNITE_RANKS);
     if (!code)

@@ -34,12 +34,6 @@ static int compare_same_opens(const void *a, const void *b)
 GNOMON__ORDER(compare_opens, gnomon_open_info, OF(compare_same_opens(a, b)),
               UP(reserved))
 
-static void sort_opens(gnomon__table *t)
-{
-    if (t->count > 1)
-        qsort(t->items, t->count, t->size, compare_opens);
-}
-
 /* Keeps, of each node, as many open scopes as it has open executions: the last begun. */
 static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
                          size_t count)
@@ -63,17 +57,19 @@ static void merge_opens(gnomon__unite *u)
     gnomon__table *t = &u->fold.m->tables[GNOMON_OPENS];
     if (!u->fold.way->takes_larger)
         return;
-    sort_opens(t);
+    gnomon__sort(t->items, t->count, t->size, compare_opens);
     gnomon__leave_out_copies(t, compare_same_opens, compare_opens);
     t->count = last_opens(u, (void *)t->items, t->count);
     u->opens_kept = t->count;
 }
 
-void gnomon__prune_opens(gnomon__unite *u)
+int gnomon__unite_opens_end(gnomon__united_part *part)
 {
+    gnomon__unite *u = part->u;
     const size_t count = gnomon__model_count(u->fold.m, GNOMON_OPENS);
     if (count > MERGE_FROM && count > 2 * u->opens_kept)
         merge_opens(u);
+    return GNOMON_OK;
 }
 
 /* ---- Steps, and what they were made of -------------------------------------------
@@ -92,12 +88,6 @@ int gnomon__unite_steps_begin(gnomon__united_part *part)
             part->map.of[GNOMON_STEPS][t.step] = 1;
     part->map.of[GNOMON_STEPS][0] = 0;
     return GNOMON_OK;
-}
-
-void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number)
-{
-    gnomon_step_info *s = gnomon__model_at(u->fold.m, GNOMON_STEPS, number);
-    s->reserved = 1;
 }
 
 /* `reserved`: it is kept anyway. */
@@ -414,7 +404,7 @@ static int order_kind(gnomon__unite *u, int entity, gnomon__numbers *n)
     }
     if (entity != GNOMON_OPENS)
         return gnomon__order_items(&u->fold, entity, &n->of[entity]);
-    sort_opens(t);
+    gnomon__sort(t->items, t->count, t->size, compare_opens);
     return GNOMON_OK;
 }
 

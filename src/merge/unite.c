@@ -532,7 +532,7 @@ static const struct unite_rule {
                       NULL},
     [GNOMON_TRACKS] = {.take = take_track},
     [GNOMON_NODES] = {begin_nodes, take_node, NULL},
-    [GNOMON_OPENS] = {.take = take_open},
+    [GNOMON_OPENS] = {NULL, take_open, gnomon__unite_opens_end},
     [GNOMON_LINKS] = {begin_links, take_link, NULL},
     [GNOMON_COUNTERS] = {.take = take_counter},
     [GNOMON_LOSSES] = {.take = take_loss},
@@ -574,8 +574,9 @@ static int unite_items(gnomon__united_part *part, int entity)
             return gnomon__no_memory_to_merge();
         if (map)
             map[i] = number;
-        if (entity == GNOMON_STEPS && item.step.reserved)
-            gnomon__unite_step_stays(part->u, number);
+        gnomon__any *united = gnomon__model_at(part->u->fold.m, entity, number);
+        if (entity == GNOMON_STEPS)
+            united->step.reserved |= item.step.reserved;
     }
     return GNOMON_OK;
 }
@@ -586,8 +587,6 @@ static int unite_kind(gnomon__united_part *part, int entity)
     int code = rule->begin ? rule->begin(part) : GNOMON_OK;
     if (!code)
         code = unite_items(part, entity);
-    if (entity == GNOMON_OPENS)
-        gnomon__prune_opens(part->u);
     return !code && rule->end ? rule->end(part) : code;
 }
 

@@ -63,11 +63,10 @@ int gnomon__unite_steps_begin(gnomon__united_part *part);
 int gnomon__unite_steps_take(gnomon__united_part *part, gnomon__any *item);
 int gnomon__unite_times_take(gnomon__united_part *part, gnomon__any *item);
 int gnomon__unite_times_end(gnomon__united_part *part);
-void gnomon__unite_step_stays(gnomon__unite *u, uint32_t number);
 void gnomon__unite_steps_free(gnomon__unite *u);
 
 /* Of readings: leaves out copies of open scopes, once there may be many. */
-void gnomon__prune_opens(gnomon__unite *u);
+int gnomon__unite_opens_end(gnomon__united_part *part);
 
 /* Puts all in the order of its content. Nothing is added any more. Likewise. */
 int gnomon__unite_order(gnomon__unite *u);

@@ -276,13 +276,6 @@ void gnomon__leave_out_copies(gnomon__table *t,
     t->count = kept;
 }
 
-static void sort_moment(gnomon__table *events, int are_readings)
-{
-    qsort(events->items, events->count, events->size, compare_events);
-    if (are_readings)
-        gnomon__leave_out_copies(events, compare_same_events, compare_events);
-}
-
 /* ---- One track of the result ----------------------------------------------------- */
 
 /* The first cursor of the next track. */
@@ -334,8 +327,11 @@ static int next_moment(gnomon__united_events *s)
             begin = s->cursors[i].e.begin_ns;
     for (size_t i = s->begin; !code && i < s->end; i++)
         code = take_moment(&s->moment, &s->cursors[i], begin);
-    if (s->moment.count > 1)
-        sort_moment(&s->moment, s->are_readings);
+    gnomon__sort(s->moment.items, s->moment.count, s->moment.size,
+                 compare_events);
+    if (s->are_readings && s->moment.count > 1)
+        gnomon__leave_out_copies(&s->moment, compare_same_events,
+                                 compare_events);
     return code;
 }
 
