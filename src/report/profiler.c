@@ -164,16 +164,6 @@ static int knows_more(const gnomon_profiler *p, const gnomon_profiler *other,
     return 0;
 }
 
-static int name_item(gnomon__spec_item *item, const char *name)
-{
-    char *copy = gnomon__strdup(name);
-    if (!copy)
-        return GNOMON_ENOMEM;
-    gnomon__free(item->name);
-    item->name = copy;
-    return GNOMON_OK;
-}
-
 static int parse_item(gnomon__spec *spec, const char *text,
                       const gnomon__settings *options,
                       gnomon__complaints *complaints)
@@ -193,8 +183,8 @@ static int parse_item(gnomon__spec *spec, const char *text,
     const gnomon_profiler *of =
         item->is_path ? NULL : report_of_alias(item->name, &alias);
     if (of && (!named || knows_more(of, named, options)))
-        code = name_item(item, of->name);
-    if (of && !code && !named)
+        item->name = of->name;
+    if (of && !named)
         code = gnomon__settings_add(&item->settings, alias->key, alias->value);
     for (size_t i = 0; !code && i < options->count; i++)
         code = gnomon__settings_add(&item->settings, options->at[i].key,

@@ -201,7 +201,7 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
             complaints, "%s: %s",
             gnomon__spec_name(&who, spec, item->position, spec->origin),
             gnomon_error_text());
-        gnomon__spec_item_clear(item);
+        gnomon__settings_free(&item->settings);
         spec->lost_plugin = 1;
         worst = worst ? worst : code;
     }
@@ -265,7 +265,7 @@ static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
                      "%zu profilers at once: %d fit: none is attached",
                      spec->item_count, GNOMON__BITS);
     while (spec->item_count > 0)
-        gnomon__spec_item_clear(&spec->items[--spec->item_count]);
+        gnomon__settings_free(&spec->items[--spec->item_count].settings);
     return GNOMON_EFULL;
 }
 

@@ -18,6 +18,8 @@ typedef struct spec_parser {
     gnomon__complaints *complaints;
     const char *text;
     const char *at;
+    char *out; /* the room for words: each and its NUL need no more bytes
+                  than the text does for it and what ends it */
     gnomon__spec_position position; /* of `counted`, the last one asked for */
     const char *counted;
     int depth;      /* of files */
@@ -106,45 +108,40 @@ static void spec_recover(spec_parser *p)
     }
 }
 
-/* A quoted token, from its first quote on; NULL: no end, or no memory. */
-static char *spec_quoted(spec_parser *p)
+/* Writes a quoted token, from its first quote on; 0: it has no end. */
+static int spec_quoted(spec_parser *p)
 {
-    const char *start = p->at, *c;
-    char *token, *out;
+    const char *c;
+    char *out = p->out;
 
-    for (c = start + 1; *c && *c != '"'; c++)
+    for (c = p->at + 1; *c && *c != '"'; c++) {
         if (*c == '\\' && c[1])
             c++;
+        *out++ = *c;
+    }
     if (*c == '\0') {
-        spec_wrong(p, start, "the quote is not closed");
+        spec_wrong(p, p->at, "the quote is not closed");
         p->at = c;
-        return NULL;
+        return 0;
     }
     p->at = c + 1;
-    token = out = gnomon__alloc((size_t)(c - start));
-    if (!token) {
-        p->status = GNOMON_ENOMEM;
-        return NULL;
-    }
-    for (start++; start < c; start++) {
-        if (*start == '\\')
-            start++;
-        *out++ = *start;
-    }
-    return token; /* zeroed memory: it ends in a NUL */
+    *out++ = '\0';
+    p->out = out;
+    return 1;
 }
 
 /* The next token, up to white space that ends it; `stops` end it besides
- * separators, brackets and quotes. May be empty. NULL: it is wrong (then
- * p->at is where to recover), or there is no memory. */
-static char *spec_token(spec_parser *p, const char *stops)
+ * separators, brackets and quotes. May be empty. NULL: it is wrong, and p->at is
+ * the end of the text. */
+static const char *spec_token(spec_parser *p, const char *stops)
 {
     const char *start, *end;
-    char *token;
+    char *token = p->out;
 
     spec_space(p);
     if (*p->at == '"') {
-        token = spec_quoted(p);
+        if (!spec_quoted(p))
+            return NULL;
         spec_space(p);
         return token;
     }
@@ -157,9 +154,9 @@ static char *spec_token(spec_parser *p, const char *stops)
             break;
         end = p->at + 1;
     }
-    token = gnomon__strndup(start, (size_t)(end - start));
-    if (!token)
-        p->status = GNOMON_ENOMEM;
+    memcpy(token, start, (size_t)(end - start));
+    token[end - start] = '\0';
+    p->out += end - start + 1;
     return token;
 }
 
@@ -184,30 +181,26 @@ static int spec_ended(spec_parser *p)
 
 /* ---- The grammar -------------------------------------------------------- */
 
-/* After a key: its value if there is one. Takes the key. */
-static void spec_setting(spec_parser *p, gnomon__settings *out, char *key)
+/* After a key: its value if there is one. */
+static void spec_setting(spec_parser *p, gnomon__settings *out, const char *key)
 {
-    const char *start = p->at;
+    const char *start = p->at, *value = NULL;
     gnomon__spec_position position = spec_position(p, start);
-    char *value = NULL;
-    int has_value = *p->at == '=';
 
-    if (has_value) {
+    if (*p->at == '=') {
         p->at++;
         value = spec_token(p, "");
+        if (!value)
+            return;
     }
-    if (has_value && !value)
-        spec_recover(p);
-    else if (!spec_ended(p))
-        ;
-    else if (*key == '\0')
+    if (!spec_ended(p))
+        return;
+    if (*key == '\0')
         spec_wrong(p, start, "the name of an option is missing");
     else if (gnomon__settings_add(out, key, value) != GNOMON_OK)
         p->status = GNOMON_ENOMEM;
     else
         out->at[out->count - 1].position = position;
-    gnomon__free(key);
-    gnomon__free(value);
 }
 
 /* Options up to the bracket that closes them; `open` is the one that opened
@@ -216,7 +209,7 @@ static void spec_options(spec_parser *p, gnomon__settings *out,
                          const char *open)
 {
     for (;;) {
-        char *key;
+        const char *key;
         spec_separators(p);
         if (*p->at == ')') {
             p->at++;
@@ -233,24 +226,24 @@ static void spec_options(spec_parser *p, gnomon__settings *out,
         key = spec_token(p, "=");
         if (key)
             spec_setting(p, out, key);
-        else
-            spec_recover(p);
     }
 }
 
-static void spec_items(spec_parser *p);
+/* Reads `text` as items, or, with `options`, as those alone. */
+static void spec_text(spec_parser *p, const char *text,
+                      gnomon__settings *options);
 
 /* After '@': the items of a file. */
 static void spec_include(spec_parser *p, const char *start)
 {
     spec_parser inner = *p;
-    gnomon__settings *sources = &p->spec->files;
-    char *path = spec_token(p, ""), *text = NULL;
+    const char *path = spec_token(p, "");
+    char *text = NULL;
     int error;
 
-    if (!path || !spec_ended(p)) {
-        spec_recover(p);
-    } else if (*path == '\0') {
+    if (!path || !spec_ended(p))
+        return;
+    if (*path == '\0') {
         spec_wrong(p, start, "the name of a file is missing");
     } else if (p->depth == GNOMON__SPEC_FILE_DEPTH) {
         spec_wrong(p, start, "files include one another too deeply");
@@ -261,23 +254,18 @@ static void spec_include(spec_parser *p, const char *start)
                                      : strerror(error));
         if (error == ENOMEM)
             p->status = GNOMON_ENOMEM;
-    } else if (gnomon__settings_add(sources, path, NULL) != GNOMON_OK) {
-        p->status = GNOMON_ENOMEM;
     } else {
         *p->budget -= strlen(text);
-        inner.text = inner.at = inner.counted = text;
-        inner.position.file = sources->at[sources->count - 1].key;
-        inner.position.line = 1;
+        inner.position = (gnomon__spec_position){path, 1};
         inner.depth++;
-        spec_items(&inner);
+        spec_text(&inner, text, NULL);
         p->status = inner.status;
     }
     gnomon__free(text);
-    gnomon__free(path);
 }
 
-/* An item that begins with `name`, which it takes. */
-static void spec_item(spec_parser *p, char *name, const char *start)
+/* An item that begins with `name`. */
+static void spec_item(spec_parser *p, const char *name, const char *start)
 {
     gnomon__spec *spec = p->spec;
     const char *open = *p->at == '(' ? p->at : NULL;
@@ -291,10 +279,8 @@ static void spec_item(spec_parser *p, char *name, const char *start)
         p->after = 0;
     if (*name == '\0')
         spec_wrong(p, start, "the name of a profiler is missing");
-    if (!open && !spec_ended(p)) {
-        gnomon__free(name);
+    if (!open && !spec_ended(p))
         return;
-    }
     if (*name == '\0') {
         spec_recover(p);
     } else if (gnomon__spec_add(spec, name) != GNOMON_OK) {
@@ -310,14 +296,12 @@ static void spec_item(spec_parser *p, char *name, const char *start)
             spec_ended(p);
         }
     }
-    gnomon__free(name);
 }
 
 static void spec_items(spec_parser *p)
 {
     while (p->status != GNOMON_ENOMEM) {
-        const char *start;
-        char *name;
+        const char *start, *name;
         spec_separators(p);
         start = p->at;
         if (*p->at == '\0')
@@ -329,10 +313,26 @@ static void spec_items(spec_parser *p)
             spec_include(p, start);
         } else if ((name = spec_token(p, "=")) != NULL) {
             spec_item(p, name, start);
-        } else {
-            spec_recover(p);
         }
     }
+}
+
+static void spec_text(spec_parser *p, const char *text,
+                      gnomon__settings *options)
+{
+    gnomon__spec_words *words = gnomon__alloc(sizeof *words + strlen(text) + 1);
+    if (!words) {
+        p->status = GNOMON_ENOMEM;
+        return;
+    }
+    words->next = p->spec->words;
+    p->spec->words = words;
+    p->out = words->at;
+    p->text = p->at = p->counted = text;
+    if (options)
+        spec_options(p, options, NULL);
+    else
+        spec_items(p);
 }
 
 /* Parses items, or, with a `name`, the options of that one profiler. */
@@ -340,22 +340,13 @@ static int spec_run(gnomon__spec *out, const char *name, const char *text,
                     const char *origin, gnomon__complaints *complaints)
 {
     size_t budget = GNOMON__SPEC_FILE_BYTES;
-    spec_parser p;
+    spec_parser p = {.spec = out, .complaints = complaints, .budget = &budget};
 
-    memset(out, 0, sizeof *out);
-    memset(&p, 0, sizeof p);
-    out->origin = origin;
-    p.spec = out;
-    p.complaints = complaints;
-    p.text = p.at = p.counted = text ? text : "";
-    p.budget = &budget;
-    p.status = GNOMON_OK;
-    if (!name)
-        spec_items(&p);
-    else if (gnomon__spec_add(out, name) == GNOMON_OK)
-        spec_options(&p, &out->items[0].settings, NULL);
-    else
-        p.status = GNOMON_ENOMEM;
+    *out = (gnomon__spec){.origin = origin};
+    if (name)
+        p.status = gnomon__spec_add(out, name);
+    if (p.status == GNOMON_OK)
+        spec_text(&p, text ? text : "", name ? &out->items[0].settings : NULL);
     if (p.status == GNOMON_ENOMEM)
         gnomon__spec_free(out);
     return p.status;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/memory.h"
 #include "spec/options.h"
 #include "spec/schedule.h"
 
@@ -280,22 +279,6 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
                          name, s.known);
 }
 
-/* Puts the item's name in the profiler's own spelling. */
-static void resolve_spell(resolve_words *w, gnomon__spec_item *item,
-                          const char *name)
-{
-    char *copy;
-    if (strcmp(item->name, name) == 0)
-        return;
-    copy = gnomon__strdup(name);
-    if (!copy) {
-        w->status = GNOMON_ENOMEM;
-        return;
-    }
-    gnomon__free(item->name);
-    item->name = copy;
-}
-
 /* Resolves one item; 0: it is no profiler and is to be removed. */
 static int resolve_item(resolve_words *w, gnomon__spec *spec,
                         gnomon__spec_item *item)
@@ -307,7 +290,7 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
         return 1;
     if (name) {
         w->closed = item->after;
-        resolve_spell(w, item, name);
+        item->name = name;
         return 1;
     }
     if (!item->settings.count && (gnomon__same_word(item->name, "off") ||
@@ -407,16 +390,12 @@ int gnomon__spec_resolve(gnomon__spec *spec,
         if (w.status == GNOMON_ENOMEM || resolve_item(&w, spec, item))
             spec->items[kept++] = *item;
         else
-            gnomon__spec_item_clear(item);
+            gnomon__settings_free(&item->settings);
     }
     spec->item_count = kept;
-    for (i = kept = 0; i < defaults->count; i++) {
-        gnomon__setting *one = &defaults->at[i];
-        if (resolve_option(&w, one->key))
-            defaults->at[kept++] = *one;
-        else
-            gnomon__setting_clear(one);
-    }
+    for (i = kept = 0; i < defaults->count; i++)
+        if (resolve_option(&w, defaults->at[i].key))
+            defaults->at[kept++] = defaults->at[i];
     defaults->count = kept;
     if (!spec->item_count && !w.is_off && !spec->wants_help &&
         !spec->lost_plugin && w.status == GNOMON_OK)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A spec as a value: built, taken apart, and printed. Called from control calls
- * only. Invariants: a spec owns every text in it, and what print writes is
- * parsed (parse.c) to an equal spec. */
+ * only. Invariant: what print writes is parsed (parse.c) to an equal spec. */
 #include "spec/spec.h"
 
 #include <stdio.h>
@@ -12,67 +11,46 @@
 int gnomon__settings_add(gnomon__settings *settings, const char *key,
                          const char *value)
 {
-    gnomon__setting one = {0};
     if (!gnomon__grow(&settings->at, &settings->room, settings->count + 1,
-                      sizeof one))
+                      sizeof *settings->at))
         return GNOMON_ENOMEM;
-    one.key = gnomon__strdup(key);
-    one.value = value ? gnomon__strdup(value) : NULL;
-    if (!one.key || (value && !one.value)) {
-        gnomon__free(one.key);
-        gnomon__free(one.value);
-        return GNOMON_ENOMEM;
-    }
-    settings->at[settings->count++] = one;
+    settings->at[settings->count++] =
+        (gnomon__setting){.key = key, .value = value};
     return GNOMON_OK;
-}
-
-void gnomon__setting_clear(gnomon__setting *setting)
-{
-    gnomon__free(setting->key);
-    gnomon__free(setting->value);
 }
 
 void gnomon__settings_free(gnomon__settings *settings)
 {
-    while (settings->count > 0)
-        gnomon__setting_clear(&settings->at[--settings->count]);
     gnomon__free(settings->at);
     *settings = (gnomon__settings){0};
 }
 
 int gnomon__spec_add(gnomon__spec *spec, const char *name)
 {
-    gnomon__spec_item one = {.name = gnomon__strdup(name)};
     size_t n = strlen(name);
-    if (!one.name)
-        return GNOMON_ENOMEM;
-    one.is_path = strchr(name, '/') != NULL ||
-                  (n > 3 && memcmp(name + n - 3, ".so", 3) == 0);
     if (!gnomon__grow(&spec->items, &spec->item_room, spec->item_count + 1,
-                      sizeof one)) {
-        gnomon__free(one.name);
+                      sizeof *spec->items))
         return GNOMON_ENOMEM;
-    }
-    spec->items[spec->item_count++] = one;
+    spec->items[spec->item_count++] = (gnomon__spec_item){
+        .name = name,
+        .is_path = strchr(name, '/') != NULL ||
+                   (n > 3 && memcmp(name + n - 3, ".so", 3) == 0)};
     return GNOMON_OK;
-}
-
-void gnomon__spec_item_clear(gnomon__spec_item *item)
-{
-    gnomon__free(item->name);
-    gnomon__settings_free(&item->settings);
 }
 
 void gnomon__spec_free(gnomon__spec *spec)
 {
     while (spec->item_count > 0)
-        gnomon__spec_item_clear(&spec->items[--spec->item_count]);
+        gnomon__settings_free(&spec->items[--spec->item_count].settings);
     gnomon__free(spec->items);
     spec->items = NULL;
     spec->item_room = 0;
     gnomon__settings_free(&spec->defaults);
-    gnomon__settings_free(&spec->files);
+    while (spec->words) {
+        gnomon__spec_words *words = spec->words;
+        spec->words = words->next;
+        gnomon__free(words);
+    }
 }
 
 /* ---- In lines for a person ---------------------------------------------- */

@@ -22,13 +22,13 @@
 /* The position of a word. A file may be a secret that was named by mistake, so messages
  * about its words show the position and never the text. */
 typedef struct gnomon__spec_position {
-    const char *file; /* NULL: in the text itself. The spec's own */
+    const char *file; /* NULL: in the text itself */
     size_t line;
 } gnomon__spec_position;
 
 typedef struct gnomon__setting {
-    char *key;
-    char *value; /* NULL: a bare key */
+    const char *key;
+    const char *value; /* NULL: a bare key */
     gnomon__spec_position position;
 } gnomon__setting;
 
@@ -40,7 +40,7 @@ typedef struct gnomon__settings {
 struct gnomon_profiler;
 
 typedef struct gnomon__spec_item {
-    char *name;
+    const char *name;
     const struct gnomon_profiler *profiler; /* of a path that is loaded */
     int is_path; /* a plugin's: it has a '/', or ends in ".so" */
     size_t
@@ -50,13 +50,19 @@ typedef struct gnomon__spec_item {
     gnomon__settings settings;
 } gnomon__spec_item;
 
-/* All texts are the spec's own. Begins as zeroes. */
+/* The words of one text, each with its NUL. */
+typedef struct gnomon__spec_words {
+    struct gnomon__spec_words *next;
+    char at[];
+} gnomon__spec_words;
+
+/* It borrows its texts, but for those that were parsed. Begins as zeroes. */
 typedef struct gnomon__spec {
     const char *origin; /* for complaints: "$GNOMON"; static */
     gnomon__spec_item *items;
     size_t item_count, item_room;
     gnomon__settings defaults; /* free options: for all that know them */
-    gnomon__settings files;    /* that were read: their keys */
+    gnomon__spec_words *words; /* all that were parsed: its own */
     int wants_help;            /* set by gnomon__spec_resolve */
     int lost_plugin;           /* one was named that did not load */
 } gnomon__spec;
@@ -93,15 +99,12 @@ const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
 
 /* ---- To build and change one -------------------------------------------- */
 
-/* Both copy their texts. GNOMON_OK, or GNOMON_ENOMEM and nothing is added.
- * Items move when one is added: keep no pointers to them. */
+/* The texts must outlive the spec. GNOMON_OK, or GNOMON_ENOMEM and nothing is added.
+ * Items move when one is added: keep no pointers to them. Who removes an item frees its
+ * settings. */
 int gnomon__spec_add(gnomon__spec *spec, const char *name);
 int gnomon__settings_add(gnomon__settings *settings, const char *key,
                          const char *value);
 void gnomon__settings_free(gnomon__settings *settings);
-
-/* Frees its texts; the caller removes it from its array. */
-void gnomon__setting_clear(gnomon__setting *setting);
-void gnomon__spec_item_clear(gnomon__spec_item *item);
 
 #endif

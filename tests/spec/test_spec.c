@@ -218,11 +218,13 @@ static unsigned rnd(unsigned n)
     return (unsigned)(random_state % n);
 }
 
-/* A word rich in what needs quoting. */
+/* A word rich in what needs quoting; it stays for as long as a spec has words. */
 static const char *word(int may_be_empty)
 {
     static const char *const letters = "ab,()=\"\\#@ \t\n'[]{}|*?%:/.\r\xC3";
-    static char out[16];
+    static char words[64][16];
+    static unsigned count;
+    char *out = words[count++ % 64];
     unsigned i, n = rnd(12) + !may_be_empty;
     for (i = 0; i < n; i++)
         out[i] = letters[rnd((unsigned)strlen(letters))];
@@ -234,8 +236,7 @@ static void add_words(gnomon__settings *s, int may_be_bare)
 {
     unsigned n = rnd(4);
     while (n-- > 0) {
-        char key[16];
-        strcpy(key, word(0));
+        const char *key = word(0);
         gnomon__settings_add(s, key, may_be_bare && !rnd(3) ? NULL : word(1));
     }
 }
