@@ -345,8 +345,8 @@ static int spec_run(gnomon__spec *out, const char *name, const char *text,
     *out = (gnomon__spec){.origin = origin};
     if (name)
         p.status = gnomon__spec_add(out, name);
-    if (p.status == GNOMON_OK)
-        spec_text(&p, text ? text : "", name ? &out->items[0].settings : NULL);
+    if (p.status == GNOMON_OK && text && *text) /* "" detaches without memory */
+        spec_text(&p, text, name ? &out->items[0].settings : NULL);
     if (p.status == GNOMON_ENOMEM)
         gnomon__spec_free(out);
     return p.status;
