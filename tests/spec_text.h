@@ -24,7 +24,7 @@ static inline const char *complaint(unsigned i)
 static inline int parse(gnomon__spec *spec, const char *text)
 {
     gnomon__complaints_free(&said);
-    return gnomon__spec_parse(spec, text, "$GNOMON", &said);
+    return gnomon__spec_parse(spec, NULL, text, "$GNOMON", &said);
 }
 
 /* A spec as text, with every value between angles, for comparison. */

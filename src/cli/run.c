@@ -301,7 +301,7 @@ static int is_wanted(const char *text, int *in_files)
 {
     gnomon__complaints ignored = {0}; /* the program has logged them */
     gnomon__spec spec = {0};
-    (void)gnomon__spec_parse(&spec, text, "--profiler", &ignored);
+    (void)gnomon__spec_parse(&spec, NULL, text, "--profiler", &ignored);
     int wants = spec.item_count != 0;
     *in_files = names_file(&spec.defaults);
     for (size_t i = 0; i < spec.item_count; i++) {
@@ -711,11 +711,11 @@ static int is_mistyped(const char *text)
         known[count] = *gnomon__profilers[count];
         count++;
     }
-    (void)gnomon__spec_parse(&spec, text, "--profiler", &complaints);
+    (void)gnomon__spec_parse(&spec, NULL, text, "--profiler", &complaints);
     for (size_t i = 0; i < spec.item_count; i++)
         spec.lost_plugin |= spec.items[i].is_path;
     if (!spec.lost_plugin)
-        (void)gnomon__spec_resolve(&spec, known, count, &complaints);
+        (void)gnomon__spec_resolve(&spec, known, count);
     for (unsigned i = 0; i < complaints.count; i++)
         if (strstr(complaints.line[i], "': did you mean '")) {
             gnomon__log("%s", complaints.line[i]);

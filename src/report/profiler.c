@@ -168,7 +168,7 @@ static int parse_item(gnomon__spec *spec, const char *text,
                       const gnomon__settings *options,
                       gnomon__complaints *complaints)
 {
-    int code = gnomon__spec_parse(spec, text, "--as", complaints);
+    int code = gnomon__spec_parse(spec, NULL, text, "--as", complaints);
     if (!code && (spec->item_count != 1 || spec->defaults.count)) {
         gnomon__log("--as %s: say one report: simple, or 'simple(limit=3)'",
                     text);
@@ -251,8 +251,7 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
     if (!code && (code = find_report(p, &spec.items[0])))
         complaints_logged = 1;
     if (!code)
-        code = gnomon__options_create(&options, p->profiler, &spec, 0,
-                                      &complaints);
+        code = gnomon__options_create(&options, p->profiler, &spec, 0);
     if (!code)
         code = make_report(p, options);
     for (unsigned i = 0; i < complaints.count; i++)

@@ -267,11 +267,10 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
     gnomon__complaints complaints = {0};
     int code = gnomon__profiler_check(profiler);
     if (!code)
-        code = gnomon__spec_parse_options(&spec, profiler->name, text,
-                                          "gnomon_attach", &complaints);
+        code = gnomon__spec_parse(&spec, profiler->name, text, "gnomon_attach",
+                                  &complaints);
     if (!code)
-        code =
-            gnomon__options_create(&options, profiler, &spec, 0, &complaints);
+        code = gnomon__options_create(&options, profiler, &spec, 0);
     if (code == GNOMON_ENOMEM)
         gnomon__fail(code, "no memory for the options of %s", profiler->name);
     else if (complaints.count)

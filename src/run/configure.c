@@ -93,15 +93,14 @@ static const gnomon__setting *find_mem(const gnomon__spec *spec)
 }
 
 /* Memory is mapped once: a later mem= of another size has no effect. */
-static void compare_memory(const gnomon__spec *spec, int64_t budget,
-                           gnomon__complaints *complaints)
+static void compare_memory(const gnomon__spec *spec, int64_t budget)
 {
     int64_t more = budget - (int64_t)gnomon__marks_arena.size;
     char have[16];
     gnomon__memory_print(have, sizeof have);
     const gnomon__setting *mem = find_mem(spec);
     if (mem && (more >= 65536 || more <= -65536))
-        gnomon__complain(complaints,
+        gnomon__complain(spec->complaints,
                          "mem=%s: recording has %s, taken once for the "
                          "process, and below 4GiB",
                          gnomon__spec_shown(mem->position, mem->value), have);
@@ -116,13 +115,11 @@ static const char *run_text(const gnomon__options *run,
 }
 
 /* What the spec says of the whole run. */
-static int take_run_options(const gnomon__spec *spec,
-                            gnomon__complaints *complaints)
+static int take_run_options(const gnomon__spec *spec)
 {
     gnomon__options *run = NULL;
     int64_t budget = GNOMON__DEFAULT_BUDGET;
-    int code = gnomon__options_create(&run, NULL, spec, 0, complaints),
-        stepped = 0;
+    int code = gnomon__options_create(&run, NULL, spec, 0), stepped = 0;
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run_text(run, spec, "fork");
@@ -134,14 +131,14 @@ static int take_run_options(const gnomon__spec *spec,
                       gnomon__same_word(word, "off") ? "off" : "numbers");
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
-        gnomon__complain(complaints,
+        gnomon__complain(spec->complaints,
                          "no address space to record in: nothing is recorded: "
                          "raise the limit (ulimit -v)");
     else if (!code)
-        compare_memory(spec, budget, complaints);
+        compare_memory(spec, budget);
     word = run_text(run, spec, "step");
     if (word && !mapped)
-        stepped = gnomon__steps_attach(word, complaints);
+        stepped = gnomon__steps_attach(word, spec->complaints);
     gnomon__options_destroy(run);
     return code ? code : mapped ? mapped : stepped;
 }
@@ -179,7 +176,7 @@ static int load_named(const char *name)
 
 /* Runs before words are looked up, because plugins add options. A plugin that does not
  * load is complained of and removed. */
-static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
+static int load_plugins(gnomon__spec *spec)
 {
     int worst = GNOMON_OK;
     size_t kept = 0, plugins = 0;
@@ -196,11 +193,8 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
             spec->items[kept++] = *item;
             continue;
         }
-        gnomon__spec_who who;
-        gnomon__complain(
-            complaints, "%s: %s",
-            gnomon__spec_name(&who, spec, item->position, spec->origin),
-            gnomon_error_text());
+        gnomon__spec_complain(spec, item->position, NULL, "%s",
+                              gnomon_error_text());
         gnomon__settings_free(&item->settings);
         spec->lost_plugin = 1;
         worst = worst ? worst : code;
@@ -230,15 +224,14 @@ static const gnomon_profiler *with_format(const gnomon_profiler *profiler,
     return found;
 }
 
-static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
-                       gnomon__complaints *complaints)
+static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch)
 {
     const gnomon__spec_item *item = &spec->items[i];
     const gnomon_profiler *profiler =
         item->is_path ? item->profiler
                       : gnomon__profiler_named(item->name); /* resolved */
     gnomon__options *options = NULL;
-    int code = gnomon__options_create(&options, profiler, spec, i, complaints);
+    int code = gnomon__options_create(&options, profiler, spec, i);
     int wrong = code; /* complained of; the valid options hold */
     if (options)
         code = gnomon__attach(with_format(profiler, options), NULL, item->name,
@@ -248,20 +241,18 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     if (code == GNOMON_ENOMEM && !options)
         gnomon__fail(code, "no memory for %s",
                      gnomon__spec_shown(item->position, item->name));
-    gnomon__spec_who who;
-    const char *name =
-        gnomon__spec_name(&who, spec, item->position, spec->origin);
-    gnomon__complain(complaints, "%s: %s", name, gnomon_error_text());
+    gnomon__spec_complain(spec, item->position, NULL, "%s",
+                          gnomon_error_text());
     return code;
 }
 
 /* Attaching is O(attached), so thousands would take a minute. More profilers than bits
  * are a mistake: none of them is attached. */
-static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
+static int refuse_too_many(gnomon__spec *spec)
 {
     if (spec->item_count <= GNOMON__BITS)
         return GNOMON_OK;
-    gnomon__complain(complaints,
+    gnomon__complain(spec->complaints,
                      "%zu profilers at once: %d fit: none is attached",
                      spec->item_count, GNOMON__BITS);
     while (spec->item_count > 0)
@@ -325,16 +316,16 @@ int gnomon__configure(const char *text, const char *origin, int adds)
     gnomon__notes_begin();
     if (text != gnomon__follows()) /* else they begin where the parent's do */
         gnomon__path_begin();
-    int code = gnomon__spec_parse(&spec, text, origin, &complaints);
+    int code = gnomon__spec_parse(&spec, NULL, text, origin, &complaints);
     if (code != GNOMON_ENOMEM) {
-        int loaded = load_plugins(&spec, &complaints);
+        int loaded = load_plugins(&spec);
         size_t count;
         const gnomon_profiler *const *known = gnomon__profilers_known(&count);
-        int words = gnomon__spec_resolve(&spec, known, count, &complaints);
+        int words = gnomon__spec_resolve(&spec, known, count);
         code = code ? code : loaded;
         code = code ? code : words;
     }
-    int refused = refuse_too_many(&spec, &complaints);
+    int refused = refuse_too_many(&spec);
     code = refused ? refused : code;
     if (spec.wants_help)
         print_help();
@@ -343,12 +334,12 @@ int gnomon__configure(const char *text, const char *origin, int adds)
         store_relaxed(&gnomon__spec_folds, NULL);
     }
     if (spec.item_count || find_mem(&spec)) {
-        int mapped = take_run_options(&spec, &complaints);
+        int mapped = take_run_options(&spec);
         code = code ? code : mapped;
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
-        int attached = attach_item(&spec, i, batch, &complaints);
+        int attached = attach_item(&spec, i, batch);
         code = code ? code : attached;
     }
     gnomon__steps_drop_alone();

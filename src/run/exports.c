@@ -154,7 +154,6 @@ static int check_options(const gnomon__settings *settings)
 static int report_parsed(const gnomon__spec *spec,
                          const gnomon_profile *profile, gnomon__buffer *b)
 {
-    gnomon__complaints complaints = {0};
     gnomon__options *options = NULL;
     if (spec->item_count != 1 || spec->defaults.count)
         return gnomon__fail(GNOMON_EINVAL,
@@ -164,13 +163,12 @@ static int report_parsed(const gnomon__spec *spec,
         return GNOMON_ENOENT;
     int code = check_options(&spec->items[0].settings);
     if (!code)
-        code = gnomon__options_create(&options, by, spec, 0, &complaints);
-    if (complaints.count)
-        code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+        code = gnomon__options_create(&options, by, spec, 0);
+    if (spec->complaints->count)
+        code = gnomon__fail(GNOMON_EINVAL, "%s", spec->complaints->line[0]);
     if (!code)
         code = report_by(by, options, profile, b);
     gnomon__options_destroy(options);
-    gnomon__complaints_free(&complaints);
     return code;
 }
 
@@ -179,7 +177,8 @@ static int report_text_of(const char *words, const gnomon_profile *profile,
 {
     gnomon__spec spec = {0};
     gnomon__complaints complaints = {0};
-    int code = gnomon__spec_parse(&spec, words, "gnomon_report", &complaints);
+    int code =
+        gnomon__spec_parse(&spec, NULL, words, "gnomon_report", &complaints);
     if (complaints.count)
         code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
     if (!code)

@@ -52,14 +52,13 @@ static const gnomon_profiler step_marks = {.struct_size = sizeof step_marks,
 
 int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints)
 {
-    gnomon__spec spec = {.origin = step_marks.name};
+    gnomon__spec spec = {.origin = step_marks.name, .complaints = complaints};
     gnomon__options *options = NULL;
     int code = gnomon__spec_add(&spec, step_marks.name);
     if (!code)
         code = gnomon__settings_add(&spec.items[0].settings, "filter", pattern);
     if (!code)
-        code =
-            gnomon__options_create(&options, &step_marks, &spec, 0, complaints);
+        code = gnomon__options_create(&options, &step_marks, &spec, 0);
     if (!code)
         code = gnomon__attach(&step_marks, NULL, step_marks.name, options,
                               GNOMON__BATCH_OF_STEPS);

@@ -75,21 +75,19 @@ static int check_option(const gnomon__option *option, const char *text,
 }
 
 /* Applies `settings` of the spec to one option. Complaints begin with `who`: the
- * profiler, or the spec's origin for free options. */
-static int option_lay(gnomon__option *option, const gnomon__spec *spec,
-                      const gnomon__settings *settings, const char *who,
-                      gnomon__complaints *complaints)
+ * profiler, or NULL for free options. */
+static void option_lay(gnomon__option *option, const gnomon__spec *spec,
+                       const gnomon__settings *settings, const char *who,
+                       int *status)
 {
     const gnomon_option_info *info = option->info;
     int adds = info == &gnomon__core_options[0] || /* filter */
                info == &gnomon__core_options[1];   /* exclude */
-    int status = GNOMON_OK, laid = 0;
-    size_t i;
+    int laid = 0;
 
-    for (i = 0; i < settings->count; i++) {
+    for (size_t i = 0; i < settings->count && *status != GNOMON_ENOMEM; i++) {
         const char *value = settings->at[i].value;
         gnomon__spec_position position = settings->at[i].position;
-        gnomon__spec_who name;
         char why[256];
         int64_t number;
         if (!gnomon__same_word(settings->at[i].key, info->key))
@@ -97,30 +95,28 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
         if (!value && gnomon__option_may_be_bare(info))
             value = "true";
         if (!value) {
-            gnomon__complain(complaints, "%s: %s: a value is missing: %s=...",
-                             gnomon__spec_name(&name, spec, position, who),
-                             info->key, info->key);
-            status = GNOMON_EINVAL;
+            gnomon__spec_complain(spec, position, who,
+                                  "%s: a value is missing: %s=...", info->key,
+                                  info->key);
+            *status = GNOMON_EINVAL;
         } else if (check_option(option, value, &number, why, sizeof why) !=
                    GNOMON_OK) {
-            gnomon__complain(complaints, "%s: %s=%.64s: %s",
-                             gnomon__spec_name(&name, spec, position, who),
-                             info->key, gnomon__spec_shown(position, value),
-                             why);
-            status = GNOMON_EINVAL;
+            gnomon__spec_complain(spec, position, who, "%s=%.64s: %s",
+                                  info->key,
+                                  gnomon__spec_shown(position, value), why);
+            *status = GNOMON_EINVAL;
         } else if (option_set(option, value, adds && laid) != GNOMON_OK) {
-            return GNOMON_ENOMEM;
+            *status = GNOMON_ENOMEM;
         } else {
             option->number = number;
             laid = 1;
         }
     }
-    return status;
 }
 
 /* Presets of plugins may be wrong, too. */
-static int option_preset(gnomon__option *option, const char *who,
-                         gnomon__complaints *complaints)
+static int option_preset(gnomon__option *option, const gnomon__spec *spec,
+                         const char *who)
 {
     const char *preset = option->info->preset;
     char why[256];
@@ -129,7 +125,7 @@ static int option_preset(gnomon__option *option, const char *who,
         return GNOMON_OK;
     if (check_option(option, preset, &option->number, why, sizeof why) !=
         GNOMON_OK) {
-        gnomon__complain(complaints, "%s: its preset %s=%.64s: %s", who,
+        gnomon__complain(spec->complaints, "%s: its preset %s=%.64s: %s", who,
                          option->info->key, preset, why);
         return GNOMON_OK;
     }
@@ -175,7 +171,7 @@ gnomon__keep gnomon__options_keep(const gnomon__options *options)
 /* The options of a profiler and of the core, or of the run, presets set. Its own that
  * the core has too are left out. */
 static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
-                                    gnomon__complaints *complaints)
+                                    const gnomon__spec *spec)
 {
     const gnomon_option_info *own =
         of ? gnomon__options_of(of) : gnomon__run_options;
@@ -197,7 +193,7 @@ static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
         options->at[options->count++].info = o;
     mark_keep(options, of);
     for (i = 0; i < options->count; i++)
-        if (option_preset(&options->at[i], who, complaints) != GNOMON_OK) {
+        if (option_preset(&options->at[i], spec, who) != GNOMON_OK) {
             gnomon__options_destroy(options);
             return NULL;
         }
@@ -208,21 +204,18 @@ static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
  * one. */
 static size_t option_unknown(const gnomon__options *options,
                              const gnomon__spec *spec, const char *who,
-                             const gnomon__settings *settings, size_t i,
-                             gnomon__complaints *complaints)
+                             const gnomon__settings *settings, size_t i)
 {
     const gnomon__setting *one = &settings->at[i];
     const char *key = one->key;
     char line[256];
     gnomon__suggestion s = gnomon__suggest(key);
-    gnomon__spec_who name;
 
-    who = gnomon__spec_name(&name, spec, one->position, who);
     if (gnomon__option_find(gnomon__run_options, key)) {
-        gnomon__complain(complaints,
-                         "%s: '%s' is for the whole run: write it outside of "
-                         "the brackets",
-                         who, key);
+        gnomon__spec_complain(spec, one->position, who,
+                              "'%s' is for the whole run: write it outside of "
+                              "the brackets",
+                              key);
         return i;
     }
     for (size_t k = 0; k < options->count; k++)
@@ -237,59 +230,49 @@ static size_t option_unknown(const gnomon__options *options,
                 line, sizeof line,
                 gnomon__spec_shown(settings->at[i].position,
                                    settings->at[i].key));
-        gnomon__complain(complaints, "%s: unknown option '%.64s': %s", who, key,
-                         line);
+        gnomon__spec_complain(spec, one->position, who,
+                              "unknown option '%.64s': %s", key, line);
         return i - 1;
     }
-    gnomon__complain(complaints,
-                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who, key,
-                     s.best ? ": did you mean '" : ".", s.best ? s.best : "",
-                     s.best ? "'?" : "", s.known);
+    gnomon__spec_complain(spec, one->position, who,
+                          "unknown option '%.64s'%s%s%s It knows: %s", key,
+                          s.best ? ": did you mean '" : ".",
+                          s.best ? s.best : "", s.best ? "'?" : "", s.known);
     return i;
 }
 
 /* Applies the free options, then the item's, over the presets. */
 static int option_fill(gnomon__options *options, const char *who,
                        const gnomon__spec *spec,
-                       const gnomon__settings *settings,
-                       gnomon__complaints *complaints)
+                       const gnomon__settings *settings)
 {
-    int worst = GNOMON_OK, free_status, own_status;
+    int status = GNOMON_OK;
     size_t i;
 
     for (i = 0; i < options->count; i++) {
-        gnomon__option *option = &options->at[i];
-        free_status =
-            option_lay(option, spec, &spec->defaults, spec->origin, complaints);
-        own_status = settings
-                         ? option_lay(option, spec, settings, who, complaints)
-                         : GNOMON_OK;
-        if (free_status == GNOMON_ENOMEM || own_status == GNOMON_ENOMEM)
-            return GNOMON_ENOMEM;
-        if (free_status != GNOMON_OK || own_status != GNOMON_OK)
-            worst = GNOMON_EINVAL;
+        option_lay(&options->at[i], spec, &spec->defaults, NULL, &status);
+        if (settings)
+            option_lay(&options->at[i], spec, settings, who, &status);
     }
-    for (i = 0; settings && i < settings->count; i++)
+    for (i = 0; settings && status != GNOMON_ENOMEM && i < settings->count; i++)
         if (!option_at(options, settings->at[i].key)) {
-            i = option_unknown(options, spec, who, settings, i, complaints);
-            worst = GNOMON_EINVAL;
+            i = option_unknown(options, spec, who, settings, i);
+            status = GNOMON_EINVAL;
         }
-    return worst;
+    return status;
 }
 
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
-                           const gnomon__spec *spec, size_t item,
-                           gnomon__complaints *complaints)
+                           const gnomon__spec *spec, size_t item)
 {
     const char *who = profiler ? profiler->name : "run";
     int status;
-    *out = option_make(who, profiler, complaints);
+    *out = option_make(who, profiler, spec);
     if (!*out)
         return GNOMON_ENOMEM;
-    status =
-        option_fill(*out, who, spec,
-                    profiler ? &spec->items[item].settings : NULL, complaints);
+    status = option_fill(*out, who, spec,
+                         profiler ? &spec->items[item].settings : NULL);
     if (status == GNOMON_ENOMEM) {
         gnomon__options_destroy(*out);
         *out = NULL;

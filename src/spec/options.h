@@ -41,8 +41,7 @@ const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler);
  * are complained of and removed. Paths are left as they are. GNOMON_OK,
  * GNOMON_EINVAL: something was wrong; GNOMON_ENOMEM. */
 int gnomon__spec_resolve(gnomon__spec *spec,
-                         const gnomon_profiler *const *known, size_t count,
-                         gnomon__complaints *complaints);
+                         const gnomon_profiler *const *known, size_t count);
 
 /* Checks `text` as a value of that option, and converts it to a number. GNOMON_OK, or
  * GNOMON_EINVAL and `why` in a few words. */
@@ -78,8 +77,7 @@ typedef struct gnomon__options {
  * profiler must outlive it. */
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
-                           const gnomon__spec *spec, size_t item,
-                           gnomon__complaints *complaints);
+                           const gnomon__spec *spec, size_t item);
 
 /* What its option `keep` says; without one the last stay. */
 gnomon__keep gnomon__options_keep(const gnomon__options *options);

@@ -15,7 +15,6 @@
 
 typedef struct spec_parser {
     gnomon__spec *spec;
-    gnomon__complaints *complaints;
     const char *text;
     const char *at;
     char *out; /* the room for words: each and its NUL need no more bytes
@@ -43,18 +42,15 @@ static gnomon__spec_position spec_position(spec_parser *p, const char *where)
 /* Complains of the text at `where`. */
 static void spec_wrong(spec_parser *p, const char *where, const char *what)
 {
-    gnomon__spec_who who;
     gnomon__spec_position position = spec_position(p, where);
     if (p->status != GNOMON_ENOMEM)
         p->status = GNOMON_EINVAL;
     if (position.file)
-        gnomon__complain(
-            p->complaints, "%s: %s",
-            gnomon__spec_name(&who, p->spec, position, p->spec->origin), what);
+        gnomon__spec_complain(p->spec, position, NULL, "%s", what);
     else
-        gnomon__complain(p->complaints, "%s: at character %zu, '%.20s': %s",
-                         p->spec->origin, (size_t)(where - p->text) + 1, where,
-                         what);
+        gnomon__spec_complain(p->spec, position, NULL,
+                              "at character %zu, '%.20s': %s",
+                              (size_t)(where - p->text) + 1, where, what);
 }
 
 static int spec_is_space(char c)
@@ -335,14 +331,13 @@ static void spec_text(spec_parser *p, const char *text,
         spec_items(p);
 }
 
-/* Parses items, or, with a `name`, the options of that one profiler. */
-static int spec_run(gnomon__spec *out, const char *name, const char *text,
-                    const char *origin, gnomon__complaints *complaints)
+int gnomon__spec_parse(gnomon__spec *out, const char *name, const char *text,
+                       const char *origin, gnomon__complaints *complaints)
 {
     size_t budget = GNOMON__SPEC_FILE_BYTES;
-    spec_parser p = {.spec = out, .complaints = complaints, .budget = &budget};
+    spec_parser p = {.spec = out, .budget = &budget};
 
-    *out = (gnomon__spec){.origin = origin};
+    *out = (gnomon__spec){.origin = origin, .complaints = complaints};
     if (name)
         p.status = gnomon__spec_add(out, name);
     if (p.status == GNOMON_OK && text && *text) /* "" detaches without memory */
@@ -350,17 +345,4 @@ static int spec_run(gnomon__spec *out, const char *name, const char *text,
     if (p.status == GNOMON_ENOMEM)
         gnomon__spec_free(out);
     return p.status;
-}
-
-int gnomon__spec_parse(gnomon__spec *out, const char *text, const char *origin,
-                       gnomon__complaints *complaints)
-{
-    return spec_run(out, NULL, text, origin, complaints);
-}
-
-int gnomon__spec_parse_options(gnomon__spec *out, const char *name,
-                               const char *text, const char *origin,
-                               gnomon__complaints *complaints)
-{
-    return spec_run(out, name, text, origin, complaints);
 }

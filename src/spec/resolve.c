@@ -14,7 +14,8 @@
 typedef struct resolve_words {
     const gnomon_profiler *const *known;
     size_t count;
-    gnomon__complaints *complaints;
+    gnomon__spec *spec;
+    gnomon__spec_position position; /* of the word in hand */
     int status;
     int is_off;    /* the spec has "off": it needs no profiler */
     size_t closed; /* the free option before the last known profiler */
@@ -92,9 +93,8 @@ static void resolve_offer(gnomon__suggestion *s,
 
 /* Says `what` to write: NAME(KEY=VALUE), quoted where it must be; `is_free`:
  * NAME,KEY=VALUE. */
-static void resolve_say(resolve_words *w, const char *origin, const char *what,
-                        const char *name, const char *key, const char *value,
-                        int is_free)
+static void resolve_say(resolve_words *w, const char *what, const char *name,
+                        const char *key, const char *value, int is_free)
 {
     gnomon__spec advice = {0};
     char text[256];
@@ -106,14 +106,15 @@ static void resolve_say(resolve_words *w, const char *origin, const char *what,
         w->status = code;
     } else {
         (void)gnomon__spec_print(&advice, text, sizeof text);
-        gnomon__complain(w->complaints, "%s: %s: write %s", origin, what, text);
+        gnomon__spec_complain(w->spec, w->position, NULL, "%s: write %s", what,
+                              text);
     }
     gnomon__spec_free(&advice);
 }
 
 /* name=value of a profiler: what can be meant is an option, or a file. */
-static void resolve_profiler_set(resolve_words *w, const char *origin,
-                                 const char *name, const char *value)
+static void resolve_profiler_set(resolve_words *w, const char *name,
+                                 const char *value)
 {
     char what[96], key[64] = "file";
     const char *equal = strchr(value, '=');
@@ -123,14 +124,13 @@ static void resolve_profiler_set(resolve_words *w, const char *origin,
         value = equal + 1;
     }
     snprintf(what, sizeof what, "'%.64s' is a profiler", name);
-    resolve_say(w, origin, what, name, equal || is_file ? key : NULL, value, 0);
+    resolve_say(w, what, name, equal || is_file ? key : NULL, value, 0);
 }
 
 /* An option, spelled `key`, that no profiler of the spec has, but another one. Of
  * formats some are a profiler: format=chrome is `trace`. */
-static void resolve_of_other(resolve_words *w, const char *origin,
-                             const char *given, const char *key,
-                             const char *value)
+static void resolve_of_other(resolve_words *w, const char *given,
+                             const char *key, const char *value)
 {
     const gnomon_profiler *owner = resolve_owner(w, key);
     gnomon__suggestion s = gnomon__suggest(value ? value : "");
@@ -144,43 +144,40 @@ static void resolve_of_other(resolve_words *w, const char *origin,
     snprintf(what, sizeof what, "no profiler here has '%.64s'", given);
     for (size_t i = 0; i < w->own_count; i++)
         if (w->own[i] == owner) {
-            gnomon__complain(w->complaints, "%s: %s: leave it out", origin,
-                             what);
+            gnomon__spec_complain(w->spec, w->position, NULL,
+                                  "%s: leave it out", what);
             return;
         }
-    resolve_say(w, origin, what, owner->name, key, value, 0);
+    resolve_say(w, what, owner->name, key, value, 0);
 }
 
-static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
-                                   gnomon__spec_position position,
-                                   const char *given, const char *value)
+static void resolve_unknown_option(resolve_words *w, const char *given,
+                                   const char *value)
 {
     gnomon__suggestion s = gnomon__suggest(given);
-    gnomon__spec_who who;
-    const char *key = gnomon__spec_shown(position, given);
-    const char *origin = gnomon__spec_name(&who, spec, position, spec->origin);
+    const char *key = gnomon__spec_shown(w->position, given);
     const char *name, *rest;
     size_t i;
 
     w->status = GNOMON_EINVAL;
-    value = value ? gnomon__spec_shown(position, value) : NULL;
+    value = value ? gnomon__spec_shown(w->position, value) : NULL;
     name = resolve_profiler(w, given);
     if (name) {
-        resolve_profiler_set(w, origin, name, value ? value : "");
+        resolve_profiler_set(w, name, value ? value : "");
         return;
     }
     name = resolve_first_part(w, given, &rest);
     if (name) {
         rest += strspn(rest, " \t;:|+&");
-        resolve_say(w, origin, "a profiler's options go in brackets", name,
-                    gnomon__spec_shown(position, rest), value, 0);
+        resolve_say(w, "a profiler's options go in brackets", name,
+                    gnomon__spec_shown(w->position, rest), value, 0);
         return;
     }
     if (gnomon__schedule_has(given)) {
-        gnomon__complain(w->complaints,
-                         "%s: '%.64s' is a part of schedule: write "
-                         "schedule=wait:1/warmup:1/active:3",
-                         origin, key);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "'%.64s' is a part of schedule: write "
+                              "schedule=wait:1/warmup:1/active:3",
+                              key);
         return;
     }
     resolve_offer(&s, gnomon__core_options);
@@ -188,26 +185,26 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     for (i = 0; i < w->own_count; i++)
         resolve_offer(&s, gnomon__options_of(w->own[i]));
     if (s.best && !resolve_owner(w, given)) {
-        gnomon__complain(w->complaints,
-                         "%s: unknown option '%.64s': did you mean '%s'?",
-                         origin, key, s.best);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "unknown option '%.64s': did you mean '%s'?", key,
+                              s.best);
         return;
     }
     for (i = 0; i < w->count; i++)
         resolve_offer(&s, gnomon__options_of(w->known[i]));
     if (s.best)
-        resolve_of_other(w, origin, key, s.best, value);
+        resolve_of_other(w, key, s.best, value);
     else
-        gnomon__complain(w->complaints,
-                         "%s: unknown option '%.64s': no profiler has it",
-                         origin, key);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "unknown option '%.64s': no profiler has it",
+                              key);
 }
 
 /* Words after commas that belong to the option before them: filter=a,b for a|b. */
-static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
-                                const gnomon__spec_item *item,
-                                const char *origin, const char *name)
+static int resolve_is_of_option(resolve_words *w, const gnomon__spec_item *item,
+                                const char *name)
 {
+    const gnomon__spec *spec = w->spec;
     const gnomon__setting *before =
         item->after && item->after != w->closed && !item->settings.count
             ? &spec->defaults.at[item->after - 1]
@@ -223,8 +220,8 @@ static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
         gnomon__setting_add_word(
             line, sizeof line, gnomon__spec_shown(next->position, next->name));
     if (w->told != item->after)
-        gnomon__complain(w->complaints, "%s: unknown profiler '%.64s': %s",
-                         origin, name, line);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "unknown profiler '%.64s': %s", name, line);
     w->told = item->after;
     return 1;
 }
@@ -232,33 +229,30 @@ static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
 /* Words with another separator than a comma. */
 static int resolve_is_more_words(resolve_words *w,
                                  const gnomon__spec_item *item,
-                                 const char *origin, const char *name)
+                                 const char *name)
 {
     const char *rest, *first = resolve_first_part(w, item->name, &rest);
     int is_colon = first && *rest == ':';
     if (!first)
         return 0;
     rest += strspn(rest, " \t;:|+&");
-    gnomon__complain(
-        w->complaints, "%s: unknown profiler '%.64s': %s: write %s%s%.64s%s",
-        origin, name,
+    gnomon__spec_complain(
+        w->spec, w->position, NULL,
+        "unknown profiler '%.64s': %s: write %s%s%.64s%s", name,
         is_colon ? "options go in brackets" : "separate words by commas", first,
         is_colon ? "(" : ",", gnomon__spec_shown(item->position, rest),
         is_colon ? ")" : "");
     return 1;
 }
 
-static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
+static void resolve_unknown_profiler(resolve_words *w,
                                      const gnomon__spec_item *item)
 {
     gnomon__suggestion s = gnomon__suggest(item->name);
-    gnomon__spec_who who;
     const char *name = gnomon__spec_shown(item->position, item->name);
-    const char *origin =
-        gnomon__spec_name(&who, spec, item->position, spec->origin);
 
     w->status = GNOMON_EINVAL;
-    if (resolve_is_more_words(w, item, origin, name))
+    if (resolve_is_more_words(w, item, name))
         return;
     for (size_t i = 0; i < w->count; i++)
         gnomon__suggest_list(&s, w->known[i]->name);
@@ -266,26 +260,25 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
     if (!item->settings.count)
         gnomon__suggest_offer(&s, "off");
     /* Another tool's word is weaker than a list: ranks=0,1. */
-    if (s.best && !s.distance &&
-        resolve_is_of_option(w, spec, item, origin, name))
+    if (s.best && !s.distance && resolve_is_of_option(w, item, name))
         return;
     if (s.best)
-        gnomon__complain(w->complaints,
-                         "%s: unknown profiler '%.64s': did you mean '%s'?",
-                         origin, name, s.best);
-    else if (!resolve_is_of_option(w, spec, item, origin, name))
-        gnomon__complain(w->complaints,
-                         "%s: unknown profiler '%.64s'. There are: %s", origin,
-                         name, s.known);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "unknown profiler '%.64s': did you mean '%s'?",
+                              name, s.best);
+    else if (!resolve_is_of_option(w, item, name))
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "unknown profiler '%.64s'. There are: %s", name,
+                              s.known);
 }
 
 /* Resolves one item; 0: it is no profiler and is to be removed. */
-static int resolve_item(resolve_words *w, gnomon__spec *spec,
-                        gnomon__spec_item *item)
+static int resolve_item(resolve_words *w, gnomon__spec_item *item)
 {
     const char *name = resolve_profiler(w, item->name);
     const gnomon_option_info *option;
 
+    w->position = item->position;
     if (item->is_path)
         return 1;
     if (name) {
@@ -301,29 +294,28 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     }
     option = resolve_option(w, item->name);
     if (!option && !item->settings.count && resolve_owner(w, item->name)) {
-        resolve_unknown_option(w, spec, item->position, item->name, NULL);
+        resolve_unknown_option(w, item->name, NULL);
         return 0;
     }
     if (item->settings.count == 0 && gnomon__same_word(item->name, "help")) {
-        spec->wants_help = 1;
+        w->spec->wants_help = 1;
     } else if (item->settings.count > 0 || !option) {
-        resolve_unknown_profiler(w, spec, item);
+        resolve_unknown_profiler(w, item);
     } else if (!gnomon__option_may_be_bare(option)) {
-        gnomon__spec_who who;
-        gnomon__complain(
-            w->complaints, "%s: %s: a value is missing: %s=...",
-            gnomon__spec_name(&who, spec, item->position, spec->origin),
-            option->key, option->key);
+        gnomon__spec_complain(w->spec, w->position, NULL,
+                              "%s: a value is missing: %s=...", option->key,
+                              option->key);
         w->status = GNOMON_EINVAL;
-    } else if (gnomon__settings_add(&spec->defaults, option->key, "true") !=
+    } else if (gnomon__settings_add(&w->spec->defaults, option->key, "true") !=
                GNOMON_OK) {
         w->status = GNOMON_ENOMEM;
     }
     return 0;
 }
 
-static void resolve_find_own(resolve_words *w, const gnomon__spec *spec)
+static void resolve_find_own(resolve_words *w)
 {
+    const gnomon__spec *spec = w->spec;
     for (size_t i = 0; i < spec->item_count && w->own_count < MOST_ITEMS; i++) {
         const gnomon__spec_item *item = &spec->items[i];
         const gnomon_profiler *profiler =
@@ -350,18 +342,17 @@ static int resolve_is_common(const resolve_words *w, const char *key)
 
 /* Complains of options in a spec without a profiler. mem= is also for profilers that
  * the host attaches. */
-static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
+static void resolve_nobody(resolve_words *w)
 {
-    for (size_t i = 0; i < spec->defaults.count; i++) {
-        const gnomon__setting *one = &spec->defaults.at[i];
+    for (size_t i = 0; i < w->spec->defaults.count; i++) {
+        const gnomon__setting *one = &w->spec->defaults.at[i];
         const gnomon_profiler *owner = resolve_owner(w, one->key);
-        gnomon__spec_who who;
         if (gnomon__same_word(one->key, "mem"))
             continue;
         w->status = GNOMON_EINVAL;
+        w->position = one->position;
         resolve_say(
-            w, gnomon__spec_name(&who, spec, one->position, spec->origin),
-            "no profiler is named",
+            w, "no profiler is named",
             owner && !resolve_is_common(w, one->key) ? owner->name : "simple",
             one->key,
             one->value ? gnomon__spec_shown(one->position, one->value) : NULL,
@@ -371,23 +362,23 @@ static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
 }
 
 int gnomon__spec_resolve(gnomon__spec *spec,
-                         const gnomon_profiler *const *known, size_t count,
-                         gnomon__complaints *complaints)
+                         const gnomon_profiler *const *known, size_t count)
 {
-    resolve_words w = {
-        .known = known, .count = count, .complaints = complaints};
+    resolve_words w = {.known = known, .count = count, .spec = spec};
     gnomon__settings *defaults = &spec->defaults;
     size_t kept, i;
 
-    resolve_find_own(&w, spec);
-    for (i = 0; i < defaults->count; i++)
+    resolve_find_own(&w);
+    for (i = 0; i < defaults->count; i++) {
+        w.position = defaults->at[i].position;
         if (!resolve_option(&w, defaults->at[i].key))
-            resolve_unknown_option(&w, spec, defaults->at[i].position,
-                                   defaults->at[i].key, defaults->at[i].value);
+            resolve_unknown_option(&w, defaults->at[i].key,
+                                   defaults->at[i].value);
+    }
     /* Before unknown options are removed: item->after counts them, too. */
     for (i = kept = 0; i < spec->item_count; i++) {
         gnomon__spec_item *item = &spec->items[i];
-        if (w.status == GNOMON_ENOMEM || resolve_item(&w, spec, item))
+        if (w.status == GNOMON_ENOMEM || resolve_item(&w, item))
             spec->items[kept++] = *item;
         else
             gnomon__settings_free(&item->settings);
@@ -399,6 +390,6 @@ int gnomon__spec_resolve(gnomon__spec *spec,
     defaults->count = kept;
     if (!spec->item_count && !w.is_off && !spec->wants_help &&
         !spec->lost_plugin && w.status == GNOMON_OK)
-        resolve_nobody(&w, spec);
+        resolve_nobody(&w);
     return w.status;
 }

@@ -3,6 +3,7 @@
  * only. Invariant: what print writes is parsed (parse.c) to an equal spec. */
 #include "spec/spec.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,16 +61,20 @@ const char *gnomon__spec_shown(gnomon__spec_position position, const char *text)
     return position.file ? "..." : text;
 }
 
-const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
-                              gnomon__spec_position position, const char *who)
+void gnomon__spec_complain(const gnomon__spec *spec,
+                           gnomon__spec_position position, const char *who,
+                           const char *format, ...)
 {
-    int is_origin = strcmp(who, spec->origin) == 0;
-    if (!position.file)
-        return who;
-    snprintf(out->text, sizeof out->text, "%s: %.200s:%zu%s%s", spec->origin,
-             position.file, position.line, is_origin ? "" : ": ",
-             is_origin ? "" : who);
-    return out->text;
+    char begin[320], what[1024] = "";
+    va_list arguments;
+    snprintf(begin, sizeof begin, "%s", who ? who : spec->origin);
+    if (position.file)
+        snprintf(begin, sizeof begin, "%s: %.200s:%zu%s%s", spec->origin,
+                 position.file, position.line, who ? ": " : "", who ? who : "");
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    gnomon__complain(spec->complaints, "%s: %s", begin, what);
 }
 
 /* ---- Printing ----------------------------------------------------------- */

@@ -58,7 +58,8 @@ typedef struct gnomon__spec_words {
 
 /* It borrows its texts, but for those that were parsed. Begins as zeroes. */
 typedef struct gnomon__spec {
-    const char *origin; /* for complaints: "$GNOMON"; static */
+    const char *origin;             /* for complaints: "$GNOMON"; static */
+    gnomon__complaints *complaints; /* of all that is done with it */
     gnomon__spec_item *items;
     size_t item_count, item_room;
     gnomon__settings defaults; /* free options: for all that know them */
@@ -67,17 +68,12 @@ typedef struct gnomon__spec {
     int lost_plugin;           /* one was named that did not load */
 } gnomon__spec;
 
-/* Parses `text`. What is wrong is left out and complained of. A bare word is an
- * item until gnomon__spec_resolve has looked at it. GNOMON_OK; GNOMON_EINVAL:
- * the rest is in *out; GNOMON_ENOMEM: *out is empty. Free it in any case. */
-int gnomon__spec_parse(gnomon__spec *out, const char *text, const char *origin,
-                       gnomon__complaints *complaints);
-
-/* The same for the options of one profiler ("filter=opt*,extended=false"; NULL
- * is none): *out gets one item, `name`. */
-int gnomon__spec_parse_options(gnomon__spec *out, const char *name,
-                               const char *text, const char *origin,
-                               gnomon__complaints *complaints);
+/* Parses `text` (NULL: ""). What is wrong is left out and complained of. A bare word is
+ * an item until gnomon__spec_resolve has looked at it. With `name`, the text is the options
+ * of that profiler ("filter=opt*,extended=false"), which is the one item. GNOMON_OK;
+ * GNOMON_EINVAL: the rest is in *out; GNOMON_ENOMEM: *out is empty. Free it in any case. */
+int gnomon__spec_parse(gnomon__spec *out, const char *name, const char *text,
+                       const char *origin, gnomon__complaints *complaints);
 
 /* Writes the spec so that it parses to an equal one, quoting where needed, as
  * snprintf: at most `size` bytes with the NUL; returns the length of all. */
@@ -89,13 +85,11 @@ void gnomon__spec_free(gnomon__spec *spec);
 const char *gnomon__spec_shown(gnomon__spec_position position,
                                const char *text);
 
-/* The begin of a message about a word at that position: `who`; in a file it is
- * "$GNOMON: a.spec:3: " and `who`, unless that is the origin. */
-typedef struct gnomon__spec_who {
-    char text[320];
-} gnomon__spec_who;
-const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
-                              gnomon__spec_position position, const char *who);
+/* Complains of a word at that position. The line begins with `who` (NULL: the origin); in
+ * a file with "$GNOMON: a.spec:3: " and `who`, unless that is NULL. */
+void gnomon__spec_complain(const gnomon__spec *spec,
+                           gnomon__spec_position position, const char *who,
+                           const char *format, ...) GNOMON_PRINTF(4, 5);
 
 /* ---- To build and change one -------------------------------------------- */
 

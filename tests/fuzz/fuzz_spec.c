@@ -36,13 +36,14 @@ static void use(gnomon__spec *spec)
 {
     gnomon__complaints wrong = {0};
     size_t i;
-    int code = gnomon__spec_resolve(spec, known, 3, &wrong);
+    spec->complaints = &wrong;
+    int code = gnomon__spec_resolve(spec, known, 3);
     CHECK_EQ(code == GNOMON_OK, wrong.count == 0 && wrong.dropped == 0);
     round_trip(spec);
     for (i = 0; i < spec->item_count; i++) {
         gnomon__options *options = NULL;
         gnomon__settings settled = {0};
-        code = gnomon__options_create(&options, known[i & 1], spec, i, &wrong);
+        code = gnomon__options_create(&options, known[i & 1], spec, i);
         CHECK(code == GNOMON_OK || code == GNOMON_EINVAL);
         if (options)
             CHECK_EQ(gnomon__options_settle(options, &settled), GNOMON_OK);
@@ -72,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     use(&spec);
     gnomon__spec_free(&spec);
     gnomon__complaints_free(&said);
-    code = gnomon__spec_parse_options(&spec, "simple", text, "x", &said);
+    code = gnomon__spec_parse(&spec, "simple", text, "x", &said);
     CHECK(code == GNOMON_OK || code == GNOMON_EINVAL);
     use(&spec);
     gnomon__spec_free(&spec);

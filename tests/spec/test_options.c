@@ -10,7 +10,7 @@ static void resolves(const char *text, int status, const char *meaning,
 {
     gnomon__spec spec;
     CHECK_EQ(parse(&spec, text), GNOMON_OK);
-    CHECK_EQ(gnomon__spec_resolve(&spec, known, 3, &said), status);
+    CHECK_EQ(gnomon__spec_resolve(&spec, known, 3), status);
     CHECK_STR(spelled(&spec), meaning);
     CHECK_STR(complaint(0), first);
     CHECK_EQ(said.count, first != NULL);
@@ -29,7 +29,7 @@ TEST(words_are_found)
     {
         gnomon__spec spec;
         CHECK_EQ(parse(&spec, "log,Help"), GNOMON_OK);
-        CHECK_EQ(gnomon__spec_resolve(&spec, known, 3, &said), GNOMON_OK);
+        CHECK_EQ(gnomon__spec_resolve(&spec, known, 3), GNOMON_OK);
         CHECK(spec.wants_help);
         CHECK_STR(spelled(&spec), "<log>");
         gnomon__spec_free(&spec);
@@ -171,7 +171,7 @@ static gnomon__options *options_of(const char *text, int status,
     gnomon__options *options = NULL;
     gnomon__spec_free(&options_spec);
     CHECK_EQ(parse(&options_spec, text), GNOMON_OK);
-    CHECK_EQ(gnomon__options_create(&options, &simple, &options_spec, 0, &said),
+    CHECK_EQ(gnomon__options_create(&options, &simple, &options_spec, 0),
              status);
     CHECK_STR(complaint(0), first);
     return options;
@@ -292,11 +292,11 @@ TEST(options_of_an_old_profiler_and_the_run)
     CHECK(gnomon__options_of(&oldest) == NULL);
     CHECK(gnomon__options_of(&simple) == own_options);
     CHECK_EQ(parse(&spec, "log,file=x,mem=256MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0, &said), GNOMON_OK);
+    CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0), GNOMON_OK);
     CHECK_EQ(gnomon__options_number(o, "mem"), 256 << 20);
     CHECK(gnomon__options_text(o, "file") == NULL);
     gnomon__options_destroy(o);
-    CHECK_EQ(gnomon__options_create(&o, &logs, &spec, 0, &said), GNOMON_OK);
+    CHECK_EQ(gnomon__options_create(&o, &logs, &spec, 0), GNOMON_OK);
     CHECK_STR(gnomon__options_text(o, "file"), "x");
     gnomon__options_destroy(o);
     gnomon__spec_free(&spec);
@@ -311,8 +311,7 @@ TEST(memory_for_no_thread_is_refused)
     for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
         char line[160];
         CHECK_EQ(parse(&spec, few[i]), GNOMON_OK);
-        CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0, &said),
-                 GNOMON_EINVAL);
+        CHECK_EQ(gnomon__options_create(&o, NULL, &spec, 0), GNOMON_EINVAL);
         CHECK_EQ(gnomon__options_number(o, "mem"), GNOMON__DEFAULT_BUDGET);
         snprintf(line, sizeof line,
                  "$GNOMON: %s: the least is 32 KiB, and a number without a "
@@ -328,17 +327,15 @@ TEST(options_of_gnomon_attach)
 {
     gnomon__spec spec;
     gnomon__complaints_free(&said);
-    CHECK_EQ(gnomon__spec_parse_options(&spec, "mine", "filter=opt*,extended",
-                                        "gnomon_attach", &said),
+    CHECK_EQ(gnomon__spec_parse(&spec, "mine", "filter=opt*,extended",
+                                "gnomon_attach", &said),
              GNOMON_OK);
     CHECK_STR(spelled(&spec), "<mine>[filter:opt*][extended:-]");
     gnomon__spec_free(&spec);
-    CHECK_EQ(gnomon__spec_parse_options(&spec, "mine", NULL, "", &said),
-             GNOMON_OK);
+    CHECK_EQ(gnomon__spec_parse(&spec, "mine", NULL, "", &said), GNOMON_OK);
     CHECK_STR(spelled(&spec), "<mine>");
     gnomon__spec_free(&spec);
-    CHECK_EQ(gnomon__spec_parse_options(&spec, "mine", "a),b", "gnomon_attach",
-                                        &said),
+    CHECK_EQ(gnomon__spec_parse(&spec, "mine", "a),b", "gnomon_attach", &said),
              GNOMON_EINVAL);
     CHECK_STR(spelled(&spec), "<mine>[a:-][b:-]");
     CHECK_STR(complaint(0), "gnomon_attach: at character 2, '),b': there is "
@@ -440,16 +437,16 @@ TEST(survives_lack_of_memory)
         gnomon__settings all = {0};
         int a, b = 0, c = 0, d = 0, e = 0;
         gnomon__test_fail_allocation(n);
-        a = gnomon__spec_parse(&spec,
+        a = gnomon__spec_parse(&spec, NULL,
                                "SIMPLE(filter=a,filter=b,bad=1,\"x\"y),"
                                "extended,log,mem=1MB,unknown=2",
                                "$GNOMON", &said);
-        b = gnomon__spec_resolve(&spec, known, 3, &said);
+        b = gnomon__spec_resolve(&spec, known, 3);
         if (spec.item_count > 0) {
-            c = gnomon__options_create(&options, &simple, &spec, 0, &said);
+            c = gnomon__options_create(&options, &simple, &spec, 0);
             CHECK_EQ(c == GNOMON_ENOMEM, options == NULL);
         }
-        d = gnomon__options_create(&run, NULL, &spec, 0, &said);
+        d = gnomon__options_create(&run, NULL, &spec, 0);
         if (options)
             e = gnomon__options_settle(options, &all);
         done = gnomon__test_allocations() < n;
