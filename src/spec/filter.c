@@ -56,17 +56,10 @@ int gnomon__glob(const char *pattern, size_t n, const char *text)
     return pattern == end;
 }
 
-static int filter_is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Takes the next pattern off a list, passing over empty ones; 0 at its end. */
 static int filter_next(const char **list, filter_pattern *out)
 {
-    const char *at = *list;
-    while (*at == '|' || filter_is_space(*at))
-        at++;
+    const char *at = *list + strspn(*list, "| \t\n\r");
     if (*at == '\0')
         return 0;
     out->of_category = *at == '@';
@@ -74,51 +67,41 @@ static int filter_next(const char **list, filter_pattern *out)
     out->text = at;
     out->length = strcspn(at, "|");
     *list = at + out->length;
-    while (out->length > 0 && filter_is_space(at[out->length - 1]))
+    while (out->length > 0 && strchr(" \t\n\r", at[out->length - 1]))
         out->length--;
     return 1;
-}
-
-static size_t filter_count(const char *list)
-{
-    filter_pattern p;
-    size_t count = 0;
-    while (filter_next(&list, &p))
-        count++;
-    return count;
 }
 
 int gnomon__filter_create(gnomon__filter **out, const char *include,
                           const char *exclude)
 {
-    const char *lists[2];
-    size_t includes, count, list, used = 0;
+    const char *lists[] = {include ? include : "", exclude ? exclude : ""};
+    size_t bytes = strlen(lists[0]) + strlen(lists[1]);
+    size_t most = bytes / 2 + 1; /* patterns: a byte and a '|' each */
     gnomon__filter *filter;
     char *text;
 
     *out = NULL;
-    lists[0] = include ? include : "";
-    lists[1] = exclude ? exclude : "";
-    includes = filter_count(lists[0]);
-    count = includes + filter_count(lists[1]);
-    if (count == 0)
+    if (bytes == 0)
         return GNOMON_OK;
-    filter = gnomon__alloc(sizeof *filter + count * sizeof filter->patterns[0] +
-                           strlen(lists[0]) + strlen(lists[1]));
+    filter = gnomon__alloc(sizeof *filter + most * sizeof filter->patterns[0] +
+                           bytes);
     if (!filter)
         return GNOMON_ENOMEM;
-    text = (char *)&filter->patterns[count];
-    filter->includes = includes;
-    for (list = 0; list < 2; list++) {
-        filter_pattern p;
-        while (filter_next(&lists[list], &p)) {
-            memcpy(text + used, p.text, p.length);
-            p.text = text + used;
-            used += p.length;
-            filter->patterns[filter->count++] = p;
+    text = (char *)&filter->patterns[most];
+    for (int list = 0; list < 2; list++) {
+        filter_pattern *p = &filter->patterns[filter->count];
+        for (; filter_next(&lists[list], p); filter->count++, p++) {
+            p->text = memcpy(text, p->text, p->length);
+            text += p->length;
         }
+        if (list == 0)
+            filter->includes = filter->count;
     }
-    *out = filter;
+    if (filter->count > 0)
+        *out = filter;
+    else
+        gnomon__free(filter);
     return GNOMON_OK;
 }
 

@@ -135,18 +135,15 @@ size_t gnomon__file_extension(const char *name, size_t n)
     return n;
 }
 
-/* Adds one part of a path, of which the last n - dot bytes are the extension;
- * cut where it is too long. */
-static void name_add_fitting(name_text *t, const char *part, size_t n,
-                             size_t dot)
+/* Cuts one part of a path where it is too long, of which the last n - dot bytes are the
+ * extension; returns its new length. */
+static size_t name_fit(char *part, size_t n, size_t dot)
 {
     char digits[NAME_HASH + 1];
     size_t kept = 0, room;
 
-    if (n <= NAME_MOST) {
-        name_add(t, part, n);
-        return;
-    }
+    if (n <= NAME_MOST)
+        return n;
     if (n - dot > NAME_EXTENSION)
         dot = n;
     room = NAME_MOST - NAME_HASH - (n - dot);
@@ -159,9 +156,10 @@ static void name_add_fitting(name_text *t, const char *part, size_t n,
     }
     snprintf(digits, sizeof digits, "-%016" PRIx64,
              gnomon__hash_bytes(GNOMON__HASH_SEED, part, n));
-    name_add(t, part, kept);
-    name_add(t, digits, NAME_HASH);
-    name_add(t, part + dot, n - dot);
+    memcpy(part + kept, digits, NAME_HASH);
+    kept += NAME_HASH;
+    memmove(part + kept, part + dot, n - dot);
+    return kept + n - dot;
 }
 
 /* ---- Lightning's -------------------------------------------------------- */
@@ -205,35 +203,29 @@ static size_t name_sanitise(char *name, size_t n)
 char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
                         const char *action, const char *extension)
 {
-    name_text joined = {NULL, 0, 0, 0}, out = {NULL, 0, 0, 0};
-    const char *parts[4];
+    name_text name = {NULL, 0, 0, 0};
     char digits[16];
-    size_t i, stem = 0;
-
     snprintf(digits, sizeof digits, "%" PRId32, rank);
-    parts[0] = stage && *stage ? stage : NULL;
-    parts[1] = filename && *filename ? filename : NULL;
-    parts[2] = rank >= 0 ? digits : NULL;
-    parts[3] = action;
-    name_add(&joined, "", 0);
-    for (i = 0; i < 4; i++) {
+    const char *parts[] = {stage && *stage ? stage : NULL,
+                           filename && *filename ? filename : NULL,
+                           rank >= 0 ? digits : NULL, action};
+
+    name_add(&name, "", 0);
+    for (size_t i = 0; i < 4; i++) {
         if (!parts[i])
             continue;
-        name_add(&joined, "-", joined.length ? 1 : 0);
-        name_add(&joined, parts[i], strlen(parts[i]));
+        name_add(&name, "-", name.length ? 1 : 0);
+        name_add(&name, parts[i], strlen(parts[i]));
     }
-    if (!joined.failed) {
-        joined.length = name_sanitise(joined.at, joined.length);
-        if (joined.length == 0)
-            name_add(&joined, "profile", 7);
-        stem = joined.length;
-        name_add(&joined, extension, strlen(extension));
-    }
-    if (!joined.failed)
-        name_add_fitting(&out, joined.at, joined.length, stem);
-    out.failed |= joined.failed;
-    gnomon__free(joined.at);
-    return name_take(&out);
+    if (!name.failed)
+        name.length = name_sanitise(name.at, name.length);
+    if (name.length == 0)
+        name_add(&name, "profile", 7);
+    size_t stem = name.length;
+    name_add(&name, extension, strlen(extension));
+    if (!name.failed)
+        name.length = name_fit(name.at, name.length, stem);
+    return name_take(&name);
 }
 
 /* ---- Patterns ----------------------------------------------------------- */
@@ -316,13 +308,6 @@ static int name_add_percent(name_text *t, char c, const gnomon__file_values *v)
     return 1;
 }
 
-static void name_add_view(name_text *t, uint32_t view)
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "-view%" PRIu32, view);
-    name_add(t, digits, (size_t)n);
-}
-
 /* The pattern with the values in it, not yet cut to what fits. */
 static void name_fill(name_text *t, const char *pattern,
                       const gnomon__file_values *v, const char *who,
@@ -346,8 +331,11 @@ static void name_fill(name_text *t, const char *pattern,
             name_add(t, "-", (size_t)pid);
             if (pid)
                 name_add_percent(t, 'p', v);
-            if (v->view)
-                name_add_view(t, v->view);
+            if (v->view) {
+                char view[24];
+                int n = snprintf(view, sizeof view, "-view%" PRIu32, v->view);
+                name_add(t, view, (size_t)n);
+            }
         }
         if (*c == '\0')
             return;
@@ -368,20 +356,20 @@ static void name_fill(name_text *t, const char *pattern,
 char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
                           const char *who, gnomon__complaints *complaints)
 {
-    name_text whole = {NULL, 0, 0, 0}, out = {NULL, 0, 0, 0};
-    const char *part;
-
-    name_add(&whole, "", 0);
-    name_fill(&whole, pattern, v, who, complaints);
-    for (part = whole.failed ? NULL : whole.at; part;) {
+    name_text path = {NULL, 0, 0, 0};
+    name_add(&path, "", 0);
+    name_fill(&path, pattern, v, who, complaints);
+    char *part = path.failed ? NULL : path.at, *to = part;
+    while (part) {
         size_t n = strcspn(part, "/");
-        name_add_fitting(&out, part, n, gnomon__file_extension(part, n));
-        if (part[n] == '\0')
-            break;
-        name_add(&out, "/", 1);
-        part += n + 1;
+        char *end = part[n] ? part + n : NULL;
+        size_t fits = name_fit(part, n, gnomon__file_extension(part, n));
+        memmove(to, part, fits);
+        to += fits;
+        if (end)
+            *to++ = '/';
+        part = end ? end + 1 : NULL;
     }
-    out.failed |= whole.failed;
-    gnomon__free(whole.at);
-    return name_take(&out);
+    path.length = path.failed ? 0 : (size_t)(to - path.at);
+    return name_take(&path);
 }
