@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # gnomon_testing: the library with a clock that tests advance, and calls of the heap, the
 # loader and the system that they let fail. Its objects are those of the library but for
-# the sources that ask for GNOMON_TESTING, which are compiled once more.
+# the sources that ask for GNOMON_TESTING, which are compiled once more. In all of them the
+# calls of the table in tests/os_calls.c have the names of its functions.
 #
 # Profilers, src/print and src/export use public headers only, so they call libc's heap and
 # loader directly. Their objects are joined to one, in which these calls have the names of
@@ -35,6 +36,27 @@ gnomon_calls_that_fail(calls gnomon_testing_calls
 add_library(gnomon_testing STATIC $<TARGET_OBJECTS:gnomon_testing_objects>
   "$<FILTER:$<FILTER:${objects},EXCLUDE,${outer}>,EXCLUDE,${compiled}>" "${calls}")
 set_target_properties(gnomon_testing PROPERTIES LINKER_LANGUAGE C)
+
+set(table "${PROJECT_SOURCE_DIR}/tests/os_calls.c")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+file(READ "${table}" text)
+string(REGEX MATCHALL "\n    CALL\\([a-z_0-9]+" lines "${text}")
+set(renamed "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE ".*\\(" "" call "${line}")
+  list(APPEND renamed --redefine-sym ${call}=gnomon__test_${call})
+endforeach()
+add_custom_command(TARGET gnomon_testing POST_BUILD
+  COMMAND ${CMAKE_OBJCOPY} ${renamed} $<TARGET_FILE:gnomon_testing>
+  COMMAND_EXPAND_LISTS VERBATIM)
+
+gnomon_compile(gnomon_os_calls_object "${table}")
+target_compile_definitions(gnomon_os_calls_object PRIVATE GNOMON_TESTING)
+add_library(gnomon_os_calls STATIC $<TARGET_OBJECTS:gnomon_os_calls_object>)
+set_target_properties(gnomon_os_calls PROPERTIES LINKER_LANGUAGE C)
+target_link_libraries(gnomon_os_calls PRIVATE gnomon_testing)
+
 target_compile_definitions(gnomon_testing PUBLIC GNOMON_TESTING)
 target_include_directories(gnomon_testing PUBLIC include)
-target_link_libraries(gnomon_testing PRIVATE ${GNOMON_SYSTEM_LIBRARIES})
+target_link_libraries(gnomon_testing PRIVATE gnomon_os_calls
+  ${GNOMON_SYSTEM_LIBRARIES})

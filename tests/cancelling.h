@@ -16,13 +16,7 @@
 #include "recording_threads.h"
 #include "marks.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
-#undef close /* the test calls libc's own */
-#undef open
-#undef read
-#undef write
-#undef pthread_create
-#undef atexit
+#include "os_calls.h"
 
 #define HANG_AFTER 200 /* seconds */
 #define DIED 3         /* exit status */

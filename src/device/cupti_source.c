@@ -28,7 +28,6 @@
 #include "mark/upcall.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
-#include "platform/os_calls.h"
 #include "platform/process.h"
 #include "platform/tls.h"
 

@@ -17,7 +17,6 @@
 #include "device/worker.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
-#include "platform/os_calls.h"
 #include "platform/process.h"
 
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */

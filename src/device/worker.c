@@ -7,7 +7,6 @@
 
 #include "platform/atomic.h"
 #include "platform/error.h"
-#include "platform/os_calls.h"
 
 /* ---- The thread ----------------------------------------------------------------------- */
 

@@ -18,7 +18,6 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 #include "platform/process.h"
 
 #define DEAD_LIMIT 1024u /* with more than these, any free state is taken */

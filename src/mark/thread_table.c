@@ -7,7 +7,6 @@
 
 #include "mark/thread.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 
 #define KEYS_AT_HAND 32u /* glibc has room for so many keys in every thread */
 

@@ -33,8 +33,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/os_calls.h"
-
 static __thread int is_loading_mimalloc GNOMON__TLS;
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX

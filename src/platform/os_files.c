@@ -25,7 +25,6 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
 #include "platform/os_path.h"
 
 const char *gnomon__os_error_text(int error)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "platform/os.h"
-#include "platform/os_calls.h"
 
 #define STACK_PAGE 4096u
 #define SEARCHED 65536u /* bytes of stack that a handler may use */

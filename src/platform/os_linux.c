@@ -23,7 +23,6 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; headers may be older */

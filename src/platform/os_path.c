@@ -14,7 +14,6 @@
 
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 
 #define FOLDER (O_PATH | O_DIRECTORY | O_NOFOLLOW)
 #define MOST_LINKS 40 /* as the kernel */

@@ -11,7 +11,6 @@
 
 #include "platform/atomic.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -17,7 +17,6 @@
 
 #include "platform/atomic.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 #include "platform/os_wait.h"
 
 /* ---- Catching ------------------------------------------------------------ */

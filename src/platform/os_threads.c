@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#include "platform/os_calls.h"
 #include "platform/os_wait.h"
 #include "platform/process.h"
 #include "platform/tls.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "platform/atomic.h"
-#include "platform/os_calls.h"
 
 /* ---- Sleeps -------------------------------------------------------------------- */
 

@@ -19,7 +19,6 @@
 #include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 #include "platform/process.h"
 #include "run/files.h"
 #include "run/run.h"

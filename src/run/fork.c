@@ -15,7 +15,6 @@
 #include "mark/observer.h"
 #include "platform/error.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
 #include "platform/process.h"
 #include "run/files.h"
 #include "run/run.h"

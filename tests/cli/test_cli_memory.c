@@ -7,6 +7,7 @@
  * timeout: 300 */
 #include "program.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <sys/resource.h>
 
@@ -14,11 +15,8 @@
 #include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "saved_profile.h"
-#undef open /* the test calls libc's own */
-#undef close
-#undef getrlimit
 
 static int lines; /* on standard error */
 static char last_line[200];

@@ -10,8 +10,7 @@
 #include "probe_profile.h"
 #include "recording_threads.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
-#undef pthread_create /* the test calls libc's own */
+#include "os_calls.h"
 
 #define US 1000u
 #define MS 1000000u

@@ -14,11 +14,7 @@
 #include "programs/raw_fork.h"
 #include "device/cupti_driver.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
-#undef pthread_create /* the test calls libc's own */
-#undef dlopen
-#undef dlsym
-#undef atexit
+#include "os_calls.h"
 
 #define MOST 2000
 #define HANG_AFTER 200 /* seconds */

@@ -12,8 +12,7 @@
 #include "mark/foreign.h"
 #include "marks.h"
 #include "probe_profile.h"
-#include "platform/os_calls.h"
-#undef pthread_create /* the test calls libc's own */
+#include "os_calls.h"
 #include "turns.h"
 
 #define MANY 3000

@@ -18,19 +18,10 @@
 #include "marks.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "probe_profile.h"
 #include "publish.h"
 #include "sanitizer.h"
-#undef open /* the test calls libc's own */
-#undef close
-#undef read
-#undef write
-#undef fstat
-#undef sigaction
-#undef fcntl
-#undef pthread_create
-#undef getrlimit
 
 /* ---- No membarrier ------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 
 #define TOOLS TEST_BINARY_DIR "/nvtx_out/"
 #define NEEDS_TOOL() \

@@ -2,6 +2,7 @@
 /* links: testing
  * The pages of a tape have memory before marks come to them, so far and no further, and
  * where the system does not give it in advance nothing is lost. */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -9,11 +10,10 @@
 #include "mark/tape.h"
 #include "marks.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "probe_profile.h"
 #include "sanitizer.h"
 #include "taping.h"
-#undef mincore /* the test calls libc's own */
 
 enum { PAGE = 4096, MIB = 1 << 20, BLOCKS = 65536 / 16 };
 

@@ -9,9 +9,7 @@
 #include <gnomon.h>
 
 #include "shared_folder.h"
-#include "platform/os_calls.h"
-#undef open /* the test calls libc's own */
-#undef read
+#include "os_calls.h"
 
 /* ---- Names that change places --------------------------------------------- */
 

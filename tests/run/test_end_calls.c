@@ -7,12 +7,7 @@
 
 #include "child.h"
 #include "marks.h"
-#include "platform/os_calls.h"
-#undef close /* the test calls libc's own */
-#undef open
-#undef sigaction
-#undef raise
-#undef syscall
+#include "os_calls.h"
 
 static int is_in_place; /* attached before, and to be reported in any case */
 

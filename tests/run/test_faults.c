@@ -17,13 +17,7 @@
 #include "full_profile.h"
 #include "platform/ticks.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
-#undef close /* the test calls libc's own */
-#undef open
-#undef read
-#undef pthread_create
-#undef atexit
-#undef dlopen
+#include "os_calls.h"
 
 #define MOST 9000      /* calls of a run */
 #define HANG_AFTER 200 /* seconds */

@@ -13,9 +13,7 @@
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
 #include "platform/os.h"
-#include "platform/os_calls.h"
-#undef pthread_create /* the test calls libc's own */
-#undef pthread_atfork
+#include "os_calls.h"
 
 #define THREADS 3
 #define LONGEST_SPIN 30000u

@@ -2,12 +2,13 @@
 /* links: testing
  * labels: guest
  * A child calls no hook of its parent's, in whatever way it was made. */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mark/observer.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
 

@@ -9,7 +9,7 @@
 #include "written_files.h"
 #include "marks.h"
 #include "probe_profile.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "same_profile.h"
 #include "sanitizer.h"
 

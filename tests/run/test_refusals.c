@@ -13,14 +13,10 @@
 #include "platform/atomic.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "probe_profile.h"
 #include "sanitizer.h"
-#undef close /* the test calls libc's own */
-#undef open
-#undef pthread_create
 #undef stat
-#undef sigaction
 
 static char log_text[8192];
 

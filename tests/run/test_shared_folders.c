@@ -12,12 +12,7 @@
 #include <gnomon.h>
 
 #include "shared_folder.h"
-#include "platform/os_calls.h"
-#undef open /* the test calls libc's own */
-#undef close
-#undef read
-#undef write
-#undef fcntl
+#include "os_calls.h"
 
 #define ONE "do=train_step"
 

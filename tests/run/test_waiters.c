@@ -9,7 +9,7 @@
 
 #include "marks.h"
 #include "platform/atomic.h"
-#include "platform/os_calls.h"
+#include "os_calls.h"
 #include "turns.h"
 
 static uint32_t waiter_calls, is_over; /* its calls of the kernel */

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The one table of calls that reach the kernel or the loader and may fail.
- *
- * A source that makes such calls includes this header and makes them by their
- * own names. That costs nothing: only with GNOMON_TESTING do the names
- * below become the table's, and then a test makes the n-th call of one name, or
- * of all, fail (tests/run/test_faults.c). tests/imports lists what else the library
- * may call: a call that is in neither list fails there, so that nobody forgets
- * to add a line here.
+/* The one table of calls that reach the kernel or the loader and may fail. In the testing
+ * library they have the names of functions here (cmake/GnomonTesting.cmake), each of which
+ * counts, then fails or makes the real call; a test makes the n-th of one name, or of all,
+ * fail (tests/run/test_faults.c). tests/imports lists what else the library may call: a
+ * call that is in neither list fails there, so that nobody forgets to add a line here.
  *
  * Not here is what fails only by a mistake of ours (pthread_join, mutexes, sets
- * of signals) and the heap, whose failures memory.h makes. */
-#ifndef GNOMON_PLATFORM_OS_CALLS_H
-#define GNOMON_PLATFORM_OS_CALLS_H
-
-#ifdef GNOMON_TESTING
+ * of signals) and the heap, whose failures memory.h makes.
+ *
+ * One fault is set at a time. Calls of any thread count, also those of a
+ * thread of ours that runs meanwhile. */
+#include "os_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,9 +18,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,16 +31,65 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __GLIBC__ /* whose getrlimit takes an enum */
-typedef __rlimit_resource_t gnomon__resource;
-#else
-typedef int gnomon__resource;
-#endif
+#include "platform/atomic.h"
+#include "platform/memory.h"
+#include "platform/os.h"
 
+static struct call_fault {
+    const char *name;
+    uint64_t first, many, seen;
+    int error;
+} fault;
+
+void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
+                             int error)
+{
+    store_relaxed(&fault.first, 0);
+    store_relaxed(&fault.name, name);
+    store_relaxed(&fault.many, many);
+    store_relaxed(&fault.error, error);
+    store_relaxed(&fault.seen, 0);
+    store_release(&fault.first, n); /* pairs with call_fails */
+}
+
+static void (*at_call)(void);
+
+void gnomon__test_at_calls(void (*act)(void))
+{
+    store_release(&at_call, act); /* pairs with call_fails */
+}
+
+uint64_t gnomon__test_calls(void)
+{
+    return load_relaxed(&fault.seen);
+}
+
+/* The error this call is to fail with; 0: none. */
+static int call_fails(const char *name, int usual)
+{
+    uint64_t first = load_acquire(&fault.first), seen;
+    const char *which = load_relaxed(&fault.name);
+    void (*act)(void) = load_acquire(&at_call);
+    if (act != NULL)
+        act();
+    if (first == 0 || (which != NULL && strcmp(which, name) != 0))
+        return 0;
+    seen = add_relaxed(&fault.seen, 1) + 1;
+    if (seen < first || seen - first >= load_relaxed(&fault.many))
+        return 0;
+    int error = load_relaxed(&fault.error);
+    return error != 0 ? error : usual;
+}
+
+#ifdef __GLIBC__ /* whose getrlimit takes an enum */
+typedef __rlimit_resource_t os_resource;
+#else
+typedef int os_resource;
+#endif
 /* One call in each line: its name, its return type, its value when it fails
  * with `error`, its usual error, its parameters, its arguments. A close that
  * fails has closed the descriptor, as on Linux. */
-#define GNOMON__OS_CALLS(CALL) \
+#define OS_CALLS(CALL) \
     CALL(atexit, int, error, ENOMEM, (void (*f)(void)), (f)) \
     CALL(clock_gettime, int, (errno = error, -1), EPERM, \
          (clockid_t clock, struct timespec * out), (clock, out)) \
@@ -72,7 +118,7 @@ typedef int gnomon__resource;
     CALL(getrandom, ssize_t, (errno = error, -1), EAGAIN, \
          (void *bytes, size_t size, unsigned flags), (bytes, size, flags)) \
     CALL(getrlimit, int, (errno = error, -1), EINVAL, \
-         (gnomon__resource resource, struct rlimit * out), (resource, out)) \
+         (os_resource resource, struct rlimit * out), (resource, out)) \
     CALL(ioctl, int, (errno = error, -1), ENOTTY, \
          (int fd, unsigned long what, struct winsize *size), (fd, what, size)) \
     CALL(madvise, int, (errno = error, -1), EINVAL, \
@@ -145,76 +191,37 @@ typedef int gnomon__resource;
     CALL(write, ssize_t, (errno = error, -1), ENOSPC, \
          (int fd, const void *bytes, size_t size), (fd, bytes, size))
 
-#define GNOMON__OS_CALL_DECLARE(name, type, failed, usual, parameters, args) \
-    type gnomon__test_##name parameters;
-GNOMON__OS_CALLS(GNOMON__OS_CALL_DECLARE)
-#undef GNOMON__OS_CALL_DECLARE
+/* Arguments that the caller leaves out are whatever the register holds, and go on so. */
+#define OS_CALL(name, type, failed, usual, parameters, args) \
+    type gnomon__test_##name parameters; \
+    type gnomon__test_##name parameters \
+    { \
+        int error = call_fails(#name, usual); \
+        return error != 0 ? (failed) : name args; \
+    }
+OS_CALLS(OS_CALL)
 
-/* From now on the n-th call (1: the next) of `name` (NULL: of any) fails, and
- * those after it, `many` in all, with `error` (0: its usual one). n = 0: none
- * does. For a moment when no other thread of ours runs. */
-void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
-                             int error);
-/* From now on each call, of whichever thread, calls `act` first; NULL: none. */
-void gnomon__test_at_calls(void (*act)(void));
-/* Calls of that name since then. */
-uint64_t gnomon__test_calls(void);
-/* The i-th name of the table, from 0; NULL: there are no more. */
-const char *gnomon__test_call_name(size_t i);
+static const char *const call_names[] = {
+#define OS_CALL_NAME(name, type, failed, usual, parameters, args) #name,
+    OS_CALLS(OS_CALL_NAME)};
 
-/* Arguments that the caller leaves out are 0. */
-#ifndef GNOMON__OS_CALLS_THEMSELVES
-#define GNOMON__TWO(a, b, ...) a, b
-#define GNOMON__SIX(n, a, b, c, d, e, ...) \
-    n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)
-#define atexit(...) gnomon__test_atexit(__VA_ARGS__)
-#define clock_gettime(...) gnomon__test_clock_gettime(__VA_ARGS__)
-#define close(...) gnomon__test_close(__VA_ARGS__)
-#define dlinfo(...) gnomon__test_dlinfo(__VA_ARGS__)
-#define dlopen(...) gnomon__test_dlopen(__VA_ARGS__)
-#define dlsym(...) gnomon__test_dlsym(__VA_ARGS__)
-#define fcntl(fd, ...) gnomon__test_fcntl(fd, GNOMON__TWO(__VA_ARGS__, 0, 0))
-#define fstat(...) gnomon__test_fstat(__VA_ARGS__)
-#define fstatat(...) gnomon__test_fstatat(__VA_ARGS__)
-#define ftruncate(...) gnomon__test_ftruncate(__VA_ARGS__)
-#define futimens(...) gnomon__test_futimens(__VA_ARGS__)
-#define getcwd(...) gnomon__test_getcwd(__VA_ARGS__)
-#define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
-#define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)
-#define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)
-#define ioctl(...) gnomon__test_ioctl(__VA_ARGS__)
-#define madvise(...) gnomon__test_madvise(__VA_ARGS__)
-#define mincore(...) gnomon__test_mincore(__VA_ARGS__)
-#define mkdirat(...) gnomon__test_mkdirat(__VA_ARGS__)
-#define mmap(...) gnomon__test_mmap(__VA_ARGS__)
-#define mprotect(...) gnomon__test_mprotect(__VA_ARGS__)
-#define munlock(...) gnomon__test_munlock(__VA_ARGS__)
-#define munmap(...) gnomon__test_munmap(__VA_ARGS__)
-#define open(path, ...) gnomon__test_open(path, GNOMON__TWO(__VA_ARGS__, 0, 0))
-#define openat(folder, path, ...) \
-    gnomon__test_openat(folder, path, GNOMON__TWO(__VA_ARGS__, 0, 0))
-#define poll(...) gnomon__test_poll(__VA_ARGS__)
-#define prctl(...) gnomon__test_prctl(__VA_ARGS__)
-#define process_vm_readv(...) gnomon__test_process_vm_readv(__VA_ARGS__)
-#define pthread_atfork(...) gnomon__test_pthread_atfork(__VA_ARGS__)
-#define pthread_create(...) gnomon__test_pthread_create(__VA_ARGS__)
-#define pthread_key_create(...) gnomon__test_pthread_key_create(__VA_ARGS__)
-#define pthread_setspecific(...) gnomon__test_pthread_setspecific(__VA_ARGS__)
-#define pthread_sigmask(...) gnomon__test_pthread_sigmask(__VA_ARGS__)
-#define pread(...) gnomon__test_pread(__VA_ARGS__)
-#define read(...) gnomon__test_read(__VA_ARGS__)
-#define readlinkat(...) gnomon__test_readlinkat(__VA_ARGS__)
-#define raise(...) gnomon__test_raise(__VA_ARGS__)
-#define renameat(...) gnomon__test_renameat(__VA_ARGS__)
-#define sigaction(...) gnomon__test_sigaction(__VA_ARGS__)
-#define sigpending(...) gnomon__test_sigpending(__VA_ARGS__)
-#define sigtimedwait(...) gnomon__test_sigtimedwait(__VA_ARGS__)
-#define statx(...) gnomon__test_statx(__VA_ARGS__)
-#define syscall(...) \
-    gnomon__test_syscall(GNOMON__SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
-#define unlinkat(...) gnomon__test_unlinkat(__VA_ARGS__)
-#define write(...) gnomon__test_write(__VA_ARGS__)
-#endif
+const char *gnomon__test_call_name(size_t i)
+{
+    return i < sizeof call_names / sizeof *call_names ? call_names[i] : NULL;
+}
 
-#endif
-#endif
+uint64_t gnomon__test_hang_ns = 60 * GNOMON__HANG_NS;
+
+/* Profilers and exports use libc's heap: their calls in tests. */
+void *gnomon__test_calloc(size_t count, size_t bytes);
+void *gnomon__test_realloc(void *old, size_t bytes);
+
+void *gnomon__test_calloc(size_t count, size_t bytes)
+{
+    return gnomon__test_allocation_fails() ? NULL : calloc(count, bytes);
+}
+
+void *gnomon__test_realloc(void *old, size_t bytes)
+{
+    return gnomon__test_allocation_fails() ? NULL : realloc(old, bytes);
+}
