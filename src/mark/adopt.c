@@ -31,12 +31,13 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
             t->hooks[at] = t->hooks[at - 1];
             at--;
         }
-        t->hooks[at] = (gnomon__hook){1u << bit,
-                                      (uint16_t)rank,
-                                      (uint16_t)bit,
-                                      s->start ? s->start : no_callback,
-                                      s->stop ? s->stop : no_callback,
-                                      s->self};
+        t->hooks[at] =
+            (gnomon__hook){1u << bit,
+                           (uint16_t)rank,
+                           (uint16_t)bit,
+                           s->hook->start ? s->hook->start : no_callback,
+                           s->hook->stop ? s->hook->stop : no_callback,
+                           s->self};
     }
     t->hook_count = (uint16_t)n;
     t->hook_bits = bits;
@@ -137,9 +138,7 @@ static void choose_hook_ways(gnomon__thread *t)
  * have these bits now did not see those scopes begin. */
 static void forget_seen(gnomon__thread *t, uint32_t bits)
 {
-    for (uint32_t rest = bits ? t->tree_bits & ~bits : 0; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, bits ? t->tree_bits & ~bits : 0) {
         uint32_t node = gnomon__tree_of(t, bit)->cursor.current;
         for (; node; node = gnomon__front_at(t, node)->parent) {
             gnomon__front *n = gnomon__front_at(t, node);
@@ -152,40 +151,40 @@ static void forget_seen(gnomon__thread *t, uint32_t bits)
  * hooks that are gone, and recorders that were made anew know no open scope. */
 static void adopt(gnomon__thread *t)
 {
-    uint32_t changed = 0, ready = 0;
-    t->short_bits = 0;
+    uint32_t changed = 0, ready = 0, recorders = 0, trees = 0, times = 0;
+    t->short_bits = t->tape_bits = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
         const gnomon__observer *s = &gnomon__observers[bit];
-        uint32_t generation = s->is_taken ? s->generation : 0;
+        const gnomon__recorder *r = s->recorder;
+        const uint32_t generation = s->generation, one = 1u << bit;
         if (t->generations[bit] != generation) {
-            changed |= 1u << bit;
+            changed |= one;
             store_relaxed(&t->generations[bit], 0);
             if (t->states[bit])
                 gnomon__recorder_of(t, bit)->drop(t, bit);
-            if (generation && s->recorder &&
-                !s->recorder->adopt(t, bit, generation)) {
-                t->short_bits |= 1u << bit;
+            if (generation && r && !r->adopt(t, bit, generation)) {
+                t->short_bits |= one;
                 continue;
             }
-            if (generation && s->recorder)
-                ((gnomon__state *)gnomon__at(t, t->states[bit]))->recorder =
-                    s->recorder;
+            if (generation && r)
+                ((gnomon__state *)gnomon__at(t, t->states[bit]))->recorder = r;
             store_release(&t->generations[bit], generation);
         }
-        if (generation)
-            ready |= 1u << bit;
+        if (!generation)
+            continue;
+        ready |= one;
+        recorders |= r ? one : 0;
+        trees |= r && r->is_tree ? one : 0;
+        t->tape_bits |= r && r->is_tape ? one : 0;
+        times |= r || (s->hook->wants & GNOMON_WANT_TIMES) ? one : 0;
     }
     gnomon__frames_forget(t, changed);
     forget_seen(t, changed);
     t->stale = load_relaxed(&t->seq);
-    store_relaxed(&t->recorder_bits, gnomon__recorder_bits & ready);
-    store_relaxed(&t->tree_bits, gnomon__tree_bits & ready);
-    store_relaxed(&t->end_only_bits, gnomon__end_only_bits & ready);
-    store_relaxed(&t->time_bits, gnomon__time_bits & ready);
-    t->tape_bits = 0;
-    gnomon__each_bit(recorder, t->recorder_bits)
-        if (gnomon__recorder_of(t, recorder)->is_tape)
-            t->tape_bits |= 1u << recorder;
+    store_relaxed(&t->recorder_bits, recorders);
+    store_relaxed(&t->tree_bits, trees);
+    store_relaxed(&t->end_only_bits, recorders & ~trees);
+    store_relaxed(&t->time_bits, times);
     store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
@@ -239,10 +238,9 @@ static void settle_once(gnomon__thread *t)
 {
     gnomon__lock();
     int is_served = t->leave_serial == gnomon__leave_serial;
-    uint32_t leaving =
-        is_served ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
     t->leave_serial = gnomon__leave_serial;
     gnomon__thread_take_changes(t);
+    uint32_t leaving = is_served ? 0 : gnomon__leaving_bits & ~t->recorder_bits;
     gnomon__thread_watch(t);
     gnomon__unlock();
     if (leaving)

@@ -47,13 +47,14 @@ int gnomon__observer_marks_over(int with_callbacks)
 static void stop_copies(uint32_t bit, gnomon__unfinished *all, uint32_t count)
 {
     const gnomon__observer *s = &gnomon__observers[bit];
-    uint64_t now = s->times ? gnomon__clock_ns(gnomon__ticks()) : 0;
-    for (uint32_t i = 0; s->stop && i < count; i++) {
+    int has_times = (s->hook->wants & GNOMON_WANT_TIMES) != 0;
+    uint64_t now = has_times ? gnomon__clock_ns(gnomon__ticks()) : 0;
+    for (uint32_t i = 0; s->hook->stop && i < count; i++) {
         all[i].frame.flags |= GNOMON_FRAME_UNFINISHED;
         all[i].frame.begin_ns =
-            s->times && all[i].begin ? gnomon__clock_ns(all[i].begin) : 0;
+            has_times && all[i].begin ? gnomon__clock_ns(all[i].begin) : 0;
         all[i].frame.end_ns = now;
-        s->stop(s->self, &all[i].frame, &all[i].slot);
+        s->hook->stop(s->self, &all[i].frame, &all[i].slot);
     }
 }
 

@@ -94,24 +94,6 @@ static void publish(void)
     }
 }
 
-/* Sets the kinds of `bits`. */
-static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
-                     int is_tree, int needs_clock)
-{
-    struct {
-        uint32_t *bits;
-        int is_one;
-    } const kinds[] = {
-        {&gnomon__recorder_bits, recorder != NULL},
-        {&gnomon__tree_bits, is_tree},
-        {&gnomon__end_only_bits, recorder && !recorder->begin},
-        {&gnomon__time_bits, needs_clock},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        *kinds[i].bits =
-            (*kinds[i].bits & ~bits) | (kinds[i].is_one ? bits : 0);
-}
-
 void gnomon__observer_start(void)
 {
     gnomon__lock();
@@ -135,7 +117,7 @@ void gnomon__observer_started(void)
 void gnomon__observers_forget(int starts)
 {
     for (uint32_t i = 0; i < GNOMON__BITS; i++)
-        gnomon__observers[i].is_taken = 0;
+        gnomon__observers[i].generation = 0;
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__observer_write_active_words(starts ? GNOMON_MASK_UNSEEN : 0);
@@ -174,19 +156,12 @@ int gnomon__observer_attach(const gnomon__recorder *recorder,
     }
     gnomon__observer *s = &gnomon__observers[b];
     generations += generations == UINT32_MAX ? 2 : 1; /* 0 means none */
-    s->is_taken = 1;
     s->recorder = recorder;
     s->generation = generations;
     store_relaxed(&s->epoch, gnomon__observer_epoch + 1);
     s->hook = hook;
     s->self = self;
-    s->start = hook ? hook->start : NULL;
-    s->stop = hook ? hook->stop : NULL;
-    s->times = hook && (hook->wants & GNOMON_WANT_TIMES) ? 1 : 0;
-    uint32_t one = 1u << b;
-    set_kind(one, recorder, recorder && recorder->is_tree,
-             recorder || s->times);
-    gnomon__attached_bits |= one;
+    gnomon__attached_bits |= 1u << b;
     publish();
     gnomon__unlock();
     *bit = b;
@@ -244,8 +219,7 @@ void gnomon__observer_free(uint32_t bit)
 {
     uint32_t one = 1u << bit;
     gnomon__lock();
-    gnomon__observers[bit].is_taken = 0;
-    set_kind(one, NULL, 0, 0);
+    gnomon__observers[bit].generation = 0;
     gnomon__leaving_bits &= ~one;
     if (!(gnomon__attached_bits | gnomon__leaving_bits))
         store_release(&gnomon__observer_is_idle, 1);

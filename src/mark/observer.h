@@ -17,23 +17,14 @@ struct gnomon_profiler;
 struct gnomon__recorder;
 
 typedef struct gnomon__observer {
-    uint32_t is_taken;
-    uint32_t generation; /* of this use of the bit; never 0 in use */
+    uint32_t generation; /* of this use of the bit; 0: it is free */
     uint32_t epoch;      /* of the configuration that attached it */
-    uint32_t times;      /* a hook that wants begin_ns and end_ns */
     const struct gnomon__recorder *recorder; /* NULL: it is a hook */
-    void (*start)(void *, const gnomon_frame *, uint64_t *); /* the hook's */
-    void (*stop)(void *, const gnomon_frame *, uint64_t *);
     const struct gnomon_profiler *hook;
     void *self;
 } gnomon__observer;
 
 GNOMON__DATA gnomon__observer gnomon__observers[GNOMON__BITS];
-/* Bits by kind, under the lock; marks use their thread's copies. */
-GNOMON__DATA uint32_t gnomon__recorder_bits;
-GNOMON__DATA uint32_t gnomon__tree_bits;
-GNOMON__DATA uint32_t gnomon__end_only_bits;
-GNOMON__DATA uint32_t gnomon__time_bits; /* which need the clock */
 /* The bit of the tree that memory is recorded in, as a mask; 0: nobody records it. */
 GNOMON__DATA uint32_t gnomon__memory_bits;
 GNOMON__DATA uint32_t gnomon__attached_bits;

@@ -5,10 +5,6 @@
 #include "platform/process.h"
 
 gnomon__observer gnomon__observers[GNOMON__BITS];
-uint32_t gnomon__recorder_bits GNOMON__OF_PROCESS;
-uint32_t gnomon__tree_bits GNOMON__OF_PROCESS;
-uint32_t gnomon__end_only_bits GNOMON__OF_PROCESS;
-uint32_t gnomon__time_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__memory_bits GNOMON__OF_PROCESS;
 uint32_t gnomon__observer_epoch;
 uint32_t gnomon__observer_offs;

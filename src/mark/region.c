@@ -118,7 +118,7 @@ static uint32_t add_entry(gnomon__entry *entry)
     uint32_t id = entry_count + 1;
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__observers[bit].is_taken && wants(bit, entry))
+        if (gnomon__observers[bit].generation && wants(bit, entry))
             entry->wanted |= 1u << bit;
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);

@@ -151,7 +151,10 @@ static void put_footer(gnomon__attachment *a, const gnomon__model *m,
     collect_footer(a, &footer);
     footer.before = before ? *before : footer.after;
     /* If no profiler has a profile, each report has the lines on health. */
-    if (m || !gnomon__tree_bits)
+    const gnomon__view *v = gnomon__views;
+    while (v && !v->tree)
+        v = v->next;
+    if (m || !v)
         gnomon__footer(m ? &m->base : NULL, &footer, out);
 }
 
