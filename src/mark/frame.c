@@ -39,33 +39,26 @@ static void pop_dead(gnomon__thread *t)
     }
 }
 
-/* Begins the scope in the recorders of `m`; returns those that took it.
- * End-only recorders always do. */
-static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
-                                   uint64_t token)
+/* Begins the scope in the trees of `m`; returns those that took it. */
+static uint32_t begin_in_trees(gnomon__thread *t, uint32_t m,
+                               const gnomon_region *region, uint64_t token,
+                               uint32_t flags)
 {
     uint32_t taken = 0;
-    gnomon__each_bit(bit, m & t->recorder_bits) {
-        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
-        if (!r->begin || r->begin(t, bit, key, token))
+    token |= GNOMON__TOKEN_SLOW |
+             (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
+    gnomon__trees_inside(t, t->tree_bits & ~m);
+    gnomon__each_bit(bit, m & t->tree_bits & load_relaxed(&t->attached))
+        if (gnomon__tree_begin(t, bit, gnomon__key_of(region), token))
             taken |= 1u << bit;
-    }
     return taken;
 }
 
-static void call_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
+/* Gives them the time, once all that want the scope took it. */
+static void set_begin(gnomon__thread *t, uint32_t trees, uint64_t ticks)
 {
-    gnomon__each_bit(bit, recorders) {
-        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
-        if (r->begun)
-            r->begun(t, bit, ticks);
-    }
-}
-
-static uint64_t stored_token(uint64_t token, uint32_t flags)
-{
-    return token | GNOMON__TOKEN_SLOW |
-           (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
+    gnomon__each_bit(bit, trees)
+        gnomon__tree_begun(t, bit, ticks);
 }
 
 /* Without memory for a frame: only trees take the scope, as they find it
@@ -73,12 +66,9 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
 static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
-    uint32_t trees = m & t->tree_bits & load_relaxed(&t->attached);
-    gnomon__trees_inside(t, t->tree_bits & ~m);
-    trees = begin_in_recorders(t, trees, gnomon__key_of(region),
-                               stored_token(token, flags));
+    uint32_t trees = begin_in_trees(t, m, region, token, flags);
     if (trees)
-        call_begun(t, trees, gnomon__ticks());
+        set_begin(t, trees, gnomon__ticks());
     gnomon__each_bit(bit, m & t->tape_bits) {
         gnomon__tape_gap(gnomon__tape_of(t, bit), gnomon__ticks());
     }
@@ -107,15 +97,13 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
     }
-    gnomon__trees_inside(t, t->tree_bits & ~m);
-    uint32_t recorders =
-        begin_in_recorders(t, m & load_relaxed(&t->attached),
-                           gnomon__key_of(region), stored_token(token, flags));
-    frame->mask = frame->hooks | recorders;
+    uint32_t trees = begin_in_trees(t, m, region, token, flags);
+    frame->mask = frame->hooks | trees |
+                  (m & t->end_only_bits & load_relaxed(&t->attached));
     frame->begin = 0;
     if (m & t->time_bits) {
         frame->begin = gnomon__ticks();
-        call_begun(t, recorders, frame->begin);
+        set_begin(t, trees, frame->begin);
     }
     return 1;
 }

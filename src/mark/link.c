@@ -6,6 +6,7 @@
 #include "gnomon/tool.h"
 #include "mark/frame.h"
 #include "mark/position.h"
+#include "mark/tape.h"
 #include "platform/owner.h"
 
 #define FIRST_LINKS 32u /* edges in the first table: 1 KiB */
@@ -50,23 +51,22 @@ gnomon_link gnomon_link_out_slow(void)
     link.word[LINK_THREAD] = t->number;
     uint64_t token = innermost_token(t);
     memcpy(&link.word[LINK_TOKEN], &token, sizeof token);
-    gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
-        if (gnomon__recorder_of(t, other)->link_out)
-            gnomon__recorder_of(t, other)->link_out(t, other);
-    }
+    gnomon__each_bit(tape, t->tape_bits & load_relaxed(&t->open_bits))
+        gnomon__tape_link_out(t, tape);
     gnomon__leave(t);
     return link;
 }
 
-uint64_t gnomon__link_token(const gnomon_link *from)
+static uint64_t token_of_link(const gnomon_link *from)
 {
     uint64_t token;
     memcpy(&token, &from->word[LINK_TOKEN], sizeof token);
     return token;
 }
 
-uint32_t gnomon__link_node(const gnomon__thread *t, const gnomon_link *from,
-                           uint32_t tree)
+/* Its node in a tree; 0: that tree saw none. */
+static uint32_t node_of_link(const gnomon__thread *t, const gnomon_link *from,
+                             uint32_t tree)
 {
     uint32_t i = LINK_NODE;
     gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
@@ -155,7 +155,7 @@ static void call_link_hooks(gnomon__thread *t, const gnomon_link *from,
     event.thread = t->number;
     event.kind = kind;
     event.from_thread = from->word[LINK_THREAD];
-    event.from = gnomon__link_token(from);
+    event.from = token_of_link(from);
     event.to = innermost_token(t);
     event.ns = gnomon__now_for(t, hooks);
     event.step = load_relaxed(&gnomon__step_under_way);
@@ -186,9 +186,11 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
         if (node)
             count_link(t, bit, node, (uint32_t)kind);
     }
-    gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
-        if (!is_lost && gnomon__recorder_of(t, other)->link_in)
-            gnomon__recorder_of(t, other)->link_in(t, other, kind, from);
+    gnomon__each_bit(tape,
+                     is_lost ? 0 : t->tape_bits & load_relaxed(&t->open_bits)) {
+        uint32_t tree = load_relaxed(&gnomon__tape_pools[tape].tree);
+        gnomon__tape_link_in(t, tape, kind, node_of_link(t, from, tree),
+                             token_of_link(from));
     }
     call_link_hooks(t, from, kind);
     gnomon__leave(t);

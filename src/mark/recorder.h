@@ -3,9 +3,8 @@
  * mask is a recorder, or a hook, which is called and keeps nothing here.
  *
  * The call tree is such a table (record/tree_recorder.c). Scopes that only
- * trees take have functions of their own, which know the tree; all else goes
- * through these. A recorder without `begin` is end-only: with a tree it
- * costs one test at a begin, and its `end` at an end. */
+ * trees take have functions of their own, which know the tree. All recorders but trees
+ * are end-only: with a tree one costs one test at a begin, and its `end` at an end. */
 #ifndef GNOMON_MARK_RECORDER_H
 #define GNOMON_MARK_RECORDER_H
 
@@ -56,12 +55,6 @@ typedef struct gnomon__recorder {
      * Under the lock; also for other threads than the caller, which are then
      * outside marks. */
     void (*cut)(gnomon__thread *t, uint32_t bit);
-    /* The thread ends: what is open will not finish. How much that is. */
-    uint64_t (*abandon)(gnomon__thread *t, uint32_t bit);
-    /* `token` may have flags. 0: it does not take this scope. `begun` gives
-     * the time, once all that want the scope took it. */
-    int (*begin)(gnomon__thread *t, uint32_t bit, uint32_t key, uint64_t token);
-    void (*begun)(gnomon__thread *t, uint32_t bit, uint64_t ticks);
     void (*end)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);
     /* The same of an end-only recorder, whose state is t->beside, for a scope that only
      * the hot tree saw as well, and that took as long as most: its line, which is
@@ -71,10 +64,6 @@ typedef struct gnomon__recorder {
                   uint32_t segment);
     void (*mark)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);
     void (*sample)(gnomon__thread *t, uint32_t bit, uint32_t key, double value);
-    /* A link goes out from the innermost open scope, or comes in from another. */
-    void (*link_out)(gnomon__thread *t, uint32_t bit);
-    void (*link_in)(gnomon__thread *t, uint32_t bit, int kind,
-                    const gnomon_link *from);
     /* A step is over: on the thread that made it. */
     void (*step)(gnomon__thread *t, uint32_t bit, const gnomon__stepped *done);
     /* Takes what the thread recorded up to the last cut, or, if `is_live`,
@@ -137,11 +126,5 @@ static inline void gnomon__recorders_end(gnomon__thread *t, uint32_t bits,
         gnomon__recorder_of(t, bit)->end(t, bit, f);
     }
 }
-
-/* What a link was made from: the execution's token, and its node in a tree; 0: that tree
- * saw none. */
-uint64_t gnomon__link_token(const gnomon_link *from);
-uint32_t gnomon__link_node(const gnomon__thread *t, const gnomon_link *from,
-                           uint32_t tree);
 
 #endif

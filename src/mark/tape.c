@@ -190,14 +190,12 @@ void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit)
 }
 
 void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
-                          const gnomon_link *from)
+                          uint32_t from, uint64_t token)
 {
-    uint64_t token;
-    uint32_t node = open_scope(t, bit, &token);
+    uint64_t its;
+    uint32_t node = open_scope(t, bit, &its);
     if (node)
         write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(),
-                   gnomon__link_node(t, from, tree_beside(t, bit)) |
-                       GNOMON__TAPE_KIND((uint32_t)kind),
-                   node | GNOMON__TAPE_LINK_IN, token,
-                   gnomon__link_token(from));
+                   from | GNOMON__TAPE_KIND((uint32_t)kind),
+                   node | GNOMON__TAPE_LINK_IN, its, token);
 }

@@ -312,9 +312,11 @@ void gnomon__tape_memory(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double bytes, uint64_t pointer);
 void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
                        const gnomon__stepped *done);
+/* A link goes out from the innermost open scope, or comes in to it from the execution
+ * `token`, whose node in the tree is `from`; 0: that tree saw none. */
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);
 void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
-                          const gnomon_link *from);
+                          uint32_t from, uint64_t token);
 
 /* An execution of more than 32 bits of ticks, or where the block is full. */
 void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,

@@ -33,15 +33,14 @@ static __thread int has_ended GNOMON__TLS;
 /* ---- A thread's end ---------------------------------------------------------- */
 
 /* Ends what is open, as unfinished. Returns how many scopes these were: the
- * largest number that a recorder or the hooks have open. */
+ * largest number that a tree or the hooks have open. */
 static uint64_t abandon(gnomon__thread *t)
 {
     uint64_t most = gnomon__frames_abandon(t);
     gnomon__lock();
     gnomon__thread_take_changes(t);
-    gnomon__each_bit(bit, t->recorder_bits) {
-        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
-        uint64_t open = r->abandon ? r->abandon(t, bit) : 0;
+    gnomon__each_bit(bit, t->tree_bits) {
+        uint64_t open = gnomon__tree_abandon(t, bit);
         if (open > most)
             most = open;
     }

@@ -234,6 +234,7 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
 
 /* ---- For the table of recorders: tree_marks.c ------------------------------ */
 
+/* `token` may have flags. 0: the tree does not take this scope. _begun gives the time. */
 int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
                        uint64_t token);
 void gnomon__tree_begun(gnomon__thread *t, uint32_t bit, uint64_t ticks);
