@@ -191,9 +191,6 @@ static inline int gnomon__tape_is_on_time(const gnomon__tape *tape)
     return tape->segment == gnomon__segment;
 }
 
-/* The end of what the thread has written so far. Under the lock, while it writes nothing. */
-gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape);
-
 /* ---- Blocks: tape_blocks.c -------------------------------------------------- */
 
 /* The bit's tapes name nodes of the tree of bit `tree` from now on. Takes the lock;
@@ -233,14 +230,6 @@ void gnomon__tapes_fill(void);
 uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation);
 /* The first `count` full blocks were copied: gives them back. Takes the lock. */
 void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count);
-/* After a thread looked for a block. Under the lock. Whether who takes full blocks is to
- * be woken. */
-int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room);
-
-/* A pool is no stream any more. After the last one nobody is to be woken. Under the
- * lock. */
-void gnomon__tape_stream_over(void);
-
 /* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
  * word odd. */
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
@@ -264,29 +253,8 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks);
 
 int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tape_drop(gnomon__thread *t, uint32_t bit);
-/* ---- The queue. Under the lock. ------------------------------------------------- */
 
 #define GNOMON__TAPE_FIRST_BLOCK 1024u /* bytes */
-
-/* The tape's block, with nothing newer than `last`, goes into the queue; `is_oldest`: in
- * front. */
-void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
-                        uint64_t last, int is_oldest);
-/* Takes the first block of at least `bytes` out of the queue. 0: none of its first 64 is
- * that large. */
-uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes);
-/* Gives its memory back. */
-void gnomon__tape_give(uint32_t at);
-
-/* ---- Blocks of idle threads. Under the lock. ------------------------------------ */
-
-/* Whether it is time for a sweep. */
-int gnomon__tapes_are_due(const gnomon__tape_pool *pool);
-/* Notes which threads are idle. With `takes`, blocks with nothing newer than what the
- * queue's first one has go in front of it; or where the queue is empty, the oldest
- * blocks. Leaves out those of `self`. */
-void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
-                         uint32_t bit, int takes);
 
 /* ---- Pages ahead of need -------------------------------------------------------- */
 
@@ -294,6 +262,7 @@ void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
 int gnomon__tape_wants_pages(void);
 /* In that thread: asks the system for them, under no lock. */
 void gnomon__tape_take_pages(void);
+
 /* ---- Marks: tape.c ---------------------------------------------------------- */
 
 /* For the table of recorders. */

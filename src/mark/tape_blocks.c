@@ -35,6 +35,365 @@ gnomon__tape *gnomon__tape_with(const gnomon__thread *t, uint32_t bit,
                : NULL;
 }
 
+/* ---- The queue ------------------------------------------------------------------ */
+
+/* The queue of a bit's full blocks, the oldest first. Under the lock. */
+
+#define LOOKS 64u /* at so many blocks, as a mark waits for it */
+
+gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS] GNOMON__OF_PROCESS;
+
+/* Takes the first block of at least `bytes` out of the queue. 0: none of its first LOOKS
+ * is that large. */
+static uint32_t unqueue(gnomon__tape_pool *pool, uint32_t bytes)
+{
+    uint32_t at = pool->first, before = 0, looks = 0;
+    while (at && gnomon__tape_block_at(at)->bytes < bytes) {
+        before = at;
+        at = ++looks < LOOKS ? gnomon__tape_block_at(at)->next : 0;
+    }
+    if (!at)
+        return 0;
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    if (before)
+        store_relaxed(&gnomon__tape_block_at(before)->next, b->next);
+    else
+        pool->first = b->next;
+    pool->newest = pool->newest == at ? before : pool->newest;
+    pool->queued -= b->bytes;
+    return at;
+}
+
+/* It is a block no more, and its memory may be another's. Returns its bytes. */
+static uint32_t retire_block(uint32_t at)
+{
+    gnomon__tape_block *b = gnomon__tape_block_at(at);
+    uint32_t bytes = b->bytes;
+    store_relaxed(&b->serial, 0);
+    fence_release(); /* before its memory is another's */
+    return bytes;
+}
+
+static void give_block(uint32_t at)
+{
+    gnomon__chunk_give(at, retire_block(at));
+}
+
+/* Takes the first block of at least `bytes`, and gives up what it holds. */
+static uint32_t lose_oldest(gnomon__tape_pool *pool, uint32_t bit,
+                            uint32_t *bytes)
+{
+    uint32_t at = unqueue(pool, *bytes);
+    if (!at)
+        return 0;
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    gnomon__tape *tape = gnomon__tape_with(gnomon__thread_numbered(b->thread),
+                                           bit, pool->generation);
+    uint64_t end = gnomon__tape_behind(b).number;
+    if (tape && tape->gone < end)
+        tape->gone = end;
+    *bytes = retire_block(at);
+    return at;
+}
+
+/* A block may be had again. */
+static void note_freed(gnomon__tape_pool *pool)
+{
+    store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+}
+
+/* The end of what the thread has written so far. Under the lock, while it writes nothing. */
+static gnomon__tape_place place_here(const gnomon__tape *tape)
+{
+    gnomon__tape_place here = {load_relaxed(&tape->number),
+                               load_relaxed(&tape->others), 0};
+    if (!tape->block)
+        return here;
+    const gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
+    uint32_t used = gnomon__tape_used(tape, load_relaxed(&tape->next)) - HEAD;
+    here.number += used / (uint32_t)sizeof(gnomon__tape_record) -
+                   (here.others - b->place.ticks);
+    return here;
+}
+
+/* The tape's block, with nothing newer than `last`, goes into the queue; `is_oldest`: in
+ * front. */
+static void close_block(gnomon__tape *tape, gnomon__tape_pool *pool,
+                        uint64_t last, int is_oldest)
+{
+    const uint32_t at = tape->block;
+    gnomon__tape_block *b = gnomon__tape_block_at(at);
+    uint64_t number = place_here(tape).number;
+    store_relaxed(&b->used, gnomon__tape_used(tape, load_relaxed(&tape->next)));
+    store_relaxed(&b->events, (uint32_t)(number - tape->number));
+    store_relaxed(&b->last, last);
+    store_relaxed(&tape->number, number);
+    const int is_last = !is_oldest || !pool->first;
+    store_relaxed(&b->next, is_last ? 0 : pool->first);
+    if (is_last && pool->first)
+        store_relaxed(&gnomon__tape_block_at(pool->newest)->next, at);
+    else
+        pool->first = at;
+    pool->newest = is_last ? at : pool->newest;
+    pool->open -= b->bytes;
+    pool->queued += b->bytes;
+    pool->unswept += b->bytes;
+    tape->block = 0;
+    store_relaxed(&tape->next, NULL);
+    tape->end = NULL;
+}
+
+/* ---- Blocks of idle threads ----------------------------------------------------- */
+
+/* Blocks of threads that mark nothing. Such a block is not full, so it is not in the
+ * queue, and what is in it may be older than all that is.
+ *
+ * A sweep notes how far each thread has written, and so since when at least it is idle.
+ * A sweep comes each time that a sixteenth of all memory was written, and costs O(threads)
+ * then. Where memory is full, it moves blocks with nothing newer than the queue's first
+ * one in front of that.
+ *
+ * Only its thread writes into a block, without the lock. So the thread is shut first, as
+ * for a cut (outside.c): after the barrier a thread that is outside of marks takes the
+ * lock before it writes again. One that is inside a mark keeps its block. */
+
+/* Which blocks a sweep takes. */
+typedef struct tape_sweep {
+    gnomon__tape_pool *pool;
+    const gnomon__thread *self;
+    uint32_t bit;
+    uint32_t idle, others;
+    uint64_t now;
+    uint64_t idle_until; /* of threads idle since this moment or earlier, ... */
+    uint64_t opened_until; /* ... or opened then or earlier; 0: none */
+    uint64_t ages;         /* sum of those of `others` */
+} tape_sweep;
+
+/* Where it writes: the lower bits, which are its own in the arena. */
+static uint32_t written_to(const gnomon__tape *tape)
+{
+    return (uint32_t)(uintptr_t)load_relaxed(&tape->next);
+}
+
+/* The thread's tape, if it has a block; NULL: it has not. */
+static gnomon__tape *swept_tape(const tape_sweep *s, const gnomon__thread *t)
+{
+    gnomon__tape *tape =
+        t == s->self ? NULL : gnomon__tape_with(t, s->bit, s->pool->generation);
+    return tape && tape->block ? tape : NULL;
+}
+
+static void note_tape(tape_sweep *s, gnomon__tape *tape)
+{
+    uint64_t opened = gnomon__tape_block_at(tape->block)->first;
+    uint32_t next = written_to(tape);
+    if (tape->noted != next || opened > tape->idle_since) {
+        tape->noted = next;
+        tape->idle_since = s->now;
+    }
+    s->idle += tape->idle_since <= s->idle_until;
+    s->others++;
+    s->ages += s->now > opened ? s->now - opened : 0;
+}
+
+static int is_chosen(const tape_sweep *s, const gnomon__tape *tape)
+{
+    return tape->idle_since <= s->idle_until ||
+           gnomon__tape_block_at(tape->block)->first <= s->opened_until;
+}
+
+/* Shuts the threads whose blocks are taken. Whether some are alive. */
+static int shut_chosen(const tape_sweep *s)
+{
+    int any = 0;
+    gnomon__each_thread(t) {
+        const gnomon__tape *tape = swept_tape(s, t);
+        if (tape && is_chosen(s, tape) && t->alive) {
+            gnomon__thread_shut(t);
+            any = 1;
+        }
+    }
+    return any;
+}
+
+static void close_chosen(const tape_sweep *s, int has_barrier)
+{
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = swept_tape(s, t);
+        if (!tape || !is_chosen(s, tape) ||
+            (t->alive && (!has_barrier || (load_acquire(&t->seq) & 1))))
+            continue;
+        int is_idle = written_to(tape) == tape->noted;
+        close_block(tape, s->pool, is_idle ? tape->idle_since : gnomon__ticks(),
+                    1);
+        tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
+    }
+}
+
+/* Whether it is time for a sweep. */
+static int is_sweep_due(const gnomon__tape_pool *pool)
+{
+    return pool->unswept > gnomon__marks_arena.size / 16;
+}
+
+/* Notes which threads are idle. With `takes`, blocks with nothing newer than what the
+ * queue's first one has go in front of it; or where the queue is empty, the oldest
+ * blocks. Leaves out those of `self`. */
+static void sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
+                  uint32_t bit, int takes)
+{
+    tape_sweep s = {.pool = pool, .self = self, .bit = bit};
+    pool->unswept = 0;
+    s.now = gnomon__ticks();
+    s.idle_until = pool->first ? gnomon__tape_block_at(pool->first)->last
+                               : s.now - 1; /* not those noted now */
+    gnomon__each_thread(t) {
+        gnomon__tape *tape = swept_tape(&s, t);
+        if (tape)
+            note_tape(&s, tape);
+    }
+    if (!takes || !s.others)
+        return;
+    if (!pool->first && !s.idle) /* the older half of all */
+        s.opened_until = s.now - s.ages / s.others;
+    if (s.idle || s.opened_until)
+        close_chosen(&s, shut_chosen(&s) && gnomon__os_barrier());
+}
+
+/* ---- Streams -------------------------------------------------------------------- */
+
+/* Streams: full blocks are given away while threads mark (run/streams.c). A thread never
+ * waits for that: without memory its events are lost, and counted. */
+
+enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
+
+static uint32_t streams_state GNOMON__OF_PROCESS; /* written under the lock */
+
+int gnomon__tapes_are_full(void)
+{
+    return load_relaxed(&streams_state) != STREAMS_WAIT;
+}
+
+/* A pool is no stream any more. After the last one nobody is to be woken. */
+static void stream_over(void)
+{
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
+        if (gnomon__tape_pools[bit].keep == GNOMON__KEEP_STREAM)
+            return;
+    store_relaxed(&streams_state, STREAMS_WAIT);
+}
+
+/* After a thread looked for a block. Whether who takes full blocks is to be woken. */
+static int is_full_now(const gnomon__tape_pool *pool, int has_room)
+{
+    uint32_t was = streams_state;
+    if (pool->keep != GNOMON__KEEP_STREAM)
+        return 0;
+    if (!has_room)
+        store_relaxed(&streams_state, STREAMS_HAVE_NO_ROOM);
+    else if (pool->queued >= gnomon__marks_arena.size / 4 && !was)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    return was != load_relaxed(&streams_state);
+}
+
+void gnomon__tapes_fill(void)
+{
+    if (gnomon__tapes_are_full())
+        return;
+    gnomon__lock();
+    int wakes = streams_state == STREAMS_WAIT;
+    if (wakes)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    gnomon__unlock();
+    if (wakes)
+        gnomon__upcall_wake();
+}
+
+uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    int is_it = pool->generation == generation;
+    if (is_it && streams_state == STREAMS_HAVE_NO_ROOM)
+        sweep(NULL, pool, bit, 1);
+    store_relaxed(&streams_state, STREAMS_WAIT);
+    uint64_t bytes = is_it ? pool->queued : 0;
+    gnomon__unlock();
+    return bytes;
+}
+
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (pool->generation == generation) {
+        while (count-- && pool->first)
+            give_block(unqueue(pool, 0));
+        note_freed(pool);
+    }
+    gnomon__unlock();
+}
+
+/* ---- Pages ahead of need -------------------------------------------------------- */
+
+/* Memory for tapes, ahead of need. A new page costs the mark that touches it first about
+ * as much as 60 marks, and a tape comes to one every 256 scopes until its ring comes
+ * round. So our own thread (run/end.c) asks the system for pages beyond those in use: for
+ * as much again, and at most MOST_AHEAD. Where it has not come so far, or the system
+ * cannot (Linux before 5.14), marks touch new pages as before. */
+
+#define PAGE 4096u
+#define MOST_AHEAD (1u << 20)
+/* In one call, during which the host can map no memory: 70 us. */
+#define AT_ONCE 65536u
+
+/* Under the lock: the end of the arena's pages that were asked for, an offset; whether our
+ * thread was woken, and is not done; whether the system refused. */
+static uint32_t pages_end GNOMON__OF_PROCESS;
+static int pages_are_wanted GNOMON__OF_PROCESS;
+static int pages_are_refused;
+
+static uint32_t most_ahead(uint32_t used)
+{
+    return used < MOST_AHEAD ? used : MOST_AHEAD;
+}
+
+int gnomon__tape_wants_pages(void)
+{
+    uint32_t used = load_relaxed(&gnomon__marks_arena.used);
+    uint32_t left = pages_end > used ? pages_end - used : 0;
+    if (pages_are_wanted || pages_are_refused || left >= most_ahead(used) / 2 ||
+        pages_end >= gnomon__marks_arena.size / PAGE * PAGE)
+        return 0;
+    pages_are_wanted = 1;
+    return 1;
+}
+
+void gnomon__tape_take_pages(void)
+{
+    gnomon__lock();
+    while (pages_are_wanted) {
+        uint64_t size = gnomon__marks_arena.size;
+        uint32_t used = load_relaxed(&gnomon__marks_arena.used);
+        uint64_t end = (uint64_t)used + most_ahead(used);
+        uint32_t from = used > pages_end ? used / PAGE * PAGE : pages_end;
+        end = (end < size ? end : size) / PAGE * PAGE;
+        pages_are_wanted = from < end;
+        if (!pages_are_wanted)
+            break;
+        uint32_t bytes =
+            end - from < AT_ONCE ? (uint32_t)(end - from) : AT_ONCE;
+        gnomon__unlock();
+        int is_done =
+            gnomon__os_populate(gnomon__marks_arena.base + from, bytes);
+        gnomon__lock();
+        pages_end = from + bytes;
+        pages_are_refused = !is_done;
+        pages_are_wanted = is_done;
+    }
+    gnomon__unlock();
+}
+
 /* ---- Blocks of a tape -------------------------------------------------------------- */
 
 static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
@@ -65,47 +424,19 @@ uint32_t gnomon__tape_chunk(uint32_t *bytes)
     return at;
 }
 
-/* Without this, threads that mark little would hold the large blocks of one that marks
- * much. Returns the bytes that are left. */
-static uint32_t split_block(uint32_t at, uint32_t bytes)
-{
-    gnomon__tape_block *b = gnomon__tape_block_at(at);
-    uint32_t size = b->bytes;
-    if (size <= bytes)
-        return size;
-    store_relaxed(&b->serial, 0);
-    fence_release(); /* before its memory is another's */
-    for (; size > bytes; size /= 2)
-        gnomon__chunk_give(at + size / 2, size / 2);
-    return bytes;
-}
-
-/* The block goes, with what it holds. */
-static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
-                            uint32_t at)
-{
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    gnomon__tape *tape = gnomon__tape_with(gnomon__thread_numbered(b->thread),
-                                           bit, pool->generation);
-    uint64_t end = gnomon__tape_behind(b).number;
-    if (tape && tape->gone < end)
-        tape->gone = end;
-}
-
-/* The oldest block, or so much of it as is asked for; 0: there is none, or full ones are
- * kept. */
+/* The oldest block, or so much of it as is asked for: else threads that mark little would
+ * hold the large blocks of one that marks much. 0: there is none, or full ones are kept. */
 static uint32_t take_oldest(const gnomon__thread *t, gnomon__tape_pool *pool,
                             uint32_t bit, uint32_t *bytes)
 {
     if (pool->keep != GNOMON__KEEP_LAST)
         return 0;
-    if (!pool->first || gnomon__tapes_are_due(pool))
-        gnomon__tapes_sweep(t, pool, bit, 1);
-    if (!pool->first)
-        return 0;
-    uint32_t at = gnomon__tape_unqueue(pool, 0);
-    overwrite_block(pool, bit, at);
-    *bytes = split_block(at, *bytes);
+    if (!pool->first || is_sweep_due(pool))
+        sweep(t, pool, bit, 1);
+    uint32_t size = 0, at = lose_oldest(pool, bit, &size);
+    for (; at && size > *bytes; size /= 2)
+        gnomon__chunk_give(at + size / 2, size / 2);
+    *bytes = size;
     return at;
 }
 
@@ -116,10 +447,10 @@ static int next_block(gnomon__thread *t, gnomon__tape *tape)
     if (pool->generation != tape->generation)
         return 0;
     if (tape->block)
-        gnomon__tape_close(tape, pool, now, 0);
+        close_block(tape, pool, now, 0);
     uint32_t bytes = tape->bytes, at = gnomon__tape_chunk(&bytes);
-    if (at && gnomon__tapes_are_due(pool))
-        gnomon__tapes_sweep(t, pool, tape->bit, 0);
+    if (at && is_sweep_due(pool))
+        sweep(t, pool, tape->bit, 0);
     bytes = at ? bytes : tape->bytes;
     if (!at)
         at = take_oldest(t, pool, tape->bit, &bytes);
@@ -142,7 +473,7 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
         return 0; /* without the lock, which all that are full would take */
     gnomon__lock();
     int has_room = next_block(t, tape);
-    int wakes = gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
+    int wakes = is_full_now(&gnomon__tape_pools[tape->bit], has_room);
     /* A thread that makes few marks needs none. */
     if (has_room &&
         gnomon__tape_block_at(tape->block)->bytes == TAPE_LAST_BLOCK)
@@ -159,7 +490,7 @@ static void leave_block(gnomon__tape *tape)
     gnomon__lock();
     gnomon__tape_pool *pool = &gnomon__tape_pools[tape->bit];
     if (pool->generation == tape->generation)
-        gnomon__tape_close(tape, pool, gnomon__ticks(), 0);
+        close_block(tape, pool, gnomon__ticks(), 0);
     gnomon__unlock();
 }
 
@@ -210,7 +541,7 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
         if (gnomon__tape_pools[bit].generation == tape->generation)
             gnomon__tape_pools[bit].open -=
                 gnomon__tape_block_at(tape->block)->bytes;
-        gnomon__tape_give(tape->block);
+        give_block(tape->block);
     }
     store_relaxed(&t->states[bit], 0);
     fence_release();
@@ -229,30 +560,16 @@ int gnomon__tapes_keep(uint32_t bits, uint32_t mode)
     return is_any;
 }
 
-/* The oldest full block of a ring that has `bytes` or more, of which nothing is left;
- * 0: there is none. */
-static uint32_t oldest_of(uint32_t bit, uint32_t *bytes)
-{
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    uint32_t at = pool->generation && pool->keep == GNOMON__KEEP_LAST
-                      ? gnomon__tape_unqueue(pool, *bytes)
-                      : 0;
-    if (!at)
-        return 0;
-    overwrite_block(pool, bit, at);
-    *bytes = gnomon__tape_block_at(at)->bytes;
-    store_relaxed(&gnomon__tape_block_at(at)->serial, 0);
-    fence_release(); /* before its memory is another's */
-    return at;
-}
-
 uint32_t gnomon__tapes_oldest(uint32_t bits, uint32_t *bytes)
 {
     uint32_t at = 0;
     *bytes = 0;
     gnomon__lock();
-    gnomon__each_bit(bit, bits)
-        at = at ? at : oldest_of(bit, bytes);
+    gnomon__each_bit(bit, bits) {
+        gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+        if (!at && pool->keep == GNOMON__KEEP_LAST)
+            at = lose_oldest(pool, bit, bytes);
+    }
     gnomon__unlock();
     return at;
 }
@@ -272,8 +589,8 @@ static int shrink_ring(uint32_t bytes, int can_do_without)
         if (!bytes || !has_more || pool->keep != GNOMON__KEEP_LAST)
             continue;
         if (!pool->first)
-            gnomon__tapes_sweep(NULL, pool, bit, 1);
-        at = oldest_of(bit, &bytes);
+            sweep(NULL, pool, bit, 1);
+        at = lose_oldest(pool, bit, &bytes);
         pool->is_shrunk = 1;
     }
     if (at)
@@ -290,7 +607,7 @@ static void set_pool(gnomon__tape_pool *pool, uint32_t generation,
     pool->generation = generation;
     store_relaxed(&pool->tree, tree);
     pool->keep = keep;
-    store_relaxed(&pool->freed, 0u);
+    store_relaxed(&pool->freed, 1u);
     pool->first = pool->newest = pool->is_shrunk = 0;
     pool->queued = pool->open = pool->unswept = 0;
     pool->since = 0;
@@ -303,7 +620,6 @@ void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
     gnomon__lock();
     gnomon__chunks_short = shrink_ring;
     set_pool(&gnomon__tape_pools[bit], generation, tree, keep);
-    store_relaxed(&gnomon__tape_pools[bit].freed, 1u);
     gnomon__each_thread(t)
         gnomon__thread_shut(t); /* they look which tape is hot */
     gnomon__unlock();
@@ -314,10 +630,10 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
     gnomon__lock();
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     while (pool->generation == generation && pool->first)
-        gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
+        give_block(unqueue(pool, 0));
     if (pool->generation == generation)
         set_pool(pool, 0, 0, 0);
-    gnomon__tape_stream_over();
+    stream_over();
     gnomon__unlock();
 }
 
@@ -329,100 +645,11 @@ void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
         pool->since = since;
         while (pool->first &&
                gnomon__tape_block_at(pool->first)->last < since) {
-            uint32_t at = gnomon__tape_unqueue(pool, 0);
-            overwrite_block(pool, bit, at);
-            gnomon__tape_give(at);
+            uint32_t bytes = 0, at = lose_oldest(pool, bit, &bytes);
+            gnomon__chunk_give(at, bytes);
         }
     }
     gnomon__unlock();
-}
-
-/* ---- The queue ------------------------------------------------------------------ */
-
-/* The queue of a bit's full blocks, the oldest first. Under the lock. */
-
-#define LOOKS 64u /* at so many blocks, as a mark waits for it */
-
-gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS] GNOMON__OF_PROCESS;
-
-static void queue_last(gnomon__tape_pool *pool, uint32_t at)
-{
-    store_relaxed(&gnomon__tape_block_at(at)->next, 0);
-    if (pool->newest)
-        store_relaxed(&gnomon__tape_block_at(pool->newest)->next, at);
-    else
-        pool->first = at;
-    pool->newest = at;
-}
-
-static void queue_first(gnomon__tape_pool *pool, uint32_t at)
-{
-    store_relaxed(&gnomon__tape_block_at(at)->next, pool->first);
-    pool->newest = pool->first ? pool->newest : at;
-    pool->first = at;
-}
-
-uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool, uint32_t bytes)
-{
-    uint32_t at = pool->first, before = 0, looks = 0;
-    while (at && gnomon__tape_block_at(at)->bytes < bytes) {
-        before = at;
-        at = ++looks < LOOKS ? gnomon__tape_block_at(at)->next : 0;
-    }
-    if (!at)
-        return 0;
-    const gnomon__tape_block *b = gnomon__tape_block_at(at);
-    if (before)
-        store_relaxed(&gnomon__tape_block_at(before)->next, b->next);
-    else
-        pool->first = b->next;
-    pool->newest = pool->newest == at ? before : pool->newest;
-    pool->queued -= b->bytes;
-    return at;
-}
-
-void gnomon__tape_give(uint32_t at)
-{
-    gnomon__tape_block *b = gnomon__tape_block_at(at);
-    uint32_t bytes = b->bytes;
-    store_relaxed(&b->serial, 0);
-    fence_release(); /* before its memory is another's */
-    gnomon__chunk_give(at, bytes);
-}
-
-gnomon__tape_place gnomon__tape_here(const gnomon__tape *tape)
-{
-    gnomon__tape_place here = {load_relaxed(&tape->number),
-                               load_relaxed(&tape->others), 0};
-    if (!tape->block)
-        return here;
-    const gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
-    uint32_t used = gnomon__tape_used(tape, load_relaxed(&tape->next)) - HEAD;
-    here.number += used / (uint32_t)sizeof(gnomon__tape_record) -
-                   (here.others - b->place.ticks);
-    return here;
-}
-
-void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
-                        uint64_t last, int is_oldest)
-{
-    gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
-    uint32_t used = gnomon__tape_used(tape, load_relaxed(&tape->next));
-    uint64_t number = gnomon__tape_here(tape).number;
-    store_relaxed(&b->used, used);
-    store_relaxed(&b->events, (uint32_t)(number - tape->number));
-    store_relaxed(&b->last, last);
-    store_relaxed(&tape->number, number);
-    if (is_oldest)
-        queue_first(pool, tape->block);
-    else
-        queue_last(pool, tape->block);
-    pool->open -= b->bytes;
-    pool->queued += b->bytes;
-    pool->unswept += b->bytes;
-    tape->block = 0;
-    store_relaxed(&tape->next, NULL);
-    tape->end = NULL;
 }
 
 /* ---- Cursors -------------------------------------------------------------------- */
@@ -455,7 +682,7 @@ static void number_opens(gnomon__tape *tape)
     if (!tape->opens || pool->generation != tape->generation)
         return;
     if (tape->block)
-        gnomon__tape_close(tape, pool, gnomon__ticks(), 0);
+        close_block(tape, pool, gnomon__ticks(), 0);
     store_relaxed(&tape->number, tape->number + tape->opens);
     tape->opens = 0;
 }
@@ -469,7 +696,7 @@ void gnomon__tape_cut(gnomon__thread *t, uint32_t bit)
     if (gnomon__segment_settled != gnomon__segment) {
         tape->segment = gnomon__segment;
         tape->cut_at = gnomon__ticks();
-        c->to = gnomon__tape_here(tape);
+        c->to = place_here(tape);
     }
     write_cut(tape);
 }
@@ -523,8 +750,8 @@ void gnomon__tape_give_over(uint32_t bit)
 {
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     while (pool->first && is_over(pool, bit, pool->first))
-        gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
-    store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+        give_block(unqueue(pool, 0));
+    note_freed(pool);
 }
 
 void gnomon__tape_over(uint32_t bit, uint32_t generation)
@@ -537,266 +764,4 @@ void gnomon__tape_over(uint32_t bit, uint32_t generation)
         gnomon__tape_give_over(bit);
     }
     gnomon__unlock();
-}
-
-/* ---- Blocks of idle threads ----------------------------------------------------- */
-
-/* Blocks of threads that mark nothing. Such a block is not full, so it is not in the
- * queue, and what is in it may be older than all that is.
- *
- * A sweep notes how far each thread has written, and so since when at least it is idle.
- * A sweep comes each time that a sixteenth of all memory was written, and costs O(threads)
- * then. Where memory is full, it moves blocks with nothing newer than the queue's first
- * one in front of that.
- *
- * Only its thread writes into a block, without the lock. So the thread is shut first, as
- * for a cut (outside.c): after the barrier a thread that is outside of marks takes the
- * lock before it writes again. One that is inside a mark keeps its block. */
-
-/* Which blocks a sweep takes. */
-typedef struct tape_sweep {
-    gnomon__tape_pool *pool;
-    const gnomon__thread *self;
-    uint32_t bit;
-    uint32_t idle, others;
-    uint64_t now;
-    uint64_t idle_until; /* of threads idle since this moment or earlier, ... */
-    uint64_t opened_until; /* ... or opened then or earlier; 0: none */
-    uint64_t ages;         /* sum of those of `others` */
-} tape_sweep;
-
-/* Where it writes: the lower bits, which are its own in the arena. */
-static uint32_t written_to(const gnomon__tape *tape)
-{
-    return (uint32_t)(uintptr_t)load_relaxed(&tape->next);
-}
-
-/* The thread's tape, if it has a block; NULL: it has not. */
-static gnomon__tape *swept_tape(const tape_sweep *s, const gnomon__thread *t)
-{
-    if (t == s->self || !t->states[s->bit] ||
-        load_relaxed(&t->generations[s->bit]) != s->pool->generation)
-        return NULL;
-    gnomon__tape *tape = gnomon__tape_of(t, s->bit);
-    return tape->block ? tape : NULL;
-}
-
-static void note_tape(tape_sweep *s, gnomon__tape *tape)
-{
-    uint64_t opened = gnomon__tape_block_at(tape->block)->first;
-    uint32_t next = written_to(tape);
-    if (tape->noted != next || opened > tape->idle_since) {
-        tape->noted = next;
-        tape->idle_since = s->now;
-    }
-    s->idle += tape->idle_since <= s->idle_until;
-    s->others++;
-    s->ages += s->now > opened ? s->now - opened : 0;
-}
-
-static int is_chosen(const tape_sweep *s, const gnomon__tape *tape)
-{
-    return tape->idle_since <= s->idle_until ||
-           gnomon__tape_block_at(tape->block)->first <= s->opened_until;
-}
-
-/* Shuts the threads whose blocks are taken. Whether some are alive. */
-static int shut_chosen(const tape_sweep *s)
-{
-    int any = 0;
-    gnomon__each_thread(t) {
-        const gnomon__tape *tape = swept_tape(s, t);
-        if (tape && is_chosen(s, tape) && t->alive) {
-            gnomon__thread_shut(t);
-            any = 1;
-        }
-    }
-    return any;
-}
-
-static void close_chosen(const tape_sweep *s, int has_barrier)
-{
-    gnomon__each_thread(t) {
-        gnomon__tape *tape = swept_tape(s, t);
-        if (!tape || !is_chosen(s, tape) ||
-            (t->alive && (!has_barrier || (load_acquire(&t->seq) & 1))))
-            continue;
-        int is_idle = written_to(tape) == tape->noted;
-        gnomon__tape_close(tape, s->pool,
-                           is_idle ? tape->idle_since : gnomon__ticks(), 1);
-        tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
-    }
-}
-
-int gnomon__tapes_are_due(const gnomon__tape_pool *pool)
-{
-    return pool->unswept > gnomon__marks_arena.size / 16;
-}
-
-void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
-                         uint32_t bit, int takes)
-{
-    tape_sweep s = {.pool = pool, .self = self, .bit = bit};
-    pool->unswept = 0;
-    s.now = gnomon__ticks();
-    s.idle_until = pool->first ? gnomon__tape_block_at(pool->first)->last
-                               : s.now - 1; /* not those noted now */
-    gnomon__each_thread(t) {
-        gnomon__tape *tape = swept_tape(&s, t);
-        if (tape)
-            note_tape(&s, tape);
-    }
-    if (!takes || !s.others)
-        return;
-    if (!pool->first && !s.idle) /* the older half of all */
-        s.opened_until = s.now - s.ages / s.others;
-    if (s.idle || s.opened_until)
-        close_chosen(&s, shut_chosen(&s) && gnomon__os_barrier());
-}
-
-/* ---- Streams -------------------------------------------------------------------- */
-
-/* Streams: full blocks are given away while threads mark (run/streams.c). A thread never
- * waits for that: without memory its events are lost, and counted. */
-
-enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
-
-static uint32_t streams_state GNOMON__OF_PROCESS; /* written under the lock */
-
-int gnomon__tapes_are_full(void)
-{
-    return load_relaxed(&streams_state) != STREAMS_WAIT;
-}
-
-void gnomon__tape_stream_over(void)
-{
-    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__tape_pools[bit].keep == GNOMON__KEEP_STREAM)
-            return;
-    store_relaxed(&streams_state, STREAMS_WAIT);
-}
-
-int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room)
-{
-    uint32_t was = streams_state;
-    if (pool->keep != GNOMON__KEEP_STREAM)
-        return 0;
-    if (!has_room)
-        store_relaxed(&streams_state, STREAMS_HAVE_NO_ROOM);
-    else if (pool->queued >= gnomon__marks_arena.size / 4 && !was)
-        store_relaxed(&streams_state, STREAMS_ARE_FULL);
-    return was != load_relaxed(&streams_state);
-}
-
-void gnomon__tapes_fill(void)
-{
-    if (gnomon__tapes_are_full())
-        return;
-    gnomon__lock();
-    int wakes = streams_state == STREAMS_WAIT;
-    if (wakes)
-        store_relaxed(&streams_state, STREAMS_ARE_FULL);
-    gnomon__unlock();
-    if (wakes)
-        gnomon__upcall_wake();
-}
-
-uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)
-{
-    gnomon__lock();
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    int is_it = pool->generation == generation;
-    if (is_it && streams_state == STREAMS_HAVE_NO_ROOM)
-        gnomon__tapes_sweep(NULL, pool, bit, 1);
-    store_relaxed(&streams_state, STREAMS_WAIT);
-    uint64_t bytes = is_it ? pool->queued : 0;
-    gnomon__unlock();
-    return bytes;
-}
-
-void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count)
-{
-    gnomon__lock();
-    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
-    if (pool->generation == generation) {
-        while (count-- && pool->first)
-            gnomon__tape_give(gnomon__tape_unqueue(pool, 0));
-        store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
-    }
-    gnomon__unlock();
-}
-
-/* ---- Pages ahead of need -------------------------------------------------------- */
-
-/* Memory for tapes, ahead of need. A new page costs the mark that touches it first about
- * as much as 60 marks, and a tape comes to one every 256 scopes until its ring comes
- * round. So our own thread (run/end.c) asks the system for pages beyond those in use: for
- * as much again, and at most MOST_AHEAD. Where it has not come so far, or the system
- * cannot (Linux before 5.14), marks touch new pages as before. */
-
-#define PAGE 4096u
-#define MOST_AHEAD (1u << 20)
-/* In one call, during which the host can map no memory: 70 us. */
-#define AT_ONCE 65536u
-
-/* Under the lock: the end of the arena's pages that were asked for, an offset; whether our
- * thread was woken, and is not done; whether the system refused. */
-static uint32_t pages_end GNOMON__OF_PROCESS;
-static int pages_are_wanted GNOMON__OF_PROCESS;
-static int pages_are_refused;
-
-static uint32_t most_ahead(uint32_t used)
-{
-    return used < MOST_AHEAD ? used : MOST_AHEAD;
-}
-
-int gnomon__tape_wants_pages(void)
-{
-    uint32_t used = load_relaxed(&gnomon__marks_arena.used);
-    uint32_t left = pages_end > used ? pages_end - used : 0;
-    if (pages_are_wanted || pages_are_refused || left >= most_ahead(used) / 2 ||
-        pages_end >= gnomon__marks_arena.size / PAGE * PAGE)
-        return 0;
-    pages_are_wanted = 1;
-    return 1;
-}
-
-/* Under no lock. 0: the system refuses. */
-static int ask_for(uint32_t from, uint32_t to)
-{
-    for (uint32_t at = from; at < to; at += AT_ONCE) {
-        uint32_t bytes = to - at < AT_ONCE ? to - at : AT_ONCE;
-        if (!gnomon__os_populate(gnomon__marks_arena.base + at, bytes))
-            return 0;
-    }
-    return 1;
-}
-
-/* Returns whether so many were taken meanwhile that it is wanted again. */
-static int take_pages(void)
-{
-    gnomon__lock();
-    int is_wanted = pages_are_wanted;
-    uint64_t size = gnomon__marks_arena.size;
-    uint32_t used = load_relaxed(&gnomon__marks_arena.used);
-    uint64_t end = (uint64_t)used + most_ahead(used);
-    uint32_t from = used > pages_end ? used / PAGE * PAGE : pages_end;
-    gnomon__unlock();
-    if (!is_wanted)
-        return 0;
-    uint32_t to = (uint32_t)((end < size ? end : size) / PAGE * PAGE);
-    int is_done = ask_for(from, to);
-    gnomon__lock();
-    pages_end = to;
-    pages_are_refused = !is_done;
-    pages_are_wanted = 0;
-    int is_again = gnomon__tape_wants_pages();
-    gnomon__unlock();
-    return is_again;
-}
-
-void gnomon__tape_take_pages(void)
-{
-    while (take_pages())
-        continue;
 }
