@@ -303,11 +303,10 @@ static const weak_program cut_of_a_stack = {
          {ST(A, 1, RELEASE,
              "mark/cut.c: gnomon__thread_cut: store_release(&t->bank, "
              "!t->bank);")},
-         {FN(RELEASE, "mark/cut.c: gnomon__thread_cut: store_release(&t->bank, "
-                      "!t->bank); "
+         {FN(RELEASE, "mark/carry.c: gnomon__tree_forget_open: "
                       "fence_release();")},
          {ST(B, 0, RELAXED,
-             "mark/position.h: gnomon__node_close: store_relaxed(&n->token, "
+             "mark/position.h: gnomon__front_clear: store_relaxed(&n->token, "
              "0);")}},
         {{LD(A, 0, ACQUIRE,
              "record/stack.c: read_position: load_acquire(&t->bank)")},

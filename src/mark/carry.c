@@ -141,28 +141,6 @@ uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node)
 
 /* ---- A cut ------------------------------------------------------------------ */
 
-/* The array of open scopes of a bank that comes to rest, with room for
- * `count`. */
-static gnomon__open_at_cut *open_room(gnomon__thread *t, gnomon__tree *tree,
-                                      uint32_t bank, uint32_t count)
-{
-    uint32_t size = (uint32_t)sizeof(gnomon__open_at_cut);
-    uint32_t bytes = 1024;
-    while (bytes < count * size)
-        bytes *= 2;
-    if (count > tree->open_room[bank]) {
-        uint32_t fresh = gnomon__chunk_take(bytes, GNOMON__FOR_SUMS);
-        if (!fresh)
-            return NULL;
-        if (tree->open_at_cut[bank])
-            gnomon__chunk_give(tree->open_at_cut[bank],
-                               tree->open_room[bank] * size);
-        tree->open_at_cut[bank] = fresh;
-        tree->open_room[bank] = bytes / size;
-    }
-    return gnomon__at(t, tree->open_at_cut[bank]);
-}
-
 /* An execution that is open for the first time at a cut. */
 static uint32_t begin_carry(gnomon__thread *t, gnomon__tree *tree,
                             uint32_t node)
@@ -175,27 +153,25 @@ static uint32_t begin_carry(gnomon__thread *t, gnomon__tree *tree,
     return tree->carried = at;
 }
 
-/* Without memory for the array: the time up to the cut stays the scope's
- * own, and its path is marked inexact. */
-static void cut_off(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
-                    int keeps_time)
+void gnomon__tree_forget_open(const gnomon__thread *t, gnomon__tree *tree,
+                              uint32_t bank)
 {
-    const gnomon__front *n = gnomon__front_at(t, node);
-    gnomon__part *above = gnomon__part_at(t, n->parent);
-    int64_t ticks = (int64_t)since_cut(t, n, gnomon__segment_begin);
-    gnomon__tree_touch(t, tree, node);
-    gnomon__tree_cross(t, node, keeps_time ? ticks : 0);
-    if (keeps_time && n->parent != tree->root)
-        store_relaxed(&above->adjust, above->adjust - ticks);
+    fence_release(); /* the change of banks before it loses what was open */
+    for (uint32_t at = tree->open_at_cut[bank]; at;) {
+        gnomon__front *line = &gnomon__node_at(t, at)->front[bank];
+        gnomon__front_clear(line);
+        at = line->parent;
+    }
+    tree->open_at_cut[bank] = 0;
 }
 
-/* Copies the lines of the chain to the other bank. Open scopes take the slow
- * path from now on. Without memory for its carry, an open scope begins again
- * at the cut, counted. */
-static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
-                       gnomon__open_at_cut *open)
+/* Copies the lines of the chain to the other bank; those of the bank that comes to rest
+ * stay, with the segment in `seen`. Open scopes take the slow path from now on. Without
+ * memory for its carry, an open scope begins again at the cut, counted, and its path is
+ * inexact. */
+static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current)
 {
-    uint32_t n = 0;
+    tree->open_at_cut[t->bank] = current;
     for (uint32_t at = current; at != tree->root;) {
         gnomon__node *node = gnomon__node_at(t, at);
         gnomon__front *from = &node->front[t->bank];
@@ -203,33 +179,17 @@ static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
         uint64_t token = from->token, begin = from->begin;
         if (token && !node->carry)
             store_release(&node->carry, begin_carry(t, tree, at));
-        if (token && (!node->carry || !open))
-            cut_off(t, tree, at, !open);
         if (token && !node->carry) {
+            gnomon__tree_touch(t, tree, at);
+            gnomon__tree_cross(t, at, 0);
             gnomon__trouble(t, late_lost);
             begin = gnomon__segment_begin;
         }
-        if (open)
-            open[n++] = (gnomon__open_at_cut){
-                at,
-                token && node->carry ? carry_at(t, node->carry)->segment
-                                     : tree->segment[t->bank],
-                from->begin, token};
         store_relaxed(&to->begin, begin);
         store_relaxed(&to->token, token ? token | GNOMON__TOKEN_SLOW : 0);
         store_relaxed(&to->seen, token ? from->seen | GNOMON__SEEN_SLOW : 0);
+        store_relaxed(&from->seen, gnomon__tree_segment(t, at));
         at = from->parent;
-    }
-    tree->open_count[t->bank] = n;
-}
-
-void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit)
-{
-    uint32_t root = gnomon__tree_of(t, bit)->root;
-    for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != root;) {
-        gnomon__front *line = &gnomon__node_at(t, at)->front[!t->bank];
-        gnomon__front_clear(line);
-        at = line->parent;
     }
 }
 
@@ -237,9 +197,8 @@ void gnomon__tree_cut(gnomon__thread *t, uint32_t bit)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    uint32_t depth = gnomon__node_at(t, c->current)->depth;
-    move_chain(t, tree, c->current,
-               depth ? open_room(t, tree, t->bank, depth) : NULL);
+    gnomon__tree_forget_open(t, tree, !t->bank);
+    move_chain(t, tree, c->current);
     tree->until[t->bank] = gnomon__segment_begin;
     tree->segment[!t->bank] = gnomon__segment;
     tree->since[!t->bank] = gnomon__segment_begin;

@@ -13,9 +13,6 @@ void gnomon__thread_cut(gnomon__thread *t)
         if (gnomon__recorder_of(t, bit)->cut)
             gnomon__recorder_of(t, bit)->cut(t, bit);
     store_release(&t->bank, !t->bank); /* after what a reader finds there */
-    fence_release(); /* and before the other one loses what is open */
-    gnomon__each_bit(bit, t->tree_bits)
-        gnomon__tree_cut_over(t, bit);
     store_relaxed(&t->base, t->ground + t->bank * sizeof(gnomon__front));
     t->segment_begin = gnomon__segment_begin;
     gnomon__each_bit(bit, t->tree_bits)

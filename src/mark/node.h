@@ -59,7 +59,8 @@ typedef struct gnomon__front {
     uint32_t key;
     uint32_t child; /* prediction: the child that came first last time */
     uint32_t seen;  /* of an open one: bits that saw it beside this tree; with
-                     * GNOMON__SEEN_SLOW its end takes the slow path */
+                     * GNOMON__SEEN_SLOW its end takes the slow path. In the bank at
+                     * rest, of one open at the cut: the segment in which it began */
 } gnomon__front;
 
 #define GNOMON__SEEN_SLOW 0x80000000u /* no bit of a mask */

@@ -102,11 +102,6 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
     fence_release(); /* before its memory is another's */
     if (tree->index_count > GNOMON__FIRST_INDEX)
         gnomon__chunk_give(tree->index, 4 * tree->index_count);
-    for (int bank = 0; bank < 2; bank++)
-        if (tree->open_at_cut[bank])
-            gnomon__chunk_give(tree->open_at_cut[bank],
-                               tree->open_room[bank] *
-                                   (uint32_t)sizeof(gnomon__open_at_cut));
     for (uint32_t at = tree->counters; at;) {
         gnomon__counter *c = gnomon__at(t, at);
         gnomon__bins_give(t, c, 0);

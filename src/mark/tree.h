@@ -80,15 +80,6 @@ typedef struct gnomon__carry {
     uint64_t more[2];
 } gnomon__carry;
 
-/* An entry for each scope that was open at a cut, innermost first, for
- * readers of the bank at rest. */
-typedef struct gnomon__open_at_cut {
-    uint32_t node;
-    uint32_t segment; /* in which it began */
-    uint64_t begin;   /* ticks */
-    uint64_t token;   /* 0: closed, but something begun inside it is open */
-} gnomon__open_at_cut;
-
 /* One thread's tree for one bit: in the first of its chunks. */
 typedef struct gnomon__tree {
     gnomon__state state;
@@ -120,9 +111,7 @@ typedef struct gnomon__tree {
     uint32_t ended[2];       /* by bank: lists of such that ended in it */
     uint32_t carries;        /* list of free ones */
     uint32_t returned;       /* control: list of ones that were read */
-    uint32_t open_at_cut[2]; /* by bank: offset of the array ... */
-    uint32_t open_count[2];  /* ... how many it has ... */
-    uint32_t open_room[2];   /* ... and how many fit */
+    uint32_t open_at_cut[2]; /* by bank at rest: the innermost node; 0: none */
     uint32_t links;          /* hash of gnomon__edge */
     uint32_t link_count;
     uint32_t link_room;
@@ -262,8 +251,9 @@ void gnomon__bins_give(const gnomon__thread *t, gnomon__counter *c,
 /* Open executions go on in the other bank, which is empty. Under the lock. */
 void gnomon__tree_cut(gnomon__thread *t, uint32_t bit);
 
-/* After the thread changed banks: clears what is open in the bank at rest. */
-void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit);
+/* Clears what is open in the bank at rest: its reader, or before it is used again. */
+void gnomon__tree_forget_open(const gnomon__thread *t, gnomon__tree *tree,
+                              uint32_t bank);
 
 /* An execution ends that began in an earlier segment: counted there. */
 void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,

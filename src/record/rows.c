@@ -128,7 +128,7 @@ static void clear_bank(gnomon__rows_copier *c, gnomon__tree *tree)
     for (size_t i = 0; i < c->out->count; i++)
         clear_node(c, &c->out->rows[i]);
     store_relaxed(&tree->touched[c->bank], 0);
-    tree->open_count[c->bank] = 0;
+    gnomon__tree_forget_open(c->t, tree, c->bank);
     for (uint32_t at = load_acquire(&tree->counters); at;) {
         gnomon__counter *counter = gnomon__at(c->t, at);
         memset(&counter->bank[c->bank], 0, sizeof *counter->bank);

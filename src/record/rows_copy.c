@@ -85,6 +85,8 @@ static int note_touched(gnomon__rows_copier *c)
 static uint32_t segment_of_open(const gnomon__rows_copier *c,
                                 const gnomon__node *n)
 {
+    if (!c->is_live)
+        return load_relaxed(&n->front[c->bank].seen);
     uint32_t carry = load_acquire(&n->carry);
     const gnomon__carry *e = gnomon__at(c->t, carry);
     return carry && is_node(carry & ~255u)
@@ -102,20 +104,14 @@ static const gnomon__cursor *cursor_of(const gnomon__rows_copier *c)
 static int note_chain(gnomon__rows_copier *c)
 {
     int ok = 1;
-    if (!c->is_live) {
-        const gnomon__open_at_cut *open =
-            gnomon__at(c->t, c->tree->open_at_cut[c->bank]);
-        for (uint32_t i = 0; ok && i < c->tree->open_count[c->bank]; i++)
-            ok = note_copied(c, open[i].node);
-        return ok;
-    }
-    uint32_t at = load_acquire(&cursor_of(c)->current);
+    uint32_t at = c->is_live ? load_acquire(&cursor_of(c)->current)
+                             : c->tree->open_at_cut[c->bank];
     for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
         const gnomon__node *n = gnomon__copied_node(c, at);
         const gnomon__front *line = &n->front[c->bank];
         ok = note_copied(c, at) && ROOM_FOR(c, open, open_count, open_room, 1);
         if (ok)
-            c->open[c->open_count++] = (gnomon__open_at_cut){
+            c->open[c->open_count++] = (gnomon__rows_open){
                 at, segment_of_open(c, n), load_relaxed(&line->begin),
                 load_relaxed(&line->token)};
         at = load_relaxed(&line->parent);
@@ -181,21 +177,16 @@ static int make_rows(gnomon__rows_copier *c)
 
 static void add_chain(gnomon__rows_copier *c)
 {
-    const gnomon__open_at_cut *open = c->open;
-    size_t count = c->open_count;
-    if (!c->is_live) {
-        open = gnomon__at(c->t, c->tree->open_at_cut[c->bank]);
-        count = c->tree->open_count[c->bank];
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = row_at(c, open[i].node);
+    for (size_t i = 0; i < c->open_count; i++) {
+        const gnomon__rows_open *open = &c->open[i];
+        uint32_t number = row_at(c, open->node);
         if (number == GNOMON__NO_ROW)
             continue;
         gnomon__row *row = &c->out->rows[number];
         row->is_on_chain = 1;
-        row->segment = open[i].segment;
-        row->token = open[i].token;
-        row->begin = open[i].begin;
+        row->segment = open->segment;
+        row->token = open->token;
+        row->begin = open->begin;
     }
 }
 

@@ -7,6 +7,14 @@
 
 #include "record/rows.h"
 
+/* A scope that is open, or was at the cut. */
+typedef struct gnomon__rows_open {
+    uint32_t node;
+    uint32_t segment; /* in which it began */
+    uint64_t begin;   /* ticks */
+    uint64_t token;   /* 0: closed, but something begun inside it is open */
+} gnomon__rows_open;
+
 typedef struct gnomon__rows_copier {
     gnomon__rows *out;
     const gnomon__thread *t;
@@ -20,8 +28,8 @@ typedef struct gnomon__rows_copier {
     /* While the rows are chosen: the nodes, each with its number in the upper half, ... */
     uint64_t *noted;
     size_t noted_count, noted_room;
-    /* ... of a bank in use what is open, innermost first, ... */
-    gnomon__open_at_cut *open;
+    /* ... what is open, innermost first, ... */
+    gnomon__rows_open *open;
     size_t open_count, open_room;
     uint32_t ended; /* ... and the list of what began earlier and ended */
 } gnomon__rows_copier;
