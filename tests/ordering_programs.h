@@ -369,28 +369,6 @@ static const weak_program cursor_goes_home = {
 #define IS_SHUT "mark/thread.h: gnomon__thread_settle: load_relaxed(&t->shut)"
 #define CUT_BARRIER "mark/outside.c: gnomon__cut: gnomon__observer_barrier();"
 
-/* A: shut, B: the short path, 1: open. One thread ends a scope of another, which settles
- * meanwhile: if that took the first one's store, no other store of it comes later. */
-static int stays_slow(weak_registers r)
-{
-    return r[1][0] == 1 && r[1][1] == 2;
-}
-
-static const weak_program late_shut = {
-    .name = "late_shut",
-    .is_bad = stays_slow,
-    .thread = {
-        {{ST(B, 2, RELAXED,
-             "mark/thread.h: gnomon__thread_shut: store_relaxed(&t->fast, "
-             "GNOMON__NEVER);")},
-         {ST(A, 1, RELEASE, SHUT)}},
-        {{UP(A, ANY, 0, 0, ACQ_REL,
-             "mark/adopt.c: gnomon__thread_take_changes: "
-             "swap_acq_rel(&t->shut, 0)")},
-         {ST(B, 1, RELAXED,
-             "mark/adopt.c: choose_hot_tree: store_relaxed(&t->fast,")},
-         {LD(B, 1, RELAXED, NULL)}}}};
-
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
 static int cuts_amid_a_mark(weak_registers r)
@@ -652,8 +630,8 @@ static const weak_program *const programs[] = {
     &cut_in_a_callback, &detach,
     &new_region,        &rewritten_mask,
     &range_ends,        &slot_given_back,
-    &late_shut,         &line_drawn_on,
-    &signal_to_thread,  &publication,
+    &line_drawn_on,     &signal_to_thread,
+    &publication,
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)
 

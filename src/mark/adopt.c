@@ -218,7 +218,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     gnomon__thread_take_foreign_ends(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
-    (void)swap_acq_rel(&t->shut, 0); /* with gnomon__thread_shut */
+    store_relaxed(&t->shut, 0);
     t->was_shut = 0;
     if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
@@ -229,7 +229,6 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     choose_end_only(t);
     choose_hook_ways(t);
     gnomon__tls_set(t);
-    fence_full(); /* pairs with that of gnomon__foreign_end */
     if (gnomon__has_foreign_ends(t))
         gnomon__thread_shut(t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Ends that come from another thread. Each thread has a list that any thread
- * pushes onto and its owner takes as a whole. A push shuts the owner's hot
- * path, as a cut does, so that a mark need not check the list.
+ * pushes onto and its owner takes as a whole, under the lock. A push shuts the
+ * owner's hot path, as a cut does, so that a mark need not check the list.
  *
  * Memory: 32 bytes for each end that waits, reused; at most
  * MOST_FOREIGN_ENDS for a thread, which cannot have more scopes open. */
@@ -25,41 +25,32 @@ typedef struct foreign_end {
     uint32_t reserved[3];
 } foreign_end;
 
-/* Head of the free list: the offset, and in the upper half a count of
- * changes, so that a compare-and-swap sees that an entry was taken and given
- * back meanwhile. */
-static uint64_t free_ends GNOMON__OF_PROCESS;
+static uint32_t free_ends GNOMON__OF_PROCESS; /* under the lock */
 
 static foreign_end *foreign_end_at(uint32_t at)
 {
     return (foreign_end *)(void *)(gnomon__marks_arena.base + at);
 }
 
-/* ---- Memory ---------------------------------------------------------------------- */
-
-static void give_end(uint32_t at)
+/* Puts an end before those of a list. Under the lock. */
+static void list_end(uint32_t *list, uint32_t at)
 {
-    uint64_t first = load_relaxed(&free_ends), mine;
-    do {
-        store_relaxed(&foreign_end_at(at)->next, (uint32_t)first);
-        mine = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) + at;
-    } while (!cas_acq_rel(&free_ends, &first, mine));
+    foreign_end_at(at)->next = *list;
+    store_relaxed(list, at);
 }
 
-/* 0: no memory. */
+/* Under the lock. 0: no memory. */
 static uint32_t take_end(void)
 {
-    uint64_t first = load_acquire(&free_ends), next;
-    while ((uint32_t)first) {
-        next = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) +
-               load_relaxed(&foreign_end_at((uint32_t)first)->next);
-        if (cas_acq_rel(&free_ends, &first, next))
-            return (uint32_t)first;
+    if (!free_ends) {
+        uint32_t chunk =
+            gnomon__chunk_take(FOREIGN_END_BYTES, GNOMON__FOR_PATHS);
+        for (uint32_t i = 0; chunk && i < FOREIGN_END_BYTES;
+             i += (uint32_t)sizeof(foreign_end))
+            list_end(&free_ends, chunk + i);
     }
-    uint32_t at = gnomon__chunk_take(FOREIGN_END_BYTES, GNOMON__FOR_PATHS);
-    for (uint32_t i = sizeof(foreign_end); at && i < FOREIGN_END_BYTES;
-         i += (uint32_t)sizeof(foreign_end))
-        give_end(at + i);
+    uint32_t at = free_ends;
+    free_ends = at ? foreign_end_at(at)->next : 0;
     return at;
 }
 
@@ -83,28 +74,16 @@ static gnomon__thread *owner_of(uint64_t token)
     return NULL;
 }
 
-static void list_end(gnomon__thread *t, uint32_t at)
-{
-    uint32_t first = load_relaxed(&t->foreign.ends);
-    do
-        store_relaxed(&foreign_end_at(at)->next, first);
-    while (!cas_acq_rel(&t->foreign.ends, &first, at));
-}
-
+/* Under the lock. */
 static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    if (add_relaxed(&t->foreign.waiting, 1) >= MOST_FOREIGN_ENDS) {
-        sub_relaxed(&t->foreign.waiting, 1);
+    uint32_t at = t->foreign.waiting < MOST_FOREIGN_ENDS ? take_end() : 0;
+    if (!at)
         return 0;
-    }
-    uint32_t at = take_end();
-    if (!at) {
-        sub_relaxed(&t->foreign.waiting, 1);
-        return 0;
-    }
-    store_relaxed(&foreign_end_at(at)->token, token);
-    store_relaxed(&foreign_end_at(at)->end, now);
-    list_end(t, at);
+    foreign_end_at(at)->token = token;
+    foreign_end_at(at)->end = now;
+    list_end(&t->foreign.ends, at);
+    t->foreign.waiting++;
     return 1;
 }
 
@@ -117,16 +96,16 @@ int gnomon__foreign_end(uint64_t token)
         return 1;         /* counted as left open; or not seen */
     gnomon__ticks_wait(); /* the begin was read before the token was sent */
     uint64_t now = gnomon__ticks();
+    gnomon__lock();
+    int is_told = 1;
     if (token & GNOMON__TOKEN_FLAGS)
-        add_relaxed(&t->foreign.below_other, 1);
-    else if (!push_end(t, token, now))
-        return 0;
-    /* Either the owner sees the list before it opens the hot path, or the
-     * hot path stays shut. Pairs with the fence in
-     * gnomon__thread_take_changes. */
-    fence_full();
-    gnomon__thread_shut(t);
-    return 1;
+        store_relaxed(&t->foreign.below_other, t->foreign.below_other + 1);
+    else
+        is_told = push_end(t, token, now);
+    if (is_told)
+        gnomon__thread_shut(t);
+    gnomon__unlock();
+    return is_told;
 }
 
 /* ---- Ending ---------------------------------------------------------------------- */
@@ -171,9 +150,8 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
 }
 
 /* Ends scopes below an "(other)": only their number is known. */
-static void end_foreign_below_other(gnomon__thread *t)
+static void end_foreign_below_other(gnomon__thread *t, uint32_t n)
 {
-    uint32_t n = swap_acq_rel(&t->foreign.below_other, 0);
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
     uint32_t open = tree ? tree->other_depth : 0, known = open;
@@ -188,40 +166,36 @@ static void end_foreign_below_other(gnomon__thread *t)
 }
 
 /* Takes the list and sorts it, the earliest end first. Pushed last is mostly
- * the latest. */
+ * the latest. Under the lock. */
 static uint32_t take_in_order(gnomon__thread *t)
 {
     uint32_t sorted = 0;
-    for (uint32_t at = swap_acq_rel(&t->foreign.ends, 0), next; at; at = next) {
-        uint32_t before = 0, after = sorted;
+    for (uint32_t at = t->foreign.ends, next; at; at = next) {
+        uint32_t *to = &sorted;
         next = foreign_end_at(at)->next;
-        while (after && foreign_end_at(after)->end < foreign_end_at(at)->end) {
-            before = after;
-            after = foreign_end_at(after)->next;
-        }
-        /* Atomic: take_end of another thread may still read it, and then
-         * fails at its compare-and-swap. */
-        store_relaxed(&foreign_end_at(at)->next, after);
-        if (before)
-            store_relaxed(&foreign_end_at(before)->next, at);
-        else
-            sorted = at;
+        while (*to && foreign_end_at(*to)->end < foreign_end_at(at)->end)
+            to = &foreign_end_at(*to)->next;
+        list_end(to, at);
     }
+    store_relaxed(&t->foreign.ends, 0);
     return sorted;
 }
 
 void gnomon__foreign_take(gnomon__thread *t, int on_owner)
 {
+    gnomon__lock();
+    uint32_t at = take_in_order(t), below = t->foreign.below_other;
     if (on_owner)
-        end_foreign_below_other(t);
-    for (uint32_t at = take_in_order(t), next; at; at = next) {
-        foreign_end *e = foreign_end_at(at);
-        next = e->next;
-        if (end_foreign(t, e, on_owner)) {
-            sub_relaxed(&t->foreign.waiting, 1);
-            give_end(at);
-            continue;
-        }
-        list_end(t, at);
+        store_relaxed(&t->foreign.below_other, 0);
+    gnomon__unlock();
+    if (on_owner)
+        end_foreign_below_other(t, below);
+    for (uint32_t next; at; at = next) {
+        next = foreign_end_at(at)->next;
+        int is_over = end_foreign(t, foreign_end_at(at), on_owner);
+        gnomon__lock();
+        list_end(is_over ? &free_ends : &t->foreign.ends, at);
+        t->foreign.waiting -= (uint32_t)is_over;
+        gnomon__unlock();
     }
 }

@@ -11,7 +11,7 @@
 #include "mark/tls.h"
 
 /* Puts the end of `token` on its thread's list. Any thread, also one without
- * a state, and in a signal handler. Waits for nobody, but may take memory.
+ * a state, and in a signal handler. Takes the lock, and perhaps memory.
  * 0: not done, to be counted: there is no such thread, no memory, or the
  * list is full. 1 also where no end is needed: the thread has ended, or all
  * who saw the begin are gone. */

@@ -148,8 +148,7 @@ static inline void gnomon__thread_ended(gnomon__thread *t, uint64_t now)
 }
 
 /* Shuts the hot path: the next mark of `t` takes the slow path, which
- * settles. `shut` is last: where the thread settles meanwhile, without the lock, what it
- * opened stays open, or it settles again. */
+ * settles. Under the lock. */
 static inline void gnomon__thread_shut(gnomon__thread *t)
 {
     store_relaxed(&t->fast, GNOMON__NEVER);
@@ -157,7 +156,7 @@ static inline void gnomon__thread_shut(gnomon__thread *t)
     store_relaxed(&t->plain, 0);
     store_relaxed(&t->all_hooks, GNOMON__NEVER);
     store_relaxed(&t->one_hook, GNOMON__NEVER);
-    store_release(&t->shut, GNOMON__NEVER); /* with take_changes */
+    store_release(&t->shut, GNOMON__NEVER);
 }
 
 static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)

@@ -46,8 +46,6 @@ UNTRIED = {
         "no other thread reads it",
     "inject/nvtx_names.c: gnomon__inject_regions_make: load_acquire(&name->regions),":
         "as `head`, below it",
-    "mark/adopt.c: gnomon__thread_take_changes: fence_full()":
-        "one store, then a load of the other's, with a full fence on both sides",
     "mark/callbacks.h: gnomon__hooks_enter: fence_full()":
         "in place of the barrier, where the system has none",
     "mark/leave.c: gnomon__observer_marks_over: load_acquire(&t->seq)==seen":
