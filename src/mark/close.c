@@ -140,8 +140,8 @@ static void leave_at_cut(const gnomon__thread *t, uint32_t node)
 
 /* All times are moved before the first node, as they are computed from what
  * is open on the chain. */
-static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
-                    uint32_t most, int at_cut)
+void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
+                          uint32_t most, int at_cut)
 {
     uint32_t from[CHAIN_SCANNED], to[CHAIN_SCANNED], innermost;
     uint32_t count = nodes_to_move(t, bit, most, at_cut, from);
@@ -157,17 +157,6 @@ static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
             move_open(t, from[i], to[i]);
     }
     gnomon__cursor_set(t, bit, innermost);
-}
-
-void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
-                          uint32_t most)
-{
-    shorten(t, bit, now, most, 0);
-}
-
-void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit)
-{
-    shorten(t, bit, 0, GNOMON__MOST_CLOSED, 1);
 }
 
 /* ---- Ends ------------------------------------------------------------------------ */
@@ -199,7 +188,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     if (node != p.cursor->current) {
         gnomon__front_clear(n);
         close_below(t, bit, node, now);
-        gnomon__tree_shorten(t, bit, now, GNOMON__MOST_CLOSED);
+        gnomon__tree_shorten(t, bit, now, GNOMON__MOST_CLOSED, 0);
         return;
     }
     gnomon__node_close(p, node, n, 1);

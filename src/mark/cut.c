@@ -16,7 +16,7 @@ void gnomon__thread_cut(gnomon__thread *t)
     store_relaxed(&t->base, t->ground + t->bank * sizeof(gnomon__front));
     t->segment_begin = gnomon__segment_begin;
     gnomon__each_bit(bit, t->tree_bits)
-        gnomon__tree_shorten_at_cut(t, bit);
+        gnomon__tree_shorten(t, bit, 0, GNOMON__MOST_CLOSED, 1);
     store_release(&t->segment, gnomon__segment);
 }
 

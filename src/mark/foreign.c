@@ -145,7 +145,7 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
     if (!has_frame)
         gnomon__close_in_trees(t, e->token, now);
     gnomon__each_bit(bit, bits)
-        gnomon__tree_shorten(t, bit, now, 0);
+        gnomon__tree_shorten(t, bit, now, 0, 0);
     return 1;
 }
 

@@ -62,9 +62,6 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
                               int on_owner);
 
-/* frame.c: room for one more frame, if there is memory. Nobody has the address of
- * a frame now. */
-void gnomon__frames_make_room(gnomon__thread *t);
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);
 

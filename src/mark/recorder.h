@@ -118,7 +118,7 @@ gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)
     return ((const gnomon__state *)gnomon__at(t, t->states[bit]))->recorder;
 }
 
-/* Calls `end` of the recorders in `bits`. */
+/* Calls `end` of the end-only recorders in `bits`, once trees have closed it. */
 static inline void gnomon__recorders_end(gnomon__thread *t, uint32_t bits,
                                          const gnomon__finished *f)
 {

@@ -60,49 +60,36 @@ static uint32_t tree_beside(const gnomon__thread *t, uint32_t bit)
     return t->tree_bits >> tree & 1 ? tree : GNOMON__BITS;
 }
 
-/* The node of an execution that the tree closes now or has just closed, by whichever
- * way: it is open there, or was closed off the hot path, or was the innermost. 0: it is
- * not known, as inside an "(other)". */
+/* The node of an execution that the tree has just closed, off the hot path or as its
+ * innermost; and in which segment that began. 0: it is not known, as inside an
+ * "(other)". */
 static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
-                                 const gnomon__finished *f)
+                                 const gnomon__finished *f, uint32_t *segment)
 {
+    *segment = t->segment;
     if (tree == GNOMON__BITS)
         return 0;
+    const gnomon__tree *its = gnomon__tree_of(t, tree);
+    const gnomon__cursor *c = gnomon__cursor_of(t, tree);
+    const gnomon__front *last = gnomon__front_at(t, c->last);
+    if (its->over_token == (f->token & ~GNOMON__TOKEN_FLAGS)) {
+        *segment = its->over_segment;
+        return its->over;
+    }
     if (f->node && t->tree_bits == 1u << tree)
         return f->node;
-    uint64_t token = f->token & ~GNOMON__TOKEN_FLAGS;
-    const gnomon__tree *its = gnomon__tree_of(t, tree);
-    uint32_t node = gnomon__tree_find(t, tree, token);
-    if (!node && its->over_token == token)
-        node = its->over;
-    if (!node) {
-        const gnomon__cursor *c = gnomon__cursor_of(t, tree);
-        const gnomon__front *last = gnomon__front_at(t, c->last);
-        if (c->last && last->key == f->key && last->parent == c->current)
-            node = c->last;
-    }
-    return node;
-}
-
-/* In which it began, of which this is the node. */
-static uint32_t segment_of_finished(const gnomon__thread *t, uint32_t tree,
-                                    uint32_t node, const gnomon__finished *f)
-{
-    const gnomon__tree *its = gnomon__tree_of(t, tree);
-    return its->over_token == (f->token & ~GNOMON__TOKEN_FLAGS)
-               ? its->over_segment
-               : gnomon__tree_segment(t, node);
+    return last->key == f->key && last->parent == c->current ? c->last : 0;
 }
 
 void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
                       const gnomon__finished *f)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
-    uint32_t tree = tree_beside(t, bit), segment,
-             node = node_of_finished(t, tree, f);
+    uint32_t segment,
+        node = node_of_finished(t, tree_beside(t, bit), f, &segment);
     if (!node)
         gnomon__tape_gap(tape, f->begin);
-    else if ((segment = segment_of_finished(t, tree, node, f)) == t->segment)
+    else if (segment == t->segment)
         gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
     else
         write_more(t, tape, f->begin, segment, node | GNOMON__TAPE_LONG,

@@ -188,11 +188,10 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
 
 /* Removes nodes that are over from the chain, if they are more than `most`:
  * open executions move to the paths that are left, as of `now`. Executions
- * open since an earlier segment move only at a cut (_at_cut), in the new
- * bank. Self time up to then stays at the old path. */
+ * open since an earlier segment move only at a cut, in the new bank. Self time
+ * up to then stays at the old path. */
 void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
-                          uint32_t most);
-void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit);
+                          uint32_t most, int at_cut);
 /* So many closed nodes may stay on a chain whose scopes all ended on the
  * thread itself. */
 #define GNOMON__MOST_CLOSED 16u

@@ -159,7 +159,6 @@ const gnomon__recorder gnomon__tree_recorder = {
     .adopt = gnomon__tree_adopt,
     .drop = gnomon__tree_drop,
     .cut = gnomon__tree_cut,
-    .end = gnomon__tree_end,
     .range = gnomon__tree_count_range,
     .mark = gnomon__tree_mark,
     .sample = gnomon__tree_sample,
