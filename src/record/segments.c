@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Entries in the order of segments. An entry is kept for one cut more than the last
- * one that held it: a range may end after a cut but before the open ranges are read,
- * on a thread that is itself read at the next cut. */
+/* An entry is kept for one cut more than the last one that held it: a range may end after
+ * a cut but before the open ranges are read, on a thread that is itself read at the next
+ * cut. */
 #include "record/segments.h"
 
 #include "mark/segment.h"
@@ -10,76 +10,64 @@
 #include "platform/process.h"
 #include "record/totals.h"
 
-#define RECENT 4u
+gnomon__past_segments gnomon__segments_over GNOMON__OF_PROCESS;
 
-typedef struct segment_entry {
-    uint32_t segment;
-    uint32_t held; /* number of the last cut that held it */
-    gnomon__stage_key stage;
-} segment_entry;
-
-static struct {
-    segment_entry *at;
-    size_t count, room;
-} segment_list GNOMON__OF_PROCESS;
-static uint32_t cuts; /* number of this cut */
-
-int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
+int gnomon__segments_add(uint64_t until, const gnomon__stage_key *stage)
 {
-    return GNOMON__ADD(segment_list.at, segment_list.room, segment_list.count,
-                       (segment_entry){segment, cuts, {.ordinal = ordinal}})
+    gnomon__past_segments *s = &gnomon__segments_over;
+    const uint64_t from = s->count ? s->at[s->count - 1].until : 0;
+    return GNOMON__ADD(s->at, s->room, s->count,
+                       (gnomon__past_segment){*stage, from, until,
+                                              gnomon__segment, s->cuts})
                ? GNOMON_OK
                : GNOMON_ENOMEM;
 }
 
 void gnomon__segments_name(const gnomon__stage_key *stage)
 {
-    for (size_t i = segment_list.count; i-- > 0;)
-        if (segment_list.at[i].stage.ordinal == stage->ordinal)
-            segment_list.at[i].stage = *stage;
-        else if (segment_list.at[i].stage.ordinal < stage->ordinal)
-            return;
+    const gnomon__past_segments *s = &gnomon__segments_over;
+    for (size_t i = s->count;
+         i-- > 0 && s->at[i].stage.ordinal == stage->ordinal;)
+        s->at[i].stage = *stage;
 }
 
-static segment_entry *entry_of(uint32_t segment)
+gnomon__past_segment *gnomon__segments_find(uint32_t segment)
 {
-    size_t low = 0, high = segment_list.count;
-    GNOMON__SEARCH(low, high, i, segment_list.at[i].segment < segment)
-    return low < segment_list.count && segment_list.at[low].segment == segment
-               ? &segment_list.at[low]
-               : NULL;
+    const gnomon__past_segments *s = &gnomon__segments_over;
+    size_t low = 0, high = s->count;
+    GNOMON__SEARCH(low, high, i, s->at[i].number < segment)
+    return low < s->count && s->at[low].number == segment ? &s->at[low] : NULL;
 }
 
 gnomon__stage_key gnomon__segments_stage(uint32_t segment)
 {
-    const segment_entry *e = entry_of(segment);
-    return e ? e->stage : (gnomon__stage_key){0};
+    const gnomon__past_segment *s = gnomon__segments_find(segment);
+    return s ? s->stage : (gnomon__stage_key){0};
 }
 
 void gnomon__segments_hold(uint32_t segment)
 {
-    segment_entry *e = entry_of(segment);
-    if (e)
-        e->held = cuts;
+    gnomon__past_segment *s = gnomon__segments_find(segment);
+    if (s)
+        s->held = gnomon__segments_over.cuts;
 }
 
-void gnomon__segments_sweep(void)
+/* By halves, so that a cut need not look at all. */
+void gnomon__segments_sweep(size_t least)
 {
+    gnomon__past_segments *s = &gnomon__segments_over;
     size_t kept = 0;
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) /* a thread may not have cut yet */
-        gnomon__segments_hold(load_relaxed(&gnomon__threads[i]->segment));
-    for (size_t i = 0; i < segment_list.count; i++)
-        if (segment_list.at[i].held + 1 >= cuts ||
-            i + RECENT >= segment_list.count)
-            segment_list.at[kept++] = segment_list.at[i];
-    segment_list.count = kept;
-    cuts++;
+    gnomon__each_thread(t) /* it may not have cut yet */
+        gnomon__segments_hold(load_relaxed(&t->segment));
+    for (size_t i = 0; s->count >= 2 * least && i < s->count; i++)
+        if (s->at[i].held + 1 >= s->cuts || i + least >= s->count)
+            s->at[kept++] = s->at[i];
+    s->count = kept ? kept : s->count;
+    s->cuts++;
 }
 
 void gnomon__segments_clear(void)
 {
-    gnomon__free(segment_list.at);
-    segment_list.at = NULL;
-    segment_list.count = segment_list.room = 0;
+    gnomon__free(gnomon__segments_over.at);
+    gnomon__segments_over = (gnomon__past_segments){0};
 }

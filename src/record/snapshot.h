@@ -5,7 +5,6 @@
 #define GNOMON_RECORD_SNAPSHOT_H
 
 #include "gnomon/profile.h"
-#include "platform/order.h"
 #include "record/ledger.h"
 #include "record/whole_steps.h"
 
@@ -26,24 +25,6 @@ typedef struct gnomon__step_record {
     uint64_t number;
     uint64_t begin_ns, end_ns;
 } gnomon__step_record;
-
-/* When a stage of the run ended, in ticks; ascending. */
-typedef struct gnomon__stage_span {
-    uint64_t until;
-    uint32_t ordinal;
-    uint32_t name;    /* its number */
-    uint32_t segment; /* its last */
-    uint32_t reserved;
-} gnomon__stage_span;
-
-/* The one that has the segment; `count`: it is of the open stage. */
-static inline size_t gnomon__stage_span_of(const gnomon__stage_span *spans,
-                                           size_t count, uint32_t segment)
-{
-    size_t first = 0;
-    GNOMON__SEARCH(first, count, i, spans[i].segment < segment)
-    return first;
-}
 
 struct gnomon__model;
 struct gnomon__tape_events;
@@ -67,8 +48,6 @@ typedef struct gnomon__run_record {
     size_t metadata_count;
     struct gnomon__tape_events *events; /* NULL: none; the profile takes them */
     struct gnomon__activity_events *work; /* likewise, of devices */
-    const gnomon__stage_span *spans;      /* of the stages that are over */
-    size_t span_count;
 } gnomon__run_record;
 
 /* GNOMON_OK or GNOMON_ENOMEM. Under the readers' lock. */

@@ -203,9 +203,7 @@ static int put_taped_steps(gnomon__snapshot_builder *b,
         gnomon__stage_cursor at = {0};
         uint32_t stage = gnomon__snapshot_stage_at(b, s->begin, &at);
         const gnomon__step_record f = {
-            .ordinal = at.span < b->record->span_count
-                           ? b->record->spans[at.span].ordinal
-                           : b->record->open,
+            .ordinal = at.ordinal,
             .phase = GNOMON_PHASE_RECORD,
             .number = s->number,
             .begin_ns = gnomon__clock_ns(s->begin),

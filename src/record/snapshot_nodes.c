@@ -152,24 +152,21 @@ uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
-/* Behind the last one is the open stage. */
-static uint32_t stage_of_span(const gnomon__snapshot_builder *b, size_t span)
+/* Ordinal 0: it is not known any more. */
+static uint32_t stage_of_key(const gnomon__snapshot_builder *b,
+                             gnomon__stage_key key)
 {
-    const gnomon__run_record *r = b->record;
-    gnomon__stage_key key = {.ordinal = r->open};
-    if (span < r->span_count)
-        key = (gnomon__stage_key){.ordinal = r->spans[span].ordinal,
-                                  .name = r->spans[span].name};
     const uint32_t stage = gnomon__snapshot_stage(b, key);
-    return stage <= r->stage_count ? stage : 0;
+    return key.ordinal && stage <= b->record->stage_count ? stage : 0;
 }
 
 uint32_t gnomon__snapshot_stage_in(const gnomon__snapshot_builder *b,
                                    uint32_t segment)
 {
-    const gnomon__run_record *r = b->record;
-    return stage_of_span(
-        b, gnomon__stage_span_of(r->spans, r->span_count, segment));
+    gnomon__stage_key key = gnomon__segments_stage(segment);
+    if (segment == load_relaxed(&gnomon__segment))
+        key.ordinal = b->record->open;
+    return stage_of_key(b, key);
 }
 
 /* Whether all events of tapes are of the profile's only stage. */
@@ -181,12 +178,18 @@ static int are_of_one_stage(const gnomon__run_record *r)
 uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
                                       uint64_t ticks, gnomon__stage_cursor *at)
 {
-    const gnomon__run_record *r = b->record;
-    while (at->span < r->span_count && ticks >= r->spans[at->span].until)
-        at->span++;
-    at->until =
-        at->span < r->span_count ? r->spans[at->span].until : UINT64_MAX;
-    return at->stage = are_of_one_stage(r) ? 1 : stage_of_span(b, at->span);
+    const gnomon__past_segments *over = &gnomon__segments_over;
+    gnomon__stage_key key = {.ordinal = b->record->open};
+    size_t i = 0, high = over->count;
+    GNOMON__SEARCH(i, high, k, over->at[k].until <= ticks)
+    at->until = UINT64_MAX;
+    if (i < over->count) {
+        const gnomon__past_segment *s = &over->at[i];
+        key = ticks < s->from ? (gnomon__stage_key){0} : s->stage;
+        at->until = ticks < s->from ? s->from : s->until;
+    }
+    at->ordinal = key.ordinal;
+    return at->stage = are_of_one_stage(b->record) ? 1 : stage_of_key(b, key);
 }
 
 uint32_t gnomon__snapshot_stage_of(const gnomon__snapshot_builder *b,

@@ -71,9 +71,9 @@ uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
                                 gnomon__stage_key key);
 /* Where a moment was found last, as moments ascend; all zero at first. */
 typedef struct gnomon__stage_cursor {
-    size_t span;
     uint64_t until; /* ticks: earlier moments are of that stage too */
     uint32_t stage;
+    uint32_t ordinal; /* in the run */
 } gnomon__stage_cursor;
 /* The stage of a segment by its number in the profile; 0: it is not there. */
 uint32_t gnomon__snapshot_stage_in(const gnomon__snapshot_builder *b,

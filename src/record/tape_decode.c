@@ -12,7 +12,7 @@
 #include "gnomon/profile.h"
 #include "platform/memory.h"
 #include "platform/order.h"
-#include "record/snapshot.h"
+#include "record/segments.h"
 
 /* Tokens that wait, by node: as many as scopes of the thread are open and linked. */
 typedef struct tape_waiting {
@@ -33,7 +33,7 @@ typedef struct tape_decoder {
     size_t kept;
     gnomon__tape_place at; /* of the next record ... */
     uint32_t segment;      /* ... and when it was written */
-    uint64_t from, until;  /* ticks: the stage of that segment */
+    uint64_t from, until;  /* ticks: that segment */
     /* For a cycle: the first record of a later cycle, if there is one. The cursor goes
      * there; `ahead` events behind it are delivered. */
     gnomon__tape_place rest;
@@ -58,16 +58,18 @@ static uint32_t segment_of(const tape_decoder *d, const gnomon__tape_record *r)
                : d->segment;
 }
 
-static void find_stage(tape_decoder *d, uint32_t segment)
+static void find_segment(tape_decoder *d, uint32_t segment)
 {
-    const gnomon__tape_events *e = d->e;
-    const size_t i = gnomon__stage_span_of(e->spans, e->span_count, segment);
+    const gnomon__past_segment *s = gnomon__segments_find(segment);
     d->segment = segment;
-    d->from = i ? e->spans[i - 1].until : 0;
-    d->until = i < e->span_count ? e->spans[i].until : UINT64_MAX;
+    d->from = s ? s->from
+              : segment == load_relaxed(&gnomon__segment)
+                  ? load_relaxed(&gnomon__segment_begin)
+                  : 0;
+    d->until = s ? s->until : UINT64_MAX;
 }
 
-/* The segment in which it began, where its moment is in another stage: as threads are cut
+/* The segment in which it began, where its moment is in another one: as threads are cut
  * one after the other, or at that very moment. */
 static uint32_t segment_apart(const tape_decoder *d,
                               const gnomon__tape_record *r)
@@ -84,9 +86,9 @@ static void begin_segment(tape_decoder *d, const gnomon__tape_record *r)
     const uint32_t now = load_relaxed(&gnomon__segment),
                    lower = r->what >> GNOMON__TAPE_SEGMENT,
                    all = UINT32_MAX >> GNOMON__TAPE_SEGMENT;
-    find_stage(d, GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_CUT
-                      ? r->ticks
-                      : now - ((now - lower) & all));
+    find_segment(d, GNOMON__TAPE_KIND(r->what) == GNOMON__TAPE_CUT
+                        ? r->ticks
+                        : now - ((now - lower) & all));
 }
 
 /* ---- Nodes and tokens ----------------------------------------------------------- */

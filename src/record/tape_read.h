@@ -131,8 +131,6 @@ typedef struct gnomon__tape_events {
     uint32_t first_segment, last_segment;
     size_t most; /* of a PART: about so many bytes of blocks */
     uint32_t bit, generation;
-    const struct gnomon__stage_span *spans; /* of the stages that are over */
-    size_t span_count;
     /* How it was: */
     uint64_t since; /* ticks: what began earlier is missing */
     uint64_t now;   /* ticks */

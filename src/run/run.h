@@ -24,7 +24,6 @@
  *     events.c     which events they have
  *     cycles.c     when the events of cycles are given to profilers
  *     streams.c    keep=stream: events that are given to profilers meanwhile
- *     stage_spans.c  when stages ended
  *     metadata.c   the run's metadata
  *     window.c     schedules: open windows, armed masks, cycles that are over
  *     summary.c    reports: into buffers, with their footers
@@ -42,8 +41,8 @@
  *
  * What profiles.c, output.c, paths.c and files.c have is in files.h, host.c, copies.c
  * and metadata.c in host.h, plugin.c in plugin.h, stage.c, stage_names.c, step.c and the
- * stage of state.c in stage.h, and what snapshots.c, events.c, cycles.c, streams.c and
- * stage_spans.c have in snapshots.h. */
+ * stage of state.c in stage.h, and what snapshots.c, events.c, cycles.c and streams.c
+ * have in snapshots.h. */
 #ifndef GNOMON_RUN_RUN_H
 #define GNOMON_RUN_RUN_H
 

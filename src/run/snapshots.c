@@ -32,7 +32,6 @@ static void choose_steps(gnomon__run_record *r,
 static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
                        const gnomon__event_range *events)
 {
-    f->run.spans = gnomon__stage_spans(&f->run.span_count);
     if (!events || !events->window->tape)
         return GNOMON_OK;
     int is_stage = events->which == GNOMON__TAPE_ON_TIME;
@@ -46,8 +45,6 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
             is_stage ? UINT64_MAX : events->until, events->most))
         return GNOMON_ENOMEM;
     gnomon__events_ask(&f->events, events);
-    f->events.spans = f->run.spans;
-    f->events.span_count = f->run.span_count;
     return gnomon__tape_read(&f->events);
 }
 
@@ -112,25 +109,18 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
     return snapshot_stage(out, v, &stage, events);
 }
 
-static int is_span_of(const gnomon__stage_span *span,
-                      const gnomon__stage_key *stage)
-{
-    return span->ordinal == stage->ordinal && span->name == stage->name;
-}
-
 /* Those that began in the stage; none if that is not known any more. */
 static gnomon__event_range late_events(const gnomon__view *window,
                                        const gnomon__stage_key *stage)
 {
     gnomon__event_range range = {.window = window, .which = GNOMON__TAPE_LATE};
-    size_t count;
-    const gnomon__stage_span *spans = gnomon__stage_spans(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (!is_span_of(&spans[i], stage))
-            continue;
-        range.first_segment = i ? spans[i - 1].segment + 1 : 1;
-        range.last_segment = spans[i].segment;
-    }
+    const gnomon__past_segments *over = &gnomon__segments_over;
+    for (size_t i = 0; i < over->count; i++)
+        if (over->at[i].stage.ordinal == stage->ordinal) {
+            range.last_segment = over->at[i].number;
+            if (!range.first_segment)
+                range.first_segment = range.last_segment;
+        }
     return range;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What profiles of views are made of: which events they have, the cycles of schedules
- * and streams whose events are given to profilers, when stages ended, and snapshots. */
+ * and streams whose events are given to profilers, and snapshots. */
 #ifndef GNOMON_RUN_SNAPSHOTS_H
 #define GNOMON_RUN_SNAPSHOTS_H
 
@@ -82,13 +82,6 @@ void gnomon__run_delivered(int leaving, uint64_t until);
 void gnomon__streams_deliver(int all);
 /* Calls the profiler's callback `events`. */
 void gnomon__call_ready(gnomon__attachment *a, const struct gnomon__model *m);
-
-/* ---- stage_spans.c --------------------------------------------------------------- */
-
-/* After the stage's cut. Under the readers' lock. */
-void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage);
-const gnomon__stage_span *gnomon__stage_spans(size_t *count);
-void gnomon__stage_spans_clear(void);
 
 /* ---- snapshots.c -------------------------------------------------------------------- */
 

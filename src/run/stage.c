@@ -26,6 +26,19 @@ static int take_views(void)
     return code;
 }
 
+/* Of how many segments the stages are kept at the least: many where something records
+ * events, of which only the moment is known, or work, which may be told late. */
+#define FEW_SEGMENTS 4u
+#define MOST_SEGMENTS 32768u
+
+static size_t segments_needed(void)
+{
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->tape || v->has_work || v->timed)
+            return MOST_SEGMENTS;
+    return FEW_SEGMENTS;
+}
+
 /* Under the readers' lock: later marks go to the next segment, and earlier ones are
  * added to the ledgers. */
 static int cut(uint64_t now)
@@ -33,15 +46,14 @@ static int cut(uint64_t now)
     gnomon__step_lock();
     gnomon__stage.first = gnomon__stage_first_mark();
     gnomon__step_unlock();
-    int code = gnomon__segments_add(gnomon__segment, gnomon__stage_ordinal());
-    gnomon__segments_name(&gnomon__stage.reported.key);
+    int code = gnomon__segments_add(now, &gnomon__stage.reported.key);
     if (gnomon__stage.unreached)
         code = take_views() ? GNOMON_ENOMEM : code;
     gnomon__stage.unreached = gnomon__cut(now);
     code = take_views() ? GNOMON_ENOMEM : code;
     for (gnomon__view *v = gnomon__views; v && code; v = v->next)
         v->ledger.open.is_incomplete = 1;
-    gnomon__segments_sweep();
+    gnomon__segments_sweep(segments_needed());
     return code;
 }
 
@@ -112,7 +124,6 @@ static void end_stage(void)
     int code = cut(now);
     int closed = close_views(&gnomon__stage.reported, begin, end_reported(now));
     gnomon__stage_names_add(&gnomon__stage.reported);
-    gnomon__stage_span_add(now, &gnomon__stage.reported.key);
     gnomon__step_lock();
     begin_next();
     uint32_t unnotified = gnomon__windows_move(0, 1, now);
@@ -231,7 +242,6 @@ void gnomon__stages_restart(void)
     gnomon__segments_clear();
     gnomon__steps_restart();
     gnomon__step_unlock();
-    gnomon__stage_spans_clear();
     gnomon__metadata_clear();
     gnomon__readers_unlock();
 }
