@@ -26,15 +26,14 @@ extern GNOMON_API const char gnomon_nvtx_in[];
 const char gnomon_nvtx_in[] = GNOMON_VERSION;
 
 static void attach(const NvtxExportTableCallbacks *callbacks,
-                   const gnomon__inject_module *module)
+                   const gnomon__inject_call *call)
 {
     NvtxFunctionTable table = NULL;
     unsigned size = 0;
-    if (!callbacks->GetModuleFunctionTable(module->id, &table, &size) || !table)
-        return;
-    for (uint32_t i = 1; i < module->count && i < size; i++)
-        if (module->functions[i] && table[i])
-            *table[i] = module->functions[i];
+    if (callbacks->GetModuleFunctionTable((NvtxCallbackModule)call->module,
+                                          &table, &size) &&
+        table && call->id < size && table[call->id])
+        *table[call->id] = call->function;
 }
 
 /* Makes gnomon read $GNOMON now, by getting a region. */
@@ -46,7 +45,7 @@ static void read_environment(void)
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
 {
-    static const gnomon__inject_module *const modules[] = {
+    static const gnomon__inject_call *const calls[] = {
         gnomon__inject_marks, gnomon__inject_handles, gnomon__inject_resources};
     const NvtxExportTableCallbacks *callbacks =
         get_table ? get_table(NVTX_ETID_CALLBACKS) : NULL;
@@ -58,9 +57,9 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
     if (HAS(version, SetInjectionNvtxVersion) &&
         version->SetInjectionNvtxVersion)
         version->SetInjectionNvtxVersion(NVTX_VERSION);
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        for (const gnomon__inject_module *m = modules[i]; m->count; m++)
-            attach(callbacks, m);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (const gnomon__inject_call *c = calls[i]; c->function; c++)
+            attach(callbacks, c);
     read_environment();
     return 1;
 }
@@ -78,19 +77,15 @@ GNOMON_API int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
 
 /* gnomon's part of the extension, if the generation is the same; else NULL: the
  * extension's calls do nothing. */
-static const gnomon__inject_extension *
-extension_of(const nvtxExtModuleInfo_t *info)
+static const gnomon__inject_call *calls_of(const nvtxExtModuleInfo_t *info)
 {
-    if (info->moduleId == NVTX_EXT_PAYLOAD_MODULEID)
-        return GENERATION(info->compatId) ==
-                       GENERATION(NVTX_EXT_PAYLOAD_COMPATID)
-                   ? &gnomon__inject_payloads
-                   : NULL;
-    if (info->moduleId == NVTX_EXT_COUNTERS_MODULEID)
-        return GENERATION(info->compatId) ==
-                       GENERATION(NVTX_EXT_COUNTERS_COMPATID)
-                   ? &gnomon__inject_counters
-                   : NULL;
+    uint32_t id = info->moduleId, generation = GENERATION(info->compatId);
+    if (id == NVTX_EXT_PAYLOAD_MODULEID &&
+        generation == GENERATION(NVTX_EXT_PAYLOAD_COMPATID))
+        return gnomon__inject_payloads;
+    if (id == NVTX_EXT_COUNTERS_MODULEID &&
+        generation == GENERATION(NVTX_EXT_COUNTERS_COMPATID))
+        return gnomon__inject_counters;
     return NULL;
 }
 
@@ -99,13 +94,13 @@ int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
     if (!info || info->structSize < offsetof(nvtxExtModuleInfo_t, segments) +
                                         sizeof info->segments)
         return 0;
-    const gnomon__inject_extension *e = extension_of(info);
+    const gnomon__inject_call *c = calls_of(info);
     const nvtxExtModuleSegment_t *s = info->segments;
-    if (!e || !info->segmentsCount || !s || !s->functionSlots)
+    if (!c || !info->segmentsCount || !s || !s->functionSlots)
         return 0;
-    for (uint32_t i = 0; i < e->count && i < s->slotCount; i++)
-        if (e->functions[i])
-            s->functionSlots[i] = (intptr_t)e->functions[i];
+    for (; c->function; c++)
+        if (c->id < s->slotCount)
+            s->functionSlots[c->id] = (intptr_t)c->function;
     read_environment();
     return 1;
 }

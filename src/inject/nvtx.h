@@ -246,23 +246,23 @@ size_t gnomon__inject_bare(const char *text);
 
 /* ---- Callbacks, by the modules of NVTX ------------------------------------ */
 
-typedef struct gnomon__inject_module {
-    NvtxCallbackModule id;
-    uint32_t count;                       /* of `functions` */
-    const NvtxFunctionPointer *functions; /* by callback id; NULL: none */
-} gnomon__inject_module;
+/* A callback or, in an extension, the function of a slot. */
+typedef struct gnomon__inject_call {
+    uint32_t module; /* NVTX_CB_MODULE_*; not of an extension */
+    uint32_t id;     /* in its module or extension */
+    NvtxFunctionPointer function;
+} gnomon__inject_call;
 
-#define GNOMON__INJECT_CALL(f) ((NvtxFunctionPointer)(f))
-#define GNOMON__INJECT_MODULE(id, table) \
+#define GNOMON__INJECT_CALL(module, name, function) \
     { \
-        id, sizeof(table) / sizeof *(table), table \
+        NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, \
+            (NvtxFunctionPointer)(function) \
     }
 
-/* Each ends with one whose count is 0. */
-extern const gnomon__inject_module gnomon__inject_marks[]; /* nvtx_marks.c */
-extern const gnomon__inject_module
-    gnomon__inject_handles[]; /* nvtx_handles.c */
-extern const gnomon__inject_module
+/* Each ends with one without a function. */
+extern const gnomon__inject_call gnomon__inject_marks[];   /* nvtx_marks.c */
+extern const gnomon__inject_call gnomon__inject_handles[]; /* nvtx_handles.c */
+extern const gnomon__inject_call
     gnomon__inject_resources[]; /* nvtx_resources.c */
 
 static inline gnomon__inject_domain *
@@ -378,17 +378,14 @@ void gnomon__inject_payload_sample(const gnomon__inject_domain *domain,
                                    const nvtxPayloadData_t *payloads,
                                    size_t count);
 
-/* By slot, from 0. */
-typedef struct gnomon__inject_extension {
-    uint32_t id;
-    uint32_t count;
-    const NvtxFunctionPointer *functions; /* NULL: not handled */
-} gnomon__inject_extension;
+#define GNOMON__INJECT_SLOT(name, function) \
+    { \
+        0, NVTX3EXT_CBID_##name, (NvtxFunctionPointer)(function) \
+    }
 
-extern const gnomon__inject_extension
-    gnomon__inject_payloads; /* nvtx_marks.c */
-extern const gnomon__inject_extension
-    gnomon__inject_counters; /* nvtx_counters.c */
+extern const gnomon__inject_call gnomon__inject_payloads[]; /* nvtx_marks.c */
+extern const gnomon__inject_call
+    gnomon__inject_counters[]; /* nvtx_counters.c */
 
 #endif
 #endif

@@ -106,18 +106,12 @@ static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
             gnomon__inject_field_sample(regions, f, 0);
 }
 
-static const NvtxFunctionPointer counter_calls[] = {
-    [NVTX3EXT_CBID_nvtxCounterRegister] = GNOMON__INJECT_CALL(counter_register),
-    [NVTX3EXT_CBID_nvtxCounterSampleInt64] = GNOMON__INJECT_CALL(counter_int64),
-    [NVTX3EXT_CBID_nvtxCounterSampleFloat64] =
-        GNOMON__INJECT_CALL(counter_float64),
-    [NVTX3EXT_CBID_nvtxCounterSample] = GNOMON__INJECT_CALL(counter_sample),
-    [NVTX3EXT_CBID_nvtxCounterSampleNoValue] =
-        GNOMON__INJECT_CALL(counter_no_value),
-};
-
-const gnomon__inject_extension gnomon__inject_counters = {
-    NVTX_EXT_COUNTERS_MODULEID, sizeof counter_calls / sizeof *counter_calls,
-    counter_calls};
+const gnomon__inject_call gnomon__inject_counters[] = {
+    GNOMON__INJECT_SLOT(nvtxCounterRegister, counter_register),
+    GNOMON__INJECT_SLOT(nvtxCounterSampleInt64, counter_int64),
+    GNOMON__INJECT_SLOT(nvtxCounterSampleFloat64, counter_float64),
+    GNOMON__INJECT_SLOT(nvtxCounterSample, counter_sample),
+    GNOMON__INJECT_SLOT(nvtxCounterSampleNoValue, counter_no_value),
+    {.function = NULL}};
 
 #endif

@@ -101,34 +101,17 @@ static void NVTX_API sync_over(nvtx_nvtxSyncUser_t handle)
         gnomon__inject_pop(name->domain);
 }
 
-static const NvtxFunctionPointer handles_core[] = {
-    [NVTX_CBID_CORE_NameCategoryA] = GNOMON__INJECT_CALL(category_a),
-    [NVTX_CBID_CORE_NameCategoryW] = GNOMON__INJECT_CALL(category_w),
-};
-
-static const NvtxFunctionPointer handles_core2[] = {
-    [NVTX_CBID_CORE2_DomainNameCategoryA] =
-        GNOMON__INJECT_CALL(domain_category_a),
-    [NVTX_CBID_CORE2_DomainNameCategoryW] =
-        GNOMON__INJECT_CALL(domain_category_w),
-    [NVTX_CBID_CORE2_DomainRegisterStringA] = GNOMON__INJECT_CALL(register_a),
-    [NVTX_CBID_CORE2_DomainRegisterStringW] = GNOMON__INJECT_CALL(register_w),
-    [NVTX_CBID_CORE2_DomainCreateA] = GNOMON__INJECT_CALL(domain_create_a),
-    [NVTX_CBID_CORE2_DomainCreateW] = GNOMON__INJECT_CALL(domain_create_w),
-};
-
-static const NvtxFunctionPointer handles_sync[] = {
-    [NVTX_CBID_SYNC_DomainSyncUserCreate] = GNOMON__INJECT_CALL(sync_create),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireStart] =
-        GNOMON__INJECT_CALL(sync_wait),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireFailed] =
-        GNOMON__INJECT_CALL(sync_over),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess] =
-        GNOMON__INJECT_CALL(sync_over),
-};
-
-const gnomon__inject_module gnomon__inject_handles[] = {
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, handles_core),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, handles_core2),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_SYNC, handles_sync),
-    {.count = 0}};
+const gnomon__inject_call gnomon__inject_handles[] = {
+    GNOMON__INJECT_CALL(CORE, NameCategoryA, category_a),
+    GNOMON__INJECT_CALL(CORE, NameCategoryW, category_w),
+    GNOMON__INJECT_CALL(CORE2, DomainNameCategoryA, domain_category_a),
+    GNOMON__INJECT_CALL(CORE2, DomainNameCategoryW, domain_category_w),
+    GNOMON__INJECT_CALL(CORE2, DomainRegisterStringA, register_a),
+    GNOMON__INJECT_CALL(CORE2, DomainRegisterStringW, register_w),
+    GNOMON__INJECT_CALL(CORE2, DomainCreateA, domain_create_a),
+    GNOMON__INJECT_CALL(CORE2, DomainCreateW, domain_create_w),
+    GNOMON__INJECT_CALL(SYNC, DomainSyncUserCreate, sync_create),
+    GNOMON__INJECT_CALL(SYNC, DomainSyncUserAcquireStart, sync_wait),
+    GNOMON__INJECT_CALL(SYNC, DomainSyncUserAcquireFailed, sync_over),
+    GNOMON__INJECT_CALL(SYNC, DomainSyncUserAcquireSuccess, sync_over),
+    {.function = NULL}};

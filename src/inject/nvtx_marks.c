@@ -309,34 +309,24 @@ static void NVTX_API inject_domain_end(nvtxDomainHandle_t handle,
     gnomon_range_end(id);
 }
 
-static const NvtxFunctionPointer marks_core[] = {
-    [NVTX_CBID_CORE_MarkEx] = GNOMON__INJECT_CALL(inject_mark_ex),
-    [NVTX_CBID_CORE_MarkA] = GNOMON__INJECT_CALL(inject_mark_a),
-    [NVTX_CBID_CORE_MarkW] = GNOMON__INJECT_CALL(inject_mark_w),
-    [NVTX_CBID_CORE_RangeStartEx] = GNOMON__INJECT_CALL(inject_start_ex),
-    [NVTX_CBID_CORE_RangeStartA] = GNOMON__INJECT_CALL(inject_start_a),
-    [NVTX_CBID_CORE_RangeStartW] = GNOMON__INJECT_CALL(inject_start_w),
-    [NVTX_CBID_CORE_RangeEnd] = GNOMON__INJECT_CALL(inject_end),
-    [NVTX_CBID_CORE_RangePushEx] = GNOMON__INJECT_CALL(inject_push_ex),
-    [NVTX_CBID_CORE_RangePushA] = GNOMON__INJECT_CALL(inject_push_a),
-    [NVTX_CBID_CORE_RangePushW] = GNOMON__INJECT_CALL(inject_push_w),
-    [NVTX_CBID_CORE_RangePop] = GNOMON__INJECT_CALL(inject_pop),
-};
-
-static const NvtxFunctionPointer marks_core2[] = {
-    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__INJECT_CALL(inject_mark_domain_ex),
-    [NVTX_CBID_CORE2_DomainRangeStartEx] =
-        GNOMON__INJECT_CALL(inject_start_domain_ex),
-    [NVTX_CBID_CORE2_DomainRangeEnd] = GNOMON__INJECT_CALL(inject_domain_end),
-    [NVTX_CBID_CORE2_DomainRangePushEx] =
-        GNOMON__INJECT_CALL(inject_push_domain_ex),
-    [NVTX_CBID_CORE2_DomainRangePop] = GNOMON__INJECT_CALL(inject_domain_pop),
-};
-
-const gnomon__inject_module gnomon__inject_marks[] = {
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, marks_core),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, marks_core2),
-    {.count = 0}};
+const gnomon__inject_call gnomon__inject_marks[] = {
+    GNOMON__INJECT_CALL(CORE, MarkEx, inject_mark_ex),
+    GNOMON__INJECT_CALL(CORE, MarkA, inject_mark_a),
+    GNOMON__INJECT_CALL(CORE, MarkW, inject_mark_w),
+    GNOMON__INJECT_CALL(CORE, RangeStartEx, inject_start_ex),
+    GNOMON__INJECT_CALL(CORE, RangeStartA, inject_start_a),
+    GNOMON__INJECT_CALL(CORE, RangeStartW, inject_start_w),
+    GNOMON__INJECT_CALL(CORE, RangeEnd, inject_end),
+    GNOMON__INJECT_CALL(CORE, RangePushEx, inject_push_ex),
+    GNOMON__INJECT_CALL(CORE, RangePushA, inject_push_a),
+    GNOMON__INJECT_CALL(CORE, RangePushW, inject_push_w),
+    GNOMON__INJECT_CALL(CORE, RangePop, inject_pop),
+    GNOMON__INJECT_CALL(CORE2, DomainMarkEx, inject_mark_domain_ex),
+    GNOMON__INJECT_CALL(CORE2, DomainRangeStartEx, inject_start_domain_ex),
+    GNOMON__INJECT_CALL(CORE2, DomainRangeEnd, inject_domain_end),
+    GNOMON__INJECT_CALL(CORE2, DomainRangePushEx, inject_push_domain_ex),
+    GNOMON__INJECT_CALL(CORE2, DomainRangePop, inject_domain_pop),
+    {.function = NULL}};
 
 /* ---- Events of structured payloads alone ----------------------------------- */
 
@@ -373,23 +363,16 @@ static uint8_t NVTX_API payload_is_on(nvtxDomainHandle_t handle)
     return load_relaxed(&gnomon_enabled) != 0;
 }
 
-static const NvtxFunctionPointer payload_calls[] = {
-    [NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
-        GNOMON__INJECT_CALL(gnomon__inject_schema_register),
-    [NVTX3EXT_CBID_nvtxPayloadEnumRegister] =
-        GNOMON__INJECT_CALL(gnomon__inject_enum_register),
-    [NVTX3EXT_CBID_nvtxMarkPayload] = GNOMON__INJECT_CALL(inject_mark_payload),
-    [NVTX3EXT_CBID_nvtxRangePushPayload] =
-        GNOMON__INJECT_CALL(inject_push_payload),
-    [NVTX3EXT_CBID_nvtxRangePopPayload] = GNOMON__INJECT_CALL(payload_pop),
-    [NVTX3EXT_CBID_nvtxRangeStartPayload] =
-        GNOMON__INJECT_CALL(inject_start_payload),
-    [NVTX3EXT_CBID_nvtxRangeEndPayload] = GNOMON__INJECT_CALL(payload_end),
-    [NVTX3EXT_CBID_nvtxDomainIsEnabled] = GNOMON__INJECT_CALL(payload_is_on),
-};
-
-const gnomon__inject_extension gnomon__inject_payloads = {
-    NVTX_EXT_PAYLOAD_MODULEID, sizeof payload_calls / sizeof *payload_calls,
-    payload_calls};
+const gnomon__inject_call gnomon__inject_payloads[] = {
+    GNOMON__INJECT_SLOT(nvtxPayloadSchemaRegister,
+                        gnomon__inject_schema_register),
+    GNOMON__INJECT_SLOT(nvtxPayloadEnumRegister, gnomon__inject_enum_register),
+    GNOMON__INJECT_SLOT(nvtxMarkPayload, inject_mark_payload),
+    GNOMON__INJECT_SLOT(nvtxRangePushPayload, inject_push_payload),
+    GNOMON__INJECT_SLOT(nvtxRangePopPayload, payload_pop),
+    GNOMON__INJECT_SLOT(nvtxRangeStartPayload, inject_start_payload),
+    GNOMON__INJECT_SLOT(nvtxRangeEndPayload, payload_end),
+    GNOMON__INJECT_SLOT(nvtxDomainIsEnabled, payload_is_on),
+    {.function = NULL}};
 
 #endif

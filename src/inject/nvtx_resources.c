@@ -128,42 +128,25 @@ resource_create(nvtxDomainHandle_t handle, nvtxResourceAttributes_t *a)
 
 /* ---- Tables --------------------------------------------------------------- */
 
-#define BOTH(id, function) \
-    [id##A] = GNOMON__INJECT_CALL(function##_a), \
-    [id##W] = GNOMON__INJECT_CALL(function##_w)
+#define BOTH(module, name, function) \
+    GNOMON__INJECT_CALL(module, name##A, function##_a), \
+        GNOMON__INJECT_CALL(module, name##W, function##_w)
 
-static const NvtxFunctionPointer named_core[] = {
-    BOTH(NVTX_CBID_CORE_NameOsThread, name_os_thread),
-};
-static const NvtxFunctionPointer named_core2[] = {
-    [NVTX_CBID_CORE2_DomainResourceCreate] =
-        GNOMON__INJECT_CALL(resource_create),
-};
-static const NvtxFunctionPointer named_cuda[] = {
-    BOTH(NVTX_CBID_CUDA_NameCuDevice, name_cu_device),
-    BOTH(NVTX_CBID_CUDA_NameCuContext, name_cu_context),
-    BOTH(NVTX_CBID_CUDA_NameCuStream, name_cu_stream),
-    BOTH(NVTX_CBID_CUDA_NameCuEvent, name_cu_event),
-};
-static const NvtxFunctionPointer named_cudart[] = {
-    BOTH(NVTX_CBID_CUDART_NameCudaDevice, name_cu_device),
-    BOTH(NVTX_CBID_CUDART_NameCudaStream, name_cu_stream),
-    BOTH(NVTX_CBID_CUDART_NameCudaEvent, name_cu_event),
-};
-static const NvtxFunctionPointer named_opencl[] = {
-    BOTH(NVTX_CBID_OPENCL_NameClDevice, name_cl_device),
-    BOTH(NVTX_CBID_OPENCL_NameClContext, name_cl_context),
-    BOTH(NVTX_CBID_OPENCL_NameClCommandQueue, name_cl_queue),
-    BOTH(NVTX_CBID_OPENCL_NameClMemObject, name_cl_memory),
-    BOTH(NVTX_CBID_OPENCL_NameClSampler, name_cl_sampler),
-    BOTH(NVTX_CBID_OPENCL_NameClProgram, name_cl_program),
-    BOTH(NVTX_CBID_OPENCL_NameClEvent, name_cl_event),
-};
-
-const gnomon__inject_module gnomon__inject_resources[] = {
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, named_core),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, named_core2),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CUDA, named_cuda),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CUDART, named_cudart),
-    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_OPENCL, named_opencl),
-    {.count = 0}};
+const gnomon__inject_call gnomon__inject_resources[] = {
+    BOTH(CORE, NameOsThread, name_os_thread),
+    GNOMON__INJECT_CALL(CORE2, DomainResourceCreate, resource_create),
+    BOTH(CUDA, NameCuDevice, name_cu_device),
+    BOTH(CUDA, NameCuContext, name_cu_context),
+    BOTH(CUDA, NameCuStream, name_cu_stream),
+    BOTH(CUDA, NameCuEvent, name_cu_event),
+    BOTH(CUDART, NameCudaDevice, name_cu_device),
+    BOTH(CUDART, NameCudaStream, name_cu_stream),
+    BOTH(CUDART, NameCudaEvent, name_cu_event),
+    BOTH(OPENCL, NameClDevice, name_cl_device),
+    BOTH(OPENCL, NameClContext, name_cl_context),
+    BOTH(OPENCL, NameClCommandQueue, name_cl_queue),
+    BOTH(OPENCL, NameClMemObject, name_cl_memory),
+    BOTH(OPENCL, NameClSampler, name_cl_sampler),
+    BOTH(OPENCL, NameClProgram, name_cl_program),
+    BOTH(OPENCL, NameClEvent, name_cl_event),
+    {.function = NULL}};
