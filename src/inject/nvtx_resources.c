@@ -8,6 +8,7 @@
  * event in each step does not use ever more memory. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,44 +22,32 @@
 
 static uint32_t resources_kept;
 
-static void keep_resource(const char *kind, const char *id, const char *name)
+/* `format`: of the key. */
+static __attribute__((format(printf, 2, 3))) void
+keep_resource(const char *name, const char *format, ...)
 {
     char key[128], json[6 * MAX_TEXT + 3]; /* an escape is \u0000 at most */
+    va_list of;
     if (!load_relaxed(&gnomon_enabled) ||
         !gnomon__inject_reserve(&resources_kept, MAX_RESOURCES,
                                 "objects have names"))
         return;
-    snprintf(key, sizeof key, "nvtx.%s.%s", kind, id);
+    va_start(of, format);
+    vsnprintf(key, sizeof key, format, of);
+    va_end(of);
     if (!name)
         name = "(null)";
     gnomon__json_quote(name, strnlen(name, MAX_TEXT), json, sizeof json);
     (void)gnomon_metadata(key, json);
 }
 
-static void name_handle(const char *kind, const void *handle, const char *name)
-{
-    char id[32];
-    snprintf(id, sizeof id, "0x%" PRIxPTR, (uintptr_t)handle);
-    keep_resource(kind, id, name);
-}
-
-static void name_device(const char *kind, int device, const char *name)
-{
-    char id[32];
-    snprintf(id, sizeof id, "%d", device);
-    keep_resource(kind, id, name);
-}
-
 /* `thread`: the system's thread id. */
 static void name_thread(uint64_t thread, const char *name)
 {
-    char id[32];
-    if (thread == (uint64_t)gnomon__os_thread_id()) {
+    if (thread == (uint64_t)gnomon__os_thread_id())
         gnomon_thread_name(name);
-        return;
-    }
-    snprintf(id, sizeof id, "%" PRIu64, thread);
-    keep_resource("thread", id, name);
+    else
+        keep_resource(name, "nvtx.thread.%" PRIu64, thread);
 }
 
 /* A pair of callbacks, of text and of wide text. */
@@ -70,10 +59,11 @@ static void name_thread(uint64_t thread, const char *name)
     GNOMON__INJECT_WIDE(void, function##_w, (type what, const wchar_t *wide), \
                         function##_a(what, text.text))
 #define NAMED_HANDLE(function, kind) \
-    NAMED(function, void *, name_handle(kind, what, name))
+    NAMED(function, void *, \
+          keep_resource(name, "nvtx." kind ".0x%" PRIxPTR, (uintptr_t)what))
 
 NAMED(name_os_thread, uint32_t, name_thread(what, name))
-NAMED(name_cu_device, int, name_device("cuda_device", what, name))
+NAMED(name_cu_device, int, keep_resource(name, "nvtx.cuda_device.%d", what))
 NAMED_HANDLE(name_cu_context, "cuda_context")
 NAMED_HANDLE(name_cu_stream, "cuda_stream")
 NAMED_HANDLE(name_cu_event, "cuda_event")
@@ -90,26 +80,18 @@ NAMED_HANDLE(name_cl_event, "opencl_event")
 static void name_resource(const gnomon__inject_domain *domain,
                           const nvtxResourceAttributes_t *a, const char *name)
 {
-    char kind[64], id[32];
     uint64_t value = a->identifier.ullValue;
     pthread_t self = pthread_self();
-    switch (a->identifierType) {
-    case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
+    if (a->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE)
         name_thread(value, name);
-        return;
-    case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX:
-        if (memcmp(&value, &self, sizeof value) == 0) {
-            gnomon_thread_name(name);
-            return;
-        }
-        break;
-    default:;
-    }
-    /* Other types are known to their domain only. */
-    snprintf(kind, sizeof kind, "%.40s%sresource.%" PRIx32, domain->text,
-             *domain->text ? "." : "", (uint32_t)a->identifierType);
-    snprintf(id, sizeof id, "0x%" PRIx64, value);
-    keep_resource(kind, id, name);
+    else if (a->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX &&
+             memcmp(&value, &self, sizeof value) == 0)
+        gnomon_thread_name(name);
+    else
+        /* Other types are known to their domain only. */
+        keep_resource(name, "nvtx.%.40s%sresource.%" PRIx32 ".0x%" PRIx64,
+                      domain->text, *domain->text ? "." : "",
+                      (uint32_t)a->identifierType, value);
 }
 
 static nvtxResourceHandle_t NVTX_API
