@@ -60,13 +60,11 @@ typedef struct gnomon__inject_domain {
     const char *text;             /* "": the default one */
 } gnomon__inject_domain;
 
-/* The counter of one field of a payload, for one text: "text.field". Fields of one
- * name share a counter. */
+/* The counter of one field of a payload, for one text: "text.field". */
 typedef struct gnomon__inject_field_counter {
     struct gnomon__inject_field_counter *next;
     const void *field;
-    gnomon_region *counter; /* this one's, or an older one's */
-    gnomon_region own;
+    gnomon_region *counter; /* fields of one name share it */
     char text[];
 } gnomon__inject_field_counter;
 

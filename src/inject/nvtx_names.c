@@ -269,32 +269,17 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
 
 /* ---- Fields ---------------------------------------------------------------- */
 
-static gnomon__inject_field_counter *
-find_field_counter(gnomon__inject_field_counter *from, const void *field)
-{
-    while (from && from->field != field)
-        from = from->next;
-    return from;
-}
-
-static gnomon_region *counter_among(gnomon__inject_field_counter *from,
-                                    const char *text)
-{
-    while (from && strcmp(from->text, text) != 0)
-        from = from->next;
-    return from ? from->counter : NULL;
-}
-
 gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
                                                const void *field,
                                                const char *name)
 {
-    gnomon__inject_field_counter *known =
-        find_field_counter(load_acquire(&regions->field_counters), field);
-    if (likely(known != NULL)) /* partner: the swap below */
-        return known->counter;
+    gnomon__inject_field_counter *made =
+        load_acquire(&regions->field_counters); /* partner: the swap below */
+    while (made && made->field != field)
+        made = made->next;
+    if (likely(made != NULL))
+        return made->counter;
     size_t room = strlen(regions->mark.name) + strlen(name) + 2;
-    gnomon__inject_field_counter *made = NULL, *head;
     if (gnomon__inject_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
                                "fields have counters"))
         made = gnomon__inject_alloc(sizeof *made + room);
@@ -302,18 +287,14 @@ gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
         return NULL;
     snprintf(made->text, room, "%s.%s", regions->mark.name, name);
     made->field = field;
-    made->own = inject_region_of(GNOMON_KIND_COUNTER, made->text,
-                                 regions->mark.category);
-    do { /* partner: the acquire above */
-        head = load_acquire(&regions->field_counters);
-        known = find_field_counter(head, field);
-        made->counter = counter_among(head, made->text);
-        if (!made->counter)
-            made->counter = &made->own;
-        made->next = head;
-    } while (!known && !cas_acq_rel(&regions->field_counters, &head, made));
-    if (!known)
-        return made->counter;
-    gnomon__free(made);
-    return known->counter;
+    made->counter = gnomon_region_get(made->text, regions->mark.category,
+                                      GNOMON_KIND_COUNTER);
+    if (is_refused(made->counter, made->text)) {
+        gnomon__free(made);
+        return &inject_other_regions.counter;
+    }
+    made->next = load_relaxed(&regions->field_counters);
+    while (!cas_acq_rel(&regions->field_counters, &made->next, made))
+        ; /* one that another thread made meanwhile has the same counter */
+    return made->counter;
 }
