@@ -70,9 +70,7 @@ GNOMON__CALL const char *gnomon_version(void)
 GNOMON_INLINE gnomon_region *gnomon_region_get(const char *name,
                                                const char *category, int kind)
 {
-    (void)name;
-    (void)category;
-    (void)kind;
+    (void)name, (void)category, (void)kind;
     return GNOMON_NULL;
 }
 #define gnomon_region_get(name, category, kind) \
@@ -111,15 +109,13 @@ GNOMON_INLINE void gnomon_stop(const char *name)
 
 GNOMON_INLINE void gnomon_start_n(const char *name, size_t length)
 {
-    (void)name;
-    (void)length;
+    (void)name, (void)length;
 }
 #define gnomon_start_n(name, length) GNOMON__NOT(gnomon_start_n(name, length))
 
 GNOMON_INLINE void gnomon_stop_n(const char *name, size_t length)
 {
-    (void)name;
-    (void)length;
+    (void)name, (void)length;
 }
 #define gnomon_stop_n(name, length) GNOMON__NOT(gnomon_stop_n(name, length))
 
@@ -134,8 +130,7 @@ GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
 GNOMON_INLINE gnomon_range gnomon_range_begin_in(gnomon_region *region,
                                                  gnomon_range around)
 {
-    (void)region;
-    (void)around;
+    (void)region, (void)around;
     return 0;
 }
 #define gnomon_range_begin_in(region, around) \
@@ -149,8 +144,7 @@ GNOMON_INLINE void gnomon_range_end(gnomon_range range)
 
 GNOMON_INLINE void gnomon_counter(gnomon_region *region, double value)
 {
-    (void)region;
-    (void)value;
+    (void)region, (void)value;
 }
 #define gnomon_counter(region, value) GNOMON__NOT(gnomon_counter(region, value))
 
@@ -190,16 +184,14 @@ GNOMON_INLINE gnomon_link gnomon_link_out(void)
 
 GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 {
-    (void)from;
-    (void)kind;
+    (void)from, (void)kind;
 }
 #define gnomon_link_in(from, kind) GNOMON__NOT(gnomon_link_in(from, kind))
 
 GNOMON_INLINE gnomon_region *gnomon_op_region(gnomon_region *region,
                                               const gnomon_op_info *op)
 {
-    (void)region;
-    (void)op;
+    (void)region, (void)op;
     return GNOMON_NULL;
 }
 #define gnomon_op_region(region, op) \
@@ -208,8 +200,7 @@ GNOMON_INLINE gnomon_region *gnomon_op_region(gnomon_region *region,
 GNOMON_INLINE gnomon_token gnomon_begin_op(gnomon_region *region,
                                            const gnomon_op_info *op)
 {
-    (void)region;
-    (void)op;
+    (void)region, (void)op;
     return 0;
 }
 #define gnomon_begin_op(region, op) \
@@ -238,8 +229,7 @@ GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
 
 GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self)
 {
-    (void)profiler;
-    (void)self;
+    (void)profiler, (void)self;
     return GNOMON_ENOENT;
 }
 
@@ -264,8 +254,7 @@ GNOMON__CALL int gnomon_stage_end(void)
 
 GNOMON__CALL int gnomon_metadata(const char *key, const char *json)
 {
-    (void)key;
-    (void)json;
+    (void)key, (void)json;
     return GNOMON_OK;
 }
 
@@ -319,8 +308,7 @@ GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages)
 {
     *out = GNOMON_NULL;
-    (void)profiler;
-    (void)all_stages;
+    (void)profiler, (void)all_stages;
     return GNOMON_ESTATE;
 }
 
@@ -338,18 +326,14 @@ GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
 GNOMON__CALL int gnomon_write(const gnomon_profile *profile, const char *format,
                               const gnomon_writer *out)
 {
-    (void)profile;
-    (void)format;
-    (void)out;
+    (void)profile, (void)format, (void)out;
     return GNOMON_ESTATE;
 }
 
 GNOMON__CALL int gnomon_write_file(const gnomon_profile *profile,
                                    const char *format, const char *path)
 {
-    (void)profile;
-    (void)format;
-    (void)path;
+    (void)profile, (void)format, (void)path;
     return GNOMON_ESTATE;
 }
 
@@ -357,8 +341,7 @@ GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
                                      size_t size)
 {
     *out = GNOMON_NULL;
-    (void)bytes;
-    (void)size;
+    (void)bytes, (void)size;
     return GNOMON_ESTATE;
 }
 
@@ -372,9 +355,7 @@ GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path)
 GNOMON__CALL int gnomon_report(const gnomon_profile *profile,
                                const char *report, const gnomon_writer *out)
 {
-    (void)profile;
-    (void)report;
-    (void)out;
+    (void)profile, (void)report, (void)out;
     return GNOMON_ESTATE;
 }
 
@@ -387,17 +368,15 @@ GNOMON__CALL int gnomon_builder_create(gnomon_builder **out)
 GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
                                          const void *info)
 {
-    (void)builder;
-    (void)entity;
-    (void)info;
+    (void)builder, (void)entity, (void)info;
     return 0;
 }
 
 GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
                                        gnomon_profile **out)
 {
-    (void)builder;
     *out = GNOMON_NULL;
+    (void)builder;
     return GNOMON_ESTATE;
 }
 
@@ -441,9 +420,7 @@ GNOMON__CALL size_t gnomon_thread_count(void)
 GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
                                      size_t capacity)
 {
-    (void)thread;
-    (void)scopes;
-    (void)capacity;
+    (void)thread, (void)scopes, (void)capacity;
     return GNOMON_EINVAL;
 }
 
@@ -452,9 +429,7 @@ GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
                                                   void *stream)
 {
     gnomon_device_scope none = {0, 0, 0};
-    (void)region;
-    (void)device;
-    (void)stream;
+    (void)region, (void)device, (void)stream;
     return none;
 }
 #define gnomon_begin_on(region, device, stream) \
@@ -469,9 +444,7 @@ GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
 GNOMON_INLINE void gnomon_stream_name(const gnomon_device *device, void *stream,
                                       const char *name)
 {
-    (void)device;
-    (void)stream;
-    (void)name;
+    (void)device, (void)stream, (void)name;
 }
 #define gnomon_stream_name(device, stream, name) \
     GNOMON__NOT(gnomon_stream_name(device, stream, name))
@@ -485,41 +458,35 @@ GNOMON__CALL int gnomon_device_wait(uint64_t patience_ns)
 GNOMON_INLINE void gnomon_pool_allocated(gnomon_region *pool,
                                          const void *pointer, uint64_t bytes)
 {
-    (void)pool;
-    (void)pointer;
-    (void)bytes;
+    (void)pool, (void)pointer, (void)bytes;
 }
 #define gnomon_pool_allocated(pool, pointer, bytes) \
     GNOMON__NOT(gnomon_pool_allocated(pool, pointer, bytes))
 
 GNOMON_INLINE void gnomon_pool_freed(gnomon_region *pool, const void *pointer)
 {
-    (void)pool;
-    (void)pointer;
+    (void)pool, (void)pointer;
 }
 #define gnomon_pool_freed(pool, pointer) \
     GNOMON__NOT(gnomon_pool_freed(pool, pointer))
 
 GNOMON_INLINE void gnomon_pool_reserved(gnomon_region *pool, uint64_t bytes)
 {
-    (void)pool;
-    (void)bytes;
+    (void)pool, (void)bytes;
 }
 #define gnomon_pool_reserved(pool, bytes) \
     GNOMON__NOT(gnomon_pool_reserved(pool, bytes))
 
 GNOMON_INLINE void gnomon_pool_exhausted(gnomon_region *pool, uint64_t bytes)
 {
-    (void)pool;
-    (void)bytes;
+    (void)pool, (void)bytes;
 }
 #define gnomon_pool_exhausted(pool, bytes) \
     GNOMON__NOT(gnomon_pool_exhausted(pool, bytes))
 
 GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
-    (void)profiler;
-    (void)out;
+    (void)profiler, (void)out;
     return GNOMON_ESTATE;
 }
 
@@ -557,30 +524,28 @@ GNOMON__CALL int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
 GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
                                          gnomon_cuda_stream stream)
 {
-    (void)timer;
-    (void)stream;
+    (void)timer, (void)stream;
     return GNOMON_ESTATE;
 }
 
 GNOMON__CALL int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer,
                                         gnomon_cuda_stream stream)
 {
-    (void)timer;
-    (void)stream;
+    (void)timer, (void)stream;
     return GNOMON_ESTATE;
 }
 
 GNOMON__CALL int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer, double *ms)
 {
-    (void)timer;
     *ms = 0;
+    (void)timer;
     return GNOMON_ESTATE;
 }
 
 GNOMON__CALL int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms)
 {
-    (void)timer;
     *ms = 0;
+    (void)timer;
     return GNOMON_ESTATE;
 }
 

@@ -59,13 +59,7 @@ typedef struct gnomon_rows {
 
 /* Row `i`, from 0 to count - 1; `i` is not checked. The row lives as long as the
  * rows. */
-GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
-{
-    const void *first = of->rows;
-    const void *item =
-        GNOMON_CAST(const char *, first) + i * of->rows->struct_size;
-    return GNOMON_CAST(const gnomon_row *, item);
-}
+GNOMON__LIST(row, gnomon_row, gnomon_rows, rows)
 
 /* ---- Sums ------------------------------------------------------------------- */
 

@@ -197,7 +197,7 @@ def definition(is_mark, kind, name, parameters):
     if name in BODIES:
         body = BODIES[name]
     else:
-        body = ""
+        body, unread = "", []
         value, _ = VALUES.get(kind, ("GNOMON_NULL" if kind.endswith("*") else None, None))
         if value is None and kind != "void" and name not in RETURNS:
             sys.exit(f"{name} returns {kind}: say which value")
@@ -208,7 +208,9 @@ def definition(is_mark, kind, name, parameters):
             elif parameter.strip() == "double *ms":
                 body += f"    *{one} = 0;\n"
             else:
-                body += f"    (void){one};\n"
+                unread.append(f"(void){one}")
+        if unread:
+            body += f"    {', '.join(unread)};\n"
         if value and value[0] == "{":
             body = f"    {kind} none = {value};\n" + body + "    return none;"
         elif value:
