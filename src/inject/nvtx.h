@@ -39,8 +39,8 @@
 /* Zeroed memory, or NULL. Keeps errno for the host. nvtx_text.c. */
 void *gnomon__inject_alloc(size_t bytes);
 
-/* Counts one more in *made; 0: there are `most` already. The first refusal is logged
- * as "more than `most` `what`". nvtx_names.c. */
+/* Counts one more in *made; 0: there are `most` already. The first refusal while gnomon
+ * is on is logged as "more than `most` `what`". nvtx_names.c. */
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what);
 
 /* ---- Names (nvtx_names.c) ------------------------------------------------- */

@@ -18,7 +18,7 @@ typedef struct registered_counter {
 } registered_counter;
 
 static gnomon__inject_table registered_counters = {
-    .what = "counters are registered"};
+    .what = "counters are registered: the rest are not kept"};
 
 /* Whether the attributes have the field: older ones are shorter. */
 #define REACHES(a, field) \

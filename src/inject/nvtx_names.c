@@ -27,6 +27,8 @@ static uint32_t domain_count = 2;
 
 static gnomon__inject_name *inject_names[BUCKETS];
 static uint32_t names_made, regions_made, field_counters_made;
+/* Of texts, or of texts with a category. How many these are is not known. */
+static const char past_texts[] = "texts: the rest are counted under (other)";
 
 /* Used where no new name can be made. */
 static gnomon__inject_name inject_other_name = {
@@ -46,15 +48,13 @@ static gnomon__inject_regions inject_other_regions = {
 
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what)
 {
-    if (load_relaxed(made) <= most) {
-        uint32_t before = add_relaxed(made, 1);
-        if (before == most && load_relaxed(&gnomon_enabled))
-            gnomon__log("NVTX: more than %u %s: the rest are not kept", most,
-                        what);
-        if (before < most)
-            return 1;
-    }
-    return 0;
+    uint32_t is_on = load_relaxed(&gnomon_enabled) != 0;
+    if (load_relaxed(made) >= most + is_on)
+        return 0;
+    uint32_t before = add_relaxed(made, 1);
+    if (before == most)
+        gnomon__log("NVTX: more than %u %s", most, what);
+    return before < most;
 }
 
 /* ---- Domains -------------------------------------------------------------- */
@@ -118,20 +118,6 @@ void gnomon__inject_label_set(gnomon__inject_domain *domain, uint32_t category,
     add_release(&domain->labelled, 1); /* partner: regions_make */
 }
 
-/* Whether the limit of texts, or of texts with a category, is reached. Logged once,
- * without the number of the rest, which is not known. */
-static int is_full(const uint32_t *made)
-{
-    static uint32_t is_logged;
-    if (load_relaxed(made) < MAX_NAMES)
-        return 0;
-    if (load_relaxed(&gnomon_enabled) && !swap_acq_rel(&is_logged, 1))
-        gnomon__log("NVTX: more than %u texts: the rest are counted under "
-                    "(other)",
-                    MAX_NAMES);
-    return 1;
-}
-
 /* ---- Names ---------------------------------------------------------------- */
 
 static gnomon__inject_name *find_name(gnomon__inject_name *from,
@@ -157,7 +143,7 @@ gnomon__inject_name_titled(gnomon__inject_domain *domain,
     gnomon__inject_name *known = find_name(head, domain, hash, text, n);
     if (known)
         return known;
-    if (!is_full(&names_made))
+    if (gnomon__inject_reserve(&names_made, MAX_NAMES, past_texts))
         made = gnomon__inject_alloc(sizeof *made + n + 1);
     if (!made)
         return &inject_other_name;
@@ -169,12 +155,10 @@ gnomon__inject_name_titled(gnomon__inject_domain *domain,
         known = find_name(head, domain, hash, text, n);
         made->next = head;
     } while (!known && !cas_acq_rel(bucket, &head, made));
-    if (known) {
-        gnomon__free(made);
-        return known;
-    }
-    add_relaxed(&names_made, 1);
-    return made;
+    if (!known)
+        return made;
+    gnomon__free(made);
+    return known;
 }
 
 gnomon__inject_name *gnomon__inject_name_of(gnomon__inject_domain *domain,
@@ -239,9 +223,11 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
         return &inject_other_regions;
     char *text = (char *)(made + 1);
     snprintf(text, room, "%s%s%s", domain->text, slash, last);
-    int is_room = find_regions(load_acquire(&name->regions), category, text) ||
-                  !is_full(&regions_made);
-    made->scope = is_room
+    int is_known =
+        find_regions(load_acquire(&name->regions), category, text) != NULL;
+    uint32_t reserved = !is_known && gnomon__inject_reserve(
+                                         &regions_made, MAX_NAMES, past_texts);
+    made->scope = is_known || reserved
                       ? gnomon_region_get(name->text, text, GNOMON_KIND_SCOPE)
                       : &inject_other_scope;
     made->mark = inject_region_of(GNOMON_KIND_MARK, name->text, text);
@@ -250,6 +236,7 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
     made->labelled = labelled;
     made->name = name;
     if (is_refused(made->scope, name->text)) {
+        sub_relaxed(&regions_made, reserved);
         gnomon__free(made);
         return &inject_other_regions;
     }
@@ -258,10 +245,8 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
         known = find_regions(head, category, text);
         made->next = head;
     } while (!known && !cas_acq_rel(&name->regions, &head, made));
-    if (!known) {
-        add_relaxed(&regions_made, 1);
+    if (!known)
         return made;
-    }
     store_relaxed(&known->labelled, labelled);
     gnomon__free(made);
     return known;
@@ -281,7 +266,7 @@ gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
         return made->counter;
     size_t room = strlen(regions->mark.name) + strlen(name) + 2;
     if (gnomon__inject_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
-                               "fields have counters"))
+                               "fields have counters: the rest are not kept"))
         made = gnomon__inject_alloc(sizeof *made + room);
     if (!made)
         return NULL;
@@ -290,6 +275,7 @@ gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
     made->counter = gnomon_region_get(made->text, regions->mark.category,
                                       GNOMON_KIND_COUNTER);
     if (is_refused(made->counter, made->text)) {
+        sub_relaxed(&field_counters_made, 1);
         gnomon__free(made);
         return &inject_other_regions.counter;
     }

@@ -30,7 +30,7 @@ keep_resource(const char *name, const char *format, ...)
     va_list of;
     if (!load_relaxed(&gnomon_enabled) ||
         !gnomon__inject_reserve(&resources_kept, MAX_RESOURCES,
-                                "objects have names"))
+                                "objects have names: the rest are not kept"))
         return;
     va_start(of, format);
     vsnprintf(key, sizeof key, format, of);

@@ -158,7 +158,7 @@ static int append_field(layout *l, const gnomon__inject_field *like,
         return 1; /* a name this long is not recorded */
     gnomon__inject_field *made = NULL;
     if (gnomon__inject_reserve(&fields_made, MAX_FIELDS,
-                               "fields are in payloads"))
+                               "fields are in payloads: the rest are not kept"))
         made = gnomon__inject_alloc(sizeof *made + room);
     if (!made)
         return 0;
@@ -226,7 +226,7 @@ static int take_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
 /* ---- Registration ------------------------------------------------------------ */
 
 static gnomon__inject_table schemas = {
-    .what = "layouts of payloads are registered"};
+    .what = "layouts of payloads are registered: the rest are not kept"};
 
 const gnomon__inject_schema *
 gnomon__inject_schema_of(const gnomon__inject_domain *domain, uint64_t id)
