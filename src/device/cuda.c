@@ -201,25 +201,26 @@ static int cuda_stream_number(void *stream, const gnomon_device_context *where,
     return is_known ? GNOMON_OK : GNOMON_ENOENT;
 }
 
+/* False after a reset of the device, which destroys its events. */
+static int has_context(const gnomon_device_context *where)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    unsigned long long life = where->id;
+    return !cu->CtxGetId ||
+           (!cu->CtxGetId(where->context, &life) && life == where->id);
+}
+
 /* ---- The reader ---------------------------------------------------------- */
 
 static int mode_before; /* of the reader's thread */
 
 static int cuda_enter(const gnomon_device_context *where)
 {
-    unsigned long long life = where->id;
-    int code =
-        gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode_before),
-                            gnomon__cuda_symbol.CtxPush);
-    if (code)
-        return code;
-    if (gnomon__cuda()->CtxGetId)
-        code = CUDA_TRY(CtxGetId, where->context, &life);
-    if (!code && life != where->id)
-        code = GNOMON_ESTATE;
-    if (code)
-        gnomon__cuda_leave(mode_before);
-    return code;
+    return has_context(where)
+               ? gnomon__cuda_failed(
+                     gnomon__cuda_enter(where->context, &mode_before),
+                     gnomon__cuda_symbol.CtxPush)
+               : GNOMON_ESTATE;
 }
 
 static void cuda_leave(void)
@@ -399,21 +400,12 @@ static int find_context(gnomon_cuda_stream stream, gnomon_device_context *where)
     return GNOMON_OK;
 }
 
-/* False after a reset of the device, which destroys its events. */
-static int has_events(const gnomon_cuda_timer *timer)
-{
-    const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = timer->where.id;
-    return !cu->CtxGetId || (!cu->CtxGetId(timer->where.context, &life) &&
-                             life == timer->where.id);
-}
-
 static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_context now = {.struct_size = sizeof now};
     int mode;
-    if (has_events(timer)) {
+    if (has_context(&timer->where)) {
         int is_inside = !gnomon__cuda_enter(timer->where.context, &mode);
         if (timer->begin)
             (void)cu->EventDestroy(timer->begin);
@@ -491,7 +483,7 @@ static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
     *ms = 0;
     if (timer->state != TIMER_STOPPED)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
-    if (!has_events(timer))
+    if (!has_context(&timer->where))
         return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
     /* Any thread may read it, also while another stream is captured. */
     int code = timer_answer(
