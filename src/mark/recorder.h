@@ -2,7 +2,7 @@
 /* Recorders keep what marks say: a table of functions for each kind. A bit of a
  * mask is a recorder, or a hook, which is called and keeps nothing here.
  *
- * The call tree is such a table (record/tree_recorder.c). Scopes that only
+ * The call tree is such a table (mark/tree_marks.c). Scopes that only
  * trees take have functions of their own, which know the tree. All recorders but trees
  * are end-only: with a tree one costs one test at a begin, and its `end` at an end. */
 #ifndef GNOMON_MARK_RECORDER_H
@@ -30,7 +30,6 @@ typedef struct gnomon__stepped {
     uint32_t open;       /* bits whose windows were open in it */
 } gnomon__stepped;
 
-struct gnomon__slice_thread;
 struct gnomon__snapshot_builder;
 struct gnomon__step_record;
 struct gnomon__totals;
@@ -66,13 +65,6 @@ typedef struct gnomon__recorder {
     void (*sample)(gnomon__thread *t, uint32_t bit, uint32_t key, double value);
     /* A step is over: on the thread that made it. */
     void (*step)(gnomon__thread *t, uint32_t bit, const gnomon__stepped *done);
-    /* Takes what the thread recorded up to the last cut, or, if `is_live`,
-     * copies what it has recorded since, while it goes on. Only what was
-     * made for `generation`. Any thread, under the readers' lock. GNOMON_OK
-     * or GNOMON_ENOMEM. */
-    int (*collect)(struct gnomon__slice_thread *out, gnomon__thread *t,
-                   uint32_t bit, uint32_t generation, int is_live);
-
     /* The bit of gnomon_wants that asks for it (record/recorders.h). */
     uint32_t wants;
 

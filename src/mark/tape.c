@@ -81,8 +81,7 @@ static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
     return last->key == f->key && last->parent == c->current ? c->last : 0;
 }
 
-void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
-                      const gnomon__finished *f)
+static void tape_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
     uint32_t segment,
@@ -105,8 +104,8 @@ void gnomon__tape_ended(gnomon__thread *t, const gnomon__front *n,
     gnomon__turn_even(t);
 }
 
-void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
-                        const gnomon__finished *f, uint32_t segment)
+static void tape_range(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f, uint32_t segment)
 {
     gnomon__tape *tape = gnomon__tape_of(t, bit);
     uint32_t tree = tree_beside(t, bit), node = 0;
@@ -126,8 +125,8 @@ static uint32_t node_around(gnomon__thread *t, uint32_t bit)
     return tree < GNOMON__BITS ? gnomon__cursor_of(t, tree)->current : 0;
 }
 
-void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
-                       const gnomon__finished *f)
+static void tape_mark(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f)
 {
     write_one(t, gnomon__tape_of(t, bit), f->begin, f->key,
               node_around(t, bit) | GNOMON__TAPE_MARK);
@@ -142,14 +141,14 @@ void gnomon__tape_memory(gnomon__thread *t, uint32_t bit, uint32_t key,
                node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, pointer);
 }
 
-void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
-                         double value)
+static void tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                        double value)
 {
     gnomon__tape_memory(t, bit, key, value, 0);
 }
 
-void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
-                       const gnomon__stepped *done)
+static void tape_step(gnomon__thread *t, uint32_t bit,
+                      const gnomon__stepped *done)
 {
     if (done->open >> bit & 1)
         write_more(t, gnomon__tape_of(t, bit), done->begin, 0,
@@ -186,3 +185,18 @@ void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
                    from | GNOMON__TAPE_KIND((uint32_t)kind),
                    node | GNOMON__TAPE_LINK_IN, its, token);
 }
+
+const gnomon__recorder gnomon__tape_recorder = {
+    .name = "tape",
+    .is_tape = 1,
+    .adopt = gnomon__tape_adopt,
+    .drop = gnomon__tape_drop,
+    .end = tape_end,
+    .ended = gnomon__tape_ended,
+    .range = tape_range,
+    .mark = tape_mark,
+    .sample = tape_sample,
+    .step = tape_step,
+    .cut = gnomon__tape_cut,
+    .kept_bytes = sizeof(gnomon__kept),
+};

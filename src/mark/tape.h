@@ -265,22 +265,13 @@ void gnomon__tape_take_pages(void);
 
 /* ---- Marks: tape.c ---------------------------------------------------------- */
 
-/* For the table of recorders. */
-void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
-                      const gnomon__finished *f);
+/* The recorder of tapes, and its `ended`. */
+GNOMON__DATA const gnomon__recorder gnomon__tape_recorder;
 void gnomon__tape_ended(gnomon__thread *t, const gnomon__front *n,
                         uint64_t ticks);
-void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
-                        const gnomon__finished *f, uint32_t segment);
-void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
-                       const gnomon__finished *f);
-void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
-                         double value);
 /* Bytes that a pool, a region, gave, or got back where they are below 0. */
 void gnomon__tape_memory(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double bytes, uint64_t pointer);
-void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
-                       const gnomon__stepped *done);
 /* A link goes out from the innermost open scope, or comes in to it from the execution
  * `token`, whose node in the tree is `from`; 0: that tree saw none. */
 void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);

@@ -220,20 +220,15 @@ uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);
  * not actions; counts them as crossed. */
 void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
 
-/* ---- For the table of recorders: tree_marks.c ------------------------------ */
+/* ---- The recorder of call trees: tree_marks.c ------------------------------ */
 
+GNOMON__DATA const gnomon__recorder gnomon__tree_recorder;
 /* `token` may have flags. 0: the tree does not take this scope. _begun gives the time. */
 int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
                        uint64_t token);
 void gnomon__tree_begun(gnomon__thread *t, uint32_t bit, uint64_t ticks);
 void gnomon__tree_end(gnomon__thread *t, uint32_t bit,
                       const gnomon__finished *f);
-void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
-                              const gnomon__finished *f, uint32_t segment);
-void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
-                       const gnomon__finished *f);
-void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
-                         double value);
 
 /* ---- Samples by steps: counter_bins.c -------------------------------------- */
 

@@ -40,8 +40,8 @@ void gnomon__tree_end(gnomon__thread *t, uint32_t bit,
         gnomon__tree_close(t, bit, node, f->end);
 }
 
-void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
-                              const gnomon__finished *f, uint32_t segment)
+static void tree_range(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f, uint32_t segment)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint64_t ticks = f->end - f->begin;
@@ -56,8 +56,8 @@ void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
     }
 }
 
-void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
-                       const gnomon__finished *f)
+static void tree_mark(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f)
 {
     uint32_t node = gnomon__tree_child(t, bit, f->key);
     if (node)
@@ -89,8 +89,8 @@ static gnomon__counter *counter_of(gnomon__thread *t, gnomon__tree *tree,
 }
 
 /* NaNs are counted apart: one NaN would make the sum and both bounds NaN. */
-void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
-                         double value)
+static void tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                        double value)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     gnomon__counter *c = counter_of(t, tree, key);
@@ -116,3 +116,17 @@ void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
     gnomon__store_double(&s->last, value);
     bump_relaxed(&s->count, 1);
 }
+
+/* ---- The table ----------------------------------------------------------------- */
+
+const gnomon__recorder gnomon__tree_recorder = {
+    .name = "tree",
+    .is_tree = 1,
+    .adopt = gnomon__tree_adopt,
+    .drop = gnomon__tree_drop,
+    .cut = gnomon__tree_cut,
+    .range = tree_range,
+    .mark = tree_mark,
+    .sample = tree_sample,
+    .kept_bytes = sizeof(gnomon__kept),
+};

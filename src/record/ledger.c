@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
+#include "mark/foreign.h"
 #include "mark/segment.h"
 #include "platform/memory.h"
 #include "platform/order.h"
@@ -16,13 +17,12 @@
 
 /* ---- Paths ------------------------------------------------------------------------- */
 
-static int keep_paths(gnomon__ledger *l, const gnomon__slice_thread *t)
+static int keep_paths(gnomon__ledger *l, const gnomon__rows *r)
 {
-    const gnomon__rows *r = &t->rows;
-    if (!gnomon__grow_zeroed(&l->paths, &l->path_threads, t->thread + 1,
+    if (!gnomon__grow_zeroed(&l->paths, &l->path_threads, r->thread + 1,
                              sizeof *l->paths))
         return 0;
-    gnomon__paths *paths = &l->paths[t->thread];
+    gnomon__paths *paths = &l->paths[r->thread];
     const size_t most = r->count ? r->rows[r->count - 1].number : 0;
     int ok = gnomon__grow_zeroed(&paths->of, &paths->room, most + 1,
                                  sizeof *paths->of);
@@ -59,57 +59,56 @@ static uint16_t node_flags(const gnomon__row *row, int is_partial)
 
 /* The cell of ns that holds the middle of a cell of ticks. Those of one rate are kept, as
  * trees have many cells and few different ones. */
-static uint32_t ns_cell(const gnomon__slice_thread *t, uint32_t cell)
+static uint32_t ns_cell(const gnomon__rows *r, uint32_t cell)
 {
     static uint64_t rate;
     static uint16_t known[GNOMON__TICK_CELLS]; /* plus 1; 0: not asked yet */
-    if (rate != t->rate)
+    if (rate != r->rate)
         memset(known, 0, sizeof known);
-    rate = t->rate;
+    rate = r->rate;
     if (!known[cell]) {
         uint64_t low = gnomon_cell_low(cell), high = gnomon_cell_low(cell + 1);
-        uint64_t middle = gnomon__slice_ns(t, low + (high - low) / 2);
+        uint64_t middle = gnomon__slice_ns(r, low + (high - low) / 2);
         known[cell] = (uint16_t)(gnomon_cell_of(middle) + 1);
     }
     return known[cell] - 1u;
 }
 
-static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
+static int add_row_cells(gnomon__total *s, const gnomon__rows *r,
                          const gnomon__row *row)
 {
-    const gnomon__row_cell *cells = t->rows.cells + row->cells;
+    const gnomon__row_cell *cells = r->cells + row->cells;
     int ok = gnomon__total_hold(s, row->cell_count);
     for (uint32_t k = 0; ok && k < row->cell_count; k++)
-        gnomon__total_cell(s, ns_cell(t, cells[k].cell), cells[k].count);
+        gnomon__total_cell(s, ns_cell(r, cells[k].cell), cells[k].count);
     return ok;
 }
 
 /* Adds what the row recorded of executions that began in the slice's own segment. */
-static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
+static int add_row(gnomon__totals *to, const gnomon__rows *r, size_t i)
 {
-    const gnomon__row *row = &t->rows.rows[i];
-    const gnomon__share *share = &t->shares[i];
+    const gnomon__row *row = &r->rows[i];
     int is_own_open =
-        row->is_on_chain && row->token && row->segment == t->rows.segment;
-    uint16_t flags = node_flags(row, share->is_partial != 0);
-    int is_flags_only = !row->count && !share->self_ns && !is_own_open;
+        row->is_on_chain && row->token && row->segment == r->segment;
+    uint16_t flags = node_flags(row, row->is_partial != 0);
+    int is_flags_only = !row->count && !row->self_ns && !is_own_open;
     if (is_flags_only && !flags)
         return 1;
     gnomon__total *s = is_flags_only
-                           ? gnomon__totals_flags(to, t->thread, row->number)
-                           : gnomon__totals_path(to, t->thread, row->number);
+                           ? gnomon__totals_flags(to, r->thread, row->number)
+                           : gnomon__totals_path(to, r->thread, row->number);
     if (s)
         s->flags |= flags;
     if (is_flags_only) /* its times may be in another stage of this name */
         return s != NULL;
-    if (!s || !add_row_cells(s, t, row))
+    if (!s || !add_row_cells(s, r, row))
         return 0;
     const gnomon_stats more = {.struct_size = sizeof more,
                                .count = row->count,
-                               .total_ns = gnomon__slice_ns(t, row->total),
-                               .self_ns = share->self_ns,
-                               .min_ns = gnomon__slice_ns(t, row->part.least),
-                               .max_ns = gnomon__slice_ns(t, row->part.most)};
+                               .total_ns = gnomon__slice_ns(r, row->total),
+                               .self_ns = row->self_ns,
+                               .min_ns = gnomon__slice_ns(r, row->part.least),
+                               .max_ns = gnomon__slice_ns(r, row->part.most)};
     gnomon_stats_add(&s->s, &more);
     gnomon__total_first(s, row->part.first);
     return 1;
@@ -117,14 +116,14 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
 
 /* The sums of a row in the segment in which an execution began; `ended` is how many did
  * so. NULL: no memory. */
-static gnomon__total *sums_at_begin(gnomon__ledger *l,
-                                    const gnomon__slice_thread *t, size_t row,
-                                    uint32_t segment, uint64_t ended)
+static gnomon__total *sums_at_begin(gnomon__ledger *l, const gnomon__rows *r,
+                                    size_t row, uint32_t segment,
+                                    uint64_t ended)
 {
     int is_late;
-    uint32_t number = t->rows.rows[row].number;
+    uint32_t number = r->rows[row].number;
     gnomon__totals *to = gnomon__ledger_segment(l, segment, &is_late);
-    gnomon__total *s = to ? gnomon__totals_path(to, t->thread, number) : NULL;
+    gnomon__total *s = to ? gnomon__totals_path(to, r->thread, number) : NULL;
     if (s && is_late) {
         s->flags |= GNOMON_NODE_PARTIAL;
         to->late += ended;
@@ -133,35 +132,34 @@ static gnomon__total *sums_at_begin(gnomon__ledger *l,
 }
 
 /* The self time in this segment of an execution that began in an earlier one. */
-static int add_earlier(gnomon__ledger *l, const gnomon__slice_thread *t,
-                       size_t i)
+static int add_earlier(gnomon__ledger *l, const gnomon__rows *r, size_t i)
 {
-    gnomon__total *s = sums_at_begin(l, t, i, t->rows.rows[i].segment, 0);
+    gnomon__total *s = sums_at_begin(l, r, i, r->rows[i].segment, 0);
     if (s)
-        s->s.self_ns += t->shares[i].earlier_self_ns;
+        s->s.self_ns += r->rows[i].earlier_self_ns;
     return s != NULL;
 }
 
-static int add_late(gnomon__ledger *l, const gnomon__slice_thread *t,
+static int add_late(gnomon__ledger *l, const gnomon__rows *r,
                     const gnomon__late *late)
 {
-    const uint64_t self = gnomon__slice_ns(t, late->self);
+    const uint64_t self = gnomon__slice_ns(r, late->self);
     gnomon__total *s =
-        sums_at_begin(l, t, late->row, late->segment, !late->is_left);
+        sums_at_begin(l, r, late->row, late->segment, !late->is_left);
     if (s && late->is_left) {
         s->flags |= GNOMON_NODE_CROSSED;
         s->s.self_ns += self;
     } else if (s) {
         gnomon__total_first(s, UINT64_MAX); /* after all ends in the stage */
-        return gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self);
+        return gnomon__total_count(s, gnomon__slice_ns(r, late->ticks), self);
     }
     return s != NULL;
 }
 
-static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
+static int add_opens(gnomon__ledger *l, const gnomon__rows *r)
 {
-    for (size_t i = 0; i < t->rows.count; i++) {
-        const gnomon__row *row = &t->rows.rows[i];
+    for (size_t i = 0; i < r->count; i++) {
+        const gnomon__row *row = &r->rows[i];
         if (!row->is_on_chain || !row->token)
             continue;
         gnomon__stage_key stage = gnomon__segments_stage(row->segment);
@@ -169,7 +167,7 @@ static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
             stage.ordinal = l->ordinal;
         if (!GNOMON__ADD(
                 l->opens, l->open_room, l->open_count,
-                (gnomon__open_path){t->thread, row->number, stage, row->begin}))
+                (gnomon__open_path){r->thread, row->number, stage, row->begin}))
             return 0;
     }
     return 1;
@@ -182,32 +180,31 @@ static int has_left(const gnomon__rows *r, const gnomon__row *row)
     return (row->part.flags & GNOMON__PART_MOVED) && row->segment != r->segment;
 }
 
-static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
+static int add_slice(gnomon__ledger *l, const gnomon__rows *r)
 {
-    const gnomon__rows *r = &t->rows;
-    int ok = keep_paths(l, t), is_late;
+    int ok = keep_paths(l, r), is_late;
     gnomon__totals *own = gnomon__ledger_segment(l, r->segment, &is_late);
     gnomon__totals_thread *thread =
-        own ? gnomon__totals_thread_at(own, t->thread) : NULL;
+        own ? gnomon__totals_thread_at(own, r->thread) : NULL;
     ok = ok && thread;
     if (ok)
         thread->is_inexact |= !r->is_exact;
     for (size_t i = 0; ok && i < r->counter_count; i++)
         ok = gnomon__totals_counter(thread, &r->counters[i]);
     for (size_t i = 0; ok && i < r->count; i++)
-        ok = add_row(own, t, i);
+        ok = add_row(own, r, i);
     for (size_t i = 0; ok && i < r->edge_count; i++) {
         const gnomon__row_edge *e = &r->edges[i];
         const gnomon__total_edge edge = {
-            e->from_thread, e->from, t->thread, e->to, e->kind, 0, e->count};
+            e->from_thread, e->from, r->thread, e->to, e->kind, 0, e->count};
         ok = gnomon__totals_link(own, &edge);
     }
     for (size_t i = 0; ok && i < r->count; i++)
-        if (t->shares[i].earlier_self_ns || has_left(r, &r->rows[i]))
-            ok = add_earlier(l, t, i);
+        if (r->rows[i].earlier_self_ns || has_left(r, &r->rows[i]))
+            ok = add_earlier(l, r, i);
     for (size_t i = 0; ok && i < r->late_count; i++)
-        ok = add_late(l, t, &r->late[i]);
-    return ok && add_opens(l, t);
+        ok = add_late(l, r, &r->late[i]);
+    return ok && add_opens(l, r);
 }
 
 /* ---- All of it --------------------------------------------------------------------------- */
@@ -220,32 +217,39 @@ static void mark_incomplete(gnomon__ledger *l)
         l->late.of[i].totals.is_incomplete = 1;
 }
 
-static int add_slice(gnomon__ledger *l, const gnomon__slice *slice)
+/* What began in these segments is open. */
+static void hold_segments(const gnomon__rows *r)
 {
-    int ok = 1;
+    gnomon__segments_hold(r->segment);
+    for (size_t i = 0; i < r->count; i++)
+        if (r->rows[i].is_on_chain)
+            gnomon__segments_hold(r->rows[i].segment);
+}
+
+static int add_threads(gnomon__ledger *l, uint32_t bit, uint32_t generation,
+                       int is_live)
+{
+    int code = GNOMON_OK;
     l->open_count = 0;
-    for (size_t i = 0; i < slice->count; i++)
-        ok &= add_slice_thread(l, &slice->threads[i]);
-    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+    gnomon__each_thread(t) {
+        gnomon__rows rows;
+        int its = gnomon__slice_read(&rows, t, bit, generation, is_live);
+        if (rows.has_tree && !add_slice(l, &rows))
+            its = GNOMON_ENOMEM;
+        if (!is_live)
+            hold_segments(&rows);
+        gnomon__rows_free(&rows);
+        code = code ? code : its;
+    }
+    return code;
 }
 
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
 {
-    gnomon__slice slice;
-    int code = gnomon__slice_read(&slice, bit, generation, 0);
-    int added = add_slice(l, &slice);
-    code = code ? code : added;
+    int code = add_threads(l, bit, generation, 0);
     if (code)
         mark_incomplete(l);
-    for (size_t i = 0; i < slice.count; i++) {
-        const gnomon__rows *r = &slice.threads[i].rows;
-        gnomon__segments_hold(r->segment);
-        for (size_t k = 0; k < r->count; k++)
-            if (r->rows[k].is_on_chain)
-                gnomon__segments_hold(r->rows[k].segment);
-    }
     gnomon__ranges_open(gnomon__segments_hold);
-    gnomon__slice_free(&slice);
     return code;
 }
 
@@ -286,16 +290,14 @@ static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
 int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                         uint32_t bit, uint32_t generation, int with_names)
 {
-    gnomon__slice slice;
     *out = (gnomon__ledger){.ordinal = l->ordinal,
                             .closed_ordinal = l->closed_ordinal};
     /* Before the trees, so that these have all its paths. */
     int ok =
         !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
-    int code = gnomon__slice_read(&slice, bit, generation, 1);
-    ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
-         !add_slice(out, &slice);
-    gnomon__slice_free(&slice);
+    gnomon__foreign_settle();
+    ok = ok && copy_paths(out, l) && copy_totals(out, l, with_names) &&
+         !add_threads(out, bit, generation, 1);
     if (!ok)
         gnomon__ledger_free(out);
     return ok ? GNOMON_OK : GNOMON_ENOMEM;

@@ -37,7 +37,7 @@ static int begin_copy(gnomon__rows_copier *c, gnomon__rows *out,
 {
     int is_of_generation = load_acquire(&t->generations[bit]) == generation;
     uint32_t at = is_of_generation ? load_relaxed(&t->states[bit]) : 0;
-    memset(out, 0, sizeof *out);
+    *out = (gnomon__rows){.thread = t->number};
     *c = (gnomon__rows_copier){.out = out, .t = t, .bit = bit};
     c->tree = at ? gnomon__at(t, at) : NULL;
     return c->tree && load_acquire(&c->tree->generation) == generation;

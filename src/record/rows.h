@@ -17,7 +17,7 @@ typedef struct gnomon__row {
     uint32_t parent; /* row; GNOMON__NO_ROW: outermost */
     uint32_t key;
     uint32_t node_flags; /* GNOMON__NODE_*; _RANGES: it is of ranges */
-    uint32_t reserved;
+    uint32_t is_partial; /* part of it or its children is in other segments */
     uint64_t count;
     uint64_t total;    /* ticks */
     gnomon__part part; /* least and most are 0 where nothing ended */
@@ -32,6 +32,9 @@ typedef struct gnomon__row {
      * part in this one: */
     uint64_t carried; /* ticks that it was open */
     uint64_t carried_self;
+    /* Its share: of executions that began in this segment, and of one that began earlier
+     * and is still open. */
+    uint64_t self_ns, earlier_self_ns;
 } gnomon__row;
 
 typedef struct gnomon__row_cell {
@@ -76,7 +79,9 @@ typedef struct gnomon__rows {
     gnomon__row_counter *counters;
     size_t counter_count, counter_room;
     uint64_t from, until; /* ticks: the segment, up to its end or the copy */
+    uint64_t rate;        /* ticks to ns: gnomon__clock_rate */
     uint32_t segment;     /* its number */
+    uint32_t thread;      /* its number */
     int has_tree;         /* the thread has such a tree */
     int is_exact;         /* all of one moment, and the thread was never
                            * cancelled in a mark */

@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "mark/observer.h"
+#include "mark/tape.h"
 #include "mark/upcall.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
 #include "platform/process.h"
-#include "record/slice.h"
-#include "record/tape_recorder.h"
 #include "run/files.h"
 #include "run/run.h"
 

@@ -130,10 +130,12 @@ static const char *const published[][2] = {
      "gnomon__segment);",
      "record/rows.c: gnomon__rows_take: load_acquire(&t->segment)"},
     {"mark/thread.c: make_state: store_release(&gnomon__threads[number], t);",
-     "record/slice.c: gnomon__slice_read: load_acquire(&gnomon__threads[i])"},
+     "mark/thread.h: gnomon__thread_numbered: "
+     "load_acquire(&gnomon__threads[number])"},
     {"mark/thread.c: make_state: store_release(&gnomon__thread_total, number + "
      "1);",
-     "record/slice.c: gnomon__slice_read: load_acquire(&gnomon__thread_total)"},
+     "mark/thread.h: gnomon__thread_numbered: "
+     "load_acquire(&gnomon__thread_total)"},
     {"mark/thread_name.c: thread_rename: store_release(&t->name, name);",
      "mark/thread_table.c: gnomon__thread_name_of: load_acquire(&t->name)"},
     {"mark/range.c: more_slots: "
