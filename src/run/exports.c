@@ -8,7 +8,6 @@
 #include "platform/error.h"
 #include "profile/model.h"
 #include "profilers/table.h"
-#include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/host.h"
 #include "spec/names.h"
@@ -56,21 +55,15 @@ int gnomon_write(const gnomon_profile *profile, const char *format,
     return code;
 }
 
-typedef struct export_job {
+typedef struct export_content {
     const gnomon_profile *profile;
     int form;
-    int *code; /* of the export, apart from the file's */
-} export_job;
+} export_content;
 
-static int export_make(int fd, const void *context)
+static int export_make(void *context, const gnomon_writer *out)
 {
-    const export_job *job = context;
-    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
-    if (!w)
-        return ENOMEM;
-    int code = export_form(job->profile, job->form, &w->writer);
-    *job->code = code == GNOMON_EIO ? GNOMON_OK : code; /* errno says more */
-    return gnomon__fd_writer_end(w, code);
+    const export_content *content = context;
+    return export_form(content->profile, content->form, out);
 }
 
 int gnomon_write_file(const gnomon_profile *profile, const char *format,
@@ -80,11 +73,12 @@ int gnomon_write_file(const gnomon_profile *profile, const char *format,
     gnomon__fail_clear();
     if (!profile || !path || !*path)
         return gnomon__fail(GNOMON_EINVAL, "no profile, or no path");
-    const export_job job = {profile, form_of(format), &code};
-    if (job.form < 0)
+    export_content content = {profile, form_of(format)};
+    const gnomon__fd_job job = {export_make, &content, &code};
+    if (content.form < 0)
         return GNOMON_EINVAL;
     int cancel = gnomon__os_cancel_off();
-    int why = gnomon__os_publish_made(path, export_make, &job, NULL, 0);
+    int why = gnomon__os_publish_made(path, gnomon__fd_make, &job, NULL, 0);
     gnomon__os_cancel_back(cancel);
     if (why && !code)
         code = gnomon__fail(why == ENOMEM ? GNOMON_ENOMEM : GNOMON_EIO,

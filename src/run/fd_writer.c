@@ -10,7 +10,14 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 
-static int fd_flush(gnomon__fd_writer *w)
+typedef struct fd_writer {
+    gnomon_writer writer; /* first; its context is all of this */
+    int fd, why;          /* the first errno */
+    size_t used;
+    char bytes[(size_t)64 << 10];
+} fd_writer;
+
+static int fd_flush(fd_writer *w)
 {
     if (!w->why)
         w->why = gnomon__os_write(w->fd, w->bytes, w->used);
@@ -20,7 +27,7 @@ static int fd_flush(gnomon__fd_writer *w)
 
 static int fd_write(const gnomon_writer *writer, const void *bytes, size_t size)
 {
-    gnomon__fd_writer *w = writer->context;
+    fd_writer *w = writer->context;
     if (size > sizeof w->bytes - w->used && fd_flush(w))
         return GNOMON_EIO;
     if (size > sizeof w->bytes) {
@@ -57,21 +64,20 @@ static int fd_print(const gnomon_writer *writer, const char *format, ...)
     return code;
 }
 
-gnomon__fd_writer *gnomon__fd_writer_begin(int fd)
+int gnomon__fd_make(int fd, const void *job)
 {
-    gnomon__fd_writer *w = gnomon__alloc(sizeof *w);
+    const gnomon__fd_job *what = job;
+    fd_writer *w = gnomon__alloc(sizeof *w);
     if (!w)
-        return NULL;
-    w->writer.struct_size = sizeof w->writer;
-    w->writer.write = fd_write;
-    w->writer.print = fd_print;
-    w->writer.context = w;
+        return ENOMEM;
+    w->writer = (gnomon_writer){.struct_size = sizeof w->writer,
+                                .write = fd_write,
+                                .print = fd_print,
+                                .context = w};
     w->fd = fd;
-    return w;
-}
-
-int gnomon__fd_writer_end(gnomon__fd_writer *w, int code)
-{
+    int code = what->make(what->context, &w->writer);
+    if (what->code)
+        *what->code = w->why ? GNOMON_OK : code;
     if (!code)
         code = fd_flush(w);
     int why = w->why;

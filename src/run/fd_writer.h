@@ -5,17 +5,14 @@
 
 #include "gnomon/profile.h"
 
-typedef struct gnomon__fd_writer {
-    gnomon_writer writer; /* first; its context is all of this */
-    int fd, why;          /* the first errno */
-    size_t used;
-    char bytes[(size_t)64 << 10];
-} gnomon__fd_writer;
+typedef struct gnomon__fd_job {
+    int (*make)(void *context, const gnomon_writer *out);
+    void *context;
+    int *
+        code; /* its code, GNOMON_OK where an errno says more; NULL: not wanted */
+} gnomon__fd_job;
 
-/* NULL: no memory. */
-gnomon__fd_writer *gnomon__fd_writer_begin(int fd);
-/* Writes the rest, unless `code`, of whoever wrote to it, is an error. Frees it. 0, or an
- * errno. */
-int gnomon__fd_writer_end(gnomon__fd_writer *w, int code);
+/* A gnomon__os_make, whose context is such a job: has it made. */
+int gnomon__fd_make(int fd, const void *job);
 
 #endif

@@ -134,19 +134,13 @@ void gnomon__files_drop(uint32_t view)
 
 /* ---- Files -------------------------------------------------------------------- */
 
-static int make_job(int fd, const void *context)
-{
-    gnomon__file_job *job = *(gnomon__file_job *const *)context;
-    return job->make(fd, job->context, &job->counts);
-}
-
 /* ENOENT: there is nothing to append to. */
 static int append_to(written_file *f, gnomon__file_job *job)
 {
     int is_more = job->grows && f->was_written && f->part == job->part;
     job->counts = f->counts;
-    return is_more ? gnomon__os_append_made(f->path + f->given, make_job, &job,
-                                            &f->file)
+    return is_more ? gnomon__os_append_made(f->path + f->given, gnomon__fd_make,
+                                            &job->content, &f->file)
                    : ENOENT;
 }
 
@@ -156,8 +150,8 @@ static int publish_text(written_file *f, gnomon__file_job *job)
     if (job->grows)
         mine.inode = 0; /* ours is gone: do not replace the file there now */
     memset(&job->counts, 0, sizeof job->counts);
-    int why = gnomon__os_publish_made(f->path + f->given, make_job, &job, &mine,
-                                      written_since(f));
+    int why = gnomon__os_publish_made(f->path + f->given, gnomon__fd_make,
+                                      &job->content, &mine, written_since(f));
     if (!why)
         f->file = mine;
     return why;
@@ -251,11 +245,10 @@ typedef struct file_bytes {
     size_t size;
 } file_bytes;
 
-static int make_bytes(int fd, const void *context, gnomon__file_counts *counts)
+static int make_bytes(void *context, const gnomon_writer *out)
 {
     const file_bytes *b = context;
-    (void)counts;
-    return gnomon__os_write(fd, b->bytes, b->size);
+    return out->write(out, b->bytes, b->size);
 }
 
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
@@ -263,6 +256,6 @@ int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
 {
     file_bytes known = {bytes, size};
     gnomon__file_job job = {
-        .part = part, .grows = !part, .make = make_bytes, .context = &known};
+        .part = part, .grows = !part, .content = {make_bytes, &known, NULL}};
     return gnomon__file_put(path, &job);
 }

@@ -4,6 +4,7 @@
 #define GNOMON_RUN_FILES_H
 
 #include "profile/file_write.h"
+#include "run/fd_writer.h"
 #include "run/run.h"
 
 struct gnomon__model;
@@ -34,17 +35,7 @@ typedef struct gnomon__buffer {
 void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
-/* Writes a report to where the attachment's options say; and another file of its, as
- * gnomon_writer.file. */
-int gnomon__output_file(gnomon__attachment *a, const char *part,
-                        const char *extension, const void *bytes, size_t size);
-/* The same as gnomon_writer.stream. */
-typedef struct gnomon__stream {
-    int (*make)(void *context, const gnomon_writer *file);
-    void *context;
-} gnomon__stream;
-int gnomon__output_stream(gnomon__attachment *a, const char *part,
-                          const char *extension, const gnomon__stream *stream);
+/* Writes a report to where the attachment's options say. */
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
 void gnomon__output_plain(const char *text, size_t length); /* stderr */
@@ -82,9 +73,8 @@ typedef struct gnomon__file_job {
     uint64_t part; /* what the file is to hold; another part is replaced ... */
     int grows;     /* ... and the same part appended to */
     uint32_t view; /* the only one that writes it; 0: any */
-    /* As gnomon__os_make; `counts`: in, of the file so far; out, with what was added. */
-    int (*make)(int fd, const void *context, gnomon__file_counts *counts);
-    const void *context;
+    gnomon__fd_job content;
+    /* Of the file so far; `content` adds its own. */
     gnomon__file_counts counts;
 } gnomon__file_job;
 

@@ -10,112 +10,11 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/process.h"
-#include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
 
 /* Of the file of its own that a profiler wrote last. */
 static char *last_path GNOMON__OF_PROCESS;
-
-/* ---- Buffers -------------------------------------------------------------------- */
-
-static int buffer_room(gnomon__buffer *b, size_t more)
-{
-    if (gnomon__grow(&b->text, &b->room, b->length + more + 1, 1))
-        return 1;
-    b->code = GNOMON_ENOMEM;
-    return 0;
-}
-
-static int buffer_write(const gnomon_writer *writer, const void *bytes,
-                        size_t size)
-{
-    gnomon__buffer *b = writer->context;
-    if (!b->code && buffer_room(b, size)) {
-        memcpy(b->text + b->length, bytes, size);
-        b->length += size;
-        b->text[b->length] = 0;
-    }
-    return b->code;
-}
-
-static int buffer_print(const gnomon_writer *writer, const char *format, ...)
-    GNOMON_PRINTF(2, 3);
-
-static int buffer_print(const gnomon_writer *writer, const char *format, ...)
-{
-    gnomon__buffer *b = writer->context;
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int n = vsnprintf(NULL, 0, format, arguments);
-    if (n > 0 && !b->code && buffer_room(b, (size_t)n)) {
-        vsnprintf(b->text + b->length, (size_t)n + 1, format, again);
-        b->length += (size_t)n;
-    }
-    va_end(again);
-    va_end(arguments);
-    return b->code;
-}
-
-static int buffer_file(const gnomon_writer *writer, const char *part,
-                       const char *extension, const void *bytes, size_t size)
-{
-    const gnomon__buffer *b = writer->context;
-    return b->of ? gnomon__output_file(b->of, part, extension, bytes, size)
-                 : GNOMON_ENOENT;
-}
-
-static int buffer_stream(const gnomon_writer *writer, const char *part,
-                         const char *extension,
-                         int (*make)(void *context, const gnomon_writer *file),
-                         void *context)
-{
-    const gnomon__buffer *b = writer->context;
-    const gnomon__stream stream = {make, context};
-    return b->of ? gnomon__output_stream(b->of, part, extension, &stream)
-                 : GNOMON_ENOENT;
-}
-
-static const char *buffer_path(const gnomon_writer *writer)
-{
-    (void)writer;
-    return last_path ? last_path : "";
-}
-
-static const char *buffer_shown(const gnomon_writer *writer, const char *name)
-{
-    gnomon__buffer *b = writer->context;
-    const char *shown = gnomon__escaped_name(&b->names, name);
-    if (shown)
-        return shown;
-    b->code = GNOMON_ENOMEM;
-    return "";
-}
-
-void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of)
-{
-    memset(b, 0, sizeof *b);
-    b->writer.struct_size = sizeof b->writer;
-    b->writer.write = buffer_write;
-    b->writer.print = buffer_print;
-    b->writer.file = buffer_file;
-    b->writer.stream = buffer_stream;
-    b->writer.path = buffer_path;
-    b->writer.context = b;
-    b->of = of;
-    if (of && !gnomon__path_is_file(of)) {
-        b->writer.shown = buffer_shown;
-        b->writer.columns = gnomon__os_columns();
-    }
-}
-
-void gnomon__buffer_free(gnomon__buffer *b)
-{
-    gnomon__free(b->text);
-    gnomon__escaped_names_free(&b->names);
-    memset(b, 0, sizeof *b);
-}
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
@@ -129,7 +28,7 @@ static int escape_report(gnomon__buffer *b, const char *text, size_t length)
         gnomon__text piece = gnomon__escape_next(&rest, "\n\t", escape);
         if (piece.at == text && piece.length == length)
             return 0;
-        buffer_write(&b->writer, piece.at, piece.length);
+        b->writer.write(&b->writer, piece.at, piece.length);
     }
     return !b->code;
 }
@@ -284,13 +183,62 @@ static int file_over(const gnomon__attachment *a, char *path, int why)
     return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
 }
 
-int gnomon__output_file(gnomon__attachment *a, const char *part,
-                        const char *extension, const void *bytes, size_t size)
+/* ---- Buffers -------------------------------------------------------------------- */
+
+static int buffer_room(gnomon__buffer *b, size_t more)
 {
-    if (!gnomon__output_is_ours())
+    if (gnomon__grow(&b->text, &b->room, b->length + more + 1, 1))
+        return 1;
+    b->code = GNOMON_ENOMEM;
+    return 0;
+}
+
+static int buffer_write(const gnomon_writer *writer, const void *bytes,
+                        size_t size)
+{
+    gnomon__buffer *b = writer->context;
+    if (!b->code && buffer_room(b, size)) {
+        memcpy(b->text + b->length, bytes, size);
+        b->length += size;
+        b->text[b->length] = 0;
+    }
+    return b->code;
+}
+
+static int buffer_print(const gnomon_writer *writer, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+static int buffer_print(const gnomon_writer *writer, const char *format, ...)
+{
+    gnomon__buffer *b = writer->context;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    if (n > 0 && !b->code && buffer_room(b, (size_t)n)) {
+        vsnprintf(b->text + b->length, (size_t)n + 1, format, again);
+        b->length += (size_t)n;
+    }
+    va_end(again);
+    va_end(arguments);
+    return b->code;
+}
+
+/* Why the profiler writes no file of its own. */
+static int refuses_file(const gnomon__attachment *a)
+{
+    if (a && !gnomon__output_is_ours())
         return GNOMON_ESTATE;
-    if (!a->view->rank_on)
-        return GNOMON_ENOENT;
+    return a && a->view->rank_on ? GNOMON_OK : GNOMON_ENOENT;
+}
+
+static int buffer_file(const gnomon_writer *writer, const char *part,
+                       const char *extension, const void *bytes, size_t size)
+{
+    gnomon__attachment *a = ((const gnomon__buffer *)writer->context)->of;
+    int code = refuses_file(a);
+    if (code)
+        return code;
     if (!gnomon__path_has_folder(a)) {
         if (gnomon__run_rank()->rank <= 0 && !a->told_no_folder++)
             gnomon__log("%s: its files have no folder: give dir= or file=",
@@ -304,39 +252,60 @@ int gnomon__output_file(gnomon__attachment *a, const char *part,
              : ENOMEM);
 }
 
-typedef struct stream_job {
-    const gnomon__stream *stream;
-    int *code; /* of `make` */
-} stream_job;
-
-static int make_stream(int fd, const void *context, gnomon__file_counts *counts)
+static int buffer_stream(const gnomon_writer *writer, const char *part,
+                         const char *extension,
+                         int (*make)(void *context, const gnomon_writer *file),
+                         void *context)
 {
-    const stream_job *job = context;
-    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
-    (void)counts;
-    if (!w)
-        return ENOMEM;
-    *job->code = job->stream->make(job->stream->context, &w->writer);
-    if (w->why) /* says more than the code that `make` passes on */
-        *job->code = GNOMON_OK;
-    return gnomon__fd_writer_end(w, *job->code);
-}
-
-int gnomon__output_stream(gnomon__attachment *a, const char *part,
-                          const char *extension, const gnomon__stream *stream)
-{
-    if (!gnomon__output_is_ours())
-        return GNOMON_ESTATE;
-    if (!a->view->rank_on)
-        return GNOMON_ENOENT;
-    int code = GNOMON_OK;
-    const stream_job all = {stream, &code};
+    gnomon__attachment *a = ((const gnomon__buffer *)writer->context)->of;
+    int refused = refuses_file(a), code = GNOMON_OK;
+    if (refused)
+        return refused;
     char *path = path_of_new(a, part, extension ? extension : "");
-    gnomon__file_job job = {
-        .part = part_hash(part), .make = make_stream, .context = &all};
+    gnomon__file_job job = {.part = part_hash(part),
+                            .content = {make, context, &code}};
     int why = path ? gnomon__file_put(path, &job) : ENOMEM;
     if (!code || code == GNOMON_ENOMEM)
         return file_over(a, path, why);
     gnomon__free(path); /* `make` knows why there is no file */
     return code;
+}
+
+static const char *buffer_path(const gnomon_writer *writer)
+{
+    (void)writer;
+    return last_path ? last_path : "";
+}
+
+static const char *buffer_shown(const gnomon_writer *writer, const char *name)
+{
+    gnomon__buffer *b = writer->context;
+    const char *shown = gnomon__escaped_name(&b->names, name);
+    if (shown)
+        return shown;
+    b->code = GNOMON_ENOMEM;
+    return "";
+}
+
+void gnomon__buffer_init(gnomon__buffer *b, gnomon__attachment *of)
+{
+    *b = (gnomon__buffer){.writer = {.struct_size = sizeof b->writer,
+                                     .write = buffer_write,
+                                     .print = buffer_print,
+                                     .file = buffer_file,
+                                     .stream = buffer_stream,
+                                     .path = buffer_path,
+                                     .context = b},
+                          .of = of};
+    if (of && !gnomon__path_is_file(of)) {
+        b->writer.shown = buffer_shown;
+        b->writer.columns = gnomon__os_columns();
+    }
+}
+
+void gnomon__buffer_free(gnomon__buffer *b)
+{
+    gnomon__free(b->text);
+    gnomon__escaped_names_free(&b->names);
+    memset(b, 0, sizeof *b);
 }

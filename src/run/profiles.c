@@ -15,7 +15,6 @@
 #include "spec/names.h"
 #include "profile/file_write.h"
 #include "profile/model.h"
-#include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
 #include "run/snapshots.h"
@@ -67,20 +66,16 @@ const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
 typedef struct profile_content {
     const gnomon__model *m;
     int form; /* gnomon__form */
+    gnomon__file_counts *counts;
 } profile_content;
 
-static int make_profile(int fd, const void *context,
-                        gnomon__file_counts *counts)
+static int make_profile(void *context, const gnomon_writer *out)
 {
     const profile_content *content = context;
     const gnomon_profile *p = &content->m->base;
-    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
-    if (!w)
-        return ENOMEM;
-    int code = content->form == GNOMON__FORM_FILE
-                   ? gnomon__file_add_part(p, &w->writer, counts)
-                   : gnomon__profile_write(p, content->form, &w->writer);
-    return gnomon__fd_writer_end(w, code);
+    return content->form == GNOMON__FORM_FILE
+               ? gnomon__file_add_part(p, out, content->counts)
+               : gnomon__profile_write(p, content->form, out);
 }
 
 /* ---- The file ------------------------------------------------------------------------ */
@@ -112,11 +107,10 @@ static int leave_to_others(const gnomon__attachment *a, const char *stage,
 static void put_profile(const gnomon__attachment *a, const char *stage,
                         const gnomon__model *m)
 {
-    profile_content content = {m, gnomon__path_form(a)};
-    gnomon__file_job job = {.part = a->view->number,
-                            .grows = content.form == GNOMON__FORM_FILE,
-                            .make = make_profile,
-                            .context = &content};
+    gnomon__file_job job = {.part = a->view->number};
+    profile_content content = {m, gnomon__path_form(a), &job.counts};
+    job.grows = content.form == GNOMON__FORM_FILE;
+    job.content = (gnomon__fd_job){make_profile, &content, NULL};
     char *path = gnomon__path_of_profile(a, stage, 0, 1);
     int why = path ? leave_to_others(a, stage, &path, &job) : ENOMEM;
     if (!why)

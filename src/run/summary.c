@@ -307,43 +307,34 @@ static int report_named(uint32_t index, int *is_last)
     return is_reported(number);
 }
 
+/* Of one name, or of all. `before` as put_footer's. */
+static void report_name(gnomon__attachment *a, uint32_t name,
+                        const gnomon_health *before)
+{
+    gnomon__model *m = NULL;
+    gnomon__event_range room;
+    const gnomon__ledger *l = &a->view->ledger;
+    int code = gnomon__attachment_has_tree(a)
+                   ? gnomon__snapshot_named(
+                         &m, a->view, name,
+                         gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
+                   : GNOMON_OK;
+    if (!code && name < l->name_room)
+        code = check_whole(a, &l->names[name]);
+    report_text(a, m, code, before);
+    if (m)
+        gnomon_profile_free(&m->base);
+}
+
 /* A report for each name of stages. */
 static void report_names(gnomon__attachment *a)
 {
     int is_there, is_last;
-    for (uint32_t i = 0; (is_there = report_named(i, &is_last)) >= 0; i++) {
-        gnomon__model *m = NULL;
-        gnomon__event_range room;
-        if (!is_there)
-            continue;
-        int code = gnomon__attachment_has_tree(a)
-                       ? gnomon__snapshot_named(
-                             &m, a->view, gnomon__stage.reported.key.name,
-                             gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
-                       : GNOMON_OK;
-        uint32_t name = gnomon__stage.reported.key.name;
-        const gnomon__ledger *l = &a->view->ledger;
-        if (!code && name < l->name_room)
-            code = check_whole(a, &l->names[name]);
-        report_text(a, m, code, is_last ? &health_run : NULL);
-        if (m)
-            gnomon_profile_free(&m->base);
-    }
+    for (uint32_t i = 0; (is_there = report_named(i, &is_last)) >= 0; i++)
+        if (is_there)
+            report_name(a, gnomon__stage.reported.key.name,
+                        is_last ? &health_run : NULL);
     gnomon__stage_reports_over();
-}
-
-static void report_run(gnomon__attachment *a)
-{
-    gnomon__model *m = NULL;
-    gnomon__event_range room;
-    int code = gnomon__attachment_has_tree(a)
-                   ? gnomon__snapshot_named(
-                         &m, a->view, GNOMON__ALL_NAMES,
-                         gnomon__events_of(a, GNOMON__TAPE_OVER, &room))
-                   : GNOMON_OK;
-    report_text(a, m, code, &health_run);
-    if (m)
-        gnomon_profile_free(&m->base);
 }
 
 void gnomon__report_run(int leaving)
@@ -353,7 +344,7 @@ void gnomon__report_run(int leaving)
         if (!a->profiler.summary || !is_at_end(a) || (leaving && !a->leaves))
             continue;
         if (a->profiler.wants & GNOMON_WANT_RUN)
-            report_run(a);
+            report_name(a, GNOMON__ALL_NAMES, &health_run);
         else
             report_names(a);
         if (a->profiler.teardown)
