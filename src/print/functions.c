@@ -23,8 +23,6 @@
 #include "print/order.h"
 #include "print/rows.h"
 
-#define CALLS_OUTSIDE UINT32_MAX /* the caller of a root: no row */
-
 /* Numbers from 1 as in the profile; 0 is none. */
 typedef struct calls_node {
     uint32_t parent;
@@ -75,7 +73,6 @@ struct gnomon__calls {
     calls_action *actions;
     calls_slot *functions;
     calls_slot *edges; /* between rows, then from outside to each */
-    gnomon__caller *unsorted_callers; /* in the order of the walk */
     uint32_t
         *roots; /* by group of tracks: the first outermost node, its siblings
                         follow */
@@ -85,6 +82,7 @@ struct gnomon__calls {
     size_t name_count;   /* of regions: the most actions that there can be */
     size_t action_count; /* of the group at hand */
     size_t table_number; /* how many were made */
+    bool has_root;       /* the first row calls the outermost ones */
     gnomon__functions table;
 };
 
@@ -419,10 +417,9 @@ static bool calls_take(gnomon__calls *c)
 {
     size_t most = c->edge_count + c->function_count + 1;
     c->edges = calloc(most, sizeof *c->edges);
-    c->unsorted_callers = calloc(most, sizeof *c->unsorted_callers);
     c->table.callers = calloc(most, sizeof *c->table.callers);
     c->table.rows = calloc(c->function_count + 2, sizeof *c->table.rows);
-    return c->edges && c->unsorted_callers && c->table.callers && c->table.rows;
+    return c->edges && c->table.callers && c->table.rows;
 }
 
 int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile,
@@ -458,7 +455,6 @@ void gnomon__calls_free(gnomon__calls *c)
     free(c->actions);
     free(c->functions);
     free(c->edges);
-    free(c->unsorted_callers);
     free(c->table.rows);
     free(c->table.callers);
     free(c);
@@ -559,6 +555,19 @@ static calls_slot *calls_edge(const gnomon__calls *c, uint32_t at, bool top)
                          : n->edge];
 }
 
+static gnomon__caller *calls_caller(gnomon__calls *c, const calls_node *n,
+                                    calls_slot *edge, bool top)
+{
+    const calls_region *above = &c->regions[c->nodes[n->parent].region];
+    const size_t number = c->table.caller_count;
+    if (calls_is_new(c, edge, number))
+        c->table.callers[c->table.caller_count++] = (gnomon__caller){
+            .number = number,
+            .callee = c->functions[c->regions[n->region].function].at,
+            .caller = top ? 0 : c->functions[above->function].at};
+    return &c->table.callers[edge->at];
+}
+
 static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
 {
     const calls_node *n = &c->nodes[at];
@@ -567,15 +576,9 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
     calls_slot *function = &c->functions[r->function];
     calls_slot *edge = calls_edge(c, at, top);
     const bool primitive = function->open == (r->is_action ? r->open : 0);
-    if (calls_is_new(c, edge, c->table.caller_count)) {
-        const uint32_t above = c->nodes[n->parent].region;
-        c->unsorted_callers[c->table.caller_count++] = (gnomon__caller){
-            .callee = function->at,
-            .caller = top ? CALLS_OUTSIDE
-                          : c->functions[c->regions[above].function].at};
-        row->caller_count++;
-    }
-    gnomon__caller *caller = &c->unsorted_callers[edge->at];
+    gnomon__caller none = {.nc = 0};
+    gnomon__caller *caller =
+        top && !c->has_root ? &none : calls_caller(c, n, edge, top);
     row->nc += n->count;
     row->tt_ns += n->self_ns;
     caller->nc += n->count;
@@ -601,34 +604,20 @@ static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
     r->open--;
 }
 
-/* Groups the edges by their callees, in the order in which they were found. Edges from
- * outside get the root as caller, or are dropped without a root. */
-static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
+GNOMON__ORDER(calls_by_callee, gnomon__caller, UP(callee), UP(number))
+
+/* Groups the edges by their callees, in the order in which they were found. */
+static void calls_sort_edges(gnomon__functions *t, gnomon__function *root)
 {
-    gnomon__functions *t = &c->table;
-    size_t edge_count = t->caller_count;
-    for (size_t i = 0; i < edge_count; i++) {
-        gnomon__caller *e = &c->unsorted_callers[i];
-        if (e->caller != CALLS_OUTSIDE)
-            continue;
-        if (root) {
-            e->caller = 0;
-            root->ct_ns += e->ct_ns;
-        } else {
-            t->rows[e->callee].caller_count--;
-        }
-    }
-    t->caller_count = 0;
+    size_t k = 0;
+    GNOMON__SORT(t->callers, t->caller_count, calls_by_callee);
     for (size_t i = 0; i < t->row_count; i++) {
-        t->rows[i].first_caller = t->caller_count;
-        t->caller_count += t->rows[i].caller_count;
-        t->rows[i].caller_count = 0;
-    }
-    for (size_t i = 0; i < edge_count; i++) {
-        gnomon__function *row = &t->rows[c->unsorted_callers[i].callee];
-        if (c->unsorted_callers[i].caller != CALLS_OUTSIDE)
-            t->callers[row->first_caller + row->caller_count++] =
-                c->unsorted_callers[i];
+        gnomon__function *row = &t->rows[i];
+        row->first_caller = k;
+        for (; k < t->caller_count && t->callers[k].callee == i; k++)
+            if (root && !t->callers[k].caller)
+                root->ct_ns += t->callers[k].ct_ns;
+        row->caller_count = (uint32_t)(k - row->first_caller);
     }
 }
 
@@ -638,13 +627,14 @@ const gnomon__functions *gnomon__calls_table(gnomon__calls *c, size_t which,
     const bool all = which == GNOMON__CALLS_ALL;
     gnomon__function *top = root ? &c->table.rows[0] : NULL;
     c->table_number++;
-    c->table.row_count = root != NULL;
+    c->has_root = root != NULL;
+    c->table.row_count = c->has_root;
     c->table.caller_count = 0;
     if (root)
         *top = (gnomon__function){.file = "~", .name = root, .nc = 1, .cc = 1};
     for (uint32_t at = all ? c->nodes[0].child : c->actions[which].first_root;
          at; at = all ? c->nodes[at].next : c->nodes[at].next_root)
         calls_walk(c, at, calls_enter, calls_leave);
-    calls_sort_edges(c, top);
+    calls_sort_edges(&c->table, top);
     return &c->table;
 }

@@ -35,6 +35,7 @@ typedef struct gnomon__function {
 typedef struct gnomon__caller {
     uint32_t caller; /* rows, from 0 */
     uint32_t callee;
+    size_t number; /* in the order of the walk */
     uint64_t nc;
     uint64_t cc;
     uint64_t tt_ns;
