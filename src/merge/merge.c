@@ -198,7 +198,7 @@ static int add_part(gnomon__merge *m, gnomon__unite *u, const merge_reading *r,
     int code = read_reading(m, r);
     if (!code)
         code = gnomon__unite_add(u, m->part, r->run, NULL);
-    if (!code && !is_one && gnomon__unite_own(u, m->part))
+    if (!code && !is_one && u->events && gnomon__events_own(u->events, m->part))
         m->part = NULL;
     return code;
 }
@@ -226,8 +226,9 @@ static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
         code = unite_sums(m, i, 1, 0, &p);
         if (!code)
             code = gnomon__unite_add(all, p, 1, NULL);
-        if (!code)
-            code = gnomon__unite_follow(all, p);
+        const gnomon__model *model = (const void *)p;
+        if (!code && model->events)
+            code = gnomon__events_follow(all->events, model->events);
         gnomon_profile_free(p);
     }
     return gnomon__unite_finish(all, code, out);

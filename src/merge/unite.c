@@ -624,17 +624,6 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     return code;
 }
 
-int gnomon__unite_own(gnomon__unite *u, gnomon_profile *p)
-{
-    return u->events && gnomon__events_own(u->events, p);
-}
-
-int gnomon__unite_follow(gnomon__unite *u, gnomon_profile *p)
-{
-    gnomon__model *m = (gnomon__model *)(void *)p;
-    return m->events ? gnomon__events_follow(u->events, m->events) : GNOMON_OK;
-}
-
 /* ---- The whole -------------------------------------------------------------------- */
 
 int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,

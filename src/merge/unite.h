@@ -72,13 +72,6 @@ void gnomon__unite_filter(gnomon__unite *u, const gnomon__filter *filter);
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
 
-/* The part that was added last, a unite's result whose events are in this one: they no
- * longer need it. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__unite_follow(gnomon__unite *u, gnomon_profile *p);
-/* Of that part: it is freed with the result. 0: the result has no events of it, and so it
- * is not. */
-int gnomon__unite_own(gnomon__unite *u, gnomon_profile *p);
-
 /* Whether any stage was added. */
 int gnomon__unite_has_stages(const gnomon__unite *u);
 /* Kinds, as bits, of which the filter has left out any: nodes with times, counters. */
