@@ -22,12 +22,6 @@ uint64_t gnomon__start_unix_ns(void)
     return start_unix_ns;
 }
 
-static const char *from_environment(void *context, const char *name)
-{
-    (void)context;
-    return getenv(name);
-}
-
 void gnomon__run_find_rank(void)
 {
     if (rank_is_known)
@@ -36,7 +30,7 @@ void gnomon__run_find_rank(void)
     if (!start_unix_ns)
         start_unix_ns = gnomon__os_unix_ns();
     if (!gnomon__os_is_secure())
-        gnomon__rank_find(&our_rank, from_environment, NULL);
+        gnomon__rank_find(&our_rank);
 }
 
 const gnomon__rank *gnomon__run_rank(void)
@@ -109,7 +103,7 @@ void gnomon__run_describe(gnomon_run_info *run)
 {
     static char attempt[16];
     if (!*host_name)
-        gnomon__os_host_name(host_name, sizeof host_name);
+        gnomon__os_host_name(host_name);
     memset(run, 0, sizeof *run);
     run->struct_size = sizeof *run;
     run->rank = our_rank.rank;

@@ -3,10 +3,11 @@
  * rank and size are both numbers and the rank is below the size; two launchers set no
  * size. An incomplete set is
  * left over from another or an outer launcher: it is ignored, and passed_over says so.
- * Pure but for the getenv it is given. */
+ * Pure but for the environment. */
 #include "spec/rank.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gnomon.h"
@@ -59,10 +60,9 @@ static int64_t rank_number(const char *text, int64_t most)
 
 /* Reads one variable; "": none. 1: it is a number; 0: not set; -1: it is something
  * else, and out->passed_over says so. */
-static int rank_read(gnomon__rank *out, int32_t *number, const char *name,
-                     gnomon__getenv *get, void *context)
+static int rank_read(gnomon__rank *out, int32_t *number, const char *name)
 {
-    const char *text = *name ? get(context, name) : NULL;
+    const char *text = *name ? getenv(name) : NULL;
     *number = -1;
     if (!text || *text == '\0')
         return 0;
@@ -75,19 +75,18 @@ static int rank_read(gnomon__rank *out, int32_t *number, const char *name,
 }
 
 /* Whether the set is valid. If not, out->passed_over says why; "": it is not set. */
-static int rank_take(gnomon__rank *out, const rank_set *set,
-                     gnomon__getenv *get, void *context)
+static int rank_take(gnomon__rank *out, const rank_set *set)
 {
-    int rank = rank_read(out, &out->rank, set->rank, get, context);
+    int rank = rank_read(out, &out->rank, set->rank);
     int size, local;
     const char *step;
 
     if (rank < 0)
         return 0;
-    size = rank_read(out, &out->world_size, set->world_size, get, context);
+    size = rank_read(out, &out->world_size, set->world_size);
     if (size < 0)
         return 0;
-    local = rank_read(out, &out->local_rank, set->local_rank, get, context);
+    local = rank_read(out, &out->local_rank, set->local_rank);
     if (local < 0)
         return 0;
     if (!rank) /* ignore a size alone: Slurm sets it in any shell */
@@ -109,7 +108,7 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
     }
     if (!*set->step || out->world_size == 1)
         return 1;
-    step = get(context, set->step);
+    step = getenv(set->step);
     if (step && rank_number(step, RANK_SLURM_SPECIAL) >= 0)
         return 1;
     snprintf(out->passed_over, sizeof out->passed_over,
@@ -117,14 +116,14 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
     return 0;
 }
 
-void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context)
+void gnomon__rank_find(gnomon__rank *out)
 {
     char passed_over[sizeof out->passed_over] = "";
     size_t i;
 
     memset(out, 0, sizeof *out);
     for (i = 0; i < sizeof rank_sets / sizeof rank_sets[0]; i++) {
-        if (rank_take(out, &rank_sets[i], get, context)) {
+        if (rank_take(out, &rank_sets[i])) {
             out->source = rank_sets[i].name;
             break;
         }
@@ -135,12 +134,12 @@ void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context)
     memcpy(out->passed_over, passed_over, sizeof passed_over);
     out->attempt = -1;
     for (i = 0; i < 2 && out->attempt < 0; i++) {
-        const char *text = get(context, rank_attempts[i]);
+        const char *text = getenv(rank_attempts[i]);
         if (text)
             out->attempt = (int32_t)rank_number(text, INT32_MAX);
     }
     for (i = 0; i < sizeof rank_jobs / sizeof *rank_jobs && !*out->job; i++) {
-        const char *text = get(context, rank_jobs[i]);
+        const char *text = getenv(rank_jobs[i]);
         if (text && strcmp(text, "none") != 0) /* torchrun's, when not given */
             snprintf(out->job, sizeof out->job, "%s", text);
     }

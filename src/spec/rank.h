@@ -7,9 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As getenv; tests give their own. */
-typedef const char *gnomon__getenv(void *context, const char *name);
-
 /* Who this process is. -1: not known. A plain value. */
 typedef struct gnomon__rank {
     int32_t rank;
@@ -30,7 +27,7 @@ static inline int gnomon__rank_has_others(int32_t rank, int32_t world_size)
 
 /* Looks for GNOMON_RANK, then for the variables of launchers (docs/environment.md), and
  * takes the first set that is whole and agrees with itself. */
-void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context);
+void gnomon__rank_find(gnomon__rank *out);
 
 /* Whether `text` is "all" or ranks and spans as "0|3|8-15". GNOMON_OK, or
  * GNOMON_EINVAL and `why`. */
