@@ -2,7 +2,8 @@
 # gnomon_testing: the library with a clock that tests advance, and calls of the heap, the
 # loader and the system that they let fail. Its objects are those of the library but for
 # the sources that ask for GNOMON_TESTING, which are compiled once more. In all of them the
-# calls of the table in tests/os_calls.c have the names of its functions.
+# calls of the table in tests/os_calls.c have the names of its functions. The clock is
+# tests/clock.c.
 #
 # Profilers, src/print and src/export use public headers only, so they call libc's heap and
 # loader directly. Their objects are joined to one, in which these calls have the names of
@@ -26,6 +27,8 @@ endfunction()
 
 gnomon_sources_that_ask(sources GNOMON_TESTING ${GNOMON_SOURCES})
 gnomon_objects_of(compiled ${sources})
+list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/src/platform/clock.c")
+list(APPEND sources "${PROJECT_SOURCE_DIR}/tests/clock.c")
 gnomon_compile(gnomon_testing_objects ${sources})
 target_compile_definitions(gnomon_testing_objects PRIVATE GNOMON_TESTING)
 

@@ -33,64 +33,6 @@ void gnomon__clock_start(void)
     gnomon__os_make_once(&clock_once, clock_begin);
 }
 
-uint64_t gnomon__clock_between(uint64_t from, uint64_t to)
-{
-    uint64_t begin = gnomon__clock_ns(from), end = gnomon__clock_ns(to);
-    return end > begin ? end - begin : 0;
-}
-
-#ifdef GNOMON_TESTING
-
-uint64_t gnomon__test_ticks;
-uint64_t gnomon__test_mult = 1ull << GNOMON__CLOCK_SHIFT;
-
-static void clock_begin(void)
-{
-    uint64_t step; /* called so that tests can make it fail */
-    (void)gnomon__counter_is_usable(&step);
-    store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
-}
-
-const char *gnomon__clock_name(void)
-{
-    return "test";
-}
-
-uint64_t gnomon__clock_ns(uint64_t ticks)
-{
-    return gnomon__line_scale(ticks, gnomon__test_mult);
-}
-
-uint64_t gnomon__clock_ns_far(gnomon__line_part *near, uint64_t ticks)
-{
-    (void)near;
-    return gnomon__clock_ns(ticks);
-}
-
-uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
-{
-    (void)from, (void)to;
-    return gnomon__test_mult;
-}
-
-uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
-
-void gnomon__clock_anchor_due(uint64_t now)
-{
-    (void)now;
-}
-
-size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
-{
-    uint64_t now = gnomon__clock_ns(gnomon__ticks());
-    gnomon__clock_start();
-    out[0] = (gnomon__clock_moment){0, GNOMON__TEST_UNIX_NS, 0};
-    out[1] = (gnomon__clock_moment){now, GNOMON__TEST_UNIX_NS + now, 0};
-    return 2;
-}
-
-#else
-
 /* Anchors taken by gnomon__clock_anchor_due are at least so far apart. */
 #define ANCHOR_DISTANCE_NS 100000000u
 /* For so long after a call it is not called again. */
@@ -381,5 +323,3 @@ size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
     out[n].error_ns = gnomon__line_scale(now.error, rate) + 1;
     return n + 1;
 }
-
-#endif

@@ -57,7 +57,11 @@ static inline uint64_t gnomon__clock_ns_near(gnomon__line_part *near,
 }
 
 /* From one moment to another, in ns; 0 where the counter went back. */
-uint64_t gnomon__clock_between(uint64_t from, uint64_t to);
+static inline uint64_t gnomon__clock_between(uint64_t from, uint64_t to)
+{
+    uint64_t begin = gnomon__clock_ns(from), end = gnomon__clock_ns(to);
+    return end > begin ? end - begin : 0;
+}
 
 /* The rate between two moments: ns per tick, times 2^48. For sums of
  * durations, with gnomon__line_scale, which rounds down, so that parts never
