@@ -113,7 +113,7 @@ static void thread_over(void *state)
         at = a->next;
     }
     char os_name[16];
-    gnomon__os_thread_name(os_name, sizeof os_name);
+    gnomon__os_thread_name(os_name);
     gnomon__lock();
     has_ended = 1;
     if (!t->named && t->lives == 1 && dead_count < MOST_RENAMED)
@@ -285,7 +285,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         gnomon__unguard();
         return gnomon__enter();
     }
-    gnomon__os_thread_name(os_name, sizeof os_name);
+    gnomon__os_thread_name(os_name);
     gnomon__lock();
     gnomon__thread *t = find_state(os_name, name);
     if (t) {

@@ -68,20 +68,17 @@ static int json_number(json_reader *r)
     return 1;
 }
 
+static const char json_hex[] = "0123456789abcdef";
+
 static int json_hex4(json_reader *r, uint32_t *out)
 {
-    int i;
     *out = 0;
-    for (i = 0; i < 4; i++, r->at++) {
-        char c = r->at < r->end ? *r->at : ' ';
-        if (c >= '0' && c <= '9')
-            *out = *out << 4 | (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            *out = *out << 4 | (uint32_t)(c - 'a' + 10);
-        else if (c >= 'A' && c <= 'F')
-            *out = *out << 4 | (uint32_t)(c - 'A' + 10);
-        else
+    for (int i = 0; i < 4; i++, r->at++) {
+        char c = r->at < r->end ? gnomon__lower(*r->at) : ' ';
+        const char *digit = c ? strchr(json_hex, c) : NULL;
+        if (!digit)
             return 0;
+        *out = *out << 4 | (uint32_t)(digit - json_hex);
     }
     return 1;
 }
@@ -170,17 +167,9 @@ static int json_value(json_reader *r)
     case '"':
         valid = json_string(r);
         break;
-    case 't':
-        valid = json_word(r, "true");
-        break;
-    case 'f':
-        valid = json_word(r, "false");
-        break;
-    case 'n':
-        valid = json_word(r, "null");
-        break;
     default:
-        valid = json_number(r);
+        valid = json_word(r, "true") || json_word(r, "false") ||
+                json_word(r, "null") || json_number(r);
     }
     json_space(r);
     return valid;
@@ -216,7 +205,6 @@ static void json_put(json_writer *w, const char *text, size_t n)
 
 size_t gnomon__json_quote(const char *text, size_t n, char *buffer, size_t size)
 {
-    static const char hex[] = "0123456789abcdef";
     json_writer w = {buffer, size, 0, 0};
     size_t at = 0;
 
@@ -228,9 +216,8 @@ size_t gnomon__json_quote(const char *text, size_t n, char *buffer, size_t size)
             char escape[2] = {'\\', (char)code};
             json_put(&w, escape, 2);
         } else if (code < 0x20) {
-            char escape[6] = {'\\', 'u', '0', '0', 0, 0};
-            escape[4] = hex[code >> 4];
-            escape[5] = hex[code & 15];
+            char escape[6] = {
+                '\\', 'u', '0', '0', json_hex[code >> 4], json_hex[code & 15]};
             json_put(&w, escape, 6);
         } else if (code == GNOMON__UTF8_BAD) {
             json_put(&w, "\xEF\xBF\xBD", 3);

@@ -23,12 +23,13 @@ int64_t gnomon__os_thread_id(void);
  * secret. */
 void gnomon__os_random(void *bytes, size_t size);
 
-/* The calling thread's name as the system has it; always terminated. */
-void gnomon__os_thread_name(char *buffer, size_t size);
+/* The calling thread's name as the system has it, which is that long; "" where it does
+ * not say. */
+void gnomon__os_thread_name(char name[16]);
 /* The name of another thread of this process, at most 15 bytes; `name` is unchanged if it
  * cannot be read. */
 void gnomon__os_name_of_thread(int64_t id, char name[16]);
-void gnomon__os_host_name(char *buffer, size_t size);
+void gnomon__os_host_name(char name[256]);
 
 /* Claims the memory: what is recorded from now on belongs to this process.
  * Idempotent; a forked child calls it before it records for itself. Returns

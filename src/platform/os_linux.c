@@ -57,24 +57,10 @@ int64_t gnomon__os_thread_id(void)
     return syscall(SYS_gettid);
 }
 
-static void copy_text(char *buffer, size_t size, const char *text)
+void gnomon__os_thread_name(char name[16])
 {
-    size_t length = strlen(text);
-    if (size == 0)
-        return;
-    if (length >= size)
-        length = size - 1;
-    memcpy(buffer, text, length);
-    buffer[length] = 0;
-}
-
-void gnomon__os_thread_name(char *buffer, size_t size)
-{
-    char name[16] = ""; /* the kernel's size */
-    int kept_errno = errno;
+    *name = 0;
     (void)prctl(PR_GET_NAME, name);
-    errno = kept_errno;
-    copy_text(buffer, size, name);
 }
 
 void gnomon__os_name_of_thread(int64_t id, char name[16])
@@ -82,18 +68,17 @@ void gnomon__os_name_of_thread(int64_t id, char name[16])
     char path[48], text[17]; /* with the newline */
     (void)snprintf(path, sizeof path, "/proc/self/task/%" PRId64 "/comm", id);
     size_t n = gnomon__os_read_small(path, text, sizeof text);
-    if (n && text[n - 1] == '\n')
-        text[n - 1] = 0;
     if (n)
-        copy_text(name, 16, text);
+        memcpy(name, text, n);
+    if (n)
+        name[n - 1] = 0;
 }
 
-void gnomon__os_host_name(char *buffer, size_t size)
+void gnomon__os_host_name(char name[256])
 {
-    char name[256] = "";
-    if (gethostname(name, sizeof name - 1) != 0)
-        name[0] = 0;
-    copy_text(buffer, size, name);
+    if (gethostname(name, 255) != 0)
+        *name = 0;
+    name[255] = 0;
 }
 
 size_t gnomon__os_read_small(const char *path, char *text, size_t size)
