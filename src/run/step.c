@@ -126,6 +126,7 @@ void gnomon__steps_restart(void)
 {
     if (open_steps.until) /* a child of a fork may have half of one */
         memset(&open_steps, 0, sizeof open_steps);
+    gnomon__whole_steps_empty(&reported_steps);
     store_relaxed(&gnomon__steps_over, 0);
     step_state.kept = 0;
     begin_step(0, 0);
