@@ -11,6 +11,7 @@
 #include "export/gzip.h"
 #include "page/template.h"
 #include "platform/memory.h"
+#include "platform/out.h"
 #include "profile/slots.h"
 
 #define SHEET_COLUMNS 24
@@ -191,18 +192,10 @@ void gnomon__sheet_put_none(gnomon__sheet *s)
 
 /* Up to two bytes wait for a third. */
 typedef struct sheet_base64 {
-    const gnomon_writer *out;
+    gnomon__out *to;
     unsigned char wait[3];
-    size_t waiting, used;
-    char room[4096];
+    size_t waiting;
 } sheet_base64;
-
-static int base64_flush(sheet_base64 *b)
-{
-    const size_t used = b->used;
-    b->used = 0;
-    return used ? b->out->write(b->out, b->room, used) : GNOMON_OK;
-}
 
 static void base64_three(sheet_base64 *b, size_t known)
 {
@@ -211,8 +204,8 @@ static void base64_three(sheet_base64 *b, size_t known)
     const uint32_t bits =
         (uint32_t)b->wait[0] << 16 | (uint32_t)b->wait[1] << 8 | b->wait[2];
     for (size_t i = 0; i < 4; i++)
-        b->room[b->used++] =
-            (char)(i <= known ? digits[bits >> (18 - 6 * i) & 63] : '=');
+        gnomon__out_put(
+            b->to, i <= known ? &digits[bits >> (18 - 6 * i) & 63] : "=", 1);
     memset(b->wait, 0, sizeof b->wait);
     b->waiting = 0;
 }
@@ -221,73 +214,62 @@ static int base64_write(const gnomon_writer *w, const void *bytes, size_t size)
 {
     sheet_base64 *b = w->context;
     const unsigned char *from = bytes;
-    int code = GNOMON_OK;
-    for (size_t i = 0; i < size && !code; i++) {
+    for (size_t i = 0; i < size; i++) {
         b->wait[b->waiting++] = from[i];
         if (b->waiting == 3)
             base64_three(b, 3);
-        if (b->used == sizeof b->room)
-            code = base64_flush(b);
     }
-    return code;
+    return b->to->code;
 }
 
-static int base64_end(sheet_base64 *b)
+static void base64_end(sheet_base64 *b)
 {
     if (b->waiting)
         base64_three(b, b->waiting);
-    return base64_flush(b);
 }
 
 /* ---- The page ------------------------------------------------------------------------ */
 
-static int put_text(const gnomon_writer *out, const char *text)
+static void put_title(gnomon__out *o, const char *title)
 {
-    return *text ? out->write(out, text, strlen(text)) : GNOMON_OK;
+    for (; *title; title++)
+        if (*title == '<')
+            gnomon__out_literal(o, "&lt;");
+        else if (*title == '&')
+            gnomon__out_literal(o, "&amp;");
+        else
+            gnomon__out_put(o, title, 1);
 }
 
-static int put_title(const gnomon_writer *out, const char *title)
+static void put_hash(gnomon__out *o, const gnomon__template *of)
 {
-    int code = GNOMON_OK;
-    for (; *title && !code; title++)
-        code = *title == '<'   ? put_text(out, "&lt;")
-               : *title == '&' ? put_text(out, "&amp;")
-                               : out->write(out, title, 1);
-    return code;
-}
-
-static int put_hash(const gnomon_writer *out, const gnomon__template *of)
-{
-    sheet_base64 b = {.out = out};
-    const gnomon_writer w = {
-        .struct_size = sizeof w, .write = base64_write, .context = &b};
-    int code = put_text(out, "'sha256-");
-    code = code ? code : base64_write(&w, of->sha256, 32);
-    code = code ? code : base64_end(&b);
-    return code ? code : put_text(out, "'");
+    sheet_base64 b = {.to = o};
+    const gnomon_writer w = {.context = &b};
+    gnomon__out_literal(o, "'sha256-");
+    (void)base64_write(&w, of->sha256, 32);
+    base64_end(&b);
+    gnomon__out_literal(o, "'");
 }
 
 /* Nothing may be loaded, and only this script and this style are obeyed. */
-static int put_policy(const gnomon_writer *out)
+static void put_policy(gnomon__out *o)
 {
-    int code = put_text(out, "default-src 'none'; base-uri 'none'; "
-                             "form-action 'none'; script-src ");
-    code = code ? code : put_hash(out, &gnomon__template_js);
-    code = code ? code : put_text(out, "; style-src ");
-    return code ? code : put_hash(out, &gnomon__template_css);
+    gnomon__out_literal(o, "default-src 'none'; base-uri 'none'; "
+                           "form-action 'none'; script-src ");
+    put_hash(o, &gnomon__template_js);
+    gnomon__out_literal(o, "; style-src ");
+    put_hash(o, &gnomon__template_css);
 }
 
-static int put_index(const gnomon__sheet *s, const gnomon_writer *out)
+static void put_index(gnomon__out *o, const gnomon__sheet *s)
 {
-    int code = put_text(out, "{\"kind\":\"");
-    code = code ? code : put_text(out, s->kind);
-    code = code ? code : put_text(out, "\",\"version\":\"" GNOMON_VERSION);
-    code = code ? code
-                : put_text(out, gnomon__gzip_is_there()
-                                    ? "\",\"gzip\":true,\"tables\":["
-                                    : "\",\"gzip\":false,\"tables\":[");
-    code = code ? code : out->write(out, s->index.at, s->index.size);
-    return code ? code : put_text(out, "]}");
+    gnomon__out_literal(o, "{\"kind\":\"");
+    gnomon__out_text(o, s->kind);
+    gnomon__out_literal(o, "\",\"version\":\"" GNOMON_VERSION "\",\"gzip\":");
+    gnomon__out_text(o, gnomon__gzip_is_there() ? "true" : "false");
+    gnomon__out_literal(o, ",\"tables\":[");
+    gnomon__out_put(o, (const char *)s->index.at, s->index.size);
+    gnomon__out_literal(o, "]}");
 }
 
 static int make_data(void *context, const gnomon_writer *out)
@@ -298,47 +280,47 @@ static int make_data(void *context, const gnomon_writer *out)
     return code ? code : out->write(out, s->texts.at, s->texts.size);
 }
 
-static int put_data(gnomon__sheet *s, const gnomon_writer *out)
+static void put_data(gnomon__out *o, gnomon__sheet *s)
 {
-    sheet_base64 b = {.out = out};
+    sheet_base64 b = {.to = o};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = base64_write, .context = &b};
-    int code = gnomon__gzip_is_there() ? gnomon__gzip(&w, make_data, s)
-                                       : make_data(s, &w);
-    return code ? code : base64_end(&b);
+    const int code = gnomon__gzip_is_there() ? gnomon__gzip(&w, make_data, s)
+                                             : make_data(s, &w);
+    base64_end(&b);
+    o->code = o->code ? o->code : code;
 }
 
-static int put_part(gnomon__sheet *s, const char *name, size_t size,
-                    const char *title, const gnomon_writer *out)
+static void put_part(gnomon__out *o, gnomon__sheet *s, const char *name,
+                     size_t size, const char *title)
 {
-    const gnomon__template *of = NULL;
     if (strncmp(name, "policy", size) == 0)
-        return put_policy(out);
-    if (strncmp(name, "title", size) == 0)
-        return put_title(out, title);
-    if (strncmp(name, "index", size) == 0)
-        return put_index(s, out);
-    if (strncmp(name, "data", size) == 0)
-        return put_data(s, out);
-    of = strncmp(name, "style", size) == 0 ? &gnomon__template_css
-                                           : &gnomon__template_js;
-    return out->write(out, of->text, of->size);
+        put_policy(o);
+    else if (strncmp(name, "title", size) == 0)
+        put_title(o, title);
+    else if (strncmp(name, "index", size) == 0)
+        put_index(o, s);
+    else if (strncmp(name, "data", size) == 0)
+        put_data(o, s);
+    else if (strncmp(name, "style", size) == 0)
+        gnomon__out_put(o, gnomon__template_css.text,
+                        gnomon__template_css.size);
+    else
+        gnomon__out_put(o, gnomon__template_js.text, gnomon__template_js.size);
 }
 
 /* The template up to the end; {{name}} is a part. */
-static int put_all(gnomon__sheet *s, const char *title,
-                   const gnomon_writer *out)
+static void put_all(gnomon__out *o, gnomon__sheet *s, const char *title)
 {
     const char *at = gnomon__template_html.text, *part;
-    int code = GNOMON_OK;
-    while (!code && (part = strstr(at, "{{")) != NULL) {
+    while ((part = strstr(at, "{{")) != NULL) {
         const char *end = strstr(part, "}}");
-        code = out->write(out, at, (size_t)(part - at));
-        if (!code)
-            code = put_part(s, part + 2, (size_t)(end - part - 2), title, out);
+        gnomon__out_put(o, at, (size_t)(part - at));
+        put_part(o, s, part + 2, (size_t)(end - part - 2), title);
         at = end + 2;
     }
-    return code ? code : put_text(out, at);
+    gnomon__out_text(o, at);
+    gnomon__out_flush(o);
 }
 
 void gnomon__sheet_free(gnomon__sheet *s)
@@ -362,7 +344,14 @@ int gnomon__sheet_end(gnomon__sheet *s, const char *title,
     if (!s)
         return GNOMON_ENOMEM;
     sheet_table_end(s);
-    const int code = s->code ? s->code : put_all(s, title, out);
+    gnomon__out *o = gnomon__alloc(sizeof *o);
+    int code = o ? s->code : GNOMON_ENOMEM;
+    if (!code) {
+        o->to = out;
+        put_all(o, s, title);
+        code = o->code;
+    }
+    gnomon__free(o);
     gnomon__sheet_free(s);
     return code;
 }
