@@ -63,15 +63,6 @@ enum critical_state {
     PIECE_IDLE    /* nothing is marked on the track */
 };
 
-typedef struct critical_piece {
-    uint64_t begin_ns, end_ns;
-    uint32_t track;
-    uint32_t node;      /* what runs or is queued; 0: none */
-    uint32_t execution; /* which one: an index, until another step is read */
-    int state;          /* critical_state */
-    int cause; /* gnomon_link_kind of the link from the piece before it; -1: none */
-} critical_piece;
-
 typedef struct critical_steps {
     const gnomon_profile *profile;
     gnomon__event_steps steps;
@@ -370,71 +361,63 @@ typedef struct critical_walk {
     critical_steps *c;
     critical_step s;
     const gnomon_step_info *step;
-    uint64_t at;          /* all after it is in pieces */
-    uint32_t track;       /* where it is */
-    unsigned turns;       /* since it went back */
-    critical_piece piece; /* that was put last; its end is 0 before the first */
+    uint64_t at;    /* all after it is in pieces */
+    uint32_t track; /* where it is */
+    unsigned turns; /* since it went back */
+    /* The piece that was put last, which is the row at hand; NULL: none was. */
+    gnomon__cell *piece;
+    uint32_t item; /* what runs or is queued in it */
+    int state;     /* critical_state */
+    bool is_over;  /* it has its cause: the next one is on another track */
     gnomon__report_rows *rows;
     uint32_t group;
 } critical_walk;
 
-/* Adds the piece that was put last. */
-static void critical_add_piece(const critical_walk *w)
+/* Begins a piece of what is innermost, or of nothing, on the track where the walk is. */
+static void critical_begin_piece(critical_walk *w, uint32_t item, int state)
 {
-    static const char *const links[] = {[GNOMON_LINK_SUBMIT] = "submit",
-                                        [GNOMON_LINK_BACKWARD] = "backward",
-                                        [GNOMON_LINK_LAUNCH] = "launch"};
     static const char *const states[] = {[PIECE_RUNS] = "runs",
                                          [PIECE_QUEUED] = "queued",
                                          [PIECE_IDLE] = "idle"};
-    const critical_piece *piece = &w->piece;
     const gnomon_step_info *step = w->step;
     gnomon__report_rows *r = w->rows;
-    if (!piece->end_ns)
-        return;
     gnomon__cell *cells = gnomon__report_row_of(r, w->group);
     gnomon__report_node n;
     gnomon_track_info track = {.name = ""};
     gnomon_run_info run;
-    (void)gnomon__report_node_at(r->profile, piece->node, &n);
+    (void)gnomon__report_node_at(
+        r->profile, state == PIECE_IDLE ? 0 : w->s.items[item].node, &n);
     gnomon__cell_text(&cells[CRITICAL_WHAT],
                       n.of.region ? n.region.name : "(nothing marked)");
-    gnomon__cell_count(&cells[CRITICAL_TIME], piece->end_ns - piece->begin_ns);
     gnomon__cell_count(&cells[CRITICAL_COUNT], 1);
-    gnomon__cell_count(&cells[CRITICAL_AT], piece->begin_ns - step->begin_ns);
-    gnomon__cell_text(&cells[CRITICAL_STATE], states[piece->state]);
-    gnomon__cell_text(&cells[CRITICAL_CAUSE],
-                      piece->cause < 0                     ? ""
-                      : piece->cause <= GNOMON_LINK_LAUNCH ? links[piece->cause]
-                                                           : "?");
-    if (gnomon_profile_track(r->profile, piece->track, &track) == GNOMON_OK &&
+    gnomon__cell_text(&cells[CRITICAL_STATE], states[state]);
+    gnomon__cell_text(&cells[CRITICAL_CAUSE], "");
+    if (gnomon_profile_track(r->profile, w->track, &track) == GNOMON_OK &&
         !gnomon_profile_run(r->profile, track.run, &run) && run.rank >= 0)
         gnomon__cell_count(&cells[CRITICAL_RANK], (uint64_t)run.rank);
     gnomon__cell_text(&cells[CRITICAL_THREAD], track.name);
-    gnomon__cell_count(&cells[CRITICAL_ORDER], piece->begin_ns);
     gnomon__cell_count(&cells[CRITICAL_STEP], step->end_ns - step->begin_ns);
+    w->piece = cells;
+    w->item = item;
+    w->state = state;
+    w->is_over = false;
 }
 
 /* From `begin` to where the walk is. In a row one execution has one piece. */
 static void critical_put(critical_walk *w, uint64_t begin, uint32_t item,
                          int state)
 {
-    critical_piece *last = &w->piece;
     begin = begin > w->s.begin ? begin : w->s.begin;
     if (begin >= w->at)
         return;
-    if (!last->end_ns || last->state != state || last->track != w->track ||
-        last->cause >= 0 || last->execution != item) {
-        critical_add_piece(w);
-        *last = (critical_piece){
-            .end_ns = w->at,
-            .track = w->track,
-            .node = state == PIECE_IDLE ? 0 : w->s.items[item].node,
-            .execution = item,
-            .state = state,
-            .cause = -1};
-    }
-    w->at = last->begin_ns = begin;
+    if (!w->piece || w->is_over || w->state != state || w->item != item)
+        critical_begin_piece(w, item, state);
+    gnomon__cell *const cells = w->piece;
+    gnomon__cell_count(&cells[CRITICAL_TIME],
+                       cells[CRITICAL_TIME].count + (w->at - begin));
+    gnomon__cell_count(&cells[CRITICAL_AT], begin - w->step->begin_ns);
+    gnomon__cell_count(&cells[CRITICAL_ORDER], begin);
+    w->at = begin;
 }
 
 /* What an execution had to wait for; `from` NULL: nothing. */
@@ -475,9 +458,16 @@ static critical_cause critical_cause_of(const critical_walk *w,
 /* To the cause, at the moment when it is one; false: too often in a row. */
 static bool critical_turn(critical_walk *w, const critical_cause *cause)
 {
+    static const char *const links[] = {[GNOMON_LINK_SUBMIT] = "submit",
+                                        [GNOMON_LINK_BACKWARD] = "backward",
+                                        [GNOMON_LINK_LAUNCH] = "launch"};
     if (w->turns++ >= CRITICAL_TURNS)
         return false;
-    w->piece.cause = (int)cause->kind;
+    if (w->piece)
+        gnomon__cell_text(&w->piece[CRITICAL_CAUSE],
+                          cause->kind <= GNOMON_LINK_LAUNCH ? links[cause->kind]
+                                                            : "?");
+    w->is_over = true;
     w->track = cause->from->track;
     return true;
 }
@@ -519,7 +509,6 @@ static void critical_go_back(critical_walk *w)
             critical_put(w, s ? s->end : w->s.begin, UINT32_MAX, PIECE_IDLE);
         w->turns = w->at < was ? 0 : w->turns;
     }
-    critical_add_piece(w);
 }
 
 /* The thread on which steps are made. */
