@@ -68,6 +68,8 @@ typedef struct slow_steps {
     const gnomon_stats *all; /* NULL: no step ended */
     slow_step *slow;         /* the slowest first */
     size_t slow_count;
+    const gnomon_writer *out; /* of the text, ... */
+    size_t limit;             /* ... which lists so many of them */
 } slow_steps;
 
 /* ---- Reading --------------------------------------------------------------------- */
@@ -434,19 +436,13 @@ static int slow_steps_parts(slow_steps *t)
     return GNOMON_OK;
 }
 
-typedef struct steps_report {
-    slow_steps *of;
-    const gnomon_writer *out;
-    const gnomon__table_choice *choice;
-} steps_report;
-
 /* ---- Text ------------------------------------------------------------------------- */
 
-static void steps_print_region(const steps_report *t, const step_reason *e)
+static void steps_print_region(const slow_steps *t, const step_reason *e)
 {
     char took[GNOMON__DURATION], usual[GNOMON__DURATION];
     gnomon_region_info region;
-    gnomon_profile_region(t->of->profile, e->region, &region);
+    gnomon_profile_region(t->profile, e->region, &region);
     const char *name = gnomon_shown(t->out, region.name);
     t->out->write(t->out, name, strlen(name));
     t->out->print(t->out, " %s", gnomon__short_duration(took, e->ns));
@@ -456,37 +452,36 @@ static void steps_print_region(const steps_report *t, const step_reason *e)
                   gnomon__short_duration(usual, e->usual_ns));
 }
 
-static void steps_print_why(steps_report *t, const slow_step *slow)
+static void steps_print_why(slow_steps *t, const slow_step *slow)
 {
     const step_reason *reasons[STEP_REASONS];
-    int named = slow_steps_reasons(t->of, slow, reasons);
+    int named = slow_steps_reasons(t, slow, reasons);
     for (int i = 0; i < named; i++) {
         t->out->write(t->out, i ? "; " : slow->step.rank < 0 ? "  " : ": ", 2);
         steps_print_region(t, reasons[i]);
     }
 }
 
-static void steps_label(const steps_report *t, const slow_step *slow,
+static void steps_label(const slow_steps *t, const slow_step *slow,
                         char text[64])
 {
     int n = snprintf(text, 64, "step %" PRIu64, slow->step.number);
-    if (t->of->stage.count > 1 && slow->step.ordinal)
+    if (t->stage.count > 1 && slow->step.ordinal)
         snprintf(text + n, 64 - (size_t)n, " of stage %" PRIu32,
                  slow->step.ordinal);
 }
 
-static void steps_print_slow(steps_report *t)
+static void steps_print_slow(slow_steps *t)
 {
-    size_t count = t->of->slow_count < t->choice->limit ? t->of->slow_count
-                                                        : t->choice->limit;
+    size_t count = t->slow_count < t->limit ? t->slow_count : t->limit;
     int width = 0;
     char label[64], took[GNOMON__DURATION];
     for (size_t i = 0; i < count; i++) {
-        steps_label(t, &t->of->slow[i], label);
+        steps_label(t, &t->slow[i], label);
         width = (int)strlen(label) > width ? (int)strlen(label) : width;
     }
     for (size_t i = 0; i < count; i++) {
-        const slow_step *slow = &t->of->slow[i];
+        const slow_step *slow = &t->slow[i];
         steps_label(t, slow, label);
         t->out->print(t->out, "%s%-*s  %7s", i ? "" : "\n", width, label,
                       gnomon__short_duration(took, slow->ns));
@@ -499,14 +494,14 @@ static void steps_print_slow(steps_report *t)
 
 /* ---- Their events ------------------------------------------------------------------ */
 
-static void steps_print_event(const steps_report *t, const gnomon__cell *cells)
+static void steps_print_event(const slow_steps *t, const gnomon__cell *cells)
 {
     char at[GNOMON__DURATION], took[GNOMON__DURATION], usual[GNOMON__DURATION];
     gnomon_node_info node = {.track = 0};
     gnomon_track_info track = {.name = ""};
-    (void)gnomon_profile_node(t->of->profile, cells[GNOMON__STEP_NODE].count,
+    (void)gnomon_profile_node(t->profile, cells[GNOMON__STEP_NODE].count,
                               &node);
-    (void)gnomon_profile_track(t->of->profile, node.track, &track);
+    (void)gnomon_profile_track(t->profile, node.track, &track);
     t->out->print(
         t->out, "\n%10s  %10s  %10s  %s%s%s",
         gnomon__short_duration(at, cells[GNOMON__STEP_AT].count),
@@ -517,14 +512,13 @@ static void steps_print_event(const steps_report *t, const gnomon__cell *cells)
 }
 
 /* For the slow steps whose events are in the profile; else nothing. */
-static int steps_print_events(steps_report *t, uint32_t stage)
+static int steps_print_events(slow_steps *t, uint32_t stage)
 {
     gnomon__step_events events;
-    int code = gnomon__step_events_make(&events, t->of->profile, stage);
-    for (size_t i = 0; !code && events.has_median && i < t->of->slow_count &&
-                       i < t->choice->limit;
-         i++) {
-        const gnomon_step_info *step = &t->of->slow[i].step;
+    int code = gnomon__step_events_make(&events, t->profile, stage);
+    for (size_t i = 0;
+         !code && events.has_median && i < t->slow_count && i < t->limit; i++) {
+        const gnomon_step_info *step = &t->slow[i].step;
         gnomon__report_rows rows;
         code = gnomon__step_events_read(&rows, &events, step);
         const size_t count = code ? 0 : rows.table.row_count;
@@ -544,17 +538,17 @@ static int steps_print_events(steps_report *t, uint32_t stage)
 }
 
 /* "of a step: 77 % loader, 9 % model": which of them is the bottleneck. */
-static int steps_print_parts(steps_report *t)
+static int steps_print_parts(slow_steps *t)
 {
-    int code = slow_steps_parts(t->of);
-    const step_reason *part = t->of->excess;
-    double all = (double)t->of->all->total_ns / 100;
+    int code = slow_steps_parts(t);
+    const step_reason *part = t->excess;
+    double all = (double)t->all->total_ns / 100;
     const char *head = "of a step: ";
-    for (size_t i = 0; !code && i < STEP_PARTS && i <= t->of->regions &&
+    for (size_t i = 0; !code && i < STEP_PARTS && i <= t->regions &&
                        (double)part[i].excess_ns > all;
          i++, head = ", ") {
         gnomon_region_info region;
-        gnomon_profile_region(t->of->profile, part[i].region, &region);
+        gnomon_profile_region(t->profile, part[i].region, &region);
         t->out->print(t->out, "%s%.0f %% %s", head,
                       (double)part[i].excess_ns / all,
                       gnomon_shown(t->out, region.name));
@@ -564,10 +558,10 @@ static int steps_print_parts(steps_report *t)
     return code;
 }
 
-static void steps_print_all(const steps_report *t)
+static void steps_print_all(const slow_steps *t)
 {
     static const char *const heads[] = {"Mean", "Median", "p99", "Max"};
-    const gnomon_stats *s = t->of->all;
+    const gnomon_stats *s = t->all;
     const uint64_t ns[] = {s->total_ns / s->count, gnomon_quantile_ns(s, 0.5),
                            gnomon_quantile_ns(s, 0.99), s->max_ns};
     char text[GNOMON__DURATION];
@@ -578,24 +572,24 @@ static void steps_print_all(const steps_report *t)
     for (int i = 0; i < 4; i++)
         t->out->print(t->out, "  %9s", gnomon__short_duration(text, ns[i]));
     t->out->write(t->out, "\n", 1);
-    uint64_t before = slow_steps_before(t->of);
-    if (before && before > t->of->stage.steps->total_ns / 1000)
+    uint64_t before = slow_steps_before(t);
+    if (before && before > t->stage.steps->total_ns / 1000)
         t->out->print(t->out, "before the first step: %s\n",
                       gnomon__short_duration(text, before));
 }
 
 /* A stage by one view after the other, where there are several. */
-static int steps_print_stage(steps_report *t, uint32_t stage)
+static int steps_print_stage(slow_steps *t, uint32_t stage)
 {
     int code = GNOMON_OK;
     bool is_any = false;
-    size_t views = gnomon_profile_count(t->of->profile, GNOMON_VIEWS);
+    size_t views = gnomon_profile_count(t->profile, GNOMON_VIEWS);
     for (uint32_t view = 0; !code && view <= views; view++) {
-        slow_steps_read(t->of, stage, view);
+        slow_steps_read(t, stage, view);
         if (!view)
-            gnomon__print_title(t->out, t->of->stage.name, "Steps\n");
-        is_any |= t->of->all || t->of->slow_count;
-        if (t->of->all) {
+            gnomon__print_title(t->out, t->stage.name, "Steps\n");
+        is_any |= t->all || t->slow_count;
+        if (t->all) {
             steps_print_all(t);
             code = steps_print_parts(t);
         }
@@ -680,11 +674,13 @@ static void steps_read(gnomon__report_rows *r)
 
 static int steps_text(gnomon__report_rows *r, const gnomon_writer *out)
 {
-    steps_report t = {.of = r->more, .out = out, .choice = r->choice};
+    slow_steps *t = r->more;
     const size_t stages = gnomon_profile_count(r->profile, GNOMON_STAGES);
     int code = GNOMON_OK;
+    t->out = out;
+    t->limit = r->choice->limit;
     for (uint32_t i = 1; !code && i <= stages; i++)
-        code = steps_print_stage(&t, i);
+        code = steps_print_stage(t, i);
     return code;
 }
 
