@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/output.h"
-#include "platform/memory.h"
 #include "spec/suggest.h"
 
 static int joined_write(const gnomon_writer *writer, const void *bytes,
@@ -46,25 +46,17 @@ static int joined_print(const gnomon_writer *writer, const char *format, ...)
 static int joined_print(const gnomon_writer *writer, const char *format, ...)
 {
     const gnomon__joined *j = writer->context;
-    char few[512];
+    char *text;
     va_list list;
     if (*format == '\033') /* no name: it is meant for the terminal */
         return j->to.print(&j->to, "%s", format);
     va_start(list, format);
-    int n = vsnprintf(few, sizeof few, format, list);
+    const int n = vasprintf(&text, format, list);
     va_end(list);
     if (n < 0)
-        return GNOMON_EINVAL;
-    if ((size_t)n < sizeof few)
-        return joined_write(writer, few, (size_t)n);
-    char *all = gnomon__alloc((size_t)n + 1);
-    if (!all)
         return GNOMON_ENOMEM;
-    va_start(list, format);
-    (void)vsnprintf(all, (size_t)n + 1, format, list);
-    va_end(list);
-    int code = joined_write(writer, all, (size_t)n);
-    gnomon__free(all);
+    const int code = joined_write(writer, text, (size_t)n);
+    free(text);
     return code;
 }
 
