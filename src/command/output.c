@@ -24,7 +24,7 @@
 #include "platform/memory.h"
 #include "profile/model.h"
 #include "spec/names.h"
-#include "print/width.h"
+#include "print/letters.h"
 
 /* The exit status by which a shell reports an end by SIGPIPE. */
 #define STATUS_OF_SIGPIPE (128 + SIGPIPE)

@@ -38,6 +38,23 @@ size_t gnomon__print_character(const char *text)
     return 0;
 }
 
+size_t gnomon__print_width(const char *text, size_t size)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < size; i++)
+        width += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return width;
+}
+
+void gnomon__print_many(const gnomon_writer *out, char what, size_t count)
+{
+    char run[128];
+    memset(run, what, sizeof run);
+    for (; count > sizeof run; count -= sizeof run)
+        out->write(out, run, sizeof run);
+    out->write(out, run, count);
+}
+
 /* Copies the start of a name in capitals, as many whole characters as fit. Returns how
  * many bytes. */
 static size_t letters_capitals(char *to, size_t room, const char *name)

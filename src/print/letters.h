@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Texts for people: words in any letters, characters, titles in capitals, where letters
+/* Texts for people: words in any letters, characters, widths, titles in capitals, where letters
  * are those of ASCII, and durations, the same in every locale. */
 #ifndef GNOMON_PRINT_LETTERS_H
 #define GNOMON_PRINT_LETTERS_H
@@ -16,6 +16,13 @@ bool gnomon__print_same_word(const char *word, size_t size, const char *key);
 
 /* How many bytes the character at `text` has; 0: it is no UTF-8. */
 size_t gnomon__print_character(const char *text);
+
+/* How wide a text is where columns are aligned: code points of valid UTF-8, as names
+ * are. */
+size_t gnomon__print_width(const char *text, size_t size);
+
+/* Writes the character so often. */
+void gnomon__print_many(const gnomon_writer *out, char what, size_t count);
 
 /* "FIT Device Report", without a line's end; a stage "" is none. The writer's code. */
 int gnomon__print_title(const gnomon_writer *out, const char *stage,

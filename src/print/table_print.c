@@ -10,7 +10,6 @@
 #include "gnomon/report.h"
 #include "print/letters.h"
 #include "print/table.h"
-#include "print/width.h"
 
 #define LEAST_NAME 16u /* the least width of a clipped name */
 

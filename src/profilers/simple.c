@@ -15,7 +15,6 @@
 #include "print/letters.h"
 #include "print/python.h"
 #include "print/rows.h"
-#include "print/width.h"
 
 #define SIMPLE_COLUMN_LIST(X) \
     X(SIMPLE_NAME, "name", "Action", TEXT, SHOWN, KEY) \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "platform/error.h"
-#include "print/width.h"
+#include "print/letters.h"
 
 #define NUMBERS 12 /* the width of a column of numbers */
 

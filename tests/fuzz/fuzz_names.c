@@ -10,7 +10,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
-#include "print/width.h"
+#include "print/letters.h"
 #include "spec/filter.h"
 #include "spec/names.h"
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "platform/utf8.h"
-#include "print/width.h"
+#include "print/letters.h"
 
 #define REPLACED "\xEF\xBF\xBD"
 
