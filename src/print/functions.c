@@ -43,8 +43,8 @@ typedef struct calls_region {
     const char *file;
     const char *name;
     uint32_t line;
-    uint32_t function; /* number of its row, from 0: some regions share one */
-    uint32_t title;    /* number of its name, from 0 */
+    uint32_t function; /* number of its row: some regions share one */
+    uint32_t title;    /* number of its name */
     uint32_t open;     /* how often it is on the walk's way down */
     uint32_t group;    /* of regions; 0: there are none */
     bool is_action;
@@ -71,15 +71,16 @@ struct gnomon__calls {
     calls_node *nodes;
     calls_region *regions;
     calls_action *actions;
-    calls_slot *functions;
-    calls_slot *edges; /* between rows, then from outside to each */
+    calls_slot
+        *slots; /* of rows and edges, then of edges from outside to rows */
     uint32_t
         *roots; /* by group of tracks: the first outermost node, its siblings
                         follow */
-    size_t region_count, node_count, function_count, edge_count;
+    size_t region_count, node_count;
+    size_t name_count; /* numbers of rows and names of regions, ... */
+    size_t slot_count; /* ... and then of edges between rows */
     size_t node_room, listed_count;
     uint32_t *listed;    /* nodes that are copied */
-    size_t name_count;   /* of regions: the most actions that there can be */
     size_t action_count; /* of the group at hand */
     size_t table_number; /* how many were made */
     bool has_root;       /* the first row calls the outermost ones */
@@ -98,7 +99,8 @@ GNOMON__COLUMNS(calls_keys, CALLS_KEYS, CALLS_KEY_LIST);
 static const gnomon__report calls_numbers = {.columns = calls_keys,
                                              .column_count = CALLS_KEYS};
 
-/* What is equal in all of these has one number, from 0. */
+/* What is equal in all of these has one number, from 0. Rows have a file, names no group
+ * that there can be, edges the numbers of two rows. */
 static uint32_t calls_number(gnomon__report_rows *of, const char *file,
                              const char *name, uint64_t line, uint64_t group)
 {
@@ -115,13 +117,8 @@ typedef struct calls_reader {
     gnomon__calls *c;
     const gnomon_profile *profile;
     const gnomon__groups *groups; /* or NULL */
-    gnomon__report_rows functions, titles, edges;
+    gnomon__report_rows numbers;
 } calls_reader;
-
-static bool calls_is_fine(const calls_reader *r)
-{
-    return !r->functions.code && !r->titles.code && !r->edges.code;
-}
 
 /* ---- Regions --------------------------------------------------------------- */
 
@@ -158,8 +155,8 @@ static void calls_read_region(calls_reader *of, size_t number)
     if (of->groups && of->groups->of_region)
         r->group = of->groups->of_region[number];
     r->function =
-        calls_number(&of->functions, r->file, r->name, r->line, r->group);
-    r->title = calls_number(&of->titles, "", r->name, 0, 0);
+        calls_number(&of->numbers, r->file, r->name, r->line, r->group);
+    r->title = calls_number(&of->numbers, "", r->name, 0, UINT64_MAX);
 }
 
 /* False: no memory. */
@@ -170,11 +167,9 @@ static bool calls_read_regions(calls_reader *of)
     c->regions = calloc(c->region_count + 1, sizeof *c->regions);
     for (size_t i = 1; c->regions && i <= c->region_count; i++)
         calls_read_region(of, i);
-    c->function_count = of->functions.table.row_count;
-    c->name_count = of->titles.table.row_count;
+    c->name_count = of->numbers.table.row_count;
     c->actions = calloc(c->name_count + 1, sizeof *c->actions);
-    c->functions = calloc(c->function_count + 1, sizeof *c->functions);
-    return c->regions && c->actions && c->functions && calls_is_fine(of);
+    return c->regions && c->actions && !of->numbers.code;
 }
 
 /* ---- The walk ----------------------------------------------------------------- */
@@ -275,12 +270,12 @@ static bool calls_link_nodes(calls_reader *of)
         *first = (uint32_t)i;
         if (n->parent)
             n->edge =
-                calls_number(&of->edges, "", "",
+                calls_number(&of->numbers, "", "",
                              c->regions[c->nodes[n->parent].region].function,
                              c->regions[n->region].function);
     }
-    c->edge_count = of->edges.table.row_count;
-    return calls_is_fine(of);
+    c->slot_count = of->numbers.table.row_count;
+    return !of->numbers.code;
 }
 
 /* ---- Work on other threads ------------------------------------------------------ */
@@ -415,11 +410,11 @@ static bool calls_read_nodes(calls_reader *of)
 
 static bool calls_take(gnomon__calls *c)
 {
-    size_t most = c->edge_count + c->function_count + 1;
-    c->edges = calloc(most, sizeof *c->edges);
+    size_t most = c->slot_count + c->name_count + 1;
+    c->slots = calloc(most, sizeof *c->slots);
     c->table.callers = calloc(most, sizeof *c->table.callers);
-    c->table.rows = calloc(c->function_count + 2, sizeof *c->table.rows);
-    return c->edges && c->table.callers && c->table.rows;
+    c->table.rows = calloc(c->name_count + 2, sizeof *c->table.rows);
+    return c->slots && c->table.callers && c->table.rows;
 }
 
 int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile,
@@ -428,13 +423,9 @@ int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile,
     gnomon__calls *c = *out = calloc(1, sizeof *c);
     calls_reader r = {.c = c, .profile = profile, .groups = groups};
     bool ok =
-        c && !gnomon__report_begin(&r.functions, &calls_numbers, NULL, NULL);
-    ok = ok && !gnomon__report_begin(&r.titles, &calls_numbers, NULL, NULL) &&
-         !gnomon__report_begin(&r.edges, &calls_numbers, NULL, NULL);
+        c && !gnomon__report_begin(&r.numbers, &calls_numbers, NULL, NULL);
     ok = ok && calls_read_regions(&r) && calls_read_nodes(&r) && calls_take(c);
-    gnomon__report_free(&r.functions);
-    gnomon__report_free(&r.titles);
-    gnomon__report_free(&r.edges);
+    gnomon__report_free(&r.numbers);
     if (!ok) {
         gnomon__calls_free(c);
         *out = NULL;
@@ -453,8 +444,7 @@ void gnomon__calls_free(gnomon__calls *c)
     free(c->listed);
     free(c->regions);
     free(c->actions);
-    free(c->functions);
-    free(c->edges);
+    free(c->slots);
     free(c->table.rows);
     free(c->table.callers);
     free(c);
@@ -536,7 +526,7 @@ static bool calls_is_new(const gnomon__calls *c, calls_slot *slot, size_t at)
 
 static gnomon__function *calls_row(gnomon__calls *c, const calls_region *r)
 {
-    calls_slot *slot = &c->functions[r->function];
+    calls_slot *slot = &c->slots[r->function];
     if (calls_is_new(c, slot, c->table.row_count))
         c->table.rows[c->table.row_count++] =
             (gnomon__function){.file = r->file,
@@ -550,7 +540,7 @@ static gnomon__function *calls_row(gnomon__calls *c, const calls_region *r)
 static calls_slot *calls_edge(const gnomon__calls *c, uint32_t at, bool top)
 {
     const calls_node *n = &c->nodes[at];
-    return &c->edges[top ? (uint32_t)c->edge_count +
+    return &c->slots[top ? (uint32_t)c->slot_count +
                                c->regions[n->region].function
                          : n->edge];
 }
@@ -563,8 +553,8 @@ static gnomon__caller *calls_caller(gnomon__calls *c, const calls_node *n,
     if (calls_is_new(c, edge, number))
         c->table.callers[c->table.caller_count++] = (gnomon__caller){
             .number = number,
-            .callee = c->functions[c->regions[n->region].function].at,
-            .caller = top ? 0 : c->functions[above->function].at};
+            .callee = c->slots[c->regions[n->region].function].at,
+            .caller = top ? 0 : c->slots[above->function].at};
     return &c->table.callers[edge->at];
 }
 
@@ -573,7 +563,7 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
     const calls_node *n = &c->nodes[at];
     calls_region *r = &c->regions[n->region];
     gnomon__function *row = calls_row(c, r);
-    calls_slot *function = &c->functions[r->function];
+    calls_slot *function = &c->slots[r->function];
     calls_slot *edge = calls_edge(c, at, top);
     const bool primitive = function->open == (r->is_action ? r->open : 0);
     gnomon__caller none = {.nc = 0};
@@ -599,7 +589,7 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
 static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
 {
     calls_region *r = &c->regions[c->nodes[at].region];
-    c->functions[r->function].open--;
+    c->slots[r->function].open--;
     calls_edge(c, at, top)->open--;
     r->open--;
 }
