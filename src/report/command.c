@@ -201,10 +201,10 @@ static int report_one(report_request *r, const char *path, const char *view,
     if (!code)
         code = is_apart ? gnomon__report_put_all(rows, out)
                         : kind->profiler->summary(kind->self, p, out);
-    if (!code && gnomon__reads_steps(kind) && !stage->has_times)
+    if (!code && gnomon__wants(kind, GNOMON_WANT_STEPS) && !stage->has_times)
         report_log_steps(path, p);
     if (code || !rows || is_apart || !r->out.is_text ||
-        gnomon__reads_steps(kind))
+        gnomon__wants(kind, GNOMON_WANT_STEPS))
         return code;
     gnomon__cli_end_line();
     out->write(out, "\n", 1);
@@ -278,7 +278,7 @@ static int report_group(report_request *r, gnomon__gather *g,
     const gnomon__stages_choice choice = {
         .name = r->stage,
         .near = &r->near,
-        .each = r->each || gnomon__reads_events(&r->profiler),
+        .each = r->each || gnomon__wants(&r->profiler, GNOMON_WANT_EVENTS),
         .of = &r->profiler};
     int code = gnomon__cli_stages_read(&stages, g, group, &choice);
     int status = gnomon__cli_notes_print(&stages.notes, path);
@@ -297,7 +297,7 @@ static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
     const uint32_t kinds = gnomon__report_kinds(&r->profiler);
     /* Single executions are those of one run; and a plugin's rows have no runs. */
-    const int is_alone = gnomon__reads_events(&r->profiler) ||
+    const int is_alone = gnomon__wants(&r->profiler, GNOMON_WANT_EVENTS) ||
                          (r->profiler.by && !r->profiler.report);
     gnomon__gather g;
     gnomon__cli_groups groups = {0};
@@ -340,7 +340,8 @@ static int report_nothing(const report_request *r)
         gnomon__log("nothing to report: %s", if_empty);
     else if (!r->has_rows)
         gnomon__log("nothing to report: no %s ended",
-                    gnomon__reads_steps(&r->profiler) ? "step" : "scope");
+                    gnomon__wants(&r->profiler, GNOMON_WANT_STEPS) ? "step"
+                                                                   : "scope");
     else
         return GNOMON__EXIT_OK;
     return GNOMON__EXIT_NOTHING;

@@ -274,20 +274,9 @@ void gnomon__cli_profiler_close(gnomon__cli_profiler *p)
 
 /* ---- What it reads ---------------------------------------------------------------- */
 
-int gnomon__reads_events(const gnomon__cli_profiler *p)
+int gnomon__wants(const gnomon__cli_profiler *p, uint32_t bits)
 {
-    return (p->profiler->wants & GNOMON_WANT_EVENTS) != 0;
-}
-
-int gnomon__reads_steps(const gnomon__cli_profiler *p)
-{
-    return (p->profiler->wants & GNOMON_WANT_STEPS) != 0;
-}
-
-int gnomon__reads_devices(const gnomon__cli_profiler *p)
-{
-    return (p->profiler->wants &
-            (GNOMON_WANT_DEVICE | GNOMON_WANT_DEVICE_WORK)) != 0;
+    return (p->profiler->wants & bits) != 0;
 }
 
 int gnomon__is_apart(const gnomon__cli_profiler *p)
@@ -299,7 +288,7 @@ int gnomon__report_has_kinds(const gnomon__cli_profiler *p, uint32_t kinds)
 {
     const int has_counters =
         p->report && p->report->reads & GNOMON__READS_COUNTERS;
-    return !gnomon__reads_steps(p) &&
+    return !gnomon__wants(p, GNOMON_WANT_STEPS) &&
            kinds & (1u << GNOMON_NODES |
                     (has_counters ? 1u << GNOMON_COUNTERS : 0));
 }
@@ -309,14 +298,14 @@ int gnomon__report_has_rows(const gnomon__cli_profiler *p,
 {
     gnomon_node_info n;
     gnomon_stage_info stage;
-    if (gnomon__reads_steps(p))
+    if (gnomon__wants(p, GNOMON_WANT_STEPS))
         return gnomon_profile_count(profile, GNOMON_STEPS) > 0 ||
                (gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK &&
                 stage.steps && stage.steps->count > 0);
     if (gnomon_profile_count(profile, GNOMON_COUNTERS) &&
         gnomon__report_has_kinds(p, 1u << GNOMON_COUNTERS))
         return 1;
-    const int has_memory = (p->profiler->wants & GNOMON_WANT_MEMORY) != 0;
+    const int has_memory = gnomon__wants(p, GNOMON_WANT_MEMORY);
     for (size_t i = 1; !gnomon_profile_node(profile, i, &n); i++)
         if (n.device || (n.host && n.host->count) ||
             (has_memory && n.memory_count))
@@ -329,7 +318,7 @@ uint32_t gnomon__report_kinds(const gnomon__cli_profiler *p)
     uint32_t kinds = GNOMON__EVERY_KIND;
     if (p->report && !(p->report->reads & GNOMON__READS_LINKS))
         kinds &= ~(1u << GNOMON_LINKS);
-    if (!gnomon__reads_events(p) && !gnomon__reads_steps(p))
+    if (!gnomon__wants(p, GNOMON_WANT_EVENTS | GNOMON_WANT_STEPS))
         kinds &= ~(1u << GNOMON_EVENTS);
     return kinds;
 }

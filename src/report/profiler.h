@@ -33,10 +33,8 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
                               const gnomon__settings *settings);
 void gnomon__cli_profiler_close(gnomon__cli_profiler *p);
 
-/* What the report reads follows from what the profiler wants to be recorded. */
-int gnomon__reads_events(const gnomon__cli_profiler *p);
-int gnomon__reads_steps(const gnomon__cli_profiler *p);
-int gnomon__reads_devices(const gnomon__cli_profiler *p);
+/* Whether the profiler wants any of these to be recorded: that is what the report reads. */
+int gnomon__wants(const gnomon__cli_profiler *p, uint32_t bits);
 /* Whether ranks or hosts are added to its rows one by one, and are not summed. */
 int gnomon__is_apart(const gnomon__cli_profiler *p);
 /* Whether it has a row of the profile, which is of one stage. */

@@ -249,9 +249,11 @@ static int scan_nodes(const gnomon_profile *p, const gnomon__cli_profiler *of,
     int of_none = !gnomon_profile_count(p, GNOMON_STAGES);
     gnomon_node_info n;
     for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
-        const gnomon_stats *times = gnomon__reads_devices(of) ? n.device
-                                    : gnomon__reads_steps(of) ? NULL
-                                                              : n.host;
+        const gnomon_stats *times =
+            gnomon__wants(of, GNOMON_WANT_DEVICE | GNOMON_WANT_DEVICE_WORK)
+                ? n.device
+            : gnomon__wants(of, GNOMON_WANT_STEPS) ? NULL
+                                                   : n.host;
         has[n.view] = n.view > 0;
         of_none |= !n.stage && times && times->count;
     }
@@ -305,7 +307,7 @@ static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
     if (!has)
         return no_room_for_stages();
     int with_none = scan_nodes(p, s->choice.of, has);
-    int is_of_all = gnomon__reads_steps(s->choice.of);
+    int is_of_all = gnomon__wants(s->choice.of, GNOMON_WANT_STEPS);
     if (!memchr(has, 1, count + 1))
         has[count > 0] = 1;
     if (is_of_all)
