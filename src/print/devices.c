@@ -19,12 +19,9 @@ const gnomon_stats *gnomon__work_stats(const gnomon_node_info *n)
 
 const char *gnomon__node_name(const gnomon_profile *p, uint32_t node)
 {
-    gnomon_node_info n;
-    gnomon_region_info region;
-    if (gnomon_profile_node(p, node, &n) != GNOMON_OK ||
-        gnomon_profile_region(p, n.region, &region) != GNOMON_OK)
-        return "";
-    return region.name;
+    gnomon__report_node n;
+    (void)gnomon__report_node_at(p, node, &n);
+    return n.region.name;
 }
 
 uint64_t gnomon__work_bytes(const gnomon_profile *p, const gnomon_node_info *n)

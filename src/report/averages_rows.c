@@ -599,14 +599,9 @@ static double allocated(const gnomon_node_info *n, bool is_device,
     return (double)bytes;
 }
 
-/* What is known of a path from those below it. */
-typedef struct averages_path {
-    int64_t all, own; /* ns of kernels */
-    uint64_t flops;   /* its own */
-} averages_path;
-
-static void add_path(gnomon__report_rows *r, size_t number,
-                     const averages_path *known)
+/* `all` and `own`: ns of kernels; `own_flops`: without those below it. */
+static void add_path(gnomon__report_rows *r, size_t number, int64_t all,
+                     int64_t own, uint64_t own_flops)
 {
     averages_of *a = r->more;
     gnomon__report_node n;
@@ -626,12 +621,12 @@ static void add_path(gnomon__report_rows *r, size_t number,
                       frames_of(r, op.stack, (size_t)a->choice.frames));
     if (a->layers)
         gnomon__cell_text(&cells[GNOMON__AVERAGE_LAYER], a->layers[number]);
-    const uint64_t flops = n.of.work ? known->flops : op.flops * times->count;
+    const uint64_t flops = n.of.work ? own_flops : op.flops * times->count;
     const double values[][2] = {
         {is_device ? 0 : averages_us(times->total_ns),
          is_device ? 0 : averages_us(times->self_ns)},
-        {averages_us(is_device ? times->total_ns : (uint64_t)known->all),
-         averages_us(is_device ? times->total_ns : (uint64_t)known->own)},
+        {averages_us(is_device ? times->total_ns : (uint64_t)all),
+         averages_us(is_device ? times->total_ns : (uint64_t)own)},
         {is_device ? 0 : allocated(&n.of, false, r->profile)},
         {is_device ? 0 : allocated(&n.of, true, r->profile)}};
     for (int k = 0; k < 4; k++) {
@@ -656,7 +651,7 @@ static void read_paths(gnomon__report_rows *r)
     if (!all || !flops)
         r->code = GNOMON_ENOMEM;
     for (size_t i = 1; !r->code && i <= count; i++)
-        add_path(r, i, &(averages_path){all[i], own[i], flops[i]});
+        add_path(r, i, all[i], own[i], flops[i]);
     free(own);
     free(all);
     free(flops);
