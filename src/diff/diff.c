@@ -167,13 +167,13 @@ static gnomon__diff_row *run_row(run_reader *r, enum gnomon__diff_kind kind,
         r->code = GNOMON_ENOMEM;
         return &r->none;
     }
-    if (number > d->count) {
-        cells = gnomon__cells_of(&d->table.table, number - 1);
-        d->rows[d->count++] =
-            (gnomon__diff_row){.stage = cells[GNOMON__DIFF_STAGE].text,
-                               .name = cells[GNOMON__DIFF_NAME].text,
-                               .kind = kind,
-                               .whole = number};
+    for (; d->count < number; d->count++) {
+        cells = gnomon__cells_of(&d->table.table, d->count);
+        d->rows[d->count] = (gnomon__diff_row){
+            .stage = cells[GNOMON__DIFF_STAGE].text,
+            .name = cells[GNOMON__DIFF_NAME].text,
+            .kind = (enum gnomon__diff_kind)cells[GNOMON__DIFF_KIND].count,
+            .whole = (uint32_t)d->count + 1};
     }
     return &d->rows[number - 1];
 }
