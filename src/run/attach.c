@@ -142,8 +142,7 @@ static int take_bits(gnomon__attachment *a)
 {
     int code = gnomon__view_need(a->view, a->profiler.wants);
     if (!code && wants_events(&a->profiler))
-        code = gnomon__view_need_tape(a->window, a->view,
-                                      gnomon__options_keep(a->options));
+        code = gnomon__view_need_tape(a->window, a->view, a->options->keep);
     if (!code)
         code = need_devices(a);
     if (code || !wants_hook(&a->profiler))

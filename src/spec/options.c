@@ -64,72 +64,73 @@ static int option_set(gnomon__option *option, const char *text, int added)
     return GNOMON_OK;
 }
 
-static int check_option(const gnomon__option *option, const char *text,
+/* Options as they are made. */
+typedef struct option_maker {
+    gnomon__options *options;
+    const gnomon__spec *spec;
+    const char *who; /* the profiler, or the run */
+    int status;      /* the worst so far */
+} option_maker;
+
+static int check_option(gnomon__options *options,
+                        const gnomon_option_info *info, const char *text,
                         int64_t *number, char *why, size_t size)
 {
     gnomon__keep keep;
-    *number = 0;
-    return option->is_keep
-               ? gnomon__keep_parse(&keep, text, option->can_stream, why, size)
-               : gnomon__option_check(option->info, text, number, why, size);
+    if (!options->has_keep || info->type != GNOMON_OPTION_TEXT ||
+        !gnomon__same_word(info->key, "keep"))
+        return gnomon__option_check(info, text, number, why, size);
+    int code = gnomon__keep_parse(&keep, text, options->can_stream, why, size);
+    if (!code)
+        options->keep = keep;
+    return code;
+}
+
+/* Gives the option a value; else complains, with `what` before it. 1: it has it. */
+static int option_take(option_maker *m, gnomon__option *option,
+                       const gnomon__setting *one, const char *who,
+                       const char *what, int added)
+{
+    const gnomon_option_info *info = option->info;
+    char why[256];
+    int64_t number = 0;
+    if (check_option(m->options, info, one->value, &number, why, sizeof why)) {
+        gnomon__spec_complain(
+            m->spec, one->position, who, "%s%s=%.64s: %s", what, info->key,
+            gnomon__spec_shown(one->position, one->value), why);
+        return 0;
+    }
+    option->number = number;
+    if (option_set(option, one->value, added) != GNOMON_OK)
+        m->status = GNOMON_ENOMEM;
+    return 1;
 }
 
 /* Applies `settings` of the spec to one option. Complaints begin with `who`: the
  * profiler, or NULL for free options. */
-static void option_lay(gnomon__option *option, const gnomon__spec *spec,
-                       const gnomon__settings *settings, const char *who,
-                       int *status)
+static void option_lay(option_maker *m, gnomon__option *option,
+                       const gnomon__settings *settings, const char *who)
 {
     const gnomon_option_info *info = option->info;
     int adds = info == &gnomon__core_options[0] || /* filter */
                info == &gnomon__core_options[1];   /* exclude */
     int laid = 0;
 
-    for (size_t i = 0; i < settings->count && *status != GNOMON_ENOMEM; i++) {
-        const char *value = settings->at[i].value;
-        gnomon__spec_position position = settings->at[i].position;
-        char why[256];
-        int64_t number;
-        if (!gnomon__same_word(settings->at[i].key, info->key))
+    for (size_t i = 0; i < settings->count && m->status != GNOMON_ENOMEM; i++) {
+        gnomon__setting one = settings->at[i];
+        if (!gnomon__same_word(one.key, info->key))
             continue;
-        if (!value && gnomon__option_may_be_bare(info))
-            value = "true";
-        if (!value) {
-            gnomon__spec_complain(spec, position, who,
+        if (!one.value && gnomon__option_may_be_bare(info))
+            one.value = "true";
+        if (!one.value)
+            gnomon__spec_complain(m->spec, one.position, who,
                                   "%s: a value is missing: %s=...", info->key,
                                   info->key);
-            *status = GNOMON_EINVAL;
-        } else if (check_option(option, value, &number, why, sizeof why) !=
-                   GNOMON_OK) {
-            gnomon__spec_complain(spec, position, who, "%s=%.64s: %s",
-                                  info->key,
-                                  gnomon__spec_shown(position, value), why);
-            *status = GNOMON_EINVAL;
-        } else if (option_set(option, value, adds && laid) != GNOMON_OK) {
-            *status = GNOMON_ENOMEM;
-        } else {
-            option->number = number;
+        if (one.value && option_take(m, option, &one, who, "", adds && laid))
             laid = 1;
-        }
+        else
+            m->status = GNOMON_EINVAL;
     }
-}
-
-/* Presets of plugins may be wrong, too. */
-static int option_preset(gnomon__option *option, const gnomon__spec *spec,
-                         const char *who)
-{
-    const char *preset = option->info->preset;
-    char why[256];
-
-    if (!preset)
-        return GNOMON_OK;
-    if (check_option(option, preset, &option->number, why, sizeof why) !=
-        GNOMON_OK) {
-        gnomon__complain(spec->complaints, "%s: its preset %s=%.64s: %s", who,
-                         option->info->key, preset, why);
-        return GNOMON_OK;
-    }
-    return option_set(option, preset, 0);
 }
 
 static size_t option_count(const gnomon_option_info *table)
@@ -140,42 +141,14 @@ static size_t option_count(const gnomon_option_info *table)
     return count;
 }
 
-/* Of its fields `wants` is as old as the struct. */
-static void mark_keep(gnomon__options *options, const gnomon_profiler *of)
-{
-    const uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
-    int has_events = of &&
-                     of->struct_size >= offsetof(gnomon_profiler, events) +
-                                            sizeof of->events &&
-                     of->events;
-    for (size_t i = 0; of && i < options->count; i++) {
-        gnomon__option *o = &options->at[i];
-        o->can_stream = has_events;
-        o->is_keep = (of->wants & both) == both &&
-                     o->info->type == GNOMON_OPTION_TEXT &&
-                     gnomon__same_word(o->info->key, "keep");
-    }
-}
-
-gnomon__keep gnomon__options_keep(const gnomon__options *options)
-{
-    gnomon__keep keep = {GNOMON__KEEP_LAST, 0};
-    const gnomon__option *o = option_at(options, "keep");
-    char why[128];
-    if (o && o->is_keep && o->text)
-        (void)gnomon__keep_parse(&keep, o->text, o->can_stream, why,
-                                 sizeof why);
-    return keep;
-}
-
-/* The options of a profiler and of the core, or of the run, presets set. Its own that
- * the core has too are left out. */
-static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
-                                    const gnomon__spec *spec)
+/* The options of a profiler and of the core, or of the run. Its own that the core has too
+ * are left out. */
+static gnomon__options *option_make(const gnomon_profiler *of)
 {
     const gnomon_option_info *own =
         of ? gnomon__options_of(of) : gnomon__run_options;
     const gnomon_option_info *core = of ? gnomon__core_options : NULL;
+    const uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
     size_t count = option_count(own) + option_count(core), i;
     const gnomon_option_info *o;
     gnomon__options *options =
@@ -186,98 +159,99 @@ static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
     options->api.struct_size = sizeof options->api;
     options->api.text = option_api_text;
     options->api.number = option_api_number;
+    /* Of its fields `wants` is as old as the struct. */
+    options->has_keep = of && (of->wants & both) == both;
+    options->can_stream = of &&
+                          of->struct_size >= offsetof(gnomon_profiler, events) +
+                                                 sizeof of->events &&
+                          of->events;
     for (i = 0; (o = gnomon__option_at(own, i)) != NULL; i++)
         if (!gnomon__option_find(core, o->key))
             options->at[options->count++].info = o;
     for (i = 0; (o = gnomon__option_at(core, i)) != NULL; i++)
         options->at[options->count++].info = o;
-    mark_keep(options, of);
-    for (i = 0; i < options->count; i++)
-        if (option_preset(&options->at[i], spec, who) != GNOMON_OK) {
-            gnomon__options_destroy(options);
-            return NULL;
-        }
     return options;
 }
 
 /* The setting at `i`; the same line mentions the words behind it. Returns the last
  * one. */
-static size_t option_unknown(const gnomon__options *options,
-                             const gnomon__spec *spec, const char *who,
-                             const gnomon__settings *settings, size_t i)
+static size_t option_unknown(option_maker *m, const gnomon__settings *settings,
+                             size_t i)
 {
     const gnomon__setting *one = &settings->at[i];
     const char *key = one->key;
     char line[256];
     gnomon__suggestion s = gnomon__suggest(key);
 
+    m->status = GNOMON_EINVAL;
     if (gnomon__option_find(gnomon__run_options, key)) {
-        gnomon__spec_complain(spec, one->position, who,
+        gnomon__spec_complain(m->spec, one->position, m->who,
                               "'%s' is for the whole run: write it outside of "
                               "the brackets",
                               key);
         return i;
     }
-    for (size_t k = 0; k < options->count; k++)
-        gnomon__suggest_list(&s, options->at[k].info->key);
+    for (size_t k = 0; k < m->options->count; k++)
+        gnomon__suggest_list(&s, m->options->at[k].info->key);
     key = gnomon__spec_shown(one->position, key);
     if (!s.best && i && !one->value &&
         gnomon__setting_goes_on(line, sizeof line, one - 1)) {
         for (; i < settings->count && !settings->at[i].value &&
-               !option_at(options, settings->at[i].key);
+               !option_at(m->options, settings->at[i].key);
              i++)
             gnomon__setting_add_word(
                 line, sizeof line,
                 gnomon__spec_shown(settings->at[i].position,
                                    settings->at[i].key));
-        gnomon__spec_complain(spec, one->position, who,
+        gnomon__spec_complain(m->spec, one->position, m->who,
                               "unknown option '%.64s': %s", key, line);
         return i - 1;
     }
-    gnomon__spec_complain(spec, one->position, who,
+    gnomon__spec_complain(m->spec, one->position, m->who,
                           "unknown option '%.64s'%s%s%s It knows: %s", key,
                           s.best ? ": did you mean '" : ".",
                           s.best ? s.best : "", s.best ? "'?" : "", s.known);
     return i;
 }
 
-/* Applies the free options, then the item's, over the presets. */
-static int option_fill(gnomon__options *options, const char *who,
-                       const gnomon__spec *spec,
-                       const gnomon__settings *settings)
+/* Applies the presets, the free options, and then the item's. */
+static void option_fill(option_maker *m, const gnomon__settings *settings)
 {
-    int status = GNOMON_OK;
+    gnomon__options *options = m->options;
     size_t i;
 
     for (i = 0; i < options->count; i++) {
-        option_lay(&options->at[i], spec, &spec->defaults, NULL, &status);
-        if (settings)
-            option_lay(&options->at[i], spec, settings, who, &status);
+        gnomon__option *option = &options->at[i];
+        gnomon__setting preset = {.value = option->info->preset};
+        if (preset.value) /* of a plugin; it may be wrong, too */
+            (void)option_take(m, option, &preset, m->who, "its preset ", 0);
     }
-    for (i = 0; settings && status != GNOMON_ENOMEM && i < settings->count; i++)
-        if (!option_at(options, settings->at[i].key)) {
-            i = option_unknown(options, spec, who, settings, i);
-            status = GNOMON_EINVAL;
-        }
-    return status;
+    for (i = 0; i < options->count; i++) {
+        option_lay(m, &options->at[i], &m->spec->defaults, NULL);
+        option_lay(m, &options->at[i], settings, m->who);
+    }
+    for (i = 0; m->status != GNOMON_ENOMEM && i < settings->count; i++)
+        if (!option_at(options, settings->at[i].key))
+            i = option_unknown(m, settings, i);
 }
 
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item)
 {
-    const char *who = profiler ? profiler->name : "run";
-    int status;
-    *out = option_make(who, profiler, spec);
-    if (!*out)
+    const gnomon__settings none = {0};
+    option_maker m = {.options = option_make(profiler),
+                      .spec = spec,
+                      .who = profiler ? profiler->name : "run"};
+    *out = NULL;
+    if (!m.options)
         return GNOMON_ENOMEM;
-    status = option_fill(*out, who, spec,
-                         profiler ? &spec->items[item].settings : NULL);
-    if (status == GNOMON_ENOMEM) {
-        gnomon__options_destroy(*out);
-        *out = NULL;
-    }
-    return status;
+    option_fill(&m, profiler ? &spec->items[item].settings : &none);
+    if (m.status == GNOMON_ENOMEM)
+        gnomon__options_destroy(m.options);
+    else
+        *out = m.options;
+    return m.status;
 }
 
 void gnomon__options_destroy(gnomon__options *options)

@@ -58,13 +58,14 @@ typedef struct gnomon__option {
     const gnomon_option_info *info;
     char *text; /* NULL: none */
     int64_t number;
-    int is_keep;    /* gnomon__keep_parse checks it ... */
-    int can_stream; /* ... with this */
 } gnomon__option;
 
 /* One profiler's options, or the run's. Immutable. */
 typedef struct gnomon__options {
     gnomon_options api; /* what gnomon_profiler.create gets */
+    int has_keep;       /* an option `keep` of its own is parsed ... */
+    int can_stream;     /* ... with this ... */
+    gnomon__keep keep;  /* ... to this; else the last stay */
     size_t count;
     gnomon__option at[];
 } gnomon__options;
@@ -78,9 +79,6 @@ typedef struct gnomon__options {
 int gnomon__options_create(gnomon__options **out,
                            const gnomon_profiler *profiler,
                            const gnomon__spec *spec, size_t item);
-
-/* What its option `keep` says; without one the last stay. */
-gnomon__keep gnomon__options_keep(const gnomon__options *options);
 
 void gnomon__options_destroy(gnomon__options *options);
 
