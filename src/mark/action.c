@@ -63,13 +63,10 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
 }
 
 /* The action of a text, through the table of regions. NULL: no memory. */
-static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
-                                      gnomon_region **out)
+static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name)
 {
-    gnomon_region *region =
-        gnomon__region_intern(name, gnomon__text_of("", 0), GNOMON_KIND_ACTION);
-    *out = region;
-    return action_by_id(t, region);
+    return action_by_id(t, gnomon__region_intern(name, gnomon__text_of("", 0),
+                                                 GNOMON_KIND_ACTION));
 }
 
 /* The action that followed the last one of these before, if this is its name, else NULL.
@@ -108,12 +105,11 @@ static gnomon__action *action_elsewhere(gnomon__thread *t, const char *name)
         return gnomon__at(t, s->action);
     gnomon__action *a = action_that_follows(t, name);
     if (!a) {
-        gnomon_region *region;
-        a = action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
+        a = action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL));
         /* Not for a name that was cut or became "(other)": the text in the slot
          * would be another than that of the pointer. */
-        if (!a || load_relaxed(&region->id) == GNOMON__OTHER_ID ||
-            strcmp(region->name, name) != 0)
+        if (!a || load_relaxed(&a->region->id) == GNOMON__OTHER_ID ||
+            strcmp(a->region->name, name) != 0)
             return a;
     }
     uint32_t at = (uint32_t)((char *)a - t->ground);
@@ -141,10 +137,9 @@ gnomon__action *gnomon__action_find(gnomon__thread *t, const char *name)
 static gnomon__action *action_named(gnomon__thread *t, const char *name,
                                     size_t length)
 {
-    gnomon_region *region;
     if (name && length == GNOMON_TO_NUL)
         return action_by_pointer(t, name);
-    return action_by_text(t, gnomon__text_of(name, length), &region);
+    return action_by_text(t, gnomon__text_of(name, length));
 }
 
 /* Whether the action was started before a time in which nothing was
@@ -229,21 +224,13 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
         end_token(t, token & ~GNOMON__TOKEN_FLAGS);
 }
 
-/* ---- Marks: start and stop, by one body ----------------------------------------- */
-
-typedef void action_mark(gnomon__thread *t, gnomon__action *a);
-
-static inline void mark_action(gnomon__thread *t, action_mark *mark,
-                               const char *name, size_t length)
-{
-    mark(t, action_named(t, name, length));
-    gnomon__leave(t);
-}
+/* ---- Marks: start and stop ------------------------------------------------------ */
 
 void gnomon__slow_start(gnomon__thread *t, const char *name)
 {
     gnomon__thread_settle(t);
-    mark_action(t, start_entered, name, GNOMON_TO_NUL);
+    start_entered(t, action_named(t, name, GNOMON_TO_NUL));
+    gnomon__leave(t);
 }
 
 void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region)
@@ -255,26 +242,23 @@ void gnomon__slow_start_of(gnomon__thread *t, gnomon_region *region)
     gnomon__leave(t);
 }
 
-void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a)
+void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,
+                        gnomon__action *a)
 {
+    if (!a) {
+        gnomon__slow_end(token, t);
+        return;
+    }
     gnomon__thread_settle(t);
     stop_entered(t, a);
     gnomon__leave(t);
 }
 
-void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,
-                        gnomon__action *a)
-{
-    if (a)
-        gnomon__slow_stop_of(t, a);
-    else
-        gnomon__slow_end(token, t);
-}
-
 void gnomon__slow_stop(gnomon__thread *t, const char *name)
 {
     gnomon__thread_settle(t);
-    mark_action(t, stop_entered, name, GNOMON_TO_NUL);
+    stop_entered(t, action_named(t, name, GNOMON_TO_NUL));
+    gnomon__leave(t);
 }
 
 /* Enters for a mark that the hot path does not serve: with a length, the
@@ -292,8 +276,10 @@ void gnomon_start_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = enter_action();
     GNOMON__FORWARD_VOID(start(name, length));
-    if (t)
-        mark_action(t, start_entered, name, length);
+    if (!t)
+        return;
+    start_entered(t, action_named(t, name, length));
+    gnomon__leave(t);
 }
 
 /* Whether the thread has no state because there was no memory: its start was counted as
@@ -308,6 +294,8 @@ void gnomon_stop_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = is_start_lost() ? NULL : enter_action();
     GNOMON__FORWARD_VOID(stop(name, length));
-    if (t)
-        mark_action(t, stop_entered, name, length);
+    if (!t)
+        return;
+    stop_entered(t, action_named(t, name, length));
+    gnomon__leave(t);
 }

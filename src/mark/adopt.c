@@ -41,8 +41,6 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
     }
     t->hook_count = (uint16_t)n;
     t->hook_bits = bits;
-    if (n < GNOMON__BITS)
-        t->hooks[n].bit = 0; /* matches no scope */
 }
 
 /* ---- The hot tree ---------------------------------------------------------- */

@@ -25,7 +25,6 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
 void gnomon__slow_end(gnomon_token token, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, const char *name);
-void gnomon__slow_stop_of(gnomon__thread *t, gnomon__action *a);
 /* The general way to end, for what the quick ways of hook.c and trees.c refuse: stops the
  * action `a`; where that is NULL, ends the scope of `token`. */
 void gnomon__end_slowly(gnomon_token token, gnomon__thread *t,

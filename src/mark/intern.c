@@ -115,8 +115,8 @@ gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
     }
     if (!category.at)
         category = gnomon__text_of("", 0);
-    name = gnomon__name_fit(name, name_room);
-    category = gnomon__name_fit(category, category_room);
+    name = gnomon__name_fit(name, name_room, 0);
+    category = gnomon__name_fit(category, category_room, 0);
     uint64_t hash = hash_of(name, category, kind);
     gnomon__lock();
     gnomon__region_enter_other();

@@ -52,31 +52,26 @@ static size_t end_in_hash(char *clean, size_t length, gnomon__text whole)
 }
 
 gnomon__text gnomon__name_fit(gnomon__text text,
-                              char room[GNOMON__MAX_NAME + 1])
+                              char room[GNOMON__MAX_NAME + 1], int is_shown)
 {
-    if (!text.length ||
-        (text.length <= GNOMON__MAX_NAME && !memchr(text.at, 0, text.length)))
+    if (!text.length || (text.length <= GNOMON__MAX_NAME &&
+                         (is_shown ? gnomon__utf8_valid(text.at, text.length)
+                                   : !memchr(text.at, 0, text.length))))
         return text;
     gnomon__trouble(&gnomon__no_thread, bad_names);
     size_t n = gnomon__utf8_clean(text.at, text.length, room,
                                   GNOMON__MAX_NAME + 1, NULL);
-    if (text.length > GNOMON__MAX_NAME)
+    if (text.length > GNOMON__MAX_NAME || n + 4 > GNOMON__MAX_NAME)
         n = end_in_hash(room, n, text);
     return (gnomon__text){room, n};
 }
 
 const char *gnomon__name_clean(const char *text, size_t length)
 {
-    if (length <= GNOMON__MAX_NAME && gnomon__utf8_valid(text, length))
-        return text;
     char room[GNOMON__MAX_NAME + 1];
-    int changed;
-    size_t n = gnomon__utf8_clean(text, length, room, sizeof room, &changed);
-    if (length > GNOMON__MAX_NAME || n + 4 > GNOMON__MAX_NAME)
-        n = end_in_hash(room, n, (gnomon__text){text, length});
-    char *clean = gnomon__name_room(n + 1);
-    if (!clean)
-        return "(bad name)";
-    gnomon__trouble(&gnomon__no_thread, bad_names);
-    return memcpy(clean, room, n + 1);
+    gnomon__text fit = gnomon__name_fit((gnomon__text){text, length}, room, 1);
+    if (fit.at == text)
+        return text;
+    char *clean = gnomon__name_room(fit.length + 1);
+    return clean ? memcpy(clean, room, fit.length + 1) : "(bad name)";
 }

@@ -14,11 +14,12 @@ void *gnomon__name_room(size_t bytes);
 /* FNV-1a, going on from `hash`: names are short, and each is hashed once. */
 uint64_t gnomon__name_hash(uint64_t hash, gnomon__text text);
 
-/* A text that can be a name: without NUL inside, which becomes U+FFFD, and cut to
- * GNOMON__MAX_NAME bytes with a hash of the whole, so that longer ones stay
- * different. `room` holds it where it must change, which is counted. */
+/* A text that can be a name: without NUL inside, or `is_shown`, as in reports, valid
+ * UTF-8. What cannot be in it becomes U+FFFD, and it is cut to GNOMON__MAX_NAME bytes with
+ * a hash of the whole, so that longer ones stay different. `room` holds it where it must
+ * change, which is counted. */
 gnomon__text gnomon__name_fit(gnomon__text text,
-                              char room[GNOMON__MAX_NAME + 1]);
+                              char room[GNOMON__MAX_NAME + 1], int is_shown);
 
 /* A name as reports show it: valid UTF-8. Returns `text` itself if it is
  * valid already. Under the lock. */

@@ -36,17 +36,11 @@ static const void *copy_bytes(contents_room *r, const void *from, size_t bytes)
 /* A name, as those of regions are made fit. */
 static const char *copy_name(contents_room *r, const char *text)
 {
-    char fit[GNOMON__MAX_NAME + 1], clean[GNOMON__MAX_NAME + 1];
+    char fit[GNOMON__MAX_NAME + 1];
     if (!text)
         gnomon__trouble(&gnomon__no_thread, bad_names);
     gnomon__text name = gnomon__name_fit(
-        gnomon__text_of(text ? text : "(null)", GNOMON_TO_NUL), fit);
-    if (!gnomon__utf8_valid(name.at, name.length)) {
-        gnomon__trouble(&gnomon__no_thread, bad_names);
-        name.length =
-            gnomon__utf8_clean(name.at, name.length, clean, sizeof clean, NULL);
-        name.at = clean;
-    }
+        gnomon__text_of(text ? text : "(null)", GNOMON_TO_NUL), fit, 1);
     char *to = take_room(r, name.length + 1);
     if (!to)
         return NULL;

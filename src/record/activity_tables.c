@@ -125,7 +125,7 @@ static uint64_t work_text_hash(const char *text, size_t length)
 static char *work_text(const char *text, size_t length)
 {
     char room[GNOMON__MAX_NAME + 1], clean[GNOMON__MAX_NAME + 1];
-    gnomon__text fit = gnomon__name_fit((gnomon__text){text, length}, room);
+    gnomon__text fit = gnomon__name_fit((gnomon__text){text, length}, room, 0);
     size_t n =
         gnomon__utf8_clean(fit.at, fit.length, clean, sizeof clean, NULL);
     return gnomon__strndup(clean, n);
