@@ -71,7 +71,8 @@ static inline void gnomon__sort(void *items, size_t count, size_t size,
 /* Adds an item behind `count` of them, to memory of gnomon__grow's. 0: there is no
  * memory. */
 #define GNOMON__ADD(items, room, count, ...) \
-    (gnomon__grow(&(items), &(room), (count) + 1, sizeof *(items)) && \
+    (((count) < (room) || \
+      gnomon__grow(&(items), &(room), (count) + 1, sizeof *(items))) && \
      ((items)[(count)++] = (__VA_ARGS__), 1))
 
 #endif

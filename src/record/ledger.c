@@ -255,22 +255,6 @@ int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
 
 /* ---- Copies -------------------------------------------------------------------------------- */
 
-static int copy_paths(gnomon__ledger *to, const gnomon__ledger *from)
-{
-    if (!gnomon__grow_zeroed(&to->paths, &to->path_threads, from->path_threads,
-                             sizeof *to->paths))
-        return 0;
-    for (uint32_t i = 0; i < from->path_threads; i++) {
-        const gnomon__paths *p = &from->paths[i];
-        if (!gnomon__grow_zeroed(&to->paths[i].of, &to->paths[i].room, p->room,
-                                 sizeof *p->of))
-            return 0;
-        if (p->room)
-            memcpy(to->paths[i].of, p->of, p->room * sizeof *p->of);
-    }
-    return 1;
-}
-
 static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
                        int with_names)
 {
@@ -287,17 +271,22 @@ static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
     return ok;
 }
 
-int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
-                        uint32_t bit, uint32_t generation, int with_names)
+int gnomon__ledger_copy(gnomon__ledger *out, gnomon__ledger *l, uint32_t bit,
+                        uint32_t generation, int with_names)
 {
     *out = (gnomon__ledger){.ordinal = l->ordinal,
-                            .closed_ordinal = l->closed_ordinal};
+                            .closed_ordinal = l->closed_ordinal,
+                            .is_copy = 1,
+                            .paths = l->paths,
+                            .path_threads = l->path_threads};
     /* Before the trees, so that these have all its paths. */
     int ok =
         !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
     gnomon__foreign_settle();
-    ok = ok && copy_paths(out, l) && copy_totals(out, l, with_names) &&
+    ok = ok && copy_totals(out, l, with_names) &&
          !add_threads(out, bit, generation, 1);
+    l->paths = out->paths; /* with those that are new */
+    l->path_threads = out->path_threads;
     if (!ok)
         gnomon__ledger_free(out);
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
@@ -370,7 +359,7 @@ int gnomon__ledger_join(gnomon__ledger *l, uint32_t name, uint64_t recorded_ns)
 
 void gnomon__ledger_free(gnomon__ledger *l)
 {
-    for (uint32_t i = 0; i < l->path_threads; i++)
+    for (uint32_t i = 0; !l->is_copy && i < l->path_threads; i++)
         gnomon__free(l->paths[i].of);
     for (uint32_t i = 0; i < l->name_room; i++)
         gnomon__totals_free(&l->names[i]);
@@ -380,7 +369,8 @@ void gnomon__ledger_free(gnomon__ledger *l)
     gnomon__totals_free(&l->closed);
     gnomon__free(l->late.of);
     gnomon__free(l->late_reported.of);
-    gnomon__free(l->paths);
+    if (!l->is_copy)
+        gnomon__free(l->paths);
     gnomon__free(l->names);
     gnomon__free(l->opens);
     *l = (gnomon__ledger){0};

@@ -47,7 +47,8 @@ void gnomon__late_clear(gnomon__late_parts *late);
 typedef struct gnomon__ledger {
     uint32_t ordinal; /* of the open stage */
     uint32_t closed_ordinal;
-    gnomon__paths *paths; /* by thread */
+    int is_copy;
+    gnomon__paths *paths; /* by thread; of a copy: the ledger's */
     size_t path_threads;
     size_t name_room;
     gnomon__totals *names;       /* sums of ended stages, by name's number */
@@ -63,9 +64,9 @@ typedef struct gnomon__ledger {
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation);
 
 /* A copy of the ledger as if there were a cut now, with `names` if `with_names`.
- * Recording goes on. GNOMON_ENOMEM: *out is empty. */
-int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
-                        uint32_t bit, uint32_t generation, int with_names);
+ * Recording goes on. GNOMON_ENOMEM: *out is empty. Free it under the same lock. */
+int gnomon__ledger_copy(gnomon__ledger *out, gnomon__ledger *l, uint32_t bit,
+                        uint32_t generation, int with_names);
 
 /* Ends the open stage, whose name is `name`; the next one is `next`. Its sums are
  * added to those of its name, and late ones to those of their stages' names.

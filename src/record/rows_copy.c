@@ -12,14 +12,6 @@
 
 static uint32_t visits; /* number of this copy, noted in the nodes it has met */
 
-/* ---- Vectors ------------------------------------------------------------------ */
-
-/* Room for `more` items behind the first `n`; 0: no memory. */
-#define ROOM_FOR(r, items, n, room, more) \
-    (likely((r)->n + (more) <= (r)->room) || \
-     gnomon__grow(&(r)->items, &(r)->room, (r)->n + (more), \
-                  sizeof *(r)->items))
-
 /* Relaxed word by word: the owner may be writing. */
 static void copy_words(void *to, const void *from, size_t bytes)
 {
@@ -60,11 +52,10 @@ static int note_copied(gnomon__rows_copier *c, uint32_t at)
         gnomon__node *n = gnomon__copied_node(c, at);
         if (load_relaxed(&n->visit) == visits)
             return 1;
-        if (!ROOM_FOR(c, noted, noted_count, noted_room, 1))
+        if (!GNOMON__ADD(c->noted, c->noted_room, c->noted_count,
+                         (uint64_t)load_relaxed(&n->number) << 32 | at))
             return 0;
         store_relaxed(&n->visit, visits);
-        c->noted[c->noted_count++] =
-            (uint64_t)load_relaxed(&n->number) << 32 | at;
         at = load_relaxed(&n->front[0].parent);
     }
     return 1;
@@ -109,11 +100,11 @@ static int note_chain(gnomon__rows_copier *c)
     for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
         const gnomon__node *n = gnomon__copied_node(c, at);
         const gnomon__front *line = &n->front[c->bank];
-        ok = note_copied(c, at) && ROOM_FOR(c, open, open_count, open_room, 1);
-        if (ok)
-            c->open[c->open_count++] = (gnomon__rows_open){
-                at, segment_of_open(c, n), load_relaxed(&line->begin),
-                load_relaxed(&line->token)};
+        ok = note_copied(c, at) &&
+             GNOMON__ADD(c->open, c->open_room, c->open_count,
+                         (gnomon__rows_open){at, segment_of_open(c, n),
+                                             load_relaxed(&line->begin),
+                                             load_relaxed(&line->token)});
         at = load_relaxed(&line->parent);
     }
     return ok;
@@ -199,12 +190,12 @@ static int add_ended(gnomon__rows_copier *c)
         at = load_relaxed(&e->next);
         if (row == GNOMON__NO_ROW)
             continue;
-        if (!ROOM_FOR(r, late, late_count, late_room, 1))
-            return 0;
         uint64_t self = load_relaxed(&e->self);
-        r->late[r->late_count++] = (gnomon__late){
-            row, load_relaxed(&e->segment), load_relaxed(&e->ticks), self,
-            load_relaxed(&e->is_left) != 0};
+        if (!GNOMON__ADD(r->late, r->late_room, r->late_count,
+                         (gnomon__late){row, load_relaxed(&e->segment),
+                                        load_relaxed(&e->ticks), self,
+                                        load_relaxed(&e->is_left) != 0}))
+            return 0;
         if (!load_relaxed(&e->is_range)) {
             r->rows[row].carried += load_relaxed(&e->inside);
             r->rows[row].carried_self += self;
@@ -462,14 +453,15 @@ int gnomon__copy_links(gnomon__rows_copier *c)
         uint64_t count = load_relaxed(&edges[i].count[c->bank]);
         if (!is_node(from) || !count)
             continue;
-        ok = ROOM_FOR(r, edges, edge_count, edge_room, 1);
-        if (ok)
-            r->edges[r->edge_count++] = (gnomon__row_edge){
-                load_relaxed(&gnomon__copied_node(c, from)->thread),
-                load_relaxed(&gnomon__copied_node(c, from)->number),
-                load_relaxed(&gnomon__copied_node(c, load_relaxed(&edges[i].to))
-                                  ->number),
-                load_relaxed(&edges[i].kind), count};
+        const gnomon__node *to =
+            gnomon__copied_node(c, load_relaxed(&edges[i].to));
+        ok =
+            GNOMON__ADD(r->edges, r->edge_room, r->edge_count,
+                        (gnomon__row_edge){
+                            load_relaxed(&gnomon__copied_node(c, from)->thread),
+                            load_relaxed(&gnomon__copied_node(c, from)->number),
+                            load_relaxed(&to->number),
+                            load_relaxed(&edges[i].kind), count});
     }
     return ok;
 }
