@@ -99,15 +99,10 @@ static int32_t cupti_device_of(const gnomon__cupti_reader *r, uint32_t context)
 
 /* ---- Kinds ----------------------------------------------------------------- */
 
-/* What a kind has beside its begin, end and correlation. */
-typedef void cupti_read_rest(gnomon__cupti_reader *r, const void *record,
-                             gnomon_device_work *out, char *text);
-
 static void read_kernel(gnomon__cupti_reader *r, const void *record,
-                        gnomon_device_work *out, char *text)
+                        gnomon_device_work *out)
 {
     const char *name = cupti_text(record, 104);
-    (void)text;
     cupti_place(r, record, 40, 44, 48, out);
     for (size_t i = 0; i < 3; i++) {
         out->grid[i] = cupti_u32(record, 52 + 4 * i);
@@ -132,31 +127,30 @@ static void read_memory(gnomon__cupti_reader *r, const void *record,
 }
 
 static void read_copy(gnomon__cupti_reader *r, const void *record,
-                      gnomon_device_work *out, char *text)
+                      gnomon_device_work *out)
 {
     int is_peer = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_MEMCPY2;
-    snprintf(text, GNOMON__CUPTI_TEXT, "Memcpy %s (%s -> %s)",
+    snprintf(r->text, GNOMON__CUPTI_TEXT, "Memcpy %s (%s -> %s)",
              cupti_direction(cupti_u8(record, 4)),
              cupti_memory(cupti_u8(record, 5)),
              cupti_memory(cupti_u8(record, 6)));
-    out->name = text;
+    out->name = r->text;
     read_memory(r, record, out, is_peer ? 72 : 64);
 }
 
 static void read_set(gnomon__cupti_reader *r, const void *record,
-                     gnomon_device_work *out, char *text)
+                     gnomon_device_work *out)
 {
-    snprintf(text, GNOMON__CUPTI_TEXT, "Memset (%s)",
+    snprintf(r->text, GNOMON__CUPTI_TEXT, "Memset (%s)",
              cupti_memory(cupti_u16(record, 50)));
-    out->name = text;
+    out->name = r->text;
     read_memory(r, record, out, 64);
 }
 
 static void read_call(gnomon__cupti_reader *r, const void *record,
-                      gnomon_device_work *out, char *text)
+                      gnomon_device_work *out)
 {
     int is_driver = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_DRIVER;
-    (void)text;
     out->flags = is_driver ? (uint32_t)GNOMON_DEVICE_LOW_LEVEL : 0;
     out->call = cupti_u32(record, 4);
     out->thread = r->has_system_threads ? (int64_t)cupti_u32(record, 28) : 0;
@@ -165,9 +159,8 @@ static void read_call(gnomon__cupti_reader *r, const void *record,
 }
 
 static void read_wait(gnomon__cupti_reader *r, const void *record,
-                      gnomon_device_work *out, char *text)
+                      gnomon_device_work *out)
 {
-    (void)text;
     out->call = cupti_u32(record, 4);
     out->name = cupti_wait(out->call);
     out->context = cupti_u32(record, 28);
@@ -176,11 +169,10 @@ static void read_wait(gnomon__cupti_reader *r, const void *record,
 }
 
 static void read_overhead(gnomon__cupti_reader *r, const void *record,
-                          gnomon_device_work *out, char *text)
+                          gnomon_device_work *out)
 {
     enum { OF_THREAD = 2, OF_DEVICE = 3, OF_CONTEXT = 4, OF_STREAM = 5 };
     uint32_t of = cupti_u32(record, 8);
-    (void)text;
     out->name = cupti_overhead(cupti_u32(record, 4));
     if (of == OF_THREAD && r->has_system_threads)
         out->thread = cupti_u32(record, 16);
@@ -197,9 +189,8 @@ static void read_overhead(gnomon__cupti_reader *r, const void *record,
 #define CUPTI_HOST 0x7fffffffu /* in a device's place */
 
 static void read_graph(gnomon__cupti_reader *r, const void *record,
-                       gnomon_device_work *out, char *text)
+                       gnomon_device_work *out)
 {
-    (void)text;
     out->name = "Graph";
     out->stream = cupti_u32(record, 36);
     /* One that begins on the host may end on a device. */
@@ -211,22 +202,18 @@ static void read_graph(gnomon__cupti_reader *r, const void *record,
     out->graph = cupti_u32(record, 28);
 }
 
-/* Where each kind has its begin, which the end follows, and its correlation. */
-static const struct {
-    uint8_t kind, is, begin, correlation;
-    cupti_read_rest *rest;
-} cupti_layouts[] = {
-    {GNOMON__CUPTI_KERNEL, GNOMON_DEVICE_KERNEL, 16, 92, read_kernel},
+const gnomon__cupti_layout gnomon__cupti_layouts[GNOMON__CUPTI_LAYOUTS] = {
     {GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_DEVICE_KERNEL, 16, 92,
      read_kernel},
     {GNOMON__CUPTI_MEMCPY, GNOMON_DEVICE_COPY, 16, 44, read_copy},
     {GNOMON__CUPTI_MEMCPY2, GNOMON_DEVICE_COPY, 16, 60, read_copy},
     {GNOMON__CUPTI_MEMSET, GNOMON_DEVICE_SET, 16, 44, read_set},
-    {GNOMON__CUPTI_DRIVER, GNOMON_DEVICE_CALL, 8, 32, read_call},
     {GNOMON__CUPTI_RUNTIME, GNOMON_DEVICE_CALL, 8, 32, read_call},
+    {GNOMON__CUPTI_DRIVER, GNOMON_DEVICE_CALL, 8, 32, read_call},
     {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_DEVICE_SYNC, 8, 24, read_wait},
     {GNOMON__CUPTI_OVERHEAD, GNOMON_DEVICE_OVERHEAD, 24, 0, read_overhead},
     {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_DEVICE_GRAPH, 8, 4, read_graph},
+    {GNOMON__CUPTI_KERNEL, GNOMON_DEVICE_KERNEL, 16, 92, read_kernel},
 };
 
 enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
@@ -234,20 +221,21 @@ enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
                                               gnomon_device_work *out,
                                               char text[GNOMON__CUPTI_TEXT])
 {
-    const size_t count = sizeof cupti_layouts / sizeof *cupti_layouts;
-    size_t i = 0;
-    while (i < count && cupti_layouts[i].kind != gnomon__cupti_kind_of(record))
-        i++;
-    if (i == count)
+    const gnomon__cupti_layout *is = gnomon__cupti_layouts;
+    const gnomon__cupti_layout *end = is + GNOMON__CUPTI_LAYOUTS;
+    while (is < end && is->kind != gnomon__cupti_kind_of(record))
+        is++;
+    if (is == end)
         return GNOMON__CUPTI_OF_NO_USE;
-    const size_t begin = cupti_layouts[i].begin;
-    uint64_t from = cupti_u64(record, begin), to = cupti_u64(record, begin + 8);
-    *out = (gnomon_device_work){
-        .struct_size = sizeof *out,
-        .kind = cupti_layouts[i].is,
-        .device = -1,
-        .correlation = cupti_u32(record, cupti_layouts[i].correlation)};
-    cupti_layouts[i].rest(reader, record, out, text);
+    uint64_t from = cupti_u64(record, is->begin),
+             to = cupti_u64(record, is->begin + 8u);
+    *out =
+        (gnomon_device_work){.struct_size = sizeof *out,
+                             .kind = is->of,
+                             .device = -1,
+                             .correlation = cupti_u32(record, is->correlation)};
+    reader->text = text;
+    is->rest(reader, record, out);
     if (!from || !to)
         return GNOMON__CUPTI_UNFINISHED;
     out->begin_ns = reader->time(from);

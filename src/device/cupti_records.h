@@ -48,6 +48,7 @@ typedef struct gnomon__cupti_reader {
     const char *(*kernel_name)(const char *name);
     /* The name of an interface's call; NULL: unknown. */
     const char *(*call_name)(int is_driver, uint32_t call);
+    char *text; /* for the name of the record that is read */
     /* The last contexts of which work was seen, as waits do not tell their device. */
     struct {
         uint32_t context;
@@ -55,6 +56,21 @@ typedef struct gnomon__cupti_reader {
         int is_known;
     } contexts[GNOMON__CUPTI_CONTEXTS];
 } gnomon__cupti_reader;
+
+/* A kind of record that is read, and the kind of work that it tells of. */
+typedef struct gnomon__cupti_layout {
+    uint8_t kind, of;
+    /* Where the begin is, which the end follows, and the correlation. */
+    uint8_t begin, correlation;
+    /* Reads what the kind has beside these. */
+    void (*rest)(gnomon__cupti_reader *reader, const void *record,
+                 gnomon_device_work *out);
+} gnomon__cupti_layout;
+
+/* Kernels first; the last one is never asked for. */
+#define GNOMON__CUPTI_LAYOUTS 10u
+#define GNOMON__CUPTI_ASKED (GNOMON__CUPTI_LAYOUTS - 1)
+extern const gnomon__cupti_layout gnomon__cupti_layouts[GNOMON__CUPTI_LAYOUTS];
 
 enum gnomon__cupti_reading {
     GNOMON__CUPTI_OF_NO_USE = 0, /* a kind that nobody asked for */

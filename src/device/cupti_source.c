@@ -42,7 +42,7 @@ static int64_t cupti_pid; /* of the process that opened it; 0: none did */
 static struct {
     uint32_t source_number; /* 0: it is closed */
     void *subscriber;
-    uint32_t kinds_recorded; /* bits of cupti_kinds that are on */
+    uint32_t kinds_recorded; /* bits of gnomon__cupti_layouts that are on */
     uint8_t callbacks_on[2][GNOMON__CUPTI_IDS]; /* likewise */
     void *launch_contexts[CONTEXTS];
     uint32_t has_launched, captures_open;
@@ -133,7 +133,7 @@ static void count_kernel(const cupti_call_data *call)
 {
     if (is_done(call) && !load_relaxed(&of_cupti.captures_open) &&
         load_relaxed(&of_cupti.kinds_recorded) &
-            1u) /* the first of cupti_kinds */
+            1u) /* the first of gnomon__cupti_layouts */
         add_relaxed(&of_cupti.kernels_launched, 1);
     count_end(&of_cupti.launches_open);
 }
@@ -282,19 +282,6 @@ static void set_attribute(int attribute, uint8_t value)
     (void)gnomon__cupti()->SetAttribute(attribute, &size, &value);
 }
 
-static const struct {
-    uint32_t kind, of; /* a gnomon_device_work_kind */
-} cupti_kinds[] = {{GNOMON__CUPTI_CONCURRENT_KERNEL, GNOMON_DEVICE_KERNEL},
-                   {GNOMON__CUPTI_MEMCPY, GNOMON_DEVICE_COPY},
-                   {GNOMON__CUPTI_MEMCPY2, GNOMON_DEVICE_COPY},
-                   {GNOMON__CUPTI_MEMSET, GNOMON_DEVICE_SET},
-                   {GNOMON__CUPTI_RUNTIME, GNOMON_DEVICE_CALL},
-                   {GNOMON__CUPTI_DRIVER, GNOMON_DEVICE_CALL},
-                   {GNOMON__CUPTI_SYNCHRONIZATION, GNOMON_DEVICE_SYNC},
-                   {GNOMON__CUPTI_OVERHEAD, GNOMON_DEVICE_OVERHEAD},
-                   {GNOMON__CUPTI_GRAPH_TRACE, GNOMON_DEVICE_GRAPH}};
-#define CUPTI_KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
-
 /* After the kind is on: that turns all its calls on again. */
 static void leave_out_noise(uint32_t kind)
 {
@@ -309,30 +296,30 @@ static void leave_out_noise(uint32_t kind)
             (void)enable(id, 0);
 }
 
-static int record_kind(uint32_t kind, uint32_t of)
+static int record_kind(const gnomon__cupti_layout *is)
 {
     const gnomon__cupti_calls *cupti = gnomon__cupti();
     const char *name = NULL;
-    int code = cupti->Enable(kind);
+    int code = cupti->Enable(is->kind);
     if (!code)
-        leave_out_noise(kind);
-    else if (of != GNOMON_DEVICE_KERNEL) {
+        leave_out_noise(is->kind);
+    else if (is->of != GNOMON_DEVICE_KERNEL) {
         if (cupti->GetResultString(code, &name) || !name)
             name = "an unknown error";
         gnomon__log("%s: %s (%d): it does not record kind %u, which the report "
                     "will lack",
-                    gnomon__cupti_symbol.Enable, name, code, (unsigned)kind);
+                    gnomon__cupti_symbol.Enable, name, code,
+                    (unsigned)is->kind);
         code = CUPTI_OK;
     }
     return code;
 }
 
-static int is_kind_wanted(size_t i, uint32_t kinds)
+static int is_kind_wanted(const gnomon__cupti_layout *is, uint32_t kinds)
 {
-    uint32_t kind = cupti_kinds[i].kind;
-    return (kinds >> cupti_kinds[i].of & 1) &&
-           (kind != GNOMON__CUPTI_RUNTIME || calls_wanted[0]) &&
-           (kind != GNOMON__CUPTI_DRIVER || calls_wanted[1]);
+    return (kinds >> is->of & 1) &&
+           (is->kind != GNOMON__CUPTI_RUNTIME || calls_wanted[0]) &&
+           (is->kind != GNOMON__CUPTI_DRIVER || calls_wanted[1]);
 }
 
 /* These kinds, bits of 1 << gnomon_device_work_kind, and no others; of calls, those that are
@@ -344,14 +331,15 @@ static int record_kinds(uint32_t kinds, const char **symbol)
     if (gnomon__cupti_is_one_of_several() && !of_cupti.kinds_recorded)
         set_attribute(CUPTI_WHOLE_GRAPHS, kinds >> GNOMON_DEVICE_GRAPH & 1);
     *symbol = gnomon__cupti_symbol.EnableCallback;
-    for (size_t i = 0; !code && i < CUPTI_KINDS; i++) {
+    for (size_t i = 0; !code && i < GNOMON__CUPTI_ASKED; i++) {
+        const gnomon__cupti_layout *is = &gnomon__cupti_layouts[i];
         int is_on = of_cupti.kinds_recorded >> i & 1,
-            on = is_kind_wanted(i, kinds);
+            on = is_kind_wanted(is, kinds);
         *symbol = gnomon__cupti_symbol.Enable;
         if (on && !is_on)
-            code = record_kind(cupti_kinds[i].kind, cupti_kinds[i].of);
+            code = record_kind(is);
         else if (is_on && !on)
-            (void)gnomon__cupti()->Disable(cupti_kinds[i].kind);
+            (void)gnomon__cupti()->Disable(is->kind);
         if (!code)
             store_relaxed(&of_cupti.kinds_recorded,
                           (of_cupti.kinds_recorded & ~(1u << i)) | (uint32_t)on
