@@ -43,6 +43,15 @@ void *gnomon__inject_alloc(size_t bytes);
  * is on is logged as "more than `most` `what`". nvtx_names.c. */
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what);
 
+/* A text, which is the caller's, in `buffer` or in `kept`. Free it with
+ * gnomon__inject_text_free. */
+typedef struct gnomon__inject_text {
+    const char *text;
+    size_t length; /* of a title, which is not terminated; else not set */
+    char *kept;
+    char buffer[512];
+} gnomon__inject_text;
+
 /* ---- Names (nvtx_names.c) ------------------------------------------------- */
 
 typedef struct gnomon__inject_label { /* a category's name: nvtxNameCategory */
@@ -96,19 +105,10 @@ gnomon__inject_domain *gnomon__inject_domain_of(const char *text);
 void gnomon__inject_label_set(gnomon__inject_domain *domain, uint32_t category,
                               const char *text);
 
-/* The name under which a text is recorded. `text` is not terminated; it is the
- * caller's, in `buffer`, or `kept`, which the caller frees. */
-typedef struct gnomon__inject_title {
-    const char *text;
-    size_t length;
-    char *kept;
-    char buffer[512];
-} gnomon__inject_title;
-
-/* The title of a text: gnomon__inject_bare's part of it, with numbers replaced by "#"
- * if `replaces_numbers` (nvtx_numbers.c); a long text without memory keeps its
- * numbers. gnomon__inject_replaces_numbers is the setting for texts of events. */
-void gnomon__inject_title_of(gnomon__inject_title *out, const char *text,
+/* The title of a text, under which it is recorded: gnomon__inject_bare's part of it,
+ * with numbers replaced by "#" if `replaces_numbers` (nvtx_numbers.c); a long text
+ * without memory keeps its numbers. gnomon__inject_replaces_numbers is the setting for texts of events. */
+void gnomon__inject_title_of(gnomon__inject_text *out, const char *text,
                              int replaces_numbers);
 extern uint32_t gnomon__inject_replaces_numbers;
 
@@ -123,7 +123,7 @@ void gnomon__inject_read_fold_option(void);
  * of names, or without memory. */
 gnomon__inject_name *
 gnomon__inject_name_titled(gnomon__inject_domain *domain,
-                           const gnomon__inject_title *title);
+                           const gnomon__inject_text *title);
 /* The name of a text. Numbers are replaced in texts of events, but not in names of
  * objects, which they tell apart. */
 gnomon__inject_name *gnomon__inject_name_of(gnomon__inject_domain *domain,
@@ -212,13 +212,8 @@ gnomon__inject_regions *gnomon__inject_inline(gnomon__inject_thread *t,
 
 /* ---- Texts (nvtx_text.c) -------------------------------------------------- */
 
-/* A text as UTF-8; "(null)" for NULL. Free it with gnomon__inject_text_free. A text
- * longer than the buffer is cut where there is no memory. */
-typedef struct gnomon__inject_text {
-    const char *text;
-    char *kept;
-    char buffer[512];
-} gnomon__inject_text;
+/* As UTF-8; "(null)" for NULL. A text longer than the buffer is cut where there is no
+ * memory. */
 void gnomon__inject_wide(gnomon__inject_text *out, const wchar_t *wide);
 /* `count` units of `width` bytes, of UTF-8, 16 or 32, at any address. */
 void gnomon__inject_units(gnomon__inject_text *out, const void *units,

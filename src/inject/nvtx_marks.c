@@ -51,19 +51,17 @@ static __attribute__((noinline)) gnomon__inject_regions *
 regions_unusual(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
 {
     const gnomon__inject_name *name;
+    const char *text = NULL;
     if (!a || !COVERS(a, message))
         return regions_a(domain, 0, NULL);
-    switch (a->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-        return regions_a(domain, a->category, a->message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE:
+    if (a->messageType == NVTX_MESSAGE_TYPE_UNICODE)
         return regions_w(domain, a->category, a->message.unicode);
-    case NVTX_MESSAGE_TYPE_REGISTERED: /* in another domain, or NULL */
-        name = (const void *)a->message.registered;
-        return regions_a(domain, a->category, name ? name->text : NULL);
-    default:
-        return regions_a(domain, a->category, NULL);
-    }
+    name = (const void *)a->message.registered; /* in another domain, or NULL */
+    if (a->messageType == NVTX_MESSAGE_TYPE_ASCII)
+        text = a->message.ascii;
+    else if (a->messageType == NVTX_MESSAGE_TYPE_REGISTERED && name)
+        text = name->text;
+    return regions_a(domain, a->category, text);
 }
 
 #if GNOMON__INJECT_EXTENSIONS

@@ -132,7 +132,7 @@ static gnomon__inject_name *find_name(gnomon__inject_name *from,
 
 gnomon__inject_name *
 gnomon__inject_name_titled(gnomon__inject_domain *domain,
-                           const gnomon__inject_title *title)
+                           const gnomon__inject_text *title)
 {
     const char *text = title->text;
     size_t n = title->length;
@@ -165,10 +165,10 @@ gnomon__inject_name *gnomon__inject_name_of(gnomon__inject_domain *domain,
                                             const char *text,
                                             int replaces_numbers)
 {
-    gnomon__inject_title title;
+    gnomon__inject_text title;
     gnomon__inject_title_of(&title, text, replaces_numbers);
     gnomon__inject_name *name = gnomon__inject_name_titled(domain, &title);
-    gnomon__free(title.kept);
+    gnomon__inject_text_free(&title);
     return name;
 }
 

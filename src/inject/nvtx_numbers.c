@@ -189,21 +189,13 @@ size_t gnomon__inject_replace_numbers(char *out, const char *text, size_t n)
 
 /* ---- Titles ------------------------------------------------------------------- */
 
-static int has_digits(const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_digit_of(text[i]))
-            return 1;
-    return 0;
-}
-
-void gnomon__inject_title_of(gnomon__inject_title *out, const char *text,
+void gnomon__inject_title_of(gnomon__inject_text *out, const char *text,
                              int replaces_numbers)
 {
     out->text = text;
     out->length = gnomon__inject_bare(text);
     out->kept = NULL;
-    if (!replaces_numbers || !has_digits(text, out->length))
+    if (!replaces_numbers || strcspn(text, "0123456789") >= out->length)
         return;
     char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
     if (out->length > sizeof out->buffer)

@@ -64,7 +64,7 @@ gnomon__inject_stack *gnomon__inject_stack_grow(gnomon__inject_thread *t,
 }
 
 static int is_titled(const gnomon__inject_name *name,
-                     const gnomon__inject_title *title)
+                     const gnomon__inject_text *title)
 {
     return strncmp(name->text, title->text, title->length) == 0 &&
            !name->text[title->length];
@@ -76,14 +76,14 @@ static __attribute__((noinline)) gnomon__inject_regions *
 titled_regions(gnomon__inject_regions *known, gnomon__inject_domain *domain,
                uint32_t category, const char *text)
 {
-    gnomon__inject_title title;
+    gnomon__inject_text title;
     gnomon__inject_title_of(
         &title, text, (int)load_relaxed(&gnomon__inject_replaces_numbers));
     gnomon__inject_regions *p = known;
     if (!known || !is_titled(known->name, &title))
         p = gnomon__inject_regions_of(
             gnomon__inject_name_titled(domain, &title), category);
-    gnomon__free(title.kept);
+    gnomon__inject_text_free(&title);
     return p;
 }
 
