@@ -94,11 +94,10 @@ static void cuda_choose(gnomon__report_rows *r)
                 continue;
             gnomon__cell_count(&cells[CUDA_ALL], first[CUDA_TOTAL].count);
             if (device)
-                gnomon__cell_text(cells,
-                                  gnomon__table_keep(t, "%s (GPU %" PRIu64 ")",
-                                                     name, device - 1));
-            if (!cells->text)
-                r->code = GNOMON_ENOMEM;
+                gnomon__cell_text(
+                    cells, gnomon__report_kept(
+                               r, gnomon__table_keep(t, "%s (GPU %" PRIu64 ")",
+                                                     name, device - 1)));
             t->rows[kept++] = t->rows[k];
         }
     }

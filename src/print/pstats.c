@@ -71,9 +71,7 @@ static bool pstats_finish(gnomon__report_rows *r, gnomon__cell *cells)
                                    name);
     else if (n > 1 && name[0] == '<' && name[n - 1] == '>')
         shown = gnomon__table_keep(&r->table, "{%.*s}", (int)n - 2, name + 1);
-    if (!shown)
-        r->code = GNOMON_ENOMEM;
-    gnomon__cell_text(&cells[PSTATS_SHOWN], shown);
+    gnomon__cell_text(&cells[PSTATS_SHOWN], gnomon__report_kept(r, shown));
     return true;
 }
 

@@ -187,12 +187,16 @@ static rows_part *rows_find_part(gnomon__report_rows *r, const rows_part *part)
 const char *gnomon__report_text(gnomon__report_rows *r, const char *text)
 {
     rows_part *p = rows_find_part(r, &(rows_part){text, 0, 0, ROWS_NONE});
-    if (p && !p->sum++ &&
-        !(p->text = gnomon__table_keep(&r->table, "%s", text))) {
-        p->text = "";
-        rows_no_room(r);
-    }
+    if (p && !p->sum++)
+        p->text =
+            gnomon__report_kept(r, gnomon__table_keep(&r->table, "%s", text));
     return p ? p->text : "";
+}
+
+const char *gnomon__report_kept(gnomon__report_rows *r, const char *text)
+{
+    r->code = text ? r->code : GNOMON_ENOMEM;
+    return text ? text : "";
 }
 
 /* ---- Rows ------------------------------------------------------------------------ */
@@ -470,10 +474,9 @@ void gnomon__report_say_rank(gnomon__report_rows *r)
         gnomon_profile_run(r->profile, 1, &run) || run.rank < 0 ||
         run.world_size < 2)
         return;
-    r->table.title = gnomon__table_keep(&r->table, "%s of rank %" PRId32,
-                                        r->of->title, run.rank);
-    if (!r->table.title)
-        rows_no_room(r);
+    r->table.title = gnomon__report_kept(
+        r, gnomon__table_keep(&r->table, "%s of rank %" PRId32, r->of->title,
+                              run.rank));
 }
 
 /* ---- The end --------------------------------------------------------------------- */

@@ -213,6 +213,8 @@ bool gnomon__report_node_at(const gnomon_profile *profile, size_t number,
                             gnomon__report_node *out);
 /* The one copy of a text that lives as long as the rows; "" without memory. */
 const char *gnomon__report_text(gnomon__report_rows *rows, const char *text);
+/* A text of gnomon__table_keep; "" without memory, which the end of the report says. */
+const char *gnomon__report_kept(gnomon__report_rows *rows, const char *text);
 /* "train_step/forward": likewise. */
 const char *gnomon__report_path(gnomon__report_rows *rows, uint32_t node);
 

@@ -593,10 +593,8 @@ static void critical_read(gnomon__report_rows *r)
            (step = critical_next(c, step))) {
         if (s->has_step && step->number != s->step)
             continue;
-        groups[used] = critical_step_text(r, step);
-        r->code = critical_read_step(c, step, r, used);
-        if (!groups[used++])
-            r->code = GNOMON_ENOMEM;
+        groups[used] = gnomon__report_kept(r, critical_step_text(r, step));
+        r->code = critical_read_step(c, step, r, used++);
     }
     r->table.groups = groups;
     r->none = critical_why_none(c, s, used);
@@ -616,10 +614,9 @@ static size_t critical_add_rest(gnomon__report_rows *r, size_t to)
          count++)
         rest[CRITICAL_TIME].count +=
             gnomon__cells_of(t, to + count)[CRITICAL_TIME].count;
-    const char *text = gnomon__table_keep(t, "(%zu more)", count);
-    if (!text)
-        r->code = GNOMON_ENOMEM;
-    gnomon__cell_text(&rest[CRITICAL_WHAT], text);
+    gnomon__cell_text(
+        &rest[CRITICAL_WHAT],
+        gnomon__report_kept(r, gnomon__table_keep(t, "(%zu more)", count)));
     for (int k = CRITICAL_COUNT; k <= CRITICAL_RANK; k++)
         rest[k] = (gnomon__cell){0};
     rest[CRITICAL_ORDER].count = UINT64_MAX;

@@ -145,26 +145,27 @@ static void tree_show_open(gnomon__cell *cells)
 }
 
 /* Its whole path, and the name that is shown. */
-static bool tree_name(gnomon__report_rows *r, gnomon__cell *cells,
+static void tree_name(gnomon__report_rows *r, gnomon__cell *cells,
                       const gnomon__cell *above, bool with_path)
 {
     const uint64_t kind = cells[TREE_KIND].count;
     const char *name = cells[TREE_NAME].text, *path = name;
     if (with_path && above)
-        path =
-            gnomon__table_keep(&r->table, "%s/%s", above[TREE_PATH].text, name);
+        path = gnomon__report_kept(r, gnomon__table_keep(&r->table, "%s/%s",
+                                                         above[TREE_PATH].text,
+                                                         name));
     if (with_path)
         gnomon__cell_text(&cells[TREE_PATH], path);
     if (kind)
-        name = gnomon__table_keep(&r->table, "%s%s%s", kind & 1 ? "~ " : "",
-                                  name, kind & 2 ? " (overlapping)" : "");
-    if (name && cells[TREE_IN_PART].count &&
+        name = gnomon__report_kept(
+            r, gnomon__table_keep(&r->table, "%s%s%s", kind & 1 ? "~ " : "",
+                                  name, kind & 2 ? " (overlapping)" : ""));
+    if (cells[TREE_IN_PART].count &&
         cells[TREE_IN_PART].count < cells[TREE_CALLS].count)
         name = gnomon__table_keep(
             &r->table, "%s (%" PRIu64 " of %" PRIu64 " submitted)", name,
             cells[TREE_IN_PART].count, cells[TREE_CALLS].count);
-    gnomon__cell_text(&cells[TREE_NAME], name);
-    return name && path;
+    gnomon__cell_text(&cells[TREE_NAME], gnomon__report_kept(r, name));
 }
 
 /* Parents come before their children, by number. Rows without times, and without such
@@ -196,8 +197,7 @@ static void tree_choose(gnomon__report_rows *r)
         gnomon__cell_share(&cells[TREE_PERCENT], cells[TREE_TOTAL].count,
                            r->recorded_ns);
         tree_show_open(cells);
-        if (!tree_name(r, cells, above ? tree_row(r, above) : NULL, with_paths))
-            r->code = GNOMON_ENOMEM;
+        tree_name(r, cells, above ? tree_row(r, above) : NULL, with_paths);
     }
 }
 

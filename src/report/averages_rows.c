@@ -248,11 +248,9 @@ static const char *frames_of(gnomon__report_rows *r, const char *stack,
     size_t size = 0;
     for (size_t i = 0; stack && i < count && stack[size]; i++)
         size += strcspn(stack + size + (i > 0), "\n") + (i > 0);
-    const char *kept =
-        size ? gnomon__table_keep(&r->table, "%.*s", (int)size, stack) : "";
-    if (!kept)
-        r->code = GNOMON_ENOMEM;
-    return kept ? kept : "";
+    return !size ? ""
+                 : gnomon__report_kept(r, gnomon__table_keep(&r->table, "%.*s",
+                                                             (int)size, stack));
 }
 
 static void add_row(gnomon__report_rows *r, const gnomon__averages_by *by,
@@ -578,9 +576,7 @@ static const char *device_word(gnomon__report_rows *rows,
             continue;
         for (char *c = word; *c; c++)
             *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
-        const char *kept = gnomon__table_keep(&rows->table, "%s", word);
-        rows->code = kept ? rows->code : GNOMON_ENOMEM;
-        return kept;
+        return gnomon__report_text(rows, word);
     }
     return "CUDA";
 }

@@ -61,11 +61,11 @@ static void loaders_read(gnomon__report_rows *r)
             strcmp(of.category, r->of->name) != 0)
             continue;
         gnomon__cell *cells = gnomon__report_row(r, c.track, c.region);
-        const char *name = gnomon__table_keep(&r->table, "%.*s",
-                                              (int)(dot - of.name), of.name);
-        if (!name)
-            r->code = GNOMON_ENOMEM;
-        gnomon__cell_text(cells, name ? name + sizeof prefix - 1 : "");
+        const char *name = of.name + sizeof prefix - 1;
+        gnomon__cell_text(cells,
+                          gnomon__report_kept(
+                              r, gnomon__table_keep(&r->table, "%.*s",
+                                                    (int)(dot - name), name)));
         for (size_t k = 1; k < r->of->column_count; k++) {
             const gnomon__column *column = &r->of->columns[k];
             const double value = column->rule == GNOMON__ROW_SUM    ? c.sum

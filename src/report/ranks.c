@@ -78,14 +78,12 @@ static bool ranks_finish(gnomon__report_rows *r, gnomon__cell *cells)
         run->rank >= 0
             ? gnomon__table_keep(&r->table, "rank %" PRId32, run->rank)
             : gnomon__table_keep(&r->table, "run %" PRIu32, slowest->id + 1);
-    if (!name)
-        r->code = GNOMON_ENOMEM;
     gnomon__cell_count(&cells[RANKS_COUNT], times->count);
     gnomon__cell_count(&cells[RANKS_MIN], times->at[0].value);
     gnomon__cell_count(&cells[RANKS_MEDIAN], median);
     gnomon__cell_count(&cells[RANKS_MAX], slowest->value);
     gnomon__cell_share(&cells[RANKS_OVER], slowest->value - median, median);
-    gnomon__cell_text(&cells[RANKS_SLOWEST], name);
+    gnomon__cell_text(&cells[RANKS_SLOWEST], gnomon__report_kept(r, name));
     if (*run->host)
         gnomon__cell_text(&cells[RANKS_HOST], run->host);
     return true;
@@ -94,11 +92,9 @@ static bool ranks_finish(gnomon__report_rows *r, gnomon__cell *cells)
 static void ranks_choose(gnomon__report_rows *r)
 {
     const ranks_runs *all = r->more;
-    r->table.title =
-        gnomon__table_keep(&r->table, "%" PRIu32 " rank%s, time of each",
-                           all->count, all->count == 1 ? "" : "s");
-    if (!r->table.title)
-        r->code = GNOMON_ENOMEM;
+    r->table.title = gnomon__report_kept(
+        r, gnomon__table_keep(&r->table, "%" PRIu32 " rank%s, time of each",
+                              all->count, all->count == 1 ? "" : "s"));
 }
 
 static void ranks_free(void *more)
