@@ -77,18 +77,6 @@ static void begin_next(void)
     gnomon__stage.over++;
 }
 
-static int close_views(const gnomon__stage_record *s, uint64_t begin,
-                       uint64_t end)
-{
-    int code = GNOMON_OK;
-    for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        int its =
-            gnomon__view_close(v, s->key.name, s->key.ordinal + 1, begin, end);
-        code = code ? code : its;
-    }
-    return code;
-}
-
 /* After the cut. */
 static uint64_t end_reported(uint64_t now)
 {
@@ -108,29 +96,46 @@ static void describe_reported(uint64_t now)
     s->key.name = gnomon__stage_name_number(s->name);
 }
 
-/* Marks belong to the next stage from the cut on. */
+/* The open stage is closed: marks belong to the next one from the cut on. Or, if
+ * `leaving`, only the records of profilers that leave; then the stage goes on. Under the
+ * readers' lock. */
+static int close_reported(int leaving)
+{
+    gnomon__stage_record *s = &gnomon__stage.reported;
+    gnomon__step_lock();
+    if (!leaving)
+        gnomon__windows_narrow(0);
+    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__cycles_end(now, leaving);
+    describe_reported(now);
+    s->is_over = !leaving;
+    int code = gnomon__views_flush(begin, now);
+    code |= leaving ? gnomon__steps_flush(&s->steps, begin, now)
+                    : gnomon__steps_end(&s->steps, begin, now);
+    gnomon__step_unlock();
+    code |= cut(now);
+    uint64_t end = end_reported(now);
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (!leaving || gnomon__view_leaves(v))
+            code |= gnomon__view_close(v, s->key.name,
+                                       s->key.ordinal + (uint32_t)!leaving,
+                                       begin, end);
+    return code;
+}
+
 static void end_stage(void)
 {
     gnomon__readers_lock();
-    gnomon__step_lock();
-    gnomon__windows_narrow(0);
-    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
-    gnomon__cycles_end(now, 0);
-    describe_reported(now);
-    gnomon__stage.reported.is_over = 1;
-    int lost = gnomon__views_flush(begin, now);
-    lost |= gnomon__steps_end(&gnomon__stage.reported.steps, begin, now);
-    gnomon__step_unlock();
-    int code = cut(now);
-    int closed = close_views(&gnomon__stage.reported, begin, end_reported(now));
+    int code = close_reported(0);
     gnomon__stage_names_add(&gnomon__stage.reported);
     gnomon__step_lock();
     begin_next();
-    uint32_t unnotified = gnomon__windows_move(0, 1, now);
+    uint32_t unnotified =
+        gnomon__windows_move(0, 1, gnomon__stage.reported.until);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     gnomon__windows_notify(unnotified, NULL);
-    log_lost(code | closed | lost);
+    log_lost(code);
 }
 
 void gnomon__stage_over(void)
@@ -141,29 +146,6 @@ void gnomon__stage_over(void)
     end_stage();
     gnomon__report_stage(0);
     gnomon__stage_reports_over();
-}
-
-/* Closes the records of profilers that leave; the stage stays open. */
-static void close_leaving(void)
-{
-    gnomon__readers_lock();
-    gnomon__step_lock();
-    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
-    gnomon__cycles_end(now, 1);
-    describe_reported(now);
-    int lost = gnomon__views_flush(begin, now);
-    lost |= gnomon__steps_flush(&gnomon__stage.reported.steps, begin, now);
-    gnomon__step_unlock();
-    int code = cut(now);
-    uint64_t end = end_reported(now);
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (gnomon__view_leaves(v) &&
-            gnomon__view_close(v, gnomon__stage.reported.key.name,
-                               gnomon__stage_ordinal(), begin, end))
-            code = GNOMON_ENOMEM;
-    gnomon__stage.unfinished = gnomon__stage.reported;
-    gnomon__readers_unlock();
-    log_lost(code | lost);
 }
 
 /* Takes late records only; no stage is added. */
@@ -189,7 +171,11 @@ void gnomon__stage_report_leaving(void)
 {
     gnomon__ranges_over(1);
     if (gnomon__stage_is_due()) {
-        close_leaving();
+        gnomon__readers_lock();
+        int code = close_reported(1);
+        gnomon__stage.unfinished = gnomon__stage.reported;
+        gnomon__readers_unlock();
+        log_lost(code);
         gnomon__report_stage(1);
     } else if (settle_late()) {
         gnomon__report_late();
