@@ -68,19 +68,6 @@ void gnomon__call_setup(gnomon__attachment *a)
                     gnomon__fail_reason(code));
 }
 
-/* It counts only together with a tree. */
-static int wants_device(const gnomon_profiler *p)
-{
-    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
-    return (p->wants & both) == both;
-}
-
-static int wants_events(const gnomon_profiler *p)
-{
-    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
-    return (p->wants & both) == both;
-}
-
 /* Both views of the attachment, and its references. */
 static int find_views(gnomon__attachment *a, uint32_t batch)
 {
@@ -88,7 +75,7 @@ static int find_views(gnomon__attachment *a, uint32_t batch)
     if (code)
         return code;
     a->view = a->window;
-    if (a->window->scheduled && wants_events(&a->profiler))
+    if (a->window->scheduled && (a->profiler.wants & GNOMON_WANT_EVENTS))
         code = gnomon__view_find(&a->view, a->options, batch, 1);
     else
         a->view->refs++;
@@ -112,19 +99,13 @@ static void drop_devices(gnomon__attachment *a)
     gnomon__work_drop(a);
 }
 
-static int wants_work(const gnomon_profiler *p)
-{
-    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE_WORK;
-    return (p->wants & both) == both;
-}
-
 /* If no source reports work, scopes on streams are timed instead. */
 static int need_devices(gnomon__attachment *a)
 {
     int is_missing = 0, code = GNOMON_OK;
-    if (wants_work(&a->profiler))
+    if (a->profiler.wants & GNOMON_WANT_DEVICE_WORK)
         code = gnomon__work_need(a, &is_missing);
-    if (!code && (wants_device(&a->profiler) || is_missing))
+    if (!code && (a->profiler.wants & GNOMON_WANT_DEVICE || is_missing))
         a->is_timed = !(code = gnomon__times_need(a->view));
     if (code)
         drop_devices(a);
@@ -141,7 +122,7 @@ static void watch(gnomon__attachment *a, int comes)
 static int take_bits(gnomon__attachment *a)
 {
     int code = gnomon__view_need(a->view, a->profiler.wants);
-    if (!code && wants_events(&a->profiler))
+    if (!code && (a->profiler.wants & GNOMON_WANT_EVENTS))
         code = gnomon__view_need_tape(a->window, a->view, a->options->keep);
     if (!code)
         code = need_devices(a);
@@ -173,6 +154,10 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     memcpy(&a->profiler, profiler,
            profiler->struct_size < sizeof a->profiler ? profiler->struct_size
                                                       : sizeof a->profiler);
+    if (!(a->profiler.wants & GNOMON_WANT_TREE)) /* these are of a tree */
+        a->profiler.wants &=
+            ~(uint32_t)(GNOMON_WANT_EVENTS | GNOMON_WANT_DEVICE |
+                        GNOMON_WANT_DEVICE_WORK);
     (void)gnomon__os_stderr(); /* find it before the host redirects it */
     a->given = profiler;
     a->self = self;

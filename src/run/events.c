@@ -10,8 +10,7 @@
 
 int gnomon__attachment_has_events(const gnomon__attachment *a)
 {
-    return a->window->tape && (a->profiler.wants & GNOMON_WANT_EVENTS) &&
-           (a->profiler.wants & GNOMON_WANT_TREE);
+    return a->window->tape && (a->profiler.wants & GNOMON_WANT_EVENTS);
 }
 
 const gnomon__event_range *gnomon__events_of(const gnomon__attachment *a,
