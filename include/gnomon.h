@@ -332,8 +332,8 @@ GNOMON__SLOW_API void gnomon_mark_slow(gnomon_region *region, uint32_t mask);
 GNOMON__SLOW_API void gnomon_step_slow(uint64_t number, int given);
 /* Begins a scope of `region` on the calling thread. It is inside the innermost
  * scope that this thread has open.
- * Returns the token for gnomon_end; 0 if nobody records the region, or it is part of an
- * "(other)" that is open. A region of NULL is counted as bad_regions.
+ * Returns the token for gnomon_end; 0 if nobody records the region. A region
+ * of NULL is counted as bad_regions.
  * Another thread may end the scope, for example if a coroutine moves. The
  * thread that began it then closes it at its next mark, with the time at which
  * it was ended (docs/inside/promises.md). */

@@ -241,7 +241,8 @@ static void operate(int thread)
     }
     uint32_t what = roll(100);
     if (m.most_paths < INT32_MAX && what >= 47 && what < 74)
-        what = roll(47); /* what is inside an "(other)" has no token */
+        what = roll(
+            47); /* what is inside an "(other)" is known by its depth alone */
     if (what < 26)
         begin_scope(thread);
     else if (what < 48)

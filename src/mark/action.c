@@ -187,9 +187,9 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
     uint64_t token = load_relaxed(&t->seq);
     /* Also where nothing records it: its stop is then no mistake. */
-    gnomon__action_open(a, token | GNOMON__TOKEN_NOWHERE);
+    gnomon__action_open(a, token | GNOMON__TOKEN_BELOW_OTHER);
     a->depth = 0;
-    if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION))
+    if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
         a->token = token | GNOMON__TOKEN_ACTION;
 }
 
@@ -220,7 +220,7 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     }
     uint64_t token = a->token;
     a->token = 0;
-    if (!(token & GNOMON__TOKEN_NOWHERE))
+    if (!(token & GNOMON__TOKEN_BELOW_OTHER))
         end_token(t, token & ~GNOMON__TOKEN_FLAGS);
 }
 

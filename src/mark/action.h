@@ -13,7 +13,8 @@
 /* One name that the thread started: where its open execution is. */
 typedef struct gnomon__action {
     gnomon_region *region;
-    uint64_t token; /* 0: not open; with GNOMON__TOKEN_NOWHERE: not recorded */
+    uint64_t
+        token; /* 0: not open; with GNOMON__TOKEN_BELOW_OTHER: not recorded */
     uint32_t depth; /* of "(other)": further names open under it */
     uint32_t next;  /* list of all of the thread's, newest first */
     uint32_t offs;  /* gnomon__observer_offs when it was started */

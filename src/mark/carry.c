@@ -256,5 +256,6 @@ uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit)
         leave_open(t, tree, at, now);
     }
     gnomon__cursor_set(t, bit, tree->root);
+    tree->other_depth = 0;
     return open;
 }

@@ -192,6 +192,8 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
         return;
     }
     gnomon__node_close(p, node, n, 1);
+    if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+        tree->other_depth = 0;
     if (tree->is_fresh) /* a segment's first begin takes the slow way */
         gnomon__guess(p, 0);
     uint32_t up = n->parent;
@@ -217,14 +219,17 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
 }
 
 /* Closes the node of `token` in those of the trees `bits` that have it open, and
- * calls the end-only recorders that saw it. */
+ * calls the end-only recorders that saw it. With `keeps_inner`, tokens of scopes
+ * inside an "(other)" that ends stay valid. */
 static void close_in_each(gnomon__thread *t, uint32_t bits, uint64_t token,
-                          uint64_t now)
+                          uint64_t now, int keeps_inner)
 {
     gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
     uint32_t seen = 0;
     gnomon__each_bit(bit, bits) {
-        uint32_t node = gnomon__tree_find(t, bit, token);
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        uint32_t node = gnomon__tree_find(t, bit, token),
+                 depth = tree->other_depth;
         if (!node)
             continue;
         f.begin = gnomon__front_at(t, node)->begin;
@@ -232,6 +237,9 @@ static void close_in_each(gnomon__thread *t, uint32_t bits, uint64_t token,
         f.node = node;
         seen |= gnomon__front_at(t, node)->seen;
         gnomon__tree_close(t, bit, node, now);
+        if (keeps_inner &&
+            (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER))
+            tree->other_depth_valid = depth;
     }
     gnomon__recorders_end(
         t, seen & t->end_only_bits & load_relaxed(&t->attached), &f);
@@ -239,7 +247,7 @@ static void close_in_each(gnomon__thread *t, uint32_t bits, uint64_t token,
 
 void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    close_in_each(t, load_relaxed(&t->attached) & t->tree_bits, token, now);
+    close_in_each(t, load_relaxed(&t->attached) & t->tree_bits, token, now, 1);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */
@@ -268,7 +276,7 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
         }
         if (newest <= token)
             return;
-        close_in_each(t, trees, newest, now);
+        close_in_each(t, trees, newest, now, 0);
         gnomon__trouble(t, crossed);
     }
 }

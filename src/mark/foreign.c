@@ -62,6 +62,10 @@ static uint32_t take_end(void)
 static gnomon__thread *owner_of(uint64_t token)
 {
     uint64_t number = token >> GNOMON__TOKEN_SHIFT;
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_BELOW_OTHER) {
+        number = (token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT;
+        return (uint32_t)token ? gnomon__thread_numbered(number) : NULL;
+    }
     for (uint32_t i = 0; i < WORDS_RUN_ON && i <= number; i++) {
         gnomon__thread *t = gnomon__thread_numbered(number - i);
         if (t && token - t->born <= load_relaxed(&t->seq) - t->born)
@@ -93,7 +97,11 @@ int gnomon__foreign_end(uint64_t token)
     gnomon__ticks_wait(); /* the begin was read before the token was sent */
     uint64_t now = gnomon__ticks();
     gnomon__lock();
-    int is_told = push_end(t, token, now);
+    int is_told = 1;
+    if (token & GNOMON__TOKEN_FLAGS)
+        store_relaxed(&t->foreign.below_other, t->foreign.below_other + 1);
+    else
+        is_told = push_end(t, token, now);
     if (is_told)
         gnomon__thread_shut(t);
     gnomon__unlock();
@@ -141,6 +149,22 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
     return 1;
 }
 
+/* Ends scopes below an "(other)": only their number is known. */
+static void end_foreign_below_other(gnomon__thread *t, uint32_t n)
+{
+    gnomon__tree *tree =
+        t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
+    uint32_t open = tree ? tree->other_depth : 0, known = open;
+    if (tree && tree->other_depth_valid > open)
+        known = tree->other_depth_valid; /* their "(other)" ended before them */
+    if (n && known)
+        tree->other_depth_valid = known;
+    if (open)
+        tree->other_depth -= n < open ? n : open;
+    for (; n > known; n--)
+        gnomon__trouble(t, foreign);
+}
+
 /* Takes the list and sorts it, the earliest end first. Pushed last is mostly
  * the latest. Under the lock. */
 static uint32_t take_in_order(gnomon__thread *t)
@@ -160,8 +184,12 @@ static uint32_t take_in_order(gnomon__thread *t)
 void gnomon__foreign_take(gnomon__thread *t, int on_owner)
 {
     gnomon__lock();
-    uint32_t at = take_in_order(t);
+    uint32_t at = take_in_order(t), below = t->foreign.below_other;
+    if (on_owner)
+        store_relaxed(&t->foreign.below_other, 0);
     gnomon__unlock();
+    if (on_owner)
+        end_foreign_below_other(t, below);
     for (uint32_t next; at; at = next) {
         next = foreign_end_at(at)->next;
         int is_over = end_foreign(t, foreign_end_at(at), on_owner);

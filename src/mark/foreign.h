@@ -20,7 +20,8 @@ int gnomon__foreign_end(uint64_t token);
 /* Whether ends wait on the thread's list. */
 static inline int gnomon__has_foreign_ends(const gnomon__thread *t)
 {
-    return load_relaxed(&t->foreign.ends) != 0;
+    return (load_relaxed(&t->foreign.ends) |
+            load_relaxed(&t->foreign.below_other)) != 0;
 }
 
 /* Makes the ends on the list of `t`; an end of what is not open is counted.

@@ -25,10 +25,10 @@
 /* A token is the odd value that its thread's sequence word had in begin. The word
  * starts at the thread's number << GNOMON__TOKEN_SHIFT and only grows, so a token
  * is never 0, unique on its thread, and serves as the execution's 64-bit id. In a
- * node, or an action, it may carry: */
-#define GNOMON__TOKEN_SLOW (1ull << 63)    /* its end takes the slow path */
-#define GNOMON__TOKEN_ACTION (1ull << 62)  /* started by name */
-#define GNOMON__TOKEN_NOWHERE (1ull << 61) /* an action that nobody records */
+ * node it may carry: */
+#define GNOMON__TOKEN_SLOW (1ull << 63)        /* its end takes the slow path */
+#define GNOMON__TOKEN_ACTION (1ull << 62)      /* started by name */
+#define GNOMON__TOKEN_BELOW_OTHER (1ull << 61) /* below an "(other)" */
 #define GNOMON__TOKEN_FLAGS (7ull << 61)
 #define GNOMON__TOKEN_SHIFT 44
 #define GNOMON__MAX_THREADS (1u << 16)

@@ -21,6 +21,17 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
     return mask & GNOMON_MASK_UNSEEN ? touch_unseen(region, mask) : mask;
 }
 
+/* The token of a scope below an "(other)" is its depth there, as it is only
+ * counted, and which tree that is. */
+static uint64_t below_other_token(gnomon__thread *t)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+    tree->other_depth_valid = tree->other_depth ? tree->other_depth_valid : 0;
+    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT |
+           gnomon__token_tree(t, t->hot_bit) | ++tree->other_depth |
+           GNOMON__TOKEN_BELOW_OTHER;
+}
+
 /* On an entered thread: begins for whoever of `mask` is open; leaves. */
 static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
                                   uint32_t mask)
@@ -29,8 +40,9 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
     uint64_t token = load_relaxed(&t->seq);
     if (gnomon__is_tree_only(t, m))
         return gnomon__trees_begin(region, mask, token - 1, t);
-    if (!gnomon__slow_open(t, region, m, token, 0))
-        token = 0;
+    int is_taken = gnomon__slow_open(t, region, m, token, 0);
+    if (is_taken <= 0)
+        token = is_taken ? below_other_token(t) : 0;
     gnomon__leave(t);
     return token;
 }

@@ -6,6 +6,35 @@
 #include "mark/hot.h"
 #include "platform/owner.h"
 
+/* Ends a scope below an "(other)" node: only its depth is known, and how
+ * many are open. After an out-of-order end, larger depths are still valid. The tree need
+ * not be the hot one any more; once it is gone there is nothing to end. */
+static void end_below_other(gnomon__thread *t, uint64_t token,
+                            enum gnomon__end how)
+{
+    uint32_t depth = (uint32_t)token, bit = GNOMON__TOKEN_BIT(token);
+    if (!(t->tree_bits >> bit & 1) ||
+        (token ^ gnomon__token_tree(t, bit)) >> 32 & 0xfffu) {
+        if (!(token & GNOMON__TOKEN_HAS_BIT))
+            gnomon__trouble(t, unmatched);
+        return;
+    }
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    uint32_t known = tree->other_depth > tree->other_depth_valid
+                         ? tree->other_depth
+                         : tree->other_depth_valid;
+    if (!depth || depth > known) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (how == GNOMON__END_ALONE)
+        tree->other_depth_valid = known;
+    else
+        for (; tree->other_depth > depth; tree->other_depth--)
+            gnomon__trouble(t, crossed);
+    tree->other_depth -= tree->other_depth > 0;
+}
+
 /* Whether this thread gave out the token; a made-up one may look so. A word
  * may run on past the number of the next thread. */
 static int is_own(const gnomon__thread *t, uint64_t token)
@@ -21,6 +50,10 @@ static void end_entered(gnomon__thread *t, gnomon_token token,
     if (!is_own(t, token)) {
         if (!gnomon__foreign_end(token))
             gnomon__trouble(t, foreign);
+        return;
+    }
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_BELOW_OTHER) {
+        end_below_other(t, token, how);
         return;
     }
     if (token & GNOMON__TOKEN_FLAGS) { /* made up: none has these flags */

@@ -9,7 +9,7 @@
 
 /* Begins a scope, or by `flags` an action, for the bits `m`: in the hot tree
  * alone, or with a frame. `token` is without flags. Returns 0 if nothing
- * took it, as where it is below an "(other)" or there is no memory. */
+ * took it, -1 if it is below an "(other)" or there is no memory. */
 static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
                                            gnomon_region *region, uint32_t m,
                                            uint64_t token, const uint32_t flags)
@@ -23,9 +23,9 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
     if (others & ~t->end_only_bits)
         return gnomon__frame_begin(t, region, m, token, flags);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));
-    if (!node) {
+    if (!node) { /* its end finds neither a node nor a frame */
         gnomon__tapes_lose(t, t->hot_bit, gnomon__ticks());
-        return 0;
+        return -1;
     }
     gnomon__front *n = gnomon__front_at(t, node);
     uint32_t slow = gnomon__seen_of(t, node);

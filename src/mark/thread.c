@@ -149,7 +149,7 @@ void gnomon__threads_forget(void)
     t->epoch = gnomon__observer_epoch; /* there is nothing to adopt */
     t->segment = gnomon__segment;
     t->open_bits = t->attached = 0;
-    t->foreign.ends = t->foreign.waiting = 0;
+    t->foreign.ends = t->foreign.waiting = t->foreign.below_other = 0;
     t->recorder_bits = t->tree_bits = t->end_only_bits = 0;
     gnomon__thread_shut(t);
     if (gnomon__busy())

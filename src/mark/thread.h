@@ -89,15 +89,16 @@ typedef struct gnomon__thread {
         uint32_t blocks[64];
     } ranges; /* that it began */
     struct {
-        uint32_t ends;     /* list, ... */
-        uint32_t waiting;  /* ... and how many */
-    } foreign;             /* any thread, under the lock: ends of its scopes */
-    uint16_t watched;      /* gnomon__watch */
-    uint8_t was_shut;      /* to be read, and it has not settled since */
-    uint8_t named;         /* `name` was given, not taken from the system */
-    uint32_t leave_serial; /* the last detach that it served */
-    uint32_t short_bits;   /* recorders that found no memory: tried again */
-    uint32_t tape_bits;    /* of recorder_bits: tapes */
+        uint32_t ends;        /* list, ... */
+        uint32_t waiting;     /* ... how many, with those about to be, ... */
+        uint32_t below_other; /* ... and how many below an "(other)" */
+    } foreign;                /* any thread: ends of its scopes */
+    uint16_t watched;         /* gnomon__watch */
+    uint8_t was_shut;         /* to be read, and it has not settled since */
+    uint8_t named;            /* `name` was given, not taken from the system */
+    uint32_t leave_serial;    /* the last detach that it served */
+    uint32_t short_bits;      /* recorders that found no memory: tried again */
+    uint32_t tape_bits;       /* of recorder_bits: tapes */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     int64_t os_id;

@@ -99,10 +99,13 @@ typedef struct gnomon__tree {
     uint32_t next_bytes; /* of the next chunk */
     uint32_t spare;      /* the rest of what "(other)" nodes alone lie in */
     uint32_t spare_end;
-    uint32_t is_fresh;   /* nothing was marked in this segment yet */
-    uint32_t touched[2]; /* by bank: list of nodes with finished executions */
-    uint32_t segment[2]; /* of which the bank holds what was recorded */
-    uint64_t since[2];   /* ticks: the cuts that began and ended it */
+    uint32_t other_depth; /* scopes open below an "(other)" node */
+    uint32_t
+        other_depth_valid; /* highest depth of such that may still be ended */
+    uint32_t is_fresh;     /* nothing was marked in this segment yet */
+    uint32_t touched[2];   /* by bank: list of nodes with finished executions */
+    uint32_t segment[2];   /* of which the bank holds what was recorded */
+    uint64_t since[2];     /* ticks: the cuts that began and ended it */
     uint64_t until[2];
     uint32_t carried;        /* list: open since an earlier segment */
     uint32_t ended[2];       /* by bank: lists of such that ended in it */
@@ -359,6 +362,16 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
         if (!node || at == first)
             return 0;
     }
+}
+
+/* Of a token below an "(other)", above its depth: the tree's bit, the lower bits of its
+ * generation, and a bit that few made-up tokens have. */
+#define GNOMON__TOKEN_BIT(token) ((uint32_t)((token) >> 32) & 31u)
+#define GNOMON__TOKEN_HAS_BIT (1ull << 43)
+static inline uint64_t gnomon__token_tree(const gnomon__thread *t, uint32_t bit)
+{
+    return GNOMON__TOKEN_HAS_BIT |
+           (uint64_t)((t->generations[bit] & 63u) << 5 | bit) << 32;
 }
 
 /* Below an "(other)" scopes are only counted, so its own end is slow. */

@@ -370,7 +370,7 @@ TEST(an_end_alone_past_the_limit)
     for (int i = 1040; i-- > 0;)
         gnomon_end(t[i]);
     gnomon_health before = health_now();
-    gnomon_end(t[1024]);
+    gnomon_end(t[1039]);
     CHECK_HEALTH(before, .unmatched = 1);
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);

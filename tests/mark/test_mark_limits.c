@@ -17,27 +17,57 @@ static gnomon_region *region_of(const char *what, int i)
 
 /* ---- Paths --------------------------------------------------------------- */
 
-/* Scopes and actions below the deepest "(other)" are part of it, and have no token. */
+/* Scopes and actions below the deepest "(other)" are part of it: only their
+ * depth is known. */
 TEST(marks_past_the_deepest)
 {
-    static gnomon_token open[1025];
+    static gnomon_token open[1025], over[4];
     attach_probe();
     for (int i = 0; i < 1025; i++)
         open[i] = gnomon_begin(region_of("deep", 0));
     gnomon_health before = health_now();
     for (int i = 0; i < 4; i++)
-        CHECK_EQ(gnomon_begin(region_of("deep", 0)), 0);
+        over[i] = gnomon_begin(region_of("deep", 0));
     gnomon_start("by name");
     CHECK_HEALTH(before, .too_deep = 5);
     gnomon_stop("by name");
+    gnomon_end(over[1]); /* and those in it */
+    gnomon_end(over[3]);
+    gnomon_end(over[0]);
+    CHECK_HEALTH(before, .too_deep = 5, .crossed = 2, .unmatched = 1);
     for (int i = 1025; i-- > 0;)
         gnomon_end(open[i]);
-    CHECK_HEALTH(before, .too_deep = 5);
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_EQ(calls_of(p, "deep 0"), 1024);
     CHECK_EQ(calls_of(p, "(other)"), 6);
     CHECK_EQ(calls_of(p, "by name"), 0);
     gnomon_profile_free(p);
+}
+
+/* Also where its tree is not the hot one any more, or is gone. */
+TEST(ends_below_other_after_profilers_came_and_went)
+{
+    gnomon_profiler other = probe;
+    other.name = "other";
+    attach_probe();
+    gnomon__test_depth = 1;
+    gnomon_end(gnomon_begin(region_of("deep", 0)));
+    gnomon_token outer = gnomon_begin(region_of("deep", 0));
+    gnomon_token deep = gnomon_begin(region_of("deep", 1));
+    gnomon_token inside = gnomon_begin(region_of("deep", 2));
+    gnomon_token left = gnomon_begin(region_of("deep", 2));
+    gnomon_health before = health_now();
+    CHECK_EQ(gnomon_attach(&other, NULL, NULL), GNOMON_OK);
+    gnomon_end(left);
+    gnomon_end(inside);
+    gnomon_end(deep);
+    gnomon_end(outer);
+    outer = gnomon_begin(region_of("deep", 0));
+    CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
+    gnomon_end(inside);
+    gnomon_end(outer);
+    CHECK_HEALTH(before, .unmatched = 0);
+    CHECK_EQ(gnomon_detach(&other, NULL), GNOMON_OK);
 }
 
 /* Each chunk's allocation fails once: its path is "(other)" that time only. */
