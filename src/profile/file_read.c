@@ -72,9 +72,8 @@ static const char *read_text(const record_reader *r, uint32_t at)
     if (at-- == 0)
         return "";
     GNOMON__SEARCH(low, high, i, r->texts[i].first + r->texts[i].bytes <= at)
-    const read_texts *t = &r->texts[low];
-    if (low == r->text_count || at < t->first ||
-        (at > t->first && t->text[at - t->first - 1]))
+    const read_texts *t = low < r->text_count ? &r->texts[low] : NULL;
+    if (!t || at < t->first || (at > t->first && t->text[at - t->first - 1]))
         return NULL; /* no text begins there */
     return t->text + (at - t->first);
 }
