@@ -143,6 +143,24 @@ static int memory_read(const gnomon__kept *kept, gnomon__totals *to,
     return gnomon__memory_recorder->levels(out, add_level) && ok;
 }
 
+static int note_marked(void *is_any, uint32_t node, uint32_t pool,
+                       const gnomon_memory_stats *s)
+{
+    (void)node;
+    (void)pool;
+    *(int *)is_any |= s->allocations || s->frees || s->held_bytes ||
+                      s->reserved_bytes || s->failures || s->unknown;
+    return 1;
+}
+
+int gnomon__memory_was_marked(void)
+{
+    int is_any = 0;
+    if (load_relaxed(&gnomon__memory_bits))
+        (void)gnomon__memory_recorder->read(&is_any, note_marked);
+    return is_any;
+}
+
 static void memory_next(gnomon__kept *kept)
 {
     (void)kept;

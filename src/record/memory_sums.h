@@ -28,4 +28,7 @@ typedef struct gnomon__memory_sums {
 
 GNOMON__DATA const gnomon__recorder gnomon__memory_sums_recorder;
 
+/* Whether anything was marked since the last stage was read. Under the readers' lock. */
+int gnomon__memory_was_marked(void);
+
 #endif

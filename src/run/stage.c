@@ -10,6 +10,7 @@
 #include "mark/observer.h"
 #include "platform/ticks.h"
 #include "platform/error.h"
+#include "record/memory_sums.h"
 #include "run/host.h"
 #include "run/run.h"
 #include "run/snapshots.h"
@@ -114,7 +115,9 @@ static int close_reported(int leaving)
                     : gnomon__steps_end(&s->steps, begin, now);
     gnomon__step_unlock();
     code |= cut(now);
-    uint64_t end = end_reported(now);
+    uint64_t first, end = end_reported(now);
+    if (!gnomon__segment_first(&first) && gnomon__memory_was_marked())
+        gnomon__segment_mark(gnomon__segment, now); /* before the cut */
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (!leaving || gnomon__view_leaves(v))
             code |= gnomon__view_close(v, s->key.name,

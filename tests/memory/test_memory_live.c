@@ -137,6 +137,19 @@ static void end_stages(void)
     }
 }
 
+/* Also where a stage has nothing else, as the scope around it began earlier. */
+TEST(memory_alone_is_of_a_stage_too)
+{
+    ATTACH("(as=m,file=/dev/null)");
+    GNOMON_SCOPE("worker");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    take(1, BYTES);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "worker", "host").allocations, 1);
+    gnomon_profile_free(p);
+}
+
 /* Each mark is in one stage. */
 TEST(a_stage_ends_while_threads_mark)
 {
