@@ -662,15 +662,18 @@ uint32_t gnomon__unite_left_out(const gnomon__unite *u)
 /* Events were checked where they are. */
 int gnomon__unite_finish(gnomon__unite *u, int code, gnomon_profile **out)
 {
-    gnomon__model *m = u ? u->fold.m : NULL;
+    *out = NULL;
+    if (!u)
+        return code;
+    gnomon__model *m = u->fold.m;
     if (!code)
         code = gnomon__shared_lend(u->shared, m);
     if (!code)
         code = gnomon__unite_order(u);
     if (!code)
         code = gnomon_profile_check(&m->base);
-    *out = code ? NULL : &m->base;
     if (!code) {
+        *out = &m->base;
         u->fold.m = NULL;
         if (u->events && gnomon__events_source(u->events)->count) {
             gnomon__model_set_events(m, gnomon__events_source(u->events));

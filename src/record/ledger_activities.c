@@ -24,9 +24,9 @@ static int add_to_totals(gnomon__totals *to, const gnomon__activity_sum *sum)
         if (!s || !s->device || !gnomon__total_add(s->device, &sum->total))
             return 0;
     }
-    return to && (!leaf->track ||
-                  gnomon__activity_sum_add(
-                      &to->sums[GNOMON__ACTIVITY_RECORDER], sum));
+    return to &&
+           (!leaf->track || gnomon__activity_sum_add(
+                                &to->sums[GNOMON__ACTIVITY_RECORDER], sum));
 }
 
 static int add_to_name(gnomon__ledger *l, uint32_t name,
