@@ -426,7 +426,7 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
     store_release(&gnomon__timer_bits,
                   load_relaxed(&gnomon__timer_bits) | 1u << bit);
     gnomon__worker_start(&reader);
-    return code;
+    return GNOMON_OK;
 }
 
 void gnomon__timers_unwatch(uint32_t generation)

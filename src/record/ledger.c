@@ -232,7 +232,7 @@ static int add_threads(gnomon__ledger *l, uint32_t bit, uint32_t generation,
     int code = GNOMON_OK;
     l->open_count = 0;
     gnomon__each_thread(t) {
-        gnomon__rows rows;
+        gnomon__rows rows = {0};
         int its = gnomon__slice_read(&rows, t, bit, generation, is_live);
         if (rows.has_tree && !add_slice(l, &rows))
             its = GNOMON_ENOMEM;

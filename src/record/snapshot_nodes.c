@@ -179,13 +179,13 @@ uint32_t gnomon__snapshot_stage_after(const gnomon__snapshot_builder *b,
                                       uint64_t ticks, gnomon__stage_cursor *at)
 {
     const gnomon__past_segments *over = &gnomon__segments_over;
-    gnomon__stage_key key = {.ordinal = b->record->open};
+    gnomon__stage_key key = {.ordinal = b->record->open}, none = {0};
     size_t i = 0, high = over->count;
     GNOMON__SEARCH(i, high, k, over->at[k].until <= ticks)
     at->until = UINT64_MAX;
     if (i < over->count) {
         const gnomon__past_segment *s = &over->at[i];
-        key = ticks < s->from ? (gnomon__stage_key){0} : s->stage;
+        key = ticks < s->from ? none : s->stage;
         at->until = ticks < s->from ? s->from : s->until;
     }
     at->ordinal = key.ordinal;

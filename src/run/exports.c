@@ -160,7 +160,7 @@ static int report_parsed(const gnomon__spec *spec,
         code = gnomon__options_create(&options, by, spec, 0);
     if (spec->complaints->count)
         code = gnomon__fail(GNOMON_EINVAL, "%s", spec->complaints->line[0]);
-    if (!code)
+    if (!code && options)
         code = report_by(by, options, profile, b);
     gnomon__options_destroy(options);
     return code;
