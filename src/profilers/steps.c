@@ -41,7 +41,7 @@ typedef struct step_reason {
     uint64_t calls; /* 0: not known */
 } step_reason;
 
-/* A node. */
+/* By the names of regions alone, whatever stage or thread it was on. */
 typedef struct slow_steps_path {
     uint32_t parent, region;
     int is_below; /* the region that was asked for last */
@@ -57,7 +57,7 @@ typedef struct slow_steps_region {
 typedef struct slow_steps {
     const gnomon_profile *profile;
     size_t paths, regions, steps;
-    slow_steps_path *path; /* by node */
+    slow_steps_path *path; /* from 1; parents have lower numbers */
     slow_steps_region *region;
     gnomon__keyed_list times; /* numbers, by stage */
     step_reason *excess;      /* of the step at hand, as they are named */
@@ -94,6 +94,40 @@ static void slow_steps_free(void *more)
     free(t->slow);
 }
 
+#define SLOW_STEPS_KEY_LIST(X) \
+    X(SLOW_STEPS_PARENT, "", "", ID, SHOWN, KEY) \
+    X(SLOW_STEPS_REGION, "", "", ID, SHOWN, KEY)
+GNOMON__COLUMNS(slow_steps_keys, SLOW_STEPS_KEYS, SLOW_STEPS_KEY_LIST);
+
+/* Finds the paths of all nodes. */
+static bool slow_steps_read_paths(slow_steps *t)
+{
+    static const gnomon__report numbers = {.columns = slow_steps_keys,
+                                           .column_count = SLOW_STEPS_KEYS};
+    const size_t nodes = gnomon_profile_count(t->profile, GNOMON_NODES);
+    uint32_t *path_of = calloc(nodes + 1, sizeof *path_of);
+    gnomon__report_rows rows;
+    gnomon_node_info n;
+    bool ok = !gnomon__report_begin(&rows, &numbers, NULL, NULL);
+    t->path = calloc(nodes + 1, sizeof *t->path);
+    ok = ok && path_of && t->path;
+    for (size_t i = 1; ok && i <= nodes; i++) {
+        if (gnomon_profile_node(t->profile, i, &n) != GNOMON_OK)
+            continue;
+        const uint32_t parent = n.parent < i ? path_of[n.parent] : 0;
+        gnomon__cell *cells = gnomon__report_row_of(&rows, 0);
+        gnomon__cell_count(&cells[SLOW_STEPS_PARENT], parent);
+        gnomon__cell_count(&cells[SLOW_STEPS_REGION], n.region);
+        path_of[i] = gnomon__report_put(&rows);
+        t->path[path_of[i]] = (slow_steps_path){parent, n.region, 0};
+        ok = !rows.code;
+    }
+    t->paths = rows.table.row_count;
+    gnomon__report_free(&rows);
+    free(path_of);
+    return ok;
+}
+
 static bool slow_steps_sort_times(slow_steps *t)
 {
     gnomon_step_time_info time;
@@ -107,23 +141,17 @@ static bool slow_steps_sort_times(slow_steps *t)
 
 static int slow_steps_make(slow_steps *t, const gnomon_profile *p)
 {
-    gnomon_node_info n;
     memset(t, 0, sizeof *t);
     t->profile = p;
     t->regions = gnomon_profile_count(p, GNOMON_REGIONS);
     t->steps = gnomon_profile_count(p, GNOMON_STEPS);
-    t->paths = gnomon_profile_count(p, GNOMON_NODES);
-    t->path = calloc(t->paths + 1, sizeof *t->path);
     t->region = calloc(t->regions + 1, sizeof *t->region);
     t->excess = calloc(t->regions + 1, sizeof *t->excess);
     t->slow = calloc(t->steps + 1, sizeof *t->slow);
-    if (!t->path || !t->region || !t->excess || !t->slow)
+    if (!t->region || !t->excess || !t->slow || !slow_steps_read_paths(t) ||
+        !slow_steps_sort_times(t))
         return GNOMON_ENOMEM;
-    for (size_t i = 1; i <= t->paths; i++)
-        if (gnomon_profile_node(p, i, &n) == GNOMON_OK)
-            t->path[i] =
-                (slow_steps_path){n.parent < i ? n.parent : 0, n.region, 0};
-    return slow_steps_sort_times(t) ? GNOMON_OK : GNOMON_ENOMEM;
+    return GNOMON_OK;
 }
 
 /* The next time of the stage and view at hand. False: there is none. */
