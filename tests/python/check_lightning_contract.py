@@ -106,7 +106,8 @@ class Contract(unittest.TestCase):
             for name in ("short", "long"):
                 texts = [p.summary() for p in (inner, ours, outer)]
                 low, own, high = (seconds(text, name) for text in texts)
-                assert low * 0.9999 <= own <= high * 1.0001, (low, own, high)
+                # Our clock's rate follows the system's within 0.05 %.
+                assert low * 0.999 <= own <= high * 1.001, (low, own, high)
 
         self.all([our_simple], case)
 
@@ -477,15 +478,21 @@ class Contract(unittest.TestCase):
             profiler = make()
             assert profiler.start_time <= time.perf_counter()
             profiler.start("outer")
+            limits = []
             for n in (1, 100000, 1):
+                outer = time.perf_counter()
                 with profiler.profile("a"):
+                    inner = time.perf_counter()
                     sum(range(n))
+                    inner = time.perf_counter() - inner
+                limits.append((inner, time.perf_counter() - outer))
             assert list(profiler.current_actions) == ["outer"]
             profiler.stop("outer")
             assert not profiler.current_actions
             found = profiler.recorded_durations
             assert {k: len(v) for k, v in found.items()} == {"a": 3, "outer": 1}
-            assert found["a"][1] == max(found["a"]) and min(found["a"]) >= 0
+            for (low, high), own in zip(limits, found["a"]):
+                assert low - 1e-9 <= own <= high + 1e-9, (low, own, high)
             assert found["none"] == [] and sum(found["a"]) <= found["outer"][0]
 
         self.all(SIMPLE, case)
