@@ -73,8 +73,10 @@ int gnomon__os_wake(const uint32_t *word)
  * no page is wiped: the caller may be vfork's child, which shares the lock. */
 #define OTHERS_NS 100000000u
 
-/* Most locks are held for less than it takes to sleep. */
-#define LOOKS_BEFORE_SLEEP 50
+/* Most locks are held for less than it takes to sleep. With more looks, or without a
+ * rest between, two threads that take a lock all the time take turns, and each waits for
+ * the other's cache lines. */
+#define LOOKS_BEFORE_SLEEP 6
 
 static inline int take_now(gnomon__os_lock *lock)
 {
@@ -146,9 +148,13 @@ int gnomon__os_is_new_child(uint32_t *made_in, uint32_t *pid)
 static __attribute__((noinline, cold)) void wait_for_lock(gnomon__os_lock *lock)
 {
     uint64_t pause = 0;
-    for (int i = 0; i < LOOKS_BEFORE_SLEEP; i++)
+    for (int i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
         if (!load_relaxed(&lock->locked) && take_now(lock))
             return;
+    }
     while (swap_acq_rel(&lock->locked, 2u))
         gnomon__os_wait(&lock->locked, 2, UINT64_MAX, &pause);
 }
