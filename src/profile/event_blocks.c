@@ -131,7 +131,7 @@ static char *put_rest(char *at, const gnomon_event_info *e)
                             gnomon__record_bytes(s, FIRST_FIELDS));
     for (unsigned i = FIRST_FIELDS; i < s->field_count; i++) {
         const gnomon__field *f = &s->fields[i];
-        gnomon__field_put(f, at, gnomon__field_bits(f, e));
+        gnomon__field_put(f, at, e);
         at += gnomon__field_bytes(f);
     }
     return at;
@@ -152,7 +152,7 @@ static void get_rest(block_reader *r, gnomon_event_info *e)
         const uint32_t bytes = gnomon__field_bytes(f);
         if (left < bytes)
             return;
-        gnomon__field_set_bits(f, e, gnomon__field_get(f, at));
+        gnomon__field_get(f, at, e);
         at += bytes;
         left -= bytes;
     }

@@ -222,11 +222,12 @@ static void read_list(record_reader *r, const gnomon__field *f, const char *at,
 static void read_field(record_reader *r, const gnomon__field *f, const char *at,
                        void *of)
 {
-    if (f->type < GNOMON__TYPE_TEXT) {
-        uint64_t bits = gnomon__field_get(f, at);
-        if (f->type == GNOMON__TYPE_NUMBER)
-            bits = read_number(r, gnomon__number_of(f, of), (uint32_t)bits);
-        gnomon__field_set_bits(f, of, bits);
+    if (f->type == GNOMON__TYPE_NUMBER) {
+        const uint32_t number =
+            read_number(r, gnomon__number_of(f, of), gnomon__get_32(at));
+        gnomon__field_set(f, of, &number, sizeof number);
+    } else if (f->type < GNOMON__TYPE_TEXT) {
+        gnomon__field_get(f, at, of);
     } else if (f->type < GNOMON__TYPE_STRUCT) {
         const char *text = read_text_of(r, f, gnomon__get_32(at));
         gnomon__field_set(f, of, &text, sizeof text);

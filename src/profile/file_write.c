@@ -249,19 +249,22 @@ static uint32_t file_field(file_writer *w, file_buffer *to, size_t at,
                            const gnomon__field *f, const void *of)
 {
     const uint32_t bytes = gnomon__field_bytes(f);
-    uint64_t bits;
-    if (f->type < GNOMON__TYPE_TEXT) {
-        bits = gnomon__field_bits(f, of);
-        if (f->type == GNOMON__TYPE_NUMBER)
-            bits = number_in_file(w, gnomon__number_of(f, of), (uint32_t)bits);
+    uint32_t small;
+    if (f->type == GNOMON__TYPE_NUMBER) {
+        small = number_in_file(w, gnomon__number_of(f, of),
+                               gnomon__field_32(f, of));
+    } else if (f->type < GNOMON__TYPE_TEXT) {
+        gnomon__field_put(f, to->bytes + at, of);
+        return bytes;
     } else if (f->type < GNOMON__TYPE_STRUCT) {
-        bits = file_text_at(w, gnomon__field_pointer(f, of));
+        small = file_text_at(w, gnomon__field_pointer(f, of));
     } else {
-        const uint64_t count = gnomon__field_count(f, of);
-        bits = file_list(w, f, gnomon__field_pointer(f, of), count);
-        bits |= bytes == 8 ? count << 32 : 0;
+        const size_t count = gnomon__field_count(f, of);
+        small = file_list(w, f, gnomon__field_pointer(f, of), count);
+        if (bytes == 8)
+            gnomon__put_32(to->bytes + at + 4, (uint32_t)count);
     }
-    gnomon__field_put(f, to->bytes + at, bits);
+    gnomon__put_32(to->bytes + at, small);
     return bytes;
 }
 
@@ -283,9 +286,9 @@ static void end_section(file_writer *w, const gnomon__struct *s)
 }
 
 /* Adds a record to the current section. */
-static void file_record(file_writer *w, const gnomon__struct *s, const void *of)
+static void file_record(file_writer *w, const gnomon__struct *s, uint32_t size,
+                        const void *of)
 {
-    const uint32_t size = gnomon__record_bytes(s, s->field_count);
     size_t at = w->records.used;
     if (file_room(w, &w->records, size))
         file_fields(w, &w->records, at, s, of);
@@ -297,6 +300,7 @@ static void file_record(file_writer *w, const gnomon__struct *s, const void *of)
 static void file_entities(file_writer *w, int entity, gnomon__file_range some)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
+    const uint32_t size = gnomon__record_bytes(s, s->field_count);
     gnomon__any any;
     if (entity == GNOMON_EVENTS) {
         file_events(w, some);
@@ -309,7 +313,7 @@ static void file_entities(file_writer *w, int entity, gnomon__file_range some)
         size_t records = w->records.used, tail = w->tail.used;
         any.struct_size = s->size;
         w->p->api->get(w->p, entity, some.first + i, &any);
-        file_record(w, s, &any);
+        file_record(w, s, size, &any);
         if (w->count == 1 ||
             w->records.used + w->tail.used <= GNOMON__SECTION_FULL)
             continue;
@@ -318,7 +322,7 @@ static void file_entities(file_writer *w, int entity, gnomon__file_range some)
         w->count--;
         end_section(w, s);
         if (!w->code)
-            file_record(w, s, &any);
+            file_record(w, s, size, &any);
     }
     end_section(w, s);
     w->written[entity] += some.count;

@@ -74,19 +74,26 @@ static inline uint32_t gnomon__field_bytes(const gnomon__field *f)
     return has_64_bits >> f->type & 1 ? 8 : 4;
 }
 
+/* A number of 32 or 64 bits, as the struct `of` has it and as its record does. */
 static inline void gnomon__field_put(const gnomon__field *f, char *at,
-                                     uint64_t bits)
+                                     const void *of)
 {
-    if (gnomon__field_bytes(f) == 8)
-        gnomon__put_64(at, bits);
+    if (f->type < GNOMON__TYPE_U64)
+        gnomon__put_32(at, gnomon__field_32(f, of));
     else
-        gnomon__put_32(at, (uint32_t)bits);
+        gnomon__put_64(at, gnomon__field_64(f, of));
 }
 
-static inline uint64_t gnomon__field_get(const gnomon__field *f, const char *at)
+static inline void gnomon__field_get(const gnomon__field *f, const char *at,
+                                     void *of)
 {
-    return gnomon__field_bytes(f) == 8 ? gnomon__get_64(at)
-                                       : gnomon__get_32(at);
+    const uint32_t small = gnomon__get_32(at);
+    if (f->type < GNOMON__TYPE_U64) {
+        gnomon__field_set(f, of, &small, sizeof small);
+    } else {
+        const uint64_t bits = gnomon__get_64(at);
+        gnomon__field_set(f, of, &bits, sizeof bits);
+    }
 }
 
 /* The bytes of a record's first `count` fields. */
