@@ -27,9 +27,11 @@ static struct {
 } step_state GNOMON__OF_PROCESS;
 
 static gnomon__step_record
-    last_steps[GNOMON__LAST_STEPS];        /* a ring, in ticks */
-static gnomon__whole_steps reported_steps; /* of the stage that is reported */
-static gnomon__open_steps open_steps;      /* of the open one */
+    last_steps[GNOMON__LAST_STEPS];   /* a ring, in ticks */
+static gnomon__open_steps open_steps; /* of the open stage */
+/* Of the stage that is reported. A child of a fork may have half of a change of it, as of
+ * a block that had just moved. */
+static gnomon__whole_steps reported_steps GNOMON__OF_PROCESS;
 
 static void begin_step(uint64_t number, uint64_t ticks)
 {

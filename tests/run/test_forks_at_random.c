@@ -13,6 +13,7 @@
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
 #include "platform/os.h"
+#include "run/stage.h"
 #include "os_calls.h"
 
 #define THREADS 3
@@ -151,6 +152,55 @@ TEST(a_child_finds_the_loader_free)
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
     pthread_join(thread, NULL);
+}
+
+/* ---- The heap ---------------------------------------------------------------- */
+
+static gnomon__whole_steps *steps_of_stage;
+
+static int note_steps(void *self, const gnomon_profile *profile,
+                      const gnomon_writer *out)
+{
+    (void)self, (void)profile, (void)out;
+    steps_of_stage = (void *)(uintptr_t)gnomon__stage.reported.steps;
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler notes_steps = {.struct_size = sizeof notes_steps,
+                                            .abi = GNOMON_ABI,
+                                            .name = "notes_steps",
+                                            .wants = GNOMON_WANT_TREE,
+                                            .summary = note_steps};
+
+/* A thread may be amid the end of a stage: what was kept of it is where it was. */
+TEST(a_child_frees_no_block_that_had_moved)
+{
+    const gnomon_setup_options simple = {.struct_size = sizeof simple,
+                                         .spec = "simple(file=/dev/null)"};
+    int status = -1;
+    if (IS_TSAN)
+        SKIP("TSan lets no such child start a thread");
+    CHECK_EQ(gnomon_attach(&notes_steps, NULL, ""), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    gnomon_step();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    if (!CHECK(steps_of_stage && steps_of_stage->time.cells))
+        return;
+    gnomon__total *time = &steps_of_stage->time;
+    gnomon_cell *cells = time->cells;
+    time->cells = (void *)16;
+    pid_t child = fork();
+    if (child == 0) {
+        int code = gnomon_setup(&simple);
+        mark();
+        gnomon_stage_begin("fit");
+        gnomon_step();
+        _exit(code || gnomon_stage_end() || gnomon_teardown());
+    }
+    time->cells = cells;
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(gnomon_detach(&notes_steps, NULL), GNOMON_OK);
 }
 
 /* ---- Random moments ---------------------------------------------------------- */
