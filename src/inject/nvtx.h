@@ -40,7 +40,7 @@
 void *gnomon__inject_alloc(size_t bytes);
 
 /* Counts one more in *made; 0: there are `most` already. The first refusal while gnomon
- * is on is logged as "more than `most` `what`". nvtx_names.c. */
+ * is on is logged as "more than `most` `what`", unless that is NULL. nvtx_names.c. */
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what);
 
 /* A text, which is the caller's, in `buffer` or in `kept`. Free it with

@@ -27,8 +27,15 @@ static uint32_t domain_count = 2;
 
 static gnomon__inject_name *inject_names[BUCKETS];
 static uint32_t names_made, regions_made, field_counters_made;
-/* Of texts, or of texts with a category. How many these are is not known. */
-static const char past_texts[] = "texts: the rest are counted under (other)";
+
+/* Of texts, or of texts with a category. How many these are is not known. NULL: the other
+ * limit was logged. */
+static const char *past_texts(uint32_t made_of_other)
+{
+    return made_of_other > MAX_NAMES
+               ? NULL
+               : "texts: the rest are counted under (other)";
+}
 
 /* Used where no new name can be made. */
 static gnomon__inject_name inject_other_name = {
@@ -52,7 +59,7 @@ int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what)
     if (load_relaxed(made) >= most + is_on)
         return 0;
     uint32_t before = add_relaxed(made, 1);
-    if (before == most)
+    if (before == most && what)
         gnomon__log("NVTX: more than %u %s", most, what);
     return before < most;
 }
@@ -143,10 +150,14 @@ gnomon__inject_name_titled(gnomon__inject_domain *domain,
     gnomon__inject_name *known = find_name(head, domain, hash, text, n);
     if (known)
         return known;
-    if (gnomon__inject_reserve(&names_made, MAX_NAMES, past_texts))
-        made = gnomon__inject_alloc(sizeof *made + n + 1);
-    if (!made)
+    if (!gnomon__inject_reserve(&names_made, MAX_NAMES,
+                                past_texts(load_relaxed(&regions_made))))
         return &inject_other_name;
+    made = gnomon__inject_alloc(sizeof *made + n + 1);
+    if (!made) {
+        sub_relaxed(&names_made, 1);
+        return &inject_other_name;
+    }
     made->domain = domain;
     made->hash = hash;
     made->text = memcpy((char *)(made + 1), text, n); /* zeroes follow */
@@ -157,6 +168,7 @@ gnomon__inject_name_titled(gnomon__inject_domain *domain,
     } while (!known && !cas_acq_rel(bucket, &head, made));
     if (!known)
         return made;
+    sub_relaxed(&names_made, 1);
     gnomon__free(made);
     return known;
 }
@@ -226,7 +238,8 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
     int is_known =
         find_regions(load_acquire(&name->regions), category, text) != NULL;
     uint32_t reserved = !is_known && gnomon__inject_reserve(
-                                         &regions_made, MAX_NAMES, past_texts);
+                                         &regions_made, MAX_NAMES,
+                                         past_texts(load_relaxed(&names_made)));
     made->scope = is_known || reserved
                       ? gnomon_region_get(name->text, text, GNOMON_KIND_SCOPE)
                       : &inject_other_scope;
@@ -248,6 +261,7 @@ gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
     if (!known)
         return made;
     store_relaxed(&known->labelled, labelled);
+    sub_relaxed(&regions_made, reserved);
     gnomon__free(made);
     return known;
 }

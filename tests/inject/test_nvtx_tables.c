@@ -635,4 +635,25 @@ TEST(each_allocation_may_fail)
 {
     CHECK(fail_each_allocation(use_without) > 12);
 }
+
+/* A text that had no memory takes no other's place. */
+TEST(names_come_again_with_memory)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    PUSH_A("first");                    /* the thread has its room */
+    for (int i = 0; i <= 130000; i++) { /* the limit */
+        char text[] = {(char)('a' + i % 26), (char)('a' + i / 26 % 26),
+                       (char)('a' + i / 676 % 26), (char)('a' + i / 17576), 0};
+        gnomon__test_fail_allocation(1);
+        PUSH_A(text);
+        POP();
+    }
+    gnomon__test_fail_allocation(0);
+    PUSH_A("some");
+    POP();
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "some"), 1);
+    gnomon_profile_free(p);
+}
 #endif
