@@ -201,13 +201,14 @@ static int cuda_stream_number(void *stream, const gnomon_device_context *where,
     return is_known ? GNOMON_OK : GNOMON_ENOENT;
 }
 
-/* False after a reset of the device, which destroys its events. */
-static int has_context(const gnomon_device_context *where)
+/* False after a reset of the device, which destroys its events. *result: of the driver,
+ * which may not know the context any more. */
+static int has_context(const gnomon_device_context *where, int *result)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     unsigned long long life = where->id;
-    return !cu->CtxGetId ||
-           (!cu->CtxGetId(where->context, &life) && life == where->id);
+    *result = cu->CtxGetId ? cu->CtxGetId(where->context, &life) : 0;
+    return !*result && life == where->id;
 }
 
 /* ---- The reader ---------------------------------------------------------- */
@@ -216,11 +217,13 @@ static int mode_before; /* of the reader's thread */
 
 static int cuda_enter(const gnomon_device_context *where)
 {
-    return has_context(where)
-               ? gnomon__cuda_failed(
-                     gnomon__cuda_enter(where->context, &mode_before),
-                     gnomon__cuda_symbol.CtxPush)
-               : GNOMON_ESTATE;
+    int result;
+    if (!has_context(where, &result))
+        return result
+                   ? gnomon__cuda_failed(result, gnomon__cuda_symbol.CtxGetId)
+                   : GNOMON_ESTATE;
+    return gnomon__cuda_failed(gnomon__cuda_enter(where->context, &mode_before),
+                               gnomon__cuda_symbol.CtxPush);
 }
 
 static void cuda_leave(void)
@@ -404,8 +407,8 @@ static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_context now = {.struct_size = sizeof now};
-    int mode;
-    if (has_context(&timer->where)) {
+    int mode, result;
+    if (has_context(&timer->where, &result)) {
         int is_inside = !gnomon__cuda_enter(timer->where.context, &mode);
         if (timer->begin)
             (void)cu->EventDestroy(timer->begin);
@@ -476,14 +479,14 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 
 static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
 {
-    int mode;
+    int mode, result;
     float got = 0;
     if (!timer || !ms || !gnomon__cuda())
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_elapsed: NULL");
     *ms = 0;
     if (timer->state != TIMER_STOPPED)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
-    if (!has_context(&timer->where))
+    if (!has_context(&timer->where, &result))
         return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
     /* Any thread may read it, also while another stream is captured. */
     int code = timer_answer(

@@ -608,6 +608,21 @@ static void keep_log(const char *line)
     strncat(logged, line, sizeof logged - strlen(logged) - 1);
 }
 
+/* What only the reader meets is reported, too. */
+TEST(a_context_that_is_gone_is_reported)
+{
+    begin();
+    gnomon__test_log = keep_log;
+    scope_on("a", stream, 1 * MS);
+    cuda->reset(0);
+    pass(10 * MS);
+    gnomon_profile *p = snapshot();
+    gnomon__test_log = NULL;
+    CHECK_EQ(times_in(logged, "some device times are missing"), 1);
+    CHECK_EQ(health().timers_failed, 1);
+    end(p);
+}
+
 /* The stream exists before and after, but the event belongs to the destroyed
  * context. */
 TEST(a_special_stream_over_a_reset)
