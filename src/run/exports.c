@@ -80,10 +80,11 @@ int gnomon_write_file(const gnomon_profile *profile, const char *format,
     int cancel = gnomon__os_cancel_off();
     int why = gnomon__os_publish_made(path, gnomon__fd_make, &job, NULL, 0);
     gnomon__os_cancel_back(cancel);
-    if (why && !code)
+    if (why && (!code || code == GNOMON_EIO))
         code = gnomon__fail(why == ENOMEM ? GNOMON_ENOMEM : GNOMON_EIO,
                             "cannot write %s: %s", path,
-                            gnomon__os_error_text(why));
+                            code ? "the profile's file can no longer be read"
+                                 : gnomon__os_error_text(why));
     return code;
 }
 

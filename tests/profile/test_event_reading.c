@@ -203,6 +203,8 @@ static void fails_in_time(gnomon_profile *p)
     CHECK_EQ(gnomon_report(p, "gaps", &w), GNOMON_EIO);
     CHECK_EQ(gnomon_write(p, "gnomon", &w), GNOMON_EIO);
     CHECK_EQ(gnomon_write(p, "json", &w), GNOMON_EIO);
+    CHECK_EQ(gnomon_write_file(p, "json", "out"), GNOMON_EIO);
+    CHECK(strstr(gnomon_error_text(), "out: the profile's file can no longer"));
     gnomon_profile_free(p);
 }
 
