@@ -279,11 +279,14 @@ gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
     if (likely(made != NULL))
         return made->counter;
     size_t room = strlen(regions->mark.name) + strlen(name) + 2;
-    if (gnomon__inject_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
-                               "fields have counters: the rest are not kept"))
-        made = gnomon__inject_alloc(sizeof *made + room);
-    if (!made)
+    if (!gnomon__inject_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
+                                "fields have counters: the rest are not kept"))
         return NULL;
+    made = gnomon__inject_alloc(sizeof *made + room);
+    if (!made) {
+        sub_relaxed(&field_counters_made, 1);
+        return NULL;
+    }
     snprintf(made->text, room, "%s.%s", regions->mark.name, name);
     made->field = field;
     made->counter = gnomon_region_get(made->text, regions->mark.category,

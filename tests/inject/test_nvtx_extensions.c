@@ -364,4 +364,26 @@ TEST(each_allocation_may_fail)
 {
     CHECK(fail_each_allocation(use_without) > 10);
 }
+
+/* A counter that had no memory takes no other's place. */
+TEST(counters_of_fields_come_again_with_memory)
+{
+    char payload[601];
+    memset(payload, 't', 600);
+    payload[600] = 1;
+    gnomon_attach(&keeper, NULL, NULL);
+    start_both();
+    nvtxPayloadData_t p = {register_as("text", 0, 0), sizeof payload, payload};
+    MARK(&p);
+    p.schemaId = register_as("number", 0, 1);
+    for (int i = 0; i <= 65536; i++) {   /* the limit */
+        gnomon__test_fail_allocation(2); /* the first is the text's */
+        MARK(&p);
+    }
+    gnomon__test_fail_allocation(0);
+    MARK(&p);
+    gnomon_profile *profile = live_snapshot("keeper");
+    CHECK_EQ(samples_of(profile, ".one"), 1);
+    gnomon_profile_free(profile);
+}
 #endif
