@@ -52,7 +52,8 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
     const uint32_t key = gnomon__key_of(pool);
     mask = gnomon__who_takes(t, mask & load_relaxed(&gnomon__memory_bits));
     if (likely(mask != 0)) {
-        if (unlikely(!load_relaxed(&gnomon__first_mark)))
+        if (unlikely(!load_relaxed(&gnomon__first_mark)) &&
+            (pointer || kind > GNOMON_MEMORY_FREED)) /* NULL is ignored */
             gnomon__segment_mark(t->segment, gnomon__ticks());
         const uint32_t tree = (uint32_t)__builtin_ctz(mask);
         const int64_t by =

@@ -150,6 +150,26 @@ TEST(memory_alone_is_of_a_stage_too)
     gnomon_profile_free(p);
 }
 
+/* NULL is ignored. */
+TEST(no_block_makes_no_stage)
+{
+    gnomon_stage_info stage;
+    ATTACH("(as=m,file=/dev/null)");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    gnomon_pool_freed(&host, NULL);
+    gnomon_pool_allocated(&host, NULL, BYTES);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 1);
+    gnomon_profile_free(p);
+    gnomon_pool_reserved(&host, BYTES);
+    CHECK_EQ(gnomon_snapshot(&p, "m", 0), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    CHECK_EQ(stage.ordinal, 2);
+    CHECK_EQ(sums(p, "(outside)", "host").reserved_bytes, BYTES);
+    gnomon_profile_free(p);
+}
+
 /* Each mark is in one stage. */
 TEST(a_stage_ends_while_threads_mark)
 {
