@@ -39,6 +39,12 @@ static void tape_memory(gnomon__thread *t, uint32_t tree, uint32_t key,
     }
 }
 
+/* Memory alone makes a stage. */
+static __attribute__((noinline)) void note_mark(const gnomon__thread *t)
+{
+    gnomon__segment_mark(t->segment, gnomon__ticks());
+}
+
 void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
                          const void *pointer, uint64_t bytes)
 {
@@ -54,7 +60,7 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
     if (likely(mask != 0)) {
         if (unlikely(!load_relaxed(&gnomon__first_mark)) &&
             (pointer || kind > GNOMON_MEMORY_FREED)) /* NULL is ignored */
-            gnomon__segment_mark(t->segment, gnomon__ticks());
+            note_mark(t);
         const uint32_t tree = (uint32_t)__builtin_ctz(mask);
         const int64_t by =
             load_relaxed(&gnomon__memory_recorder)
@@ -63,8 +69,10 @@ void gnomon__memory_mark(gnomon_region *pool, uint32_t mask, int kind,
         if (unlikely(t->tape_bits) && by)
             tape_memory(t, tree, key, by, pointer);
     } else if (kind == GNOMON_MEMORY_FREED) { /* between windows */
-        (void)load_relaxed(&gnomon__memory_recorder)
-            ->mark(t->number, 0, key, kind, pointer, 0);
+        if (load_relaxed(&gnomon__memory_recorder)
+                ->mark(t->number, 0, key, kind, pointer, 0) &&
+            !load_relaxed(&gnomon__first_mark))
+            note_mark(t);
     }
     gnomon__leave(t);
 }

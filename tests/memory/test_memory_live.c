@@ -336,6 +336,24 @@ TEST(a_block_may_end_between_windows)
     gnomon_profile_free(p);
 }
 
+/* Also where the stage of that window is over, and nothing else is marked. */
+TEST(a_block_may_end_after_the_last_stage)
+{
+    ATTACH("(as=m,file=/dev/null,schedule=skip_first:1/active:1)");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    gnomon_step();
+    take(1, BYTES);
+    gnomon_step();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    gnomon_profile *p = live_snapshot("m");
+    CHECK_EQ(sums(p, "(outside)", "host").held_bytes, BYTES);
+    gnomon_profile_free(p);
+    give(1);
+    p = live_snapshot("m");
+    CHECK_EQ(sums(p, "(outside)", "host").held_bytes, 0);
+    gnomon_profile_free(p);
+}
+
 /* Of each 16 steps one is long enough for some marks; a third of these is in a window. */
 static void step_often(void)
 {
