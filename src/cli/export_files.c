@@ -87,7 +87,9 @@ static uint64_t size_of_export(const file_job *job)
     uint64_t size = 0;
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = count_bytes, .context = &size};
-    return job->request->exporter->write(&job->what, &w) ? 0 : size;
+    gnomon__export what = job->what;
+    what.name = job->path; /* it is in the file */
+    return job->request->exporter->write(&what, &w) ? 0 : size;
 }
 
 typedef struct time_bins {
@@ -147,35 +149,31 @@ static char *numbered(const char *path, unsigned number)
     return name;
 }
 
-static int make_part(const file_job *job, unsigned number)
-{
-    file_job part = *job;
-    char *name = numbered(job->path, number);
-    if (!name) {
-        gnomon__log("no memory for the name of a file");
-        return GNOMON__EXIT_UNREADABLE;
-    }
-    part.path = name;
-    int status = make_file(&part);
-    gnomon__free(name);
-    return status;
-}
-
 /* In halves of halves, each its time's; the order of files is that of time. What cannot
  * be split is one file, of any size. */
 static int make_parts(const file_job *job, unsigned *number, int depth)
 {
-    uint64_t size = size_of_export(job), middle;
-    if (size <= job->request->max || depth == 40 ||
-        !(middle = middle_of(&job->what)))
-        return make_part(job, ++*number);
     file_job first = *job, second = *job;
-    first.what.until_unix_ns = middle;
-    second.what.from_unix_ns = middle;
-    if (!second.what.until_unix_ns)
-        second.what.until_unix_ns = UINT64_MAX;
-    int status = make_parts(&first, number, depth + 1);
-    return gnomon__cli_worse(status, make_parts(&second, number, depth + 1));
+    char *name = numbered(job->path, *number + 1);
+    int status = GNOMON__EXIT_UNREADABLE;
+    first.path = name;
+    if (!name) {
+        gnomon__log("no memory for the name of a file");
+    } else if (size_of_export(&first) <= job->request->max || depth == 40 ||
+               !(second.what.from_unix_ns = middle_of(&job->what))) {
+        ++*number;
+        status = make_file(&first);
+    } else {
+        first.path = job->path;
+        first.what.until_unix_ns = second.what.from_unix_ns;
+        if (!second.what.until_unix_ns)
+            second.what.until_unix_ns = UINT64_MAX;
+        status = make_parts(&first, number, depth + 1);
+        status =
+            gnomon__cli_worse(status, make_parts(&second, number, depth + 1));
+    }
+    gnomon__free(name);
+    return status;
 }
 
 /* Each file has the names and numbers of all: where these alone take most of its bytes,
@@ -199,7 +197,7 @@ static int make_files(file_job *job)
 {
     const uint64_t max = job->request->max;
     unsigned number = 0;
-    if (!max || size_of_export(job) <= max)
+    if (!max || !job->path || size_of_export(job) <= max)
         return make_file(job);
     int status = check_max(job);
     return status ? status : make_parts(job, &number, 0);
