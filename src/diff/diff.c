@@ -375,7 +375,8 @@ static int diff_end_row(gnomon__diff *d, gnomon__diff_row *row,
     if (at >= half->part_count)
         half->part_count = at + 1;
     if (row->kind == GNOMON__DIFF_COUNTER)
-        half->all.s.count += (uint64_t)part.calls;
+        half->all.s.count =
+            (uint64_t)fmin((double)half->all.s.count + part.calls, 0x1p63);
     else if (row->kind == GNOMON__DIFF_MEMORY)
         half->all.s.count++;
     for (int q = 0; s->count && q < GNOMON__QUANTILES; q++)
