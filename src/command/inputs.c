@@ -167,7 +167,7 @@ void gnomon__progress_at(const char *thing, size_t number, size_t count)
     bar.what = thing;
     bar.at = number;
     bar.of = count;
-    bar.depth++;
+    bar.depth = 1;
     bar.is_shown = 1;
     pthread_mutex_unlock(&bar.lock);
 }
@@ -177,7 +177,8 @@ void gnomon__progress_hide(void)
     if (!bar.is_running)
         return;
     pthread_mutex_lock(&bar.lock);
-    bar.is_shown = --bar.depth > 0;
+    bar.depth -= bar.depth > 0;
+    bar.is_shown = bar.depth > 0;
     if (!bar.is_shown)
         clear();
     pthread_mutex_unlock(&bar.lock);

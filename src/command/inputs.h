@@ -61,7 +61,7 @@ void gnomon__progress_begin(const gnomon__cli_inputs *inputs);
 void gnomon__progress_end(void);
 
 /* The bar is drawn only between _show or _at and _hide, so that it is never inside a
- * report; the calls nest. _show counts one file more; _at says what is read: run 3 of
+ * report; _show nests, and counts one file more; _at says what is read now: run 3 of
  * 8. */
 void gnomon__progress_show(void);
 void gnomon__progress_at(const char *what, size_t at, size_t of);

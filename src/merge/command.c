@@ -43,13 +43,14 @@ static int merge_make(void *context, int form, const gnomon_writer *out)
     gnomon__export_memory memory = {0};
     const gnomon_writer keep = gnomon__export_to_memory(&memory);
     gnomon_profile *p = NULL;
-    if (form == GNOMON__FORM_FILE)
-        return gnomon__merge_write(job->g.merge, out, job->aligned, show_run);
-    int code = gnomon__merge_write(job->g.merge, &keep, job->aligned, show_run);
-    if (!code)
+    const int is_kept = form != GNOMON__FORM_FILE;
+    int code = gnomon__merge_write(job->g.merge, is_kept ? &keep : out,
+                                   job->aligned, show_run);
+    gnomon__progress_hide();
+    if (!code && is_kept)
         code = gnomon_profile_read(&p, memory.text, memory.size);
     free(memory.text);
-    if (!code)
+    if (!code && is_kept)
         code = gnomon__profile_write(p, form, out);
     gnomon_profile_free(p);
     return code;
@@ -91,7 +92,6 @@ static int merge_all(merge_job *job)
     if (job->align && !align_runs(job))
         return GNOMON__EXIT_UNREADABLE;
     int status = gnomon__cli_make(job->to, merge_make, job);
-    gnomon__progress_hide();
     return gnomon__cli_worse(status, gnomon__gather_damage(&job->g));
 }
 

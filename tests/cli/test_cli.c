@@ -382,6 +382,37 @@ TEST(progress_is_shown_on_terminals)
     close(kept);
 }
 
+/* Its reader goes away once the bar is there. */
+TEST(what_a_merge_logs_is_not_behind_its_progress)
+{
+    NEEDS_PROGRAM;
+    const char *name = open_terminal();
+    char command[512];
+    if (!name)
+        SKIP("no pseudo-terminals");
+    int kept = open(name, O_RDWR | O_NOCTTY);
+    program_put("a.json", tiny);
+    CHECK_EQ(mkdir("d", 0755), 0);
+    CHECK_EQ(
+        shell("for i in $(seq 80); do sed \"s/1,/1, \\\"runs\\\": "
+              "[{\\\"uuid\\\": \\\"$i\\\"}],/\" a.json > d/$i.gnomon.json; "
+              "done; mkfifo all")
+            .status,
+        0);
+    int all = open("all", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CHECK(fcntl(all, F_SETPIPE_SZ, 4096) >= 0);
+    snprintf(command, sizeof command,
+             "trap '' PIPE; TERM=xterm $G merge d -o all 2> %s", name);
+    pid_t child =
+        child_start("/bin/sh", "G=" PROGRAM_PATH,
+                    (const char *const[]){"-c", command, NULL}, "out", "err");
+    CHECK(strstr(on_terminal(20000, "run "), " of 80"));
+    close(all);
+    CHECK_EQ(child_wait(child), 2);
+    CHECK(strstr(on_terminal(50, NULL), "\r\033[Kgnomon: all: Broken pipe"));
+    close(kept);
+}
+
 /* Kernels go into a pipe that nobody reads until the bar is there. */
 TEST(progress_of_kernels_is_shown)
 {
