@@ -13,6 +13,7 @@
 #include "command/output.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/fields.h"
 #include "profile/model.h"
 
 #define BINS 1024u /* of a time that is split */
@@ -238,8 +239,9 @@ static int is_made(const gnomon__export_request *r, const char *path)
 int gnomon__export_into_folder(gnomon__export_request *r,
                                const gnomon_profile *profile)
 {
-    gnomon_run_info run = {.host = ""};
-    (void)gnomon_profile_run(profile, 1, &run);
+    gnomon_run_info run;
+    if (gnomon_profile_run(profile, 1, &run))
+        run = gnomon__no_run;
     const char *host = run.host[0] ? run.host : "host";
     const char *extension = strcmp(r->exporter->name, "chrome") == 0
                                 ? ".pt.trace.json"
