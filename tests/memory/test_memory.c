@@ -16,6 +16,7 @@
 #include "platform/ticks.h"
 #include "recording_threads.h"
 #include "sanitizer.h"
+#include "turns.h"
 
 static gnomon_region cuda =
     GNOMON_REGION_INIT(GNOMON_KIND_POOL, "weights/cuda:3", NULL, NULL);
@@ -463,23 +464,27 @@ TEST(blocks_that_find_no_room_are_lost)
     gnomon_profile_free(p);
 }
 
-/* Each thread frees what the one before it allocated, while others read. */
+/* Each thread frees what the one before it allocated, some at a time, while others read. */
 #define THREADS 4u
 #define ROUNDS (IS_SLOW ? 300u : 20000u)
+#define OF_TURN 50u
 static uint32_t handed[THREADS];
 
 static void *hand_on(void *context)
 {
     const size_t own = (size_t)(uintptr_t)context;
     const size_t from = (own + THREADS - 1) % THREADS;
+    uint32_t tries = 0;
     GNOMON_SCOPE("worker");
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        take(own * ROUNDS + i, 3);
+    for (uint32_t i = 0; i < ROUNDS; i += OF_TURN) {
+        for (uint32_t k = i; k < i + OF_TURN; k++)
+            take(own * ROUNDS + k, 3);
         __atomic_store_n(&handed[own], i + 1, __ATOMIC_RELEASE);
         while (__atomic_load_n(&handed[from], __ATOMIC_ACQUIRE) <= i)
-            sched_yield();
+            give_turn(&tries);
         GNOMON_SCOPE("give");
-        give(from * ROUNDS + i);
+        for (uint32_t k = i; k < i + OF_TURN; k++)
+            give(from * ROUNDS + k);
     }
     return NULL;
 }

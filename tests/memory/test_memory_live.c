@@ -10,6 +10,7 @@
 #include "mark/memory.h"
 #include "memory_sums.h"
 #include "recording_threads.h"
+#include "turns.h"
 
 /* ---- Threads that mark ----------------------------------------------------------------- */
 
@@ -61,8 +62,8 @@ static void while_threads_mark(void (*what)(void))
     static uint32_t seeds[THREADS] = {1, 2, 3};
     pthread_t threads[THREADS];
     live_start(threads, THREADS, change_slots, seeds, sizeof *seeds);
-    while (load_relaxed(&marked) < 1000)
-        sched_yield();
+    for (uint32_t tries = 0; load_relaxed(&marked) < 1000;)
+        give_turn(&tries);
     what();
     store_release(&is_over, 1);
     live_join(threads, THREADS);
@@ -93,11 +94,11 @@ static void take_turn(uint32_t *random)
 static void *take_turns(void *context)
 {
     const uint32_t own = *(const uint32_t *)context;
-    uint32_t random = own;
+    uint32_t random = own, tries = 0;
     GNOMON_SCOPE("worker");
     for (uint32_t now; (now = load_acquire(&turn)) < TURNS;) {
         if (now % THREADS + 1 != own) {
-            sched_yield();
+            give_turn(&tries);
             continue;
         }
         take_turn(&random);
@@ -357,11 +358,12 @@ TEST(a_block_may_end_after_the_last_stage)
 /* Of each 16 steps one is long enough for some marks; a third of these is in a window. */
 static void step_often(void)
 {
+    uint32_t tries = 0;
     for (int i = 0; i < 2000; i++) {
         gnomon_step();
         const uint64_t until = load_relaxed(&marked) + 16;
         while (i % 16 == 0 && load_relaxed(&marked) < until)
-            sched_yield();
+            give_turn(&tries);
     }
 }
 
